@@ -10,19 +10,21 @@ DEMO_BIN = $(or $(CARGO_TARGET_DIR),target)/demo
 PROGRAMS = dbacl dbacl-text dbacl-eval bayesol mailinspect hypex mailcross mailtoe mailfoot \
   dbacl-server dbacl-imap chess-adapter
 
-.PHONY: help demo test check bench instructions chess-report fuzz signature install release setup \
+.PHONY: help demo links quick test check bench instructions chess-report fuzz signature install release setup \
   test-spark dist check-dist check-twice deb check-deb check-systems digits signature-long field \
-  field-quick field-document
+  field-quick field-document field-pages site
 
 help:
 	@echo 'make demo       learn three authors, classify pages that were not learned'
+	@echo 'make quick      format, types, unit tests of what changed; GOLDEN=model/ for recorded cases'
 	@echo 'make test       all tests, with what they need from the system'
 	@echo 'make check      formatting, lints, documentation and all tests; offline'
 	@echo 'make bench      speed and memory of whole programs'
 	@echo 'make instructions  instructions of fixed tasks, beside the recorded ones'
 	@echo 'make field      dbacl beside other mail filters, about an hour; FIELD_CORPORA="PATH..."'
+	@echo 'make site       the documents as a searchable site, in target/site'
 	@echo 'make field-quick  the same with few mails and the tools that are installed'
-	@echo 'make field-document  make field, and the tables of docs/field.md'
+	@echo 'make field-document  make field, and its pages in docs/lab'
 	@echo 'make fuzz       each fuzz target for a minute, or SECONDS=...'
 	@echo 'make signature  one hash over the outputs for a fixed corpus'
 	@echo 'make signature-long  the same on other machines and C libraries; or make signature-arm64 ...'
@@ -47,7 +49,20 @@ demo:
 
 release:
 	@.ci/need-cargo $(CARGO)
-	$(CARGO) build --release --locked --workspace
+	$(CARGO) build --release --locked $(INSTALLED)
+	@$(MAKE) --no-print-directory links
+
+# What is installed: dbacl, which mail systems start for each message, and all other programs in one.
+INSTALLED = --package dbacl --bin dbacl --package dbacl-suite --bin dbacl-suite
+
+# The names by which dbacl-suite runs each program, in $(BIN).
+links:
+	packaging/links $(BIN) $(filter-out dbacl,$(PROGRAMS))
+
+# The inner loop: format, types, unit tests of the crates that changed; GOLDEN=model/ for recorded cases.
+quick:
+	@.ci/need-cargo $(CARGO)
+	@CARGO=$(CARGO) .ci/quick
 
 setup:
 	@.ci/need-cargo $(CARGO)
@@ -65,11 +80,11 @@ check:
 	CARGO=$(CARGO) .ci/public-items
 	.ci/circles
 	.ci/widths
+	.ci/words
 	cd fuzz && $(CARGO) metadata --locked --format-version 1 >/dev/null
 	cd crates/dbacl-python && $(CARGO) fmt --check && \
 	  $(CARGO) clippy --profile checked --locked --target-dir ../../target -- -D warnings
 	$(CARGO) test --profile checked --locked --workspace
-	$(CARGO) test --profile checked --locked --package dbacl --no-default-features
 
 bench: release
 	@benches/run.sh $(BIN)
@@ -94,9 +109,22 @@ field: release
 	@$(FIELD) page $(FIELD_RESULTS) --html $(dir $(BIN))field.html
 	@echo 'The page is $(dir $(BIN))field.html'
 
-# Makes the tables of docs/field.md from that run. Check the sentences between them afterwards.
+# The documents as pages with navigation and search, in target/site. A dead link is an error.
+SITE = $(or $(CARGO_TARGET_DIR),target)/site
+site:
+	@test -x $(SITE)-tools/bin/mkdocs || { python3 -m venv $(SITE)-tools && \
+	  $(SITE)-tools/bin/pip -q install -r packaging/site/requirements.txt; }
+	@$(SITE)-tools/bin/mkdocs build --strict --quiet -f packaging/site/mkdocs.yml -d "$(abspath $(SITE))"
+	@echo 'The site begins at $(SITE)/index.html'
+
+# Takes over the results of that run, and makes docs/lab/field.md, its tables and its picture.
 field-document: field
-	@$(FIELD) page $(FIELD_RESULTS) --summary benches/field/results.json --markdown docs/field.md
+	@$(FIELD) page $(FIELD_RESULTS) --summary benches/field/results.json
+	@$(MAKE) field-pages
+
+field-pages:
+	@$(FIELD) page benches/field/results.json --markdown docs/lab/field.md \
+	  --html docs/lab/field.html --picture docs/pictures/field.svg
 
 field-quick: release
 	@$(FIELD) run --plan quick --strict --limit 300 --out $(dir $(BIN))field/quick/results.json
@@ -106,7 +134,7 @@ fuzz:
 	@.ci/need-cargo $(CARGO)
 	@FUZZ_SECONDS=$(or $(SECONDS),$(FUZZ_SECONDS),60) fuzz/run
 
-# Measures the tables of docs/chess.md, on the masters' games if they are there, else on the sample.
+# Measures the tables of docs/lab/chess.md, on the masters' games if they are there, else on the sample.
 chess-report: release
 	chess-adapter/tests/report.sh $(BIN)/chess-adapter $(or $(REPORT),target/chess-report)
 
@@ -125,15 +153,16 @@ signature-%:
 
 # Installs what has been built; `make release` builds, so that root need not.
 install:
-	@test -x $(BIN)/dbacl || { echo 'run "make release" first'; exit 1; }
+	@test -x $(BIN)/dbacl-suite || { echo 'run "make release" first'; exit 1; }
 	install -d $(DESTDIR)$(PREFIX)/bin
-	for program in $(PROGRAMS); do \
-	  if test -x $(BIN)/$$program; then install -m 755 $(BIN)/$$program $(DESTDIR)$(PREFIX)/bin/; fi || exit 1; \
+	for program in $(PROGRAMS); do rm -f $(DESTDIR)$(PREFIX)/bin/$$program; done
+	install -m 755 $(BIN)/dbacl $(BIN)/dbacl-suite $(DESTDIR)$(PREFIX)/bin
+	for program in $(filter-out dbacl,$(PROGRAMS)); do \
+	  ln -s dbacl-suite $(DESTDIR)$(PREFIX)/bin/$$program || exit 1; \
 	done
-	for section in 1 5 7; do \
-	  install -d $(DESTDIR)$(PREFIX)/share/man/man$$section && \
-	  install -m 644 docs/man/*.$$section $(DESTDIR)$(PREFIX)/share/man/man$$section/ || exit 1; \
-	done
+	install -d $(DESTDIR)$(PREFIX)/share/man/man1
+	install -m 644 docs/man/*.1 $(DESTDIR)$(PREFIX)/share/man/man1/
+	packaging/manual $(DESTDIR)$(PREFIX)/share/man
 	for file in README.md CHANGELOG.md docs/*.md docs/spec/*.md; do \
 	  install -D -m 644 $$file $(DESTDIR)$(PREFIX)/share/doc/dbacl/$$file || exit 1; \
 	done

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-//! Simulates how a filter of several folders is used: each mail is judged, then learned under the
-//! folder that it belongs to.
+//! Simulates how a filter of several folders is used: each message is classified, then learned
+//! under the folder that it belongs to.
 //!
 //! ```text
 //! cargo run --release --example folder_stream -- FOLDERS [FIRST [MAILS]]
 //! ```
 //!
-//! FOLDERS holds one folder for each category, with a mail in each file. FIRST mails of each folder
-//! (10 by default) are learned at once; then MAILS mails (by default all) are judged and learned
-//! one by one, in an order that depends on their names only. `docs/quality-refit.md` reports the
-//! second half of the stream.
+//! FOLDERS holds one folder for each category, with a message in each file. FIRST messages of each
+//! folder (10 by default) are learned at once; then MAILS messages (by default all) are classified
+//! and learned one by one, in an order that depends on their names only. `docs/lab/refit.md`
+//! reports the second half of the stream.
 
 use dbacl::{FittedSet, FittedSetOptions, MailFolder, MailLearnOptions};
 use rustix::time::{ClockId, clock_gettime};
@@ -20,7 +20,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 use std::{env, fs};
 
-/// Number of mails in each line of the report.
+/// Number of messages in each line of the report.
 const PART: usize = 1000;
 
 fn main() -> Result<(), Box<dyn Error>> {
@@ -92,7 +92,7 @@ struct Part {
     mails: usize,
     right: usize,
     unsure: usize,
-    /// Mails with a wrong verdict that was not `unsure`.
+    /// Messages with a wrong verdict that was not `unsure`.
     misled: usize,
     fits: usize,
     /// What each update took, from beginning to end.

@@ -19,11 +19,11 @@ fn main() -> Result<(), Box<dyn Error>> {
     for file in arguments {
         learner.read(File::open(file)?)?;
     }
-    for warning in learner.warnings() {
+    let learned = learner.finish()?;
+    for warning in learned.warnings {
         eprintln!("{warning}");
     }
-    let learned = learner.finish()?;
-    learned.save(Path::new(&category))?;
-    println!("{} features", learned.header().unique_features);
+    learned.category.save(Path::new(&category))?;
+    println!("{} features", learned.category.header().unique_features);
     Ok(())
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-//! A mail filter in a few lines: it adds the line `X-DBACL` with the verdict to a mail, or learns
-//! that a mail belongs to a category. The command `dbacl --mail-learn FOLDER ham=MAILBOX
+//! A mail filter in a few lines: it adds the line `X-DBACL` with the verdict to a message, or
+//! learns that a message belongs to a category. The command `dbacl --mail-learn FOLDER ham=MAILBOX
 //! spam=MAILBOX` makes the filter.
 //!
 //! ```text

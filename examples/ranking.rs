@@ -6,7 +6,7 @@
 //! `ham`, the score is greater the more a message looks like spam. Prints one row of a table:
 //!
 //! - errors of the verdicts, in per cent, with Wilson's 95 % interval;
-//! - ham judged spam, and spam judged ham;
+//! - ham classified spam, and spam classified ham;
 //! - (1 - AUC) %: the share of pairs of a ham and a spam that the scores put in the wrong order, a
 //!   tie counting half;
 //! - spam found when the threshold lets at most 0.1 % and 1 % of the ham through.

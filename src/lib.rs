@@ -6,41 +6,81 @@
 //! categories together, and keeps sets of them that learn and forget single documents. The program
 //! `dbacl` is made of it, and writes the same bytes and digits.
 //!
-//! # Learn, save, load, classify
+//! # Learn
 //!
 //! ```
-//! use dbacl::{CategorySet, LearnOptions, Learner};
+//! use dbacl::{LearnOptions, Learner};
 //!
 //! # let folder = tempfile::tempdir()?;
 //! # let folder = folder.path();
-//! // One learner a category; any number of documents, in memory or from a stream.
 //! let mut sea = Learner::new(&LearnOptions::text())?;
-//! sea.learn(b"Call me Ishmael. Some years ago I went to sea in a whaling ship.");
-//! sea.learn(b"The whale breached, and all the sailors of the ship saw it.");
-//! sea.finish()?.save(&folder.join("sea"))?;
-//!
-//! let mut war = Learner::new(&LearnOptions::text())?;
-//! war.read(&b"Four score and seven years ago our fathers brought forth a new nation."[..])?;
-//! war.finish()?.save(&folder.join("war"))?;
-//!
-//! // Categories that were learned alike can be compared.
-//! let set = CategorySet::open(&[folder.join("sea"), folder.join("war")])?;
-//! let verdict = set.classify(b"a whale of a ship");
-//! assert_eq!(verdict.best(), "sea");
-//! assert!(verdict.scores()[0] > verdict.scores()[1]); // nats: higher is better
-//!
-//! // Why?
-//! let why = set.explain(b"a whale of a ship")?.explanation;
-//! assert!(why.tokens.iter().any(|token| token.text == "whale" && token.bits > 0.0));
-//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! sea.learn("Call me Ishmael. Some years ago I went to sea in a whaling ship.");
+//! sea.read(&b"The whale breached, and all the sailors of the ship saw it."[..])?; // any stream
+//! sea.finish()?.category.save(&folder.join("sea"))?;
+//! # Ok::<(), dbacl::Error>(())
 //! ```
 //!
 //! Tokenizer, n-grams, regular expressions and table sizes are methods of [`LearnOptions`];
-//! [`LearnOptions::mail`] learns mail. A set reads a document as its categories were learned, so a
-//! set of categories of mail is given mails. A large corpus is counted in parts, on any number of
+//! [`LearnOptions::mail`] learns mail. A large corpus is counted in parts, on any number of
 //! machines, and learned once: see [`PartCounter`].
 //!
-//! # Filter mail
+//! # Classify
+//!
+//! Categories that were learned alike can be compared. A set reads a document as its categories
+//! were learned, so a set of categories of mail is given messages.
+//!
+//! ```
+//! # use dbacl::{LearnOptions, Learner};
+//! use dbacl::CategorySet;
+//!
+//! # let folder = tempfile::tempdir()?;
+//! # let folder = folder.path();
+//! # for (name, text) in [("sea", "the whale and the ship"), ("war", "the nation and the war")] {
+//! #     let mut learner = Learner::new(&LearnOptions::text())?;
+//! #     learner.learn(text);
+//! #     learner.finish()?.category.save(&folder.join(name))?;
+//! # }
+//! let set = CategorySet::open(&[folder.join("sea"), folder.join("war")])?;
+//! let verdict = set.classify("a whale of a ship");
+//! assert_eq!(verdict.best(), "sea");
+//! assert!(verdict.scores()[0] > verdict.scores()[1]); // nats: higher is better
+//! let why = set.explain("a whale of a ship")?.explanation;
+//! assert!(why.tokens.iter().any(|token| token.text == "whale" && token.bits > 0.0));
+//!
+//! // Many documents, such as the lines of a stream, are read fastest by one classifier.
+//! # let stream = &b"a ship\na nation\n"[..];
+//! let mut classifier = set.classifier();
+//! for line in std::io::BufRead::lines(stream) {
+//!     println!("{}", classifier.classify(line?).best());
+//! }
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! # Fit
+//!
+//! Categories that are fitted together on labelled documents classify much better, and their
+//! probabilities are calibrated.
+//!
+//! ```
+//! # use dbacl::{LearnOptions, Learner};
+//! use dbacl::{CategorySet, FitOptions, JointFit};
+//!
+//! # let texts = [("sea", "the whale and the ship"), ("war", "the nation and the war")];
+//! # let learn = |text: &str| {
+//! #     let mut learner = Learner::new(&LearnOptions::text())?;
+//! #     learner.learn(text);
+//! #     learner.finish().map(|learned| learned.category)
+//! # };
+//! # let learned = CategorySet::new([("sea", learn(texts[0].1)?), ("war", learn(texts[1].1)?)])?;
+//! let mut fit = JointFit::new(&learned, &FitOptions::default())?;
+//! for (label, text) in texts {
+//!     fit.document(label, text)?;
+//! }
+//! let better = fit.fit()?.categories; // None where the learned categories are as good
+//! # Ok::<(), dbacl::Error>(())
+//! ```
+//!
+//! # Mail
 //!
 //! A mail filter learns folders of sorted mail (mailboxes, Maildirs, folders of files), fits the
 //! categories together, and keeps them in a folder on disk. `dbacl --mail-learn` makes the same
@@ -61,21 +101,29 @@
 //! let folders = [MailFolder::new("ham", &good), MailFolder::new("spam", &junk)];
 //! FittedSet::learn_folders(&folder, &folders, &MailLearnOptions::default())?;
 //!
-//! // Judge mail, in any process and from any number of threads. A `MailFilter` only judges.
-//! let mail = b"From: shop@example.org\nSubject: pills\n\nBuy cheap pills here.\n";
+//! // A `MailFilter` only classifies, in any process and from any number of threads.
+//! let message = b"From: shop@example.org\nSubject: pills\n\nBuy cheap pills here.\n";
 //! let filter = MailFilter::open(&folder, &mut |warning| eprintln!("{warning}"))?;
-//! let verdict = filter.classify(mail)?;
+//! let verdict = filter.classify(message)?;
 //! println!("{verdict}"); // such as `spam 99.95%`, or `unsure 61.20% spam`
 //! assert_eq!(verdict.category, "spam");
 //!
-//! // The user disagrees: learn this mail as ham. A `FittedSet` judges and learns.
-//! FittedSet::open(&folder, &FittedSetOptions::default())?.correct("ham", mail)?;
-//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! // A `FittedSet` also learns, corrects and forgets single documents.
+//! FittedSet::open(&folder, &FittedSetOptions::default())?.correct("ham", message)?;
+//! # Ok::<(), dbacl::Error>(())
 //! ```
 //!
-//! [`JointFit`] fits any categories together, in memory, on labelled documents: they judge much
-//! better, and their probabilities are calibrated. [`FittedSet`] keeps any such set on disk, and
-//! learns, corrects and forgets single documents.
+//! # Files
+//!
+//! | file | read | written |
+//! |---|---|---|
+//! | category | [`Category::new`], [`CategorySet::open`] | [`Category::save`] |
+//! | counts of a part | [`Counts::open`] | [`Counts::save`] |
+//! | several categories in one | [`Container::open`] | [`save_container`] |
+//! | a fitted set with what it learned | [`FittedSet::open`], [`FittedSet::open_files`] | by each change |
+//!
+//! A file is replaced only by a complete one. `docs/category-format.md` and its neighbours describe
+//! the bytes.
 //!
 //! # How data flows
 //!
@@ -86,194 +134,71 @@
 //!                                       category     score    classify  report
 //! ```
 //!
-//! The left side of an arrow never imports the right side. The formulas that decide the bits of a
-//! result stand in the crates `dbacl-numeric` and `dbacl-model`. `docs/architecture.md` lists all
-//! modules and crates and says where a change goes; `docs/spec` describes what is computed, with
-//! the section numbers that comments cite.
+//! The left side of an arrow never imports the right side. The crates `dbacl-engine`,
+//! `dbacl-joint`, `dbacl-store` and `dbacl-sets` hold what is re-exported here; they change without
+//! notice. `docs/architecture.md` lists all modules and crates and says where a change goes;
+//! `docs/spec` describes what is computed, with the section numbers that comments cite.
 //!
 //! # Errors, warnings, safety
 //!
-//! Operations fail with [`Error`] or an error type of their own; there is a variant for each case
-//! that a caller may want to handle. A problem that does not stop an operation is a [`Warning`], in
-//! a list or given to a function of the caller. The library prints nothing, reads no environment
-//! and never ends the process. The library has `unsafe` code in two modules only: memory maps,
-//! which a caller must ask for with an `unsafe` call, and hints about memory.
+//! Operations fail with [`Error`], or with an error type of their own that `?` turns into
+//! [`Error`]; there is a variant for each case that a caller may want to handle. A problem that
+//! does not stop an operation is a [`Warning`], in a list or given to a function of the caller. The
+//! library prints nothing, reads no environment and never ends the process. The library has
+//! `unsafe` code in two modules only: memory maps, which a caller must ask for with an `unsafe`
+//! call, and hints about memory.
 //!
-//! The feature `choices` adds the module `choices`: learning which of several texts is chosen, as
-//! chess-adapter and `dbacl --choices` do. The feature `cli`, on by default, adds what only the
-//! programs need: option tables, help, signals. With `default-features = false` none of their
-//! dependencies is built. The feature also opens the engine's modules to the programs and tests of
-//! this repository; they are hidden here, and change without notice.
+//! The feature `cli`, on by default, builds the programs dbacl, bayesol and hypex. A library needs
+//! none of their dependencies: use `default-features = false`.
 
 #![warn(missing_docs)]
-// Without the programs, parts of the engine that only they use are left over.
-#![cfg_attr(not(feature = "cli"), allow(dead_code, unused_imports))]
 
-mod alloc_hints;
 #[doc(hidden)]
-pub use alloc_hints::is_available as is_memory_available;
-#[doc(hidden)]
-pub mod blocks;
-#[cfg(feature = "choices")]
-pub mod choices;
-#[cfg(feature = "cli")]
-#[doc(hidden)]
-pub mod cli;
-
-#[cfg(not(feature = "cli"))]
-mod category;
-#[cfg(feature = "cli")]
-#[doc(hidden)]
-pub mod category;
-#[cfg(not(feature = "cli"))]
-mod chernoff;
-#[cfg(feature = "cli")]
-#[doc(hidden)]
-pub mod chernoff;
-#[cfg(not(feature = "cli"))]
-mod classify;
-#[cfg(feature = "cli")]
-#[doc(hidden)]
-pub mod classify;
-#[cfg(not(feature = "cli"))]
-mod container;
-#[cfg(feature = "cli")]
-#[doc(hidden)]
-pub mod container;
-#[cfg(not(feature = "cli"))]
-mod document;
-#[cfg(feature = "cli")]
-#[doc(hidden)]
-pub mod document;
-#[cfg(not(feature = "cli"))]
-mod error;
-#[cfg(feature = "cli")]
-#[doc(hidden)]
-pub mod error;
-#[cfg(not(feature = "cli"))]
-mod input;
-#[cfg(feature = "cli")]
-#[doc(hidden)]
-pub mod input;
-#[cfg(not(feature = "cli"))]
-mod joint;
-#[cfg(feature = "cli")]
-#[doc(hidden)]
-pub mod joint;
-#[cfg(not(feature = "cli"))]
-mod learn;
-#[cfg(feature = "cli")]
-#[doc(hidden)]
-pub mod learn;
-#[cfg(not(feature = "cli"))]
-mod parallel;
-#[cfg(feature = "cli")]
-#[doc(hidden)]
-pub mod parallel;
-#[cfg(not(feature = "cli"))]
-mod report;
-#[cfg(feature = "cli")]
-#[doc(hidden)]
-pub mod report;
-#[cfg(not(feature = "cli"))]
-mod score;
-#[cfg(feature = "cli")]
-#[doc(hidden)]
-pub mod score;
-#[cfg(not(feature = "cli"))]
-mod sets;
-#[cfg(feature = "cli")]
-#[doc(hidden)]
-pub mod sets;
-#[cfg(not(feature = "cli"))]
-mod shards;
-#[cfg(feature = "cli")]
-#[doc(hidden)]
-pub mod shards;
-#[cfg(not(feature = "cli"))]
-mod token;
-#[cfg(feature = "cli")]
-#[doc(hidden)]
-pub mod token;
-
-// Rooms that are crates of their own.
-#[cfg(not(feature = "cli"))]
-use dbacl_charset as charset;
-#[cfg(feature = "cli")]
-#[doc(hidden)]
-pub use dbacl_charset as charset;
-#[cfg(not(feature = "cli"))]
-use dbacl_files::{atomic_file, lock, reading};
-#[cfg(feature = "cli")]
-#[doc(hidden)]
-pub use dbacl_files::{atomic_file, lock, reading};
-#[cfg(not(feature = "cli"))]
-use dbacl_filter as filter;
-#[cfg(feature = "cli")]
-#[doc(hidden)]
-pub use dbacl_filter as filter;
-#[cfg(not(feature = "cli"))]
-use dbacl_mail as mail;
-#[cfg(feature = "cli")]
-#[doc(hidden)]
-pub use dbacl_mail as mail;
-#[cfg(not(feature = "cli"))]
-use dbacl_model as model;
-#[cfg(feature = "cli")]
-#[doc(hidden)]
-pub use dbacl_model as model;
-#[cfg(not(feature = "cli"))]
-use dbacl_numeric as numeric;
-#[cfg(feature = "cli")]
-#[doc(hidden)]
-pub use dbacl_numeric as numeric;
-#[cfg(feature = "cli")]
-#[doc(hidden)]
-pub use dbacl_risk as risk;
+pub use dbacl_engine::alloc_hints::{
+    give_back as give_back_memory, is_available as is_memory_available,
+};
 
 // Documents and their features.
 #[doc(no_inline)]
 pub use dbacl_charset::Charset;
+#[doc(hidden)]
+pub use dbacl_engine::document::{Cutter, FilteredText, LineState};
+pub use dbacl_engine::document::{FeatureReader, FeatureSink, ReadOptions};
+pub use dbacl_engine::input::source::Source;
+pub use dbacl_engine::token::id::FeatureId;
+pub use dbacl_engine::token::pattern::PatternList;
+pub use dbacl_engine::token::{Feature, PatternId};
+pub use dbacl_model::medium::Medium;
+pub use dbacl_model::settings::{ModelOption, ModelOptions};
 #[doc(no_inline)]
 pub use dbacl_words::Scheme;
-#[doc(hidden)]
-pub use document::{Cutter, FilteredText, LineState};
-pub use document::{FeatureReader, FeatureSink, ReadOptions};
-pub use input::source::Source;
-pub use model::medium::Medium;
-pub use model::settings::{ModelOption, ModelOptions};
 #[doc(no_inline)]
 pub use posix_regex::Locale;
-pub use token::id::FeatureId;
-pub use token::pattern::PatternList;
-pub use token::{Feature, PatternId};
 
 // Learning.
-pub use learn::learner::Learner;
-pub use learn::options::LearnOptions;
-pub use learn::reference::Reference;
-pub use shards::counts::Counts;
-pub use shards::part::PartCounter;
+pub use dbacl_engine::learn::learner::{Learned, Learner};
+pub use dbacl_engine::learn::options::LearnOptions;
+pub use dbacl_engine::learn::reference::Reference;
+pub use dbacl_engine::shards::counts::Counts;
+pub use dbacl_engine::shards::part::PartCounter;
 
 // Category files.
-pub use category::header::Header;
+pub use dbacl_engine::category::header::Header;
 #[doc(hidden)]
-pub use category::header::HeaderFault;
-pub use category::mapped::{MappedCategory, open as open_category};
-pub use category::reader::{Category, Fault, StoredSlot};
-pub use numeric::quantize::QuantWeight;
+pub use dbacl_engine::category::header::HeaderFault;
+pub use dbacl_engine::category::mapped::{MappedCategory, open as open_category};
+pub use dbacl_engine::category::reader::{Category, Fault, StoredSlot};
+pub use dbacl_numeric::quantize::QuantWeight;
 
-// Several categories in one file.
+// Files of models.
 #[doc(hidden)]
-pub use container::bytes as container_bytes;
-pub use container::{
-    Container, ContainerFault, Member, MemberKind, NewMember, save as save_container,
-};
+pub use dbacl_engine::container::bytes as container_bytes;
+pub use dbacl_engine::container::{Container, ContainerFault, MemberKind, save as save_container};
 
 // Comparing and explaining.
-pub use classify::explain::Explained;
-pub use classify::{CategorySet, Classifier, Incomparable, Verdict};
-pub use joint::explain::{Explanation, Piece, TokenEvidence};
+pub use dbacl_joint::explain::{Explanation, Piece, TokenEvidence};
+pub use dbacl_sets::classify::explain::Explained;
+pub use dbacl_sets::classify::{CategorySet, Classifier, Incomparable, Verdict};
 
 // How good verdicts are.
 #[doc(no_inline)]
@@ -281,12 +206,20 @@ pub use dbacl_measures as measures;
 
 // Fitting together, keeping a set on disk, and filtering mail.
 #[doc(hidden)]
-pub use joint::calibrate::temperature;
-pub use joint::fit::{FitError, FitNote, FitOptions, FitVerdicts};
-pub use joint::select::{Quality as FitQuality, Settings as FitSettings};
-pub use sets::{DocumentId, DocumentReport, FittedSet, FittedSetError, FittedSetOptions, Outcome};
-pub use sets::{Fit, JointFit, MailFilter, MailFilterError, MailFolder};
-pub use sets::{MailLearnOptions, MailLearned, MailReading, SetReport, SetVerdict};
+pub use dbacl_joint::calibrate::temperature;
+pub use dbacl_joint::fit::{FitError, FitNote, FitOptions, FitVerdicts};
+pub use dbacl_joint::select::{Quality as FitQuality, Settings as FitSettings};
+#[doc(hidden)]
+pub use dbacl_joint::thresholds::Caution;
+#[doc(hidden)]
+pub use dbacl_sets::MailRole;
+#[doc(hidden)]
+pub use dbacl_sets::reasons::Reasons;
+pub use dbacl_sets::{
+    DocumentId, DocumentReport, FittedSet, FittedSetError, FittedSetOptions, Outcome,
+};
+pub use dbacl_sets::{Fit, JointFit, MailFilter, MailFilterError, MailFolder};
+pub use dbacl_sets::{MailLearnOptions, MailLearned, MailReading, SetReport, SetVerdict};
 
 // What can go wrong.
-pub use error::{Error, Result, Warning, WarningSink};
+pub use dbacl_engine::error::{Error, Result, Warning, WarningSink};

@@ -157,7 +157,7 @@ fn quoted_printable(bytes: &[u8]) -> Vec<u8> {
     output
 }
 
-/// A mail of one part: how its content is encoded, and that.
+/// A message of one part: how its content is encoded, and that.
 fn mail(kind: &str, charset: &str, encoding: &str, content: &[u8]) -> Vec<u8> {
     let body = match encoding {
         "base64" => lines_of(&base64(content), 76),
@@ -171,7 +171,7 @@ fn mail(kind: &str, charset: &str, encoding: &str, content: &[u8]) -> Vec<u8> {
     [head.into_bytes(), body].concat()
 }
 
-/// A mail with `text` as its subject, in encoded words of few bytes each: characters of several
+/// A message with `text` as its subject, in encoded words of few bytes each: characters of several
 /// bytes are cut in two where the character set has no state.
 fn subject(charset: &str, is_base64: bool, text: &str) -> Vec<u8> {
     let content = encode(charset, text.trim());

@@ -2,7 +2,7 @@
 //! `--refit --choices`: the odds of one text among several, by the program.
 
 use crate::mails::{self, text};
-use dbacl::choices::{Fit, Form, Groups, Settings, Tally, files};
+use dbacl_choices::{Fit, Form, Groups, Settings, Tally, files};
 use dbacl_testing::{Scratch, finish};
 use rustix::process::{Pid, Signal, kill_process};
 use std::fs;

@@ -2,8 +2,8 @@
 //! Every option of `dbacl` in all its spellings: separate, attached, bundled, repeated, without its
 //! value, and by its long name.
 
-use dbacl::cli::dbacl::options::{Key, TABLE};
-use dbacl::cli::getopt::{Opt, Value};
+use dbacl_classic::dbacl::options::{Key, TABLE};
+use dbacl_cli::getopt::{Opt, Value};
 use dbacl_testing::{Done, Scratch, programs, root};
 use std::collections::BTreeMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -155,7 +155,10 @@ const ROWS: &[Row] = &[
     row(Key::MailLearn, "filter", CLASSIFY),
     row(Key::MailFilter, "filter", CLASSIFY),
     row(Key::MailCorrect, "filter", CLASSIFY),
+    row(Key::MailAsk, "filter", CLASSIFY),
+    row(Key::Check, "one", CLASSIFY),
     row(Key::Protect, "ham", CLASSIFY),
+    row(Key::Caution, "low", CLASSIFY),
     row(Key::Reading, "classic", CLASSIFY),
     row(Key::Window, "365", CLASSIFY),
     row(Key::General, "filter", CLASSIFY),

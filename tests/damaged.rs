@@ -2,9 +2,9 @@
 //! Damaged files: good ones cut and with bits flipped, at every offset of the header and all
 //! through the tables. The outcome is an error or some answer, in bounded time, and never a panic.
 
-use dbacl::category::reader::{Category, Fault};
-use dbacl::learn::memory_dump;
-use dbacl::token::id::FeatureId;
+use dbacl_engine::category::reader::{Category, Fault};
+use dbacl_engine::learn::memory_dump;
+use dbacl_engine::token::id::FeatureId;
 use dbacl_testing::{PATIENCE, Scratch, root};
 use std::time::Instant;
 

@@ -4,14 +4,14 @@
 //! real mail.
 
 use crate::mails::{dbacl, text};
-use dbacl::numeric::random::SplitMix64;
+use dbacl_numeric::random::SplitMix64;
 use dbacl_testing::root;
 use std::fmt::Write as _;
 use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-/// Mails of each kind that are learned.
+/// Messages of each kind that are learned.
 const LEARNED: usize = 60;
 
 /// Spams that are disguised.
@@ -59,8 +59,8 @@ fn word(number: usize) -> String {
     word
 }
 
-/// A mail of one of the kinds, of words that both have and words that hardly any mail of the other
-/// has.
+/// A message of one of the kinds, of words that both have and words that hardly any mail of the
+/// other has.
 fn mail(label: &str, number: usize, random: &mut SplitMix64) -> String {
     let own = if label == "spam" { 2000 } else { 1000 };
     let mut text = String::new();
@@ -93,7 +93,7 @@ fn write_all(folder: &Path, label: &str, number: usize, random: &mut SplitMix64)
     }
 }
 
-/// The verdicts on the mails of a folder.
+/// The verdicts on the messages of a folder.
 fn verdicts(path: &Path, folder: &str) -> Vec<String> {
     let mut mails: Vec<String> = fs::read_dir(path.join(folder))
         .expect("a folder")
@@ -123,7 +123,7 @@ fn disguised_spam_hardly_ever_passes_for_good_mail() {
     write_all(&path.join("good"), "ham", 2 * DISGUISED, &mut random);
     let learned = dbacl(path, &["--mail-learn", "f", "ham=ham", "spam=spam"], b"");
     assert!(learned.status.success(), "{}", text(&learned.stderr));
-    // Although the parts of a mail are judged, too, good mail is still judged good.
+    // Although the parts of a message are classified, too, good mail is still judged good.
     let good = verdicts(path, "good");
     let sure = good.iter().filter(|verdict| *verdict == "ham").count();
     assert!(sure >= good.len() - 2, "{good:?}");

@@ -475,7 +475,7 @@ fn signal(child: &Child, name: &str) {
     assert!(kill.status().expect("kill starts").success());
 }
 
-/// Learns from a pipe, sends a signal when the text has been read, and tells how it ended.
+/// Learns from a pipe, sends a signal when the text has been read, and says how it ended.
 fn learning_with_signal(scratch: &Scratch, name: &str) -> Done {
     let mut child = listening(scratch.dbacl_command(["-l", "new", "-o", "counts"]));
     let mut stdin = child.stdin.take().expect("piped");

@@ -6,13 +6,13 @@ use crate::mails::{dbacl, text};
 use std::fs;
 use std::path::Path;
 
-/// A mail of a public corpus, about what all good mail or all spam is about there.
+/// A message of a public corpus, about what all good mail or all spam is about there.
 fn public(label: &str, number: usize) -> String {
     let words = if label == "spam" { "cheap pills casino" } else { "agenda minutes review" };
     mail_of(label, words, number)
 }
 
-/// A mail of the user.
+/// A message of the user.
 fn own(label: &str, number: usize) -> String {
     let words = if label == "spam" { "invoice parcel prize" } else { "garden dinner birthday" };
     mail_of(label, words, number)
@@ -28,7 +28,7 @@ fn mail_of(label: &str, words: &str, number: usize) -> String {
 }
 
 /// A folder with mailboxes of the public corpus, the filter `g` that has learned them, and 12 own
-/// mails of each kind.
+/// messages of each kind.
 fn room() -> tempfile::TempDir {
     let room = tempfile::tempdir().expect("a folder");
     for label in ["ham", "spam"] {
@@ -59,7 +59,7 @@ fn learn(folder: &Path, options: &[&str]) -> String {
     done(folder, &[&["--mail-learn", "f"], options, &OWN].concat(), "")
 }
 
-/// The probability that a mail is spam, in %, by the filter `f`.
+/// The probability that a message is spam, in %, by the filter `f`.
 fn spam_percent(folder: &Path, mail: &str) -> f64 {
     let filtered = done(folder, &["--mail-filter", "f"], mail);
     let line = filtered.lines().find_map(|line| line.strip_prefix("X-DBACL: ")).expect("a verdict");
@@ -107,7 +107,7 @@ fn change(folder: &Path, option: &str, label: &str, mail: &str) {
     done(folder, &[&[option, label], &set[..]].concat(), mail);
 }
 
-/// A mail with words of the public corpus only.
+/// A message with words of the public corpus only.
 fn unknown(label: &str) -> String {
     let words = if label == "spam" { "cheap pills casino" } else { "agenda minutes review" };
     format!("Subject: {words}\n\n{words}\n")
@@ -120,11 +120,11 @@ fn few_own_mails_are_helped_by_those_of_others() {
     let said = learn(path, &[]);
     assert!(!said.contains("general"), "{said}");
     let alone = spam_percent(path, &unknown("spam")) - spam_percent(path, &unknown("ham"));
-    let said = learn(path, &["--general", "g"]);
+    let said = learn(path, &["-v", "--general", "g"]);
     assert!(said.contains(", general 0.5,"), "{said}");
     let both = spam_percent(path, &unknown("spam")) - spam_percent(path, &unknown("ham"));
     assert!(alone.abs() < 1.0 && both > 20.0, "{alone} {both}");
-    // Own mail is judged by what it says, and the other filter is needed no more.
+    // Own mail is classified by what it says, and the other filter is needed no more.
     fs::remove_dir_all(path.join("g")).expect("removed");
     assert!(spam_percent(path, &own("spam", 70)) > 60.0);
     assert!(spam_percent(path, &own("ham", 70)) < 40.0);
@@ -147,7 +147,7 @@ fn forgetting_with_a_general_model_is_exact() {
         (line[from..to].to_owned(), line.contains(" general 0.5 end"))
     };
     assert!(settings(path).1);
-    // A mail that other tests cannot know, forgotten with the settings that are there.
+    // A message that other tests cannot know, forgotten with the settings that are there.
     let before = contents(path);
     let names: Vec<&str> = before.iter().map(|(name, _)| name.as_str()).collect();
     assert!(names.contains(&"general.ham") && names.contains(&"general.spam"), "{names:?}");
@@ -159,7 +159,7 @@ fn forgetting_with_a_general_model_is_exact() {
     change(path, "--unlearn", "spam", &public("spam", 99));
     assert_eq!(settings(path), cost);
     assert!(contents(path) == before, "the files are those of never having learned it");
-    // The same with a correction that is taken back, and learning anew.
+    // The same with a correction that is taken back, and learning again.
     done(path, &["--mail-correct", "f", "spam"], &own("ham", 3));
     assert!(contents(path) != before);
     done(path, &["--mail-correct", "f", "ham"], &own("ham", 3));
@@ -201,8 +201,11 @@ fn filters_that_cannot_be_a_general_model_are_refused() {
     for (general, reason) in [
         ("bytes", "dbacl:error: bytes cannot be the general model: it reads mail in another way"),
         ("names", "cannot be the general model: it knows good and junk, and none of ham and spam"),
-        ("empty", "empty cannot be the general model: empty/order: No such file"),
-        ("missing", "missing cannot be the general model: missing/order: No such file"),
+        (
+            "empty",
+            "empty cannot be the general model: empty is not a mail filter (no file empty/order)",
+        ),
+        ("missing", "missing cannot be the general model: missing is not a mail filter (no file"),
     ] {
         let args = [&["--mail-learn", "f", "--general", general], &OWN[..]].concat();
         let refused = dbacl(path, &args, b"");
@@ -221,13 +224,13 @@ fn filters_that_cannot_be_a_general_model_are_refused() {
     done(path, &["--mail-learn", "f2", "--general", "bytes", OWN[0], OWN[1]], "");
 }
 
-/// Mails about a subject that the general model does not know, in the file `lists`.
+/// Messages about a subject that the general model does not know, in the file `lists`.
 fn write_lists(path: &Path, mails: usize) {
     let mail = |number| mail_of("lists", "kernel patch commit", number);
     fs::write(path.join("lists"), (0..mails).map(mail).collect::<String>()).expect("written");
 }
 
-/// The probability of each label and the verdict of the filter `f` on a mail.
+/// The probability of each label and the verdict of the filter `f` on a message.
 fn verdict(folder: &Path, labels: &[&str], mail: &str) -> String {
     let names: Vec<String> = labels.iter().map(|label| format!("./f/{label}")).collect();
     let set: Vec<&str> = names.iter().flat_map(|name| ["-c", name.as_str()]).collect();
@@ -243,7 +246,7 @@ fn any_number_of_folders_begins_with_a_general_model() {
     write_lists(path, 12);
     let labels = ["lists", "ham", "spam"];
     let folders = ["lists=lists", OWN[0], OWN[1], "--general", "g"];
-    let learned = dbacl(path, &[&["--mail-learn", "f"], &folders[..]].concat(), b"");
+    let learned = dbacl(path, &[&["--mail-learn", "f", "-v"], &folders[..]].concat(), b"");
     let warning = "dbacl:warning: the general model g knows ham and spam: it cannot tell lists \
                    from other mail\n";
     assert!(text(&learned.stderr).contains(warning), "{}", text(&learned.stderr));
@@ -253,7 +256,7 @@ fn any_number_of_folders_begins_with_a_general_model() {
     assert!(is_told(both(path)), "{:?}", both(path));
     let found = verdict(path, &labels, &mail_of("lists", "kernel patch commit", 70));
     assert!(found.contains("lists"), "{found}");
-    // A mail with words of the general model, learned alone, changes what it says and no more.
+    // A message with words of the general model, learned alone, changes what it says and no more.
     let before = contents(path);
     let set = ["--keep", "f/ledger", "-c", "./f/ham", "-c", "./f/lists", "-c", "./f/spam"];
     let mixed = "Subject: x\n\ncasino kernel\n";
@@ -296,7 +299,9 @@ fn a_filter_without_own_mail_is_the_general_model() {
     assert!(text(&refused.stderr).contains("there is no mail to learn in good"));
     assert!(!path.join("f").exists());
     let said = done(path, &[&none[..], &["--general", "g"]].concat(), "");
-    assert!(said.contains("Every mail will be unsure until there are 8 mails of each kind\n"));
+    assert!(
+        said.contains("every message will be unsure until there are 8 messages of each kind\n")
+    );
     assert!(!said.contains("NaN") && !said.contains("inf"), "{said}");
     // Nothing is sure, and the probabilities are those of the general model.
     for label in ["ham", "spam"] {
@@ -310,7 +315,7 @@ fn a_filter_without_own_mail_is_the_general_model() {
         };
         assert!((percent(&filtered) - percent(&of_general)).abs() < 1.0, "{filtered}{of_general}");
     }
-    // Own mails are learned and forgotten as in any filter.
+    // Own messages are learned and forgotten as in any filter.
     let before = contents(path);
     let mails: Vec<String> = (0..3).map(|number| own("spam", number)).collect();
     for mail in &mails {
@@ -321,10 +326,10 @@ fn a_filter_without_own_mail_is_the_general_model() {
         change(path, "--unlearn", "spam", mail);
     }
     assert!(contents(path) == before, "the files are those of never having learned them");
-    // Learning anew with folders that are still empty keeps corrections.
+    // Learning again with folders that are still empty keeps corrections.
     done(path, &["--mail-correct", "f", "ham"], &own("ham", 7));
     let said = done(path, &none, "");
-    assert!(said.contains("1 documents (ham 1, spam 0)"), "{said}");
+    assert!(said.contains("1 message (ham 1, spam 0)"), "{said}");
     assert!(said.contains("1 correction was applied"), "{said}");
     // Mail that was learned from a folder must not disappear without a word.
     fs::write(path.join("good/1"), own("ham", 8)).expect("written");

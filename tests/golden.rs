@@ -11,9 +11,6 @@ use std::sync::Mutex;
 /// Seconds that a case may take.
 const LIMIT: &str = "300";
 
-/// Cases run at a time.
-const THREADS: usize = 2;
-
 #[test]
 fn recorded_cases_come_out_the_same_but_for_the_accepted_differences() {
     let folder = root().join("testdata/golden");
@@ -24,8 +21,9 @@ fn recorded_cases_come_out_the_same_but_for_the_accepted_differences() {
     let accepted = accepted_differences();
     let complaints = Mutex::new(Vec::new());
     let next = Mutex::new(cases.iter());
+    let processors = std::thread::available_parallelism().map_or(1, usize::from);
     std::thread::scope(|scope| {
-        for _ in 0..THREADS {
+        for _ in 0..processors {
             scope.spawn(|| {
                 loop {
                     let Some(name) = next.lock().expect("no thread panics").next() else { break };
@@ -82,7 +80,7 @@ fn accepted_differences() -> BTreeSet<String> {
     rows.filter_map(|row| Some(row.split_once('`')?.0.to_owned())).collect()
 }
 
-/// Runs a case; tells how it differs from its record.
+/// Runs a case; says how it differs from its record.
 fn run(folder: &Path, name: &str) -> Option<String> {
     let case = folder.join(name);
     let scratch = tempfile::tempdir().expect("a temporary folder");

@@ -260,7 +260,7 @@ const KINDS: &[Kind] = &[
     }),
 ];
 
-/// The beginning of a mail with one part of plain text in a character set.
+/// The beginning of a message with one part of plain text in a character set.
 fn part(out: &mut dyn Write, charset: &str) -> io::Result<()> {
     let encoding = "Content-Transfer-Encoding: 8bit";
     write!(out, "{HEAD}Content-Type: text/plain; charset={charset}\n{encoding}\n\n")
@@ -332,7 +332,7 @@ fn complaints_of(kind: &Kind, reading: &str, options: &str) -> Vec<String> {
         *args.last_mut().unwrap() = &category;
         assert_eq!(measure(path, &args, &text_file).1, 0);
     }
-    // Programs built without optimisation are slow, so they get smaller mails.
+    // Programs built without optimisation are slow, so they get smaller messages.
     let size = if cfg!(debug_assertions) { kind.size / 16 } else { kind.size };
     let (small, large) = (generate(path, kind, size / 4), generate(path, kind, size));
     let mut complaints = Vec::new();

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //! Text of any language in any character set, by the real programs (`-e word`, `-e glyph`).
 
-use dbacl::charset::Charset;
+use dbacl_charset::Charset;
 use dbacl_testing::Scratch;
 
 const RUSSIAN: &str = "Съешь же ещё этих мягких французских булок, да выпей чаю.\n\
@@ -20,7 +20,7 @@ fn body(scratch: &Scratch, name: &str) -> Vec<u8> {
 fn encoded(text: &str, charset: &str) -> Option<Vec<u8>> {
     let own = Charset::by_label(charset.as_bytes()).expect("a known character set");
     let decoded = |bytes: &[u8]| {
-        let mut decoder = dbacl::charset::Decoder::new(own);
+        let mut decoder = dbacl_charset::Decoder::new(own);
         let mut out = Vec::new();
         decoder.decode(bytes, &mut out);
         decoder.finish(&mut out);
@@ -243,7 +243,7 @@ fn a_character_set_must_be_known_and_goes_with_text() {
     let complaint = scratch.dbacl("--charset klingon-1 -l ./cat text").complaint(1);
     assert!(complaint.contains("no character set is called klingon-1"), "{complaint}");
     let complaint = scratch.dbacl("--charset koi8-r -T email -l ./cat text").complaint(1);
-    assert!(complaint.contains("--charset does not go with -T email"), "{complaint}");
+    assert!(complaint.contains("--charset cannot be used with -T email"), "{complaint}");
     // Tokenizers of bytes get the text converted to UTF-8.
     scratch.write("other", "größe".encode_utf16().flat_map(u16::to_le_bytes).collect::<Vec<_>>());
     scratch.write("utf-8", "größe");

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-//! What a mail filter reads as mail: one mail or many in an input, pipes, mail that cannot be read.
+//! What a mail filter reads as mail: one message or many in an input, pipes, mail that cannot be
+//! read.
 
 use crate::mails::{dbacl, mail, text};
 use crate::sets::done;
@@ -15,7 +16,7 @@ fn single(label: &str, number: usize) -> String {
     mail(label, number).split_once('\n').expect("lines").1.to_owned()
 }
 
-/// A folder with 30 mails of either kind, each in a file of its own below `ham` and `spam`.
+/// A folder with 30 messages of either kind, each in a file of its own below `ham` and `spam`.
 fn folders() -> tempfile::TempDir {
     let folder = tempfile::tempdir().expect("a folder");
     for label in ["ham", "spam"] {
@@ -47,7 +48,7 @@ fn documents(folder: &Path, mail: &str) -> (u32, Vec<String>) {
     (set.documents(), labels)
 }
 
-/// A mail with a patch and a mailbox in it: lines that would begin mails in a mailbox.
+/// A message with a patch and a mailbox in it: lines that would begin messages in a mailbox.
 fn with_patch() -> String {
     single("ham", 77)
         + "\nFrom 0123456789abcdef0123456789abcdef01234567 Mon Sep 17 00:00:00 2001\n\
@@ -61,7 +62,7 @@ fn a_mail_that_holds_others_is_one_mail_everywhere() {
     let path = folder.path();
     let odd = with_patch();
     fs::write(path.join("ham/99"), &odd).expect("written");
-    assert!(done(dbacl(path, &LEARN, b"")).contains("61 documents (ham 31, spam 30)"));
+    assert!(done(dbacl(path, &LEARN, b"")).contains("61 messages (ham 31, spam 30)"));
     // The same mail as a file, and on standard input, is the document that the folder gave.
     assert_eq!(documents(path, &odd), (61, vec!["ham".into()]));
     for (label, file, input) in
@@ -78,9 +79,9 @@ fn a_mail_that_holds_others_is_one_mail_everywhere() {
     let set = ["--keep", "f/ledger", "-c", "./f/ham", "-c", "./f/spam"];
     done(dbacl(path, &[&["--unlearn", "ham"][..], &set, &["ham/99"]].concat(), b""));
     assert_eq!(documents(path, &odd), (60, vec![]));
-    // Learned as a file of its own it is one mail as well.
+    // Learned as a file of its own it is one message as well.
     let learn = ["--mail-learn", "g", "ham=ham/99", "spam=spam"];
-    assert!(done(dbacl(path, &learn, b"")).contains("31 documents (ham 1, spam 30)"));
+    assert!(done(dbacl(path, &learn, b"")).contains("31 messages (ham 1, spam 30)"));
     let learn = ["-T", "email", "-l", "h", "--keep", "kept", "ham/99"];
     done(dbacl(path, &learn, b""));
     let kept = fs::read(path.join("kept")).expect("a ledger");
@@ -108,7 +109,7 @@ fn a_mailbox_on_standard_input_is_many_mails() {
 fn mail_from_a_pipe_is_learned_whole_with_a_window() {
     let folder = folders();
     let path = folder.path();
-    // More mail than a reader looks at to find out the age of a mail.
+    // More mail than a reader looks at to find out the age of a message.
     let many: String = (0..900).map(|number| mail("ham", number)).collect();
     assert!(many.len() > 1 << 17);
     fs::write(path.join("many"), &many).expect("written");
@@ -118,11 +119,11 @@ fn mail_from_a_pipe_is_learned_whole_with_a_window() {
     };
     let window = ["--window", "100000"];
     let expected = learn("f", &[], "ham=many", "");
-    assert!(expected.contains("930 documents (ham 900, spam 30)"), "{expected}");
+    assert!(expected.contains("930 messages (ham 900, spam 30)"), "{expected}");
     assert_eq!(learn("g", &window, "ham=many", ""), expected);
     assert_eq!(learn("h", &window, "ham=/dev/stdin", &many), expected);
     let few = learn("i", &window, "ham=/dev/stdin", &mail("ham", 1));
-    assert!(few.contains("31 documents (ham 1, spam 30)"), "{few}");
+    assert!(few.contains("31 messages (ham 1, spam 30)"), "{few}");
 }
 
 #[test]
@@ -143,10 +144,10 @@ fn nothing_that_cannot_be_read_is_left_out() {
         let args = learn(ham);
         dbacl(path, &args.each_ref().map(String::as_str), b"")
     };
-    assert!(done(run("ham=P")).contains("38 documents (ham 8, spam 30)"));
-    // A link that leads nowhere is like a mail that has been removed meanwhile.
+    assert!(done(run("ham=P")).contains("38 messages (ham 8, spam 30)"));
+    // A link that leads nowhere is like a message that has been removed meanwhile.
     symlink("nowhere", path.join("P/two/cur/gone")).expect("a link");
-    assert!(done(run("ham=P")).contains("38 documents (ham 8, spam 30)"));
+    assert!(done(run("ham=P")).contains("38 messages (ham 8, spam 30)"));
     let before = fs::read(path.join("f/ledger")).expect("there");
     // A link to itself cannot be followed by anybody, not even by the superuser.
     let is_refused = |place: &str, mails: &str| {
@@ -223,7 +224,7 @@ fn learning_that_is_refused_leaves_nothing_behind() {
     let stderr = refused(path, &["--mail-learn", ".", "ham=ham", "spam=spam"]);
     assert!(stderr.contains("already used for something; nothing was changed"), "{stderr}");
     assert_eq!(names(path), before);
-    // There is a mail, but nothing in it to learn.
+    // There is a message, but nothing in it to learn.
     fs::write(path.join("hollow"), "\n").expect("written");
     let before = names(path);
     for place in ["f", "."] {

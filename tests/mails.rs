@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-//! The program in a folder, and mails to learn: what several tests of fitted sets begin with.
+//! The program in a folder, and messages to learn: what several tests of fitted sets begin with.
 
 use dbacl_testing::{command, programs};
 use std::io::Write;
@@ -35,7 +35,7 @@ pub fn text(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).into_owned()
 }
 
-/// A mail of a mailbox, of one of two kinds that share some words.
+/// A message of a mailbox, of one of two kinds that share some words.
 pub fn mail(label: &str, number: usize) -> String {
     let words = if label == "spam" { "cheap pills offer" } else { "meeting agenda minutes" };
     format!(

@@ -2,7 +2,9 @@
 //! Integration tests: the real programs, from outside.
 
 mod access;
+mod asking;
 mod charsets;
+mod checksums;
 mod choices;
 mod citations;
 mod cli;
@@ -25,6 +27,7 @@ mod mail_systems;
 mod mails;
 mod manual;
 mod memory;
+mod mistakes;
 mod progress;
 mod properties;
 mod refit;

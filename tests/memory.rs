@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //! How much memory one large mail takes, in any language and however its lines are
-//! (`docs/refit.md`).
+//! (`docs/mail.md`).
 
 use crate::mails::{dbacl, mail, text};
 use crate::refit::filter;
@@ -9,10 +9,10 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-/// Bytes of the mails: a little less than is judged.
+/// Bytes of the mails: a little less than is classified.
 const SIZE: usize = 8_000_000;
 
-/// Megabytes that the program takes for a mail of a few words, and for buffers.
+/// Megabytes that the program takes for a message of a few words, and for buffers.
 const FIXED: u64 = 16;
 
 /// By how many megabytes runs differ: the system has more or less of the program's file in memory.
@@ -28,7 +28,7 @@ impl Numbers {
     }
 }
 
-/// A mail of about [`SIZE`] bytes in this character set, whose lines have so many words.
+/// A message of about [`SIZE`] bytes in this character set, whose lines have so many words.
 fn large(charset: &str, words: usize, word: impl Fn(&mut Numbers) -> Vec<u8>) -> Vec<u8> {
     let mut numbers = Numbers(7);
     dbacl_testing::mails::large(charset, SIZE, words, || word(&mut numbers))

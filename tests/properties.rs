@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //! Claims that hold for any input, tried on many.
 
-use dbacl::filter::Filter;
-use dbacl::input::lines::{LineReader, Stream};
-use dbacl::model::medium::Medium;
-use dbacl::model::settings::{Locale, ModelOptions, Scheme};
-use dbacl::numeric::quantize::QuantWeight;
-use dbacl::token::ngram::Window;
-use dbacl::token::tokenizer::Tokenizer;
+use dbacl_engine::input::lines::{LineReader, Stream};
+use dbacl_engine::token::ngram::Window;
+use dbacl_engine::token::tokenizer::Tokenizer;
+use dbacl_filter::Filter;
+use dbacl_model::medium::Medium;
+use dbacl_model::settings::{Locale, ModelOptions, Scheme};
+use dbacl_numeric::quantize::QuantWeight;
 use dbacl_testing::Scratch;
 use proptest::prelude::*;
 
@@ -63,7 +63,7 @@ proptest! {
                 kept += line.len();
                 if !line.is_empty() {
                     filter.line(&mut line);
-                    let mut sink = |feature: dbacl::token::Feature<'_>| {
+                    let mut sink = |feature: dbacl_engine::token::Feature<'_>| {
                         assert!(feature.order <= order);
                         blank += usize::from(feature.is_blank());
                     };

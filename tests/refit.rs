@@ -5,7 +5,7 @@ use crate::mails::{dbacl, mail, text};
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// A folder with 40 mails of either kind in mailboxes, and a filter that has learned them.
+/// A folder with 40 messages of either kind in mailboxes, and a filter that has learned them.
 pub fn filter() -> (tempfile::TempDir, PathBuf) {
     let folder = tempfile::tempdir().expect("a folder");
     for label in ["ham", "spam"] {
@@ -15,7 +15,7 @@ pub fn filter() -> (tempfile::TempDir, PathBuf) {
     let learned =
         dbacl(folder.path(), &["--mail-learn", "f", "ham=ham.mbox", "spam=spam.mbox"], b"");
     assert!(learned.status.success(), "{}", text(&learned.stderr));
-    assert!(text(&learned.stdout).contains("80 documents (ham 40, spam 40)"));
+    assert!(text(&learned.stdout).contains("80 messages (ham 40, spam 40)"));
     let path = folder.path().to_path_buf();
     (folder, path)
 }
@@ -107,7 +107,7 @@ fn a_filter_of_few_mails_says_what_it_does_not_know() {
     };
     for number in [1, 2, 7] {
         let said = learn(number);
-        assert!(said.contains("Every mail will be unsure until there are 8 mails"), "{said}");
+        assert!(said.contains("every message will be unsure until there are 8 messages"), "{said}");
         for label in ["ham", "spam"] {
             let line = verdict(path, &mail(label, 77));
             assert!(line.starts_with("X-DBACL: unsure "), "{line}");
@@ -115,8 +115,11 @@ fn a_filter_of_few_mails_says_what_it_does_not_know() {
         }
     }
     let said = learn(12);
-    assert!(said.contains(" of 100 mails will be unsure, with 50 mails of each kind"), "{said}");
-    assert!(said.contains("Of ham, 0 of 12 mails were surely called something else"), "{said}");
+    assert!(
+        said.contains(" of 100 messages to be unsure; usual are 31 with 50 of each kind"),
+        "{said}"
+    );
+    assert!(said.contains("of ham to be called spam (95 % confidence; 0 of 12 here)"), "{said}");
     // This mail has no word that was learned.
     let unlike = "From: x@y.z\nSubject: zebra\n\nokapi gnu kudu eland oryx nyala topi bongo\n";
     assert!(verdict(path, unlike).starts_with("X-DBACL: unsure "));
@@ -197,7 +200,7 @@ fn the_same_documents_give_the_same_bytes() {
 fn learning_and_forgetting_leaves_no_trace() {
     let (_folder, path) = filter();
     let set = ["-c", "./f/ham", "-c", "./f/spam", "--keep", "f/ledger"];
-    // A state made anew from the ledger, to compare with.
+    // A state made again from the ledger, to compare with.
     let change = |option: &str, mail: &str| {
         let args = [&[option, "spam"], &set[..]].concat();
         let changed = dbacl(&path, &args, mail.as_bytes());
@@ -222,7 +225,7 @@ fn learning_and_forgetting_leaves_no_trace() {
     assert!(text(&again.stderr).contains("no such document"), "{}", text(&again.stderr));
 }
 
-/// Learns and fits the mails of `ham/` and `spam/` below `mails`, in the folder `set`.
+/// Learns and fits the messages of `ham/` and `spam/` below `mails`, in the folder `set`.
 fn learn_folders(path: &Path, set: &str, mails: &str, more: &str) -> PathBuf {
     let folder = path.join(set);
     fs::create_dir(&folder).expect("made");
@@ -379,7 +382,7 @@ fn verdicts_come_as_json_and_tables() {
     assert_eq!(status, Some(0));
     let set = ["--verdict", "--input", "lines", "-c", "./f/spam", "-c", "./f/ham"];
     assert!(
-        text(&dbacl(&path, &set, b"x\n").stderr).contains("--input does not go with --verdict")
+        text(&dbacl(&path, &set, b"x\n").stderr).contains("--input cannot be used with --verdict")
     );
 }
 
@@ -492,13 +495,15 @@ fn a_mail_comes_through_without_a_filter() {
 fn labels_come_from_tables_and_records() {
     let folder = tempfile::tempdir().expect("a folder");
     let (mut tsv, mut json) = (String::new(), String::new());
-    let texts = [("a", "red green blue"), ("b", "one two three"), ("c", "left right down")];
+    let texts = [("a", "red green blue"), ("b", "one two three"), ("3", "left right down")];
     for (label, words) in texts {
         let all: String = (0..30).map(|n| format!("{words} and w{}\n", n % 9)).collect();
         fs::write(folder.path().join(format!("{label}.txt")), &all).expect("written");
         for line in all.lines() {
             tsv += &format!("{label}\t{line}\n");
-            json += &format!("{{\"label\":\"{label}\",\"text\":\"{line}\"}}\n");
+            // A label that is a number may stand there as a number.
+            let label = if label == "3" { "3".to_owned() } else { format!("\"{label}\"") };
+            json += &format!("{{\"label\":{label},\"text\":\"{line}\"}}\n");
         }
         let args = ["-l", &format!("./{label}"), &format!("{label}.txt")];
         assert!(dbacl(folder.path(), &args, b"").status.success());
@@ -507,18 +512,18 @@ fn labels_come_from_tables_and_records() {
     fs::write(folder.path().join("d.ndjson"), json).expect("written");
     let mut files = Vec::new();
     for source in ["d.tsv", "d.ndjson"] {
-        let args = ["--refit", "--always", "-c", "./a", "-c", "./b", "-c", "./c", source];
+        let args = ["--refit", "--always", "-c", "./a", "-c", "./b", "-c", "./3", source];
         let result = dbacl(folder.path(), &args, b"");
         assert!(result.status.success(), "{}", text(&result.stderr));
         files.push(fs::read(folder.path().join("a")).expect("there"));
     }
     assert!(files[0] == files[1]);
-    let args = ["--verdict", "-c", "./c", "-c", "./a", "-c", "./b"];
+    let args = ["--verdict", "-c", "./3", "-c", "./a", "-c", "./b"];
     let result = dbacl(folder.path(), &args, b"one three and two\n");
     assert!(text(&result.stdout).starts_with("b "), "{}", text(&result.stdout));
     assert_eq!(result.status.code(), Some(3));
     fs::write(folder.path().join("bad.tsv"), "a\tx\nz\ty\n").expect("written");
-    let args = ["--refit", "-c", "./a", "-c", "./b", "-c", "./c", "bad.tsv"];
+    let args = ["--refit", "-c", "./a", "-c", "./b", "-c", "./3", "bad.tsv"];
     let result = dbacl(folder.path(), &args, b"");
     assert!(text(&result.stderr).contains("bad.tsv: line 2: no category is called z"));
 }

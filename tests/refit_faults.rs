@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //! Files of fitted categories that are damaged, do not belong together, or belong to other
-//! categories: what the program says, and what it makes anew.
+//! categories: what the program says, and what it makes again.
 
 use crate::mails::{dbacl, mail, text};
 use crate::refit::{filter, verdict};
@@ -100,7 +100,7 @@ fn a_damaged_state_is_made_anew_from_the_ledger() {
         (&changes, none),
         (&changes, other),
     ] {
-        // The one before has made the state anew, and has no changes.
+        // The one before has made the state again, and has no changes.
         update_to("");
         fs::write(file, damage(read(file))).expect("written");
         update_to(not_fitting);
@@ -113,7 +113,7 @@ fn a_damaged_state_is_made_anew_from_the_ledger() {
     }
     // Blocks are looked at when they are needed: of documents at once, of features later on.
     let good = read(&state);
-    let blocks = (4096..good.len()).step_by(4096);
+    let blocks = (1024..good.len()).step_by(3072);
     let mut found = [0; 2];
     for block in blocks {
         update_to("");

@@ -89,7 +89,7 @@ fn locks_have_their_mode_whatever_the_umask() {
     }
     assert_eq!(documents(path), 60);
     let said = done(dbacl(path, &LEARN, mail("ham", 1).as_bytes()));
-    assert!(said.contains("60 documents"), "{said}");
+    assert!(said.contains("60 messages"), "{said}");
 }
 
 /// Corrections that the filter keeps.
@@ -98,12 +98,12 @@ fn corrections(folder: &Path) -> u32 {
     u32::from_le_bytes(head[33..37].try_into().expect("four bytes"))
 }
 
-/// A mail that no other test mail is like.
+/// A message that no other test mail is like.
 fn own(number: usize) -> String {
     mail("ham", number) + &format!("with an own word{number}\n")
 }
 
-/// A filter of 60 mails that has learned three more, singly.
+/// A filter of 60 messages that has learned three more, singly.
 fn corrected() -> tempfile::TempDir {
     let folder = filter();
     for number in 0..3 {
@@ -145,8 +145,8 @@ fn tear(folder: &Path, names: &[&str]) {
     let (cut, names): (Vec<&str>, Vec<&str>) = names.iter().partition(|name| **name == CUT);
     if !cut.is_empty() {
         let list = fs::read_to_string(folder.join("f/ledger.set/1/generation")).expect("a list");
-        let length = list.lines().find_map(|line| line.strip_suffix(" ledger"));
-        let length = length.expect("the ledger's line").parse().expect("a number");
+        let line = list.lines().find(|line| line.ends_with(" ledger")).expect("the ledger's line");
+        let length = line.split(' ').next().expect("a length").parse().expect("a number");
         let ledger = fs::OpenOptions::new().write(true).open(current.join("ledger"));
         ledger.expect("opened").set_len(length).expect("cut");
     }
@@ -208,7 +208,7 @@ fn a_power_failure_loses_only_what_is_nowhere_else() {
         let applied = format!("{} corrections were applied\n", left + 2);
         assert!(learned.contains(&applied), "{names:?}: {learned}");
 
-        // The folders are learned anew at once.
+        // The folders are learned again at once.
         let folder = copy(start.path());
         let path = folder.path();
         tear(path, names);
@@ -260,7 +260,7 @@ fn damaged_corrections_of_a_full_fit_stop_learning_with_advice() {
     assert!(said.contains("without this file --mail-learn goes on"), "{said}");
     fs::remove_file(&file).expect("removed");
     let said = done(dbacl(path, &LEARN, b""));
-    assert!(said.contains("60 documents"), "{said}");
+    assert!(said.contains("60 messages"), "{said}");
 }
 
 #[test]

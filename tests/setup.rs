@@ -73,3 +73,63 @@ fn nothing_is_installed_where_nothing_is_missing() {
     let (done, calls) = setup("0", "600", "sh  dash\n/bin/s*h  dash\n");
     assert_eq!((done.quiet(0), calls), (String::new(), String::new()));
 }
+
+/// A package of which this system has one half, and the other half can be fetched.
+const INSTALLED: &str = r#"
+mkdir -p bin system/usr/bin
+echo program >system/usr/bin/installed
+cat >bin/apt-get <<'END'
+#!/bin/sh
+for word; do case $word in
+  Dir::Cache::archives=*) folder=${word#*=} ;;
+  half) touch "$folder/half.deb" ;;
+esac; done
+END
+cat >bin/dpkg-deb <<'END'
+#!/bin/sh
+mkdir -p "$3/usr/bin" && echo fetched >"$3/usr/bin/fetched"
+END
+cat >bin/dpkg-query <<'END'
+#!/bin/sh
+for word; do case $word in
+  whole | half) echo suite; exit ;;
+  other) exit 1 ;;
+esac; done
+echo 'suite installed whole'
+echo 'else installed nothing'
+END
+cat >bin/dpkg <<END
+#!/bin/sh
+echo /.
+echo $PWD/system/usr/bin/installed
+END
+printf '#!/bin/sh\n' >bin/apt-cache
+chmod +x bin/*
+"#;
+
+#[test]
+fn what_is_installed_is_not_fetched_and_not_skipped() {
+    let scratch = Scratch::new();
+    scratch.sh(INSTALLED).quiet(0);
+    let run = |package: &str| {
+        let mut script = command("sh");
+        script.arg(root().join(".ci/unpack")).arg(package).current_dir(scratch.path("."));
+        let path = format!("{}:/usr/bin:/bin", scratch.path("bin").display());
+        script.env("PATH", path).env("CARGO_TARGET_DIR", scratch.path("target"));
+        script.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        finish(script.spawn().expect("sh starts"))
+    };
+    let unpacked = scratch.path("target/unpacked");
+    let installed = scratch.path("system/usr/bin/installed").display().to_string();
+    for (package, has_fetched) in [("whole", false), ("half", true)] {
+        assert_eq!(run(package).quiet(0), "");
+        let folder = unpacked.join(package);
+        assert!(
+            folder.join(".whole").exists() && folder.join(&installed[1..]).exists(),
+            "{package}"
+        );
+        assert_eq!(folder.join("usr/bin/fetched").exists(), has_fetched, "{package}");
+    }
+    let said = run("other").complaint(0);
+    assert!(said.contains("the tests that need other: it could not be fetched: no archive came"));
+}

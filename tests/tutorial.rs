@@ -1,28 +1,73 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //! Runs the commands of the documents and compares what they print. In a block marked `console` a
-//! line `$ COMMAND` is a command of one shell; the lines below it are its output. After a change
-//! `BLESS=1 cargo test --test main tutorial` writes the outputs anew.
+//! line `$ COMMAND` is a command of one shell, which lines `> MORE` go on with; the lines below it
+//! are its output. After a change `BLESS=1 cargo test --test main tutorial` writes the outputs
+//! again.
+//!
+//! Blocks marked `sh` are run by the scripts of mail programs, those marked `python` by the tests
+//! of the Python module. `text` and languages of configuration files mark what is only shown.
 
-use dbacl_testing::{Scratch, command, programs, root};
+use dbacl_testing::{Scratch, command, programs, root, skip};
 use std::fmt::Write;
 use std::fs;
 
 /// The line that separates the outputs of the commands.
 const MARK: &str = "=== next ===";
 
-/// Runs the commands of a document in the repository's folder.
-fn check(document: &str) {
+/// What a line of a document is.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Line {
+    /// Text, or the beginning or end of a block.
+    Text,
+    /// A command.
+    Command,
+    /// The command before goes on.
+    Continued,
+    /// Output of the command before.
+    Output,
+}
+
+/// The lines of a document, with what each is.
+fn lines(text: &str) -> Vec<(Line, &str)> {
+    let mut inside = false;
+    let mut last = Line::Text;
+    let mut kind = |line: &str| {
+        last = if line.starts_with("```") {
+            inside = line == "```console";
+            Line::Text
+        } else if !inside {
+            Line::Text
+        } else if line.starts_with("$ ") {
+            Line::Command
+        } else if line.starts_with("> ") && matches!(last, Line::Command | Line::Continued) {
+            Line::Continued
+        } else {
+            Line::Output
+        };
+        last
+    };
+    text.lines().map(|line| (kind(line), line)).collect()
+}
+
+/// Documents whose blocks marked `console` are run here.
+const RUN_HERE: [&str; 5] =
+    ["docs/tutorial.md", "docs/languages.md", "README.md", "docs/packaging.md", "docs/refit.md"];
+
+/// Runs the commands of a document: in an empty home, or in the repository's folder.
+fn check(document: &str, in_empty_home: bool) {
+    assert!(RUN_HERE.contains(&document), "{document} is not in the list");
     let path = root().join(document);
     let text = fs::read_to_string(&path).expect("the document");
     let mut script = String::new();
-    let mut inside = false;
-    for line in text.lines() {
-        if line.starts_with("```") {
-            inside = line == "```console";
-        } else if let Some(command) = line.strip_prefix("$ ").filter(|_| inside) {
+    for (kind, line) in lines(&text) {
+        let line = line.get(2..).unwrap_or_default();
+        match kind {
             // The mark must not change what `$?` says.
-            writeln!(script, "s=$?\necho '{MARK}'\n(exit $s)\n{command}").expect("a string");
+            Line::Command => write!(script, "\ns=$?\necho '{MARK}'\n(exit $s)\n{line}\n"),
+            Line::Continued => writeln!(script, "{line}"),
+            Line::Text | Line::Output => Ok(()),
         }
+        .expect("a string");
     }
     let scratch = Scratch::new();
     let mut shell = command("sh");
@@ -30,26 +75,25 @@ fn check(document: &str) {
     shell
         .env("PATH", format!("{}:{search}", programs().display()))
         .env("TMPDIR", scratch.path("."))
-        .env("DBACL_PATH", scratch.path("."))
-        .current_dir(root())
         .args(["-c", &format!("exec 2>&1\n{script}")]);
+    if in_empty_home {
+        shell.env("HOME", scratch.path(".")).current_dir(scratch.path("."));
+    } else {
+        shell.env("DBACL_PATH", scratch.path(".")).current_dir(root());
+    }
     let printed = shell.output().expect("sh starts").stdout;
     let printed = String::from_utf8_lossy(&printed);
     let mark = format!("{MARK}\n");
     let mut outputs = printed.split(mark.as_str()).skip(1);
     let mut found = String::new();
-    let (mut inside, mut output) = (false, false);
-    for line in text.lines() {
-        if line.starts_with("```") {
-            (inside, output) = (line == "```console", false);
-        }
-        let is_command = inside && line.starts_with("$ ");
-        output = inside && (output || is_command);
-        if !output || is_command {
+    let all = lines(&text);
+    for (at, &(kind, line)) in all.iter().enumerate() {
+        if kind != Line::Output {
             found.push_str(line);
             found.push('\n');
         }
-        if is_command {
+        let is_continued = all.get(at + 1).is_some_and(|(next, _)| *next == Line::Continued);
+        if matches!(kind, Line::Command | Line::Continued) && !is_continued {
             found.push_str(outputs.next().expect("one output a command"));
         }
     }
@@ -64,16 +108,113 @@ fn check(document: &str) {
 
 #[test]
 fn the_tutorial_prints_what_it_says() {
-    check("docs/tutorial.md");
+    check("docs/tutorial.md", false);
 }
 
 #[test]
 fn the_page_about_languages_prints_what_it_says() {
-    check("docs/languages.md");
+    check("docs/languages.md", false);
 }
 
 #[test]
 fn the_readme_and_the_packagers_test_print_what_they_say() {
-    check("README.md");
-    check("docs/packaging.md");
+    check("README.md", true);
+    check("docs/packaging.md", false);
+}
+
+#[test]
+fn the_page_about_fitting_prints_what_it_says() {
+    check("docs/refit.md", false);
+}
+
+/// What the scripts of a folder say, all together.
+fn scripts(folder: &str) -> String {
+    let entries = fs::read_dir(root().join(folder)).expect("a folder");
+    let paths = entries.map(|entry| entry.expect("an entry").path());
+    let scripts = paths.filter(|path| path.extension().is_some_and(|kind| kind == "sh"));
+    scripts.map(|path| fs::read_to_string(path).expect("a script")).collect()
+}
+
+/// Who runs a block of this language below this recipe's mark; nothing if nobody does.
+fn runner(document: &str, language: &str, recipe: &str) -> Option<String> {
+    let script = |folder: &str, text: &str| {
+        let calls = |line: &str| {
+            let mut words = line.split_whitespace().map(|word| word.trim_matches(['(', '"', ';']));
+            words.any(|word| matches!(word, "recipe" | "follow" | "as_written"))
+                && line.split_whitespace().any(|word| word == recipe)
+        };
+        text.lines().any(calls).then(|| format!("{folder}, recipe {recipe}"))
+    };
+    match (document, language) {
+        (_, "console") => RUN_HERE.contains(&document).then(|| "tests/tutorial.rs".to_owned()),
+        ("README.md" | "docs/python.md", "python") => Some("the tests of dbacl-python".to_owned()),
+        ("docs/mail.md" | "docs/mail-categories.md", "sh") => {
+            script("tests/mail", &scripts("tests/mail"))
+        }
+        ("docs/server.md", _) => {
+            let folder = "crates/dbacl-server/tests/servers";
+            script(folder, &scripts(folder))
+        }
+        _ => None,
+    }
+}
+
+/// Markdown below a folder.
+fn documents(folder: &str, found: &mut Vec<String>) {
+    for entry in fs::read_dir(root().join(folder)).expect("a folder") {
+        let entry = entry.expect("an entry");
+        let name = format!("{folder}/{}", entry.file_name().to_string_lossy());
+        if entry.path().is_dir() {
+            documents(&name, found);
+        } else if entry.path().extension().is_some_and(|kind| kind == "md") {
+            found.push(name);
+        }
+    }
+}
+
+#[test]
+fn every_block_of_commands_is_run_and_every_other_one_is_marked() {
+    let mut names = vec!["README.md".to_owned()];
+    documents("docs", &mut names);
+    names.sort();
+    let (mut run, mut shown, mut faults) = (0, 0, String::new());
+    for name in names {
+        let text = fs::read_to_string(root().join(&name)).expect("a document");
+        let (mut recipe, mut is_inside) = ("end", false);
+        for (number, line) in text.lines().enumerate() {
+            if let Some(mark) = line.strip_prefix("<!-- recipe: ") {
+                recipe = mark.trim_end_matches(" -->");
+            }
+            let Some(language) = line.strip_prefix("```") else { continue };
+            is_inside = !is_inside;
+            if !is_inside {
+                continue;
+            }
+            let place = format!("{name}:{}: {language}", number + 1);
+            if let Some(runner) = runner(&name, language, recipe) {
+                println!("{place}, run by {runner}");
+                run += 1;
+            } else if matches!(language, "" | "console" | "sh" | "python") {
+                writeln!(faults, "{place}").expect("a string");
+            } else {
+                println!("{place}, shown");
+                shown += 1;
+            }
+        }
+    }
+    assert!(faults.is_empty(), "nothing runs these blocks; mark them as text:\n{faults}");
+    assert!(run > 50 && shown > 50, "{run} blocks are run, {shown} are shown");
+}
+
+#[test]
+fn pictures_are_made_from_their_results() {
+    for name in ["verdicts", "tools"] {
+        let script = root().join(format!("docs/pictures/{name}.py"));
+        let Ok(drawn) = command("python3").arg(script).output() else {
+            return skip("tutorial::pictures_are_made", "python3 is not installed");
+        };
+        let kept = fs::read(root().join(format!("docs/pictures/{name}.svg"))).expect("a picture");
+        let make = format!("docs/pictures/{name}.py > docs/pictures/{name}.svg");
+        assert!(drawn.stdout == kept, "run {make}");
+    }
 }

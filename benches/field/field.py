@@ -367,6 +367,8 @@ def pages(options):
         options.html.write_text(page.html(record))
     if options.markdown:
         options.markdown.write_text(page.document(record, options.markdown.read_text()))
+    if options.picture:
+        options.picture.write_text(page.matrix(record))
     if options.summary:
         options.summary.write_text(page.summary(record))
     return 0
@@ -435,6 +437,7 @@ def main():
     command.add_argument("results", type=pathlib.Path)
     command.add_argument("--html", type=pathlib.Path)
     command.add_argument("--markdown", type=pathlib.Path)
+    command.add_argument("--picture", type=pathlib.Path)
     command.add_argument("--summary", type=pathlib.Path)
     command.set_defaults(act=pages)
     command = commands.add_parser("same")

@@ -463,18 +463,18 @@ def sizes(record):
     """The sizes of a run in words."""
     plan = record["plan"]
     corpora = ", ".join(
-        f"{one['name']} ({one['mails']} mails, {one['ham']} of them ham)"
+        f"{one['name']} ({one['mails']} messages, {one['ham']} of them ham)"
         for one in record["corpora"]
     )
     text = (
         f"Run of {record['date']}, plan `{plan['name']}`, on {record['processor']}. "
         f"Corpora: {corpora}. "
-        f"Streams have {plan['stream']} mails, with few labels {plan['asked']}; "
-        f"late means {plan['delay']} mails late, and of a stream of {plan['late']} those behind "
-        f"the first {plan['delay']} count; {plan['labels']} labels may be asked for; "
-        f"{plan['batch']} mails are learned or judged in batches; a cold start has "
-        f"{plan['draws']} draws of {plan['each']} mails of each kind to judge; "
-        f"{plan['disguised']} spams are disguised. "
+        f"Streams have {plan['stream']} messages, with few labels {plan['asked']}; "
+        f"a delay is {plan['delay']} messages, and of a stream of {plan['late']} those after the "
+        f"first {plan['delay']} count; {plan['labels']} labels may be asked for; "
+        f"{plan['batch']} messages are learned or classified in batches; a cold start has "
+        f"{plan['draws']} draws of {plan['each']} messages of each kind to classify; "
+        f"{plan['disguised']} spam messages are disguised. "
     )
     load, count = record["load"], record["processors"]
     if load <= count + 1:
@@ -502,6 +502,70 @@ def document(record, text):
         return f"<!-- field: {match[1]} -->\n{inside}<!-- field: end -->"
 
     return re.sub(r"<!-- field: (\w+) -->\n.*?<!-- field: end -->", renewed, text, flags=re.S)
+
+
+MATRIX_STYLE = (
+    "<style>text{fill:#1f2328;font:11px sans-serif}.head{font-weight:bold}.none{fill:#d0d7de66}"
+    ".ours{fill:#0969da}.theirs{fill:#d1570a}"
+    "@media(prefers-color-scheme:dark){text{fill:#e6edf3}.none{fill:#30363d}}</style>"
+)
+
+
+def matrix(record):
+    """Who is clearly better than whom, as SVG: tools down, parts of tasks across.
+
+    The left half of a cell is the darker, the more measures the mail filter is clearly better at;
+    the right half says the same of the other tool.
+    """
+    better, worse = standing(record)
+    cells, columns = {}, []
+    for side, rows in enumerate((worse, better)):
+        for place, _, names in rows:
+            for name in names:
+                cells.setdefault((name, place), [0, 0])[side] += 1
+    for task, (_, title) in tasks.TASKS.items():
+        for part in parts_of(record, task):
+            place = f"{title.lower()}{', ' + part if part else ''}"
+            if any(key[1] == place for key in cells):
+                columns.append(place)
+    names = {name for name, _ in cells}
+
+    def balance(name):
+        return sum(cell[1] - cell[0] for key, cell in cells.items() if key[0] == name)
+
+    left, top, wide, high = 178, 156, 30, 19
+    order = sorted(names, key=lambda name: (-balance(name), name))
+    width, height = left + wide * len(columns) + 60, top + high * len(order) + 34
+    out = [
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" role="img">',
+        "<title>Other filters beside the mail filter: who is clearly better, by task</title>",
+        MATRIX_STYLE,
+    ]
+    for number, place in enumerate(columns):
+        x = left + wide * number + 18
+        label = markup.escape(place.removeprefix("change of source, "))
+        out.append(f'<text transform="translate({x} {top - 6}) rotate(-50)">{label}</text>')
+    for row, name in enumerate(order):
+        y = top + high * row
+        out.append(f'<text x="{left - 8}" y="{y + 13}" text-anchor="end">{markup.escape(name)}</text>')
+        for number, place in enumerate(columns):
+            x = left + wide * number
+            found = cells.get((name, place), [0, 0])
+            for side, kind in enumerate(("ours", "theirs")):
+                count, start = found[side], x + 1 + side * (wide / 2 - 1)
+                shade = f'class="{kind}" fill-opacity="{0.25 + 0.25 * count:.2f}"'
+                out.append(
+                    f'<rect x="{start:g}" y="{y + 1}" width="{wide / 2 - 1:g}" height="{high - 2}" '
+                    f"{shade if count else 'class=' + chr(34) + 'none' + chr(34)}/>"
+                )
+    y = height - 12
+    out.append(
+        f'<rect class="ours" x="{left}" y="{y - 10}" width="12" height="12"/>'
+        f'<text x="{left + 18}" y="{y}">dbacl filter clearly better (darker: at more of 4 measures)'
+        f'</text><rect class="theirs" x="{left + 370}" y="{y - 10}" width="12" height="12"/>'
+        f'<text x="{left + 388}" y="{y}">the other tool</text>'
+    )
+    return "\n".join(out) + "\n</svg>\n"
 
 
 CELLS = {

@@ -602,11 +602,14 @@ class Pages(Case):
 
     def test_the_document_is_made_from_the_results_beside_it(self):
         summary = HERE / "results.json"
-        document = HERE.parents[1] / "docs" / "field.md"
-        text = document.read_text()
-        made = page.document(json.loads(summary.read_text()), text)
-        self.assertEqual(text, made, "make it anew: field.py page results.json --markdown")
-        self.assertEqual(page.summary(json.loads(summary.read_text())), summary.read_text())
+        docs = HERE.parents[1] / "docs"
+        record = json.loads(summary.read_text())
+        text = (docs / "lab/field.md").read_text()
+        advice = "run: make field-pages"
+        self.assertEqual(text, page.document(record, text), advice)
+        self.assertEqual((docs / "lab/field.html").read_text(), page.html(record), advice)
+        self.assertEqual((docs / "pictures/field.svg").read_text(), page.matrix(record), advice)
+        self.assertEqual(page.summary(record), summary.read_text())
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Verdicts of a mail filter that has learned few mails, beside bogofilter's: the table of docs/quality.md.
+"""Verdicts of a mail filter that has learned few mails, beside bogofilter's.
 
     few.py [--draws 20] [--sizes 5,10,20] [--part train|test] [--wrong SHARE] [--peer COMMAND]
            DBACL MAIL

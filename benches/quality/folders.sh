@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 # A mail filter of twenty folders as a stream: each post of 20 Newsgroups is judged, then learned under
 # its group. Prints for each thousand posts, and for the second half, how many are right, unsure, and
-# surely wrong, and what an update takes; the figures of docs/quality-refit.md.
+# surely wrong, and what an update takes; the figures of docs/lab/refit.md.
 #
 #   folders.sh FOLDERS [FIRST [POSTS]]
 #

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Few own mails with a general model, without one, and the general model alone: the tables of
-docs/quality-refit.md.
+docs/lab/refit.md.
 
     general.py [--from OTHERS] [--draws 20] [--sizes 5,10,20,50,100] [--part train|test] DBACL MAIL
 

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-3.0-or-later
 # How good is dbacl on mail? Learns the training part of a corpus, judges the rest, prints the table of
-# docs/quality.md.
+# docs/lab/ordinary.md.
 #
 #   benches/quality/mail.sh              the table
 #   benches/quality/mail.sh --choose     compare option sets by cross-validation in the training part

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A mail filter that learns from a stream: each mail is judged, then learned. For docs/quality.md.
+"""A mail filter that learns from a stream: each mail is judged, then learned.
 
     streams.py [--orders 20] [--mails 500] [--part train|test] DBACL MAIL
 

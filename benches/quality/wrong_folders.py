@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Filters of many folders that learned some mails in the wrong folder: the table of docs/quality.md.
+"""Filters of many folders that learned some mails in the wrong folder: the table of docs/lab/refit.md.
 
     wrong_folders.py [--draws 5] [--folders 5,10,20] [--wrong 0,one,0.02,0.05] [--learned 200]
                      DBACL FOLDERS

@@ -8,13 +8,11 @@ use std::io::Write as _;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-use chess_adapter::features::basic::Template;
 use chess_adapter::play::choose::{self, Rule, Scored};
 use chess_adapter::play::classifier::{ChildProcesses, Classifier, Program, Scorer as _};
-use chess_adapter::play::models::Document;
-use chess_adapter::text::encode::Encoding;
-use chess_adapter::text::game::{Game, read_fen};
-use chess_adapter::text::notation::{self, Spelling};
+use chess_games::encode::Encoding;
+use chess_games::game::Game;
+use chess_games::notation::{self, Spelling};
 use shakmaty::Chess;
 
 use crate::support::{adapter, dbacl, read, recorded, shared, testdata};
@@ -73,18 +71,15 @@ fn nothing_written_is_a_failure() {
 }
 
 #[test]
-fn no_check_marks_and_victims_change_words() {
+fn no_check_marks_change_words() {
     let folder = tempfile::tempdir().expect("a folder");
     let pgn = b"1. e4 d5 2. exd5 Qxd5 3. Nc3 Qe5 4. Be2 1-0";
-    prepare(&["--no-check-marks", "--victims", "--encodings", "full,shifted"], pgn, folder.path());
-    assert_eq!(read(&folder.path().join("WhiteWin.txt")), "e4 d5 exPd5 QxPd5 Nc3 Qe5 Be2 1-0\n");
-    assert_eq!(
-        read(&folder.path().join("WhiteWin-full.txt")),
-        "e4_d5 exPd5_QxPd5 Nc3_Qe5 Be2_1-0\n"
-    );
+    prepare(&["--no-check-marks", "--encodings", "full,shifted"], pgn, folder.path());
+    assert_eq!(read(&folder.path().join("WhiteWin.txt")), "e4 d5 exd5 Qxd5 Nc3 Qe5 Be2 1-0\n");
+    assert_eq!(read(&folder.path().join("WhiteWin-full.txt")), "e4_d5 exd5_Qxd5 Nc3_Qe5 Be2_1-0\n");
     assert_eq!(
         read(&folder.path().join("WhiteWin-shifted.txt")),
-        "^_e4 d5_exPd5 QxPd5_Nc3 Qe5_Be2 1-0_\n"
+        "^_e4 d5_exd5 Qxd5_Nc3 Qe5_Be2 1-0_\n"
     );
 }
 
@@ -110,31 +105,9 @@ fn completions_are_those_recorded() {
         let expected: Vec<String> =
             read(&path).lines().map(|l| l.trim_start().to_owned()).collect();
         let game = position(name);
-        let lines = Document::Half.lines(&game, &game.completions(), &Template::default(), 0);
+        let lines = Encoding::Half.completions(&game, &game.completions(), 0);
         assert_eq!(lines, expected, "{name}");
     }
-}
-
-#[test]
-fn descriptions_are_those_recorded() {
-    let text = read(&testdata("describe.tsv"));
-    let template = Template::default();
-    let mut checked = 0;
-    for row in text.lines().filter(|l| !l.starts_with('#')) {
-        let [name, word, expected] = row.split('\t').collect::<Vec<_>>()[..] else {
-            panic!("{row}")
-        };
-        let game = match name.split_once(' ') {
-            Some((_, fen)) => Game::new(read_fen(fen).expect("a position"), Spelling::default()),
-            None => position(name),
-        };
-        let m = notation::read_move(game.position(), word.as_bytes()).expect("legal");
-        let mut line = String::new();
-        template.describe(game.position(), m, game.plies(), &mut line);
-        assert_eq!(line, expected, "{name} {word}");
-        checked += 1;
-    }
-    assert!(checked > 200, "only {checked}");
 }
 
 #[test]
@@ -189,7 +162,7 @@ fn rules_choose_as_recorded() {
         };
         let game = position(name);
         let completions = game.completions();
-        let lines = Document::from(encoding).lines(&game, &completions, &Template::default(), 0);
+        let lines = encoding.completions(&game, &completions, 0);
         scorer.ask(&lines).expect("the classifier runs");
         let scores = scorer.scores().expect("scores");
         let mut list: Vec<Scored> = completions

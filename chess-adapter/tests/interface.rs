@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //! Completions and manual page say what the options say. After a change of the options,
-//! `BLESS=1 cargo test -p chess-adapter interface` writes them anew.
+//! `BLESS=1 cargo test -p chess-adapter interface` writes them again.
 
 use chess_adapter::cli::command;
 use dbacl_testing::terminal::shows_escapes;

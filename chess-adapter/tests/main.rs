@@ -6,6 +6,7 @@ mod data;
 mod dialogue;
 mod interface;
 mod learned;
+mod mates;
 mod process;
 mod programs;
 mod support;

@@ -73,7 +73,7 @@ impl Adapter {
         assert!(sent.expect("kill runs").success());
     }
 
-    /// Waits for the adapter's end and tells whether it was successful. A classifier that hangs
+    /// Waits for the adapter's end and says whether it was successful. A classifier that hangs
     /// does so for longer.
     #[track_caller]
     fn ends_well(&mut self) -> bool {

@@ -38,21 +38,18 @@ if [ ! -r "$positions/positions-black.tsv" ]; then
         }' "$folder/kept/all.txt" >"$folder/positions-$colour.tsv"
     done
 fi
-stamp=$folder/all/manifest.json
-if [ ! -s "$stamp" ] || [ "$pgn" -nt "$stamp" ]; then
-    echo "learning from $pgn"
-    "$adapter" learn "$pgn" -o "$folder/all" --preset all --describe-games 1500
-fi
-if [ ! -s "$folder/best/manifest.json" ] || [ "$pgn" -nt "$folder/best/manifest.json" ]; then
-    "$adapter" learn "$pgn" -o "$folder/best" --preset best
-fi
+for preset in essay odds; do
+    stamp=$folder/$preset/manifest.json
+    if [ ! -s "$stamp" ] || [ "$pgn" -nt "$stamp" ]; then
+        echo "learning from $pgn"
+        "$adapter" learn "$pgn" -o "$folder/$preset" --preset $preset
+    fi
+done
 echo
-echo "Master moves found, per cent (descriptions of eight words are of 1,500 games):"
-"$adapter" evaluate "$folder/all" --all-voices \
+echo "Master moves found, per cent:"
+"$adapter" evaluate "$folder/essay" --all-voices \
     --positions "$positions/positions-black.tsv" --positions "$positions/positions-white.tsv"
-echo
-echo "Preset 'best':"
-"$adapter" evaluate "$folder/best" \
+"$adapter" evaluate "$folder/odds" \
     --positions "$positions/positions-black.tsv" --positions "$positions/positions-white.tsv"
 echo
 echo "$games games against the random mover, stopped at 200 half-moves:"
@@ -63,15 +60,11 @@ play() { # name, side, options
     "$adapter" match --games "$games" --side "$side" "$@"
 }
 for side in black white; do
-    play "sevens, basic" $side "$folder/all" --voice sevens --no-mate-keyword
-    play "full moves, engine 1" $side "$folder/all" --voice full --no-mate-keyword
-    play "full moves, engine 2" $side "$folder/all" --voice full --no-mate-keyword --rule captures
-    play "full moves, engine 3" $side "$folder/all" --voice full --no-mate-keyword --rule tactical
-    play "engine 1 + mate keyword" $side "$folder/all" --voice full
-    play "engine 3 + mate keyword" $side "$folder/all" --voice full --rule tactical
-    play "engine 3 + mate keyword, no draws" $side "$folder/all" --voice full --rule tactical --avoid-draws
-    play "descriptions, no rule" $side "$folder/all" --voice describe --no-mate-keyword
-    play "descriptions + full moves, no rule" $side "$folder/all" --voice best-words --no-mate-keyword
-    play "preset best" $side "$folder/best"
-    play "preset best, draws allowed" $side "$folder/best" --set AvoidDraws=off
+    play "full moves, engine 1" $side "$folder/essay" --essay 1
+    play "full moves, engine 2" $side "$folder/essay" --essay 2
+    play "full moves, engine 3" $side "$folder/essay" --essay 3
+    play "engine 1 + mate keyword" $side "$folder/essay"
+    play "engine 3 + mate keyword" $side "$folder/essay" --rule tactical
+    play "engine 3 + mate keyword, no draws" $side "$folder/essay" --rule tactical --avoid-draws
+    play "odds, human" $side "$folder/odds" --play human
 done

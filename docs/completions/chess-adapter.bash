@@ -17,9 +17,6 @@ _chess__adapter() {
             ",$1")
                 cmd="chess__adapter"
                 ;;
-            chess__adapter,bayes)
-                cmd="chess__adapter__subcmd__bayes"
-                ;;
             chess__adapter,book)
                 cmd="chess__adapter__subcmd__book"
                 ;;
@@ -47,38 +44,8 @@ _chess__adapter() {
             chess__adapter,style)
                 cmd="chess__adapter__subcmd__style"
                 ;;
-            chess__adapter,tables)
-                cmd="chess__adapter__subcmd__tables"
-                ;;
             chess__adapter,why)
                 cmd="chess__adapter__subcmd__why"
-                ;;
-            chess__adapter__subcmd__bayes,help)
-                cmd="chess__adapter__subcmd__bayes__subcmd__help"
-                ;;
-            chess__adapter__subcmd__bayes,learn)
-                cmd="chess__adapter__subcmd__bayes__subcmd__learn"
-                ;;
-            chess__adapter__subcmd__bayes,play)
-                cmd="chess__adapter__subcmd__bayes__subcmd__play"
-                ;;
-            chess__adapter__subcmd__bayes,show)
-                cmd="chess__adapter__subcmd__bayes__subcmd__show"
-                ;;
-            chess__adapter__subcmd__bayes__subcmd__help,help)
-                cmd="chess__adapter__subcmd__bayes__subcmd__help__subcmd__help"
-                ;;
-            chess__adapter__subcmd__bayes__subcmd__help,learn)
-                cmd="chess__adapter__subcmd__bayes__subcmd__help__subcmd__learn"
-                ;;
-            chess__adapter__subcmd__bayes__subcmd__help,play)
-                cmd="chess__adapter__subcmd__bayes__subcmd__help__subcmd__play"
-                ;;
-            chess__adapter__subcmd__bayes__subcmd__help,show)
-                cmd="chess__adapter__subcmd__bayes__subcmd__help__subcmd__show"
-                ;;
-            chess__adapter__subcmd__help,bayes)
-                cmd="chess__adapter__subcmd__help__subcmd__bayes"
                 ;;
             chess__adapter__subcmd__help,book)
                 cmd="chess__adapter__subcmd__help__subcmd__book"
@@ -107,20 +74,8 @@ _chess__adapter() {
             chess__adapter__subcmd__help,style)
                 cmd="chess__adapter__subcmd__help__subcmd__style"
                 ;;
-            chess__adapter__subcmd__help,tables)
-                cmd="chess__adapter__subcmd__help__subcmd__tables"
-                ;;
             chess__adapter__subcmd__help,why)
                 cmd="chess__adapter__subcmd__help__subcmd__why"
-                ;;
-            chess__adapter__subcmd__help__subcmd__bayes,learn)
-                cmd="chess__adapter__subcmd__help__subcmd__bayes__subcmd__learn"
-                ;;
-            chess__adapter__subcmd__help__subcmd__bayes,play)
-                cmd="chess__adapter__subcmd__help__subcmd__bayes__subcmd__play"
-                ;;
-            chess__adapter__subcmd__help__subcmd__bayes,show)
-                cmd="chess__adapter__subcmd__help__subcmd__bayes__subcmd__show"
                 ;;
             *)
                 ;;
@@ -129,7 +84,7 @@ _chess__adapter() {
 
     case "${cmd}" in
         chess__adapter)
-            opts="-h -V --help --version prepare learn play evaluate match why style book report tables bayes help"
+            opts="-h -V --help --version prepare learn play evaluate match why style book report help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 1 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -142,218 +97,8 @@ _chess__adapter() {
             COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
             return 0
             ;;
-        chess__subcmd__adapter__subcmd__bayes)
-            opts="-h --help play learn show help"
-            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
-                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-                return 0
-            fi
-            case "${prev}" in
-                *)
-                    COMPREPLY=()
-                    ;;
-            esac
-            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-            return 0
-            ;;
-        chess__subcmd__adapter__subcmd__bayes__subcmd__help)
-            opts="play learn show help"
-            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
-                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-                return 0
-            fi
-            case "${prev}" in
-                *)
-                    COMPREPLY=()
-                    ;;
-            esac
-            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-            return 0
-            ;;
-        chess__subcmd__adapter__subcmd__bayes__subcmd__help__subcmd__help)
-            opts=""
-            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
-                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-                return 0
-            fi
-            case "${prev}" in
-                *)
-                    COMPREPLY=()
-                    ;;
-            esac
-            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-            return 0
-            ;;
-        chess__subcmd__adapter__subcmd__bayes__subcmd__help__subcmd__learn)
-            opts=""
-            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
-                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-                return 0
-            fi
-            case "${prev}" in
-                *)
-                    COMPREPLY=()
-                    ;;
-            esac
-            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-            return 0
-            ;;
-        chess__subcmd__adapter__subcmd__bayes__subcmd__help__subcmd__play)
-            opts=""
-            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
-                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-                return 0
-            fi
-            case "${prev}" in
-                *)
-                    COMPREPLY=()
-                    ;;
-            esac
-            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-            return 0
-            ;;
-        chess__subcmd__adapter__subcmd__bayes__subcmd__help__subcmd__show)
-            opts=""
-            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
-                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-                return 0
-            fi
-            case "${prev}" in
-                *)
-                    COMPREPLY=()
-                    ;;
-            esac
-            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-            return 0
-            ;;
-        chess__subcmd__adapter__subcmd__bayes__subcmd__learn)
-            opts="-o -h --output --positions --games --caution --cost --seed --dbacl --dbacl-args --help"
-            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
-                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-                return 0
-            fi
-            case "${prev}" in
-                --output)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                -o)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --positions)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --games)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --caution)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --cost)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --seed)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --dbacl)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --dbacl-args)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                *)
-                    COMPREPLY=()
-                    ;;
-            esac
-            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-            return 0
-            ;;
-        chess__subcmd__adapter__subcmd__bayes__subcmd__play)
-            opts="-j -o -h --games --depth --drawn-moves --seed --jobs --against --goal --output --pgn --help"
-            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
-                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-                return 0
-            fi
-            case "${prev}" in
-                --games)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --depth)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --drawn-moves)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --seed)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --jobs)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                -j)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --against)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --goal)
-                    COMPREPLY=($(compgen -W "win not-lose" -- "${cur}"))
-                    return 0
-                    ;;
-                --output)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                -o)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --pgn)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                *)
-                    COMPREPLY=()
-                    ;;
-            esac
-            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-            return 0
-            ;;
-        chess__subcmd__adapter__subcmd__bayes__subcmd__show)
-            opts="-h --fen --all --help"
-            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
-                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-                return 0
-            fi
-            case "${prev}" in
-                --fen)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                *)
-                    COMPREPLY=()
-                    ;;
-            esac
-            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-            return 0
-            ;;
         chess__subcmd__adapter__subcmd__book)
-            opts="-o -h --output --plies --min-count --polyglot --clusters --reach --tree --depth --help"
+            opts="-o -h --output --plies --min-count --polyglot --tree --depth --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -375,10 +120,6 @@ _chess__adapter() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
-                --reach)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
                 --depth)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
@@ -391,7 +132,7 @@ _chess__adapter() {
             return 0
             ;;
         chess__subcmd__adapter__subcmd__evaluate)
-            opts="-h --white --black --voice --rule --encoding --essay --random --temperature --seed --deterministic --no-mate-keyword --avoid-draws --look-ahead --window --book --search --syzygy --tables --style --evaluation --set --template --no-check-marks --victims --dbacl --dbacl-args --positions --all-voices --json --help"
+            opts="-h --white --black --voice --encoding --temperature --window --no-check-marks --set --dbacl --dbacl-args --positions --all-voices --json --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -409,23 +150,11 @@ _chess__adapter() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
-                --rule)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
                 --encoding)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
-                --essay)
-                    COMPREPLY=($(compgen -W "basic 1 2 3 final" -- "${cur}"))
-                    return 0
-                    ;;
                 --temperature)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --seed)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -433,35 +162,7 @@ _chess__adapter() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
-                --book)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --search)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --syzygy)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --tables)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --style)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --evaluation)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
                 --set)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --template)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -485,64 +186,8 @@ _chess__adapter() {
             return 0
             ;;
         chess__subcmd__adapter__subcmd__help)
-            opts="prepare learn play evaluate match why style book report tables bayes help"
+            opts="prepare learn play evaluate match why style book report help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
-                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-                return 0
-            fi
-            case "${prev}" in
-                *)
-                    COMPREPLY=()
-                    ;;
-            esac
-            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-            return 0
-            ;;
-        chess__subcmd__adapter__subcmd__help__subcmd__bayes)
-            opts="play learn show"
-            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
-                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-                return 0
-            fi
-            case "${prev}" in
-                *)
-                    COMPREPLY=()
-                    ;;
-            esac
-            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-            return 0
-            ;;
-        chess__subcmd__adapter__subcmd__help__subcmd__bayes__subcmd__learn)
-            opts=""
-            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
-                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-                return 0
-            fi
-            case "${prev}" in
-                *)
-                    COMPREPLY=()
-                    ;;
-            esac
-            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-            return 0
-            ;;
-        chess__subcmd__adapter__subcmd__help__subcmd__bayes__subcmd__play)
-            opts=""
-            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
-                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-                return 0
-            fi
-            case "${prev}" in
-                *)
-                    COMPREPLY=()
-                    ;;
-            esac
-            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-            return 0
-            ;;
-        chess__subcmd__adapter__subcmd__help__subcmd__bayes__subcmd__show)
-            opts=""
-            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
@@ -680,20 +325,6 @@ _chess__adapter() {
             COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
             return 0
             ;;
-        chess__subcmd__adapter__subcmd__help__subcmd__tables)
-            opts=""
-            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
-                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-                return 0
-            fi
-            case "${prev}" in
-                *)
-                    COMPREPLY=()
-                    ;;
-            esac
-            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-            return 0
-            ;;
         chess__subcmd__adapter__subcmd__help__subcmd__why)
             opts=""
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
@@ -709,7 +340,7 @@ _chess__adapter() {
             return 0
             ;;
         chess__subcmd__adapter__subcmd__learn)
-            opts="-o -j -h --output --preset --unfinished --keep-setup --no-check-marks --victims --describe-games --describe-positions --alternatives --template --seed --keep-text --jobs --dbacl --dbacl-args --help"
+            opts="-o -j -h --output --preset --unfinished --keep-setup --no-check-marks --positions --all --search-words --seed --keep-text --jobs --dbacl --dbacl-args --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -724,26 +355,18 @@ _chess__adapter() {
                     return 0
                     ;;
                 --preset)
-                    COMPREPLY=($(compgen -W "essay full describe best odds phases style all" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "odds essay" -- "${cur}"))
                     return 0
                     ;;
                 --unfinished)
                     COMPREPLY=($(compgen -W "skip draw" -- "${cur}"))
                     return 0
                     ;;
-                --describe-games)
+                --positions)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
-                --describe-positions)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --alternatives)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --template)
+                --search-words)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -775,7 +398,7 @@ _chess__adapter() {
             return 0
             ;;
         chess__subcmd__adapter__subcmd__match)
-            opts="-h --white --black --voice --rule --encoding --essay --random --temperature --seed --deterministic --no-mate-keyword --avoid-draws --look-ahead --window --book --search --syzygy --tables --style --evaluation --set --template --no-check-marks --victims --dbacl --dbacl-args --games --opponent --opponent-set --opponent-protocol --opponent-go --go --clock --openings --opening-plies --progress --match-seed --side --limit --pgn --json --help"
+            opts="-h --white --black --voice --encoding --temperature --window --no-check-marks --set --dbacl --dbacl-args --play --rule --essay --random --seed --deterministic --no-mate-keyword --avoid-draws --book --search --syzygy --style --games --opponent --opponent-set --opponent-go --go --clock --openings --opening-plies --progress --match-seed --side --limit --pgn --json --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -793,27 +416,43 @@ _chess__adapter() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
-                --rule)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
                 --encoding)
                     COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --essay)
-                    COMPREPLY=($(compgen -W "basic 1 2 3 final" -- "${cur}"))
                     return 0
                     ;;
                 --temperature)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
-                --seed)
+                --window)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
-                --window)
+                --set)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --dbacl)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --dbacl-args)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --play)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --rule)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --essay)
+                    COMPREPLY=($(compgen -W "basic 1 2 3 4 final" -- "${cur}"))
+                    return 0
+                    ;;
+                --seed)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -829,31 +468,7 @@ _chess__adapter() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
-                --tables)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
                 --style)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --evaluation)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --set)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --template)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --dbacl)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --dbacl-args)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -867,10 +482,6 @@ _chess__adapter() {
                     ;;
                 --opponent-set)
                     COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --opponent-protocol)
-                    COMPREPLY=($(compgen -W "uci xboard" -- "${cur}"))
                     return 0
                     ;;
                 --opponent-go)
@@ -917,7 +528,7 @@ _chess__adapter() {
             return 0
             ;;
         chess__subcmd__adapter__subcmd__play)
-            opts="-h --white --black --voice --rule --encoding --essay --random --temperature --seed --deterministic --no-mate-keyword --avoid-draws --look-ahead --window --book --search --syzygy --tables --style --evaluation --set --template --no-check-marks --victims --dbacl --dbacl-args --protocol --name --log --watch --help"
+            opts="-h --white --black --voice --encoding --temperature --window --no-check-marks --set --dbacl --dbacl-args --play --rule --essay --random --seed --deterministic --no-mate-keyword --avoid-draws --book --search --syzygy --style --protocol --name --log --watch --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -935,27 +546,43 @@ _chess__adapter() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
-                --rule)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
                 --encoding)
                     COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --essay)
-                    COMPREPLY=($(compgen -W "basic 1 2 3 final" -- "${cur}"))
                     return 0
                     ;;
                 --temperature)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
-                --seed)
+                --window)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
-                --window)
+                --set)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --dbacl)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --dbacl-args)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --play)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --rule)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --essay)
+                    COMPREPLY=($(compgen -W "basic 1 2 3 4 final" -- "${cur}"))
+                    return 0
+                    ;;
+                --seed)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -971,31 +598,7 @@ _chess__adapter() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
-                --tables)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
                 --style)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --evaluation)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --set)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --template)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --dbacl)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --dbacl-args)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -1023,7 +626,7 @@ _chess__adapter() {
             return 0
             ;;
         chess__subcmd__adapter__subcmd__prepare)
-            opts="-o -h --output --encodings --unfinished --keep-setup --no-check-marks --victims --describe --describe-games --describe-positions --alternatives --template --seed --position-words --phases --help"
+            opts="-o -h --output --encodings --unfinished --keep-setup --no-check-marks --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1045,34 +648,6 @@ _chess__adapter() {
                     COMPREPLY=($(compgen -W "skip draw" -- "${cur}"))
                     return 0
                     ;;
-                --describe)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --describe-games)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --describe-positions)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --alternatives)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --template)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --seed)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --phases)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
                 *)
                     COMPREPLY=()
                     ;;
@@ -1081,7 +656,7 @@ _chess__adapter() {
             return 0
             ;;
         chess__subcmd__adapter__subcmd__report)
-            opts="-o -h --white --black --voice --rule --encoding --essay --random --temperature --seed --deterministic --no-mate-keyword --avoid-draws --look-ahead --window --book --search --syzygy --tables --style --evaluation --set --template --no-check-marks --victims --dbacl --dbacl-args --pgn --game --output --help"
+            opts="-o -h --white --black --voice --encoding --temperature --window --no-check-marks --set --dbacl --dbacl-args --pgn --game --output --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1099,23 +674,11 @@ _chess__adapter() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
-                --rule)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
                 --encoding)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
-                --essay)
-                    COMPREPLY=($(compgen -W "basic 1 2 3 final" -- "${cur}"))
-                    return 0
-                    ;;
                 --temperature)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --seed)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -1123,35 +686,7 @@ _chess__adapter() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
-                --book)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --search)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --syzygy)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --tables)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --style)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --evaluation)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
                 --set)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --template)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -1187,7 +722,7 @@ _chess__adapter() {
             return 0
             ;;
         chess__subcmd__adapter__subcmd__style)
-            opts="-o -h --output --attacking --positional --mixed --words --test-every --dbacl --dbacl-args --help"
+            opts="-o -h --output --attacking --positional --mixed --test-every --dbacl --dbacl-args --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1213,10 +748,6 @@ _chess__adapter() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
-                --words)
-                    COMPREPLY=($(compgen -W "moves features both" -- "${cur}"))
-                    return 0
-                    ;;
                 --test-every)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
@@ -1236,30 +767,8 @@ _chess__adapter() {
             COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
             return 0
             ;;
-        chess__subcmd__adapter__subcmd__tables)
-            opts="-o -h --output --help"
-            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
-                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-                return 0
-            fi
-            case "${prev}" in
-                --output)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                -o)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                *)
-                    COMPREPLY=()
-                    ;;
-            esac
-            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-            return 0
-            ;;
         chess__subcmd__adapter__subcmd__why)
-            opts="-h --white --black --voice --rule --encoding --essay --random --temperature --seed --deterministic --no-mate-keyword --avoid-draws --look-ahead --window --book --search --syzygy --tables --style --evaluation --set --template --no-check-marks --victims --dbacl --dbacl-args --moves --move --help"
+            opts="-h --white --black --voice --encoding --temperature --window --no-check-marks --set --dbacl --dbacl-args --moves --move --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1277,23 +786,11 @@ _chess__adapter() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
-                --rule)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
                 --encoding)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
-                --essay)
-                    COMPREPLY=($(compgen -W "basic 1 2 3 final" -- "${cur}"))
-                    return 0
-                    ;;
                 --temperature)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --seed)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -1301,35 +798,7 @@ _chess__adapter() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
-                --book)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --search)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --syzygy)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --tables)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --style)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --evaluation)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
                 --set)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --template)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;

@@ -19,13 +19,17 @@ _dbacl_imap() {
     --token-command) mapfile -t COMPREPLY < <(:); return ;;
     --filter) mapfile -t COMPREPLY < <(_dbacl_imap_categories "$current"); return ;;
     --folder) mapfile -t COMPREPLY < <(:); return ;;
+    --sort) mapfile -t COMPREPLY < <(:); return ;;
+    --unsure) mapfile -t COMPREPLY < <(:); return ;;
     --junk) mapfile -t COMPREPLY < <(:); return ;;
     --trash) mapfile -t COMPREPLY < <(:); return ;;
+    --newest) mapfile -t COMPREPLY < <(:); return ;;
+    --days) mapfile -t COMPREPLY < <(:); return ;;
     --certificates) mapfile -t COMPREPLY < <(compgen -f -- "$current"); return ;;
     --state) mapfile -t COMPREPLY < <(compgen -f -- "$current"); return ;;
   esac
   if [[ $current == -* ]]; then
-    mapfile -t COMPREPLY < <(compgen -W '--config --server --port --user --password-command --token-command --filter --folder --junk --trash --move-spam --plain --certificates --state --once --dry-run --check --status -h --help -V --version' -- "$current")
+    mapfile -t COMPREPLY < <(compgen -W '--config --server --port --user --password-command --token-command --filter --folder --sort --unsure --junk --trash --move-spam --letter --newest --no-guesses --days --replace --plain --certificates --state --once --dry-run --check --status -h --help -V --version' -- "$current")
   else
     mapfile -t COMPREPLY < <(compgen -f -- "$current")
   fi

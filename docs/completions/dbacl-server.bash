@@ -12,11 +12,13 @@ _dbacl_server() {
     --rspamd) mapfile -t COMPREPLY < <(:); return ;;
     --milter) mapfile -t COMPREPLY < <(:); return ;;
     --metrics) mapfile -t COMPREPLY < <(:); return ;;
+    --status) mapfile -t COMPREPLY < <(:); return ;;
     --teach) mapfile -t COMPREPLY < <(:); return ;;
     --user) mapfile -t COMPREPLY < <(:); return ;;
+    --remove) mapfile -t COMPREPLY < <(:); return ;;
   esac
   if [[ $current == -* ]]; then
-    mapfile -t COMPREPLY < <(compgen -W '--config --default --models --spamc --rspamd --milter --metrics --reasons --opensmtpd --teach --judge --user --check -h --help -V --version' -- "$current")
+    mapfile -t COMPREPLY < <(compgen -W '--config --default --models --spamc --rspamd --milter --metrics --status --reasons --opensmtpd --teach --judge --user --check --health --list --remove -h --help -V --version' -- "$current")
   else
     mapfile -t COMPREPLY < <(compgen -f -- "$current")
   fi

@@ -20,6 +20,12 @@ _dbacl__text() {
             dbacl__text,explain)
                 cmd="dbacl__text__subcmd__explain"
                 ;;
+            dbacl__text,fasttext)
+                cmd="dbacl__text__subcmd__fasttext"
+                ;;
+            dbacl__text,features)
+                cmd="dbacl__text__subcmd__features"
+                ;;
             dbacl__text,forget)
                 cmd="dbacl__text__subcmd__forget"
                 ;;
@@ -35,20 +41,26 @@ _dbacl__text() {
             dbacl__text,predict)
                 cmd="dbacl__text__subcmd__predict"
                 ;;
+            dbacl__text,quantize)
+                cmd="dbacl__text__subcmd__quantize"
+                ;;
             dbacl__text,test)
                 cmd="dbacl__text__subcmd__test"
                 ;;
             dbacl__text,train)
                 cmd="dbacl__text__subcmd__train"
                 ;;
-            dbacl__text,unpack)
-                cmd="dbacl__text__subcmd__unpack"
-                ;;
             dbacl__text,update)
                 cmd="dbacl__text__subcmd__update"
                 ;;
             dbacl__text__subcmd__help,explain)
                 cmd="dbacl__text__subcmd__help__subcmd__explain"
+                ;;
+            dbacl__text__subcmd__help,fasttext)
+                cmd="dbacl__text__subcmd__help__subcmd__fasttext"
+                ;;
+            dbacl__text__subcmd__help,features)
+                cmd="dbacl__text__subcmd__help__subcmd__features"
                 ;;
             dbacl__text__subcmd__help,forget)
                 cmd="dbacl__text__subcmd__help__subcmd__forget"
@@ -65,14 +77,14 @@ _dbacl__text() {
             dbacl__text__subcmd__help,predict)
                 cmd="dbacl__text__subcmd__help__subcmd__predict"
                 ;;
+            dbacl__text__subcmd__help,quantize)
+                cmd="dbacl__text__subcmd__help__subcmd__quantize"
+                ;;
             dbacl__text__subcmd__help,test)
                 cmd="dbacl__text__subcmd__help__subcmd__test"
                 ;;
             dbacl__text__subcmd__help,train)
                 cmd="dbacl__text__subcmd__help__subcmd__train"
-                ;;
-            dbacl__text__subcmd__help,unpack)
-                cmd="dbacl__text__subcmd__help__subcmd__unpack"
                 ;;
             dbacl__text__subcmd__help,update)
                 cmd="dbacl__text__subcmd__help__subcmd__update"
@@ -84,7 +96,7 @@ _dbacl__text() {
 
     case "${cmd}" in
         dbacl__text)
-            opts="-h -V --help --version train update forget merge predict test explain info unpack help"
+            opts="-h -V --help --version train update forget merge predict test explain info quantize features fasttext help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 1 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -119,8 +131,44 @@ _dbacl__text() {
             COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
             return 0
             ;;
+        dbacl__subcmd__text__subcmd__fasttext)
+            opts="-h --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        dbacl__subcmd__text__subcmd__features)
+            opts="-n -h --number --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --number)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                -n)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
         dbacl__subcmd__text__subcmd__forget)
-            opts="-o -q -h --format --label-column --text-column --output --quiet --help"
+            opts="-o -q -h --format --label-column --text-column --label-separator --output --quiet --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -135,6 +183,10 @@ _dbacl__text() {
                     return 0
                     ;;
                 --text-column)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --label-separator)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -154,7 +206,7 @@ _dbacl__text() {
             return 0
             ;;
         dbacl__subcmd__text__subcmd__help)
-            opts="train update forget merge predict test explain info unpack help"
+            opts="train update forget merge predict test explain info quantize features fasttext help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -168,6 +220,34 @@ _dbacl__text() {
             return 0
             ;;
         dbacl__subcmd__text__subcmd__help__subcmd__explain)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        dbacl__subcmd__text__subcmd__help__subcmd__fasttext)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        dbacl__subcmd__text__subcmd__help__subcmd__features)
             opts=""
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
@@ -251,6 +331,20 @@ _dbacl__text() {
             COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
             return 0
             ;;
+        dbacl__subcmd__text__subcmd__help__subcmd__quantize)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
         dbacl__subcmd__text__subcmd__help__subcmd__test)
             opts=""
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
@@ -266,20 +360,6 @@ _dbacl__text() {
             return 0
             ;;
         dbacl__subcmd__text__subcmd__help__subcmd__train)
-            opts=""
-            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
-                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-                return 0
-            fi
-            case "${prev}" in
-                *)
-                    COMPREPLY=()
-                    ;;
-            esac
-            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-            return 0
-            ;;
-        dbacl__subcmd__text__subcmd__help__subcmd__unpack)
             opts=""
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
@@ -344,12 +424,20 @@ _dbacl__text() {
             return 0
             ;;
         dbacl__subcmd__text__subcmd__predict)
-            opts="-k -h --input --text-column --labels --format --help"
+            opts="-k -h --files --id-column --input --text-column --threads --labels --at-least --format --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
             case "${prev}" in
+                --files)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --id-column)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --input)
                     COMPREPLY=($(compgen -W "tsv fasttext ndjson csv folder lines" -- "${cur}"))
                     return 0
@@ -358,11 +446,19 @@ _dbacl__text() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --threads)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --labels)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
                 -k)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --at-least)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -377,8 +473,38 @@ _dbacl__text() {
             COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
             return 0
             ;;
+        dbacl__subcmd__text__subcmd__quantize)
+            opts="-o -q -h --output --bits --size --quiet --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --output)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                -o)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --bits)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --size)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
         dbacl__subcmd__text__subcmd__test)
-            opts="-h --format --label-column --text-column --json --help"
+            opts="-h --format --label-column --text-column --label-separator --json --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -393,6 +519,10 @@ _dbacl__text() {
                     return 0
                     ;;
                 --text-column)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --label-separator)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -404,7 +534,7 @@ _dbacl__text() {
             return 0
             ;;
         dbacl__subcmd__text__subcmd__train)
-            opts="-o -e -w -j -S -T -g -L -q -h --format --label-column --text-column --output --keep --words --pairs --chars --both --tokenizer --order --case-sensitive --across-lines --type --regex --reference --unlabelled --choose --seconds --cost --blend --no-contrast --exact --block --memory --features --quiet --help"
+            opts="-o -e -w -j -S -T -g -q -h --format --label-column --text-column --label-separator --output --keep --words --pairs --chars --both --tokenizer --order --case-sensitive --across-lines --type --regex --several --balance --for --unlabelled --choose --autotune --cost --start --no-contrast --block --memory --features --quiet --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -419,6 +549,10 @@ _dbacl__text() {
                     return 0
                     ;;
                 --text-column)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --label-separator)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -462,19 +596,19 @@ _dbacl__text() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
-                --reference)
-                    COMPREPLY=($(compgen -W "uniform dirichlet maxent" -- "${cur}"))
+                --balance)
+                    COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
-                -L)
-                    COMPREPLY=($(compgen -W "uniform dirichlet maxent" -- "${cur}"))
+                --for)
+                    COMPREPLY=($(compgen -W "accuracy macro-f1" -- "${cur}"))
                     return 0
                     ;;
                 --unlabelled)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
-                --seconds)
+                --autotune)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -482,7 +616,7 @@ _dbacl__text() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
-                --blend)
+                --start)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -505,30 +639,8 @@ _dbacl__text() {
             COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
             return 0
             ;;
-        dbacl__subcmd__text__subcmd__unpack)
-            opts="-o -h --output --help"
-            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
-                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-                return 0
-            fi
-            case "${prev}" in
-                --output)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                -o)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                *)
-                    COMPREPLY=()
-                    ;;
-            esac
-            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-            return 0
-            ;;
         dbacl__subcmd__text__subcmd__update)
-            opts="-o -q -h --format --label-column --text-column --output --quiet --help"
+            opts="-o -q -h --format --label-column --text-column --label-separator --output --quiet --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -543,6 +655,10 @@ _dbacl__text() {
                     return 0
                     ;;
                 --text-column)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --label-separator)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;

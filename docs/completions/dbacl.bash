@@ -13,9 +13,9 @@ _dbacl() {
   case $previous in
     -l|--learn) mapfile -t COMPREPLY < <(_dbacl_categories "$current"); return ;;
     -c|--category) mapfile -t COMPREPLY < <(_dbacl_categories "$current"); return ;;
-    -T|--type) mapfile -t COMPREPLY < <(compgen -W 'text email email:headers email:theaders email:xheaders email:noheaders email:atts email:plain email:noplain email:unicode email:traits html html:links html:alt html:scripts html:styles html:forms html:comments xml' -- "$current"); return ;;
+    -T|--type) mapfile -t COMPREPLY < <(compgen -W 'text email email:headers email:theaders email:xheaders email:noheaders email:atts email:plain email:noplain email:unicode email:tags html html:links html:alt html:scripts html:styles html:forms html:comments xml' -- "$current"); return ;;
     -f|--filter) mapfile -t COMPREPLY < <(_dbacl_categories "$current"); return ;;
-    -e|--tokenizer) mapfile -t COMPREPLY < <(compgen -W 'alpha alnum graph char cef adp cef2 word glyph' -- "$current"); return ;;
+    -e|--tokenizer) mapfile -t COMPREPLY < <(compgen -W 'alpha alnum graph char cef adp cef2 word glyph gram' -- "$current"); return ;;
     --charset) mapfile -t COMPREPLY < <(:); return ;;
     -w|--order) mapfile -t COMPREPLY < <(compgen -W '1 2 3 4 5 6 7' -- "$current"); return ;;
     -g|--regex) mapfile -t COMPREPLY < <(:); return ;;
@@ -42,8 +42,11 @@ _dbacl() {
     --mail-learn) mapfile -t COMPREPLY < <(compgen -d -- "$current"); return ;;
     --mail-filter) mapfile -t COMPREPLY < <(compgen -d -- "$current"); return ;;
     --mail-correct) mapfile -t COMPREPLY < <(compgen -d -- "$current"); return ;;
+    --mail-ask) mapfile -t COMPREPLY < <(compgen -d -- "$current"); return ;;
+    --check) mapfile -t COMPREPLY < <(:); return ;;
     --protect) mapfile -t COMPREPLY < <(:); return ;;
-    --reading) mapfile -t COMPREPLY < <(compgen -W 'unicode classic' -- "$current"); return ;;
+    --caution) mapfile -t COMPREPLY < <(compgen -W 'low normal high' -- "$current"); return ;;
+    --reading) mapfile -t COMPREPLY < <(compgen -W 'blocks unicode classic' -- "$current"); return ;;
     --window) mapfile -t COMPREPLY < <(:); return ;;
     --general) mapfile -t COMPREPLY < <(compgen -d -- "$current"); return ;;
     --count) mapfile -t COMPREPLY < <(compgen -f -- "$current"); return ;;
@@ -56,7 +59,7 @@ _dbacl() {
     --lock-timeout) mapfile -t COMPREPLY < <(:); return ;;
   esac
   if [[ $current == -* ]]; then
-    mapfile -t COMPREPLY < <(compgen -W '-l --learn -c --category -T --type -v --verbose -n --scores -N --probabilities -U --uncertainty -X --confidence -P --prior -R --random -f --filter -F --per-file -a --append -A --append-indented -s --by-line -Y --media -d --dump -D --debug -e --tokenizer --charset -w --order -j --keep-case -S --straddle -g --regex -G -i --international -h --hash-bits -H --max-hash-bits -z --min-count -x --decimate -L --reference -r --reference-only -q --quality -M --multinomial -1 --preload -0 --no-preload -o --online -O --merge-online -m --memory-map --verdict --explain --explain-html --refit --documents --choices --cost --blend --exact --once --contrast --always --fp --unsure --keep --update --learn-error --unlearn --correct --mail-learn --mail-filter --mail-correct --protect --reading --window --general --reasons --count --merge --fit --place --canonical --threads --format --input --line-buffered --lock-timeout --strict --quiet --keep-nul -V --help --version' -- "$current")
+    mapfile -t COMPREPLY < <(compgen -W '-l --learn -c --category -T --type -v --verbose -n --scores -N --probabilities -U --uncertainty -X --confidence -P --prior -R --random -f --filter -F --per-file -a --append -A --append-indented -s --by-line -Y --media -d --dump -D --debug -e --tokenizer --charset -w --order -j --keep-case -S --straddle -g --regex -G -i --international -h --hash-bits -H --max-hash-bits -z --min-count -x --decimate -L --reference -r --reference-only -q --quality -M --multinomial -1 --preload -0 --no-preload -o --online -O --merge-online -m --memory-map --verdict --explain --explain-html --refit --documents --choices --cost --blend --exact --once --contrast --always --fp --unsure --keep --update --learn-error --unlearn --correct --mail-learn --mail-filter --mail-correct --mail-ask --check --protect --caution --reading --window --general --reasons --count --merge --fit --place --canonical --threads --format --input --line-buffered --lock-timeout --strict --quiet --keep-nul -V --help --version' -- "$current")
   else
     mapfile -t COMPREPLY < <(compgen -f -- "$current")
   fi

@@ -31,7 +31,8 @@ def labelled(line):
 def plan_of(settings):
     """The plan, in the driver and in each executor."""
     trainer = dbacl.Trainer(**settings["options"])
-    return dbacl.BlockPlan(trainer, block=settings["block"], features=settings["features"])
+    sizes = {name: settings[name] for name in ("block", "features")}
+    return dbacl.BlockPlan(trainer, settings["labels"], **sizes)
 
 
 def tallier(settings):
@@ -69,7 +70,6 @@ def train(spark, args):
         "block": args.block,
         "features": args.features,
     }
-    plan = plan_of(settings)
     lines = context.textFile(args.input, args.partitions).filter(bool)
     rows = lines.map(labelled).zipWithIndex()
     rows.persist(StorageLevel.MEMORY_AND_DISK)
@@ -83,11 +83,13 @@ def train(spark, args):
             trainer.add([text], [label])
         trainer.train().save(args.model)
         return
+    settings["labels"] = len(labels)
     numbers = {label: number for number, (label, _) in enumerate(labels)}
     block = args.block
     segments = rows.map(lambda row: (row[1] // block, (row[1], row[0][1]))).groupByKey()
     tallies = segments.mapPartitions(tallier(settings)).sortByKey()
-    frame = plan.frame((tally for _, tally in tallies.toLocalIterator()), len(labels))
+    plan = plan_of(settings)
+    frame = plan.frame(tally for _, tally in tallies.toLocalIterator())
     number = dbacl.BlockPlan.chains(frame)
     sent = context.broadcast(frame)
 

@@ -11,18 +11,18 @@ rustPlatform.buildRustPackage {
   # The recorded cases on the programs that are installed; cargo's tests would build all anew.
   checkPhase = ''
     runHook preCheck
-    testdata/golden/run "$(dirname "$(find target -path '*/release/dbacl')")"
+    testdata/golden/run "$(dirname "$(find target -path '*/release/dbacl-suite')")"
     runHook postCheck
   '';
 
   installPhase = ''
     runHook preInstall
-    make install PREFIX="$out" BIN="$(dirname "$(find target -path '*/release/dbacl')")"
+    make install PREFIX="$out" BIN="$(dirname "$(find target -path '*/release/dbacl-suite')")"
     runHook postInstall
   '';
 
   # Programs and libraries of the whole workspace.
-  cargoBuildFlags = [ "--workspace" "--bins" ];
+  cargoBuildFlags = [ "--package" "dbacl" "--bin" "dbacl" "--package" "dbacl-suite" "--bin" "dbacl-suite" ];
 
   meta = {
     description = "Maximum-entropy n-gram text classifier";

@@ -4,5 +4,5 @@
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    dbacl::cli::bayesol::main()
+    dbacl_classic::bayesol::main()
 }

@@ -7,7 +7,7 @@ learned
 recipe maildir
 # The script of the first recipe, by itself.
 awk '/^### 4/ { inside = 1 } /^### 5/ { exit } /^```sh$/ { code = inside; next } /^```$/ { code = 0 } code' \
-  "$root/docs/mail.md" >"$work/cron.sh"
+  "$root/$page" >"$work/cron.sh"
 said=$(env -i HOME="$HOME" PATH=/usr/bin:/bin sh "$work/cron.sh" 2>&1) || fail "learning ends with $?"
 [ -z "$said" ] || fail "learning says: $said"
 

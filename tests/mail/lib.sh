@@ -1,11 +1,13 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-# For the tests of mail systems: a home folder of their own, and the recipes of docs/mail.md.
+# For the tests of mail systems: a home folder of their own, and the recipes of a page.
 # Sourced, not run. Ends: 0 passed, 77 skipped, anything else failed.
 #
+# page        the page with the recipes: docs/mail-categories.md unless it is set
 # DBACL_BIN   folder with the programs; else the newest build below the target folder
 # KEEP=1      keep the home folder
 
 set -u
+page=${page:-docs/mail-categories.md}
 here=$(cd "$(dirname "$0")" && pwd)
 root=$(cd "$here/../.." && pwd)
 export LC_ALL=C
@@ -72,15 +74,15 @@ END
   chmod +x "$HOME/bin/procmail"
 }
 
-recipe() {  # NAME...: runs the command blocks of a section of docs/mail.md, as a reader would
+recipe() {  # NAME...: runs the command blocks of a section of the page, as a reader would
   for name; do
     awk -v name="$name" '
       /^<!-- recipe: / { inside = ($3 == name); next }
       inside && /^```sh$/ { code = 1; next }
       /^```$/ { code = 0 }
       code { print }
-    ' "$root/docs/mail.md" >"$work/recipe.sh"
-    [ -s "$work/recipe.sh" ] || fail "docs/mail.md has no recipe $name"
+    ' "$root/$page" >"$work/recipe.sh"
+    [ -s "$work/recipe.sh" ] || fail "$page has no recipe $name"
     # Without -e, as at a prompt: a verdict is an exit status. What goes wrong speaks on stderr.
     sh "$work/recipe.sh" >"$work/recipe.out" 2>"$work/recipe.err"
     [ -n "${may_say:-}" ] && sed -i "/$may_say/d" "$work/recipe.err"
@@ -90,9 +92,9 @@ recipe() {  # NAME...: runs the command blocks of a section of docs/mail.md, as 
 
 # Three categories as the first recipe learns them, without procmail.
 learned() {
-  awk '/^### 3/ { exit } /^```sh$/ { code = 1; next } /^```$/ { code = 0 } code' "$root/docs/mail.md" >"$work/start.sh"
+  awk '/^### 3/ { exit } /^```sh$/ { code = 1; next } /^```$/ { code = 0 } code' "$root/$page" >"$work/start.sh"
   sh "$work/start.sh" >"$work/recipe.out" || :
-  [ "$(tail -1 "$work/recipe.out")" = spam ] || fail "the first steps of docs/mail.md do not print spam"
+  [ "$(tail -1 "$work/recipe.out")" = spam ] || fail "the first steps of $page do not print spam"
 }
 
 message() {  # KIND: a new message of a kind, which the made-up mail teaches
@@ -100,6 +102,19 @@ message() {  # KIND: a new message of a kind, which the made-up mail teaches
     spam) printf 'From: a@example.biz\nTo: me@example.net\nSubject: limited offer\n\nclick here, cheap pills, win %s\n' "${2:-}" ;;
     work) printf 'From: b@example.com\nTo: me@example.net\nSubject: meeting\n\nthe budget report before the meeting %s\n' "${2:-}" ;;
     private) printf 'From: c@example.org\nTo: me@example.net\nSubject: dinner\n\nbring the children over on sunday %s\n' "${2:-}" ;;
+  esac
+}
+
+# A mail filter as the first recipe of docs/mail.md makes it, and new messages that it knows.
+filtered() {
+  recipe start
+  holds "$work/recipe.out" '^X-DBACL: spam '
+}
+
+new() {  # KIND: a new message of a kind that this filter knows
+  case $1 in
+    spam) printf 'From: win@example.biz\nTo: me@example.net\nSubject: prize %s\n\nClick here, claim it.\n' "$2" ;;
+    ham) printf 'From: ann@example.org\nTo: me@example.net\nSubject: lunch %s\n\nSee you at table %s.\n' "$2" "$2" ;;
   esac
 }
 

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-3.0-or-later
-# procmail: from an empty home folder by docs/mail.md alone; three categories; a missing model.
+# procmail: from an empty home folder by docs/mail-categories.md alone; three categories; a missing model.
 . "$(dirname "$0")/lib.sh"
 need formail
 own_procmail

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-3.0-or-later
-# Retraining on error: by moving a message, and at once through kept counts; mutt's keys are read.
+# Retraining on error: by moving a message, and at once through kept counts.
 . "$(dirname "$0")/lib.sh"
 learned
 recipe retrain
@@ -8,7 +8,7 @@ odd() { printf 'From: list@example.com\nTo: me@example.net\nSubject: report\n\nt
 verdict() { dbacl --strict -v -c ~/.dbacl/private -c ~/.dbacl/work -c ~/.dbacl/spam; }
 [ "$(odd | verdict)" = work ] || fail "the message is not misjudged to begin with"
 
-# At once: the same as learning everything with the message behind it.
+# At once: the same as learning everything with the message after it.
 cp -r "$HOME/.dbacl" "$work/first"
 times=0
 until [ "$(odd | verdict)" = spam ]; do
@@ -33,12 +33,4 @@ while [ $turn -lt $times ]; do
 done
 learn-mail || fail "learn-mail ends with $?"
 [ "$(odd | verdict)" = spam ] || fail "learning anew does not correct the verdict"
-
-# mutt reads the bindings without complaint, and its pipe command gives an answer.
-if command -v mutt >/dev/null; then
-  recipe mutt
-  mutt -F "$HOME/.muttrc" -D >"$work/mutt.out" 2>&1 </dev/null || { cat "$work/mutt.out"; fail "mutt refuses the bindings"; }
-  odd | sh -c "$(sed -n 's/.*<pipe-message>\(dbacl[^<]*\)<enter>.*/\1/p' "$HOME/.muttrc")" | grep -q '%' ||
-    fail "mutt's command prints no probabilities"
-fi
 echo PASSED

@@ -9,7 +9,7 @@
 #                                   SIZE_MB, PARTS and DOCUMENTS make a smaller test
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
-dbacl=$(realpath "${1:-$here/../../target/release/dbacl}")
+dbacl=$(realpath -s "${1:-$here/../../target/release/dbacl}")
 job=$here/../../integrations/spark/dbacl_spark.py
 . "$here/lib.sh"
 [ -x "$dbacl" ] || skip "no program at $dbacl"

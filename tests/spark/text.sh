@@ -7,7 +7,7 @@
 #   tests/spark/text.sh DBACL_TEXT WHEEL    SPARK_VENV=DIR keeps the installation of pyspark
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
-program=$(realpath "${1:-$here/../../target/release/dbacl-text}")
+program=$(realpath -s "${1:-$here/../../target/release/dbacl-text}")
 wheel=${2:-none}
 job=$here/../../integrations/spark/dbacl_text_spark.py
 . "$here/lib.sh"

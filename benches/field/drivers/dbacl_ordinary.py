@@ -3,7 +3,7 @@
 # tool: dbacl, ordinary categories
 # deterministic: yes
 # setting: defaults - the tutorial's -T email -H 20
-# setting: documented - the best options of docs/quality-eval.md: more headers, pairs of words
+# setting: documented - the best options of docs/lab/ordinary.md: more headers, pairs of words
 import os
 
 import driver

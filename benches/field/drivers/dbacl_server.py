@@ -34,14 +34,10 @@ class Server(driver.Driver):
             self.learner, "--mail-learn", self.filter, f"ham={place}/ham", f"spam={place}/spam"
         )
         if not self.servers:  # it takes up a new filter by itself
-            self.serve(
-                self.server,
-                "--default",
-                self.filter,
-                "--spamc",
-                self.socket,
-                socket_path=self.socket,
-            )
+            config = self.folder / "server.toml"
+            config.write_text("learn-default = true\n")  # corrections name no user
+            options = ("--config", config, "--default", self.filter, "--spamc", self.socket)
+            self.serve(self.server, *options, socket_path=self.socket)
 
     def ask(self, request, path):
         mail = pathlib.Path(path).read_bytes()

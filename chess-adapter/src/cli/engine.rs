@@ -6,11 +6,11 @@ use std::path::PathBuf;
 use anyhow::{Context as _, Result};
 use clap::Args;
 
-use super::shared::{ProgramArgs, template};
+use super::shared::ProgramArgs;
 use crate::play::classifier::ChildProcesses;
 use crate::play::engine::{Engine, EngineFactory};
 use crate::play::settings::{Settings, name_and_value};
-use crate::text::notation::Spelling;
+use chess_games::notation::Spelling;
 
 /// Engines of the essay.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
@@ -22,13 +22,14 @@ enum Essay {
     Two,
     #[value(name = "3")]
     Three,
+    #[value(name = "4")]
+    Four,
     Final,
 }
 
-/// What makes an engine; the same for every verb that needs one.
-#[expect(clippy::struct_excessive_bools, reason = "each is a switch of the command line")]
+/// Which models judge moves, and how they are asked.
 #[derive(Debug, Args)]
-pub struct EngineArgs {
+pub struct ModelArgs {
     /// Model folder for both colours
     #[arg(value_name = "MODELS")]
     pub models: Option<PathBuf>,
@@ -41,21 +42,43 @@ pub struct EngineArgs {
     /// Which voice of the model folder plays; default: its preset's
     #[arg(long, value_name = "NAME")]
     voice: Option<String>,
-    /// Which completions are preferred: basic, captures or tactical
-    #[arg(long, value_name = "RULE")]
-    rule: Option<String>,
     /// How the gamelines of a category are encoded: half, full, shifted or auto
     #[arg(long, value_name = "ENCODING")]
     encoding: Option<String>,
+    /// Divide differences of scores by T in probabilities and draws; 0 takes the best move
+    #[arg(long, value_name = "T")]
+    temperature: Option<String>,
+    /// Send only the last N words to the classifier
+    #[arg(long, value_name = "N")]
+    window: Option<String>,
+    /// Gamelines have no + and #
+    #[arg(long)]
+    no_check_marks: bool,
+    /// Set any option by its protocol name
+    #[arg(long, value_name = "NAME=VALUE")]
+    set: Vec<String>,
+    #[command(flatten)]
+    program: ProgramArgs,
+}
+
+/// What makes an engine that plays.
+#[derive(Debug, Args)]
+pub struct EngineArgs {
+    #[command(flatten)]
+    pub model: ModelArgs,
+    /// How to play: human, as the games learned; strong, looking ahead; auto, looking ahead where
+    /// the interface limits it
+    #[arg(long, value_name = "MANNER")]
+    play: Option<String>,
+    /// Which completions are preferred: basic, captures or tactical
+    #[arg(long, value_name = "RULE")]
+    rule: Option<String>,
     /// Play as that engine of the essay
     #[arg(long, value_enum, value_name = "ENGINE")]
     essay: Option<Essay>,
     /// Draw moves by their probability
     #[arg(long)]
     random: bool,
-    /// Divide score differences in draws by T; 0 takes the best move
-    #[arg(long, value_name = "T")]
-    temperature: Option<String>,
     /// Seed of the draws
     #[arg(long, value_name = "N")]
     seed: Option<String>,
@@ -68,44 +91,72 @@ pub struct EngineArgs {
     /// Leave out moves that draw at once, unless behind
     #[arg(long)]
     avoid_draws: bool,
-    /// Rank moves by the lines that extend them by every reply (half-move models)
-    #[arg(long)]
-    look_ahead: bool,
-    /// Send only the last N words to the classifier
-    #[arg(long, value_name = "N")]
-    window: Option<String>,
     /// Take moves from this opening book, ours or Polyglot
     #[arg(long, value_name = "FILE")]
     book: Option<String>,
     /// Look ahead: so many half-moves, or so long (as 500ms or 0.5s), on, off, or auto
-    #[arg(long, value_name = "DEPTH|TIME")]
+    #[arg(long, value_name = "DEPTH|TIME", conflicts_with = "play")]
     search: Option<String>,
     /// Folder of Syzygy endgame tables
     #[arg(long, value_name = "DIR")]
     syzygy: Option<String>,
-    /// Folder of endgame tables made by the verb tables
-    #[arg(long, value_name = "DIR")]
-    tables: Option<String>,
-    /// Folder of style categories: play by the opponent's style (preset style)
+    /// Folder of style categories: play by the opponent's style (preset essay)
     #[arg(long, value_name = "DIR")]
     style: Option<String>,
-    /// Folder of an evaluation made by the verb bayes: searches judge positions by it
-    #[arg(long, value_name = "DIR")]
-    evaluation: Option<String>,
-    /// Set any option by its protocol name
-    #[arg(long, value_name = "NAME=VALUE")]
-    set: Vec<String>,
-    /// Template of the descriptions, if not the models' own
-    #[arg(long, value_name = "FILE")]
-    template: Option<PathBuf>,
-    /// Gamelines have no + and #
-    #[arg(long)]
-    no_check_marks: bool,
-    /// Gamelines name captured pieces
-    #[arg(long)]
-    victims: bool,
-    #[command(flatten)]
-    program: ProgramArgs,
+}
+
+fn set_all(settings: &mut Settings, values: &[(&str, &Option<String>)]) -> Result<()> {
+    for (name, value) in values {
+        if let Some(value) = value {
+            settings.set(name, value).with_context(|| name.to_lowercase())?;
+        }
+    }
+    Ok(())
+}
+
+impl ModelArgs {
+    fn apply(&self, settings: &mut Settings) -> Result<()> {
+        let path = |p: &PathBuf| p.to_string_lossy().into_owned();
+        let shared = self.models.as_ref().map(path);
+        let white = self.white.as_ref().map(path).or_else(|| shared.clone());
+        let black = self.black.as_ref().map(path).or(shared);
+        set_all(
+            settings,
+            &[
+                ("WhiteModel", &white),
+                ("BlackModel", &black),
+                ("Voice", &self.voice),
+                ("Encoding", &self.encoding),
+                ("Temperature", &self.temperature),
+                ("Window", &self.window),
+            ],
+        )?;
+        for pair in &self.set {
+            let (name, value) = name_and_value(pair)?;
+            settings.set(name, value).with_context(|| pair.clone())?;
+        }
+        Ok(())
+    }
+
+    fn engine_of(&self, settings: Settings, children: &ChildProcesses) -> Engine {
+        let factory = EngineFactory { program: self.program.program(children) };
+        let spelling = Spelling { check_marks: !self.no_check_marks };
+        Engine::new(settings, factory, spelling)
+    }
+
+    /// An engine that ranks moves, with its models loaded.
+    pub fn loaded_engine(&self, children: &ChildProcesses) -> Result<Engine> {
+        let mut settings = Settings::default();
+        self.apply(&mut settings)?;
+        Ok(loaded(self.engine_of(settings, children)))
+    }
+}
+
+fn loaded(mut engine: Engine) -> Engine {
+    for complaint in engine.load() {
+        dbacl_cli::arguments::say("chess-adapter", &complaint);
+    }
+    engine
 }
 
 impl EngineArgs {
@@ -120,66 +171,41 @@ impl EngineArgs {
                 Essay::One => ("basic", "auto", "full"),
                 Essay::Two => ("captures", "auto", "full"),
                 Essay::Three | Essay::Final => ("tactical", "auto", "full"),
+                Essay::Four => ("basic", "auto", "carrot"),
             };
             settings.set("Rule", rule)?;
             settings.set("Encoding", encoding)?;
             settings.set("Voice", voice)?;
         }
-        let path = |p: &PathBuf| p.to_string_lossy().into_owned();
-        let shared = self.models.as_ref().map(path);
-        let white = self.white.as_ref().map(path).or_else(|| shared.clone());
-        let black = self.black.as_ref().map(path).or(shared);
-        for (name, value) in [
-            ("WhiteModel", &white),
-            ("BlackModel", &black),
-            ("Voice", &self.voice),
-            ("Rule", &self.rule),
-            ("Encoding", &self.encoding),
-            ("Temperature", &self.temperature),
-            ("Seed", &self.seed),
-            ("Window", &self.window),
-            ("BookFile", &self.book),
-            ("SyzygyPath", &self.syzygy),
-            ("TablePath", &self.tables),
-            ("StylePath", &self.style),
-            ("EvaluationPath", &self.evaluation),
-            ("Search", &self.search),
-        ] {
-            if let Some(value) = value {
-                settings.set(name, value).with_context(|| name.to_lowercase())?;
-            }
-        }
+        set_all(
+            &mut settings,
+            &[
+                ("Play", &self.play),
+                ("Rule", &self.rule),
+                ("Seed", &self.seed),
+                ("BookFile", &self.book),
+                ("SyzygyPath", &self.syzygy),
+                ("StylePath", &self.style),
+                ("Search", &self.search),
+            ],
+        )?;
         settings.random_play |= self.random;
         settings.deterministic |= self.deterministic;
         settings.mate_keyword &= !self.no_mate_keyword;
         if self.avoid_draws {
             settings.avoid_draws = Some(true);
         }
-        settings.look_ahead = usize::from(self.look_ahead);
         settings.own_book = self.book.is_some();
-        for pair in &self.set {
-            let (name, value) = name_and_value(pair)?;
-            settings.set(name, value).with_context(|| pair.clone())?;
-        }
+        self.model.apply(&mut settings)?;
         Ok(settings)
     }
 
     pub fn engine(&self, children: &ChildProcesses) -> Result<Engine> {
-        let template = match &self.template {
-            None => None,
-            Some(path) => Some(template(Some(path))?),
-        };
-        let factory = EngineFactory { program: self.program.program(children), template };
-        let spelling = Spelling { check_marks: !self.no_check_marks, victims: self.victims };
-        Ok(Engine::new(self.settings()?, factory, spelling))
+        Ok(self.model.engine_of(self.settings()?, children))
     }
 
     /// An engine whose models are loaded.
     pub fn loaded_engine(&self, children: &ChildProcesses) -> Result<Engine> {
-        let mut engine = self.engine(children)?;
-        for complaint in engine.load() {
-            dbacl_cli::arguments::say("chess-adapter", &complaint);
-        }
-        Ok(engine)
+        Ok(loaded(self.engine(children)?))
     }
 }

@@ -10,19 +10,19 @@ use anyhow::{Context as _, Result, bail};
 use clap::Args;
 use shakmaty::Color;
 
-use super::engine::EngineArgs;
+use super::engine::ModelArgs;
 use super::shared::write_output;
 use crate::play::classifier::ChildProcesses;
 use crate::play::models::Manifest;
 use crate::play::why;
-use crate::text::notation::Spelling;
-use crate::text::prepare;
 use crate::tools::evaluate;
+use chess_games::notation::Spelling;
+use chess_games::prepare;
 
 #[derive(Debug, Args)]
 pub struct EvaluateArgs {
     #[command(flatten)]
-    engine: EngineArgs,
+    engine: ModelArgs,
     /// Positions, one a line: gameline, tab, the move played
     #[arg(long, value_name = "FILE", required = true)]
     positions: Vec<PathBuf>,
@@ -55,17 +55,23 @@ pub fn run_evaluate(args: &EvaluateArgs) -> Result<ExitCode> {
         let turn = if cases[0].is_white() { Color::White } else { Color::Black };
         let voices: Vec<String> = match (&args.engine.models, args.all_voices) {
             (Some(models), true) => {
-                Manifest::read(models)?.side(turn).voices.keys().cloned().collect()
+                Manifest::read(models)?.voices(turn).into_iter().map(str::to_owned).collect()
             }
             (None, true) => bail!("--all-voices needs a model folder"),
             _ => vec![engine.settings().voice.clone()],
         };
         if !args.json {
-            writeln!(out, "{name}: {turn} to move\n{}", evaluate::HEADING)?;
+            let white = cases.iter().filter(|case| case.is_white()).count();
+            let to_move = match (white, cases.len() - white) {
+                (_, 0) => "White to move".to_owned(),
+                (0, _) => "Black to move".to_owned(),
+                (white, black) => format!("White to move in {white}, Black in {black}"),
+            };
+            writeln!(out, "{name}: {to_move}\n{}", evaluate::HEADING)?;
         }
         for voice in voices {
             if args.all_voices {
-                // Only the colour that is judged needs the voice; the other may not have it.
+                // Only the colour that is classified needs the voice; the other may not have it.
                 engine.set_option("Voice", &voice)?;
                 engine.load();
             }
@@ -94,7 +100,7 @@ pub fn run_evaluate(args: &EvaluateArgs) -> Result<ExitCode> {
 #[derive(Debug, Args)]
 pub struct WhyArgs {
     #[command(flatten)]
-    engine: EngineArgs,
+    engine: ModelArgs,
     /// The moves played before, as one argument
     #[arg(long, value_name = "MOVES", default_value = "")]
     moves: String,
@@ -107,12 +113,12 @@ pub fn run_why(args: &WhyArgs) -> Result<ExitCode> {
     let children = ChildProcesses::default();
     let mut engine = args.engine.loaded_engine(&children)?;
     for word in args.moves.split_whitespace() {
-        let m = crate::text::notation::read_move(engine.game().position(), word.as_bytes())
+        let m = chess_games::notation::read_move(engine.game().position(), word.as_bytes())
             .map_err(|e| anyhow::anyhow!("{word}: {}", e.as_str()))?;
         engine.play(m);
     }
     let mut out = std::io::stdout().lock();
-    for line in why::explain(&mut engine, &args.word)? {
+    for line in why::explain(&mut engine, &args.word)?.lines() {
         writeln!(out, "{line}")?;
     }
     Ok(ExitCode::SUCCESS)
@@ -121,7 +127,7 @@ pub fn run_why(args: &WhyArgs) -> Result<ExitCode> {
 #[derive(Debug, Args)]
 pub struct ReportArgs {
     #[command(flatten)]
-    engine: EngineArgs,
+    engine: ModelArgs,
     /// The PGN file
     #[arg(long, value_name = "FILE")]
     pgn: PathBuf,
@@ -137,8 +143,8 @@ pub fn run_report(args: &ReportArgs) -> Result<ExitCode> {
     let children = ChildProcesses::default();
     let file =
         File::open(&args.pgn).with_context(|| format!("cannot read {}", args.pgn.display()))?;
-    let mut games = crate::text::pgn::Games::new(BufReader::new(file));
-    let mut raw = crate::text::pgn::RawGame::default();
+    let mut games = chess_games::pgn::Games::new(BufReader::new(file));
+    let mut raw = chess_games::pgn::RawGame::default();
     for _ in 0..args.game.max(1) {
         if !games.next_game(&mut raw)? {
             bail!("{} has fewer games than {}", args.pgn.display(), args.game);

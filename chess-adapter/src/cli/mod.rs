@@ -5,7 +5,6 @@ mod engine;
 mod judge;
 mod play;
 mod prepare;
-mod search;
 mod shared;
 
 use std::process::ExitCode;
@@ -18,7 +17,6 @@ use play::{MatchArgs, PlayArgs, run_match, run_play};
 use prepare::{
     BookArgs, LearnArgs, PrepareArgs, StyleArgs, run_book, run_learn, run_prepare, run_style,
 };
-use search::{BayesVerb, TablesArgs, run_tables};
 
 const NAME: &str = "chess-adapter";
 
@@ -55,17 +53,12 @@ enum Verb {
     Book(BookArgs),
     /// A game as one HTML page: boards, likeliest moves, evidence
     Report(ReportArgs),
-    /// Make endgame tables by retrograde analysis
-    Tables(TablesArgs),
-    /// Learn evaluations from games, for the search
-    #[command(subcommand)]
-    Bayes(BayesVerb),
 }
 
 /// Runs the program: reads the command line, does what it says, tells errors on standard error.
 pub fn main() -> ExitCode {
     last_resort::install(NAME);
-    let cli: Cli = match arguments::read(2) {
+    let cli: Cli = match arguments::read(NAME, 2) {
         Ok(cli) => cli,
         Err(status) => return status,
     };
@@ -79,8 +72,6 @@ pub fn main() -> ExitCode {
         Verb::Book(args) => run_book(args),
         Verb::Report(args) => run_report(args),
         Verb::Style(args) => run_style(args),
-        Verb::Tables(args) => run_tables(args),
-        Verb::Bayes(verb) => verb.run(),
     };
     done.unwrap_or_else(|error| {
         if is_closed_pipe(&error) {

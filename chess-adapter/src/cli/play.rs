@@ -14,10 +14,8 @@ use super::engine::EngineArgs;
 use crate::play::classifier::ChildProcesses;
 use crate::play::settings::name_and_value;
 use crate::protocol::dialogue::{self, Protocol};
-use crate::random::Random;
-use crate::tools::arena::{
-    self, Clocks, EnginePlayer, Player, RandomMover, Side, UciPlayer, XboardPlayer,
-};
+use crate::tools::arena::{self, Clocks, EnginePlayer, Player, RandomMover, Side, UciPlayer};
+use chess_odds::random::Random;
 
 #[derive(Debug, Args)]
 pub struct PlayArgs {
@@ -45,14 +43,6 @@ pub fn run_play(args: &PlayArgs) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// What an opponent speaks.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
-enum EngineProtocol {
-    #[default]
-    Uci,
-    Xboard,
-}
-
 #[derive(Debug, Args)]
 pub struct MatchArgs {
     #[command(flatten)]
@@ -60,17 +50,13 @@ pub struct MatchArgs {
     /// Number of games
     #[arg(long, value_name = "N", default_value_t = 100)]
     games: u32,
-    /// random, self, or the command of an engine
+    /// random, self, or the command of a UCI engine
     #[arg(long, default_value = "random")]
     opponent: String,
     /// Option of the opponent; may repeat
     #[arg(long, value_name = "NAME=VALUE")]
     opponent_set: Vec<String>,
-    /// The protocol an engine speaks
-    #[arg(long, value_enum, default_value_t)]
-    opponent_protocol: EngineProtocol,
-    /// What the opponent is told: after go for UCI, at the start of a game for XBoard (commands
-    /// with commas)
+    /// What the opponent is told after go; default: depth 1 without a clock
     #[arg(long, value_name = "LIMITS")]
     opponent_go: Option<String>,
     /// What our engine is told after go, such as "movetime 500"
@@ -121,19 +107,9 @@ fn opponent(args: &MatchArgs, children: &ChildProcesses) -> Result<Box<dyn Playe
             Box::new(EnginePlayer(engine, go.cloned().unwrap_or_default()))
         }
         command => {
-            let set = &args.opponent_set;
-            let default = match args.opponent_protocol {
-                _ if args.clock.is_some() => "",
-                EngineProtocol::Uci => "depth 1",
-                EngineProtocol::Xboard => "sd 1,st 1",
-            };
+            let default = if args.clock.is_some() { "" } else { "depth 1" };
             let go = args.opponent_go.as_deref().unwrap_or(default);
-            match args.opponent_protocol {
-                EngineProtocol::Uci => Box::new(UciPlayer::start(command, set, go, children)?),
-                EngineProtocol::Xboard => {
-                    Box::new(XboardPlayer::start(command, set, go, children)?)
-                }
-            }
+            Box::new(UciPlayer::start(command, &args.opponent_set, go, children)?)
         }
     })
 }
@@ -144,9 +120,9 @@ fn read_openings(path: &Path, plies: usize) -> Result<Vec<Vec<shakmaty::Move>>> 
         std::fs::read_to_string(path).with_context(|| format!("cannot read {}", path.display()))?;
     let mut openings = Vec::new();
     for (number, line) in text.lines().enumerate() {
-        let mut game = crate::text::game::Game::default();
+        let mut game = chess_games::game::Game::default();
         for word in line.split_whitespace().take(plies) {
-            let m = crate::text::notation::read_move(game.position(), word.as_bytes()).map_err(
+            let m = chess_games::notation::read_move(game.position(), word.as_bytes()).map_err(
                 |e| {
                     anyhow::anyhow!(
                         "{} line {}: {word}: {}",

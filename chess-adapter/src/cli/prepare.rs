@@ -4,17 +4,15 @@
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use anyhow::{Context as _, Result, bail};
+use anyhow::Result;
 use clap::Args;
 
-use super::shared::{ProgramArgs, TextArgs, processors, template, write_output};
-use crate::play::book::Counter;
+use super::shared::{ProgramArgs, TextArgs, processors, write_output};
 use crate::play::classifier::ChildProcesses;
-use crate::play::cluster;
-use crate::play::style::Words;
-use crate::text::encode::Encoding;
-use crate::text::prepare::{self, Describe, Describe2, Statistics, TextFiles};
 use crate::tools::learn::{self, Preset};
+use chess_games::encode::Encoding;
+use chess_games::prepare::{self, Statistics, TextFiles};
+use chess_tables::book::Counter;
 
 #[derive(Debug, Args)]
 pub struct PrepareArgs {
@@ -28,57 +26,14 @@ pub struct PrepareArgs {
     encodings: Vec<Encoding>,
     #[command(flatten)]
     text: TextArgs,
-    /// Write descriptions of played and not played moves: 1, eight words; 2, many
-    #[arg(long, num_args = 0..=1, require_equals = true, default_missing_value = "1",
-          value_name = "VERSION", value_parser = clap::value_parser!(u8).range(1..=2))]
-    describe: Option<u8>,
-    /// Describe the moves of at most N games a colour, 0 for all
-    #[arg(long, value_name = "N", default_value_t = 1500)]
-    describe_games: usize,
-    /// Describe in many words the moves of at most N positions, 0 for all
-    #[arg(long, value_name = "N", default_value_t = learn::POSITIONS)]
-    describe_positions: usize,
-    /// Other legal moves drawn from each described position; default: 2, with many words 8
-    #[arg(long, value_name = "N")]
-    alternatives: Option<usize>,
-    /// Template of the descriptions, instead of the built-in one
-    #[arg(long, value_name = "FILE")]
-    template: Option<PathBuf>,
-    /// Seed of the draw
-    #[arg(long, value_name = "N", default_value_t = 1)]
-    seed: u64,
-    /// Write lines of position hash and move
-    #[arg(long)]
-    position_words: bool,
-    /// Also cut the encodings asked for into opening, middle and end, with N words of overlap
-    #[arg(long, value_name = "N")]
-    phases: Option<usize>,
 }
 
 pub fn run_prepare(args: &PrepareArgs) -> Result<ExitCode> {
-    let describe = match args.describe {
-        Some(1) => Some(Describe {
-            template: template(args.template.as_ref())?,
-            games: args.describe_games,
-            alternatives: args.alternatives.unwrap_or(2),
-            seed: args.seed,
-        }),
-        _ => None,
-    };
-    let describe2 = args.describe.filter(|&version| version == 2).map(|_| Describe2 {
-        positions: args.describe_positions,
-        alternatives: args.alternatives.unwrap_or(learn::ALTERNATIVES),
-        seed: args.seed,
-    });
     let options = prepare::Options {
         encodings: args.encodings.clone(),
         unfinished: args.text.unfinished,
         keep_setup: args.text.keep_setup,
         spelling: args.text.spelling(),
-        describe,
-        describe2,
-        position_words: args.position_words,
-        phases: args.phases,
     };
     let mut files = TextFiles::create(&args.output, &options)?;
     let mut statistics = Statistics::default();
@@ -100,19 +55,17 @@ pub struct LearnArgs {
     preset: Preset,
     #[command(flatten)]
     text: TextArgs,
-    /// Describe the moves of at most N games a colour, 0 for all
-    #[arg(long, value_name = "N", default_value_t = 5000)]
-    describe_games: usize,
-    /// Describe in many words the moves of at most N positions, 0 for all
-    #[arg(long, value_name = "N", default_value_t = learn::POSITIONS)]
-    describe_positions: usize,
-    /// Other legal moves drawn from each position described in many words
-    #[arg(long, value_name = "N", default_value_t = learn::ALTERNATIVES)]
-    alternatives: usize,
-    /// Template of the descriptions, instead of the built-in one
-    #[arg(long, value_name = "FILE")]
-    template: Option<PathBuf>,
-    /// Seed of the moves not played
+    /// Learn at most N positions, drawn from all of all games; 0 for all
+    #[arg(long, value_name = "N", default_value_t = learn::POSITIONS, alias = "describe-positions")]
+    positions: usize,
+    /// Learn all positions
+    #[arg(long, conflicts_with = "positions")]
+    all: bool,
+    /// Half-moves that the second stage of the odds looks ahead; 0 for no second stage
+    #[arg(long, value_name = "N", default_value_t = learn::DEPTH,
+          value_parser = clap::builder::RangedU64ValueParser::<usize>::new().range(0..=12))]
+    search_words: usize,
+    /// Seed of the draw
     #[arg(long, value_name = "N", default_value_t = 1)]
     seed: u64,
     /// Keep the training text in DIR/text
@@ -126,13 +79,6 @@ pub struct LearnArgs {
 }
 
 pub fn run_learn(args: &LearnArgs) -> Result<ExitCode> {
-    let template_text = match &args.template {
-        None => None,
-        Some(path) => Some(
-            std::fs::read_to_string(path)
-                .with_context(|| format!("cannot read {}", path.display()))?,
-        ),
-    };
     let options = learn::Options {
         pgn: args.pgn.clone(),
         output: args.output.clone(),
@@ -143,12 +89,9 @@ pub fn run_learn(args: &LearnArgs) -> Result<ExitCode> {
             spelling: args.text.spelling(),
             ..prepare::Options::default()
         },
-        describe_games: args.describe_games,
-        describe_positions: args.describe_positions,
-        alternatives: args.alternatives,
+        positions: if args.all { 0 } else { args.positions },
+        depth: args.search_words,
         seed: args.seed,
-        template: template(args.template.as_ref())?,
-        template_text,
         keep_text: args.keep_text,
         jobs: processors(args.jobs),
     };
@@ -174,9 +117,6 @@ pub struct StyleArgs {
     /// The name of a player of mixed style; may repeat
     #[arg(long, value_name = "NAME", required = true)]
     mixed: Vec<String>,
-    /// What styles are told by: the moves, four features of the game after ten moves, or both
-    #[arg(long, value_enum, default_value_t)]
-    words: Words,
     /// Keep every N-th game back and judge it after ten moves
     #[arg(long, value_name = "N", default_value_t = 0)]
     test_every: usize,
@@ -190,7 +130,6 @@ pub fn run_style(args: &StyleArgs) -> Result<ExitCode> {
         output: args.output.clone(),
         players: [args.attacking.clone(), args.positional.clone(), args.mixed.clone()],
         test_every: args.test_every,
-        words: args.words,
     };
     let children = ChildProcesses::default();
     let outcome = crate::play::style::learn(&options, &args.program.program(&children))?;
@@ -222,12 +161,6 @@ pub struct BookArgs {
     /// Write a Polyglot file
     #[arg(long, conflicts_with = "tree")]
     polyglot: bool,
-    /// Write clusters of positions, for those a book does not know
-    #[arg(long, conflicts_with_all = ["tree", "polyglot"])]
-    clusters: bool,
-    /// How many single piece moves positions of a cluster may be apart
-    #[arg(long, value_name = "N", default_value_t = 2)]
-    reach: usize,
     /// Print the book as a tree
     #[arg(long)]
     tree: bool,
@@ -237,19 +170,11 @@ pub struct BookArgs {
 }
 
 pub fn run_book(args: &BookArgs) -> Result<ExitCode> {
-    let mut counter = Counter::new(if args.clusters { cluster::PLIES } else { args.plies });
+    let mut counter = Counter::new(args.plies);
     let mut statistics = Statistics::default();
     let options = prepare::Options::default();
     prepare::read_files(&args.pgn, &options, &mut statistics, &mut [&mut counter])?;
-    let contents = if args.clusters {
-        if args.pgn.is_empty() || args.pgn.iter().any(|p| p.as_os_str() == "-") {
-            bail!("clusters need the games twice: name files");
-        }
-        let mut collector = cluster::Collector::new(&counter, args.min_count);
-        let mut again = Statistics::default();
-        prepare::read_files(&args.pgn, &options, &mut again, &mut [&mut collector])?;
-        cluster::to_text(&counter, &collector, args.min_count, args.reach).into_bytes()
-    } else if args.tree {
+    let contents = if args.tree {
         counter.to_tree(args.depth, args.min_count).into_bytes()
     } else if args.polyglot {
         counter.to_polyglot(args.min_count)

@@ -6,13 +6,11 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, Result};
 use clap::Args;
-use dbacl_files::reading::read_small_text;
 
-use crate::features::basic::Template;
 use crate::play::classifier::{ChildProcesses, Program};
 use crate::play::files::replace_file;
-use crate::text::notation::Spelling;
-use crate::text::prepare::Unfinished;
+use chess_games::notation::Spelling;
+use chess_games::prepare::Unfinished;
 
 /// How games become text; the same for every verb that reads PGN.
 #[derive(Debug, Args)]
@@ -26,14 +24,11 @@ pub struct TextArgs {
     /// Leave out + and #
     #[arg(long)]
     no_check_marks: bool,
-    /// Name the captured piece after the x, as in BxBc4
-    #[arg(long)]
-    victims: bool,
 }
 
 impl TextArgs {
     pub const fn spelling(&self) -> Spelling {
-        Spelling { check_marks: !self.no_check_marks, victims: self.victims }
+        Spelling { check_marks: !self.no_check_marks }
     }
 }
 
@@ -52,18 +47,6 @@ impl ProgramArgs {
         let args: Vec<String> =
             self.dbacl_args.iter().flat_map(|a| a.split_whitespace()).map(str::to_owned).collect();
         Program::find(self.dbacl.as_deref(), &args, children)
-    }
-}
-
-/// Reads the template named on the command line, or gives the built-in one.
-pub fn template(path: Option<&PathBuf>) -> Result<Template> {
-    match path {
-        None => Ok(Template::default()),
-        Some(path) => {
-            let text =
-                read_small_text(path).with_context(|| format!("cannot read {}", path.display()))?;
-            Template::parse(&text).with_context(|| format!("{}", path.display()))
-        }
     }
 }
 

@@ -4,8 +4,8 @@
 use dbacl_numeric::elementary::exp2;
 use shakmaty::Role;
 
-use crate::random::Random;
-use crate::text::game::Completion;
+use chess_games::game::Completion;
+use chess_odds::random::Random;
 
 /// Which completions are preferred, given their order.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
@@ -104,8 +104,8 @@ pub fn shares(list: &[Scored], temperature: f64) -> Vec<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::text::game::{Game, read_fen};
-    use crate::text::notation::Spelling;
+    use chess_games::game::{Game, read_fen};
+    use chess_games::notation::Spelling;
 
     /// All moves of a position; those named get the scores 1, 2, ..., the others 100.
     fn scored(fen: &str, best: &[&str]) -> Vec<Scored> {

@@ -5,9 +5,10 @@
 use std::ffi::OsString;
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::path::{Path, PathBuf};
-use std::process::{Child, ChildStdout, Command, Stdio};
+use std::process::{Child, Command, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, Weak, mpsc};
+use std::time::Duration;
 
 use anyhow::{Context as _, Result, bail};
 
@@ -29,12 +30,21 @@ pub trait Scorer: Send {
     /// The scorer died twice, or answers something else than scores.
     fn scores(&mut self) -> Result<Vec<Vec<f64>>>;
 
+    /// Has everything loaded that an answer needs, or waits for it for a limited time.
+    ///
+    /// # Errors
+    ///
+    /// The scorer cannot be run.
+    fn warm_up(&mut self) -> Result<()> {
+        Ok(())
+    }
+
     /// The features of a line and their evidence, one list for each category in their order.
     ///
     /// # Errors
     ///
     /// The scorer cannot be run, or has no such report.
-    fn features(&mut self, _line: &str) -> Result<Vec<Vec<FeatureRow>>> {
+    fn features(&self, _line: &str) -> Result<Vec<Vec<FeatureRow>>> {
         bail!("no feature report")
     }
 }
@@ -143,9 +153,9 @@ impl Program {
 struct Running {
     child: Arc<Mutex<Child>>,
     to: mpsc::Sender<Vec<u8>>,
-    from: BufReader<ChildStdout>,
-    /// The categories' names as the score lines print them.
-    names: usize,
+    from: mpsc::Receiver<Vec<u8>>,
+    /// Answers that nobody waits for any more, and that come before others.
+    owed: usize,
 }
 
 impl Drop for Running {
@@ -199,8 +209,15 @@ impl Classifier {
                 }
             }
         });
-        self.running =
-            Some(Running { child, to, from: BufReader::new(stdout), names: self.categories.len() });
+        let (answers, from) = mpsc::channel();
+        std::thread::spawn(move || {
+            for line in BufReader::new(stdout).split(b'\n').map_while(Result::ok) {
+                if answers.send(line).is_err() {
+                    return;
+                }
+            }
+        });
+        self.running = Some(Running { child, to, from, owed: 0 });
         Ok(())
     }
 
@@ -225,18 +242,15 @@ impl Classifier {
     }
 
     fn read(&mut self) -> Result<Vec<Vec<f64>>> {
-        let expected = self.expected;
         let running = self.running.as_mut().context("the classifier does not run")?;
-        let mut rows = Vec::with_capacity(expected);
-        let mut line = Vec::new();
-        while rows.len() < expected {
-            line.clear();
-            if running.from.read_until(b'\n', &mut line).context("reading from the classifier")?
-                == 0
-            {
-                bail!("the classifier ended");
+        let mut rows = Vec::with_capacity(self.expected);
+        while rows.len() < self.expected {
+            let line = running.from.recv().ok().context("the classifier ended")?;
+            if running.owed > 0 {
+                running.owed -= 1;
+                continue;
             }
-            let scores = parse_scores(&line, running.names);
+            let scores = parse_scores(&line, self.categories.len());
             let shown = || String::from_utf8_lossy(&line[..line.len().min(80)]).into_owned();
             rows.push(
                 scores.with_context(|| {
@@ -260,7 +274,20 @@ fn parse_scores(line: &[u8], categories: usize) -> Option<Vec<f64>> {
         .collect()
 }
 
+/// How long [`Scorer::warm_up`] waits.
+const PATIENCE: Duration = Duration::from_secs(5);
+
 impl Scorer for Classifier {
+    fn warm_up(&mut self) -> Result<()> {
+        self.ask(&["e4".to_owned()])?;
+        if let Some(running) = &mut self.running
+            && running.from.recv_timeout(PATIENCE) == Err(mpsc::RecvTimeoutError::Timeout)
+        {
+            running.owed += 1;
+        }
+        Ok(())
+    }
+
     fn ask(&mut self, lines: &[String]) -> Result<()> {
         self.pending.clear();
         for line in lines {
@@ -285,7 +312,7 @@ impl Scorer for Classifier {
         })
     }
 
-    fn features(&mut self, line: &str) -> Result<Vec<Vec<FeatureRow>>> {
+    fn features(&self, line: &str) -> Result<Vec<Vec<FeatureRow>>> {
         let mut command = self.program.command();
         command.arg("-nv");
         self.name_categories(&mut command);
@@ -403,6 +430,15 @@ mod tests {
             classifier.ask(&["a".to_owned(), "b".to_owned()]).expect("restarted");
             assert_eq!(classifier.scores().expect("restarted"), [[1.5], [1.5]]);
         }
+    }
+
+    #[test]
+    fn a_classifier_that_is_warm_answers_what_it_is_asked() {
+        let program = shell("while read -r line; do echo \"x ${#line} $line\"; done");
+        let mut classifier = Classifier::new(program, vec!["x".into()]);
+        classifier.warm_up().expect("it runs");
+        classifier.ask(&["abc".to_owned()]).expect("it runs");
+        assert_eq!(classifier.scores().expect("it answers"), [[3.0]]);
     }
 
     #[test]

@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use crate::text::notation;
+use chess_games::notation;
 
 /// What a line means for a search in progress.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

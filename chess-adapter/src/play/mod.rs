@@ -1,12 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //! Chooses moves, from the game, the classifier's scores and the settings.
 
-pub mod bayes;
-pub mod book;
 pub mod choose;
 pub mod classifier;
-pub mod cluster;
-pub mod endgames;
 pub mod engine;
 pub mod files;
 pub mod interrupts;
@@ -14,5 +10,4 @@ pub mod models;
 pub mod searching;
 pub mod settings;
 pub mod style;
-pub mod tables;
 pub mod why;

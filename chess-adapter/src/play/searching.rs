@@ -1,14 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-//! When and how to look ahead: the option, the protocols' limits, what a book adds.
+//! When and how to look ahead: the option, and the protocols' limits.
 
-use std::collections::HashMap;
 use std::time::Duration;
 
 use anyhow::{Result, bail};
-use chess_search::{Advice, Limits};
-use shakmaty::{Chess, Move};
-
-use crate::play::book::{Book, Count};
+use chess_search::Limits;
 
 /// Whether to look ahead before the classifier chooses.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -58,6 +54,29 @@ impl SearchMode {
                     _ => bail!("neither a depth from 1 to 100 nor a time such as 500ms: {text:?}"),
                 },
             },
+        }
+    }
+
+    /// The manner of playing that it stands for.
+    pub const fn manner(self) -> &'static str {
+        match self {
+            Self::Auto => "auto",
+            Self::Off => "human",
+            Self::On | Self::Depth(_) | Self::Time(_) => "strong",
+        }
+    }
+
+    /// What a manner of playing asks for.
+    ///
+    /// # Errors
+    ///
+    /// There is no such manner.
+    pub fn of_manner(text: &str) -> Result<Self> {
+        match text.to_ascii_lowercase().as_str() {
+            "auto" => Ok(Self::Auto),
+            "human" => Ok(Self::Off),
+            "strong" => Ok(Self::On),
+            _ => bail!("neither human nor strong nor auto: {text:?}"),
         }
     }
 
@@ -127,70 +146,6 @@ impl Allowance {
     /// A limit of the depth only, or no limit.
     pub fn depth(depth: Option<usize>) -> Self {
         Self { limits: Limits { depth, ..Limits::default() }, waiting: Waiting::No }
-    }
-}
-
-/// The values of positions by the book, and at the root also by the clusters, in centipawns.
-pub struct BookAdvice<'a> {
-    book: Option<&'a Book>,
-    /// Positions after the moves suggested at the root.
-    root: HashMap<u64, i32>,
-    /// Centipawns for a move that always wins instead of always losing.
-    weight: f64,
-    /// The positions that were looked up already, by key, and their values in centipawns.
-    known: std::cell::RefCell<HashMap<u64, i32>>,
-}
-
-/// Centipawns of a full win balance at weight 1.
-const CENTIPAWNS: f64 = 100.0;
-
-impl<'a> BookAdvice<'a> {
-    /// Advice from a book and from the moves suggested in a position.
-    pub fn new(
-        book: Option<&'a Book>,
-        position: &Chess,
-        suggestions: &[(Move, Count)],
-        weight: f64,
-    ) -> Self {
-        let weight = weight * CENTIPAWNS;
-        let mut all = Count::default();
-        for (_, count) in suggestions {
-            all.merge(*count);
-        }
-        let root = suggestions
-            .iter()
-            .map(|&(m, count)| {
-                let mut after = position.clone();
-                shakmaty::Position::play_unchecked(&mut after, m);
-                let value = weight * (count.expected_balance(all.balance()) - all.balance());
-                (crate::text::game::position_key(&after), centipawns(value))
-            })
-            .collect();
-        Self { book, root, weight, known: std::cell::RefCell::default() }
-    }
-}
-
-#[expect(clippy::cast_possible_truncation, reason = "a balance of at most one, times the weight")]
-fn centipawns(value: f64) -> i32 {
-    value.clamp(-200.0, 200.0) as i32
-}
-
-impl Advice for BookAdvice<'_> {
-    fn after_move(&self, position: &Chess, key: u64, ply: usize) -> i32 {
-        if ply == 1
-            && let Some(&value) = self.root.get(&key)
-        {
-            return value;
-        }
-        let Some(book) = self.book else { return 0 };
-        *self.known.borrow_mut().entry(key).or_insert_with(|| {
-            let mut all = Count::default();
-            for reply in book.moves(position) {
-                all.merge(reply.count.unwrap_or_default());
-            }
-            // The balance is that of the side to move; a position without games adds nothing.
-            centipawns(-self.weight * all.expected_balance(0.0))
-        })
     }
 }
 

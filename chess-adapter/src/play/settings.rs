@@ -3,10 +3,9 @@
 
 use anyhow::{Context as _, Result, bail};
 
-use crate::play::bayes::parameters::Goal;
 use crate::play::choose::Rule;
 use crate::play::searching::SearchMode;
-use crate::text::encode::Encoding;
+use chess_games::encode::Encoding;
 
 /// The values of all options of play.
 #[derive(Clone, Debug, PartialEq)]
@@ -28,10 +27,6 @@ pub struct Settings {
     /// Leave out moves that draw at once, unless behind. `None` takes the setting of the model
     /// folder.
     pub avoid_draws: Option<bool>,
-    /// Half-moves of the opponent looked at after each move.
-    pub look_ahead: usize,
-    /// Rank moves by the likeliest reply instead of the sum over replies.
-    pub hard_minimum: bool,
     /// Words sent to the classifier, 0 for all.
     pub window: usize,
     /// Lines shown.
@@ -40,20 +35,10 @@ pub struct Settings {
     pub own_book: bool,
     /// The book's path.
     pub book_file: String,
-    /// The path of a file of clusters, for positions the book does not know.
-    pub cluster_file: String,
-    /// Weight of the book's suggestions in look-ahead and choice, in bits per halving; 0 for off.
-    pub book_weight: f64,
     /// Folder of endgame tables.
     pub syzygy_path: String,
-    /// Folders of endgame tables in chess-adapter's own format.
-    pub table_path: String,
     /// Folder of style categories, which decide once in a game which voice plays.
     pub style_path: String,
-    /// Folder of a learned evaluation, used instead of the one written by hand.
-    pub evaluation_path: String,
-    /// The goal for which the parameters of a learned evaluation are chosen.
-    pub goal: Goal,
     /// Resign when material is down by so many pawns; 0 for never.
     pub resign_material: u32,
     /// ... for so many own moves.
@@ -75,6 +60,10 @@ pub struct Settings {
     pub search_margin: u32,
     /// Value of a bit of the classifier's odds in a search, in centipawns, if there is no margin.
     pub search_odds: f64,
+    /// Play as strongly as `elo` says.
+    pub limit_strength: bool,
+    /// The rating to be played at, if the strength is limited.
+    pub elo: u32,
     /// Megabytes of the search's table.
     pub hash: usize,
     /// Number of processors that the interface allows; only one is used.
@@ -95,19 +84,12 @@ impl Default for Settings {
             temperature: 1.0,
             mate_keyword: true,
             avoid_draws: None,
-            look_ahead: 0,
-            hard_minimum: false,
             window: 0,
             multi_pv: 1,
             own_book: false,
             book_file: String::new(),
-            cluster_file: String::new(),
-            book_weight: 0.0,
             syzygy_path: String::new(),
-            table_path: String::new(),
             style_path: String::new(),
-            evaluation_path: String::new(),
-            goal: Goal::Win,
             resign_material: 0,
             resign_moves: 3,
             draw_after: 0,
@@ -118,6 +100,8 @@ impl Default for Settings {
             search: SearchMode::Auto,
             search_margin: 0,
             search_odds: 3.0,
+            limit_strength: false,
+            elo: 1_600,
             hash: 16,
             threads: 1,
             ponder: false,
@@ -145,7 +129,6 @@ pub enum Value {
 
 const RULES: &[&str] = &["basic", "captures", "tactical"];
 const AUTOMATIC: &[&str] = &["auto", "on", "off"];
-const GOALS: &[&str] = &["win", "not-lose"];
 const ENCODINGS: &[&str] = &["auto", "half", "full", "shifted"];
 
 /// The name and the value of an option that is written as `NAME=VALUE`.
@@ -169,36 +152,47 @@ pub const NAMES: &[&str] = &[
     "BlackModel",
     "MateKeyword",
     "AvoidDraws",
-    "LookAhead",
-    "HardMinimum",
     "Window",
     "MultiPV",
     "OwnBook",
     "BookFile",
-    "ClusterFile",
-    "BookWeight",
     "SyzygyPath",
-    "TablePath",
     "StylePath",
-    "EvaluationPath",
-    "EvaluationGoal",
     "ResignMaterial",
     "ResignMoves",
     "DrawAfter",
-    "Search",
-    "SearchMargin",
-    "SearchOdds",
+    "Play",
+    "UCI_LimitStrength",
+    "UCI_Elo",
     "Hash",
     "Threads",
     "Ponder",
     "Move Overhead",
 ];
 
+/// Names that are accepted but not announced: `Play` says the same in one word.
+const OLD_NAMES: &[&str] = &["Search", "SearchMargin", "SearchOdds"];
+
+const MANNERS: &[&str] = &["auto", "human", "strong"];
+
 fn number<T: TryInto<i64>>(value: T) -> i64 {
     value.try_into().unwrap_or(i64::MAX)
 }
 
+/// Ratings, and the temperatures at which draws by the odds have that strength (docs/lab/chess.md).
+const RATINGS: [(f64, f64); 3] = [(800.0, 1.88), (1_450.0, 1.0), (1_900.0, 0.0)];
+
 impl Settings {
+    /// The temperature of draws that makes the engine as strong as it shall be, if its strength is
+    /// limited.
+    pub fn rated_temperature(&self) -> Option<f64> {
+        let [low, middle, high] = RATINGS;
+        let elo = f64::from(self.elo).min(high.0);
+        let (low, high) = if elo < middle.0 { (low, middle) } else { (middle, high) };
+        let share = (elo - low.0) / (high.0 - low.0);
+        self.limit_strength.then_some(low.1 + share * (high.1 - low.1))
+    }
+
     /// The option's kind and value.
     pub fn get(&self, name: &str) -> Option<Value> {
         Some(match name {
@@ -215,25 +209,21 @@ impl Settings {
                 self.avoid_draws.map_or("auto", |on| if on { "on" } else { "off" }),
                 AUTOMATIC,
             ),
-            "LookAhead" => Value::Spin(number(self.look_ahead), 0, 1),
-            "HardMinimum" => Value::Check(self.hard_minimum),
             "Window" => Value::Spin(number(self.window), 0, 1000),
             "MultiPV" => Value::Spin(number(self.multi_pv), 1, 250),
             "OwnBook" => Value::Check(self.own_book),
             "BookFile" => Value::File(self.book_file.clone()),
-            "ClusterFile" => Value::File(self.cluster_file.clone()),
-            "BookWeight" => Value::Text(self.book_weight.to_string()),
             "SyzygyPath" => Value::Path(self.syzygy_path.clone()),
-            "TablePath" => Value::Path(self.table_path.clone()),
             "StylePath" => Value::Path(self.style_path.clone()),
-            "EvaluationPath" => Value::Path(self.evaluation_path.clone()),
-            "EvaluationGoal" => Value::Combo(self.goal.as_str(), GOALS),
             "ResignMaterial" => Value::Spin(i64::from(self.resign_material), 0, 100),
             "ResignMoves" => Value::Spin(i64::from(self.resign_moves), 1, 100),
             "DrawAfter" => Value::Spin(i64::from(self.draw_after), 0, 100),
+            "Play" => Value::Combo(self.search.manner(), MANNERS),
             "Search" => Value::Text(self.search.text()),
             "SearchMargin" => Value::Spin(i64::from(self.search_margin), 0, 1000),
             "SearchOdds" => Value::Text(self.search_odds.to_string()),
+            "UCI_LimitStrength" => Value::Check(self.limit_strength),
+            "UCI_Elo" => Value::Spin(i64::from(self.elo), 800, 2_000),
             "Hash" => Value::Spin(number(self.hash), 1, 65_536),
             "Threads" => Value::Spin(number(self.threads), 1, 1024),
             "Ponder" => Value::Check(self.ponder),
@@ -250,7 +240,11 @@ impl Settings {
     /// The name is unknown, or the value is not of the option's kind; nothing is changed then.
     pub fn set(&mut self, name: &str, value: &str) -> Result<()> {
         let bare = |name: &str| name.replace(' ', "").to_ascii_lowercase();
-        let name = NAMES.iter().find(|n| bare(n) == bare(name)).context("unknown option")?;
+        let name = NAMES
+            .iter()
+            .chain(OLD_NAMES)
+            .find(|n| bare(n) == bare(name))
+            .context("unknown option")?;
         let kind = self.get(name).context("unknown option")?;
         let value = value.trim();
         let on = || match value.to_ascii_lowercase().as_str() {
@@ -302,31 +296,21 @@ impl Settings {
             "MateKeyword" => self.mate_keyword = on()?,
             "AvoidDraws" if value.eq_ignore_ascii_case("auto") => self.avoid_draws = None,
             "AvoidDraws" => self.avoid_draws = Some(on()?),
-            "LookAhead" => self.look_ahead = size()?,
-            "HardMinimum" => self.hard_minimum = on()?,
             "Window" => self.window = size()?,
             "MultiPV" => self.multi_pv = size()?,
             "OwnBook" => self.own_book = on()?,
             "BookFile" => self.book_file = text(),
-            "ClusterFile" => self.cluster_file = text(),
-            "BookWeight" => self.book_weight = real()?,
             "SyzygyPath" => self.syzygy_path = text(),
-            "TablePath" => self.table_path = text(),
             "StylePath" => self.style_path = text(),
-            "EvaluationPath" => self.evaluation_path = text(),
-            "EvaluationGoal" => {
-                self.goal = match value.to_ascii_lowercase().as_str() {
-                    "win" => Goal::Win,
-                    "not-lose" => Goal::NotLose,
-                    _ => bail!("neither win nor not-lose: {value:?}"),
-                }
-            }
             "ResignMaterial" => self.resign_material = u32::try_from(spin()?)?,
             "ResignMoves" => self.resign_moves = u32::try_from(spin()?)?,
             "DrawAfter" => self.draw_after = u32::try_from(spin()?)?,
+            "Play" => self.search = SearchMode::of_manner(value)?,
             "Search" => self.search = SearchMode::parse(value)?,
             "SearchMargin" => self.search_margin = u32::try_from(spin()?)?,
             "SearchOdds" => self.search_odds = real()?,
+            "UCI_LimitStrength" => self.limit_strength = on()?,
+            "UCI_Elo" => self.elo = u32::try_from(spin()?)?,
             "Hash" => self.hash = size()?,
             "Threads" => self.threads = size()?,
             "Ponder" => self.ponder = on()?,
@@ -393,6 +377,19 @@ mod tests {
             assert_eq!(settings.get(name), Some(value));
         }
         assert_eq!(settings, Settings::default());
+    }
+
+    #[test]
+    fn a_lower_rating_has_a_higher_temperature() {
+        let mut settings = Settings::default();
+        assert_eq!(settings.rated_temperature(), None);
+        settings.set("UCI_LimitStrength", "true").expect("an option");
+        for (elo, temperature) in [("2000", 0.0), ("1675", 0.5), ("1450", 1.0), ("800", 1.88)] {
+            settings.set("uci_elo", elo).expect("a rating");
+            let found = settings.rated_temperature().expect("limited");
+            assert!((found - temperature).abs() < 1e-9, "{elo} {found}");
+        }
+        assert!(settings.set("UCI_Elo", "700").is_err());
     }
 
     #[test]

@@ -1,21 +1,19 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //! Classifies the opponent's style, after BayesChess (spec chess 9.9). Three categories of players
-//! judge, once in a game, the opponent's moves or four features of the position after them.
+//! judge, once in a game, the opponent's moves.
 
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
 
 use anyhow::{Context as _, Result, bail};
-use serde::{Deserialize, Serialize};
-use shakmaty::{Bitboard, CastlingSide, Chess, Color, Move, Position as _, Rank, Square};
+use shakmaty::Color;
 
 use crate::play::classifier::{Classifier, Program, Scorer as _};
-use crate::play::files::{read_json, replace_file};
-use crate::text::game::Game;
-use crate::text::notation::Spelling;
-use crate::text::pgn::{Games, RawGame};
-use crate::text::prepare::Gameline;
+use chess_games::game::Game;
+use chess_games::notation::Spelling;
+use chess_games::pgn::{Games, RawGame};
+use chess_games::prepare::Gameline;
 
 /// A way to play.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -64,100 +62,13 @@ pub fn own_words<'a>(
     own.map(|word| format!("{letter}{word}")).collect::<Vec<_>>().join(" ")
 }
 
-/// The words by which a style is recognised.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, clap::ValueEnum)]
-#[serde(rename_all = "lowercase")]
-pub enum Words {
-    /// The player's half-moves.
-    #[default]
-    Moves,
-    /// First move, castling, pieces beyond the third row, pawns that advance towards the king.
-    Features,
-    /// Both.
-    Both,
-}
-
-/// The file that says which words a folder's categories have; without it, half-moves.
-const DESCRIPTION: &str = "style.json";
-
-/// The contents of that file.
-#[derive(Default, Serialize, Deserialize)]
-struct Description {
-    words: Words,
-}
-
-impl Description {
-    fn read(folder: &Path) -> Result<Self> {
-        let path = folder.join(DESCRIPTION);
-        if !path.exists() {
-            return Ok(Self::default());
-        }
-        read_json(&path)
-    }
-}
-
-/// The four features of a player's game so far: its first half-move in words, whether the kings
-/// have castled to opposed sides, pieces beyond the own third row, and pawns beyond it on the file
-/// of the other king or beside.
-fn features(
-    position: &Chess,
-    moves: &[Move],
-    first_word: &str,
-    first: Color,
-    side: Color,
-) -> String {
-    let mut castled = [None; 2];
-    for (number, m) in moves.iter().enumerate() {
-        let mover = if number.is_multiple_of(2) { first } else { first.other() };
-        if let Some(to) = m.castling_side() {
-            castled[usize::from(mover != side)] = Some(to);
-        }
-    }
-    let castling = match castled {
-        [Some(own), Some(other)] if own == other => "same",
-        [Some(_), Some(_)] => "opposed",
-        [Some(CastlingSide::KingSide), None] => "king",
-        [Some(CastlingSide::QueenSide), None] => "queen",
-        [None, Some(_)] => "late",
-        [None, None] => "none",
-    };
-    let board = position.board();
-    let third = side.fold_wb(Rank::Third, Rank::Sixth);
-    let is_beyond = |rank: Rank| side.fold_wb(rank > third, rank < third);
-    let beyond = Rank::ALL
-        .into_iter()
-        .filter(|&rank| is_beyond(rank))
-        .fold(Bitboard::EMPTY, |all, rank| all | Bitboard::from_rank(rank));
-    let own = board.by_color(side) & beyond;
-    let king = board.king_of(side.other()).unwrap_or(Square::E8);
-    let files = [-1, 0, 1].into_iter().filter_map(|step| king.file().offset(step));
-    let near = files.fold(Bitboard::EMPTY, |all, file| all | Bitboard::from_file(file));
-    let pieces = (own & !board.pawns() & !board.kings()).count();
-    let pawns = (own & board.pawns() & near).count();
-    let letter = side.fold_wb('w', 'b');
-    format!(
-        "first-{letter}{first_word} castling-{letter}-{castling} beyond{pieces} advanced{pawns}"
-    )
-}
-
 /// The line of words that is classified, after at most `limit` own moves of the player.
-fn line(words: Words, game: &Game, side: Color, limit: usize) -> String {
-    let moves = || own_words(game.words().iter().map(String::as_str), game.first(), side, limit);
-    let features = || {
-        let plies = game.plies().min(2 * MOVES);
-        let own_first = usize::from(game.first() != side);
-        let first = game.words().get(own_first).map_or("-", String::as_str);
-        features(game.position_at(plies), &game.moves()[..plies], first, game.first(), side)
-    };
-    match words {
-        Words::Moves => moves(),
-        Words::Features => features(),
-        Words::Both => format!("{} {}", features(), moves()),
-    }
+fn line(game: &Game, side: Color, limit: usize) -> String {
+    own_words(game.words().iter().map(String::as_str), game.first(), side, limit)
 }
 
 /// Recognises styles by three categories in a folder.
-pub struct Judge(Classifier, Words);
+pub struct Judge(Classifier);
 
 impl Judge {
     /// Opens the categories.
@@ -173,8 +84,7 @@ impl Judge {
             std::fs::metadata(&path).with_context(|| format!("cannot read {}", path.display()))?;
             files.push(path);
         }
-        let words = Description::read(&folder)?.words;
-        Ok(Self(Classifier::new(program.clone(), files), words))
+        Ok(Self(Classifier::new(program.clone(), files)))
     }
 
     /// The likeliest style of a player of this game.
@@ -183,7 +93,7 @@ impl Judge {
     ///
     /// The classifier fails.
     pub fn judge(&mut self, game: &Game, side: Color) -> Result<Style> {
-        self.0.ask(&[line(self.1, game, side, MOVES)])?;
+        self.0.ask(&[line(game, side, MOVES)])?;
         let rows = self.0.scores()?;
         let scores = rows.first().context("no answer")?;
         let best = scores.iter().enumerate().min_by(|a, b| a.1.total_cmp(b.1));
@@ -199,10 +109,8 @@ pub struct Options {
     pub output: PathBuf,
     /// Players' names, or parts of them, of each style.
     pub players: [Vec<String>; 3],
-    /// Every n-th game is judged and not learned; 0 for none.
+    /// Every n-th game is classified and not learned; 0 for none.
     pub test_every: usize,
-    /// The words of the categories.
-    pub words: Words,
 }
 
 /// The result of learning styles.
@@ -248,7 +156,7 @@ pub fn learn(options: &Options, program: &Program) -> Result<Outcome> {
                     if options.test_every > 0 && number.is_multiple_of(options.test_every) {
                         kept.push((style, game, side));
                     } else {
-                        lines[i].push(line(options.words, &game, side, usize::MAX));
+                        lines[i].push(line(&game, side, usize::MAX));
                     }
                 }
             }
@@ -261,8 +169,6 @@ pub fn learn(options: &Options, program: &Program) -> Result<Outcome> {
         outcome.learned[i] = lines[i].len();
         learn_style(&options.output, style, &lines[i], program)?;
     }
-    let description = serde_json::to_vec(&Description { words: options.words })?;
-    replace_file(&options.output.join(DESCRIPTION), &description)?;
     let mut judge = Judge::open(&options.output, program)?;
     for (style, game, side) in kept {
         outcome.judged += 1;
@@ -300,25 +206,6 @@ fn learn_style(folder: &Path, style: Style, lines: &[String], program: &Program)
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_game_has_four_features() {
-        let mut game = Game::default();
-        let words = "e4 c5 Nf3 d6 d4 cxd4 Nxd4 Nf6 Nc3 g6 Be3 Bg7 f3 O-O Qd2 Nc6 O-O-O d5 h4 h5";
-        for word in words.split(' ') {
-            let read = crate::text::notation::read_move(game.position(), word.as_bytes());
-            game.play(read.expect("legal"));
-        }
-        let told = |words, side| line(words, &game, side, MOVES);
-        // The knight on d4; the pawn on h4, near the king on g8.
-        let white = "first-we4 castling-w-opposed beyond1 advanced1";
-        assert_eq!(told(Words::Features, Color::White), white);
-        let black = "first-bc5 castling-b-opposed beyond0 advanced1";
-        assert_eq!(told(Words::Features, Color::Black), black);
-        assert_eq!(told(Words::Both, Color::White)[..white.len()], *white);
-        assert!(told(Words::Both, Color::White).ends_with(" wh4"));
-        assert!(told(Words::Moves, Color::Black).starts_with("bc5 bd6 "));
-    }
 
     #[test]
     fn own_words_carry_the_colour() {

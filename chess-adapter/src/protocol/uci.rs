@@ -10,8 +10,8 @@ use shakmaty::{Chess, Color};
 use crate::play::engine::{Choice, Engine, Trouble};
 use crate::play::searching::{Allowance, Waiting};
 use crate::play::settings::NAMES;
-use crate::text::game::read_fen;
-use crate::text::notation;
+use chess_games::game::read_fen;
+use chess_games::notation;
 
 /// The arguments of `go`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -231,6 +231,8 @@ pub struct Uci {
     /// The answer that waits for `stop` or `ponderhit`.
     pending: Option<String>,
     start: Option<String>,
+    /// Why the last position could not be set.
+    no_position: Option<String>,
     quitting: bool,
     live: Option<Live>,
 }
@@ -238,7 +240,16 @@ pub struct Uci {
 impl Uci {
     /// A new dialogue.
     pub const fn new(engine: Engine, name: String) -> Self {
-        Self { engine, name, debug: false, pending: None, start: None, quitting: false, live: None }
+        Self {
+            engine,
+            name,
+            debug: false,
+            pending: None,
+            start: None,
+            no_position: None,
+            quitting: false,
+            live: None,
+        }
     }
 
     /// Makes a search report its results while it runs, instead of with the answer.
@@ -281,7 +292,7 @@ impl Uci {
                 }
             }
             Command::NewGame => {
-                self.start = None;
+                (self.start, self.no_position) = (None, None);
                 self.engine.new_game();
             }
             Command::Position { fen, moves } => self.position(fen, &moves, &mut replies),
@@ -299,6 +310,7 @@ impl Uci {
 
     /// Sets the position; if it only continues the known game, the new moves alone are played.
     fn position(&mut self, fen: Option<String>, moves: &[String], replies: &mut Vec<Reply>) {
+        self.no_position = None;
         let known = self.engine.game().moves();
         let continues = self.start == fen
             && known.len() <= moves.len()
@@ -310,7 +322,9 @@ impl Uci {
                 None => Chess::default(),
                 Some(Ok(position)) => position,
                 Some(Err(error)) => {
-                    replies.push(Reply::Note(format!("{error:#}")));
+                    let why = format!("{error:#}");
+                    replies.push(Reply::Note(why.clone()));
+                    self.no_position = Some(why);
                     return;
                 }
             };
@@ -331,6 +345,11 @@ impl Uci {
         // An answer that is still held back belongs to an earlier `go`, which the new position
         // ends.
         replies.extend(self.pending.take().map(Reply::BestMove));
+        if let Some(why) = &self.no_position {
+            replies.push(Reply::Note(format!("no position to move in: {why}")));
+            replies.push(Reply::BestMove("0000".to_owned()));
+            return;
+        }
         self.load(replies);
         let position = self.engine.game().position();
         let read = |word: &String| notation::read_move(position, word.as_bytes()).ok();
@@ -340,7 +359,9 @@ impl Uci {
         let allowed = limits.allowance(self.engine.game().turn());
         let multi = self.engine.settings().multi_pv;
         let mut live = self.live.take();
+        let mut told = 0;
         let mut progress = |found: &Found| {
+            told = found.nodes;
             for reply in search_lines(found, multi) {
                 match &mut live {
                     Some(live) => live(&reply),
@@ -357,7 +378,7 @@ impl Uci {
                 }
                 let best = notation::to_coordinates(choice.completion.m);
                 match &choice.found {
-                    Some(found) => replies.extend(chosen_line(found, &choice)),
+                    Some(found) => replies.extend(chosen_line(found, &choice, told)),
                     None => replies.extend(ranking_lines(&choice, &best, multi, started)),
                 }
                 match choice.expected_reply() {
@@ -413,10 +434,11 @@ fn search_line(found: &Found, line: &Line, number: Option<usize>) -> Reply {
     ))
 }
 
-/// The line of the move that the classifier chose, if it is not the search's first.
-fn chosen_line(found: &Found, choice: &Choice) -> Option<Reply> {
+/// The line of the chosen move, if it is not the search's first, or if positions were searched
+/// after the last line, which counted so many.
+fn chosen_line(found: &Found, choice: &Choice, told: u64) -> Option<Reply> {
     let place = found.lines.iter().position(|l| l.moves.first() == Some(&choice.completion.m))?;
-    (place > 0).then(|| search_line(found, &found.lines[place], None))
+    (place > 0 || found.nodes > told).then(|| search_line(found, &found.lines[place], None))
 }
 
 /// The classifier's first choices, without a search.
@@ -491,7 +513,7 @@ mod tests {
     fn no_dialogue_panics() {
         use crate::play::engine::tests::engine;
         use crate::play::settings::Settings;
-        use crate::random::Random;
+        use chess_odds::random::Random;
         let words = [
             "uci",
             "isready",

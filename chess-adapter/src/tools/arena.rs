@@ -4,7 +4,7 @@
 
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
-use std::sync::{Arc, Mutex, mpsc};
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, Result, bail};
@@ -15,10 +15,10 @@ use crate::play::classifier::{ChildProcesses, end};
 use crate::play::engine::{Engine, Trouble};
 use crate::play::settings::name_and_value;
 use crate::protocol::uci::Limits;
-use crate::random::Random;
-use crate::text::game::{End, Game};
-use crate::text::notation::{self, Spelling};
-use crate::text::pgn::GameResult;
+use chess_games::game::{End, Game};
+use chess_games::notation::{self, Spelling};
+use chess_games::pgn::GameResult;
+use chess_odds::random::Random;
 
 /// Someone who answers a position with a move.
 pub trait Player {
@@ -192,131 +192,6 @@ impl Player for UciPlayer {
         let word = answer.split_whitespace().nth(1).unwrap_or_default();
         notation::read_move(game.position(), word.as_bytes())
             .map_err(|e| anyhow::anyhow!("the opponent plays {word}: {}", e.as_str()))
-    }
-}
-
-/// How long an XBoard engine may take for its features and for a move.
-const FEATURE_PATIENCE: Duration = Duration::from_secs(3);
-const MOVE_PATIENCE: Duration = Duration::from_secs(300);
-
-/// Any engine that speaks the XBoard protocol, version 1 or 2.
-pub struct XboardPlayer {
-    child: Arc<Mutex<Child>>,
-    to: ChildStdin,
-    lines: mpsc::Receiver<String>,
-    /// Whether moves are to be announced by `usermove`.
-    usermove: bool,
-    limits: String,
-    known: Vec<Move>,
-}
-
-impl XboardPlayer {
-    /// Starts the engine by a shell command; `limits` are commands sent at the start of each game,
-    /// separated by commas.
-    ///
-    /// # Errors
-    ///
-    /// It cannot be run.
-    pub fn start(
-        command: &str,
-        options: &[String],
-        limits: &str,
-        children: &ChildProcesses,
-    ) -> Result<Self> {
-        let (child, to, from) = spawn(command, children)?;
-        let (sender, lines) = mpsc::channel();
-        std::thread::spawn(move || {
-            for line in from.split(b'\n').map_while(Result::ok) {
-                if sender.send(String::from_utf8_lossy(&line).trim().to_owned()).is_err() {
-                    return;
-                }
-            }
-        });
-        let limits = limits.split_terminator(',').map(|limit| format!("{limit}\n")).collect();
-        let mut player = Self { child, to, lines, usermove: false, limits, known: Vec::new() };
-        writeln!(player.to, "xboard\nprotover 2")?;
-        player.read_features()?;
-        for option in options {
-            writeln!(player.to, "option {option}")?;
-        }
-        player.new_game()?;
-        Ok(player)
-    }
-
-    /// Takes what the engine says of itself; an engine that says nothing speaks version 1.
-    fn read_features(&mut self) -> Result<()> {
-        let mut patience = FEATURE_PATIENCE;
-        while let Ok(line) = self.lines.recv_timeout(patience) {
-            let Some(features) = line.strip_prefix("feature ") else { continue };
-            for feature in features.split_whitespace() {
-                let name = feature.split('=').next().unwrap_or_default();
-                match feature {
-                    "usermove=1" => self.usermove = true,
-                    "done=0" => patience = MOVE_PATIENCE,
-                    "done=1" => return Ok(()),
-                    _ => {}
-                }
-                // Moves in coordinates suit everyone.
-                let verdict = if name == "san" { "rejected" } else { "accepted" };
-                if feature.contains('=') {
-                    writeln!(self.to, "{verdict} {name}")?;
-                }
-            }
-        }
-        Ok(())
-    }
-
-    fn new_game(&mut self) -> Result<()> {
-        self.known.clear();
-        writeln!(self.to, "new\n{}force", self.limits)?;
-        Ok(())
-    }
-}
-
-impl Drop for XboardPlayer {
-    fn drop(&mut self) {
-        let _ = writeln!(self.to, "quit");
-        end(&self.child);
-    }
-}
-
-impl Player for XboardPlayer {
-    fn answer(&mut self, game: &Game, clocks: Option<&Clocks>) -> Result<Move> {
-        if !game.moves().starts_with(&self.known) {
-            self.new_game()?;
-        }
-        for &m in &game.moves()[self.known.len()..] {
-            let word = if self.usermove { "usermove " } else { "" };
-            writeln!(self.to, "{word}{}", notation::to_coordinates(m))?;
-        }
-        if let Some(clocks) = clocks {
-            let own = Clocks::side(game.turn());
-            let [time, other] = [own, 1 - own].map(|side| clocks.left[side].as_millis() / 10);
-            let left = clocks.left[own];
-            let (minutes, seconds) = (left.as_secs() / 60, left.as_secs() % 60);
-            let increment = clocks.increment.as_secs_f64();
-            writeln!(self.to, "level 0 {minutes}:{seconds:02} {increment}")?;
-            writeln!(self.to, "time {time}\notim {other}")?;
-        }
-        writeln!(self.to, "go")?;
-        self.to.flush()?;
-        loop {
-            let line =
-                self.lines.recv_timeout(MOVE_PATIENCE).context("the opponent does not answer")?;
-            let word = line.strip_prefix("move ").or_else(|| line.strip_prefix("My move is: "));
-            let Some(word) = word.map(str::trim) else {
-                if line.starts_with("Illegal move") || line == "resign" {
-                    bail!("the opponent says {line:?}");
-                }
-                continue;
-            };
-            let m = notation::read_move(game.position(), word.as_bytes())
-                .map_err(|e| anyhow::anyhow!("the opponent plays {word}: {}", e.as_str()))?;
-            writeln!(self.to, "force")?;
-            self.known = game.moves().to_vec();
-            self.known.push(m);
-            return Ok(m);
-        }
     }
 }
 

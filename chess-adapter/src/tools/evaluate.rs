@@ -10,7 +10,7 @@ use shakmaty::{Chess, Move};
 
 use crate::play::choose::{self, Rule};
 use crate::play::engine::{Engine, Trouble};
-use crate::text::notation;
+use chess_games::notation;
 
 /// Half-moves before which a position counts as opening, and from which as end.
 const PHASE_BOUNDS: [usize; 2] = [20, 60];
@@ -51,8 +51,8 @@ pub fn read_cases(input: impl BufRead) -> Result<Vec<Case>> {
 
 fn read_case(line: &str) -> Result<Case> {
     let (gameline, word) = line.split_once('\t').context("no tab")?;
-    let mut game = crate::text::game::Game::new(Chess::default(), notation::Spelling::default());
-    let read = |game: &crate::text::game::Game, word: &str| {
+    let mut game = chess_games::game::Game::new(Chess::default(), notation::Spelling::default());
+    let read = |game: &chess_games::game::Game, word: &str| {
         notation::read_move(game.position(), word.as_bytes())
             .map_err(|e| anyhow::anyhow!("{word}: {}", e.as_str()))
     };
@@ -75,7 +75,6 @@ struct Tally {
     uniform: f64,
     captures: u32,
     tactical: u32,
-    suggested: u32,
 }
 
 impl Tally {
@@ -89,7 +88,6 @@ impl Tally {
             bits: self.bits / f64::from(self.positions.max(1)),
             rule_captures: share(self.captures),
             rule_tactical: share(self.tactical),
-            suggested: share(self.suggested),
             uniform: 100.0 * self.uniform / f64::from(self.positions.max(1)),
         }
     }
@@ -112,8 +110,6 @@ pub struct Shares {
     pub rule_captures: f64,
     /// First choice under the rule `tactical`.
     pub rule_tactical: f64,
-    /// The book or a cluster knows moves here.
-    pub suggested: f64,
     /// First choice of a uniform draw.
     pub uniform: f64,
 }
@@ -208,8 +204,7 @@ pub fn evaluate(engine: &mut Engine, cases: &[Case]) -> Result<Report> {
         for &m in &case.moves {
             engine.play(m);
         }
-        let look_ahead = engine.settings().look_ahead;
-        let list = engine.rank(None, look_ahead).map_err(|trouble| match trouble {
+        let list = engine.rank(None).map_err(|trouble| match trouble {
             Trouble::NoMove => anyhow::anyhow!("no legal move"),
             Trouble::NoModel(color) => anyhow::anyhow!("no model for {color}"),
             Trouble::Failed(error) => error,
@@ -220,7 +215,6 @@ pub fn evaluate(engine: &mut Engine, cases: &[Case]) -> Result<Report> {
         let chosen =
             |rule| u32::from(list[choose::candidates(&list, rule)[0]].completion.m == case.played);
         tally.positions += 1;
-        tally.suggested += u32::from(!engine.suggestions().is_empty());
         tally.captures += chosen(Rule::Captures);
         tally.tactical += chosen(Rule::Tactical);
         let legal = u32::try_from(list.len()).map_or(f64::INFINITY, f64::from);
@@ -245,7 +239,6 @@ pub fn evaluate(engine: &mut Engine, cases: &[Case]) -> Result<Report> {
         all.uniform += t.uniform;
         all.captures += t.captures;
         all.tactical += t.tactical;
-        all.suggested += t.suggested;
     }
     let [opening, middle, end] = phases.map(Tally::shares);
     Ok(Report {

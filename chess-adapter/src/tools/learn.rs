@@ -1,24 +1,26 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //! PGN to a model folder in one go: preparation, then the classifier's learning (spec chess 4.1).
 
+use chess_odds::{Games, fit, options};
 use dbacl_cli::output::raw;
-use std::collections::{BTreeMap, BTreeSet};
+use dbacl_cli::progress;
+use std::cell::Cell;
+use std::collections::BTreeSet;
+use std::io::IsTerminal as _;
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::sync::Mutex;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, Result, bail};
 use shakmaty::Color;
 
-use crate::features::basic::Template;
-use crate::features::{context, rich};
 use crate::play::classifier::Program;
-use crate::play::models::{
-    CategoryEntry, Document, FORMAT, Manifest, ModelEntry, Side, TEMPLATE, Weight,
-};
-use crate::text::encode::Encoding;
-use crate::text::prepare::{self, Describe, Describe2, GameSink, PHASES, Statistics, TextFiles};
-use crate::tools::odds;
+use crate::play::files::replace_file;
+use crate::play::models::{CategoryEntry, FORMAT, Manifest, ODDS, Side, VoiceEntry};
+use chess_games::encode::Encoding;
+use chess_games::prepare::{self, Statistics, TextFiles};
 
 /// The largest table tried when tables are full, as an exponent of two.
 const MAX_TABLE: u32 = 28;
@@ -26,39 +28,12 @@ const MAX_TABLE: u32 = 28;
 /// Which models to learn.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
 pub enum Preset {
-    /// The essay's: pairs of half-moves, sevens of full moves, carrot and stick.
-    Essay,
-    /// Sevens of full moves, shifted for White.
-    Full,
-    /// Descriptions of played moves less those of moves not played.
-    Describe,
-    /// Descriptions, and a little of full moves.
-    Best,
     /// The odds of each move among all legal ones.
     #[default]
     Odds,
-    /// Full moves in three phases.
-    Phases,
-    /// Full moves of wins, and of wins and draws, for play by the opponent's style.
-    Style,
-    /// Everything that was measured.
-    All,
-}
-
-impl Preset {
-    /// The name in options and manifests.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Essay => "essay",
-            Self::Full => "full",
-            Self::Describe => "describe",
-            Self::Best => "best",
-            Self::Odds => "odds",
-            Self::Phases => "phases",
-            Self::Style => "style",
-            Self::All => "all",
-        }
-    }
+    /// The essay's: pairs of half-moves; sevens of full moves of won games, and of won and drawn
+    /// ones; carrot and stick.
+    Essay,
 }
 
 /// One category to be learned.
@@ -79,161 +54,39 @@ impl Lesson {
     }
 }
 
-/// How the categories of a model get their weights.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum FittedBy {
-    /// Each is learned from its text by the classifier.
-    Learning,
-    /// They are learned, then the classifier fits them together.
-    Refit,
-    /// They are fitted together from all legal moves of positions; there is no text.
-    Choices,
-}
-
-/// A model as planned: lessons with factors and phases.
+/// A voice of the preset `essay`: its lessons with factors.
 struct Plan {
     name: &'static str,
-    document: Document,
-    /// How its categories get their weights.
-    fitted_by: FittedBy,
-    parts: Vec<(Lesson, f64, Option<usize>)>,
+    encoding: Encoding,
+    parts: Vec<(Lesson, f64)>,
 }
 
-/// Weight of full moves beside descriptions of many words, by phase: games repeat each other in the
-/// opening only. docs/chess.md has the figures around it.
-pub const BEST_WEIGHTS: [f64; 3] = [1.2, 0.1, 0.1];
+/// Positions that are learned unless told otherwise: what takes two minutes on two processors.
+pub const POSITIONS: usize = 300_000;
 
-/// Positions whose moves are described in many words, unless told otherwise.
-pub const POSITIONS: usize = 60_000;
+/// How many more first choices are found for each doubling of the positions, per cent.
+const FOUND_A_DOUBLING: f64 = 0.9;
 
-/// Moves not played that are drawn from each of them.
-pub const ALTERNATIVES: usize = 8;
+/// Time after which a line says how far the learning is where there is no terminal.
+const SILENCE: Duration = Duration::from_secs(60);
 
-/// The cost of mistakes in the joint fit of moves played and not played.
-const COST: &str = "0.02";
+/// Half-moves that the second stage looks ahead unless told otherwise.
+pub const DEPTH: usize = 4;
 
-fn plans(preset: Preset, color: Color) -> Vec<Plan> {
+/// The essay's voices of a colour.
+fn plans(color: Color) -> Vec<Plan> {
     let encoding = Encoding::of_full_moves(color);
-    let (own, other) = match color {
-        Color::White => ("WhiteWin", "BlackWin"),
-        Color::Black => ("BlackWin", "WhiteWin"),
-    };
-    let side = color.fold_wb("White", "Black");
-    let draw = format!("{own}Draw");
+    let (own, other) = color.fold_wb(("WhiteWin", "BlackWin"), ("BlackWin", "WhiteWin"));
     let lesson = |text: String, tokens, order, table| Lesson { text, tokens, order, table };
-    let half = |set: &str, tokens, order, table| lesson(set.to_owned(), tokens, order, table);
     let full = |set: &str| lesson(format!("{set}-{}", encoding.as_str()), "graph", 7, 23);
-    let described = |kind: &str| lesson(format!("{side}-{kind}"), "graph", 1, 20);
-    let one = |name, document, lesson| Plan {
-        name,
-        document,
-        fitted_by: FittedBy::Learning,
-        parts: vec![(lesson, 1.0, None)],
-    };
-    let minus = |name, document, plus, minus| Plan {
-        name,
-        document,
-        fitted_by: FittedBy::Learning,
-        parts: vec![(plus, 1.0, None), (minus, -1.0, None)],
-    };
-    let document = Document::from(encoding);
-    let full_plan = || one("full", document, full(own));
-    let describe_plan =
-        || minus("describe", Document::Describe, described("played"), described("notplayed"));
-    let many = |kind: &str| lesson(format!("many-{kind}"), "graph", 1, 21);
-    let many_plan = || Plan {
-        fitted_by: FittedBy::Refit,
-        ..minus("describe2", Document::Describe2, many("played"), many("notplayed"))
-    };
-    let odds = |kind: &str| lesson(format!("odds-{kind}"), "graph", 1, 24);
-    let odds_plan = || Plan {
-        fitted_by: FittedBy::Choices,
-        ..minus("odds", Document::Odds, odds("chosen"), odds("other"))
-    };
-    let carrot_plan = || minus("carrot", document, full(own), full(other));
-    let phase_plan = || Plan {
-        name: "phases",
-        document,
-        fitted_by: FittedBy::Learning,
-        parts: PHASES
-            .iter()
-            .enumerate()
-            .map(|(i, phase)| {
-                (
-                    lesson(format!("{own}-{}-{phase}", encoding.as_str()), "graph", 7, 23),
-                    1.0,
-                    Some(i),
-                )
-            })
-            .collect(),
-    };
-    match preset {
-        Preset::Full => vec![full_plan()],
-        Preset::Describe => vec![describe_plan()],
-        Preset::Phases => vec![phase_plan()],
-        Preset::Style => vec![full_plan(), one("full-draws", document, full(&draw))],
-        Preset::Best => vec![many_plan(), full_plan()],
-        Preset::Odds => vec![odds_plan()],
-        Preset::Essay => {
-            vec![
-                one("pairs", Document::Half, half(&draw, "alnum", 2, 20)),
-                full_plan(),
-                carrot_plan(),
-            ]
-        }
-        Preset::All => {
-            let mut plans = vec![
-                one("pairs", Document::Half, half(&draw, "alnum", 2, 20)),
-                one("fours", Document::Half, half(&draw, "alnum", 4, 22)),
-                one("sevens", Document::Half, half(own, "alnum", 7, 23)),
-                one("sevens-graph", Document::Half, half(own, "graph", 7, 23)),
-                full_plan(),
-                one("full-draws", document, full(&draw)),
-                phase_plan(),
-                carrot_plan(),
-                minus(
-                    "carrot-half",
-                    Document::Half,
-                    half(own, "alnum", 7, 23),
-                    half(other, "alnum", 7, 23),
-                ),
-                one(
-                    "positions",
-                    Document::Position,
-                    lesson(format!("{own}-positions"), "graph", 2, 22),
-                ),
-                one("played", Document::Describe, described("played")),
-                describe_plan(),
-                many_plan(),
-            ];
-            if color.is_white() {
-                let odd = lesson(format!("{own}-full"), "graph", 7, 23);
-                plans.push(one("full-odd", Document::Full, odd));
-            }
-            plans
-        }
-    }
-}
-
-/// Voices of the learned models: each alone, the essay's names, and the combinations.
-fn voices(plans: &[Plan]) -> BTreeMap<String, Vec<(String, Weight)>> {
-    let has = |name: &str| plans.iter().any(|p| p.name == name);
-    let mut voices = BTreeMap::new();
-    for plan in plans {
-        voices.insert(plan.name.to_owned(), vec![(plan.name.to_owned(), Weight::Always(1.0))]);
-    }
-    let mut combine = |name: &str, terms: &[(&str, Weight)]| {
-        if terms.iter().all(|(model, _)| has(model)) {
-            let terms =
-                terms.iter().map(|(model, weight)| ((*model).to_owned(), *weight)).collect();
-            voices.insert(name.to_owned(), terms);
-        }
-    };
-    let always = Weight::Always;
-    combine("best-words", &[("describe", always(1.0)), ("full", always(0.1))]);
-    combine("best", &[("describe2", always(1.0)), ("full", Weight::ByPhase(BEST_WEIGHTS))]);
-    combine("best-draws", &[("describe", always(1.0)), ("full-draws", always(0.3))]);
-    voices
+    let plan = |name, encoding, parts| Plan { name, encoding, parts };
+    let pairs = lesson(format!("{own}Draw"), "alnum", 2, 20);
+    vec![
+        plan("pairs", Encoding::Half, vec![(pairs, 1.0)]),
+        plan("full", encoding, vec![(full(own), 1.0)]),
+        plan("full-draws", encoding, vec![(full(&format!("{own}Draw")), 1.0)]),
+        plan("carrot", encoding, vec![(full(own), 1.0), (full(other), -1.0)]),
+    ]
 }
 
 /// What to learn from, and how.
@@ -246,18 +99,12 @@ pub struct Options {
     pub preset: Preset,
     /// How games become text; encodings and descriptions are set by the preset.
     pub text: prepare::Options,
-    /// Games described a colour, 0 for all.
-    pub describe_games: usize,
-    /// Positions described in many words, 0 for all.
-    pub describe_positions: usize,
-    /// Moves not played, of each position described in many words.
-    pub alternatives: usize,
-    /// Seed of the moves not played.
+    /// Positions learned, 0 for all.
+    pub positions: usize,
+    /// Half-moves that the second stage looks ahead; 0 for none.
+    pub depth: usize,
+    /// Seed of their order.
     pub seed: u64,
-    /// The description words, and their text if not built in.
-    pub template: Template,
-    /// The template's text.
-    pub template_text: Option<String>,
     /// Keep the training text.
     pub keep_text: bool,
     /// Learn at most so many categories at once.
@@ -283,129 +130,123 @@ pub fn learn(options: &Options, program: &Program) -> Result<Statistics> {
 
 fn learn_from(options: &Options, program: &Program, text: &Path) -> Result<Statistics> {
     let folder = &options.output;
-    let sides = [Color::White, Color::Black].map(|color| plans(options.preset, color));
-    let all = || sides.iter().flatten();
-    let documents: Vec<Document> = all().map(|p| p.document).collect();
     let mut wanted = options.text.clone();
     wanted.encodings = vec![Encoding::Full, Encoding::Shifted];
-    if documents.contains(&Document::Describe) {
-        wanted.describe = Some(Describe {
-            template: options.template.clone(),
-            games: options.describe_games,
-            alternatives: 2,
-            seed: options.seed,
-        });
-    }
-    if documents.contains(&Document::Describe2) {
-        wanted.describe2 = Some(Describe2 {
-            positions: options.describe_positions,
-            alternatives: options.alternatives,
-            seed: options.seed,
-        });
-    }
-    wanted.position_words = documents.contains(&Document::Position);
-    if all().any(|p| p.parts.iter().any(|(_, _, phase)| phase.is_some())) {
-        wanted.phases = Some(6);
-    }
     let mut files = TextFiles::create(text, &wanted)?;
+    let mut games = Games::default();
     let mut statistics = Statistics::default();
-    let has_choices = all().any(|p| p.fitted_by == FittedBy::Choices);
-    let mut games = odds::Games::default();
-    if has_choices {
-        let sinks: &mut [&mut dyn GameSink] = &mut [&mut files, &mut games];
-        prepare::read_files(&options.pgn, &wanted, &mut statistics, sinks)?;
-    } else {
-        prepare::read_files(&options.pgn, &wanted, &mut statistics, &mut [&mut files])?;
+    match options.preset {
+        Preset::Odds => {
+            prepare::read_files(&options.pgn, &wanted, &mut statistics, &mut [&mut games])?;
+        }
+        Preset::Essay => {
+            prepare::read_files(&options.pgn, &wanted, &mut statistics, &mut [&mut files])?;
+        }
     }
     files.finish()?;
     if statistics.written == 0 {
         bail!("no game could be used");
     }
-    let lessons: BTreeSet<Lesson> = all()
-        .filter(|p| p.fitted_by != FittedBy::Choices)
-        .flat_map(|p| p.parts.iter().map(|(l, _, _)| l.clone()))
-        .collect();
-    run_lessons(lessons.into_iter().collect(), text, folder, options.jobs, program)?;
-    let fits: BTreeSet<Vec<Lesson>> = all()
-        .filter(|p| p.fitted_by == FittedBy::Refit)
-        .map(|p| p.parts.iter().map(|(l, _, _)| l.clone()).collect())
-        .collect();
-    for lessons in fits {
-        refit(&lessons, text, folder, program)?;
-    }
-    let (mut temperatures, mut curvatures) = (BTreeMap::new(), BTreeMap::new());
-    if let Some(plan) = all().find(|p| p.fitted_by == FittedBy::Choices) {
-        let files = [0, 1].map(|i| folder.join(plan.parts[i].0.category()));
-        let wanted = odds::Options {
-            positions: options.describe_positions,
-            seed: options.seed,
-            threads: options.jobs,
-        };
-        let learned = odds::learn(&games, &wanted, &files)?;
-        raw(learned.to_string().as_bytes());
-        temperatures.insert(plan.name.to_owned(), learned.calibration.temperature);
-        curvatures.insert(plan.name.to_owned(), learned.calibration.curvature);
-    }
-    let template = folder.join(TEMPLATE);
-    match &options.template_text {
-        Some(text) => std::fs::write(&template, text)
-            .with_context(|| format!("cannot write {}", template.display()))?,
-        None => {
-            let _ = std::fs::remove_file(&template);
-        }
-    }
-    let [white, black] = [side(folder, &sides[0])?, side(folder, &sides[1])?];
-    let voice = match options.preset {
-        Preset::Essay | Preset::Style => "full",
-        Preset::All => "best",
-        preset => preset.as_str(),
-    };
-    let manifest = Manifest {
+    let mut manifest = Manifest {
         format: FORMAT,
-        preset: options.preset.as_str().to_owned(),
-        voice: voice.to_owned(),
+        voice: "full".to_owned(),
         games: statistics.written,
         check_marks: wanted.spelling.check_marks,
-        victims: wanted.spelling.victims,
-        template: options.template.identity(),
-        avoid_draws: vec![if has_choices { "odds" } else { "best" }.to_owned()],
-        temperatures,
-        curvatures,
-        white,
-        black,
+        white: Side::default(),
+        black: Side::default(),
     };
+    match options.preset {
+        Preset::Odds => {
+            learn_odds(options, &games)?;
+            ODDS.clone_into(&mut manifest.voice);
+        }
+        Preset::Essay => {
+            let sides = [Color::White, Color::Black].map(plans);
+            let lessons: BTreeSet<Lesson> = sides
+                .iter()
+                .flatten()
+                .flat_map(|p| p.parts.iter().map(|(l, _)| l.clone()))
+                .collect();
+            run_lessons(lessons.into_iter().collect(), text, folder, options.jobs, program)?;
+            let [white, black] = sides.map(|plans| side(folder, &plans));
+            (manifest.white, manifest.black) = (white?, black?);
+        }
+    }
     manifest.write(folder)?;
     Ok(statistics)
 }
 
-fn side(folder: &Path, plans: &[Plan]) -> Result<Side> {
-    let mut models = BTreeMap::new();
-    for plan in plans {
-        let mut categories = Vec::new();
-        for (lesson, factor, phase) in &plan.parts {
-            let file = lesson.category();
-            let path = folder.join(&file);
-            let bytes = std::fs::metadata(&path)
-                .with_context(|| format!("cannot read {}", path.display()))?
-                .len();
-            categories.push(CategoryEntry { file, bytes, factor: *factor, phase: *phase });
+/// Learns the odds of moves, which are the same for both colours.
+fn learn_odds(options: &Options, games: &Games) -> Result<()> {
+    let wanted = options::Options {
+        positions: options.positions,
+        seed: options.seed,
+        threads: options.jobs,
+        depth: options.depth,
+    };
+    let (done, all) = (AtomicU64::new(0), AtomicU64::new(1));
+    let part = || Some((done.load(Ordering::Relaxed), all.load(Ordering::Relaxed)));
+    let begun = Instant::now();
+    let told = Cell::new(begun);
+    let in_terminal = std::io::stderr().is_terminal();
+    let advance = |so_far: u64, of: u64| {
+        done.store(so_far, Ordering::Relaxed);
+        all.store(of, Ordering::Relaxed);
+        if !in_terminal && told.get().elapsed() >= SILENCE {
+            told.set(Instant::now());
+            raw(format!("learning: {} of 100", 100 * so_far / of.max(1)).as_bytes());
         }
-        let order = plan.parts.first().map_or(1, |(lesson, _, _)| lesson.order as usize);
-        models.insert(
-            plan.name.to_owned(),
-            ModelEntry {
-                document: plan.document,
-                order,
-                words: match plan.document {
-                    Document::Describe2 => Some(rich::NAME.to_owned()),
-                    Document::Odds => Some(context::NAME.to_owned()),
-                    _ => None,
-                },
-                categories,
-            },
-        );
+    };
+    let learned = progress::watch("learning the odds of moves", part, || {
+        fit::learn(games, &wanted, &advance)
+    })?;
+    raw(learned.to_string().as_bytes());
+    let rest = begun.elapsed().saturating_sub(learned.first_took);
+    if let Some(more) = what_more_brings(&learned, games.positions(), rest) {
+        raw(more.as_bytes());
     }
-    Ok(Side { models, voices: voices(plans) })
+    replace_file(&options.output.join(ODDS), &learned.file).context("the model is as it was")
+}
+
+/// What learning all positions would bring and take, if some were left out.
+#[expect(clippy::cast_precision_loss, reason = "numbers of positions")]
+fn what_more_brings(learned: &fit::Learned, all: usize, rest: Duration) -> Option<String> {
+    // One game of fifty is kept back; of its positions one is used for twenty that are learned, but
+    // no more than 16,000.
+    let most = all - all / 50;
+    let more_kept_back =
+        (most as f64 / 20.0).min(16_000.0) / learned.first.tally.groups.max(1) as f64;
+    let first_took = learned.first_took.as_secs_f64();
+    let learned = learned.positions;
+    if learned >= most - most / 50 {
+        return None;
+    }
+    let times = most as f64 / learned.max(1) as f64;
+    let seconds = first_took * times + rest.as_secs_f64() * more_kept_back.max(1.0);
+    let (found, minutes) = (FOUND_A_DOUBLING * times.log2(), seconds / 60.0);
+    Some(format!(
+        "{learned} of {all} positions; --all would find about {found:.0} % more moves, and take \
+         about {minutes:.0} minutes"
+    ))
+}
+
+fn entry(folder: &Path, file: &str, factor: f64) -> Result<CategoryEntry> {
+    let path = folder.join(file);
+    let read = std::fs::metadata(&path);
+    let bytes = read.with_context(|| format!("cannot read {}", path.display()))?.len();
+    Ok(CategoryEntry { file: file.to_owned(), bytes, factor })
+}
+
+/// The voices of a colour.
+fn side(folder: &Path, plans: &[Plan]) -> Result<Side> {
+    let voice = |plan: &Plan| {
+        let parts = plan.parts.iter();
+        let categories = parts.map(|(lesson, factor)| entry(folder, &lesson.category(), *factor));
+        let entry =
+            VoiceEntry { encoding: plan.encoding, categories: categories.collect::<Result<_>>()? };
+        Ok((plan.name.to_owned(), entry))
+    };
+    plans.iter().map(voice).collect()
 }
 
 /// Learns the categories, some at a time; the first failure ends it.
@@ -482,81 +323,22 @@ fn run_lesson(lesson: &Lesson, text: &Path, folder: &Path, program: &Program) ->
     }
 }
 
-/// Fits categories together, so that words that go together are not counted twice. The files stay
-/// ordinary ones. A classifier that cannot do that leaves them as they are.
-fn refit(lessons: &[Lesson], text: &Path, folder: &Path, program: &Program) -> Result<()> {
-    let Some(first) = lessons.first() else { return Ok(()) };
-    let folder = std::path::absolute(folder).unwrap_or_else(|_| folder.to_path_buf());
-    let text = std::path::absolute(text).unwrap_or_else(|_| text.to_path_buf());
-    let help = program.command().arg("--help").stdin(Stdio::null()).output();
-    if !help.is_ok_and(|help| String::from_utf8_lossy(&help.stdout).contains("--refit")) {
-        let path = program.path().display();
-        let text = format!("{path} cannot fit categories together: descriptions will judge worse");
-        raw(text.as_bytes());
-        return Ok(());
-    }
-    let mut command = program.command();
-    command.args(["--refit", "--documents", "lines", "--always", "--cost", COST, "--blend", "0"]);
-    command.args(["-T", "text", "-e", first.tokens, "-L", "uniform", "-j"]);
-    command.arg("-w").arg(first.order.to_string()).arg("-H").arg(first.table.to_string());
-    for lesson in lessons {
-        let mut operand = folder.join(lesson.category()).into_os_string();
-        operand.push("=");
-        operand.push(text.join(format!("{}.txt", lesson.text)));
-        command.arg("-c").arg(operand);
-    }
-    command.stdin(Stdio::null()).stdout(Stdio::null());
-    let done =
-        command.output().with_context(|| format!("cannot run {}", program.path().display()))?;
-    for line in String::from_utf8_lossy(&done.stderr).lines() {
-        raw(format!("refit: {line}").as_bytes());
-    }
-    if !done.status.success() {
-        bail!("{} could not fit categories ({})", program.path().display(), done.status);
-    }
-    for lesson in lessons {
-        // What the fit started from, kept for another one.
-        let _ = std::fs::remove_file(folder.join(format!("{}.ordinary", lesson.category())));
-    }
-    Ok(())
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
-    fn presets_name_existing_models() {
-        for preset in [
-            Preset::Essay,
-            Preset::Full,
-            Preset::Describe,
-            Preset::Best,
-            Preset::Odds,
-            Preset::Phases,
-            Preset::All,
-        ] {
-            for color in [Color::White, Color::Black] {
-                let plans = plans(preset, color);
-                for (voice, terms) in voices(&plans) {
-                    for (model, _) in terms {
-                        assert!(
-                            plans.iter().any(|p| p.name == model),
-                            "{preset:?} {voice} {model}"
-                        );
-                    }
-                }
-            }
-        }
-        assert!(voices(&plans(Preset::Best, Color::White)).contains_key("best"));
-    }
-
-    #[test]
     fn equal_lessons_are_learned_once() {
-        let plans = plans(Preset::Essay, Color::Black);
+        let plans = plans(Color::Black);
         let lessons: BTreeSet<Lesson> =
-            plans.iter().flat_map(|p| p.parts.iter().map(|(l, _, _)| l.clone())).collect();
+            plans.iter().flat_map(|p| p.parts.iter().map(|(l, _)| l.clone())).collect();
         let names: Vec<String> = lessons.iter().map(Lesson::category).collect();
-        assert_eq!(names, ["BlackWin-full-graph7", "BlackWinDraw-alnum2", "WhiteWin-full-graph7"]);
+        let wanted = [
+            "BlackWin-full-graph7",
+            "BlackWinDraw-alnum2",
+            "BlackWinDraw-full-graph7",
+            "WhiteWin-full-graph7",
+        ];
+        assert_eq!(names, wanted);
     }
 }

@@ -2,9 +2,6 @@
 //! The programs around playing: learning, measuring, matches, pages.
 
 pub mod arena;
-pub mod bayes;
-pub mod endgames;
 pub mod evaluate;
 pub mod learn;
-pub mod odds;
 pub mod report;

@@ -2,25 +2,20 @@
 //! A game as one HTML page without scripts: a board per move, the likeliest moves, the evidence for
 //! the one played.
 
-use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
 use anyhow::Result;
 use dbacl_numeric::elementary::log2;
 use shakmaty::{Board, Color, File, Move, Piece, Position as _, Rank, Role, Square};
 
-use crate::features::legend;
 use crate::play::choose::{self, Scored};
 use crate::play::engine::{Engine, Trouble};
-use crate::play::models::Document;
 use crate::play::why;
-use crate::text::pgn::RawGame;
-use crate::text::prepare::Gameline;
+use chess_games::pgn::RawGame;
+use chess_games::prepare::Gameline;
 
 /// Completions shown per move.
 const SHOWN: usize = 5;
-/// Features shown per move and model.
-const FEATURES: usize = 6;
 
 const STYLE: &str = "\
 body{font:15px/1.4 sans-serif;margin:1.5em auto;max-width:60em;padding:0 \
@@ -69,7 +64,7 @@ pub fn page(engine: &mut Engine, raw: &RawGame, game: &Gameline) -> Result<Strin
         let number = engine.game().position().fullmoves();
         let dots = engine.game().turn().fold_wb(".", "...");
         let _ = write!(body, "<section><h2>{number}{dots} {}</h2>", escape(word));
-        let judgement = match engine.rank(None, 0) {
+        let judgement = match engine.rank(None) {
             Ok(ranking) => judge(engine, &ranking, m, &mut judged)?,
             Err(Trouble::Failed(error)) => return Err(error),
             Err(_) => String::from("<p>no model for this colour</p>"),
@@ -80,8 +75,7 @@ pub fn page(engine: &mut Engine, raw: &RawGame, game: &Gameline) -> Result<Strin
         body.push_str("</section>\n");
     }
     let summary = judged.summary();
-    body.push_str(&legend(&judged.kinds));
-    let result = game.result.map_or("*", crate::text::pgn::GameResult::as_str);
+    let result = game.result.map_or("*", chess_games::pgn::GameResult::as_str);
     Ok(format!(
         "<!DOCTYPE html>\n<html lang=\"en\"><head><meta \
          charset=\"utf-8\"><title>{title}</title><style>{STYLE}</style></head>\n\
@@ -96,28 +90,6 @@ struct Judged {
     moves: u32,
     first: u32,
     bits: f64,
-    /// The kinds of evidence words shown, and what they tell.
-    kinds: BTreeSet<(&'static str, &'static str)>,
-}
-
-/// A table of the evidence words' kinds.
-fn legend(kinds: &BTreeSet<(&'static str, &'static str)>) -> String {
-    if kinds.is_empty() {
-        return String::new();
-    }
-    let mut out = String::from(
-        "<h2>What the evidence says</h2><p>Each row of evidence is a word that describes the \
-         move, or some half-moves in a row. \
-         Its bits are what it adds to the move's cost: a negative number speaks for the move. \
-         Squares are as the mover sees them. \
-         The first letters of a descriptive word say what the rest of it tells:</p><table \
-         class=\"t\">",
-    );
-    for (kind, meaning) in kinds {
-        let _ = write!(out, "<tr><td>{}</td><td>{}</td></tr>", escape(kind), escape(meaning));
-    }
-    out.push_str("</table>\n");
-    out
 }
 
 impl Judged {
@@ -168,24 +140,19 @@ fn judge(
     }
     let _ =
         write!(out, "<tr><td></td><td colspan=\"3\">surprise {surprise:.1} bits</td></tr></table>");
-    out.push_str("<table class=\"t\"><tr><th>evidence</th><th class=\"n\">bits</th></tr>");
-    for model in why::evidence(engine, &ranking[place].completion)? {
-        let last = model.features.iter().rev().take(FEATURES);
-        let kinds: &[_] = match model.document {
-            Document::Describe => &[legend::BASIC],
-            Document::Describe2 => &[legend::RICH],
-            Document::Odds => &[legend::RICH, legend::CONTEXT],
-            _ => &[],
-        };
-        for row in last {
-            judged.kinds.extend(kinds.iter().find_map(|kinds| legend::find(kinds, &row.feature)));
-            let _ = write!(
-                out,
-                "<tr><td>{}</td><td class=\"n\">{:+.2}</td></tr>",
-                escape(&row.feature),
-                row.bits * model.weight
-            );
+    let explained = why::explain(engine, &ranking[place].completion.word)?;
+    out.push_str("<table class=\"t\"><tr>");
+    for word in &explained.words {
+        let _ = write!(out, "<th class=\"n\">{}</th>", escape(word));
+    }
+    out.push_str("<th>bits for (+) and against (-)</th></tr>");
+    let sum = ("the sum: the logarithm of the share".to_owned(), explained.totals);
+    for (text, bits) in explained.rows.iter().chain([&sum]) {
+        out.push_str("<tr>");
+        for &bits in bits {
+            let _ = write!(out, "<td class=\"n\">{}</td>", why::signed(bits));
         }
+        let _ = write!(out, "<td>{}</td></tr>", escape(text));
     }
     out.push_str("</table>");
     Ok(out)

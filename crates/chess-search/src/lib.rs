@@ -4,8 +4,7 @@
 //! A [`Searcher`] answers a [`Request`] - a position, how it came about, and [`Limits`] - with the
 //! best moves and their values in centipawns. It looks ahead by iterative deepening with principal
 //! variation search. What a position is worth where looking ahead ends, an [`Evaluate`] says; the
-//! one here is [`Classical`]. Others may be plugged in, as may tables of endgames ([`Endgames`])
-//! and what a book knows ([`Advice`]).
+//! one here is [`Classical`]. Others may be plugged in, as may tables of endgames ([`Endgames`]).
 //!
 //! The crate knows the rules of chess from `shakmaty`; it knows neither protocols nor text.
 //!
@@ -28,7 +27,6 @@
 
 mod checks;
 mod classical;
-pub mod endgame;
 mod exchange;
 mod limits;
 mod moves;
@@ -43,7 +41,7 @@ pub use classical::Classical;
 pub use exchange::exchange_value;
 pub use limits::{Clock, Limits};
 pub use moves::PackedMove;
-pub use request::{Advice, Endgames, Ending, Found, Line, Request};
+pub use request::{Endgames, Ending, Found, Line, Request};
 pub use searcher::Searcher;
 
 use shakmaty::Chess;
@@ -66,11 +64,6 @@ const MAX_PLY: usize = 128;
 pub struct Value(i32);
 
 impl Value {
-    /// A value in centipawns.
-    pub const fn from_centipawns(centipawns: i32) -> Self {
-        Self(centipawns)
-    }
-
     /// Centipawns; those of a mate are beyond 30,000.
     pub const fn centipawns(self) -> i32 {
         self.0

@@ -32,13 +32,6 @@ pub enum Ending {
     Lost,
 }
 
-/// Advice on positions, as from an opening book. It is added to the values that the search finds.
-pub trait Advice {
-    /// Centipawns for the side that has just moved into the position with this key (Polyglot's); 0
-    /// if it is not known.
-    fn after_move(&self, position: &Chess, key: u64, ply: usize) -> i32;
-}
-
 /// A position to be searched, and how.
 pub struct Request<'a> {
     /// The position.
@@ -61,14 +54,12 @@ pub struct Request<'a> {
     pub stop: &'a (dyn Fn() -> bool + 'a),
     /// While this is true, the time limits do not run; they start when it becomes false.
     pub pondering: &'a (dyn Fn() -> bool + 'a),
-    /// Advice of a book.
-    pub advice: Option<&'a dyn Advice>,
     /// Endgame tables.
     pub endgames: Option<&'a dyn Endgames>,
 }
 
 impl<'a> Request<'a> {
-    /// A request without advice, tables or signals.
+    /// A request without tables or signals.
     pub fn new(position: &'a Chess, limits: Limits) -> Self {
         Self {
             position,
@@ -80,7 +71,6 @@ impl<'a> Request<'a> {
             lines: 1,
             stop: &|| false,
             pondering: &|| false,
-            advice: None,
             endgames: None,
         }
     }

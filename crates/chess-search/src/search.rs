@@ -6,12 +6,12 @@ use std::time::{Duration, Instant};
 use shakmaty::{Move, Position};
 
 use crate::moves::PackedMove;
-use crate::request::{Found, Line, Request};
+use crate::request::{Ending, Found, Line, Request};
 use crate::searcher::Searcher;
 use crate::tree::{Child, INFINITE, Run, key_after, key_of};
-use crate::{MATE_SEEN, MAX_PLY, Value};
+use crate::{MATE, MATE_SEEN, MAX_PLY, Value};
 
-/// Beyond this many centipawns a game is decided, and advice on moves is ignored.
+/// Beyond this many centipawns a game is decided, and bonuses are ignored.
 const DECIDED: i32 = 600;
 
 impl Searcher {
@@ -42,7 +42,6 @@ impl Searcher {
             begun: started,
             was_pondering: (request.pondering)(),
             hard,
-            share_left: 1.0,
             lines: vec![Vec::new(); MAX_PLY + 2],
         };
         run.answer(soft, started, progress)
@@ -103,18 +102,11 @@ impl Run<'_, '_> {
             if roots.is_empty() {
                 break;
             }
-            self.share_left = match (self.hard, self.was_pondering) {
-                (Some(hard), false) => {
-                    (1.0 - self.begun.elapsed().as_secs_f64() / hard.as_secs_f64()).clamp(0.0, 1.0)
-                }
-                _ => 1.0,
-            };
             self.root(&mut roots, depth);
             if roots.iter().any(|r| r.exact) {
                 let mut exact: Vec<&Root> = roots.iter().filter(|r| r.exact).collect();
                 exact.sort_by_key(|r| std::cmp::Reverse(r.value));
-                let line = |r: &&Root| Line { moves: r.line.clone(), value: Value(r.told_value()) };
-                found.lines = exact.iter().map(line).collect();
+                found.lines = exact.iter().map(|r| self.line(r)).collect();
             }
             found.nodes = self.nodes;
             found.selective_depth = self.selective;
@@ -145,6 +137,36 @@ impl Run<'_, '_> {
         found
     }
 
+    /// The line of a root move that has an exact value. A mate is shown as one only if the line
+    /// leads to it, move by move; otherwise the value is the highest or lowest that is no mate.
+    fn line(&self, root: &Root) -> Line {
+        let value = root.told_value();
+        let is_shown = Value(value).mate_in().is_none() || self.leads_to_mate(&root.line, value);
+        let value = if is_shown { value } else { value.clamp(-MATE_SEEN, MATE_SEEN) };
+        Line { moves: root.line.clone(), value: Value(value) }
+    }
+
+    /// Whether the moves end with a mate at the distance that the value says, by the rules or by
+    /// the endgame tables.
+    fn leads_to_mate(&self, moves: &[Move], value: i32) -> bool {
+        let mut position = self.request.position.clone();
+        for &m in moves {
+            if !position.is_legal(m) {
+                return false;
+            }
+            position.play_unchecked(m);
+        }
+        let half_moves = match position.is_checkmate() {
+            true => 0,
+            false => match self.request.endgames.and_then(|tables| tables.probe(&position)) {
+                Some(Ending::Mates(n) | Ending::IsMated(n)) => usize::from(n),
+                _ => return false,
+            },
+        };
+        let distance = usize::try_from(MATE - value.abs()).unwrap_or(0);
+        moves.len() + half_moves == distance && (distance % 2 == 1) == (value > 0)
+    }
+
     /// Whether no further depth is to be begun.
     fn has_time_passed(
         &mut self,
@@ -158,7 +180,8 @@ impl Run<'_, '_> {
             return false;
         }
         if limits.clock.is_some() || limits.move_time.is_some() {
-            // A deeper search cannot find a nearer mate than one within this depth.
+            // A deeper search cannot find a nearer mate than one within this depth. `best` is the
+            // value of a line that was followed to the mate, not a bound.
             let is_settled = best
                 .mate_in()
                 .is_some_and(|n| n.unsigned_abs() as usize * 2 <= depth + 1 && depth > 4);
@@ -190,7 +213,7 @@ impl Run<'_, '_> {
             let mut after = position.clone();
             after.play_unchecked(m);
             let after_key = key_after(position, key, m, &after);
-            let advice = self.advice(&after, after_key, 1) + roots[number].bonus;
+            let bonus = roots[number].bonus;
             let before = self.nodes;
             let best = values.first().copied().unwrap_or(-INFINITE);
             // Below this, a value need not be exact.
@@ -200,7 +223,7 @@ impl Run<'_, '_> {
                 _ => values[wanted - 1].min(best - self.request.margin),
             };
             self.keys.push(after_key);
-            let child = Child { position: &after, key: after_key, ply: 1, last: Some(m), advice };
+            let child = Child { position: &after, key: after_key, ply: 1, last: Some(m), bonus };
             let mut value;
             if number == 0 || floor == -INFINITE {
                 // Replies to this move are neither looked up nor recorded.
@@ -209,15 +232,11 @@ impl Run<'_, '_> {
             } else {
                 value = self.value_after(&child, depth - 1, floor, floor + 1);
                 if value > floor && !self.stopped {
-                    value = self.value_after(&child, depth - 1, floor, INFINITE + advice);
+                    value = self.value_after(&child, depth - 1, floor, INFINITE);
                 }
             }
             self.keys.pop();
             let root = &mut roots[number];
-            // The quickest mate is best, whatever its bonus.
-            if (value - root.bonus).abs() > MATE_SEEN {
-                value -= root.bonus;
-            }
             root.nodes += self.nodes - before;
             if self.stopped && number > 0 {
                 // The values found so far at this depth count; the other moves follow in their old

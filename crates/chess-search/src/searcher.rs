@@ -42,10 +42,4 @@ impl Searcher {
         self.table.clear();
         self.order = Order::new();
     }
-
-    /// Replaces the evaluation, and forgets the values of the old one.
-    pub fn set_evaluation(&mut self, evaluation: Box<dyn Evaluate>) {
-        self.evaluation = evaluation;
-        self.clear();
-    }
 }

@@ -23,8 +23,6 @@ const POLL: u64 = 512;
 /// The value of a position that is won by the tables, in centipawns: more than any evaluation, less
 /// than a mate that was seen.
 const WON: i32 = 20_000;
-/// Half-moves at the root of which a book is asked.
-const ADVISED: usize = 4;
 
 pub fn key_of(position: &Chess) -> u64 {
     position.zobrist_hash::<Zobrist64>(EnPassantMode::Legal).into()
@@ -52,7 +50,7 @@ pub struct Child<'p> {
     /// The move, if the best replies to it are to be looked up and recorded.
     pub last: Option<Move>,
     /// The bonus that is added to the move's value, in centipawns.
-    pub advice: i32,
+    pub bonus: i32,
 }
 
 /// A search that is under way.
@@ -67,8 +65,6 @@ pub struct Run<'a, 'b> {
     pub begun: Instant,
     pub was_pondering: bool,
     pub hard: Option<Duration>,
-    /// The share of the time that was left when the depth began.
-    pub share_left: f64,
     /// The best line from each ply on.
     pub lines: Vec<Vec<Move>>,
 }
@@ -102,21 +98,13 @@ impl Run<'_, '_> {
         }
     }
 
-    /// The value of the move that leads to `child`, for the side that makes it, with the advice on
+    /// The value of the move that leads to `child`, for the side that makes it, with the bonus on
     /// it. It is exact between `low` and `high`.
     pub fn value_after(&mut self, child: &Child<'_>, depth: i32, low: i32, high: i32) -> i32 {
-        let &Child { position, key, ply, last, advice } = child;
-        advice - self.node(position, key, depth, advice - high, advice - low, ply, last, true)
-    }
-
-    /// What the book adds for the side that has just moved.
-    pub fn advice(&self, after: &Chess, key: u64, ply: usize) -> i32 {
-        let Some(advice) = self.request.advice.filter(|_| ply <= ADVISED) else { return 0 };
-        let value = f64::from(advice.after_move(after, key, ply));
-        let nearness = f64::from(u8::try_from(ply).unwrap_or(1)).max(1.0);
-        #[expect(clippy::cast_possible_truncation, reason = "a few hundred centipawns at most")]
-        let value = (value * self.share_left / nearness) as i32;
-        value.clamp(-200, 200)
+        let &Child { position, key, ply, last, bonus } = child;
+        let low = without_bonus(low, bonus);
+        let high = without_bonus(high, bonus).max(low + 1);
+        with_bonus(-self.node(position, key, depth, -high, -low, ply, last, true), bonus)
     }
 
     fn is_draw(&self, position: &Chess) -> bool {
@@ -288,10 +276,9 @@ impl Run<'_, '_> {
             after.play_unchecked(m);
             let after_key = key_after(position, key, m, &after);
             let gives_check = after.is_check();
-            let advice = self.advice(&after, after_key, ply + 1);
             self.keys.push(after_key);
             let child =
-                Child { position: &after, key: after_key, ply: ply + 1, last: Some(m), advice };
+                Child { position: &after, key: after_key, ply: ply + 1, last: Some(m), bonus: 0 };
             let mut value;
             if number == 0 {
                 value = self.value_after(&child, depth - 1, alpha, beta);
@@ -555,6 +542,23 @@ impl Run<'_, '_> {
         };
         self.searcher.table.put(key, best_move, best, 0, bound, ply);
         best
+    }
+}
+
+/// A value with the bonus on its move. A mate stays what it is: the quickest one is best, whatever
+/// the bonus.
+pub const fn with_bonus(value: i32, bonus: i32) -> i32 {
+    if value.abs() > MATE_SEEN { value } else { value + bonus }
+}
+
+/// The reverse, for the bounds of a window. Values other than mates stay within the bounds of
+/// mates, so that no bound of a window lies beyond the mates that are possible there.
+const fn without_bonus(value: i32, bonus: i32) -> i32 {
+    match value - bonus {
+        _ if value.abs() > MATE_SEEN => value,
+        bare if bare > MATE_SEEN => MATE_SEEN,
+        bare if bare < -MATE_SEEN => -MATE_SEEN,
+        bare => bare,
     }
 }
 

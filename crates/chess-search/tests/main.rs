@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //! Known numbers of legal games, known best moves, and searches that keep to their limits.
 
-mod endgame;
-
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
-use chess_search::{Advice, Classical, Found, Limits, Request, Searcher};
+use chess_search::{Classical, Found, Limits, Request, Searcher};
 use shakmaty::{CastlingMode, Chess, Position as _, fen::Fen, perft, uci::UciMove};
 
 fn position(text: &str) -> Chess {
@@ -172,20 +170,15 @@ fn searching_twice_finds_the_same() {
     assert_eq!(search(), search());
 }
 
-struct LikesA4;
-
-impl Advice for LikesA4 {
-    fn after_move(&self, position: &Chess, _key: u64, ply: usize) -> i32 {
-        let pawn = position.board().piece_at(shakmaty::Square::A4);
-        if ply == 1 && pawn.is_some() { 150 } else { 0 }
-    }
-}
-
 #[test]
-fn advice_counts() {
+fn a_bonus_counts() {
     let start = Chess::default();
     let plain = Request::new(&start, Limits::depth(4));
     assert_ne!(words(&searcher().search(&plain, &mut |_| {}))[0], "a2a4");
-    let advised = Request { advice: Some(&LikesA4), ..Request::new(&start, Limits::depth(4)) };
-    assert_eq!(words(&searcher().search(&advised, &mut |_| {}))[0], "a2a4");
+    let moves: Vec<_> = start.legal_moves().into_iter().collect();
+    let likes_a4: Vec<i32> =
+        moves.iter().map(|m| if m.to() == shakmaty::Square::A4 { 150 } else { 0 }).collect();
+    let liked =
+        Request { moves: &moves, bonus: &likes_a4, ..Request::new(&start, Limits::depth(4)) };
+    assert_eq!(words(&searcher().search(&liked, &mut |_| {}))[0], "a2a4");
 }

@@ -4,6 +4,7 @@
 use crate::terminal::Shown;
 use crate::{last_resort, output, status};
 use clap::Parser;
+use clap::error::ErrorKind;
 use std::io::{self, Write};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::process::ExitCode;
@@ -13,18 +14,42 @@ use std::process::ExitCode;
 ///
 /// # Errors
 /// The status to end with: success after help and the version, `usage` after a mistake.
-pub fn read<O: Parser>(usage: u8) -> Result<O, ExitCode> {
+pub fn read<O: Parser>(program: &str, usage: u8) -> Result<O, ExitCode> {
     O::try_parse().map_err(|error| {
         let text = error.render().to_string();
-        // A closed pipe ends the output of help quietly.
-        if error.use_stderr() {
+        if error.use_stderr() && error.kind() != ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand
+        {
+            say(program, &in_one_line(program, &text));
+            ExitCode::from(usage)
+        } else if error.use_stderr() {
             let _ = Shown::new(io::stderr()).write_all(text.as_bytes());
             ExitCode::from(usage)
         } else {
+            // A closed pipe ends the output of help quietly.
             let _ = Shown::new(io::stdout()).write_all(text.as_bytes());
             ExitCode::SUCCESS
         }
     })
+}
+
+/// What clap says of a mistake, in the form of all messages: what is wrong; what helps.
+fn in_one_line(program: &str, text: &str) -> String {
+    let mut line = String::new();
+    for part in text.lines().map(str::trim).filter(|part| !part.is_empty()) {
+        if part.starts_with("Usage:") || part.starts_with("For more information") {
+            break;
+        }
+        let part = part.trim_start_matches("error: ");
+        let (between, part) = match part.strip_prefix("tip: ") {
+            Some(tip) => ("; ", tip),
+            None if line.is_empty() => ("", part),
+            // Lists of values and of missing arguments.
+            None => (" ", part),
+        };
+        line.push_str(between);
+        line.push_str(part);
+    }
+    format!("{line}; try {program} --help")
 }
 
 /// Reads the options and runs `work` with them. A failure of `work` is a status ([`status`]) and a
@@ -36,7 +61,7 @@ pub fn run<O: Parser>(
 ) -> ExitCode {
     last_resort::install(program);
     last_resort::set_status(status::LATER);
-    let options = match read(status::USAGE) {
+    let options = match read(program, status::USAGE) {
         Ok(options) => options,
         Err(status) => return status,
     };
@@ -54,4 +79,40 @@ pub fn run<O: Parser>(
 /// Prints `text` in one line on standard error behind the program's name.
 pub fn say(program: &str, text: &str) {
     output::raw(format!("{program}: {text}").as_bytes());
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::{Arg, Command};
+
+    #[test]
+    fn a_mistake_is_one_line_that_says_what_helps() {
+        let command = || {
+            let train = Command::new("train").arg(Arg::new("file").required(true));
+            let kind = Arg::new("kind").long("kind").value_parser(["ham", "spam"]);
+            Command::new("x").arg(kind).subcommand(train)
+        };
+        for (words, expected) in [
+            (
+                &["x", "tarin"][..],
+                "unrecognized subcommand 'tarin'; a similar subcommand exists: 'train'; try x --help",
+            ),
+            (
+                &["x", "--kidn"],
+                "unexpected argument '--kidn' found; a similar argument exists: '--kind'; try x --help",
+            ),
+            (
+                &["x", "--kind", "good"],
+                "invalid value 'good' for '--kind <kind>' [possible values: ham, spam]; try x --help",
+            ),
+            (
+                &["x", "train"],
+                "the following required arguments were not provided: <file>; try x --help",
+            ),
+        ] {
+            let error = command().try_get_matches_from(words).expect_err("a mistake");
+            assert_eq!(in_one_line("x", &error.render().to_string()), expected);
+        }
+    }
 }

@@ -44,7 +44,8 @@ fn before_abort() {
     let _ = unsafe { signal_hook::low_level::register(signal_hook::consts::SIGABRT, end) };
 }
 
-fn end() {
+/// Ends the process as when memory runs out: the line, the action, the status. Takes no memory.
+pub fn end() {
     // The pieces are written one by one, since there may be no memory to join them.
     let stderr = rustix::stdio::stderr();
     for part in [PROGRAM.get().copied().unwrap_or_default(), ":error: out of memory, giving up\n"] {

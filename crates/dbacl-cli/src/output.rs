@@ -74,28 +74,35 @@ impl Output {
 #[derive(Debug)]
 pub struct Messages {
     program: &'static str,
+    is_classic: bool,
     is_quiet: AtomicBool,
 }
 
 impl Messages {
-    /// Messages of `program`.
+    /// Messages of `program` in the form of dbacl 1.14.1: `PROGRAM:error: TEXT`.
     pub const fn of(program: &'static str) -> Self {
-        Self { program, is_quiet: AtomicBool::new(false) }
+        Self { program, is_classic: true, is_quiet: AtomicBool::new(false) }
     }
 
-    /// Writes `PROGRAM:error: TEXT`.
+    /// Messages of a newer `program`: `PROGRAM: TEXT` for errors, `PROGRAM: warning: TEXT` for
+    /// others.
+    pub const fn plain(program: &'static str) -> Self {
+        Self { program, is_classic: false, is_quiet: AtomicBool::new(false) }
+    }
+
+    /// Writes an error.
     pub fn error(&self, text: &str) {
         self.line("error", text);
     }
 
-    /// Writes `PROGRAM:warning: TEXT`, unless warnings are not wanted.
+    /// Writes a warning, unless warnings are not wanted.
     pub fn warning(&self, text: &str) {
         if !self.is_quiet() {
             self.line("warning", text);
         }
     }
 
-    /// Writes `PROGRAM:hint: TEXT`.
+    /// Writes a hint.
     pub fn hint(&self, text: &str) {
         self.line("hint", text);
     }
@@ -110,13 +117,18 @@ impl Messages {
         self.is_quiet.load(Ordering::Relaxed)
     }
 
-    /// Writes `PROGRAM:signal: TEXT`.
+    /// Writes what a signal did.
     pub fn signal(&self, text: &str) {
         self.line("signal", text);
     }
 
     fn line(&self, kind: &str, text: &str) {
-        raw(format!("{}:{kind}: {text}", self.program).as_bytes());
+        let line = match (self.is_classic, kind) {
+            (true, _) => format!("{}:{kind}: {text}", self.program),
+            (false, "error") => format!("{}: {text}", self.program),
+            (false, _) => format!("{}: {kind}: {text}", self.program),
+        };
+        raw(line.as_bytes());
     }
 }
 

@@ -4,16 +4,17 @@
 //! | operand | documents |
 //! |---|---|
 //! | `FOLDER` | each folder or file in it is a category of that name |
-//! | `NAME=FOLDER` | each file below it, in order of names; a Maildir's `cur` and `new` |
+//! | `NAME=FOLDER` | each file below it, or a mailbox's messages; a Maildir's `cur` and `new` |
 //! | `NAME=FILE` | the messages of a mailbox; else every line |
-//! | `FILE.tsv` | every line: category, tab, text |
-//! | `FILE.ndjson`, `FILE.jsonl` | every line: an object with `label` and `text` |
+//! | `FILE.tsv`, `FILE.ndjson`, `FILE.csv` | labelled documents, as `dbacl-corpus` reads them |
 //! | `--index FILE` | every line: category, blank, path |
 
 use crate::mbox::Messages;
 use crate::protocol::Document;
-use dbacl::mail::mailbox::{FROM, Rule};
-use dbacl::reading::read_regular;
+use dbacl_corpus::{Format, Reading, Record};
+use dbacl_files::reading::read_regular;
+use dbacl_mail::contents::{Contents, ENOUGH};
+use dbacl_mail::mailbox::{Boundaries, FROM, Line, Rule};
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -50,25 +51,15 @@ fn read(path: &Path) -> Outcome<Vec<u8>> {
     fs::read(path).map_err(|error| about(path, &error))
 }
 
-/// Entries of a folder, sorted by name; hidden ones are left out.
 fn entries(folder: &Path) -> Outcome<Vec<PathBuf>> {
-    let listed = fs::read_dir(folder).map_err(|error| about(folder, &error))?;
-    let mut paths = Vec::new();
-    for entry in listed {
-        let path = entry.map_err(|error| about(folder, &error))?.path();
-        let is_hidden =
-            path.file_name().is_none_or(|name| name.as_encoded_bytes().starts_with(b"."));
-        if !is_hidden {
-            paths.push(path);
-        }
-    }
-    paths.sort();
-    Ok(paths)
+    dbacl_corpus::entries(folder).map_err(|error| error.to_string())
 }
 
-fn has_ending(path: &Path, endings: &[&str]) -> bool {
-    path.extension()
-        .is_some_and(|found| endings.iter().any(|ending| found.eq_ignore_ascii_case(ending)))
+/// Whether a mailbox has more than one message. A single message stays as it is.
+fn holds_several(bytes: &[u8]) -> bool {
+    let mut boundaries = Boundaries::new(Rule::SenderAndDate);
+    let lines = bytes.split_inclusive(|&byte| byte == b'\n');
+    lines.filter(|line| boundaries.line(line) == Line::Begins).nth(1).is_some()
 }
 
 impl Gatherer {
@@ -98,16 +89,13 @@ impl Gatherer {
         if data.is_dir() {
             return self.categories(path);
         }
-        if has_ending(path, &["tsv"]) {
-            self.table(path)
-        } else if has_ending(path, &["ndjson", "jsonl"]) {
-            self.json_lines(path)
-        } else {
-            Err(format!(
-                "{operand}: which category is it? Say NAME={operand}, or give a .tsv, a .ndjson, \
-                 or a folder with one entry for each category"
-            ))
+        if Format::by_name(path).is_some() {
+            return self.labelled(path);
         }
+        Err(format!(
+            "{operand}: which category is it? Say NAME={operand}, or give a .tsv, a .ndjson, a \
+             .csv or a folder with one entry for each category"
+        ))
     }
 
     /// A folder with one entry for each category.
@@ -134,20 +122,26 @@ impl Gatherer {
         let bytes = read(path)?;
         let place = path.display();
         if bytes.starts_with(FROM) {
-            let mut messages = Messages::new(bytes.as_slice(), Rule::SenderAndDate);
-            let mut message = Vec::new();
-            let mut number = 0;
-            while messages.read(&mut message).map_err(|error| about(path, &error))? {
-                number += 1;
-                self.push(label, format!("{place}#{number}"), message.clone());
-            }
             self.folders += 1;
-            return Ok(());
+            return self.mailbox(label, path, &bytes);
         }
         for (number, line) in bytes.split_inclusive(|&byte| byte == b'\n').enumerate() {
             if !line.trim_ascii().is_empty() {
                 self.push(label, format!("{place}:{}", number + 1), line.to_vec());
             }
+        }
+        Ok(())
+    }
+
+    /// The messages of a mailbox.
+    fn mailbox(&mut self, label: &str, path: &Path, bytes: &[u8]) -> Outcome {
+        let place = path.display();
+        let mut messages = Messages::new(bytes, Rule::SenderAndDate);
+        let mut message = Vec::new();
+        let mut number = 0;
+        while messages.read(&mut message).map_err(|error| about(path, &error))? {
+            number += 1;
+            self.push(label, format!("{place}#{number}"), message.clone());
         }
         Ok(())
     }
@@ -163,59 +157,26 @@ impl Gatherer {
                 }
             } else {
                 let bytes = read_regular(&path).map_err(|error| about(&path, &error))?;
-                self.push(label, path.display().to_string(), bytes);
-            }
-        }
-        Ok(())
-    }
-
-    /// Lines of category, tab, text.
-    fn table(&mut self, path: &Path) -> Outcome {
-        let bytes = read(path)?;
-        for (number, line) in bytes.split_inclusive(|&byte| byte == b'\n').enumerate() {
-            if line.trim_ascii().is_empty() {
-                continue;
-            }
-            let tab = line.iter().position(|&byte| byte == b'\t');
-            let Some(tab) = tab else {
-                return Err(format!(
-                    "{}:{}: no tab behind the category",
-                    path.display(),
-                    number + 1
-                ));
-            };
-            let label = String::from_utf8_lossy(line[..tab].trim_ascii()).into_owned();
-            self.push(
-                &label,
-                format!("{}:{}", path.display(), number + 1),
-                line[tab + 1..].to_vec(),
-            );
-        }
-        Ok(())
-    }
-
-    /// Lines of objects.
-    fn json_lines(&mut self, path: &Path) -> Outcome {
-        let bytes = read(path)?;
-        for (number, line) in bytes.split(|&byte| byte == b'\n').enumerate() {
-            if line.trim_ascii().is_empty() {
-                continue;
-            }
-            let fault = |what: &str| format!("{}:{}: {what}", path.display(), number + 1);
-            let value: serde_json::Value =
-                serde_json::from_slice(line).map_err(|error| fault(&error.to_string()))?;
-            let label = match &value["label"] {
-                serde_json::Value::String(label) => label.clone(),
-                label @ (serde_json::Value::Number(_) | serde_json::Value::Bool(_)) => {
-                    label.to_string()
+                match Contents::of(&bytes[..bytes.len().min(ENOUGH)]) {
+                    Contents::Mailbox if holds_several(&bytes) => {
+                        self.mailbox(label, &path, &bytes)?;
+                    }
+                    _ => self.push(label, path.display().to_string(), bytes),
                 }
-                _ => return Err(fault("no member \"label\"")),
-            };
-            let text = value["text"].as_str().ok_or_else(|| fault("no text in member \"text\""))?;
-            let text = [text.as_bytes(), b"\n"].concat();
-            self.push(&label, format!("{}:{}", path.display(), number + 1), text);
+            }
         }
         Ok(())
+    }
+
+    /// A file of labelled documents.
+    fn labelled(&mut self, path: &Path) -> Outcome {
+        let mut take = |record: Record<'_>| {
+            let name = format!("{}:{}", path.display(), record.line);
+            self.push(record.label, name, [record.text, b"\n"].concat());
+            Ok(())
+        };
+        let read = dbacl_corpus::read(path, &Reading::default(), &mut take);
+        read.map(|_| ()).map_err(|error| error.to_string())
     }
 
     /// Reads an index: lines of category, blank, path below the index's folder.
@@ -293,6 +254,10 @@ mod tests {
         write("mail/ham/new/1", "a");
         write("mail/ham/tmp/1", "not yet");
         write("mail/ham/.x", "hidden");
+        let first = "From a Mon Jan  1 00:00:00 2024";
+        write("several/ham/old", &format!("{first}\n\nx\n\n{first}\n\ny\n"));
+        write("several/ham/one", &format!("{first}\n\nx"));
+        write("several/spam/From the beginning", "From the beginning\n");
         let second = "From b Mon Jan  1 00:00:00 2024";
         write("mail/spam.mbox", &format!("From a\n\nx\n\n{second}\n\nFrom y\n"));
         let lines = write("lines", "one\n\ntwo\n");
@@ -303,8 +268,12 @@ mod tests {
         );
         let index = write("index", "spam lines user genre\nham mail/ham/cur/2\n");
         let messages = format!("ham:b ham:a spam:From a\n\nx\n\n spam:{second}\n\n>From y\n\n");
+        let several = format!(
+            "ham:{first}\n\nx\n\n ham:{first}\n\ny\n\n ham:{first}\n\nx spam:From the beginning\n"
+        );
         for (operand, expected) in [
             (place.path().join("mail").display().to_string(), messages.as_str()),
+            (place.path().join("several").display().to_string(), several.as_str()),
             (format!("ham={lines}"), "ham:one\n ham:two\n"),
             (table, "spam:buy\there\n ham:hello\n"),
             (json, "ham:h\u{e4} \"x\"\n 7:\n"),
@@ -343,7 +312,9 @@ mod tests {
         };
         assert!(complaint("/nowhere").contains("/nowhere"));
         assert!(complaint(&write("a.txt", "x")).contains("which category"));
-        assert!(complaint(&write("a.tsv", "ham\tx\nspam x\n")).contains("a.tsv:2: no tab"));
+        assert!(
+            complaint(&write("a.tsv", "ham\tx\nspam x\n")).contains("a.tsv:2: there is no tab")
+        );
         assert!(complaint(&write("b.tsv", "ham\tx\n")).contains("only \"ham\""));
         assert!(complaint(&write("a.jsonl", "{\"text\":\"x\"}\n")).contains("label"));
         assert!(complaint(&write("b.jsonl", "{\n")).contains("b.jsonl:1:"));

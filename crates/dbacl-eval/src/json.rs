@@ -4,8 +4,8 @@
 use crate::measures::{Binary, Calibration, RATES, Rate};
 use crate::protocol::Point;
 use crate::report::Report;
-use dbacl::mail::subject::subject;
 use dbacl_cli::json::Json;
+use dbacl_mail::subject::subject;
 
 /// Version of the JSON that `--json` and `--verdicts` print.
 const FORM: u8 = 1;

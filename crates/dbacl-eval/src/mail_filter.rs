@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //! dbacl's mail filter on the same folds: it learns the training documents as `--mail-learn` does,
-//! and judges the others.
+//! and classifies the others.
 
 use crate::peer::{TemporaryFolder, parts};
 use crate::protocol::{Document, Findings, Judged, Meter, Plan};
-use dbacl::numeric::elementary::log;
 use dbacl::{FittedSet, FittedSetOptions, MailFolder, MailLearnOptions};
+use dbacl_numeric::elementary::log;
 use std::fs;
 use std::io;
 
@@ -18,7 +18,7 @@ pub const OPTIONS: &str = "--mail-learn, --mail-filter";
 /// The most categories that a mail filter can have.
 const MOST: usize = 64;
 
-/// Learns and judges mail with the mail filter. Unsure verdicts count as the most probable
+/// Learns and classifies mail with the mail filter. Unsure verdicts count as the most probable
 /// category.
 ///
 /// # Errors

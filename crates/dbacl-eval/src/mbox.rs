@@ -4,7 +4,7 @@
 //! Lines of body text that begin with `From ` get a `>` in front, and each message ends with an
 //! empty line. So the messages one after the other form a mailbox again.
 
-use dbacl::mail::mailbox::{Boundaries, FROM, Line, Rule, is_empty};
+use dbacl_mail::mailbox::{Boundaries, FROM, Line, Rule, is_empty};
 use std::io::{self, BufRead};
 
 /// Cuts an input into messages. One message at a time is in memory.

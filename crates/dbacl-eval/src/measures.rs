@@ -4,7 +4,7 @@
 use crate::protocol::Judged;
 pub use dbacl::measures::{Rate, rate};
 use dbacl::measures::{Scored, Z, area_above};
-use dbacl::numeric::elementary::{exp, log, log_1p, log2, real};
+use dbacl_numeric::elementary::{exp, log, log_1p, log2, real};
 use std::cmp::Ordering;
 
 /// Rates of false positives at which recall is reported.
@@ -127,7 +127,7 @@ pub struct Calibration {
 pub struct PerClass {
     /// Documents of the category.
     pub documents: usize,
-    /// Share of them that was judged to be of it.
+    /// Share of them that was classified to be of it.
     pub recall: f64,
     /// Share of the documents judged to be of it that are of it; NaN if there are none.
     pub precision: f64,

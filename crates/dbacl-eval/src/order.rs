@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //! Deals messages to folds, by choices that a seed repeats.
 
-use dbacl::numeric::random::SplitMix64;
+use dbacl_numeric::random::SplitMix64;
 
 /// Deals messages out to folds: each run of as many messages as there are folds gives one to each,
 /// in random order. So folds of a category differ by one message at most.

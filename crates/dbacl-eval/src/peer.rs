@@ -72,13 +72,13 @@ fn parse(answer: &[u8], categories: &[String]) -> (Option<usize>, f64) {
     (verdict, score.unwrap_or(f64::NAN))
 }
 
-/// Numbers of documents that are learned and of those that are judged with that.
+/// Numbers of documents that are learned and of those that are classified with that.
 type Part = (Vec<usize>, Vec<usize>);
 
-/// Which of `documents` documents are learned and which are judged, one part after the other.
+/// Which of `documents` documents are learned and which are classified, one part after the other.
 ///
 /// # Errors
-/// A plan that learns and judges in turn.
+/// A plan that learns and classifies in turn.
 pub fn parts(documents: usize, plan: &Plan) -> io::Result<Vec<Part>> {
     let numbers = 0..documents;
     match plan {
@@ -92,7 +92,7 @@ pub fn parts(documents: usize, plan: &Plan) -> io::Result<Vec<Part>> {
     }
 }
 
-/// Learns and judges with the filter behind `wrapper`, `jobs` messages at a time.
+/// Learns and classifies with the filter behind `wrapper`, `jobs` messages at a time.
 ///
 /// # Errors
 /// If the wrapper cannot be run, fails to learn, or the plan is an online one.

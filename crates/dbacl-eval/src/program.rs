@@ -13,18 +13,18 @@ use crate::protocol::{Feedback, Findings, Meter, Plan, Run, deal};
 use crate::report::{Entry, Report};
 use crate::sets::OptionSet;
 use crate::{json, mail_filter, page, peer, sets, text};
-use dbacl::error::Error;
-use dbacl::numeric::random::SplitMix64;
-use dbacl::parallel;
 use dbacl_cli::getopt::{self, Event};
 use dbacl_cli::output::{self, Messages};
 use dbacl_cli::status::{DATA, IO, LATER, SOFTWARE, USAGE};
 use dbacl_cli::{last_resort, progress};
+use dbacl_engine::error::Error;
+use dbacl_engine::parallel;
+use dbacl_numeric::random::SplitMix64;
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-static MESSAGES: Messages = Messages::of("dbacl-eval");
+static MESSAGES: Messages = Messages::plain("dbacl-eval");
 
 /// Runs the program with the process's arguments.
 pub fn main() -> ExitCode {

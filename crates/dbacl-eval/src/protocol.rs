@@ -8,13 +8,13 @@
 //! ```
 
 use crate::order::Dealer;
-use dbacl::cli::dbacl::method::Method;
-use dbacl::document::{FeatureReader, FilteredText};
-use dbacl::error::{Error, Result, Warning};
-use dbacl::numeric::elementary::real;
-use dbacl::numeric::random::SplitMix64;
-use dbacl::parallel;
 use dbacl::{Category, CategorySet, Classifier, Learner, Verdict};
+use dbacl_classic::dbacl::method::Method;
+use dbacl_engine::document::{FeatureReader, FilteredText};
+use dbacl_engine::error::{Error, Result, Warning};
+use dbacl_engine::parallel;
+use dbacl_numeric::elementary::real;
+use dbacl_numeric::random::SplitMix64;
 use std::collections::{BTreeSet, HashMap};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
@@ -41,7 +41,7 @@ pub enum Feedback {
     OnError,
 }
 
-/// Which documents are learned, and which are judged after that.
+/// Which documents are learned, and which are classified after that.
 #[derive(Debug, Clone)]
 pub enum Plan {
     /// `folds[d]` is the fold of document d; there are `count` folds.
@@ -51,7 +51,7 @@ pub enum Plan {
         /// Number of folds.
         count: usize,
     },
-    /// Documents from this number on are judged, those before are learned.
+    /// Documents from this number on are classified, those before are learned.
     Split(usize),
     /// All in this order.
     Online {
@@ -59,7 +59,7 @@ pub enum Plan {
         order: Vec<usize>,
         /// When they are learned.
         feedback: Feedback,
-        /// A model is fitted anew when its category's documents have grown by this share since the
+        /// A model is fitted again when its category's documents have grown by this share since the
         /// last fit; 0: for every document.
         refresh: f64,
     },
@@ -123,7 +123,7 @@ pub struct Run<'a> {
     pub categories: usize,
     /// The positive category when there are two.
     pub positive: usize,
-    /// Which documents to learn and to judge.
+    /// Which documents to learn and to classify.
     pub plan: &'a Plan,
     /// Threads to use.
     pub threads: usize,
@@ -138,7 +138,7 @@ pub struct Point {
     pub learned: f64,
     /// Documents judged.
     pub judged: usize,
-    /// Those that were judged wrongly.
+    /// Those that were classified wrongly.
     pub errors: usize,
 }
 
@@ -158,7 +158,7 @@ const CURVE_FOLDS: usize = 3;
 const CURVE_SHARES: [f64; 5] = [1.0 / 32.0, 1.0 / 16.0, 1.0 / 8.0, 1.0 / 4.0, 1.0 / 2.0];
 /// Parts that the curve of an online simulation is cut into.
 const ONLINE_PARTS: usize = 20;
-/// Documents judged in one go.
+/// Documents classified in one go.
 const CHUNK: usize = 200;
 
 #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // a share of a number
@@ -173,7 +173,7 @@ fn hash(bytes: &[u8]) -> u64 {
     })
 }
 
-/// The part of a mail behind its header; the whole of anything else.
+/// The part of a message behind its header; the whole of anything else.
 fn body(document: &[u8]) -> &[u8] {
     let end =
         document.windows(2).position(|pair| pair == b"\n\n").map(|at| at + 2).or_else(|| {
@@ -185,7 +185,7 @@ fn body(document: &[u8]) -> &[u8] {
 }
 
 /// Deals documents to folds, category by category, so that each fold has its share of each.
-/// Documents with equal bodies go to one fold, so that no document is judged whose text was
+/// Documents with equal bodies go to one fold, so that no document is classified whose text was
 /// learned.
 pub fn deal(documents: &[Document], categories: usize, count: usize, seed: u64) -> Vec<usize> {
     let mut dealers: Vec<Dealer> = (0..categories)
@@ -204,7 +204,7 @@ pub fn deal(documents: &[Document], categories: usize, count: usize, seed: u64) 
 }
 
 impl Run<'_> {
-    /// Learns and judges. With `curve`, the learning curve is measured as well.
+    /// Learns and classifies. With `curve`, the learning curve is measured as well.
     ///
     /// # Errors
     /// A category that has nothing to learn from; a number out of range.
@@ -284,7 +284,7 @@ impl Course<'_> {
             [first, second] => {
                 let toward = if self.run.positive == 0 { first - second } else { second - first };
                 // A document without a token says nothing either way.
-                if toward.is_nan() { 0.0 } else { dbacl::numeric::elementary::bits(toward) }
+                if toward.is_nan() { 0.0 } else { dbacl_numeric::elementary::bits(toward) }
             }
             _ => f64::NAN,
         };
@@ -306,7 +306,7 @@ impl Course<'_> {
                     learner.learn_filtered(&self.texts[document]);
                     self.run.meter.advance(1);
                 }
-                self.learned(&mut learner)?.ok_or(Error::NothingToLearn { category })
+                self.learned(&learner)?.ok_or(Error::NothingToLearn { category })
             },
         )?
         .into_iter();
@@ -319,13 +319,13 @@ impl Course<'_> {
     }
 
     /// The category that a learner has learned so far; `None` while it has no token.
-    fn learned(&self, learner: &mut Learner) -> Result<Option<Learned>> {
-        let category = match learner.category() {
-            Err(Error::NoTokens) => None,
-            learned => Some(Arc::new(learned?)),
+    fn learned(&self, learner: &Learner) -> Result<Option<Learned>> {
+        let learned = match learner.category() {
+            Err(Error::NoTokens) => return Ok(None),
+            learned => learned?,
         };
-        learner.warnings().into_iter().for_each(|warning| self.warn(warning));
-        Ok(category)
+        learned.warnings.into_iter().for_each(|warning| self.warn(warning));
+        Ok(Some(Arc::new(learned.category)))
     }
 
     /// Learned categories as a set.
@@ -348,7 +348,7 @@ impl Course<'_> {
         Opinion::from(&verdict)
     }
 
-    /// Judges the documents of each of `sets` with its models.
+    /// Classifies the documents of each of `sets` with its models.
     fn judge(&self, models: &[Categories], sets: &[Vec<usize>]) -> Result<Vec<Vec<Judged>>> {
         let chunks: Vec<(usize, &[usize])> = sets
             .iter()
@@ -475,7 +475,7 @@ impl Course<'_> {
         for (at, &document) in order.iter().enumerate() {
             if states.iter().any(|state| state.is_stale(refresh)) {
                 for state in states.iter_mut().filter(|state| state.is_stale(refresh)) {
-                    state.model = self.learned(&mut state.learner)?;
+                    state.model = self.learned(&state.learner)?;
                     state.fitted = state.documents;
                 }
                 let models: Option<Vec<Learned>> =

@@ -2,6 +2,7 @@
 //! What an evaluation found, for all forms of output.
 
 use crate::corpus::Corpus;
+use crate::mail_filter;
 use crate::measures::{Measures, Rate, compare};
 use crate::protocol::{Findings, Judged};
 
@@ -21,6 +22,13 @@ pub struct Entry {
     pub findings: Findings,
     /// Measures of them.
     pub measures: Measures,
+}
+
+impl Entry {
+    /// Whether it is dbacl's mail filter.
+    pub fn is_mail_filter(&self) -> bool {
+        !self.is_own && self.name == mail_filter::NAME
+    }
 }
 
 /// The whole evaluation.
@@ -51,9 +59,41 @@ pub struct Comparison {
 }
 
 impl Report {
-    /// Number of the best entry: the smallest area above the curve if all have one, else fewest
-    /// errors; the first of equals.
+    /// Number of the best entry: the mail filter, unless the leader is clearly better; else the
+    /// leader. The mail filter comes with thresholds and corrections, which the others lack.
     pub fn best(&self) -> usize {
+        let leader = self.leader();
+        let filter = self.entries.iter().position(Entry::is_mail_filter);
+        filter.filter(|&filter| !self.is_clearly_worse(filter, leader)).unwrap_or(leader)
+    }
+
+    /// Whether an entry makes more errors than another, by more than chance.
+    fn is_clearly_worse(&self, entry: usize, other: usize) -> bool {
+        let judged = [entry, other].map(|at| &self.entries[at].findings.judged);
+        let (only_entry, only_other, chance) = compare(judged[0], judged[1]);
+        only_entry > only_other && chance < CHANCE
+    }
+
+    /// What to call the best entry, where there are several.
+    pub fn place(&self) -> &'static str {
+        match self.rivals().is_empty() {
+            _ if self.entries[self.best()].is_mail_filter() => "Recommended",
+            true => "Best",
+            false => "Ahead",
+        }
+    }
+
+    /// The commands that make and use the mail filter.
+    pub fn filter_commands(&self) -> [String; 2] {
+        let folders: Vec<String> =
+            self.corpus.categories.iter().map(|name| format!("{name}=MAIL")).collect();
+        let learn = format!("dbacl --mail-learn DIR {}", folders.join(" "));
+        [learn, "dbacl --mail-filter DIR MESSAGE".to_owned()]
+    }
+
+    /// Number of the entry with the smallest area above the curve if all have one, else with the
+    /// fewest errors; the first of equals.
+    fn leader(&self) -> usize {
         let areas: Option<Vec<f64>> = self
             .entries
             .iter()
@@ -98,7 +138,7 @@ impl Report {
         (self.category(Some(self.positive)), self.category(Some(1_usize.abs_diff(self.positive))))
     }
 
-    /// Documents of a category that were judged.
+    /// Documents of a category that were classified.
     pub fn judged_of(&self, category: usize) -> usize {
         let judged = self.entries.first().map_or(&[][..], |entry| &entry.findings.judged);
         judged.iter().filter(|judged| judged.truth == category).count()
@@ -119,7 +159,7 @@ impl Judged {
     pub fn sureness(&self) -> f64 {
         let mean = |number: Option<usize>| number.and_then(|number| self.means.get(number));
         let difference = match (mean(self.verdict), mean(Some(self.truth))) {
-            (Some(verdict), Some(truth)) => dbacl::numeric::elementary::bits(verdict - truth),
+            (Some(verdict), Some(truth)) => dbacl_numeric::elementary::bits(verdict - truth),
             _ => self.margin.abs(),
         };
         if difference.is_nan() { 0.0 } else { difference }
@@ -150,6 +190,55 @@ pub fn interval(rate: Rate) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::measures::measure;
+    use crate::protocol::Document;
+
+    /// A report on 40 documents, of which each of these sets gets so many wrong, the first ones.
+    fn report(sets: &[(&str, usize)]) -> Report {
+        let document =
+            |number: usize| Document { name: String::new(), truth: number % 2, bytes: Vec::new() };
+        let corpus = Corpus {
+            categories: ["ham", "spam"].map(str::to_owned).to_vec(),
+            documents: (0..40).map(document).collect(),
+            ..Corpus::default()
+        };
+        let judged = |number: usize, wrong: usize| Judged {
+            document: number,
+            fold: 0,
+            truth: number % 2,
+            verdict: Some(if number < wrong { 1 - number % 2 } else { number % 2 }),
+            means: Vec::new(),
+            shares: Vec::new(),
+            margin: f64::NAN,
+        };
+        let entry = |&(name, wrong): &(&str, usize)| {
+            let judged: Vec<Judged> = (0..40).map(|number| judged(number, wrong)).collect();
+            let measures = measure(&judged, 2, 1);
+            let is_own = name != mail_filter::NAME;
+            let findings = Findings { judged, ..Findings::default() };
+            Entry { name: name.into(), options: String::new(), is_own, findings, measures }
+        };
+        let entries = sets.iter().map(entry).collect();
+        Report { corpus, plan: String::new(), is_online: false, positive: 1, entries }
+    }
+
+    #[test]
+    fn the_mail_filter_is_recommended_unless_it_is_clearly_worse() {
+        let filter = mail_filter::NAME;
+        for (sets, best, place) in [
+            (&[("a", 3), (filter, 1)][..], filter, "Recommended"),
+            (&[("a", 1), (filter, 3)], filter, "Recommended"),
+            (&[("a", 1), (filter, 20), ("b", 2)], "a", "Ahead"),
+            (&[("a", 1), (filter, 20)], "a", "Best"),
+            (&[("a", 1), ("b", 2)], "a", "Ahead"),
+        ] {
+            let report = report(sets);
+            assert_eq!(report.entries[report.best()].name, best, "{sets:?}");
+            assert_eq!(report.place(), place, "{sets:?}");
+        }
+        let commands = report(&[(filter, 0)]).filter_commands();
+        assert_eq!(commands[0], "dbacl --mail-learn DIR ham=MAIL spam=MAIL");
+    }
 
     #[test]
     fn percentages_have_three_digits_or_so() {

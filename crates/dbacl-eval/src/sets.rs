@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //! Option sets: what to compare.
 
-use dbacl::cli::dbacl::method;
-use dbacl::cli::dbacl::method::Method;
+use dbacl_classic::dbacl::method;
+use dbacl_classic::dbacl::method::Method;
 use std::ffi::OsString;
 
 /// A named set of options of `dbacl`.
@@ -34,8 +34,7 @@ const MAIL: &[&str] = &[
      adp -w 2",
     "any language: -T email:unicode -T email:headers -T email:theaders -T html:links -T html:alt \
      -H 20 -e word",
-    "any language, traits: -T email:traits -T email:headers -T html:links -T html:alt \
-     -T html:forms -H 20 -e word",
+    "any language, tags: -T email:tags -T html:links -T html:alt -H 20 -e gram",
 ];
 
 /// Candidates for texts.

@@ -53,14 +53,19 @@ pub fn write(report: &Report) -> String {
     let best = report.best();
     if report.entries.len() > 1 {
         let entry = &report.entries[best];
-        let program = if entry.is_own { "dbacl " } else { "" };
-        let rivals: Vec<String> = report.rivals().iter().map(|it| short(&it.name)).collect();
-        let place = if rivals.is_empty() {
-            "Best".to_owned()
+        let _ = write!(out, "\n{}: {}", report.place(), entry.name);
+        if entry.is_mail_filter() {
+            let [learn, filter] = report.filter_commands();
+            let _ = writeln!(out, "\n  {learn}\n  {filter}");
         } else {
-            format!("Ahead, but within chance of {}", rivals.join("; "))
-        };
-        let _ = writeln!(out, "\n{place}: {} ({program}{})", entry.name, entry.options);
+            let program = if entry.is_own { "dbacl " } else { "" };
+            let _ = writeln!(out, " ({program}{})", entry.options);
+        }
+        let rivals: Vec<String> = report.rivals().iter().map(|it| short(&it.name)).collect();
+        if !rivals.is_empty() {
+            let _ = writeln!(out, "Within chance of it: {}", rivals.join("; "));
+        }
+        out.push('\n');
         out.push_str(&comparisons(report));
     }
     for entry in &report.entries {

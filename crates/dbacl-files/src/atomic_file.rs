@@ -146,58 +146,12 @@ pub trait Draft: Write {
     fn sync(&mut self) -> io::Result<()>;
 }
 
-/// The file operations of saving.
+/// The file operations of saving: those of the operating system, unless they are replaced.
 pub trait Storage {
     /// What is at `path`, with its first bytes up to `length`; `None` when there is nothing.
     ///
     /// # Errors
     /// Those of the operating system.
-    fn beginning(&self, path: &Path, length: usize) -> io::Result<Option<Found>>;
-
-    /// Creates the file `path`, which must not exist, or be what a killed learner left: a regular
-    /// file of our own with one name, no wider mode than `access`, that nobody holds and that is
-    /// empty or begins with `ours`. Such a file goes away; the new one is always new.
-    ///
-    /// # Errors
-    /// [`io::ErrorKind::AlreadyExists`] when the name is taken; others of the operating system.
-    fn create(&self, path: &Path, ours: &[u8], access: Access) -> io::Result<Box<dyn Draft>>;
-
-    /// Gives the file `from` the name `to`, replacing what had it.
-    ///
-    /// # Errors
-    /// Those of the operating system.
-    fn rename(&self, from: &Path, to: &Path) -> io::Result<()>;
-
-    /// Gives the file `from` a second name `to`, which must be free.
-    ///
-    /// # Errors
-    /// Those of the operating system.
-    fn link(&self, from: &Path, to: &Path) -> io::Result<()>;
-
-    /// Forces the folder's entries onto the device.
-    ///
-    /// # Errors
-    /// Those of the operating system.
-    fn sync_folder(&self, folder: &Path) -> io::Result<()>;
-
-    /// Removes a file.
-    ///
-    /// # Errors
-    /// Those of the operating system.
-    fn remove(&self, path: &Path) -> io::Result<()>;
-}
-
-/// The real thing.
-#[derive(Debug, Clone, Copy, Default)]
-pub struct Disk;
-
-impl Draft for File {
-    fn sync(&mut self) -> io::Result<()> {
-        self.sync_all()
-    }
-}
-
-impl Storage for Disk {
     fn beginning(&self, path: &Path, length: usize) -> io::Result<Option<Found>> {
         let Some(entry) = entry(path)? else {
             return Ok(None);
@@ -213,6 +167,12 @@ impl Storage for Disk {
         Ok(Some(found))
     }
 
+    /// Creates the file `path`, which must not exist, or be what a killed learner left: a regular
+    /// file of our own with one name, no wider mode than `access`, that nobody holds and that is
+    /// empty or begins with `ours`. Such a file goes away; the new one is always new.
+    ///
+    /// # Errors
+    /// [`io::ErrorKind::AlreadyExists`] when the name is taken; others of the operating system.
     fn create(&self, path: &Path, ours: &[u8], access: Access) -> io::Result<Box<dyn Draft>> {
         let open = || {
             let mut options = OpenOptions::new();
@@ -238,14 +198,34 @@ impl Storage for Disk {
         Ok(Box::new(file))
     }
 
+    /// Gives the file `from` the name `to`, replacing what had it.
+    ///
+    /// # Errors
+    /// Those of the operating system.
     fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {
         fs::rename(from, to)
     }
 
+    /// Gives the file `from` a second name `to`, which must be free.
+    ///
+    /// # Errors
+    /// Those of the operating system.
     fn link(&self, from: &Path, to: &Path) -> io::Result<()> {
         fs::hard_link(from, to)
     }
 
+    /// Forces what was written to a temporary file onto the device.
+    ///
+    /// # Errors
+    /// Those of the operating system.
+    fn force(&self, draft: &mut dyn Draft) -> io::Result<()> {
+        draft.sync()
+    }
+
+    /// Forces the folder's entries onto the device.
+    ///
+    /// # Errors
+    /// Those of the operating system.
     fn sync_folder(&self, folder: &Path) -> io::Result<()> {
         match File::open(folder)?.sync_all() {
             // Some file systems cannot sync a folder and say so.
@@ -254,58 +234,39 @@ impl Storage for Disk {
         }
     }
 
+    /// Removes a file.
+    ///
+    /// # Errors
+    /// Those of the operating system.
     fn remove(&self, path: &Path) -> io::Result<()> {
         fs::remove_file(path)
     }
 }
 
-/// The disk without forcing anything onto the device: for files that can be made anew from others,
+/// The real thing.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Disk;
+
+impl Draft for File {
+    fn sync(&mut self) -> io::Result<()> {
+        self.sync_all()
+    }
+}
+
+impl Storage for Disk {}
+
+/// The disk without forcing anything onto the device: for files that can be made again from others,
 /// and are replaced often. A killed process leaves them whole; a power cut may not.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Unforced;
 
-/// A draft whose bytes reach the device when the system likes.
-struct UnforcedDraft(Box<dyn Draft>);
-
-impl Write for UnforcedDraft {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.0.write(bytes)
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        self.0.flush()
-    }
-}
-
-impl Draft for UnforcedDraft {
-    fn sync(&mut self) -> io::Result<()> {
-        Ok(())
-    }
-}
-
 impl Storage for Unforced {
-    fn beginning(&self, path: &Path, length: usize) -> io::Result<Option<Found>> {
-        Disk.beginning(path, length)
-    }
-
-    fn create(&self, path: &Path, ours: &[u8], access: Access) -> io::Result<Box<dyn Draft>> {
-        Ok(Box::new(UnforcedDraft(Disk.create(path, ours, access)?)))
-    }
-
-    fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {
-        Disk.rename(from, to)
-    }
-
-    fn link(&self, from: &Path, to: &Path) -> io::Result<()> {
-        Disk.link(from, to)
+    fn force(&self, _: &mut dyn Draft) -> io::Result<()> {
+        Ok(())
     }
 
     fn sync_folder(&self, _: &Path) -> io::Result<()> {
         Ok(())
-    }
-
-    fn remove(&self, path: &Path) -> io::Result<()> {
-        Disk.remove(path)
     }
 }
 
@@ -486,7 +447,7 @@ pub fn stage<'a>(
     let target = target.to_path_buf();
     let mut staged = Staged { storage, target, temporary, draft, is_placed: false };
     let draft = &mut staged.draft;
-    let written = write(&mut AsWrite(&mut **draft)).and_then(|()| draft.sync());
+    let written = write(&mut AsWrite(&mut **draft)).and_then(|()| storage.force(&mut **draft));
     written.map_err(|error| SaveError::io(&staged.target, error))?;
     Ok(staged)
 }
@@ -710,9 +671,6 @@ mod tests {
             self.step()?;
             Disk.sync_folder(folder)
         }
-        fn remove(&self, path: &Path) -> io::Result<()> {
-            Disk.remove(path)
-        }
     }
 
     const OURS: &[u8] = b"# dbacl 1.";
@@ -802,17 +760,6 @@ mod tests {
     fn what_cannot_be_put_back_is_told() {
         struct NoLinks(Cell<u32>);
         impl Storage for NoLinks {
-            fn beginning(&self, path: &Path, length: usize) -> io::Result<Option<Found>> {
-                Disk.beginning(path, length)
-            }
-            fn create(
-                &self,
-                path: &Path,
-                ours: &[u8],
-                access: Access,
-            ) -> io::Result<Box<dyn Draft>> {
-                Disk.create(path, ours, access)
-            }
             fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {
                 self.0.set(self.0.get() + 1);
                 if self.0.get() == 2 {
@@ -823,12 +770,6 @@ mod tests {
             }
             fn link(&self, _: &Path, _: &Path) -> io::Result<()> {
                 Err(io::ErrorKind::Unsupported.into())
-            }
-            fn sync_folder(&self, folder: &Path) -> io::Result<()> {
-                Disk.sync_folder(folder)
-            }
-            fn remove(&self, path: &Path) -> io::Result<()> {
-                Disk.remove(path)
             }
         }
         let folder = tempfile::tempdir().unwrap();

@@ -154,7 +154,7 @@ impl Filter {
         }
     }
 
-    /// Whether the line just filtered belongs to a header block of a mail.
+    /// Whether the line just filtered belongs to a header block of a message.
     pub fn in_header(&self) -> bool {
         match &self.chain {
             Chain::Mail(mail, _) | Chain::MailOnly(mail) => mail.in_header(),

@@ -17,7 +17,7 @@ use dbacl_model::medium::Medium;
 use dbacl_model::settings::{Locale, ModelOption, ModelOptions};
 use dbacl_words::class::is_space;
 
-/// Where in a mail the last line was.
+/// Where in a message the last line was.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum State {
     /// Before the first message.

@@ -12,7 +12,7 @@ use crate::rewrite::Rewrite;
 use dbacl_model::settings::{Locale, ModelOption, ModelOptions};
 use dbacl_words::class::{is_alpha, is_print, is_space};
 
-/// What the filter is to do with a part of a mail (spec email 12).
+/// What the filter is to do with a part of a message (spec email 12).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum MarkupChoice {
     /// Lines pass unchanged.
@@ -216,7 +216,7 @@ impl Markup {
         self.section = Section::Visible;
     }
 
-    /// Sets the filter for a line of a mail; the state runs on if the choice is still the same.
+    /// Sets the filter for a line of a message; the state runs on if the choice is still the same.
     pub fn choose(&mut self, choice: MarkupChoice) {
         let is_disabled = self.state == State::Disabled;
         match choice {

@@ -5,6 +5,7 @@ use crate::connection::Fault;
 use crate::session::Credentials;
 use crate::transport::{Place, TransportError};
 use dbacl_cli::settings::{self, SettingsError};
+use dbacl_files::access::open_to_all;
 use serde::Deserialize;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -28,12 +29,20 @@ pub struct Config {
     pub filter: PathBuf,
     /// Folders of good mail besides the inbox, in which `*` stands for any letters.
     pub folders: Vec<String>,
+    /// Folders into which new mail of the inbox is moved that is confidently of their labels.
+    pub sort: Vec<String>,
+    /// The folder into which new mail of the inbox is moved that the filter is unsure of.
+    pub unsure: Option<String>,
     /// The folder for spam.
     pub junk: Option<String>,
     /// The folder for what is thrown away.
     pub trash: Option<String>,
-    /// Whether new mail in the inbox that is surely spam is moved to the folder for spam.
+    /// Whether new mail in the inbox that is confidently spam is moved to the folder for spam.
     pub move_spam: bool,
+    /// Whether a letter in the inbox says each week what was done.
+    pub letter: bool,
+    /// Whether the first filter also learns good mail that nobody has put into a folder for it.
+    pub guesses: Option<bool>,
     /// Whether the flags `$Junk` and `$NotJunk` that a client sets teach the filter.
     pub flags: Option<bool>,
     /// Seconds between looks at the folders when the server announces no news.
@@ -44,6 +53,9 @@ pub struct Config {
     pub certificates: Option<PathBuf>,
     /// The file that holds the state of the account.
     pub state: Option<PathBuf>,
+    /// The file of these settings, if they were read from one.
+    #[serde(skip)]
+    pub file: Option<PathBuf>,
 }
 
 /// What is wrong with a configuration.
@@ -68,7 +80,14 @@ impl Config {
     /// # Errors
     /// The file cannot be read, or is no configuration.
     pub fn read(path: Option<&Path>) -> Result<Self, ConfigError> {
-        Ok(settings::read(path, usual_path())?)
+        let chosen = path.map(Path::to_path_buf).or_else(usual_path);
+        // Whoever can write the file could have any command run.
+        if let Some(text) = chosen.as_deref().and_then(open_to_all) {
+            let text = format!("{text}, and its commands are run: chmod o-w helps");
+            return Err(ConfigError::Senseless(text));
+        }
+        let read: Self = settings::read(path, usual_path())?;
+        Ok(Self { file: chosen, ..read })
     }
 
     /// Checks that no setting is missing or invalid, and fills in paths that were not given.
@@ -77,20 +96,25 @@ impl Config {
     /// [`ConfigError::Senseless`].
     pub fn checked(mut self) -> Result<Self, ConfigError> {
         let senseless = |text: &str| Err(ConfigError::Senseless(text.to_owned()));
+        let file = self.file.clone().unwrap_or_else(|| "imap.toml".into());
+        let missing = |name: &str, setting: &str| {
+            let option = setting.split(' ').next().unwrap_or_default();
+            let (file, hint) = (file.display(), "or let dbacl-imap setup ask");
+            let text = format!("no {name}: set {setting} in {file}, use --{option}, {hint}");
+            Err(ConfigError::Senseless(text))
+        };
         if self.server.is_empty() {
-            return senseless("the server is missing: server = \"imap.example.org\"");
+            return missing("server", "server = \"imap.example.org\"");
         }
         if self.user.is_empty() {
-            return senseless("the user is missing: user = \"alice\"");
+            return missing("user", "user = \"alice\"");
         }
         if self.user.contains(char::is_control) {
             return senseless("the user's name holds a control character");
         }
         match (&self.password_command, &self.token_command) {
             (None, None) => {
-                return senseless(
-                    "a command is missing that prints the password: password-command",
-                );
+                return missing("password", "password-command = \"COMMAND\"");
             }
             (Some(_), Some(_)) => {
                 return senseless("password-command and token-command exclude each other");
@@ -98,7 +122,7 @@ impl Config {
             _ => {}
         }
         if self.filter.as_os_str().is_empty() {
-            return senseless("the filter's folder is missing: filter = \"~/.dbacl-mail\"");
+            return missing("filter", "filter = \"~/.dbacl-mail\"");
         }
         if self.poll_seconds == Some(0) {
             return senseless("poll-seconds must be larger than 0");
@@ -182,7 +206,8 @@ fn own_folder(variable: &str, below_home: &str) -> Option<PathBuf> {
     named.or_else(|| home().map(|home| home.join(below_home)))
 }
 
-fn usual_path() -> Option<PathBuf> {
+/// The file that is read where none is named.
+pub fn usual_path() -> Option<PathBuf> {
     Some(own_folder("XDG_CONFIG_HOME", ".config")?.join("dbacl/imap.toml"))
 }
 
@@ -228,10 +253,10 @@ mod tests {
     fn mistakes_are_told_in_one_line() {
         for (text, expected) in [
             ("servr = 'a'", "imap.toml: line 1: unknown field `servr`"),
-            ("", "the server is missing"),
-            ("server = 'a'", "the user is missing"),
+            ("", "no server: set server = \"imap.example.org\" in imap.toml, use --server, or"),
+            ("server = 'a'", "no user: set user"),
             ("server = 'a'\nuser = 'b'", "password-command"),
-            ("server = 'a'\nuser = 'b'\npassword-command = 'c'", "the filter's folder is missing"),
+            ("server = 'a'\nuser = 'b'\npassword-command = 'c'", "no filter: set filter"),
             ("server = 'a'\nuser = \"b\\n\"", "control character"),
             (&format!("{LEAST}token-command = 'd'"), "exclude each other"),
             (&format!("{LEAST}poll-seconds = 0"), "poll-seconds must be larger than 0"),

@@ -13,7 +13,8 @@ use imap_next::{Interrupt, Io, State as _};
 use std::io;
 use std::time::{Duration, Instant};
 
-/// The most bytes of one answer: enough for the first 8 MB of a mail, or a list of a million mails.
+/// The most bytes of one answer: enough for the first 8 MB of a message, or a list of a million
+/// messages.
 const MOST_BYTES: u32 = 9 << 20;
 
 /// The most answers to one command.
@@ -108,6 +109,7 @@ pub struct Connection<S> {
     client: Client,
     commands: u32,
     buffer: Vec<u8>,
+    is_greeted: bool,
 }
 
 impl<S: Wire> Connection<S> {
@@ -120,14 +122,15 @@ impl<S: Wire> Connection<S> {
         options.max_response_size = MOST_BYTES;
         options.crlf_relaxed = true;
         let buffer = vec![0; 1 << 14];
-        let mut connection = Self { stream, client: Client::new(options), commands: 0, buffer };
+        let mut connection =
+            Self { stream, client: Client::new(options), commands: 0, buffer, is_greeted: false };
         connection.stream.patience(PATIENCE)?;
-        loop {
-            match connection.next()? {
-                Some(Event::GreetingReceived { .. }) => return Ok(connection),
-                Some(_) => return Err(Fault::Senseless("there is no greeting")),
-                None => {}
+        match connection.next()? {
+            Some(Event::GreetingReceived { .. }) => {
+                connection.is_greeted = true;
+                Ok(connection)
             }
+            _ => Err(Fault::Senseless("there is no greeting")),
         }
     }
 
@@ -181,7 +184,12 @@ impl<S: Wire> Connection<S> {
         if count == 0 {
             return Err(Fault::Closed(String::new()));
         }
-        self.client.enqueue_input(&self.buffer[..count]);
+        let bytes = &mut self.buffer[..count];
+        if !self.is_greeted {
+            // Nothing depends on the words of a greeting, which may be in any character set.
+            bytes.iter_mut().filter(|byte| !byte.is_ascii()).for_each(|byte| *byte = b'?');
+        }
+        self.client.enqueue_input(bytes);
         Ok(())
     }
 

@@ -3,11 +3,14 @@
 
 use crate::connection::Fault;
 use crate::folder_names::{fits, from_imap, to_imap};
-use crate::moves::{Before, Changes, Flags, Identity, Kind, Lesson, Placed, WINDOW, understand};
+use crate::moves::{
+    Before, Changes, Flags, Half, Identity, Kind, Lesson, Placed, WINDOW, understand,
+};
 use crate::session::{Listed, Selected, Session};
 use crate::state::{Folder, Mail, State};
 use crate::transport::Wire;
 use std::collections::{HashMap, HashSet};
+use std::fmt::Write as _;
 
 /// A folder that is watched.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -16,6 +19,8 @@ pub struct Watched {
     pub name: String,
     /// What it is for.
     pub kind: Kind,
+    /// Whether mail is moved there that is confidently of its label.
+    pub is_sorted: bool,
 }
 
 /// Which folders the configuration names, in UTF-8.
@@ -27,6 +32,12 @@ pub struct Wishes<'a> {
     pub junk: Option<&'a str>,
     /// The folder for what is thrown away.
     pub trash: Option<&'a str>,
+    /// Patterns of folders into which mail is moved that is confidently of their labels.
+    pub sort: &'a [String],
+    /// The folder for what the filter is unsure of.
+    pub unsure: Option<&'a str>,
+    /// The filter's labels that [`Kind::Topic`] counts.
+    pub labels: &'a [String],
 }
 
 /// Names of folders for spam, where the server does not say which it is.
@@ -47,66 +58,184 @@ const TRASH_NAMES: [&str; 10] = [
     "Cestino",
 ];
 
+/// Names of folders for what was sent, where the server does not say which it is.
+const SENT_NAMES: [&str; 8] = [
+    "Sent",
+    "Sent Items",
+    "Sent Messages",
+    "Sent Mail",
+    "Gesendet",
+    "Gesendete Elemente",
+    "Envoyés",
+    "Enviados",
+];
+
 /// Attributes of folders that patterns leave out, because they hold no received mail, or all mail a
 /// second time.
 const NOT_FOR_PATTERNS: [&str; 5] = ["\\all", "\\drafts", "\\flagged", "\\sent", "\\important"];
 
-/// Which of the account's folders are watched: junk first, then good ones, then those for what is
-/// thrown away.
+/// Folders that were chosen.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Choice {
+    /// The folders to watch: those for spam first, then good ones, then those for what is thrown
+    /// away.
+    pub watched: Vec<Watched>,
+    /// Names and patterns of the configuration that fit no folder of the account.
+    pub unmatched: Vec<String>,
+    /// Folders into which mail is to be moved, without a label in the filter.
+    pub unlabelled: Vec<String>,
+}
+
+/// Which of the account's folders are watched. A folder below one for spam is for spam as well, and
+/// so it is with what is thrown away; but for folders that the configuration names without `*`.
 ///
 /// # Errors
-/// [`Fault::NoFolder`] if there is no folder for spam, or none of a name that the configuration
-/// has.
-pub fn choose(listed: &[Listed], wishes: Wishes<'_>) -> Result<Vec<Watched>, Fault> {
-    let find = |wish: Option<&str>, attribute: &str, names: &[&str]| {
-        if let Some(wish) = wish {
-            let name = to_imap(wish);
-            let found = listed.iter().find(|it| it.name == name || it.name == wish);
-            let missing = || Fault::NoFolder(format!("the account has no folder {wish}"));
-            return found.ok_or_else(missing).map(|it| vec![it.name.clone()]);
-        }
-        let said = listed.iter().filter(|it| it.attributes.iter().any(|has| has == attribute));
-        let said: Vec<String> = said.map(|it| it.name.clone()).collect();
-        if !said.is_empty() {
-            return Ok(said);
-        }
-        let is_named = |it: &&Listed| {
-            let name = from_imap(&it.name);
-            // Some servers keep all folders below the inbox.
-            let name = name.strip_prefix("INBOX.").or(name.strip_prefix("INBOX/")).unwrap_or(&name);
-            names.iter().any(|known| known.eq_ignore_ascii_case(name))
-        };
-        Ok(listed.iter().filter(is_named).map(|it| it.name.clone()).collect())
-    };
-    let junk = find(wishes.junk, "\\junk", &JUNK_NAMES)?;
+/// [`Fault::NoFolder`] if there is no folder for spam, or none of the name that the configuration
+/// gives it or the one for what is thrown away.
+pub fn choose(listed: &[Listed], wishes: Wishes<'_>) -> Result<Choice, Fault> {
+    let junk = find(listed, wishes.junk, "\\junk", &JUNK_NAMES)?;
     if junk.is_empty() {
         let text = "the account has no folder for spam: make one, or name it with junk";
         return Err(Fault::NoFolder(text.into()));
     }
-    let mut trash = find(wishes.trash, "\\trash", &TRASH_NAMES)?;
+    let mut trash = find(listed, wishes.trash, "\\trash", &TRASH_NAMES)?;
     trash.retain(|name| !junk.contains(name));
-    let mut good = vec!["INBOX".to_owned()];
-    for pattern in wishes.folders {
-        let fitting = listed.iter().filter(|it| {
-            let name = from_imap(&it.name);
-            let is_named = name == *pattern || it.name == *pattern;
-            let is_left_out =
-                it.attributes.iter().any(|has| NOT_FOR_PATTERNS.contains(&has.as_str()));
-            is_named || (fits(pattern, &name) && !is_left_out)
-        });
-        let fitting: Vec<&Listed> = fitting.collect();
-        if fitting.is_empty() {
-            return Err(Fault::NoFolder(format!("the account has no folder {pattern}")));
+    let unsure = wishes.unsure.map(|wish| find(listed, Some(wish), "", &[])).transpose()?;
+    let topic = |it: &Listed| {
+        let number = topic_of(&from_imap(&it.name), it.delimiter, wishes.labels);
+        number.filter(|_| it.name != "INBOX").map_or(Kind::Good, Kind::Topic)
+    };
+    let mut watched: Vec<Watched> = Vec::new();
+    let mut add = |name: &String, kind| {
+        if watched.iter().all(|it| it.name != *name) {
+            watched.push(Watched { name: name.clone(), kind, is_sorted: false });
         }
-        for folder in fitting {
-            if ![&good, &junk, &trash].iter().any(|list| list.contains(&folder.name)) {
-                good.push(folder.name.clone());
+    };
+    for (names, kind) in
+        [(&junk, Kind::Junk), (&trash, Kind::Trash), (&unsure.unwrap_or_default(), Kind::Unsure)]
+    {
+        for name in names {
+            add(name, kind);
+        }
+    }
+    add(&"INBOX".to_owned(), Kind::Good);
+    let mut unmatched = Vec::new();
+    let is_named = |it: &Listed, wish: &str| it.name == wish || from_imap(&it.name) == wish;
+    let wanted = || wishes.folders.iter().chain(wishes.sort);
+    for wish in wanted() {
+        listed.iter().filter(|it| is_named(it, wish)).for_each(|it| add(&it.name, topic(it)));
+    }
+    for (parents, kind) in [(&junk, Kind::Junk), (&trash, Kind::Trash)] {
+        listed.iter().filter(|it| it.is_below(parents)).for_each(|it| add(&it.name, kind));
+    }
+    let does_fit = |it: &Listed, wish: &str| {
+        is_named(it, wish) || (fits(wish, &from_imap(&it.name)) && !it.is_special())
+    };
+    for wish in wanted() {
+        let mut fitting = listed.iter().filter(|it| does_fit(it, wish)).peekable();
+        if fitting.peek().is_none() {
+            unmatched.push(wish.clone());
+        }
+        fitting.for_each(|it| add(&it.name, topic(it)));
+    }
+    let mut unlabelled = Vec::new();
+    for folder in &mut watched {
+        let is_wanted =
+            |wish: &String| listed.iter().any(|it| it.name == folder.name && does_fit(it, wish));
+        if wishes.sort.iter().any(is_wanted) && folder.name != "INBOX" {
+            folder.is_sorted = matches!(folder.kind, Kind::Topic(_) | Kind::Junk);
+            if folder.kind == Kind::Good {
+                unlabelled.push(from_imap(&folder.name));
             }
         }
     }
-    let of = |kind| move |name| Watched { name, kind };
-    let all = junk.into_iter().map(of(Kind::Junk)).chain(good.into_iter().map(of(Kind::Good)));
-    Ok(all.chain(trash.into_iter().map(of(Kind::Trash))).collect())
+    watched.sort_by_key(|it| match it.kind {
+        Kind::Junk => 0,
+        Kind::Good | Kind::Topic(_) => 1,
+        Kind::Unsure => 2,
+        Kind::Trash => 3,
+    });
+    Ok(Choice { watched, unmatched, unlabelled })
+}
+
+/// The number of a folder's label: the one with its name, in which `__` stands for what separates
+/// names, and `_` and two digits for any other byte that no label can have.
+fn topic_of(name: &str, delimiter: Option<char>, labels: &[String]) -> Option<u8> {
+    let label = label_of(name, delimiter);
+    let exact = labels.iter().position(|it| *it == label);
+    let at = exact.or_else(|| labels.iter().position(|it| it.eq_ignore_ascii_case(&label)));
+    u8::try_from(at?).ok()
+}
+
+/// The label of a folder. Different folders have different labels.
+pub fn label_of(name: &str, delimiter: Option<char>) -> String {
+    let mut label = String::new();
+    for letter in name.chars() {
+        match letter {
+            'a'..='z' | 'A'..='Z' | '0'..='9' | '-' => label.push(letter),
+            _ if Some(letter) == delimiter => label.push_str("__"),
+            _ => {
+                let mut bytes = [0; 4];
+                for byte in letter.encode_utf8(&mut bytes).bytes() {
+                    // A string can be written.
+                    let _ = write!(label, "_{byte:02X}");
+                }
+            }
+        }
+    }
+    label
+}
+
+/// The folders of what was sent.
+///
+/// # Errors
+/// None.
+pub fn sent(listed: &[Listed]) -> Result<Vec<String>, Fault> {
+    find(listed, None, "\\sent", &SENT_NAMES)
+}
+
+/// The folders of a kind: the one that the user names, those that the server says, or those that
+/// have a usual name.
+fn find(
+    listed: &[Listed],
+    wish: Option<&str>,
+    attribute: &str,
+    names: &[&str],
+) -> Result<Vec<String>, Fault> {
+    if let Some(wish) = wish {
+        let name = to_imap(wish);
+        let found = listed.iter().find(|it| it.name == name || it.name == wish);
+        let missing = || Fault::NoFolder(format!("the account has no folder {wish}"));
+        return found.ok_or_else(missing).map(|it| vec![it.name.clone()]);
+    }
+    let said = listed.iter().filter(|it| it.attributes.iter().any(|has| has == attribute));
+    let said: Vec<String> = said.map(|it| it.name.clone()).collect();
+    if !said.is_empty() {
+        return Ok(said);
+    }
+    let is_usual = |it: &&Listed| {
+        let name = from_imap(&it.name);
+        // Some servers keep all folders below the inbox.
+        let name = name.strip_prefix("INBOX.").or(name.strip_prefix("INBOX/")).unwrap_or(&name);
+        names.iter().any(|known| known.eq_ignore_ascii_case(name))
+    };
+    Ok(listed.iter().filter(is_usual).map(|it| it.name.clone()).collect())
+}
+
+impl Listed {
+    /// Whether the folder holds no received mail, or all mail a second time.
+    pub fn is_special(&self) -> bool {
+        self.attributes.iter().any(|has| NOT_FOR_PATTERNS.contains(&has.as_str()))
+    }
+
+    /// Whether the folder is below one of those called `parents`.
+    fn is_below(&self, parents: &[String]) -> bool {
+        let Some(delimiter) = self.delimiter else { return false };
+        parents.iter().any(|parent| {
+            let rest = self.name.strip_prefix(parent.as_str());
+            rest.is_some_and(|rest| rest.starts_with(delimiter))
+        })
+    }
 }
 
 /// What a look has found.
@@ -114,13 +243,13 @@ pub fn choose(listed: &[Listed], wishes: Wishes<'_>) -> Result<Vec<Watched>, Fau
 pub struct Looked {
     /// The new state. It may be written once the lessons are learned.
     pub state: State,
-    /// The lessons: which mails are to be learned, and as what.
+    /// The lessons: which messages are to be learned, and as what.
     pub lessons: Vec<Lesson>,
-    /// Mails of the inbox that have come from outside and are unread.
+    /// Messages of the inbox that have come from outside and are unread.
     pub arrived: Vec<Placed>,
     /// Whether another look should follow at once, because the other half of a move may come.
     pub is_restless: bool,
-    /// Folders that were looked at for the first time, or whose mails got new numbers
+    /// Folders that were looked at for the first time, or whose messages got new numbers
     /// (UIDVALIDITY).
     pub rebuilt: Vec<String>,
 }
@@ -150,12 +279,14 @@ pub fn look<S: Wire>(
     folders.retain(|name, _| watched.iter().any(|it| it.name == *name));
     let mut changes = Changes::default();
     let mut rebuilt = Vec::new();
-    for Watched { name, kind } in watched {
+    for Watched { name, kind, .. } in watched {
         let difference = match compare(session, state, name) {
             Ok(difference) => difference,
             // Somebody has removed the folder. Only the inbox and the folder for spam are
             // indispensable.
-            Err(Fault::Refused { .. }) if *kind == Kind::Good && name != "INBOX" => {
+            Err(Fault::Refused { .. })
+                if matches!(kind, Kind::Good | Kind::Topic(_)) && name != "INBOX" =>
+            {
                 folders.remove(name);
                 continue;
             }
@@ -193,11 +324,17 @@ pub fn look<S: Wire>(
     before.halves.retain(|half| {
         folders.contains_key(half.folder()) && !rebuilt.iter().any(|name| name == half.folder())
     });
+    // The settings or the filter may have other labels now.
+    let kind_of = |half: Half| {
+        let found = watched.iter().find(|it| it.name == half.folder());
+        found.map(|it| half.of_kind(it.kind))
+    };
+    before.halves = before.halves.into_iter().filter_map(kind_of).collect();
     let meaning = understand(changes, before, &is_elsewhere, now);
     let mut own = meaning.own;
     let inbox = folders.get("INBOX");
     own.retain(|it| {
-        // A mail that is still in the inbox was not moved. A move that was not seen in time is
+        // A message that is still in the inbox was not moved. A move that was not seen in time is
         // given up.
         let is_here = inbox.is_some_and(|inbox| inbox.find(it.uid).is_ok());
         !is_here && now.saturating_sub(it.since.min(now)) < WINDOW
@@ -209,26 +346,29 @@ pub fn look<S: Wire>(
     Ok(Looked { state, lessons, arrived, is_restless, rebuilt })
 }
 
-const fn bit(kind: Kind) -> u8 {
+/// A filter has at most 64 labels.
+const fn bit(kind: Kind) -> u128 {
     match kind {
         Kind::Good => 1,
         Kind::Junk => 2,
         Kind::Trash => 4,
+        Kind::Unsure => 8,
+        Kind::Topic(number) => 16 << (number % 64),
     }
 }
 
-/// In which kinds of folders the new mails are now.
+/// In which kinds of folders the new messages are now.
 fn places(
     changes: &Changes,
     watched: &[Watched],
     folders: &std::collections::BTreeMap<String, Folder>,
-) -> HashMap<Identity, u8> {
+) -> HashMap<Identity, u128> {
     let wanted: HashSet<Identity> = changes.new.iter().map(|it| it.identity).collect();
     let mut places = HashMap::new();
     if wanted.is_empty() {
         return places;
     }
-    for Watched { name, kind } in watched {
+    for Watched { name, kind, .. } in watched {
         let mails = folders.get(name).map_or(&[][..], |folder| &folder.mails);
         for mail in mails {
             if !mail.flags.has(Flags::DELETED) && wanted.contains(&mail.identity) {
@@ -240,7 +380,7 @@ fn places(
 }
 
 impl Folder {
-    /// The place of a mail in the list, or where it would be inserted.
+    /// The place of a message in the list, or where it would be inserted.
     fn find(&self, uid: u32) -> Result<usize, usize> {
         self.mails.binary_search_by_key(&uid, |mail| mail.uid)
     }
@@ -257,7 +397,7 @@ fn compare<S: Wire>(
     let mut selected = session.select(name, false, since)?;
     if selected.exists == 0 && old.is_none_or(|old| old.validity != selected.validity) {
         // Courier keeps the UIDVALIDITY of a folder in which nobody has been only when the folder
-        // is opened to be changed. Where there are no mails, this changes nothing else.
+        // is opened to be changed. Where there are no messages, this changes nothing else.
         selected = session.select(name, true, since)?;
     }
     let Selected { validity, next, modseq, .. } = selected;
@@ -280,7 +420,7 @@ fn compare<S: Wire>(
     let tells_changes = modseq != 0 && old.modseq != 0;
     let (flags, is_all) = if tells_changes && session.abilities.qresync {
         let mut flags = selected.changed;
-        // The last flags that the server reports for a mail count.
+        // The last flags that the server reports for a message count.
         flags.reverse();
         flags.sort_by_key(|(uid, _)| *uid);
         flags.dedup_by_key(|(uid, _)| *uid);
@@ -297,7 +437,7 @@ fn compare<S: Wire>(
     if is_all {
         present = Some(flags.iter().map(|(uid, _)| *uid).collect());
     } else if old.mails.iter().filter(stays).count() + new != exists {
-        // The server has not reported which mails are gone, or more has changed meanwhile.
+        // The server has not reported which messages are gone, or more has changed meanwhile.
         present = Some(session.uids()?);
     }
     let is_present = |uid: u32| match &present {
@@ -319,7 +459,7 @@ fn compare<S: Wire>(
         let now = kept(Mail { flags, ..*mail });
         match (is_hidden, now.flags.has(Flags::DELETED)) {
             (false, true) => difference.gone.push(*mail),
-            // A mail that is no longer marked as deleted is not judged anew.
+            // A message that is no longer marked as deleted is not judged again.
             (true, false) => difference.new.push(Mail { flags: flags.with(Flags::SEEN), ..now }),
             (false, false) if now.flags != mail.flags => {
                 difference.flagged.push((now, mail.flags));
@@ -343,12 +483,12 @@ fn compare<S: Wire>(
     Ok(difference)
 }
 
-/// A mail as the state keeps it, without the flag `\Seen`.
+/// A message as the state keeps it, without the flag `\Seen`.
 fn kept(mail: Mail) -> Mail {
     Mail { flags: mail.flags.without(Flags::SEEN), ..mail }
 }
 
-/// Fetches what is needed of mails that are not known yet, in order of their numbers.
+/// Fetches what is needed of messages that are not known yet, in order of their numbers.
 fn introduce<S: Wire>(
     session: &mut Session<S>,
     state: &State,
@@ -383,5 +523,90 @@ impl Ranges {
     fn has(&self, number: u32) -> bool {
         let at = self.0.partition_point(|(_, last)| *last < number);
         self.0.get(at).is_some_and(|(first, _)| *first <= number)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn listed(names: &str, delimiter: char) -> Vec<Listed> {
+        let folder = |text: &str| {
+            let (name, attribute) = text.split_once(':').unwrap_or((text, ""));
+            let attributes = vec![attribute.to_owned()];
+            Listed { name: name.into(), attributes, delimiter: Some(delimiter) }
+        };
+        names.split(' ').map(folder).collect()
+    }
+
+    fn chosen(listed: &[Listed], folders: &[&str]) -> String {
+        let folders: Vec<String> = folders.iter().map(|name| (*name).to_owned()).collect();
+        let choice = choose(listed, Wishes { folders: &folders, ..Wishes::default() }).unwrap();
+        let shown = choice.watched.iter().map(|it| format!("{}:{:?}", it.name, it.kind));
+        shown.chain(choice.unmatched).collect::<Vec<_>>().join(" ")
+    }
+
+    #[test]
+    fn folders_below_junk_and_trash_are_what_these_are() {
+        let slashes = listed(
+            "INBOX Junk:\\junk Junk/2024 Junk/2024/May Junkyard Trash:\\trash Trash/Old Work \
+             Sent:\\sent",
+            '/',
+        );
+        let below = "Junk:Junk Junk/2024:Junk Junk/2024/May:Junk INBOX:Good";
+        let trash = "Trash:Trash Trash/Old:Trash";
+        assert_eq!(chosen(&slashes, &[]), format!("{below} {trash}"));
+        assert_eq!(chosen(&slashes, &["*"]), format!("{below} Junkyard:Good Work:Good {trash}"));
+        // A folder that is named itself is what the user says.
+        let named = chosen(&slashes, &["Junk/2024", "Trash/*"]);
+        assert_eq!(
+            named,
+            "Junk:Junk Junk/2024/May:Junk INBOX:Good Junk/2024:Good Trash:Trash Trash/Old:Trash"
+        );
+        let dots = listed("INBOX INBOX.Spam INBOX.Spam.Old INBOX.Work", '.');
+        assert_eq!(
+            chosen(&dots, &["INBOX.*"]),
+            "INBOX.Spam:Junk INBOX.Spam.Old:Junk INBOX:Good INBOX.Work:Good"
+        );
+    }
+
+    #[test]
+    fn folders_have_the_labels_of_their_names() {
+        for (name, label) in [
+            ("Work", "Work"),
+            ("Lists/rust-users", "Lists__rust-users"),
+            ("a_b", "a_5Fb"),
+            ("Müll & mehr", "M_C3_BCll_20_26_20mehr"),
+        ] {
+            assert_eq!(label_of(name, Some('/')), label);
+        }
+        let account = listed("INBOX Junk:\\junk Work Lists/a Lists/b Archive Ask", '/');
+        let names = ["inbox", "work", "Lists__b"].map(str::to_owned);
+        let (folders, sort) = (["*".to_owned()], ["Lists/*", "INBOX"].map(str::to_owned));
+        let wishes = Wishes {
+            folders: &folders,
+            sort: &sort,
+            labels: &names,
+            unsure: Some("Ask"),
+            ..Wishes::default()
+        };
+        let choice = choose(&account, wishes).unwrap();
+        let shown = choice.watched.iter().map(|it| {
+            let sorted = if it.is_sorted { "!" } else { "" };
+            format!("{}:{:?}{sorted}", it.name, it.kind)
+        });
+        assert_eq!(
+            shown.collect::<Vec<_>>().join(" "),
+            "Junk:Junk INBOX:Good Work:Topic(1) Lists/a:Good Lists/b:Topic(2)! Archive:Good \
+             Ask:Unsure"
+        );
+        assert_eq!(choice.unlabelled, ["Lists/a"]);
+    }
+
+    #[test]
+    fn names_that_fit_nothing_are_reported_and_nothing_ends() {
+        let account = listed("INBOX Junk:\\junk Archive", '/');
+        let expected = "Junk:Junk INBOX:Good Archive:Good Lists/* Archiv";
+        assert_eq!(chosen(&account, &["Archive", "Lists/*", "Archiv"]), expected);
     }
 }

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-//! Concludes from changes in folders what a person has said about mails. This module reads no mail
-//! and asks no server.
+//! Concludes from changes in folders what a person has said about messages. This module reads no
+//! mail and asks no server.
 //!
-//! A move is a mail that is gone from one folder and new in another. Both halves are mostly seen in
-//! one look; a half that is alone waits for the other one. The rules are in `docs/imap.md`.
+//! A move is a message that is gone from one folder and new in another. Both halves are mostly seen
+//! in one look; a half that is alone waits for the other one. The rules are in `docs/imap.md`.
 
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// Identifies a mail in any folder: a keyed checksum of its size and of some header lines.
+/// Identifies a message in any folder: a keyed checksum of its size and of some header lines.
 pub type Identity = [u8; 8];
 
 /// What a folder is for.
@@ -20,18 +20,24 @@ pub enum Kind {
     Junk,
     /// A folder for what is thrown away. A move into it teaches nothing.
     Trash,
+    /// A folder with a label of its own in the filter: the number of that label.
+    Topic(u8),
+    /// The folder into which this program moves what the filter is unsure of.
+    Unsure,
 }
 
-/// What a mail is.
+/// What a message is learned as.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Label {
-    /// Mail that must not be lost.
-    Ham,
     /// What the filter is there to find.
     Spam,
+    /// Mail that must not be lost.
+    Ham,
+    /// Mail of a folder with a label of its own.
+    Topic(u8),
 }
 
-/// The flags of a mail that this program uses.
+/// The flags of a message that this program uses.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Flags(u8);
 
@@ -62,17 +68,22 @@ impl Flags {
         self.0 & other.0 == other.0
     }
 
-    /// The label that somebody has given by changing the flags from `old` to these.
-    fn said_after(self, old: Self) -> Option<Label> {
+    /// The label that somebody has given by changing the flags from `old` to these, of a message in
+    /// a folder of this kind.
+    fn said_after(self, old: Self, kind: Kind) -> Option<Label> {
         match (self.has(Self::JUNK), self.has(Self::NOT_JUNK)) {
+            _ if kind == Kind::Trash => None,
             (true, false) if !old.has(Self::JUNK) => Some(Label::Spam),
-            (false, true) if !old.has(Self::NOT_JUNK) => Some(Label::Ham),
+            (false, true) if !old.has(Self::NOT_JUNK) => match kind {
+                Kind::Topic(number) => Some(Label::Topic(number)),
+                _ => Some(Label::Ham),
+            },
             _ => None,
         }
     }
 }
 
-/// A mail in a folder.
+/// A message in a folder.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Placed {
     /// The folder's kind.
@@ -90,15 +101,15 @@ pub struct Placed {
 /// What one look has found.
 #[derive(Debug, Default)]
 pub struct Changes {
-    /// Mails that are gone, as they were.
+    /// Messages that are gone, as they were.
     pub gone: Vec<Placed>,
-    /// Mails that are new.
+    /// Messages that are new.
     pub new: Vec<Placed>,
-    /// Mails with other flags, and what their flags were.
+    /// Messages with other flags, and what their flags were.
     pub flagged: Vec<(Placed, Flags)>,
 }
 
-/// Half of what may be a move: a mail that is gone from a folder, or new in one.
+/// Half of what may be a move: a message that is gone from a folder, or new in one.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Half {
     /// Whether the mail is gone; otherwise it is new.
@@ -114,7 +125,7 @@ pub struct Half {
     looks: u8,
 }
 
-/// A mail of the inbox that this program moves to the junk folder.
+/// A message of the inbox that this program moves.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct OwnMove {
     /// Its number in the inbox.
@@ -123,9 +134,11 @@ pub struct OwnMove {
     pub identity: Identity,
     /// Second at which it is moved.
     pub since: u64,
+    /// The folder to which it is moved, as IMAP writes it.
+    pub to: String,
 }
 
-/// Something to learn: a mail and what it is.
+/// Something to learn: a message and what it is.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Lesson {
     /// The label that the mail is to be learned with.
@@ -141,9 +154,9 @@ pub struct Lesson {
 /// What is concluded from a look.
 #[derive(Debug, Default)]
 pub struct Meaning {
-    /// What is to be learned, each mail once.
+    /// What is to be learned, each message once.
     pub lessons: Vec<Lesson>,
-    /// Mails that have come from outside, not from another watched folder.
+    /// Messages that have come from outside, not from another watched folder.
     pub arrived: Vec<Placed>,
     /// What waits for its other half.
     pub halves: Vec<Half>,
@@ -153,8 +166,8 @@ pub struct Meaning {
     pub is_restless: bool,
 }
 
-/// Seconds that half of a move waits for the other one. Clients without MOVE copy a mail and delete
-/// it then, which takes moments; a copy whose original is deleted later is a copy.
+/// Seconds that half of a move waits for the other one. Clients without MOVE copy a message and
+/// delete it then, which takes moments; a copy whose original is deleted later is a copy.
 pub const WINDOW: u64 = 60;
 
 /// What former looks have left.
@@ -175,16 +188,30 @@ struct Group {
     flagged: Vec<(Placed, Flags)>,
 }
 
+/// What a move teaches.
+fn said(from: &Half, to: &Half) -> Option<Label> {
+    match (from.kind, to.kind) {
+        (one, other) if one == other || (one == Kind::Trash && other != Kind::Junk) => None,
+        (_, Kind::Trash | Kind::Unsure) => None,
+        (_, Kind::Junk) => Some(Label::Spam),
+        (_, Kind::Topic(number)) => Some(Label::Topic(number)),
+        // Whoever takes a message out of a folder for something has not said what it is, unless it
+        // goes back to where it came from.
+        (Kind::Topic(_), Kind::Good) => (to.folder == "INBOX").then_some(Label::Ham),
+        (_, Kind::Good) => Some(Label::Ham),
+    }
+}
+
 /// Which pairs of halves may be one move. Pairs that teach nothing come first: a change that can be
 /// explained without a lesson teaches nothing.
-const RULES: [fn(Kind, Kind) -> bool; 4] = [
-    |from, to| from == to,
-    |from, to| to == Kind::Trash || (from == Kind::Trash && to == Kind::Good),
-    |from, to| from != Kind::Junk && to == Kind::Junk,
-    |from, to| from == Kind::Junk && to == Kind::Good,
+const RULES: [fn(&Half, &Half) -> bool; 4] = [
+    |from, to| from.kind == to.kind,
+    |from, to| said(from, to).is_none(),
+    |from, to| said(from, to) == Some(Label::Spam),
+    |_, _| true,
 ];
 
-/// Concludes from `changes` what is to be learned. `is_elsewhere` tells whether a mail is in a
+/// Concludes from `changes` what is to be learned. `is_elsewhere` says whether a message is in a
 /// folder of another kind now; `now` is the present second.
 pub fn understand(
     changes: Changes,
@@ -227,6 +254,12 @@ impl Half {
         &self.folder
     }
 
+    /// The same half after the folder was given another kind.
+    #[must_use]
+    pub fn of_kind(self, kind: Kind) -> Self {
+        Self { kind, ..self }
+    }
+
     fn waits(&self, now: u64) -> bool {
         self.looks < 2 || now.saturating_sub(self.since) < WINDOW
     }
@@ -252,32 +285,28 @@ impl Group {
         let mut pairs = pair(&mut self.gone, &mut self.new);
         pairs.extend(pair(&mut self.gone, &mut self.waiting_new));
         pairs.extend(pair(&mut self.waiting_gone, &mut self.new));
-        let mut said: Vec<(Label, Half)> = Vec::new();
+        let mut lessons: Vec<(Label, Half)> = Vec::new();
         for (from, to) in pairs {
-            let moved = match (from.kind, to.kind) {
-                (Kind::Good, Kind::Junk) if take(&mut meaning.own, identity) => continue,
-                (Kind::Good | Kind::Trash, Kind::Junk) => Some(Label::Spam),
-                (Kind::Junk, Kind::Good) => Some(Label::Ham),
-                _ => None,
-            };
-            let flagged = to.flags.said_after(from.flags).filter(|_| to.kind != Kind::Trash);
+            if from.kind == Kind::Good && take(&mut meaning.own, &to) {
+                continue;
+            }
+            let moved = said(&from, &to);
+            let flagged = to.flags.said_after(from.flags, to.kind);
             match (moved, flagged) {
                 // The mail was moved and marked as the opposite, and it is unknown which came last.
                 (Some(moved), Some(flagged)) if moved != flagged => {}
-                (Some(label), _) | (None, Some(label)) => said.push((label, to)),
+                (Some(label), _) | (None, Some(label)) => lessons.push((label, to)),
                 (None, None) => {}
             }
         }
         for (placed, old) in self.flagged {
-            if placed.kind != Kind::Trash
-                && let Some(label) = placed.flags.said_after(old)
-            {
-                said.push((label, half(false, placed, now)));
+            if let Some(label) = placed.flags.said_after(old, placed.kind) {
+                lessons.push((label, half(false, placed, now)));
             }
         }
-        let first = said.first().map(|(label, _)| *label);
-        if said.iter().all(|(label, _)| Some(*label) == first)
-            && let Some((label, Half { folder, uid, .. })) = said.pop()
+        let first = lessons.first().map(|(label, _)| *label);
+        if lessons.iter().all(|(label, _)| Some(*label) == first)
+            && let Some((label, Half { folder, uid, .. })) = lessons.pop()
         {
             meaning.lessons.push(Lesson { label, folder, uid, identity });
         }
@@ -303,7 +332,7 @@ fn pair(gone: &mut Vec<Half>, new: &mut Vec<Half>) -> Vec<(Half, Half)> {
     let mut pairs = Vec::new();
     for belongs in RULES {
         while let Some((from, to)) = gone.iter().enumerate().find_map(|(from, left)| {
-            let to = new.iter().position(|it| belongs(left.kind, it.kind))?;
+            let to = new.iter().position(|it| belongs(left, it))?;
             Some((from, to))
         }) {
             pairs.push((gone.remove(from), new.remove(to)));
@@ -312,9 +341,9 @@ fn pair(gone: &mut Vec<Half>, new: &mut Vec<Half>) -> Vec<(Half, Half)> {
     pairs
 }
 
-/// Takes a move of this program out of the list, if it is there.
-fn take(own: &mut Vec<OwnMove>, identity: Identity) -> bool {
-    let at = own.iter().position(|it| it.identity == identity);
+/// Takes a move of this program out of the list, if it has led to `to`.
+fn take(own: &mut Vec<OwnMove>, to: &Half) -> bool {
+    let at = own.iter().position(|it| it.identity == to.identity && it.to == to.folder);
     at.map(|at| own.remove(at)).is_some()
 }
 
@@ -385,7 +414,7 @@ mod tests {
         }
     }
 
-    use Kind::{Good, Junk, Trash};
+    use Kind::{Good, Junk, Topic, Trash, Unsure};
     use Label::{Ham, Spam};
 
     #[test]
@@ -420,7 +449,7 @@ mod tests {
         // A rule on the server has filed it: it was in no other folder.
         let story = Story::new().look(&[], &[&junk()], &[Junk], 0).teaches(&[]);
         assert_eq!(story.arrived, 1);
-        // A mail is expunged, and long after that a rule files an equal one.
+        // A message is expunged, and long after that a rule files an equal one.
         let story = Story::new().look(&[&inbox()], &[], &[], 0).look(&[], &[], &[], 1);
         story.look(&[], &[], &[], 100).look(&[], &[&junk()], &[Junk], 5).teaches(&[]);
         // A copy, whose original is thrown away or deleted for good later.
@@ -450,7 +479,7 @@ mod tests {
         // To and fro between two looks.
         let other = at(Good, "INBOX", 6);
         Story::new().look(&[&inbox()], &[&other], &[Good], 0).teaches(&[]);
-        // Two copies of a mail that change places say nothing.
+        // Two copies of a message that change places say nothing.
         let more = at(Junk, "Junk", 51);
         let swapped = Story::new().look(&[&inbox(), &junk()], &[&other, &more], &[Good, Junk], 0);
         swapped.teaches(&[]);
@@ -463,15 +492,59 @@ mod tests {
         Story::new().look(&[&inbox()], &[&junk()], &[Good, Junk], 0).teaches(&[Spam]);
     }
 
+    fn own_move(since: u64) -> OwnMove {
+        OwnMove { uid: 5, identity: MAIL, since, to: "Junk".into() }
+    }
+
+    #[test]
+    fn folders_with_labels_teach_these() {
+        let (work, lists) = (at(Topic(0), "Work", 7), at(Topic(1), "Lists", 8));
+        let unsure = at(Unsure, "Unsure", 9);
+        for (from, to, expected) in [
+            (inbox(), &work, &[Label::Topic(0)][..]),
+            (archive(), &work, &[Label::Topic(0)]),
+            (work.clone(), &lists, &[Label::Topic(1)]),
+            (junk(), &lists, &[Label::Topic(1)]),
+            (unsure.clone(), &lists, &[Label::Topic(1)]),
+            (work.clone(), &junk(), &[Spam]),
+            (unsure.clone(), &junk(), &[Spam]),
+            (work.clone(), &inbox(), &[Ham]),
+            (unsure.clone(), &inbox(), &[Ham]),
+            (unsure.clone(), &archive(), &[Ham]),
+            (work.clone(), &archive(), &[]),
+            (work.clone(), &trash(), &[]),
+            (trash(), &work, &[]),
+            (inbox(), &unsure, &[]),
+            (junk(), &unsure, &[]),
+            (unsure.clone(), &trash(), &[]),
+            (work.clone(), &at(Topic(0), "Work", 70), &[]),
+        ] {
+            let shown = format!("{} {}", from.folder, to.folder);
+            let story = Story::new().look(&[&from], &[to], &[to.kind], 0);
+            assert_eq!(story.learned, expected, "{shown}");
+            let both = [from.kind, to.kind];
+            let halves = Story::new().look(&[], &[to], &both, 0);
+            let halves = halves.look(&[&from], &[], &[to.kind], 30);
+            assert_eq!(halves.learned, expected, "{shown}");
+        }
+        // A copy in another folder with a label is no move.
+        Story::new().look(&[], &[&work], &[Good, Topic(0)], 0).teaches(&[]);
+    }
+
     #[test]
     fn own_moves_teach_nothing_and_what_follows_does() {
         let mut story = Story::new();
-        story.before.own.push(OwnMove { uid: 5, identity: MAIL, since: story.now });
+        story.before.own.push(own_move(story.now));
         let story = story.look(&[&inbox()], &[&junk()], &[Junk], 1).teaches(&[]);
         assert_eq!(story.before.own, []);
         story.look(&[&junk()], &[&inbox()], &[Good], 1).teaches(&[Ham]);
+        // Before the next look, somebody has moved the mail on to another folder.
+        let mut further = Story::new();
+        further.before.own.push(own_move(further.now));
+        let work = at(Topic(0), "Work", 7);
+        further.look(&[&inbox()], &[&work], &[Topic(0)], 1).teaches(&[Label::Topic(0)]);
         let mut halves = Story::new();
-        halves.before.own.push(OwnMove { uid: 5, identity: MAIL, since: halves.now });
+        halves.before.own.push(own_move(halves.now));
         let halves = halves.look(&[], &[&junk()], &[Good, Junk], 1);
         halves.look(&[&inbox()], &[], &[Junk], 1).teaches(&[]);
     }
@@ -493,6 +566,9 @@ mod tests {
         assert_eq!(flagged(inbox(), none, both), []);
         assert_eq!(flagged(inbox(), both, Flags::JUNK), []);
         assert_eq!(flagged(trash(), none, Flags::JUNK), []);
+        let work = || at(Topic(3), "Work", 7);
+        assert_eq!(flagged(work(), none, Flags::JUNK), [Spam]);
+        assert_eq!(flagged(work(), none, Flags::NOT_JUNK), [Label::Topic(3)]);
     }
 
     #[test]
@@ -507,7 +583,7 @@ mod tests {
         Story::new().look(&[&from], &[&to], &[Good], 0).teaches(&[Ham]);
         let archived = marked(archive(), Flags::JUNK);
         Story::new().look(&[&inbox()], &[&archived], &[Good], 0).teaches(&[Spam]);
-        // A mail that comes with a flag was marked by a rule.
+        // A message that comes with a flag was marked by a rule.
         let story = Story::new().look(&[], &[&marked(inbox(), Flags::JUNK)], &[Good], 0);
         story.teaches(&[]);
     }

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //! The command line.
 
-use clap::Parser;
+use clap::{Parser, ValueEnum};
 use std::path::PathBuf;
 
-/// Learns from the mails that a person moves to the junk folder of an IMAP account, and out of it.
+/// Learns from the messages that a person moves to the junk folder of an IMAP account, and out of
+/// it.
 #[derive(Debug, Parser)]
 #[command(
     name = "dbacl-imap",
@@ -14,6 +15,10 @@ use std::path::PathBuf;
                   there."
 )]
 pub struct Options {
+    /// What to do in place of watching the account
+    #[arg(value_name = "TASK")]
+    pub task: Option<Task>,
+
     /// Read settings from this file
     #[arg(long, value_name = "FILE")]
     pub config: Option<PathBuf>,
@@ -46,6 +51,15 @@ pub struct Options {
     #[arg(long, value_name = "NAME")]
     pub folder: Vec<String>,
 
+    /// Move new mail in the inbox that is confidently of this folder there; * stands for any
+    /// letters; may be repeated
+    #[arg(long, value_name = "NAME")]
+    pub sort: Vec<String>,
+
+    /// Move new mail in the inbox that the filter is unsure of to this folder
+    #[arg(long, value_name = "NAME")]
+    pub unsure: Option<String>,
+
     /// Name of the folder for spam, if the server does not say which it is
     #[arg(long, value_name = "NAME")]
     pub junk: Option<String>,
@@ -54,9 +68,30 @@ pub struct Options {
     #[arg(long, value_name = "NAME")]
     pub trash: Option<String>,
 
-    /// Move new mail in the inbox that is surely spam to the folder for spam
+    /// Move new mail in the inbox that is confidently spam to the folder for spam
     #[arg(long)]
     pub move_spam: bool,
+
+    /// Add a message to the inbox each week that says what was done, and what the filter doubts
+    #[arg(long)]
+    pub letter: bool,
+
+    /// With learn and replay: take so many messages of each folder, the newest ones
+    #[arg(long, value_name = "NUMBER", default_value_t = 1000, hide_default_value = true)]
+    pub newest: usize,
+
+    /// With learn and replay: take no message for good because somebody answered or flagged it,
+    /// knows its sender, or reads the list
+    #[arg(long)]
+    pub no_guesses: bool,
+
+    /// With replay: report on the messages of so many days (30)
+    #[arg(long, value_name = "NUMBER", default_value_t = 30, hide_default_value = true)]
+    pub days: u32,
+
+    /// With learn: replace a filter that is there; its corrections stay
+    #[arg(long)]
+    pub replace: bool,
 
     /// Speak without TLS; only with a server on this machine
     #[arg(long)]
@@ -85,4 +120,15 @@ pub struct Options {
     /// Say what has been done so far, and end
     #[arg(long)]
     pub status: bool,
+}
+
+/// What the program can do in place of watching an account.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Task {
+    /// Ask for what no option says, try to log in, and write the settings
+    Setup,
+    /// Make the filter from the account's folders
+    Learn,
+    /// Report what a filter would have moved
+    Replay,
 }

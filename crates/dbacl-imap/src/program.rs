@@ -1,13 +1,17 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //! The program: reads options and configuration, and looks at the account until a signal comes.
 
-use crate::config::Config;
+use crate::config::{Config, usual_path};
 use crate::connection::Fault;
+use crate::first;
 use crate::folder_names::from_imap;
-use crate::options::Options;
+use crate::options::{Options, Task};
+use crate::setup;
 use crate::state::{Found, State};
-use crate::watch::{Handles, Mode, News, Watcher};
-use dbacl_cli::status::{FORBIDDEN, IO, LATER, UNAVAILABLE, USAGE};
+use crate::watch::{Handles, Mode, News, Watcher, log_in};
+use dbacl::{FittedSetError, MailFilterError};
+use dbacl_cli::status::{FORBIDDEN, IO, LATER, NO_INPUT, UNAVAILABLE, USAGE};
+use dbacl_cli::terminal::Shown;
 use dbacl_cli::{arguments, output};
 use dbacl_files::atomic_file::{beside, private_folder};
 use dbacl_files::lock::{Lock, LockError, Patience, holder_text};
@@ -15,6 +19,7 @@ use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 use std::fmt::Write as _;
 use std::fs;
+use std::io::{self, IsTerminal};
 use std::path::Path;
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -31,8 +36,13 @@ pub fn main() -> ExitCode {
 }
 
 fn begin(options: Options) -> Result<(), (u8, String)> {
+    if options.task == Some(Task::Setup) {
+        return set_up(options);
+    }
     let is_check = options.check;
     let (is_once, is_dry_run, is_status) = (options.once, options.dry_run, options.status);
+    let (task, newest, days, replace) =
+        (options.task, options.newest, options.days, options.replace);
     let config = settings(options).map_err(|error| (USAGE, error.to_string()))?;
     let path = config.state.clone().unwrap_or_default();
     if is_status {
@@ -44,7 +54,16 @@ fn begin(options: Options) -> Result<(), (u8, String)> {
         (false, true) => Mode::Once,
         (false, false) => Mode::Forever,
     };
-    let _lock = if mode == Mode::DryRun || is_check { None } else { Some(lock(&path)?) };
+    let room = beside(&path, if task == Some(Task::Replay) { ".replay" } else { ".learn" });
+    if task == Some(Task::Learn) && !replace && config.filter.exists() {
+        let text = "there is a filter already; --replace learns it again from the account";
+        return Err((USAGE, format!("{}: {text}", config.filter.display())));
+    }
+    let _lock = match task {
+        Some(_) => Some(lock(&room)?),
+        None if mode == Mode::DryRun || is_check => None,
+        None => Some(lock(&path)?),
+    };
     let handles = Arc::new(Handles::default());
     let (tell, news) = channel();
     let mut signals = Signals::new([SIGTERM, SIGINT, SIGHUP])
@@ -67,15 +86,28 @@ fn begin(options: Options) -> Result<(), (u8, String)> {
     listening.map_err(|error| (LATER, format!("cannot wait for signals: {error}")))?;
     let is_stopped = Arc::clone(&handles.stop);
     let say = |text: &str| arguments::say(NAME, text);
-    let mut watcher = Watcher::new(&config, place, &path, mode, handles, &say)
-        .map_err(|fault| in_words(&fault))?;
-    let mut checked = None;
-    let result = if is_check {
-        watcher.check().map(|text| checked = Some(text))
-    } else if mode == Mode::Forever {
-        watcher.forever(&tell, &news)
+    let mut printed = None;
+    let result = if let Some(task) = task {
+        let stop = Arc::clone(&is_stopped);
+        let made = first::Task { config: &config, room: &room, newest, stop, say: &say };
+        let work = || {
+            let mut session = log_in(&config, &place, &config.credentials()?, &handles)?;
+            let text = match task {
+                Task::Replay => made.replay(&mut session, days)?,
+                Task::Learn | Task::Setup => made.learn(&mut session)?,
+            };
+            session.end();
+            Ok(text)
+        };
+        work().map(|text| printed = Some(text))
     } else {
-        watcher.once()
+        let mut watcher = Watcher::new(&config, place, &path, mode, handles, &say)
+            .map_err(|fault| in_words(&fault))?;
+        match mode {
+            _ if is_check => watcher.check().map(|text| printed = Some(text)),
+            Mode::Forever => watcher.forever(&tell, &news),
+            Mode::Once | Mode::DryRun => watcher.once(),
+        }
     };
     match result {
         // The connection was cut off because the program is being stopped; that is no failure.
@@ -84,7 +116,7 @@ fn begin(options: Options) -> Result<(), (u8, String)> {
             let (status, _) = in_words(&fault);
             Err((status, fault.at(&config.server, config.port())))
         }
-        Ok(()) => checked.map_or(Ok(()), |text| print(&text)),
+        Ok(()) => printed.map_or(Ok(()), |text| print(&text)),
     }
 }
 
@@ -98,6 +130,7 @@ fn print(text: &str) -> Result<(), (u8, String)> {
 fn in_words(fault: &Fault) -> (u8, String) {
     let status = match fault {
         Fault::Login { .. } => FORBIDDEN,
+        Fault::Filter(FittedSetError::Open(MailFilterError::NoFilter { .. })) => NO_INPUT,
         Fault::Filter(_) | Fault::NoFolder(_) | Fault::State(_) | Fault::Secret(_) => UNAVAILABLE,
         _ => LATER,
     };
@@ -106,7 +139,12 @@ fn in_words(fault: &Fault) -> (u8, String) {
 
 /// The configuration, with options in the place of its settings.
 fn settings(options: Options) -> Result<Config, crate::config::ConfigError> {
-    let mut config = Config::read(options.config.as_deref())?;
+    let config = Config::read(options.config.as_deref())?;
+    with_options(config, options).checked()
+}
+
+/// The settings with options in their place.
+fn with_options(mut config: Config, options: Options) -> Config {
     config.server = options.server.unwrap_or(config.server);
     config.port = options.port.or(config.port);
     config.user = options.user.unwrap_or(config.user);
@@ -116,13 +154,52 @@ fn settings(options: Options) -> Result<Config, crate::config::ConfigError> {
     }
     config.filter = options.filter.unwrap_or(config.filter);
     config.folders.extend(options.folder);
+    config.sort.extend(options.sort);
+    config.unsure = options.unsure.or(config.unsure);
     config.junk = options.junk.or(config.junk);
     config.trash = options.trash.or(config.trash);
     config.move_spam |= options.move_spam;
+    if options.no_guesses {
+        config.guesses = Some(false);
+    }
+    config.letter |= options.letter;
     config.plain |= options.plain;
     config.certificates = options.certificates.or(config.certificates);
     config.state = options.state.or(config.state);
-    config.checked()
+    config
+}
+
+/// Asks for settings, tries them and writes them.
+fn set_up(options: Options) -> Result<(), (u8, String)> {
+    let path = options.config.clone().or_else(usual_path);
+    let path = path.ok_or_else(|| (USAGE, "there is no HOME: name the file by --config".into()))?;
+    if path.exists() {
+        let text = "the settings are there already; remove the file, or name another by --config";
+        return Err((USAGE, format!("{}: {text}", path.display())));
+    }
+    let told = |fault: &Fault| (in_words(fault).0, fault.to_string());
+    let mut config = with_options(Config::default(), options);
+    let is_anybody_there = io::stdin().is_terminal();
+    let (mut input, mut output) = (io::stdin().lock(), Shown::new(io::stderr()));
+    let input = is_anybody_there.then_some(&mut input as &mut dyn io::BufRead);
+    let mut talk = setup::Dialogue { input, output: &mut output };
+    setup::account(&mut config, &mut talk).map_err(|fault| told(&fault))?;
+    let tried = config.clone().checked().map_err(|error| (USAGE, error.to_string()))?;
+    let place = tried.place().map_err(|error| (USAGE, error.to_string()))?;
+    let handles = Handles::default();
+    let mut ask = || {
+        let mut session = log_in(&tried, &place, &tried.credentials()?, &handles)?;
+        setup::folders(&mut config, &mut session, &mut talk)?;
+        session.end();
+        Ok(())
+    };
+    ask().map_err(|fault: Fault| (in_words(&fault).0, fault.at(&tried.server, tried.port())))?;
+    setup::write(&config, &path).map_err(|fault| told(&fault))?;
+    let path = path.display();
+    print(&format!(
+        "{path} is written. Next: dbacl-imap learn makes the filter, dbacl-imap replay says what \
+         it would have moved, and dbacl-imap begins"
+    ))
 }
 
 /// Locks the state for this process. Two processes with one state would learn every move twice.
@@ -154,7 +231,7 @@ fn status(config: &Config, path: &Path) -> Result<(), (u8, String)> {
         }
         Found::Unusable => {
             return unknown(
-                "the state is damaged, or of another version; the next look notes all mails anew \
+                "the state is damaged, or of another version; the next look notes all messages again \
                  and learns nothing from them",
             );
         }
@@ -164,10 +241,13 @@ fn status(config: &Config, path: &Path) -> Result<(), (u8, String)> {
     let mut text = format!("looked {age} s ago");
     for (name, folder) in &state.folders {
         // A string can be written.
-        let _ = write!(text, "; {} {} mails", from_imap(name), folder.mails.len());
+        let _ = write!(text, "; {} {} messages", from_imap(name), folder.mails.len());
     }
     let counts = state.counts;
     let _ = write!(text, "; learned {} as spam, {} as ham", counts.spam, counts.ham);
-    let _ = write!(text, "; moved {} to the folder for spam", counts.moved);
+    if counts.topics > 0 {
+        let _ = write!(text, ", {} with labels of folders", counts.topics);
+    }
+    let _ = write!(text, "; moved {}", counts.moved);
     print(&text)
 }

@@ -19,16 +19,16 @@ use imap_next::imap_types::sequence::{SeqOrUid, Sequence, SequenceSet};
 use std::num::{NonZeroU32, NonZeroU64};
 use std::time::Duration;
 
-/// Header lines that identify a mail. They do not change when it is moved.
+/// Header lines that identify a message. They do not change when it is moved.
 const KNOWN_BY: [&str; 6] = ["Message-ID", "Date", "From", "To", "Subject", "Received"];
 
-/// The first bytes of a mail that are fetched; the mail filter reads no more of a mail.
+/// The first bytes of a message that are fetched; the mail filter reads no more of a message.
 pub const MOST_OF_A_MAIL: u32 = 8 << 20;
 
 /// The most ranges of numbers in one command.
 const RANGES: usize = 200;
 
-/// The most mails in a folder; a larger number is taken for a fault of the server.
+/// The most messages in a folder; a larger number is taken for a fault of the server.
 const MOST_MAILS: usize = 20_000_000;
 
 /// What a server can do.
@@ -36,13 +36,13 @@ const MOST_MAILS: usize = 20_000_000;
 pub struct Abilities {
     /// IDLE: announces news (RFC 2177).
     pub idle: bool,
-    /// MOVE: moves mails (RFC 6851).
+    /// MOVE: moves messages (RFC 6851).
     pub moves: bool,
-    /// UIDPLUS: expunges single mails (RFC 4315).
+    /// UIDPLUS: expunges single messages (RFC 4315).
     pub uidplus: bool,
     /// CONDSTORE: reports what has changed since a given state (RFC 7162).
     pub condstore: bool,
-    /// QRESYNC: reports which mails are gone (RFC 7162); it was enabled in this session.
+    /// QRESYNC: reports which messages are gone (RFC 7162); it was enabled in this session.
     pub qresync: bool,
     enable: bool,
     at_once: bool,
@@ -68,12 +68,14 @@ pub struct Listed {
     pub name: String,
     /// Its attributes in small letters, such as `\junk`.
     pub attributes: Vec<String>,
+    /// What stands between its name and those of folders below it; `None` if there can be none.
+    pub delimiter: Option<char>,
 }
 
 /// A folder that was just selected.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Selected {
-    /// How many mails it has.
+    /// How many messages it has.
     pub exists: u32,
     /// UIDVALIDITY.
     pub validity: u32,
@@ -81,13 +83,13 @@ pub struct Selected {
     pub next: u32,
     /// HIGHESTMODSEQ, or 0.
     pub modseq: u64,
-    /// Mails that are gone since the state that was given.
+    /// Messages that are gone since the state that was given.
     pub vanished: Vec<(u32, u32)>,
-    /// Mails with other flags since then, and new ones.
+    /// Messages with other flags since then, and new ones.
     pub changed: Vec<(u32, Flags)>,
 }
 
-/// What identifies a mail that the state does not have yet.
+/// What identifies a message that the state does not have yet.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Introduced {
     /// Its number.
@@ -98,6 +100,32 @@ pub struct Introduced {
     pub size: u32,
     /// The header lines that identify it.
     pub header: Vec<u8>,
+}
+
+/// When a message came.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Arrival {
+    /// Its number.
+    pub uid: u32,
+    /// The second at which the server got it, from the beginning of 1970.
+    pub second: i64,
+    /// The day, such as `2026-11-03`.
+    pub day: String,
+}
+
+/// What a message's flags and fields say of it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Trace {
+    /// Its number.
+    pub uid: u32,
+    /// Whether somebody has answered or flagged it.
+    pub is_marked: bool,
+    /// Whether it comes from a mailing list.
+    pub is_list: bool,
+    /// The addresses of its senders, in small letters.
+    pub from: Vec<String>,
+    /// Those of its receivers.
+    pub to: Vec<String>,
 }
 
 /// A user's session with a server.
@@ -161,7 +189,8 @@ impl<S: Wire> Session<S> {
         match credentials {
             Credentials::Token(token) if bearer => {
                 let message = format!(
-                    "n,a={user},\x01host={host}\x01port={port}\x01auth=Bearer {token}\x01\x01"
+                    "n,a={},\x01host={host}\x01port={port}\x01auth=Bearer {token}\x01\x01",
+                    saslname(user)
                 );
                 let mechanism = AuthMechanism::OAuthBearer;
                 connection.authenticate(user, mechanism, message.as_bytes(), at_once)
@@ -198,14 +227,15 @@ impl<S: Wire> Session<S> {
         let mut found = Vec::new();
         let body = CommandBody::List { reference, mailbox_wildcard: all };
         self.connection.must("LIST", body, &mut |answer| {
-            if let Answer::Data(Data::List { items, mailbox, .. }) = answer
+            if let Answer::Data(Data::List { items, mailbox, delimiter }) = answer
                 && !items.contains(&FlagNameAttribute::Noselect)
                 && let Some(name) = name_of(&mailbox)
             {
                 let attributes = items.iter().map(|item| item.to_string().to_ascii_lowercase());
                 let attributes: Vec<String> = attributes.collect();
                 if !attributes.iter().any(|it| it == "\\nonexistent") && found.len() < 100_000 {
-                    found.push(Listed { name, attributes });
+                    let delimiter = delimiter.map(|it| it.inner());
+                    found.push(Listed { name, attributes, delimiter });
                 }
             }
             Ok(())
@@ -253,7 +283,7 @@ impl<S: Wire> Session<S> {
         Ok(selected)
     }
 
-    /// Numbers and flags of all mails of the folder, or of those that have changed since.
+    /// Numbers and flags of all messages of the folder, or of those that have changed since.
     ///
     /// # Errors
     /// [`Fault`]
@@ -261,10 +291,8 @@ impl<S: Wire> Session<S> {
         let since = since.and_then(NonZeroU64::new);
         let modifiers = since.map(FetchModifier::ChangedSince).into_iter().collect();
         let items = vec![MessageDataItemName::Uid, MessageDataItemName::Flags];
-        let first = SeqOrUid::from(NonZeroU32::MIN);
-        let all = SequenceSet::from(Sequence::Range(first, SeqOrUid::Asterisk));
         let mut found = Vec::new();
-        self.fetch(all, items, modifiers, &mut |items| {
+        self.fetch(all(), items, modifiers, &mut |items| {
             if let (Some(uid), Some(flags)) = (uid_of(items), flags_of(items)) {
                 found.push((uid, flags));
             }
@@ -275,7 +303,63 @@ impl<S: Wire> Session<S> {
         Ok(found)
     }
 
-    /// Numbers of all mails of the folder, in order.
+    /// All messages of the folder but those that are marked as deleted, in order of their numbers.
+    ///
+    /// # Errors
+    /// [`Fault`]
+    pub fn arrivals(&mut self) -> Result<Vec<Arrival>, Fault> {
+        let items = vec![
+            MessageDataItemName::Uid,
+            MessageDataItemName::Flags,
+            MessageDataItemName::InternalDate,
+        ];
+        let mut found = Vec::new();
+        self.fetch(all(), items, Vec::new(), &mut |items| {
+            let came = items.iter().find_map(|item| match item {
+                MessageDataItem::InternalDate(came) => Some(came.as_ref()),
+                _ => None,
+            });
+            if let (Some(uid), Some(flags), Some(came)) = (uid_of(items), flags_of(items), came)
+                && !flags.has(Flags::DELETED)
+            {
+                let day = came.date_naive().to_string();
+                found.push(Arrival { uid, second: came.timestamp(), day });
+            }
+            within(found.len())
+        })?;
+        found.sort_unstable_by_key(|mail| mail.uid);
+        found.dedup_by_key(|mail| mail.uid);
+        Ok(found)
+    }
+
+    /// What flags and fields say of messages; those that are gone meanwhile are left out.
+    ///
+    /// # Errors
+    /// [`Fault`]
+    pub fn traces(&mut self, uids: &[u32]) -> Result<Vec<Trace>, Fault> {
+        let fields = ["From", "To", "Cc", "List-Id"];
+        let items = vec![MessageDataItemName::Uid, MessageDataItemName::Flags, header(&fields)];
+        let mut found = Vec::new();
+        for set in sets(uids) {
+            self.fetch(set, items.clone(), Vec::new(), &mut |items| {
+                if let (Some(uid), Some(fields)) = (uid_of(items), body_of(items))
+                    && uids.binary_search(&uid).is_ok()
+                {
+                    let is_marked = items.iter().any(|item| match item {
+                        MessageDataItem::Flags(list) => list.iter().any(|flag| {
+                            matches!(flag, FlagFetch::Flag(Flag::Answered | Flag::Flagged))
+                        }),
+                        _ => false,
+                    });
+                    found.push(Trace::new(uid, is_marked, fields));
+                }
+                within(found.len())
+            })?;
+        }
+        Ok(found)
+    }
+
+    /// Numbers of all messages of the folder, in order.
     ///
     /// # Errors
     /// [`Fault`]
@@ -294,7 +378,7 @@ impl<S: Wire> Session<S> {
         Ok(found)
     }
 
-    /// Fetches what identifies mails; those that are gone meanwhile are left out.
+    /// Fetches what identifies messages; those that are gone meanwhile are left out.
     ///
     /// # Errors
     /// [`Fault`]
@@ -303,17 +387,11 @@ impl<S: Wire> Session<S> {
         uids: &[u32],
         mut hear: impl FnMut(Introduced),
     ) -> Result<(), Fault> {
-        let fields = KNOWN_BY.map(|name| AString::try_from(name).expect("a word")).to_vec();
-        let fields = Vec1::try_from(fields).expect("there are some");
         let items = vec![
             MessageDataItemName::Uid,
             MessageDataItemName::Flags,
             MessageDataItemName::Rfc822Size,
-            MessageDataItemName::BodyExt {
-                section: Some(Section::HeaderFields(None, fields)),
-                partial: None,
-                peek: true,
-            },
+            header(&KNOWN_BY),
         ];
         for set in sets(uids) {
             self.fetch(set, items.clone(), Vec::new(), &mut |items| {
@@ -333,7 +411,7 @@ impl<S: Wire> Session<S> {
         Ok(())
     }
 
-    /// Sizes of mails.
+    /// Sizes of messages.
     ///
     /// # Errors
     /// [`Fault`]
@@ -359,8 +437,8 @@ impl<S: Wire> Session<S> {
         Ok(found)
     }
 
-    /// Mails themselves, of each the first [`MOST_OF_A_MAIL`] bytes; those that are gone are left
-    /// out.
+    /// Messages themselves, of each the first [`MOST_OF_A_MAIL`] bytes; those that are gone are
+    /// left out.
     ///
     /// # Errors
     /// [`Fault`]
@@ -386,7 +464,7 @@ impl<S: Wire> Session<S> {
         Ok(found)
     }
 
-    /// Moves mails of the folder that is selected to another one.
+    /// Moves messages of the folder that is selected to another one.
     ///
     /// # Errors
     /// [`Fault::Refused`] if nothing was moved.
@@ -417,6 +495,16 @@ impl<S: Wire> Session<S> {
             }
         }
         Ok(())
+    }
+
+    /// Adds a message to a folder.
+    ///
+    /// # Errors
+    /// [`Fault::Refused`] if it was not added.
+    pub fn append(&mut self, folder: &str, message: Vec<u8>) -> Result<(), Fault> {
+        let body = CommandBody::append(mailbox(folder)?, Vec::new(), None, message)
+            .map_err(|_| Fault::Senseless("a message holds a zero byte"))?;
+        self.connection.must("APPEND", body, &mut |_| Ok(())).map(drop)
     }
 
     /// Sends NOOP, so that the server does not close an idle connection.
@@ -515,6 +603,40 @@ impl Selected {
     }
 }
 
+/// Asks for fields of the header.
+fn header(names: &[&'static str]) -> MessageDataItemName<'static> {
+    let fields = names.iter().map(|name| AString::try_from(*name).expect("a word"));
+    let fields = Vec1::try_from(fields.collect::<Vec<_>>()).expect("there are some");
+    let section = Some(Section::HeaderFields(None, fields));
+    MessageDataItemName::BodyExt { section, partial: None, peek: true }
+}
+
+impl Trace {
+    /// From lines of the header.
+    fn new(uid: u32, is_marked: bool, header: &[u8]) -> Self {
+        let (from, to) = (Vec::new(), Vec::new());
+        let mut trace = Self { uid, is_marked, is_list: false, from, to };
+        let mut field = String::new();
+        for line in header.split(|&byte| byte == b'\n') {
+            let line = String::from_utf8_lossy(line).to_lowercase();
+            let mut rest = line.as_str();
+            if !line.starts_with([' ', '\t']) {
+                let (name, value) = line.split_once(':').unwrap_or_default();
+                (field, rest) = (name.trim_end().to_owned(), value);
+            }
+            let words = rest.split(|it: char| it.is_whitespace() || "<>,;:\"()".contains(it));
+            let addresses = words.filter(|word| word.contains('@')).map(str::to_owned);
+            match field.as_str() {
+                "from" => trace.from.extend(addresses),
+                "to" | "cc" => trace.to.extend(addresses),
+                "list-id" => trace.is_list = true,
+                _ => {}
+            }
+        }
+        trace
+    }
+}
+
 const fn within(count: usize) -> Result<(), Fault> {
     if count > MOST_MAILS { Err(Fault::Endless) } else { Ok(()) }
 }
@@ -522,6 +644,11 @@ const fn within(count: usize) -> Result<(), Fault> {
 fn mailbox(name: &str) -> Result<Mailbox<'static>, Fault> {
     Mailbox::try_from(name.to_owned())
         .map_err(|_| Fault::NoFolder(format!("{} is no name of a folder", name.escape_debug())))
+}
+
+/// A user's name as `OAUTHBEARER` writes it (RFC 5801, 4: `saslname`).
+fn saslname(user: &str) -> String {
+    user.replace('=', "=3D").replace(',', "=2C")
 }
 
 /// The name of a folder; `None` if it is no text.
@@ -569,6 +696,12 @@ fn body_of<'a>(items: &'a [MessageDataItem<'_>]) -> Option<&'a [u8]> {
     })
 }
 
+/// All messages of a folder.
+fn all() -> SequenceSet {
+    let first = SeqOrUid::from(NonZeroU32::MIN);
+    SequenceSet::from(Sequence::Range(first, SeqOrUid::Asterisk))
+}
+
 /// Numbers, in order, as few sets of ranges.
 fn sets(uids: &[u32]) -> Vec<SequenceSet> {
     let ranges = uids.chunk_by(|one, next| one.checked_add(1) == Some(*next));
@@ -585,4 +718,31 @@ fn sets(uids: &[u32]) -> Vec<SequenceSet> {
         .collect();
     let sets = ranges.chunks(RANGES).map(|chunk| SequenceSet::try_from(chunk.to_vec()));
     sets.filter_map(Result::ok).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn addresses_are_found_in_folded_fields() {
+        let header = b"From: \"Bob, (home)\" <Bob@Example.org>\r\nTO: alice@example.net,\r\n \
+                       Carol <carol@example.com>\r\nCc:\r\n\r\n";
+        let trace = Trace::new(7, true, header);
+        assert_eq!(trace.from, ["bob@example.org"]);
+        assert_eq!(trace.to, ["alice@example.net", "carol@example.com"]);
+        assert!(!trace.is_list && trace.is_marked);
+        assert!(Trace::new(7, false, b"List-ID: <a.example.org>\n").is_list);
+    }
+
+    #[test]
+    fn names_of_users_do_not_end_the_header_of_a_token() {
+        for (user, written) in [
+            ("alice@example.org", "alice@example.org"),
+            ("a,host=evil", "a=2Chost=3Devil"),
+            ("=2C", "=3D2C"),
+        ] {
+            assert_eq!(saslname(user), written);
+        }
+    }
 }

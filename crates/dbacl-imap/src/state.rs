@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-//! The state of an account: which mails are in which folder, in some 14 bytes for each mail. It is
-//! one file, which is replaced as a whole.
+//! The state of an account: which messages are in which folder, in some 14 bytes for each message.
+//! It is one file, which is replaced as a whole.
 //!
 //! The file: a line of text, the checksum (CRC-32, little-endian) of all that follows, and the
 //! fields of [`State`] as `postcard` writes them. A state that is damaged, or of another version,
-//! is replaced: the next look records all mails anew, and learns nothing from what it finds. A file
-//! that does not begin as a state does is never replaced.
+//! is replaced: the next look records all messages again, and learns nothing from what it finds. A
+//! file that does not begin as a state does is never replaced.
 
+use crate::letter::Week;
 use crate::moves::{Flags, Half, Identity, OwnMove};
 use dbacl_files::atomic_file::{Access, Disk, SaveError, replace_with_access};
 use dbacl_files::reading::{read_beginning, read_regular};
@@ -19,7 +20,7 @@ use std::io;
 use std::path::Path;
 
 /// The first line of a state file.
-const MAGIC: &[u8] = b"dbacl-imap state 1\n";
+const MAGIC: &[u8] = b"dbacl-imap state 3\n";
 
 /// How the state files of all versions begin.
 const OURS: &[u8] = b"dbacl-imap state ";
@@ -47,7 +48,7 @@ impl Found {
     }
 }
 
-/// A mail as it was when it was last looked at.
+/// A message as it was when it was last looked at.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Mail {
     /// Its number in the folder.
@@ -61,24 +62,26 @@ pub struct Mail {
 /// A folder as it was when it was last looked at.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Folder {
-    /// UIDVALIDITY: if it changes, all numbers stand for other mails.
+    /// UIDVALIDITY: if it changes, all numbers stand for other messages.
     pub validity: u32,
     /// UIDNEXT; 0 if the server has not said it.
     pub next: u32,
     /// HIGHESTMODSEQ; 0 if the server has none.
     pub modseq: u64,
-    /// Its mails, by number.
+    /// Its messages, by number.
     pub mails: Vec<Mail>,
 }
 
 /// What the program has done since the state was made.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Counts {
-    /// Mails learned as ham.
+    /// Messages learned as ham.
     pub ham: u64,
-    /// Mails learned as spam.
+    /// Messages learned as spam.
     pub spam: u64,
-    /// Mails moved to the junk folder.
+    /// Messages learned with the labels of folders.
+    pub topics: u64,
+    /// Messages that the program has moved.
     pub moved: u64,
 }
 
@@ -87,7 +90,7 @@ pub struct Counts {
 pub struct State {
     /// The account, as [`crate::config::Config::account`] gives it.
     pub account: String,
-    /// The key of the checksums in identities. It is secret, so that nobody can make a mail with
+    /// The key of the checksums in identities. It is secret, so that nobody can make a message with
     /// the identity of another.
     key: (u64, u64),
     /// Folders by their names, as IMAP writes them.
@@ -98,6 +101,8 @@ pub struct State {
     pub own: Vec<OwnMove>,
     /// What the program has done.
     pub counts: Counts,
+    /// What the next letter will say.
+    pub week: Week,
 }
 
 impl State {
@@ -111,6 +116,7 @@ impl State {
             halves: Vec::new(),
             own: Vec::new(),
             counts: Counts::default(),
+            week: Week::default(),
         }
     }
 
@@ -122,11 +128,12 @@ impl State {
         halves: Vec<Half>,
         own: Vec<OwnMove>,
     ) -> Self {
-        let Self { account, key, counts, .. } = self;
-        Self { account: account.clone(), key: *key, folders, halves, own, counts: *counts }
+        let Self { account, key, counts, week, .. } = self;
+        let (account, week) = (account.clone(), week.clone());
+        Self { account, key: *key, folders, halves, own, counts: *counts, week }
     }
 
-    /// The identity of a mail of `size` bytes with these header lines.
+    /// The identity of a message of `size` bytes with these header lines.
     pub fn identity(&self, size: u32, header: &[u8]) -> Identity {
         let mut hasher = SipHasher24::new_with_keys(self.key.0, self.key.1);
         hasher.write(&size.to_le_bytes());
@@ -152,7 +159,7 @@ impl State {
             Some(state) => Found::OtherAccount(state.account),
             None if is_ours(&bytes) => Found::Unusable,
             None => {
-                let text = "this file is none of dbacl-imap; name another one for the state";
+                let text = "not a state of dbacl-imap; name another file with --state";
                 return Err(io::Error::new(io::ErrorKind::InvalidData, text));
             }
         })

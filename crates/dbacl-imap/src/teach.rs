@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-//! Fetches the mails of lessons from the server and gives them to the filter, many at a time.
+//! Fetches the messages of lessons from the server and gives them to the filter, many at a time.
 
 use crate::connection::Fault;
 use crate::moves::{Label, Lesson};
 use crate::session::{MOST_OF_A_MAIL, Session};
 use crate::transport::Wire;
-use dbacl::{FittedSet, FittedSetOptions, Outcome};
+use dbacl::{FittedSet, FittedSetOptions, MailRole, Outcome, SetVerdict};
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -14,22 +15,25 @@ use std::sync::atomic::AtomicBool;
 /// little memory, and make few generations of the filter.
 const BATCH_BYTES: u64 = 4 << 20;
 
-/// The most mails that are fetched and learned together.
+/// The most messages that are fetched and learned together.
 const BATCH_MAILS: usize = 1000;
 
 /// What learns the lessons: the filter, or a stand-in in tests.
 pub trait MailLearner {
-    /// Learns mails; returns how many of them it did not know with this label.
+    /// Learns messages; returns how many of them it did not know with this label.
     ///
     /// # Errors
     /// Nothing was learned, and the lesson has to be given again.
     fn learn(&mut self, label: Label, mails: &[Vec<u8>]) -> Result<usize, Fault>;
+}
 
-    /// Whether a mail is surely spam.
-    ///
-    /// # Errors
-    /// The mail cannot be judged.
-    fn is_spam(&mut self, mail: &[u8]) -> Result<bool, Fault>;
+/// What the filter says of a message.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Verdict {
+    /// It is confidently what mail with this label is.
+    Sure(Label),
+    /// The filter is unsure.
+    Unsure,
 }
 
 /// The filter in a folder. It is opened when it is needed first.
@@ -37,12 +41,18 @@ pub struct Filter {
     folder: PathBuf,
     options: FittedSetOptions,
     set: Option<FittedSet>,
+    topics: Vec<String>,
 }
 
 impl Filter {
     /// The filter in `folder`; work on it ends early once `stop` is set.
     pub fn new(folder: PathBuf, stop: Arc<AtomicBool>) -> Self {
-        Self { folder, options: FittedSetOptions::default().stop(stop), set: None }
+        Self {
+            folder,
+            options: FittedSetOptions::default().stop(stop),
+            set: None,
+            topics: Vec::new(),
+        }
     }
 
     /// The filter as it is now.
@@ -53,38 +63,107 @@ impl Filter {
         if let Some(set) = &mut self.set {
             set.reload_if_changed()?;
         } else {
-            self.set = Some(FittedSet::open(&self.folder, &self.options)?);
+            let set = FittedSet::open(&self.folder, &self.options)?;
+            // A filter that cannot learn what moves say is refused before anything is moved.
+            for role in [MailRole::Ham, MailRole::Spam] {
+                set.label_for(role)?;
+            }
+            self.set = Some(set);
         }
         self.set.as_mut().ok_or(Fault::Senseless("no filter"))
     }
 }
 
-impl MailLearner for Filter {
-    fn learn(&mut self, label: Label, mails: &[Vec<u8>]) -> Result<usize, Fault> {
-        let set = self.open()?;
-        let name = set.labels().get(label as usize).cloned().unwrap_or_default();
-        let report = set.correct_all(&name, mails.iter().map(Vec::as_slice))?;
-        let is_news = |outcome: &Outcome| !matches!(outcome, Outcome::Known | Outcome::Empty);
-        Ok(report.documents.iter().filter(|document| is_news(&document.outcome)).count())
+impl Filter {
+    /// The labels that are neither spam nor ham; [`Label::Topic`] counts them.
+    pub fn topics(&self) -> &[String] {
+        &self.topics
     }
 
-    fn is_spam(&mut self, mail: &[u8]) -> Result<bool, Fault> {
+    /// Takes up which labels the filter has now. Until the next call their numbers stay, even if
+    /// the filter is learned again with other labels.
+    ///
+    /// # Errors
+    /// The filter cannot be opened.
+    pub fn number_topics(&mut self) -> Result<(), Fault> {
         let set = self.open()?;
-        let verdict = set.classify(mail)?;
-        Ok(!verdict.is_unsure && set.labels().get(Label::Spam as usize) == Some(&verdict.category))
+        let ham = set.label_for(MailRole::Ham)?;
+        let is_topic =
+            |label: &&String| **label != ham && set.role_of(label) != Some(MailRole::Spam);
+        self.topics = set.labels().iter().filter(is_topic).cloned().collect();
+        Ok(())
+    }
+
+    /// What a label is called in the filter.
+    ///
+    /// # Errors
+    /// The filter cannot be opened, or has no such label any more.
+    pub fn name(&mut self, label: Label) -> Result<String, Fault> {
+        match label {
+            Label::Ham => Ok(self.open()?.label_for(MailRole::Ham)?),
+            Label::Spam => Ok(self.open()?.label_for(MailRole::Spam)?),
+            Label::Topic(number) => {
+                let name = self.topics.get(usize::from(number)).cloned();
+                name.ok_or(Fault::Senseless("a label is missing"))
+            }
+        }
+    }
+
+    /// The reasons of what it says, the strongest ones.
+    pub fn reasons(&mut self, mail: &[u8]) -> String {
+        let set = self.open().ok().and_then(|set| set.classify_with_reasons(mail).ok());
+        set.and_then(|(_, reasons)| reasons).map_or_else(String::new, |it| it.strongest(5))
+    }
+
+    /// How many of so many messages the filter was expected to be unsure of, if it was of
+    /// more, and not by chance.
+    pub fn expected(&mut self, (unsure, all): (usize, usize)) -> Option<f64> {
+        self.open().ok()?.expected_unsure(unsure, all)
+    }
+
+    /// What the filter says of a message.
+    ///
+    /// # Errors
+    /// The mail cannot be classified.
+    pub fn classify(&mut self, mail: &[u8]) -> Result<SetVerdict, Fault> {
+        Ok(self.open()?.classify(mail)?)
+    }
+
+    /// What a verdict means.
+    ///
+    /// # Errors
+    /// The filter cannot be opened.
+    pub fn verdict(&mut self, verdict: &SetVerdict) -> Result<Verdict, Fault> {
+        let set = self.open()?;
+        if verdict.is_unsure {
+            return Ok(Verdict::Unsure);
+        }
+        if set.role_of(&verdict.category) == Some(MailRole::Spam) {
+            return Ok(Verdict::Sure(Label::Spam));
+        }
+        let topic = self.topics.iter().position(|topic| *topic == verdict.category);
+        let topic = topic.and_then(|at| u8::try_from(at).ok());
+        Ok(Verdict::Sure(topic.map_or(Label::Ham, Label::Topic)))
+    }
+}
+
+impl MailLearner for Filter {
+    fn learn(&mut self, label: Label, mails: &[Vec<u8>]) -> Result<usize, Fault> {
+        let name = self.name(label)?;
+        let report = self.open()?.correct_all(&name, mails.iter().map(Vec::as_slice))?;
+        let is_news = |outcome: &Outcome| !matches!(outcome, Outcome::Known | Outcome::Empty);
+        Ok(report.documents.iter().filter(|document| is_news(&document.outcome)).count())
     }
 }
 
 /// Results of lessons.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Taught {
-    /// Mails that were learned as ham.
-    pub ham: usize,
-    /// Mails that were learned as spam.
-    pub spam: usize,
-    /// Mails that the filter knew already with the same label.
+    /// How many messages were learned with each label.
+    pub learned: BTreeMap<Label, usize>,
+    /// Messages that the filter knew already with the same label.
     pub known: usize,
-    /// Mails that were gone before they could be read.
+    /// Messages that were gone before they could be read.
     pub missed: usize,
 }
 
@@ -124,8 +203,8 @@ pub fn teach<S: Wire>(
     Ok(taught)
 }
 
-/// Numbers of mails in parts that are fetched with one command each.
-fn batches(sizes: &[(u32, u32)]) -> Vec<Vec<u32>> {
+/// Numbers of messages in parts that are fetched with one command each.
+pub(crate) fn batches(sizes: &[(u32, u32)]) -> Vec<Vec<u32>> {
     let mut batches: Vec<Vec<u32>> = Vec::new();
     let mut bytes = BATCH_BYTES;
     for (uid, size) in sizes {
@@ -144,38 +223,26 @@ fn batches(sizes: &[(u32, u32)]) -> Vec<Vec<u32>> {
     batches
 }
 
-/// Fetched mails that wait to be learned.
+/// Fetched messages that wait to be learned.
 #[derive(Default)]
-struct LearningQueue {
-    ham: Vec<Vec<u8>>,
-    spam: Vec<Vec<u8>>,
-}
+struct LearningQueue(BTreeMap<Label, Vec<Vec<u8>>>);
 
 impl LearningQueue {
     fn put(&mut self, label: Label, mail: Vec<u8>) {
-        match label {
-            Label::Ham => self.ham.push(mail),
-            Label::Spam => self.spam.push(mail),
-        }
+        self.0.entry(label).or_default().push(mail);
     }
 
     fn is_full(&self) -> bool {
-        let mails = || self.ham.iter().chain(&self.spam);
+        let mails = || self.0.values().flatten();
         let bytes: usize = mails().map(Vec::len).sum();
         mails().count() >= BATCH_MAILS || bytes as u64 >= BATCH_BYTES
     }
 
     fn clear(&mut self, learner: &mut dyn MailLearner, taught: &mut Taught) -> Result<(), Fault> {
-        for (label, mails, count) in [
-            (Label::Spam, &mut self.spam, &mut taught.spam),
-            (Label::Ham, &mut self.ham, &mut taught.ham),
-        ] {
-            if !mails.is_empty() {
-                let news = learner.learn(label, mails)?;
-                *count += news;
-                taught.known += mails.len() - news;
-                mails.clear();
-            }
+        while let Some((label, mails)) = self.0.pop_first() {
+            let news = learner.learn(label, &mails)?;
+            *taught.learned.entry(label).or_default() += news;
+            taught.known += mails.len() - news;
         }
         Ok(())
     }

@@ -8,13 +8,15 @@
 use crate::config::Config;
 use crate::connection::Fault;
 use crate::folder_names::from_imap;
+use crate::letter::{self, Doubt};
 use crate::look::{Watched, Wishes, choose, look};
-use crate::moves::{Lesson, OwnMove, Placed};
+use crate::moves::{Identity, Kind, Label, Lesson, OwnMove, Placed};
 use crate::session::{Credentials, Session};
 use crate::state::{Found, State};
-use crate::teach::{Filter, MailLearner, Taught, teach};
+use crate::teach::{Filter, Taught, Verdict, teach};
 use crate::transport::{Place, Wire};
 use dbacl_files::reading::open_regular;
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::net::{Shutdown, TcpStream};
 use std::path::Path;
@@ -24,7 +26,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-/// After so long, waiting for news begins anew: routers forget connections that are silent.
+/// After so long, waiting for news begins again: routers forget connections that are silent.
 const RENEW: Duration = Duration::from_secs(9 * 60);
 
 /// After news, more news is awaited for so long, so that one look serves all of it.
@@ -115,9 +117,14 @@ pub struct Watcher<'a> {
     is_greeted: bool,
 }
 
-type Line = Session<Box<dyn Wire + Send>>;
+/// A session over a connection of any kind.
+pub type Line = Session<Box<dyn Wire + Send>>;
 
-fn log_in(
+/// Connects and logs in.
+///
+/// # Errors
+/// [`Fault`]
+pub fn log_in(
     config: &Config,
     place: &Place,
     credentials: &Credentials,
@@ -148,14 +155,14 @@ impl<'a> Watcher<'a> {
     ) -> Result<Self, Fault> {
         let found = State::read(path, &config.account());
         let found = found.map_err(|error| Fault::State(format!("{}: {error}", path.display())))?;
-        let anew = "all mails are noted anew, and nothing is learned from them";
+        let again = "all messages are noted again, and nothing is learned from them";
         match &found {
             Found::Unusable => say(&format!(
-                "{}: the state is damaged, or of another version: {anew}",
+                "{}: the state is damaged, or of another version: {again}",
                 path.display()
             )),
             Found::OtherAccount(other) => {
-                say(&format!("{}: the state is that of {other}: {anew}", path.display()));
+                say(&format!("{}: the state is that of {other}: {again}", path.display()));
             }
             Found::Nothing | Found::State(_) => {}
         }
@@ -178,10 +185,31 @@ impl<'a> Watcher<'a> {
         Ok(text)
     }
 
-    fn choose(&self, session: &mut Line) -> Result<Vec<Watched>, Fault> {
-        let Config { folders, junk, trash, .. } = self.config;
-        let wishes = Wishes { folders, junk: junk.as_deref(), trash: trash.as_deref() };
-        choose(&session.list()?, wishes)
+    fn choose(&mut self, session: &mut Line) -> Result<Vec<Watched>, Fault> {
+        self.filter.number_topics()?;
+        let Config { folders, junk, trash, sort, unsure, .. } = self.config;
+        let wishes = Wishes {
+            folders,
+            junk: junk.as_deref(),
+            trash: trash.as_deref(),
+            sort,
+            unsure: unsure.as_deref(),
+            labels: self.filter.topics(),
+        };
+        let choice = choose(&session.list()?, wishes)?;
+        // When a connection was lost, this is not said again.
+        if !self.is_greeted {
+            for wish in &choice.unmatched {
+                (self.say)(&format!("the account has no folder {wish} yet"));
+            }
+            for folder in &choice.unlabelled {
+                (self.say)(&format!(
+                    "the filter has no label for {folder}, so nothing is moved there: dbacl-imap \
+                     learn makes one"
+                ));
+            }
+        }
+        Ok(choice.watched)
     }
 
     /// Looks once.
@@ -259,7 +287,7 @@ impl<'a> Watcher<'a> {
         if is_told_news {
             // Every move that teaches begins or ends in the junk folder. The inbox announces new
             // mail.
-            for folder in watched.iter().filter(|it| it.kind == crate::moves::Kind::Junk) {
+            for folder in watched.iter().filter(|it| it.kind == Kind::Junk) {
                 threads.push(self.listen(&folder.name, &credentials, tell)?);
             }
             threads.push(self.listen("INBOX", &credentials, tell)?);
@@ -377,30 +405,72 @@ impl<'a> Watcher<'a> {
             (self.say)(&format!("takes stock of {}", stock(&new, &looked.rebuilt)));
         }
         if self.mode == Mode::DryRun {
-            self.tell_lessons(&looked.lessons);
+            self.tell_lessons(&looked.lessons)?;
         } else if !looked.lessons.is_empty() {
+            let said = looked.lessons.iter().map(|lesson| lesson.identity);
+            new.week.taught(said);
             let taught = teach(session, looked.lessons, &mut self.filter)?;
-            new.counts.ham += taught.ham as u64;
-            new.counts.spam += taught.spam as u64;
-            (self.say)(&in_words(taught));
+            for (label, count) in &taught.learned {
+                let counted = match label {
+                    Label::Ham => &mut new.counts.ham,
+                    Label::Spam => &mut new.counts.spam,
+                    Label::Topic(_) => &mut new.counts.topics,
+                };
+                *counted += *count as u64;
+            }
+            (self.say)(&in_words(&taught, self.filter.topics()));
         }
-        if self.config.move_spam && !looked.arrived.is_empty() {
+        let does_sort = self.config.unsure.is_some() || watched.iter().any(|it| it.is_sorted);
+        let is_asked = self.config.move_spam || does_sort || self.config.letter;
+        if is_asked && !looked.arrived.is_empty() {
             is_restless |= self.sort(session, watched, &mut new, &looked.arrived)?;
+        }
+        if self.config.letter && self.mode != Mode::DryRun && new.week.is_over(now()) {
+            self.write(session, &mut new)?;
         }
         Ok((new, is_restless))
     }
 
-    fn tell_lessons(&self, lessons: &[Lesson]) {
+    /// Writes the letter of the week that is over, and begins the next one.
+    fn write(&mut self, session: &mut Line, state: &mut State) -> Result<(), Fault> {
+        let now = now();
+        let Some(week) = state.week.end(now) else { return Ok(()) };
+        let change = self.filter.expected(week.unsure()).map_or_else(String::new, |expected| {
+            let (unsure, all) = week.unsure();
+            format!(
+                "Mail has changed: the filter was unsure of {unsure} of {all} messages \
+                 ({expected} expected). dbacl-imap learn --replace learns the present mail."
+            )
+        });
+        let letter = letter::message(state, &week, &self.config.user, &change, now);
+        // The state is written before the letter, so that there is never more than one.
+        self.keep(state)?;
+        session.append("INBOX", letter)?;
+        (self.say)("wrote the letter of the week");
+        Ok(())
+    }
+
+    fn tell_lessons(&mut self, lessons: &[Lesson]) -> Result<(), Fault> {
         for Lesson { label, folder, uid, .. } in lessons {
-            let label = match label {
-                crate::moves::Label::Ham => "ham",
-                crate::moves::Label::Spam => "spam",
-            };
-            (self.say)(&format!("would learn as {label}: mail {uid} of {}", from_imap(folder)));
+            let label = self.filter.name(*label)?;
+            (self.say)(&format!("would learn as {label}: message {uid} of {}", from_imap(folder)));
+        }
+        Ok(())
+    }
+
+    /// The folder into which mail with this verdict is to be moved.
+    fn goal<'w>(&self, watched: &'w [Watched], verdict: Verdict) -> Option<&'w Watched> {
+        let goal = |kind: Kind| watched.iter().find(|it| it.kind == kind && it.is_sorted);
+        match verdict {
+            Verdict::Sure(Label::Spam) if self.config.move_spam => watched.first(),
+            Verdict::Sure(Label::Spam) => goal(Kind::Junk),
+            Verdict::Sure(Label::Topic(number)) => goal(Kind::Topic(number)),
+            Verdict::Sure(Label::Ham) => None,
+            Verdict::Unsure => watched.iter().find(|it| it.kind == Kind::Unsure),
         }
     }
 
-    /// Moves new mail that is spam to the junk folder; returns whether there was some.
+    /// Moves new mail to the folders where it belongs; returns whether there was some.
     fn sort(
         &mut self,
         session: &mut Line,
@@ -408,7 +478,6 @@ impl<'a> Watcher<'a> {
         state: &mut State,
         arrived: &[Placed],
     ) -> Result<bool, Fault> {
-        let Some(junk) = watched.first() else { return Ok(false) };
         let Some(validity) = state.folders.get("INBOX").map(|inbox| inbox.validity) else {
             return Ok(false);
         };
@@ -419,37 +488,54 @@ impl<'a> Watcher<'a> {
         if selected.validity != validity {
             return Ok(false);
         }
-        let mut spam = Vec::new();
+        let mut goals: BTreeMap<&str, Vec<u32>> = BTreeMap::new();
         for uids in uids.chunks(20) {
             for (uid, mail) in session.mails(uids)? {
-                if self.filter.is_spam(&mail)? {
-                    spam.push(uid);
+                if letter::is_own(state, &mail) {
+                    continue;
+                }
+                let found = self.filter.classify(&mail)?;
+                if self.config.letter {
+                    let doubt = Doubt::new(&found, &mail);
+                    state.week.count(doubt, || self.filter.reasons(&mail));
+                }
+                let verdict = self.filter.verdict(&found)?;
+                if let Some(goal) = self.goal(watched, verdict) {
+                    goals.entry(&goal.name).or_default().push(uid);
                 }
             }
         }
-        if spam.is_empty() {
-            return Ok(false);
-        }
         if is_dry {
-            for uid in spam {
-                (self.say)(&format!(
-                    "would move to {}: mail {uid} of INBOX",
-                    from_imap(&junk.name)
-                ));
+            for (goal, uids) in goals {
+                for uid in uids {
+                    let goal = from_imap(goal);
+                    (self.say)(&format!("would move to {goal}: message {uid} of INBOX"));
+                }
             }
             return Ok(false);
         }
-        spam.sort_unstable();
-        // The state is written before the mails are moved. So no move of this program teaches, even
-        // if the program is killed in between.
-        let mine = arrived.iter().filter(|it| spam.binary_search(&it.uid).is_ok());
-        let mine = mine.map(|it| OwnMove { uid: it.uid, identity: it.identity, since: now() });
-        state.own.extend(mine);
-        self.keep(state)?;
-        session.move_to(&spam, &junk.name)?;
-        state.counts.moved += spam.len() as u64;
-        (self.say)(&format!("moved {} to {}", mails(spam.len()), from_imap(&junk.name)));
-        Ok(true)
+        let has_moved = !goals.is_empty();
+        for (goal, mut uids) in goals {
+            uids.sort_unstable();
+            // The state is written before the messages are moved. So no move of this program
+            // teaches, even if the program is killed in between.
+            let mine = arrived.iter().filter(|it| uids.binary_search(&it.uid).is_ok());
+            let (since, to) = (now(), goal.to_owned());
+            let mine = mine.map(|it| {
+                let (uid, identity, to) = (it.uid, it.identity, to.clone());
+                OwnMove { uid, identity, since, to }
+            });
+            let mine: Vec<OwnMove> = mine.collect();
+            let known: Vec<Identity> = mine.iter().map(|it| it.identity).collect();
+            let is_verdict = watched.iter().all(|it| it.name != goal || it.kind != Kind::Unsure);
+            state.week.moved(from_imap(goal), &known, is_verdict);
+            state.own.extend(mine);
+            self.keep(state)?;
+            session.move_to(&uids, goal)?;
+            state.counts.moved += uids.len() as u64;
+            (self.say)(&format!("moved {} to {}", mails(uids.len()), from_imap(goal)));
+        }
+        Ok(has_moved)
     }
 }
 
@@ -468,11 +554,14 @@ fn wait_for_stop(news: &Receiver<News>, pause: Duration) -> bool {
 
 fn describe(watched: &[Watched], session: &Line) -> String {
     let mut text = String::new();
-    for Watched { name, kind } in watched {
-        let kind = match kind {
-            crate::moves::Kind::Good => "",
-            crate::moves::Kind::Junk => " (spam)",
-            crate::moves::Kind::Trash => " (thrown away)",
+    for Watched { name, kind, is_sorted } in watched {
+        let kind = match (kind, is_sorted) {
+            (Kind::Good, _) => "",
+            (Kind::Junk, _) => " (spam)",
+            (Kind::Trash, _) => " (thrown away)",
+            (Kind::Unsure, _) => " (unsure)",
+            (Kind::Topic(_), false) => " (learned)",
+            (Kind::Topic(_), true) => " (learned and sorted)",
         };
         let comma = if text.is_empty() { "" } else { ", " };
         // A string can be written.
@@ -491,7 +580,7 @@ fn describe(watched: &[Watched], session: &Line) -> String {
     text
 }
 
-/// How many mails folders have.
+/// How many messages folders have.
 fn stock(state: &State, names: &[String]) -> String {
     let count = |name: &String| state.folders.get(name).map_or(0, |folder| folder.mails.len());
     let each = names.iter().map(|name| format!("{} ({})", from_imap(name), mails(count(name))));
@@ -499,16 +588,24 @@ fn stock(state: &State, names: &[String]) -> String {
 }
 
 fn mails(count: usize) -> String {
-    if count == 1 { "1 mail".into() } else { format!("{count} mails") }
+    if count == 1 { "1 message".into() } else { format!("{count} messages") }
 }
 
-fn in_words(taught: Taught) -> String {
-    let Taught { ham, spam, known, missed } = taught;
+fn in_words(taught: &Taught, topics: &[String]) -> String {
+    let Taught { learned, known, missed } = taught;
+    let count = |label| learned.get(&label).copied().unwrap_or(0);
+    let (spam, ham) = (count(Label::Spam), count(Label::Ham));
     let mut text = format!("learned {} as spam, {ham} as ham", mails(spam));
-    if known > 0 {
+    for (number, topic) in (0..).zip(topics) {
+        let count = count(Label::Topic(number));
+        if count > 0 {
+            let _ = write!(text, ", {count} as {topic}");
+        }
+    }
+    if *known > 0 {
         let _ = write!(text, "; knew {known} already");
     }
-    if missed > 0 {
+    if *missed > 0 {
         let _ = write!(text, "; {missed} were gone before they could be read");
     }
     text

@@ -44,7 +44,7 @@ pub fn word(number: usize) -> String {
     number.to_string().bytes().map(|digit| char::from(digit - b'0' + b'k')).collect()
 }
 
-/// A mail of its own; of a kind, or in between.
+/// A message of its own; of a kind, or in between.
 pub fn mail(kind: &str, number: usize) -> String {
     let text = match kind {
         "spam" => SPAM,
@@ -57,6 +57,27 @@ pub fn mail(kind: &str, number: usize) -> String {
          Subject: {text} {mark}\r\nDate: Mon, 1 Jan 2024 10:00:00 +0000\r\n\r\n{text}. {text}.\r\n\
          mark{mark} sign{mark} note{mark}\r\n"
     )
+}
+
+/// Text of mail with a label.
+fn text(label: &str) -> String {
+    match label {
+        "spam" | "Junk" => SPAM.into(),
+        "ham" | "good" => HAM.into(),
+        "work" | "Work" => "patch series for the compiler, reviewed and merged".into(),
+        "Lists__sailing" => "photographs of the lake with sailing boats".into(),
+        other => {
+            // Words of its own for each label.
+            let roots = ["ala", "beno", "curu", "dife", "gopa", "hemi", "juno", "kilo"];
+            roots.map(|root| format!("{root}{}", other.to_lowercase())).join(" ")
+        }
+    }
+}
+
+/// A message that is confidently of a label.
+pub fn letter(label: &str, number: usize) -> String {
+    let (text, mark) = (text(label), word(number));
+    format!("Message-ID: <{number}@example.org>\r\nSubject: {text}\r\n\r\n{text} {mark}\r\n")
 }
 
 impl Dovecot {
@@ -127,6 +148,23 @@ impl Dovecot {
         let done = server.scratch.dbacl("--mail-learn filter ham=ham.mbox spam=spam.mbox");
         assert_eq!(done.status, 0, "{}", done.stderr);
         Some(server)
+    }
+
+    /// Replaces the filter by one that has these labels, in this order.
+    #[track_caller]
+    pub fn relearn(&self, labels: &str) {
+        let mut command = "--mail-learn filter".to_owned();
+        for label in labels.split(' ') {
+            let text = text(label);
+            let mails = (0..80).map(|number| {
+                format!("From a Mon Jan  1 10:00:00 2024\nSubject: {text}\n\n{text} {number}\n\n")
+            });
+            self.scratch.write(&format!("{label}.mbox"), mails.collect::<String>());
+            command.push_str(&format!(" {label}={label}.mbox"));
+        }
+        fs::remove_dir_all(self.scratch.path("filter")).expect("a filter");
+        let done = self.scratch.dbacl(&command);
+        assert_eq!(done.status, 0, "{}", done.stderr);
     }
 
     /// What Dovecot and the program have logged.
@@ -210,7 +248,7 @@ impl Dovecot {
         Program { process }
     }
 
-    /// As what the filter has learned a mail.
+    /// As what the filter has learned a message.
     pub fn label(&self, mail: &str) -> Option<String> {
         let set = FittedSet::open(&self.scratch.path("filter"), &FittedSetOptions::default());
         let set = set.expect("the filter");
@@ -321,16 +359,25 @@ impl Client {
         }
     }
 
-    /// Adds a mail to a folder.
+    /// Adds a message to a folder.
     pub fn append(&mut self, folder: &str, flags: &str, mail: &str) {
+        self.append_at(folder, &format!("({flags})"), mail);
+    }
+
+    /// Adds a message that came a long time ago.
+    pub fn append_old(&mut self, folder: &str, mail: &str) {
+        self.append_at(folder, "() \"01-Jan-2024 10:00:00 +0000\"", mail);
+    }
+
+    fn append_at(&mut self, folder: &str, how: &str, mail: &str) {
         self.number += 1;
         let text =
-            format!("a{} APPEND {folder} ({flags}) {{{}+}}\r\n{mail}\r\n", self.number, mail.len());
+            format!("a{} APPEND {folder} {how} {{{}+}}\r\n{mail}\r\n", self.number, mail.len());
         self.stream.get_mut().write_all(text.as_bytes()).expect("Dovecot listens");
         self.answer("APPEND");
     }
 
-    /// Numbers of the mails with this Message-ID in the folder that is selected.
+    /// Numbers of the messages with this Message-ID in the folder that is selected.
     pub fn find(&mut self, number: usize) -> Vec<u32> {
         let lines =
             self.run(&format!("UID SEARCH UNDELETED HEADER Message-ID \"<{number}@example.org>\""));
@@ -338,7 +385,7 @@ impl Client {
         line.split_whitespace().map(|word| word.parse().expect("a number")).collect()
     }
 
-    /// The number of a mail that is there once.
+    /// The number of a message that is there once.
     #[track_caller]
     pub fn only(&mut self, number: usize) -> u32 {
         let uids = self.find(number);
@@ -346,7 +393,7 @@ impl Client {
         uids[0]
     }
 
-    /// Moves a mail.
+    /// Moves a message.
     pub fn moves(&mut self, number: usize, from: &str, to: &str) {
         self.run(&format!("SELECT {from}"));
         let uid = self.only(number);

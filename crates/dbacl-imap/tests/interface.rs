@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //! Completions and the manual page say what the options are. After a change of the options,
-//! `BLESS=1 cargo test -p dbacl-imap interface` writes them anew.
+//! `BLESS=1 cargo test -p dbacl-imap interface` writes them again.
 
 use clap::CommandFactory;
 use dbacl_imap::options::Options;
 use dbacl_testing::completions::{self, Program};
 use dbacl_testing::terminal::shows_escapes;
 use dbacl_testing::{Scratch, clap_options, command, finish, free_ports, manual, programs};
+use std::io::{Read, Write};
 use std::process::Stdio;
 
 #[test]
@@ -34,13 +35,13 @@ fn mistakes_are_told_in_one_line() {
     let secret = "--password-command=echo secret";
     for (arguments, status, expected) in [
         (vec!["--no-such-option"], 64, "unexpected argument '--no-such-option'"),
-        (vec![], 64, "the server is missing"),
+        (vec![], 64, "no server: set server"),
         (vec!["--config", "missing.toml"], 64, "missing.toml: No such file"),
         (vec!["--config", "wrong.toml"], 64, "wrong.toml: line 1: unknown field `servr`"),
         (with(&[]), 64, "password-command"),
         (with(&[secret, "--status"]), 69, "nothing is known yet"),
-        (with(&[secret, "--once"]), 69, "missing"),
-        (with(&[secret]), 69, "missing"),
+        (with(&[secret, "--once"]), 66, "missing is not a mail filter"),
+        (with(&[secret]), 66, "missing is not a mail filter"),
         (
             vec!["--server=a", "--user=b", "--filter=c", secret, "--certificates=none.pem"],
             64,
@@ -81,7 +82,7 @@ fn files_of_others_are_neither_written_nor_waited_for() {
         ("ln mine state.lock", 69, "state.lock: the name of the lock is used"),
         ("mkfifo state", 69, "state: not a regular file"),
         ("ln -s /dev/zero state", 69, "state: not a regular file"),
-        ("cp mine state", 69, "state: this file is none of dbacl-imap"),
+        ("cp mine state", 69, "state: not a state of dbacl-imap"),
         ("printf 'dbacl-im' >state", 75, "state: the state is damaged"),
         (": >state", 75, "state: the state is damaged"),
     ] {
@@ -120,6 +121,46 @@ fn faults_of_the_connection_name_the_server() {
     server.join().expect("no panic");
     let expected = format!("dbacl-imap: 127.0.0.1:{port}: the server has closed");
     assert!(said.starts_with(&expected), "{said}");
+}
+
+#[test]
+fn a_greeting_in_another_character_set_is_a_greeting() {
+    let scratch = Scratch::new();
+    dbacl_filter(&scratch);
+    let door = std::net::TcpListener::bind("127.0.0.1:0").expect("a port");
+    account(&scratch, door.local_addr().expect("an address").port());
+    let server = std::thread::spawn(move || {
+        let (mut stream, _) = door.accept().expect("a client");
+        stream.write_all(b"* OK Gr\xfc\xdfe von \xff\xfe\r\n").expect("it reads");
+        let mut command = [0; 16];
+        let length = stream.read(&mut command).expect("a command");
+        stream.write_all(b"* BYE until tomorrow\r\n").expect("it reads");
+        String::from_utf8_lossy(&command[..length]).into_owned()
+    });
+    let said = imap(&scratch, &["--config", "imap.toml", "--once"]).complaint(75);
+    assert!(said.contains("closed the connection: until tomorrow"), "{said}");
+    assert!(server.join().expect("no panic").contains("CAPABILITY"));
+}
+
+#[test]
+fn settings_that_anybody_may_write_are_refused() {
+    let scratch = Scratch::new();
+    dbacl_filter(&scratch);
+    account(&scratch, free_ports().0);
+    let text = String::from_utf8(scratch.read("imap.toml")).expect("text");
+    scratch.write("imap.toml", text.replace("echo x", "touch ran; echo x"));
+    scratch.sh("chmod 666 imap.toml").quiet(0);
+    let once = ["--config", "imap.toml", "--once"];
+    let said = imap(&scratch, &once).complaint(64);
+    assert!(
+        said.contains("anybody may write to imap.toml") && said.contains("chmod o-w"),
+        "{said}"
+    );
+    assert!(!scratch.path("ran").exists());
+    // Permission for a group counts as intended.
+    scratch.sh("chmod 664 imap.toml").quiet(0);
+    assert_eq!(imap(&scratch, &once).status, 75);
+    assert!(scratch.path("ran").exists());
 }
 
 #[test]

@@ -2,7 +2,9 @@
 //! Integration tests: the real program, from outside, and with the real Dovecot.
 
 mod dovecot;
+mod first;
 mod interface;
+mod letter;
 mod model;
 mod oauth;
 mod rules;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-//! Somebody who moves, copies, marks and deletes mails at random, beside a model that says what
+//! Somebody who moves, copies, marks and deletes messages at random, beside a model that says what
 //! must have been learned; and a burst.
 //!
 //! `DBACL_IMAP_OPERATIONS` is the number of operations (300), `DBACL_IMAP_SEED` where they begin.
@@ -20,7 +20,7 @@ pub fn number(variable: &str, usual: usize) -> usize {
     text.map_or(usual, |text| text.parse().expect("a number"))
 }
 
-/// A mail as the model knows it.
+/// A message as the model knows it.
 #[derive(Debug, Clone)]
 struct Known {
     /// The folder where it is; `None` once the test does nothing more with it.
@@ -30,14 +30,26 @@ struct Known {
     not_junk: bool,
 }
 
-const WATCHED: [&str; 4] = ["INBOX", "Junk", "Archive", "Trash"];
+const WATCHED: [&str; 7] = ["INBOX", "Junk", "Archive", "Trash", "Work", "Lists/a", "Lists/b"];
+
+/// Folders that have labels of their own in the filter, and these.
+fn topic(folder: &str) -> Option<&'static str> {
+    match folder {
+        "Work" => Some("Work"),
+        "Lists/a" => Some("Lists__a"),
+        "Lists/b" => Some("Lists__b"),
+        _ => None,
+    }
+}
 
 /// What a move between folders teaches.
 fn said(from: &str, to: &str) -> Option<&'static str> {
     match (from, to) {
-        ("INBOX" | "Archive" | "Trash", "Junk") => Some("spam"),
+        (_, "Junk") => Some("spam"),
+        (_, "Trash") | ("Trash", _) => None,
         ("Junk", "INBOX" | "Archive") => Some("ham"),
-        _ => None,
+        (_, "INBOX") if topic(from).is_some() => Some("ham"),
+        _ => topic(to),
     }
 }
 
@@ -48,7 +60,7 @@ struct Model {
 }
 
 impl Model {
-    /// One operation with a mail that this batch has not touched.
+    /// One operation with a message that this batch has not touched.
     fn operate(&mut self, client: &mut crate::dovecot::Client, touched: &mut Vec<usize>) -> String {
         let free: Vec<usize> = self
             .mails
@@ -59,7 +71,7 @@ impl Model {
         let kind = if free.len() < 30 { 0 } else { self.random.below(14) };
         if kind < 2 {
             let (number, folder) =
-                (self.next, pick(&mut self.random, &["INBOX", "INBOX", "Junk", "Archive"]));
+                (self.next, pick(&mut self.random, &["INBOX", "INBOX", "Junk", "Archive", "Work"]));
             self.next += 1;
             let flags = pick(&mut self.random, &["", "", "\\Seen", "$Junk", "$NotJunk"]);
             client.append(folder, flags, &mail("any", number));
@@ -109,7 +121,7 @@ impl Model {
                 format!("{number} {how} from {from} to {to}")
             }
             9 => {
-                let to = pick(&mut self.random, &["INBOX", "Junk", "Archive", "Trash", "Other"]);
+                let to = pick(&mut self.random, &[&WATCHED[..], &["Other"]].concat());
                 client.run(&format!("UID COPY {uid} {to}"));
                 // Within a minute, deleting either of the two could be half of a move.
                 known.place = None;
@@ -133,7 +145,7 @@ impl Model {
                 let (this, other, label) = if flag == "$Junk" {
                     (&mut known.junk, known.not_junk, "spam")
                 } else {
-                    (&mut known.not_junk, known.junk, "ham")
+                    (&mut known.not_junk, known.junk, topic(from).unwrap_or("ham"))
                 };
                 let is_set = sign == "+" && !*this;
                 *this = sign == "+";
@@ -157,7 +169,12 @@ fn whatever_somebody_does_is_learned_rightly() {
     let seed = number("DBACL_IMAP_SEED", 1);
     let mut model =
         Model { mails: BTreeMap::new(), random: SplitMix64::new(seed as u64), next: 100 };
-    let mut program = server.watch(&[]);
+    server.relearn("Lists__b spam Work ham Lists__a");
+    for folder in ["Work", "Lists/a", "Lists/b"] {
+        server.client().run(&format!("CREATE {folder}"));
+    }
+    let folders = ["--folder", "Work", "--folder", "Lists/*"];
+    let mut program = server.watch(&folders);
     program.settle(&server);
     let mut done = 0;
     let mut validity = 1_000_000;
@@ -175,13 +192,13 @@ fn whatever_somebody_does_is_learned_rightly() {
                     told.push("the program is killed".into());
                     program.signal("-KILL");
                     program.wait();
-                    program = server.watch(&[]);
+                    program = server.watch(&folders);
                 }
                 1 => {
                     told.push("the program is stopped".into());
                     program.signal("-TERM");
                     assert_eq!(program.wait(), Some(0), "{}", server.logs());
-                    program = server.watch(&[]);
+                    program = server.watch(&folders);
                 }
                 2 => {
                     told.push("connections are lost".into());
@@ -205,7 +222,7 @@ fn whatever_somebody_does_is_learned_rightly() {
         }
         if model.random.below(30) == 0 {
             validity += 1;
-            let folder = pick(&mut model.random, &["INBOX", "Junk", "Archive"]);
+            let folder = pick(&mut model.random, &WATCHED);
             server.renumber(folder, validity);
             program.settle(&server);
         }
@@ -218,8 +235,8 @@ fn whatever_somebody_does_is_learned_rightly() {
     assert_eq!(program.wait(), Some(0), "{}", server.logs());
 }
 
-/// Moves many mails at once. `DBACL_IMAP_BURST` is their number; 5,000 are asked for, in a minute
-/// and 50 MB.
+/// Moves many messages at once. `DBACL_IMAP_BURST` is their number; 5,000 are asked for, in a
+/// minute and 50 MB.
 #[test]
 fn a_burst_is_learned() {
     let Some(server) = Dovecot::start("a_burst", "") else { return };

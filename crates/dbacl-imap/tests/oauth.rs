@@ -102,7 +102,7 @@ fn tokens_let_in_by_either_mechanism() {
         assert_eq!(run(good, &["--once"]).status, 0, "{}", server.logs());
         client.moves(1, "INBOX", "Junk");
         let done = run(good, &["--once"]);
-        assert!(done.stderr.contains("learned 1 mail as spam"), "{mechanism}: {}", done.stderr);
+        assert!(done.stderr.contains("learned 1 message as spam"), "{mechanism}: {}", done.stderr);
         assert_eq!(server.label(&moved).as_deref(), Some("spam"), "{mechanism}");
 
         // Tokens of nobody, and those that the server has never made.

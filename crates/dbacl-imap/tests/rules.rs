@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //! The rules of `docs/imap.md`, one after the other, with the real Dovecot.
 
-use crate::dovecot::{Dovecot, mail};
+use crate::dovecot::{Dovecot, letter, mail};
 use dbacl_testing::{PATIENCE, command};
 use std::fs;
 use std::process::Stdio;
@@ -32,10 +32,13 @@ fn moves_teach_and_nothing_else_does() {
 
         client.append("Junk", "", &mail("old", 90));
         let said = server.once(&[]);
-        assert!(said.contains("takes stock of Junk (1 mail), INBOX (10 mails)"), "{name}: {said}");
+        assert!(
+            said.contains("takes stock of Junk (1 message), INBOX (10 messages)"),
+            "{name}: {said}"
+        );
         assert_eq!(label(0), None, "{name}");
 
-        // A mail goes into Junk: by the command MOVE, and by COPY and deletion.
+        // A message goes into Junk: by the command MOVE, and by COPY and deletion.
         client.moves(0, "INBOX", "Junk");
         client.run("SELECT INBOX");
         let uid = client.only(1);
@@ -49,7 +52,7 @@ fn moves_teach_and_nothing_else_does() {
         client.run(&format!("UID EXPUNGE {uid}"));
         client.append("Junk", "", &mails[2]);
         let said = server.once(&[]);
-        assert!(said.contains("learned 3 mails as spam, 0 as ham"), "{name}: {said}");
+        assert!(said.contains("learned 3 messages as spam, 0 as ham"), "{name}: {said}");
         assert_eq!((label(0), label(1), label(2)), (spam(), spam(), spam()), "{name}");
 
         // Nothing is learned twice.
@@ -71,7 +74,7 @@ fn moves_teach_and_nothing_else_does() {
         client.moves(1, "Junk", "INBOX");
         client.moves(2, "Junk", "Archive");
         let said = server.once(&[]);
-        assert!(said.contains("learned 0 mails as spam, 2 as ham"), "{name}: {said}");
+        assert!(said.contains("learned 0 messages as spam, 2 as ham"), "{name}: {said}");
         assert_eq!((label(1), label(2)), (ham(), ham()), "{name}");
 
         // A copy is no move.
@@ -93,7 +96,7 @@ fn moves_teach_and_nothing_else_does() {
         client.run(&format!("UID STORE {other} +FLAGS ($NotJunk)"));
         client.append("INBOX", "$Junk", &mail("marked", 92));
         let said = server.once(&[]);
-        assert!(said.contains("learned 1 mail as spam, 1 as ham"), "{name}: {said}");
+        assert!(said.contains("learned 1 message as spam, 1 as ham"), "{name}: {said}");
         assert_eq!((label(6), label(7)), (spam(), ham()), "{name}");
         client.run(&format!("UID STORE {one} -FLAGS ($Junk)"));
         assert_eq!(server.once(&[]), "", "{name}");
@@ -111,7 +114,7 @@ fn moves_teach_and_nothing_else_does() {
         client.moves(9, "INBOX", "Junk");
         let said = server.once(&["--dry-run"]);
         assert!(
-            said.contains("would learn as spam: mail ") && label(9).is_none(),
+            said.contains("would learn as spam: message ") && label(9).is_none(),
             "{name}: {said}"
         );
         server.once(&[]);
@@ -181,23 +184,122 @@ fn new_spam_is_moved_and_teaches_nothing() {
     client.append("INBOX", "", &ham);
     client.append("INBOX", "\\Seen", &mail("spam", 4));
     let said = server.once(&["--move-spam", "--dry-run"]);
-    assert!(said.contains("would move to Junk: mail "), "{said}");
+    assert!(said.contains("would move to Junk: message "), "{said}");
     let said = server.once(&["--move-spam"]);
-    assert!(said.contains("moved 1 mail to Junk") && !said.contains("learned"), "{said}");
+    assert!(said.contains("moved 1 message to Junk") && !said.contains("learned"), "{said}");
     assert_eq!((server.label(&spam), server.label(&ham)), (None, None));
     client.run("SELECT INBOX");
     let left: Vec<usize> = (1..5).filter(|number| !client.find(*number).is_empty()).collect();
-    // Mails stay where they are that were there before, are good, or have been read.
+    // Messages stay where they are that were there before, are good, or have been read.
     assert_eq!(left, [1, 3, 4]);
     assert_eq!(server.once(&["--move-spam"]), "");
-    // A user moves a mail back: that is learned, and the program does not move the mail again.
+    // A user moves a message back: that is learned, and the program does not move the mail again.
     client.moves(2, "Junk", "INBOX");
     let said = server.once(&["--move-spam"]);
     assert!(
-        said.contains("learned 0 mails as spam, 1 as ham") && !said.contains("moved"),
+        said.contains("learned 0 messages as spam, 1 as ham") && !said.contains("moved"),
         "{said}"
     );
     assert_eq!(server.label(&spam).as_deref(), Some("ham"));
+}
+
+#[test]
+fn labels_say_which_folder_of_the_filter_has_spam() {
+    let Some(server) = Dovecot::start("labels_say", "") else { return };
+    let mut client = server.client();
+    for (round, (labels, ham, spam)) in [
+        ("ham work spam", "ham", "spam"),
+        ("spam work ham", "ham", "spam"),
+        ("work good spam", "good", "spam"),
+        ("lists Junk work good private", "good", "Junk"),
+        ("work spam lists private ham", "ham", "spam"),
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        server.relearn(labels);
+        server.once(&[]);
+        let first = 10 * round;
+        let spammed = letter("spam", first + 8);
+        for number in 0..5 {
+            client.append("INBOX", "", &letter("work", first + number));
+        }
+        client.append("INBOX", "", &mail("any", first + 5));
+        client.append("INBOX", "", &spammed);
+        let said = server.once(&["--move-spam"]);
+        assert!(said.contains("moved 1 message to Junk"), "{labels}: {said}");
+        client.moves(first + 5, "INBOX", "Junk");
+        client.moves(first + 8, "Junk", "INBOX");
+        let said = server.once(&[]);
+        assert!(said.contains("learned 1 message as spam, 1 as ham"), "{labels}: {said}");
+        let label = |text: &str| server.label(text);
+        assert_eq!(label(&mail("any", first + 5)).as_deref(), Some(spam), "{labels}");
+        assert_eq!(label(&spammed).as_deref(), Some(ham), "{labels}");
+    }
+    for labels in ["spam work private", "ham work private"] {
+        server.relearn(labels);
+        for option in ["--once", "--check"] {
+            let program = server.program(&[option]).spawn().expect("the program starts");
+            let said = dbacl_testing::finish(program).complaint(69);
+            assert!(said.contains("and none of these says that it is"), "{labels}: {said}");
+            assert_eq!(said.lines().count(), 1, "{labels}: {said}");
+        }
+    }
+}
+
+#[test]
+fn new_mail_is_sorted_and_every_folder_teaches_its_label() {
+    let Some(server) = Dovecot::start("new_mail_is_sorted", "") else { return };
+    let mut client = server.client();
+    for folder in ["Work", "Lists/sailing", "Ask"] {
+        client.run(&format!("CREATE {folder}"));
+    }
+    server.relearn("ham Lists__sailing spam work");
+    let sorted = ["--sort", "Work", "--unsure", "Ask", "--folder", "Lists/*", "--move-spam"];
+    server.once(&sorted);
+    for (number, label) in ["work", "spam", "ham", "Lists__sailing", "work"].iter().enumerate() {
+        let flags = if number == 4 { "\\Seen" } else { "" };
+        client.append("INBOX", flags, &letter(label, number));
+    }
+    client.append("INBOX", "", &mail("any", 5));
+    let said = server.once(&[&sorted[..], &["--dry-run"]].concat());
+    assert!(
+        said.contains("would move to Ask: message ") && said.contains("to Work: message "),
+        "{said}"
+    );
+    let said = server.once(&sorted);
+    for expected in ["moved 1 message to Work", "moved 1 message to Junk", "moved 1 message to Ask"]
+    {
+        assert!(said.contains(expected), "{said}");
+    }
+    assert!(!said.contains("learned"), "{said}");
+    // Lists/sailing was not asked for; what somebody has read stays where it is.
+    let left = |client: &mut crate::dovecot::Client, folder: &str| -> Vec<usize> {
+        client.run(&format!("SELECT {folder}"));
+        (0..6).filter(|number| !client.find(*number).is_empty()).collect()
+    };
+    assert_eq!(left(&mut client, "INBOX"), [2, 3, 4]);
+    assert_eq!(left(&mut client, "Work"), [0]);
+    assert_eq!(left(&mut client, "Ask"), [5]);
+    assert_eq!(server.once(&sorted), "");
+    // What somebody says of it all.
+    client.moves(0, "Work", "INBOX");
+    client.moves(5, "Ask", "Lists/sailing");
+    client.moves(1, "Junk", "Work");
+    client.moves(3, "INBOX", "Archive");
+    client.moves(4, "INBOX", "Trash");
+    let said = server.once(&sorted);
+    let expected = "learned 0 messages as spam, 1 as ham, 1 as Lists__sailing, 1 as work";
+    assert!(said.contains(expected) && !said.contains("moved"), "{said}");
+    let label = |text: &str| server.label(text).unwrap_or_default();
+    assert_eq!(label(&letter("work", 0)), "ham");
+    assert_eq!(label(&letter("spam", 1)), "work");
+    assert_eq!(label(&letter("Lists__sailing", 3)), "");
+    assert_eq!(label(&letter("work", 4)), "");
+    assert_eq!(label(&mail("any", 5)), "Lists__sailing");
+    // A folder without a label is named, and nothing is moved there.
+    let said = server.once(&["--sort", "Other"]);
+    assert!(said.contains("the filter has no label for Other"), "{said}");
 }
 
 #[test]
@@ -277,7 +379,7 @@ fn without_memory_a_look_ends_with_a_line_and_a_status() {
         }
         assert!([0, 69, 75, 77].contains(&done.status), "in {limit} kB: {done:?}");
         assert!(!done.stderr.contains("panicked"), "in {limit} kB: {done:?}");
-        learned = done.status == 0 && done.stderr.contains("learned 1 mail");
+        learned = done.status == 0 && done.stderr.contains("learned 1 message");
         if learned {
             break;
         }

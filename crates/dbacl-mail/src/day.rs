@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-//! The day of a mail: when it arrived, or else when it says that it was sent.
+//! The day of a message: when it arrived, or else when it says that it was sent.
 
 use crate::header_fields::header_fields;
 use crate::mailbox::{FROM, MONTHS};
 
-/// Days from the beginning of 1970 to the day of a mail that begins with these bytes: that of the
-/// line which separates it from others, of the `Received` that stands first, or of `Date`. `None`
-/// if it has none of them.
+/// Days from the beginning of 1970 to the day of a message that begins with these bytes: that of
+/// the line which separates it from others, of the `Received` that stands first, or of `Date`.
+/// `None` if it has none of them.
 pub fn day_of(mail: &[u8]) -> Option<i64> {
     let first = mail.split(|&byte| byte == b'\n').next()?;
     if let Some(day) = day_in(first).filter(|_| first.starts_with(FROM)) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-//! The fields of a mail's header, for those who look for one of them.
+//! The fields of a message's header, for those who look for one of them.
 
-/// The fields of the header of a mail that begins with these bytes: the name of each, as it is
+/// The fields of the header of a message that begins with these bytes: the name of each, as it is
 /// written, and what stands behind the colon, unfolded (RFC 5322, 2.2.3). Lines that are no field
 /// are passed over.
 pub fn header_fields(mail: &[u8]) -> impl Iterator<Item = (&[u8], Vec<u8>)> {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-//! A mail as those see it who do not read its text: where it begins in a mailbox, the fields of its
-//! header, its day, its subject, and the verdict that a mail filter adds to it.
+//! A message as those see it who do not read its text: where it begins in a mailbox, the fields of
+//! its header, its day, its subject, and the verdict that a mail filter adds to it.
 //!
 //! ```
 //! use dbacl_mail::day::day_of;
@@ -18,17 +18,19 @@
 //!
 //! | module | what it does |
 //! |---|---|
-//! | [`mailbox`] | tells where messages of a mailbox begin |
+//! | [`mailbox`] | says where messages of a mailbox begin |
+//! | [`contents`] | tells mailboxes, messages and other files apart |
 //! | [`header_fields`] | lists the fields of a header |
-//! | [`day`] | finds the day on which a mail arrived or was sent |
+//! | [`day`] | finds the day on which a message arrived or was sent |
 //! | [`subject`] | finds the subject, as people are shown it |
-//! | [`verdict_header`] | adds the header `X-DBACL` and takes out those that a mail brings |
+//! | [`verdict_header`] | adds the header `X-DBACL` and takes out those that a message brings |
 //!
-//! All functions take bytes as they came, with either line end. They hold no more of a mail than
-//! they are given, and none of them fails: where a mail is no mail there is nothing to find.
+//! All functions take bytes as they came, with either line end. They hold no more of a message than
+//! they are given, and none of them fails: where a message is no mail there is nothing to find.
 
 #![warn(missing_docs)]
 
+pub mod contents;
 pub mod day;
 pub mod header_fields;
 pub mod mailbox;

@@ -36,7 +36,7 @@ pub enum Line {
     Plain,
 }
 
-/// Tells where messages begin, line by line. The beginning of a source counts as an empty line.
+/// Says where messages begin, line by line. The beginning of a source counts as an empty line.
 #[derive(Debug, Clone, Copy)]
 pub struct Boundaries {
     rule: Rule,
@@ -74,7 +74,7 @@ pub fn is_empty(line: &[u8]) -> bool {
 }
 
 /// Whether a source that begins so is a mailbox: its first line that is not empty is a `From `
-/// line. A mail may have such lines further down, in a patch or in a mailbox that it quotes.
+/// line. A message may have such lines further down, in a patch or in a mailbox that it quotes.
 pub fn is_mailbox(beginning: &[u8]) -> bool {
     let mut lines = beginning.split_inclusive(|&byte| byte == b'\n');
     lines.find(|line| !is_empty(line)).is_some_and(|line| line.starts_with(FROM))
@@ -117,7 +117,7 @@ impl Separators {
 }
 
 /// Whether a line is `From SENDER DATE`, with the date as `ctime` writes it, or as in the header of
-/// a mail; a zone and more may follow.
+/// a message; a zone and more may follow.
 pub fn begins_message(line: &[u8]) -> bool {
     let Some(rest) = line.strip_prefix(FROM) else { return false };
     let text = String::from_utf8_lossy(rest);
@@ -210,7 +210,7 @@ mod tests {
             (vec!["From x\n", "\n", strict], true, vec![], vec![0, 2]),
             (vec!["\r\n", "\n", strict, "\n", strict], true, vec![], vec![0, 2, 4]),
             (vec![strict, "\n", strict], false, vec![2], vec![0]),
-            // A mail that quotes a mailbox is one mail.
+            // A message that quotes a mailbox is one message.
             (vec!["a\n", "\n", strict], true, vec![2], vec![0]),
             (vec!["\n", "a\n", "\n", strict], true, vec![3], vec![0]),
             (vec![">From x\n", "\n", strict], true, vec![2], vec![0]),

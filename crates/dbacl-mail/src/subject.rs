@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-//! The subject of a mail, to be shown to the user.
+//! The subject of a message, to be shown to the user.
 
 use crate::header_fields::header_fields;
 use crate::mailbox::FROM;
@@ -8,10 +8,10 @@ use dbacl_charset::fields::Words;
 /// Characters of a subject that are shown.
 const LONGEST: usize = 80;
 
-/// Bytes of a mail that are searched for its subject.
+/// Bytes of a message that are searched for its subject.
 const REACH: usize = 1 << 16;
 
-/// The subject of a mail that begins with these bytes, decoded, in one line of at most 80
+/// The subject of a message that begins with these bytes, decoded, in one line of at most 80
 /// characters without control characters; `None` if it is no mail or has no subject.
 pub fn subject(mail: &[u8]) -> Option<String> {
     let mail = &mail[..mail.len().min(REACH)];

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-//! The header line `X-DBACL` that the mail filter adds: a mail that brings one is not believed.
+//! The header line `X-DBACL` that the mail filter adds: a message that brings one is not believed.
 
 use std::io;
 
@@ -20,7 +20,8 @@ fn begins(line: &[u8]) -> bool {
     })
 }
 
-/// Looks at the lines of one mail, one after the other, and finds those that a filter has written.
+/// Looks at the lines of one message, one after the other, and finds those that a filter has
+/// written.
 ///
 /// The filter writes into the header of the mail itself, and only there. The body is the sender's
 /// own text and counts, whatever its lines begin with. An attached message may have a verdict in
@@ -41,16 +42,17 @@ impl VerdictHeaders {
         }
         let goes_on = self.is_inside && matches!(line.first(), Some(b' ' | b'\t'));
         self.is_inside = begins(line) || goes_on;
-        self.is_inside
+        // What follows this line is the sender's own first line.
+        self.is_inside || line.trim_ascii_end().eq_ignore_ascii_case(FOLDED)
     }
 }
 
-/// The name of a header without a value, which stands behind ours in a mail whose first line begins
-/// with a blank. Otherwise that line would go on with our header.
+/// The name of a header without a value, which stands after ours in a message whose first line
+/// begins with a blank. Otherwise that line would go on with our header.
 const FOLDED: &[u8] = b"X-DBACL-Folded:";
 
-/// Gives a mail a verdict of its own in place of those that it brings, in pieces of any size. Takes
-/// no memory.
+/// Gives a message a verdict of its own in place of those that it brings, in pieces of any size.
+/// Takes no memory.
 pub struct Marker<'a> {
     verdict: &'a [u8],
     line_end: &'static [u8],
@@ -61,7 +63,7 @@ pub struct Marker<'a> {
 }
 
 impl<'a> Marker<'a> {
-    /// A marker of a mail that begins so.
+    /// A marker of a message that begins so.
     pub fn new(verdict: &'a [u8], beginning: &[u8]) -> Self {
         let line_end: &[u8] = match memchr::memchr(b'\n', beginning) {
             Some(at) if at > 0 && beginning[at - 1] == b'\r' => b"\r\n",
@@ -113,7 +115,8 @@ fn say(verdict: &[u8], line_end: &[u8], keep: Keep<'_>) -> io::Result<()> {
     Ok(())
 }
 
-/// Takes the verdicts that a mail brings out of its header, in pieces of any size. Takes no memory.
+/// Takes the verdicts that a message brings out of its header, in pieces of any size. Takes no
+/// memory.
 struct Remover {
     place: Place,
     /// The beginning of a line that does not tell yet what it is.
@@ -131,7 +134,7 @@ enum Place {
     Body,
 }
 
-/// Takes what stays of a mail.
+/// Takes what stays of a message.
 pub type Keep<'a> = &'a mut dyn FnMut(&[u8]) -> io::Result<()>;
 
 impl Default for Remover {
@@ -235,7 +238,7 @@ fn kind(line: &[u8], drops: bool) -> Option<Place> {
 mod tests {
     use super::*;
 
-    /// What is left of a mail that comes in pieces of `size` bytes.
+    /// What is left of a message that comes in pieces of `size` bytes.
     fn removed(mail: &[u8], size: usize) -> Vec<u8> {
         let mut out = Vec::new();
         let mut remover = Remover::default();

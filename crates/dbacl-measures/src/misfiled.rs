@@ -27,10 +27,10 @@ const FEWEST: usize = 100;
 const MOST: f64 = 0.3;
 
 /// The share of those below the quartile that is left out, of as many as there would be if misfiled
-/// documents were like those of the other category. Where 2 to 10 % of the mails of each of two
+/// documents were like those of the other category. Where 2 to 10 % of the messages of each of two
 /// folders lay in the other one, 0.5 % of the spam was promised to exceed the threshold for spam
-/// that is surely called ham. With this share at 1 it was 1.2 %, at 0.3 it was 0.3 %, at 0 it was
-/// 0.2 %.
+/// that is confidently called ham. With this share at 1 it was 1.2 %, at 0.3 it was 0.3 %, at 0 it
+/// was 0.2 %.
 const BELOW: f64 = 0.3;
 
 /// The quartile is so many deviations away from the middle of the category's own documents: nearer

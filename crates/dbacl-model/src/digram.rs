@@ -181,13 +181,6 @@ impl DigramTable {
         Self { cells: vec![0.0; SYMBOLS * SYMBOLS] }
     }
 
-    /// The table stored as 65536 weights in row order.
-    pub fn from_stored(stored: impl Iterator<Item = QuantWeight>) -> Self {
-        let cells: Vec<f32> = stored.map(QuantWeight::log_probability).collect();
-        debug_assert_eq!(cells.len(), SYMBOLS * SYMBOLS);
-        Self { cells }
-    }
-
     /// The weights as a file stores them, in row order.
     pub fn stored(&self) -> impl Iterator<Item = QuantWeight> + '_ {
         self.cells.iter().map(|&x| QuantWeight::from_log_probability(x))
@@ -243,28 +236,6 @@ impl DigramTable {
         let (sum, length) = self.walk(body);
         sum + self.length_term(length)
     }
-
-    /// The reference log-probability of a token while scoring (spec model 12): as
-    /// [`Self::log_reference`], but carriage returns are passed over, a symbol counts for the
-    /// length when the *next* byte is no boundary mark, and the sum is digitised once more.
-    pub fn log_reference_when_scoring(&self, body: &[u8]) -> f32 {
-        let Some((&first, rest)) = body.split_first() else { return 0.0 };
-        let mut from = clip(first);
-        let mut sum = 0.0f32;
-        let mut length = 1;
-        for (at, &byte) in rest.iter().enumerate() {
-            if byte == b'\r' {
-                continue;
-            }
-            let to = clip(byte);
-            sum += self.cells[from * SYMBOLS + to];
-            from = to;
-            // Behind the body stands the medium mark, which is no boundary.
-            length += usize::from(rest.get(at + 1) != Some(&BOUNDARY));
-        }
-        sum += self.length_term(length);
-        QuantWeight::from_log_probability(sum).log_probability()
-    }
 }
 
 #[cfg(test)]
@@ -314,19 +285,5 @@ mod tests {
             let mut counts = CharacterCounts { cells: vec![odd; SYMBOLS * SYMBOLS] };
             assert!(!counts.add_tally(&CharacterTally::default()), "{odd}");
         }
-    }
-
-    #[test]
-    fn learning_and_scoring_agree_on_ordinary_tokens() {
-        let mut table = DigramTable::zero();
-        for from in FIRST..SYMBOLS {
-            for to in FIRST..SYMBOLS {
-                table.set(from, to, -5.53125);
-            }
-        }
-        let body = b"\x03abc\x03";
-        assert_eq!(table.log_reference(body), -4.0 * 5.53125);
-        assert_eq!(table.log_reference_when_scoring(body), -4.0 * 5.53125);
-        assert_eq!(table.log_reference_when_scoring(b"\x03a\rbc\x03"), -4.0 * 5.53125);
     }
 }

@@ -7,7 +7,7 @@
 //! use dbacl_model::digram::DigramTable;
 //! use dbacl_model::settings::{ModelOption, ModelOptions};
 //!
-//! // What a category file says of the mails that it was learned from.
+//! // What a category file says of the messages that it was learned from.
 //! let options = ModelOptions::default().with(ModelOption::Mail).with(ModelOption::MailHeaders);
 //! assert!(options.has(ModelOption::Mail) && !options.has(ModelOption::Html));
 //!

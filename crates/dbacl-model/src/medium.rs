@@ -29,7 +29,7 @@ impl Medium {
         self.0
     }
 
-    /// Whether tokens come from the header of a mail, not from what it says.
+    /// Whether tokens come from the header of a message, not from what it says.
     #[doc(hidden)]
     pub const fn is_header(self) -> bool {
         self.0 > 3

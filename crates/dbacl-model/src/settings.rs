@@ -18,6 +18,7 @@ pub enum ModelOption {
     KeepCase = 6,
     Entropy = 7,
     Multinomial = 8,
+    MailTags = 12,
     MailHeaders = 13,
     MailPlain = 14,
     MailNoPlain = 15,
@@ -25,7 +26,6 @@ pub enum ModelOption {
     HtmlAlt = 17,
     Html = 18,
     MailXHeaders = 19,
-    MailTraits = 20,
     HtmlScripts = 21,
     HtmlComments = 22,
     StandardTokenizer = 23,
@@ -65,7 +65,7 @@ const PRINTED: [(ModelOption, &str); 25] = [
     (ModelOption::Overflow, "WARNING_BAD"),
     (ModelOption::Straddle, "NGRAM_STRADDLE_NL"),
     (ModelOption::MailUnicode, "MAIL_UNICODE"),
-    (ModelOption::MailTraits, "MAIL_TRAITS"),
+    (ModelOption::MailTags, "MAIL_TAGS"),
 ];
 
 /// The option word of a model: a set of [`ModelOption`], stored as a signed 32-bit decimal.

@@ -29,25 +29,6 @@ pub fn fixed_left(out: &mut Vec<u8>, value: f64, width: usize, precision: usize)
     write_fixed(out, value, Side::Left(width), precision);
 }
 
-/// Appends `value` as `%WIDTH.PRECISIONe` does: at least two digits of exponent.
-pub fn scientific(out: &mut Vec<u8>, value: f64, width: usize, precision: usize) {
-    if !value.is_finite() {
-        return write_text(out, not_finite(value), Side::Right(width));
-    }
-    let start = out.len();
-    let (negative, magnitude) = split_sign(value);
-    if negative {
-        out.push(b'-');
-    }
-    // writing to a Vec cannot fail
-    let _ = write!(out, "{magnitude:.precision$e}");
-    let (digits, exponent) = split_exponent(&out[start..]);
-    let end = start + digits;
-    out.truncate(end);
-    write_exponent(out, exponent);
-    justify(out, start, width);
-}
-
 /// Appends `value` as `%g` does: six significant digits, no trailing zeros, exponent form below
 /// 0.0001 and from 1e6 on.
 pub fn general(out: &mut Vec<u8>, value: f64) {
@@ -319,7 +300,6 @@ mod tests {
         match conversion {
             "f" if left => fixed_left(&mut out, value, width, precision),
             "f" => fixed(&mut out, value, width, precision),
-            "e" => scientific(&mut out, value, width, precision),
             "g" => general(&mut out, value),
             "d" if left => decimal_left(&mut out, bits.cast_signed(), width),
             "d" => decimal(&mut out, bits.cast_signed(), width),

@@ -5,8 +5,8 @@ use crate::errors;
 use crate::model::Model;
 use crate::texts::Texts;
 use crate::trainer::{Trainer, warn};
-use dbacl::blocks::BlockError;
-use dbacl_text::{Frames, InBlocks};
+use dbacl_text::blocks::place;
+use dbacl_text::{BlockError, Frame, InBlocks};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
@@ -34,12 +34,13 @@ pub struct BlockPlan {
 
 #[pymethods]
 impl BlockPlan {
-    /// The plan for blocks of so many texts, with the options of `trainer`.
+    /// The plan for blocks of so many texts of so many labels, with the options of `trainer`.
     #[new]
-    #[pyo3(signature = (trainer, *, block, features=None))]
+    #[pyo3(signature = (trainer, labels, *, block, features=None))]
     fn new(
         py: Python<'_>,
         trainer: &Bound<'_, Trainer>,
+        labels: usize,
         block: u64,
         features: Option<u64>,
     ) -> PyResult<Self> {
@@ -47,7 +48,7 @@ impl BlockPlan {
         let in_blocks = Some(InBlocks { block, features });
         let recipe = dbacl_text::Recipe { in_blocks, ..trainer.get().recipe() };
         let mut warnings = Vec::new();
-        let plan = dbacl_text::BlockPlan::new(&recipe, &mut |text| warnings.push(text));
+        let plan = dbacl_text::BlockPlan::new(&recipe, labels, &mut |text| warnings.push(text));
         warn(py, &warnings)?;
         Ok(Self { plan: plan.map_err(failure)? })
     }
@@ -59,19 +60,15 @@ impl BlockPlan {
         Ok(PyBytes::new(py, &tally))
     }
 
-    /// The frame of the tallies of all segments in their order, for texts of so many labels.
-    fn frame<'py>(
-        &self,
-        tallies: &Bound<'py, PyAny>,
-        labels: usize,
-    ) -> PyResult<Bound<'py, PyBytes>> {
+    /// The frame of the tallies of all segments in their order.
+    fn frame<'py>(&self, tallies: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyBytes>> {
         let (py, mut error) = (tallies.py(), None);
         // Tallies come one by one, so that few of them are in memory.
         let each = tallies.try_iter()?.map_while(|tally| {
             let tally = tally.and_then(|tally| Ok(tally.cast_into::<PyBytes>()?));
             tally.map_err(|raised| error = Some(raised)).ok()
         });
-        let frame = self.plan.frames(each.map(|tally| tally.as_bytes().to_vec()), labels);
+        let frame = self.plan.frame(each.map(|tally| tally.as_bytes().to_vec()));
         match error {
             Some(error) => Err(error),
             None => Ok(PyBytes::new(py, &frame.map_err(failure)?.to_bytes())),
@@ -81,12 +78,12 @@ impl BlockPlan {
     /// How many chains of blocks the texts of a frame are dealt to.
     #[staticmethod]
     fn chains(frame: &[u8]) -> PyResult<usize> {
-        Ok(Frames::from_bytes(frame).map_err(failure)?.chains())
+        Ok(Frame::from_bytes(frame).map_err(failure)?.chains())
     }
 
     /// The number of the chain of text `number` of `texts`.
     fn chain(&self, number: u64, texts: u64) -> u64 {
-        dbacl::blocks::place(number, texts, self.plan.block()).0
+        place(number, texts, self.plan.block()).0
     }
 
     /// The blocks of a chain from its texts in their order, with the number of each among all
@@ -102,7 +99,7 @@ impl BlockPlan {
         if numbers.len() != texts.len() || labels.len() != texts.len() {
             return Err(PyValueError::new_err("there are not as many numbers or labels as texts"));
         }
-        let frame = Frames::from_bytes(frame).map_err(failure)?;
+        let frame = Frame::from_bytes(frame).map_err(failure)?;
         let each = numbers.into_iter().zip(labels).zip(&texts);
         let each = each.map(|((number, label), text)| (number, label, text.as_slice()));
         let blocks = py.detach(|| self.plan.numbered(&frame, each));
@@ -120,8 +117,7 @@ impl BlockPlan {
         state: Vec<u8>,
     ) -> PyResult<(Bound<'py, PyBytes>, Bound<'py, PyBytes>)> {
         let mut state = state;
-        let answer =
-            py.detach(|| dbacl_text::BlockPlan::work(frame, task, &blocks, &mut state));
+        let answer = py.detach(|| dbacl_text::BlockPlan::work(frame, task, &blocks, &mut state));
         Ok((PyBytes::new(py, &answer.map_err(failure)?), PyBytes::new(py, &state)))
     }
 
@@ -135,7 +131,7 @@ impl BlockPlan {
         ask: &Bound<'_, PyAny>,
         folder: PathBuf,
     ) -> PyResult<Model> {
-        let frame = Frames::from_bytes(frame).map_err(failure)?;
+        let frame = Frame::from_bytes(frame).map_err(failure)?;
         for (label, _) in &labels {
             dbacl_text::check_label(label.as_bytes())
                 .map_err(|fault| PyValueError::new_err(format!("label {label:?}: {fault}")))?;

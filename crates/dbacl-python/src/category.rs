@@ -37,7 +37,7 @@ impl Category {
 
 #[pymethods]
 impl Category {
-    /// Learns a category from texts, or from mails with `kind="mail"`.
+    /// Learns a category from texts, or from messages with `kind="mail"`.
     #[staticmethod]
     #[pyo3(signature = (
         texts, *, kind="text", tokenizer=None, order=1, case_sensitive=false, across_lines=false,
@@ -91,10 +91,10 @@ impl Category {
             let texts = block.texts(py);
             py.detach(|| texts.iter().for_each(|text| learner.learn(text)));
         }
-        warnings.extend(learner.warnings().iter().map(ToString::to_string));
+        let learned = py.detach(|| learner.finish()).map_err(errors::of_library)?;
+        warnings.extend(learned.warnings.iter().map(ToString::to_string));
         trainer::warn(py, &warnings)?;
-        let category = py.detach(|| learner.finish()).map_err(errors::of_library)?;
-        Ok(Self { category: Arc::new(category) })
+        Ok(Self { category: Arc::new(learned.category) })
     }
 
     /// Opens the category file at `path`.

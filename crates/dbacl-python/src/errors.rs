@@ -46,7 +46,6 @@ pub fn of_library(error: dbacl::Error) -> PyErr {
 pub fn of_model(error: ModelError) -> PyErr {
     match error {
         ModelError::File(error) => of_library(error),
-        ModelError::Unpack { path, source } => of_system(&path, &source),
         error => Error::new_err(error.to_string()),
     }
 }
@@ -54,7 +53,6 @@ pub fn of_model(error: ModelError) -> PyErr {
 pub fn of_training(error: TrainError) -> PyErr {
     match error {
         TrainError::Learn(error) => of_library(error),
-        TrainError::Fit(error) => of_fit(&error),
         TrainError::Model(error) => of_model(error),
         error => PyValueError::new_err(error.to_string()),
     }

@@ -17,13 +17,13 @@ use std::time::Duration;
 /// What a change has done to a mail filter.
 #[pyclass(frozen, module = "dbacl", get_all)]
 pub struct MailReport {
-    /// What became of each mail, such as `learned` or `moved from ham`.
+    /// What became of each message, such as `learned` or `moved from ham`.
     outcomes: Vec<String>,
-    /// Identifier of each mail in the filter; `None` for a mail without words.
+    /// Identifier of each message in the filter; `None` for a message without words.
     ids: Vec<Option<String>>,
     /// Whether the filter changed.
     is_changed: bool,
-    /// Whether all of it was fitted anew.
+    /// Whether all of it was fitted again.
     is_refitted: bool,
     /// Warnings for the user.
     warnings: Vec<String>,
@@ -154,13 +154,13 @@ impl MailFilter {
         lock(&self.filter).labels().to_vec()
     }
 
-    /// Mails that the filter was fitted on.
+    /// Messages that the filter was fitted on.
     #[getter]
     fn documents(&self) -> u32 {
         lock(&self.filter).documents()
     }
 
-    /// The verdict on a mail, given as it came, headers first.
+    /// The verdict on a message, given as it came, headers first.
     fn judge(&self, py: Python<'_>, mail: &Bound<'_, PyAny>) -> PyResult<Verdict> {
         let mail = one(mail)?;
         let verdict = py.detach(|| lock(&self.filter).classify(&mail));
@@ -178,7 +178,7 @@ impl MailFilter {
         Ok(PyBytes::new(py, &mail))
     }
 
-    /// Learns a mail, or several, also those that the filter knows.
+    /// Learns a message, or several, also those that the filter knows.
     fn learn(
         &self,
         py: Python<'_>,
@@ -189,7 +189,7 @@ impl MailFilter {
         self.change(py, move |set| set.learn_all(&label, all.iter().map(Vec::as_slice)))
     }
 
-    /// Corrects a mail, or several: forgets them under other labels and learns them as `label`,
+    /// Corrects a message, or several: forgets them under other labels and learns them as `label`,
     /// unless they are known so.
     fn correct(
         &self,
@@ -201,7 +201,7 @@ impl MailFilter {
         self.change(py, move |set| set.correct_all(&label, all.iter().map(Vec::as_slice)))
     }
 
-    /// Forgets a mail, or several, that were learned as `label`.
+    /// Forgets a message, or several, that were learned as `label`.
     fn forget(
         &self,
         py: Python<'_>,
@@ -212,7 +212,7 @@ impl MailFilter {
         self.change(py, move |set| set.forget_all(&label, all.iter().map(Vec::as_slice)))
     }
 
-    /// Opens the filter anew if others have changed it; returns whether they have.
+    /// Opens the filter again if others have changed it; returns whether they have.
     fn reload(&self, py: Python<'_>) -> PyResult<bool> {
         py.detach(|| lock(&self.filter).reload_if_changed()).map_err(errors::of_set)
     }

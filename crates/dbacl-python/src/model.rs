@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-//! A trained model: labels and their categories, in one file.
+//! A trained model: labels and their weights, in one file.
 
-use crate::category::Category;
 use crate::errors;
 use crate::explain::Explanation;
-use crate::set::CategorySet;
 use crate::texts::{Texts, labelled, matrix, one};
 use crate::trainer::Trainer;
-use dbacl_text::{Evaluation, Prediction, Predictor, TextModel, file_name};
+use dbacl_text::{Evaluation, Prediction, Predictor, TextModel};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyList, PyString};
@@ -15,7 +13,7 @@ use std::path::PathBuf;
 use std::sync::{Mutex, PoisonError};
 use std::thread;
 
-/// Labels and their categories, which were fitted together.
+/// Labels and what distinguishes them, fitted together.
 #[pyclass(frozen, module = "dbacl")]
 pub struct Model {
     model: TextModel,
@@ -41,7 +39,7 @@ impl Model {
         predictions
     }
 
-    /// Judges texts on several threads, and hands the predictions of each block to `take`.
+    /// Classifies texts on several threads, and hands the predictions of each block to `take`.
     fn each(
         &self,
         texts: &Bound<'_, PyAny>,
@@ -101,12 +99,6 @@ impl Model {
     /// Saves the model; an old one is replaced at once or not at all.
     fn save(&self, py: Python<'_>, path: PathBuf) -> PyResult<()> {
         py.detach(|| self.model.save(&path)).map_err(errors::of_model)
-    }
-
-    /// Writes an ordinary category file for each label, for `dbacl -c`; those of a model of two
-    /// views go into a folder for each view. Returns their paths.
-    fn unpack(&self, py: Python<'_>, folder: PathBuf) -> PyResult<Vec<PathBuf>> {
-        py.detach(|| self.model.unpack(&folder)).map_err(errors::of_model)
     }
 
     /// A pickle holds the model's bytes and no code.
@@ -198,7 +190,7 @@ impl Model {
         matrix(texts.py(), &numbers, self.model.labels().len())
     }
 
-    /// How well the model judges labelled texts.
+    /// How well the model classifies labelled texts.
     fn test<'py>(
         &self,
         texts: &Bound<'py, PyAny>,
@@ -240,16 +232,13 @@ impl Model {
     fn explain(&self, text: &Bound<'_, PyAny>) -> PyResult<Explanation> {
         let (py, text) = (text.py(), one(text)?);
         let explained = py.detach(|| self.model.explain(&text));
-        let explained = explained.map_err(errors::of_incomparable)?;
-        let labels = self.model.labels().iter();
-        let names: Vec<_> = labels.map(|label| (file_name(label), label.clone())).collect();
-        Ok(Explanation::new(explained.explanation, &names))
+        Ok(Explanation::new(explained.explanation, &[]))
     }
 
     /// A model that has learned more texts, of known or new labels. This model must keep its texts.
     fn update(&self, texts: &Bound<'_, PyAny>, labels: &Bound<'_, PyAny>) -> PyResult<Self> {
         let trainer = Trainer::of_model(texts.py(), &self.model)?;
-        trainer.add(texts, labels)?;
+        trainer.add(texts, labels, None)?;
         trainer.train(texts.py(), None, None)
     }
 
@@ -276,15 +265,51 @@ impl Model {
         Some((texts, labels))
     }
 
-    /// The categories of the model as a `CategorySet`; of a model of two views those of the first.
-    fn categories(&self) -> PyResult<CategorySet> {
-        let each = self.model.labels().iter().zip(self.model.categories());
-        let each = each.map(|(label, category)| Ok((label.clone(), Category::of(category)?)));
-        CategorySet::of(each.collect::<PyResult<_>>()?)
+    /// Whether a text may have several labels, or none.
+    #[getter]
+    fn several(&self) -> bool {
+        self.model.has_several()
     }
 
-    fn __repr__(&self) -> String {
-        let documents: u64 = self.model.documents().iter().sum();
-        format!("<dbacl.Model: {} labels, {documents} documents>", self.model.labels().len())
+    /// The labels of each text: a list each, which may be empty where a text may have several.
+    #[pyo3(signature = (texts, *, threads=1))]
+    fn predict_labels<'py>(
+        &self,
+        texts: &Bound<'py, PyAny>,
+        threads: usize,
+    ) -> PyResult<Vec<Vec<Bound<'py, PyString>>>> {
+        let py = texts.py();
+        let labels: Vec<Bound<'py, PyString>> =
+            self.model.labels().iter().map(|label| PyString::new(py, label)).collect();
+        let mut found = Vec::new();
+        self.each(texts, threads, &mut |predictions| {
+            let of =
+                |one: &Prediction| one.labels().into_iter().map(|at| labels[at].clone()).collect();
+            found.extend(predictions.iter().map(of));
+            Ok(())
+        })?;
+        Ok(found)
+    }
+
+    /// The features of these texts that speak most for each label, with their weights.
+    #[pyo3(signature = (texts, n=20))]
+    fn features(
+        &self,
+        texts: &Bound<'_, PyAny>,
+        n: usize,
+    ) -> PyResult<std::collections::BTreeMap<String, Vec<(String, f32)>>> {
+        let (py, mut all) = (texts.py(), Vec::new());
+        let mut texts = Texts::new(texts)?;
+        while let Some(block) = texts.next_block()? {
+            all.extend(block.texts(py).into_iter().map(<[u8]>::to_vec));
+        }
+        let found = self.model.strongest(&all, n).into_iter();
+        Ok(found.map(|(label, features)| (label.to_owned(), features)).collect())
+    }
+
+    /// The same model in at most `size` bytes, with weights of `bits` bits, 8 or 16.
+    #[pyo3(signature = (*, bits=8, size=None))]
+    fn quantized(&self, py: Python<'_>, bits: u8, size: Option<usize>) -> Self {
+        Self::new(py.detach(|| self.model.quantized(bits, size)))
     }
 }

@@ -200,15 +200,21 @@ impl<'py> Labels<'py> {
         };
         let (label, at) = (label?, self.taken);
         self.taken += 1;
-        let Ok(label) = label.cast::<PyString>() else {
-            let kind = label.get_type().name()?;
-            let what = format!("label {at} is of the type {kind}, not str");
-            return Err(PyTypeError::new_err(what));
-        };
-        let label = label.to_cow()?;
-        dbacl_text::check_label(label.as_bytes())
-            .map_err(|fault| PyValueError::new_err(format!("label {at}: {fault}")))?;
-        Ok(label.into_owned())
+        if let Ok(label) = label.cast::<PyString>() {
+            return checked(label, at);
+        }
+        // Several labels stand in lines, as records of files have them.
+        if let Some(labels) = label
+            .cast::<PyList>()
+            .ok()
+            .map(|labels| labels.try_iter())
+            .or_else(|| label.cast::<PyTuple>().ok().map(|labels| labels.try_iter()))
+        {
+            let each = labels?.map(|label| checked(label?.cast::<PyString>()?, at));
+            return Ok(each.collect::<PyResult<Vec<String>>>()?.join("\n"));
+        }
+        let kind = label.get_type().name()?;
+        Err(PyTypeError::new_err(format!("label {at} is of the type {kind}, not str")))
     }
 
     /// Checks that there are no more labels than texts.
@@ -218,6 +224,14 @@ impl<'py> Labels<'py> {
             Some(_) => Err(PyValueError::new_err("there are more labels than texts")),
         }
     }
+}
+
+/// A label, which is number `at`.
+fn checked(label: &Bound<'_, PyString>, at: usize) -> PyResult<String> {
+    let label = label.to_cow()?;
+    dbacl_text::check_label(label.as_bytes())
+        .map_err(|fault| PyValueError::new_err(format!("label {at}: {fault}")))?;
+    Ok(label.into_owned())
 }
 
 /// Hands each text with its label to `take`.

@@ -7,10 +7,9 @@ use crate::texts::{Texts, labelled};
 use crate::work::{After, Said, run};
 use dbacl::Scheme;
 use dbacl_text::data::{Reading, read};
-use dbacl_text::recipe::{Kind, reference_by_name};
-use dbacl_text::search::{Trial, search_stoppable};
-use dbacl_text::unlabelled::train_with_unlabelled;
-use dbacl_text::{DataError, Format, Preset, Recipe, Record};
+use dbacl_text::recipe::Kind;
+use dbacl_text::search::{Trial, search};
+use dbacl_text::{DataError, Format, Preset, Recipe, Record, Watch};
 use pyo3::exceptions::{PyUserWarning, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyString};
@@ -34,7 +33,12 @@ pub fn scheme(name: &str) -> PyResult<Scheme> {
 
 /// The reference measure of this name.
 pub fn reference(name: &str) -> PyResult<dbacl::Reference> {
-    reference_by_name(name).ok_or_else(|| unknown("reference", name, "uniform, dirichlet, maxent"))
+    match name {
+        "uniform" => Ok(dbacl::Reference::Uniform),
+        "dirichlet" => Ok(dbacl::Reference::Dirichlet),
+        "maxent" => Ok(dbacl::Reference::MaximumEntropy),
+        name => Err(unknown("reference", name, "uniform, dirichlet, maxent")),
+    }
 }
 
 /// Checks an order, the longest run of words.
@@ -78,7 +82,7 @@ impl Trainer {
 impl Trainer {
     /// How the models of this trainer are trained.
     pub fn recipe(&self) -> Recipe {
-        self.lock().recipe().cloned().unwrap_or_default()
+        self.lock().recipe().clone()
     }
 
     fn train_with(&self, unlabelled: &Bound<'_, PyAny>) -> PyResult<Model> {
@@ -94,9 +98,12 @@ impl Trainer {
         let trainer = Arc::clone(&*self.lock());
         let stop = Arc::new(AtomicBool::new(false));
         let flag = Arc::clone(&stop);
-        let work = move |_| train_with_unlabelled(&trainer, &all, &flag);
+        let work = move |_| {
+            let watch = Watch { stop: Some(&flag), progress: None };
+            trainer.train_watched(trainer.recipe(), &all, &watch)
+        };
         let found = run(py, &stop, After::Leave, work, &mut |_| Ok(()))?;
-        let (found, _) = found.map_err(errors::of_training)?;
+        let found = found.map_err(errors::of_training)?;
         warn(py, &found.warnings)?;
         Ok(Model::new(found.model))
     }
@@ -107,8 +114,8 @@ impl Trainer {
     #[new]
     #[pyo3(signature = (
         *, preset=None, tokenizer=None, order=None, case_sensitive=false, across_lines=false,
-        kind="text", regex=Vec::new(), reference="uniform", choose=false, cost=None, blend=None,
-        contrast=true, exact=false, keep=false, seconds=None
+        kind="text", regex=Vec::new(), choose=false, cost=None, contrast=true, start=None,
+        balance=None, aim="accuracy", several=false, keep=false, seconds=None
     ))]
     fn new(
         py: Python<'_>,
@@ -119,12 +126,13 @@ impl Trainer {
         across_lines: bool,
         kind: &str,
         regex: Vec<String>,
-        reference: &str,
         choose: bool,
         cost: Option<f64>,
-        blend: Option<f64>,
         contrast: bool,
-        exact: bool,
+        start: Option<f64>,
+        balance: Option<f64>,
+        aim: &str,
+        several: bool,
         keep: bool,
         seconds: Option<u64>,
     ) -> PyResult<Self> {
@@ -138,8 +146,16 @@ impl Trainer {
         if cost.is_some_and(|cost| !(cost.is_finite() && cost > 0.0)) {
             return Err(PyValueError::new_err("cost is not above 0"));
         }
-        if blend.is_some_and(|blend| !(0.0..=1.0).contains(&blend)) {
-            return Err(PyValueError::new_err("blend is not between 0 and 1"));
+        for (name, share) in [("start", start), ("balance", balance)] {
+            if share.is_some_and(|share| !(0.0..=1.0).contains(&share)) {
+                return Err(PyValueError::new_err(format!("{name} is not between 0 and 1")));
+            }
+        }
+        if !matches!(aim, "accuracy" | "macro-f1") {
+            return Err(unknown("aim", aim, "accuracy, macro-f1"));
+        }
+        if several && keep {
+            return Err(PyValueError::new_err("texts of several labels cannot be kept"));
         }
         let preset = preset.transpose()?;
         if preset == Some(Preset::Both) && !regex.is_empty() {
@@ -153,12 +169,13 @@ impl Trainer {
             across_lines,
             kind: Kind::by_name(kind).ok_or_else(|| unknown("kind", kind, "text, html, xml"))?,
             regex,
-            reference: self::reference(reference)?,
-            choose: choose || seconds.is_some(),
+            choose,
             cost,
-            blend,
             no_contrast: !contrast,
-            exact,
+            start,
+            balance,
+            for_f1: aim == "macro-f1",
+            several,
             in_blocks: None,
         };
         let mut warnings = Vec::new();
@@ -171,8 +188,15 @@ impl Trainer {
         Ok(Self { trainer: Mutex::new(Arc::new(trainer)), seconds })
     }
 
-    /// Adds texts with their labels; all of them or, if one is refused, none.
-    pub fn add(&self, texts: &Bound<'_, PyAny>, labels: &Bound<'_, PyAny>) -> PyResult<()> {
+    /// Adds texts with their labels, each of which counts as often as `weights` says; all of them
+    /// or, if one is refused, none. With `several`, the labels of a text are a list.
+    #[pyo3(signature = (texts, labels, weights=None))]
+    pub fn add(
+        &self,
+        texts: &Bound<'_, PyAny>,
+        labels: &Bound<'_, PyAny>,
+        weights: Option<Vec<f32>>,
+    ) -> PyResult<()> {
         // An iterator is Python code that may call this object, so the lock is not held while it
         // runs.
         let (mut bytes, mut ends) = (Vec::new(), Vec::new());
@@ -181,10 +205,23 @@ impl Trainer {
             ends.push((label.to_owned(), bytes.len()));
             Ok(())
         })?;
+        let is_odd = |weight: &f32| !(weight.is_finite() && *weight >= 0.0);
+        if weights.as_ref().is_some_and(|weights| weights.len() != ends.len()) {
+            return Err(PyValueError::new_err("there are not as many weights as texts"));
+        }
+        if weights.iter().flatten().any(is_odd) {
+            return Err(PyValueError::new_err("a weight is no number from 0"));
+        }
         let mut trainer = self.lock();
         let (trainer, mut start) = (Arc::make_mut(&mut *trainer), 0);
-        for (label, end) in ends {
-            trainer.add(&label, &bytes[start..end]);
+        for (at, (labels, end)) in ends.into_iter().enumerate() {
+            let weight = weights.as_ref().map_or(1.0, |weights| weights[at]);
+            // What weighs nothing would still have a part in the features.
+            if weight > 0.0 {
+                let labels: Vec<&str> =
+                    labels.split('\n').filter(|label| !label.is_empty()).collect();
+                trainer.add_weighted(&labels, &bytes[start..end], weight);
+            }
             start = end;
         }
         Ok(())
@@ -208,8 +245,9 @@ impl Trainer {
             "folder" => Ok(Format::Folder),
             name => Err(unknown("format", name, "tsv, fasttext, ndjson, csv, folder")),
         });
-        let reading =
-            Reading { format: format.transpose()?, label: label_column, ..Reading::default() };
+        let has_several = self.recipe().several;
+        let format = format.transpose()?;
+        let reading = Reading { format, label: label_column, has_several, ..Reading::default() };
         let reading = match text_column {
             Some(text) => Reading { text, ..reading },
             None => reading,
@@ -218,7 +256,9 @@ impl Trainer {
         let (mut count, mut interrupt) = (0u32, None);
         let read = py.detach(|| {
             let mut take = |record: Record<'_>| {
-                trainer.add(record.label, record.text);
+                let labels: Vec<&str> =
+                    record.label.split('\n').filter(|label| !label.is_empty()).collect();
+                trainer.add_weighted(&labels, record.text, 1.0);
                 count = count.wrapping_add(1);
                 if count.is_multiple_of(4096)
                     && let Err(error) = Python::attach(|py| py.check_signals())
@@ -262,7 +302,8 @@ impl Trainer {
     /// Labels so far, with how many texts each has.
     #[getter]
     fn labels(&self) -> std::collections::BTreeMap<String, usize> {
-        self.lock().labels().map(|(label, count)| (label.to_owned(), count)).collect()
+        let trainer = self.lock();
+        trainer.labels().into_iter().map(|(label, count)| (label.to_owned(), count)).collect()
     }
 
     /// The texts so far, and their labels.
@@ -296,11 +337,12 @@ impl Trainer {
                 // The receiver may be gone after an exception.
                 let _ = sender.send(Said::Line(trial.to_string()));
             };
+            let watch = Watch { stop: Some(&flag), progress: None };
             let Some(seconds) = seconds else {
-                return trainer.train_stoppable(trainer.options(), &flag);
+                return trainer.train_watched(trainer.recipe(), &[], &watch);
             };
             let limit = Duration::from_secs(seconds);
-            search_stoppable(&trainer, limit, &flag, &mut told).map(|(trained, _)| trained)
+            search(&trainer, limit, &watch, &mut told).map(|(trained, _)| trained)
         };
         let mut told = |line: String| match &log {
             Some(log) => log.call1((line,)).map(drop),

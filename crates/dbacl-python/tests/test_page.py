@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Runs the code of docs/python.md and compares what it prints."""
+"""Runs the Python code of docs/python.md and README.md and compares what it prints."""
 
 import contextlib
 import io
@@ -10,14 +10,20 @@ import tempfile
 import unittest
 import warnings
 
-PAGE = pathlib.Path(__file__).resolve().parents[3] / "docs" / "python.md"
+ROOT = pathlib.Path(__file__).resolve().parents[3]
 BLOCK = re.compile(r"```python\n(.*?)```\n(?:\n```text\n(.*?)```\n)?", re.DOTALL)
 
 
 class Page(unittest.TestCase):
     def test_the_page_prints_what_it_says(self):
-        blocks = BLOCK.findall(PAGE.read_text())
-        self.assertGreater(len(blocks), 5)
+        self.check(ROOT / "docs" / "python.md", 6)
+
+    def test_the_readme_prints_what_it_says(self):
+        self.check(ROOT / "README.md", 1)
+
+    def check(self, page, fewest):
+        blocks = BLOCK.findall(page.read_text())
+        self.assertGreaterEqual(len(blocks), fewest)
         names, before = {}, os.getcwd()
         with tempfile.TemporaryDirectory(prefix="dbacl-page-") as folder:
             os.chdir(folder)
@@ -27,7 +33,7 @@ class Page(unittest.TestCase):
                     with contextlib.redirect_stdout(printed), warnings.catch_warnings():
                         # The examples have few documents, and are told so.
                         warnings.simplefilter("ignore", UserWarning)
-                        exec(compile(code, str(PAGE), "exec"), names)
+                        exec(compile(code, str(page), "exec"), names)
                     self.assertEqual(printed.getvalue(), expected, code)
             finally:
                 os.chdir(before)

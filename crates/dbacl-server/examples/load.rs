@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-//! Sends mail to a running server at a steady rate, over the protocol of spamc, and tells how long
-//! the answers take, counted from when each mail was due.
+//! Sends mail to a running server at a steady rate, over the protocol of spamc, and says how long
+//! the answers take, counted from when each message was due.
 //!
-//! `load SOCKET RATE SECONDS USERS MAIL...`: so many mails a second, for users `user0`, `user1` and
-//! so on in an order that looks random; 0 users stands for the default filter.
+//! `load SOCKET RATE SECONDS USERS MAIL...`: so many messages a second, for users `user0`, `user1`
+//! and so on in an order that looks random; 0 users stands for the default filter.
 
 use std::io::{Read, Write};
 use std::net::Shutdown;

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-//! A client that tells the server what a mail is, where no `spamc` is installed.
+//! A client that tells the server what a message is, where no `spamc` is installed.
 
 use crate::listen::Address;
 use crate::teacher::Lesson;
+use dbacl_cli::status;
 use std::io::{self, Read, Write};
 use std::net::TcpStream;
 use std::os::unix::net::UnixStream;
@@ -27,6 +28,16 @@ pub enum ClientError {
     Refused(String),
 }
 
+impl ClientError {
+    /// The status to end with: whoever is not allowed to teach need not try again.
+    pub fn status(&self) -> u8 {
+        match self {
+            Self::Refused(answer) if answer.contains(" 77 ") => status::FORBIDDEN,
+            _ => status::LATER,
+        }
+    }
+}
+
 trait Connection: Read + Write {}
 
 impl<T: Read + Write> Connection for T {}
@@ -48,7 +59,26 @@ fn connect(address: &Address) -> io::Result<Box<dyn Connection>> {
     })
 }
 
-/// Tells the server at `address` what to do with a mail for a user; returns once that is done.
+/// Asks whether somebody listens at `address`; where spamc is spoken, whether the server answers.
+///
+/// # Errors
+/// It does not.
+pub fn is_alive(address: &Address, speaks_spamc: bool) -> Result<(), ClientError> {
+    let asked = connect(address).and_then(|mut stream| {
+        if !speaks_spamc {
+            return Ok("PONG".into());
+        }
+        stream.write_all(b"PING SPAMC/1.5\r\n\r\n")?;
+        let mut answer = String::new();
+        stream.read_to_string(&mut answer)?;
+        Ok(answer)
+    });
+    let answer =
+        asked.map_err(|source| ClientError::Unreachable { address: address.clone(), source })?;
+    if answer.contains("PONG") { Ok(()) } else { Err(ClientError::Refused(answer)) }
+}
+
+/// Tells the server at `address` what to do with a message for a user; returns once that is done.
 ///
 /// # Errors
 /// The mail was not learned, or the answer of the server is missing.

@@ -6,6 +6,7 @@ use crate::listen::Address;
 use crate::log::Level;
 use crate::users::{Users, tells_users_apart};
 use dbacl_cli::settings::{self, SettingsError};
+use nix::unistd::User;
 use serde::{Deserialize, Deserializer};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -33,6 +34,18 @@ pub struct Config {
     pub reasons: bool,
     /// Where learning is allowed.
     pub learn: Learn,
+    /// Whether a lesson for a user without a filter changes the default filter, rather than begin
+    /// one for the user.
+    pub learn_default: bool,
+    /// Users of the system, by name or number, who may teach everybody's filters.
+    pub teachers: Vec<String>,
+    /// The numbers of these users.
+    #[serde(skip)]
+    pub teacher_numbers: Vec<u32>,
+    /// The password of the status page, which it needs at a port.
+    pub status_token: Option<String>,
+    /// What becomes of a message without a verdict.
+    pub on_error: OnError,
     /// How much is logged.
     pub log: Level,
     /// Where to listen.
@@ -54,6 +67,11 @@ impl Default for Config {
             headers: vec![Dialect::Dbacl],
             reasons: false,
             learn: Learn::Sockets,
+            learn_default: false,
+            teachers: Vec::new(),
+            teacher_numbers: Vec::new(),
+            status_token: None,
+            on_error: OnError::Accept,
             log: Level::Info,
             listen: Listen::default(),
             milter: MilterActions::default(),
@@ -74,8 +92,18 @@ pub enum Learn {
     Nowhere,
 }
 
+/// What becomes of a message for which no verdict can be made.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum OnError {
+    /// It goes on, with `X-DBACL: error`.
+    Accept,
+    /// The sender is asked to try again later.
+    Tempfail,
+}
+
 /// Addresses by protocol.
-#[derive(Debug, Clone, Default, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 pub struct Listen {
     /// `spamc` and Exim's `spam`.
@@ -90,6 +118,11 @@ pub struct Listen {
     /// Prometheus.
     #[serde(deserialize_with = "one_or_more")]
     pub metrics: Vec<Address>,
+    /// The status page.
+    #[serde(deserialize_with = "one_or_more")]
+    pub status: Vec<Address>,
+    /// Names besides `localhost` by which browsers and Prometheus may ask for pages.
+    pub names: Vec<String>,
     /// The mode of UNIX sockets, as an octal number.
     #[serde(deserialize_with = "octal")]
     pub mode: Option<u32>,
@@ -98,7 +131,9 @@ pub struct Listen {
 impl Listen {
     /// Whether no address is given.
     pub fn is_empty(&self) -> bool {
-        [&self.spamc, &self.rspamd, &self.milter, &self.metrics].iter().all(|list| list.is_empty())
+        [&self.spamc, &self.rspamd, &self.milter, &self.metrics, &self.status]
+            .iter()
+            .all(|list| list.is_empty())
     }
 }
 
@@ -116,13 +151,17 @@ pub struct MilterActions {
 #[derive(Debug, Clone, Deserialize)]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 pub struct Limits {
-    /// Bytes of one mail. A larger one is passed on without a verdict where the protocol returns it
-    /// whole, and judged by its beginning elsewhere.
+    /// Bytes of one message. A larger one is passed on without a verdict where the protocol returns
+    /// it whole, and classified by its beginning elsewhere.
     pub mail: usize,
-    /// Bytes of all mails at a time.
+    /// Bytes of all messages at a time.
     pub memory: usize,
-    /// Connections at a time, for each protocol.
+    /// Connections at a time, for each address.
     pub connections: usize,
+    /// The part of the memory and of the connections that one peer may take, in percent.
+    pub peer_percent: usize,
+    /// Seconds for a client to begin its first command.
+    pub first_seconds: u64,
     /// Seconds for a request to arrive, and for its answer to be taken.
     pub request_seconds: u64,
     /// Seconds for a verdict.
@@ -133,6 +172,10 @@ pub struct Limits {
     pub stop_seconds: u64,
     /// Filters that are kept open.
     pub open_models: usize,
+    /// Filters of users, beyond which lessons begin no more.
+    pub user_filters: usize,
+    /// Bytes of a filter, beyond which it learns no more.
+    pub filter_bytes: u64,
 }
 
 impl Default for Limits {
@@ -141,11 +184,15 @@ impl Default for Limits {
             mail: 32 << 20,
             memory: 256 << 20,
             connections: 500,
+            peer_percent: 50,
+            first_seconds: 5,
             request_seconds: 60,
             verdict_seconds: 10,
             idle_seconds: 600,
             stop_seconds: 15,
             open_models: 200,
+            user_filters: 10_000,
+            filter_bytes: 256 << 20,
         }
     }
 }
@@ -200,6 +247,23 @@ impl Config {
         if limits.mail > limits.memory {
             let text = "limits.mail must not be larger than limits.memory";
             return Err(ConfigError::Senseless(text.into()));
+        }
+        if !(1..=100).contains(&limits.peer_percent) {
+            let text = "limits.peer-percent is a number from 1 to 100";
+            return Err(ConfigError::Senseless(text.into()));
+        }
+        let has_token = self.status_token.as_ref().is_some_and(|token| !token.is_empty());
+        if !has_token && self.listen.status.iter().any(|address| !address.is_socket()) {
+            let text = "a status page at a port needs status-token";
+            return Err(ConfigError::Senseless(text.into()));
+        }
+        self.teacher_numbers.clear();
+        for name in &self.teachers {
+            let known = || User::from_name(name).ok().flatten().map(|user| user.uid.as_raw());
+            let number = name.parse().ok().or_else(known);
+            self.teacher_numbers.push(number.ok_or_else(|| {
+                ConfigError::Senseless(format!("teachers: there is no user {name}"))
+            })?);
         }
         if self.delimiter.chars().count() > 1 {
             let text = format!("delimiter must be one character or none: {}", self.delimiter);
@@ -310,6 +374,10 @@ mod tests {
             ("[limits]\nconnections = 0", "limits.connections must be larger than 0"),
             ("[limits]\nmemory = 1", "limits.mail must not be larger"),
             ("[milter]\nreject-above = 5", "milter.reject-above is a probability"),
+            ("teachers = ['no-such-user']", "teachers: there is no user no-such-user"),
+            ("[limits]\npeer-percent = 0", "limits.peer-percent is a number"),
+            ("[listen]\nstatus = '127.0.0.1:8080'", "a status page at a port needs status-token"),
+            ("on-error = 'reject'", "server.toml: line 1: unknown variant `reject`"),
             ("delimiter = '+-'", "delimiter must be one character"),
             ("models", "server.toml: line 1: "),
         ] {

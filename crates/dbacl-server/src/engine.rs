@@ -1,23 +1,27 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-//! What all protocols share: mails are kept in bounded memory, verdicts are made in bounded time,
-//! and both are logged.
+//! What all protocols share: verdicts are made in bounded time, and logged.
 
+use crate::budget::{Budget, Mail, Peer, SHORT};
 use crate::config::Config;
-use crate::log::{Level, Log};
-use crate::measures::{Measures, Wire};
+use crate::headers::field;
+use crate::history::{History, Kind};
+use crate::log::{Fact, Level, Log};
+use crate::measures::{Measures, Wire, outcome};
 use crate::memory::{Memory, of_judging};
 use crate::models::Models;
 use crate::teacher::Teacher;
 use crate::users::Users;
 use crate::verdict::Judged;
+use dbacl::MailFilter;
+use std::io;
 use std::path::Path;
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::time::{Duration, Instant};
-use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tokio::sync::Semaphore;
 
-/// Memory for mails is counted in pieces of so many bytes.
-const PIECE: usize = 4096;
+/// How long after large work memory is given back.
+const TIDY: Duration = Duration::from_secs(1);
 
 /// What all connections share.
 #[derive(Debug)]
@@ -29,117 +33,101 @@ pub struct Engine {
     /// Where events go.
     pub log: Log,
     /// The filters that are open.
-    pub models: Models,
+    pub models: Arc<Models>,
+    /// What has happened lately.
+    pub history: Arc<History>,
     /// When the server began.
     pub started: Instant,
     /// The thread that learns and forgets.
-    pub teacher: Teacher,
+    pub teacher: Arc<Teacher>,
     /// Once this is set, lessons that have begun end soon and change nothing.
     pub ends_lessons: Arc<AtomicBool>,
     /// Where the folders of users are.
     pub users: Users,
-    /// The memory that work with mails may take.
+    /// The memory that work with messages may take.
     pub memory: Arc<Memory>,
+    /// The memory for messages as they come in.
+    pub budget: Arc<Budget>,
     /// One permit for each verdict that may be made at the same time.
     workers: Arc<Semaphore>,
-    /// One permit for each piece of memory for mails.
-    pieces: Arc<Semaphore>,
+    /// One permit for each verdict on a large message that may be made at the same time.
+    large: Arc<Semaphore>,
 }
 
-/// Why a mail is not taken.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-pub enum Refusal {
-    /// It is larger than the limit.
-    #[error("the mail is larger than the limit")]
-    Large,
-    /// The memory for all mails is taken.
-    #[error("no memory, or too many mails at a time")]
-    Busy,
-}
-
-/// A mail as it comes in, counted against the memory for all mails.
-#[derive(Debug)]
-pub struct Mail {
-    bytes: Vec<u8>,
-    limit: usize,
-    memory: Arc<Memory>,
-    pieces: Arc<Semaphore>,
-    held: Option<OwnedSemaphorePermit>,
-}
-
-impl Mail {
-    /// Adds a piece.
-    ///
-    /// # Errors
-    /// The mail becomes too large, or there is no memory for it. It stays as it was.
-    pub fn push(&mut self, piece: &[u8]) -> Result<(), Refusal> {
-        let length = self.bytes.len() + piece.len();
-        if length > self.limit {
-            return Err(Refusal::Large);
-        }
-        let held = self.held.as_ref().map_or(0, OwnedSemaphorePermit::num_permits);
-        let needed = length.div_ceil(PIECE);
-        if needed > held {
-            // The memory is at least doubled, as the buffer of the mail is.
-            let more = (needed - held).max(held.min(self.limit.div_ceil(PIECE) - held));
-            let more = u32::try_from(more).map_err(|_| Refusal::Large)?;
-            let pieces = Arc::clone(&self.pieces);
-            let permit = pieces.try_acquire_many_owned(more).map_err(|_| Refusal::Busy)?;
-            match &mut self.held {
-                Some(held) => held.merge(permit),
-                None => self.held = Some(permit),
-            }
-        }
-        if !self.memory.make_room(&mut self.bytes, piece.len()) {
-            return Err(Refusal::Busy);
-        }
-        self.bytes.extend_from_slice(piece);
-        Ok(())
-    }
-
-    /// How many more bytes fit.
-    pub fn room(&self) -> usize {
-        self.limit - self.bytes.len()
-    }
-
-    /// Its bytes.
-    pub fn bytes(&self) -> &[u8] {
-        &self.bytes
-    }
-
-    /// The permit for the mail's memory. The answer, which is as large as the mail, keeps it.
-    pub fn into_memory(self) -> Option<OwnedSemaphorePermit> {
-        self.held
-    }
+/// What is known of a message beside its bytes.
+#[derive(Debug, Clone, Default)]
+pub struct Envelope {
+    /// The users for whom it is classified.
+    pub names: Vec<String>,
+    /// The sender's address.
+    pub sender: Option<String>,
+    /// Its name in the mail server's queue.
+    pub queue: Option<String>,
 }
 
 impl Engine {
     /// An engine that has no filter open yet.
-    pub fn new(config: Config) -> Self {
+    pub fn new(config: Config, log: Log) -> Self {
         let processors = std::thread::available_parallelism().map_or(1, usize::from);
+        let limits = &config.limits;
+        let workers = processors.max(2);
         Self {
             measures: Arc::default(),
             started: Instant::now(),
-            log: Log { level: config.log },
-            models: Models::new(config.limits.open_models),
-            teacher: Teacher::new(processors),
+            log,
+            models: Arc::new(Models::new(limits.open_models)),
+            history: Arc::default(),
+            teacher: Arc::new(Teacher::new(processors)),
             ends_lessons: Arc::default(),
             users: config.users(),
-            workers: Arc::new(Semaphore::new(processors)),
+            workers: Arc::new(Semaphore::new(workers)),
+            large: Arc::new(Semaphore::new(workers - 1)),
             memory: Arc::default(),
-            pieces: Arc::new(Semaphore::new(config.limits.memory.div_ceil(PIECE))),
+            budget: Arc::new(Budget::new(limits.mail, limits.memory, limits.peer_percent)),
             config,
         }
     }
 
-    /// A mail without bytes yet.
-    pub fn mail(&self) -> Mail {
-        Mail {
-            bytes: Vec::new(),
-            limit: self.config.limits.mail,
+    /// The same server with other settings. What was counted and logged stays, and so does what is
+    /// being done.
+    ///
+    /// # Errors
+    /// The log cannot begin.
+    pub fn with(&self, config: Config) -> io::Result<Self> {
+        let new = Self::new(config, self.log.clone());
+        let limits = |config: &Config| {
+            let limits = &config.limits;
+            (limits.mail, limits.memory, limits.peer_percent)
+        };
+        let is_same = limits(&new.config) == limits(&self.config);
+        Ok(Self {
+            measures: Arc::clone(&self.measures),
+            started: self.started,
+            log: self.log.at(new.config.log)?,
+            history: Arc::clone(&self.history),
+            teacher: Arc::clone(&self.teacher),
+            ends_lessons: Arc::clone(&self.ends_lessons),
+            workers: Arc::clone(&self.workers),
+            large: Arc::clone(&self.large),
             memory: Arc::clone(&self.memory),
-            pieces: Arc::clone(&self.pieces),
-            held: None,
+            budget: if is_same { Arc::clone(&self.budget) } else { new.budget },
+            ..new
+        })
+    }
+
+    /// A message of this peer without bytes yet.
+    pub fn mail(&self, peer: Option<Peer>) -> Mail {
+        Mail::new(&self.budget, &self.memory, peer)
+    }
+
+    /// Gives memory back to the system after large work, for as long as this is awaited. The C
+    /// library would keep it.
+    pub async fn tidy(self: Arc<Self>) {
+        loop {
+            self.budget.freed.notified().await;
+            // More such work may follow at once.
+            tokio::time::sleep(TIDY).await;
+            let _ = tokio::task::spawn_blocking(dbacl::give_back_memory).await;
         }
     }
 
@@ -147,65 +135,101 @@ impl Engine {
     pub async fn judge(
         self: &Arc<Self>,
         wire: Wire,
-        names: Vec<String>,
+        envelope: Envelope,
         mail: &Arc<Mail>,
     ) -> Option<Judged> {
         let start = Instant::now();
         let limit = Duration::from_secs(self.config.limits.verdict_seconds);
-        let (engine, mail) = (Arc::clone(self), Arc::clone(mail));
-        let size = mail.bytes.len();
-        let shown = names.join(",");
+        let envelope = Arc::new(envelope);
         let work = async {
-            let workers = Arc::clone(&engine.workers);
-            let Ok(permit) = workers.acquire_owned().await else {
-                return Err("the server stops".to_owned());
+            // Large messages never take the last place, so that short ones need not wait for them.
+            let is_large = mail.bytes().len() > SHORT;
+            let stops = |_| "the server stops".to_owned();
+            let turn = if is_large {
+                Some(Arc::clone(&self.large).acquire_owned().await.map_err(stops)?)
+            } else {
+                None
             };
+            let permit = Arc::clone(&self.workers).acquire_owned().await.map_err(stops)?;
+            let (engine, mail) = (Arc::clone(self), Arc::clone(mail));
+            let envelope = Arc::clone(&envelope);
             let judging = tokio::task::spawn_blocking(move || {
-                // A verdict that takes longer than the limit keeps its permit until it is made.
-                let _permit = permit;
+                // A verdict that takes longer than the limit keeps its permits until it is made.
+                let _permits = (permit, turn);
                 let rest = limit.saturating_sub(start.elapsed());
-                engine.look_up(&names, &mail.bytes, rest)
+                engine.look_up(&envelope.names, mail.bytes(), rest)
             });
             judging.await.unwrap_or_else(|_| Err("judging failed within the program".into()))
         };
         let judged = tokio::time::timeout(limit, work).await;
         let judged = judged.unwrap_or_else(|_| Err("no verdict in time".into()));
-        self.tell(wire, &shown, size, start.elapsed(), judged)
+        self.tell(wire, &envelope, mail.bytes(), start.elapsed(), judged)
     }
 
-    /// The verdict on a mail, made in this thread and without a limit of time.
-    pub fn judge_now(&self, wire: Wire, names: &[String], mail: &[u8]) -> Option<Judged> {
+    /// The verdict on a message, made in this thread and without a limit of time.
+    pub fn judge_now(&self, wire: Wire, envelope: &Envelope, mail: &[u8]) -> Option<Judged> {
         let start = Instant::now();
-        let judged = self.look_up(names, mail, Duration::ZERO);
-        self.tell(wire, &names.join(","), mail.len(), start.elapsed(), judged)
+        let judged = self.look_up(&envelope.names, mail, Duration::ZERO);
+        self.tell(wire, envelope, mail, start.elapsed(), judged)
     }
 
-    /// The verdict on a mail; `patience` is how long memory may be waited for.
+    /// Does work with a message of this length: here if that is short, since nothing that takes
+    /// longer than a moment may be done in a thread that serves connections.
+    pub async fn with_mail<T: Send + 'static>(
+        length: usize,
+        work: impl FnOnce() -> T + Send + 'static,
+    ) -> Option<T> {
+        if length <= SHORT { Some(work()) } else { tokio::task::spawn_blocking(work).await.ok() }
+    }
+
+    /// The verdict on a message; `patience` is how long memory may be waited for.
     fn look_up(&self, names: &[String], mail: &[u8], patience: Duration) -> Result<Judged, String> {
         let promise = self.memory.promise(of_judging(mail.len()), patience);
-        let _promise = promise.ok_or("no memory to judge the mail")?;
+        let _promise = promise.ok_or("no memory to classify the message")?;
         let folder = self.users.choose(names).ok_or("the user has no filter")?;
-        let found = self.models.get(&folder).map_err(|error| error.to_string())?;
-        if let Some(warnings) = &found.opened {
-            self.opened(&folder, warnings);
+        let filter = self.open(&folder)?;
+        let judged = self.verdict(&filter, mail)?;
+        match &self.config.default {
+            // A filter that has just begun is sure of nothing yet.
+            Some(default) if *default != folder && filter.is_never_sure() => {
+                let others = self.open(default)?;
+                if others.names() != filter.names() {
+                    return Ok(judged);
+                }
+                let by_default = self.verdict(&others, mail)?;
+                Ok(by_default.unless(&judged))
+            }
+            _ => Ok(judged),
         }
-        let names = found.filter.names();
-        let judged = if self.config.reasons {
-            let judged = found.filter.classify_with_reasons(mail);
-            judged.map(|(verdict, reasons)| Judged { reasons, ..Judged::new(&verdict, names) })
+    }
+
+    fn open(&self, folder: &Path) -> Result<Arc<MailFilter>, String> {
+        let found = self.models.get(folder).map_err(|error| error.to_string())?;
+        if let Some(warnings) = &found.opened {
+            self.opened(folder, warnings);
+        }
+        Ok(found.filter)
+    }
+
+    fn verdict(&self, filter: &MailFilter, mail: &[u8]) -> Result<Judged, String> {
+        let judged = if self.config.reasons || self.log.has(Level::Info) {
+            filter.classify_with_reasons(mail).map(|(verdict, reasons)| Judged {
+                strongest: reasons.as_ref().map_or_else(String::new, |why| why.strongest(2)),
+                reasons: reasons.filter(|_| self.config.reasons).map(|why| why.header()),
+                ..Judged::new(verdict, filter)
+            })
         } else {
-            found.filter.classify(mail).map(|verdict| Judged::new(&verdict, names))
+            filter.classify(mail).map(|verdict| Judged::new(verdict, filter))
         };
         judged.map_err(|error| error.to_string())
     }
 
     fn opened(&self, folder: &Path, warnings: &[String]) {
-        self.measures.opened.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+        self.measures.opened.fetch_add(1, Relaxed);
         let folder = folder.display();
         self.log.event(Level::Info, "opened", &[("folder", &folder)]);
         for warning in warnings {
-            let facts: [(&str, &dyn std::fmt::Display); 2] =
-                [("folder", &folder), ("warning", &warning)];
+            let facts: [Fact<'_>; 2] = [("folder", &folder), ("warning", &warning)];
             self.log.event(Level::Warn, "opened", &facts);
         }
     }
@@ -213,55 +237,61 @@ impl Engine {
     fn tell(
         &self,
         wire: Wire,
-        user: &str,
-        size: usize,
+        envelope: &Envelope,
+        mail: &[u8],
         time: Duration,
         judged: Result<Judged, String>,
     ) -> Option<Judged> {
         let decision = judged.as_ref().ok().map(|judged| judged.decision);
         self.measures.mail(wire, decision, time);
+        self.history.count(self.users.choose(&envelope.names).as_deref(), outcome(decision));
+        let level = if judged.is_ok() { Level::Info } else { Level::Error };
         let milliseconds = format!("{:.1}", time.as_secs_f64() * 1e3);
-        let wire = wire.name();
-        let mut facts: Vec<(&str, &dyn std::fmt::Display)> =
+        let (wire, user, size) = (wire.name(), envelope.names.join(","), mail.len());
+        let mut facts: Vec<Fact<'_>> =
             vec![("wire", &wire), ("user", &user), ("bytes", &size), ("ms", &milliseconds)];
-        let level = match &judged {
-            Ok(judged) => {
-                facts.push(("verdict", &judged.text));
-                Level::Info
+        match &judged {
+            Ok(judged) => facts.push(("verdict", &judged.text)),
+            Err(error) => facts.push(("error", error)),
+        }
+        let id = field(mail, "message-id");
+        let queue = envelope.queue.as_deref();
+        let sender = envelope.sender.clone().or_else(|| field(mail, "return-path"));
+        let domain = sender.as_deref().and_then(domain_of);
+        let why = judged.as_ref().ok().map(|judged| judged.strongest.as_str());
+        let why = why.filter(|why| !why.is_empty());
+        let known = [("id", id.as_deref()), ("queue", queue), ("from", domain), ("reasons", why)];
+        for (key, value) in &known {
+            if let Some(value) = value {
+                facts.push((key, value));
             }
-            Err(error) => {
-                facts.push(("error", error));
-                Level::Error
-            }
-        };
-        self.log.event(level, "judged", &facts);
+        }
+        self.event(Kind::Verdict, level, "classified", &facts);
         judged.ok()
+    }
+
+    /// Logs an event that the status page shows as well.
+    pub fn event(&self, kind: Kind, level: Level, event: &str, facts: &[Fact<'_>]) {
+        self.log.event(level, event, facts);
+        self.history.add(kind, facts);
+    }
+
+    /// Logs that a message is not taken.
+    pub fn refuse(&self, wire: Wire, why: &dyn std::fmt::Display) {
+        let facts: [Fact<'_>; 2] = [("wire", &wire.name()), ("error", why)];
+        self.event(Kind::Refusal, Level::Warn, "refused", &facts);
+    }
+
+    /// Logs that a client does not speak the protocol.
+    pub fn complain(&self, wire: Wire, why: &dyn std::fmt::Display) {
+        self.measures.malformed.fetch_add(1, Relaxed);
+        let facts: [Fact<'_>; 2] = [("wire", &wire.name()), ("error", why)];
+        self.event(Kind::Refusal, Level::Warn, "malformed", &facts);
     }
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn memory_is_counted_and_given_back() {
-        let mut config = Config::default();
-        config.limits.mail = 6 * PIECE;
-        config.limits.memory = 10 * PIECE;
-        let engine = Engine::new(config);
-        let mut one = engine.mail();
-        assert_eq!(one.push(&vec![0; 6 * PIECE + 1]), Err(Refusal::Large));
-        for _ in 0..6 {
-            one.push(&[1; PIECE]).expect("room");
-        }
-        assert_eq!((one.push(&[0]), one.room()), (Err(Refusal::Large), 0));
-        let mut other = engine.mail();
-        other.push(&vec![0; 4 * PIECE]).expect("room");
-        assert_eq!(other.push(&[0]), Err(Refusal::Busy));
-        assert_eq!(other.bytes().len(), 4 * PIECE);
-        let held = one.into_memory();
-        assert_eq!(other.push(&[0]), Err(Refusal::Busy));
-        drop(held);
-        other.push(&[0]).expect("memory was given back");
-    }
+/// The domain of an address.
+fn domain_of(address: &str) -> Option<&str> {
+    let (_, domain) = address.trim().trim_end_matches('>').rsplit_once('@')?;
+    (!domain.is_empty()).then_some(domain)
 }

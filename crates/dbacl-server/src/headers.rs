@@ -25,15 +25,15 @@ const LOOK: usize = 64;
 /// The name of the line that says which words decided.
 const REASONS: &str = "X-DBACL-Reasons";
 
-/// A header without a value, behind ours in a mail whose first line begins with a blank.
+/// A header without a value, behind ours in a message whose first line begins with a blank.
 const FOLDED: &[u8] = b"X-DBACL-Folded:";
 
-/// The verdict on a mail that could not be judged.
+/// The verdict on a message that could not be classified.
 pub const ERROR: &str = "error";
 
-/// The header lines of a verdict, and of its reasons if it has some. `judged` is `None` for a mail
-/// that could not be judged; such a mail gets `X-DBACL: error` in every dialect, and nothing that
-/// looks like a verdict.
+/// The header lines of a verdict, and of its reasons if it has some. `judged` is `None` for a
+/// message that could not be classified; such a message gets `X-DBACL: error` in every dialect, and
+/// nothing that looks like a verdict.
 pub fn lines(judged: Option<&Judged>, dialects: &[Dialect]) -> Vec<Line> {
     let Some(judged) = judged else { return vec![("X-DBACL", ERROR.into())] };
     let (score, symbol) = (judged.score(), judged.symbol());
@@ -151,7 +151,7 @@ pub fn rewritten_header<'a>(
     (header, rest)
 }
 
-/// Looks at the lines of a mail, one after the other, for verdicts in its header.
+/// Looks at the lines of a message, one after the other, for verdicts in its header.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct HeaderLines {
     is_over: bool,
@@ -187,6 +187,26 @@ fn name_of(line: &[u8]) -> Option<&[u8]> {
     (!name.is_empty() && (rest[colon] == b':' || name.len() + colon >= LOOK)).then_some(name)
 }
 
+/// The bytes at the beginning of a message in which fields are looked for.
+const SEARCHED: usize = 64 << 10;
+
+/// The value of the first header field of this name, which is in small letters. Of a folded field
+/// this is the first line that is not empty.
+pub fn field(mail: &[u8], name: &str) -> Option<String> {
+    let mut lines = mail[..mail.len().min(SEARCHED)].split(|&byte| byte == b'\n');
+    let mut header = lines.by_ref().take_while(|line| !line.trim_ascii().is_empty());
+    let value = header.find_map(|line| {
+        let (own, rest) = line.split_at_checked(name.len())?;
+        let rest = rest.trim_ascii_start();
+        own.eq_ignore_ascii_case(name.as_bytes()).then(|| rest.strip_prefix(b":"))?
+    })?;
+    let value = match value.trim_ascii() {
+        b"" => header.next().filter(|line| line.starts_with(b" ") || line.starts_with(b"\t"))?,
+        value => value,
+    };
+    Some(String::from_utf8_lossy(value.trim_ascii()).into_owned()).filter(|text| !text.is_empty())
+}
+
 fn memchr(bytes: &[u8]) -> Option<usize> {
     bytes.iter().position(|&byte| byte == b'\n')
 }
@@ -196,7 +216,7 @@ mod tests {
     use super::*;
 
     fn judged(decision: Decision, spam: f64, text: &str) -> Judged {
-        Judged { text: text.into(), decision, spam, reasons: None }
+        Judged::made_up(decision, spam, text)
     }
 
     const ALL: &[Dialect] = &[Dialect::Dbacl, Dialect::Spamassassin, Dialect::Rspamd];
@@ -241,6 +261,21 @@ mod tests {
                  +0.00 before any{end}{mail}"
             );
             assert_eq!(String::from_utf8_lossy(&found), expected);
+        }
+    }
+
+    #[test]
+    fn fields_are_found_in_the_header_only() {
+        for (mail, expected) in [
+            ("A: b\r\nMessage-ID: <x@y>\r\n\r\n", Some("<x@y>")),
+            ("message-id:\n <x@y>\nA: b\n\n", Some("<x@y>")),
+            ("Message-Id : x\n\n", Some("x")),
+            ("Message-IDs: x\n\n", None),
+            ("Message-ID:\nA: b\n\n", None),
+            ("A: b\n\nMessage-ID: x\n", None),
+            ("", None),
+        ] {
+            assert_eq!(field(mail.as_bytes(), "message-id").as_deref(), expected, "{mail:?}");
         }
     }
 

@@ -7,26 +7,36 @@
 //! | `POST /learnspam`, `/learnham` | whether it was learned |
 //! | `GET /ping`, `/stat` | a sign of life; counts, as JSON |
 //! | `GET /metrics` | counts, as Prometheus reads them |
+//! | `GET /`, `/status.json` | at the address `status`: the state of the server |
 
-use crate::engine::{Engine, Mail, Refusal};
+use crate::budget::{Mail, Peer, Refusal};
+use crate::config::OnError;
+use crate::engine::{Engine, Envelope};
 use crate::headers::{Dialect, lines};
 use crate::listen::Stream;
-use crate::log::Level;
 use crate::measures::{Taught, Wire};
+use crate::rights::Rights;
+use crate::status::Status;
 use crate::teacher::Lesson;
 use crate::verdict::{Judged, REQUIRED};
+use base64::prelude::{BASE64_STANDARD, Engine as _};
 use http_body_util::{BodyExt, Full};
 use hyper::body::{Body, Bytes};
-use hyper::header::{CONTENT_TYPE, HeaderMap, HeaderValue};
+use hyper::header::{
+    AUTHORIZATION, CACHE_CONTROL, CONTENT_SECURITY_POLICY, CONTENT_TYPE, HOST, HeaderMap,
+    HeaderValue, ORIGIN, WWW_AUTHENTICATE,
+};
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper::{Method, Request, Response, StatusCode};
 use hyper_util::rt::{TokioIo, TokioTimer};
+use nix::unistd::gethostname;
 use serde_json::{Map, Value, json};
 use std::convert::Infallible;
+use std::net::IpAddr;
 use std::sync::Arc;
-use std::sync::atomic::Ordering::Relaxed;
 use std::time::Instant;
+use subtle::ConstantTimeEq as _;
 
 /// Longest head of a request, in bytes.
 const HEAD: usize = 16 << 10;
@@ -41,15 +51,17 @@ pub enum HttpRole {
     Rspamd,
     /// The measures only.
     Metrics,
+    /// The status page.
+    Status,
 }
 
-/// Serves one connection; `may_learn` says whether it may change filters.
-pub async fn serve(engine: Arc<Engine>, stream: Box<dyn Stream>, role: HttpRole, may_learn: bool) {
+/// Serves one connection of this peer.
+pub async fn serve<S: Stream>(engine: Arc<Engine>, stream: S, role: HttpRole, peer: Peer) {
     let limit = engine.config.limits.request();
     let shared = Arc::clone(&engine);
     let service = service_fn(move |request| {
         let engine = Arc::clone(&shared);
-        async move { Ok::<_, Infallible>(respond(&engine, request, role, may_learn).await) }
+        async move { Ok::<_, Infallible>(respond(&engine, request, role, peer).await) }
     });
     let connection = http1::Builder::new()
         .timer(TokioTimer::new())
@@ -63,12 +75,7 @@ pub async fn serve(engine: Arc<Engine>, stream: Box<dyn Stream>, role: HttpRole,
     let whole = limit * 2 + std::time::Duration::from_secs(engine.config.limits.verdict_seconds);
     match tokio::time::timeout(whole, connection).await {
         Ok(Err(error)) if error.is_parse() => {
-            engine.measures.malformed.fetch_add(1, Relaxed);
-            engine.log.event(
-                Level::Warn,
-                "malformed",
-                &[("wire", &Wire::Rspamd.name()), ("error", &error)],
-            );
+            engine.complain(Wire::Rspamd, &error);
         }
         // A client that is gone or too slow is not answered.
         _ => {}
@@ -92,24 +99,30 @@ fn error(status: StatusCode, text: &str) -> Answer {
     json_answer(status, &json!({ "error": text }))
 }
 
-async fn respond<B>(
-    engine: &Arc<Engine>,
-    request: Request<B>,
-    role: HttpRole,
-    may_learn: bool,
-) -> Answer
+async fn respond<B>(engine: &Arc<Engine>, request: Request<B>, role: HttpRole, peer: Peer) -> Answer
 where
     B: Body<Data = Bytes> + Unpin,
 {
     let start = Instant::now();
     let (head, body) = request.into_parts();
     let path = head.uri.path().trim_end_matches('/').to_owned();
-    if path == "/metrics" {
+    let host = head.headers.get(HOST).and_then(|host| host.to_str().ok());
+    let is_ours = matches!(peer, Peer::User(_))
+        || host.is_none_or(|host| is_own_name(host, &engine.config.listen.names));
+    // A page of another site that a browser shows can send requests here, and by a name of its own
+    // for this address it can also read the answers.
+    if head.headers.contains_key(ORIGIN) || head.method == Method::GET && !is_ours {
+        return error(StatusCode::FORBIDDEN, "this name is not in listen.names");
+    }
+    if path == "/metrics" && role != HttpRole::Status {
         let text = engine.measures.text(engine.models.count());
         return answer(StatusCode::OK, "text/plain; version=0.0.4", text);
     }
     if role == HttpRole::Metrics {
         return error(StatusCode::NOT_FOUND, "only /metrics is here");
+    }
+    if role == HttpRole::Status {
+        return status(engine, &path, &head.headers, peer).await;
     }
     match path.as_str() {
         "/ping" => answer(StatusCode::OK, "text/plain", "pong\r\n".into()),
@@ -117,88 +130,165 @@ where
         "/checkv2" | "/check" | "/symbols" | "/learnspam" | "/learnham"
             if head.method != Method::POST =>
         {
-            error(StatusCode::METHOD_NOT_ALLOWED, "the mail is to be posted")
+            error(StatusCode::METHOD_NOT_ALLOWED, "the message must be posted")
         }
         "/checkv2" | "/check" | "/symbols" => {
-            let mail = match gather(engine, body, true).await {
+            let mail = match gather(engine, body, peer, true).await {
                 Ok(mail) => Arc::new(mail),
                 Err(answer) => return *answer,
             };
-            let judged = engine.judge(Wire::Rspamd, names(&head.headers), &mail).await;
+            let judged = engine.judge(Wire::Rspamd, envelope(&head.headers), &mail).await;
             match judged {
                 Some(judged) => {
                     let seconds = start.elapsed().as_secs_f64();
                     let told = verdict(&judged, &engine.config.headers, seconds);
                     json_answer(StatusCode::OK, &told)
                 }
+                None if engine.config.on_error == OnError::Tempfail => {
+                    json_answer(StatusCode::OK, &put_off())
+                }
                 None => error(StatusCode::SERVICE_UNAVAILABLE, "no verdict"),
             }
         }
-        "/learnspam" | "/learnham" if !may_learn => {
-            error(StatusCode::FORBIDDEN, "learning is not allowed here")
-        }
         "/learnspam" | "/learnham" => {
-            let mail = match gather(engine, body, false).await {
+            let mail = match gather(engine, body, peer, false).await {
                 Ok(mail) => Arc::new(mail),
                 Err(answer) => return *answer,
             };
             let lesson = if path == "/learnspam" { Lesson::Spam } else { Lesson::Ham };
-            let names = names(&head.headers);
+            let names = envelope(&head.headers).names;
             let name = names.first().map_or("", String::as_str);
-            match engine.teacher.teach(engine, Wire::Rspamd, name, lesson, &mail).await {
+            let who = (Wire::Rspamd, Rights::of(&engine.config, peer));
+            let (taught, text) = engine.teacher.teach(engine, who, name, lesson, &mail).await;
+            match taught {
                 Taught::Changed => json_answer(StatusCode::OK, &json!({ "success": true })),
                 Taught::Known => error(StatusCode::ALREADY_REPORTED, "already learned as that"),
-                Taught::Failed => error(StatusCode::SERVICE_UNAVAILABLE, "nothing was learned"),
+                Taught::Refused => error(StatusCode::FORBIDDEN, &text),
+                Taught::Failed => error(StatusCode::SERVICE_UNAVAILABLE, &text),
             }
         }
         _ => error(StatusCode::NOT_FOUND, "there is nothing at this path"),
     }
 }
 
-/// The users for whom a mail is judged: the one to whom it is delivered, else its recipients, else
-/// the user.
-pub fn names(headers: &HeaderMap) -> Vec<String> {
+/// The status page, for those who have the token; at a socket, for those who may connect.
+async fn status(engine: &Arc<Engine>, path: &str, headers: &HeaderMap, peer: Peer) -> Answer {
+    let token = engine.config.status_token.as_deref();
+    let is_known = match (token, peer) {
+        (None, Peer::User(_)) => true,
+        (None, Peer::Host(_)) => false,
+        (Some(token), _) => headers.get(AUTHORIZATION).is_some_and(|own| has_token(own, token)),
+    };
+    if !is_known {
+        let mut refused = error(StatusCode::UNAUTHORIZED, "the token is missing");
+        let asks = HeaderValue::from_static("Basic realm=\"dbacl-server\"");
+        refused.headers_mut().insert(WWW_AUTHENTICATE, asks);
+        return refused;
+    }
+    let is_page = match path {
+        "" => true,
+        "/status.json" => false,
+        _ => return error(StatusCode::NOT_FOUND, "there are / and /status.json"),
+    };
+    let engine = Arc::clone(engine);
+    let gathering = tokio::task::spawn_blocking(move || {
+        let status = Status::of(&engine);
+        if is_page { Ok(status.page()) } else { serde_json::to_string(&status) }
+    });
+    let Ok(Ok(text)) = gathering.await else {
+        return error(StatusCode::INTERNAL_SERVER_ERROR, "the state cannot be shown");
+    };
+    let kind = if is_page { "text/html; charset=utf-8" } else { "application/json" };
+    let mut page = answer(StatusCode::OK, kind, text);
+    let policy = "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'";
+    page.headers_mut().insert(CONTENT_SECURITY_POLICY, HeaderValue::from_static(policy));
+    page.headers_mut().insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
+    page
+}
+
+/// Whether a request has the token: `Bearer TOKEN`, or as the password of any user, for which
+/// browsers ask.
+fn has_token(given: &HeaderValue, token: &str) -> bool {
+    let Some((kind, given)) = given.to_str().ok().and_then(|given| given.split_once(' ')) else {
+        return false;
+    };
+    let given = match kind.to_ascii_lowercase().as_str() {
+        "bearer" => given.as_bytes().to_vec(),
+        "basic" => {
+            let both = BASE64_STANDARD.decode(given.trim()).unwrap_or_default();
+            let colon = both.iter().position(|&byte| byte == b':');
+            colon.map_or_else(Vec::new, |colon| both[colon + 1..].to_vec())
+        }
+        _ => return false,
+    };
+    given.ct_eq(token.as_bytes()).into()
+}
+
+/// Whether a browser that names this host means this server: by its address, or by a name that
+/// only its administrator gives it.
+fn is_own_name(host: &str, names: &[String]) -> bool {
+    let name = match host.rsplit_once(':') {
+        Some((name, port)) if port.bytes().all(|byte| byte.is_ascii_digit()) => name,
+        _ => host,
+    };
+    let address = name.strip_prefix('[').and_then(|name| name.strip_suffix(']')).unwrap_or(name);
+    let own = ["localhost".to_owned(), gethostname().unwrap_or_default().display().to_string()];
+    address.parse::<IpAddr>().is_ok()
+        || own.iter().chain(names).any(|own| name.eq_ignore_ascii_case(own))
+}
+
+/// What is known of a message. It is classified for the one to whom it is delivered, else for its
+/// recipients, else for the user.
+pub fn envelope(headers: &HeaderMap) -> Envelope {
     let of = |name: &str| -> Vec<String> {
         let values = headers.get_all(name).into_iter();
         values.map(|value| String::from_utf8_lossy(value.as_bytes()).into_owned()).collect()
     };
-    ["deliver-to", "rcpt", "user"]
-        .iter()
-        .map(|name| of(name))
-        .find(|list| !list.is_empty())
-        .unwrap_or_default()
+    let names = ["deliver-to", "rcpt", "user"].iter().map(|name| of(name));
+    Envelope {
+        names: names.into_iter().find(|list| !list.is_empty()).unwrap_or_default(),
+        sender: of("from").pop(),
+        queue: of("queue-id").pop(),
+    }
 }
 
-/// Reads a mail. With `beginning`, of a mail that is too large its beginning is taken.
-async fn gather<B>(engine: &Engine, mut body: B, beginning: bool) -> Result<Mail, Box<Answer>>
+/// Reads a message. With `beginning`, of a message that is too large its beginning is taken.
+async fn gather<B>(
+    engine: &Engine,
+    mut body: B,
+    peer: Peer,
+    beginning: bool,
+) -> Result<Mail, Box<Answer>>
 where
     B: Body<Data = Bytes> + Unpin,
 {
-    let mut mail = engine.mail();
-    // The rest of a mail that is too large is read and dropped, so that the client reads the
+    let mut mail = engine.mail(Some(peer));
+    // The rest of a message that is too large is read and dropped, so that the client reads the
     // answer.
-    let mut rest = engine.config.limits.mail;
+    let (mut rest, mut is_full) = (engine.config.limits.mail, false);
     let take = async {
         while let Some(frame) = body.frame().await {
             let Ok(frame) = frame else {
-                return Err(error(StatusCode::BAD_REQUEST, "the mail ended early"));
+                return Err(error(StatusCode::BAD_REQUEST, "the message ended early"));
             };
             let Ok(piece) = frame.into_data() else { continue };
-            match mail.push(&piece) {
+            if is_full {
+                rest = rest.saturating_sub(piece.len());
+                if rest == 0 {
+                    break;
+                }
+                continue;
+            }
+            match mail.push_beginning(&piece) {
                 Ok(()) => {}
-                Err(Refusal::Large) if beginning => {
-                    let room = mail.room();
-                    let _ = mail.push(&piece[..room]);
-                    rest = rest.saturating_sub(piece.len());
-                    if rest == 0 {
-                        break;
-                    }
-                }
-                Err(Refusal::Large) => {
-                    return Err(error(StatusCode::PAYLOAD_TOO_LARGE, &Refusal::Large.to_string()));
-                }
-                Err(busy) => {
-                    return Err(error(StatusCode::SERVICE_UNAVAILABLE, &busy.to_string()));
+                Err(why) if beginning && mail.can_be_judged(why) => is_full = true,
+                Err(why) => {
+                    engine.refuse(Wire::Rspamd, &why);
+                    let status = match why {
+                        Refusal::Large => StatusCode::PAYLOAD_TOO_LARGE,
+                        Refusal::Busy => StatusCode::SERVICE_UNAVAILABLE,
+                    };
+                    return Err(error(status, &why.to_string()));
                 }
             }
         }
@@ -207,7 +297,7 @@ where
     match tokio::time::timeout(engine.config.limits.request(), take).await {
         Ok(Ok(())) => Ok(mail),
         Ok(Err(answer)) => Err(Box::new(answer)),
-        Err(_) => Err(Box::new(error(StatusCode::REQUEST_TIMEOUT, "the mail came too slowly"))),
+        Err(_) => Err(Box::new(error(StatusCode::REQUEST_TIMEOUT, "the message came too slowly"))),
     }
 }
 
@@ -247,6 +337,19 @@ pub fn verdict(judged: &Judged, dialects: &[Dialect], seconds: f64) -> Value {
     })
 }
 
+/// Has a mail server ask the sender to try again later.
+fn put_off() -> Value {
+    json!({
+        "is_skipped": true,
+        "score": 0.0,
+        "required_score": REQUIRED,
+        "action": "soft reject",
+        "symbols": {},
+        "messages": { "smtp_message": "no verdict, try again later" },
+        "message-id": "undef",
+    })
+}
+
 /// The counters in the form that `rspamc stat` reads.
 fn stat(engine: &Engine) -> Value {
     let [ham, unsure, spam, errors] = engine.measures.outcomes();
@@ -280,11 +383,13 @@ fn stat(engine: &Engine) -> Value {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::log::Log;
     use crate::verdict::Decision;
 
     #[test]
     fn the_one_delivered_to_comes_before_recipients_and_users() {
         let mut headers = HeaderMap::new();
+        let names = |headers: &HeaderMap| envelope(headers).names;
         assert!(names(&headers).is_empty());
         headers.insert("User", HeaderValue::from_static("submitter"));
         assert_eq!(names(&headers), ["submitter"]);
@@ -296,17 +401,78 @@ mod tests {
     }
 
     #[test]
+    fn only_own_names_are_answered() {
+        let names = ["mail.example.org".to_owned()];
+        for (host, is_own) in [
+            ("127.0.0.1:11333", true),
+            ("[::1]:11333", true),
+            ("192.0.2.7", true),
+            ("localhost:9783", true),
+            ("LOCALHOST", true),
+            ("mail.example.org", true),
+            ("Mail.Example.Org:9783", true),
+            ("evil.example.com:9783", false),
+            ("127.0.0.1.evil.example.com", false),
+            ("localhost.evil.example.com:80", false),
+            ("", false),
+        ] {
+            assert_eq!(is_own_name(host, &names), is_own, "{host}");
+        }
+    }
+
+    #[test]
+    fn the_token_is_a_password_or_stands_alone() {
+        for (given, has) in [
+            ("Bearer secret", true),
+            ("bearer secret", true),
+            ("Basic YWRtaW46c2VjcmV0", true),
+            ("Basic OnNlY3JldA==", true),
+            ("Basic c2VjcmV0", false),
+            ("Bearer secre", false),
+            ("Bearer secrets", false),
+            ("Bearer ", false),
+            ("secret", false),
+            ("Digest secret", false),
+        ] {
+            let given = HeaderValue::from_str(given).expect("a value");
+            assert_eq!(has_token(&given, "secret"), has, "{given:?}");
+        }
+    }
+
+    #[test]
     fn verdicts_have_the_fields_that_clients_read() {
-        let spam = Judged {
-            text: "spam 99.95%".into(),
-            decision: Decision::Spam,
-            spam: 0.9995,
-            reasons: None,
-        };
+        let spam = Judged::made_up(Decision::Spam, 0.9995, "spam 99.95%");
         let told = verdict(&spam, &[Dialect::Dbacl], 0.5);
         assert_eq!(told["action"], "add header");
         assert_eq!(told["symbols"]["DBACL_SPAM"]["options"][0], "spam 99.95%");
         assert_eq!(told["milter"]["add_headers"]["X-DBACL"], "spam 99.95%");
         assert!(told["score"].as_f64() > told["required_score"].as_f64());
+    }
+
+    #[tokio::test]
+    async fn pages_of_other_sites_learn_nothing() {
+        use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+        let engine = Arc::new(Engine::new(crate::config::Config::default(), Log::silent()));
+        let host = Peer::Host(IpAddr::V4(std::net::Ipv4Addr::LOCALHOST));
+        for (request, peer, status) in [
+            ("GET /metrics HTTP/1.1\r\nHost: 127.0.0.1:1\r\n\r\n", host, "200"),
+            ("GET /metrics HTTP/1.1\r\nHost: evil.example\r\n\r\n", host, "403"),
+            ("GET /stat HTTP/1.1\r\nHost: evil.example\r\n\r\n", host, "403"),
+            ("GET /metrics HTTP/1.1\r\nHost: socket\r\n\r\n", Peer::User(1), "200"),
+            ("GET /ping HTTP/1.1\r\n\r\n", host, "200"),
+            (
+                "POST /learnspam HTTP/1.1\r\nHost: 127.0.0.1\r\nOrigin: http://evil.example\r\n\
+                 Content-Length: 0\r\n\r\n",
+                host,
+                "403",
+            ),
+        ] {
+            let (mut client, server) = tokio::io::duplex(1 << 16);
+            client.write_all(request.as_bytes()).await.expect("room");
+            serve(Arc::clone(&engine), server, HttpRole::Rspamd, peer).await;
+            let mut answer = String::new();
+            client.read_to_string(&mut answer).await.expect("an answer");
+            assert!(answer.starts_with(&format!("HTTP/1.1 {status}")), "{request}: {answer}");
+        }
     }
 }

@@ -1,23 +1,16 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //! Addresses, and sockets that listen at them.
 
-use crate::measures::Measures;
+use nix::sys::stat::{Mode, umask};
 use std::fmt;
 use std::fs;
-use std::future::Future;
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
-use std::os::unix::fs::{FileTypeExt, PermissionsExt};
+use std::os::unix::fs::FileTypeExt;
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
-use std::pin::Pin;
 use std::str::FromStr;
-use std::sync::Arc;
-use std::task::{Context, Poll, ready};
-use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncWrite};
-use tokio::net::{TcpListener, UnixListener};
-use tokio::time::Sleep;
 
 /// A port or a UNIX socket.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -77,17 +70,19 @@ impl fmt::Display for Address {
 pub struct Bound {
     /// Where it listens.
     pub address: Address,
-    listener: Plain,
+    pub(crate) listener: Plain,
 }
 
+/// A listener without the runtime.
 #[derive(Debug)]
-enum Plain {
+pub(crate) enum Plain {
     Port(std::net::TcpListener),
     Socket(std::os::unix::net::UnixListener),
 }
 
 impl Bound {
-    /// Listens at an address. A socket that nobody listens at any more is replaced.
+    /// Listens at an address. A socket that nobody listens at any more is replaced. No other thread
+    /// may create files meanwhile.
     ///
     /// # Errors
     /// What the operating system says; [`io::ErrorKind::AddrInUse`] when somebody listens there.
@@ -96,9 +91,12 @@ impl Bound {
             Address::Port(address) => Plain::Port(std::net::TcpListener::bind(address)?),
             Address::Socket(path) => {
                 remove_abandoned(path)?;
-                let listener = std::os::unix::net::UnixListener::bind(path)?;
-                fs::set_permissions(path, fs::Permissions::from_mode(mode.unwrap_or(0o660)))?;
-                Plain::Socket(listener)
+                // The socket has its mode from the beginning: no path is looked up twice.
+                let mode = Mode::from_bits_truncate(mode.unwrap_or(0o660));
+                let before = umask(mode.complement());
+                let listener = std::os::unix::net::UnixListener::bind(path);
+                umask(before);
+                Plain::Socket(listener?)
             }
         };
         match &listener {
@@ -106,17 +104,6 @@ impl Bound {
             Plain::Socket(listener) => listener.set_nonblocking(true)?,
         }
         Ok(Self { address: address.clone(), listener })
-    }
-
-    /// Makes another user the owner of a UNIX socket, so that this user can remove it later.
-    ///
-    /// # Errors
-    /// What the operating system says.
-    pub fn give_to(&self, uid: u32, gid: u32) -> io::Result<()> {
-        match &self.address {
-            Address::Port(_) => Ok(()),
-            Address::Socket(path) => std::os::unix::fs::chown(path, Some(uid), Some(gid)),
-        }
     }
 
     /// The port that the operating system chose, where 0 was asked for.
@@ -128,22 +115,6 @@ impl Bound {
             Plain::Port(listener) => listener.local_addr().map(Address::Port),
             Plain::Socket(_) => Ok(self.address.clone()),
         }
-    }
-
-    /// The listener in the runtime that this is called in.
-    ///
-    /// # Errors
-    /// What the operating system says.
-    pub fn open(self, measures: Arc<Measures>) -> io::Result<SteadyListener> {
-        let socket = match &self.address {
-            Address::Port(_) => None,
-            Address::Socket(path) => Some(path.clone()),
-        };
-        let listener = match self.listener {
-            Plain::Port(listener) => Listener::Port(TcpListener::from_std(listener)?),
-            Plain::Socket(listener) => Listener::Socket(UnixListener::from_std(listener)?),
-        };
-        Ok(SteadyListener { listener, socket, pause: None, measures })
     }
 }
 
@@ -162,81 +133,10 @@ pub trait Stream: AsyncRead + AsyncWrite + Unpin + Send + 'static {}
 
 impl<T: AsyncRead + AsyncWrite + Unpin + Send + 'static> Stream for T {}
 
-/// A listener that survives all errors: when no file descriptor is left, it waits and tries again.
-#[derive(Debug)]
-pub struct SteadyListener {
-    listener: Listener,
-    socket: Option<PathBuf>,
-    pause: Option<Pin<Box<Sleep>>>,
-    measures: Arc<Measures>,
-}
-
-#[derive(Debug)]
-enum Listener {
-    Port(TcpListener),
-    Socket(UnixListener),
-}
-
-/// The pause after a connection that could not be accepted.
-const PAUSE: Duration = Duration::from_millis(50);
-
-impl SteadyListener {
-    /// The next connection.
-    pub async fn accept(&mut self) -> Box<dyn Stream> {
-        std::future::poll_fn(|context| self.poll_next(context)).await
-    }
-
-    fn poll_next(&mut self, context: &mut Context<'_>) -> Poll<Box<dyn Stream>> {
-        loop {
-            if let Some(pause) = &mut self.pause {
-                ready!(pause.as_mut().poll(context));
-                self.pause = None;
-            }
-            let accepted = match &self.listener {
-                Listener::Port(listener) => {
-                    ready!(listener.poll_accept(context)).map(|(stream, _)| {
-                        // Answers are written in one piece, so this saves time; nothing depends on
-                        // it.
-                        let _ = stream.set_nodelay(true);
-                        Box::new(stream) as Box<dyn Stream>
-                    })
-                }
-                Listener::Socket(listener) => ready!(listener.poll_accept(context))
-                    .map(|(stream, _)| Box::new(stream) as Box<dyn Stream>),
-            };
-            match accepted {
-                Ok(stream) => return Poll::Ready(stream),
-                Err(error) if error.kind() == io::ErrorKind::ConnectionAborted => {}
-                Err(_) => {
-                    self.measures.refused();
-                    self.pause = Some(Box::pin(tokio::time::sleep(PAUSE)));
-                }
-            }
-        }
-    }
-}
-
-impl Drop for SteadyListener {
-    fn drop(&mut self) {
-        if let Some(path) = &self.socket {
-            // The socket is still this server's: no other server can bind the address while it
-            // exists.
-            let _ = fs::remove_file(path);
-        }
-    }
-}
-
-impl indymilter::Listener for SteadyListener {
-    type Io = Box<dyn Stream>;
-
-    fn poll_accept(&mut self, context: &mut Context<'_>) -> Poll<io::Result<Self::Io>> {
-        self.poll_next(context).map(Ok)
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::os::unix::fs::PermissionsExt;
 
     #[test]
     fn addresses_are_paths_or_numbers() {
@@ -261,7 +161,9 @@ mod tests {
     fn abandoned_sockets_are_replaced_and_files_are_not() {
         let room = dbacl_testing::Scratch::new();
         let address = Address::Socket(room.path("socket"));
-        let first = Bound::new(&address, None).expect("a socket");
+        let first = Bound::new(&address, Some(0o604)).expect("a socket");
+        let mode = fs::metadata(room.path("socket")).expect("a socket").permissions().mode();
+        assert_eq!(mode & 0o777, 0o604);
         let taken = Bound::new(&address, None).expect_err("taken");
         assert_eq!(taken.kind(), io::ErrorKind::AddrInUse);
         drop(first);

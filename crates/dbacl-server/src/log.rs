@@ -1,8 +1,20 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //! The log: each event is one line of words `key=value` on standard error.
+//!
+//! ```text
+//! event ─→ queue of limited size ─→ a thread that writes ─→ standard error
+//! ```
+//!
+//! A reader of the log that stands still therefore delays nobody: lines for which the queue has no
+//! room are dropped, and the next line that is written says how many.
 
+use std::collections::VecDeque;
 use std::fmt::{self, Display, Write as _};
-use std::io::Write as _;
+use std::fs::File;
+use std::io::{self, Write};
+use std::os::fd::AsFd;
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, SystemTime};
 
 /// How much is logged.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, serde::Deserialize)]
@@ -14,7 +26,7 @@ pub enum Level {
     Error,
     /// Errors, and what else an administrator should know.
     Warn,
-    /// All of that, and every mail.
+    /// All of that, and every message.
     Info,
 }
 
@@ -29,25 +41,168 @@ impl Level {
     }
 }
 
-/// Where events go.
-#[derive(Debug, Clone, Copy)]
-pub struct Log {
-    /// Events above this level are left out.
-    pub level: Level,
+/// The bytes of lines that wait to be written, at most.
+const ROOM: usize = 1 << 20;
+
+/// How long the end of the program waits for the last lines.
+const PATIENCE: Duration = Duration::from_secs(1);
+
+/// Something that is known of an event.
+pub type Fact<'a> = (&'static str, &'a dyn Display);
+
+/// The time, to the second, in UTC.
+pub fn now() -> String {
+    humantime::format_rfc3339_seconds(SystemTime::now()).to_string()
 }
 
-impl Log {
-    /// Writes an event with its facts, in order. Failures to write are ignored.
-    pub fn event(self, level: Level, event: &str, facts: &[(&str, &dyn Display)]) {
-        if level <= self.level {
-            let line = line(level, event, facts);
-            let _ = std::io::stderr().lock().write_all(line.as_bytes());
+/// Where events go. Copies share one queue.
+#[derive(Debug, Clone)]
+pub struct Log {
+    level: Level,
+    queue: Arc<Queue>,
+}
+
+#[derive(Debug, Default)]
+struct Queue {
+    state: Mutex<State>,
+    /// There is a line to write, or the log has ended.
+    filled: Condvar,
+    /// All lines have been written.
+    emptied: Condvar,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    lines: VecDeque<String>,
+    /// Bytes of these lines.
+    bytes: usize,
+    /// Lines that found no room since the last one that did.
+    dropped: u64,
+    /// Lines that have found no room.
+    dropped_in_all: u64,
+    is_writing: bool,
+    has_ended: bool,
+}
+
+impl Queue {
+    fn lock(&self) -> MutexGuard<'_, State> {
+        // A panic never leaves the state half changed.
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Adds a line, or counts it if there is no room.
+    fn add(&self, line: String) {
+        let mut state = self.lock();
+        if state.bytes + line.len() > ROOM {
+            state.dropped += 1;
+            state.dropped_in_all += 1;
+            return;
+        }
+        if state.dropped > 0 {
+            let dropped = std::mem::take(&mut state.dropped);
+            let said = self::line(Level::Warn, "dropped", &[("lines", &dropped)]);
+            state.bytes += said.len();
+            state.lines.push_back(said);
+        }
+        state.bytes += line.len();
+        state.lines.push_back(line);
+        self.filled.notify_one();
+    }
+
+    /// Writes lines until the log ends. Failures to write are ignored.
+    fn write(&self, out: &mut dyn Write) {
+        let mut state = self.lock();
+        loop {
+            if let Some(line) = state.lines.pop_front() {
+                state.bytes -= line.len();
+                state.is_writing = true;
+                drop(state);
+                let _ = out.write_all(line.as_bytes());
+                state = self.lock();
+                state.is_writing = false;
+                continue;
+            }
+            self.emptied.notify_all();
+            if state.has_ended {
+                return;
+            }
+            state = self.filled.wait(state).unwrap_or_else(PoisonError::into_inner);
         }
     }
 }
 
-fn line(level: Level, event: &str, facts: &[(&str, &dyn Display)]) -> String {
-    let mut line = format!("level={} event={event}", level.word());
+impl Log {
+    /// No log.
+    pub fn silent() -> Self {
+        Self { level: Level::Silent, queue: Arc::default() }
+    }
+
+    /// A log on standard error, which a thread of its own writes. The thread has a descriptor of
+    /// its own, so that no other part of the program waits for it.
+    ///
+    /// # Errors
+    /// The descriptor cannot be had, or the thread cannot begin.
+    pub fn new(level: Level) -> io::Result<Self> {
+        let out = File::from(io::stderr().as_fd().try_clone_to_owned()?);
+        Self::to(level, out)
+    }
+
+    /// The same, written to `out`.
+    ///
+    /// # Errors
+    /// The thread cannot begin.
+    pub fn to(level: Level, mut out: impl Write + Send + 'static) -> io::Result<Self> {
+        let log = Self { level, queue: Arc::default() };
+        if level > Level::Silent {
+            let queue = Arc::clone(&log.queue);
+            let writes = move || queue.write(&mut out);
+            std::thread::Builder::new().name("log".into()).spawn(writes)?;
+        }
+        Ok(log)
+    }
+
+    /// Adds an event with its facts, in order. This never waits for whoever reads the log.
+    pub fn event(&self, level: Level, event: &str, facts: &[Fact<'_>]) {
+        if level <= self.level {
+            self.queue.add(line(level, event, facts));
+        }
+    }
+
+    /// The same log with another level.
+    ///
+    /// # Errors
+    /// As for [`Self::new`].
+    pub fn at(&self, level: Level) -> io::Result<Self> {
+        match self.level {
+            Level::Silent => Self::new(level),
+            _ => Ok(Self { level, queue: Arc::clone(&self.queue) }),
+        }
+    }
+
+    /// Lines that were dropped.
+    pub fn lost(&self) -> u64 {
+        self.queue.lock().dropped_in_all
+    }
+
+    /// Whether events of this level are logged.
+    pub fn has(&self, level: Level) -> bool {
+        level <= self.level
+    }
+
+    /// Ends the log: waits until the last lines have been written, but only for a moment.
+    pub fn finish(&self) {
+        if self.level > Level::Silent {
+            let mut state = self.queue.lock();
+            state.has_ended = true;
+            self.queue.filled.notify_one();
+            let waits = |state: &mut State| !state.lines.is_empty() || state.is_writing;
+            let _ = self.queue.emptied.wait_timeout_while(state, PATIENCE, waits);
+        }
+    }
+}
+
+fn line(level: Level, event: &str, facts: &[Fact<'_>]) -> String {
+    let mut line = format!("time={} level={} event={event}", now(), level.word());
     for (key, value) in facts {
         // A string can be written.
         let _ = write!(line, " {key}={}", Quoted(&value.to_string()));
@@ -81,19 +236,66 @@ impl Display for Quoted<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::sync::mpsc;
 
     #[test]
     fn an_event_is_one_line_of_words() {
-        let facts: [(&str, &dyn Display); 4] = [
+        let facts: [Fact<'_>; 4] = [
             ("user", &"alice"),
             ("error", &"no \"filter\"\nlevel=info"),
             ("ms", &2.5),
             ("to", &""),
         ];
+        let line = line(Level::Error, "classified", &facts);
+        let (time, rest) = line.split_once(' ').expect("words");
+        assert!(time.starts_with("time=2") && time.ends_with('Z') && time.len() == 25, "{time}");
         assert_eq!(
-            line(Level::Error, "judged", &facts),
-            "level=error event=judged user=alice error=\"no \\\"filter\\\"\\u{a}level=info\" \
+            rest,
+            "level=error event=classified user=alice error=\"no \\\"filter\\\"\\u{a}level=info\" \
              ms=2.5 to=\"\"\n"
         );
+    }
+
+    /// A reader that stands still until it is let go.
+    struct Still(mpsc::Receiver<()>, mpsc::Sender<String>);
+
+    impl Write for Still {
+        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+            let _ = self.0.recv();
+            let _ = self.1.send(String::from_utf8_lossy(bytes).into_owned());
+            Ok(bytes.len())
+        }
+
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+
+    #[test]
+    fn a_reader_that_stands_still_costs_lines_and_nothing_else() {
+        let (go, waits) = mpsc::channel();
+        let (told, hears) = mpsc::channel();
+        let log = Log::to(Level::Info, Still(waits, told)).expect("a thread");
+        let (long, lines) = ("x".repeat(10_000), 3 * ROOM / 10_000);
+        for _ in 0..lines {
+            log.event(Level::Info, "classified", &[("user", &long)]);
+        }
+        drop(go);
+        // The queue has room again once a line has been written.
+        let first = hears.recv().expect("a line");
+        log.event(Level::Info, "last", &[]);
+        log.finish();
+        drop(log);
+        let rest: Vec<String> = hears.iter().collect();
+        let written = 1 + rest.iter().filter(|line| line.contains("event=classified")).count();
+        assert!(
+            first.contains("event=classified") && written * 10_000 <= ROOM + 20_000,
+            "{written}"
+        );
+        let said = rest
+            .iter()
+            .find_map(|line| line.split_once("event=dropped lines=")?.1.trim_end().parse().ok());
+        assert_eq!(said, Some(lines - written));
+        assert!(rest.last().is_some_and(|line| line.contains("event=last")));
     }
 }

@@ -44,7 +44,7 @@ pub struct Measures {
     mails: [[AtomicU64; OUTCOMES.len()]; Wire::ALL.len()],
     steps: [AtomicU64; STEPS.len() + 1],
     microseconds: AtomicU64,
-    learned: [AtomicU64; 3],
+    learned: [AtomicU64; 4],
     refused: AtomicU64,
     /// Requests that violate the protocol.
     pub malformed: AtomicU64,
@@ -61,17 +61,24 @@ pub enum Taught {
     Known,
     /// It failed.
     Failed,
+    /// Whoever asked is not allowed to, or there is no filter that could learn.
+    Refused,
+}
+
+/// The place of a verdict in counts: ham, unsure, spam, error.
+pub const fn outcome(decision: Option<Decision>) -> usize {
+    match decision {
+        Some(Decision::Ham) => 0,
+        Some(Decision::Unsure) => 1,
+        Some(Decision::Spam) => 2,
+        None => 3,
+    }
 }
 
 impl Measures {
-    /// Counts a mail and the time that its verdict took.
+    /// Counts a message and the time that its verdict took.
     pub fn mail(&self, wire: Wire, decision: Option<Decision>, time: Duration) {
-        let outcome = match decision {
-            Some(Decision::Ham) => 0,
-            Some(Decision::Unsure) => 1,
-            Some(Decision::Spam) => 2,
-            None => 3,
-        };
+        let outcome = outcome(decision);
         self.mails[wire as usize][outcome].fetch_add(1, Relaxed);
         let micros = u64::try_from(time.as_micros()).unwrap_or(u64::MAX);
         self.microseconds.fetch_add(micros, Relaxed);
@@ -89,7 +96,12 @@ impl Measures {
         self.refused.fetch_add(1, Relaxed);
     }
 
-    /// Mails by outcome, all protocols together: ham, unsure, spam, error.
+    /// Connections that were closed without being served.
+    pub fn refusals(&self) -> u64 {
+        self.refused.load(Relaxed)
+    }
+
+    /// Messages by outcome, all protocols together: ham, unsure, spam, error.
     pub fn outcomes(&self) -> [u64; OUTCOMES.len()] {
         let mut sums = [0; OUTCOMES.len()];
         for wire in &self.mails {
@@ -144,7 +156,7 @@ impl Measures {
             "# HELP dbacl_learned_total Requests to learn or forget, by what came of them.\n\
              # TYPE dbacl_learned_total counter"
         );
-        for (result, count) in ["changed", "known", "failed"].iter().zip(&self.learned) {
+        for (result, count) in ["changed", "known", "failed", "refused"].iter().zip(&self.learned) {
             let count = count.load(Relaxed);
             let _ = writeln!(out, "dbacl_learned_total{{result=\"{result}\"}} {count}");
         }

@@ -2,9 +2,9 @@
 //! Memory for work that cannot say that it has none.
 //!
 //! Judging and learning make many small allocations, and when one of them fails the process aborts:
-//! all connections would be lost because of one mail. So each work says beforehand how much it may
-//! take, and begins only if the system has that much for it and for all work that has begun. Mails
-//! that come in, too, are given memory only beside what was promised to others.
+//! all connections would be lost because of one message. So each work says beforehand how much it
+//! may take, and begins only if the system has that much for it and for all work that has begun.
+//! Messages that come in, too, are given memory only beside what was promised to others.
 //!
 //! ```text
 //! promised to work that has begun + this work + a reserve for all else  →  can the system give it?
@@ -18,34 +18,34 @@ use std::time::{Duration, Instant};
 /// system for it and gives it back at once.
 const RESERVE: usize = 48 << 20;
 
-/// The part of a mail that is judged and learned, in bytes.
+/// The part of a message that is classified and learned, in bytes.
 const READ: usize = 8 << 20;
 
-/// The memory that judging takes for each byte of a mail, beside the mail, at most. The most that
-/// was measured is 1.3 bytes, with random words of up to seven letters.
+/// The memory that judging takes for each byte of a message, beside the mail, at most. The most
+/// that was measured is 1.3 bytes, with random words of up to seven letters.
 const PER_BYTE_JUDGED: usize = 3;
 
-/// The memory that learning takes for each byte of a mail, at most. The most that was measured is
-/// 45 bytes, with random letters of Chinese in two bytes each (Big5).
+/// The memory that learning takes for each byte of a message, at most. The most that was measured
+/// is 45 bytes, with random letters of Chinese in two bytes each (Big5).
 const PER_BYTE_LEARNED: usize = 60;
 
 /// The memory that opening a filter and a short mail take.
 const LEAST: usize = 16 << 20;
 
-/// What an answer takes for each byte of a mail that is returned, while it is put together.
+/// What an answer takes for each byte of a message that is returned, while it is put together.
 const PER_BYTE_RETURNED: usize = 4;
 
-/// The memory that judging a mail of this length may take.
+/// The memory that judging a message of this length may take.
 pub fn of_judging(length: usize) -> usize {
     LEAST + PER_BYTE_JUDGED * length.min(READ)
 }
 
-/// The memory that learning or forgetting a mail of this length may take.
+/// The memory that learning or forgetting a message of this length may take.
 pub fn of_learning(length: usize) -> usize {
     LEAST + PER_BYTE_LEARNED * length.min(READ)
 }
 
-/// The memory that answering with a mail of this length may take.
+/// The memory that answering with a message of this length may take.
 pub fn of_returning(length: usize) -> usize {
     PER_BYTE_RETURNED.saturating_mul(length)
 }

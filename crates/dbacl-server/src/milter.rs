@@ -1,101 +1,135 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //! The milter protocol of Postfix and sendmail. The crate `indymilter` implements its messages.
 //!
-//! The parts of a mail that the mail server sends are joined to a mail again. At its end it is
-//! judged, and its verdict is added as header lines. Verdicts that the mail brought are removed.
+//! The parts of a message that the mail server sends are joined to a message again. At its end it
+//! is judged, and its verdict is added as header lines. Verdicts that the mail brought are removed.
 //! Nothing else is changed, and no mail is refused unless the configuration says so.
 
-use crate::engine::{Engine, Mail, Refusal};
+use crate::budget::{Mail, Peer, Refusal};
+use crate::config::OnError;
+use crate::engine::{Engine, Envelope};
 use crate::headers::{is_forged, lines};
 use crate::log::Level;
 use crate::measures::Wire;
 use crate::verdict::Judged;
 use indymilter::{
     Actions, Callbacks, Config, Context, ContextActions, EomContext, NegotiateContext, ProtoOpts,
-    SetErrorReply, Status,
+    SetErrorReply, SocketInfo, Status,
 };
+use std::collections::BTreeMap;
 use std::ffi::{CStr, CString};
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::watch;
 
-/// The most recipients of a mail that are used.
+/// The most recipients of a message that are used.
 const NAMES: usize = 1000;
 
 /// The state of a connection.
 struct Session {
     /// Whether values of headers come with the blank behind the colon.
     has_blanks: bool,
+    /// The client of the mail server.
+    peer: Option<Peer>,
     mail: Option<Transaction>,
 }
 
 /// The state of an incoming mail.
 struct Transaction {
-    names: Vec<String>,
+    engine: Arc<Engine>,
+    envelope: Envelope,
     mail: Mail,
     refused: Option<Refusal>,
-    /// Headers of the mail that state a verdict, in the order in which they came.
-    forged: Vec<CString>,
+    forged: Forged,
+}
+
+/// The most header lines of a message that state a verdict. Mail servers look through the whole
+/// message for each line that is to be removed, and no program writes so many.
+const MOST_FORGED: usize = 1000;
+
+/// The longest name of a header that is removed, which is that of a line (RFC 5322).
+const LONGEST_NAME: usize = 998;
+
+/// How many header lines of each name state a verdict, so that they can be removed.
+#[derive(Debug, Default)]
+struct Forged {
+    lines: usize,
+    /// By name in small letters: the name as it came first, and the number of lines.
+    names: BTreeMap<Vec<u8>, (CString, i32)>,
+}
+
+impl Forged {
+    /// Counts a line. Returns whether all of them can be removed.
+    fn add(&mut self, name: CString) -> bool {
+        self.lines += 1;
+        if self.lines > MOST_FORGED || name.count_bytes() > LONGEST_NAME {
+            self.lines = self.lines.max(MOST_FORGED + 1);
+            return false;
+        }
+        let key = name.to_bytes().to_ascii_lowercase();
+        self.names.entry(key).or_insert((name, 0)).1 += 1;
+        true
+    }
+
+    /// The lines to remove, each by its name and its number among those that are alike, from 1: the
+    /// last one first, so that the others keep their numbers.
+    fn removals(&self) -> impl Iterator<Item = (&CStr, i32)> {
+        self.names.values().flat_map(|(name, count)| {
+            (1..=*count).rev().map(move |number| (name.as_c_str(), number))
+        })
+    }
 }
 
 impl Transaction {
-    /// Adds a piece. Of a mail that is too large the beginning is kept.
+    /// Adds a piece. Of a message that is too large the beginning is kept.
     fn push(&mut self, piece: &[u8]) {
-        if self.refused.is_some() {
-            return;
-        }
-        if let Err(why) = self.mail.push(piece) {
-            self.refused = Some(why);
-            if why == Refusal::Large {
-                let room = self.mail.room();
-                let _ = self.mail.push(&piece[..room]);
-            }
+        if self.refused.is_none() {
+            self.refused = self.mail.push_beginning(piece).err();
         }
     }
 }
 
 /// Serves until the server stops; then finishes the answers that have begun.
-pub async fn serve<L>(engine: Arc<Engine>, listener: L, mut stopped: watch::Receiver<bool>)
-where
+/// Each message is classified with the settings that there are when it begins.
+pub async fn serve<L>(
+    engines: watch::Receiver<Arc<Engine>>,
+    listener: L,
+    mut stopped: watch::Receiver<bool>,
+) where
     L: indymilter::Listener,
 {
+    let engine = Arc::clone(&engines.borrow());
     let limits = &engine.config.limits;
     let config = Config {
         max_connections: limits.connections,
         actions: Actions::empty(),
         connection_timeout: Duration::from_secs(limits.idle_seconds),
     };
-    let log = engine.log;
+    let log = engine.log.clone();
     let stop = async move {
         // If the sender is dropped, the server stops as well.
         let _ = stopped.changed().await;
     };
-    if let Err(error) = indymilter::run(listener, callbacks(&engine), config, stop).await {
+    if let Err(error) = indymilter::run(listener, callbacks(engines), config, stop).await {
         log.event(Level::Error, "milter", &[("error", &error)]);
     }
 }
 
-fn callbacks(engine: &Arc<Engine>) -> Callbacks<Session> {
-    let (begins, looks, judges) = (Arc::clone(engine), Arc::clone(engine), Arc::clone(engine));
+fn callbacks(engines: watch::Receiver<Arc<Engine>>) -> Callbacks<Session> {
     Callbacks::new()
         .on_negotiate(|context, actions, options| {
             Box::pin(async move { negotiate(context, actions, options) })
         })
-        .on_mail(move |context, _| {
-            let engine = Arc::clone(&begins);
-            Box::pin(async move { begin(context, &engine) })
+        .on_connect(|context, _, client| Box::pin(async move { connect(context, &client) }))
+        .on_mail(move |context, arguments| {
+            let engine = Arc::clone(&engines.borrow());
+            Box::pin(async move { begin(context, engine, &arguments) })
         })
         .on_rcpt(|context, arguments| Box::pin(async move { recipient(context, &arguments) }))
-        .on_header(move |context, name, value| {
-            let engine = Arc::clone(&looks);
-            Box::pin(async move { header(context, &engine, name, &value) })
-        })
+        .on_header(|context, name, value| Box::pin(async move { header(context, name, &value) }))
         .on_eoh(|context| Box::pin(async move { piece(context.data.as_mut(), b"\r\n") }))
         .on_body(|context, body| Box::pin(async move { piece(context.data.as_mut(), &body) }))
-        .on_eom(move |context| {
-            let engine = Arc::clone(&judges);
-            Box::pin(async move { end(context, &engine).await })
-        })
+        .on_eom(|context| Box::pin(async move { end(context).await }))
         .on_abort(|context| Box::pin(async move { forget(context.data.as_mut()) }))
 }
 
@@ -109,17 +143,26 @@ fn negotiate(
     context.requested_actions = actions & wanted;
     context.requested_opts |= options & ProtoOpts::LEADING_SPACE;
     let has_blanks = options.contains(ProtoOpts::LEADING_SPACE);
-    context.data = Some(Session { has_blanks, mail: None });
+    context.data = Some(Session { has_blanks, peer: None, mail: None });
     Status::Continue
 }
 
-fn begin(context: &mut Context<Session>, engine: &Engine) -> Status {
-    let session = context.data.get_or_insert(Session { has_blanks: false, mail: None });
+fn connect(context: &mut Context<Session>, client: &SocketInfo) -> Status {
+    if let (Some(session), SocketInfo::Inet(address)) = (&mut context.data, client) {
+        session.peer = Some(Peer::host(address.ip()));
+    }
+    Status::Continue
+}
+
+fn begin(context: &mut Context<Session>, engine: Arc<Engine>, arguments: &[CString]) -> Status {
+    let session = context.data.get_or_insert(Session { has_blanks: false, peer: None, mail: None });
+    let sender = arguments.first().map(|sender| sender.to_string_lossy().into_owned());
     session.mail = Some(Transaction {
-        names: Vec::new(),
-        mail: engine.mail(),
+        envelope: Envelope { sender, ..Envelope::default() },
+        mail: engine.mail(session.peer),
+        engine,
         refused: None,
-        forged: Vec::new(),
+        forged: Forged::default(),
     });
     Status::Continue
 }
@@ -131,19 +174,23 @@ fn transaction(session: Option<&mut Session>) -> Option<&mut Transaction> {
 fn recipient(context: &mut Context<Session>, arguments: &[CString]) -> Status {
     if let Some(mail) = transaction(context.data.as_mut())
         && let Some(name) = arguments.first()
-        && mail.names.len() < NAMES
+        && mail.envelope.names.len() < NAMES
     {
-        mail.names.push(name.to_string_lossy().into_owned());
+        mail.envelope.names.push(name.to_string_lossy().into_owned());
     }
     Status::Continue
 }
 
-fn header(context: &mut Context<Session>, engine: &Engine, name: CString, value: &CStr) -> Status {
+fn header(context: &mut Context<Session>, name: CString, value: &CStr) -> Status {
     let has_blanks = context.data.as_ref().is_some_and(|session| session.has_blanks);
     if let Some(mail) = transaction(context.data.as_mut()) {
         mail.push(&header_line(name.to_bytes(), value.to_bytes(), has_blanks));
-        if is_forged(name.to_bytes(), &engine.config.headers) {
-            mail.forged.push(name);
+        let dialects = &mail.engine.config.headers;
+        if is_forged(name.to_bytes(), dialects) && !mail.forged.add(name) {
+            mail.engine.refuse(Wire::Milter, &"too many header lines state a verdict");
+            let text = ["Too many header lines state a verdict"];
+            let _ = context.reply.set_error_reply("554", Some("5.6.0"), text);
+            return Status::Reject;
         }
     }
     Status::Continue
@@ -182,22 +229,27 @@ fn forget(session: Option<&mut Session>) -> Status {
     Status::Continue
 }
 
-async fn end(context: &mut EomContext<Session>, engine: &Arc<Engine>) -> Status {
+async fn end(context: &mut EomContext<Session>) -> Status {
     let Some(session) = &mut context.data else { return Status::Accept };
     let has_blanks = session.has_blanks;
-    let Some(Transaction { names, mail, refused, forged }) = session.mail.take() else {
+    let Some(Transaction { engine, mut envelope, mail, refused, forged }) = session.mail.take()
+    else {
         return Status::Accept;
     };
+    envelope.queue = context.macros.get(c"i").map(|name| name.to_string_lossy().into_owned());
     let judged = match refused {
-        Some(Refusal::Busy) => {
-            let facts: [(&str, &dyn std::fmt::Display); 2] =
-                [("wire", &Wire::Milter.name()), ("error", &Refusal::Busy)];
-            engine.log.event(Level::Warn, "refused", &facts);
+        Some(why) if !mail.can_be_judged(why) => {
+            engine.refuse(Wire::Milter, &why);
             None
         }
-        _ => engine.judge(Wire::Milter, names, &Arc::new(mail)).await,
+        _ => engine.judge(Wire::Milter, envelope, &Arc::new(mail)).await,
     };
-    if let Err(error) = mark(context, engine, judged.as_ref(), &forged, has_blanks).await {
+    if judged.is_none() && engine.config.on_error == OnError::Tempfail {
+        let text = ["No verdict on this message, try again later"];
+        let _ = context.reply.set_error_reply("451", Some("4.7.1"), text);
+        return Status::Tempfail;
+    }
+    if let Err(error) = mark(context, &engine, judged.as_ref(), &forged, has_blanks).await {
         let facts: [(&str, &dyn std::fmt::Display); 2] =
             [("wire", &Wire::Milter.name()), ("error", &error)];
         engine.log.event(Level::Error, "mark", &facts);
@@ -208,7 +260,7 @@ async fn end(context: &mut EomContext<Session>, engine: &Arc<Engine>) -> Status 
         is_spam.is_some_and(|judged| limit.is_some_and(|limit| 100.0 * judged.spam >= limit))
     };
     if is_above(engine.config.milter.reject_above) {
-        let text = ["This mail was taken for spam"];
+        let text = ["This message was classified as spam"];
         return match context.reply.set_error_reply("550", Some("5.7.1"), text) {
             Ok(()) => Status::Reject,
             Err(_) => Status::Continue,
@@ -224,16 +276,15 @@ async fn end(context: &mut EomContext<Session>, engine: &Arc<Engine>) -> Status 
     Status::Continue
 }
 
-/// Removes forged verdicts and puts the new ones in front. Of headers with one name the last is
-/// removed first, so that the others keep their numbers.
+/// Removes forged verdicts and puts the new ones in front.
 async fn mark(
     context: &EomContext<Session>,
     engine: &Engine,
     judged: Option<&Judged>,
-    forged: &[CString],
+    forged: &Forged,
     has_blanks: bool,
 ) -> Result<(), indymilter::ActionError> {
-    for (number, name) in numbered(forged).into_iter().rev() {
+    for (name, number) in forged.removals() {
         context.actions.change_header(name, number, None::<CString>).await?;
     }
     let blank = if has_blanks { " " } else { "" };
@@ -241,17 +292,6 @@ async fn mark(
         context.actions.insert_header(0, name, format!("{blank}{value}")).await?;
     }
     Ok(())
-}
-
-/// Each name with its number among those that are alike, from 1.
-fn numbered(names: &[CString]) -> Vec<(i32, &CStr)> {
-    let mut numbered = Vec::new();
-    for (at, name) in names.iter().enumerate() {
-        let is_alike = |other: &&CString| other.to_bytes().eq_ignore_ascii_case(name.to_bytes());
-        let before = names[..at].iter().filter(is_alike).count();
-        numbered.push((i32::try_from(before + 1).unwrap_or(i32::MAX), name.as_c_str()));
-    }
-    numbered
 }
 
 #[cfg(test)]
@@ -273,12 +313,27 @@ mod tests {
     }
 
     #[test]
-    fn headers_of_one_name_are_numbered() {
-        let names: Vec<CString> = ["X-DBACL", "X-Spam-Flag", "x-dbacl"]
-            .iter()
-            .map(|name| CString::new(*name).expect("no zero byte"))
+    fn the_lines_of_each_name_are_removed_from_the_last_on() {
+        let mut forged = Forged::default();
+        for name in ["X-DBACL", "X-Spam-Flag", "x-dbacl"] {
+            assert!(forged.add(CString::new(name).expect("no zero byte")));
+        }
+        let removals: Vec<_> = forged
+            .removals()
+            .map(|(name, number)| (name.to_str().expect("text"), number))
             .collect();
-        let numbers: Vec<i32> = numbered(&names).iter().map(|(number, _)| *number).collect();
-        assert_eq!(numbers, [1, 1, 2]);
+        assert_eq!(removals, [("X-DBACL", 2), ("X-DBACL", 1), ("X-Spam-Flag", 1)]);
+    }
+
+    #[test]
+    fn the_work_for_forged_headers_has_a_limit() {
+        let mut forged = Forged::default();
+        for number in 0..100_000 {
+            let name = format!("X-Spam-{}", number % 3000);
+            assert_eq!(forged.add(CString::new(name).expect("text")), number < MOST_FORGED);
+        }
+        assert_eq!((forged.removals().count(), forged.names.len()), (MOST_FORGED, MOST_FORGED));
+        let long = CString::new("x".repeat(LONGEST_NAME + 1)).expect("text");
+        assert!(!Forged::default().add(long));
     }
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //! Open filters by their folders. A limited number is kept open; a filter that was changed on disk
-//! is opened anew.
+//! is opened again.
 
 use dbacl::{MailFilter, MailFilterError};
 use lru::LruCache;
@@ -33,7 +33,7 @@ struct Stamp {
     nanoseconds: i64,
 }
 
-/// A filter that changes so many times while it is being opened is opened anew for the next mail.
+/// A filter that changes so many times while it is being opened is opened again for the next mail.
 const TRIES: u32 = 5;
 
 /// A filter, and whether it was opened just now.
@@ -84,11 +84,6 @@ impl Models {
     /// How many are open.
     pub fn count(&self) -> usize {
         self.lock().len()
-    }
-
-    /// Closes all filters; one in use stays open until its use ends.
-    pub fn close(&self) {
-        self.lock().clear();
     }
 
     fn lock(&self) -> MutexGuard<'_, LruCache<PathBuf, Open>> {

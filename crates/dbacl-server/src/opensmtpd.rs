@@ -1,42 +1,51 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //! OpenSMTPD's filter protocol, on standard input and output (`smtpd-filters(7)`).
 //!
-//! smtpd starts the filter and sends it each line of each mail; the lines that the filter answers
-//! become the mail. When a filter ends, smtpd ends as well, so this one ends only when its input
-//! does. Lines are kept until the mail is complete. A mail that is too large to be kept, or has a
-//! line that is, is passed on with a verdict on its beginning, and one for which there is no memory
-//! with `X-DBACL: error`.
+//! smtpd starts the filter and sends it each line of each message; the lines that the filter
+//! answers become the mail. When a filter ends, smtpd ends as well, so this one ends only when its
+//! input does. Lines are kept until the mail is complete. A message that is too large to be kept,
+//! or has a line that is, is passed on with a verdict on its beginning, and one for which there is
+//! no memory with `X-DBACL: error`.
 
-use crate::engine::{Engine, Mail, Refusal};
+use crate::budget::{Mail, Refusal};
+use crate::config::OnError;
+use crate::engine::{Engine, Envelope};
 use crate::headers::{HeaderLines, lines, rewritten_header};
-use crate::log::Level;
 use crate::measures::Wire;
-use std::collections::HashMap;
+use crate::verdict::Judged;
+use std::collections::{HashMap, HashSet};
 use std::io::{self, BufRead, Read, Write};
 
 /// The longest line of the protocol that is kept, in bytes. smtpd itself accepts only much shorter
 /// lines of mail; a longer one is passed on as it comes.
 const LONGEST: u64 = 1 << 20;
 
-/// The most recipients of a mail that are used.
+/// The most recipients of a message that are used.
 const NAMES: usize = 1000;
 
 /// What the filter says at the beginning: the events that it wants.
 const REGISTRATION: &str = "register|report|smtp-in|tx-begin\n\
+    register|report|smtp-in|tx-mail\n\
     register|report|smtp-in|tx-rcpt\n\
     register|report|smtp-in|tx-reset\n\
     register|report|smtp-in|link-disconnect\n\
-    register|filter|smtp-in|data-line\n\
-    register|ready\n";
+    register|filter|smtp-in|data-line\n";
+
+/// The event by which a message without a verdict can be put off.
+const COMMIT: &str = "register|filter|smtp-in|commit\n";
 
 /// The state of the conversation with smtpd.
 pub struct Conversation<'a> {
     engine: &'a Engine,
     sessions: HashMap<Vec<u8>, Session>,
+    /// Sessions whose mail is to be put off.
+    put_off: HashSet<Vec<u8>>,
 }
 
 struct Session {
-    names: Vec<String>,
+    envelope: Envelope,
+    /// What each answer about the mail repeats.
+    token: Vec<u8>,
     state: State,
 }
 
@@ -51,7 +60,7 @@ enum State {
 impl<'a> Conversation<'a> {
     /// A conversation that has not begun.
     pub fn new(engine: &'a Engine) -> Self {
-        Self { engine, sessions: HashMap::new() }
+        Self { engine, sessions: HashMap::new(), put_off: HashSet::new() }
     }
 
     /// Takes a line, without its end, and writes what is to be answered.
@@ -70,6 +79,10 @@ impl<'a> Conversation<'a> {
         if kind == b"config" {
             if fields.next() == Some(b"ready") {
                 out.write_all(REGISTRATION.as_bytes())?;
+                if self.engine.config.on_error == OnError::Tempfail {
+                    out.write_all(COMMIT.as_bytes())?;
+                }
+                out.write_all(b"register|ready\n")?;
             }
             return Ok(false);
         }
@@ -78,14 +91,16 @@ impl<'a> Conversation<'a> {
         let rest = fields.next().unwrap_or_default();
         match (kind, phase) {
             (b"report", b"link-disconnect" | b"tx-reset" | b"tx-begin") => {
-                let session = rest.split(|&byte| byte == b'|').next().unwrap_or_default();
+                let mut fields = rest.split(|&byte| byte == b'|');
+                let session = fields.next().unwrap_or_default();
                 self.sessions.remove(session);
-                Ok(false)
+                self.put_off.remove(session);
+                if phase == b"tx-begin" {
+                    let queue = fields.next().map(|id| String::from_utf8_lossy(id).into_owned());
+                    self.session(session).envelope.queue = queue;
+                }
             }
-            (b"report", b"tx-rcpt") => {
-                self.recipient(rest);
-                Ok(false)
-            }
+            (b"report", b"tx-mail" | b"tx-rcpt") => self.address(phase == b"tx-mail", rest),
             (b"filter", b"data-line") => {
                 let mut fields = rest.splitn(3, |&byte| byte == b'|');
                 if let (Some(session), Some(token), Some(text)) =
@@ -93,26 +108,46 @@ impl<'a> Conversation<'a> {
                 {
                     return self.data(session, token, (text, is_whole), out);
                 }
-                Ok(false)
             }
-            _ => Ok(false),
+            (b"filter", b"commit") => {
+                let mut fields = rest.split(|&byte| byte == b'|');
+                if let (Some(session), Some(token)) = (fields.next(), fields.next()) {
+                    let result: &[u8] = if self.put_off.remove(session) {
+                        b"reject|451 4.7.1 No verdict on this message, try again later"
+                    } else {
+                        b"proceed"
+                    };
+                    let answer = [b"filter-result", session, token, result].join(&b'|');
+                    out.write_all(&[&answer[..], b"\n"].concat())?;
+                }
+            }
+            _ => {}
         }
+        Ok(false)
     }
 
-    /// `SESSION|MESSAGE|RESULT|ADDRESS`, or in older versions with the address before the result.
-    fn recipient(&mut self, rest: &[u8]) {
+    fn session(&mut self, id: &[u8]) -> &mut Session {
+        let engine = self.engine;
+        self.sessions.entry(id.to_vec()).or_insert_with(|| Session::new(engine))
+    }
+
+    /// `SESSION|MESSAGE|RESULT|ADDRESS`, or in older versions with the address before the result:
+    /// the sender, or a recipient.
+    fn address(&mut self, is_sender: bool, rest: &[u8]) {
         let fields: Vec<&[u8]> = rest.splitn(4, |&byte| byte == b'|').collect();
         let [session, _, third, fourth] = fields[..] else { return };
         let is_result = |field: &[u8]| matches!(field, b"ok" | b"permfail" | b"tempfail");
         let (result, address) = if is_result(third) { (third, fourth) } else { (fourth, third) };
-        let engine = self.engine;
-        let session = self.sessions.entry(session.to_vec()).or_insert_with(|| Session::new(engine));
-        if result == b"ok" && session.names.len() < NAMES {
-            session.names.push(String::from_utf8_lossy(address).into_owned());
+        let envelope = &mut self.session(session).envelope;
+        let address = || String::from_utf8_lossy(address).into_owned();
+        match (result, is_sender) {
+            (b"ok", true) => envelope.sender = Some(address()),
+            (b"ok", false) if envelope.names.len() < NAMES => envelope.names.push(address()),
+            _ => {}
         }
     }
 
-    /// Takes a line of a mail, or its beginning if it is not whole. Returns whether the rest of
+    /// Takes a line of a message, or its beginning if it is not whole. Returns whether the rest of
     /// that line is to be written as it comes.
     fn data(
         &mut self,
@@ -122,79 +157,122 @@ impl<'a> Conversation<'a> {
         out: &mut dyn Write,
     ) -> io::Result<bool> {
         let engine = self.engine;
-        let dialects = &engine.config.headers;
-        let mut say = |text: &[u8], is_whole: bool| {
-            for part in [b"filter-dataline|", id, b"|", token, b"|", text] {
-                out.write_all(part)?;
-            }
-            if is_whole { out.write_all(b"\n") } else { Ok(()) }
-        };
-        let session = self.sessions.entry(id.to_vec()).or_insert_with(|| Session::new(engine));
         let is_end = is_whole && text == b".";
         // The protocol puts a dot before a line that begins with one.
         let plain = if text.starts_with(b".") { &text[1..] } else { text };
-        let mail = match &mut session.state {
-            State::Keeps(mail) => mail,
-            State::Passes(header) => {
-                if is_end {
-                    self.sessions.remove(id);
-                } else if !header.keep(plain, dialects) {
-                    return Ok(false);
-                }
-                return say(text, is_whole).map(|()| !is_whole);
-            }
-        };
+        let session = self.session(id);
+        session.token = token.to_vec();
+        let State::Keeps(_) = &session.state else { return self.pass(id, text, is_whole, out) };
         if is_end {
-            let judged = engine.judge_now(Wire::Opensmtpd, &session.names, mail.bytes());
-            mark(engine, judged.as_ref(), mail.bytes(), &mut |line| say(line, true))?;
-            self.sessions.remove(id);
-            return say(text, true).map(|()| false);
+            self.mark(id, usize::MAX, out)?;
+            return self.pass(id, text, true, out);
         }
-        let kept = mail.push(plain).and_then(|()| mail.push(b"\n"));
-        let why = match kept {
-            Ok(()) if is_whole => return Ok(false),
-            Ok(()) => Refusal::Large,
-            Err(why) => why,
-        };
-        let error: &dyn std::fmt::Display =
-            if is_whole { &why } else { &"a line of the mail is longer than 1 MB" };
-        let facts = [("wire", &Wire::Opensmtpd.name() as &dyn std::fmt::Display), ("error", error)];
-        engine.log.event(Level::Warn, "refused", &facts);
-        let judged = match why {
-            Refusal::Large => engine.judge_now(Wire::Opensmtpd, &session.names, mail.bytes()),
-            Refusal::Busy => None,
-        };
-        // The line that was not taken is in `mail` as a whole, or without its end, or not at all.
-        let end =
-            |bytes: &[u8]| bytes.iter().rposition(|&byte| byte == b'\n').map_or(0, |at| at + 1);
-        let mut before = &mail.bytes()[..end(mail.bytes())];
-        if kept.is_ok() {
-            before = &before[..end(&before[..before.len() - 1])];
+        while let State::Keeps(mail) = &mut self.session(id).state {
+            let before = mail.bytes().len();
+            let kept = mail.push(plain).and_then(|()| mail.push(b"\n"));
+            let why = match kept {
+                Ok(()) if is_whole => return Ok(false),
+                Ok(()) => Refusal::Large,
+                Err(why) => why,
+            };
+            if why == Refusal::Busy
+                && let Some(largest) = self.largest().filter(|largest| largest != id)
+            {
+                // The others get their verdict on their beginning, the largest first.
+                self.mark(&largest, usize::MAX, out)?;
+                let State::Keeps(mail) = &mut self.session(id).state else { break };
+                mail.truncate(before);
+                continue;
+            }
+            let error: &dyn std::fmt::Display =
+                if is_whole { &why } else { &"a line of the message is longer than 1 MB" };
+            engine.refuse(Wire::Opensmtpd, error);
+            self.mark(id, before, out)?;
+            break;
         }
-        mark(engine, judged.as_ref(), before, &mut |line| say(line, true))?;
+        self.pass(id, text, is_whole, out)
+    }
+
+    /// The session of which most is kept.
+    fn largest(&self) -> Option<Vec<u8>> {
+        let kept = |(id, session): (&Vec<u8>, &Session)| match &session.state {
+            State::Keeps(mail) => Some((mail.bytes().len(), id.clone())),
+            State::Passes(_) => None,
+        };
+        self.sessions.iter().filter_map(kept).max().map(|(_, id)| id)
+    }
+
+    /// Gives a message its verdict, by what was kept of it, and passes on its first `length` bytes,
+    /// which are whole lines. From then on it is passed on as it comes.
+    fn mark(&mut self, id: &[u8], length: usize, out: &mut dyn Write) -> io::Result<()> {
+        let engine = self.engine;
+        let session = self.session(id);
         let mut header = HeaderLines::default();
+        let state = std::mem::replace(&mut session.state, State::Passes(header));
+        let State::Keeps(mail) = state else { return Ok(()) };
+        let judged = engine.judge_now(Wire::Opensmtpd, &session.envelope, mail.bytes());
+        let dialects = &engine.config.headers;
+        let before = &mail.bytes()[..length.min(mail.bytes().len())];
         for line in before.split_inclusive(|&byte| byte == b'\n') {
             header.keep(line, dialects);
         }
-        let stays = header.keep(plain, dialects);
         session.state = State::Passes(header);
-        if !stays {
+        let token = session.token.clone();
+        mark(engine, judged.as_ref(), before, &mut |line| say(id, &token, (line, true), out))?;
+        if judged.is_none() {
+            self.put_off.insert(id.to_vec());
+        }
+        Ok(())
+    }
+
+    /// Passes on a line of a message that has its verdict. Returns whether the rest of the line,
+    /// where it is not whole, is to be written as it comes.
+    fn pass(
+        &mut self,
+        id: &[u8],
+        text: &[u8],
+        is_whole: bool,
+        out: &mut dyn Write,
+    ) -> io::Result<bool> {
+        let engine = self.engine;
+        let plain = if text.starts_with(b".") { &text[1..] } else { text };
+        let session = self.session(id);
+        let token = session.token.clone();
+        if is_whole && text == b"." {
+            self.sessions.remove(id);
+        } else if let State::Passes(header) = &mut session.state
+            && !header.keep(plain, &engine.config.headers)
+        {
             return Ok(false);
         }
-        say(text, is_whole).map(|()| !is_whole)
+        say(id, &token, (text, is_whole), out).map(|()| !is_whole)
     }
+}
+
+/// Writes a line of a message, or its beginning if it is not whole.
+fn say(
+    id: &[u8],
+    token: &[u8],
+    (text, is_whole): (&[u8], bool),
+    out: &mut dyn Write,
+) -> io::Result<()> {
+    for part in [b"filter-dataline|", id, b"|", token, b"|", text] {
+        out.write_all(part)?;
+    }
+    if is_whole { out.write_all(b"\n") } else { Ok(()) }
 }
 
 impl Session {
     fn new(engine: &Engine) -> Self {
-        Self { names: Vec::new(), state: State::Keeps(engine.mail()) }
+        let state = State::Keeps(engine.mail(None));
+        Self { envelope: Envelope::default(), token: Vec::new(), state }
     }
 }
 
-/// Passes on a mail with its verdict.
+/// Passes on a message with its verdict.
 fn mark(
     engine: &Engine,
-    judged: Option<&crate::verdict::Judged>,
+    judged: Option<&Judged>,
     mail: &[u8],
     say: &mut dyn FnMut(&[u8]) -> io::Result<()>,
 ) -> io::Result<()> {
@@ -262,14 +340,18 @@ fn pass_rest(input: &mut dyn BufRead, mut output: Option<&mut dyn Write>) -> io:
 mod tests {
     use super::*;
     use crate::config::Config;
+    use crate::log::Log;
 
     /// The answers to these lines, where no mail filter is configured.
     fn said(text: &str, limit: usize) -> String {
         let mut config = Config { models: None, default: None, ..Config::default() };
         config.limits.mail = limit;
-        let engine = Engine::new(config);
+        spoken(&Engine::new(config, Log::silent()), text)
+    }
+
+    fn spoken(engine: &Engine, text: &str) -> String {
         let mut out = Vec::new();
-        converse(&engine, &mut text.as_bytes(), &mut out).expect("memory");
+        converse(engine, &mut text.as_bytes(), &mut out).expect("memory");
         String::from_utf8(out).expect("text")
     }
 
@@ -279,7 +361,8 @@ mod tests {
 
     #[test]
     fn mail_comes_back_with_a_line_more() {
-        assert_eq!(said("config|smtpd-version|6.8\nconfig|ready\n", 9999), REGISTRATION);
+        let ready = said("config|smtpd-version|6.8\nconfig|ready\n", 9999);
+        assert_eq!(ready, REGISTRATION.to_owned() + "register|ready\n");
         let mail = ["x-dbacl: forged", "Subject: a|b", "", "text", "..dot", "."];
         let expected: String = ["X-DBACL: error", "Subject: a|b", "", "text", "..dot", "."]
             .iter()
@@ -318,7 +401,7 @@ mod tests {
                 .collect();
             assert!(said(&shown(&mail).repeat(2), 9_999_999) == expected.repeat(2), "{length}");
         }
-        // Verdicts that such a mail brings are taken out all the same.
+        // Verdicts that such a message brings are taken out all the same.
         let forged = format!("X-DBACL: ham{}", " ".repeat(2_000_000));
         let mail = [&forged, " 99%", "Subject: a", "x-dbacl: ham", "", "X-DBACL: text", "."];
         let expected: String = ["X-DBACL: error", "Subject: a", "", "X-DBACL: text", "."]
@@ -330,6 +413,41 @@ mod tests {
         assert_eq!(said(&(report + &shown(&["", "."])), 9_999), {
             "filter-dataline|s|t|X-DBACL: error\nfilter-dataline|s|t|\nfilter-dataline|s|t|.\n"
         });
+    }
+
+    #[test]
+    fn sessions_that_stay_unfinished_take_no_memory_from_others() {
+        let mut config = Config { models: None, default: None, ..Config::default() };
+        (config.limits.mail, config.limits.memory) = (1 << 20, 8 << 20);
+        let line = "x".repeat(900);
+        let begun = |session: usize, lines: usize| -> String {
+            let line = format!("filter|0.5|1.5|smtp-in|data-line|{session}|t|{line}\n");
+            format!("filter|0.5|1.5|smtp-in|data-line|{session}|t|\n") + &line.repeat(lines)
+        };
+        // More is kept than there is memory; then a short mail comes.
+        let engine = Engine::new(config, Log::silent());
+        let hostile: String = (0..20).map(|session| begun(session, 1000)).collect();
+        let said = spoken(&engine, &(hostile + &begun(77, 10)));
+        let marked: Vec<&str> =
+            said.lines().filter(|line| line.ends_with("X-DBACL: error")).collect();
+        // The short mail waits for its end, and its verdict. The largest got theirs.
+        assert!(marked.len() > 10 && !said.contains("filter-dataline|77|"), "{marked:?}");
+        assert_eq!(engine.budget.in_use(), 0);
+    }
+
+    #[test]
+    fn mail_without_a_verdict_is_put_off_where_that_is_wanted() {
+        let mut config = Config { models: None, default: None, ..Config::default() };
+        config.on_error = OnError::Tempfail;
+        let engine = Engine::new(config, Log::silent());
+        let commit = "filter|0.5|1.5|smtp-in|commit|s|t\n";
+        let told = spoken(&engine, &(shown(&["", "."]) + commit + commit));
+        let mut results = told.lines().filter(|line| line.starts_with("filter-result|"));
+        assert!(
+            results.next().is_some_and(|line| line.starts_with("filter-result|s|t|reject|451 "))
+        );
+        assert_eq!(results.next(), Some("filter-result|s|t|proceed"));
+        assert!(spoken(&engine, "config|ready\n").contains(COMMIT));
     }
 
     #[test]

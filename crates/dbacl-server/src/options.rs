@@ -5,7 +5,7 @@ use crate::listen::Address;
 use clap::Parser;
 use std::path::PathBuf;
 
-/// Judges mail for mail servers by the filters of many users.
+/// Classifies mail for mail servers by the filters of many users.
 #[derive(Debug, Parser)]
 #[command(
     name = "dbacl-server",
@@ -20,7 +20,7 @@ pub struct Options {
     #[arg(long, value_name = "FILE")]
     pub config: Option<PathBuf>,
 
-    /// Judge by the filter in this folder for users who have none of their own
+    /// Classify by the filter in this folder for users who have none of their own
     #[arg(long, value_name = "DIR")]
     pub default: Option<PathBuf>,
 
@@ -40,9 +40,13 @@ pub struct Options {
     #[arg(long, value_name = "ADDRESS")]
     pub milter: Vec<Address>,
 
-    /// Tell Prometheus there what has been counted
+    /// Report counts to Prometheus there
     #[arg(long, value_name = "ADDRESS")]
     pub metrics: Vec<Address>,
+
+    /// Show the status page there
+    #[arg(long, value_name = "ADDRESS")]
+    pub status: Vec<Address>,
 
     /// Add a header line that says which words decided
     #[arg(long)]
@@ -52,24 +56,37 @@ pub struct Options {
     #[arg(long)]
     pub opensmtpd: bool,
 
-    /// Tell the running server that the mail on standard input is ham or spam, or to forget it
+    /// Teach the running server that the message on standard input is ham or spam, have it forgotten,
+    /// or learn the message in a report (ARF)
     #[arg(long, value_name = "LESSON", value_enum)]
     pub teach: Option<Teaching>,
 
-    /// Judge the mails in the files named on standard input, one a line, without a server
+    /// Classify the messages in the files named on standard input, one a line, without a server
     #[arg(long)]
     pub judge: bool,
 
-    /// Teach or judge by the filter of this user; without it, by the default one
+    /// Teach or classify by the filter of this user; without it, by the default one
     #[arg(long, value_name = "NAME", default_value = "", hide_default_value = true)]
     pub user: String,
 
-    /// Check the configuration, and end
+    /// Check the configuration and the filters, and end
     #[arg(long)]
     pub check: bool,
+
+    /// Ask whether the running server answers, and end
+    #[arg(long)]
+    pub health: bool,
+
+    /// List the filters of users: name, messages learned, bytes, folder
+    #[arg(long)]
+    pub list: bool,
+
+    /// Remove the filter of this user
+    #[arg(long, value_name = "NAME")]
+    pub remove: Option<String>,
 }
 
-/// What is to be learned of a mail.
+/// What is to be learned of a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 pub enum Teaching {
     /// It is mail that must not be lost.
@@ -78,4 +95,6 @@ pub enum Teaching {
     Spam,
     /// It is to be forgotten.
     Forget,
+    /// It is a report in the Abuse Reporting Format about another message.
+    Report,
 }

@@ -2,11 +2,13 @@
 //! The program: reads options and configuration, opens the listeners, and serves until a signal
 //! comes.
 
+use crate::admission::{Connection, Door};
+use crate::arf;
 use crate::client;
-use crate::config::{Config, Learn};
+use crate::config::{Config, Listen};
 use crate::engine::Engine;
 use crate::http::{self, HttpRole};
-use crate::listen::{Address, Bound, SteadyListener, Stream};
+use crate::listen::{Address, Bound};
 use crate::log::{Level, Log};
 use crate::memory::{Memory, of_judging};
 use crate::milter;
@@ -15,13 +17,14 @@ use crate::options::{Options, Teaching};
 use crate::privileges::{Identity, is_root, raise_file_limit};
 use crate::spamc;
 use crate::teacher::Lesson;
+use crate::users::size;
 use dbacl::{MailFilter, MailFilterError};
-use dbacl_cli::status::{IO, LATER, UNAVAILABLE, USAGE};
+use dbacl_cli::status::{DATA, IO, LATER, UNAVAILABLE, USAGE};
 use dbacl_cli::terminal::Shown;
 use dbacl_cli::{arguments, output};
 use dbacl_files::reading::read_beginning;
 use std::ffi::OsStr;
-use std::fmt::Display;
+use std::fmt::{Display, Write as _};
 use std::future::Future;
 use std::io::{BufRead as _, ErrorKind, Read, Write};
 use std::os::unix::ffi::OsStrExt as _;
@@ -31,7 +34,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 use tokio::signal::unix::{SignalKind, signal};
-use tokio::sync::{Semaphore, watch};
+use tokio::sync::watch;
 use tokio::task::JoinSet;
 
 /// Threads that make verdicts and wait for files, at most.
@@ -44,27 +47,42 @@ pub fn main() -> ExitCode {
     arguments::run(NAME, begin)
 }
 
-fn begin(options: Options) -> Result<(), (u8, String)> {
-    let usage = |error: &dyn Display| (USAGE, error.to_string());
-    let mut config = Config::read(options.config.as_deref()).map_err(|error| usage(&error))?;
-    config.default = options.default.or(config.default);
-    config.models = options.models.or(config.models);
+/// The settings of the file, with those of the command line.
+fn configure(options: &Options) -> Result<Config, String> {
+    let text = |error: &dyn Display| error.to_string();
+    let mut config = Config::read(options.config.as_deref()).map_err(|error| text(&error))?;
+    config.default = options.default.clone().or(config.default);
+    config.models = options.models.clone().or(config.models);
     config.reasons |= options.reasons;
-    let lists = [options.spamc, options.rspamd, options.milter, options.metrics];
+    let lists =
+        [&options.spamc, &options.rspamd, &options.milter, &options.metrics, &options.status];
     if lists.iter().any(|list| !list.is_empty()) {
-        let [spamc, rspamd, milter, metrics] = lists;
-        let mode = config.listen.mode;
-        config.listen = crate::config::Listen { spamc, rspamd, milter, metrics, mode };
+        let [spamc, rspamd, milter, metrics, status] = lists.map(Clone::clone);
+        config.listen = Listen { spamc, rspamd, milter, metrics, status, ..config.listen };
     }
-    let config = config.checked().map_err(|error| usage(&error))?;
+    config.checked().map_err(|error| text(&error))
+}
+
+fn begin(options: Options) -> Result<(), (u8, String)> {
+    let config = configure(&options).map_err(|text| (USAGE, text))?;
     let identity = match &config.user {
         Some(user) => {
             Some(Identity::find(user, config.group.as_deref()).map_err(|text| (USAGE, text))?)
         }
         None => None,
     };
-    if options.check {
-        return check(&config);
+    if options.check || options.list || options.remove.is_some() {
+        if let Some(identity) = identity.filter(|_| is_root()) {
+            identity.assume().map_err(|text| (UNAVAILABLE, text))?;
+        }
+        return match options.remove {
+            Some(name) => remove(&config, &name),
+            None if options.list => list(&config),
+            None => check(&config),
+        };
+    }
+    if options.health {
+        return health(&config);
     }
     if let Some(teaching) = options.teach {
         return teach(&config, &options.user, teaching);
@@ -73,20 +91,23 @@ fn begin(options: Options) -> Result<(), (u8, String)> {
         return judge(&config, &options.user);
     }
     if options.opensmtpd {
-        let engine = Engine::new(config);
+        let log = Log::new(config.log).map_err(|error| (UNAVAILABLE, error.to_string()))?;
+        let engine = Engine::new(config, log.clone());
         let (mut input, mut output) = (std::io::stdin().lock(), std::io::stdout().lock());
-        return opensmtpd::converse(&engine, &mut input, &mut output)
-            .map_err(|error| (UNAVAILABLE, error.to_string()));
+        let ended = opensmtpd::converse(&engine, &mut input, &mut output);
+        log.finish();
+        return ended.map_err(|error| (UNAVAILABLE, error.to_string()));
     }
     raise_file_limit();
-    let listeners = bind(&config).map_err(|text| (UNAVAILABLE, text))?;
-    let log = Log { level: config.log };
+    // Ports may need the rights of root. Sockets are made without them: their folder is the
+    // server's, and whoever has taken over the server could put links there.
+    let mut listeners = bind(&config, false).map_err(|text| (UNAVAILABLE, text))?;
     if let Some(identity) = &identity {
-        let give =
-            |(bound, _): &(Bound, _)| bound.give_to(identity.uid.into(), identity.gid.into());
-        listeners.iter().try_for_each(give).map_err(|error| (UNAVAILABLE, error.to_string()))?;
         identity.assume().map_err(|text| (UNAVAILABLE, text))?;
-    } else if is_root() {
+    }
+    listeners.extend(bind(&config, true).map_err(|text| (UNAVAILABLE, text))?);
+    let log = Log::new(config.log).map_err(|error| (UNAVAILABLE, error.to_string()))?;
+    if identity.is_none() && is_root() {
         let advice = "name a user in the configuration who owns the filters";
         log.event(Level::Warn, "runs-as-root", &[("advice", &advice)]);
     }
@@ -107,30 +128,88 @@ fn begin(options: Options) -> Result<(), (u8, String)> {
         .build()
         .map_err(|error| (UNAVAILABLE, error.to_string()))?;
     let grace = Duration::from_secs(config.limits.stop_seconds);
-    let served = runtime.block_on(serve(Engine::new(config), listeners));
+    let engine = Engine::new(config, log.clone());
+    let served = runtime.block_on(serve(engine, listeners, move || configure(&options)));
     // Learning that has begun is completed, unless requests were cut off. A verdict that takes too
     // long does not delay the end.
     runtime.shutdown_timeout(grace);
+    log.finish();
     served.map_err(|error| (UNAVAILABLE, error.to_string()))
 }
 
-/// Says what is wrong with the default filter. It may be learned later, so that it is missing is no
-/// error.
+/// Says where the server would listen and which filters it would use, or what is wrong with them.
 fn check(config: &Config) -> Result<(), (u8, String)> {
     let say = |text: &str| arguments::say(NAME, text);
-    let Some(folder) = &config.default else { return Ok(()) };
-    match MailFilter::open(folder, &mut |warning| say(&warning.to_string())) {
-        Ok(_) => Ok(()),
-        Err(MailFilterError::NoFilter { source, .. }) if source.kind() == ErrorKind::NotFound => {
-            say(&format!(
-                "warning: there is no default filter in {}: mail of users without a filter gets \
-                 \"X-DBACL: error\" until dbacl --mail-learn has made one",
-                folder.display()
-            ));
-            Ok(())
-        }
-        Err(error) => Err((UNAVAILABLE, error.to_string())),
+    let mut lines = Vec::new();
+    for (address, protocol) in addresses(config) {
+        lines.push(format!("{} at {address}", protocol.name()));
     }
+    let folders =
+        config.default.iter().map(|folder| ("the default filter".to_owned(), folder.clone()));
+    let users = config.users().all();
+    let own = users.len();
+    for (name, folder) in folders.chain(users) {
+        match MailFilter::open(&folder, &mut |warning| say(&warning.to_string())) {
+            Ok(filter) if config.default.as_ref() == Some(&folder) => lines.push(format!(
+                "{name} in {}: {} after {} messages",
+                folder.display(),
+                filter.names().join(", "),
+                filter.documents()
+            )),
+            Ok(_) => {}
+            Err(MailFilterError::NoFilter { source, .. })
+                if source.kind() == ErrorKind::NotFound =>
+            {
+                let text = format!(
+                    "there is no default filter in {}: mail of users without a filter gets \
+                     \"X-DBACL: error\" until dbacl --mail-learn has made one",
+                    folder.display()
+                );
+                return Err((UNAVAILABLE, text));
+            }
+            Err(error) => return Err((UNAVAILABLE, format!("{name}: {error}"))),
+        }
+    }
+    lines.push(format!("filters of users: {own}"));
+    print(&lines.iter().fold("ok\n".to_owned(), |text, line| text + line + "\n"))
+}
+
+fn print(text: &str) -> Result<(), (u8, String)> {
+    let mut output = Shown::new(std::io::stdout().lock());
+    match output.write_all(text.as_bytes()).and_then(|()| output.flush()) {
+        Ok(()) => Ok(()),
+        Err(error) => output::complaint(&error).map_or(Ok(()), |text| Err((IO, text))),
+    }
+}
+
+/// Lists the filters of users.
+fn list(config: &Config) -> Result<(), (u8, String)> {
+    let mut text = String::new();
+    for (name, folder) in config.users().all() {
+        let opened = MailFilter::open(&folder, &mut |_| {});
+        let learned = opened.map_or_else(|_| "damaged".into(), |own| own.documents().to_string());
+        let _ = writeln!(text, "{name}\t{learned}\t{}\t{}", size(&folder), folder.display());
+    }
+    print(&text)
+}
+
+/// Removes the filter of a user.
+fn remove(config: &Config, name: &str) -> Result<(), (u8, String)> {
+    let users = config.users();
+    let folder = users.folder(name);
+    let known = users.all().into_iter().map(|(_, folder)| folder);
+    let folder = known.into_iter().find(|own| Some(own) == folder.as_ref());
+    let folder = folder.ok_or_else(|| (UNAVAILABLE, format!("there is no filter of {name}")))?;
+    std::fs::remove_dir_all(&folder)
+        .map_err(|error| (UNAVAILABLE, format!("{}: {error}", folder.display())))
+}
+
+/// Asks whether the server that runs with this configuration answers at all its addresses.
+fn health(config: &Config) -> Result<(), (u8, String)> {
+    addresses(config).try_for_each(|(address, protocol)| {
+        client::is_alive(address, protocol == Protocol::Spamc)
+            .map_err(|error| (UNAVAILABLE, error.to_string()))
+    })
 }
 
 /// Tells the server that runs with this configuration what the mail on standard input is.
@@ -140,11 +219,6 @@ fn teach(config: &Config, user: &str, teaching: Teaching) -> Result<(), (u8, Str
     let address = local.or_else(|| addresses.next());
     let address =
         address.ok_or((USAGE, "the configuration has no address for spamc".to_owned()))?;
-    let lesson = match teaching {
-        Teaching::Ham => Lesson::Ham,
-        Teaching::Spam => Lesson::Spam,
-        Teaching::Forget => Lesson::Forget,
-    };
     let mut mail = Vec::new();
     let most = config.limits.mail as u64 + 1;
     std::io::stdin()
@@ -152,11 +226,17 @@ fn teach(config: &Config, user: &str, teaching: Teaching) -> Result<(), (u8, Str
         .take(most)
         .read_to_end(&mut mail)
         .map_err(|error| (LATER, error.to_string()))?;
-    client::tell(address, user, lesson, &mail).map_err(|error| (LATER, error.to_string()))
+    let (lesson, mail) = match teaching {
+        Teaching::Ham => (Lesson::Ham, mail),
+        Teaching::Spam => (Lesson::Spam, mail),
+        Teaching::Forget => (Lesson::Forget, mail),
+        Teaching::Report => arf::read(&mail).map_err(|text| (DATA, text.to_owned()))?,
+    };
+    client::tell(address, user, lesson, &mail).map_err(|error| (error.status(), error.to_string()))
 }
 
-/// Judges the mails in files: a line `VERDICT<tab>FILE` for each line of standard input. A mail
-/// that cannot be judged is reported on standard error, and the others are judged.
+/// Classifies the messages in files: a line `VERDICT<tab>FILE` for each line of standard input. A
+/// message that cannot be classified is reported on standard error, and the others are classified.
 fn judge(config: &Config, user: &str) -> Result<(), (u8, String)> {
     let complain = |text: &str| arguments::say(NAME, text);
     let folder = config.users().choose(&[user.to_owned()]);
@@ -174,7 +254,7 @@ fn judge(config: &Config, user: &str) -> Result<(), (u8, String)> {
             continue;
         }
         let path = Path::new(OsStr::from_bytes(&name));
-        // Of a large mail only the beginning is judged.
+        // Of a large mail only the beginning is classified.
         let mail = read_beginning(path, config.limits.mail as u64);
         let mail = mail.map_err(|error| error.to_string());
         let verdict = mail.and_then(|mail| {
@@ -209,6 +289,7 @@ enum Protocol {
     Rspamd,
     Milter,
     Metrics,
+    Status,
 }
 
 impl Protocol {
@@ -218,63 +299,91 @@ impl Protocol {
             Self::Rspamd => "rspamd",
             Self::Milter => "milter",
             Self::Metrics => "metrics",
+            Self::Status => "status",
         }
     }
 }
 
-fn bind(config: &Config) -> Result<Vec<(Bound, Protocol)>, String> {
+/// Where to listen, and what is spoken there.
+fn addresses(config: &Config) -> impl Iterator<Item = (&Address, Protocol)> {
     let lists = [
         (&config.listen.spamc, Protocol::Spamc),
         (&config.listen.rspamd, Protocol::Rspamd),
         (&config.listen.milter, Protocol::Milter),
         (&config.listen.metrics, Protocol::Metrics),
+        (&config.listen.status, Protocol::Status),
     ];
-    let mut listeners = Vec::new();
-    for (addresses, protocol) in lists {
-        for address in addresses {
-            let bound = Bound::new(address, config.listen.mode)
-                .map_err(|error| format!("cannot listen at {address}: {error}"))?;
-            listeners.push((bound, protocol));
-        }
-    }
-    Ok(listeners)
+    lists.into_iter().flat_map(|(list, protocol)| list.iter().map(move |it| (it, protocol)))
 }
 
-/// Serves until TERM or INT.
-async fn serve(engine: Engine, listeners: Vec<(Bound, Protocol)>) -> std::io::Result<()> {
-    let engine = Arc::new(engine);
+/// Listens at all sockets, or at all ports.
+fn bind(config: &Config, sockets: bool) -> Result<Vec<(Bound, Protocol)>, String> {
+    let of_kind = addresses(config).filter(|(address, _)| address.is_socket() == sockets);
+    let listen = |(address, protocol): (&Address, Protocol)| {
+        let bound = Bound::new(address, config.listen.mode).map_err(|error| {
+            let user =
+                config.user.as_deref().filter(|_| error.kind() == ErrorKind::PermissionDenied);
+            let advice = user.map(|user| format!("; its folder must belong to the user {user}"));
+            format!("cannot listen at {address}: {error}{}", advice.unwrap_or_default())
+        })?;
+        Ok((bound, protocol))
+    };
+    of_kind.map(listen).collect()
+}
+
+/// Serves until TERM or INT. At HUP the configuration is read again.
+async fn serve(
+    engine: Engine,
+    listeners: Vec<(Bound, Protocol)>,
+    configure: impl Fn() -> Result<Config, String>,
+) -> std::io::Result<()> {
+    let (reload, engines) = watch::channel(Arc::new(engine));
+    let mut engine = Arc::clone(&engines.borrow());
     let mut terminate = signal(SignalKind::terminate())?;
     let mut interrupt = signal(SignalKind::interrupt())?;
     let mut hang_up = signal(SignalKind::hangup())?;
     let (stop, stopped) = watch::channel(false);
     let mut serving = JoinSet::new();
+    let mut tidying = JoinSet::new();
+    tidying.spawn(Arc::clone(&engine).tidy());
     for (bound, protocol) in listeners {
-        let may_learn = may_learn(engine.config.learn, &bound.address);
-        let listener = bound.open(Arc::clone(&engine.measures))?;
-        let engine = Arc::clone(&engine);
-        let stopped = stopped.clone();
-        let shared = Arc::clone(&engine);
-        match protocol {
+        let listener = Door::open(bound, &engine.config.limits, &engine.measures)?;
+        let (engines, stopped) = (engines.clone(), stopped.clone());
+        let current = engines.clone();
+        let current = move || Arc::clone(&current.borrow());
+        let role = match protocol {
+            Protocol::Milter => {
+                serving.spawn(milter::serve(engines, listener, stopped));
+                continue;
+            }
             Protocol::Spamc => {
-                let serve = move |stream| spamc::serve(Arc::clone(&shared), stream, may_learn);
-                serving.spawn(accept(listener, stopped, engine, serve))
+                let serve = move |stream: Connection| {
+                    let peer = stream.peer();
+                    spamc::serve(current(), stream, peer)
+                };
+                serving.spawn(accept(listener, stopped, serve));
+                continue;
             }
-            Protocol::Milter => serving.spawn(milter::serve(engine, listener, stopped)),
-            Protocol::Rspamd | Protocol::Metrics => {
-                let role =
-                    if protocol == Protocol::Rspamd { HttpRole::Rspamd } else { HttpRole::Metrics };
-                let serve = move |stream| http::serve(Arc::clone(&shared), stream, role, may_learn);
-                serving.spawn(accept(listener, stopped, engine, serve))
-            }
+            Protocol::Rspamd => HttpRole::Rspamd,
+            Protocol::Metrics => HttpRole::Metrics,
+            Protocol::Status => HttpRole::Status,
         };
+        let serve = move |stream| serve_http(current(), stream, role);
+        serving.spawn(accept(listener, stopped, serve));
     }
     loop {
         tokio::select! {
             _ = terminate.recv() => break,
             _ = interrupt.recv() => break,
-            // Changed filters are found without a signal; HUP is accepted because administrators
-            // expect it.
-            _ = hang_up.recv() => engine.models.close(),
+            _ = hang_up.recv() => {
+                if let Some(changed) = reloaded(&engine, configure()) {
+                    engine = Arc::new(changed);
+                    tidying.abort_all();
+                    tidying.spawn(Arc::clone(&engine).tidy());
+                    reload.send_replace(Arc::clone(&engine));
+                    engine.log.event(Level::Info, "reloads", &[]);
+                }
+            }
         }
     }
     engine.log.event(Level::Info, "stops", &[]);
@@ -289,45 +398,52 @@ async fn serve(engine: Engine, listeners: Vec<(Bound, Protocol)>) -> std::io::Re
     Ok(())
 }
 
-fn may_learn(learn: Learn, address: &Address) -> bool {
-    match learn {
-        Learn::Nowhere => false,
-        Learn::Sockets => address.is_socket(),
-        Learn::Everywhere => true,
+/// The server with the settings that were read again; `None` if they are wrong, and those before
+/// stay.
+fn reloaded(engine: &Engine, config: Result<Config, String>) -> Option<Engine> {
+    let changed = config.and_then(|config| engine.with(config).map_err(|error| error.to_string()));
+    match changed {
+        Ok(changed) => {
+            if changed.config.listen != engine.config.listen {
+                let advice = "addresses change when the server starts again";
+                changed.log.event(Level::Warn, "reloads", &[("advice", &advice)]);
+            }
+            Some(changed)
+        }
+        Err(error) => {
+            engine.log.event(Level::Error, "reloads", &[("error", &error)]);
+            None
+        }
     }
 }
 
-/// Serves the connections at a listener, a limited number at a time, until the server stops; then
-/// waits for the open ones.
-async fn accept<F, W>(
-    mut listener: SteadyListener,
-    mut stopped: watch::Receiver<bool>,
-    engine: Arc<Engine>,
-    serve: F,
-) where
-    F: Fn(Box<dyn Stream>) -> W,
+/// Serves HTTP. Exim speaks rspamd's older protocol at the address of the newer one.
+async fn serve_http(engine: Arc<Engine>, mut stream: Connection, role: HttpRole) {
+    let peer = stream.peer();
+    let beginning = stream.beginning().await;
+    if role == HttpRole::Rspamd && beginning.windows(7).any(|bytes| bytes == b" RSPAMC") {
+        spamc::serve(engine, stream, peer).await;
+    } else {
+        http::serve(engine, stream, role, peer).await;
+    }
+}
+
+/// Serves the connections at a listener until the server stops; then waits for the open ones.
+async fn accept<F, W>(mut door: Door, mut stopped: watch::Receiver<bool>, serve: F)
+where
+    F: Fn(Connection) -> W,
     W: Future<Output = ()> + Send + 'static,
 {
-    let slots = Arc::new(Semaphore::new(engine.config.limits.connections));
     let mut connections = JoinSet::new();
     loop {
-        // When all slots are taken, further connections wait in the operating system's queue.
-        let next = async {
-            let slot = Arc::clone(&slots).acquire_owned().await;
-            (slot, listener.accept().await)
-        };
         tokio::select! {
-            (slot, stream) = next => {
-                let connection = serve(stream);
-                connections.spawn(async move {
-                    let _slot = slot;
-                    connection.await;
-                });
+            connection = door.next() => {
+                connections.spawn(serve(connection));
             }
             _ = stopped.changed() => break,
         }
         while connections.try_join_next().is_some() {}
     }
-    drop(listener);
+    drop(door);
     while connections.join_next().await.is_some() {}
 }

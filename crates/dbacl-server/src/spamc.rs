@@ -10,18 +10,19 @@
 //! (the mail)                   (the mail with its verdict)
 //! ```
 
-use crate::engine::{Engine, Mail, Refusal};
+use crate::budget::{Mail, Peer, Refusal};
+use crate::config::OnError;
+use crate::engine::{Engine, Envelope};
 use crate::headers::{lines, rewritten, rewritten_header};
-use crate::log::Level;
 use crate::measures::{Taught, Wire};
 use crate::memory::of_returning;
+use crate::rights::Rights;
 use crate::teacher::Lesson;
 use crate::verdict::{Judged, REQUIRED};
 use dbacl_cli::status;
 use flate2::read::ZlibDecoder;
 use std::io::{self, Read as _};
 use std::sync::Arc;
-use std::sync::atomic::Ordering::Relaxed;
 use std::time::Duration;
 use tokio::io::{AsyncBufRead, AsyncBufReadExt, AsyncRead, AsyncWrite, AsyncWriteExt, BufReader};
 
@@ -85,6 +86,14 @@ pub struct Head {
     pub sets: bool,
     /// `Remove: local`: the mail is to be forgotten.
     pub removes: bool,
+    /// `Set: remote` (`spamc -C report`): the mail is to be reported. It is learned.
+    pub reports: bool,
+    /// `Remove: remote` (`spamc -C revoke`): the report is to be taken back.
+    pub revokes: bool,
+    /// The sender's address.
+    pub sender: Option<String>,
+    /// The mail's name in the queue of the mail server.
+    pub queue: Option<String>,
     /// `Compress: zlib`: the mail is packed, and `length` is that of the packed one.
     pub is_packed: bool,
 }
@@ -99,16 +108,16 @@ pub enum Malformed {
     #[error("Content-length is not a number")]
     Length,
     /// The mail is compressed in another way than that of `spamc -z`.
-    #[error("mail may be compressed by zlib only")]
+    #[error("messages can be compressed by zlib only")]
     Compression,
     /// The mail cannot be unpacked.
-    #[error("the compressed mail is damaged")]
+    #[error("the compressed message is damaged")]
     Damaged,
     /// The head is longer than any client sends.
     #[error("the head of the request is too long")]
     TooLong,
     /// The mail ended before its length.
-    #[error("the mail is shorter than its Content-length")]
+    #[error("the message is shorter than its Content-length")]
     Short,
 }
 
@@ -153,13 +162,17 @@ impl Head {
             class: None,
             sets: false,
             removes: false,
+            reports: false,
+            revokes: false,
+            sender: None,
+            queue: None,
             is_packed: false,
         };
         let mut receivers = Vec::new();
         for line in lines {
             let Some((name, value)) = line.split_once(':') else { continue };
             let value = value.trim();
-            let is_local = || value.split(',').any(|place| place.trim() == "local");
+            let names = |where_: &str| value.split(',').any(|place| place.trim() == where_);
             match name.trim().to_ascii_lowercase().as_str() {
                 "content-length" => {
                     head.length = Some(value.parse().map_err(|_| Malformed::Length)?);
@@ -174,18 +187,25 @@ impl Head {
                 "message-class" if value.eq_ignore_ascii_case("ham") => {
                     head.class = Some(Class::Ham);
                 }
-                "set" => head.sets = is_local(),
-                "remove" => head.removes = is_local(),
+                "set" => (head.sets, head.reports) = (names("local"), names("remote")),
+                "remove" => (head.removes, head.revokes) = (names("local"), names("remote")),
+                "from" if !value.is_empty() => head.sender = Some(value.to_owned()),
+                "queue-id" if !value.is_empty() => head.queue = Some(value.to_owned()),
                 "compress" if value.eq_ignore_ascii_case("zlib") => head.is_packed = true,
                 "compress" => return Err(Malformed::Compression),
                 _ => {}
             }
         }
-        // Recipients say better than the sender's user name whose filter is to judge the mail.
+        // Recipients say better than the sender's user name whose filter is to classify the mail.
         if !receivers.is_empty() {
             head.names = receivers;
         }
         Ok(head)
+    }
+
+    /// Whether a verdict is asked for, and not the mail with it.
+    fn wants_verdict_only(&self) -> bool {
+        !self.returns_mail() && self.command != Command::Tell
     }
 
     /// Whether the answer has the whole mail in it.
@@ -200,18 +220,22 @@ const FORBIDDEN: (u8, &str) = (status::FORBIDDEN, "EX_NOPERM");
 const PROTOCOL: (u8, &str) = (status::PROTOCOL, "EX_PROTOCOL");
 const TOO_BIG: (u8, &str) = (98, "EX_TOOBIG");
 
-/// An answer without a verdict; clients pass such mail on.
+/// An answer without a verdict; clients pass such mail on. No empty line ends it, as with spamd:
+/// otherwise spamc takes a refused lesson for one that was given before.
 fn refusal((code, name): (u8, &str), why: &str) -> Vec<u8> {
-    format!("SPAMD/1.1 {code} {name}: {why}\r\n\r\n").into_bytes()
+    let why = why.replace(|letter: char| letter.is_control(), " ");
+    format!("SPAMD/1.1 {code} {name}: {why}\r\n").into_bytes()
 }
 
-/// The answer to a request about a mail.
+/// The answer to a request about a message.
 pub fn answer(head: &Head, mail: &[u8], judged: Option<&Judged>, engine: &Engine) -> Vec<u8> {
     let dialects = &engine.config.headers;
     if head.is_rspamc {
         return judged.map_or_else(|| refusal(TEMPORARY, "no verdict"), rspamc_answer);
     }
+    let is_put_off = judged.is_none() && engine.config.on_error == OnError::Tempfail;
     let body = match (head.command, judged) {
+        _ if is_put_off => return refusal(TEMPORARY, "no verdict"),
         (Command::Process, _) => rewritten(mail, &lines(judged, dialects), dialects),
         (Command::Headers, _) => {
             let (mut header, rest) = rewritten_header(mail, &lines(judged, dialects), dialects);
@@ -263,42 +287,33 @@ fn rspamc_answer(judged: &Judged) -> Vec<u8> {
     .into_bytes()
 }
 
-/// Serves one connection; `may_learn` says whether it may change filters.
-pub async fn serve<S>(engine: Arc<Engine>, stream: S, may_learn: bool)
+/// Serves one connection of this peer.
+pub async fn serve<S>(engine: Arc<Engine>, stream: S, peer: Peer)
 where
     S: AsyncRead + AsyncWrite + Unpin,
 {
     let limit = engine.config.limits.request();
     let (reader, mut writer) = tokio::io::split(stream);
     let mut reader = BufReader::new(reader);
-    let request = tokio::time::timeout(limit, read_request(&engine, &mut reader)).await;
+    let request = tokio::time::timeout(limit, read_request(&engine, &mut reader, peer)).await;
     let mut memory = None;
     let reply = match request {
         // A client that is too slow, or gone, is not answered.
         Err(_) | Ok(Err(_) | Ok(None)) => return,
         Ok(Ok(Some(Request::Malformed(why)))) => {
-            engine.measures.malformed.fetch_add(1, Relaxed);
-            engine.log.event(
-                Level::Warn,
-                "malformed",
-                &[("wire", &Wire::Spamc.name()), ("error", &why)],
-            );
+            engine.complain(Wire::Spamc, &why);
             refusal(PROTOCOL, &why.to_string())
         }
         Ok(Ok(Some(Request::Refused(why)))) => {
-            engine.log.event(
-                Level::Warn,
-                "refused",
-                &[("wire", &Wire::Spamc.name()), ("error", &why)],
-            );
+            engine.refuse(Wire::Spamc, &why);
             let code = if why == Refusal::Large { TOO_BIG } else { TEMPORARY };
             refusal(code, &why.to_string())
         }
         Ok(Ok(Some(Request::Whole(head, mail)))) => {
             let mail = Arc::new(mail);
-            let reply = reply(&engine, head, &mail, may_learn).await;
-            // While a client takes its answer, it keeps the permit for the memory of its mail.
-            memory = Arc::into_inner(mail).and_then(Mail::into_memory);
+            let reply = reply(&engine, head, &mail, peer).await;
+            // While a client takes its answer, it keeps the memory of its mail.
+            memory = Arc::into_inner(mail).map(Mail::into_memory);
             reply
         }
     };
@@ -331,15 +346,16 @@ async fn drain<R: AsyncBufRead + Unpin>(reader: &mut R, mut most: usize) -> io::
     Ok(())
 }
 
-async fn reply(engine: &Arc<Engine>, head: Head, mail: &Arc<Mail>, may_learn: bool) -> Vec<u8> {
+async fn reply(engine: &Arc<Engine>, head: Head, mail: &Arc<Mail>, peer: Peer) -> Vec<u8> {
     match head.command {
         Command::Ping => return b"SPAMD/1.5 0 PONG\r\n".to_vec(),
         Command::Skip => return Vec::new(),
-        Command::Tell => return tell(engine, &head, mail, may_learn).await,
+        Command::Tell => return tell(engine, &head, mail, peer).await,
         _ => {}
     }
     let wire = if head.is_rspamc { Wire::Rspamd } else { Wire::Spamc };
-    let judged = engine.judge(wire, head.names.clone(), mail).await;
+    let (names, sender, queue) = (head.names.clone(), head.sender.clone(), head.queue.clone());
+    let judged = engine.judge(wire, Envelope { names, sender, queue }, mail).await;
     // An answer with the mail in it is as large as the mail; without it, clients pass on what they
     // have.
     let _promise = if head.returns_mail() {
@@ -349,23 +365,30 @@ async fn reply(engine: &Arc<Engine>, head: Head, mail: &Arc<Mail>, may_learn: bo
     } else {
         None
     };
-    answer(&head, mail.bytes(), judged.as_ref(), engine)
+    let (engine, mail) = (Arc::clone(engine), Arc::clone(mail));
+    let length = mail.bytes().len();
+    let answer =
+        Engine::with_mail(length, move || answer(&head, mail.bytes(), judged.as_ref(), &engine));
+    answer.await.unwrap_or_else(|| refusal(TEMPORARY, "no answer"))
 }
 
-/// Learns or forgets a mail, and answers when that is done.
-async fn tell(engine: &Engine, head: &Head, mail: &Arc<Mail>, may_learn: bool) -> Vec<u8> {
+/// Learns or forgets a message, and answers when that is done.
+async fn tell(engine: &Engine, head: &Head, mail: &Arc<Mail>, peer: Peer) -> Vec<u8> {
     let lesson = match (head.class, head.sets, head.removes) {
         (_, false, true) => Lesson::Forget,
         (Some(Class::Spam), true, false) => Lesson::Spam,
         (Some(Class::Ham), true, false) => Lesson::Ham,
         _ => return refusal(PROTOCOL, "TELL needs a Message-class and Set, or Remove"),
     };
-    if !may_learn {
-        return refusal(FORBIDDEN, "learning is not allowed here");
-    }
     let name = head.names.first().map_or("", String::as_str);
-    let did = match engine.teacher.teach(engine, Wire::Spamc, name, lesson, mail).await {
-        Taught::Failed => return refusal(TEMPORARY, "nothing was learned"),
+    let who = (Wire::Spamc, Rights::of(&engine.config, peer));
+    let (taught, text) = engine.teacher.teach(engine, who, name, lesson, mail).await;
+    let did = match taught {
+        Taught::Refused => return refusal(FORBIDDEN, &text),
+        Taught::Failed => return refusal(TEMPORARY, &text),
+        // A report is a lesson, and it is taken also when the lesson was given before.
+        _ if head.reports => "DidSet: local,remote\r\n",
+        _ if head.revokes => "DidSet: local\r\nDidRemove: remote\r\n",
         Taught::Known => "",
         Taught::Changed if lesson == Lesson::Forget => "DidRemove: local\r\n",
         Taught::Changed => "DidSet: local\r\n",
@@ -380,7 +403,7 @@ enum Request {
 }
 
 /// Reads a request; `None` if the client closes the connection without one.
-async fn read_request<R>(engine: &Engine, reader: &mut R) -> io::Result<Option<Request>>
+async fn read_request<R>(engine: &Engine, reader: &mut R, peer: Peer) -> io::Result<Option<Request>>
 where
     R: AsyncBufRead + Unpin,
 {
@@ -389,7 +412,7 @@ where
         Ok(head) => head,
         Err(why) => return Ok(Some(Request::Malformed(why))),
     };
-    let mut mail = engine.mail();
+    let mut mail = engine.mail(Some(peer));
     if matches!(head.command, Command::Ping | Command::Skip) {
         return Ok(Some(Request::Whole(head, mail)));
     }
@@ -403,13 +426,11 @@ where
             piece.len().min(usize::try_from(left).unwrap_or(usize::MAX))
         });
         let piece = &piece[..length];
-        match mail.push(piece) {
+        match mail.push_beginning(piece) {
             Ok(()) => {}
-            Err(Refusal::Large) if !head.returns_mail() && head.command != Command::Tell => {
-                // Of a mail that is too large the beginning is judged, as much as may be kept.
-                let room = mail.room();
-                let _ = mail.push(&piece[..room]);
-                return Ok(Some(finished(engine, head, mail, true).await));
+            // The beginning of a message is enough for a verdict.
+            Err(why) if head.wants_verdict_only() && mail.can_be_judged(why) => {
+                return Ok(Some(finished(engine, head, mail, (peer, true)).await));
             }
             Err(why) => return Ok(Some(Request::Refused(why))),
         }
@@ -419,16 +440,21 @@ where
     if left.is_some_and(|left| left > 0) {
         return Ok(Some(Request::Malformed(Malformed::Short)));
     }
-    Ok(Some(finished(engine, head, mail, false).await))
+    Ok(Some(finished(engine, head, mail, (peer, false)).await))
 }
 
 /// The request with its mail, which is decompressed. `is_cut`: only the beginning of the mail was
 /// read.
-async fn finished(engine: &Engine, head: Head, mail: Mail, is_cut: bool) -> Request {
+async fn finished(
+    engine: &Engine,
+    head: Head,
+    mail: Mail,
+    (peer, is_cut): (Peer, bool),
+) -> Request {
     if !head.is_packed {
         return Request::Whole(head, mail);
     }
-    let mut unpacked = engine.mail();
+    let mut unpacked = engine.mail(Some(peer));
     let mut source = ZlibDecoder::new(mail.bytes());
     let mut piece = vec![0; UNPACKED];
     loop {
@@ -438,13 +464,9 @@ async fn finished(engine: &Engine, head: Head, mail: Mail, is_cut: bool) -> Requ
             Err(_) if is_cut => break,
             Err(_) => return Request::Malformed(Malformed::Damaged),
         };
-        match unpacked.push(&piece[..length]) {
+        match unpacked.push_beginning(&piece[..length]) {
             Ok(()) => {}
-            Err(Refusal::Large) if !head.returns_mail() && head.command != Command::Tell => {
-                let room = unpacked.room();
-                let _ = unpacked.push(&piece[..room]);
-                break;
-            }
+            Err(why) if head.wants_verdict_only() && unpacked.can_be_judged(why) => break,
             Err(why) => return Request::Refused(why),
         }
         // A short compressed mail may be long, so other tasks get their turn now and then.
@@ -485,6 +507,7 @@ where
 mod tests {
     use super::*;
     use crate::config::Config;
+    use crate::log::Log;
     use crate::verdict::Decision;
 
     #[test]
@@ -512,13 +535,8 @@ mod tests {
 
     #[test]
     fn answers_have_the_form_that_the_version_asks_for() {
-        let engine = Engine::new(Config::default());
-        let spam = Judged {
-            text: "spam 99.95%".into(),
-            decision: Decision::Spam,
-            spam: 0.9995,
-            reasons: None,
-        };
+        let engine = Engine::new(Config::default(), Log::silent());
+        let spam = Judged::made_up(Decision::Spam, 0.9995, "spam 99.95%");
         for (request, judged, expected) in [
             (
                 "CHECK SPAMC/1.5",
@@ -526,7 +544,7 @@ mod tests {
                 "SPAMD/1.1 0 EX_OK\r\nContent-length: 0\r\nSpam: True ; 8.3 / 5.0\r\n\r\n",
             ),
             ("CHECK SPAMC/1.2", Some(&spam), "SPAMD/1.1 0 EX_OK\r\nSpam: True ; 8.3 / 5.0\r\n\r\n"),
-            ("CHECK SPAMC/1.5", None, "SPAMD/1.1 75 EX_TEMPFAIL: no verdict\r\n\r\n"),
+            ("CHECK SPAMC/1.5", None, "SPAMD/1.1 75 EX_TEMPFAIL: no verdict\r\n"),
             (
                 "SYMBOLS SPAMC/1.5",
                 Some(&spam),
@@ -554,6 +572,17 @@ mod tests {
             let head = Head::parse(request.as_bytes()).expect("a head");
             let found = answer(&head, b"A: b\n\nc\n", judged, &engine);
             assert_eq!(String::from_utf8_lossy(&found), expected, "{request}");
+        }
+    }
+
+    #[test]
+    fn messages_without_a_verdict_are_put_off_where_that_is_wanted() {
+        let config = Config { on_error: OnError::Tempfail, ..Config::default() };
+        let engine = Engine::new(config, Log::silent());
+        for command in ["CHECK", "PROCESS", "HEADERS", "REPORT"] {
+            let head = Head::parse(format!("{command} SPAMC/1.5").as_bytes()).expect("a head");
+            let found = answer(&head, b"A: b\n\nc\n", None, &engine);
+            assert_eq!(String::from_utf8_lossy(&found), "SPAMD/1.1 75 EX_TEMPFAIL: no verdict\r\n");
         }
     }
 }

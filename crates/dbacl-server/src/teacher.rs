@@ -1,11 +1,19 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-//! Learning and forgetting single mails, one after the other for each folder.
+//! Learning and forgetting single messages, one after the other for each folder.
 
-use crate::engine::{Engine, Mail};
-use crate::log::Level;
+use crate::budget::Mail;
+use crate::config::Limits;
+use crate::engine::Engine;
+use crate::headers::field;
+use crate::history::Kind;
+use crate::log::{Fact, Level};
 use crate::measures::{Taught, Wire};
 use crate::memory::of_learning;
-use dbacl::{FittedSet, FittedSetOptions, Outcome};
+use crate::rights::Rights;
+use crate::users::{Pupil, Users, size};
+use dbacl::{
+    FittedSet, FittedSetOptions, MailFilter, MailFolder, MailLearnOptions, MailRole, Outcome,
+};
 use std::fmt::Display;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::Path;
@@ -14,7 +22,7 @@ use std::sync::atomic::AtomicBool;
 use std::time::Instant;
 use tokio::sync::{Mutex, Semaphore};
 
-/// What is to be done with a mail.
+/// What is to be done with a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Lesson {
     /// It is mail that must not be lost.
@@ -61,71 +69,134 @@ impl Teacher {
         &self.queues[usize::try_from(number).unwrap_or(0)]
     }
 
-    /// Learns or forgets a mail for a user. When this returns, the change is on disk and counts for
-    /// the next verdict. A lesson that was given before changes nothing.
+    /// Learns or forgets a message for a user, as far as the rights allow it. When this returns,
+    /// the change is on disk and counts for the next verdict. A lesson that was given before
+    /// changes nothing. Returns what came of it, also in words. Every refusal is logged.
     pub async fn teach(
         &self,
         engine: &Engine,
-        wire: Wire,
+        (wire, rights): (Wire, Rights),
         name: &str,
         lesson: Lesson,
         mail: &Arc<Mail>,
-    ) -> Taught {
+    ) -> (Taught, String) {
         let start = Instant::now();
-        let result = self.try_teach(engine, name, lesson, mail).await;
+        let result = self.try_teach(engine, rights, name, lesson, mail).await;
         let milliseconds = format!("{:.1}", start.elapsed().as_secs_f64() * 1e3);
-        let (wire, lesson, size) = (wire.name(), lesson.word(), mail.bytes().len());
-        let mut facts: Vec<(&str, &dyn Display)> = vec![
+        let (wire, lesson, bytes) = (wire.name(), lesson.word(), mail.bytes().len());
+        let id = field(mail.bytes(), "message-id");
+        let mut facts: Vec<Fact<'_>> = vec![
             ("wire", &wire),
             ("user", &name),
             ("as", &lesson),
-            ("bytes", &size),
+            ("bytes", &bytes),
             ("ms", &milliseconds),
         ];
-        let taught = match &result {
-            Ok((taught, outcome)) => {
-                facts.push(("outcome", outcome));
-                engine.log.event(Level::Info, "learned", &facts);
-                *taught
+        if let Some(id) = &id {
+            facts.push(("id", id));
+        }
+        let (taught, text) = &result;
+        match taught {
+            Taught::Changed | Taught::Known => {
+                facts.push(("outcome", text));
+                engine.event(Kind::Lesson, Level::Info, "learned", &facts);
             }
-            Err(error) => {
-                facts.push(("error", error));
-                engine.log.event(Level::Error, "learned", &facts);
-                Taught::Failed
+            Taught::Refused => {
+                facts.push(("error", text));
+                engine.event(Kind::Refusal, Level::Warn, "refused", &facts);
             }
-        };
-        engine.measures.taught(taught);
-        taught
+            Taught::Failed => {
+                facts.push(("error", text));
+                engine.event(Kind::Refusal, Level::Error, "learned", &facts);
+            }
+        }
+        engine.measures.taught(*taught);
+        result
     }
 
     async fn try_teach(
         &self,
         engine: &Engine,
+        rights: Rights,
         name: &str,
         lesson: Lesson,
         mail: &Arc<Mail>,
-    ) -> Result<(Taught, String), String> {
-        let folder = engine.users.own(name).ok_or("the user has no filter")?;
-        let _turn = self.queue(&folder).lock().await;
-        let desk = Arc::clone(&self.desks).acquire_owned().await;
+    ) -> (Taught, String) {
+        let (users, asked) = (engine.users.clone(), name.to_owned());
+        let teaches_default = engine.config.learn_default;
+        let choice = tokio::task::spawn_blocking(move || {
+            let name = rights.user(&users, &asked)?;
+            users.taught(&name, teaches_default).map_err(str::to_owned)
+        });
+        let pupil = match choice.await {
+            Ok(Ok(pupil)) => pupil,
+            Ok(Err(why)) => return (Taught::Refused, why),
+            Err(_) => return (Taught::Failed, "learning failed within the program".into()),
+        };
+        let _turn = self.queue(&pupil.folder).lock().await;
+        let Ok(desk) = Arc::clone(&self.desks).acquire_owned().await else {
+            return (Taught::Failed, "the server stops".into());
+        };
         let mail = Arc::clone(mail);
-        let (memory, patience) = (Arc::clone(&engine.memory), engine.config.limits.request());
-        let stop = Arc::clone(&engine.ends_lessons);
+        let (memory, limits) = (Arc::clone(&engine.memory), engine.config.limits.clone());
+        let (stop, users) = (Arc::clone(&engine.ends_lessons), engine.users.clone());
         let learning = tokio::task::spawn_blocking(move || {
             let _desk = desk;
-            let promise = memory.promise(of_learning(mail.bytes().len()), patience);
-            let _promise = promise.ok_or("no memory to learn the mail")?;
-            give(&folder, lesson, mail.bytes(), stop)
+            let promise = memory.promise(of_learning(mail.bytes().len()), limits.request());
+            let _promise = promise.ok_or("no memory to learn the message")?;
+            prepare(&pupil, &users, &limits)?;
+            give(&pupil.folder, lesson, mail.bytes(), stop)
         });
-        let outcome = learning.await.map_err(|_| "learning failed within the program")??;
-        let taught = match &outcome {
-            Outcome::Learned
-            | Outcome::LearnedAgain
-            | Outcome::Moved { .. }
-            | Outcome::Forgotten { .. } => Taught::Changed,
-            _ => Taught::Known,
-        };
-        Ok((taught, outcome.to_string()))
+        let failed = Err("learning failed within the program".into());
+        let outcome = learning.await.unwrap_or(failed);
+        engine.budget.freed.notify_one();
+        match outcome {
+            Ok(outcome) => (taught(&outcome), outcome.to_string()),
+            Err(why) => (Taught::Failed, why),
+        }
+    }
+}
+
+const fn taught(outcome: &Outcome) -> Taught {
+    match outcome {
+        Outcome::Learned
+        | Outcome::LearnedAgain
+        | Outcome::Moved { .. }
+        | Outcome::Forgotten { .. } => Taught::Changed,
+        _ => Taught::Known,
+    }
+}
+
+/// Makes sure that there is a filter, and that it may learn. A user's first lesson begins a filter
+/// with the default one as its general model.
+fn prepare(pupil: &Pupil, users: &Users, limits: &Limits) -> Result<(), String> {
+    let Pupil { folder, general } = pupil;
+    let text = |error: &dyn Display| error.to_string();
+    match general {
+        Some(general) if !folder.is_dir() => {
+            if users.all().len() >= limits.user_filters {
+                return Err("there are as many filters of users as limits.user-filters".into());
+            }
+            let names = MailFilter::open(general, &mut |_| {}).map_err(|error| text(&error))?;
+            let names = names.names().to_vec();
+            let mut options = MailLearnOptions::default().general(general);
+            if let Some(first) = names.first() {
+                options = options.protect(first);
+            }
+            // There is no mail yet.
+            let nothing = folder.join("nothing");
+            let empty = |name: &String| MailFolder::new(name, &nothing).listed();
+            let folders: Vec<MailFolder> = names.iter().map(empty).collect();
+            if let Some(above) = folder.parent() {
+                std::fs::create_dir_all(above).map_err(|error| text(&error))?;
+            }
+            FittedSet::learn_folders(folder, &folders, &options).map_err(|error| text(&error))?;
+            Ok(())
+        }
+        _ if size(folder) > limits.filter_bytes => {
+            Err("the filter has as many bytes as limits.filter-bytes".into())
+        }
+        _ => Ok(()),
     }
 }
 
@@ -139,16 +210,10 @@ fn give(
     let text = |error: dbacl::FittedSetError| error.to_string();
     let options = FittedSetOptions::default().stop(stop);
     let mut set = FittedSet::open(folder, &options).map_err(text)?;
-    let label = |number: usize| set.labels().get(number).cloned().ok_or("a label is missing");
+    let mut learn = |role: MailRole| set.correct(&set.label_for(role)?, mail);
     let report = match lesson {
-        Lesson::Ham => {
-            let label = label(0)?;
-            set.correct(&label, mail)
-        }
-        Lesson::Spam => {
-            let label = label(1)?;
-            set.correct(&label, mail)
-        }
+        Lesson::Ham => learn(MailRole::Ham),
+        Lesson::Spam => learn(MailRole::Spam),
         Lesson::Forget => match set.id(mail) {
             Some(id) => set.forget_id(id),
             None => return Ok(Outcome::Empty),
@@ -162,7 +227,6 @@ fn give(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use dbacl::{MailFolder, MailLearnOptions};
     use dbacl_testing::Scratch;
 
     #[test]
@@ -184,5 +248,23 @@ mod tests {
         let lesson = |stop| give(&filter, Lesson::Spam, mail, Arc::new(AtomicBool::new(stop)));
         assert!(lesson(true).is_err_and(|text| text.starts_with("stopped")));
         assert_eq!(lesson(false), Ok(Outcome::Learned));
+        // The first lesson of a user begins a filter, which has the labels of the default one.
+        let users = Users {
+            pattern: Some(scratch.path("users/{user}").display().to_string()),
+            default: Some(filter),
+            delimiter: None,
+        };
+        let mut limits = Limits { user_filters: 1, ..Limits::default() };
+        let alice = users.taught("alice", false).unwrap();
+        prepare(&alice, &users, &limits).unwrap();
+        let labels = MailFilter::open(&alice.folder, &mut |_| {}).unwrap().names().to_vec();
+        assert_eq!(labels, ["ham", "spam"]);
+        prepare(&alice, &users, &limits).unwrap();
+        let refused = prepare(&users.taught("bob", false).unwrap(), &users, &limits);
+        assert!(refused.is_err_and(|why| why.contains("limits.user-filters")));
+        assert_eq!(users.all(), [("alice".to_owned(), alice.folder.clone())]);
+        limits.filter_bytes = 1000;
+        let refused = prepare(&alice, &users, &limits);
+        assert!(refused.is_err_and(|why| why.contains("limits.filter-bytes")));
     }
 }

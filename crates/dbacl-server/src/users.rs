@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //! Finds the folders of users' filters by the users' names.
 
+use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 
 /// The longest name of a user, in bytes. A longer name has no folder.
@@ -55,11 +56,12 @@ impl Users {
             }
         }
         path.push_str(rest);
-        Some(PathBuf::from(path))
+        // Nobody is called as the default filter's folder is.
+        Some(PathBuf::from(path)).filter(|path| Some(path) != self.default.as_ref())
     }
 
-    /// The folder of the filter that judges mail for these users. It is their own if it exists and
-    /// all have the same, else the default one, else the first user's.
+    /// The folder of the filter that classifies mail for these users. It is their own if it exists
+    /// and all have the same, else the default one, else the first user's.
     pub fn choose(&self, names: &[String]) -> Option<PathBuf> {
         let folder = |name: &String| self.folder(name).filter(|folder| folder.is_dir());
         let first = names.first().and_then(folder);
@@ -70,11 +72,103 @@ impl Users {
         self.default.clone()
     }
 
-    /// The folder in which something is learned for a user: the user's own, or the default one for
-    /// a user who has none.
-    pub fn own(&self, name: &str) -> Option<PathBuf> {
-        self.folder(name).filter(|folder| folder.is_dir()).or_else(|| self.default.clone())
+    /// The filter that learns something for a user. `teaches_default` says whether users without a
+    /// filter teach the default one.
+    ///
+    /// # Errors
+    /// Why nothing can be learned.
+    pub fn taught(&self, name: &str, teaches_default: bool) -> Result<Pupil, &'static str> {
+        let own = self.folder(name);
+        match (own, &self.default) {
+            (Some(own), _) if own.is_dir() => Ok(Pupil { folder: own, general: None }),
+            (_, Some(default)) if teaches_default => {
+                Ok(Pupil { folder: default.clone(), general: None })
+            }
+            (Some(folder), Some(default)) => Ok(Pupil { folder, general: Some(default.clone()) }),
+            (Some(_), None) => Err("the user has no filter, and there is no default one"),
+            (None, _) => Err("no user is named, and learn-default is off"),
+        }
     }
+}
+
+impl Users {
+    /// The filters of users, by the users' names: the folders that the pattern leads to.
+    pub fn all(&self) -> Vec<(String, PathBuf)> {
+        let Some(pattern) = self.pattern.as_deref() else { return Vec::new() };
+        let mut found = vec![(String::new(), String::new(), PathBuf::from("/"))];
+        let pattern = pattern.replace("{local}@{domain}", "{user}");
+        for part in pattern.split('/').filter(|part| !part.is_empty()) {
+            let mut next = Vec::new();
+            for (user, domain, folder) in found {
+                let Some((before, mark, after)) = mark_of(part) else {
+                    next.push((user, domain, folder.join(part)));
+                    continue;
+                };
+                for entry in std::fs::read_dir(&folder).into_iter().flatten().flatten() {
+                    let name = entry.file_name();
+                    let Some(name) = name.to_str() else { continue };
+                    let value = name.strip_prefix(before).and_then(|rest| rest.strip_suffix(after));
+                    if let Some(value) = value.filter(|value| is_plain(value)) {
+                        let (mut user, mut domain) = (user.clone(), domain.clone());
+                        let place = if mark == "{domain}" { &mut domain } else { &mut user };
+                        value.clone_into(place);
+                        next.push((user, domain, entry.path()));
+                    }
+                }
+            }
+            found = next;
+        }
+        let is_filter = |folder: &PathBuf| {
+            Some(folder) != self.default.as_ref() && folder.join("order").is_file()
+        };
+        let name = |user: String, domain: String| match (user.is_empty(), domain.is_empty()) {
+            (_, true) => user,
+            (true, false) => domain,
+            (false, false) => format!("{user}@{domain}"),
+        };
+        let mut all: Vec<(String, PathBuf)> = found
+            .into_iter()
+            .filter(|(_, _, folder)| is_filter(folder))
+            .map(|(user, domain, folder)| (name(user, domain), folder))
+            .collect();
+        all.sort();
+        all
+    }
+}
+
+/// The mark in a part of a pattern, with what stands before and after it.
+fn mark_of(part: &str) -> Option<(&str, &str, &str)> {
+    let marks = ["{user}", "{local}", "{domain}"].into_iter();
+    let (at, mark) = marks.filter_map(|mark| Some((part.find(mark)?, mark))).min()?;
+    Some((&part[..at], mark, &part[at + mark.len()..]))
+}
+
+/// The bytes of the files in a filter's folder and in the folders in it. Files that belong to two
+/// generations are counted once.
+pub fn size(folder: &Path) -> u64 {
+    let (mut bytes, mut seen) = (0, std::collections::HashSet::new());
+    let mut folders = vec![folder.to_path_buf()];
+    while let Some(folder) = folders.pop() {
+        for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
+            match entry.metadata() {
+                Ok(data) if data.is_dir() => folders.push(entry.path()),
+                Ok(data) if data.is_file() && seen.insert((data.dev(), data.ino())) => {
+                    bytes += data.len();
+                }
+                _ => {}
+            }
+        }
+    }
+    bytes
+}
+
+/// A filter that learns.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Pupil {
+    /// Its folder.
+    pub folder: PathBuf,
+    /// The filter with which it begins, if it does not exist yet.
+    pub general: Option<PathBuf>,
 }
 
 /// Whether a part of a name can be the name of a file in a folder.
@@ -118,6 +212,12 @@ mod tests {
                 Users { pattern: Some(pattern.into()), default: None, delimiter: Some('+') };
             assert_eq!(users.folder(name), expected.map(PathBuf::from), "{pattern} {name}");
         }
+        let users = Users {
+            pattern: Some("/m/{user}".into()),
+            default: Some("/m/default".into()),
+            delimiter: None,
+        };
+        assert_eq!(users.folder("Default"), None);
         let long = "a".repeat(LONGEST + 1);
         let users = Users { pattern: Some("/m/{user}".into()), ..Users::default() };
         assert_eq!(users.folder(&long), None);
@@ -141,6 +241,15 @@ mod tests {
         assert_eq!(users.choose(&[one.clone(), other.clone()]), Some("/default".into()));
         assert_eq!(users.choose(std::slice::from_ref(&other)), Some("/default".into()));
         assert_eq!(users.choose(&[]), Some("/default".into()));
+        let pupil = |folder: &str, general: Option<&str>| {
+            Ok(Pupil { folder: folder.into(), general: general.map(PathBuf::from) })
+        };
+        let new = format!("{here}/../no-such-folder");
+        assert_eq!(users.taught(&one, false), pupil(&format!("{here}/../{there}"), None));
+        assert_eq!(users.taught(&other, false), pupil(&new, Some("/default")));
+        assert_eq!(users.taught(&other, true), pupil("/default", None));
+        assert_eq!(users.taught("", true), pupil("/default", None));
+        assert!(users.taught("", false).is_err());
         let lonely = Users { default: None, ..users };
         assert_eq!(lonely.choose(&[one, other.clone()]), own);
         assert_eq!(lonely.choose(&[other]), None);

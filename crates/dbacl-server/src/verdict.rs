@@ -3,7 +3,7 @@
 
 use std::f64::consts::LN_10;
 
-use dbacl::SetVerdict;
+use dbacl::{MailFilter, MailRole, SetVerdict};
 use dbacl_numeric::elementary::log;
 
 /// The score from which mail is spam, in every protocol.
@@ -15,10 +15,7 @@ const MOST: f64 = 10.0;
 /// Scores of unsure mail lie at most so far from the middle between 0 and [`REQUIRED`].
 const UNSURE: f64 = 2.4;
 
-/// Common names for categories of unwanted mail.
-const BAD: [&str; 5] = ["spam", "junk", "bad", "phishing", "malware"];
-
-/// The verdict on a mail.
+/// The verdict on a message.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Judged {
     /// The verdict as in the header line `X-DBACL`: `spam 99.12%`.
@@ -30,6 +27,10 @@ pub struct Judged {
     /// The header line `X-DBACL-Reasons`, where reasons are wanted and the mail has words; folded,
     /// so that a line end stands before a blank.
     pub reasons: Option<String>,
+    /// The words that weigh most, with their weights; empty if they are not known.
+    pub strongest: String,
+    /// What the filter said.
+    pub verdict: Option<SetVerdict>,
 }
 
 /// What the filter decided.
@@ -55,23 +56,40 @@ impl Decision {
 }
 
 impl Judged {
-    /// The verdict of a filter whose categories are called `names`, the protected one first. Of two
-    /// categories the second counts as spam; of more, those with a common name for unwanted mail,
-    /// such as `junk`.
-    pub fn new(verdict: &SetVerdict, names: &[String]) -> Self {
-        let is_bad = |at: usize, name: &str| match names.len() {
-            0..=2 => at == 1,
-            _ => BAD.iter().any(|bad| name.eq_ignore_ascii_case(bad)),
-        };
-        let bad = names.iter().enumerate().filter(|(at, name)| is_bad(*at, name));
-        let spam = bad.clone().filter_map(|(at, _)| verdict.probabilities.get(at)).sum();
-        let is_spam = bad.map(|(_, name)| name).any(|name| *name == verdict.category);
+    /// The verdict of `filter`. It is spam if its category is one of those that have spam.
+    pub fn new(verdict: SetVerdict, filter: &MailFilter) -> Self {
+        let roles = filter.roles();
+        let is_bad = |at: &usize| roles.get(*at) == Some(&Some(MailRole::Spam));
+        let bad = || (0..roles.len()).filter(is_bad);
+        let spam = bad().filter_map(|at| verdict.probabilities.get(at)).sum();
+        let is_spam = bad().any(|at| filter.names().get(at) == Some(&verdict.category));
+        let text = verdict.to_string();
         let decision = match (verdict.is_unsure, is_spam) {
             (true, _) => Decision::Unsure,
             (false, true) => Decision::Spam,
             (false, false) => Decision::Ham,
         };
-        Self { text: verdict.to_string(), decision, spam, reasons: None }
+        Self { verdict: Some(verdict), ..Self::made_up(decision, spam, &text) }
+    }
+
+    /// A verdict that no filter made.
+    #[doc(hidden)]
+    pub fn made_up(decision: Decision, spam: f64, text: &str) -> Self {
+        let strongest = String::new();
+        Self { text: text.to_owned(), decision, spam, reasons: None, strongest, verdict: None }
+    }
+
+    /// This verdict, but unsure if the other one is for another category.
+    #[must_use]
+    pub fn unless(self, other: &Self) -> Self {
+        match (self.verdict, &other.verdict) {
+            (Some(mut verdict), Some(second)) if verdict.category != second.category => {
+                verdict.is_unsure = true;
+                let (text, decision) = (verdict.to_string(), Decision::Unsure);
+                Self { text, decision, verdict: Some(verdict), ..self }
+            }
+            (verdict, _) => Self { verdict, ..self },
+        }
     }
 
     /// Whether the mail is what the filter is there to find.
@@ -92,7 +110,7 @@ impl Judged {
         }
     }
 
-    /// The verdict as the name of a test, as SpamAssassin and rspamd list the tests that a mail
+    /// The verdict as the name of a test, as SpamAssassin and rspamd list the tests that a message
     /// met.
     pub const fn symbol(&self) -> &'static str {
         match self.decision {
@@ -121,7 +139,7 @@ mod tests {
             (Decision::Ham, 0.6, 0.0),
             (Decision::Spam, f64::NAN, 5.0),
         ] {
-            let score = Judged { text: String::new(), decision, spam, reasons: None }.score();
+            let score = Judged::made_up(decision, spam, "").score();
             assert!((score - expected).abs() < 1e-4, "{decision:?} {spam}: {score}");
         }
     }

@@ -69,8 +69,10 @@ fn clients_that_dribble_are_put_out() {
 #[test]
 fn clients_that_do_not_take_their_answers_are_put_out() {
     // The answers do not fit into what the operating system keeps of them, and there is memory for
-    // four such mails.
-    let server = Server::new("[limits]\nmail = 4000000\nmemory = 16500000\nrequest-seconds = 5\n");
+    // four such messages.
+    let server = Server::new(
+        "[limits]\nmail = 4000000\nmemory = 22000000\nrequest-seconds = 5\npeer-percent = 100\n",
+    );
     assert!(is_served(&server));
     let large = [mail("ham").as_bytes(), &b"x".repeat(3_000_000)].concat();
     let length = large.len();
@@ -191,16 +193,20 @@ impl Postfix {
         (data[0], data.split_off(1))
     }
 
-    /// Shows this much of a mail that goes on and on; returns what is to be changed.
-    fn endless(&mut self, size: usize) -> Vec<(u8, Vec<u8>)> {
+    /// Begins a message.
+    fn begin(&mut self) {
         self.say(b'O', &[0, 0, 0, 6, 0, 0, 1, 0xff, 0, 0x1f, 0xff, 0xff]);
         assert_eq!(self.hear().0, b'O');
-        for (letter, data) in [
-            (b'M', &b"<a@example.org>\0"[..]),
-            (b'R', b"<b@example.net>\0"),
-            (b'L', format!("Subject\0 {SPAM}\0").as_bytes()),
-            (b'N', b""),
-        ] {
+        for (letter, data) in [(b'M', &b"<a@example.org>\0"[..]), (b'R', b"<b@example.net>\0")] {
+            self.say(letter, data);
+            assert_eq!(self.hear().0, b'c');
+        }
+    }
+
+    /// Shows this much of a message that goes on and on; returns what is to be changed.
+    fn endless(&mut self, size: usize) -> Vec<(u8, Vec<u8>)> {
+        self.begin();
+        for (letter, data) in [(b'L', format!("Subject\0 {SPAM}\0").as_bytes()), (b'N', &b""[..])] {
             self.say(letter, data);
             assert_eq!(self.hear().0, b'c');
         }
@@ -226,7 +232,7 @@ fn mail_without_end_takes_no_memory() {
     let size = number("DBACL_SERVER_BYTES", 100_000_000);
     let server = Server::new("[limits]\nmail = 1000000\nmemory = 8000000\n");
     let piece = format!("{SPAM}\r\n").repeat(1000).into_bytes();
-    // HTTP without a length: the beginning is judged, and what never ends is cut off.
+    // HTTP without a length: the beginning is classified, and what never ends is cut off.
     let mut endless = server.connect("rspamd");
     endless
         .write_all(b"POST /checkv2 HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n")
@@ -338,4 +344,103 @@ fn changed_dialogues_end_and_harm_nobody() {
     let (most, _) = server.memory();
     assert!(most < 100_000, "{most} kB");
     assert_eq!(server.stop(), Some(0));
+}
+
+#[test]
+fn forged_headers_without_number_end_the_mail() {
+    let server = Server::new("");
+    let mut postfix = Postfix(server.connect("milter"));
+    postfix.begin();
+    for number in 0..=1000 {
+        postfix.say(b'L', b"X-DBACL\0\0");
+        let (letter, reply) = postfix.hear();
+        let expected = if number < 1000 { b'c' } else { b'y' };
+        assert_eq!(letter, expected, "{number}: {}", reply.escape_ascii());
+        assert!(letter == b'c' || reply.starts_with(b"554 5.6.0 "), "{}", reply.escape_ascii());
+    }
+    assert!(is_served(&server));
+}
+
+#[test]
+fn a_mail_without_a_verdict_is_put_off_where_that_is_wanted() {
+    let server = Server::new("on-error = 'tempfail'");
+    fs::rename(server.scratch.path("filter"), server.scratch.path("aside")).expect("a filter");
+    let mut postfix = Postfix(server.connect("milter"));
+    postfix.begin();
+    for letter in [b'N', b'E'] {
+        postfix.say(letter, b"");
+        let (answer, reply) = postfix.hear();
+        assert_eq!(answer, if letter == b'N' { b'c' } else { b'y' });
+        assert!(answer == b'c' || reply.starts_with(b"451 4.7.1 "), "{}", reply.escape_ascii());
+    }
+    let (head, _) = server.spamc("PROCESS", "a", mail("spam").as_bytes());
+    assert!(head.starts_with("SPAMD/1.1 75 EX_TEMPFAIL"), "{head}");
+    let (head, body) = server.http("POST /checkv2", mail("spam").as_bytes());
+    assert!(head.starts_with("HTTP/1.1 200"), "{head}");
+    assert!(String::from_utf8_lossy(&body).contains("\"action\":\"soft reject\""));
+}
+
+#[test]
+fn clients_that_say_nothing_give_way_soon() {
+    let server = Server::new(
+        "[limits]\nconnections = 4\npeer-percent = 100\nfirst-seconds = 1\nrequest-seconds = 600\n",
+    );
+    for door in ["spamc", "rspamd", "milter"] {
+        let mut silent: Vec<_> = (0..8).map(|_| server.connect(door)).collect();
+        for stream in &mut silent[4..] {
+            stream.write_all(b"\0\0").expect("the server listens");
+        }
+        wait_until("silent clients are put out", || {
+            silent.iter_mut().all(|stream| stream.write_all(b"").is_ok() && is_closed(stream))
+        });
+    }
+    assert!(is_served(&server));
+}
+
+/// Whether the server has closed a connection.
+fn is_closed(stream: &mut UnixStream) -> bool {
+    matches!(stream.read(&mut [0]), Ok(0) | Err(_))
+}
+
+#[test]
+fn nobody_waits_for_whoever_reads_the_log() {
+    let scratch = dbacl_testing::Scratch::new();
+    crate::wire::learn(&scratch, "filter");
+    let mut server = command(programs().join("dbacl-server"));
+    server.arg("--default").arg(scratch.path("filter")).arg("--spamc").arg(scratch.path("spamc"));
+    server.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped());
+    // Nobody reads the log.
+    let mut server = server.spawn().expect("the server starts");
+    wait_until("the server listens", || scratch.path("spamc").exists());
+    let user = "x".repeat(2000);
+    for _ in 0..200 {
+        let mut stream = UnixStream::connect(scratch.path("spamc")).expect("the server listens");
+        stream.set_read_timeout(Some(PATIENCE)).expect("a timeout");
+        let request = format!("PROCESS SPAMC/1.5\r\nUser: {user}\r\nContent-length: 0\r\n\r\n");
+        stream.write_all(request.as_bytes()).expect("the server listens");
+        let mut answer = String::new();
+        stream.read_to_string(&mut answer).expect("an answer");
+        assert!(answer.starts_with("SPAMD/1.1 0 EX_OK"), "{answer}");
+    }
+    let mut kill = command("kill");
+    let status = kill.args(["-TERM", &server.id().to_string()]).status();
+    assert!(status.expect("kill starts").success());
+    let mut ended = None;
+    wait_until("the server ends", || {
+        ended = server.try_wait().expect("a child");
+        ended.is_some()
+    });
+    assert_eq!(ended.and_then(|status| status.code()), Some(0));
+}
+
+#[test]
+fn memory_is_given_back_after_large_mail() {
+    let server = Server::new("");
+    let large = letters(8_000_000);
+    std::thread::scope(|scope| {
+        for _ in 0..3 {
+            scope.spawn(|| server.spamc("PROCESS", "a", &large));
+        }
+    });
+    wait_until("memory is given back", || server.memory().1 < 40_000);
 }

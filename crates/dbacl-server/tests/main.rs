@@ -5,5 +5,6 @@ mod hostile;
 mod interface;
 mod memory;
 mod protocols;
+mod roles;
 mod servers;
 mod wire;

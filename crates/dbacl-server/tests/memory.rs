@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-//! The memory that the server reckons with for a mail is enough for the mails that take most.
+//! The memory that the server reckons with for a message is enough for the messages that take most.
 
 use crate::wire::learn;
 use dbacl_numeric::random::SplitMix64;
 use dbacl_server::memory::{of_judging, of_learning};
 use dbacl_testing::Scratch;
 
-/// As much of a mail as is judged and learned.
+/// As much of a message as is classified and learned.
 const SIZE: usize = 8 << 20;
 
-/// A mail of [`SIZE`] in this character set, whose lines have so many words.
+/// A message of [`SIZE`] in this character set, whose lines have so many words.
 fn large(charset: &str, words: usize, word: impl Fn(&mut SplitMix64) -> Vec<u8>) -> Vec<u8> {
     let mut numbers = SplitMix64::new(7);
     dbacl_testing::mails::large(charset, SIZE, words, || word(&mut numbers))
@@ -19,7 +19,7 @@ fn byte(number: usize) -> u8 {
     u8::try_from(number).expect("a byte")
 }
 
-/// Mails of ideographs and of short words, drawn at random. Nearly every pair of ideographs is a
+/// Messages of ideographs and of short words, drawn at random. Nearly every pair of ideographs is a
 /// word of its own.
 fn mails() -> [(&'static str, Vec<u8>); 2] {
     let ideograph = |numbers: &mut SplitMix64| {

@@ -10,7 +10,8 @@ use std::fs;
 use std::io::{Read, Write};
 use std::path::Path;
 
-/// Mails of all sorts: those with which the filters are tested, and some that are hardly mails.
+/// Messages of all sorts: those with which the filters are tested, and some that are hardly
+/// messages.
 fn corpus() -> Vec<Vec<u8>> {
     fn add(folder: &Path, mails: &mut Vec<Vec<u8>>) {
         let Ok(entries) = fs::read_dir(folder) else { return };
@@ -90,7 +91,7 @@ fn reasons_are_those_of_the_mail_filter() {
         match told.split_once("X-DBACL-Reasons: ") {
             Some((_, told)) => {
                 reasons += 1;
-                // A mail that begins with a blank seems to go on with the line before it.
+                // A message that begins with a blank seems to go on with the line before it.
                 let is_odd = bytes.starts_with(b" ") || bytes.starts_with(b"\t");
                 let own = if is_odd { told.lines().next().unwrap_or_default() } else { told };
                 let own = format!("\"X-DBACL-Reasons\":{}", json(own.trim_end()));
@@ -126,7 +127,7 @@ fn json(text: &str) -> String {
     format!("\"{}\"", text.replace('\\', "\\\\").replace('"', "\\\"").replace('\n', "\\n"))
 }
 
-/// The status of the filter of OpenSMTPD that was shown a mail, and the mail that it gives back.
+/// The status of the filter of OpenSMTPD that was shown a message, and the mail that it gives back.
 fn through_opensmtpd(server: &Server, mail: &[u8]) -> (i32, Vec<u8>) {
     let mut shown = b"config|ready\n".to_vec();
     let mut show = |line: &[u8]| {
@@ -180,8 +181,16 @@ fn users_have_their_own_filters_and_changes_are_taken_up() {
     // A damaged filter is an error, and not the default filter; the next one that is whole counts.
     for name in ["ham", "spam"] {
         let path = fs::canonicalize(server.scratch.path("users/alice").join(name)).expect("a file");
-        fs::remove_file(&path).expect("a file");
-        fs::write(&path, "damaged").expect("a file");
+        // In every generation, since an earlier one that is whole would be used.
+        let name = path.file_name().expect("a name");
+        let generations = path.ancestors().nth(2).expect("the set's folder");
+        for generation in fs::read_dir(generations).expect("a folder").flatten() {
+            let path = generation.path().join(name);
+            if path.is_file() {
+                fs::remove_file(&path).expect("a file");
+                fs::write(&path, "damaged").expect("a file");
+            }
+        }
     }
     assert_eq!(verdict("alice"), "X-DBACL: error");
     fs::remove_dir_all(server.scratch.path("users/alice")).expect("a folder");
@@ -236,7 +245,8 @@ fn packed_mail_has_the_verdict_of_the_mail() {
 #[test]
 fn hostile_clients_harm_nobody_else() {
     let server = Server::new(
-        "[limits]\nmail = 1000000\nmemory = 3000000\nrequest-seconds = 10\nconnections = 60\n",
+        "[limits]\nmail = 1000000\nmemory = 3000000\nrequest-seconds = 10\nconnections = 60\n\
+         peer-percent = 100\n",
     );
     let spam = mail("spam");
     let is_served = || {
@@ -335,14 +345,15 @@ fn what_is_being_answered_is_answered_before_the_end() {
     assert_eq!(server.stop(), Some(0));
 }
 
-/// A number in letters: a filter has no use for digits, so mails that differ in these only are one.
+/// A number in letters: a filter has no use for digits, so messages that differ in these only are
+/// one.
 fn word(number: u64) -> String {
     number.to_string().bytes().map(|digit| char::from(digit - b'0' + b'k')).collect()
 }
 
 #[test]
 fn lessons_are_on_disk_when_they_are_answered() {
-    let server = Server::new("");
+    let server = Server::new("learn-default = true");
     let tell = |number: u64, class: &str| {
         let word = word(number);
         let mail = format!("Subject: offer\n\nthe cheap pills of lesson {word}\n");
@@ -395,7 +406,7 @@ fn lessons_are_on_disk_when_they_are_answered() {
 /// filter is whole. `DBACL_SERVER_KILLS` is how often that is tried.
 #[test]
 fn a_killed_server_keeps_what_it_has_confirmed() {
-    let mut server = Server::new("");
+    let mut server = Server::new("learn-default = true");
     let mut confirmed = Vec::new();
     let kills = std::env::var("DBACL_SERVER_KILLS").ok();
     let kills: usize = kills.map_or(8, |text| text.parse().expect("a number"));
@@ -403,7 +414,7 @@ fn a_killed_server_keeps_what_it_has_confirmed() {
         let pid = server.process_id();
         std::thread::scope(|scope| {
             for number in 0.. {
-                // The server is killed while it learns one of the next mails.
+                // The server is killed while it learns one of the next messages.
                 if number == 4 {
                     scope.spawn(move || {
                         std::thread::sleep(std::time::Duration::from_millis(7 * round % 97));
@@ -428,7 +439,7 @@ fn a_killed_server_keeps_what_it_has_confirmed() {
                 }
             }
         });
-        server = server.start_again("");
+        server = server.start_again("learn-default = true");
         let (_, body) = server.spamc("PROCESS", "a", mail("spam").as_bytes());
         assert!(body.starts_with(b"X-DBACL: spam "), "{}", String::from_utf8_lossy(&body));
     }
@@ -468,4 +479,174 @@ fn counts_are_told_to_prometheus() {
         let (head, _) = server.http(request, b"");
         assert!(head.starts_with(&format!("HTTP/1.1 {status}")), "{request}: {head}");
     }
+}
+
+/// What the server answers to a lesson for a user.
+fn taught(server: &Server, user: &str, class: &str, mail: &str) -> String {
+    let head = format!(
+        "TELL SPAMC/1.5\r\nUser: {user}\r\nMessage-class: {class}\r\nSet: local\r\n\
+         Content-length: {}\r\n\r\n",
+        mail.len()
+    );
+    let answer = server.ask("spamc", format!("{head}{mail}").as_bytes());
+    String::from_utf8_lossy(&answer).into_owned()
+}
+
+#[test]
+fn the_first_lesson_begins_a_filter_and_changes_no_other() {
+    let server = Server::new("");
+    let verdict = |user: &str| {
+        let (_, body) = server.spamc("PROCESS", user, mail("spam").as_bytes());
+        String::from_utf8_lossy(&body).lines().next().unwrap_or_default().to_owned()
+    };
+    let before = verdict("bob");
+    assert!(before.starts_with("X-DBACL: spam "), "{before}");
+    let default = || server.scratch.dbacl("--mail-filter filter").stdout;
+    let judged = default();
+    let answer = taught(&server, "alice", "ham", "Subject: lunch\n\nsee you at noon\n");
+    assert!(answer.contains("\r\nDidSet: local\r\n"), "{answer}");
+    // What the new filter knows nothing of is classified as for the others.
+    assert_eq!(verdict("alice"), before);
+    // It is not sure against what its user has said.
+    let answer = taught(&server, "alice", "ham", &mail("spam"));
+    assert!(answer.contains("\r\nDidSet: local\r\n"), "{answer}");
+    assert!(verdict("alice").starts_with("X-DBACL: unsure "), "{}", verdict("alice"));
+    assert_eq!((verdict("bob"), default()), (before, judged));
+    // Without a name there is nobody whose filter could learn.
+    let answer = taught(&server, "", "spam", &mail("spam"));
+    assert!(answer.starts_with("SPAMD/1.1 77 EX_NOPERM: no user is named"), "{answer}");
+    assert!(!answer.ends_with("\r\n\r\n"), "spamc takes this for success: {answer:?}");
+    server.wait_for("event=refused wire=spamc user=\"\" as=spam");
+}
+
+#[test]
+fn a_report_is_a_lesson() {
+    let server = Server::new("");
+    let report = |fields: &str| {
+        let mail = mail("spam");
+        let length = mail.len();
+        let head = format!("TELL SPAMC/1.5\r\nUser: a\r\n{fields}Content-length: {length}\r\n\r\n");
+        let answer = server.ask("spamc", format!("{head}{mail}").as_bytes());
+        String::from_utf8_lossy(&answer).into_owned()
+    };
+    for _ in 0..2 {
+        let answer = report("Message-class: spam\r\nSet: local, remote\r\n");
+        assert!(answer.contains("\r\nDidSet: local,remote\r\n"), "{answer}");
+    }
+    let answer = report("Message-class: ham\r\nSet: local\r\nRemove: remote\r\n");
+    assert!(answer.contains("\r\nDidRemove: remote\r\n"), "{answer}");
+    server.wait_for("outcome=\"moved from spam\"");
+}
+
+#[test]
+fn the_log_says_why() {
+    let server = Server::new("");
+    let mail = format!("Message-ID: <one@example.org>\n{}", mail("spam"));
+    let request = format!(
+        "POST /checkv2 HTTP/1.1\r\nHost: a\r\nFrom: x@shop.example\r\nQueue-Id: 4F1A2\r\n\
+         Content-Length: {}\r\n\r\n{mail}",
+        mail.len()
+    );
+    server.ask("rspamd", request.as_bytes());
+    let line = server.wait_for("event=classified");
+    for fact in
+        ["time=2", "id=<one@example.org>", "queue=4F1A2", "from=shop.example", "reasons=\"+"]
+    {
+        assert!(line.contains(fact), "{fact} is not in {line}");
+    }
+}
+
+#[test]
+fn the_status_page_says_what_happens_and_shows_no_mail() {
+    let server = Server::new("");
+    let own = format!("Message-ID: <one@example.org>\nTo: secret@example.net\n{}", mail("spam"));
+    server.spamc("PROCESS", "<script>alert(1)</script>", own.as_bytes());
+    taught(&server, "alice", "ham", "Message-ID: <two@example.org>\n\nlunch at noon\n");
+    taught(&server, "", "ham", "Message-ID: <three@example.org>\n\nlunch at noon\n");
+    let get = |path: &str| {
+        let request = format!("GET {path} HTTP/1.1\r\nHost: a\r\n\r\n");
+        let (head, body) = crate::wire::split(&server.ask("status", request.as_bytes()));
+        (head, String::from_utf8(body).expect("text"))
+    };
+    let (head, page) = get("/");
+    assert!(head.starts_with("HTTP/1.1 200"), "{head}");
+    assert!(head.contains("content-security-policy: default-src 'none'"), "{head}");
+    for text in [
+        "&lt;one@example.org&gt;",
+        "&lt;two@example.org&gt;",
+        "no user is named",
+        "&lt;script&gt;alert(1)",
+        "<td>alice</td>",
+        "<polyline",
+    ] {
+        assert!(page.contains(text), "{text} is not in {page}");
+    }
+    assert!(!page.contains("<script") && !page.contains("secret@"), "{page}");
+    assert!(!page.contains("src=") && !page.contains("http:"), "something from elsewhere: {page}");
+    let (head, text) = get("/status.json");
+    assert!(head.starts_with("HTTP/1.1 200"), "{head}");
+    let status: serde_json::Value = serde_json::from_str(&text).expect("JSON");
+    assert_eq!(status["verdicts"], serde_json::json!([0, 0, 1, 0]));
+    assert_eq!(status["filters"][1]["user"], "alice");
+    assert_eq!(status["filters"][1]["messages"], 1);
+    let facts = |kind: &str| status[kind][0]["facts"].to_string();
+    assert!(facts("last_verdicts").contains(r#"["id","<one@example.org>"]"#), "{text}");
+    assert!(facts("last_lessons").contains(r#"["outcome","learned"]"#), "{text}");
+    assert!(facts("last_refusals").contains("no user is named"), "{text}");
+    let (head, _) = get("/metrics");
+    assert!(head.starts_with("HTTP/1.1 404"), "{head}");
+    // A page with a token is for those who have it.
+    let server = Server::new("status-token = 'abc'");
+    for (fields, status) in [("", "401"), ("Authorization: Bearer abc\r\n", "200")] {
+        let request = format!("GET / HTTP/1.1\r\nHost: a\r\n{fields}\r\n");
+        let (head, _) = crate::wire::split(&server.ask("status", request.as_bytes()));
+        assert!(head.starts_with(&format!("HTTP/1.1 {status}")), "{head}");
+    }
+}
+
+#[test]
+fn settings_are_read_again() {
+    let server = Server::new("");
+    let header = || {
+        let (_, body) = server.spamc("PROCESS", "a", mail("spam").as_bytes());
+        String::from_utf8_lossy(&body).lines().next().unwrap_or_default().to_owned()
+    };
+    assert!(header().starts_with("X-DBACL: "));
+    let before = String::from_utf8(server.scratch.read("server.toml")).expect("text");
+    server.scratch.write("server.toml", format!("headers = ['rspamd']\n{before}"));
+    server.signal("-HUP");
+    server.wait_for("level=info event=reloads");
+    assert!(header().starts_with("X-Spamd-Result: "), "{}", header());
+    server.scratch.write("server.toml", "headers = ['none']\n");
+    server.signal("-HUP");
+    let said = server.wait_for("level=error event=reloads");
+    assert!(said.contains("unknown variant") && header().starts_with("X-Spamd-Result: "), "{said}");
+    assert_eq!(server.stop(), Some(0));
+}
+
+#[test]
+fn filters_of_users_are_listed_and_removed() {
+    let server = Server::new("");
+    taught(&server, "alice", "ham", "Subject: lunch\n\nat noon\n");
+    let run = |arguments: &[&str]| {
+        let mut program = dbacl_testing::command(dbacl_testing::programs().join("dbacl-server"));
+        program.arg("--config").arg(server.scratch.path("server.toml")).args(arguments);
+        program.stdin(std::process::Stdio::null());
+        program.stdout(std::process::Stdio::piped()).stderr(std::process::Stdio::piped());
+        dbacl_testing::finish(program.spawn().expect("the program starts"))
+    };
+    assert_eq!(run(&["--health"]).quiet(0), "");
+    let listed = run(&["--list"]).quiet(0);
+    let fields: Vec<&str> = listed.trim_end().split('\t').collect();
+    assert!(fields[..2] == ["alice", "1"] && fields[3].ends_with("/users/alice"), "{listed}");
+    for name in ["bob", "../filter", "", "."] {
+        let said = run(&["--remove", name]).complaint(69);
+        assert!(said.contains(&format!("there is no filter of {name}")), "{said}");
+    }
+    assert_eq!(run(&["--remove", "Alice"]).quiet(0), "");
+    assert_eq!(run(&["--list"]).quiet(0), "");
+    server.terminate();
+    server.wait_for("event=stops");
+    wait_until("the server is gone", || !server.scratch.path("spamc").exists());
+    assert!(run(&["--health"]).complaint(69).contains("no server at "));
 }

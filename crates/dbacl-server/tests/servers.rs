@@ -15,8 +15,10 @@ dbacl_testing::scripts! {
     opensmtpd_asks_as_it_asks_rspamd = "opensmtpd-rspamd";
     postfix_asks_the_milter = "postfix";
     postfix_gives_mail_to_a_content_filter = "postfix-filter";
+    everybody_teaches_their_own_filter = "rights";
     rspamc_reads_the_verdict = "rspamc";
     sieve_sorts_by_the_score = "sieve";
     spamass_milter_asks_spamc = "spamass-milter";
     spamc_speaks_with_the_server = "spamc";
+    the_status_page_fits_any_window = "status";
 }

@@ -19,7 +19,7 @@ pub struct Server {
     pub scratch: Scratch,
 }
 
-/// A mail that is surely of a kind.
+/// A message that is confidently of a kind.
 pub fn mail(kind: &str) -> String {
     let text = if kind == "spam" { SPAM } else { HAM };
     format!("From: a@example.org\nSubject: {text}\n\n{text} now\n")
@@ -70,6 +70,7 @@ impl Server {
         let config = format!(
             "default = '{folder}/filter'\nmodels = '{folder}/users/{{user}}'\n{top}\n[listen]\n\
              spamc = '{folder}/spamc'\nrspamd = '{folder}/rspamd'\nmilter = '{folder}/milter'\n\
+             status = '{folder}/status'\n\
              {tables}\n"
         );
         scratch.write("server.toml", config);
@@ -178,8 +179,13 @@ impl Server {
 
     /// Sends TERM.
     pub fn terminate(&self) {
+        self.signal("-TERM");
+    }
+
+    /// Sends a signal.
+    pub fn signal(&self, signal: &str) {
         let mut kill = command("kill");
-        let status = kill.args(["-TERM", &self.process.id().to_string()]).status();
+        let status = kill.args([signal, &self.process.id().to_string()]).status();
         assert!(status.expect("kill starts").success());
     }
 }

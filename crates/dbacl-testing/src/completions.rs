@@ -28,7 +28,7 @@ const TYPES: &[&str] = &[
     "email:plain",
     "email:noplain",
     "email:unicode",
-    "email:traits",
+    "email:tags",
     "html",
     "html:links",
     "html:alt",
@@ -39,7 +39,7 @@ const TYPES: &[&str] = &[
     "xml",
 ];
 const SCHEMES: &[&str] =
-    &["alpha", "alnum", "graph", "char", "cef", "adp", "cef2", "word", "glyph"];
+    &["alpha", "alnum", "graph", "char", "cef", "adp", "cef2", "word", "glyph", "gram"];
 const MEASURES: &[&str] = &["uniform", "dirichlet", "maxent", "mle", "iid"];
 
 /// A program as completions know it.
@@ -65,7 +65,8 @@ fn follows<K>(opt: &Opt<K>) -> Follows {
         ("quality", _) => Follows::Words(&["1", "2", "3", "4"]),
         ("documents", _) => Follows::Words(&["files", "mbox", "lines", "tsv", "ndjson"]),
         ("format", "FORMAT") => Follows::Words(&["json", "ndjson", "tsv"]),
-        ("reading", _) => Follows::Words(&["unicode", "classic"]),
+        ("reading", _) => Follows::Words(&["blocks", "unicode", "classic"]),
+        ("caution", _) => Follows::Words(&["low", "normal", "high"]),
         ("input", "RECORDS") => Follows::Words(&["ndjson", "lines"]),
         ("contrast", _) => Follows::Words(&["yes", "no"]),
         ("try", _) => Follows::Words(&["mail", "text"]),
@@ -221,7 +222,7 @@ fn fish(program: &Program) -> String {
 }
 
 /// Checks that the completions of `program` have its options. With `BLESS` in the environment they
-/// are written anew.
+/// are written again.
 #[track_caller]
 pub fn check(program: &Program) {
     let name = program.name;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-//! Made-up mails of two kinds, for a filter to learn.
+//! Made-up messages of two kinds, for a filter to learn.
 
 use crate::Scratch;
 
@@ -9,7 +9,7 @@ pub const SPAM: &str = "cheap pills, limited offer, order today and save money";
 /// The text of mail of the other kind.
 pub const HAM: &str = "the budget report before the meeting with our team on friday";
 
-/// A mailbox of eighty mails, so many that verdicts on mails like them are sure.
+/// A mailbox of eighty messages, so many that verdicts on messages like them are sure.
 fn mailbox(text: &str) -> String {
     (0..80)
         .map(|number| {
@@ -27,7 +27,7 @@ pub fn write_mailboxes(scratch: &Scratch) {
     scratch.write("spam.mbox", mailbox(SPAM));
 }
 
-/// A mail of about `bytes` bytes in this character set, whose lines have so many words.
+/// A message of about `bytes` bytes in this character set, whose lines have so many words.
 pub fn large(
     charset: &str,
     bytes: usize,

@@ -41,7 +41,7 @@ fn options<K>(table: &[Opt<K>]) -> String {
 }
 
 /// Checks that the page of `program` has the options of `table`, word for word, between its marks.
-/// With `BLESS` in the environment the page is written anew.
+/// With `BLESS` in the environment the page is written again.
 #[track_caller]
 pub fn check<K>(program: &str, table: &[Opt<K>]) {
     let name = format!("docs/man/{program}.1");

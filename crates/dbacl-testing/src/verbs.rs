@@ -4,6 +4,7 @@
 use crate::{holds, root};
 use clap::{Arg, Command};
 use clap_complete::{Shell, generate};
+use std::collections::BTreeMap;
 
 /// Checks that the completions of the program `name` have its options. With `BLESS` in the
 /// environment they are written.
@@ -39,8 +40,8 @@ fn escaped(text: &str) -> String {
     text.replace('\\', "\\e").replace('-', "\\-").replace('\'', "\\(aq").replace('`', "")
 }
 
-/// An option or operand as the manual page has it.
-fn entry(arg: &Arg, out: &mut String) {
+/// An option or operand as the manual page has it: how it is written, and its entry.
+fn entry(arg: &Arg) -> (String, String) {
     let mut names = Vec::new();
     names.extend(arg.get_short().map(|letter| format!("\\fB\\-{letter}\\fR")));
     names.extend(arg.get_long().map(|name| format!("\\fB{}\\fR", escaped(&format!("--{name}")))));
@@ -60,15 +61,16 @@ fn entry(arg: &Arg, out: &mut String) {
         let values: Vec<_> = values.map(|value| value.to_string_lossy()).collect();
         help.push_str(&format!("; default {}", values.join(",")));
     }
-    out.push_str(&format!(".TP\n{names}\n"));
-    fill(&format!("{}.", escaped(&help)), out);
+    let mut out = format!(".TP\n{names}\n");
+    fill(&format!("{}.", escaped(&help)), &mut out);
     for value in arg.get_possible_values() {
         if let Some(help) = value.get_help().filter(|_| takes_value) {
             out.push_str(".br\n");
             let help = escaped(&help.to_string());
-            fill(&format!("\\fB{}\\fR: {help}.", escaped(value.get_name())), out);
+            fill(&format!("\\fB{}\\fR: {help}.", escaped(value.get_name())), &mut out);
         }
     }
+    (names, out)
 }
 
 /// Words in lines of at most 78 characters, none of which begins like a request to the formatter.
@@ -90,21 +92,37 @@ fn fill(text: &str, out: &mut String) {
     out.push('\n');
 }
 
-/// A verb's section, and those of the verbs below it.
-fn section(above: &str, verb: &Command, out: &mut String) {
+/// The entries that a page has so far, each with the verb in whose section it is.
+type Known = BTreeMap<String, String>;
+
+/// A verb's section, and those of the verbs below it. An entry that an earlier verb has in the same
+/// words is only named.
+fn section(above: &str, verb: &Command, known: &mut Known, out: &mut String) {
     let name = format!("{above}{}", verb.get_name());
     let about = verb.get_about().map(ToString::to_string).unwrap_or_default();
     out.push_str(&format!(".SS {name}\n"));
     fill(&format!("{}.", escaped(&about)), out);
+    let mut repeated: BTreeMap<String, Vec<String>> = BTreeMap::new();
     for arg in verb.get_arguments().filter(|arg| arg.get_id() != "help") {
-        entry(arg, out);
+        let (names, text) = entry(arg);
+        match known.get(&text) {
+            Some(earlier) => repeated.entry(earlier.clone()).or_default().push(names),
+            None => {
+                out.push_str(&text);
+                known.insert(text, name.clone());
+            }
+        }
     }
-    verbs(&format!("{name} "), verb, out);
+    for (earlier, names) in repeated {
+        out.push_str(".PP\n");
+        fill(&format!("As in \\fB{}\\fR: {}.", escaped(&earlier), names.join("; ")), out);
+    }
+    verbs(&format!("{name} "), verb, known, out);
 }
 
-fn verbs(above: &str, command: &Command, out: &mut String) {
+fn verbs(above: &str, command: &Command, known: &mut Known, out: &mut String) {
     for verb in command.get_subcommands().filter(|verb| verb.get_name() != "help") {
-        section(above, verb, out);
+        section(above, verb, known, out);
     }
 }
 
@@ -124,6 +142,6 @@ pub fn check_manual(name: &str, command: &Command) {
     let mut command = command.clone();
     command.build();
     let mut options = String::new();
-    verbs("", &command, &mut options);
+    verbs("", &command, &mut Known::new(), &mut options);
     holds(&file, &format!("{before}.\\\" BEGIN OPTIONS{mark}\n{options}.\\\" END OPTIONS{after}"));
 }

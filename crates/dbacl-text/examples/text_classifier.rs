@@ -20,7 +20,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         return Err("give four files: TRAIN TEST TEXTS MODEL".into());
     };
 
-    // Words and pairs of words, unless the recipe says otherwise.
+    // Words and pairs of words alone; the default looks at characters, too, where texts are short.
     let recipe = Recipe { order: Some(2), ..Recipe::default() };
     let mut trainer = Trainer::of_recipe(&recipe, &mut |warning| eprintln!("{warning}"))?;
     read(Path::new(train), &Reading::default(), &mut |record| {
@@ -28,7 +28,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         Ok(())
     })?;
     let trained = trainer.train()?;
-    println!("{} errors in {} by cross-validation", trained.quality.errors, trained.judged);
+    println!("{} errors in {} by cross-validation", trained.errors, trained.judged);
     trained.model.save(Path::new(path))?;
 
     // The file is the one that `dbacl-text` makes of these documents, and reads.

@@ -18,7 +18,7 @@ fn share(part: u64, whole: u64) -> Rate {
 
 /// The negative logarithm of the probability of the truth, bits; claims are bounded to 10^-6. A
 /// label that the model does not know has the probability 0.
-pub(crate) fn loss(truth: Option<usize>, prediction: &Prediction) -> f64 {
+fn loss(truth: Option<usize>, prediction: &Prediction) -> f64 {
     let claim = truth.map_or(0.0, |truth| prediction.probabilities()[truth]);
     -log2(claim.max(SMALLEST))
 }
@@ -51,13 +51,34 @@ pub struct Evaluation {
     /// Sum of claimed probabilities, documents that came true, documents; by bin.
     bins: [(f64, u64, u64); BINS],
     log_loss: f64,
+    /// Claims, right ones, log loss and documents by [`LENGTHS`].
+    lengths: [(f64, u64, f64, u64); LENGTHS.len()],
+}
+
+/// The fewest words of the groups in which lengths are distinguished.
+const LENGTHS: [usize; 7] = [0, 2, 3, 5, 10, 20, 50];
+
+/// How well texts of a length are classified.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ByLength {
+    /// How many words they have, such as `5-9`.
+    pub words: String,
+    /// Texts.
+    pub documents: u64,
+    /// Share of them that got the right label.
+    pub right: f64,
+    /// Mean probability of the labels that they got.
+    pub claimed: f64,
+    /// Mean log loss, bits.
+    pub log_loss: f64,
 }
 
 impl Evaluation {
     /// Nothing measured yet, with a model of so many labels.
     pub fn new(labels: usize) -> Self {
         let confusion = vec![0; (labels + 1) * labels];
-        Self { labels, confusion, bins: [(0.0, 0, 0); BINS], log_loss: 0.0 }
+        let lengths = [(0.0, 0, 0.0, 0); LENGTHS.len()];
+        Self { labels, confusion, bins: [(0.0, 0, 0); BINS], log_loss: 0.0, lengths }
     }
 
     /// Takes a prediction; `truth` is the number of the text's label, `None` if the model does not
@@ -74,7 +95,37 @@ impl Evaluation {
         self.log_loss += loss(truth, prediction);
     }
 
-    /// Texts that were judged.
+    /// Takes a prediction of a text, whose length is looked at, too.
+    pub fn add_text(&mut self, truth: Option<usize>, prediction: &Prediction, text: &[u8]) {
+        self.add(truth, prediction);
+        let words = text.split(u8::is_ascii_whitespace).filter(|word| !word.is_empty()).count();
+        let group = LENGTHS.iter().rposition(|&fewest| fewest <= words).unwrap_or(0);
+        let best = prediction.best();
+        let own = &mut self.lengths[group];
+        own.0 += prediction.probabilities()[best];
+        own.1 += u64::from(truth == Some(best));
+        own.2 += loss(truth, prediction);
+        own.3 += 1;
+    }
+
+    /// How well texts of each length are classified, of those that [`Self::add_text`] took.
+    pub fn by_length(&self) -> Vec<ByLength> {
+        let each = self.lengths.iter().enumerate().filter(|(_, own)| own.3 > 0);
+        each.map(|(group, &(claimed, right, loss, documents))| {
+            let first = LENGTHS[group];
+            let words = match LENGTHS.get(group + 1) {
+                None => format!("{first}-"),
+                Some(&next) if next == first + 1 => first.to_string(),
+                Some(&next) => format!("{first}-{}", next - 1),
+            };
+            let [right, claimed, log_loss] =
+                [real(right), claimed, loss].map(|sum| sum / real(documents));
+            ByLength { words, documents, right, claimed, log_loss }
+        })
+        .collect()
+    }
+
+    /// Texts that were classified.
     pub fn documents(&self) -> u64 {
         self.confusion.iter().sum()
     }
@@ -135,9 +186,104 @@ impl Evaluation {
     }
 }
 
+/// Gathers predictions of texts that may have several labels, and measures them.
+#[derive(Debug, Clone)]
+pub struct SeveralEvaluation {
+    /// Texts with the label, texts that were called so, texts of which both is true; by label.
+    counts: Vec<[u64; 3]>,
+    documents: u64,
+    exact: u64,
+    log_loss: f64,
+}
+
+impl SeveralEvaluation {
+    /// Nothing measured yet, with a model of so many labels.
+    pub fn new(labels: usize) -> Self {
+        Self { counts: vec![[0; 3]; labels], documents: 0, exact: 0, log_loss: 0.0 }
+    }
+
+    /// Takes a prediction; `truth` are the numbers of the text's labels, rising. A label that the
+    /// model does not know is `None` and makes the text wrong.
+    pub fn add(&mut self, truth: &[Option<usize>], prediction: &Prediction) {
+        let found = prediction.labels();
+        for (label, counts) in self.counts.iter_mut().enumerate() {
+            let (is_own, is_called) = (truth.contains(&Some(label)), found.contains(&label));
+            counts[0] += u64::from(is_own);
+            counts[1] += u64::from(is_called);
+            counts[2] += u64::from(is_own && is_called);
+            let p = prediction.probabilities()[label];
+            self.log_loss -= log2((if is_own { p } else { 1.0 - p }).max(SMALLEST));
+        }
+        self.documents += 1;
+        let is_exact =
+            found.len() == truth.len() && found.iter().all(|&it| truth.contains(&Some(it)));
+        self.exact += u64::from(is_exact);
+    }
+
+    /// Texts that were classified.
+    pub const fn documents(&self) -> u64 {
+        self.documents
+    }
+
+    /// Share of texts that got all of their labels and no others.
+    pub fn exact(&self) -> Rate {
+        share(self.exact, self.documents)
+    }
+
+    /// Precision, recall and F1 of a label.
+    pub fn of_label(&self, label: usize) -> PerLabel {
+        let [documents, called, hits] = self.counts[label];
+        PerLabel {
+            documents,
+            precision: share(hits, called),
+            recall: share(hits, documents),
+            f1: f1(self.counts[label]),
+        }
+    }
+
+    /// F1 of all labels of all texts together.
+    pub fn micro_f1(&self) -> f64 {
+        let add = |sum: [u64; 3], own: &[u64; 3]| [0, 1, 2].map(|at| sum[at] + own[at]);
+        f1(self.counts.iter().fold([0; 3], add))
+    }
+
+    /// Average F1 of the labels that have texts.
+    pub fn macro_f1(&self) -> f64 {
+        let seen = self.counts.iter().filter(|counts| counts[0] > 0);
+        let each: Vec<f64> = seen.map(|&counts| f1(counts)).collect();
+        each.iter().sum::<f64>() / real(each.len() as u64)
+    }
+
+    /// Average negative logarithm of the probability that was given to the truth, for each label
+    /// of each text, bits.
+    pub fn log_loss(&self) -> f64 {
+        self.log_loss / real(self.documents * self.counts.len() as u64)
+    }
+}
+
+fn f1([documents, called, hits]: [u64; 3]) -> f64 {
+    if documents + called > 0 { 2.0 * real(hits) / real(documents + called) } else { 0.0 }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn lengths_are_told_apart() {
+        let mut found = Evaluation::new(2);
+        for (text, truth) in [("one", 0), ("two", 1), ("of five words or six", 0)] {
+            found.add_text(Some(truth), &Prediction::of(vec![0.75, 0.25]), text.as_bytes());
+        }
+        let lengths = found.by_length();
+        assert_eq!(lengths.len(), 2);
+        assert_eq!(
+            (lengths[0].words.as_str(), lengths[0].right, lengths[0].claimed),
+            ("0-1", 0.5, 0.75)
+        );
+        assert_eq!((lengths[1].words.as_str(), lengths[1].documents), ("5-9", 1));
+        assert!((lengths[0].log_loss - (2.0 - 0.75f64.log2()) / 2.0).abs() < 1e-12);
+    }
 
     #[test]
     fn verdicts_are_counted() {

@@ -2,17 +2,17 @@
 //! A text classifier from one file of labelled documents: train, save, load, predict, measure.
 //!
 //! ```text
-//! file or folder ─→ data ─→ records ─→ Trainer ─→ TextModel ─→ file (a container of categories)
+//! file or folder ─→ data ─→ records ─→ Trainer ─→ TextModel ─→ file
 //!                                                    └→ Predictor ─→ probabilities ─→ Evaluation
 //! ```
 //!
 //! The program `dbacl-text` is made of this library, and so can other programs and languages be.
-//! The categories are those of the library `dbacl`, fitted together on the documents.
+//! Documents are read by the library `dbacl`, and fitted by `dbacl-fit`.
 //!
 //! ```
-//! use dbacl_text::{TextModel, TrainOptions, Trainer};
+//! use dbacl_text::{TextModel, Trainer};
 //!
-//! let mut trainer = Trainer::new(&TrainOptions::default());
+//! let mut trainer = Trainer::default();
 //! for (label, text) in [
 //!     ("sea", "the whale and the ship"),
 //!     ("sea", "sailors of the whale ship"),
@@ -34,23 +34,27 @@
 #![warn(missing_docs)]
 
 pub mod blocks;
-pub mod data;
+mod calibrate;
 mod evaluate;
+mod explain;
+mod features;
+mod index;
 mod kept;
-mod label;
+mod learn;
 mod model;
 #[cfg(feature = "program")]
 pub mod program;
 pub mod recipe;
 pub mod search;
+mod shorten;
+mod table;
 mod train;
-pub mod unlabelled;
-mod views;
 
-pub use blocks::{Ask, BlockPlan, BlockTrainer, Frames};
-pub use data::{DataError, Format, Reading, Record};
-pub use evaluate::{Evaluation, PerLabel};
-pub use label::{LabelFault, check as check_label, file_name};
+pub use blocks::{Ask, BlockError, BlockPlan, BlockTrainer, Frame};
+pub use dbacl_corpus as data;
+pub use dbacl_corpus::label::{LabelFault, check as check_label};
+pub use dbacl_corpus::{DataError, Format, Reading, Record};
+pub use evaluate::{ByLength, Evaluation, PerLabel, SeveralEvaluation};
 pub use model::{ModelError, Prediction, Predictor, TextModel};
-pub use recipe::{InBlocks, Recipe};
-pub use train::{ChangeError, Preset, SecondView, TrainError, TrainOptions, Trained, Trainer};
+pub use recipe::{InBlocks, Preset, Recipe};
+pub use train::{ChangeError, TrainError, Trained, Trainer, Watch};

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-//! A trained model: labels and their categories, in one file.
+//! A trained model: labels and what tells them apart, in one file.
 
+use crate::explain;
+use crate::features::{Layout, TextReader};
 use crate::kept;
-use crate::label::{self, file_name};
-use crate::views;
-use dbacl::{
-    Category, CategorySet, Classifier, Container, ContainerFault, Explained, Incomparable,
-    MemberKind, NewMember, Piece, container_bytes, save_container,
-};
-use std::fs;
-use std::io;
+use crate::recipe::{OPTIONS, Recipe};
+use crate::table::{Labelling, Table};
+use dbacl::{Container, ContainerFault, Explained, MemberKind, container_bytes, save_container};
+use dbacl_corpus::label;
+use dbacl_numeric::varint;
 use std::ops::Range;
-use std::path::{Path, PathBuf};
+use std::path::Path;
+use std::sync::Arc;
 
 /// Why a file or bytes are no model.
 #[derive(Debug, thiserror::Error)]
@@ -23,38 +23,12 @@ pub enum ModelError {
     /// The bytes are damaged.
     #[error(transparent)]
     Damaged(#[from] ContainerFault),
-    /// A category in it is damaged, or its label is none.
-    #[error("the category of the label {label} is damaged")]
-    Category {
-        /// The label.
-        label: String,
-    },
-    /// The categories in it do not belong together.
-    #[error("the categories of the model do not belong together: {0}")]
-    Set(#[from] Incomparable),
-    /// The categories in it were not fitted together.
-    #[error("the categories of the model were not fitted together")]
-    NotFitted,
-    /// A view has no category of some label, or one of another.
-    #[error("the views of the model do not have the same labels")]
-    Views,
-    /// A file cannot be written while unpacking.
-    #[error("{}: {source}", path.display())]
-    Unpack {
-        /// The file.
-        path: PathBuf,
-        /// What the operating system said.
-        source: io::Error,
-    },
+    /// It tells no options, so that nobody knows how texts are to be read.
+    #[error("the model does not tell how texts are read")]
+    NoRecipe,
 }
 
-/// What a model calls the scale of what its views say together.
-const SCALE: &str = "scale";
-/// What it calls the temperature of all that it says.
-const TEMPERATURE: &str = "temperature";
-
-/// Labels and their categories, which were fitted together. There may be several views of a text,
-/// each with a set of categories of its own.
+/// Labels and what tells them apart.
 #[derive(Debug)]
 pub struct TextModel {
     labels: Vec<String>,
@@ -63,55 +37,28 @@ pub struct TextModel {
     about: Vec<(String, String)>,
     /// The documents that it was trained on, see [`crate::kept`].
     kept: Option<Vec<u8>>,
-    /// The sets of the views; at least one.
-    views: Vec<CategorySet<Vec<u8>>>,
-    /// See [`views::combine`].
-    scale: f64,
-    /// See [`views::cooled`].
-    temperature: f64,
+    table: Arc<Table>,
+    /// How texts are read for it.
+    layout: Layout,
 }
 
 impl TextModel {
-    /// The model of labels with their numbers of documents, and of the categories of each view in
-    /// the order of the labels. What the views say together has the scale and the temperature that
-    /// `about` tells.
+    /// The model of a table. Texts are read as the recipe in `about` says.
     pub(crate) fn new(
         labels: Vec<(String, u64)>,
-        views: Vec<Vec<Category<Vec<u8>>>>,
+        table: Table,
         about: Vec<(String, String)>,
         kept: Option<Vec<u8>>,
     ) -> Result<Self, ModelError> {
         let (labels, documents): (Vec<String>, Vec<u64>) = labels.into_iter().unzip();
-        let mut sets = Vec::new();
-        for categories in views {
-            let names = labels.iter().map(|label| file_name(label));
-            let set = CategorySet::new(names.zip(categories))?;
-            if !set.is_fitted() {
-                return Err(ModelError::NotFitted);
-            }
-            sets.push(set);
-        }
-        let told = |wanted| {
-            let found = about.iter().find(|(name, _)| name == wanted);
-            let value = found.and_then(|(_, value)| value.parse().ok());
-            value.filter(|value: &f64| value.is_normal() && *value > 0.0).unwrap_or(1.0)
-        };
-        let (scale, temperature) = (told(SCALE), told(TEMPERATURE));
-        Ok(Self { labels, documents, about, kept, views: sets, scale, temperature })
-    }
-
-    /// Sets the temperature of all that the model says, and has it tell that where it is not 1.
-    pub(crate) fn cool(&mut self, temperature: f64) {
-        self.temperature = temperature;
-        self.about.retain(|(name, _)| name != TEMPERATURE);
-        if temperature != 1.0 {
-            self.tell(TEMPERATURE, &temperature.to_string());
-        }
-    }
-
-    /// What a model of several views tells of itself.
-    pub(crate) fn about_views(views: usize, scale: f64) -> [(String, String); 2] {
-        [("views".into(), views.to_string()), (SCALE.into(), scale.to_string())]
+        let told = about.iter().find(|(name, _)| name == OPTIONS);
+        let recipe =
+            told.and_then(|(_, told)| Recipe::of_told(told)).ok_or(ModelError::NoRecipe)?;
+        let wishes = recipe.wishes(&mut |_| {})?;
+        let runs = table.blocks.get(1).and_then(|block| block.runs);
+        let lengths = table.blocks.last().map_or([1, 1], |block| block.lengths);
+        let layout = Layout { words: wishes.words, runs, keeps_case: wishes.keeps_case, lengths };
+        Ok(Self { labels, documents, about, kept, table: Arc::new(table), layout })
     }
 
     /// Opens the model at `path`, all of which is read and checked.
@@ -121,7 +68,7 @@ impl TextModel {
     pub fn open(path: &Path) -> Result<Self, ModelError> {
         Self::of(&Container::open(path)?).map_err(|error| match error {
             ModelError::Damaged(fault) => fault.at(path).into(),
-            ModelError::File(_) | ModelError::Unpack { .. } => error,
+            ModelError::File(_) => error,
             other => dbacl::Error::damaged(path, other.to_string()).into(),
         })
     }
@@ -135,72 +82,45 @@ impl TextModel {
     }
 
     fn of<D: AsRef<[u8]>>(container: &Container<D>) -> Result<Self, ModelError> {
-        let (mut labels, mut categories) = (Vec::<(String, u64)>::new(), Vec::new());
-        let (mut about, mut kept) = (Vec::new(), None);
-        // Where the labels begin again, another view begins.
-        let mut is_first = true;
-        for member in container.members() {
-            match member.kind {
-                MemberKind::Category => {
-                    let label = member.name.clone();
-                    let bytes = container.bytes_of(member)?.into_owned();
-                    let (Ok(_), Ok(category)) =
-                        (label::check(label.as_bytes()), Category::new(bytes))
-                    else {
-                        return Err(ModelError::Category { label });
-                    };
-                    is_first &= labels.first().is_none_or(|(first, _)| *first != label);
-                    if is_first {
-                        labels.push((label, member.documents));
-                    } else if labels[categories.len() % labels.len()].0 != label {
-                        return Err(ModelError::Views);
-                    }
-                    categories.push(category);
-                }
+        let (mut about, mut kept, mut table) = (Vec::new(), None, None);
+        for (kind, bytes) in container.members() {
+            match kind {
                 MemberKind::About => {
-                    let bytes = container.bytes_of(member)?;
-                    let lines = String::from_utf8_lossy(&bytes);
+                    let lines = String::from_utf8_lossy(bytes);
                     let fields = lines.lines().filter_map(|line| line.split_once(": "));
                     about.extend(fields.map(|(name, value)| (name.to_owned(), value.to_owned())));
                 }
-                MemberKind::Documents => kept = Some(container.bytes_of(member)?.into_owned()),
+                MemberKind::Documents => kept = Some(bytes.to_vec()),
+                MemberKind::Table => table = Some(bytes),
                 MemberKind::Other(_) => {}
             }
         }
-        if kept.as_ref().is_some_and(|kept| kept::read(kept, labels.len()).is_none()) {
-            return Err(ModelError::Damaged(ContainerFault::Member));
+        let damaged = || ModelError::Damaged(ContainerFault::Member);
+        let rest = &mut table.ok_or_else(damaged)?;
+        let labels = labels_of(rest).ok_or_else(damaged)?;
+        let table = Table::from_bytes(rest).ok_or_else(damaged)?;
+        let kept_fits = |kept: &Vec<u8>| kept::read(kept, labels.len()).is_some();
+        if table.labels() != labels.len() || !kept.as_ref().is_none_or(kept_fits) {
+            return Err(damaged());
         }
-        let mut views: Vec<Vec<Category<Vec<u8>>>> = Vec::new();
-        for (at, category) in categories.into_iter().enumerate() {
-            match views.last_mut() {
-                Some(view) if at % labels.len() > 0 => view.push(category),
-                _ => views.push(vec![category]),
-            }
-        }
-        if views.last().is_none_or(|view| view.len() != labels.len()) {
-            return Err(ModelError::Views);
-        }
-        Self::new(labels, views, about, kept)
+        Self::new(labels, table, about, kept)
     }
 
-    fn members(&self) -> Vec<NewMember<'_>> {
+    /// Hands the members of the model's file to `put`.
+    fn with_members<T>(&self, put: impl FnOnce(&[(MemberKind, &[u8])]) -> T) -> T {
         let about: String =
             self.about.iter().map(|(name, value)| format!("{name}: {value}\n")).collect();
-        let mut members = vec![NewMember::new(MemberKind::About, "", about.into_bytes())];
-        for view in &self.views {
-            let categories = self.labels.iter().zip(&self.documents).zip(view.categories());
-            members.extend(categories.map(|((label, &documents), category)| {
-                NewMember::category(label.clone(), documents, category)
-            }));
-        }
-        let kept = self.kept.as_deref().map(|kept| NewMember::new(MemberKind::Documents, "", kept));
-        members.extend(kept);
-        members
+        let mut table = Vec::new();
+        put_labels(&mut table, &self.labels, &self.documents);
+        table.extend(self.table.to_bytes());
+        let mut members = vec![(MemberKind::About, about.as_bytes()), (MemberKind::Table, &table)];
+        members.extend(self.kept.as_deref().map(|kept| (MemberKind::Documents, kept)));
+        put(&members)
     }
 
     /// The bytes of the model's file.
     pub fn to_bytes(&self) -> Vec<u8> {
-        container_bytes(&self.members())
+        self.with_members(container_bytes)
     }
 
     /// Saves the model so that `path` is whole at every moment.
@@ -209,31 +129,26 @@ impl TextModel {
     /// [`dbacl::Error::Occupied`] when `path` is a file of something else; those of the operating
     /// system. The old file is kept.
     pub fn save(&self, path: &Path) -> Result<(), ModelError> {
-        Ok(save_container(path, &self.members())?)
+        Ok(self.with_members(|members| save_container(path, members))?)
     }
 
-    /// Writes an ordinary category file for each label into `folder`, which is made, and returns
-    /// their paths; `dbacl -c` reads them. With several views, those of each are in a folder of
-    /// their own in it: `view1`, `view2`.
-    ///
-    /// # Errors
-    /// Those of saving categories.
-    pub fn unpack(&self, folder: &Path) -> Result<Vec<PathBuf>, ModelError> {
-        let mut paths = Vec::new();
-        for (at, view) in self.views.iter().enumerate() {
-            let folder = match self.views.len() {
-                1 => folder.to_path_buf(),
-                _ => folder.join(format!("view{}", at + 1)),
-            };
-            fs::create_dir_all(&folder)
-                .map_err(|source| ModelError::Unpack { path: folder.clone(), source })?;
-            for (name, category) in view.names().iter().zip(view.categories()) {
-                let path = folder.join(name);
-                category.save(&path)?;
-                paths.push(path);
-            }
-        }
-        Ok(paths)
+    /// The same model in at most `size` bytes, if that is given and possible, with weights of
+    /// `bits` bits, 8 or 16. Documents that it keeps are left out.
+    #[must_use]
+    pub fn quantized(&self, bits: u8, size: Option<usize>) -> Self {
+        let bits = if bits == 8 { 8 } else { 16 };
+        let with = |table: Table| Self {
+            labels: self.labels.clone(),
+            documents: self.documents.clone(),
+            about: self.about.clone(),
+            kept: None,
+            table: Arc::new(table),
+            layout: self.layout.clone(),
+        };
+        let around = with(self.table.quantized(bits, Some(0))).to_bytes().len()
+            - self.table.quantized(bits, Some(0)).to_bytes().len();
+        let size = size.map(|size| size.saturating_sub(around));
+        with(self.table.quantized(bits, size))
     }
 
     /// The labels, in the order of all other lists.
@@ -267,95 +182,102 @@ impl TextModel {
         Some(found.into_iter().map(texts).collect())
     }
 
-    /// The categories of the first view, in the order of the labels.
-    pub fn categories(&self) -> impl Iterator<Item = &Category<Vec<u8>>> {
-        self.views.iter().take(1).flat_map(CategorySet::categories)
+    /// Features that speak for each label.
+    pub fn features(&self) -> Vec<u64> {
+        self.table.features_by_label()
     }
 
-    /// The sets of categories by which the model judges a text, one for each view.
-    pub fn views(&self) -> &[CategorySet<Vec<u8>>] {
-        &self.views
+    /// Whether a text may have several labels.
+    pub fn has_several(&self) -> bool {
+        self.table.labelling == Labelling::Several
     }
 
-    /// Which words of a text speak for the best label and against the second best. With several
-    /// views, the evidence of each counts as it does in the judgement, and the lines of the text
-    /// have that of the first view.
-    ///
-    /// # Errors
-    /// Those of [`CategorySet::explain`].
-    pub fn explain(&self, text: &[u8]) -> Result<Explained, Incomparable> {
-        if let ([only], true) = (self.views.as_slice(), self.temperature == 1.0) {
-            return only.explain(text);
-        }
-        let prediction = self.predictor().predict(text);
-        let [best, second] = prediction.ranked(2)[..] else { return Err(Incomparable::Empty) };
-        let each = self.views.iter().map(|view| view.explain_between(text, (best, second)));
-        let mut each = each.collect::<Result<Vec<Explained>, Incomparable>>()?;
-        let is_telling = |one: &Explained| !one.explanation.tokens.is_empty();
-        let telling = each.iter().filter(|one| is_telling(one)).count();
-        #[allow(clippy::cast_precision_loss)] // a number of views
-        let scale = if telling > 1 { self.scale / telling as f64 } else { 1.0 };
-        let factor = scale / self.temperature;
-        each.sort_by_key(|one| !is_telling(one));
-        each.truncate(telling.max(1));
-        let mut all = each.remove(0);
-        let whole = &mut all.explanation;
-        let (name, percent) = (&whole.category, 100.0 * prediction.probabilities()[best]);
-        whole.heading = format!("{name} with probability {percent:.2} %");
-        for other in each {
-            whole.prior += other.explanation.prior;
-            whole.tokens.extend(other.explanation.tokens);
-        }
-        whole.prior *= factor;
-        whole.tokens.iter_mut().for_each(|token| token.bits *= factor);
-        whole.tokens.sort_by(|a, b| {
-            b.bits.abs().total_cmp(&a.bits.abs()).then_with(|| a.text.cmp(&b.text))
-        });
-        for piece in whole.lines.iter_mut().flatten() {
-            if let Piece::Token(_, bits) = piece {
-                *bits *= factor;
-            }
-        }
-        all.best = best;
-        Ok(all)
+    /// Which features of a text speak for the best label and against the second best.
+    pub fn explain(&self, text: &[u8]) -> Explained {
+        explain::explain(&self.table, &self.labels, &mut TextReader::new(&self.layout), text)
     }
 
-    /// Judges texts, one after the other. Each thread has one of its own.
+    /// The `number` features of some texts that speak most for each label, with their weights; a
+    /// model has no names of features, so they are found in texts.
+    pub fn strongest(&self, texts: &[Vec<u8>], number: usize) -> Vec<(&str, Vec<(String, f32)>)> {
+        let mut reader = TextReader::new(&self.layout);
+        explain::strongest((&self.table, &self.labels), &mut reader, texts, number)
+    }
+
+    /// Classifies texts, one after the other. Each thread has one of its own.
     pub fn predictor(&self) -> Predictor {
-        let all: u64 = self.documents.iter().sum();
-        #[allow(clippy::cast_precision_loss)] // shares of documents
-        let share = |&own: &u64| own as f64 / all.max(1) as f64;
-        let shares = self.documents.iter().map(share).collect();
-        let classifiers = self.views.iter().map(CategorySet::classifier).collect();
-        Predictor { classifiers, scale: self.scale, temperature: self.temperature, shares }
+        Predictor {
+            table: Arc::clone(&self.table),
+            reader: TextReader::new(&self.layout),
+            sums: Vec::new(),
+        }
     }
+}
+
+/// Writes labels with their numbers of documents.
+fn put_labels(out: &mut Vec<u8>, labels: &[String], documents: &[u64]) {
+    varint::append(out, labels.len() as u64);
+    for (label, &documents) in labels.iter().zip(documents) {
+        varint::append(out, label.len() as u64);
+        out.extend_from_slice(label.as_bytes());
+        varint::append(out, documents);
+    }
+}
+
+/// Labels with their numbers of documents.
+fn labels_of(rest: &mut &[u8]) -> Option<Vec<(String, u64)>> {
+    let mut labels: Vec<(String, u64)> = Vec::new();
+    for _ in 0..varint::take(rest)? {
+        let length = usize::try_from(varint::take(rest)?).ok()?;
+        let (label, others) = rest.split_at_checked(length)?;
+        *rest = others;
+        let label = label::check(label).ok()?;
+        if labels.last().is_some_and(|(last, _)| last.as_str() >= label) {
+            return None;
+        }
+        labels.push((label.to_owned(), varint::take(rest)?));
+    }
+    Some(labels)
 }
 
 /// What a model makes of a text.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Prediction {
     probabilities: Vec<f64>,
+    /// What decides between labels; empty where probabilities do.
+    preferences: Vec<f64>,
+    /// The labels of the text, where it may have several.
+    labels: Option<Vec<usize>>,
 }
 
 impl Prediction {
     /// A prediction of these probabilities.
     pub fn of(probabilities: Vec<f64>) -> Self {
-        Self { probabilities }
+        Self { probabilities, preferences: Vec::new(), labels: None }
     }
 
-    /// The probability of each label; they add up to 1.
+    /// Numbers of the labels of the text: those that are probable enough where it may have
+    /// several, which may be none, and else the best one.
+    pub fn labels(&self) -> Vec<usize> {
+        self.labels.clone().unwrap_or_else(|| vec![self.best()])
+    }
+
+    /// The probability of each label; they add up to 1 unless a text may have several.
     pub fn probabilities(&self) -> &[f64] {
         &self.probabilities
     }
 
-    /// Number of the most probable label; of equal ones the first.
+    /// Number of the label: the most probable one, unless the model prefers rare ones; of equal
+    /// ones the first.
     pub fn best(&self) -> usize {
         self.ranked(1).first().copied().unwrap_or(0)
     }
 
-    /// Numbers of the `k` most probable labels, the most probable first.
+    /// Numbers of the `k` best labels, the best first.
     pub fn ranked(&self, k: usize) -> Vec<usize> {
-        let of = |at: usize| self.probabilities[at];
+        let deciding =
+            if self.preferences.is_empty() { &self.probabilities } else { &self.preferences };
+        let of = |at: usize| deciding[at];
         let mut order: Vec<usize> = (0..self.probabilities.len()).collect();
         let by = |&a: &usize, &b: &usize| of(b).total_cmp(&of(a)).then(a.cmp(&b));
         if k == 0 {
@@ -370,98 +292,98 @@ impl Prediction {
     }
 }
 
-/// Judges one text after the other.
+/// Classifies one text after the other.
 pub struct Predictor {
-    /// One for each view.
-    classifiers: Vec<Classifier<Vec<u8>>>,
-    scale: f64,
-    temperature: f64,
-    /// Share of each label in the documents that were learned: what is to be said of a text without
-    /// words.
-    shares: Vec<f64>,
+    table: Arc<Table>,
+    reader: TextReader,
+    sums: Vec<i64>,
 }
 
 impl Predictor {
     /// The probabilities of the labels for a text.
     pub fn predict(&mut self, text: &[u8]) -> Prediction {
-        let verdict = |one: &mut Classifier<Vec<u8>>| one.classify(text).probabilities().to_vec();
-        let views: Vec<Vec<f64>> = self.classifiers.iter_mut().map(verdict).collect();
-        let probabilities = match views::combine(&views, self.scale) {
-            Some(found) => views::cooled(found, self.temperature),
-            None => self.shares.clone(),
+        let Self { table, reader, sums } = self;
+        let (scores, known) = table.scores(reader.read(text), sums);
+        let probabilities = table.probabilities(scores, known);
+        let preferences = match table.scale.shift {
+            0.0 => Vec::new(),
+            _ => table.preferences(&probabilities),
         };
-        Prediction { probabilities }
+        let labels = (table.labelling == Labelling::Several).then(|| {
+            let each = probabilities.iter().zip(&table.scale.thresholds).enumerate();
+            each.filter(|(_, (p, least))| **p >= f64::from(**least)).map(|(at, _)| at).collect()
+        });
+        Prediction { probabilities, preferences, labels }
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::train::{Preset, TrainOptions, Trainer};
+    use crate::train::Trainer;
 
-    #[test]
-    fn views_with_other_labels_are_refused() {
-        let mut trainer = Trainer::new(&TrainOptions::new(Preset::Both));
-        for number in 0..30 {
-            trainer.add("sea", format!("the whale {number}").as_bytes());
-            trainer.add("war", format!("the nation {number}").as_bytes());
+    fn trained(labels: &[&str]) -> TextModel {
+        let mut trainer = Trainer::default();
+        for number in 0..40 {
+            for (at, label) in labels.iter().enumerate() {
+                // A few documents are of the wrong label.
+                let own = labels[(at + usize::from(number % 7 == 0)) % labels.len()];
+                trainer.add(label, format!("a {own} {number} the {own}s").as_bytes());
+            }
         }
-        let model = trainer.train().unwrap().model;
-        let bytes = model.to_bytes();
-        let again = TextModel::from_bytes(&bytes).unwrap();
-        assert_eq!((again.views().len(), again.to_bytes() == bytes), (2, true));
-        let texts: [&[u8]; 3] = [b"a whale", b"", b"nat"];
-        for text in texts {
-            assert_eq!(again.predictor().predict(text), model.predictor().predict(text));
-        }
-        assert_eq!(model.predictor().predict(b"").probabilities(), [0.5, 0.5]);
-
-        let order = |numbers: &[usize]| {
-            let members = model.members();
-            let chosen: Vec<_> = numbers.iter().map(|&at| members[at].clone()).collect();
-            TextModel::from_bytes(container_bytes(&chosen))
-        };
-        // About, and the two labels of both views.
-        assert_eq!(order(&[0, 1, 2, 3, 4]).unwrap().views().len(), 2);
-        assert_eq!(order(&[0, 1, 2]).unwrap().views().len(), 1);
-        for wrong in [&[0, 1, 2, 4, 3][..], &[0, 1, 2, 3], &[1, 2, 1], &[0, 1, 1, 2]] {
-            assert!(order(wrong).is_err(), "{wrong:?}");
-        }
-        assert!(matches!(order(&[1, 2, 3]), Err(ModelError::Views)));
+        trainer.train().unwrap().model
     }
 
     #[test]
-    fn evidence_of_views_adds_up_to_the_odds() {
-        let (two, three) = (&["sea", "war"][..], &["sea", "war", "tea"][..]);
-        let warm = [(Preset::Both, 1.6), (Preset::Pairs, 1.6)];
-        let tried = [(two, Preset::Both, 1.0), (three, Preset::Both, 1.0)];
-        let warm = warm.map(|(preset, temperature)| (three, preset, temperature));
-        for (labels, preset, temperature) in tried.into_iter().chain(warm) {
-            let mut trainer = Trainer::new(&TrainOptions::new(preset));
-            for number in 0..40 {
-                for (at, label) in labels.iter().enumerate() {
-                    // A few documents are of the wrong label.
-                    let own = labels[(at + usize::from(number % 7 == 0)) % labels.len()];
-                    trainer.add(label, format!("a {own} {number} the {own}s").as_bytes());
-                }
-            }
-            let mut model = trainer.train().unwrap().model;
-            model.cool(temperature);
-            let text = b"the sea and sets";
-            let explained = model.explain(text).unwrap();
-            let prediction = model.predictor().predict(text);
+    fn models_are_read_back_or_refused() {
+        let model = trained(&["sea", "war", "tea"]);
+        let bytes = model.to_bytes();
+        let again = TextModel::from_bytes(&bytes).unwrap();
+        assert!(again.to_bytes() == bytes);
+        for text in ["a sea", "", "tea at war", "nothing known"] {
+            let predict = |model: &TextModel| model.predictor().predict(text.as_bytes());
+            assert_eq!(predict(&again), predict(&model));
+        }
+        let third = 1.0 / 3.0;
+        assert_eq!(model.predictor().predict(b"").probabilities(), [third; 3]);
+        for at in (0..bytes.len()).step_by(7) {
+            let mut damaged = bytes.clone();
+            damaged[at] ^= 0x40;
+            assert!(TextModel::from_bytes(&damaged).is_err(), "{at}");
+        }
+    }
+
+    #[test]
+    fn smaller_models_fit_and_say_nearly_the_same() {
+        let model = trained(&["sea", "war", "tea"]);
+        let size = model.to_bytes().len() * 3 / 4;
+        let small = model.quantized(8, Some(size));
+        assert!(small.to_bytes().len() <= size);
+        for (at, text) in [(0, "a sea"), (2, "the wars"), (1, "tea")] {
+            assert_eq!(small.predictor().predict(text.as_bytes()).best(), at, "{text}");
+        }
+    }
+
+    #[test]
+    fn evidence_adds_up_to_the_odds_before_the_prior() {
+        for labels in [&["sea", "war"][..], &["sea", "war", "tea"]] {
+            let model = trained(labels);
+            let text = "the seas and a sea ".repeat(20);
+            let explained = model.explain(text.as_bytes());
+            let prediction = model.predictor().predict(text.as_bytes());
             assert_eq!(explained.best, prediction.best());
+            let total = explained.explanation.total();
             let ranked = prediction.ranked(2);
             let of = |place: usize| prediction.probabilities()[ranked[place]];
-            let odds = (of(0) / of(1)).log2();
-            let total = explained.explanation.total();
-            assert!((total - odds).abs() < 1e-3, "{total} {odds}");
+            // The prior's share draws the odds to 1.
+            assert!(total > (of(0) / of(1)).log2() && of(0) > 0.5, "{total}");
+            assert!(explained.explanation.tokens.iter().any(|token| token.text == "sea"));
         }
     }
 
     #[test]
     fn the_most_probable_come_first() {
-        let prediction = Prediction { probabilities: vec![0.1, 0.4, 0.1, 0.4] };
+        let prediction = Prediction::of(vec![0.1, 0.4, 0.1, 0.4]);
         assert_eq!(prediction.best(), 1);
         assert_eq!(prediction.ranked(3), [1, 3, 0]);
         assert_eq!(prediction.ranked(0), [0; 0]);

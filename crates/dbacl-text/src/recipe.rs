@@ -2,12 +2,29 @@
 //! How a model is trained: what a user may choose, as the options of the program spell it and as a
 //! model tells it.
 
-use crate::search::Candidate;
-use crate::train::{Preset, SecondView, TrainOptions};
-use dbacl::{FitOptions, ModelOption, Reference, Scheme};
+use crate::learn::{RunsWish, Wishes};
+use dbacl::{LearnOptions, ModelOption, Scheme};
 
 /// What a model calls the options that it was trained with.
 pub const OPTIONS: &str = "options";
+
+/// Which features a text has, for callers who do not want to choose tokenizer and order. Without
+/// one, words and pairs of words are learned, and runs of characters where texts are short.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Preset {
+    /// Single words: small models.
+    Words,
+    /// Words and pairs of neighbouring words.
+    #[default]
+    Pairs,
+    /// Single words and runs of up to five characters.
+    Chars,
+    /// Words, pairs and runs of characters.
+    Both,
+}
+
+/// What a model calls the columns that its texts were in.
+pub const TEXT_COLUMNS: &str = "text columns";
 
 /// Kinds of text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -37,18 +54,6 @@ impl Kind {
     }
 }
 
-/// The reference measures and their names.
-const MEASURES: [(Reference, &str); 3] = [
-    (Reference::Uniform, "uniform"),
-    (Reference::Dirichlet, "dirichlet"),
-    (Reference::MaximumEntropy, "maxent"),
-];
-
-/// The reference measure of this name: `uniform`, `dirichlet` or `maxent`.
-pub fn reference_by_name(name: &str) -> Option<Reference> {
-    MEASURES.iter().find(|(_, known)| *known == name).map(|&(reference, _)| reference)
-}
-
 /// How a model is trained. What is not said has a value that suits most texts.
 ///
 /// ```
@@ -67,7 +72,7 @@ pub struct Recipe {
     pub tokenizer: Option<Scheme>,
     /// Longest run of words, 1 to 7, in place of what the preset says.
     pub order: Option<u8>,
-    /// Upper and lower case are told apart.
+    /// Upper and lower case are distinguished.
     pub case_sensitive: bool,
     /// Runs of words go on across line ends.
     pub across_lines: bool,
@@ -75,18 +80,20 @@ pub struct Recipe {
     pub kind: Kind,
     /// Regular expressions: what they capture is learned in place of words.
     pub regex: Vec<String>,
-    /// The reference measure of the ordinary categories.
-    pub reference: Reference,
-    /// Cost and blend are chosen by cross-validation.
+    /// All settings are tried, however long it takes.
     pub choose: bool,
     /// What a document on the wrong side costs, above 0.
     pub cost: Option<f64>,
-    /// The share of the ordinary scores that is kept, 0 to 1.
-    pub blend: Option<f64>,
     /// Words that tell the labels apart are not preferred.
     pub no_contrast: bool,
-    /// Every category carries every word.
-    pub exact: bool,
+    /// The share of ordinary weights that the fit starts from, 0 to 1.
+    pub start: Option<f64>,
+    /// The power with which documents of rare labels cost more, 0 to 1.
+    pub balance: Option<f64>,
+    /// Labels are chosen for the mean F1 of all labels.
+    pub for_f1: bool,
+    /// A document may have several labels, or none.
+    pub several: bool,
     /// Documents are fitted in blocks, where they are more than one block holds.
     pub in_blocks: Option<InBlocks>,
 }
@@ -102,7 +109,7 @@ pub struct InBlocks {
 
 impl InBlocks {
     /// The largest number of features that take part, unless another one is given.
-    pub const FEATURES: u64 = dbacl::blocks::FEATURES as u64;
+    pub const FEATURES: u64 = 1 << 19;
 }
 
 impl Default for Recipe {
@@ -115,12 +122,13 @@ impl Default for Recipe {
             across_lines: false,
             kind: Kind::default(),
             regex: Vec::new(),
-            reference: Reference::Uniform,
             choose: false,
             cost: None,
-            blend: None,
             no_contrast: false,
-            exact: false,
+            start: None,
+            balance: None,
+            for_f1: false,
+            several: false,
             in_blocks: None,
         }
     }
@@ -141,17 +149,17 @@ impl Recipe {
             (self.across_lines, "--across-lines"),
             (self.choose, "--choose"),
             (self.no_contrast, "--no-contrast"),
-            (self.exact, "--exact"),
+            (self.for_f1, "--for=macro-f1"),
+            (self.several, "--several"),
         ];
         words.extend(flags.iter().filter(|(is_set, _)| *is_set).map(|&(_, flag)| flag.to_owned()));
-        let measure = MEASURES.iter().find(|(known, _)| *known == self.reference);
         let values = [
             self.tokenizer.map(|it| format!("--tokenizer={}", it.name())),
             self.order.map(|it| format!("--order={it}")),
             Some(format!("--type={}", self.kind.name())),
-            measure.map(|(_, name)| format!("--reference={name}")),
             self.cost.map(|it| format!("--cost={it}")),
-            self.blend.map(|it| format!("--blend={it}")),
+            self.start.map(|it| format!("--start={it}")),
+            self.balance.map(|it| format!("--balance={it}")),
             self.in_blocks.map(|it| format!("--block={}", it.block)),
             self.in_blocks.map(|it| format!("--features={}", it.features)),
         ];
@@ -177,7 +185,14 @@ impl Recipe {
                 ("--across-lines", None) => recipe.across_lines = true,
                 ("--choose", None) => recipe.choose = true,
                 ("--no-contrast", None) => recipe.no_contrast = true,
-                ("--exact", None) => recipe.exact = true,
+                ("--several", None) => recipe.several = true,
+                ("--for", Some("macro-f1")) => recipe.for_f1 = true,
+                ("--start", Some(number)) => {
+                    recipe.start = Some(number.parse().ok().filter(|&it| is_share(it))?);
+                }
+                ("--balance", Some(number)) => {
+                    recipe.balance = Some(number.parse().ok().filter(|&it| is_share(it))?);
+                }
                 ("--tokenizer", Some(name)) => {
                     recipe.tokenizer = Some(Scheme::by_name(name.as_bytes())?);
                 }
@@ -187,12 +202,8 @@ impl Recipe {
                     recipe.order?;
                 }
                 ("--type", Some(name)) => recipe.kind = Kind::by_name(name)?,
-                ("--reference", Some(name)) => recipe.reference = reference_by_name(name)?,
                 ("--cost", Some(number)) => {
                     recipe.cost = Some(number.parse().ok().filter(|&it| is_cost(it))?);
-                }
-                ("--blend", Some(number)) => {
-                    recipe.blend = Some(number.parse().ok().filter(|&it| is_share(it))?);
                 }
                 ("--block", Some(number)) => {
                     let block = number.parse().ok().filter(|&it| it > 0)?;
@@ -209,6 +220,13 @@ impl Recipe {
         Some(recipe)
     }
 
+    /// The options that are not the default, as one types them.
+    pub fn command(&self) -> String {
+        let usual = Self::default().spelling();
+        let own = self.spelling();
+        own.into_iter().filter(|word| !usual.contains(word)).collect::<Vec<_>>().join(" ")
+    }
+
     /// The recipe as a model tells it.
     pub(crate) fn told(&self) -> String {
         // Strings are always JSON.
@@ -220,35 +238,23 @@ impl Recipe {
         Self::of_spelling(&serde_json::from_str::<Vec<String>>(told).ok()?)
     }
 
-    /// The recipe for the candidate that a search has found best: it says how texts are read. All
-    /// other settings stay.
-    #[must_use]
-    pub fn with_candidate(mut self, candidate: Candidate) -> Self {
-        self.preset = candidate.is_both.then_some(Preset::Both);
-        (self.tokenizer, self.order) = (Some(candidate.tokenizer), Some(candidate.order));
-        (self.case_sensitive, self.reference) = (candidate.keeps_case, candidate.reference);
-        self.choose = true;
-        self
-    }
-
-    /// What the library calls it; `warn` is told what is odd about expressions.
-    ///
-    /// # Errors
-    /// [`dbacl::Error::Pattern`] and its like, for expressions that are none.
-    pub fn options(&self, warn: &mut dyn FnMut(String)) -> Result<TrainOptions, dbacl::Error> {
-        let says_features =
-            self.tokenizer.is_some() || self.order.is_some() || !self.regex.is_empty();
-        let usual = match self.preset {
-            None if !says_features => TrainOptions::default(),
-            preset => TrainOptions::new(preset.unwrap_or_default()),
+    /// What is to be learned of texts; `warn` is shown what is odd about expressions.
+    pub(crate) fn wishes(&self, warn: &mut dyn FnMut(String)) -> Result<Wishes, dbacl::Error> {
+        let order = match self.preset {
+            Some(Preset::Words | Preset::Chars) => 1,
+            Some(Preset::Pairs | Preset::Both) | None => 2,
         };
-        let TrainOptions { mut learn, second, mut fit } = usual;
-        if let Some(tokenizer) = self.tokenizer {
-            learn = learn.tokenizer(tokenizer);
-        }
-        if let Some(order) = self.order {
-            learn = learn.order(order);
-        }
+        // Who cuts words in another way wants these, and what expressions capture stands alone.
+        let is_own = self.tokenizer.is_some() || self.order.is_some() || !self.regex.is_empty();
+        let runs = match self.preset {
+            Some(Preset::Words | Preset::Pairs) => RunsWish::None,
+            Some(Preset::Chars | Preset::Both) => RunsWish::Some,
+            None if is_own => RunsWish::None,
+            None => RunsWish::Chosen,
+        };
+        let mut learn = LearnOptions::text()
+            .tokenizer(self.tokenizer.unwrap_or(Scheme::Word))
+            .order(self.order.unwrap_or(order));
         for (is_wanted, option) in [
             (self.case_sensitive, ModelOption::KeepCase),
             (self.across_lines, ModelOption::Straddle),
@@ -262,29 +268,17 @@ impl Recipe {
         for expression in &self.regex {
             learn = learn.pattern(expression, &mut |warning| warn(warning.to_string()))?;
         }
-        learn = learn.reference(self.reference);
-        // What expressions capture is learned in place of words and of characters.
-        let second = second.filter(|_| self.regex.is_empty());
-        let preset = self.preset.unwrap_or(Preset::Both);
-        let second = second.and_then(|SecondView { most_bytes, .. }| {
-            Some(SecondView { most_bytes, ..preset.second(&learn)? })
-        });
-        if self.choose {
-            fit = FitOptions::default();
-        }
-        if let Some(cost) = self.cost {
-            fit = fit.cost(cost);
-        }
-        if let Some(blend) = self.blend {
-            fit = fit.blend(blend);
-        }
-        if self.no_contrast {
-            fit = fit.contrast(false);
-        }
-        if self.exact {
-            fit = fit.exact();
-        }
-        Ok(TrainOptions { learn, second, fit })
+        Ok(Wishes {
+            words: learn.reading().clone(),
+            runs,
+            keeps_case: self.case_sensitive,
+            contrast: self.no_contrast.then_some(false),
+            cost: self.cost,
+            start: self.start,
+            balance: self.balance.unwrap_or(0.0),
+            is_for_f1: self.for_f1,
+            is_thorough: self.choose,
+        })
     }
 }
 
@@ -312,26 +306,27 @@ mod tests {
             across_lines: true,
             kind: Kind::Html,
             regex: vec!["a=(b)".into(), "c".into()],
-            reference: Reference::MaximumEntropy,
             choose: true,
             cost: Some(0.05),
-            blend: Some(1.0),
             no_contrast: true,
-            exact: true,
+            start: Some(0.05),
+            balance: Some(0.5),
+            for_f1: true,
+            several: true,
             in_blocks: Some(InBlocks { block: 7, features: 99 }),
         };
         let both = Recipe { preset: Some(Preset::Both), ..Recipe::default() };
         for recipe in [Recipe::default(), both, all] {
             assert_eq!(Recipe::of_told(&recipe.told()), Some(recipe));
         }
-        let default = ["--type=text", "--reference=uniform"];
+        let default = ["--type=text"];
         assert_eq!(Recipe::default().spelling(), default);
         for word in [
             "--order=8",
             "--order",
             "--cost=0",
             "--cost=nan",
-            "--blend=2",
+            "--start=2",
             "--keep",
             "--block=0",
             "--features=9",

@@ -1,150 +1,20 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //! Labelled documents → a model.
 
+use crate::blocks::BlockError;
 use crate::kept;
-use crate::label::file_name;
-use crate::model::{ModelError, Prediction, TextModel};
+use crate::learn::{Learned, Stopped, Task, learn};
+use crate::model::{ModelError, TextModel};
 use crate::recipe::{OPTIONS, Recipe};
-use crate::views;
-use dbacl::blocks::BlockError;
-use dbacl::measures::{Scored, area_above};
-use dbacl::{
-    CategorySet, Fit, FitError, FitNote, FitOptions, FitQuality, FitSettings, Incomparable,
-    JointFit, LearnOptions, Learner, Reference, Scheme,
-};
-use dbacl_numeric::elementary::log;
+use crate::table::Labelling;
 use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// Bits of the largest table of features while learning.
-const TABLE_BITS: u8 = 24;
-
-/// What a document on the wrong side costs where nothing else is said.
-const COST: f64 = 0.2;
-/// The share of the ordinary scores that is kept where nothing else is said. More of it does harm
-/// where short texts are few.
-const BLEND: f64 = 0.01;
-/// The same share for [`Preset::Words`]: ordinary scores of single words are better than those of
-/// pairs, which count each word several times.
-const WORDS_BLEND: f64 = 0.1;
-/// The same share for [`Preset::Chars`]. Languages that are alike differ in how often they use the
-/// same letters, which ordinary scores tell better than the fit of single documents.
-const CHARS_BLEND: f64 = 0.4;
-/// Bytes of documents up to which characters are looked at as well where nothing else is said:
-/// there they bring most, and training takes part of a second.
-const SMALL: u64 = 1 << 20;
-
-/// What the second view of [`Preset::Both`] reads, and its longest run: shorter ones than the first
-/// view of [`Preset::Chars`], since training and judging take much of their time there.
-const CHARACTERS: (Scheme, u8) = (Scheme::Glyph, 4);
-/// What the second view of [`Preset::Chars`] reads: related languages have short words of their
-/// own.
-const WORDS: (Scheme, u8) = (Scheme::Word, 1);
-
-/// Which features a text has, for callers who do not want to choose tokenizer and order.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Preset {
-    /// Single words: small models.
-    Words,
-    /// Words and pairs of neighbouring words.
-    #[default]
-    Pairs,
-    /// Two views of a text, one of runs of up to five characters and one of single words, which
-    /// judge together: languages, names, short texts, scripts without blanks.
-    Chars,
-    /// Two views of a text, one of pairs and one of characters, which judge together: best for
-    /// short or few texts, and several times slower.
-    Both,
-}
-
-impl Preset {
-    /// How documents are learned, for the first one of two views.
-    pub fn options(self) -> LearnOptions {
-        let (scheme, order) = match self {
-            Self::Words => (Scheme::Word, 1),
-            Self::Pairs | Self::Both => (Scheme::Word, 2),
-            Self::Chars => (Scheme::Glyph, 5),
-        };
-        let options = LearnOptions::text().tokenizer(scheme).order(order);
-        options.reference(Reference::Uniform).max_table_bits(TABLE_BITS)
-    }
-
-    /// What its second view reads of texts whose first view reads them like `learn`.
-    pub(crate) fn second(self, learn: &LearnOptions) -> Option<SecondView> {
-        match self {
-            Self::Words | Self::Pairs => None,
-            Self::Chars => Some(SecondView::new(learn, WORDS)),
-            Self::Both => Some(SecondView::of_characters(learn)),
-        }
-    }
-}
-
-/// A second view of the documents, which is learned and fitted by itself and judges together with
-/// the first.
-#[derive(Debug, Clone)]
-pub struct SecondView {
-    /// How documents are read and learned for it.
-    pub learn: LearnOptions,
-    /// There is none if the documents have more bytes than this, all together.
-    pub most_bytes: u64,
-}
-
-impl SecondView {
-    /// Characters of texts that are else read like `learn`, however many there are.
-    pub fn of_characters(learn: &LearnOptions) -> Self {
-        Self::new(learn, CHARACTERS)
-    }
-
-    fn new(learn: &LearnOptions, (scheme, order): (Scheme, u8)) -> Self {
-        Self { learn: learn.clone().tokenizer(scheme).order(order), most_bytes: u64::MAX }
-    }
-}
-
-/// How a model is trained.
-#[derive(Debug, Clone)]
-pub struct TrainOptions {
-    /// How documents are read and learned.
-    pub learn: LearnOptions,
-    /// How they are read once more, if they are.
-    pub second: Option<SecondView>,
-    /// How the categories of a view are fitted together.
-    pub fit: FitOptions,
-}
-
-/// Those of [`Preset::Both`] for documents of up to one megabyte, and of [`Preset::Pairs`] for
-/// more.
-impl Default for TrainOptions {
-    fn default() -> Self {
-        let mut options = Self::new(Preset::Both);
-        options.second = options.second.map(|view| SecondView { most_bytes: SMALL, ..view });
-        options
-    }
-}
-
-impl TrainOptions {
-    /// The options of a preset, with settings that suit most texts. Those of
-    /// [`FitOptions::default`] are chosen by cross-validation instead.
-    pub fn new(preset: Preset) -> Self {
-        let blend = match preset {
-            Preset::Words => WORDS_BLEND,
-            Preset::Pairs | Preset::Both => BLEND,
-            Preset::Chars => CHARS_BLEND,
-        };
-        let fit = FitOptions::default().cost(COST).blend(blend).quick();
-        let learn = preset.options();
-        let second = preset.second(&learn);
-        Self { learn, second, fit }
-    }
-
-    /// The options as they are for documents that have `bytes` bytes in all; more documents do not
-    /// change them any more.
-    pub(crate) fn settled(&self, bytes: u64) -> Self {
-        let second = self.second.clone().filter(|view| bytes <= view.most_bytes);
-        let second = second.map(|view| SecondView { most_bytes: u64::MAX, ..view });
-        Self { second, ..self.clone() }
-    }
-}
+/// Labels with fewer documents than this are learned badly.
+const FEW: u64 = 20;
+/// What stands between the labels of a document: no label has it.
+const BETWEEN: char = '\n';
 
 /// Why there is no model.
 #[derive(Debug, thiserror::Error)]
@@ -168,12 +38,9 @@ pub enum TrainError {
     /// Learning failed.
     #[error(transparent)]
     Learn(#[from] dbacl::Error),
-    /// The categories cannot be compared.
-    #[error(transparent)]
-    Incomparable(#[from] Incomparable),
-    /// The categories cannot be fitted together.
-    #[error(transparent)]
-    Fit(#[from] FitError),
+    /// Several labels of a document need to be asked for, and cannot be kept.
+    #[error("{0}")]
+    Several(&'static str),
     /// What was made is no model.
     #[error(transparent)]
     Model(#[from] ModelError),
@@ -189,7 +56,7 @@ pub enum TrainError {
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ChangeError {
-    /// Nothing tells how it was trained.
+    /// Nothing says how it was trained.
     #[error("the model does not tell the options that it was trained with")]
     NoRecipe,
     /// It keeps no documents.
@@ -208,57 +75,50 @@ pub struct Trained {
     pub model: TextModel,
     /// Labels with their documents.
     pub labels: Vec<(String, u64)>,
-    /// How well documents were judged that the fit had not seen, by cross-validation.
-    pub quality: FitQuality,
-    /// Documents that were judged for that.
+    /// Errors in documents that the fit had not seen, by cross-validation.
+    pub errors: u64,
+    /// Documents that were classified for that.
     pub judged: u64,
-    /// Documents with words.
+    /// Documents with features.
     pub documents: u64,
-    /// The settings of the fit, of two views those of the first.
-    pub settings: FitSettings,
+    /// What training has chosen, as the model tells it: names and values.
+    pub chosen: Vec<(String, String)>,
     /// What a user should know.
     pub warnings: Vec<String>,
 }
 
-/// Gathers documents and trains a model on them. The same documents in the same order make the same
-/// model, to the byte.
-#[derive(Debug, Clone)]
+/// Gathers documents and trains a model on them. The same documents make the same model, to the
+/// byte.
+#[derive(Debug, Clone, Default)]
 pub struct Trainer {
-    options: TrainOptions,
+    recipe: Recipe,
     /// The texts, one behind the other.
     texts: Vec<u8>,
-    /// Where the texts of each label stand.
-    labels: BTreeMap<String, Vec<Range<usize>>>,
+    /// Where the texts of each label stand, and what they cost. Several labels of a text stand in
+    /// their order, with [`BETWEEN`] between them.
+    labels: BTreeMap<String, Vec<(Range<usize>, f32)>>,
     /// What is told of the model beside what training knows.
     about: Vec<(String, String)>,
     keeps: bool,
-    /// What the options were made of, if they were.
-    recipe: Option<Recipe>,
+}
+
+/// What training is told while it goes on.
+#[derive(Default)]
+pub struct Watch<'a> {
+    /// Ends the training when it is set.
+    pub stop: Option<&'a AtomicBool>,
+    /// Told how much is done, from 0 to 1.
+    pub progress: Option<&'a (dyn Fn(f64) + Sync)>,
 }
 
 impl Trainer {
-    /// A trainer without documents.
-    pub fn new(options: &TrainOptions) -> Self {
-        Self {
-            options: options.clone(),
-            texts: Vec::new(),
-            labels: BTreeMap::new(),
-            about: Vec::new(),
-            keeps: false,
-            recipe: None,
-        }
-    }
-
-    /// A trainer without documents, whose models tell how they were trained; `warn` is told what is
-    /// odd about the recipe.
+    /// A trainer without documents; `warn` is shown what is odd about the recipe.
     ///
     /// # Errors
-    /// Those of [`Recipe::options`].
+    /// [`dbacl::Error::Pattern`] and its like, for expressions that are none.
     pub fn of_recipe(recipe: &Recipe, warn: &mut dyn FnMut(String)) -> Result<Self, dbacl::Error> {
-        let mut trainer = Self::new(&recipe.options(warn)?);
-        trainer.tell(OPTIONS, &recipe.told());
-        trainer.recipe = Some(recipe.clone());
-        Ok(trainer)
+        recipe.wishes(warn)?;
+        Ok(Self { recipe: recipe.clone(), ..Self::default() })
     }
 
     /// A trainer with the recipe and the documents of a model that keeps them: trained at once, it
@@ -273,9 +133,14 @@ impl Trainer {
         if trainer.add_kept(model) { Ok(trainer) } else { Err(ChangeError::NoDocuments) }
     }
 
-    /// What the trainer was made of by [`Self::of_recipe`].
-    pub const fn recipe(&self) -> Option<&Recipe> {
-        self.recipe.as_ref()
+    /// How the model is to be trained.
+    pub const fn recipe(&self) -> &Recipe {
+        &self.recipe
+    }
+
+    /// Says whether a document may have several labels, or none.
+    pub const fn set_several(&mut self, several: bool) {
+        self.recipe.several = several;
     }
 
     /// The same trainer, whose models keep the documents: [`Self::add_kept`] goes on from there.
@@ -311,7 +176,7 @@ impl Trainer {
     /// that is trained then is the one that never had it, byte for byte.
     pub fn forget(&mut self, label: &str, text: &[u8]) -> bool {
         let Some(places) = self.labels.get_mut(label) else { return false };
-        let own = places.iter().rposition(|place| self.texts[place.clone()] == *text);
+        let own = places.iter().rposition(|(place, _)| self.texts[place.clone()] == *text);
         let Some(at) = own else { return false };
         places.remove(at);
         if places.is_empty() {
@@ -322,12 +187,22 @@ impl Trainer {
 
     /// Takes a document.
     pub fn add(&mut self, label: &str, text: &[u8]) {
+        self.add_weighted(&[label], text, 1.0);
+    }
+
+    /// Takes a document with any number of labels, which counts `weight` times. Several labels, or
+    /// none, need [`Recipe::several`].
+    pub fn add_weighted(&mut self, labels: &[&str], text: &[u8], weight: f32) {
         let start = self.texts.len();
         self.texts.extend_from_slice(text);
-        let place = start..self.texts.len();
-        match self.labels.get_mut(label) {
+        let place = (start..self.texts.len(), weight);
+        let mut labels = labels.to_vec();
+        labels.sort_unstable();
+        labels.dedup();
+        let key = labels.join("\n");
+        match self.labels.get_mut(&key) {
             Some(places) => places.push(place),
-            None => drop(self.labels.insert(label.to_owned(), vec![place])),
+            None => drop(self.labels.insert(key, vec![place])),
         }
     }
 
@@ -336,254 +211,155 @@ impl Trainer {
         self.labels.values().map(|places| places.len() as u64).sum()
     }
 
-    /// Their bytes.
-    pub(crate) fn bytes(&self) -> u64 {
-        self.labels.values().flatten().map(|place| place.len() as u64).sum()
-    }
-
     /// Whether there are none.
     pub fn is_empty(&self) -> bool {
         self.labels.is_empty()
     }
 
     /// Labels so far, with their documents.
-    pub fn labels(&self) -> impl Iterator<Item = (&str, usize)> {
-        self.labels.iter().map(|(label, places)| (label.as_str(), places.len()))
-    }
-
-    /// The same trainer without its documents.
-    pub(crate) fn without_documents(&self) -> Self {
-        Self {
-            options: self.options.clone(),
-            texts: Vec::new(),
-            labels: BTreeMap::new(),
-            about: self.about.clone(),
-            keeps: self.keeps,
-            recipe: self.recipe.clone(),
+    pub fn labels(&self) -> BTreeMap<&str, usize> {
+        let mut found = BTreeMap::new();
+        for (labels, places) in &self.labels {
+            for label in labels.split(BETWEEN).filter(|label| !label.is_empty()) {
+                *found.entry(label).or_insert(0) += places.len();
+            }
         }
+        found
     }
 
     /// Documents so far with their labels: label by label, and of each in their order.
     pub fn documents(&self) -> impl Iterator<Item = (&str, &[u8])> {
         self.labels.iter().flat_map(|(label, places)| {
-            places.iter().map(|place| (label.as_str(), &self.texts[place.clone()]))
+            places.iter().map(|(place, _)| (label.as_str(), &self.texts[place.clone()]))
         })
     }
 
     /// Trains the model.
     ///
     /// # Errors
-    /// Fewer than two labels, documents without words, and those of learning and fitting.
+    /// Fewer than two labels, and documents without words.
     pub fn train(&self) -> Result<Trained, TrainError> {
-        self.train_with(&self.options)
+        self.train_watched(&self.recipe, &[], &Watch::default())
     }
 
-    /// From now on the model is to be trained like this.
-    pub fn set_options(&mut self, options: &TrainOptions) {
-        self.options = options.clone();
-    }
-
-    /// How the model is to be trained.
-    pub const fn options(&self) -> &TrainOptions {
-        &self.options
-    }
-
-    /// Trains the model with other options.
-    ///
-    /// # Errors
-    /// Those of [`Self::train`].
-    pub fn train_with(&self, options: &TrainOptions) -> Result<Trained, TrainError> {
-        self.train_stoppable(options, &AtomicBool::new(false))
-    }
-
-    /// Trains the model with other options; another thread may end it by setting `stop`. A fit that
-    /// has begun goes on to its end.
+    /// Trains the model as another recipe says, with texts without labels, which are used if they
+    /// make fewer errors.
     ///
     /// # Errors
     /// [`TrainError::Stopped`], and those of [`Self::train`].
-    pub fn train_stoppable(
+    pub fn train_watched(
         &self,
-        options: &TrainOptions,
-        stop: &AtomicBool,
+        recipe: &Recipe,
+        unlabelled: &[Vec<u8>],
+        watch: &Watch<'_>,
     ) -> Result<Trained, TrainError> {
-        match self.labels.keys().next() {
+        let labels = self.labels();
+        let has_several = self.labels.keys().any(|key| key.is_empty() || key.contains(BETWEEN));
+        match labels.keys().next() {
+            _ if self.labels.is_empty() => return Err(TrainError::NoDocuments),
             None => return Err(TrainError::NoDocuments),
-            Some(label) if self.labels.len() == 1 => {
-                return Err(TrainError::OneLabel { label: label.clone() });
+            Some(&label) if labels.len() == 1 && !recipe.several => {
+                return Err(TrainError::OneLabel { label: label.to_owned() });
+            }
+            Some(_) if has_several && !recipe.several => {
+                return Err(TrainError::Several("documents have several labels or none"));
+            }
+            Some(_) if recipe.several && self.keeps => {
+                return Err(TrainError::Several("documents of several labels cannot be kept"));
             }
             Some(_) => {}
         }
-        let mut fits = vec![self.fit_view(&options.learn, &options.fit, stop)?];
-        if let Some(second) = options.settled(self.bytes()).second {
-            fits.push(self.fit_view(&second.learn, &options.fit, stop)?);
-        }
-        self.model_of(fits)
+        let learned = self.learn(recipe, &labels, unlabelled, watch)?;
+        self.model_of(recipe, &labels, learned)
     }
 
-    /// Learns and fits the categories of one view.
-    fn fit_view(
+    fn learn(
         &self,
-        learn: &LearnOptions,
-        fit: &FitOptions,
-        stop: &AtomicBool,
-    ) -> Result<Fit, TrainError> {
-        let check_stop =
-            || if stop.load(Ordering::Relaxed) { Err(TrainError::Stopped) } else { Ok(()) };
-        let Self { texts, labels, .. } = self;
-        let mut categories = Vec::with_capacity(labels.len());
-        for (label, places) in labels {
-            let mut learner = Learner::new(learn)?;
-            for place in places {
-                check_stop()?;
-                learner.learn(&texts[place.clone()]);
-            }
-            let category = learner.finish().map_err(|error| match error {
-                dbacl::Error::NoTokens => TrainError::NoWords { label: label.clone() },
-                other => other.into(),
-            })?;
-            categories.push((file_name(label), category));
-        }
-        let set = CategorySet::new(categories)?;
-        let mut fit = JointFit::new(&set, &fit.clone().always())?;
-        for (places, name) in labels.values().zip(set.names()) {
-            for place in places {
-                check_stop()?;
-                fit.document(name, &texts[place.clone()])?;
+        recipe: &Recipe,
+        labels: &BTreeMap<&str, usize>,
+        unlabelled: &[Vec<u8>],
+        watch: &Watch<'_>,
+    ) -> Result<Learned, TrainError> {
+        let number = |label: &str| labels.keys().position(|known| *known == label);
+        let (mut texts, mut numbers, mut costs) = (Vec::new(), Vec::new(), Vec::new());
+        for (key, places) in &self.labels {
+            let own: Vec<u32> =
+                key.split(BETWEEN).filter_map(number).filter_map(|at| at.try_into().ok()).collect();
+            for (place, cost) in places {
+                texts.push(&self.texts[place.clone()]);
+                numbers.push(own.clone());
+                costs.push(*cost);
             }
         }
-        let fit = fit.fit()?;
-        check_stop()?;
-        Ok(fit)
+        let go_on = |share: f64| {
+            if let Some(told) = watch.progress {
+                told(share);
+            }
+            !watch.stop.is_some_and(|stop| stop.load(Ordering::Relaxed))
+        };
+        let task = Task {
+            texts,
+            labels: numbers,
+            costs,
+            classes: labels.len(),
+            labelling: if recipe.several { Labelling::Several } else { Labelling::One },
+            unlabelled,
+            wishes: recipe.wishes(&mut |_| {})?,
+            go_on: &go_on,
+        };
+        let learned = learn(&task).map_err(|Stopped| TrainError::Stopped)?;
+        let silent = labels.keys().zip(&learned.documents).find(|(_, documents)| **documents == 0);
+        match silent {
+            Some((label, _)) => Err(TrainError::NoWords { label: (*label).to_owned() }),
+            None => Ok(learned),
+        }
     }
 
-    /// The model of the fits of all views.
-    fn model_of(&self, mut fits: Vec<Fit>) -> Result<Trained, TrainError> {
-        let Self { texts, labels, .. } = self;
+    /// The model of what was learned.
+    fn model_of(
+        &self,
+        recipe: &Recipe,
+        labels: &BTreeMap<&str, usize>,
+        learned: Learned,
+    ) -> Result<Trained, TrainError> {
+        let Learned { table, errors, judged, chosen, documents } = learned;
         let mut about = self.about.clone();
-        let (quality, judged) = match fits.as_slice() {
-            [only] => (only.after, only.judged),
-            several => {
-                let found = self.judge_together(several);
-                about.extend(TextModel::about_views(several.len(), found.scale));
-                (found.quality, found.judged)
-            }
+        about.push((OPTIONS.to_owned(), recipe.told()));
+        about.push(("documents".into(), self.len().to_string()));
+        about.push(("errors in cross-validation".into(), format!("{errors} of {judged}")));
+        about.extend(chosen.iter().cloned());
+        let texts_of = |places: &Vec<(Range<usize>, f32)>| {
+            places.iter().map(|(place, _)| &self.texts[place.clone()]).collect()
         };
-        let of_each = |value: &dyn Fn(&Fit) -> f64| {
-            let mut values: Vec<String> = fits.iter().map(|fit| value(fit).to_string()).collect();
-            values.dedup();
-            values.join(", ")
-        };
-        let documents: Vec<u64> = fits[0].documents.iter().map(|&count| count as u64).collect();
-        let all: u64 = documents.iter().sum();
-        let settings = (of_each(&|fit| fit.settings.cost), of_each(&|fit| fit.settings.blend));
-        about.extend(facts(all, settings, (quality.errors, judged)));
-        let texts_of =
-            |places: &Vec<Range<usize>>| places.iter().map(|place| &texts[place.clone()]).collect();
-        let kept = self.keeps.then(|| kept::write(labels.values().map(texts_of)));
-        let categories_of = |fit: &mut Fit| {
-            let categories = fit.categories.take().unwrap_or_default();
-            categories.into_iter().map(|(_, category)| category).collect()
-        };
-        let views = fits.iter_mut().map(categories_of).collect();
-        let parts = labels.keys().cloned().zip(documents).collect();
-        let model = TextModel::new(parts, views, about, kept)?;
-        let names: Vec<&str> = labels.keys().map(String::as_str).collect();
-        let counts = labels.iter().map(|(label, places)| (label.clone(), places.len() as u64));
+        let kept = self.keeps.then(|| kept::write(self.labels.values().map(texts_of)));
+        let names = || labels.keys().map(|label| (*label).to_owned());
+        let model = TextModel::new(names().zip(documents).collect(), table, about, kept)?;
+        let counts: Vec<(String, u64)> =
+            names().zip(labels.values().map(|&count| count as u64)).collect();
         Ok(Trained {
             model,
-            labels: counts.collect(),
-            quality,
+            warnings: warnings(&counts).into_iter().collect(),
+            labels: counts,
+            errors: errors as u64,
             judged: judged as u64,
-            documents: all,
-            settings: fits[0].settings,
-            warnings: warnings(&fits[0].notes, &names),
+            documents: self.len(),
+            chosen,
         })
     }
-
-    /// How the fits of several views judge documents together that none of them has seen.
-    fn judge_together(&self, fits: &[Fit]) -> Together {
-        let labels = (0u32..).zip(self.labels.values());
-        let truths: Vec<u32> =
-            labels.flat_map(|(label, places)| places.iter().map(move |_| label)).collect();
-        // Each fit tells its documents in their order.
-        let mut held_out: Vec<_> = fits.iter().map(|fit| fit.held_out.iter().peekable()).collect();
-        let mut documents = Vec::new();
-        for (at, &truth) in truths.iter().enumerate() {
-            let found = held_out.iter_mut().filter_map(|fit| fit.next_if(|one| one.0 == at));
-            let views: Vec<&[f64]> = found.map(|(_, view)| view.as_slice()).collect();
-            if views.len() == fits.len() {
-                documents.push((views, truth));
-            }
-        }
-        judge_together(&documents, self.labels.len())
-    }
 }
 
-/// How several views judge documents together. Of each document, `documents` has what the views
-/// find and the number of its label among `labels`.
-pub(crate) fn judge_together(documents: &[(Vec<&[f64]>, u32)], labels: usize) -> Together {
-    let scale = views::scale(documents);
-    let (mut errors, mut scored) = (0, Vec::new());
-    for (views, truth) in documents {
-        let Some(found) = views::combine(views, scale) else { continue };
-        errors += usize::from(Prediction::of(found.clone()).best() != *truth as usize);
-        if let [first, second] = found[..] {
-            let score = log(second.max(f64::MIN_POSITIVE)) - log(first.max(f64::MIN_POSITIVE));
-            scored.push(Scored { score, positive: *truth == 1 });
-        }
-    }
-    let area_above = if labels == 2 { area_above(&scored) } else { 0.0 };
-    Together { scale, quality: FitQuality { errors, area_above }, judged: documents.len() }
-}
-
-/// What several views say together of documents that none of them has seen.
-pub(crate) struct Together {
-    /// See [`crate::views`].
-    pub scale: f64,
-    /// How well they do.
-    pub quality: FitQuality,
-    /// How many documents these were.
-    pub judged: usize,
-}
-
-/// What a model tells of its training: documents, cost and blend, errors and documents judged.
-pub(crate) fn facts(
-    documents: u64,
-    (cost, blend): (String, String),
-    (errors, judged): (usize, usize),
-) -> [(String, String); 4] {
-    let told = [
-        ("documents", documents.to_string()),
-        ("cost", cost),
-        ("blend", blend),
-        ("errors in cross-validation", format!("{errors} of {judged}")),
-    ];
-    told.map(|(name, value)| (name.to_owned(), value))
-}
-
-/// The notes of a fit; those on labels with few documents as one.
-pub(crate) fn warnings(notes: &[FitNote], labels: &[&str]) -> Vec<String> {
-    let mut few = Vec::new();
-    let mut texts = Vec::new();
-    for note in notes {
-        match note {
-            FitNote::FewDocuments { category, documents } => few.push((category, documents)),
-            other => texts.push(other.to_string()),
-        }
-    }
-    let label = |name: &str| labels.iter().find(|label| file_name(label) == name);
-    if let Some((name, documents)) = few.first() {
-        let label = label(name).unwrap_or(&"");
-        let others = few.len() - 1;
-        let others = match others {
-            0 => String::new(),
-            1 => " and of another label".into(),
-            _ => format!(" and of {others} other labels"),
-        };
-        let only = format!("only {documents} documents of the label {label}{others}");
-        texts.push(format!("{only}, fewer than 20: results may be poor"));
-    }
-    texts
+/// What is to be said of labels with few documents.
+pub(crate) fn warnings(labels: &[(String, u64)]) -> Option<String> {
+    let mut few = labels.iter().filter(|(_, documents)| *documents < FEW);
+    let (label, documents) = few.next()?;
+    let others = match few.count() {
+        0 => String::new(),
+        1 => " and few of another label".into(),
+        others => format!(" and few of {others} other labels"),
+    };
+    let noun = if *documents == 1 { "document" } else { "documents" };
+    let only = format!("only {documents} {noun} of the label {label}{others}");
+    Some(format!("{only}: with fewer than {FEW} results may be poor"))
 }
 
 #[cfg(test)]
@@ -591,7 +367,7 @@ mod tests {
     use super::*;
 
     fn trainer() -> Trainer {
-        let mut trainer = Trainer::new(&TrainOptions::default());
+        let mut trainer = Trainer::default();
         for number in 0..30 {
             let text = format!("the whale and ship number {number} at sea");
             trainer.add("sea", text.as_bytes());
@@ -601,71 +377,125 @@ mod tests {
         trainer
     }
 
+    fn with(recipe: Recipe) -> Trainer {
+        Trainer { recipe, ..trainer() }
+    }
+
     #[test]
     fn the_same_documents_make_the_same_bytes() {
-        let one = trainer().train().unwrap();
-        assert_eq!(one.labels, [("a war".to_owned(), 30), ("sea".to_owned(), 30)]);
-        assert_eq!((one.documents, one.judged, one.quality.errors), (60, 16, 0));
-        assert_eq!(one.warnings, [""; 0]);
-        assert_eq!(one.model.to_bytes(), trainer().train().unwrap().model.to_bytes());
+        let trained = trainer().train().unwrap();
+        assert_eq!((trained.documents, trained.errors, trained.judged), (60, 0, 60));
+        assert_eq!(trained.labels, [("a war".into(), 30), ("sea".into(), 30)]);
+        assert_eq!(trained.warnings, [""; 0]);
+        // Not even their order matters.
+        let mut turned = Trainer::default();
+        let all: Vec<(String, Vec<u8>)> =
+            trainer().documents().map(|(label, text)| (label.into(), text.to_vec())).collect();
+        all.iter().rev().for_each(|(label, text)| turned.add(label, text));
+        let turned = turned.train().unwrap().model.to_bytes();
+        assert!(turned == trained.model.to_bytes());
     }
 
     #[test]
     fn what_cannot_be_trained_is_told() {
         let error = |trainer: Trainer| trainer.train().unwrap_err().to_string();
-        let empty = || Trainer::new(&TrainOptions::default());
-        assert_eq!(error(empty()), "there are no documents");
-        let mut one = empty();
-        one.add("spam", b"text");
-        let expected = "all documents have the label spam: two labels or more are needed";
-        assert_eq!(error(one), expected);
+        assert_eq!(error(Trainer::default()), "there are no documents");
+        let mut one = Trainer::default();
+        one.add("sea", b"a ship");
+        assert!(error(one).starts_with("all documents have the label sea: "));
         let mut silent = trainer();
-        silent.add("none", b"... !");
-        let expected = "the documents of the label none have no words that could be learned";
-        assert_eq!(error(silent), expected);
+        silent.add("void", b" \n");
+        assert!(error(silent).starts_with("the documents of the label void have no words"));
+        let mut several = trainer();
+        several.add_weighted(&["sea", "a war"], b"a ship at war", 1.0);
+        assert!(error(several).contains("several labels"));
+        let stop = AtomicBool::new(true);
+        let watch = Watch { stop: Some(&stop), progress: None };
+        let stopped = trainer().train_watched(&Recipe::default(), &[], &watch);
+        assert!(matches!(stopped, Err(TrainError::Stopped)));
     }
 
     #[test]
-    fn what_is_kept_can_be_trained_again() {
+    fn documents_may_have_several_labels_or_none() {
+        let mut trainer = with(Recipe { several: true, ..Recipe::default() });
+        for number in 0..30 {
+            let both = format!("the ship {number} in the battle of the nation at sea");
+            trainer.add_weighted(&["sea", "a war"], both.as_bytes(), 1.0);
+            trainer.add_weighted(&[], format!("bread and butter {number}").as_bytes(), 1.0);
+        }
+        let model = trainer.train().unwrap().model;
+        let model = TextModel::from_bytes(model.to_bytes()).unwrap();
+        assert!(model.has_several());
+        let labels = |text: &str| model.predictor().predict(text.as_bytes()).labels();
+        assert_eq!(labels("a ship in the battle of the nation at sea"), [0, 1]);
+        assert_eq!(labels("the whale and ship at sea"), [1]);
+        assert_eq!(labels("bread and butter"), [0; 0]);
+    }
+
+    #[test]
+    fn labels_that_are_rare_can_weigh_more() {
+        let mut trainer = Trainer::default();
+        for number in 0..100 {
+            trainer.add("often", format!("common words {number} and more").as_bytes());
+        }
+        for number in 0..10 {
+            trainer.add("rare", format!("common words {number} and odd").as_bytes());
+        }
+        let rare = |recipe: &Recipe| {
+            let trained = trainer.train_watched(recipe, &[], &Watch::default()).unwrap();
+            trained.model.predictor().predict(b"words and more odd").probabilities()[1]
+        };
+        let balanced = Recipe { balance: Some(1.0), ..Recipe::default() };
+        assert!(rare(&balanced) > rare(&Recipe::default()));
+    }
+
+    #[test]
+    fn texts_without_labels_are_used_where_they_help() {
+        let words = [
+            ["whale", "ship", "sailor", "harbour", "wave", "deck", "mast", "anchor"],
+            ["nation", "soldier", "battle", "army", "cannon", "general", "peace", "treaty"],
+        ];
+        let text = |label: usize, number: usize| {
+            let own = |at: usize| words[label][at % 8];
+            format!("{} {} {} the {number}", own(number), own(number + 1), own(number * 3))
+        };
+        let mut trainer = Trainer::default();
+        for number in 0..12 {
+            trainer.add("sea", text(0, number).as_bytes());
+            trainer.add("war", text(1, number).as_bytes());
+        }
+        let many: Vec<Vec<u8>> = (0..400).map(|at| text(at % 2, at / 2).into_bytes()).collect();
+        let trained = trainer.train_watched(trainer.recipe(), &many, &Watch::default()).unwrap();
+        let told = trained.chosen.iter().find(|(name, _)| name == "texts without labels");
+        assert!(told.is_some_and(|(_, what)| what.starts_with("400 ")), "{:?}", trained.chosen);
+    }
+
+    #[test]
+    fn kept_documents_are_learned_again() {
         let mut more = trainer();
         more.add("sea", b"a harbour");
         let more = more.keeping();
         let model = TextModel::from_bytes(more.train().unwrap().model.to_bytes()).unwrap();
-        let mut again = Trainer::new(&TrainOptions::default()).keeping();
+        let mut again = Trainer::default().keeping();
         assert!(again.add_kept(&model));
-        assert_eq!(again.train().unwrap().model.to_bytes(), model.to_bytes());
+        assert!(again.train().unwrap().model.to_bytes() == model.to_bytes());
         assert!(again.forget("sea", b"a harbour") && !again.forget("sea", b"a harbour"));
         assert!(!again.forget("lake", b"a harbour"));
         let before = trainer().keeping().train().unwrap().model;
-        assert_eq!(again.train().unwrap().model.to_bytes(), before.to_bytes());
+        assert!(again.train().unwrap().model.to_bytes() == before.to_bytes());
         assert!(!again.add_kept(&trainer().train().unwrap().model));
     }
 
     #[test]
-    fn many_documents_have_one_view_unless_two_are_asked_for() {
-        let usual = TrainOptions::default();
-        let second = |options: &TrainOptions, bytes| options.settled(bytes).second.is_some();
-        assert!(second(&usual, SMALL) && !second(&usual, SMALL + 1));
-        assert!(second(&TrainOptions::new(Preset::Both), u64::MAX));
-        assert!(second(&TrainOptions::new(Preset::Chars), u64::MAX));
-        assert!(!second(&TrainOptions::new(Preset::Pairs), 1));
-        assert!(second(&usual.settled(SMALL), u64::MAX), "what was settled stays");
-        let documents = trainer();
-        let places = || documents.labels.values().flatten();
-        let bytes: u64 = places().map(|place| place.len() as u64).sum();
-        assert_eq!(documents.bytes(), bytes);
-        let views = |options| documents.train_with(&options).unwrap().model.views().len();
-        assert_eq!((views(usual.settled(0)), views(usual.settled(u64::MAX))), (2, 1));
-    }
-
-    #[test]
     fn few_documents_are_told_once() {
-        let mut trainer = trainer();
-        for label in ["x", "y", "z"] {
-            trainer.add(label, b"a text of few");
-        }
-        let expected = "only 1 documents of the label x and of 2 other labels, fewer than 20: \
-                        results may be poor";
-        assert_eq!(trainer.train().unwrap().warnings, [expected]);
+        let count = |label: &str, documents| (label.to_owned(), documents);
+        let told = |labels: &[(String, u64)]| warnings(labels).unwrap_or_default();
+        assert_eq!(told(&[count("a", 20)]), "");
+        assert_eq!(
+            told(&[count("a", 1), count("b", 90)]),
+            "only 1 document of the label a: with fewer than 20 results may be poor"
+        );
+        let three = [count("a", 3), count("b", 1), count("c", 4)];
+        assert!(told(&three).starts_with("only 3 documents of the label a and few of 2 other"));
     }
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //! Completions and manual page say what the options say. After a change of the options,
-//! `BLESS=1 cargo test -p dbacl-text interface` writes them anew.
+//! `BLESS=1 cargo test -p dbacl-text interface` writes them again.
 
 use dbacl_testing::terminal::shows_escapes;
 use dbacl_testing::verbs::{check_completions, check_manual};

@@ -85,7 +85,7 @@ pub fn action(scheme: Scheme, state: &mut State, c: u8, ahead: Ahead<'_>) -> Byt
     match scheme {
         Scheme::Alpha => take_if(is_alpha(c)),
         // `word` and `glyph` have a tokenizer of their own ([`crate::unicode`]).
-        Scheme::Alnum | Scheme::Word | Scheme::Glyph => take_if(is_alnum(c)),
+        Scheme::Alnum | Scheme::Word | Scheme::Glyph | Scheme::Gram => take_if(is_alnum(c)),
         Scheme::Graph => take_if(is_graph(c)),
         Scheme::Char => {
             if is_graph(c) {
@@ -242,7 +242,7 @@ fn adp(state: State, c: u8, ahead: Ahead<'_>) -> (ByteAction, State) {
     }
 }
 
-/// Bytes of a mail atom, without the apostrophe and the slash.
+/// Bytes of a message atom, without the apostrophe and the slash.
 pub const fn is_atom(byte: u8) -> bool {
     is_alnum(byte)
         || matches!(
@@ -275,9 +275,4 @@ fn cef2(state: State, c: u8, ahead: Ahead<'_>) -> (ByteAction, State) {
         State::Plain | State::Colon if c == b':' && is_atom(n) => (Take, State::Colon),
         _ => (Cut, State::Start),
     }
-}
-
-/// Whether the words of the scheme are runs of bytes of one class, so that it never looks ahead.
-pub const fn is_plain_run(scheme: Scheme) -> bool {
-    matches!(scheme, Scheme::Alpha | Scheme::Alnum | Scheme::Graph)
 }

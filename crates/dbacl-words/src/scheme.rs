@@ -23,11 +23,13 @@ pub enum Scheme {
     Word = 8,
     /// Characters of any language, by Unicode.
     Glyph = 9,
+    /// Four neighbouring bytes of text in any language, folded by Unicode.
+    Gram = 10,
 }
 
 impl Scheme {
     /// All schemes, in the order of their numbers.
-    pub const ALL: [Self; 9] = [
+    pub const ALL: [Self; 10] = [
         Self::Char,
         Self::Alpha,
         Self::Alnum,
@@ -37,11 +39,12 @@ impl Scheme {
         Self::Cef2,
         Self::Word,
         Self::Glyph,
+        Self::Gram,
     ];
 
     /// Whether the scheme sees characters of Unicode, not bytes.
     pub const fn is_unicode(self) -> bool {
-        matches!(self, Self::Word | Self::Glyph)
+        matches!(self, Self::Word | Self::Glyph | Self::Gram)
     }
 
     /// The scheme's name as `-e` takes it.
@@ -56,6 +59,7 @@ impl Scheme {
             Self::Cef2 => "cef2",
             Self::Word => "word",
             Self::Glyph => "glyph",
+            Self::Gram => "gram",
         }
     }
 

@@ -17,12 +17,12 @@ pub struct Tokenizer {
     straddle: bool,
     order: usize,
     state: State,
-    /// Number of words since n-grams last began anew, at most one more than the window holds.
+    /// Number of words since n-grams last began again, at most one more than the window holds.
     words: usize,
     word: [u8; WORD_WINDOW],
     length: usize,
     marks: Box<Marks>,
-    /// The tokenizer that is used instead for `word` and `glyph`.
+    /// The tokenizer that is used instead for `word`, `glyph` and `gram`.
     unicode: Option<Box<UnicodeTokenizer>>,
 }
 
@@ -51,7 +51,7 @@ impl Tokenizer {
         }
     }
 
-    /// Takes note that n-grams begin anew, as at the end of a file.
+    /// Takes note that n-grams begin again, as at the end of a file.
     pub fn end_of_file(&mut self) {
         self.words = 0;
     }
@@ -73,7 +73,9 @@ impl Tokenizer {
             Scheme::Alnum => RunClass::Alnum,
             Scheme::Graph => RunClass::Graph,
             Scheme::Cef | Scheme::Adp | Scheme::Cef2 => return self.line_by_marks(line, sink),
-            Scheme::Char | Scheme::Word | Scheme::Glyph => return self.line_by_state(line, sink),
+            Scheme::Char | Scheme::Word | Scheme::Glyph | Scheme::Gram => {
+                return self.line_by_state(line, sink);
+            }
         };
         // A newline within joined lines ends n-grams; only the general code handles that.
         if !self.straddle && self.order > 1 {

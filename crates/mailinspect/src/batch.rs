@@ -12,9 +12,9 @@ use crate::mail::judge::{Judge, Scoring};
 use crate::mail::mailbox::Mailbox;
 use crate::mail::order;
 use crate::mail::select::{Selection, content};
-use dbacl::numeric::cformat;
 use dbacl_cli::json::Json;
 use dbacl_cli::output::raw;
+use dbacl_numeric::cformat;
 
 /// The messages to list, sorted as the options ask for.
 pub fn collect(

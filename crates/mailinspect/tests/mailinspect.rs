@@ -43,7 +43,7 @@ fn folder() -> tempfile::TempDir {
     place
 }
 
-/// Learns the category `name` in `place` from one mail.
+/// Learns the category `name` in `place` from one message.
 fn learn(place: &Path, options: &[&str], name: &str, text: &str) {
     fs::write(place.join("learn"), format!("From x@x\n{text}")).expect("written");
     let status = Command::new(programs().join("dbacl"))
@@ -393,7 +393,7 @@ fn exact_scores_are_the_classifier_s() {
 #[test]
 fn mails_in_any_character_set_are_ranked_as_unicode_text() {
     let place = tempfile::tempdir().expect("a temporary folder");
-    for kind in ["email:unicode", "email:traits"] {
+    for kind in ["email:unicode"] {
         let options = ["-T", kind, "-e", "word"];
         learn(place.path(), &options, "sea", "\nкрасная лодка стоит в гавани\n");
         // The same words in UTF-8, KOI8-R and as a page; then others.

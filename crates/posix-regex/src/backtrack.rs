@@ -33,7 +33,7 @@ pub struct Backtracker {
 
 impl Backtracker {
     /// The leftmost match at or after `from`: its position and record. Takes the steps that it
-    /// needed from `budget`; a budget of 0 afterwards tells that the search was given up.
+    /// needed from `budget`; a budget of 0 afterwards says that the search was given up.
     pub fn first(
         &mut self,
         program: &Program,

@@ -78,7 +78,7 @@ impl Expression {
     }
 
     /// Searches `subject` from `at` on, which is the beginning of what the search sees: only `bol`
-    /// tells whether a line begins there. Fills in where the groups matched, from the beginning of
+    /// says whether a line begins there. Fills in where the groups matched, from the beginning of
     /// `subject`, if there is a match.
     ///
     /// Costs subject × program. With back-references it can cost more, up to a limit: see

@@ -16,7 +16,7 @@ use crate::syntax::{Node, Tree};
 
 /// Bound on the engine's own program, in bytes.
 const SIZE_LIMIT: usize = 1 << 20;
-/// Counts above this are not told apart.
+/// Counts above this are not distinguished.
 const COUNT_LIMIT: u32 = 4;
 
 /// A search for places where an expression could match.

@@ -282,7 +282,7 @@ impl Parser<'_> {
         })
     }
 
-    /// One atom with its quantifiers. `first` tells that it begins a branch.
+    /// One atom with its quantifiers. `first` says that it begins a branch.
     fn expression(&mut self, first: bool) -> Result<NodeId, Error> {
         let (token, length) = self.peek();
         let begin = self.at;

@@ -5,14 +5,14 @@ use chess_adapter::play::classifier::{ChildProcesses, Program};
 use chess_adapter::play::engine::{Engine, EngineFactory};
 use chess_adapter::play::settings::Settings;
 use chess_adapter::protocol::{uci, xboard};
-use chess_adapter::text::notation::Spelling;
-use chess_adapter::text::prepare::{self, Options, Statistics};
+use chess_games::notation::Spelling;
+use chess_games::prepare::{self, Options, Statistics};
 use std::path::Path;
 
 fn engine() -> Engine {
     let nobody = Path::new("/nonexistent");
     let program = Program::find(Some(nobody), &[], &ChildProcesses::default());
-    Engine::new(Settings::default(), EngineFactory { program, template: None }, Spelling::default())
+    Engine::new(Settings::default(), EngineFactory { program }, Spelling::default())
 }
 
 /// The first byte chooses what the rest is: a dialogue in one of the protocols, or a PGN file. No

@@ -2,22 +2,22 @@
 //! Targets for what programs read besides mail: lines, categories, counts, command lines, risk
 //! specifications.
 
-use dbacl::category::reader::Category;
-use dbacl::cli::dbacl::options::TABLE;
-use dbacl::cli::getopt::{self, Event};
-use dbacl::input::lines::{LineReader, Stream};
-use dbacl::learn::memory_dump;
-use dbacl::learn::reference::Reference;
-use dbacl::learn::state::LearningState;
-use dbacl::learn::{LearnSettings, Progress, finish};
-use dbacl::model::medium::Medium;
-use dbacl::model::settings::{ModelOptions, Scheme};
-use dbacl::risk::evidence::{CapturedRows, Condition, GROUPS};
-use dbacl::risk::{expression, parse};
-use dbacl::token::id::FeatureId;
-use dbacl::token::ngram::Window;
-use dbacl::token::tokenizer::Tokenizer;
-use dbacl::token::word::{MAX_WORD, Word, WordSink};
+use dbacl_classic::dbacl::options::TABLE;
+use dbacl_cli::getopt::{self, Event};
+use dbacl_engine::category::reader::Category;
+use dbacl_engine::input::lines::{LineReader, Stream};
+use dbacl_engine::learn::memory_dump;
+use dbacl_engine::learn::reference::Reference;
+use dbacl_engine::learn::state::LearningState;
+use dbacl_engine::learn::{LearnSettings, Progress, finish};
+use dbacl_engine::token::id::FeatureId;
+use dbacl_engine::token::ngram::Window;
+use dbacl_engine::token::tokenizer::Tokenizer;
+use dbacl_engine::token::word::{MAX_WORD, Word, WordSink};
+use dbacl_model::medium::Medium;
+use dbacl_model::settings::{ModelOptions, Scheme};
+use dbacl_risk::evidence::{CapturedRows, Condition, GROUPS};
+use dbacl_risk::{expression, parse};
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStringExt;
 use std::sync::OnceLock;
@@ -47,7 +47,7 @@ pub fn tokenizer(data: &[u8]) {
     for line in text.split_inclusive(|&byte| byte == b'\n') {
         let mut line: Vec<u8> = line.iter().copied().filter(|&byte| byte != 0).collect();
         let length = line.len();
-        let mut sink = |feature: dbacl::token::Feature<'_>| {
+        let mut sink = |feature: dbacl_engine::token::Feature<'_>| {
             assert!((1..=order).contains(&feature.order));
             assert!(feature.body.len() <= 1 + 7 * 32);
         };

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //! A fitted set's folder of generations, as damage, other programs or other users may have left it.
 
-use dbacl::joint::checksum::Checksum;
-use dbacl::joint::store::{Change, Name, Opened, Store};
+use dbacl_joint::checksum::Checksum;
+use dbacl_store::generations::{Change, Force, Name, Opened, Store};
 use std::ffi::OsStr;
 use std::fs;
 use std::os::unix::fs::symlink;
@@ -169,7 +169,7 @@ fn publish(room: &Room, change: Change, is_forced: bool) -> bool {
         return false;
     }
     let before = fs::read_link(room.store.folder().join("current")).ok();
-    if change.publish(is_forced).is_err() {
+    if change.publish(if is_forced { Force::All } else { Force::Lessons }).is_err() {
         assert_eq!(before, fs::read_link(room.store.folder().join("current")).ok());
         return false;
     }

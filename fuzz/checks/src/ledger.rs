@@ -2,15 +2,15 @@
 //! A ledger and the state beside it, as documents come and go, power fails and files are read
 //! again.
 
-use dbacl::joint::checksum::Checksum;
-use dbacl::joint::documents::{Term, fingerprint};
-use dbacl::joint::ledger::{Ledger, Name, Record, Settings};
-use dbacl::joint::scoring::Scoring;
-use dbacl::joint::state::State;
-use dbacl::joint::state::head::{Numbers, Side};
-use dbacl::model::settings::{ModelOptions, Scheme};
-use dbacl::numeric::quantize::QuantWeight;
-use dbacl::token::id::FeatureId;
+use dbacl_engine::token::id::FeatureId;
+use dbacl_joint::checksum::Checksum;
+use dbacl_joint::documents::{Term, fingerprint};
+use dbacl_joint::scoring::Scoring;
+use dbacl_model::settings::{ModelOptions, Scheme};
+use dbacl_numeric::quantize::QuantWeight;
+use dbacl_store::ledger::{Ledger, Name, Record, Settings};
+use dbacl_store::state::State;
+use dbacl_store::state::head::{Numbers, Side};
 
 /// A feature and its new weight.
 type Weight = (FeatureId, QuantWeight);

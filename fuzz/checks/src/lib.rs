@@ -3,7 +3,7 @@
 //!
 //! A *target* is a function that takes any bytes and panics when a rule is broken; [`TARGETS`] has
 //! all of them. Tests give them the seeds of `fuzz/seeds`, and `fuzz/run` builds them with coverage
-//! and finds further inputs; see `docs/fuzzing.md`.
+//! and finds further inputs; see `docs/lab/fuzzing.md`.
 
 mod chess;
 mod files;
@@ -19,16 +19,16 @@ pub use files::{category_open, learning_state, lines, options, risk, tokenizer, 
 pub use generations::generations;
 pub use imap::{imap_lessons, imap_server, imap_state};
 pub use ledger::ledger_state;
-pub use mutation::{changed, seeds};
+pub use mutation::{changed, grown, processor_time, seeds};
 pub use passing::mail_filter;
 pub use server::{server_http, server_milter, server_opensmtpd, server_spamc};
 
-use dbacl::charset::{self, Charset, Decoder};
-use dbacl::filter::markup::{Markup, MarkupChoice};
-use dbacl::filter::mime::{Boundaries, Content};
-use dbacl::filter::{Filter, LineFate, decode as decoders};
-use dbacl::model::settings::{Locale, ModelOption, ModelOptions};
-use dbacl::token::pattern::{Expression, PatternList, Syntax};
+use dbacl_charset::{self, Charset, Decoder};
+use dbacl_engine::token::pattern::{Expression, PatternList, Syntax};
+use dbacl_filter::markup::{Markup, MarkupChoice};
+use dbacl_filter::mime::{Boundaries, Content};
+use dbacl_filter::{Filter, LineFate, decode as decoders};
+use dbacl_model::settings::{Locale, ModelOption, ModelOptions};
 
 /// What takes any bytes, and panics when a rule is broken.
 pub type Target = fn(&[u8]);
@@ -165,7 +165,7 @@ pub fn unicode_mail(data: &[u8]) {
                 assert!(std::str::from_utf8(&line).is_ok() && line.len() <= 8193);
                 output += line.len();
             }
-            // A byte may become three, each text has its end, and labels are written anew.
+            // A byte may become three, each text has its end, and labels are written again.
             assert!(output <= 8 * input);
             assert!((1..16).contains(&filter.medium().number()));
         }
@@ -201,7 +201,7 @@ pub fn charset(data: &[u8]) {
     let charset = charset.unwrap_or_else(|| Charset::detect(text)).or_detect(text);
     assert_eq!(Charset::by_label(charset.name().as_bytes()), Some(charset));
     let mut whole = Vec::new();
-    charset::decode(charset, text, &mut whole);
+    dbacl_charset::decode(charset, text, &mut whole);
     assert!(std::str::from_utf8(&whole).is_ok() && whole.len() <= 3 * text.len() + 6);
     let mut decoder = Decoder::new(charset);
     let mut pieces = Vec::new();
@@ -240,10 +240,10 @@ pub fn pattern(data: &[u8]) {
 
 /// Ledgers, states and the `# refit` line: read back what was read, or refuse it.
 pub fn refit(data: &[u8]) {
-    use dbacl::joint::grounds::Grounds;
-    use dbacl::joint::header::RefitLine;
-    use dbacl::joint::ledger::{Head, Ledger, Record, write_record};
-    use dbacl::joint::state::State;
+    use dbacl_joint::grounds::Grounds;
+    use dbacl_joint::header::RefitLine;
+    use dbacl_store::ledger::{Head, Ledger, Record, write_record};
+    use dbacl_store::state::State;
     if let Ok(ledger) = Ledger::parse(data) {
         let bytes = ledger.bytes();
         let is_as_it_was = Head::parse(data).is_ok_and(|head| head == ledger.head);
@@ -286,13 +286,13 @@ pub fn refit(data: &[u8]) {
 /// Counts files: the bytes, and the bytes with a checksum that fits. What can be read is written
 /// the same way again and again, can be merged with itself, and be learned from.
 pub fn counts(data: &[u8]) {
-    use dbacl::learn::LearnSettings;
-    use dbacl::learn::counter::Counter;
-    use dbacl::learn::reference::Reference;
-    use dbacl::learn::state::LearningState;
-    use dbacl::shards::counts::{Counts, Documents};
-    use dbacl::shards::file;
-    use dbacl::shards::replay::{Order, replay};
+    use dbacl_engine::learn::LearnSettings;
+    use dbacl_engine::learn::counter::Counter;
+    use dbacl_engine::learn::reference::Reference;
+    use dbacl_engine::learn::state::LearningState;
+    use dbacl_engine::shards::counts::{Counts, Documents};
+    use dbacl_engine::shards::file;
+    use dbacl_engine::shards::replay::{Order, replay};
     let _ = file::read(&mut &*data);
     let body = &data[..data.len().saturating_sub(4)];
     let sealed = [body, &crc32fast::hash(body).to_le_bytes()].concat();

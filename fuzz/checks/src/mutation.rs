@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //! Inputs that differ a little from others.
 
-use dbacl::numeric::random::SplitMix64;
+use dbacl_numeric::random::SplitMix64;
+use std::time::Duration;
 
 /// Changes `data` at one place: a byte, a cut, or a piece of `other`.
 pub fn change(data: &mut Vec<u8>, other: &[u8], random: &mut SplitMix64) {
@@ -29,6 +30,19 @@ pub fn changed(seeds: &[Vec<u8>], places: usize, random: &mut SplitMix64) -> Vec
         change(&mut data, &seeds[other], random);
     }
     data
+}
+
+/// `data` over and over, until it has so many bytes.
+pub fn grown(data: &[u8], size: usize) -> Vec<u8> {
+    data.iter().copied().cycle().take(if data.is_empty() { 0 } else { size }).collect()
+}
+
+/// The processor time that this thread has taken. Unlike the time of day it hardly depends on what
+/// else the machine does.
+pub fn processor_time() -> Duration {
+    let time = rustix::time::clock_gettime(rustix::time::ClockId::ThreadCPUTime);
+    let part = |part: i64| u64::try_from(part).unwrap_or(0);
+    Duration::from_secs(part(time.tv_sec)) + Duration::from_nanos(part(time.tv_nsec))
 }
 
 /// The seeds of a target, in the order of their bytes.

@@ -62,7 +62,7 @@ fn expected(mail: &[u8]) -> Vec<u8> {
     [envelope, b"X-DBACL: error", end, &between, rest].concat()
 }
 
-/// Filters a mail in a folder without categories.
+/// Filters a message in a folder without categories.
 pub fn mail_filter(data: &[u8]) {
     let mut command = Command::new(program());
     command.args(["--mail-filter", "/nowhere"]).env_clear().env("LC_ALL", "C");

@@ -2,11 +2,11 @@
 //! Protocols of mail servers: any bytes from a client are answered or refused, and the server goes
 //! on.
 
+use dbacl_server::budget::Peer;
 use dbacl_server::config::Config;
 use dbacl_server::engine::Engine;
 use dbacl_server::http::{self, HttpRole};
-use dbacl_server::listen::Stream;
-use dbacl_server::log::Level;
+use dbacl_server::log::Log;
 use dbacl_server::{milter, opensmtpd, spamc};
 use std::io;
 use std::sync::Arc;
@@ -15,16 +15,18 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt, DuplexStream};
 use tokio::runtime::{Builder, Runtime};
 use tokio::sync::watch;
 
+/// Who may do everything.
+const ROOT: Peer = Peer::User(0);
+
 /// Bytes on their way in either direction.
 const PIPE: usize = 1 << 16;
 
 /// A server without a filter, and with little memory.
 fn engine() -> Arc<Engine> {
-    let mut config =
-        Config { models: None, default: None, log: Level::Silent, ..Config::default() };
+    let mut config = Config { models: None, default: None, ..Config::default() };
     config.limits.mail = 4096;
     config.limits.memory = 8192;
-    Arc::new(Engine::new(config))
+    Arc::new(Engine::new(config, Log::silent()))
 }
 
 fn runtime() -> Runtime {
@@ -49,7 +51,7 @@ async fn say(data: &[u8], client: DuplexStream) -> Vec<u8> {
 pub fn server_spamc(data: &[u8]) {
     let (client, server) = tokio::io::duplex(PIPE);
     let answer = runtime().block_on(async {
-        let (answer, ()) = tokio::join!(say(data, client), spamc::serve(engine(), server, true));
+        let (answer, ()) = tokio::join!(say(data, client), spamc::serve(engine(), server, ROOT));
         answer
     });
     if answer.is_empty() {
@@ -69,9 +71,8 @@ pub fn server_spamc(data: &[u8]) {
 /// HTTP.
 pub fn server_http(data: &[u8]) {
     let (client, server) = tokio::io::duplex(PIPE);
-    let server: Box<dyn Stream> = Box::new(server);
     let answer = runtime().block_on(async {
-        let serve = http::serve(engine(), server, HttpRole::Rspamd, true);
+        let serve = http::serve(engine(), server, HttpRole::Rspamd, ROOT);
         let (answer, ()) = tokio::join!(say(data, client), serve);
         answer
     });
@@ -93,13 +94,14 @@ impl indymilter::Listener for Once {
 pub fn server_milter(data: &[u8]) {
     let (client, server) = tokio::io::duplex(PIPE);
     let (stop, stopped) = watch::channel(false);
+    let (_reload, engines) = watch::channel(engine());
     runtime().block_on(async {
         let speak = async {
             let answer = say(data, client).await;
             let _ = stop.send(true);
             answer
         };
-        tokio::join!(speak, milter::serve(engine(), Once(Some(server)), stopped));
+        tokio::join!(speak, milter::serve(engines, Once(Some(server)), stopped));
     });
 }
 
@@ -108,8 +110,9 @@ pub fn server_opensmtpd(data: &[u8]) {
     let mut answer = Vec::new();
     opensmtpd::converse(&engine(), &mut &data[..], &mut answer).expect("memory can be written");
     for line in answer.split_inclusive(|&byte| byte == b'\n') {
-        let is_known =
-            [&b"register|"[..], b"filter-dataline|"].iter().any(|it| line.starts_with(it));
+        let is_known = [&b"register|"[..], b"filter-dataline|", b"filter-result|"]
+            .iter()
+            .any(|it| line.starts_with(it));
         assert!(is_known && line.ends_with(b"\n"), "{}", String::from_utf8_lossy(line));
     }
 }

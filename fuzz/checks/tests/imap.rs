@@ -2,8 +2,8 @@
 //! A hostile IMAP server: dialogues with changed bytes end in faults, and teach nothing that nobody
 //! has said. `DBACL_IMAP_ROUNDS` is how many are tried (2,000).
 
-use dbacl::numeric::random::SplitMix64;
 use dbacl_fuzz::{changed, imap_lessons, imap_server, seeds};
+use dbacl_numeric::random::SplitMix64;
 
 #[test]
 fn hostile_servers_end_in_faults() {

@@ -6,7 +6,7 @@ use chess_search::Found;
 use shakmaty::{Color, Move};
 
 use crate::play::choose::Scored;
-use crate::text::game::Completion;
+use chess_games::game::Completion;
 
 /// Why a move was chosen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -28,7 +28,7 @@ pub struct Choice {
     pub completion: Completion,
     /// Who chose.
     pub source: Source,
-    /// What was judged, best first; empty if the classifier was not asked.
+    /// What was classified, best first; empty if the classifier was not asked.
     pub ranking: Vec<Scored>,
     /// Half-moves looked at, the move itself included.
     pub depth: usize,

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //! Chooses a move: book, voice, search and rules, one after the other.
 
+use anyhow::Result;
 use chess_search::Found;
 use shakmaty::{Move, Position};
 
-use super::looking_ahead::{among_best, look_ahead};
-use super::{Choice, Engine, Source, Trouble, index};
-use crate::play::book::{self, BookMove, Count};
+use super::looking_ahead::among_best;
+use super::{Choice, Engine, Source, Trouble};
 use crate::play::choose::{self, Scored};
-use crate::play::endgames;
 use crate::play::models::Voice;
 use crate::play::searching::Allowance;
-use crate::text::game::Completion;
+use chess_games::game::{Completion, Game};
+use chess_tables::book::BookMove;
 
 impl Engine {
     /// Puts all legal completions, or those asked for, in the classifier's order.
@@ -19,10 +19,14 @@ impl Engine {
     /// # Errors
     ///
     /// No legal move, no model, or the classifier failed.
-    pub fn rank(
+    pub fn rank(&mut self, only: Option<&[Move]>) -> Result<Vec<Scored>, Trouble> {
+        self.rank_by(only, Voice::scores)
+    }
+
+    fn rank_by(
         &mut self,
         only: Option<&[Move]>,
-        reply_depth: usize,
+        scores: impl FnOnce(&mut Voice, &Game, &[Completion]) -> Result<Vec<f64>>,
     ) -> Result<Vec<Scored>, Trouble> {
         let mut completions = self.game.completions();
         if let Some(only) = only {
@@ -32,27 +36,9 @@ impl Engine {
             return Err(Trouble::NoMove);
         }
         let turn = self.game.turn();
-        let voice = self.voices[index(turn)].as_mut().ok_or(Trouble::NoModel(turn))?;
-        let mut scores = voice.scores(&self.game, &completions)?;
-        let mut is_ahead = false;
-        if reply_depth > 0 && voice.reads_half_moves() {
-            let ahead = look_ahead(
-                voice,
-                &self.game,
-                &completions,
-                self.settings.hard_minimum,
-                &self.interrupts,
-            )?;
-            scores = ahead.unwrap_or(scores);
-            is_ahead = true;
-        }
-        if self.settings.book_weight > 0.0 {
-            let mut known = self.suggestions();
-            if is_ahead {
-                self.add_positions_met(&completions, &mut known);
-            }
-            book::adjust(&known, &completions, self.settings.book_weight, &mut scores);
-        }
+        let place = self.place(turn);
+        let voice = self.voices[place].as_mut().ok_or(Trouble::NoModel(turn))?;
+        let scores = scores(voice, &self.game, &completions)?;
         let mut list: Vec<Scored> = completions
             .into_iter()
             .zip(scores)
@@ -75,8 +61,8 @@ impl Engine {
         self.choose_within(only, &Allowance::depth(depth), &mut |_| {})
     }
 
-    /// Chooses a move for the side to move within what the protocol allows; `progress` is told what
-    /// a search finds.
+    /// Chooses a move for the side to move within what the protocol allows; `progress` is shown
+    /// what a search finds.
     ///
     /// # Errors
     ///
@@ -91,10 +77,17 @@ impl Engine {
             return Ok(choice);
         }
         self.adapt_to_style()?;
-        let depth = allowed.limits.depth;
-        let replies =
-            depth.map_or(usize::MAX, |d| d.saturating_sub(1)).min(self.settings.look_ahead);
-        let ranking = self.rank(only, replies)?;
+        let rated = self.settings.rated_temperature();
+        let limits = match rated {
+            Some(_) => None,
+            None => self.settings.search.limits(allowed, self.has_odds()),
+        };
+        // A search that chooses by itself takes the classifier's first scores: those that have
+        // looked ahead would ask it about itself.
+        let ranking = match limits.is_some() && !self.randomised {
+            true => self.rank_by(only, Voice::first_scores)?,
+            false => self.rank(only)?,
+        };
         let mut found = None;
         let mut source = Source::Classifier;
         let mate =
@@ -103,8 +96,6 @@ impl Engine {
             source = Source::Mate;
             (mate.completion.clone(), Vec::new())
         } else {
-            let turn = index(self.game.turn());
-            let limits = self.settings.search.limits(allowed, self.searches[turn]);
             let mut list = self.filter(&ranking, limits.is_none());
             if let Some(limits) = limits {
                 let margin = self.margin();
@@ -115,21 +106,16 @@ impl Engine {
             }
             let rule = if found.is_some() { choose::Rule::Basic } else { self.settings.rule };
             let candidates = choose::candidates(&list, rule);
-            let chosen = if self.randomised {
-                choose::draw(&list, &candidates, self.settings.temperature, &mut self.random)
+            let temperature = rated.unwrap_or(self.settings.temperature);
+            let chosen = if self.randomised || rated.is_some() {
+                choose::draw(&list, &candidates, temperature, &mut self.random)
             } else {
                 candidates[0]
             };
             let considered: Vec<Scored> = candidates.iter().map(|&i| list[i].clone()).collect();
             (list[chosen].completion.clone(), considered)
         };
-        let looks_ahead =
-            self.voices[index(self.game.turn())].as_ref().is_some_and(Voice::reads_half_moves);
-        let depth = match &found {
-            Some(found) => found.depth.max(1),
-            None if looks_ahead => 1 + replies,
-            None => 1,
-        };
+        let depth = found.as_ref().map_or(1, |found| found.depth.max(1));
         Ok(Choice { completion, source, ranking, depth, considered, found })
     }
 
@@ -175,47 +161,10 @@ impl Engine {
         self.book.as_ref().map(|book| book.moves(self.game.position())).unwrap_or_default()
     }
 
-    /// The moves of the book, or of the nearest cluster where the book knows none.
-    pub fn suggestions(&self) -> Vec<BookMove> {
-        let known = self.book_moves();
-        match &self.clusters {
-            Some(clusters) if known.is_empty() => clusters.suggestions(self.game.position()),
-            _ => known,
-        }
-    }
-
-    /// Adds completions that lead to a position of the book by a move that the book does not know.
-    /// Their statistics are those of the position reached, seen from the other side.
-    fn add_positions_met(&self, completions: &[Completion], known: &mut Vec<BookMove>) {
-        let Some(book) = &self.book else { return };
-        for completion in completions {
-            if known.iter().any(|b| b.m == completion.m) {
-                continue;
-            }
-            let mut after = self.game.position().clone();
-            after.play_unchecked(completion.m);
-            let counts = book.moves(&after).into_iter().filter_map(|reply| reply.count);
-            let sum = counts.fold(Count::default(), |mut sum, count| {
-                sum.merge(count);
-                sum
-            });
-            if sum.games() > 0 {
-                let weight = f64::from(sum.games());
-                known.push(BookMove { m: completion.m, weight, count: Some(sum.turned()) });
-            }
-        }
-    }
-
     /// Leaves out moves that endgame tables and, if it is on, draw avoidance exclude, unless no
     /// move would be left.
     fn filter(&mut self, ranking: &[Scored], avoiding_draws: bool) -> Vec<Scored> {
         let mut list = ranking.to_vec();
-        if let Some(tables) = &self.distances {
-            let moves: Vec<Move> = list.iter().map(|s| s.completion.m).collect();
-            if let Some(good) = endgames::best(tables, self.game.position(), &moves) {
-                list.retain(|s| good.contains(&s.completion.m));
-            }
-        }
         if let Some(tables) = &self.tables {
             let moves: Vec<Move> = list.iter().map(|s| s.completion.m).collect();
             let kept = tables.best(self.game.position(), &moves);
@@ -227,7 +176,7 @@ impl Engine {
             }
         }
         let lead = self.game.material_balance() * if self.game.turn().is_white() { 1 } else { -1 };
-        let default = self.avoids_draws[index(self.game.turn())];
+        let default = self.has_odds();
         if avoiding_draws && self.settings.avoid_draws.unwrap_or(default) && lead >= 0 {
             let kept: Vec<Scored> =
                 list.iter().filter(|s| !self.draws_at_once(s.completion.m)).cloned().collect();

@@ -1,34 +1,36 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-//! Loads what the settings name: voices, books, endgame tables, evaluations, styles.
+//! Loads what the settings name: voices, books, endgame tables, styles.
 
-use std::collections::BTreeSet;
 use std::path::Path;
 
 use anyhow::{Context as _, Result};
 use shakmaty::Color;
 
 use super::{Engine, index};
-use crate::play::bayes::evaluation::Evaluation;
-use crate::play::bayes::parameters::Goal;
-use crate::play::book::Book;
-use crate::play::cluster::Clusters;
-use crate::play::endgames;
-use crate::play::models::{MANIFEST, Manifest, Voice};
+use crate::play::models::{MANIFEST, Manifest, ODDS, Voice};
 use crate::play::settings::Settings;
 use crate::play::style::{self, Judge, Style};
-use crate::play::tables::Tables;
-use crate::text::encode::Encoding;
-use crate::text::game::Game;
-
-/// Presets whose models look ahead by themselves.
-const SEARCHING_PRESETS: [&str; 2] = ["best", "odds"];
+use chess_games::encode::Encoding;
+use chess_games::game::Game;
+use chess_tables::book::Book;
+use chess_tables::syzygy::Tables;
 
 impl Engine {
     /// Loads everything that the settings name and that is not loaded yet. Returns one message for
     /// each thing that cannot be loaded.
     pub fn load(&mut self) -> Vec<String> {
         let mut complaints = Vec::new();
+        let is_shared = self.is_one_model();
+        if is_shared != self.is_shared {
+            (self.is_shared, self.stale) = (is_shared, [true, true]);
+        }
         for color in [Color::White, Color::Black] {
+            if is_shared && color.is_black() {
+                if std::mem::take(&mut self.stale[1]) {
+                    self.voices[1] = None;
+                }
+                continue;
+            }
             if std::mem::take(&mut self.stale[index(color)]) {
                 match self.load_voice(color) {
                     Ok(voice) => {
@@ -44,25 +46,24 @@ impl Engine {
                 }
             }
         }
-        let Settings { book_file, cluster_file, syzygy_path, table_path, evaluation_path, .. } =
-            &mut self.settings;
+        let Settings { book_file, syzygy_path, .. } = &mut self.settings;
         open(&mut self.book, book_file, Book::open, &mut complaints);
-        open(&mut self.clusters, cluster_file, Clusters::open, &mut complaints);
         open(&mut self.tables, syzygy_path, Tables::open, &mut complaints);
-        open(&mut self.distances, table_path, endgames::open, &mut complaints);
-        open(&mut self.evaluation, evaluation_path, Evaluation::open, &mut complaints);
         if let Err(error) = self.check_style() {
             complaints.push(format!("{error:#}"));
             self.settings.style_path.clear();
         }
-        if self.settings.look_ahead > 0
-            && self.voices.iter().flatten().any(|voice| !voice.reads_half_moves())
-        {
-            let text = "look-ahead has no effect with this voice: it needs half-moves";
-            self.notes.insert(text.to_owned());
-        }
         complaints.extend(self.news());
         complaints
+    }
+
+    /// Whether both colours have the same models, which are then loaded once.
+    fn is_one_model(&self) -> bool {
+        let path = &self.settings.white_model;
+        !path.is_empty()
+            && *path == self.settings.black_model
+            && self.style_voice.is_none()
+            && Manifest::read(Path::new(path)).is_ok_and(|m| m.voice == ODDS)
     }
 
     /// Finds the style's categories, and the voices that play against styles, before the game needs
@@ -80,15 +81,12 @@ impl Engine {
             if path.is_empty() {
                 continue;
             }
-            let voices = Manifest::read(Path::new(path))
-                .map(|m| m.side(color).voices.keys().cloned().collect::<BTreeSet<_>>())
-                .unwrap_or_default();
-            let parameters = matches!(self.evaluation, Some(Evaluation::Parameters(_)));
+            let manifest = Manifest::read(Path::new(path));
             for voice in [style::DRAWS_VOICE, style::WINS_VOICE] {
-                if !voices.contains(voice) && !parameters {
+                if !manifest.as_ref().is_ok_and(|m| m.voices(color).contains(&voice)) {
                     anyhow::bail!(
-                        "{path}: no voice {voice:?} for {color}: play by style needs --preset \
-                         style, or an evaluation of parameters"
+                        "{path}: no voice {voice:?} for {color}: play by style needs models of \
+                         --preset essay"
                     );
                 }
             }
@@ -107,8 +105,6 @@ impl Engine {
         }
         let path = Path::new(path);
         let program = &self.factory.program;
-        self.avoids_draws[index(color)] = false;
-        self.searches[index(color)] = false;
         let mut voice = if path.is_dir() {
             let manifest = Manifest::read(path)?;
             if manifest.spelling() != self.spelling {
@@ -120,11 +116,7 @@ impl Engine {
             }
             let chosen = self.style_voice.unwrap_or(&self.settings.voice);
             let voice = if chosen.is_empty() { &manifest.voice } else { chosen };
-            self.avoids_draws[index(color)] =
-                manifest.avoid_draws.iter().any(|v| v.as_str() == voice);
-            self.searches[index(color)] =
-                SEARCHING_PRESETS.contains(&manifest.preset.as_str()) && *voice == manifest.voice;
-            manifest.voice(path, color, voice, self.factory.template.as_ref(), program)?
+            manifest.voice(path, color, voice, program)?
         } else {
             std::fs::metadata(path).with_context(|| format!("cannot read {}", path.display()))?;
             let encoding = self.settings.encoding.unwrap_or(Encoding::of_full_moves(color));
@@ -156,15 +148,13 @@ impl Engine {
         // Told in each game.
         self.told.remove(&note);
         self.notes.insert(note);
-        self.style_goal = Some(if wins { Goal::Win } else { Goal::NotLose });
         let voice = if wins { style::WINS_VOICE } else { style::DRAWS_VOICE };
         let model = match turn {
             Color::White => &self.settings.white_model,
             Color::Black => &self.settings.black_model,
         };
-        // Models of other presets have no voices for it; what then changes is the evaluation's
-        // goal.
-        if Manifest::read(Path::new(model)).is_ok_and(|m| m.side(turn).voices.contains_key(voice)) {
+        // Models of the other preset have no voices for it.
+        if Manifest::read(Path::new(model)).is_ok_and(|m| m.voices(turn).contains(&voice)) {
             self.style_voice = Some(voice);
             self.voices[index(turn)] = self.load_voice(turn)?;
         }

@@ -1,21 +1,15 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-//! Looks ahead: by a search, or by scoring the replies to each move.
+//! Looks ahead by a search.
 
 use std::time::Duration;
 
-use anyhow::Result;
 use chess_search::{Classical, Found, Limits, Request, Searcher};
-use dbacl_numeric::elementary::{exp2, log2};
+use dbacl_numeric::elementary::log2;
 use shakmaty::Move;
 
 use super::Engine;
-use crate::play::book::Count;
 use crate::play::choose::{self, Scored};
-use crate::play::interrupts::Interrupts;
-use crate::play::models::Voice;
-use crate::play::searching::{BookAdvice, Waiting};
-use crate::play::tables::Both;
-use crate::text::game::{Completion, Game};
+use crate::play::searching::Waiting;
 
 /// Number of half-moves at the beginning of a game in which a drawn move may be up to [`BLUNDER`]
 /// worse than the best.
@@ -54,17 +48,6 @@ impl Engine {
             .searcher
             .take()
             .unwrap_or_else(|| Searcher::new(self.settings.hash, Box::new(Classical::default())));
-        if let Some(evaluation) = &self.evaluation {
-            let goal = self.style_goal.unwrap_or(self.settings.goal);
-            let purpose = evaluation.purpose(self.game.position(), goal);
-            if self.purpose != Some(purpose) {
-                match evaluation.make(purpose) {
-                    Ok(made) => searcher.set_evaluation(made),
-                    Err(error) => _ = self.notes.insert(format!("{error:#}")),
-                }
-                self.purpose = Some(purpose);
-            }
-        }
         let interrupts = self.interrupts.clone();
         let stop = || {
             interrupts.is_stopped()
@@ -77,15 +60,6 @@ impl Engine {
         let pondering = || waiting == Waiting::UntilPonderHit && !interrupts.is_ponder_hit();
         let moves: Vec<Move> = list.iter().map(|s| s.completion.m).collect();
         let bonus = odds_bonus(list, self.settings.search_odds);
-        let weight = self.settings.book_weight;
-        let suggestions: Vec<(Move, Count)> = match weight > 0.0 {
-            true => self.suggestions().iter().filter_map(|b| Some((b.m, b.count?))).collect(),
-            false => Vec::new(),
-        };
-        let advice =
-            BookAdvice::new(self.book.as_ref(), self.game.position(), &suggestions, weight);
-        let endgames = Both { distances: self.distances.as_ref(), values: self.tables.as_ref() };
-        let has_endgames = self.distances.is_some() || self.tables.is_some();
         let request = Request {
             history: self.game.earlier_keys(),
             moves: &moves,
@@ -94,8 +68,7 @@ impl Engine {
             lines: self.settings.multi_pv,
             stop: &stop,
             pondering: &pondering,
-            advice: (weight > 0.0).then_some(&advice as &dyn chess_search::Advice),
-            endgames: has_endgames.then_some(&endgames as &dyn chess_search::Endgames),
+            endgames: self.tables.as_ref().map(|tables| tables as &dyn chess_search::Endgames),
             ..Request::new(self.game.position(), limits)
         };
         let found = searcher.search(&request, progress);
@@ -141,39 +114,4 @@ pub(super) fn among_best(list: &[Scored], found: &Found, margin: u32) -> Vec<Sco
     let kept: Vec<Scored> =
         list.iter().filter(|s| good.contains(&s.completion.m)).cloned().collect();
     if kept.is_empty() { list.to_vec() } else { kept }
-}
-
-/// Scores every completion by the lines that extend it by each legal reply (spec chess 9.7); `None`
-/// when stopped.
-pub(super) fn look_ahead(
-    voice: &mut Voice,
-    game: &Game,
-    completions: &[Completion],
-    hard_minimum: bool,
-    interrupts: &Interrupts,
-) -> Result<Option<Vec<f64>>> {
-    let mut scores = Vec::with_capacity(completions.len());
-    for completion in completions {
-        if interrupts.is_stopped() {
-            return Ok(None);
-        }
-        let mut after = game.clone();
-        after.play(completion.m);
-        let replies = after.completions();
-        if replies.is_empty() {
-            scores.push(if completion.mates { f64::MIN } else { f64::MAX });
-            continue;
-        }
-        let line = after.gameline();
-        let lines: Vec<String> = replies.iter().map(|r| format!("{line} {}", r.word)).collect();
-        let replies = voice.line_scores(game.plies(), &lines)?;
-        scores.push(soft_minimum(&replies, hard_minimum));
-    }
-    Ok(Some(scores))
-}
-
-/// `-log2 sum 2^-s`, or the plain minimum.
-pub(super) fn soft_minimum(scores: &[f64], hard: bool) -> f64 {
-    let best = scores.iter().copied().fold(f64::INFINITY, f64::min);
-    if hard { best } else { best - log2(scores.iter().map(|s| exp2(best - s)).sum()) }
 }

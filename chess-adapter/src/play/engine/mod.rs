@@ -12,26 +12,21 @@ use std::sync::Arc;
 
 use anyhow::Result;
 use chess_search::Searcher;
-use chess_search::endgame::EndgameTables;
 use shakmaty::{Chess, Color, Move, Position};
 
-use crate::features::basic::Template;
-use crate::play::bayes::evaluation::{Evaluation, Purpose};
-use crate::play::bayes::parameters::Goal;
-use crate::play::book::Book;
 use crate::play::choose::Scored;
 use crate::play::classifier::Program;
-use crate::play::cluster::Clusters;
 use crate::play::files::replace_file;
 use crate::play::interrupts::Interrupts;
 use crate::play::models::Voice;
 use crate::play::searching::{Allowance, Waiting};
 use crate::play::settings::Settings;
 use crate::play::style::Style;
-use crate::play::tables::Tables;
-use crate::random::Random;
-use crate::text::game::{End, Game};
-use crate::text::notation::Spelling;
+use chess_games::game::{End, Game};
+use chess_games::notation::Spelling;
+use chess_odds::random::Random;
+use chess_tables::book::Book;
+use chess_tables::syzygy::Tables;
 
 pub use choice::{Choice, Source, Trouble};
 pub use load::is_model_folder;
@@ -41,8 +36,6 @@ pub use load::is_model_folder;
 pub struct EngineFactory {
     /// The classifier.
     pub program: Program,
-    /// The description words, if not those of the model folder.
-    pub template: Option<Template>,
 }
 
 /// The engine: a game, two voices, settings.
@@ -50,8 +43,8 @@ pub struct Engine {
     game: Game,
     /// White's voice and Black's.
     voices: [Option<Voice>; 2],
-    /// Whether White's and Black's voice avoid draws unless told otherwise.
-    avoids_draws: [bool; 2],
+    /// Whether Black has White's voice, because their models are the same.
+    is_shared: bool,
     stale: [bool; 2],
     settings: Settings,
     factory: EngineFactory,
@@ -62,18 +55,8 @@ pub struct Engine {
     /// Lines of the interface that arrive during a search.
     pub interrupts: Arc<Interrupts>,
     searcher: Option<Searcher>,
-    /// A learned evaluation, if one is used.
-    evaluation: Option<Evaluation>,
-    /// What the searcher's evaluation was made for.
-    purpose: Option<Purpose>,
-    /// What the evaluation's parameters are chosen for against this opponent.
-    style_goal: Option<Goal>,
-    /// Whether White's and Black's models ask for a search.
-    searches: [bool; 2],
     book: Option<Book>,
-    clusters: Option<Clusters>,
     tables: Option<Tables>,
-    distances: Option<EndgameTables>,
     watch: Option<PathBuf>,
     bad_moves: u32,
     /// The voice played against the opponent of this game, once the style is known.
@@ -102,7 +85,7 @@ impl Engine {
         Self {
             game: Game::new(Chess::default(), spelling),
             voices: [None, None],
-            avoids_draws: [false; 2],
+            is_shared: false,
             stale: [true, true],
             randomised: settings.random_play,
             settings,
@@ -111,14 +94,8 @@ impl Engine {
             random: Random::from_seed(seed),
             interrupts: Arc::default(),
             searcher: None,
-            evaluation: None,
-            purpose: None,
-            style_goal: None,
-            searches: [false; 2],
             book: None,
-            clusters: None,
             tables: None,
-            distances: None,
             watch: None,
             bad_moves: 0,
             style_voice: None,
@@ -161,7 +138,6 @@ impl Engine {
         self.game = Game::new(start, self.spelling);
         self.bad_moves = 0;
         self.style = None;
-        self.style_goal = None;
         if self.style_voice.take().is_some() {
             self.stale = [true, true];
         }
@@ -213,25 +189,15 @@ impl Engine {
         if before.book_file != now.book_file {
             self.book = None;
         }
-        if before.cluster_file != now.cluster_file {
-            self.clusters = None;
-        }
         if before.syzygy_path != now.syzygy_path {
             self.tables = None;
         }
-        if before.look_ahead != now.look_ahead || both {
+        if both {
             self.told.clear();
         }
         self.style_checked &= before.style_path == now.style_path && !self.stale.contains(&true);
-        if before.table_path != now.table_path {
-            self.distances = None;
-        }
-        if before.evaluation_path != now.evaluation_path {
-            self.evaluation = None;
-        }
-        if before.hash != now.hash || before.evaluation_path != now.evaluation_path {
+        if before.hash != now.hash {
             self.searcher = None;
-            self.purpose = None;
         }
         if before.seed != now.seed {
             self.random = Random::from_seed(now.seed);
@@ -245,13 +211,23 @@ impl Engine {
     /// Whether the side to move looks ahead when nothing limits it.
     pub fn searches(&self) -> bool {
         let allowed = Allowance { waiting: Waiting::UntilNextLine, ..Allowance::default() };
-        let by_itself = self.searches[index(self.game.turn())];
-        self.settings.search.limits(&allowed, by_itself).is_some()
+        self.settings.search.limits(&allowed, self.has_odds()).is_some()
     }
 
-    /// The voice that judges a colour's moves.
+    /// The voice that classifies a colour's moves.
     pub fn voice(&mut self, color: Color) -> Option<&mut Voice> {
-        self.voices[index(color)].as_mut()
+        let place = self.place(color);
+        self.voices[place].as_mut()
+    }
+
+    /// Whether the side to move has the voice `odds`.
+    fn has_odds(&self) -> bool {
+        self.voices[self.place(self.game.turn())].as_ref().is_some_and(Voice::is_odds)
+    }
+
+    /// Where the voice of a colour is.
+    const fn place(&self, color: Color) -> usize {
+        if self.is_shared { 0 } else { index(color) }
     }
 
     /// Notes for the player that were not shown yet; each is returned once.
@@ -260,12 +236,12 @@ impl Engine {
         news.into_iter().filter(|note| self.told.insert(note.clone())).collect()
     }
 
-    /// The opponent's style, once it was judged.
+    /// The opponent's style, once it was classified.
     pub const fn style(&self) -> Option<Style> {
         self.style
     }
 
-    /// The voice of this game, if the opponent's style was judged.
+    /// The voice of this game, if the opponent's style was classified.
     pub const fn style_voice(&self) -> Option<&'static str> {
         self.style_voice
     }
@@ -326,11 +302,10 @@ impl Engine {
 
 #[cfg(test)]
 pub(crate) mod tests {
-    use super::looking_ahead::soft_minimum;
     use super::*;
     use crate::play::classifier::{ChildProcesses, Scorer};
-    use crate::play::models::Document;
-    use crate::text::notation;
+    use chess_games::encode::Encoding;
+    use chess_games::notation;
 
     /// Prefers words by a list; everything else costs 50 bits.
     pub(crate) struct Fake {
@@ -358,20 +333,20 @@ pub(crate) mod tests {
     pub(crate) fn factory() -> EngineFactory {
         let program =
             Program::find(Some(Path::new("/nonexistent")), &[], &ChildProcesses::default());
-        EngineFactory { program, template: None }
+        EngineFactory { program }
     }
 
     pub(crate) fn engine(best: &'static [&'static str], settings: Settings) -> Engine {
         let voice = || {
             let fake = Fake { best, sent: Vec::new() };
-            Some(Voice::of_scorer(Box::new(fake), Document::Half))
+            Some(Voice::of_scorer(Box::new(fake), Encoding::Half, vec![1.0]))
         };
         Engine::with_voices(settings, factory(), [voice(), voice()])
     }
 
     fn chosen(fen: &str, best: &'static [&'static str], settings: Settings) -> String {
         let mut engine = engine(best, settings);
-        engine.set_position(crate::text::game::read_fen(fen).expect("good FEN"));
+        engine.set_position(chess_games::game::read_fen(fen).expect("good FEN"));
         engine.choose(None, None).expect("a move").completion.word
     }
 
@@ -388,14 +363,13 @@ pub(crate) mod tests {
     }
 
     #[test]
-    fn look_ahead_sums_over_replies() {
-        assert!((soft_minimum(&[3.0, 3.0], false) - 2.0).abs() < 1e-12);
-        assert_eq!(soft_minimum(&[4.0, 3.0], true), 3.0);
-        let settings = Settings { look_ahead: 1, ..Settings::default() };
-        let mut engine = engine(&["e4"], settings);
-        engine.choose(None, None).expect("a move");
-        engine.interrupts.stop_for_good();
-        assert_eq!(engine.choose(None, None).expect("a move").completion.word, "e4");
+    fn an_engine_with_a_rating_does_not_search() {
+        let search = crate::play::searching::SearchMode::Depth(3);
+        let settings = Settings { search, limit_strength: true, elo: 2_000, ..Settings::default() };
+        let choice = engine(&["a3"], settings.clone()).choose(None, None).expect("a move");
+        assert_eq!((choice.completion.word.as_str(), choice.found.is_none()), ("a3", true));
+        let settings = Settings { limit_strength: false, ..settings };
+        assert!(engine(&["a3"], settings).choose(None, None).expect("a move").found.is_some());
     }
 
     #[test]
@@ -403,7 +377,7 @@ pub(crate) mod tests {
         let settings = Settings { resign_material: 5, resign_moves: 2, ..Settings::default() };
         let mut engine = engine(&[], settings);
         engine.set_position(
-            crate::text::game::read_fen("q3k3/8/8/8/8/8/8/4K3 w - - 0 1").expect("good FEN"),
+            chess_games::game::read_fen("q3k3/8/8/8/8/8/8/4K3 w - - 0 1").expect("good FEN"),
         );
         assert!(!engine.is_resigning());
         assert!(engine.is_resigning());

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use shakmaty::Color;
 
-use crate::text::notation;
+use chess_games::notation;
 
 /// One line from the interface.
 #[derive(Clone, Debug, PartialEq, Eq)]

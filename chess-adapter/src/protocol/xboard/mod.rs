@@ -17,8 +17,8 @@ use crate::play::engine::{Choice, Engine, Source, Trouble};
 use crate::play::searching::{Allowance, Waiting};
 use crate::play::settings::NAMES;
 use crate::play::why;
-use crate::text::game::{End, read_fen};
-use crate::text::notation;
+use chess_games::game::{End, read_fen};
+use chess_games::notation;
 
 pub use command::{Command, TimeControl};
 use editor::Editor;
@@ -352,7 +352,7 @@ impl Xboard {
                 Err(_) => replies.push(Reply::Error { what: "unknown option", line }),
             },
             Command::Why(word) => match why::explain(&mut self.engine, &word) {
-                Ok(lines) => replies.extend(lines.into_iter().map(Reply::Note)),
+                Ok(why) => replies.extend(why.lines().into_iter().map(Reply::Note)),
                 Err(error) => replies.push(Self::note(&format!("why: {error:#}"))),
             },
             Command::Unknown(line) => replies.push(Reply::Error { what: "unknown command", line }),
@@ -573,7 +573,7 @@ impl Xboard {
         }
         if moves.is_empty()
             && !self.no_position
-            && let Ok(ranking) = self.engine.rank(None, 0)
+            && let Ok(ranking) = self.engine.rank(None)
         {
             let shares = choose::shares(&ranking, self.engine.settings().temperature);
             for (scored, share) in ranking.iter().zip(shares).take(10) {
@@ -600,7 +600,7 @@ mod tests {
     use super::*;
     use crate::play::engine::tests::engine;
     use crate::play::settings::Settings;
-    use crate::random::Random;
+    use chess_odds::random::Random;
 
     #[test]
     fn no_dialogue_panics() {

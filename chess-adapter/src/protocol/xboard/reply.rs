@@ -6,8 +6,8 @@ use std::fmt;
 use chess_search::{Found, Line};
 use shakmaty::{Chess, Position as _};
 
-use crate::text::game::End;
-use crate::text::notation;
+use chess_games::game::End;
+use chess_games::notation;
 
 /// One line to the interface.
 #[derive(Clone, Debug, PartialEq)]

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-//! Tells how good a set of options is on labelled documents.
+//! Says how good a set of options is on labelled documents.
 
 fn main() -> std::process::ExitCode {
     dbacl_eval::program::main()

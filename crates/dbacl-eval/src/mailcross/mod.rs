@@ -20,13 +20,13 @@ use std::process::ExitCode;
 
 use crate::mbox::Messages;
 use crate::order::Dealer;
-use dbacl::mail::mailbox::Rule;
-use dbacl::numeric::parse::atoi;
-use dbacl::numeric::random::SplitMix64;
-use dbacl::reading::read_small;
 use dbacl_cli::getopt::{self, Event, Opt, Value, opt};
 use dbacl_cli::terminal::Shown;
 use dbacl_cli::{last_resort, progress};
+use dbacl_files::reading::read_small;
+use dbacl_mail::mailbox::Rule;
+use dbacl_numeric::parse::atoi;
+use dbacl_numeric::random::SplitMix64;
 use folder::Folder;
 pub use program::Program;
 use table::Confusion;

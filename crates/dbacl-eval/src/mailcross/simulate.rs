@@ -14,10 +14,10 @@ use super::table::{LOG_TITLE, NO_VERDICT};
 use super::{Outcome, Program, Session, about};
 use crate::command::{ShellCommand, one_word};
 use crate::mbox::{Messages, sender_and_date};
-use dbacl::mail::mailbox::Rule;
-use dbacl::numeric::parse::{Base, strtol};
-use dbacl::numeric::random::SplitMix64;
 use dbacl_cli::progress;
+use dbacl_mail::mailbox::Rule;
+use dbacl_numeric::parse::{Base, strtol};
+use dbacl_numeric::random::SplitMix64;
 
 const LEARNER: &str = "dbacl -H 19 -T email -l";
 const FILTER: &str = "dbacl -v -m -T email";
@@ -47,14 +47,14 @@ judge() {
 }
 judge"#;
 
-/// Messages that are judged together.
+/// Messages that are classified together.
 const BATCH: usize = 64;
 
 /// The log of verdicts, and the number of missing ones.
 struct Log<'a> {
     file: BufWriter<File>,
     missing: usize,
-    /// Bytes of the messages that were judged.
+    /// Bytes of the messages that were classified.
     done: &'a AtomicU64,
 }
 

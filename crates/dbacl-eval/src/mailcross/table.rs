@@ -3,7 +3,7 @@
 
 use std::collections::HashMap;
 
-use dbacl::numeric::cformat;
+use dbacl_numeric::cformat;
 
 /// First line of a log.
 pub const LOG_TITLE: &str = "# location | true | predicted | from\n";

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-//! The subcommand `testsuite`: judges the same mail by several filters, each behind a wrapper (spec
-//! tools 3.5).
+//! The subcommand `testsuite`: classifies the same mail by several filters, each behind a wrapper
+//! (spec tools 3.5).
 //!
 //! A wrapper is an executable that is called with `filter`, `learn`, `clean`, `describe`,
 //! `bootstrap`, `toe` or `foot`. Selected wrappers are copies of themselves in `FOLDER/filters`.
@@ -63,7 +63,7 @@ impl Session<'_> {
         self.folder.path().join("log").join("summary.log")
     }
 
-    /// The selected wrappers, sorted by name; tells if there are none.
+    /// The selected wrappers, sorted by name; says if there are none.
     fn selected(&mut self) -> Outcome<Vec<PathBuf>> {
         self.need_folder()?;
         let wrappers = executables(&[self.folder.path().join("filters")]);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //! Usage texts and pictures.
 
-use dbacl::numeric::elementary::log;
+use dbacl_numeric::elementary::log;
 use std::fmt::Write;
 
 use super::program::Program;

@@ -4,8 +4,8 @@
 //! Colours come from the page's classes `s0` to `s7`, so that charts follow its light or dark
 //! scheme. All text is escaped.
 
-use dbacl::numeric::elementary::log;
-use dbacl::report::html::escape;
+use dbacl_engine::report::html::escape;
+use dbacl_numeric::elementary::log;
 use std::fmt::Write;
 
 /// Number of different colours.

@@ -4,8 +4,8 @@
 use super::chart::{Chart, Scale, Spot, Unit, Weight, axis, class, figure};
 use crate::measures::{Binary, Rate, rate};
 use crate::report::{Entry, Report, interval, percent};
-use dbacl::numeric::elementary::real;
-use dbacl::report::html::escape;
+use dbacl_engine::report::html::escape;
+use dbacl_numeric::elementary::real;
 use std::fmt::Write;
 
 /// Curves of many sets are drawn light but for the best.

@@ -3,9 +3,9 @@
 
 use super::chart::{Chart, Scale, Spot, Unit, Weight, axis, class, figure};
 use crate::report::{Entry, Report, percent};
-use dbacl::mail::subject::subject;
-use dbacl::numeric::elementary::real;
-use dbacl::report::html::escape;
+use dbacl_engine::report::html::escape;
+use dbacl_mail::subject::subject;
+use dbacl_numeric::elementary::real;
 use std::fmt::Write;
 
 /// Bars of a histogram, on each side.
@@ -54,7 +54,7 @@ fn histogram(page: &mut String, report: &Report, entry: &Entry) {
                 let truth = one.means[one.truth];
                 let others = one.means.iter().enumerate().filter(|&(at, _)| at != one.truth);
                 let best = others.map(|(_, &mean)| mean).fold(f64::NEG_INFINITY, f64::max);
-                (dbacl::numeric::elementary::bits(truth - best), one.verdict == Some(one.truth))
+                (dbacl_numeric::elementary::bits(truth - best), one.verdict == Some(one.truth))
             })
             .filter(|(margin, _)| margin.is_finite())
             .collect();

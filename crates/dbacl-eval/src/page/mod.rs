@@ -10,7 +10,7 @@ use crate::report::{Entry, Report, interval, percent};
 use crate::text;
 use chart::class;
 use curves::curves;
-use dbacl::report::html::{self, escape};
+use dbacl_engine::report::html::{self, escape};
 use details::details;
 use std::fmt::Write;
 
@@ -24,18 +24,18 @@ pub fn write(report: &Report) -> String {
     );
     let best = &report.entries[report.best()];
     if report.entries.len() > 1 {
-        let rivals: Vec<String> = report.rivals().iter().map(|it| escape(&it.name)).collect();
-        let place = if rivals.is_empty() {
-            format!("Best of {}", report.entries.len())
+        let _ = write!(page, "<p>{}: <strong>{}</strong>", report.place(), escape(&best.name));
+        if best.is_mail_filter() {
+            let commands = report.filter_commands().join("\n");
+            let _ = writeln!(page, "</p>\n<pre><code>{}</code></pre>", escape(&commands));
         } else {
-            format!("Ahead, but within chance of {}", rivals.join("; "))
-        };
-        let _ = writeln!(
-            page,
-            "<p>{place}: <strong>{}</strong> &nbsp;<code>{}</code></p>",
-            escape(&best.name),
-            escape(&best.options)
-        );
+            let _ = writeln!(page, " &nbsp;<code>{}</code></p>", escape(&best.options));
+        }
+        let rivals: Vec<String> = report.rivals().iter().map(|it| escape(&it.name)).collect();
+        if !rivals.is_empty() {
+            let rivals = rivals.join("; ");
+            let _ = writeln!(page, "<p class=\"soft\">Within chance of it: {rivals}</p>");
+        }
     } else {
         let _ = writeln!(page, "<p>Options: <code>{}</code></p>", escape(&best.options));
     }

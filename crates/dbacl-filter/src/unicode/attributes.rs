@@ -16,7 +16,7 @@ pub struct Attributes<'a> {
     /// Whether it is an image that a reader sees, larger than one pixel.
     pub is_picture: bool,
     /// Values of attributes that options ask for, as ranges of the scratch memory.
-    pub shown: [(usize, usize); 4],
+    pub shown: [(usize, usize, ModelOption); 4],
 }
 
 impl<'a> Attributes<'a> {
@@ -29,7 +29,7 @@ impl<'a> Attributes<'a> {
             classes: "",
             id: "",
             is_picture: true,
-            shown: [(0, 0); 4],
+            shown: [(0, 0, ModelOption::HtmlLinks); 4],
         };
         let mut count = 0;
         let mut rest = text;
@@ -70,7 +70,7 @@ impl<'a> Attributes<'a> {
             {
                 let start = scratch.len();
                 references::decode_all(value, scratch);
-                found.shown[count] = (start, scratch.len());
+                found.shown[count] = (start, scratch.len(), option);
                 count += 1;
             }
         }

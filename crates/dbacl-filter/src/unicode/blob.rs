@@ -13,7 +13,7 @@ const FULL: usize = 40;
 /// Kinds of armoured data, as they stand behind `-----BEGIN PGP `.
 const ARMOURED: [&[u8]; 4] = [b"MESSAGE", b"PUBLIC KEY BLOCK", b"PRIVATE KEY BLOCK", b"SIGNATURE"];
 
-/// Tells which lines of a text are data.
+/// Says which lines of a text are data.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Blob {
     /// In text.

@@ -494,8 +494,17 @@ impl Html {
             self.has_shown |= attributes.is_picture;
         }
         for found in &attributes.shown {
-            let (start, end) = *found;
-            if start < end {
+            let (start, end, option) = *found;
+            if start == end {
+                continue;
+            }
+            if option == ModelOption::HtmlAlt && self.options.has(ModelOption::MailTags) {
+                // Of tags and text, this is text.
+                if !self.is_hidden {
+                    self.visible.run(&self.scratch[start..end], output);
+                    self.visible.run(b" ", output);
+                }
+            } else {
                 self.aside.lines(&self.scratch[start..end], output);
                 self.aside.end_line(output);
             }

@@ -18,9 +18,11 @@ mod declared;
 mod elements;
 mod html;
 mod lines;
+mod links;
 mod part;
+mod shapes;
 mod style;
-mod traits;
+mod tags;
 
 use crate::bytes::starts_with_ci;
 use crate::header::{HeaderKind, HeaderScan, is_excluded};
@@ -28,7 +30,7 @@ use crate::mail::header_medium;
 use crate::mime::{self, ContentType, Encoding};
 use crate::unicode::lines::Lines;
 use crate::unicode::part::{ATTACHED, Content, Description, Part};
-use crate::unicode::traits::Traits;
+use crate::unicode::tags::Tags;
 use dbacl_charset::fields::Words;
 use dbacl_charset::parameters::Form;
 use dbacl_charset::transfer::{Base64, Transfer};
@@ -41,8 +43,6 @@ use dbacl_model::settings::{ModelOption, ModelOptions};
 const TEXT: Medium = Medium::new(3);
 /// The medium of links and other attributes of markup that options ask for.
 const ASIDE: Medium = Medium::new(2);
-/// The medium of traits (docs/spec/unicode-mail.md, section 7).
-const TRAITS: Medium = Medium::new(4);
 
 /// A field that is longer is read in pieces.
 const LONGEST_FIELD: usize = 1 << 16;
@@ -55,7 +55,7 @@ const MOST_HELD: usize = 1 << 18;
 /// Fields in an unknown character set are held up to this size.
 const MOST_RAW: usize = 1 << 14;
 
-/// Where in a mail the next line is.
+/// Where in a message the next line is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Place {
     /// Before the first message.
@@ -97,6 +97,27 @@ struct Headers {
     is_attached: bool,
 }
 
+impl Headers {
+    /// The kind of content in a word.
+    fn code(&self) -> &'static [u8] {
+        match self.kind {
+            _ if self.is_alternative => b"ma",
+            _ if self.is_digest => b"md",
+            _ if self.is_multipart => b"m",
+            None => b"n",
+            Some(ContentType::Unknown | ContentType::Plain) => b"p",
+            Some(ContentType::Html | ContentType::Xml | ContentType::Sgml) => b"h",
+            Some(ContentType::Rich) => b"r",
+            Some(ContentType::Image) => b"i",
+            Some(ContentType::Message) => b"e",
+            Some(ContentType::Audio | ContentType::Video | ContentType::Model) => b"v",
+            Some(ContentType::Other) => b"o",
+            Some(ContentType::Octets) => b"b",
+            Some(ContentType::Word) => b"w",
+        }
+    }
+}
+
 /// Text that is held back until it is known whether a reader sees it.
 #[derive(Debug, Default)]
 struct Held {
@@ -113,7 +134,7 @@ pub struct UnicodeMail {
     is_after_empty: bool,
     /// The last line was a piece without a line end: the next one goes on with it.
     goes_on: bool,
-    /// The source is a mailbox of several mails.
+    /// The source is a mailbox of several messages.
     is_mailbox: bool,
     /// The field that is being read, unfolded.
     field: Vec<u8>,
@@ -133,10 +154,14 @@ pub struct UnicodeMail {
     raw: Vec<(Vec<u8>, Medium)>,
     raw_size: usize,
     words: Words,
-    /// Collects the traits of the mail, if they are asked for.
-    traits: Option<Traits>,
+    /// Takes the place of the lines of text, if it is asked for.
+    tags: Option<Box<Tags>>,
     scratch: Vec<u8>,
     output: Lines,
+    /// A line on its way to the tags.
+    line: Vec<u8>,
+    /// Text and tags of messages that have ended.
+    tagged: Lines,
     /// Medium of the last line that was passed on, and whether it belongs to a header.
     last: (Medium, bool),
 }
@@ -162,9 +187,11 @@ impl UnicodeMail {
             raw: Vec::new(),
             raw_size: 0,
             words: Words::default(),
-            traits: options.has(ModelOption::MailTraits).then(Traits::default),
+            tags: options.has(ModelOption::MailTags).then(Box::default),
             scratch: Vec::new(),
             output: Lines::default(),
+            line: Vec::new(),
+            tagged: Lines::default(),
             last: (TEXT, false),
         }
     }
@@ -173,6 +200,7 @@ impl UnicodeMail {
     pub fn start_file(&mut self) {
         self.finish();
         self.output.clear();
+        self.tagged.clear();
         self.place = Place::Start;
         self.is_after_empty = true;
         self.is_mailbox = false;
@@ -184,7 +212,7 @@ impl UnicodeMail {
         self.last.0
     }
 
-    /// Whether that line belongs to the header of a mail, or the last line read if it gave none.
+    /// Whether that line belongs to the header of a message, or the last line read if it gave none.
     pub fn in_header(&self) -> bool {
         self.last.1
     }
@@ -199,12 +227,14 @@ impl UnicodeMail {
             self.take_one(&rest[..end]);
             rest = &rest[end..];
         }
+        self.tag();
         self.last = (TEXT, self.place == Place::Header);
     }
 
     /// Puts the next line of text that waits in the place of `line`.
     pub fn next(&mut self, line: &mut Vec<u8>) -> bool {
-        match self.output.pop(line) {
+        let ready = if self.tags.is_some() { &mut self.tagged } else { &mut self.output };
+        match ready.pop(line) {
             Some(last) => {
                 self.last = last;
                 true
@@ -218,7 +248,6 @@ impl UnicodeMail {
         if matches!(self.place, Place::Header | Place::PartHeader) {
             self.end_field();
             self.headers = Headers::default();
-            self.end_traits_of_header();
         }
         self.end_part();
         self.close(0);
@@ -227,19 +256,21 @@ impl UnicodeMail {
         self.flush_raw(None);
         self.goes_on = false;
         self.place = Place::Start;
-    }
-
-    /// Shows the traits, if the header of the mail ends here.
-    fn end_traits_of_header(&mut self) {
-        if self.place == Place::Header
-            && let Some(traits) = &mut self.traits
-        {
-            let words = traits.end_header();
-            self.output.push_long(&words, TRAITS, true);
+        self.tag();
+        if let Some(tags) = &mut self.tags {
+            tags.finish(&mut self.tagged);
         }
     }
 
-    /// Whether a mail of a mailbox begins with `line`.
+    /// Lines that would be shown go to the tags, where these are asked for.
+    fn tag(&mut self) {
+        let Some(tags) = &mut self.tags else { return };
+        while let Some((medium, _)) = self.output.pop(&mut self.line) {
+            tags.line(&self.line, medium);
+        }
+    }
+
+    /// Whether a message of a mailbox begins with `line`.
     pub fn is_begun_by(&self, line: &[u8]) -> bool {
         self.is_after_empty
             && line.starts_with(b"From ")
@@ -354,12 +385,15 @@ impl UnicodeMail {
     }
 
     fn read_field(&mut self, field: &mut Vec<u8>) {
-        if let Some(traits) = self.traits.as_mut().filter(|_| self.place == Place::Header) {
-            traits.field(field);
+        if let Some(tags) = self.tags.as_mut().filter(|_| self.place == Place::Header) {
+            tags.field(field);
         }
         let mut scan = HeaderScan::START;
         let kind = scan.scan(field);
         if kind == HeaderKind::Mime {
+            if let Some(tags) = &mut self.tags {
+                tags.content_field(field);
+            }
             self.mime_field(field);
             return;
         }
@@ -494,8 +528,10 @@ impl UnicodeMail {
     /// Ends a header: decides how the content is read.
     fn end_header(&mut self) {
         let in_mail = self.place == Place::Header;
-        self.end_traits_of_header();
         let headers = std::mem::take(&mut self.headers);
+        if let Some(tags) = &mut self.tags {
+            tags.part(self.open.len(), headers.code());
+        }
         if headers.is_multipart && !headers.boundary.is_empty() && self.open.len() < DEEPEST {
             self.open.push(Multipart {
                 boundary: headers.boundary,

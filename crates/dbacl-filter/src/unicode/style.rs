@@ -181,8 +181,13 @@ pub struct Sheet {
 /// The most rules that are kept.
 const MOST_RULES: usize = 200;
 
+/// The most classes of an element that are looked at.
+const MOST_CLASSES: usize = 8;
+
 /// A name as a number; two names with one number are one, which is harmless here.
 fn fingerprint(name: &str) -> u64 {
+    #[cfg(test)]
+    tests::READ.with(|read| read.set(read.get() + name.len()));
     // FNV-1a.
     name.bytes().fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
         (hash ^ u64::from(byte.to_ascii_lowercase())).wrapping_mul(0x0100_0000_01b3)
@@ -258,15 +263,16 @@ impl Sheet {
         if self.rules.is_empty() {
             return style;
         }
+        // Each name is read once, however many rules there are.
+        let mut names = [None; 1 + MOST_CLASSES];
+        let classes = classes.split_ascii_whitespace().take(MOST_CLASSES);
+        let classes = classes.map(|class| Selector::Class(fingerprint(class)));
         let id = (!id.is_empty()).then(|| Selector::Id(fingerprint(id)));
+        for (place, name) in names.iter_mut().zip(id.into_iter().chain(classes)) {
+            *place = Some(name);
+        }
         for &(selector, ref rule) in &self.rules {
-            let applies = match selector {
-                Selector::Id(_) => Some(selector) == id,
-                Selector::Class(hash) => {
-                    classes.split_ascii_whitespace().take(8).any(|class| fingerprint(class) == hash)
-                }
-            };
-            if applies {
+            if names.contains(&Some(selector)) {
                 style.override_by(rule);
             }
         }
@@ -277,6 +283,23 @@ impl Sheet {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::cell::Cell;
+
+    thread_local! {
+        /// Bytes of names that became numbers.
+        pub static READ: Cell<usize> = const { Cell::new(0) };
+    }
+
+    #[test]
+    fn names_are_read_once_however_many_rules_there_are() {
+        let mut sheet = Sheet::default();
+        let rules = (0..MOST_RULES).map(|rule| format!(".c{rule} {{ color: red }} "));
+        sheet.read(&rules.collect::<String>());
+        let classes = vec!["x".repeat(2000); MOST_CLASSES].join(" ");
+        let before = READ.get();
+        sheet.style(&classes, "id");
+        assert!(READ.get() - before <= classes.len() + 2);
+    }
 
     #[test]
     fn hiding_declarations_are_known() {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-//! Mails and the lines of text that they give.
+//! Messages and the lines of text that they give.
 
 use super::*;
 use crate::pieces::pieces_of;
@@ -213,7 +213,7 @@ fn long_lines_fields_and_nesting_are_bounded() {
     assert!(read_with(&[], base64.as_bytes()).iter().all(|line| line.len() <= 8196));
 }
 
-/// The lines of text of a mail whose lines come in pieces of `size` bytes.
+/// The lines of text of a message whose lines come in pieces of `size` bytes.
 fn read_in_pieces(text: &str, size: usize) -> Vec<String> {
     let mut mail = UnicodeMail::new(ModelOptions::default());
     mail.start_file();
@@ -314,56 +314,129 @@ proptest! {
                 length += line.len();
             }
         }
-        // A byte may become three, each line its end, a label is written anew, and a host becomes
-        // all its domains.
-        prop_assert!(length <= 2 * (8 * source.len() + 64), "{} of {}", length, source.len());
+        // A byte may become three, each line its end, a label is written again, and of a short mail
+        // there are a few dozen tags, and a few of each word.
+        prop_assert!(length <= 2 * (24 * source.len() + 2048), "{} of {}", length, source.len());
     }
 }
 
+/// The kinds of [`ModelOption`] with which tags are read.
+const TAGS: [ModelOption; 3] =
+    [ModelOption::MailTags, ModelOption::HtmlLinks, ModelOption::HtmlAlt];
+
 #[test]
-fn traits_say_what_a_mail_is_like() {
+fn tags_say_what_the_senders_side_wrote() {
     let mbox = "From a@b.c Mon Jan  1 00:00:00 2024\n\
-        Received: from b.org by c.org; Mon\nReceived: from a.org; Sun\nFrom: Joe <j2@mail.a.org>\n\
+        Received: from b.org by c.org with SMTP id 123; Mon\nReceived: from a.org (x); Sun\n\
+        From: \"Joe\" <j2@mail.a.org>\nTo: me@here.net, you@here.net\n\
+        Subject: BUY  *now*!!\nMessage-ID: <A1.b@mail.a.org>\n\
+        Date: Mon, 1 Jan 2024 10:00:00 +0100 (CET)\nX-Mailer: Mail 2.0\nList-Id: secret\n\
         Content-Type: multipart/mixed; boundary=x\n\n\
-        --x\n\nBUY NOW! > no\n\
+        --x\n\nLook   at http://a@1.2.3.4:80/some/path.html?x\n> 50% off\n\
         --x\nContent-Type: image/png; name=a.b.PNG\nContent-Transfer-Encoding: base64\n\n\
         abcd\n--x--\n\
-        \nFrom a@b.c Mon Jan  1 00:00:00 2024\nSubject: two\n\n> quoted\n";
-    let found = read_with(&[ModelOption::MailTraits], mbox.as_bytes());
+        \nFrom a@b.c Mon Jan  1 00:00:00 2024\nSubject: two\n\nsecond\n";
+    let found = read_with(&TAGS, mbox.as_bytes());
     let found: Vec<&str> = found.iter().map(String::as_str).collect();
-    let [from, first, text, subject, quoted] = found[..] else { panic!("{found:?}") };
+    let [subject, text, tags, other, second, _] = found[..] else { panic!("{found:?}") };
     assert_eq!(
-        (from, text, subject, quoted),
-        ("12:From: Joe <j2@mail.a.org>", "3:BUY NOW! > no", "10:Subject: two", "3:> quoted")
+        (subject, text, other, second),
+        (
+            "3:BUY *now*!!",
+            "3:Look at http://a@1.2.3.4:80/some/path.html?x > 50% off",
+            "3:two",
+            "3:second"
+        )
     );
-    assert_eq!(
-        first,
-        "4:form_nla sender_mail.a.org sender_a.org sender_org name_ld first_from first_a.org \
-         first_org relay_wwx"
-    );
-    assert_eq!(read_with(&[ModelOption::MailTraits], b""), Vec::<String>::new());
-    // A mail that is a header only has traits of its own, and leaves none to the next one.
-    let cut = "From a@b.c Mon Jan  1 00:00:00 2024\nReceived: from a.org\n\n\
-        From a@b.c Mon Jan  1 00:00:00 2024\nReceived: by b.org\n";
-    let found = read_with(&[ModelOption::MailTraits], cut.as_bytes());
-    let expected = [
-        "4:first_from first_a.org first_org relay_ww",
-        "4:first_by first_b.org first_org relay_ww",
-    ];
-    assert_eq!(found, expected);
+    let tags: Vec<&str> = tags.trim_start_matches("4:").split_whitespace().collect();
+    for tag in [
+        "rw:from",
+        "rw:smtp",
+        "rw:id",
+        "ow:from",
+        "oh:a.org",
+        "oh:org",
+        "of:ww(w)",
+        "ff:q<a",
+        "fh:mail.a.org",
+        "fh:a.org",
+        "fh:org",
+        "fl:a0",
+        "th:here.net",
+        "th:net",
+        "tn:2",
+        "sw:buy",
+        "sw:now",
+        "ss:*a*!",
+        "s!:2",
+        "is:c0.a",
+        "il:4",
+        "id:same",
+        "dz:+0100",
+        "dc:cet",
+        "xm:mail",
+        "xm:2",
+        "mt:multipart/mixed",
+        "bs:a",
+        "mt:image/png",
+        "mf:png",
+        "me:base64",
+        "mr:0m1n1i",
+        "la:user",
+        "la:port",
+        "la:ip",
+        "la:query",
+        "ls:http",
+        "lp:some",
+        "lp:path",
+        "ln:1",
+        "xs:0%",
+        "xq:8",
+    ] {
+        assert!(tags.contains(&tag), "{tag} in {tags:?}");
+    }
+    for part in ["secret", "123", "b.org", "1.2.3.4", "joe<"] {
+        assert!(!tags.iter().any(|tag| tag.contains(part)), "{part} in {tags:?}");
+    }
+    assert_eq!(read_with(&TAGS, b""), Vec::<String>::new());
 }
 
 #[test]
-fn traits_do_not_depend_on_character_set_or_encoding() {
-    let header = "From: a@b.org\nReceived: from a.org\nContent-Type: text/plain; charset=";
+fn text_beside_tags_does_not_depend_on_character_set_encoding_or_kind() {
+    let header = "From: a@b.org\nSubject: =?koi8-r?q?=F0=D2?=\nContent-Type: text/";
     let coded = "Content-Transfer-Encoding:";
-    let traits = [ModelOption::MailTraits];
-    let plain = read_with(&traits, format!("{header}utf-8\n\nПривет, МИР!\n").as_bytes());
-    assert_eq!(plain.len(), 3, "{plain:?}");
+    let plain = format!("{header}plain; charset=utf-8\n\n\u{41f}\u{440}, \u{41c}\u{418}!\n");
+    let texts = |source: &str| read_with(&TAGS, source.as_bytes())[..2].to_vec();
+    let expected = texts(&plain);
+    assert_eq!(expected, ["3:\u{41f}\u{440}", "3:\u{41f}\u{440}, \u{41c}\u{418}!"]);
     for other in [
-        format!("{header}utf-8\n{coded} base64\n\n0J/RgNC40LLQtdGCLCDQnNCY0KAhCg==\n"),
-        format!("{header}koi8-r\n{coded} quoted-printable\n\n=F0=D2=C9=D7=C5=D4, =ED=\n=E9=F2!\n"),
+        format!("{header}plain; charset=utf-8\n{coded} base64\n\n0J/RgCwg0JzQmCEK\n"),
+        format!("{header}plain; charset=koi8-r\n{coded} quoted-printable\n\n=F0=D2, =ED=\n=E9!\n"),
+        format!(
+            "{header}html; charset=utf-8\n\n<p>\u{41f}\u{440},<b style='display:none'>gone</b> \
+             <img src=x alt='\u{41c}\u{418}!'></p>\n"
+        ),
     ] {
-        assert_eq!(read_with(&traits, other.as_bytes()), plain);
+        assert_eq!(texts(&other), expected, "{other}");
     }
+}
+
+#[test]
+fn beginning_and_end_of_a_text_are_read_beside_tags() {
+    for words in [650, 4000] {
+        let middle = "\u{e9}t\u{e9} ".repeat(words);
+        let long = format!("Subject: s\n\nfirst {middle}\n{middle} last\n");
+        let found = read_with(&TAGS, long.as_bytes());
+        let [start, end] = [1, 2].map(|at| found[at].trim_start_matches("3:").trim_end());
+        assert!((1690..=1700).contains(&start.len()), "{}", start.len());
+        assert!((790..=803).contains(&end.len()), "{}", end.len());
+        assert!(start.starts_with("first \u{e9}") && end.ends_with("\u{e9} last"), "{words}");
+    }
+    let long = format!("Subject: s\n\n{}", "\u{e9}t\u{e9} ".repeat(4000));
+    let found = read_with(&TAGS, long.as_bytes());
+    // A long list of words adds no more tags than a short one.
+    let bytes = found.iter().map(String::len).sum::<usize>();
+    let longer = format!("{long}{}", "word1 ".repeat(100_000));
+    let more = read_with(&TAGS, longer.as_bytes()).iter().map(String::len).sum::<usize>();
+    assert!(more <= bytes + 40, "{bytes} {more}");
 }

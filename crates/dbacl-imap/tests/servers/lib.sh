@@ -53,17 +53,17 @@ rules_hold() {
   done
   program --check >"$work/said" 2>&1 || fail "--check: $(cat "$work/said")"
   holds "$work/said" "$junk (spam), INBOX, $archive, $trash (thrown away)"
-  says 'the first look' 'INBOX (6 mails)'
+  says 'the first look' 'INBOX (6 messages)'
   says 'nothing happens' ''
   moved 1 INBOX "$junk"
-  says 'INBOX to Junk' 'learned 1 mail as spam, 0 as ham'
+  says 'INBOX to Junk' 'learned 1 message as spam, 0 as ham'
   moved 1 "$junk" INBOX
-  says 'Junk to INBOX' 'learned 0 mails as spam, 1 as ham'
+  says 'Junk to INBOX' 'learned 0 messages as spam, 1 as ham'
   moved 2 INBOX "$trash"
   moved 3 INBOX "$archive"
   says 'INBOX to Trash and Archive' ''
   moved 4 INBOX "$junk"
-  says 'INBOX to Junk' 'learned 1 mail as spam, 0 as ham'
+  says 'INBOX to Junk' 'learned 1 message as spam, 0 as ham'
   moved 4 "$junk" "$trash"
   says 'Junk to Trash' ''
   did 'SELECT INBOX' "UID COPY 1:* $junk"
@@ -78,7 +78,7 @@ rules_hold() {
   mail spam 91 >"$work/91"
   mail ham 92 >"$work/92"
   did "APPENDMAIL INBOX $work/91" "APPENDMAIL INBOX $work/92"
-  says 'new mail' 'moved 1 mail to' --move-spam
+  says 'new mail' 'moved 1 message to' --move-spam
   says 'its own move' '' --move-spam
   did "SELECT $junk" 'SEARCH HEADER Message-ID "<91@example.org>"'
   holds "$work/imap.log" '^\* SEARCH [0-9]'
@@ -90,7 +90,7 @@ rules_hold() {
   children="$children $watcher"
   wait_for 60 grep -q '^dbacl-imap: watches ' "$work/program.log" || fail "it watches nothing: $(cat "$work/program.log")"
   moved 5 INBOX "$junk"
-  wait_for 60 seen 'learned 1 mail as spam, 0 as ham' || fail "a move is not seen: $(cat "$work/program.log")"
+  wait_for 60 seen 'learned 1 message as spam, 0 as ham' || fail "a move is not seen: $(cat "$work/program.log")"
   kill "$watcher"
   wait "$watcher" || fail "the program ends with $?"
   says 'what was seen before' ''

@@ -4,7 +4,7 @@
 //! The result is the f64 nearest to the true value. It is worked out with whole numbers, so that
 //! neither the C library nor the processor has a say: libraries differ in the last bit of some
 //! results. The error of the last step is below 2^-110 of the result, and no argument is known
-//! whose true result lies so near to the middle between two numbers. `docs/digits.md` tells what
+//! whose true result lies so near to the middle between two numbers. `docs/lab/digits.md` says what
 //! that changed.
 
 mod exponential;

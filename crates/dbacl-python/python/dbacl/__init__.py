@@ -42,13 +42,14 @@ __all__ = [
 ]
 
 
-def train(texts, labels, *, unlabelled=None, log=None, **options):
+def train(texts, labels, *, weights=None, unlabelled=None, log=None, **options):
     """Trains a model on texts with their labels, and on others without where these help.
 
-    `options` are those of `Trainer`. `log` is told what a search (`seconds`) has tried.
+    `weights` say how often each text counts. `options` are those of `Trainer`. `log` is told what
+    a search (`seconds`) has tried.
     """
     trainer = Trainer(**options)
-    trainer.add(texts, labels)
+    trainer.add(texts, labels, weights)
     return trainer.train(log=log, unlabelled=unlabelled)
 
 

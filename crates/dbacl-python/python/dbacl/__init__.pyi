@@ -1,6 +1,8 @@
 from collections.abc import Callable, Iterable, Sequence
 from os import PathLike
-from typing import Any, Literal
+from typing import Any, Literal, TypedDict
+
+from typing_extensions import Unpack
 
 from ._dbacl import BlockPlan as BlockPlan
 from ._dbacl import Category as Category
@@ -33,13 +35,32 @@ __all__ = [
     "train_file",
 ]
 
+class _Options(TypedDict, total=False):
+    preset: Literal["words", "pairs", "chars", "both"] | None
+    tokenizer: str | None
+    order: int | None
+    case_sensitive: bool
+    across_lines: bool
+    kind: Literal["text", "html", "xml"]
+    regex: Sequence[str]
+    choose: bool
+    cost: float | None
+    contrast: bool
+    start: float | None
+    balance: float | None
+    aim: Literal["accuracy", "macro-f1"]
+    several: bool
+    keep: bool
+    seconds: int | None
+
 def train(
     texts: Iterable[Any],
-    labels: Iterable[str],
+    labels: Iterable[str | list[str] | tuple[str, ...]],
     *,
+    weights: Sequence[float] | None = None,
     unlabelled: Iterable[Any] | None = None,
     log: Callable[[str], object] | None = None,
-    **options: Any,
+    **options: Unpack[_Options],
 ) -> Model: ...
 def train_file(
     path: str | PathLike[str],
@@ -48,7 +69,7 @@ def train_file(
     label_column: str = "label",
     text_column: str | Sequence[str] = ("text",),
     log: Callable[[str], object] | None = None,
-    **options: Any,
+    **options: Unpack[_Options],
 ) -> Model: ...
 def load(path: str | PathLike[str]) -> Model: ...
 def explain(model: Model | CategorySet, text: str | bytes) -> Explanation: ...

@@ -52,7 +52,7 @@ except ImportError:  # scikit-learn is not needed
 
 
 # Parameters that are not options of `Trainer`.
-_OWN = ("n_jobs",)
+_OWN = ("n_jobs", "class_weight")
 # What training sets.
 _FITTED = ("classes_", "model_")
 
@@ -60,13 +60,15 @@ _FITTED = ("classes_", "model_")
 class DbaclClassifier(ClassifierMixin, BaseEstimator):
     """Learns labels of texts by words and characters, fitted together, with probabilities.
 
-    `X` is a list or column of texts, each `str` or `bytes`. The parameters but `n_jobs` are those
-    of `dbacl.Trainer`; `n_jobs` is the number of threads that judge texts.
+    `X` is a list or column of texts, each `str` or `bytes`. `class_weight` is "balanced" or a dict
+    from classes to weights, and `n_jobs` the number of threads that judge texts; the other
+    parameters are those of `dbacl.Trainer`.
     """
 
     _parameters = (
         "preset", "tokenizer", "order", "case_sensitive", "across_lines", "kind", "regex",
-        "reference", "choose", "cost", "blend", "contrast", "exact", "keep", "seconds", "n_jobs",
+        "choose", "cost", "contrast", "start", "balance", "aim", "keep", "seconds",
+        "class_weight", "n_jobs",
     )
 
     def __init__(
@@ -79,14 +81,15 @@ class DbaclClassifier(ClassifierMixin, BaseEstimator):
         across_lines=False,
         kind="text",
         regex=(),
-        reference="uniform",
         choose=False,
         cost=None,
-        blend=None,
         contrast=True,
-        exact=False,
+        start=None,
+        balance=None,
+        aim="accuracy",
         keep=False,
         seconds=None,
+        class_weight=None,
         n_jobs=None,
     ):
         self.preset = preset
@@ -96,14 +99,15 @@ class DbaclClassifier(ClassifierMixin, BaseEstimator):
         self.across_lines = across_lines
         self.kind = kind
         self.regex = regex
-        self.reference = reference
         self.choose = choose
         self.cost = cost
-        self.blend = blend
         self.contrast = contrast
-        self.exact = exact
+        self.start = start
+        self.balance = balance
+        self.aim = aim
         self.keep = keep
         self.seconds = seconds
+        self.class_weight = class_weight
         self.n_jobs = n_jobs
 
     def _trainer(self, **more):
@@ -114,14 +118,41 @@ class DbaclClassifier(ClassifierMixin, BaseEstimator):
         """The texts of `X`; for subclasses that make texts of something else."""
         return X
 
-    def fit(self, X, y):
+    def _weights(self, names, sample_weight):
+        """What each text weighs, or None where all weigh the same."""
+        if self.class_weight is None and sample_weight is None:
+            return None
+        weights = [1.0] * len(names)
+        if sample_weight is not None:
+            if hasattr(sample_weight, "__array__"):
+                sample_weight = sample_weight.__array__()
+            if getattr(sample_weight, "ndim", 1) != 1:
+                raise ValueError("sample_weight needs one weight a text, in one dimension")
+            weights = [float(weight) for weight in sample_weight]
+            if len(weights) != len(names):
+                raise ValueError("sample_weight does not have as many weights as there are texts")
+            if not any(weights):
+                raise ValueError("every weight in sample_weight is zero")
+        if self.class_weight == "balanced":
+            counts = {name: names.count(name) for name in set(names)}
+            of = {name: len(names) / (len(counts) * count) for name, count in counts.items()}
+        elif self.class_weight is not None:
+            of = {_name(one): weight for one, weight in self.class_weight.items()}
+        else:
+            of = {}
+        return [weight * of.get(name, 1.0) for weight, name in zip(weights, names)]
+
+    def fit(self, X, y, sample_weight=None):
         """Learns texts with their labels; what was learned before is forgotten."""
         texts = self._texts(X, reset=True)
         classes, names = _labels(y)
         if len(classes) == 1:
             raise ValueError(f"there is one class, {classes[0]!r}: two classes or more are needed")
+        weights = self._weights(names, sample_weight)
+        if weights and len({name for name, weight in zip(names, weights) if weight}) == 1:
+            raise ValueError("one class alone has weights: two classes or more are needed")
         trainer = self._trainer()
-        trainer.add(texts, names)
+        trainer.add(texts, names, weights)
         self._forget()
         self._model = trainer.train()
         self._waiting = None

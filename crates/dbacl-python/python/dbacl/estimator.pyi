@@ -1,5 +1,5 @@
-from collections.abc import Iterable, Sequence
-from typing import Any
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Literal
 
 from ._dbacl import Explanation, Model
 
@@ -12,38 +12,42 @@ class DbaclClassifier:
     across_lines: bool
     kind: str
     regex: Sequence[str]
-    reference: str
     choose: bool
     cost: float | None
-    blend: float | None
     contrast: bool
-    exact: bool
+    start: float | None
+    balance: float | None
+    aim: str
     keep: bool
     seconds: int | None
+    class_weight: Any
     n_jobs: int | None
     def __init__(
         self,
         *,
-        preset: str | None = None,
+        preset: Literal["words", "pairs", "chars", "both"] | None = None,
         tokenizer: str | None = None,
         order: int | None = None,
         case_sensitive: bool = False,
         across_lines: bool = False,
-        kind: str = "text",
+        kind: Literal["text", "html", "xml"] = "text",
         regex: Sequence[str] = (),
-        reference: str = "uniform",
         choose: bool = False,
         cost: float | None = None,
-        blend: float | None = None,
         contrast: bool = True,
-        exact: bool = False,
+        start: float | None = None,
+        balance: float | None = None,
+        aim: Literal["accuracy", "macro-f1"] = "accuracy",
         keep: bool = False,
         seconds: int | None = None,
+        class_weight: Literal["balanced"] | Mapping[Any, float] | None = None,
         n_jobs: int | None = None,
     ) -> None: ...
     @property
     def model_(self) -> Model: ...
-    def fit(self, X: Iterable[Any], y: Iterable[Any]) -> DbaclClassifier: ...
+    def fit(
+        self, X: Iterable[Any], y: Iterable[Any], sample_weight: Iterable[float] | None = None
+    ) -> DbaclClassifier: ...
     def partial_fit(
         self, X: Iterable[Any], y: Iterable[Any], classes: Iterable[Any] | None = None
     ) -> DbaclClassifier: ...

@@ -40,7 +40,11 @@ holds "$work/got" 'dbacl_mails_total{wire="rspamd",verdict="spam"} 1'
 lacks "$work/server.log" 'runs-as-root'
 # The server runs as another user now, who owns the filters and may change them.
 [ "$(stat -c %U "/proc/$process")" = dbacl ] || fail 'the server has not become the user dbacl'
-dbacl-server --teach spam <message 2>"$work/teach.log" || fail "--teach: $(cat "$work/teach.log")"
+dbacl-server --teach spam <message 2>"$work/teach.log"
+[ $? = 77 ] || fail "the default filter is taught: $(cat "$work/teach.log")"
+holds "$work/teach.log" 'learn-default is off'
+dbacl-server --teach spam --user bob <message 2>"$work/teach.log" || fail "--teach: $(cat "$work/teach.log")"
+[ "$(stat -c %U /var/lib/dbacl/bob)" = dbacl ] || fail 'the first lesson begins no filter'
 # A user with a filter of their own.
 dbacl --mail-learn /var/lib/dbacl/alice ham=spam.mbox spam=good.mbox >"$work/learn.log" 2>&1
 chown -R dbacl:dbacl /var/lib/dbacl/alice

@@ -29,7 +29,7 @@ postmaster_address = postmaster@example.net
 END2
 recipe dovecot-filter |
   sed -e "s|-p 783|-p $(served spamc)|; s|/usr/bin/spamc|$work/bin/spamc|" \
-    -e 's|^doveadm reload$||' -e "s|^sievec |sievec -c $work/etc/dovecot/dovecot.conf |" >"$work/recipe.sh"
+    -e 's|^doveadm reload$||' >"$work/recipe.sh"
 grep -q sieve_filter_bin_dir "$work/recipe.sh" || fail 'docs/server.md has no recipe dovecot-filter'
 sh "$work/recipe.sh" >"$work/recipe.log" 2>&1 && [ ! -s "$work/recipe.log" ] || fail "the recipe: $(cat "$work/recipe.log")"
 # The configuration that learns from moves may be installed as well; the two share no settings.

@@ -10,6 +10,7 @@ mkdir -p "$work/mail" "$work/etc/dovecot" "$work/run/dovecot"
 cat >"$work/etc/dbacl/server.toml" <<END2
 models = "$work/var/lib/dbacl/{user}"
 default = "$work/var/lib/dbacl/none"
+teachers = ["mail"]
 [listen]
 spamc = "$work/run/dbacl/spamc"
 mode = "666"
@@ -70,15 +71,15 @@ dovecot=$!
 imap() { imap_client "$imap" x "$@"; }
 wait_for 20 imap NOOP || fail 'Dovecot does not begin'
 imap 'CREATE Junk' 'CREATE Trash' 'CREATE Archive' >"$work/imap.log" || fail "folders: $(cat "$work/imap.log")"
-count() { grep -c "event=learned" "$work/server.log"; }
+count() { caught_up; grep -c "event=learned" "$work/server.log"; }
 # does WHAT LESSONS COMMAND...: these commands give so many more lessons, within two seconds.
 does() {
-  what=$1 more=$2 before=$(count)
+  what=$1 more=$2 had=$(count)
   shift 2
   imap "$@" >"$work/imap.log" || fail "$what: $(cat "$work/imap.log")"
-  [ "$(count)" = $((before + more)) ] || fail "$what: $(($(count) - before)) lessons and not $more"
+  [ "$(count)" = $((had + more)) ] || fail "$what: $(($(count) - had)) lessons and not $more"
 }
-last() { grep 'event=learned' "$work/server.log" | tail -n 1 | grep -q -- "$1" || fail "the last lesson is not: $1"; }
+last() { caught_up; grep 'event=learned' "$work/server.log" | tail -n 1 | grep -q -- "$1" || fail "the last lesson is not: $1"; }
 for number in 1 2 3 4; do
   message ham "mail $(word $number)" >"$work/$number"
   does 'mail is added' 0 "APPENDMAIL INBOX $work/$number"
@@ -97,10 +98,10 @@ does 'the same again' 2 'SELECT INBOX' 'COPY 1:* Archive' 'SELECT Archive' 'MOVE
 does 'Junk is emptied' 0 'SELECT Junk' 'STORE 1:* +FLAGS (\Deleted)' EXPUNGE
 does 'flags change' 0 'SELECT INBOX' 'STORE 1:* +FLAGS (\Flagged $Junk)'
 # Mail that a rule files teaches nothing.
-before=$(count)
+had=$(count)
 { printf 'Subject: by rule\n\ntext\n'; } | doveadm -c "$work/etc/dovecot/dovecot.conf" exec dovecot-lda -d alice >"$work/lda.log" 2>&1 ||
   /usr/lib/dovecot/dovecot-lda -c "$work/etc/dovecot/dovecot.conf" -d alice <"$work/1" >"$work/lda.log" 2>&1
-[ "$(count)" = "$before" ] || fail 'a rule gives a lesson'
+[ "$(count)" = "$had" ] || fail 'a rule gives a lesson'
 # Many mails are moved at a time.
 number=0
 while [ $number -lt 30 ]; do

@@ -7,8 +7,9 @@ OWN_VIEW=1
 unpacked exim4-daemon-heavy
 accounts Debian-exim
 filter "$work/var/lib/dbacl/default"
-serve --default "$work/var/lib/dbacl/default" --models "$work/var/lib/dbacl/{user}" --spamc 127.0.0.1:0
+serve --default "$work/var/lib/dbacl/default" --models "$work/var/lib/dbacl/{user}" --spamc 127.0.0.1:0 --rspamd 127.0.0.1:0
 port=$(served spamc)
+rspamd=$(served rspamd)
 mkdir -p "$work/mail" "$work/spool" "$work/log"
 chmod 777 "$work/mail" "$work/spool" "$work/log"
 
@@ -65,10 +66,12 @@ holds "$work/mail/spam" '^X-Spam-Score: [5-9]'
 lacks "$work/mail/ham" '^X-Spam-Flag'
 holds "$work/mail/ham" '^X-Spam-Score: -'
 # The older protocol of rspamd says who receives the mail.
-configure 's/^\(spamd_address.*\)/\1 variant=rspamd/'
-send "$work/spam" rspamd
-holds "$work/mail/rspamd" '^X-Spam-Flag: YES'
-holds "$work/server.log" 'wire=rspamd user=<rspamd@example.net> '
+for own in "$port" "$rspamd"; do
+  configure "s/^spamd_address.*/spamd_address = 127.0.0.1 $own variant=rspamd/"
+  send "$work/spam" "rspamd$own"
+  holds "$work/mail/rspamd$own" '^X-Spam-Flag: YES'
+  holds "$work/server.log" "wire=rspamd user=<rspamd$own@example.net> .*verdict=.* queue=[0-9A-Za-z-]* from=example.org"
+done
 # Without its filter, and without the server, mail goes on.
 configure ''
 mv "$work/var/lib/dbacl/default" "$work/aside"

@@ -225,7 +225,20 @@ served() {
 }
 
 holds() {  # FILE TEXT
+  # The server's log is written a moment later than an answer.
+  case $1 in */server.log) wait_for 20 grep -q -- "$2" "$1" ;; esac
   grep -q -- "$2" "$1" 2>/dev/null || { cat "$1"; fail "$1 does not hold: $2"; }
+}
+
+# caught_up: waits until the server's log has all that has happened. Its lines come in order, so a
+# request that is none comes last.
+caught_up() {
+  before=$(grep -c event=malformed "$work/server.log")
+  perl -MIO::Socket::UNIX -e '
+    my $s = IO::Socket::UNIX->new(Peer => shift) or exit 1;
+    print $s "no command of the protocol\r\n\r\n";
+    <$s>' "$work/run/dbacl/spamc" || return 1
+  wait_for 20 sh -c "[ \$(grep -c event=malformed '$work/server.log') -gt $before ]"
 }
 
 lacks() {  # FILE TEXT

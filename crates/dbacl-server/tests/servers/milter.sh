@@ -44,7 +44,7 @@ if wanted == "mark" then
   check("X-DBACL", mt.eom_check(conn, MT_HDRINSERT, "X-DBACL"), true)
   check("X-Spam-Flag", mt.eom_check(conn, MT_HDRINSERT, "X-Spam-Flag", " YES"), true)
   check("X-DBACL-Reasons", mt.eom_check(conn, MT_HDRINSERT, "X-DBACL-Reasons"), true)
-  check("the second forged line", mt.eom_check(conn, MT_HDRDELETE, "x-dbacl", 2), true)
+  check("the second forged line", mt.eom_check(conn, MT_HDRDELETE, "X-DBACL", 2), true)
   check("the first forged line", mt.eom_check(conn, MT_HDRDELETE, "X-DBACL", 1), true)
   check("the forged flag", mt.eom_check(conn, MT_HDRDELETE, "X-Spam-Flag", 1), true)
   check("quarantine", mt.eom_check(conn, MT_QUARANTINE), false)

@@ -34,7 +34,7 @@ for kind in ham spam; do
   lacks "$file" forged
   [ "$(grep -c '^X-DBACL' "$file")" = 1 ] || fail 'more than one verdict'
 done
-[ "$(grep -c 'event=judged.* user=me@example.net ' "$work/server.log")" = 2 ] || fail 'not judged once each, for its user'
+wait_for 20 sh -c "[ \$(grep -c 'event=classified.* user=me@example.net ' '$work/server.log') = 2 ]" || fail 'not judged once each, for its user'
 # A mail without a sender, as those are that tell of mail that could not be delivered.
 message ham marker-bounce >"$work/out/mail"
 smtp_send "$smtp" "$work/out/mail" me@example.net '' || fail 'Postfix takes no mail without a sender'

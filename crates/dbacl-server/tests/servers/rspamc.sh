@@ -8,6 +8,7 @@ cat >"$work/etc/dbacl/server.toml" <<END2
 default = "$work/var/lib/dbacl/default"
 models = "$work/var/lib/dbacl/{user}"
 headers = ["dbacl", "rspamd"]
+learn-default = true
 [listen]
 rspamd = ["127.0.0.1:0", "$work/run/dbacl/rspamd"]
 END2
@@ -36,6 +37,7 @@ packaged usr/bin/rspamc -h "$work/run/dbacl/rspamd" learn_ham "$work/lesson" >"$
 holds "$work/got" 'already learned'
 rspamc learn_spam "$work/lesson" >"$work/got" 2>&1
 lacks "$work/got" 'success = true'
+holds "$work/server.log" 'event=refused wire=rspamd user="" as=spam .*error="learning is not allowed here"'
 mv "$work/var/lib/dbacl/default" "$work/aside"
 rspamc symbols "$work/spam" >"$work/got" 2>&1
 lacks "$work/got" 'Symbol: DBACL'

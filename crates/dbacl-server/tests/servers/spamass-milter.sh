@@ -44,5 +44,5 @@ END2
 look() { miltertest "$1" "kind=$1" "is_served=$2"; }
 look spam yes
 look ham yes
-holds "$work/server.log" 'event=judged wire=spamc .*verdict="spam '
+holds "$work/server.log" 'event=classified wire=spamc .*verdict="spam '
 echo PASSED

@@ -23,6 +23,12 @@ for kind in ham spam; do
   spamc --headers <"$work/$kind" >"$work/got" || fail "HEADERS: status $?"
   cmp "$work/wanted" "$work/got" || fail "HEADERS of $kind differs"
 done
+# The page's command.
+cp "$work/spam" ~/message
+recipe spamc >"$work/recipe.sh"
+grep -q 'spamc -U' "$work/recipe.sh" || fail 'docs/server.md has no recipe spamc'
+. "$work/recipe.sh" >"$work/got" || fail "the recipe spamc: status $?"
+dbacl --mail-filter "$work/var/lib/dbacl/default" <"$work/spam" | cmp - "$work/got" || fail 'the recipe spamc differs'
 # CHECK
 spamc -c <"$work/spam" >"$work/got"
 [ $? = 1 ] || fail 'CHECK does not call spam by its status'
@@ -45,7 +51,7 @@ spamc -u alice <"$work/spam" >"$work/got" || fail "without a filter: status $?"
 holds "$work/got" '^X-DBACL: error$'
 sed 1d "$work/got" | cmp - "$work/spam" || fail 'without a filter the mail is changed'
 [ "$(spamc -u alice -c <"$work/spam")" = 0/0 ] || fail 'CHECK without a filter has a verdict'
-holds "$work/server.log" 'level=error event=judged wire=spamc user=alice '
+holds "$work/server.log" 'level=error event=classified wire=spamc user=alice '
 mv "$work/aside" "$work/var/lib/dbacl/alice/order"
 mv "$work/aside.set" "$work/var/lib/dbacl/alice/ledger.set"
 spamc -u alice <"$work/spam" >"$work/got"
@@ -70,7 +76,17 @@ holds "$work/server.log" 'outcome="moved from ham"'
 spamc -u alice -L forget <"$work/lesson" | grep -q 'successfully' || fail 'TELL does not forget'
 holds "$work/server.log" 'outcome="forgotten from spam"'
 packaged usr/bin/spamc -d 127.0.0.1 -p "$port" -F /dev/null -u alice -L spam <"$work/lesson" >"$work/got" 2>&1
-lacks "$work/got" successfully
+status=$?
+[ $status = 74 ] || fail "a refused lesson ends with $status: $(cat "$work/got")"
+lacks "$work/got" un/learned
+holds "$work/server.log" 'event=refused wire=spamc user=alice as=spam .*error="learning is not allowed here"'
+spamc -u alice -C report <"$work/lesson" >"$work/got" || fail "a report ends with $?"
+holds "$work/got" 'successfully reported'
+holds "$work/server.log" 'user=alice as=spam .*outcome=learned'
+spamc -u alice -C revoke <"$work/lesson" >"$work/got" || fail "what is taken back ends with $?"
+holds "$work/got" 'successfully'
+holds "$work/server.log" 'user=alice as=ham .*outcome="moved from spam"'
+spamc -u alice -L forget <"$work/lesson" | grep -q 'successfully' || fail 'a report cannot be forgotten'
 # The same by our own client.
 dbacl-server --models "$work/var/lib/dbacl/{user}" --spamc "$work/run/dbacl/spamc" --teach spam --user alice <"$work/lesson" ||
   fail '--teach fails'

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-//! `update`, `forget` and `merge`: models that keep their documents → a model that is trained anew
+//! `update`, `forget` and `merge`: models that keep their documents → a model that is trained again
 //! on more or fewer of them, as if on these from the beginning.
 
 use super::options::{ChangeArguments, MergeArguments};
@@ -28,7 +28,7 @@ fn change(
     let mut trainer = trainer_of(&arguments.model)?;
     let path = &arguments.data.data;
     let mut take = |record: Record<'_>| apply(&mut trainer, &record);
-    let notes = data::read(path, &arguments.data.reading(), &mut take)?;
+    let notes = data::read(path, &arguments.data.reading(false), &mut take)?;
     if let Some(note) = notes.text(path) {
         MESSAGES.warning(&note);
     }

@@ -2,26 +2,29 @@
 //! The program: options → calls of the library → what is printed.
 
 mod change;
+mod fasttext;
 pub mod options;
 mod predict;
 mod report;
 mod test;
 mod train;
 
+use crate::blocks::BlockError;
 use crate::data::DataError;
 use crate::model::{ModelError, TextModel};
 use crate::train::TrainError;
 use clap::CommandFactory;
-use dbacl::blocks::BlockError;
 use dbacl_cli::output::{Messages, Output};
 use dbacl_cli::{last_resort, status};
 use dbacl_files::access::open_to_all;
-use options::{Arguments, Verb};
+use options::{Arguments, QuantizeArguments, Verb};
 use std::io;
 use std::path::Path;
 use std::process::ExitCode;
 
-static MESSAGES: Messages = Messages::of("dbacl-text");
+const NAME: &str = "dbacl-text";
+
+static MESSAGES: Messages = Messages::plain(NAME);
 
 /// Why the program ends early.
 #[derive(Debug)]
@@ -34,6 +37,11 @@ struct Failure {
 impl Failure {
     fn new(status: u8, text: &dyn std::fmt::Display) -> Self {
         Self { status, text: text.to_string() }
+    }
+
+    /// The same failure, of a file.
+    fn of(self, path: &Path) -> Self {
+        Self { text: format!("{}: {}", path.display(), self.text), ..self }
     }
 
     /// The status for an error of the operating system while reading.
@@ -53,7 +61,12 @@ impl From<DataError> for Failure {
             DataError::Io { source, .. } => Self::input(source),
             _ => status::DATA,
         };
-        Self::new(status, &error)
+        let option = match &error {
+            DataError::UnknownFormat { .. } => "; give --format",
+            DataError::SeveralLabels { .. } => "; several need --several",
+            _ => "",
+        };
+        Self::new(status, &format!("{error}{option}"))
     }
 }
 
@@ -73,8 +86,9 @@ impl From<ModelError> for Failure {
         use dbacl::Error;
         let status = match &error {
             ModelError::File(Error::Io { source, .. }) => Self::input(source),
-            ModelError::File(Error::Temporary { .. } | Error::Occupied { .. })
-            | ModelError::Unpack { .. } => status::CANNOT_CREATE,
+            ModelError::File(Error::Temporary { .. } | Error::Occupied { .. }) => {
+                status::CANNOT_CREATE
+            }
             _ => status::DATA,
         };
         Self::new(status, &error)
@@ -98,9 +112,9 @@ pub fn command() -> clap::Command {
 
 /// Runs the program.
 pub fn main() -> ExitCode {
-    last_resort::install("dbacl-text");
+    last_resort::install(NAME);
     last_resort::set_status(status::LATER);
-    let arguments: Arguments = match dbacl_cli::arguments::read(status::USAGE) {
+    let arguments: Arguments = match dbacl_cli::arguments::read(NAME, status::USAGE) {
         Ok(arguments) => arguments,
         Err(status) => return status,
     };
@@ -127,7 +141,9 @@ fn run(verb: &Verb) -> Result<(), Failure> {
         Verb::Test(options) => test::run(options),
         Verb::Explain(options) => predict::explain(options),
         Verb::Info { model } => report::info(&open(model)?),
-        Verb::Unpack { model, output } => unpack(model, output),
+        Verb::Quantize(options) => quantize(options),
+        Verb::Features { model, texts, number } => predict::features(model, texts, *number),
+        Verb::Fasttext { words } => fasttext::run(words),
     }
 }
 
@@ -143,12 +159,31 @@ fn open(path: &Path) -> Result<TextModel, Failure> {
     Ok(TextModel::open(path)?)
 }
 
-fn unpack(model: &Path, output: &Path) -> Result<(), Failure> {
+fn quantize(arguments: &QuantizeArguments) -> Result<(), Failure> {
+    warn_of_writers(&arguments.output);
+    let model = open(&arguments.model)?;
+    let small = small(&model, arguments.bits, arguments.size)
+        .map_err(|failure| failure.of(&arguments.model))?;
+    small.save(&arguments.output)?;
     let mut out = Output::new();
-    for path in open(model)?.unpack(output)? {
-        out.buffer().extend_from_slice(path.as_os_str().as_encoded_bytes());
-        out.buffer().push(b'\n');
-        out.spill()?;
+    if !arguments.quiet {
+        let [before, after] = [&model, &small].map(|model| model.to_bytes().len());
+        out.buffer().extend_from_slice(format!("{before} bytes are {after} now\n").as_bytes());
     }
     Ok(out.flush()?)
+}
+
+/// A model in at most `size` bytes.
+fn small(model: &TextModel, bits: u8, size: Option<u64>) -> Result<TextModel, Failure> {
+    let size = size.map(|size| usize::try_from(size).unwrap_or(usize::MAX));
+    let small = model.quantized(bits, size);
+    let after = small.to_bytes().len();
+    match size.filter(|&size| after > size) {
+        None => Ok(small),
+        Some(size) => {
+            let what =
+                format!("it cannot be smaller than {after} bytes, and {size} were asked for");
+            Err(Failure::new(status::DATA, &what))
+        }
+    }
 }

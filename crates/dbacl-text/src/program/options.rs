@@ -2,10 +2,10 @@
 //! The options of the verbs.
 
 use crate::data::{Format, Reading};
-use crate::recipe::{InBlocks, Kind, Recipe, is_cost, is_share};
-use crate::train::Preset;
+use crate::recipe::{InBlocks, Kind, Preset, Recipe, is_cost, is_share};
 use clap::{Args, Parser, Subcommand, ValueEnum};
-use dbacl::{Reference, Scheme};
+use dbacl::Scheme;
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 /// Trains a text classifier from one file of labelled documents, tests it, and labels texts.
@@ -32,7 +32,7 @@ pub(crate) enum Verb {
     Merge(MergeArguments),
     /// Print the most probable labels of each text
     Predict(PredictArguments),
-    /// Tell how well a model judges labelled documents
+    /// Tell how well a model classifies labelled documents
     Test(TestArguments),
     /// Tell which words of a text speak for its label
     Explain(ExplainArguments),
@@ -41,13 +41,24 @@ pub(crate) enum Verb {
         /// The model
         model: PathBuf,
     },
-    /// Write a category file for each label, for dbacl -c
-    Unpack {
+    /// Make a model smaller, at the price of a little accuracy
+    Quantize(QuantizeArguments),
+    /// Print the features that speak most for each label
+    Features {
         /// The model
         model: PathBuf,
-        /// The folder for the files; it is made if it is missing
-        #[arg(short, long, value_name = "DIR")]
-        output: PathBuf,
+        /// Texts whose features are looked at, one a line; - for standard input
+        texts: PathBuf,
+        /// How many features are printed for each label
+        #[arg(short = 'n', long, value_name = "N", default_value_t = 20)]
+        number: usize,
+    },
+    /// Take fastText's commands: supervised, test, predict and predict-prob
+    Fasttext {
+        /// The command and its options, as fastText spells them
+        #[arg(trailing_var_arg = true, allow_hyphen_values = true, required = true)]
+        #[arg(value_name = "COMMAND")]
+        words: Vec<OsString>,
     },
 }
 
@@ -64,8 +75,8 @@ pub(crate) struct DataArguments {
 }
 
 impl DataArguments {
-    pub fn reading(&self) -> Reading {
-        self.columns.reading(self.format, true)
+    pub fn reading(&self, has_several: bool) -> Reading {
+        self.columns.reading(self.format, has_several)
     }
 }
 
@@ -78,12 +89,22 @@ pub(crate) struct Columns {
     /// The CSV columns or JSON members with the text, separated by commas
     #[arg(long, value_name = "NAMES", default_value = "text", value_delimiter = ',')]
     pub text_column: Vec<String>,
+    /// What divides several labels in a column or field
+    #[arg(long, value_name = "TEXT", default_value = ",")]
+    pub label_separator: String,
 }
 
 impl Columns {
-    pub fn reading(&self, format: Option<Format>, needs_label: bool) -> Reading {
-        let (label, text) = (self.label_column.clone(), self.text_column.clone());
-        Reading { format, label, text, needs_label }
+    pub fn reading(&self, format: Option<Format>, has_several: bool) -> Reading {
+        Reading {
+            format,
+            label: self.label_column.clone(),
+            text: self.text_column.clone(),
+            needs_label: true,
+            has_several,
+            separator: self.label_separator.clone(),
+            id: None,
+        }
     }
 }
 
@@ -126,15 +147,14 @@ impl Tokenizer {
     }
 }
 
-/// What prices a feature before anything is learned.
-#[derive(Debug, Clone, Copy, ValueEnum)]
-pub(crate) enum Measure {
-    /// All characters alike
-    Uniform,
-    /// Pairs of characters, as they were learned
-    Dirichlet,
-    /// The same, fitted
-    Maxent,
+/// What labels are chosen for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Aim {
+    /// Most texts right (the default)
+    Accuracy,
+    /// The mean F1 of all labels: rare ones count as much as others
+    #[value(name = "macro-f1")]
+    MacroF1,
 }
 
 #[derive(Debug, Clone, Args)]
@@ -150,14 +170,14 @@ pub(crate) struct TrainArguments {
     /// Learn single words: small models
     #[arg(long, group = "preset", help_heading = "Features")]
     pub words: bool,
-    /// Learn words and pairs of neighbouring words (the default for more than 1 MB of documents)
+    /// Learn words and pairs of neighbouring words (the default for long texts)
     #[arg(long, group = "preset", help_heading = "Features")]
     pub pairs: bool,
-    /// Learn runs of up to five characters, and by themselves single words, and judge by both
+    /// Learn single words and runs of up to five characters
     #[arg(long, group = "preset", help_heading = "Features")]
     pub chars: bool,
-    /// Learn pairs, and by themselves runs of up to four characters, and judge by both (the default
-    /// for up to 1 MB)
+    /// Learn words, pairs and runs of up to five characters (the default for texts whose median has
+    /// up to 100 words)
     #[arg(long, group = "preset", conflicts_with = "regex", help_heading = "Features")]
     pub both: bool,
     /// How text is cut into words, in place of what the preset says
@@ -180,41 +200,43 @@ pub(crate) struct TrainArguments {
     /// Learn what a regular expression captures, in place of words; may be given several times
     #[arg(short = 'g', long, value_name = "EXPRESSION", help_heading = "Features")]
     pub regex: Vec<String>,
-    /// The reference measure of the ordinary categories
-    #[arg(short = 'L', long, value_name = "MEASURE", default_value = "uniform")]
-    #[arg(help_heading = "Learning")]
-    pub reference: Measure,
-    /// Texts without labels, read as by predict: those whose labels are sure are learned as well,
-    /// if cross-validation says that it does no harm
-    #[arg(long, value_name = "FILE", conflicts_with_all = ["keep", "seconds"])]
+    /// Documents have several labels: JSON lists, several __label__ words, or what
+    /// --label-separator divides; a document may have none
+    #[arg(long, conflicts_with_all = ["keep", "block"], help_heading = "Labels")]
+    pub several: bool,
+    /// Let documents of rare labels cost more: the power of the share that a label lacks, 0 to 1
+    #[arg(long, value_name = "POWER", value_parser = share, num_args = 0..=1)]
+    #[arg(default_missing_value = "0.5", require_equals = true, help_heading = "Labels")]
+    pub balance: Option<f64>,
+    /// What labels are chosen for
+    #[arg(long = "for", value_name = "MEASURE", help_heading = "Labels")]
+    pub aim: Option<Aim>,
+    /// Texts without labels, read as by predict: they are used if cross-validation says that they
+    /// help
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["keep", "autotune"])]
     #[arg(help_heading = "Learning")]
     pub unlabelled: Option<PathBuf>,
-    /// Choose cost and blend by cross-validation, which takes several times as long
+    /// Try all settings of the fit, however long it takes
     #[arg(long, help_heading = "Learning")]
     pub choose: bool,
     /// Try one way to read texts after the other for N seconds, and keep the best by
     /// cross-validation
-    #[arg(long, value_name = "N", help_heading = "Learning")]
-    #[arg(conflicts_with_all = ["preset", "tokenizer", "order", "case_sensitive", "regex", "cost",
-        "blend", "reference"])]
-    pub seconds: Option<u64>,
-    /// What a document on the wrong side costs, 0.2 unless it is chosen
+    #[arg(long, value_name = "N", alias = "seconds", help_heading = "Learning")]
+    #[arg(conflicts_with_all = ["preset", "tokenizer", "order", "case_sensitive", "regex", "cost"])]
+    pub autotune: Option<u64>,
+    /// What a document on the wrong side costs; chosen unless it is given
     #[arg(long, value_name = "C", value_parser = positive, help_heading = "Learning")]
     pub cost: Option<f64>,
-    /// The share of the ordinary scores that is kept, 0 to 1; unless it is chosen 0.1 with --words,
-    /// 0.4 with --chars, and else 0.01
+    /// The share of ordinary weights that the fit starts from, 0 to 1; chosen unless it is given
     #[arg(long, value_name = "SHARE", value_parser = share, help_heading = "Learning")]
-    pub blend: Option<f64>,
+    pub start: Option<f64>,
     /// Do not prefer words that tell the labels apart
     #[arg(long, help_heading = "Learning")]
     pub no_contrast: bool,
-    /// Every category carries every word: a larger model
-    #[arg(long, help_heading = "Learning")]
-    pub exact: bool,
     /// Fit so many documents at a time, for more than memory holds
     #[arg(long, value_name = "DOCUMENTS", help_heading = "Many documents")]
     #[arg(value_parser = clap::value_parser!(u64).range(1..))]
-    #[arg(conflicts_with_all = ["keep", "unlabelled", "seconds", "choose", "regex"])]
+    #[arg(conflicts_with_all = ["keep", "unlabelled", "autotune", "choose", "start"])]
     pub block: Option<u64>,
     /// With --block, the memory that may be used, such as 500M or 2G; it changes nothing else
     #[arg(long, value_name = "SIZE", value_parser = size, requires = "block")]
@@ -240,7 +262,7 @@ fn positive(text: &str) -> Result<f64, String> {
 }
 
 /// Bytes, or with a letter KiB, MiB or GiB.
-fn size(text: &str) -> Result<u64, String> {
+pub(crate) fn size(text: &str) -> Result<u64, String> {
     let (digits, shift) = match text.char_indices().last() {
         Some((end, 'k' | 'K')) => (&text[..end], 10),
         Some((end, 'm' | 'M')) => (&text[..end], 20),
@@ -278,16 +300,13 @@ impl TrainArguments {
             across_lines: self.across_lines,
             kind: self.kind,
             regex: self.regex.clone(),
-            reference: match self.reference {
-                Measure::Uniform => Reference::Uniform,
-                Measure::Dirichlet => Reference::Dirichlet,
-                Measure::Maxent => Reference::MaximumEntropy,
-            },
             choose: self.choose,
             cost: self.cost,
-            blend: self.blend,
             no_contrast: self.no_contrast,
-            exact: self.exact,
+            start: self.start,
+            balance: self.balance,
+            for_f1: self.aim == Some(Aim::MacroF1),
+            several: self.several,
             in_blocks: self.block.map(|block| InBlocks { block, features: self.features }),
         }
     }
@@ -323,17 +342,29 @@ pub(crate) struct TextArguments {
     /// The texts, one a line unless --input says otherwise; - for standard input
     #[arg(default_value = "-")]
     pub file: PathBuf,
+    /// Files that are a text each; their names stand before the labels
+    #[arg(long, num_args = 1.., value_name = "FILE", conflicts_with_all = ["file", "input"])]
+    pub files: Vec<PathBuf>,
+    /// The CSV column or JSON member that names a text; it stands before the labels
+    #[arg(long, value_name = "NAME", conflicts_with = "files")]
+    pub id_column: Option<String>,
     /// The format of the texts; labels are not looked at
     #[arg(long, value_name = "FORMAT")]
     pub input: Option<Format>,
-    /// The CSV columns or JSON members with the text, separated by commas
-    #[arg(long, value_name = "NAMES", default_value = "text", value_delimiter = ',')]
+    /// The CSV columns or JSON members with the text, separated by commas; else those that the
+    /// model was trained on
+    #[arg(long, value_name = "NAMES", value_delimiter = ',')]
     pub text_column: Vec<String>,
+    /// How many threads judge; 0 for one a processor
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    pub threads: usize,
 }
 
 impl TextArguments {
-    pub fn reading(&self) -> Reading {
-        reading_of_texts(&self.file, self.input, &self.text_column)
+    /// How texts are read by a model that was trained on the columns `trained_on`.
+    pub fn reading(&self, trained_on: &[String]) -> Reading {
+        let columns = if self.text_column.is_empty() { trained_on } else { &self.text_column };
+        Reading { id: self.id_column.clone(), ..reading_of_texts(&self.file, self.input, columns) }
     }
 }
 
@@ -341,13 +372,46 @@ impl TextArguments {
 pub(crate) struct PredictArguments {
     #[command(flatten)]
     pub texts: TextArguments,
-    /// How many labels are printed for each text
-    #[arg(short = 'k', long, value_name = "K", default_value_t = 1)]
+    /// How many labels are printed for each text: one, or those of the text where it may have
+    /// several, unless K is given
+    #[arg(short = 'k', long, value_name = "K")]
     #[arg(value_parser = clap::value_parser!(u32).range(1..))]
-    pub labels: u32,
+    pub labels: Option<u32>,
+    /// A text whose label is less probable than P is called 'unsure'
+    #[arg(long, value_name = "P", value_parser = share)]
+    pub at_least: Option<f64>,
     /// How results are printed
     #[arg(long, value_name = "FORMAT", default_value = "tsv")]
     pub format: ResultFormat,
+    /// As fastText prints it: whether labels alone, and how probable they must be.
+    #[arg(skip)]
+    pub as_fasttext: Option<(bool, f64)>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct QuantizeArguments {
+    /// The model
+    pub model: PathBuf,
+    /// The file for the smaller model
+    #[arg(short, long, value_name = "MODEL")]
+    pub output: PathBuf,
+    /// Bits of a weight
+    #[arg(long, value_name = "BITS", default_value_t = 8, value_parser = bits)]
+    pub bits: u8,
+    /// The largest size of the file, such as 500k or 4M: what matters least is left out
+    #[arg(long, value_name = "SIZE", value_parser = size)]
+    pub size: Option<u64>,
+    /// Say nothing but errors
+    #[arg(short, long)]
+    pub quiet: bool,
+}
+
+fn bits(text: &str) -> Result<u8, String> {
+    match text {
+        "8" => Ok(8),
+        "16" => Ok(16),
+        _ => Err("neither 8 nor 16".into()),
+    }
 }
 
 #[derive(Debug, Args)]

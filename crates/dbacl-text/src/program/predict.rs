@@ -3,43 +3,105 @@
 
 use super::options::{ExplainArguments, PredictArguments, ResultFormat};
 use super::{Failure, MESSAGES, open, status};
-use crate::data::{self, DataError, Record};
-use crate::model::Prediction;
+use crate::data::{self, DataError, Format, Reading, Record};
+use crate::model::{Prediction, Predictor, TextModel};
+use crate::recipe::TEXT_COLUMNS;
 use dbacl_cli::json::Json;
 use dbacl_cli::output::Output;
+use dbacl_numeric::cformat;
+use std::cell::RefCell;
 use std::fs::File;
 use std::io::{self, Read, Write};
 use std::path::Path;
+use std::thread;
+
+/// Texts that are classified at once by several threads.
+const BATCH: usize = 4096;
+
+/// What is printed of a prediction.
+struct Printing<'a> {
+    labels: &'a [String],
+    format: ResultFormat,
+    /// How many labels; `None` for those of the text.
+    k: Option<usize>,
+    at_least: Option<f64>,
+    /// See [`PredictArguments::as_fasttext`].
+    as_fasttext: Option<(bool, f64)>,
+    /// Whether what names the text stands before.
+    has_names: bool,
+}
 
 pub fn run(arguments: &PredictArguments) -> Result<(), Failure> {
     let model = open(&arguments.texts.model)?;
-    let labels = model.labels();
-    if arguments.format == ResultFormat::FastText
-        && let Some(label) = labels.iter().find(|label| label.contains(' '))
-    {
-        let text = format!("the label '{label}' has a blank: fastText's format cannot hold it");
-        return Err(Failure::new(status::DATA, &text));
-    }
-    let k = usize::try_from(arguments.labels).unwrap_or(usize::MAX);
-    let mut predictor = model.predictor();
-    let mut out = Output::new();
-    let mut refusal = None;
-    let mut take = |record: Record<'_>| {
-        let prediction = predictor.predict(record.text);
-        write(out.buffer(), arguments.format, labels, &prediction, k);
-        out.spill().map_err(|error| {
-            // Reading ends; the error is not one of the texts.
-            let kind = error.kind();
-            refusal = Some(Failure::from(error));
-            DataError::Io { path: record.file.to_path_buf(), source: kind.into() }
-        })
+    let printing = printing(&model, arguments)?;
+    let threads = match arguments.texts.threads {
+        0 => thread::available_parallelism().map_or(1, usize::from),
+        threads => threads,
     };
-    let read = data::read(&arguments.texts.file, &arguments.texts.reading(), &mut take);
-    if let Some(failure) = refusal {
-        return Err(failure);
+    let mut predictors: Vec<Predictor> = (0..threads).map(|_| model.predictor()).collect();
+    // Texts that were read and are not judged yet, with what names them.
+    let waiting: RefCell<Vec<(Vec<u8>, String)>> = RefCell::default();
+    let out = RefCell::new((Output::new(), None));
+    let answer = |flush: bool| {
+        let texts = waiting.take();
+        let (out, refusal) = &mut *out.borrow_mut();
+        for text in judged(&mut predictors, &texts, &printing) {
+            out.buffer().extend(text);
+        }
+        let written = if flush { out.flush() } else { out.spill() };
+        if let Err(error) = written {
+            refusal.get_or_insert(error);
+        }
+    };
+    let answer = RefCell::new(answer);
+    if !arguments.texts.files.is_empty() {
+        for path in &arguments.texts.files {
+            let text = read_text(path)
+                .map_err(|source| Failure::from(DataError::Io { path: path.clone(), source }))?;
+            waiting.borrow_mut().push((text, path.to_string_lossy().into_owned()));
+            (answer.borrow_mut())(false);
+        }
+        (answer.borrow_mut())(true);
+        return out.into_inner().1.map_or(Ok(()), |error| Err(error.into()));
     }
-    // What was judged before an error is told.
-    out.flush()?;
+    let told = model.about().iter().find(|(name, _)| name == TEXT_COLUMNS);
+    let columns = told.map_or("text", |(_, columns)| columns.as_str());
+    let columns: Vec<String> = columns.split(',').map(str::to_owned).collect();
+    let reading = arguments.texts.reading(&columns);
+    let mut labelled = Labelled::default();
+    let mut take = |record: Record<'_>| {
+        labelled.look(&record, model.labels());
+        let is_full = {
+            let mut waiting = waiting.borrow_mut();
+            waiting.push((record.text.to_vec(), record.id.to_owned()));
+            waiting.len() >= if threads > 1 { BATCH } else { 1 }
+        };
+        if is_full {
+            (answer.borrow_mut())(false);
+        }
+        // Reading ends where nobody reads the answers; the error is not one of the texts.
+        match &out.borrow().1 {
+            None => Ok(()),
+            Some(error) => {
+                let source = io::Error::from(error.kind());
+                Err(DataError::Io { path: record.file.to_path_buf(), source })
+            }
+        }
+    };
+    // Whoever waits for texts has answered those that it has.
+    let mut waits = || (answer.borrow_mut())(true);
+    let read = data::read_noticing(&arguments.texts.file, &reading, &mut take, &mut waits);
+    (answer.borrow_mut())(true);
+    if let Some(error) = out.into_inner().1 {
+        return Err(error.into());
+    }
+    if labelled.is_suspicious() && reading.format == Some(Format::Lines) {
+        MESSAGES.warning(&format!(
+            "{}: its lines begin with labels of the model and a tab, which were judged as text; \
+             --input tsv reads the texts alone",
+            arguments.texts.file.display()
+        ));
+    }
     read.map(|_| ()).or_else(|error| match error {
         // A pipe without texts wants no answers.
         DataError::Line { line: 1, ref what, .. } if what == "it is empty" => Ok(()),
@@ -47,22 +109,116 @@ pub fn run(arguments: &PredictArguments) -> Result<(), Failure> {
     })
 }
 
-fn write(
-    out: &mut Vec<u8>,
-    format: ResultFormat,
-    labels: &[String],
-    prediction: &Prediction,
-    k: usize,
-) {
-    let ranked = prediction.ranked(k);
-    let of = |at: usize| (labels[at].as_str(), prediction.probabilities()[at]);
+/// Whether lines look like those that a model is trained on.
+#[derive(Default)]
+struct Labelled {
+    lines: u64,
+    with_labels: u64,
+}
+
+impl Labelled {
+    fn look(&mut self, record: &Record<'_>, labels: &[String]) {
+        let tab = record.text.iter().position(|&byte| byte == b'\t');
+        let own = tab.map(|tab| &record.text[..tab]);
+        let is_label = own.is_some_and(|own| labels.iter().any(|label| label.as_bytes() == own));
+        if self.lines < 100 {
+            self.lines += 1;
+            self.with_labels += u64::from(is_label);
+        }
+    }
+
+    const fn is_suspicious(&self) -> bool {
+        self.lines > 0 && self.with_labels * 10 >= self.lines * 9
+    }
+}
+
+fn printing<'a>(
+    model: &'a TextModel,
+    arguments: &PredictArguments,
+) -> Result<Printing<'a>, Failure> {
+    let (labels, format) = (model.labels(), arguments.format);
+    if format == ResultFormat::FastText
+        && let Some(label) = labels.iter().find(|label| label.contains(' '))
+    {
+        let text = format!("the label '{label}' has a blank: fastText's format cannot hold it");
+        return Err(Failure::new(status::DATA, &text));
+    }
+    let k = arguments.labels.map(|k| usize::try_from(k).unwrap_or(usize::MAX));
+    if let Some(k) = k.filter(|&k| k > labels.len()) {
+        MESSAGES.warning(&format!("-k {k}: the model has {} labels", labels.len()));
+    }
+    Ok(Printing {
+        labels,
+        format,
+        k: k.or_else(|| (!model.has_several()).then_some(1)),
+        at_least: arguments.at_least,
+        as_fasttext: arguments.as_fasttext,
+        has_names: !arguments.texts.files.is_empty() || arguments.texts.id_column.is_some(),
+    })
+}
+
+/// What is printed for each text, by each thread.
+fn judged(
+    predictors: &mut [Predictor],
+    texts: &[(Vec<u8>, String)],
+    printing: &Printing<'_>,
+) -> Vec<Vec<u8>> {
+    let judge = |predictor: &mut Predictor, texts: &[(Vec<u8>, String)]| {
+        let mut out = Vec::new();
+        for (text, name) in texts {
+            write(&mut out, printing, name, &predictor.predict(text));
+        }
+        out
+    };
+    match predictors {
+        [only] => vec![judge(only, texts)],
+        several => {
+            let share = texts.len().div_ceil(several.len()).max(1);
+            thread::scope(|scope| {
+                let parts = several.iter_mut().zip(texts.chunks(share));
+                let threads: Vec<_> = parts
+                    .map(|(predictor, texts)| scope.spawn(move || judge(predictor, texts)))
+                    .collect();
+                let join = |thread: thread::ScopedJoinHandle<'_, Vec<u8>>| {
+                    thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+                };
+                threads.into_iter().map(join).collect()
+            })
+        }
+    }
+}
+
+/// What a text is called whose label is not probable enough.
+const UNSURE: &str = "unsure";
+
+fn write(out: &mut Vec<u8>, printing: &Printing<'_>, name: &str, prediction: &Prediction) {
+    let Printing { labels, format, k, at_least, as_fasttext, has_names } = *printing;
+    let mut ranked = match k {
+        Some(k) => prediction.ranked(k),
+        None => prediction.labels(),
+    };
+    if let Some((_, threshold)) = as_fasttext {
+        ranked.retain(|&at| prediction.probabilities()[at] >= threshold);
+    }
+    let is_unsure =
+        |&at: &usize| at_least.is_some_and(|least| prediction.probabilities()[at] < least);
+    let is_unsure = ranked.first().is_some_and(is_unsure);
+    let of = |at: usize| {
+        let label = if is_unsure && at == ranked[0] { UNSURE } else { labels[at].as_str() };
+        (label, prediction.probabilities()[at])
+    };
     if format == ResultFormat::Ndjson {
         let mut json = Json::new();
         json.object(|json| {
-            let (label, probability) = of(ranked[0]);
-            json.key("label").string(label);
-            json.key("probability").number(probability);
-            if ranked.len() > 1 {
+            if has_names {
+                json.key("id").string(name);
+            }
+            if let Some(&first) = ranked.first().filter(|_| k.is_some()) {
+                let (label, probability) = of(first);
+                json.key("label").string(label);
+                json.key("probability").number(probability);
+            }
+            if ranked.len() > 1 || k.is_none() {
                 json.key("labels").array(|json| {
                     for &at in &ranked {
                         let (label, probability) = of(at);
@@ -82,6 +238,10 @@ fn write(
         ResultFormat::FastText => ("__label__", b' ', b' '),
         _ => ("", b'\t', b'\t'),
     };
+    if has_names {
+        out.extend_from_slice(name.as_bytes());
+        out.push(between);
+    }
     for (place, &at) in ranked.iter().enumerate() {
         let (label, probability) = of(at);
         if place > 0 {
@@ -89,18 +249,48 @@ fn write(
         }
         out.extend_from_slice(mark.as_bytes());
         out.extend_from_slice(label.as_bytes());
-        out.push(blank);
-        // memory takes all
-        let _ = write!(out, "{probability:.6}");
+        match as_fasttext {
+            Some((true, _)) => continue,
+            Some((false, _)) => {
+                out.push(blank);
+                cformat::general(out, probability);
+            }
+            None => {
+                out.push(blank);
+                // memory takes all
+                let _ = write!(out, "{probability:.6}");
+            }
+        }
     }
     out.push(b'\n');
+}
+
+/// Prints the features of texts that speak most for each label.
+pub fn features(model: &Path, texts: &Path, number: usize) -> Result<(), Failure> {
+    let model = open(model)?;
+    let mut lines = Vec::new();
+    let mut take = |record: Record<'_>| {
+        lines.push(record.text.to_vec());
+        Ok(())
+    };
+    let reading = Reading { needs_label: false, format: Some(Format::Lines), ..Reading::default() };
+    data::read(texts, &reading, &mut take)?;
+    let mut out = Output::new();
+    for (label, features) in model.strongest(&lines, number) {
+        for (name, weight) in features {
+            // memory takes all
+            let _ = writeln!(out.buffer(), "{label}\t{weight:+.4}\t{name}");
+        }
+        out.spill()?;
+    }
+    Ok(out.flush()?)
 }
 
 pub fn explain(arguments: &ExplainArguments) -> Result<(), Failure> {
     let model = open(&arguments.model)?;
     let text = read_text(&arguments.file)
         .map_err(|source| Failure::from(DataError::Io { path: arguments.file.clone(), source }))?;
-    let explained = model.explain(&text).map_err(|error| Failure::new(status::DATA, &error))?;
+    let explained = model.explain(&text);
     let prediction = model.predictor().predict(&text);
     let mut out = Output::new();
     let label = &model.labels()[explained.best];

@@ -2,7 +2,7 @@
 //! What is measured or known of a model, as text and as JSON.
 
 use super::Failure;
-use crate::evaluate::Evaluation;
+use crate::evaluate::{Evaluation, PerLabel, SeveralEvaluation};
 use crate::model::TextModel;
 use dbacl::measures::Rate;
 use dbacl_cli::json::Json;
@@ -39,6 +39,11 @@ fn align(rows: &[Vec<String>]) -> String {
     out
 }
 
+/// Percent, `-` where there is nothing.
+fn plain(share: f64) -> String {
+    if share.is_nan() { "-".into() } else { format!("{:.2}", 100.0 * share) }
+}
+
 /// The report of a test for people.
 pub fn text(found: &Evaluation, labels: &[String]) -> String {
     let mut out = String::new();
@@ -61,6 +66,18 @@ pub fn text(found: &Evaluation, labels: &[String]) -> String {
         ]);
     }
     out.push_str(&align(&rows));
+    let lengths = found.by_length();
+    if lengths.len() > 1 {
+        out.push('\n');
+        let heading = ["words", "documents", "right %", "claimed %", "log loss, bits"];
+        let mut rows = vec![heading.map(str::to_owned).to_vec()];
+        rows.extend(lengths.iter().map(|one| {
+            let documents = one.documents.to_string();
+            let loss = format!("{:.4}", one.log_loss);
+            vec![one.words.clone(), documents, plain(one.right), plain(one.claimed), loss]
+        }));
+        out.push_str(&align(&rows));
+    }
     let worst = found.worst(WORST);
     if !worst.is_empty() {
         out.push('\n');
@@ -92,15 +109,15 @@ pub fn json(found: &Evaluation, labels: &[String]) -> String {
         json.key("macro_f1").number(found.macro_f1());
         json.key("log_loss_bits").number(found.log_loss());
         json.key("calibration_error").number(found.calibration_error());
-        json.key("labels").array(|json| {
-            for (number, label) in labels.iter().enumerate() {
-                let one = found.of_label(number);
+        put_labels(json, labels, |number| found.of_label(number));
+        json.key("lengths").array(|json| {
+            for one in found.by_length() {
                 json.object(|json| {
-                    json.key("label").string(label);
+                    json.key("words").string(&one.words);
                     json.key("documents").integer(one.documents);
-                    put_rate(json, "precision", one.precision);
-                    put_rate(json, "recall", one.recall);
-                    json.key("f1").number(one.f1);
+                    json.key("right").number(one.right);
+                    json.key("claimed").number(one.claimed);
+                    json.key("log_loss_bits").number(one.log_loss);
                 });
             }
         });
@@ -119,6 +136,55 @@ pub fn json(found: &Evaluation, labels: &[String]) -> String {
     text
 }
 
+/// The report of a test of a model with several labels a text, for people.
+pub fn several_text(found: &SeveralEvaluation, labels: &[String]) -> String {
+    let mut out = String::new();
+    // writing to a String cannot fail
+    let _ = writeln!(out, "documents          {}", found.documents());
+    let _ = writeln!(out, "all labels right   {} %", percent(found.exact()));
+    let _ = writeln!(out, "micro-F1           {} %", plain(found.micro_f1()));
+    let _ = writeln!(out, "macro-F1           {} %", plain(found.macro_f1()));
+    let _ = writeln!(out, "log loss a label   {:.4} bits\n", found.log_loss());
+    let heading = ["label", "documents", "precision % (95 %)", "recall % (95 %)", "F1 %"];
+    let mut rows = vec![heading.map(str::to_owned).to_vec()];
+    rows.extend(labels.iter().enumerate().map(|(number, label)| {
+        let one = found.of_label(number);
+        let (precision, recall) = (percent(one.precision), percent(one.recall));
+        vec![label.clone(), one.documents.to_string(), precision, recall, plain(one.f1)]
+    }));
+    out.push_str(&align(&rows));
+    out
+}
+
+/// The same as a JSON object and a line end.
+pub fn several_json(found: &SeveralEvaluation, labels: &[String]) -> String {
+    let mut json = Json::new();
+    json.object(|json| {
+        json.key("documents").integer(found.documents());
+        put_rate(json, "subset_accuracy", found.exact());
+        json.key("micro_f1").number(found.micro_f1());
+        json.key("macro_f1").number(found.macro_f1());
+        json.key("log_loss_bits").number(found.log_loss());
+        put_labels(json, labels, |number| found.of_label(number));
+    });
+    json.into_text() + "\n"
+}
+
+fn put_labels(json: &mut Json, labels: &[String], of: impl Fn(usize) -> PerLabel) {
+    json.key("labels").array(|json| {
+        for (number, label) in labels.iter().enumerate() {
+            let one = of(number);
+            json.object(|json| {
+                json.key("label").string(label);
+                json.key("documents").integer(one.documents);
+                put_rate(json, "precision", one.precision);
+                put_rate(json, "recall", one.recall);
+                json.key("f1").number(one.f1);
+            });
+        }
+    });
+}
+
 /// What a model was made of.
 pub fn info(model: &TextModel) -> Result<(), Failure> {
     let mut out = Output::new();
@@ -126,12 +192,7 @@ pub fn info(model: &TextModel) -> Result<(), Failure> {
         writeln!(out.buffer(), "{name}: {value}")?;
     }
     let mut rows = vec![vec!["label".to_owned(), "documents".into(), "features".into()]];
-    let mut features = vec![0u64; model.labels().len()];
-    for view in model.views() {
-        for (sum, category) in features.iter_mut().zip(view.categories()) {
-            *sum += u64::from(category.header().unique_features);
-        }
-    }
+    let features = model.features();
     for ((label, documents), features) in model.labels().iter().zip(model.documents()).zip(features)
     {
         rows.push(vec![label.clone(), documents.to_string(), features.to_string()]);

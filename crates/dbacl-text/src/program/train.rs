@@ -3,17 +3,16 @@
 
 use super::options::TrainArguments;
 use super::{Failure, MESSAGES, status};
-use crate::blocks::BlockTrainer;
+use crate::blocks::{BlockError, BlockTrainer};
 use crate::data::{self, DataError, Record};
-use crate::recipe::Recipe;
+use crate::recipe::{Recipe, TEXT_COLUMNS};
 use crate::search::{Trial, search};
-use crate::train::{TrainError, Trained, Trainer};
-use crate::unlabelled::{Help, train_with_unlabelled};
-use dbacl::blocks::BlockError;
+use crate::train::{TrainError, Trained, Trainer, Watch};
 use dbacl_cli::output::{self, Output};
 use dbacl_cli::progress;
+use std::fmt::Write as _;
 use std::path::Path;
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 pub fn run(arguments: &TrainArguments) -> Result<(), Failure> {
@@ -23,37 +22,60 @@ pub fn run(arguments: &TrainArguments) -> Result<(), Failure> {
     // A model that is replaced keeps its mode.
     super::warn_of_writers(&arguments.output);
     let path = &arguments.data.data;
-    let mut recipe = arguments.recipe();
+    let recipe = arguments.recipe();
     if recipe.in_blocks.is_some() {
         return in_blocks(&recipe, arguments);
     }
-    // A search chooses cost and blend as well.
-    recipe.choose |= arguments.seconds.is_some();
     let trainer = Trainer::of_recipe(&recipe, &mut |text| MESSAGES.warning(&text));
     let mut trainer = trainer.map_err(|error| Failure::new(status::USAGE, &error))?;
     if arguments.keep {
         trainer = trainer.keeping();
     }
+    if arguments.data.columns.text_column != ["text"] {
+        trainer.tell(TEXT_COLUMNS, &arguments.data.columns.text_column.join(","));
+    }
     let mut take = |record: Record<'_>| {
-        trainer.add(record.label, record.text);
+        trainer.add_weighted(&labels_of(record.label), record.text, 1.0);
         Ok(())
     };
-    let read = || data::read(path, &arguments.data.reading(), &mut take);
+    let read = || data::read(path, &arguments.data.reading(recipe.several), &mut take);
     let notes = progress::watch("reading", || None, read)?;
     if let Some(note) = notes.text(path) {
         MESSAGES.warning(&note);
     }
+    let mut unlabelled = Vec::new();
     if let Some(file) = &arguments.unlabelled {
-        return with_unlabelled(&trainer, arguments, file);
+        let mut take = |record: Record<'_>| {
+            unlabelled.push(record.text.to_vec());
+            Ok(())
+        };
+        let read = || data::read(file, &arguments.reading_of_unlabelled(file), &mut take);
+        progress::watch("reading", || None, read)?;
     }
-    let Some(seconds) = arguments.seconds else {
-        return finish(&trainer, path, &arguments.output, arguments.quiet);
-    };
-    let limit = Duration::from_secs(seconds);
-    let mut told = |trial: &Trial| tell(trial, arguments.quiet);
-    let found = progress::watch("searching", || None, || search(&trainer, limit, &mut told));
-    let (trained, _) = found.map_err(|error| refusal(error, path))?;
-    save(&trained, &arguments.output, arguments.quiet)
+    let trained = watched(|watch| match arguments.autotune {
+        None => trainer.train_watched(&recipe, &unlabelled, watch),
+        Some(seconds) => {
+            let limit = Duration::from_secs(seconds);
+            let mut told = |trial: &Trial| tell(trial, arguments.quiet);
+            search(&trainer, limit, watch, &mut told).map(|(trained, _)| trained)
+        }
+    });
+    save(&trained.map_err(|error| refusal(error, path))?, &arguments.output, arguments.quiet)
+}
+
+/// The labels of a record, which stand in lines.
+pub fn labels_of(label: &str) -> Vec<&str> {
+    label.split('\n').filter(|label| !label.is_empty()).collect()
+}
+
+/// Runs a training, and shows how much is done.
+pub fn watched<T>(train: impl FnOnce(&Watch<'_>) -> T) -> T {
+    let done = AtomicU64::new(0);
+    #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // a share
+    let told = |share: f64| done.store((share * 1000.0) as u64, Ordering::Relaxed);
+    let part = || Some((done.load(Ordering::Relaxed), 1000));
+    let watch = Watch { stop: None, progress: Some(&told) };
+    progress::watch("training", part, || train(&watch))
 }
 
 /// Trains in blocks, saves the model, and tells of it.
@@ -74,7 +96,7 @@ fn in_blocks(recipe: &Recipe, arguments: &TrainArguments) -> Result<(), Failure>
             what
         })
     };
-    let read = || data::read(path, &arguments.data.reading(), &mut take);
+    let read = || data::read(path, &arguments.data.reading(false), &mut take);
     let read = progress::watch("reading", || None, read);
     if let Some(error) = failure {
         return Err(refusal(error.into(), &arguments.output));
@@ -82,49 +104,13 @@ fn in_blocks(recipe: &Recipe, arguments: &TrainArguments) -> Result<(), Failure>
     if let Some(note) = read?.text(path) {
         MESSAGES.warning(&note);
     }
-    let never = AtomicBool::new(false);
-    let trained = progress::watch("training", || None, || trainer.train(&never));
+    let trained = watched(|watch| trainer.train(watch));
     save(&trained.map_err(|error| refusal(error, path))?, &arguments.output, arguments.quiet)
-}
-
-/// Trains with the texts of a file without labels, saves the model, and tells of it.
-fn with_unlabelled(
-    trainer: &Trainer,
-    arguments: &TrainArguments,
-    file: &Path,
-) -> Result<(), Failure> {
-    let mut texts = Vec::new();
-    let mut take = |record: Record<'_>| {
-        texts.push(record.text.to_vec());
-        Ok(())
-    };
-    let read = || data::read(file, &arguments.reading_of_unlabelled(file), &mut take);
-    progress::watch("reading", || None, read)?;
-    let never = AtomicBool::new(false);
-    let train = || train_with_unlabelled(trainer, &texts, &never);
-    let (trained, help) = progress::watch("training", || None, train)
-        .map_err(|error| refusal(error, &arguments.data.data))?;
-    save(&trained, &arguments.output, arguments.quiet)?;
-    if arguments.quiet {
-        return Ok(());
-    }
-    let Help { threshold, taken, judged, errors_without, errors } = help;
-    let mut out = Output::new();
-    let all = texts.len();
-    let text = match threshold {
-        Some(threshold) => format!(
-            "{taken} of {all} texts without labels were learned, which are more probable than \
-             {threshold}: {errors} errors in {judged} with them, {errors_without} without\n"
-        ),
-        None => format!("none of the {all} texts without labels was learned: they do not help\n"),
-    };
-    out.buffer().extend_from_slice(text.as_bytes());
-    Ok(out.flush()?)
 }
 
 /// Trains, saves the model, and tells of it; documents came from `path`.
 pub fn finish(trainer: &Trainer, path: &Path, output: &Path, quiet: bool) -> Result<(), Failure> {
-    let trained = progress::watch("training", || None, || trainer.train());
+    let trained = watched(|watch| trainer.train_watched(trainer.recipe(), &[], watch));
     save(&trained.map_err(|error| refusal(error, path))?, output, quiet)
 }
 
@@ -142,7 +128,7 @@ fn save(trained: &Trained, output: &Path, quiet: bool) -> Result<(), Failure> {
 }
 
 /// The failure to train on the documents at `path`.
-fn refusal(error: TrainError, path: &Path) -> Failure {
+pub fn refusal(error: TrainError, path: &Path) -> Failure {
     let place = match error {
         TrainError::NoDocuments | TrainError::OneLabel { .. } | TrainError::NoWords { .. } => {
             format!("{}:1: ", path.display())
@@ -154,22 +140,24 @@ fn refusal(error: TrainError, path: &Path) -> Failure {
 }
 
 fn summary(trained: &Trained) -> String {
-    let (errors, judged) = (trained.quality.errors, trained.judged);
+    let Trained { errors, judged, .. } = *trained;
     #[allow(clippy::cast_precision_loss)] // numbers of documents
     let share = 100.0 * errors as f64 / judged.max(1) as f64;
-    format!(
+    let mut text = format!(
         "{} documents of {} labels; {errors} errors in {judged} ({share:.2} %) that were not \
-         learned \
-         from, with cost {} and blend {}\n",
+         learned from\n",
         trained.documents,
         trained.labels.len(),
-        trained.settings.cost,
-        trained.settings.blend,
-    )
+    );
+    for (name, value) in &trained.chosen {
+        // writing to a String cannot fail
+        let _ = writeln!(text, "{name}: {value}");
+    }
+    text
 }
 
 /// What one way to read texts brought, as a line on standard error.
-fn tell(trial: &Trial, is_quiet: bool) {
+pub fn tell(trial: &Trial, is_quiet: bool) {
     if is_quiet {
         return;
     }

@@ -16,6 +16,7 @@ mod cell;
 mod conformance;
 mod cut;
 mod fold;
+mod gram;
 mod table;
 #[cfg(test)]
 mod tests;
@@ -27,11 +28,10 @@ use crate::word::{MAX_WORD, WORD_WINDOW, Word, WordSink};
 use cut::Words;
 use fold::Folder;
 
-/// Cuts lines into words or characters of Unicode.
+/// Cuts lines into words, characters or runs of bytes of Unicode.
 #[derive(Debug, Clone)]
 pub struct UnicodeTokenizer {
-    /// Characters instead of words.
-    glyphs: bool,
+    scheme: Scheme,
     keep_case: bool,
     /// N-grams go on behind the end of a line.
     straddle: bool,
@@ -45,18 +45,30 @@ impl UnicodeTokenizer {
     /// A tokenizer for `scheme`, which is one of Unicode.
     pub fn new(scheme: Scheme, keep_case: bool, straddle: bool) -> Self {
         debug_assert!(scheme.is_unicode());
-        let glyphs = scheme == Scheme::Glyph;
         let (folder, words) = (Folder::new(keep_case), Words::default());
-        Self { glyphs, keep_case, straddle, folder, words, padded: Vec::new() }
+        Self { scheme, keep_case, straddle, folder, words, padded: Vec::new() }
     }
 
     /// Cuts a line, which stays as it is.
     pub fn line(&mut self, line: &[u8], sink: &mut impl WordSink) {
-        if !self.glyphs && line.is_ascii() && !fold::is_iso_2022_jp(line) {
+        if self.scheme == Scheme::Gram {
+            self.padded.clear();
+            if line.is_ascii() && !fold::is_iso_2022_jp(line) {
+                self.padded.extend_from_slice(line);
+                if !self.keep_case {
+                    self.padded.make_ascii_lowercase();
+                }
+            } else {
+                let cells = self.folder.fold(line).iter();
+                let text = cells.map(|cell| cell.character()).collect::<String>();
+                self.padded.extend_from_slice(text.as_bytes());
+            }
+            gram::words(&mut self.padded, sink);
+        } else if self.scheme == Scheme::Word && line.is_ascii() && !fold::is_iso_2022_jp(line) {
             self.ascii(line, sink);
         } else {
             self.folder.fold(line);
-            if self.glyphs {
+            if self.scheme == Scheme::Glyph {
                 self.words.glyphs(self.folder.cells(), self.straddle, sink);
             } else {
                 self.words.words(self.folder.cells(), self.straddle, sink);

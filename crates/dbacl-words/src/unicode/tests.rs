@@ -81,6 +81,18 @@ fn glyphs_are_apart_where_blanks_are() {
 }
 
 #[test]
+fn grams_are_four_bytes_of_the_folded_line() {
+    assert_eq!(cut(Scheme::Gram, false, b"Ab c\n"), " ab |ab c|b c |/");
+    assert_eq!(cut(Scheme::Gram, false, "\u{c9}a\n".as_bytes()), " \u{e9}a|\u{e9}a |/");
+    assert_eq!(cut(Scheme::Gram, false, b"\n"), "/");
+    assert_eq!(cut(Scheme::Gram, false, b"a\n"), "/");
+    // Words that a filter has made stay whole, up to the longest word.
+    let long = "y".repeat(40);
+    let made = format!("\x1fab:c  d.e {long}\n");
+    assert_eq!(cut(Scheme::Gram, false, made.as_bytes()), format!("ab:c|d.e|{}|/", &long[..30]));
+}
+
+#[test]
 fn lines_in_other_character_sets_lose_nothing() {
     let koi8 = b"\xf0\xd2\xc9\xd7\xc5\xd4, \xcd\xc9\xd2! \xeb\xc1\xcb \xc4\xc5\xcc\xc1 \
                  \xd3\xc5\xc7\xcf\xc4\xce\xd1?\n";
@@ -140,6 +152,10 @@ fn hostile_lines_are_bounded() {
         for scheme in [Scheme::Word, Scheme::Glyph] {
             cut(scheme, false, bytes);
         }
+        // Runs of bytes may begin and end within a character.
+        let mut sink = Lengths { longest: 0, sum: 0 };
+        UnicodeTokenizer::new(Scheme::Gram, false, false).line(bytes, &mut sink);
+        assert!(sink.longest <= 4, "{bytes:?}");
     }
 }
 

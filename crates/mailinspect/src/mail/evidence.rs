@@ -9,10 +9,10 @@ use std::collections::HashMap;
 use std::ops::Range;
 
 use super::judge::Judge;
-use dbacl::error::WarningSink;
-use dbacl::input::lines::{LineReader, Stream};
-use dbacl::numeric::elementary::bits;
-use dbacl::token::BOUNDARY;
+use dbacl_engine::error::WarningSink;
+use dbacl_engine::input::lines::{LineReader, Stream};
+use dbacl_engine::token::BOUNDARY;
+use dbacl_numeric::elementary::bits;
 
 /// A word on a line.
 #[derive(Debug, Clone, PartialEq)]

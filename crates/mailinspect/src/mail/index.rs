@@ -9,9 +9,9 @@ use std::ops::Range;
 
 use super::judge::{Fidelity, Judge, Measures};
 use super::select::Selection;
-use dbacl::error::WarningSink;
-use dbacl::input::lines::{LineReader, Stream};
-use dbacl::mail::mailbox::{Boundaries, Line, Rule};
+use dbacl_engine::error::WarningSink;
+use dbacl_engine::input::lines::{LineReader, Stream};
+use dbacl_mail::mailbox::{Boundaries, Line, Rule};
 
 /// Number of bytes of a header line that are kept.
 const HEADER_BYTES: usize = 128;
@@ -344,7 +344,7 @@ mod tests {
             .flat_map(|entry| entry.measures.scores)
             .map(|score| {
                 let mut text = Vec::new();
-                dbacl::numeric::cformat::fixed(&mut text, f64::from(score), 0, 1);
+                dbacl_numeric::cformat::fixed(&mut text, f64::from(score), 0, 1);
                 String::from_utf8(text).expect("digits")
             })
             .collect();

@@ -1,23 +1,23 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //! Computes a message's scores against one category from its lines (spec tools 2.1, 2.2).
 
-use dbacl::category::mapped::MappedCategory;
-use dbacl::classify::shared::default_scheme;
-use dbacl::document::{Cutter, ReadOptions};
-use dbacl::error::{Result, WarningSink};
-use dbacl::filter::{Filter, LineFate, reads_unicode};
-use dbacl::model::medium::Medium;
-use dbacl::model::moments::Moments;
-use dbacl::model::settings::{Locale, ModelOption};
-use dbacl::numeric::elementary::{log, narrow};
-use dbacl::numeric::invalid::quotient;
-use dbacl::numeric::special::Underflow;
-use dbacl::score::confidence::confidence;
-use dbacl::score::document::{self, Standing};
-use dbacl::score::model::{Model, PatternSet};
-use dbacl::score::scorer::{Cell, Scorer};
-use dbacl::token::Feature;
-use dbacl::token::pattern::PatternList;
+use dbacl_engine::category::mapped::MappedCategory;
+use dbacl_engine::document::{Cutter, ReadOptions};
+use dbacl_engine::error::{Result, WarningSink};
+use dbacl_engine::score::confidence::confidence;
+use dbacl_engine::score::document::{self, Standing};
+use dbacl_engine::score::model::{Model, PatternSet};
+use dbacl_engine::score::scorer::{Cell, Scorer};
+use dbacl_engine::token::Feature;
+use dbacl_engine::token::pattern::PatternList;
+use dbacl_filter::{Filter, LineFate, reads_unicode};
+use dbacl_model::medium::Medium;
+use dbacl_model::moments::Moments;
+use dbacl_model::settings::{Locale, ModelOption};
+use dbacl_numeric::elementary::{log, narrow};
+use dbacl_numeric::invalid::quotient;
+use dbacl_numeric::special::Underflow;
+use dbacl_sets::classify::shared::default_scheme;
 
 /// Bits of the table of empirical counts.
 const EMPIRICAL_BITS: u8 = 15;
@@ -161,7 +161,7 @@ impl Judge {
         self.fidelity
     }
 
-    /// Begins anew, as at the start of a run.
+    /// Begins again, as at the start of a run.
     pub fn begin(&mut self) {
         let (options, locale) = (self.reading.options, self.reading.text_locale());
         self.filter = if self.fidelity == Fidelity::Exact || self.reads_unicode() {
@@ -183,19 +183,20 @@ impl Judge {
     }
 
     /// Whether mail is read as Unicode text. A line may then give several texts, or none until
-    /// later ([`Self::next_text`]), and each mail is ended ([`Self::end_mail`]).
+    /// later ([`Self::next_text`]), and each message is ended ([`Self::end_mail`]).
     pub const fn reads_unicode(&self) -> bool {
         reads_unicode(self.reading.options)
     }
 
-    /// Begins a mail that is read as Unicode text, with none of the state of the mail before it.
+    /// Begins a message that is read as Unicode text, with none of the state of the mail before it.
     pub fn begin_mail(&mut self) {
         if self.reads_unicode() {
             self.filter.start_file();
         }
     }
 
-    /// Ends a mail that is read as Unicode text; texts that waited for further lines are given out.
+    /// Ends a message that is read as Unicode text; texts that waited for further lines are given
+    /// out.
     pub fn end_mail(&mut self) {
         self.filter.end_file();
     }

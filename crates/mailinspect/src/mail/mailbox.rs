@@ -10,8 +10,8 @@ use std::path::{Path, PathBuf};
 use super::index::{Entry, Next, Part, index};
 use super::judge::Judge;
 use super::select::Selection;
-use dbacl::error::{Error, Result, Warning, WarningSink};
-use dbacl::input::source::{self, Operand};
+use dbacl_engine::error::{Error, Result, Warning, WarningSink};
+use dbacl_engine::input::source::{self, Operand};
 
 /// A mailbox, whose files are opened when they are read.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -49,7 +49,7 @@ fn compare(a: f32, b: f32) -> Ordering {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use dbacl::numeric::elementary::count_f32;
+    use dbacl_numeric::elementary::count_f32;
 
     #[test]
     fn equals_keep_their_order_and_not_a_numbers_fall_where_the_merges_put_them() {

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-//! Small mail categories, and judges by them, for tests.
+//! Small mail categories, and classifies by them, for tests.
 
 use super::judge::{Fidelity, Judge};
-use dbacl::category::header::Header;
-use dbacl::category::{mapped, writer};
-use dbacl::model::digram::DigramTable;
-use dbacl::model::medium::Medium;
-use dbacl::model::moments::Moments;
-use dbacl::model::settings::{Locale, ModelOption, ModelOptions, Scheme};
-use dbacl::numeric::quantize::QuantWeight;
-use dbacl::token::id::FeatureId;
+use dbacl_engine::category::header::Header;
+use dbacl_engine::category::{mapped, writer};
+use dbacl_engine::token::id::FeatureId;
+use dbacl_model::digram::DigramTable;
+use dbacl_model::medium::Medium;
+use dbacl_model::moments::Moments;
+use dbacl_model::settings::{Locale, ModelOption, ModelOptions, Scheme};
+use dbacl_numeric::quantize::QuantWeight;
 use std::path::Path;
 
 /// A judge by the [`category`] of these words.
@@ -22,9 +22,9 @@ pub(crate) fn judge(words: &[(&str, u8, f32)], fidelity: Fidelity) -> Judge {
         .expect("no expressions")
 }
 
-/// Writes a mail category whose only features are these words of these media, with weights in nats.
-/// Its words end at blanks and ASCII punctuation, its reference measure costs nothing; it learned 9
-/// features in 3 documents.
+/// Writes a message category whose only features are these words of these media, with weights in
+/// nats. Its words end at blanks and ASCII punctuation, its reference measure costs nothing; it
+/// learned 9 features in 3 documents.
 pub(crate) fn category(path: &Path, words: &[(&str, u8, f32)]) {
     const BITS: u8 = 8;
     let mut slots = vec![(FeatureId(0), QuantWeight(0)); 1 << BITS];

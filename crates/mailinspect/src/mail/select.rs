@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //! Selects the messages to list by regular expressions on their lines (`-g`, `-G`, spec tools 2.4).
 
-use dbacl::token::pattern::Expression;
+use dbacl_engine::token::pattern::Expression;
 
 /// One expression.
 #[derive(Debug, Clone)]
@@ -67,8 +67,8 @@ pub fn content(line: &[u8]) -> &[u8] {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use dbacl::model::settings::Locale;
-    use dbacl::token::pattern::Syntax;
+    use dbacl_engine::token::pattern::Syntax;
+    use dbacl_model::settings::Locale;
 
     #[test]
     fn the_last_expression_that_matches_decides() {

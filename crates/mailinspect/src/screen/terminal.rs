@@ -36,10 +36,10 @@ use crate::mail::index::{Entry, Next};
 use crate::mail::judge::Judge;
 use crate::mail::mailbox::Mailbox;
 use crate::mail::select::{Selection, content};
-use dbacl::model::settings::Locale;
-use dbacl::reading::read_small;
-use dbacl::token::pattern::{Expression, Syntax};
 use dbacl_cli::names::{base_name, lossy, resolve};
+use dbacl_engine::token::pattern::{Expression, Syntax};
+use dbacl_files::reading::read_small;
+use dbacl_model::settings::Locale;
 
 /// Bytes of a message that the preview looks at.
 const PREVIEW_BYTES: usize = 1 << 16;

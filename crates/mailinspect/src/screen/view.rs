@@ -15,8 +15,8 @@ use super::state::State;
 use crate::mail::evidence::{self, WordEvidence};
 use crate::mail::index::Entry;
 use crate::mail::select::content;
-use dbacl::filter::decode::encoded_words;
-use dbacl::numeric::cformat;
+use dbacl_filter::decode::encoded_words;
+use dbacl_numeric::cformat;
 
 /// The parts of the screen.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -258,8 +258,8 @@ fn column(text: &str, width: usize) -> String {
     out
 }
 
-/// Text from a mail as it may go to a terminal: no control characters, which could move the cursor
-/// or change what is seen; only ASCII where the terminal takes no UTF-8.
+/// Text from a message as it may go to a terminal: no control characters, which could move the
+/// cursor or change what is seen; only ASCII where the terminal takes no UTF-8.
 fn printable(text: &[u8], is_utf8: bool) -> Cow<'_, str> {
     let text = String::from_utf8_lossy(text);
     let is_plain = |character: char| match character {

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+//! Mates that the engine announces, in the way an interface sees them: with a learned model and
+//! default settings. Searches are limited by positions, so that they are the same everywhere.
+
+use std::io::{BufRead as _, BufReader, Write as _};
+use std::process::{Command, Stdio};
+
+use chess_games::game::read_fen;
+use chess_games::notation::read_move;
+use shakmaty::{Chess, Position as _};
+
+use crate::support::{adapter, dbacl, read, run, some_games, testdata};
+
+/// Whether the side to move mates in so many moves, whatever the other side does.
+fn can_mate(position: &Chess, moves: i32) -> bool {
+    position.legal_moves().into_iter().any(|m| {
+        let mut after = position.clone();
+        after.play_unchecked(m);
+        is_mated_in(&after, moves - 1)
+    })
+}
+
+/// Whether the side to move is mated in so many moves, whatever it does.
+fn is_mated_in(position: &Chess, moves: i32) -> bool {
+    if position.is_checkmate() || moves == 0 {
+        return position.is_checkmate();
+    }
+    let replies = position.legal_moves();
+    !replies.is_empty()
+        && replies.into_iter().all(|m| {
+            let mut after = position.clone();
+            after.play_unchecked(m);
+            can_mate(&after, moves)
+        })
+}
+
+/// The move of an `info` line, if the line announces a mate, and in how many moves.
+///
+/// # Panics
+///
+/// The line does not lead to the mate.
+fn announced(start: &Chess, line: &str) -> Option<(String, i32)> {
+    let (_, rest) = line.split_once(" score mate ")?;
+    let moves: i32 = rest.split(' ').next()?.parse().expect("a number");
+    let (_, words) = rest.split_once(" pv ").expect("a line of moves");
+    let mut position = start.clone();
+    for word in words.split(' ') {
+        let m = read_move(&position, word.as_bytes()).unwrap_or_else(|_| panic!("{word}: {line}"));
+        position.play_unchecked(m);
+    }
+    let half_moves = if moves > 0 { 2 * moves - 1 } else { -2 * moves };
+    let length = i32::try_from(words.split(' ').count()).expect("short");
+    assert!(position.is_checkmate() && length == half_moves, "no mate: {line}");
+    Some((words.split(' ').next()?.to_owned(), moves))
+}
+
+#[test]
+fn announced_mates_are_mates() {
+    if dbacl("announced_mates_are_mates").is_none() {
+        return;
+    }
+    let folder = tempfile::tempdir().expect("a folder");
+    let pgn = some_games(folder.path(), 60);
+    let models = folder.path().join("models").display().to_string();
+    run(&["learn", &pgn, "-o", &models, "--positions", "1000", "--search-words", "0"]);
+    let mut child = Command::new(adapter())
+        .args(["play", &models])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .expect("the adapter runs");
+    let mut to = child.stdin.take().expect("a pipe");
+    let mut lines = BufReader::new(child.stdout.take().expect("a pipe")).lines();
+    let mut mates = 0;
+    writeln!(to, "uci").expect("read");
+    for row in read(&testdata("tactics.tsv")).lines().filter(|row| !row.starts_with('#')) {
+        let fen = format!("{} 0 1", row.split('\t').next().unwrap_or_default());
+        let start = read_fen(&fen).unwrap_or_else(|e| panic!("{fen}: {e:#}"));
+        writeln!(to, "ucinewgame\nposition fen {fen}\ngo nodes 20000").expect("read");
+        let mut last = None;
+        let played = loop {
+            let line = lines.next().expect("an answer").expect("text");
+            if let Some(played) = line.strip_prefix("bestmove ") {
+                break played.to_owned();
+            }
+            if line.contains(" pv ") {
+                last = announced(&start, &line);
+            }
+        };
+        let Some((first, moves)) = last else { continue };
+        mates += 1;
+        assert_eq!(played.split(' ').next(), Some(first.as_str()), "{fen}");
+        if (1..=2).contains(&moves) {
+            let mut after = start.clone();
+            after.play_unchecked(read_move(&start, first.as_bytes()).expect("legal"));
+            assert!(is_mated_in(&after, moves - 1), "{fen}: {first} does not mate in {moves}");
+        }
+    }
+    drop(to);
+    child.wait().expect("it ends");
+    assert!(mates >= 25, "only {mates} announced");
+}

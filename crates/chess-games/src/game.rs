@@ -1,0 +1,402 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+//! The game in progress: positions, half-moves in words, and how games end (spec chess 6).
+
+use anyhow::{Context as _, Result, bail};
+use shakmaty::zobrist::Zobrist64;
+use shakmaty::{CastlingMode, Chess, Color, EnPassantMode, Move, Position, fen::Fen};
+
+use crate::notation::{self, Spelling};
+use crate::pgn::GameResult;
+
+/// How a game ended by the rules.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum End {
+    /// Checkmate; the colour that won.
+    Mate(Color),
+    /// The side to move has no legal move and is not in check.
+    Stalemate,
+    /// Neither side can mate.
+    Material,
+    /// The position occurred for the third time.
+    Repetition,
+    /// A hundred half-moves without capture or pawn move.
+    FiftyMoves,
+}
+
+impl End {
+    /// The result for the score sheet.
+    pub const fn result(self) -> GameResult {
+        match self {
+            Self::Mate(Color::White) => GameResult::WhiteWins,
+            Self::Mate(Color::Black) => GameResult::BlackWins,
+            _ => GameResult::Draw,
+        }
+    }
+
+    /// The reason as the XBoard protocol writes it.
+    pub const fn reason(self) -> &'static str {
+        match self {
+            Self::Mate(Color::White) => "White mates",
+            Self::Mate(Color::Black) => "Black mates",
+            Self::Stalemate => "Stalemate",
+            Self::Material => "Draw by insufficient material",
+            Self::Repetition => "Draw by repetition",
+            Self::FiftyMoves => "Draw by fifty-move rule",
+        }
+    }
+
+    /// Whether the rules end the game without anyone's claim.
+    pub const fn is_inevitable(self) -> bool {
+        matches!(self, Self::Mate(_) | Self::Stalemate | Self::Material)
+    }
+}
+
+/// A legal half-move and its word.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Completion {
+    /// The move.
+    pub m: Move,
+    /// Its SAN as gamelines spell it.
+    pub word: String,
+    /// Whether it gives mate.
+    pub mates: bool,
+}
+
+impl Completion {
+    /// Whether the half-move is a capture.
+    pub fn is_capture(&self) -> bool {
+        self.m.is_capture()
+    }
+}
+
+/// A game: where it began, what was played.
+#[derive(Clone, Debug)]
+pub struct Game {
+    positions: Vec<Chess>,
+    keys: Vec<u64>,
+    moves: Vec<Move>,
+    words: Vec<String>,
+    spelling: Spelling,
+}
+
+impl Default for Game {
+    fn default() -> Self {
+        Self::new(Chess::default(), Spelling::default())
+    }
+}
+
+/// The key under which repetitions are counted and books are kept: Polyglot's.
+pub fn position_key(position: &Chess) -> u64 {
+    let key: Zobrist64 = position.zobrist_hash(EnPassantMode::Legal);
+    key.into()
+}
+
+/// Reads a position in FEN; odd but legal ones are taken, the two counters may be missing. Castling
+/// rights that name the rook's file, as Chess960 writes them, are refused.
+///
+/// # Errors
+///
+/// What is wrong with it.
+pub fn read_fen(text: &str) -> Result<Chess> {
+    use shakmaty::PositionError;
+    let castling = text.split_whitespace().nth(2).unwrap_or("-");
+    if !castling.bytes().all(|b| b"KQkq-".contains(&b)) {
+        bail!("castling field {castling:?} in {text:?} is not one of standard chess");
+    }
+    let fen: Fen = text.trim().parse().with_context(|| format!("unreadable FEN {text:?}"))?;
+    fen.into_position(CastlingMode::Standard)
+        .or_else(PositionError::ignore_too_much_material)
+        .or_else(PositionError::ignore_impossible_check)
+        .or_else(PositionError::ignore_invalid_castling_rights)
+        .or_else(PositionError::ignore_invalid_ep_square)
+        .with_context(|| format!("illegal position {text:?}"))
+}
+
+impl Game {
+    /// A game that begins in this position.
+    pub fn new(start: Chess, spelling: Spelling) -> Self {
+        let keys = vec![position_key(&start)];
+        Self { positions: vec![start], keys, moves: Vec::new(), words: Vec::new(), spelling }
+    }
+
+    /// The position now.
+    pub fn position(&self) -> &Chess {
+        self.positions.last().expect("the start is never taken back")
+    }
+
+    /// The position in which the game began.
+    pub fn start(&self) -> &Chess {
+        &self.positions[0]
+    }
+
+    /// The side to move.
+    pub fn turn(&self) -> Color {
+        self.position().turn()
+    }
+
+    /// Who made the first half-move.
+    pub fn first(&self) -> Color {
+        self.start().turn()
+    }
+
+    /// Half-moves played.
+    pub const fn plies(&self) -> usize {
+        self.moves.len()
+    }
+
+    /// The half-moves in words.
+    pub fn words(&self) -> &[String] {
+        &self.words
+    }
+
+    /// The half-moves.
+    pub fn moves(&self) -> &[Move] {
+        &self.moves
+    }
+
+    /// All positions, from the start to the one now.
+    pub fn positions(&self) -> &[Chess] {
+        &self.positions
+    }
+
+    /// The position after that many half-moves.
+    pub fn position_at(&self, ply: usize) -> &Chess {
+        &self.positions[ply]
+    }
+
+    /// Keys of all positions before the one now.
+    pub fn earlier_keys(&self) -> &[u64] {
+        &self.keys[..self.keys.len() - 1]
+    }
+
+    /// How words are spelt.
+    pub const fn spelling(&self) -> Spelling {
+        self.spelling
+    }
+
+    /// Plays a legal move.
+    pub fn play(&mut self, m: Move) {
+        let mut next = self.position().clone();
+        let mut word = Vec::with_capacity(8);
+        notation::write_and_play(&mut next, m, self.spelling, &mut word);
+        self.words.push(String::from_utf8(word).expect("SAN is ASCII"));
+        self.keys.push(position_key(&next));
+        self.positions.push(next);
+        self.moves.push(m);
+    }
+
+    /// Takes back the last half-move; `false` if there is none.
+    pub fn undo(&mut self) -> bool {
+        if self.moves.pop().is_none() {
+            return false;
+        }
+        self.words.pop();
+        self.keys.pop();
+        self.positions.pop();
+        true
+    }
+
+    /// All legal half-moves in byte order of their words.
+    pub fn completions(&self) -> Vec<Completion> {
+        let position = self.position();
+        let mut list: Vec<Completion> = position
+            .legal_moves()
+            .into_iter()
+            .map(|m| {
+                let mut after = position.clone();
+                let mut word = Vec::with_capacity(8);
+                notation::write_and_play(&mut after, m, self.spelling, &mut word);
+                Completion {
+                    m,
+                    word: String::from_utf8(word).expect("SAN is ASCII"),
+                    mates: after.is_checkmate(),
+                }
+            })
+            .collect();
+        list.sort_unstable_by(|a, b| a.word.cmp(&b.word));
+        list
+    }
+
+    /// How often the position now has occurred.
+    pub fn occurrences(&self) -> usize {
+        let key = self.keys.last();
+        self.keys.iter().filter(|k| Some(*k) == key).count()
+    }
+
+    /// How often the position after this move has occurred before.
+    pub fn occurrences_after(&self, m: Move) -> usize {
+        let mut next = self.position().clone();
+        next.play_unchecked(m);
+        let key = position_key(&next);
+        self.keys.iter().filter(|k| **k == key).count()
+    }
+
+    /// Whether and how the rules end the game here.
+    pub fn end(&self) -> Option<End> {
+        let position = self.position();
+        if position.legal_moves().is_empty() {
+            return Some(match position.is_check() {
+                true => End::Mate(position.turn().other()),
+                false => End::Stalemate,
+            });
+        }
+        if position.is_insufficient_material() {
+            Some(End::Material)
+        } else if self.occurrences() >= 3 {
+            Some(End::Repetition)
+        } else if position.halfmoves() >= 100 {
+            Some(End::FiftyMoves)
+        } else {
+            None
+        }
+    }
+
+    /// White's material lead in pawns.
+    pub fn material_balance(&self) -> i32 {
+        let board = self.position().board();
+        let count = |color: Color| -> i32 {
+            let own = board.by_color(color);
+            let worth = [(board.pawns(), 1), (board.knights(), 3), (board.bishops(), 3)];
+            let dear = [(board.rooks(), 5), (board.queens(), 9)];
+            let men = worth.into_iter().chain(dear);
+            men.map(|(men, pawns)| pawns * i32::try_from((men & own).count()).unwrap_or(0)).sum()
+        };
+        count(Color::White) - count(Color::Black)
+    }
+
+    /// The gameline.
+    pub fn gameline(&self) -> String {
+        self.words.join(" ")
+    }
+
+    /// The game as PGN, with these tags after the required ones.
+    pub fn to_pgn(&self, white: &str, black: &str, result: &str, comment: &str) -> String {
+        use std::fmt::Write as _;
+        let mut out = String::new();
+        let clean = |s: &str| s.replace(['"', '\\', '\n'], "'");
+        for (name, value) in [
+            ("Event", "?"),
+            ("Site", "?"),
+            ("Date", "????.??.??"),
+            ("Round", "?"),
+            ("White", white),
+            ("Black", black),
+            ("Result", result),
+        ] {
+            let _ = writeln!(out, "[{name} \"{}\"]", clean(value));
+        }
+        let fen = Fen::from_position(self.start(), EnPassantMode::Legal).to_string();
+        if *self.start() != Chess::default() {
+            let _ = writeln!(out, "[SetUp \"1\"]\n[FEN \"{fen}\"]");
+        }
+        out.push('\n');
+        let mut column = 0;
+        let mut put = |out: &mut String, word: &str| {
+            if column > 0 && column + 1 + word.len() > 79 {
+                out.push('\n');
+                column = 0;
+            } else if column > 0 {
+                out.push(' ');
+                column += 1;
+            }
+            out.push_str(word);
+            column += word.len();
+        };
+        for (i, (word, position)) in self.words.iter().zip(&self.positions).enumerate() {
+            if position.turn().is_white() {
+                put(&mut out, &format!("{}.", position.fullmoves()));
+            } else if i == 0 {
+                put(&mut out, &format!("{}...", position.fullmoves()));
+            }
+            put(&mut out, word);
+        }
+        if !comment.is_empty() {
+            put(&mut out, &format!("{{{}}}", comment.replace('}', ")")));
+        }
+        put(&mut out, result);
+        out.push('\n');
+        out
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn game(fen: &str, words: &str) -> Game {
+        let start = read_fen(fen).expect("the test's FEN is good");
+        let mut game = Game::new(start, Spelling::default());
+        for word in words.split_whitespace() {
+            let m = notation::read_move(game.position(), word.as_bytes())
+                .unwrap_or_else(|e| panic!("{word}: {e:?}"));
+            game.play(m);
+        }
+        game
+    }
+
+    const START: &str = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1";
+
+    #[test]
+    fn games_end_by_the_rules() {
+        let rows: &[(&str, &str, Option<End>)] = &[
+            (START, "f3 e5 g4 Qh4", Some(End::Mate(Color::Black))),
+            (START, "Nf3 Nf6 Ng1 Ng8 Nf3 Nf6 Ng1", None),
+            (START, "Nf3 Nf6 Ng1 Ng8 Nf3 Nf6 Ng1 Ng8", Some(End::Repetition)),
+            ("7k/5Q2/8/8/8/8/8/K7 b - - 0 1", "", Some(End::Stalemate)),
+            ("7k/8/8/8/8/8/8/K1N5 w - - 0 1", "", Some(End::Material)),
+            ("7k/8/8/8/8/2b5/8/K1B5 w - - 0 1", "", Some(End::Material)),
+            ("7k/8/8/8/8/3b4/8/K1B5 w - - 0 1", "", None),
+            ("7k/8/8/8/8/8/8/KNN5 w - - 0 1", "", None),
+            ("7k/8/8/8/8/8/7P/K7 w - - 99 80", "Kb1", Some(End::FiftyMoves)),
+            ("6k1/5ppp/8/8/8/8/8/R3K3 w - - 99 80", "Ra8", Some(End::Mate(Color::White))),
+        ];
+        for (fen, words, end) in rows {
+            assert_eq!(game(fen, words).end(), *end, "{fen} {words}");
+        }
+    }
+
+    #[test]
+    fn undo_restores_every_ply() {
+        let mut game = game(START, "e4 e5 Nf3 Nc6");
+        let before: Vec<Chess> = (0..=4).map(|p| game.position_at(p).clone()).collect();
+        for ply in (0..4).rev() {
+            assert!(game.undo());
+            assert_eq!(game.position(), &before[ply]);
+            assert_eq!(game.words().len(), ply);
+        }
+        assert!(!game.undo());
+    }
+
+    #[test]
+    fn completions_come_in_byte_order() {
+        let words: Vec<String> =
+            game(START, "").completions().into_iter().map(|c| c.word).collect();
+        assert_eq!(words.len(), 20);
+        assert_eq!(&words[..5], ["Na3", "Nc3", "Nf3", "Nh3", "a3"]);
+    }
+
+    #[test]
+    fn pgn_reads_back() {
+        let game = game(START, "f3 e5 g4 Qh4");
+        let pgn = game.to_pgn("a \"b\"", "c", "0-1", "Black mates");
+        assert!(pgn.ends_with("1. f3 e5 2. g4 Qh4# {Black mates} 0-1\n"), "{pgn}");
+    }
+
+    #[test]
+    fn impossible_positions_are_refused() {
+        for fen in [
+            "",
+            "8/8/8/8/8/8/8/8 w - - 0 1",
+            "kk6/8/8/8/8/8/8/K7 w - - 0 1",
+            "junk w",
+            "bqnrkbrn/pppppppp/8/8/8/8/PPPPPPPP/BQNRKBRN w GDgd - 0 1",
+            "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w HAha - 0 1",
+        ] {
+            assert!(read_fen(fen).is_err(), "{fen}");
+        }
+        assert!(
+            read_fen("QQQQQQQQ/QQQQQQQQ/8/8/8/8/8/K6k w - -").is_err()
+                || read_fen("4k3/8/8/8/8/8/8/4K3 b - -").is_ok()
+        );
+    }
+}

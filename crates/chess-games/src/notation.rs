@@ -1,0 +1,292 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+//! Moves in words: any notation in, one spelling of SAN out (spec chess 2.3 and 6).
+
+use shakmaty::san::{San, SanError, SanPlus, Suffix};
+use shakmaty::uci::UciMove;
+use shakmaty::{Chess, Move, Position, Role};
+
+/// Why a word is no move here.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum WordError {
+    /// Not a move in any notation read here.
+    Unreadable,
+    /// A null move.
+    Null,
+    /// A move, but not a legal one.
+    Illegal,
+    /// More than one legal move is meant.
+    Ambiguous,
+}
+
+impl WordError {
+    /// What to tell a person.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Unreadable => "unreadable word",
+            Self::Null => "null move",
+            Self::Illegal => "illegal move",
+            Self::Ambiguous => "ambiguous move",
+        }
+    }
+}
+
+/// How half-moves are written in gamelines.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Spelling {
+    /// Write `+` and `#`.
+    pub check_marks: bool,
+}
+
+impl Default for Spelling {
+    fn default() -> Self {
+        Self { check_marks: true }
+    }
+}
+
+/// Finds the legal move that a word means.
+///
+/// Read are SAN with missing, wrong or doubled check marks and suffixes, over-disambiguated SAN,
+/// coordinates, castling with zeros or small letters, promotions as `=Q`, `Q` and `(Q)`, and a
+/// glued `e.p.`.
+///
+/// # Errors
+///
+/// [`WordError`] says what is wrong.
+pub fn read_move(position: &Chess, word: &[u8]) -> Result<Move, WordError> {
+    // The common case first: SAN as it should be.
+    if let Ok(plus) = SanPlus::from_ascii(word) {
+        match plus.san.to_move(position) {
+            Ok(m) => return Ok(m),
+            Err(SanError::AmbiguousSan) => return Err(WordError::Ambiguous),
+            Err(SanError::IllegalSan) => {}
+        }
+    }
+    let mut text = [0u8; 16];
+    let length = normalise(word, &mut text)?;
+    let text = &text[..length];
+    let mut parsed = false;
+    if let Ok(san) = San::from_ascii(text) {
+        if matches!(san, San::Null | San::Put { .. }) {
+            return Err(WordError::Null);
+        }
+        parsed = true;
+        match san.to_move(position) {
+            Ok(m) => return Ok(m),
+            Err(SanError::AmbiguousSan) => return Err(WordError::Ambiguous),
+            Err(SanError::IllegalSan) => {}
+        }
+    }
+    let mut lower = [0u8; 5];
+    let coordinates =
+        text.iter().copied().filter(|b| *b != b'=').enumerate().try_fold(0, |_, (i, b)| {
+            *lower.get_mut(i)? = b.to_ascii_lowercase();
+            Some(i + 1)
+        });
+    if let Some(length) = coordinates
+        && let Ok(uci @ UciMove::Normal { .. }) = UciMove::from_ascii(&lower[..length])
+    {
+        return uci.to_move(position).map_err(|_| WordError::Illegal);
+    }
+    Err(if parsed { WordError::Illegal } else { WordError::Unreadable })
+}
+
+/// Whether a line is a move in SAN or coordinates, legal or not (for a bare move of the interface).
+pub fn looks_like_move(word: &[u8]) -> bool {
+    let mut text = [0u8; 16];
+    let Ok(length) = normalise(word, &mut text) else { return false };
+    let text = &text[..length];
+    // `Put` is a drop of another game; null moves are none.
+    matches!(San::from_ascii(text), Ok(San::Normal { .. } | San::Castle(_)))
+        || matches!(UciMove::from_ascii(text), Ok(UciMove::Normal { .. }))
+}
+
+fn normalise(word: &[u8], text: &mut [u8; 16]) -> Result<usize, WordError> {
+    let mut word = word;
+    while let [rest @ .., b'+' | b'#' | b'!' | b'?' | b'=']
+    | [rest @ .., b'e', b'.', b'p', b'.']
+    | [rest @ .., b'e', b'p'] = word
+    {
+        word = rest;
+    }
+    if matches!(word, b"--" | b"Z0" | b"0000" | b"null" | b"<>") {
+        return Err(WordError::Null);
+    }
+    let castling = match word {
+        b"0-0" | b"o-o" | b"O-O" => Some(&b"O-O"[..]),
+        b"0-0-0" | b"o-o-o" | b"O-O-O" => Some(&b"O-O-O"[..]),
+        _ => None,
+    };
+    if let Some(castling) = castling {
+        text[..castling.len()].copy_from_slice(castling);
+        return Ok(castling.len());
+    }
+    let (body, promotion) = match word {
+        [body @ .., b'(', piece, b')'] | [body @ .., b'=', piece] => (body, Some(*piece)),
+        [body @ .., piece @ (b'Q' | b'R' | b'B' | b'N' | b'q' | b'r' | b'b' | b'n')]
+            if matches!(body, [.., b'a'..=b'h', b'1' | b'8']) =>
+        {
+            (body, Some(*piece))
+        }
+        _ => (word, None),
+    };
+    if body.is_empty() || body.len() > 12 || body.contains(&b'-') {
+        return Err(WordError::Unreadable);
+    }
+    text[..body.len()].copy_from_slice(body);
+    let mut length = body.len();
+    if let Some(piece) = promotion {
+        text[length] = b'=';
+        text[length + 1] = piece.to_ascii_uppercase();
+        length += 2;
+    }
+    Ok(length)
+}
+
+/// Appends the move in SAN as gamelines spell it, and plays it on `position`.
+pub fn write_and_play(position: &mut Chess, m: Move, spelling: Spelling, out: &mut Vec<u8>) {
+    let san = San::from_move(position, m);
+    write_san_and_play(position, m, san, spelling, out);
+}
+
+/// Finds the legal move that a word means, writes it as gamelines spell it and plays it.
+///
+/// # Errors
+///
+/// As for [`read_move`]; nothing is written or played then.
+pub fn respell_and_play(
+    position: &mut Chess,
+    word: &[u8],
+    spelling: Spelling,
+    out: &mut Vec<u8>,
+) -> Result<Move, WordError> {
+    if let Ok(plus) = SanPlus::from_ascii(word)
+        && is_shortest(plus.san)
+        && let Ok(m) = plus.san.to_move(position)
+    {
+        // Nothing can be left out of it, and nothing is missing: no need to look for the shortest
+        // form.
+        write_san_and_play(position, m, plus.san, spelling, out);
+        return Ok(m);
+    }
+    let m = read_move(position, word)?;
+    write_and_play(position, m, spelling, out);
+    Ok(m)
+}
+
+/// Whether the word, if it means one legal move, has no shorter form.
+const fn is_shortest(san: San) -> bool {
+    match san {
+        San::Normal { role: Role::Pawn, file, rank, capture, .. } => {
+            rank.is_none() && file.is_some() == capture
+        }
+        San::Normal { file, rank, .. } => file.is_none() && rank.is_none(),
+        San::Castle(_) => true,
+        San::Put { .. } | San::Null => false,
+    }
+}
+
+fn write_san_and_play(
+    position: &mut Chess,
+    m: Move,
+    san: San,
+    spelling: Spelling,
+    out: &mut Vec<u8>,
+) {
+    san.append_ascii_to(out);
+    position.play_unchecked(m);
+    if spelling.check_marks {
+        match Suffix::from_position(position) {
+            Some(Suffix::Check) => out.push(b'+'),
+            Some(Suffix::Checkmate) => out.push(b'#'),
+            None => {}
+        }
+    }
+}
+
+/// The move in SAN as gamelines spell it.
+pub fn to_word(position: &Chess, m: Move, spelling: Spelling) -> String {
+    let mut out = Vec::with_capacity(8);
+    write_and_play(&mut position.clone(), m, spelling, &mut out);
+    String::from_utf8(out).expect("SAN is ASCII")
+}
+
+/// The move in coordinates, castling as the king's move.
+pub fn to_coordinates(m: Move) -> String {
+    UciMove::from_standard(m).to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use shakmaty::{CastlingMode, fen::Fen};
+
+    fn at(fen: &str) -> Chess {
+        let fen: Fen = fen.parse().expect("the test's FEN is good");
+        fen.into_position(CastlingMode::Standard).expect("the test's position is legal")
+    }
+
+    #[test]
+    fn many_spellings_mean_one_move() {
+        let castle = "r3k2r/8/8/8/8/8/8/R3K2R w KQkq - 0 1";
+        let promote = "1n2k3/P7/8/8/8/8/8/4K3 w - - 0 1";
+        let passant = "4k3/8/8/3pP3/8/8/8/4K3 w - d6 0 2";
+        let start = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1";
+        let rows: &[(&str, &[&str], &str)] = &[
+            (castle, &["O-O", "0-0", "o-o", "e1g1", "O-O+", "0-0!?"], "O-O"),
+            (castle, &["O-O-O", "0-0-0", "e1c1"], "O-O-O"),
+            (promote, &["a8=Q", "a8Q", "a8(Q)", "a7a8q", "a8=Q+", "a8Q#", "a7a8Q"], "a8=Q"),
+            (promote, &["axb8=N", "axb8N", "axb8(N)", "a7xb8=N", "a7b8n"], "axb8=N"),
+            (
+                passant,
+                &["exd6", "exd6e.p.", "e5d6", "exd6ep", "exd6e.p.!", "exd6!?e.p.+", "e5xd6!"],
+                "exd6",
+            ),
+            (start, &["Nf3", "Ng1f3", "Ngf3", "N1f3", "g1f3", "Nf3++", "Nf3?!"], "Nf3"),
+            (start, &["e4", "e2e4", "E2E4"], "e4"),
+        ];
+        for (fen, words, san) in rows {
+            let position = at(fen);
+            for word in *words {
+                let m = read_move(&position, word.as_bytes())
+                    .unwrap_or_else(|e| panic!("{word}: {e:?}"));
+                let spelling = Spelling { check_marks: false };
+                assert_eq!(to_word(&position, m, spelling), *san, "{word}");
+            }
+        }
+    }
+
+    #[test]
+    fn other_words_are_refused() {
+        let rows: &[(&str, WordError)] = &[
+            ("e2-e4", WordError::Unreadable),
+            ("--", WordError::Null),
+            ("Z0", WordError::Null),
+            ("e5", WordError::Illegal),
+            ("e2e5", WordError::Illegal),
+            ("O-O", WordError::Illegal),
+            ("hello", WordError::Unreadable),
+            ("", WordError::Unreadable),
+            ("P@e4", WordError::Unreadable),
+            ("aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa", WordError::Unreadable),
+        ];
+        for (word, error) in rows {
+            let found = read_move(&Chess::default(), word.as_bytes());
+            assert!(found.is_err(), "{word}");
+            if *word != "P@e4" {
+                assert_eq!(found, Err(*error), "{word}");
+            }
+        }
+        let rooks = at("4k3/8/8/8/8/8/4K3/R6R w - - 0 1");
+        assert_eq!(read_move(&rooks, b"Rd1"), Err(WordError::Ambiguous));
+    }
+
+    #[test]
+    fn pinned_pieces_do_not_disambiguate_and_mates_are_marked() {
+        let pinned = at("4k3/8/8/8/1b6/2N5/8/4K1N1 w - - 0 1");
+        let m = read_move(&pinned, b"Ne2").expect("only one knight may move");
+        assert_eq!(to_word(&pinned, m, Spelling::default()), "Ne2");
+        let mate = at("6k1/5ppp/8/8/8/8/8/R3K3 w Q - 0 1");
+        let m = read_move(&mate, b"Ra8+").expect("legal");
+        assert_eq!(to_word(&mate, m, Spelling::default()), "Ra8#");
+    }
+}

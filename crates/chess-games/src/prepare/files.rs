@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+//! Training text in files: gamelines, the four training sets, encodings.
+
+use std::io::Write as _;
+use std::path::Path;
+
+use anyhow::{Context as _, Result};
+use shakmaty::Color;
+
+use super::output::Out;
+use super::{GameSink, Gameline, Options, TrainingSet};
+use crate::encode::Encoding;
+use crate::pgn::GameResult;
+
+/// Writes gamelines and training sets into a folder.
+pub struct TextFiles {
+    all: Out,
+    /// The training sets in each encoding.
+    sets: Vec<(Encoding, Vec<Out>)>,
+    line: String,
+}
+
+impl TextFiles {
+    /// Opens the files below `folder`, which is made if need be.
+    ///
+    /// # Errors
+    ///
+    /// A file cannot be created.
+    pub fn create(folder: &Path, options: &Options) -> Result<Self> {
+        std::fs::create_dir_all(folder)
+            .with_context(|| format!("cannot make {}", folder.display()))?;
+        let open = |name: String| Out::create(folder.join(format!("{name}.txt")));
+        let mut encodings = vec![Encoding::Half];
+        encodings.extend(options.encodings.iter().filter(|&&e| e != Encoding::Half));
+        let mut sets = Vec::new();
+        for encoding in encodings {
+            let ending = match encoding {
+                Encoding::Half => String::new(),
+                other => format!("-{}", other.as_str()),
+            };
+            let files = TrainingSet::ALL.map(|set| open(format!("{}{ending}", set.as_str())));
+            sets.push((encoding, files.into_iter().collect::<Result<_, _>>()?));
+        }
+        Ok(Self { all: open("all".to_owned())?, sets, line: String::new() })
+    }
+
+    /// Writes what is still in memory.
+    ///
+    /// # Errors
+    ///
+    /// A file cannot be written.
+    pub fn finish(mut self) -> Result<()> {
+        self.all.flush()?;
+        for file in self.sets.iter_mut().flat_map(|(_, files)| files) {
+            file.flush()?;
+        }
+        Ok(())
+    }
+}
+
+impl GameSink for TextFiles {
+    fn take(&mut self, game: &Gameline) -> Result<()> {
+        let end = game.result.map(GameResult::as_str);
+        let first = game.first.unwrap_or(Color::White);
+        for (encoding, files) in &mut self.sets {
+            self.line.clear();
+            for (index, word) in game.words().chain(end).enumerate() {
+                encoding.push_word(&mut self.line, index, first, word);
+            }
+            self.line.push('\n');
+            if *encoding == Encoding::Half {
+                self.all.write_all(self.line.as_bytes())?;
+            }
+            for (set, file) in TrainingSet::ALL.iter().zip(files) {
+                if set.takes(game.result) {
+                    file.write_all(self.line.as_bytes())?;
+                }
+            }
+        }
+        Ok(())
+    }
+}

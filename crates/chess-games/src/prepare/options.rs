@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+//! What is made of games: training sets and encodings.
+
+use crate::encode::Encoding;
+use crate::notation::Spelling;
+use crate::pgn::GameResult;
+
+/// What unfinished games become.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
+pub enum Unfinished {
+    /// Left out.
+    #[default]
+    Skip,
+    /// Both Draw sets take them, as the essay has it.
+    Draw,
+}
+
+/// The four training sets.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum TrainingSet {
+    /// White wins and draws.
+    WhiteWinDraw,
+    /// Black wins and draws.
+    BlackWinDraw,
+    /// White wins.
+    WhiteWin,
+    /// Black wins.
+    BlackWin,
+}
+
+impl TrainingSet {
+    /// All of them, in the specification's order.
+    pub const ALL: [Self; 4] =
+        [Self::WhiteWinDraw, Self::BlackWinDraw, Self::WhiteWin, Self::BlackWin];
+
+    /// The file name without its ending.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::WhiteWinDraw => "WhiteWinDraw",
+            Self::BlackWinDraw => "BlackWinDraw",
+            Self::WhiteWin => "WhiteWin",
+            Self::BlackWin => "BlackWin",
+        }
+    }
+
+    /// Whether a game with that result belongs here; `None` is an unfinished one kept as a draw.
+    pub const fn takes(self, result: Option<GameResult>) -> bool {
+        match result {
+            Some(GameResult::WhiteWins) => matches!(self, Self::WhiteWinDraw | Self::WhiteWin),
+            Some(GameResult::BlackWins) => matches!(self, Self::BlackWinDraw | Self::BlackWin),
+            Some(GameResult::Draw) | None => {
+                matches!(self, Self::WhiteWinDraw | Self::BlackWinDraw)
+            }
+        }
+    }
+}
+
+/// Options of the preparation.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// Also write the sets in these encodings, beside the plain gamelines.
+    pub encodings: Vec<Encoding>,
+    /// What to do with unfinished games.
+    pub unfinished: Unfinished,
+    /// Take games from set-up positions too.
+    pub keep_setup: bool,
+    /// How moves are spelt.
+    pub spelling: Spelling,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self {
+            encodings: Vec::new(),
+            unfinished: Unfinished::Skip,
+            keep_setup: false,
+            spelling: Spelling::default(),
+        }
+    }
+}

@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+//! Reads games from PGN files, and hands the wanted ones on.
+
+use std::fs::File;
+use std::io::{self, BufRead, BufReader, IsTerminal as _};
+use std::path::PathBuf;
+use std::time::Instant;
+
+use anyhow::{Context as _, Result};
+
+use super::{Gameline, Options, Statistics, TrainingSet, Unfinished};
+use crate::pgn::{GameResult, Games, RawGame};
+
+/// Where games go.
+pub trait GameSink {
+    /// Takes one legal, wanted game.
+    ///
+    /// # Errors
+    ///
+    /// The sink cannot write the game.
+    fn take(&mut self, game: &Gameline) -> Result<()>;
+}
+
+/// Reads all games of one input and hands the wanted ones on.
+///
+/// # Errors
+///
+/// The input cannot be read, or a sink fails.
+pub fn read_games<R: BufRead>(
+    input: R,
+    options: &Options,
+    statistics: &mut Statistics,
+    sinks: &mut [&mut dyn GameSink],
+) -> Result<()> {
+    let mut games = Games::new(input);
+    let mut raw = RawGame::default();
+    let mut game = Gameline::default();
+    let mut progress = Progress::new();
+    while games.next_game(&mut raw)? {
+        statistics.read += 1;
+        if let Err(reason) = game.replay(&raw, options.spelling, options.keep_setup) {
+            statistics.skip(reason, &raw);
+            continue;
+        }
+        if game.result.is_none() && options.unfinished == Unfinished::Skip {
+            statistics.skip("unfinished", &raw);
+            continue;
+        }
+        let tag = raw.tag("Result").and_then(GameResult::from_bytes);
+        if tag.is_some() && game.result.is_some() && tag != game.result {
+            statistics.disagreements += 1;
+        }
+        statistics.written += 1;
+        for (set, count) in TrainingSet::ALL.iter().zip(&mut statistics.sets) {
+            *count += u64::from(set.takes(game.result));
+        }
+        for sink in &mut *sinks {
+            sink.take(&game)?;
+        }
+        progress.tell(statistics.read);
+    }
+    progress.end();
+    Ok(())
+}
+
+/// Reads all inputs, standard input if there is none or for `-`.
+///
+/// # Errors
+///
+/// An input cannot be read, or a sink fails.
+pub fn read_files(
+    inputs: &[PathBuf],
+    options: &Options,
+    statistics: &mut Statistics,
+    sinks: &mut [&mut dyn GameSink],
+) -> Result<()> {
+    if inputs.is_empty() {
+        return read_games(io::stdin().lock(), options, statistics, sinks)
+            .context("standard input");
+    }
+    for path in inputs {
+        if path.as_os_str() == "-" {
+            read_games(io::stdin().lock(), options, statistics, sinks).context("standard input")?;
+            continue;
+        }
+        let file = File::open(path).with_context(|| format!("cannot read {}", path.display()))?;
+        read_games(BufReader::with_capacity(1 << 16, file), options, statistics, sinks)
+            .with_context(|| format!("{}", path.display()))?;
+    }
+    Ok(())
+}
+
+/// A line on the terminal that says how far the work is; silent elsewhere.
+struct Progress {
+    started: Instant,
+    shown: bool,
+    on: bool,
+}
+
+impl Progress {
+    fn new() -> Self {
+        Self { started: Instant::now(), shown: false, on: io::stderr().is_terminal() }
+    }
+
+    #[expect(clippy::print_stderr)] // no line, and no text of others
+    fn tell(&mut self, games: u64) {
+        if self.on && games.is_multiple_of(2048) && self.started.elapsed().as_millis() > 300 {
+            eprint!("\r{games} games");
+            self.shown = true;
+        }
+    }
+
+    #[expect(clippy::print_stderr)]
+    fn end(&self) {
+        if self.shown {
+            eprint!("\r                    \r");
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn gamelines(pgn: &str, options: &Options) -> (Vec<String>, Statistics) {
+        struct Lines(Vec<String>);
+        impl GameSink for Lines {
+            fn take(&mut self, game: &Gameline) -> Result<()> {
+                let end = game.result.map_or("", GameResult::as_str);
+                self.0.push(format!("{} {end}", game.words().collect::<Vec<_>>().join(" ")));
+                Ok(())
+            }
+        }
+        let mut lines = Lines(Vec::new());
+        let mut statistics = Statistics::default();
+        read_games(pgn.as_bytes(), options, &mut statistics, &mut [&mut lines])
+            .expect("memory does not fail");
+        (lines.0, statistics)
+    }
+
+    #[test]
+    fn results_come_from_text_then_tag() {
+        let rows = [
+            ("[Result \"0-1\"]\n\n1. e4 1-0", "e4 1-0", 1),
+            ("[Result \"0-1\"]\n\n1. e4", "e4 0-1", 0),
+            ("1. e4 1/2-1/2", "e4 1/2-1/2", 0),
+        ];
+        for (pgn, line, disagreements) in rows {
+            let (lines, statistics) = gamelines(pgn, &Options::default());
+            assert_eq!((lines, statistics.disagreements), (vec![line.to_owned()], disagreements));
+        }
+    }
+
+    #[test]
+    fn bad_games_are_skipped_with_a_reason() {
+        let rows = [
+            ("1. e4 *", "unfinished"),
+            ("1. e5 1-0", "illegal move"),
+            ("1. e4 -- 1-0", "null move"),
+            ("1. xyz 1-0", "unreadable word"),
+            ("[FEN \"4k3/8/8/8/8/8/8/4K2R w K - 0 1\"]\n\n1. O-O 1-0", "set-up position"),
+            ("[Event \"x\"]\n\n1-0", "no moves"),
+            ("[Variant \"Atomic\"]\n\n1. e4 1-0", "variant"),
+        ];
+        for (pgn, reason) in rows {
+            let (lines, statistics) = gamelines(pgn, &Options::default());
+            assert_eq!(lines, Vec::<String>::new());
+            assert_eq!(statistics.skipped.get(reason), Some(&1), "{pgn}");
+        }
+        let keep = Options { keep_setup: true, ..Options::default() };
+        let (lines, _) = gamelines("[FEN \"4k3/8/8/8/8/8/8/4K2R w K - 0 1\"]\n\n1. O-O 1-0", &keep);
+        assert_eq!(lines, ["O-O 1-0"]);
+    }
+}

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+//! What happened to the games that were read.
+
+use std::collections::BTreeMap;
+use std::io::{self, Write};
+
+use super::TrainingSet;
+use crate::pgn::RawGame;
+
+/// What happened to the games.
+#[derive(Clone, Debug, Default)]
+pub struct Statistics {
+    /// Games read.
+    pub read: u64,
+    /// Games written.
+    pub written: u64,
+    /// Games left out, by reason.
+    pub skipped: BTreeMap<&'static str, u64>,
+    /// Number, reason and first tag of the first few games left out.
+    pub examples: Vec<(u64, &'static str, String)>,
+    /// Games whose result tag and text disagree.
+    pub disagreements: u64,
+    /// Gamelines in each training set.
+    pub sets: [u64; 4],
+    /// Bytes of input.
+    pub bytes: u64,
+}
+
+impl Statistics {
+    const EXAMPLES: usize = 5;
+
+    pub(super) fn skip(&mut self, reason: &'static str, raw: &RawGame) {
+        *self.skipped.entry(reason).or_default() += 1;
+        if self.examples.len() < Self::EXAMPLES {
+            let tag = raw.tags.first().map_or_else(String::new, |(name, value)| {
+                format!("[{} \"{}\"]", printable(name), printable(value))
+            });
+            self.examples.push((self.read, reason, tag));
+        }
+    }
+
+    /// Writes the summary, for people.
+    ///
+    /// # Errors
+    ///
+    /// The output cannot be written.
+    pub fn write(&self, out: &mut dyn Write) -> io::Result<()> {
+        let skipped: u64 = self.skipped.values().sum();
+        writeln!(out, "games read {}, written {}, skipped {skipped}", self.read, self.written)?;
+        for (reason, count) in &self.skipped {
+            writeln!(out, "  skipped {count}: {reason}")?;
+        }
+        for (number, reason, tag) in &self.examples {
+            writeln!(out, "  game {number} ({reason}) {tag}")?;
+        }
+        if skipped > self.examples.len() as u64 {
+            writeln!(out, "  ... and {} more", skipped - self.examples.len() as u64)?;
+        }
+        if self.disagreements > 0 {
+            writeln!(
+                out,
+                "warning: result tag and text disagree in {} games; the text is taken",
+                self.disagreements
+            )?;
+        }
+        for (set, count) in TrainingSet::ALL.iter().zip(self.sets) {
+            writeln!(out, "  {}: {count}", set.as_str())?;
+        }
+        Ok(())
+    }
+}
+
+fn printable(bytes: &[u8]) -> String {
+    let text = String::from_utf8_lossy(bytes);
+    text.chars().map(|c| if c.is_control() { ' ' } else { c }).take(80).collect()
+}

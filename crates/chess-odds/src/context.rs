@@ -1,0 +1,638 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+//! The third description of a move: what came before it, what stands around it, and the result of
+//! the captures after it (docs/chess.md).
+//!
+//! The words of [`crate::rich`] say what a move does by the rules; these words say where and when
+//! it is played. Most of them combine several facts, and there are millions of combinations, so
+//! they are written as hashes: a capital letter or a digit for the kind
+//! ([`crate::legend::CONTEXT`]) and five characters. Squares are as the mover sees them.
+
+use dbacl_choices::ShortWord;
+use shakmaty::{Bitboard, Board, Chess, Color, Move, Position, Role, Square};
+
+use crate::captures::{captures, captures_of_other};
+use crate::checks::checks;
+use crate::view::{Prospect, View};
+use crate::words::Words;
+
+/// The name that models record for these words together with the rich ones.
+pub const NAME: &str = "rich-words 1, context-words 1";
+
+/// How many times as long as usual the steps of a weight are in the fit, by the kind of its word:
+/// rare combinations need longer steps. The numbers were found with positions kept back from the
+/// training games.
+pub const fn strength(kind: u8) -> u8 {
+    match kind {
+        b'A' => 8,
+        b'B' | b'C' | b'D' | b'E' | b'F' | b'W' => 5,
+        b'H' | b'I' | b'J' | b'K' | b'L' | b'M' | b'N' | b'O' | b'T' => 3,
+        _ => 1,
+    }
+}
+
+/// The characters of hashes: six bits each, all of them visible and none of them ending a word.
+const DIGITS: &[u8; 64] = b"0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ+-";
+
+/// A combination of small numbers as a hash.
+#[derive(Clone, Copy)]
+struct Key(u64);
+
+const STEP: u64 = 0x9e37_79b9_7f4a_7c15;
+
+impl Key {
+    const fn with(self, part: u64) -> Self {
+        Self((self.0.rotate_left(23) ^ part).wrapping_mul(STEP))
+    }
+
+    /// Mixes the bits, since only some of them are written.
+    const fn finish(self) -> u64 {
+        let mixed = (self.0 ^ (self.0 >> 32)).wrapping_mul(0xd6e8_feb8_6659_fd93);
+        mixed ^ (mixed >> 32)
+    }
+}
+
+/// The key of a kind of words, before its parts.
+const START: Key = Key(STEP);
+
+fn spell(kind: u8, key: Key) -> ShortWord {
+    let mut bits = key.finish();
+    let mut word = [kind, 0, 0, 0, 0, 0];
+    for digit in &mut word[1..] {
+        *digit = DIGITS[(bits & 63) as usize];
+        bits >>= 6;
+    }
+    ShortWord::new(&word)
+}
+
+fn push(out: &mut impl Words, kind: u8, key: Key) {
+    out.push(spell(kind, key));
+}
+
+/// What stands on a square: 0 nothing, 1 to 6 ours from pawn to king, 7 to 12 theirs.
+type Content = u8;
+
+const fn number(role: Role) -> u8 {
+    match role {
+        Role::Pawn => 1,
+        Role::Knight => 2,
+        Role::Bishop => 3,
+        Role::Rook => 4,
+        Role::Queen => 5,
+        Role::King => 6,
+    }
+}
+
+/// A square beyond the edge.
+const BEYOND: Content = 15;
+
+/// The directions of a queen: steps in files and ranks.
+const DIRECTIONS: [(i8, i8); 8] =
+    [(0, 1), (1, 1), (1, 0), (1, -1), (0, -1), (-1, -1), (-1, 0), (-1, 1)];
+
+/// The squares next to each, [`u8::MAX`] beyond the edge.
+static NEIGHBOURS: [[u8; 8]; 64] = neighbours();
+
+const fn neighbours() -> [[u8; 8]; 64] {
+    let mut all = [[u8::MAX; 8]; 64];
+    let mut square: u8 = 0;
+    while square < 64 {
+        let mut direction = 0;
+        while direction < 8 {
+            let (x, y) = DIRECTIONS[direction];
+            let file = (square % 8).checked_add_signed(x);
+            let rank = (square / 8).checked_add_signed(y);
+            if let (Some(file @ 0..8), Some(rank @ 0..8)) = (file, rank) {
+                all[square as usize][direction] = rank * 8 + file;
+            }
+            direction += 1;
+        }
+        square += 1;
+    }
+    all
+}
+
+/// Facts about the position before a move that all its moves share.
+pub struct Context<'a> {
+    before: &'a Chess,
+    /// Squares that the opponent attacks.
+    their_attacks: Bitboard,
+    us: Color,
+    /// Combined with a square's number (exclusive or), it gives the square as the moving side sees
+    /// it.
+    flip: u32,
+    squares: [Content; 64],
+    /// The pieces, and their squares as the moving side sees them.
+    pieces: Vec<(Content, u8)>,
+    whole: u64,
+    pawns: u64,
+    own_pawns: u64,
+    /// Pawns of each file and the two beside it.
+    files: [u64; 8],
+    /// Pawns of each file alone.
+    file: [u64; 8],
+    /// The last one, two, three, four half-moves; 0 where the game is younger.
+    last: [u64; 4],
+    ply: u64,
+    phase: u64,
+    /// Moves that were legal at our last turns, the latest turn first.
+    earlier: Vec<Vec<Signature>>,
+    /// Boards that occurred since the last capture or pawn move, with us having moved.
+    boards: Vec<&'a Board>,
+    /// Our material less theirs in pawns, from 0 (three or more behind) to 6.
+    balance: u64,
+    /// Half-moves since the last capture or pawn move, in four classes.
+    quiet: u64,
+    /// What the opponent's last move was: none, quiet, capture, check.
+    answer: u64,
+    last_to: Option<Square>,
+    /// Whether both sides have no more men of each kind than a game begins with, now and after a
+    /// move.
+    is_ordinary: bool,
+    /// The legal moves, each with the result of the captures after it, in pawns, for us.
+    prospects: &'a [Prospect],
+    outcomes: Vec<i32>,
+    /// The best of them.
+    best: i32,
+    /// The same if we could pass.
+    passed: i32,
+    /// Our material less theirs, pawns.
+    material: i32,
+}
+
+/// A move without its victim: piece, from, to, promotion.
+type Signature = u32;
+
+fn target(m: Move) -> Square {
+    m.castling_side().map_or(m.to(), |side| Square::from_coords(side.king_to_file(), m.to().rank()))
+}
+
+fn signature(m: Move) -> Signature {
+    let from = m.from().map_or(64, u32::from);
+    let promotion = m.promotion().map_or(0, number);
+    u32::from(number(m.role())) << 24 | from << 16 | u32::from(m.to()) << 8 | u32::from(promotion)
+}
+
+impl<'a> Context<'a> {
+    /// A game's positions, the one now last, the moves between them, and what the one now looks
+    /// like with all its legal moves.
+    ///
+    /// # Panics
+    ///
+    /// Without a position, or with another number of moves.
+    pub fn new(
+        positions: &'a [Chess],
+        moves: &[Move],
+        view: &View,
+        prospects: &'a [Prospect],
+    ) -> Self {
+        let (before, past) = positions.split_last().expect("the position now");
+        assert_eq!(past.len(), moves.len(), "a move leads from each position to the next");
+        let board = before.board();
+        let us = before.turn();
+        let flip = us.fold_wb(0, 56);
+        let mut squares = [0; 64];
+        let mut pieces = Vec::with_capacity(32);
+        let (mut whole, mut pawns, mut own_pawns) = (START, START, START);
+        let (mut files, mut file) = ([0u64; 8], [0u64; 8]);
+        let mut balance = 0i32;
+        for place in 0..64u32 {
+            let square = Square::new(place ^ flip);
+            let Some(piece) = board.piece_at(square) else { continue };
+            let is_ours = piece.color == us;
+            let what = number(piece.role) + if is_ours { 0 } else { 6 };
+            squares[place as usize] = what;
+            #[expect(clippy::cast_possible_truncation, reason = "below 64")]
+            pieces.push((what, place as u8));
+            let part = u64::from(what) << 8 | u64::from(place);
+            whole = whole.with(part);
+            let worth = i32::try_from(crate::exchange::value(piece.role)).unwrap_or(0);
+            balance += if is_ours { worth } else { -worth };
+            if piece.role == Role::Pawn {
+                pawns = pawns.with(part);
+                if is_ours {
+                    own_pawns = own_pawns.with(part);
+                }
+                let bit = 1u64 << place;
+                let at = place as usize % 8;
+                // Both colours in one number: pawns stand on 48 squares, six of a file.
+                let mark = if is_ours { bit } else { bit.rotate_left(32).wrapping_mul(5) };
+                for (number, own) in files.iter_mut().enumerate() {
+                    if number.abs_diff(at) <= 1 {
+                        *own = own.wrapping_add(mark.wrapping_mul(STEP));
+                    }
+                }
+                file[at] = file[at].wrapping_add(mark.wrapping_mul(STEP));
+            }
+        }
+        let rights = before.castles().castling_rights().0;
+        let rights = us.fold_wb(rights, rights.swap_bytes());
+        whole = whole.with(rights);
+        let mut last = [0; 4];
+        let mut key = START;
+        for (number, m) in moves.iter().rev().take(4).enumerate() {
+            key = key.with(half_move(*m, flip));
+            last[number] = key.finish();
+        }
+        let mut earlier = Vec::with_capacity(3);
+        let mut back = past.len();
+        while back >= 2 && earlier.len() < 3 {
+            back -= 2;
+            let legal = past[back].legal_moves();
+            earlier.push(legal.iter().map(|&m| signature(m)).collect());
+        }
+        let quiet = before.halfmoves() as usize;
+        let boards = past.iter().rev().take(quiet).step_by(2).map(Position::board).collect();
+        let number_of_pieces = (board.occupied() & !board.pawns() & !board.kings()).count();
+        let phase = match (moves.len(), number_of_pieces) {
+            (_, ..=4) => 3,
+            (_, ..=8) => 2,
+            (..24, _) => 0,
+            _ => 1,
+        };
+        let answer = match moves.last() {
+            Some(m) if m.is_capture() => 2,
+            Some(_) if before.is_check() => 3,
+            Some(_) => 1,
+            None => 0,
+        };
+        let outcomes: Vec<i32> = prospects.iter().map(|p| -captures(&p.after)).collect();
+        let best = outcomes.iter().copied().max().unwrap_or(0);
+        let passed = before.clone().swap_turn().map_or(balance, |p| -captures(&p));
+        let sides = [Color::White, Color::Black];
+        let promotes = prospects.iter().any(|p| p.m.is_promotion());
+        let is_ordinary = !promotes && sides.into_iter().all(|side| is_ordinary(board, side));
+        Self {
+            is_ordinary,
+            prospects,
+            outcomes,
+            best,
+            passed,
+            material: balance,
+            before,
+            us,
+            flip,
+            squares,
+            pieces,
+            whole: whole.finish(),
+            pawns: pawns.finish(),
+            own_pawns: own_pawns.finish(),
+            files,
+            file,
+            last,
+            ply: moves.len() as u64,
+            phase,
+            earlier,
+            boards,
+            balance: u64::from(balance.clamp(-3, 3).cast_unsigned().wrapping_add(3)),
+            quiet: match quiet {
+                0..10 => 0,
+                10..30 => 1,
+                30..70 => 2,
+                _ => 3,
+            },
+            their_attacks: view.their_attacks,
+            answer,
+            last_to: moves.last().map(|&m| target(m)),
+        }
+    }
+
+    /// Appends the words for the legal move of this number.
+    ///
+    /// # Panics
+    ///
+    /// If there is no such move.
+    pub fn describe(&self, move_number: usize, out: &mut impl Words) {
+        let prospect = &self.prospects[move_number];
+        let m = prospect.m;
+        let to = target(m);
+        let from = m.from().unwrap_or(to);
+        let seen = |square: Square| u64::from(u32::from(square) ^ self.flip);
+        let piece = u64::from(number(m.role()));
+        let promotion = m.promotion().map_or(0, |role| u64::from(number(role)));
+        let taken = m.capture().map_or(0, |role| u64::from(number(role)));
+        let (there, here) = (seen(to), seen(from));
+        let mut squares = self.squares;
+        #[expect(clippy::cast_possible_truncation, reason = "squares are below 64")]
+        {
+            squares[here as usize] = 0;
+            if let Some(side) = m.castling_side() {
+                let rook = seen(Square::from_coords(side.rook_to_file(), to.rank()));
+                squares[seen(m.to()) as usize] = 0;
+                squares[rook as usize] = 4;
+            }
+            if m.is_en_passant() {
+                squares[there as usize - 8] = 0;
+            }
+            squares[there as usize] = if promotion > 0 { promotion as u8 } else { piece as u8 };
+        }
+        let key = START.with(piece << 16 | here << 10 | there << 4 | promotion);
+        let moved = Moved {
+            context: self,
+            value: self.outcomes[move_number],
+            view: &prospect.view,
+            m,
+            to,
+            from,
+            after: &prospect.after,
+            squares: &squares,
+            piece,
+            taken,
+            there,
+            here,
+            key,
+            short: START.with(piece << 16 | there << 4 | promotion),
+        };
+        moved.history(out);
+        moved.surroundings(out);
+        moved.offsets(out);
+        moved.replies(out);
+        moved.declined(out);
+        moved.outcome(out);
+    }
+}
+
+/// Whether a board has for this side at most the men that a game begins with.
+fn is_ordinary(board: &Board, side: Color) -> bool {
+    let own = board.by_color(side);
+    let few = |role: Role, most: usize| (own & board.by_role(role)).count() <= most;
+    let shades = [Bitboard::LIGHT_SQUARES, Bitboard::DARK_SQUARES];
+    few(Role::Pawn, 8)
+        && few(Role::Knight, 2)
+        && few(Role::Rook, 2)
+        && few(Role::Queen, 1)
+        && shades.into_iter().all(|shade| (own & board.bishops() & shade).count() <= 1)
+}
+
+/// The result of the captures for the side that has just moved if it may move once more; `None`
+/// where the rules allow no such position.
+fn captures_of_second_move(after: &Chess, is_ordinary: bool) -> Option<i32> {
+    if is_ordinary {
+        return (!after.is_check()).then(|| captures_of_other(after));
+    }
+    after.clone().swap_turn().ok().map(|position| captures(&position))
+}
+
+/// A word about where one man stands relative to another. There are few such words: two men, and
+/// eight bits.
+#[expect(clippy::cast_possible_truncation, reason = "16 bits")]
+fn push_offset(out: &mut impl Words, kind: u8, part: u64) {
+    let number = (part >> 24 & 15) << 12 | (part >> 20 & 7) << 9 | (part & 0xff) << 1;
+    let number = number | u64::from(kind == b'P');
+    out.push_common(number as usize, || spell(kind, START.with(part)));
+}
+
+/// A half-move as the side sees it that is to move next.
+fn half_move(m: Move, flip: u32) -> u64 {
+    let seen = |square: Square| u64::from(u32::from(square) ^ flip);
+    let from = m.from().map_or(0, seen);
+    let taken = m.capture().map_or(0, |role| u64::from(number(role)));
+    u64::from(number(m.role())) << 20 | from << 14 | seen(m.to()) << 8 | taken
+}
+
+/// One move with everything its words are made from.
+struct Moved<'a> {
+    context: &'a Context<'a>,
+    /// What the captures after it come to.
+    value: i32,
+    /// What the board after it says.
+    view: &'a View,
+    m: Move,
+    to: Square,
+    from: Square,
+    after: &'a Chess,
+    /// What stands where after the move.
+    squares: &'a [Content; 64],
+    piece: u64,
+    taken: u64,
+    /// The squares as the mover sees them.
+    there: u64,
+    here: u64,
+    /// The move: piece, from, to, promotion.
+    key: Key,
+    /// Piece, to, promotion.
+    short: Key,
+}
+
+impl Moved<'_> {
+    fn history(&self, out: &mut impl Words) {
+        let c = self.context;
+        push(out, b'A', self.key.with(c.whole));
+        push(out, b'B', self.key.with(c.pawns));
+        push(out, b'C', self.key.with(c.own_pawns));
+        for (number, kind) in [(1, b'D'), (2, b'E'), (3, b'F')] {
+            if c.last[number] != 0 {
+                push(out, kind, self.key.with(c.last[number]));
+            }
+        }
+        push(out, b'W', self.key.with(c.last[0]));
+        if c.ply < 60 {
+            push(out, b'G', self.key.with(c.ply));
+        }
+    }
+
+    #[expect(clippy::cast_possible_truncation, reason = "squares are below 64")]
+    fn around(squares: &[Content; 64], place: u64) -> u64 {
+        let mut all = 0;
+        for &next in &NEIGHBOURS[place as usize] {
+            let what = if next == u8::MAX { BEYOND } else { squares[usize::from(next)] };
+            all = all << 4 | u64::from(what);
+        }
+        all
+    }
+
+    /// The first piece on each of the eight rays.
+    #[expect(clippy::cast_possible_truncation, reason = "squares are below 64")]
+    fn rays(&self) -> u64 {
+        let mut all = 0;
+        for direction in 0..8 {
+            let mut at = self.there as usize;
+            let found = loop {
+                let next = NEIGHBOURS[at][direction];
+                if next == u8::MAX {
+                    break BEYOND;
+                }
+                at = usize::from(next);
+                if self.squares[at] != 0 {
+                    break self.squares[at];
+                }
+            };
+            all = all << 4 | u64::from(found);
+        }
+        all
+    }
+
+    /// Attackers of both sides by role, up to two each.
+    fn attackers(&self, board: &Board, square: Square) -> (u64, bool) {
+        let us = self.context.us;
+        let all = board.attacks_to(square, us, board.occupied())
+            | board.attacks_to(square, us.other(), board.occupied());
+        let mut counts = 0;
+        for side in [us, us.other()] {
+            let own = all & board.by_color(side);
+            for role in Role::ALL {
+                counts = counts << 2 | (own & board.by_role(role)).count().min(2) as u64;
+            }
+        }
+        (counts, !(all & board.by_color(us.other())).is_empty())
+    }
+
+    fn surroundings(&self, out: &mut impl Words) {
+        let c = self.context;
+        let us = c.us;
+        let piece = START.with(self.piece << 4 | self.taken);
+        push(out, b'H', piece.with(Self::around(self.squares, self.there)));
+        push(out, b'I', START.with(self.piece).with(Self::around(&c.squares, self.here)));
+        let board = self.after.board();
+        let (counts, is_attacked) = self.attackers(board, self.to);
+        push(out, b'J', piece.with(counts));
+        let (before, _) = self.attackers(c.before.board(), self.from);
+        let was_attacked = c.their_attacks.contains(self.to);
+        push(out, b'K', piece.with(before).with(u64::from(was_attacked)));
+        let reach = self.view.reach(self.to) & board.by_color(us.other());
+        let guards = self.view.their_attacks;
+        let mut attacked = 0;
+        for role in Role::ALL {
+            let own = reach & board.by_role(role);
+            let guarded = (own & guards).count().min(3) as u64;
+            let free = (own & !guards).count().min(3) as u64;
+            attacked = attacked << 4 | guarded << 2 | free;
+        }
+        let is_guarded = !board.attacks_to(self.to, us, board.occupied()).is_empty();
+        let state = u64::from(is_attacked) << 1 | u64::from(is_guarded);
+        push(out, b'L', START.with(self.piece).with(attacked).with(state));
+        let file = (self.there % 8) as usize;
+        push(out, b'M', self.key.with(c.files[file]));
+        push(out, b'N', self.short.with(self.taken).with(c.file[file]));
+        push(out, b'O', START.with(self.piece).with(self.rays()));
+    }
+
+    fn offsets(&self, out: &mut impl Words) {
+        let c = self.context;
+        let relative = |place: u8, from: u64| {
+            let file = u64::from(place % 8) + 8 - from % 8;
+            let rank = u64::from(place / 8) + 8 - from / 8;
+            file << 4 | rank
+        };
+        for &(what, place) in &c.pieces {
+            if u64::from(place) == self.here {
+                continue;
+            }
+            let part = u64::from(what) << 16 | self.piece << 12;
+            push_offset(out, b'Q', part << 8 | relative(place, self.here));
+            if self.squares[usize::from(place)] == what && u64::from(place) != self.there {
+                push_offset(out, b'P', part << 8 | relative(place, self.there));
+            }
+        }
+    }
+
+    fn replies(&self, out: &mut impl Words) {
+        let is_check = self.after.is_check();
+        let (count, mates) = checks(self.after, self.view);
+        push(out, b'R', START.with(u64::from(mates) << 1 | u64::from(is_check)));
+        push(out, b'S', START.with(self.piece << 4 | count.min(6)));
+    }
+
+    fn outcome(&self, out: &mut impl Words) {
+        let c = self.context;
+        let value = self.value;
+        let part = |n: i32, most: i32| u64::from(n.clamp(-most, most).cast_unsigned());
+        let less = part(c.best - value, 9);
+        let gain = part(value - c.material, 9);
+        let threat = part(c.passed - c.material, 9);
+        let opponent_passes = captures_of_second_move(self.after, c.is_ordinary).unwrap_or(value);
+        let more = part(opponent_passes - value, 9);
+        push(out, b'1', START.with(self.piece << 4 | self.taken).with(more).with(less));
+        push(out, b'2', START.with(more).with(part(c.best - c.material, 9)).with(gain));
+        push(out, b'X', START.with(self.piece << 4 | self.taken).with(less).with(gain));
+        push(out, b'Y', START.with(gain).with(threat).with(c.phase));
+        push(out, b'Z', START.with(less).with(part(c.best - c.material, 9)).with(c.phase));
+    }
+
+    fn declined(&self, out: &mut impl Words) {
+        let c = self.context;
+        let own = signature(self.m);
+        let count = c.earlier.iter().take_while(|moves| moves.contains(&own)).count() as u64;
+        let turns = c.earlier.len() as u64;
+        push(out, b'T', self.key.with(count << 2 | turns));
+        let recaptures = u64::from(c.last_to == Some(self.to));
+        let kind = self.piece << 12 | self.taken << 8 | c.answer << 5 | recaptures << 4;
+        push(out, b'U', START.with(kind | count << 2 | turns).with(c.phase));
+        let board = self.after.board();
+        let seen = c.boards.iter().filter(|&&earlier| earlier == board).count() as u64;
+        if seen > 0 || c.quiet > 0 {
+            let part = seen.min(2) << 8 | c.balance << 5 | c.quiet << 3 | self.piece;
+            push(out, b'V', START.with(part));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::rich::Scene;
+    use crate::testing::read_move;
+
+    /// The words of a move after some others.
+    fn words(moves: &str, m: &str) -> Vec<String> {
+        let mut position = Chess::default();
+        let (mut positions, mut history) = (vec![position.clone()], Vec::new());
+        for word in moves.split_whitespace() {
+            let m = read_move(&position, word).expect("legal");
+            history.push(m);
+            position.play_unchecked(m);
+            positions.push(position.clone());
+        }
+        let m = read_move(&position, m).expect("legal");
+        let mut out = String::new();
+        let scene = Scene::new(&position, &history, history.len());
+        let moves = position.legal_moves();
+        let prospects: Vec<Prospect> = moves.iter().map(|&m| scene.prospect(m)).collect();
+        let number = moves.iter().position(|&other| other == m).expect("legal");
+        let context = Context::new(&positions, &history, scene.view(), &prospects);
+        context.describe(number, &mut out);
+        out.split_whitespace().map(str::to_owned).collect()
+    }
+
+    fn kind(words: &[String], kind: char) -> Vec<String> {
+        words.iter().filter(|word| word.starts_with(kind)).cloned().collect()
+    }
+
+    #[test]
+    fn words_are_short_and_distinct() {
+        let all = words("e4 e5 Nf3 Nc6 Bb5 a6", "Ba4");
+        let distinct: std::collections::BTreeSet<&String> = all.iter().collect();
+        assert_eq!(distinct.len(), all.len());
+        // 31 other pieces seen from either square, less none taken.
+        assert_eq!((kind(&all, 'P').len(), kind(&all, 'Q').len()), (31, 31));
+        for word in &all {
+            assert!(word.len() == 6 && word.bytes().all(|b| b.is_ascii_graphic()), "{word}");
+        }
+    }
+
+    #[test]
+    fn both_colours_are_described_alike() {
+        // The same position with colours changed, a move later.
+        let white = words("e3 e5 Nf3 Nc6", "d4");
+        let black = words("a3 e6 e4 Nf6 Nc3", "d5");
+        for same in ['H', 'J', 'X', 'Y', '1'] {
+            assert_eq!(kind(&white, same), kind(&black, same), "{same}");
+        }
+        assert_ne!(kind(&white, 'A'), kind(&black, 'A'));
+    }
+
+    #[test]
+    fn words_differ_by_what_came_before() {
+        let one = words("e4 e5 Nf3 Nc6", "Bb5");
+        let other = words("Nf3 Nc6 e4 e5", "Bb5");
+        // The position is the same, the way to it is not.
+        assert_eq!(kind(&one, 'A'), kind(&other, 'A'));
+        assert_ne!(kind(&one, 'D'), kind(&other, 'D'));
+        // A move that could have been played the turn before, and one that could not.
+        let offered = words("e4 e5 Bc4 Nc6", "Nf3");
+        let fresh = words("e4 e5 Nc3 Nc6", "Nd5");
+        assert_ne!(kind(&offered, 'T'), kind(&fresh, 'T'));
+        // The position after the move occurred before.
+        assert!(kind(&words("Nf3 Nf6 Ng1", "Ng8"), 'V').len() == 1);
+        assert!(kind(&words("Nf3 Nf6 Ng1", "Nc6"), 'V').is_empty());
+    }
+}

@@ -1,0 +1,291 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+//! Learns from games: positions become groups of described moves of which one was played. The first
+//! stage is fitted on most games, the second on those kept back.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::sync::{Condvar, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use dbacl_choices::{Fit, Groups, Judged, Settings, Tally};
+use shakmaty::{Chess, Position as _};
+
+use crate::Games;
+use crate::games::Place;
+use crate::look::{Looker, Row};
+use crate::odds::{Describer, First, file};
+use crate::options::Options;
+use crate::quality::Quality;
+use crate::second;
+use crate::weights::{Weights, pack};
+
+/// Positions that a thread describes at a time.
+const CHUNK: usize = 64;
+
+/// Chunks that may wait to be learned.
+const WAITING: usize = 8;
+
+/// Length of the first steps of the fit.
+const RATE: f64 = 0.035;
+
+/// Weights of at most this size are left out, nats: the file becomes smaller by a third.
+const SMALLEST: f64 = 0.02;
+
+/// What was learned.
+#[derive(Clone, Debug)]
+pub struct Learned {
+    /// The file, which [`crate::Odds::new`] reads.
+    pub file: Vec<u8>,
+    /// Positions learned.
+    pub positions: usize,
+    /// What the first stage took of the time.
+    pub first_took: Duration,
+    /// Words that have a weight in the file.
+    pub words: usize,
+    /// The file's first stage on the positions of games kept back.
+    pub first: Quality,
+    /// The second stage there, with its depth; each position was classified by weights that had not
+    /// seen its game.
+    pub second: Option<(usize, Quality)>,
+}
+
+impl fmt::Display for Learned {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(out, "odds: {} positions learned, {} words", self.positions, self.words)?;
+        let groups = self.first.tally.groups;
+        if groups > 0 {
+            write!(out, "\non {groups} positions of games kept back: {}", self.first)?;
+        }
+        if let Some((depth, quality)) = &self.second {
+            write!(out, "\nlooking ahead {depth} half-moves: {quality}")?;
+        }
+        Ok(())
+    }
+}
+
+/// Nothing was learned.
+#[derive(Debug)]
+pub struct NoPosition;
+
+impl fmt::Display for NoPosition {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str("no position to learn from")
+    }
+}
+
+impl std::error::Error for NoPosition {}
+
+/// Describes positions of games.
+#[derive(Default)]
+struct Replay {
+    positions: Vec<Chess>,
+    describer: Describer,
+}
+
+impl Replay {
+    /// Adds the position's legal moves as a group, of which the one played was chosen.
+    fn describe(&mut self, games: &Games, place: Place, out: &mut Groups) {
+        let (past, played) = games.replay(place, &mut self.positions);
+        let legal = self.positions[past.len()].legal_moves();
+        let chosen = legal.iter().position(|&m| m == played);
+        let chosen = chosen.expect("games were replayed: their moves are legal");
+        self.describer.describe(&self.positions, past, &legal, chosen, out);
+    }
+}
+
+/// Chunks on their way from the threads that make something of them to the one that takes it.
+struct Queue<T> {
+    /// Number of the next chunk to be begun.
+    next: usize,
+    /// Chunks taken.
+    taken: usize,
+    ready: BTreeMap<usize, T>,
+}
+
+/// Has several threads make something of each chunk of places, each with tools of its own, and
+/// hands what they made to `take` in the order of the chunks.
+fn in_order<Tools, T: Send>(
+    places: &[Place],
+    (threads, chunk): (usize, usize),
+    tools: impl Fn() -> Tools + Sync,
+    make: impl Fn(&mut Tools, &[Place]) -> T + Sync,
+    mut take: impl FnMut(T),
+) {
+    let chunks: Vec<&[Place]> = places.chunks(chunk).collect();
+    let queue = Mutex::new(Queue { next: 0, taken: 0, ready: BTreeMap::new() });
+    let changed = Condvar::new();
+    let lock = || queue.lock().unwrap_or_else(PoisonError::into_inner);
+    let wait = |guard| changed.wait(guard).unwrap_or_else(PoisonError::into_inner);
+    std::thread::scope(|scope| {
+        for _ in 0..threads.max(1) {
+            scope.spawn(|| {
+                let mut tools = tools();
+                loop {
+                    let mut state = lock();
+                    while state.next < chunks.len() && state.next > state.taken + WAITING {
+                        state = wait(state);
+                    }
+                    let number = state.next;
+                    let Some(chunk) = chunks.get(number) else { break };
+                    state.next += 1;
+                    drop(state);
+                    let made = make(&mut tools, chunk);
+                    lock().ready.insert(number, made);
+                    changed.notify_all();
+                }
+            });
+        }
+        for number in 0..chunks.len() {
+            let mut state = lock();
+            let made = loop {
+                match state.ready.remove(&number) {
+                    Some(made) => break made,
+                    None => state = wait(state),
+                }
+            };
+            drop(state);
+            take(made);
+            lock().taken = number + 1;
+            changed.notify_all();
+        }
+    });
+}
+
+/// Learns both stages; `done` is shown how many positions of how many were dealt with, where one
+/// that is searched counts as many as take as long.
+///
+/// # Errors
+///
+/// No position is left to learn from.
+pub fn learn(
+    games: &Games,
+    options: &Options,
+    done: &dyn Fn(u64, u64),
+) -> Result<Learned, NoPosition> {
+    let begun = Instant::now();
+    let [places, kept_back] = games.places(options);
+    if places.is_empty() {
+        return Err(NoPosition);
+    }
+    let settings = Settings {
+        rate: RATE,
+        groups: places.len() as u64,
+        chosen_only: true,
+        ..Settings::default()
+    };
+    let mut fit = Fit::new(settings);
+    let mut tally = Tally::default();
+    let mut scores = Vec::new();
+    let mut judged = Judged::default();
+    // A search takes about three times as long from one half-move to the next.
+    let price = if options.depth > 0 {
+        3u64.pow(u32::try_from(options.depth.min(9)).unwrap_or(9))
+    } else {
+        0
+    };
+    let all = places.len() as u64 + kept_back.len() as u64 * (1 + price);
+    let mut so_far = 0;
+    let mut advance = |count: u64| {
+        so_far += count;
+        done(so_far, all);
+    };
+    let describe = |replay: &mut Replay, chunk: &[Place]| {
+        let mut groups = Groups::default();
+        for &place in chunk {
+            replay.describe(games, place, &mut groups);
+        }
+        groups
+    };
+    let threads = (options.threads, CHUNK);
+    in_order(&places, threads, Replay::default, describe, |groups| {
+        fit.learn(&groups, &mut tally);
+        advance(groups.len() as u64);
+    });
+    let first_took = begun.elapsed();
+    let (packed, unit) = pack(fit.weights(), SMALLEST);
+    drop(fit);
+    let words = Weights::count(&packed);
+    let weights = Weights::new(packed, 0, words, unit).expect("just packed");
+    let first_stage = First(weights);
+    in_order(&kept_back, threads, Replay::default, describe, |groups| {
+        for group in groups.iter() {
+            let own = first_stage.scores(group);
+            judged.push(&own, group.chosen);
+            scores.push(own);
+        }
+        advance(groups.len() as u64);
+    });
+    let calibration = judged.calibration();
+    let first = Quality::of(&judged, calibration);
+    let second = (options.depth > 0 && !kept_back.is_empty()).then(|| {
+        let mut rows: Vec<Row> = Vec::with_capacity(kept_back.len());
+        for own in &mut scores {
+            calibration.apply(own);
+        }
+        // Positions and their scores travel together.
+        let numbered: Vec<Place> =
+            (0u32..).zip(&kept_back).map(|(number, _)| (number, 0)).collect();
+        let look = |looker: &mut Looker, chunk: &[Place]| -> Vec<Row> {
+            let row = |&(number, _): &Place| {
+                let number = number as usize;
+                looker.row(games, kept_back[number], &scores[number])
+            };
+            chunk.iter().map(row).collect()
+        };
+        let tools = || Looker::new(options.depth);
+        in_order(&numbered, (options.threads, 4), tools, look, |found| {
+            advance(found.len() as u64 * price);
+            rows.extend(found);
+        });
+        second::fit(&rows, options.depth)
+    });
+    let (second, judged) = second.unzip();
+    Ok(Learned {
+        file: file(first_stage.0.packed(), (unit, words), calibration, second.as_ref()),
+        positions: places.len(),
+        first_took,
+        words,
+        first,
+        second: judged.map(|quality| (options.depth, quality)),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::games;
+    use crate::{Odds, Part};
+    use shakmaty::Move;
+
+    #[test]
+    fn what_is_learned_does_not_depend_on_threads() {
+        let games = games(60, 60);
+        let learn = |threads: usize| {
+            let options = Options { positions: 400, seed: 1, threads, depth: 2 };
+            learn(&games, &options, &|_, _| ()).expect("learned")
+        };
+        let learned = learn(1);
+        assert_eq!(learned.positions, 400);
+        assert!(learned.first.tally.groups > 50);
+        let told = learned.to_string();
+        assert!(told.starts_with("odds: 400 positions learned, "), "{told}");
+        // A uniform choice costs some 5 bits.
+        assert!(learned.first.tally.mean_bits() < 4.6, "{told}");
+        assert!(learn(3).file == learned.file, "other bytes");
+        // What the file says of a position is what a reader of it finds, reasons included.
+        let mut odds = Odds::new(learned.file.clone()).expect("a model");
+        let start = [Chess::default()];
+        let moves: Vec<Move> = start[0].legal_moves().into_iter().collect();
+        let scores = odds.scores(&start, &[], &moves);
+        assert!((scores.iter().map(|score| score.exp()).sum::<f64>() - 1.0).abs() < 1e-9);
+        let reasons = odds.reasons(&start, &[], &moves, &[0, 7]);
+        let sum = |parts: &[Part]| parts.iter().map(|part| part.score).sum::<f64>();
+        assert!((sum(&reasons[0]) - sum(&reasons[1]) - scores[0] + scores[7]).abs() < 0.7);
+        for at in (0..learned.file.len()).step_by(4_999).chain([0, 20, 70, 120, 150, 400]) {
+            let mut damaged = learned.file.clone();
+            damaged[at] ^= 1;
+            assert!(Odds::new(damaged).is_err(), "byte {at}");
+        }
+        assert!(Odds::new(learned.file[..100].to_vec()).is_err());
+    }
+}

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+//! The games to learn from, and the positions that are drawn from them.
+
+use chess_games::prepare::{GameSink, Gameline};
+use shakmaty::{Chess, Move, Position as _};
+
+use crate::options::Options;
+use crate::random::Random;
+
+/// Of so many games one is kept back, for the second stage and to say how good the model is.
+const KEPT_BACK: usize = 50;
+
+/// Positions of games kept back that are used: one for so many learned, within bounds.
+const LEARNED_FOR_KEPT_BACK: usize = 20;
+const KEPT_BACK_POSITIONS: std::ops::RangeInclusive<usize> = 4_000..=16_000;
+
+/// The games to learn from.
+#[derive(Default)]
+pub struct Games(Vec<(Chess, Box<[Move]>)>);
+
+/// A position of a game: the game's number, and half-moves played before.
+pub type Place = (u32, u32);
+
+impl GameSink for Games {
+    fn take(&mut self, game: &Gameline) -> anyhow::Result<()> {
+        self.push(game.start.clone(), &game.moves);
+        Ok(())
+    }
+}
+
+impl Games {
+    /// Adds a game: where it began, and its legal moves.
+    pub fn push(&mut self, start: Chess, moves: &[Move]) {
+        self.0.push((start, moves.into()));
+    }
+
+    /// Number of all positions in which a move was played.
+    pub fn positions(&self) -> usize {
+        self.0.iter().map(|(_, moves)| moves.len()).sum()
+    }
+
+    /// All positions but those of games kept back, and those of them, both shuffled.
+    pub(crate) fn places(&self, options: &Options) -> [Vec<Place>; 2] {
+        let mut both = [Vec::new(), Vec::new()];
+        for ((_, moves), number) in self.0.iter().zip(0u32..) {
+            let is_kept_back = number as usize % KEPT_BACK == 7;
+            let plies = u32::try_from(moves.len()).unwrap_or(u32::MAX);
+            both[usize::from(is_kept_back)].extend((0..plies).map(|ply| (number, ply)));
+        }
+        let mut random = Random::from_seed(options.seed);
+        for list in &mut both {
+            for i in (1..list.len()).rev() {
+                list.swap(i, random.below(i + 1));
+            }
+        }
+        if options.positions > 0 {
+            both[0].truncate(options.positions);
+        }
+        let judged = both[0].len() / LEARNED_FOR_KEPT_BACK;
+        let bounds = KEPT_BACK_POSITIONS;
+        both[1].truncate(judged.clamp(*bounds.start(), *bounds.end()));
+        both
+    }
+
+    /// Puts the positions up to a place into `positions`, the last one being that of the place;
+    /// returns the moves that led there, and the one played.
+    pub(crate) fn replay(&self, (game, ply): Place, positions: &mut Vec<Chess>) -> (&[Move], Move) {
+        let (start, moves) = &self.0[game as usize];
+        let past = &moves[..ply as usize];
+        positions.clear();
+        positions.push(start.clone());
+        for (number, &m) in past.iter().enumerate() {
+            let mut next = positions[number].clone();
+            next.play_unchecked(m);
+            positions.push(next);
+        }
+        (past, moves[ply as usize])
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::games;
+
+    #[test]
+    fn games_kept_back_are_not_learned() {
+        let games = games(60, 80);
+        let [learned, back] = games.places(&Options { seed: 3, ..Options::default() });
+        assert!(back.iter().all(|&(game, _)| game as usize % KEPT_BACK == 7) && !back.is_empty());
+        assert!(learned.iter().all(|&(game, _)| game as usize % KEPT_BACK != 7));
+        assert_eq!(learned.len() + back.len(), games.positions());
+    }
+}

@@ -1,0 +1,242 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+//! A learned model: what it says of the moves of a position, and its file.
+//!
+//! The file begins with lines, and ends with the first stage's weights ([`crate::weights`]):
+//!
+//! ```text
+//! # chess odds 1
+//! words NAME              the words of the first stage
+//! temperature, curvature  how its scores become probabilities
+//! unit, features          the unit and the number of its weights
+//! checksum HEXADECIMAL    CRC-32 of the lines before, with zeros here, and of all after this line
+//! ...                     the second stage (Second), if there is one
+//! (an empty line)
+//! ```
+
+use std::collections::BTreeMap;
+
+use dbacl_choices::{Calibration, Group, Groups, ShortWord};
+use shakmaty::{Chess, Move};
+
+use crate::context::{self, Context};
+use crate::legend;
+use crate::look::{Looked, Looker, normalise};
+use crate::rich::Scene;
+use crate::second::{Part, Second};
+use crate::unreadable::{Unreadable, known_words};
+use crate::view::Prospect;
+use crate::weights::Weights;
+use crate::words::Ids;
+
+const MAGIC: &str = "# chess odds 1";
+
+/// A learned model. Its answers depend on the game alone, not on what it was asked before.
+pub struct Odds {
+    first: First,
+    calibration: Calibration,
+    second: Option<(Second, Looker)>,
+    describer: Describer,
+    groups: Groups,
+}
+
+/// The first stage: the sum of the weights of a move's words.
+#[derive(Clone, Debug)]
+pub(crate) struct First(pub Weights);
+
+impl First {
+    /// The scores of a group's moves, nats.
+    pub(crate) fn scores(&self, group: Group<'_>) -> Vec<f64> {
+        let ids = group.ids();
+        group.ranges().map(|range| ids[range].iter().map(|&id| self.0.get(id)).sum()).collect()
+    }
+}
+
+/// Describes the moves of positions by the ids of words.
+pub(crate) struct Describer {
+    prospects: Vec<Prospect>,
+    words: Ids,
+}
+
+impl Default for Describer {
+    fn default() -> Self {
+        Self { prospects: Vec::new(), words: Ids::new(context::strength) }
+    }
+}
+
+impl Describer {
+    /// Adds these legal moves of the last position as a group, of which one was chosen.
+    pub(crate) fn describe(
+        &mut self,
+        positions: &[Chess],
+        past: &[Move],
+        moves: &[Move],
+        chosen: usize,
+        out: &mut Groups,
+    ) {
+        let Some(now) = positions.last() else { return };
+        let scene = Scene::new(now, past, past.len());
+        self.prospects.clear();
+        self.prospects.extend(moves.iter().map(|&m| scene.prospect(m)));
+        let context = Context::new(positions, past, scene.view(), &self.prospects);
+        for (number, prospect) in self.prospects.iter().enumerate() {
+            scene.describe(prospect, &mut self.words);
+            context.describe(number, &mut self.words);
+            self.words.end_alternative(out);
+        }
+        out.end_group(chosen);
+    }
+}
+
+/// The lines of a file, up to the weights, with the checksum.
+pub(crate) fn file(
+    packed: &[u8],
+    (unit, features): (f64, usize),
+    calibration: Calibration,
+    second: Option<&Second>,
+) -> Vec<u8> {
+    let Calibration { temperature, curvature } = calibration;
+    let name = context::NAME;
+    let before = format!(
+        "{MAGIC}\nwords {name}\ntemperature {temperature}\ncurvature {curvature}\nunit {unit}\n\
+         features {features}\nchecksum "
+    );
+    let after = format!("\n{}\n", second.map(Second::to_text).unwrap_or_default());
+    let sum = sum_of(&[before.as_bytes(), b"00000000", after.as_bytes(), packed]);
+    [before.as_bytes(), format!("{sum:08x}").as_bytes(), after.as_bytes(), packed].concat()
+}
+
+fn sum_of(parts: &[&[u8]]) -> u32 {
+    let mut sum = crc32fast::Hasher::new();
+    for part in parts {
+        sum.update(part);
+    }
+    sum.finalize()
+}
+
+impl Odds {
+    /// Takes the bytes of a file.
+    ///
+    /// # Errors
+    ///
+    /// It is damaged or something else, or its words belong to another version of this program.
+    pub fn new(bytes: Vec<u8>) -> Result<Self, Unreadable> {
+        let end = bytes.windows(2).position(|two| two == b"\n\n").ok_or(Unreadable::Damaged)?;
+        let text = std::str::from_utf8(&bytes[..end]).map_err(|_| Unreadable::Damaged)?;
+        let mut lines = text.splitn(8, '\n');
+        if lines.next() != Some(MAGIC) {
+            return Err(Unreadable::Damaged);
+        }
+        let mut field = |name: &str| {
+            let value = lines.next().and_then(|line| line.strip_prefix(name)?.strip_prefix(' '));
+            value.ok_or(Unreadable::Damaged)
+        };
+        known_words(field("words")?, context::NAME)?;
+        let number = |word: &str| {
+            let number: Option<f64> =
+                word.parse().ok().filter(|x: &f64| x.is_finite() && *x >= 0.0);
+            number.ok_or(Unreadable::Damaged)
+        };
+        let temperature = number(field("temperature")?)?;
+        let calibration = Calibration { temperature, curvature: number(field("curvature")?)? };
+        let unit = number(field("unit")?)?;
+        let features = field("features")?.parse().map_err(|_| Unreadable::Damaged)?;
+        let sum = field("checksum")?;
+        let at = text.find("\nchecksum ").map_or(0, |at| at + "\nchecksum ".len());
+        let stated = u32::from_str_radix(sum, 16).map_err(|_| Unreadable::Damaged)?;
+        if sum.len() != 8
+            || stated != sum_of(&[&bytes[..at], b"00000000", &bytes[at + 8..]])
+            || temperature <= 0.0
+        {
+            return Err(Unreadable::Damaged);
+        }
+        let second = match lines.next() {
+            None => None,
+            Some(text) => {
+                let second = Second::parse(text)?;
+                let looker = Looker::new(second.depth());
+                Some((second, looker))
+            }
+        };
+        let weights = Weights::new(bytes, end + 2, features, unit).ok_or(Unreadable::Damaged)?;
+        let (describer, groups) = (Describer::default(), Groups::default());
+        Ok(Self { first: First(weights), calibration, second, describer, groups })
+    }
+
+    /// The logarithms of the probabilities of these legal moves of the last position, by the first
+    /// stage alone.
+    pub fn first(&mut self, positions: &[Chess], past: &[Move], moves: &[Move]) -> Vec<f64> {
+        if moves.is_empty() {
+            return Vec::new();
+        }
+        self.groups.clear();
+        self.describer.describe(positions, past, moves, 0, &mut self.groups);
+        let mut scores = self.first.scores(self.groups.get(0));
+        self.calibration.apply(&mut scores);
+        normalise(&mut scores);
+        scores
+    }
+
+    /// The logarithms of the probabilities of these legal moves of the last position, after looking
+    /// ahead if the model does so.
+    pub fn scores(&mut self, positions: &[Chess], past: &[Move], moves: &[Move]) -> Vec<f64> {
+        let first = self.first(positions, past, moves);
+        match self.look(positions, past, moves, &first) {
+            Some((second, looked)) => {
+                let mut scores = second.scores(&first, &looked);
+                normalise(&mut scores);
+                scores
+            }
+            None => first,
+        }
+    }
+
+    fn look(
+        &mut self,
+        positions: &[Chess],
+        past: &[Move],
+        moves: &[Move],
+        first: &[f64],
+    ) -> Option<(&Second, Looked)> {
+        let (second, looker) = self.second.as_mut()?;
+        let looked = looker.look(positions, past, moves, first);
+        Some((second, looked))
+    }
+
+    /// What the scores of some of these moves, by their numbers, are made of, nats. What all legal
+    /// moves together take from each is not among it.
+    pub fn reasons(
+        &mut self,
+        positions: &[Chess],
+        past: &[Move],
+        moves: &[Move],
+        numbers: &[usize],
+    ) -> Vec<Vec<Part>> {
+        let lines = crate::describe(positions, past, moves);
+        let first = self.first(positions, past, moves);
+        let words = |&number: &usize| self.reasons_of_words(&lines[number]);
+        let mut all: Vec<Vec<Part>> = numbers.iter().map(words).collect();
+        if let Some((second, looked)) = self.look(positions, past, moves, &first) {
+            for (reasons, &number) in all.iter_mut().zip(numbers) {
+                reasons.extend(second.parts(first[number], &looked, number));
+            }
+        }
+        all
+    }
+
+    /// The words of a description by their kinds.
+    fn reasons_of_words(&self, line: &str) -> Vec<Part> {
+        let mut kinds: BTreeMap<(&str, &str), f64> = BTreeMap::new();
+        let mut ids = Vec::with_capacity(1);
+        for word in line.split(' ') {
+            ids.clear();
+            ShortWord::ids(&[ShortWord::new(word.as_bytes())], &mut ids);
+            *kinds.entry(legend::find(word).unwrap_or((word, word))).or_default() +=
+                self.first.0.get(ids[0]);
+        }
+        let part = |((_, meaning), score): ((&str, &str), f64)| Part {
+            reason: meaning.to_owned(),
+            score: score / self.calibration.temperature,
+        };
+        kinds.into_iter().map(part).collect()
+    }
+}

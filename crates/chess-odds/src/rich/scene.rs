@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+//! A position whose moves are to be described.
+
+use shakmaty::{Bitboard, Chess, Color, Move, Position, Square, attacks};
+
+use super::board::{pawn_attacks, pinned, shield, target};
+use super::letters::seen;
+use crate::exchange::value;
+use crate::view::{Prospect, View};
+
+/// A position whose moves are to be described.
+pub struct Scene<'a> {
+    pub(super) before: &'a Chess,
+    pub(super) us: Color,
+    pub(super) plies: usize,
+    pub(super) view: View,
+    pub(super) last: Option<Move>,
+    pub(super) own_last: Option<Move>,
+    pub(super) phase: u8,
+    pub(super) stage: u8,
+    pub(super) balance: u8,
+    pub(super) our_king: Square,
+    pub(super) their_king: Square,
+    pub(super) undeveloped: usize,
+    /// Our pieces that the piece which moved last attacks.
+    pub(super) last_attacks: Bitboard,
+    pub(super) pinned: Bitboard,
+    /// Squares that their pawns attack.
+    pub(super) pawn_attacks: Bitboard,
+    /// Opposing pieces that must not leave a line to their king.
+    pub(super) theirs_pinned: Bitboard,
+    /// Number of our pieces that attack squares around their king.
+    pub(super) press: usize,
+    /// Number of their pieces that attack squares around our king.
+    pub(super) danger: usize,
+    /// Pawns beside our king.
+    pub(super) shield: i32,
+}
+
+impl<'a> Scene<'a> {
+    /// A position and the moves that led to it, the latest last.
+    pub fn new(before: &'a Chess, history: &[Move], plies: usize) -> Self {
+        let board = before.board();
+        let us = before.turn();
+        let last = history.last().copied();
+        let own_last = history.len().checked_sub(2).map(|i| history[i]);
+        let pieces: i32 = (board.occupied() & !board.pawns() & !board.kings())
+            .into_iter()
+            .filter_map(|s| board.role_at(s))
+            .map(|role| i32::try_from(value(role)).unwrap_or(0))
+            .sum();
+        let material = |side: Color| -> i32 {
+            (board.by_color(side) & !board.kings())
+                .into_iter()
+                .filter_map(|s| board.role_at(s))
+                .map(|role| i32::try_from(value(role)).unwrap_or(0))
+                .sum()
+        };
+        let balance = match material(us) - material(us.other()) {
+            ..=-3 => b'v',
+            -2..=-1 => b'l',
+            0 => b'e',
+            1..=2 => b'g',
+            _ => b'w',
+        };
+        let stage = match (plies, pieces) {
+            (_, ..=14) => b'e',
+            (_, 15..=30) => b'd',
+            (0..10, _) => b'a',
+            (10..22, _) => b'b',
+            _ => b'c',
+        };
+        let phase = match stage {
+            b'a' | b'b' => b'o',
+            b'c' => b'm',
+            _ => b'e',
+        };
+        let king = |side| board.king_of(side).unwrap_or(Square::E1);
+        let home = Bitboard::from_rank(seen(Square::A1, us).rank());
+        let minors = (board.knights() | board.bishops()) & board.by_color(us) & home;
+        let last_attacks =
+            last.map_or(Bitboard::EMPTY, |m| board.attacks_from(target(m)) & board.by_color(us));
+        let view = View::new(board, us);
+        let zones = [king(us), king(us.other())].map(attacks::king_attacks);
+        Self {
+            before,
+            us,
+            plies,
+            press: view.lookers(board, us, zones[1]),
+            danger: view.lookers(board, us.other(), zones[0]),
+            shield: shield(board, king(us), us),
+            theirs_pinned: pinned(board, king(us.other()), us.other()),
+            view,
+            last,
+            own_last,
+            phase,
+            stage,
+            balance,
+            our_king: king(us),
+            their_king: king(us.other()),
+            undeveloped: minors.count(),
+            last_attacks,
+            pinned: pinned(board, king(us), us),
+            pawn_attacks: pawn_attacks(board, us.other()),
+        }
+    }
+
+    /// The attacks on the board.
+    pub const fn view(&self) -> &View {
+        &self.view
+    }
+
+    /// A legal move and what it leads to, ready to be described.
+    pub fn prospect(&self, m: Move) -> Prospect {
+        Prospect::new(self.before, &self.view, m)
+    }
+}

@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+//! The first stage's weights in three bytes a word, in memory as in the file.
+//!
+//! Words are kept by their ids in rising order: for each upper half of an id the place where its
+//! words begin, for each word the lower half and a signed byte q. The weight is
+//! `sign(q) q² unit`, so that small weights, of which a move's score has many, lie closer together
+//! than large ones.
+
+use dbacl_choices::FeatureId;
+
+/// Different upper halves of ids.
+const UPPER: usize = 1 << 16;
+/// Bytes of the places.
+const PLACES: usize = 4 * (UPPER + 1);
+/// Largest byte of a weight.
+const LARGEST: f64 = 127.0;
+
+/// Weights by feature id.
+#[derive(Clone, Debug)]
+pub struct Weights {
+    /// The file, and where in it the places begin.
+    bytes: Vec<u8>,
+    start: usize,
+    count: usize,
+    /// The weight of each byte, nats.
+    of_bytes: Box<[f64; 256]>,
+}
+
+/// The weights of at least `smallest` nats in the form of the file, with their unit.
+pub fn pack(weights: impl Iterator<Item = (FeatureId, f32)>, smallest: f64) -> (Vec<u8>, f64) {
+    let mut all: Vec<(u32, f32)> = weights
+        .map(|(id, weight)| (id.0, weight))
+        .filter(|(_, weight)| f64::from(weight.abs()) > smallest)
+        .collect();
+    all.sort_unstable_by_key(|&(id, _)| id);
+    let most = all.iter().fold(0.0, |most: f64, (_, weight)| most.max(f64::from(weight.abs())));
+    let unit = if most > 0.0 { most / (LARGEST * LARGEST) } else { 1.0 };
+    let mut bytes = Vec::with_capacity(PLACES + 3 * all.len());
+    for upper in 0..=UPPER {
+        let place = all.partition_point(|&(id, _)| ((id >> 16) as usize) < upper);
+        bytes.extend_from_slice(&u32::try_from(place).unwrap_or(u32::MAX).to_le_bytes());
+    }
+    for (id, _) in &all {
+        bytes.extend_from_slice(&id.to_le_bytes()[..2]);
+    }
+    bytes.extend(all.iter().map(|&(_, weight)| {
+        let root = (f64::from(weight.abs()) / unit).sqrt().round().min(LARGEST);
+        #[expect(clippy::cast_possible_truncation, reason = "from -127 to 127")]
+        let byte = root.copysign(f64::from(weight)) as i8;
+        byte.cast_unsigned()
+    }));
+    (bytes, unit)
+}
+
+impl Weights {
+    /// Takes the packed weights that begin at `start`; `None` if they are not `count` ones.
+    pub fn new(bytes: Vec<u8>, start: usize, count: usize, unit: f64) -> Option<Self> {
+        if bytes.len().checked_sub(start)? != PLACES.checked_add(count.checked_mul(3)?)? {
+            return None;
+        }
+        let mut of_bytes = Box::new([0.0; 256]);
+        for (weight, byte) in of_bytes.iter_mut().zip(0..=u8::MAX) {
+            let root = f64::from(byte.cast_signed());
+            *weight = root * root.abs() * unit;
+        }
+        let weights = Self { bytes, start, count, of_bytes };
+        let places = (0..=UPPER).map(|upper| weights.place(upper));
+        (places.is_sorted() && weights.place(UPPER) == count).then_some(weights)
+    }
+
+    /// Number of the weights of a packed table.
+    pub const fn count(packed: &[u8]) -> usize {
+        packed.len().saturating_sub(PLACES) / 3
+    }
+
+    /// The packed table.
+    pub fn packed(&self) -> &[u8] {
+        &self.bytes[self.start..]
+    }
+
+    fn place(&self, upper: usize) -> usize {
+        let at = self.start + 4 * upper;
+        let bytes = self.bytes[at..at + 4].try_into().expect("four bytes");
+        u32::from_le_bytes(bytes) as usize
+    }
+
+    /// The weight of a word, nats; 0 if it has none.
+    pub fn get(&self, id: FeatureId) -> f64 {
+        let upper = (id.0 >> 16) as usize;
+        let lower = id.0 & 0xffff;
+        let halves = self.start + PLACES;
+        let (mut low, mut high) = (self.place(upper), self.place(upper + 1));
+        while low < high {
+            let middle = usize::midpoint(low, high);
+            let at = halves + 2 * middle;
+            let found = u32::from(u16::from_le_bytes([self.bytes[at], self.bytes[at + 1]]));
+            match found.cmp(&lower) {
+                std::cmp::Ordering::Less => low = middle + 1,
+                std::cmp::Ordering::Greater => high = middle,
+                std::cmp::Ordering::Equal => {
+                    let byte = self.bytes[halves + 2 * self.count + middle];
+                    return self.of_bytes[usize::from(byte)];
+                }
+            }
+        }
+        0.0
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn packed_weights_are_found_by_their_ids() {
+        let given = |n: u32| {
+            let size = f32::from(u16::try_from(n % 700).expect("small")) / 200.0;
+            (
+                FeatureId(n.wrapping_mul(2_654_435_761)),
+                if n.is_multiple_of(2) { size } else { -size },
+            )
+        };
+        let (bytes, unit) = pack((1..50_000).map(given), 0.02);
+        let count = (bytes.len() - PLACES) / 3;
+        let weights = Weights::new(bytes.clone(), 0, count, unit).expect("packed");
+        for (id, weight) in (1..50_000).map(given) {
+            let (weight, found) = (f64::from(weight), weights.get(id));
+            if weight.abs() > 0.02 {
+                // Half the distance to the next weight.
+                let grid = unit * (0.5 + (weight.abs() / unit).sqrt());
+                assert!((weight - found).abs() <= grid, "{weight} {found}");
+            } else {
+                assert_eq!(found, 0.0);
+            }
+        }
+        assert_eq!(weights.get(FeatureId(12_345)), 0.0);
+        assert!(Weights::new(bytes.clone(), 0, count - 1, unit).is_none());
+        let mut damaged = bytes;
+        damaged[4 * UPPER] ^= 1;
+        assert!(Weights::new(damaged, 0, count, unit).is_none());
+    }
+}

@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+//! Weights by feature id: a hash table with open addressing that grows up to a limit.
+
+use dbacl_engine::alloc_hints;
+use dbacl_engine::token::id::FeatureId;
+
+/// A feature's weight, and the sum on which the length of its steps depends. 12 bytes; id 0 marks
+/// an empty slot.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub struct Slot {
+    /// The feature.
+    pub id: FeatureId,
+    /// Its weight, nats.
+    pub weight: f32,
+    /// Sum of its squared gradients.
+    pub squares: f32,
+}
+
+/// Place of a feature that is not in the table.
+pub const NOWHERE: u32 = u32::MAX;
+
+/// The table. Slots of a power of two, filled to seven tenths at most.
+#[derive(Debug, Clone)]
+pub struct Table {
+    slots: Vec<Slot>,
+    features: usize,
+    /// Features that the table may hold.
+    limit: usize,
+    /// Features that found no room.
+    refused: u64,
+}
+
+/// Slots of a new table.
+const FIRST_SIZE: usize = 1 << 16;
+
+impl Table {
+    /// An empty table for at most `limit` features. Growing to `limit` takes 12 bytes a slot for
+    /// the old and the new table together: up to 52 bytes a feature for a moment, 17 to 35
+    /// afterwards.
+    pub fn new(limit: usize) -> Self {
+        Self { slots: vec![Slot::default(); FIRST_SIZE], features: 0, limit, refused: 0 }
+    }
+
+    /// Features in the table.
+    pub const fn features(&self) -> usize {
+        self.features
+    }
+
+    /// How often a feature was left out because the table was full.
+    pub const fn refused(&self) -> u64 {
+        self.refused
+    }
+
+    /// The slots, the empty ones included.
+    pub fn slots(&self) -> &[Slot] {
+        &self.slots
+    }
+
+    /// The slot at `place`, which [`Self::find`] or [`Self::insert`] has returned.
+    pub fn at(&mut self, place: u32) -> &mut Slot {
+        &mut self.slots[place as usize]
+    }
+
+    /// Ids are hashes. They are mixed once more, so that an adversary cannot choose features that
+    /// share a slot.
+    const fn home(&self, id: FeatureId) -> usize {
+        (id.0.wrapping_mul(0x9e37_79b1) >> 3) as usize & (self.slots.len() - 1)
+    }
+
+    /// Prefetches the slot where [`Self::find`] begins for `id`.
+    #[inline]
+    pub fn prefetch(&self, id: FeatureId) {
+        alloc_hints::prefetch(&self.slots, self.home(id));
+    }
+
+    /// Where `id` is, and its weight; [`NOWHERE`] and 0 if it is not in the table.
+    #[inline]
+    #[allow(clippy::cast_possible_truncation)] // at most 2^29 slots
+    pub fn find(&self, id: FeatureId) -> (u32, f32) {
+        let mask = self.slots.len() - 1;
+        let mut at = self.home(id);
+        loop {
+            let slot = &self.slots[at & mask];
+            if slot.id == id && id.0 != 0 {
+                return (at as u32, slot.weight);
+            }
+            if slot.id.0 == 0 {
+                return (NOWHERE, 0.0);
+            }
+            at = (at + 1) & mask;
+        }
+    }
+
+    /// Makes room so that the next `count` insertions do not move slots.
+    pub fn reserve(&mut self, count: usize) {
+        let wanted = (self.features + count).min(self.limit);
+        let mut size = self.slots.len();
+        while wanted * 10 > size * 7 {
+            size *= 2;
+        }
+        if size > self.slots.len() {
+            let mut larger = alloc_hints::with_memory(size);
+            larger.resize(size, Slot::default());
+            let old = std::mem::replace(&mut self.slots, larger);
+            let mask = size - 1;
+            for slot in old.into_iter().filter(|slot| slot.id.0 != 0) {
+                let mut at = self.home(slot.id);
+                while self.slots[at].id.0 != 0 {
+                    at = (at + 1) & mask;
+                }
+                self.slots[at] = slot;
+            }
+        }
+    }
+
+    /// The place of `id`, which is inserted with weight 0 if it is new; [`NOWHERE`] if the table is
+    /// full or `id` is 0. [`Self::reserve`] must have been called before.
+    #[allow(clippy::cast_possible_truncation)] // at most 2^29 slots
+    pub fn insert(&mut self, id: FeatureId) -> u32 {
+        if id.0 == 0 {
+            return NOWHERE;
+        }
+        let mask = self.slots.len() - 1;
+        let mut at = self.home(id);
+        while self.slots[at].id.0 != 0 {
+            if self.slots[at].id == id {
+                return at as u32;
+            }
+            at = (at + 1) & mask;
+        }
+        if self.features >= self.limit {
+            self.refused += 1;
+            return NOWHERE;
+        }
+        self.features += 1;
+        self.slots[at].id = id;
+        at as u32
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn features_are_found_after_growth_until_the_limit() {
+        let mut table = Table::new(100_000);
+        let id = |k: u32| FeatureId(k.wrapping_mul(2654435761) | 1);
+        let mut known = 0;
+        for k in 0..150_000u32 {
+            table.reserve(1);
+            let place = table.insert(id(k));
+            if place == NOWHERE {
+                continue;
+            }
+            if table.at(place).weight == 0.0 {
+                table.at(place).weight = f32::from(u16::try_from(k % 1000 + 1).unwrap());
+                known = k + 1;
+            }
+        }
+        assert_eq!(table.features(), 100_000);
+        assert!(table.refused() > 0 && table.slots().len() == 1 << 18);
+        for k in (0..known).step_by(97) {
+            assert_ne!(table.find(id(k)).0, NOWHERE, "{k}");
+        }
+        assert_eq!(table.find(FeatureId(2)), (NOWHERE, 0.0));
+        assert_eq!((table.find(FeatureId(0)).0, table.insert(FeatureId(0))), (NOWHERE, NOWHERE));
+    }
+}

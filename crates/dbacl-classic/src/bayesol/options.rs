@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+//! The options of `bayesol`, and what they say together.
+
+use dbacl_cli::getopt::{self, Opt, Value, opt};
+use dbacl_risk::parse::Specification;
+use std::ffi::OsString;
+
+/// An option, by what it asks for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Key {
+    Specification,
+    Verbose,
+    Risks,
+    Ranking,
+    Debug,
+    Wide,
+    Version,
+    Json,
+    Explain,
+    Relaxed,
+    Category,
+    Nats,
+    Help,
+}
+
+/// The options, for completions.
+pub fn options() -> Vec<Opt<()>> {
+    getopt::without_keys(OPTIONS)
+}
+
+/// The options with their keys.
+pub const OPTIONS: &[Opt<Key>] = &[
+    opt(
+        Key::Specification,
+        Some(b'c'),
+        "risk",
+        Value::Required("SPEC"),
+        "read the risk specification SPEC",
+    ),
+    opt(Key::Verbose, Some(b'v'), "verbose", Value::None, "print the name of the best category"),
+    opt(
+        Key::Risks,
+        Some(b'n'),
+        "risks",
+        Value::None,
+        "print the logarithm of the expected loss of each decision",
+    ),
+    opt(
+        Key::Ranking,
+        Some(b'N'),
+        "ranking",
+        Value::None,
+        "print all categories, best first, each decided without those before it",
+    ),
+    opt(Key::Debug, Some(b'D'), "debug", Value::None, "print how the decision comes about"),
+    opt(Key::Wide, Some(b'i'), "wide", Value::None, "accepted and ignored"),
+    opt(Key::Json, None, "json", Value::None, "print one JSON document instead of text"),
+    opt(
+        Key::Explain,
+        None,
+        "explain",
+        Value::None,
+        "remark on likely mistakes in SPEC, also when\nstandard error is not a terminal",
+    ),
+    opt(
+        Key::Relaxed,
+        None,
+        "relaxed",
+        Value::None,
+        "let SPEC have numbers such as 1e5 and .5, comments behind other text,\n\
+         carriage returns, and names with '_', '-' and '.'",
+    ),
+    opt(
+        Key::Category,
+        None,
+        "category",
+        Value::Required("NAME"),
+        "score the text itself under the category NAME, at full precision, instead of\n\
+         reading scores; repeat it for each category of SPEC",
+    ),
+    opt(
+        Key::Nats,
+        None,
+        "nats",
+        Value::None,
+        "take scores for the bits that they are; without it they count as nats",
+    ),
+    opt(Key::Help, None, "help", Value::None, "print this help"),
+    opt(Key::Version, Some(b'V'), "version", Value::None, "print the version"),
+];
+
+/// How the program is called.
+pub const USAGE: &str = "Usage: bayesol [-viDnN] -c SPEC [FILE]...";
+
+/// What is printed, beside a trace.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Output {
+    /// The exit status only.
+    #[default]
+    Nothing,
+    /// The name of the best category.
+    Name,
+    /// The expected loss of each decision.
+    Risks,
+    /// All categories, best first.
+    Ranking,
+}
+
+/// What the options say together.
+#[derive(Default)]
+pub struct Config {
+    pub specification: Specification,
+    pub output: Output,
+    pub debug: bool,
+    pub json: bool,
+    pub nats: bool,
+    /// Categories to score the text under; without any, it holds scores.
+    pub categories: Vec<OsString>,
+    pub files: Vec<OsString>,
+}
+
+/// The help text.
+pub fn help() -> String {
+    format!(
+        "{USAGE}\n\
+         Picks the category with the smallest expected loss, from the scores that 'dbacl -vna' \
+         appends\n\
+         to a document. Reads the FILEs, or standard input. The exit status is the category's \
+         number.\n\n\
+         {}",
+        getopt::describe(OPTIONS)
+    )
+}

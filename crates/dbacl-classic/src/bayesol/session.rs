@@ -1,0 +1,474 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+//! A run of `bayesol`: reads specification and document, decides, and says what is wrong.
+
+use super::direct::Judges;
+use super::messages::NAME;
+use super::options::{Config, Key, Output, USAGE, help};
+use super::print::{document, print_round, trace_observation, trace_round};
+use dbacl_cli::getopt::{self, Event};
+use dbacl_cli::output::complaint;
+use dbacl_numeric::elementary::LN_2;
+use dbacl_risk::advice::{self, Advice};
+use dbacl_risk::decide::{LossMatrix, Scores, decide};
+use dbacl_risk::evidence::{CapturedRows, Condition, NoLosses, Observation, Unreadable};
+use dbacl_risk::parse::{self, Specification};
+use std::ffi::OsStr;
+use std::fs::File;
+use std::io::{BufRead, BufReader, Write};
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
+
+/// Where a run writes.
+pub struct Streams<'a> {
+    /// Results.
+    pub stdout: &'a mut dyn Write,
+    /// Errors and warnings.
+    pub stderr: &'a mut dyn Write,
+    /// Whether a person reads the errors, who is told more.
+    pub is_terminal: bool,
+}
+
+/// The run is over, with this exit status; what there is to say has been said.
+pub struct Stop(pub u8);
+
+/// Exit status of a fatal error; also that of a decision for the first category.
+pub const FATAL: u8 = 1;
+/// Exit status of a wrong command line, specification or file.
+const REFUSED: u8 = 0;
+
+/// A run: what it has to print, and where.
+pub struct Session<'a> {
+    streams: Streams<'a>,
+    /// Results not yet written.
+    out: Vec<u8>,
+    /// Whether results could not be written.
+    has_failed: bool,
+}
+
+/// Results are written when this much has gathered, and at the end.
+const FLUSH_AT: usize = 1 << 16;
+
+impl<'a> Session<'a> {
+    /// A run that has read nothing.
+    pub const fn new(streams: Streams<'a>) -> Self {
+        Self { streams, out: Vec::new(), has_failed: false }
+    }
+
+    /// Writes what has gathered. The first failure is told, unless a reader has gone away. It does
+    /// not change the exit status, which is the answer.
+    pub fn flush(&mut self) {
+        let stdout = &mut self.streams.stdout;
+        let written = stdout.write_all(&self.out).and_then(|()| stdout.flush());
+        self.out.clear();
+        if let Err(error) = written
+            && !std::mem::replace(&mut self.has_failed, true)
+            && let Some(text) = complaint(&error)
+        {
+            self.error(text.as_bytes());
+        }
+    }
+
+    fn say(&mut self, parts: &[&[u8]]) {
+        let mut line = parts.concat();
+        line.push(b'\n');
+        let _ = self.streams.stderr.write_all(&line);
+    }
+
+    fn warning(&mut self, text: &str) {
+        self.say(&[NAME.as_bytes(), b":warning: ", text.as_bytes()]);
+    }
+
+    fn error(&mut self, text: &[u8]) {
+        self.say(&[NAME.as_bytes(), b":error: ", text]);
+    }
+
+    fn fatal(&mut self, text: &str) -> Stop {
+        self.error(text.as_bytes());
+        Stop(FATAL)
+    }
+
+    fn refused(&mut self, text: &[u8]) -> Stop {
+        self.error(text);
+        self.say(&[b"\n", USAGE.as_bytes(), b"\n\nTry bayesol --help."]);
+        Stop(REFUSED)
+    }
+
+    fn note(&mut self, path: &OsStr, text: &[u8], advice: &Advice) {
+        let (line, column) = advice::position(text, advice.offset);
+        let place = format!(":{line}:{column}: ");
+        let parts: [&[u8]; 5] = [
+            NAME.as_bytes(),
+            b":note: ",
+            path.as_bytes(),
+            place.as_bytes(),
+            advice.text.as_bytes(),
+        ];
+        self.say(&parts);
+    }
+
+    /// Acts on the options in their order.
+    pub fn options(&mut self, events: Vec<Event<Key>>) -> Result<Config, Stop> {
+        let mut config = Config::default();
+        let mut has_specification = false;
+        let (mut name, mut risks, mut ranking) = (false, false, false);
+        let has = |wanted| getopt::has(&events, &wanted);
+        let (explain, relaxed) = (self.streams.is_terminal || has(Key::Explain), has(Key::Relaxed));
+        for event in events {
+            let (key, value) = match event {
+                Event::Complaint(text) => {
+                    self.say(&[&text]);
+                    continue;
+                }
+                Event::Operand(file) => {
+                    config.files.push(file);
+                    continue;
+                }
+                Event::Option { key, value } => (key, value.unwrap_or_default()),
+            };
+            match key {
+                Key::Specification if has_specification => {
+                    return Err(self.fatal("option -c can only occur once"));
+                }
+                Key::Specification => {
+                    config.specification = self.specification(&value, explain, relaxed)?;
+                    has_specification = true;
+                }
+                Key::Verbose => name = true,
+                Key::Risks => risks = true,
+                Key::Ranking => ranking = true,
+                Key::Debug => config.debug = true,
+                Key::Json => config.json = true,
+                Key::Nats => config.nats = true,
+                Key::Category => config.categories.push(value),
+                Key::Wide | Key::Explain | Key::Relaxed => {}
+                Key::Version => {
+                    self.out.extend_from_slice(dbacl_cli::version(NAME).as_bytes());
+                    return Err(Stop(FATAL));
+                }
+                Key::Help => {
+                    self.out.extend_from_slice(help().as_bytes());
+                    return Err(Stop(REFUSED));
+                }
+            }
+        }
+        if !has_specification {
+            return Err(self.refused(b"please use -c option"));
+        }
+        if risks && ranking {
+            self.warning("option -n is incompatible with -N, ignoring");
+        }
+        config.output = match (name, risks, ranking) {
+            (_, _, true) => Output::Ranking,
+            (_, true, false) => Output::Risks,
+            (true, false, false) => Output::Name,
+            (false, false, false) => Output::Nothing,
+        };
+        if let Err(error) = config.specification.check() {
+            return Err(self.fatal(&error.to_string()));
+        }
+        Ok(config)
+    }
+
+    /// Reads the specification file, telling what is odd about it.
+    fn specification(
+        &mut self,
+        path: &OsStr,
+        explain: bool,
+        relaxed: bool,
+    ) -> Result<Specification, Stop> {
+        let Ok(text) = std::fs::read(path) else {
+            self.say(&[
+                NAME.as_bytes(),
+                b":error: could not read ",
+                path.as_bytes(),
+                b", program aborted",
+            ]);
+            return Err(Stop(FATAL));
+        };
+        let result = parse::parse(&text, relaxed, &mut |notice| {
+            self.say(&[notice.to_string().as_bytes()]);
+        });
+        match result {
+            Ok(specification) => {
+                if explain {
+                    for advice in advice::on_specification(&specification) {
+                        self.note(path, &text, &advice);
+                    }
+                }
+                Ok(specification)
+            }
+            Err(error) => {
+                self.say(&[error.to_string().as_bytes()]);
+                if explain {
+                    self.note(path, &text, &advice::on_syntax_error(&text, error.offset));
+                }
+                Err(Stop(REFUSED))
+            }
+        }
+    }
+
+    /// Reads the document, fills in the losses and decides.
+    pub fn decide<C: Condition>(
+        &mut self,
+        config: &Config,
+        stdin: &mut dyn BufRead,
+        mut compile: impl FnMut(&[u8]) -> Option<C>,
+    ) -> Result<u8, Stop> {
+        let specification = &config.specification;
+        let mut evidence = CapturedRows::new(specification, |condition| {
+            let compiled = compile(condition);
+            if compiled.is_none() {
+                let parts: [&[u8]; 4] = [
+                    NAME.as_bytes(),
+                    b":warning: couldn't compile regex '",
+                    condition,
+                    b"', ignoring",
+                ];
+                self.say(&parts);
+            }
+            compiled
+        });
+        let mut judges = self.judges(config)?;
+        if config.files.is_empty() {
+            if config.debug {
+                self.out.extend_from_slice(b"taking input from stdin\n");
+            }
+            self.input(config, &mut evidence, judges.as_mut(), stdin)?;
+        }
+        for name in &config.files {
+            let Some(mut input) = open(Path::new(name)) else {
+                return Err(self.refused(&[b"couldn't open ", name.as_bytes()].concat()));
+            };
+            if config.debug {
+                self.out.extend_from_slice(&[b"processing file ", name.as_bytes(), b"\n"].concat());
+            }
+            self.input(config, &mut evidence, judges.as_mut(), &mut input)?;
+        }
+        if let Some(mut judges) = judges {
+            let mut scores = Scores::zero(specification.categories.len());
+            for (name, cross_entropy, complexity) in judges.scores() {
+                if let Some(at) = specification.index_of(&name) {
+                    scores.cross_entropy[at] = cross_entropy;
+                    scores.complexity[at] = complexity;
+                }
+            }
+            evidence.set_scores(scores);
+        }
+        if config.nats
+            && let Some(mut scores) = evidence.scores().cloned()
+        {
+            for cross_entropy in &mut scores.cross_entropy {
+                *cross_entropy *= LN_2;
+            }
+            evidence.set_scores(scores);
+        }
+        let Some(scores) = evidence.scores() else {
+            return Err(self.fatal("no scores found. Did you use dbacl with the -a switch?"));
+        };
+        if scores.are_disparate() {
+            self.warning(DISPARITY);
+        }
+        let losses = self.losses(config, &evidence)?;
+        let best = self.rounds(config, scores, losses)?;
+        if config.output == Output::Name && !config.json {
+            self.out.extend_from_slice(specification.categories[best].as_bytes());
+            self.out.push(b'\n');
+        }
+        if specification.categories.len() == 1 {
+            self.warning("only one category specified, this is trivial!");
+        }
+        Ok(u8::try_from(best + 1).unwrap_or(u8::MAX))
+    }
+
+    /// Loads the categories to score the text under, if there are any.
+    fn judges(&mut self, config: &Config) -> Result<Option<Judges>, Stop> {
+        if config.categories.is_empty() {
+            return Ok(None);
+        }
+        let judges = match Judges::load(&config.categories) {
+            Ok(judges) => judges,
+            Err(lines) => {
+                for line in lines {
+                    self.error(line.as_bytes());
+                }
+                return Err(Stop(FATAL));
+            }
+        };
+        let specification = &config.specification;
+        let is_scored = |name: &&String| judges.names().any(|known| known == name.as_bytes());
+        if let Some(name) = specification.categories.iter().find(|name| !is_scored(name)) {
+            return Err(self.fatal(&format!("category {name} has no scores: use --category")));
+        }
+        if judges.names().any(|name| specification.index_of(name).is_none()) {
+            return Err(self.fatal(&Unreadable::Mismatch.to_string()));
+        }
+        Ok(Some(judges))
+    }
+
+    /// Takes in one input: a document with scores, or a text for `judges`.
+    fn input<C: Condition>(
+        &mut self,
+        config: &Config,
+        evidence: &mut CapturedRows<'_, C>,
+        judges: Option<&mut Judges>,
+        input: &mut dyn BufRead,
+    ) -> Result<(), Stop> {
+        let Some(judges) = judges else { return self.read(config, evidence, input) };
+        let mut text = Vec::new();
+        // What could be read counts, as it does line by line.
+        let _ = input.read_to_end(&mut text);
+        let names = &config.specification.categories;
+        let out = &mut self.out;
+        let mut observe = |observation: Observation<'_>| {
+            if config.debug {
+                trace_observation(out, names, &observation);
+            }
+        };
+        // Conditions see what `dbacl -a` would show them, with its blank before each line.
+        let mut shown = Vec::new();
+        for line in text.split_inclusive(|&byte| byte == b'\n') {
+            shown.clear();
+            shown.push(b' ');
+            shown.extend(line.iter().take_while(|&&byte| byte != 0));
+            evidence.document_line(&shown, &mut observe);
+        }
+        evidence.end_of_file(text.is_empty() || text.ends_with(b"\n"), &mut observe);
+        judges.read(&text);
+        Ok(())
+    }
+
+    /// Takes in one input to its end; an input that fails has ended.
+    fn read<C: Condition>(
+        &mut self,
+        config: &Config,
+        evidence: &mut CapturedRows<'_, C>,
+        input: &mut dyn BufRead,
+    ) -> Result<(), Stop> {
+        let names = &config.specification.categories;
+        let mut line = Vec::new();
+        let mut is_complete = true;
+        loop {
+            line.clear();
+            if input.read_until(b'\n', &mut line).unwrap_or(0) == 0 {
+                break;
+            }
+            is_complete = line.ends_with(b"\n");
+            let out = &mut self.out;
+            let result = evidence.line(&line, &mut |observation| {
+                if config.debug {
+                    trace_observation(out, names, &observation);
+                }
+            });
+            if let Err(error) = result {
+                self.error(error.to_string().as_bytes());
+                if error != Unreadable::Mismatch {
+                    self.error(Unreadable::Mismatch.to_string().as_bytes());
+                }
+                return Err(Stop(FATAL));
+            }
+            if self.out.len() > FLUSH_AT {
+                self.flush();
+            }
+        }
+        let out = &mut self.out;
+        evidence.end_of_file(is_complete, &mut |observation| {
+            if config.debug {
+                trace_observation(out, names, &observation);
+            }
+        });
+        Ok(())
+    }
+
+    fn losses<C: Condition>(
+        &mut self,
+        config: &Config,
+        evidence: &CapturedRows<'_, C>,
+    ) -> Result<LossMatrix, Stop> {
+        let Specification { categories, rows, .. } = &config.specification;
+        let result = evidence.losses(&mut |row| {
+            if config.debug {
+                let row = &rows[row];
+                let name = categories[row.category].as_bytes();
+                self.out.extend_from_slice(
+                    &[b"category ", name, b"\t risk spec: ", &row.formulas[..], b"\n"].concat(),
+                );
+            }
+        });
+        result.map_err(|error| match error {
+            NoLosses::Negative(truth, decision) => {
+                let (truth, decision) = (&categories[truth], &categories[decision]);
+                let text = format!("error: negative losses not supported ({truth},{decision})");
+                self.say(&[text.as_bytes()]);
+                Stop(REFUSED)
+            }
+            NoLosses::Syntax(row, error) => {
+                self.say(&[error.to_string().as_bytes()]);
+                let row = &rows[row];
+                let name = categories[row.category].as_bytes();
+                self.error(
+                    &[b"couldn't parse spec for (", name, b", \"", &row.condition[..], b"\")"]
+                        .concat(),
+                );
+                Stop(FATAL)
+            }
+        })
+    }
+
+    /// Decides, once or as often as there are categories, and prints; returns the first decision.
+    fn rounds(
+        &mut self,
+        config: &Config,
+        scores: &Scores,
+        mut losses: LossMatrix,
+    ) -> Result<usize, Stop> {
+        let Specification { categories, log_priors, .. } = &config.specification;
+        let mut count = 1;
+        if config.output == Output::Ranking {
+            losses.finite_diagonal();
+            count = categories.len();
+        }
+        let mut order = Vec::with_capacity(count);
+        let mut first = None;
+        for _ in 0..count {
+            let round = match decide(scores, log_priors, &losses) {
+                Ok(round) => round,
+                Err(error) => return Err(self.fatal(&error.to_string())),
+            };
+            if config.debug {
+                trace_round(&mut self.out, &config.specification, &losses, &round);
+            }
+            if !config.json {
+                print_round(&mut self.out, config, &round);
+            }
+            order.push(round.best);
+            if first.is_none() {
+                first = Some((losses.clone(), round));
+            }
+            losses.exclude(order[order.len() - 1]);
+        }
+        if config.json {
+            if let Some((losses, round)) = &first {
+                let text = document(config, scores, losses, round, &order);
+                self.out.extend_from_slice(text.as_bytes());
+            }
+        } else if matches!(config.output, Output::Risks | Output::Ranking) {
+            self.out.push(b'\n');
+        }
+        Ok(order.first().copied().unwrap_or(0))
+    }
+}
+
+const DISPARITY: &str = "
+         There is a significant disparity between the complexities
+         reported under each category. This most likely indicates that
+         you've chosen categories whose features aren't comparable.
+
+         The Bayes solution calculations will be meaningless.
+";
+
+/// Opens a file; a directory is as good as missing.
+fn open(path: &Path) -> Option<BufReader<File>> {
+    let file = File::open(path).ok()?;
+    let is_directory = file.metadata().is_ok_and(|metadata| metadata.is_dir());
+    (!is_directory).then(|| BufReader::with_capacity(1 << 16, file))
+}

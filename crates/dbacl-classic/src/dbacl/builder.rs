@@ -1,0 +1,505 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+//! From what was typed to what is asked for: options act one after the other, in order of
+//! appearance.
+
+use super::categories::{load_as, load_mapped};
+use super::config::Config;
+use super::failure::{Failure, Kind, called};
+use super::hints;
+use super::jobs::Records;
+use super::options::{Key, TABLE};
+use super::structured::Format;
+use dbacl_charset::Charset;
+use dbacl_cli::getopt::Event;
+use dbacl_cli::names::{base_name, lossy, resolve};
+use dbacl_cli::output::{Messages, raw};
+use dbacl_engine::category::header::Header;
+use dbacl_engine::error::Warning;
+use dbacl_engine::learn::reference::Reference;
+use dbacl_engine::learn::table::MAX_BITS;
+use dbacl_engine::score::model::{Model, PatternSet};
+use dbacl_engine::shards::replay::Order;
+use dbacl_engine::token::pattern::PatternList;
+use dbacl_model::settings::{Locale, ModelOption, Scheme};
+use dbacl_numeric::parse::atoi;
+use dbacl_sets::classify::shared::SharedReading;
+use dbacl_sets::files::check_paths;
+use dbacl_sets::refit;
+use std::ffi::{OsStr, OsString};
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+/// Categories of a run at most.
+const MAX_CATEGORIES: usize = 255;
+
+/// Options as they act, one by one.
+pub struct Builder<'a> {
+    pub(super) messages: &'a Messages,
+    variable: &'a dyn Fn(&str) -> Option<OsString>,
+    pub(super) learn: Option<PathBuf>,
+    pub(super) classify: bool,
+    pub(super) count: Option<PathBuf>,
+    pub(super) merge: Option<PathBuf>,
+    pub(super) fit: Vec<PathBuf>,
+    pub(super) has_order: bool,
+    pub(super) scheme: Option<Scheme>,
+    pub(super) reference: Option<Reference>,
+    pub(super) wide: bool,
+    /// Part of the command line was not understood and passed over.
+    pub(super) misread: bool,
+    pub(super) cuts: Vec<(Vec<u8>, hints::Cut)>,
+    /// Categories that are damaged will be made again from their ordinary files.
+    pub(super) mends: bool,
+    pub(super) config: Config,
+}
+
+impl<'a> Builder<'a> {
+    /// A run without options. `variable` looks up the environment.
+    pub fn new(messages: &'a Messages, variable: &'a dyn Fn(&str) -> Option<OsString>) -> Self {
+        let locale = Locale::from_environment(|name| variable(name)?.into_string().ok());
+        let strict = variable("DBACL_STRICT").is_some_and(|value| value == "1");
+        Self {
+            messages,
+            variable,
+            learn: None,
+            classify: false,
+            count: None,
+            merge: None,
+            fit: Vec::new(),
+            has_order: false,
+            scheme: None,
+            reference: None,
+            wide: false,
+            misread: false,
+            cuts: Vec::new(),
+            mends: false,
+            config: Config::new(locale, strict),
+        }
+    }
+
+    /// The operands so far, which the caller looks at.
+    pub fn take_operands(&mut self) -> Vec<OsString> {
+        std::mem::take(&mut self.config.operands)
+    }
+
+    /// How long to wait for another process.
+    pub const fn lock_timeout(&self) -> Duration {
+        self.config.lock_timeout
+    }
+
+    /// Whether part of the command line was not understood.
+    pub const fn is_misread(&self) -> bool {
+        self.misread
+    }
+
+    /// Whether errors have the statuses of strict mode, as far as options have been read.
+    pub const fn is_strict(&self) -> bool {
+        self.config.strict
+    }
+
+    fn warn(&self, text: &str) {
+        self.messages.warning(text);
+    }
+
+    /// Says something helpful to a person.
+    pub(super) fn hint(&self, text: &str) {
+        if hints::are_welcome(self.messages.is_quiet()) {
+            self.messages.hint(text);
+        }
+    }
+
+    /// Lets one part of the command line act; `Some` is a text to print instead of any job.
+    ///
+    /// # Errors
+    /// What stops the run at this option.
+    pub fn act(&mut self, event: Event<Key>) -> Result<Option<String>, Failure> {
+        match event {
+            Event::Operand(operand) => self.config.operands.push(operand),
+            Event::Complaint(message) => {
+                self.misread = true;
+                raw(&message);
+                if let Some(hint) = hints::about_option(&message)
+                    && !self.messages.is_quiet()
+                {
+                    // The original had no long options, so no script relies on this message.
+                    self.messages.hint(&hint);
+                }
+            }
+            Event::Option { key, value } => return self.option(key, &value.unwrap_or_default()),
+        }
+        Ok(None)
+    }
+
+    fn option(&mut self, key: Key, value: &OsStr) -> Result<Option<String>, Failure> {
+        let bytes = value.as_bytes();
+        let number = atoi(bytes);
+        let config = &mut self.config;
+        let usage = |text: &str| Err(Failure::new(Kind::Usage, text));
+        match key {
+            Key::Help => return Ok(Some(super::help::text())),
+            Key::Version => return Ok(Some(super::help::version())),
+            Key::VersionText => return Ok(Some(super::help::version_text())),
+            Key::Learn => self.learn(bytes)?,
+            Key::Category => self.category(bytes)?,
+            Key::Random => {
+                if self.learn.is_some() {
+                    return usage("cannot use options -l and -R together");
+                }
+                self.classify = true;
+                if config.models.len() < MAX_CATEGORIES {
+                    config.models.push(Model::random());
+                    config.model_paths.push(None);
+                } else {
+                    self.warn("random text category omitted");
+                }
+            }
+            Key::FilterLines => self.filter(bytes)?,
+            Key::Type => self.text_type(bytes),
+            Key::Verbose => config.form.verbose = true,
+            Key::Scores => config.form.scores = true,
+            Key::Probabilities => config.form.probabilities = true,
+            Key::Uncertainty => {
+                config.form.uncertainty = true;
+                config.options.insert(ModelOption::Entropy);
+            }
+            Key::Confidence => {
+                config.form.confidence = true;
+                config.options.insert(ModelOption::Entropy);
+            }
+            Key::Prior => config.prior = true,
+            Key::PerFile => config.per_file = true,
+            Key::Append => config.form.append = true,
+            Key::AppendIndented => {
+                config.form.append = true;
+                config.indented = true;
+            }
+            Key::ByLine => config.form.by_line = true,
+            Key::Media => config.form.media = true,
+            Key::Dump => config.dump = true,
+            Key::Debug => config.debug = true,
+            Key::Tokenizer => {
+                if let Some(scheme) = Scheme::by_name(bytes) {
+                    self.scheme = Some(scheme);
+                } else {
+                    self.misread = true;
+                    self.warn(&format!("unrecognized option \"{}\", ignoring.", lossy(bytes)));
+                }
+            }
+            Key::Order => match u8::try_from(number) {
+                Ok(order @ 1..=7) => {
+                    config.order = order;
+                    self.has_order = true;
+                }
+                _ => return usage("the -w switch needs a number between 1 and 7"),
+            },
+            Key::Quality => match u8::try_from(number) {
+                Ok(quality @ 1..=4) => config.quality = Some(quality),
+                _ => {
+                    return usage(
+                        "the -q switch needs a number between 1(fastest) and 4(best quality)",
+                    );
+                }
+            },
+            Key::KeepCase => config.options.insert(ModelOption::KeepCase),
+            Key::Straddle => config.options.insert(ModelOption::Straddle),
+            Key::Regex => {
+                let messages = self.messages;
+                let mut warn = |warning: Warning| messages.warning(&warning.0);
+                let pattern = config.patterns.add(bytes, &mut warn)?;
+                if !config.own_patterns.contains(&pattern) {
+                    config.own_patterns.push(pattern);
+                }
+            }
+            Key::Wide => {
+                self.wide = true;
+                if config.locale == Locale::Utf8 {
+                    self.warn("you have UTF-8, so -i is not needed.");
+                }
+            }
+            Key::TableBits => self.config.bits = Some(self.table_bits(number)),
+            Key::MaxTableBits => self.config.max_bits = Some(self.table_bits(number)),
+            Key::MinCount => config.min_count = number,
+            Key::Decimation => match u32::try_from(number) {
+                Ok(decimation @ 1..=30) => config.decimation = Some(decimation),
+                _ => self.warn("option -x ignored, needs an integer between 1 and 30"),
+            },
+            Key::Reference => match Reference::by_name(bytes) {
+                Some(reference) => self.reference = Some(reference),
+                None => {
+                    return usage(
+                        "-L option needs one of \"uniform\", \"dirichlet\", \"maxent\", \
+                         \"toklen\", \"mle\"",
+                    );
+                }
+            },
+            Key::ReferenceOnly => config.options.insert(ModelOption::ReferenceOnly),
+            Key::Multinomial => config.options.insert(ModelOption::Multinomial),
+            Key::Preload => config.preload = true,
+            Key::NoPreload => config.preload = false,
+            Key::Online | Key::MergeOnline if bytes.is_empty() => {
+                self.misread = true;
+                self.messages.error("category name must not be empty in -o switch");
+            }
+            Key::Online => {
+                if config.online.is_some() {
+                    self.warn("multiple -o switches not supported, ignoring all but the first");
+                } else {
+                    self.config.online = Some(self.resolve(bytes));
+                }
+            }
+            Key::MergeOnline => {
+                let path = self.resolve(bytes);
+                self.config.merges.push(path);
+            }
+            Key::MemoryMap => config.memory_map = true,
+            Key::Nothing => {}
+            Key::Verdict => config.verdict = true,
+            Key::Explain => config.explain = Some(false),
+            Key::ExplainHtml => config.explain = Some(true),
+            Key::Keep => config.keep = Some(PathBuf::from(value)),
+            Key::Count | Key::Merge | Key::Fit if bytes.is_empty() => {
+                return usage("a file of counts needs a name");
+            }
+            Key::Count => self.count = Some(PathBuf::from(value)),
+            Key::Merge => self.merge = Some(PathBuf::from(value)),
+            Key::Fit => self.fit.push(PathBuf::from(value)),
+            Key::Place => match parsed(bytes) {
+                Some(place) => config.place = Some(place),
+                None => return usage("--place needs a number from 0 to 4294967295"),
+            },
+            Key::Canonical => config.count_order = Order::Canonical,
+            Key::Threads => match parsed(bytes) {
+                Some(threads @ 0..=1024) => {
+                    config.threads = usize::try_from(threads).ok().filter(|&threads| threads > 0);
+                }
+                _ => return usage("--threads needs a number from 1 to 1024, or 0 for all"),
+            },
+            Key::Format => match Format::by_name(bytes) {
+                Some(format) => config.format = Some(format),
+                None => return usage("--format needs one of json, ndjson, tsv"),
+            },
+            Key::Input => match Records::by_name(bytes) {
+                Some(records) => config.records = Some(records),
+                None => return usage("--input needs one of ndjson, lines"),
+            },
+            Key::LineBuffered => config.line_buffered = true,
+            Key::LockTimeout => match parsed(bytes) {
+                Some(seconds) => config.lock_timeout = Duration::from_secs(seconds.into()),
+                None => return usage("--lock-timeout needs a number of seconds"),
+            },
+            Key::Strict => config.strict = true,
+            Key::Quiet => self.messages.be_quiet(),
+            Key::KeepNul => config.keep_nul = true,
+            Key::Charset => match Charset::by_label(bytes) {
+                Some(charset) => config.charset = Some(charset),
+                None => {
+                    return usage(&format!(
+                        "--charset: no character set is called {}",
+                        lossy(bytes)
+                    ));
+                }
+            },
+            // What goes with `--refit` and with the mail filter was taken out before, if that is
+            // what is asked for.
+            other => {
+                let own = TABLE.iter().find(|it| it.key == other).map_or("", |it| it.long);
+                return usage(&format!("--{own} can only be used with --refit, or alone"));
+            }
+        }
+        Ok(None)
+    }
+
+    /// Bits of a table's size: C's `atoi`, cut to eight bits, at most 30.
+    fn table_bits(&self, number: i32) -> u8 {
+        #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // as dbacl 1.14.1 does
+        let bits = number as u8;
+        if bits > MAX_BITS {
+            self.warn("maximum hash size will be 2^30");
+        }
+        bits.min(MAX_BITS)
+    }
+
+    /// The path of the category called `name`.
+    pub fn resolve(&self, name: &[u8]) -> PathBuf {
+        resolve((self.variable)("DBACL_PATH").as_deref(), name)
+    }
+
+    /// Chooses the category to learn.
+    ///
+    /// # Errors
+    /// One was chosen before, or categories to compare with were.
+    pub fn learn(&mut self, name: &[u8]) -> Result<(), Failure> {
+        let usage = |text: &str| Err(Failure::new(Kind::Usage, text));
+        if self.classify {
+            return usage("cannot use options -l and -c together");
+        }
+        if self.learn.is_some() {
+            return usage("option -l can only occur once");
+        }
+        if name.is_empty() {
+            self.messages.error("category name must not be empty");
+        } else {
+            let path = self.resolve(name);
+            check_paths(std::slice::from_ref(&path))?;
+            self.learn = Some(path);
+        }
+        Ok(())
+    }
+
+    fn filter(&mut self, name: &[u8]) -> Result<(), Failure> {
+        let usage = |text: String| Err(Failure::new(Kind::Usage, text));
+        if self.learn.is_some() {
+            return usage("cannot use options -l and -f together".into());
+        }
+        if name.is_empty() {
+            return usage("filter must be category name or number".into());
+        }
+        let is_named =
+            |path: &Option<PathBuf>| path.as_ref().is_some_and(|path| base_name(path) == name);
+        let named = self.config.models.iter().position(|model| model.name == name);
+        let named = named.or_else(|| self.config.model_paths.iter().position(is_named));
+        let number = usize::try_from(atoi(name)).ok().filter(|&number| number > 0);
+        if let Some(at) = named.or(number.map(|number| number - 1)) {
+            self.config.filters.push(at);
+        } else {
+            let name = lossy(name);
+            if self.config.model_paths.is_empty() {
+                self.hint(hints::FILTER_FIRST);
+            }
+            return usage(format!("unrecognized category in -f option [{name}]"));
+        }
+        Ok(())
+    }
+
+    fn text_type(&mut self, name: &[u8]) {
+        let lower = name.to_ascii_lowercase();
+        if lower.starts_with(b"text") {
+            return;
+        }
+        let (family, kind) = match lower.as_slice() {
+            b"email" => (ModelOption::Mail, None),
+            b"email:headers" => (ModelOption::Mail, Some(ModelOption::MailHeaders)),
+            b"email:theaders" => (ModelOption::Mail, Some(ModelOption::MailTHeaders)),
+            b"email:xheaders" => (ModelOption::Mail, Some(ModelOption::MailXHeaders)),
+            b"email:noheaders" => (ModelOption::Mail, Some(ModelOption::MailNoHeaders)),
+            b"email:atts" => (ModelOption::Mail, Some(ModelOption::MailAttachments)),
+            b"email:unicode" => (ModelOption::Mail, Some(ModelOption::MailUnicode)),
+            b"email:tags" => (ModelOption::MailUnicode, Some(ModelOption::MailTags)),
+            b"email:plain" => (ModelOption::Mail, Some(ModelOption::MailPlain)),
+            b"email:noplain" => (ModelOption::Mail, Some(ModelOption::MailNoPlain)),
+            b"html" => (ModelOption::Html, None),
+            b"html:links" => (ModelOption::Html, Some(ModelOption::HtmlLinks)),
+            b"html:alt" => (ModelOption::Html, Some(ModelOption::HtmlAlt)),
+            b"html:forms" => (ModelOption::Html, Some(ModelOption::HtmlForms)),
+            b"html:scripts" => (ModelOption::Html, Some(ModelOption::HtmlScripts)),
+            b"html:styles" => (ModelOption::Html, Some(ModelOption::HtmlStyles)),
+            b"html:comments" => (ModelOption::Html, Some(ModelOption::HtmlComments)),
+            b"xml" => (ModelOption::Xml, None),
+            _ => {
+                let name = lossy(name);
+                self.misread = true;
+                self.warn(&format!("unrecognized option -T {name}, ignoring."));
+                return self.hint(hints::KINDS);
+            }
+        };
+        self.config.options.insert(family);
+        if family == ModelOption::MailUnicode {
+            self.config.options.insert(ModelOption::Mail);
+        }
+        if let Some(kind) = kind {
+            self.config.options.insert(kind);
+        }
+    }
+
+    /// Chooses a category to compare with.
+    ///
+    /// # Errors
+    /// One that cannot be opened, or does not go with what was chosen before.
+    pub fn category(&mut self, name: &[u8]) -> Result<(), Failure> {
+        if self.learn.is_some() {
+            return Err(Failure::new(Kind::Usage, "cannot use options -l and -c together"));
+        }
+        if name.is_empty() {
+            return Err(Failure::new(Kind::Usage, "category needs a name"));
+        }
+        self.classify = true;
+        if self.config.model_paths.len() >= MAX_CATEGORIES {
+            self.warn("maximum reached, category ignored");
+            return Ok(());
+        }
+        let path = self.resolve(name);
+        let opened = &mut self.config.opened;
+        let file =
+            if self.mends { opened.place_to_change(&path)? } else { opened.place_of(&path)? };
+        if self.mends {
+            // The set's files are read when it is changed; here it is only how documents are read.
+            let head = refit::head_or_ordinary(&file);
+            let head = head.map_err(|error| called(error.into(), &file, &path))?;
+            self.adopt(&path, head.header(), head.patterns())?;
+            let patterns = head.patterns().to_vec();
+            self.config.set_patterns.get_or_insert(patterns);
+            self.config.model_paths.push(Some(path));
+            return Ok(());
+        }
+        let category = if self.config.memory_map {
+            load_mapped(&file, &path)?
+        } else {
+            load_as(&file, &path)?
+        };
+        let patterns = self.adopt(&path, category.header(), category.patterns())?;
+        self.config.models.push(Model::learned(base_name(&path), category, patterns));
+        self.config.model_paths.push(Some(path));
+        Ok(())
+    }
+
+    /// Takes over how the text of a category was cut.
+    ///
+    /// # Errors
+    /// A category that does not go with the options or the other categories.
+    fn adopt(
+        &mut self,
+        path: &Path,
+        header: &Header,
+        patterns: &[Vec<u8>],
+    ) -> Result<PatternSet, Failure> {
+        self.classify = true;
+        let shown = base_name(path);
+        let set = self.restore(&shown, header, patterns)?;
+        self.cuts.push((shown, hints::cut(header, patterns)));
+        Ok(set)
+    }
+
+    /// Says that the categories are going to be fitted again.
+    pub const fn mends_categories(&mut self) {
+        self.mends = true;
+    }
+
+    /// Takes over how a category is read; returns which expressions are its own.
+    fn restore(
+        &mut self,
+        name: &[u8],
+        header: &Header,
+        patterns: &[Vec<u8>],
+    ) -> Result<PatternSet, Failure> {
+        let config = &mut self.config;
+        let mut shared = SharedReading {
+            options: config.options,
+            scheme: self.scheme,
+            order: config.order,
+            patterns: std::mem::replace(&mut config.patterns, PatternList::new(config.locale)),
+        };
+        let messages = self.messages;
+        let mut warn = |warning: Warning| messages.warning(&warning.0);
+        let patterns = shared.add_header(name, header, patterns, &mut warn);
+        (config.options, self.scheme) = (shared.options, shared.scheme);
+        (config.order, config.patterns) = (shared.order, shared.patterns);
+        Ok(patterns?)
+    }
+}
+
+/// A whole number in digits only.
+fn parsed(bytes: &[u8]) -> Option<u32> {
+    let digits = bytes.iter().all(u8::is_ascii_digit);
+    std::str::from_utf8(bytes).ok().filter(|_| digits)?.parse().ok()
+}

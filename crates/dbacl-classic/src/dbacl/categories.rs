@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+//! Opening the categories that a command line names, with the messages of dbacl 1.14.1.
+
+use super::failure::{Failure, Kind, not_loaded};
+use super::messages::MESSAGES;
+use dbacl_engine::category::access;
+use dbacl_engine::category::mapped::{self, MappedCategory};
+use dbacl_store::generations::Generation;
+use std::path::{Path, PathBuf};
+
+/// Opens a category, with dbacl 1.14.1's messages when that fails.
+///
+/// # Errors
+/// What to print.
+pub fn load(path: &Path) -> Result<MappedCategory, Failure> {
+    load_as(path, path)
+}
+
+/// Opens the category in the file at `path`; messages call it `name`.
+///
+/// # Errors
+/// A category that cannot be opened.
+pub fn load_as(path: &Path, name: &Path) -> Result<MappedCategory, Failure> {
+    load_by(path, name, mapped::open)
+}
+
+/// Opens a category as [`load_as`] does, but maps it into memory (`-m`).
+///
+/// # Errors
+/// What to print.
+pub fn load_mapped(path: &Path, name: &Path) -> Result<MappedCategory, Failure> {
+    #[allow(unsafe_code)]
+    // SAFETY: who asks for `-m` promises that nobody changes the file in place while it is in use,
+    // as for dbacl 1.14.1, which maps it then, too.
+    load_by(path, name, |path| unsafe { mapped::map(path) })
+}
+
+/// Warns of the file `path` of the category `name` if anybody may write to it. Of a set the folder
+/// tells.
+fn warn_of_writers(path: &Path, name: &Path) {
+    if path == name
+        && let Some(warning) = access::warning_about(path)
+    {
+        MESSAGES.warning(&warning.0);
+    }
+}
+
+fn load_by<T>(
+    path: &Path,
+    name: &Path,
+    open: impl Fn(&Path) -> dbacl_engine::error::Result<T>,
+) -> Result<T, Failure> {
+    warn_of_writers(path, name);
+    open(path).map_err(|error| not_loaded(error, path, name))
+}
+
+/// The sets that a run has opened.
+#[derive(Debug, Default)]
+pub struct OpenSets(dbacl_store::generations::Opened);
+
+impl OpenSets {
+    /// The file that a category is read from: itself, or what it is in its set.
+    ///
+    /// # Errors
+    /// A set that cannot be read.
+    pub fn place_of(&mut self, path: &Path) -> Result<PathBuf, Failure> {
+        self.place(path, note_about)
+    }
+
+    /// The same for a set that is going to be changed, which tells then what there is to know.
+    ///
+    /// # Errors
+    /// A set that cannot be read.
+    pub fn place_to_change(&mut self, path: &Path) -> Result<PathBuf, Failure> {
+        self.place(path, |_| {})
+    }
+
+    fn place(&mut self, path: &Path, note: impl Fn(&Generation)) -> Result<PathBuf, Failure> {
+        let found = self.0.file(path);
+        let (file, generation) = found.map_err(|error| {
+            let last = format!("could not load category {}", path.display());
+            Failure { kind: Kind::NoInput, lines: vec![error.to_string(), last] }
+        })?;
+        if let Some(generation) = generation {
+            note(generation);
+        }
+        Ok(file)
+    }
+
+    /// Opens the category at `path`.
+    ///
+    /// # Errors
+    /// A category that cannot be opened.
+    pub fn load(&mut self, path: &Path) -> Result<MappedCategory, Failure> {
+        load_as(&self.place_of(path)?, path)
+    }
+}
+
+/// Says what users should know of a set that is read.
+fn note_about(generation: &Generation) {
+    generation.warnings().iter().for_each(|warning| MESSAGES.warning(&warning.0));
+}

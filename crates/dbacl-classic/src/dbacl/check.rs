@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+//! Examines a mail filter, a category, a ledger or a model (`--check`).
+
+use super::failure::{Failure, Kind, output_failure};
+use super::messages::MESSAGES;
+use super::options::Key;
+use dbacl_cli::getopt::Event;
+use dbacl_cli::output::Output;
+use dbacl_cli::status;
+use dbacl_sets::check::examine;
+use std::ffi::OsString;
+use std::path::Path;
+
+/// The files and folders that are to be examined; `None` for another job.
+///
+/// # Errors
+/// Options that say nothing about this job.
+pub fn wanted(events: &[Event<Key>]) -> Result<Option<Vec<OsString>>, Failure> {
+    let is_check = |event: &Event<Key>| matches!(event, Event::Option { key: Key::Check, .. });
+    if !events.iter().any(is_check) {
+        return Ok(None);
+    }
+    let mut paths = Vec::new();
+    for event in events {
+        match event {
+            Event::Option { key: Key::Check, value } => paths.extend(value.clone()),
+            Event::Operand(path) => paths.push(path.clone()),
+            Event::Option { key: Key::Strict | Key::Quiet, .. } => {}
+            Event::Option { .. } | Event::Complaint(_) => {
+                let text = "--check takes only names of folders and files";
+                return Err(Failure::new(Kind::Usage, text));
+            }
+        }
+    }
+    Ok(Some(paths))
+}
+
+/// Says of each file or folder whether it is whole; what is not, with what helps.
+///
+/// # Errors
+/// Output that cannot be written.
+pub fn run(paths: &[OsString], output: &mut Output) -> Result<u8, Failure> {
+    let mut result = 0;
+    for path in paths {
+        let shown = Path::new(path).display();
+        match examine(Path::new(path)) {
+            Ok(found) if found.is_empty() => {
+                output.buffer().extend_from_slice(format!("{shown}: no damage found\n").as_bytes());
+            }
+            Ok(found) => {
+                result = status::DATA;
+                for finding in found {
+                    let name = finding.path.display();
+                    let line = format!("{name}: {}: {}\n", finding.what, finding.help);
+                    output.buffer().extend_from_slice(line.as_bytes());
+                }
+            }
+            Err(error) => {
+                MESSAGES.error(&error.to_string());
+                result = result.max(status::NO_INPUT);
+            }
+        }
+    }
+    output.flush().map_err(|error| output_failure(&error))?;
+    Ok(result)
+}

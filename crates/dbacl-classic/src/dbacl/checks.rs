@@ -1,0 +1,227 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+//! The checks after all options (spec text 10.1), and the job that is asked for.
+
+use super::builder::Builder;
+use super::failure::{Failure, Kind};
+use super::jobs::{Job, SetJob};
+use super::{count_files, hints};
+use dbacl_engine::error::Warning;
+use dbacl_engine::learn::reference::Reference;
+use dbacl_engine::shards::counts::{Counts, Documents, counting_options};
+use dbacl_engine::shards::replay::Order;
+use dbacl_model::settings::{ModelOption, ModelOptions};
+use dbacl_sets::classify::shared::{complete_kind, default_scheme, settle_multinomial};
+use std::sync::atomic::AtomicBool;
+
+impl Builder<'_> {
+    /// The job that the options ask for.
+    ///
+    /// # Errors
+    /// What makes it impossible.
+    pub fn job(mut self) -> Result<Job, Failure> {
+        self.settle()?;
+        let Self { config, learn, count, merge, .. } = self;
+        match (merge, count, learn) {
+            (Some(target), _, _) => config.merge(target).map(Job::Merge),
+            (_, Some(target), _) => config.count(target).map(|job| Job::Count(Box::new(job))),
+            (_, _, Some(path)) => config.learn(path).map(|job| Job::Learn(Box::new(job))),
+            (None, None, None) => config.classify(),
+        }
+    }
+
+    /// The job of changing a set whose categories the options name.
+    ///
+    /// # Errors
+    /// What makes it impossible.
+    pub fn set_job(mut self) -> Result<SetJob, Failure> {
+        self.settle()?;
+        Ok(self.config.set())
+    }
+
+    /// The checks after all options, in their order.
+    fn settle(&mut self) -> Result<(), Failure> {
+        use ModelOption::{Entropy, HtmlComments, Mail, StandardTokenizer};
+        let usage = |text: &str| Err(Failure::new(Kind::Usage, text));
+        if self.config.strict && self.misread {
+            return Err(Failure::silent(Kind::Usage));
+        }
+        let tasks =
+            [self.learn.is_some(), self.classify, self.count.is_some(), self.merge.is_some()];
+        let tasks = tasks.iter().filter(|&&task| task).count();
+        if self.count.is_none() && self.merge.is_none() && tasks != 1 {
+            self.hint(hints::NO_JOB);
+            return usage("please use either -c or -l option.");
+        }
+        if tasks != 1 {
+            return usage("please use only one of -l, -c, --count and --merge.");
+        }
+        if self.merge.is_some() {
+            return Ok(());
+        }
+        if self.count.is_none() && self.config.place.is_some() {
+            return usage("--place can only be used with --count");
+        }
+        if self.fit.is_empty() && self.config.count_order == Order::Canonical {
+            return usage("--canonical can only be used with --fit");
+        }
+        if self.learn.is_none() && !self.fit.is_empty() {
+            return usage("--fit can only be used with -l");
+        }
+        let for_programs = self.config.format.is_some() || self.config.records.is_some();
+        if for_programs && !self.classify {
+            return usage("--format and --input can only be used with -c");
+        }
+        let form = self.config.form;
+        let shows = form.append || self.config.dump || self.config.debug;
+        if for_programs && (shows || !self.config.filters.is_empty()) {
+            return usage("--format and --input cannot be used with -a, -A, -d, -D and -f");
+        }
+        if for_programs && self.config.explain.is_some() {
+            return usage("--format and --input cannot be used with --explain");
+        }
+        if self.config.records.is_some() && self.config.verdict {
+            return usage("--input cannot be used with --verdict");
+        }
+        if self.config.keep.is_some() && self.count.is_some() {
+            return usage("--keep can only be used with -l, not with --count");
+        }
+        if self.config.keep.is_some() && !self.fit.is_empty() {
+            return usage("--keep needs the documents; it cannot be used with --fit");
+        }
+        if self.config.records.is_some() && self.config.per_file {
+            return usage("--input cannot be used with -F");
+        }
+        if self.config.charset.is_some() && self.config.options.has(Mail) {
+            return usage(
+                "--charset cannot be used with -T email: mail says what it is written in",
+            );
+        }
+        if self.config.charset.is_some() && self.config.records.is_some() {
+            return usage("--charset cannot be used with --input");
+        }
+        self.adopt_counts()?;
+        let learning = self.learn.is_some() || self.count.is_some();
+        let config = &mut self.config;
+        if config.form.confidence && (config.online.is_some() || !config.merges.is_empty()) {
+            config.options.remove(HtmlComments);
+        }
+        if !learning && config.decimation.take().is_some() {
+            self.messages.warning("option -x ignored, applies only when learning.");
+        }
+        if config.dump && config.form.verbose {
+            config.form.verbose = false;
+            config.debug = false;
+        }
+        complete_kind(&mut config.options)?;
+        if learning && config.options.has(Mail) {
+            config.options.insert(Entropy);
+        }
+        if config.form.append && !config.filters.is_empty() {
+            config.form.append = false;
+            self.messages.warning("disabling option -a, because it cannot be used with -f.");
+        }
+        if learning {
+            if config.patterns.is_empty() {
+                config.options.insert(StandardTokenizer);
+            } else {
+                config.options.remove(StandardTokenizer);
+            }
+        }
+        if self.wide {
+            self.messages.warning(
+                "this version of dbacl does not support -g and -i switches simultaneously, \
+                 disabling -i.",
+            );
+        }
+        let models = if learning { &[] } else { config.models.as_slice() };
+        // Categories that are fitted together are not multinomial, or the fit says so.
+        if !self.mends && settle_multinomial(&mut config.options, models) {
+            self.messages.warning(
+                "not all categories support multinomial calculations, disabling (-M switch)",
+            );
+        }
+        let mail = config.options.has(Mail);
+        config.scheme = self.scheme.unwrap_or(default_scheme(config.options));
+        config.reference =
+            self.reference.unwrap_or(if mail { Reference::Uniform } else { Reference::Dirichlet });
+        config.hints = hints::are_welcome(self.messages.is_quiet());
+        if config.hints {
+            let asks_for_best = !learning && config.filters.is_empty() && config.form.verbose;
+            let alone = asks_for_best && config.models.len() == 1;
+            let typed = config.operands.is_empty() && hints::input_is_typed();
+            for hint in [
+                hints::about_cuts(&self.cuts),
+                alone.then(|| hints::ALONE.into()),
+                typed.then(|| hints::TYPED.into()),
+            ]
+            .into_iter()
+            .flatten()
+            {
+                self.messages.hint(&hint);
+            }
+        }
+        let fits = |counts: &Counts| {
+            counts.settings.options == counting_options(config.options)
+                && (config.options.has(Mail) || counts.settings.documents == Documents::None)
+        };
+        if !config.counts.as_ref().is_none_or(fits) {
+            return usage("these options cannot be used with --fit");
+        }
+        Ok(())
+    }
+
+    /// Loads the counts of `--fit`, and takes over how they were counted.
+    fn adopt_counts(&mut self) -> Result<(), Failure> {
+        if self.fit.is_empty() {
+            return Ok(());
+        }
+        let usage = |text: &str| Err(Failure::new(Kind::Usage, text));
+        let config = &mut self.config;
+        if !config.operands.is_empty() {
+            return usage("--fit reads no other input");
+        }
+        if config.decimation.is_some() {
+            return usage("-x has no effect on what was counted; it cannot be used with --fit");
+        }
+        let counts = count_files::load_all(&self.fit, config.locale, &AtomicBool::new(false))?;
+        let theirs = &counts.settings;
+        let united = ModelOptions::from_bits(
+            counting_options(config.options).bits() | theirs.options.bits(),
+        );
+        let name = self.fit[0].display();
+        let refuse = |what: &str| {
+            let text = format!("{name} was counted with {what}; leave that to the counts");
+            Err(Failure::new(Kind::Usage, text))
+        };
+        if united != theirs.options {
+            return refuse("other options (-T, -j or -S)");
+        }
+        if self.scheme.is_some_and(|scheme| scheme != theirs.scheme) {
+            return refuse("another tokenizing scheme (-e)");
+        }
+        if self.has_order && config.order != theirs.order {
+            return refuse("another order of n-grams (-w)");
+        }
+        if config.form.confidence && theirs.documents == Documents::Bags {
+            return refuse("no order of tokens in documents (-X)");
+        }
+        let given = config.own_patterns.iter().map(|&pattern| config.patterns.stored(pattern));
+        let given: Vec<Vec<u8>> = given.collect();
+        if given.is_empty() {
+            for text in &theirs.patterns {
+                let messages = self.messages;
+                let mut warn = |warning: Warning| messages.warning(&warning.0);
+                let pattern = config.patterns.add(text, &mut warn)?;
+                config.own_patterns.push(pattern);
+            }
+        } else if given != theirs.patterns {
+            return refuse("other regular expressions (-g)");
+        }
+        let bits = config.options.bits() | theirs.options.bits();
+        config.options = ModelOptions::from_bits(bits);
+        config.order = theirs.order;
+        self.scheme = Some(theirs.scheme);
+        config.counts = Some(counts);
+        Ok(())
+    }
+}

@@ -1,0 +1,295 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+//! Classifying texts, and filtering lines (spec model 12 to 14).
+
+use super::categories::OpenSets;
+use super::echo::Echo;
+use super::failure::{Failure, Kind, output_failure};
+use super::inputs;
+use super::jobs::ClassifyJob;
+use super::messages::MESSAGES;
+use super::signals::Signals;
+use super::structured::{Format, Id};
+use dbacl_cli::output::Output;
+use dbacl_engine::document::{Cutter, FeatureSink, LineState};
+use dbacl_engine::error::Warning;
+use dbacl_engine::report::print::{self, Form};
+use dbacl_engine::report::trace::{self, CellForm};
+use dbacl_engine::score::document;
+use dbacl_engine::score::model::Model;
+use dbacl_engine::score::scorer::Scorer;
+use dbacl_engine::score::words::Wanted;
+use dbacl_engine::token::Feature;
+use dbacl_joint::documents::Collector;
+use dbacl_model::medium::Medium;
+use dbacl_model::settings::ModelOption;
+use dbacl_sets::classify::classifier::EMPIRICAL_BITS;
+use dbacl_sets::classify::{DocumentScores, Fitted};
+use std::io;
+use std::os::unix::ffi::OsStrExt;
+use std::path::PathBuf;
+
+#[allow(clippy::needless_pass_by_value)] // as sinks take them
+fn warn(warning: Warning) {
+    MESSAGES.warning(&warning.0);
+}
+
+/// Scores the inputs and prints the results; returns the exit status.
+///
+/// # Errors
+/// What stopped it.
+pub fn run(mut job: ClassifyJob, signals: &Signals, output: &mut Output) -> Result<u8, Failure> {
+    let set = fitted_set(&job)?;
+    let measures_entropy = job.reading.options.has(ModelOption::Entropy);
+    let bits = job.bits.unwrap_or(EMPIRICAL_BITS);
+    let form = job.form;
+    let cells =
+        job.dump.then(|| CellForm::of_cells(form.scores, form.probabilities, form.uncertainty));
+    let scorer = Scorer::new(std::mem::take(&mut job.models), measures_entropy.then_some(bits));
+    let mut scores = DocumentScores::new(scorer);
+    if cells.is_some() {
+        let heading = CellForm::of_heading(form.scores, form.probabilities, form.uncertainty);
+        trace::head(output.buffer(), scores.models(), heading);
+    } else if job.debug && job.prior {
+        trace::priors(output.buffer(), scores.models());
+    }
+    let options = job.reading.read_options();
+    let mut reader = inputs::reader(&job.reading, &options, signals);
+    // Nobody sees these unless such forms are asked for.
+    let (squares, counts) = (form.uncertainty, form.media || form.verbose && form.uncertainty);
+    let entropy = form.confidence || (form.verbose && form.uncertainty);
+    if set.as_ref().is_some_and(Fitted::needs_features) {
+        scores.collector = Some(Collector::default());
+    } else if cells.is_none() {
+        let wanted = Wanted { squares, counts, entropy };
+        scores.expect_words(reader.cutter(), job.reading.order, wanted);
+    }
+    let mut printer = Printer {
+        scores,
+        model_paths: job.model_paths,
+        echo: Echo { append: form.append, indented: job.reading.indented },
+        debug: job.debug,
+        cells,
+        form,
+        prior: job.prior,
+        filters: job.filters,
+        per_file: job.per_file,
+        format: job.format,
+        results: 0,
+        line_buffered: job.line_buffered,
+        status: 0,
+        set,
+        output,
+        signals,
+    };
+    if let Some(format) = printer.format {
+        let out = printer.output.buffer();
+        format.begin(out, printer.scores.models(), printer.set.is_some());
+    }
+    inputs::read(&job.reading, signals, &mut reader, &mut printer, |_, _| Ok(()))?;
+    if !printer.per_file && printer.filters.is_empty() {
+        let only = match job.reading.operands.as_slice() {
+            [] => &b"stdin"[..],
+            [operand] => operand.as_bytes(),
+            _ => b"",
+        };
+        printer.result(only);
+    }
+    if let Some(format) = printer.format {
+        format.end(printer.output.buffer(), printer.results > 0);
+    }
+    let status = printer.status;
+    output.flush().map_err(|error| output_failure(&error))?;
+    if job.reading.strict && signals.stopped() {
+        return Err(Failure::silent(Kind::Interrupted));
+    }
+    Ok(if job.reading.strict { 0 } else { status })
+}
+
+/// Looks at how the categories belong together; `Some` if verdicts are asked for.
+fn fitted_set(job: &ClassifyJob) -> Result<Option<Fitted>, Failure> {
+    match Fitted::of(&job.models) {
+        Ok(None) if job.verdict => Err(Failure::new(
+            Kind::Usage,
+            "--verdict needs categories that were fitted together (--refit)",
+        )),
+        Ok(None) => Ok(None),
+        Err(mismatch) if job.verdict => Err(Failure::new(Kind::Data, mismatch.text())),
+        Err(mismatch) => {
+            let text = mismatch.text();
+            MESSAGES.warning(&format!("{text}: results mean nothing; use --refit again"));
+            Ok(None)
+        }
+        Ok(Some(set)) => {
+            for (on, letter) in [(job.form.confidence, "-X"), (job.prior, "-P")] {
+                if on {
+                    MESSAGES.warning(&format!(
+                        "option {letter} means nothing for categories that were fitted together"
+                    ));
+                }
+            }
+            Ok(job.verdict.then_some(set))
+        }
+    }
+}
+
+/// Takes the lines of the inputs, scores their features, and prints what that says.
+struct Printer<'a> {
+    scores: DocumentScores,
+    model_paths: Vec<Option<PathBuf>>,
+    echo: Echo,
+    debug: bool,
+    cells: Option<CellForm>,
+    form: Form,
+    prior: bool,
+    filters: Vec<usize>,
+    per_file: bool,
+    format: Option<Format>,
+    /// Results printed so far.
+    results: usize,
+    line_buffered: bool,
+    status: u8,
+    /// What verdicts are made with (`--verdict`).
+    set: Option<Fitted>,
+    output: &'a mut Output,
+    signals: &'a Signals,
+}
+
+impl Printer<'_> {
+    /// Prints the result of the document scored so far, which has this name, and starts a new one.
+    fn result(&mut self, name: &[u8]) {
+        let standings = self.scores.standings(self.prior);
+        self.warn();
+        self.results += 1;
+        if let Some(set) = &self.set {
+            let DocumentScores { scorer, collector, .. } = &mut self.scores;
+            let models = scorer.models();
+            let found = set.verdict(models, &standings, collector.as_mut());
+            let (verdict, category) = (&found.decision, found.category);
+            let out = self.output.buffer();
+            if let Some(format) = self.format {
+                format.separate(out, self.results == 1);
+                let names = models.iter().map(|model| model.name.as_slice());
+                let rows: Vec<(&[u8], f64)> = names.zip(found.odds).collect();
+                format.verdict(out, &Id::Name(name), verdict, category, &rows);
+            } else {
+                verdict.write(out, &models[category].name);
+                out.push(b'\n');
+            }
+            let number = u8::try_from(category + 1).unwrap_or(u8::MAX);
+            self.status = if verdict.is_unsure { 0 } else { number };
+            scorer.start_document();
+            return;
+        }
+        let out = self.output.buffer();
+        if let Some(format) = self.format {
+            format.separate(out, self.results == 1);
+            let confident = self.form.confidence;
+            format.result(out, &Id::Name(name), self.scores.models(), &standings, confident);
+        } else {
+            print::whole(out, self.form, &self.scores.scorer, &standings);
+        }
+        self.status = u8::try_from(document::best(&standings) + 1).unwrap_or(u8::MAX);
+        self.scores.scorer.start_document();
+    }
+
+    /// Prints the warnings of the scoring so far.
+    fn warn(&mut self) {
+        self.scores.warnings().into_iter().for_each(warn);
+    }
+
+    /// Loads the categories again; those that cannot be loaded stay as they are.
+    fn reload(&mut self) {
+        MESSAGES.signal("caught SIGUSR1 request, reloading categories asap");
+        let mut models = Vec::new();
+        let mut opened = OpenSets::default();
+        for (path, old) in self.model_paths.iter().zip(self.scores.models()) {
+            let Some(path) = path else {
+                models.push(Model::random());
+                continue;
+            };
+            match opened.load(path) {
+                Ok(category) => {
+                    models.push(Model::learned(old.name.clone(), category, old.patterns));
+                }
+                Err(failure) => {
+                    for line in &failure.lines {
+                        MESSAGES.warning(&format!("{line}; keeping the old one"));
+                    }
+                    return;
+                }
+            }
+        }
+        self.scores.scorer.settle_words(&mut warn);
+        self.scores.scorer.set_models(models);
+    }
+}
+
+impl FeatureSink for Printer<'_> {
+    fn raw_line(&mut self, line: &mut Vec<u8>) -> io::Result<bool> {
+        if self.signals.take_reload() {
+            self.reload();
+        }
+        self.echo.raw_line(line, self.output)
+    }
+
+    fn text(&mut self, line: &[u8], state: LineState, _: &mut Cutter) -> io::Result<()> {
+        if self.debug && state.kept {
+            self.output.buffer().extend_from_slice(line);
+        }
+        Ok(())
+    }
+
+    fn cut(&mut self, line: &mut Vec<u8>, medium: Medium, cutter: &mut Cutter) -> io::Result<()> {
+        if self.cells.is_some() {
+            cutter.features(line, medium, &mut |feature| self.feature(feature));
+        } else {
+            self.scores.cut(line, medium, cutter)?;
+        }
+        self.warn();
+        self.output.spill()
+    }
+
+    fn feature(&mut self, feature: Feature<'_>) {
+        let Some(form) = self.cells else { return self.scores.feature(feature) };
+        self.scores.collect(&feature);
+        let out = self.output.buffer();
+        let scored = self.scores.scorer.score_each(&feature, &mut warn, |cell, tally| {
+            trace::cell(out, form, &cell, tally);
+        });
+        if scored {
+            trace::token_text(out, &feature);
+        }
+    }
+
+    fn end_of_line(&mut self, line: &[u8], _: &mut Cutter) -> io::Result<()> {
+        if self.filters.is_empty() {
+            return Ok(());
+        }
+        if self.cells.is_none() {
+            let standings = self.scores.standings(self.prior);
+            self.warn();
+            let (out, form) = (self.output.buffer(), self.form);
+            print::line(out, form, &self.scores.scorer, &standings, &self.filters, line);
+        }
+        self.scores.scorer.start_document();
+        self.output.flush()
+    }
+
+    fn end_of_source(&mut self, name: &[u8], _: &mut Cutter) -> io::Result<()> {
+        self.scores.forget_words();
+        if self.per_file && self.filters.is_empty() {
+            if self.format.is_none() {
+                let out = self.output.buffer();
+                out.extend_from_slice(name);
+                out.push(b' ');
+            }
+            self.result(name);
+            if self.line_buffered {
+                self.output.flush()?;
+            } else {
+                self.output.spill()?;
+            }
+        }
+        Ok(())
+    }
+}

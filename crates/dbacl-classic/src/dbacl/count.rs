@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+//! Counting without learning (`--count`), and merging counts (`--merge`).
+
+use super::count_files::load_all;
+use super::echo::Echo;
+use super::failure::{Failure, Kind, output_failure};
+use super::inputs;
+use super::jobs::{CountJob, MergeJob, Reading};
+use super::learn::INEXACT;
+use super::messages::MESSAGES;
+use super::signals::Signals;
+use super::threads;
+use dbacl_cli::output::Output;
+use dbacl_engine::document::{Cutter, FeatureSink, LineState};
+use dbacl_engine::shards::collect::Counting;
+use dbacl_engine::shards::counts::{CountSettings, Counts};
+use dbacl_engine::shards::file;
+use dbacl_engine::token::Feature;
+use dbacl_files::atomic_file::{self, Disk, SaveError};
+use dbacl_model::medium::Medium;
+use std::io::{self, Write};
+use std::path::Path;
+
+/// Counts the inputs.
+///
+/// # Errors
+/// What stopped it; nothing is written then.
+pub fn run(job: &mut CountJob, signals: &Signals, output: &mut Output) -> Result<u8, Failure> {
+    job.reading.patterns.refuse_unstorable()?;
+    let options = job.reading.read_options();
+    let how = CountSettings::of(&options, job.confidence);
+    let (reading, place) = (&job.reading, job.place);
+    let in_parallel = threads::inputs(reading, &options, job.threads, signals).count(&how)?;
+    let counts = match in_parallel {
+        Some(counts) if place.is_none() => counts.without_places().ok_or_else(too_many)?,
+        Some(counts) => counts.at_place(place.unwrap_or(0)).ok_or_else(too_many)?,
+        None => {
+            let mut counts = ShardCounts::new(reading, how, place.is_some(), signals);
+            counts.counting.start_shard(place.unwrap_or(0));
+            let mut reader = inputs::reader(reading, &options, signals);
+            inputs::read(reading, signals, &mut reader, &mut counts, |_, _| Ok(()))?;
+            counts.counting.end_shard(reader.ending());
+            counts.counting.into_counts().ok_or_else(too_many)?
+        }
+    };
+    if counts.features() == 0 {
+        MESSAGES.warning("no tokens matched - have I counted nothing?");
+    }
+    save(&job.target, &counts, output)
+}
+
+fn too_many() -> Failure {
+    Failure::new(Kind::Data, "there are too many features or occurrences to count")
+}
+
+/// Merges counts.
+///
+/// # Errors
+/// What stopped it; nothing is written then.
+pub fn merge(job: &MergeJob, signals: &Signals, output: &mut Output) -> Result<u8, Failure> {
+    let counts = load_all(&job.sources, job.locale, &signals.stop)?;
+    if counts.is_inexact() {
+        MESSAGES.warning(INEXACT);
+    }
+    save(&job.target, &counts, output)
+}
+
+fn save(target: &Path, counts: &Counts, output: &mut Output) -> Result<u8, Failure> {
+    if target == Path::new("-") {
+        let mut out = Through(output);
+        file::write(&mut out, counts).map_err(|error| output_failure(&error))?;
+        return Ok(0);
+    }
+    let mut write = |out: &mut dyn Write| file::write(out, counts);
+    atomic_file::replace(&Disk, target, file::KIND, &mut write).map_err(|error| {
+        let kind = match &error {
+            SaveError::Occupied { .. } | SaveError::Temporary { .. } => Kind::Create,
+            SaveError::Io { .. } => Kind::Write,
+            SaveError::Unforced { .. } | SaveError::Divided { .. } => {
+                return Failure::new(Kind::Write, error.to_string());
+            }
+        };
+        Failure::new(kind, format!("{error}; no counts were written"))
+    })?;
+    output.flush().map_err(|error| output_failure(&error))?;
+    Ok(0)
+}
+
+/// Standard output as a writer.
+struct Through<'a>(&'a mut Output);
+
+impl Write for Through<'_> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0.buffer().extend_from_slice(bytes);
+        self.0.spill()?;
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.0.flush()
+    }
+}
+
+/// Counts the features of the inputs.
+pub struct ShardCounts<'a> {
+    /// The counts.
+    pub counting: Counting,
+    echo: Echo,
+    signals: &'a Signals,
+}
+
+impl<'a> ShardCounts<'a> {
+    /// Nothing counted yet.
+    pub fn new(
+        reading: &Reading,
+        settings: CountSettings,
+        is_placed: bool,
+        signals: &'a Signals,
+    ) -> Self {
+        let echo = Echo { append: false, indented: reading.indented };
+        Self { counting: Counting::new(settings, is_placed), echo, signals }
+    }
+}
+
+impl FeatureSink for ShardCounts<'_> {
+    fn raw_line(&mut self, line: &mut Vec<u8>) -> io::Result<bool> {
+        if self.signals.take_reload() {
+            MESSAGES.signal("caught SIGUSR1 request, ignoring");
+        }
+        Ok(self.echo.is_processed(line))
+    }
+
+    fn text(&mut self, line: &[u8], state: LineState, cutter: &mut Cutter) -> io::Result<()> {
+        self.counting.text(line, state, cutter)
+    }
+
+    fn cut(&mut self, line: &mut Vec<u8>, medium: Medium, cutter: &mut Cutter) -> io::Result<()> {
+        self.counting.cut(line, medium, cutter)
+    }
+
+    fn feature(&mut self, feature: Feature<'_>) {
+        self.counting.feature(feature);
+    }
+
+    fn end_of_source(&mut self, name: &[u8], cutter: &mut Cutter) -> io::Result<()> {
+        self.counting.end_of_source(name, cutter)
+    }
+}

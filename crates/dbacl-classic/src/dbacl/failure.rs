@@ -1,0 +1,309 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+//! Why a run ended early, and the exit status that says so.
+
+use dbacl_cli::output::complaint;
+use dbacl_cli::status;
+use dbacl_engine::category::mapped;
+use dbacl_engine::container::is_model;
+use dbacl_engine::error::Error;
+use dbacl_files::atomic_file::beside;
+use dbacl_joint::fit::FitError;
+use dbacl_sets::classify::Incomparable;
+use dbacl_sets::files::ORDINARY;
+use dbacl_sets::{FittedSetError, MailFilterError};
+use dbacl_store::generations::Store;
+use dbacl_store::generations::ledger_file::LedgerError;
+use dbacl_store::ledger::Fault;
+use std::io;
+use std::path::Path;
+
+/// What kind of failure ended a run; each has its status in strict mode (`sysexits.h`).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Kind {
+    /// The command line asks for something impossible.
+    Usage,
+    /// A file does not hold what it should.
+    Data,
+    /// An input or category cannot be opened.
+    NoInput,
+    /// A computation left its range.
+    Internal,
+    /// A file cannot be created.
+    Create,
+    /// A file cannot be written.
+    Write,
+    /// The output's reader has gone.
+    ClosedPipe,
+    /// A signal asked to stop.
+    Interrupted,
+    /// An input could not be read to its end.
+    Read,
+    /// The system is short of memory, processes or open files.
+    Resources,
+}
+
+impl Kind {
+    /// The kind of failure when a file cannot be opened.
+    pub fn of_reading(error: &io::Error) -> Self {
+        // EAGAIN, ENOMEM, ENFILE, EMFILE: the same command may work a moment later.
+        match error.raw_os_error() {
+            Some(11 | 12 | 23 | 24) => Self::Resources,
+            _ => Self::NoInput,
+        }
+    }
+
+    /// The exit status: by `sysexits.h` in strict mode, else always 1, as in dbacl 1.14.1.
+    pub const fn status(self, strict: bool) -> u8 {
+        if !strict {
+            return 1;
+        }
+        match self {
+            Self::Usage => status::USAGE,
+            Self::Data => status::DATA,
+            Self::NoInput => status::NO_INPUT,
+            Self::Internal => status::SOFTWARE,
+            Self::Create => status::CANNOT_CREATE,
+            Self::Write | Self::Read => status::IO,
+            Self::ClosedPipe | Self::Interrupted | Self::Resources => status::LATER,
+        }
+    }
+}
+
+/// The end of a run that failed.
+#[derive(Debug)]
+pub struct Failure {
+    /// What kind of failure it is.
+    pub kind: Kind,
+    /// What to print after `dbacl:error: `, line by line; empty if all has been said.
+    pub lines: Vec<String>,
+}
+
+impl Failure {
+    /// A failure with one line to print.
+    pub fn new(kind: Kind, line: impl Into<String>) -> Self {
+        Self { kind, lines: vec![line.into()] }
+    }
+
+    /// A failure about which all has been said.
+    pub const fn silent(kind: Kind) -> Self {
+        Self { kind, lines: Vec::new() }
+    }
+}
+
+impl From<Error> for Failure {
+    fn from(error: Error) -> Self {
+        let kind = match &error {
+            Error::Pattern { .. } | Error::TooManyPatterns => Kind::Usage,
+            Error::Numeric(_) => Kind::Internal,
+            Error::Io { .. } | Error::HalfSaved(_) => Kind::Write,
+            Error::Temporary { .. } | Error::Occupied { .. } | Error::OpenToOthers { .. } => {
+                Kind::Create
+            }
+            _ => Kind::Data,
+        };
+        Self::new(kind, error.to_string())
+    }
+}
+
+impl From<FitError> for Failure {
+    fn from(error: FitError) -> Self {
+        let kind = match error {
+            FitError::NoSettings | FitError::TooFewCategories => Kind::Usage,
+            _ => Kind::Data,
+        };
+        let option = if matches!(error, FitError::Multinomial { .. }) { " (-M)" } else { "" };
+        Self::new(kind, format!("{error}{option}"))
+    }
+}
+
+impl From<Incomparable> for Failure {
+    fn from(error: Incomparable) -> Self {
+        // The texts of dbacl 1.14.1 name options.
+        let text = match error {
+            Incomparable::Pattern(error) => return error.into(),
+            Incomparable::Fit(_) => return Self::new(Kind::Data, error.to_string()),
+            Incomparable::Tokenizer { name } => {
+                format!("category {name} has incompatible token set (check -e switch)")
+            }
+            Incomparable::TextAndMail => {
+                "please use only one of either -T text or -T email options.".into()
+            }
+            Incomparable::XmlAndHtml => {
+                "please use only one of either -T xml or -T html options.".into()
+            }
+            _ => error.to_string(),
+        };
+        Self::new(Kind::Usage, text)
+    }
+}
+
+/// What users can do about the damaged or missing file at `path` if it belongs to a set.
+fn of_set(path: &Path) -> Option<String> {
+    let inside = || {
+        let set = path.ancestors().nth(2)?;
+        (set.extension()? == "set").then(|| set.to_path_buf())
+    };
+    let store = Store::of_link(path).map(|(store, _)| store.folder().to_path_buf());
+    let folder = store.or_else(inside)?;
+    Some(format!(
+        "restore {} from a copy, or learn the documents of the set again",
+        folder.display()
+    ))
+}
+
+/// The error with what can be done about a damaged ledger.
+fn damaged_ledger(path: &Path, fault: Fault, text: &str) -> Failure {
+    let advice = match fault {
+        Fault::Version => None,
+        Fault::Foreign => of_set(path),
+        _ => of_set(path).or_else(|| {
+            Some("restore it from a copy, or remove it and learn its documents again".into())
+        }),
+    };
+    let text = advice.map_or_else(|| text.to_owned(), |advice| format!("{text}: {advice}"));
+    Failure::new(Kind::Data, text)
+}
+
+impl From<LedgerError> for Failure {
+    fn from(error: LedgerError) -> Self {
+        if let LedgerError::Damaged { path, fault } = &error {
+            return damaged_ledger(path, *fault, &error.to_string());
+        }
+        let kind = match error {
+            LedgerError::Missing { .. } | LedgerError::Unreadable { .. } => Kind::NoInput,
+            LedgerError::Unwritable { .. } | LedgerError::Unsaved { .. } => Kind::Write,
+            LedgerError::Occupied { .. } => Kind::Create,
+            _ => Kind::Data,
+        };
+        Self::new(kind, error.to_string())
+    }
+}
+
+impl From<FittedSetError> for Failure {
+    fn from(error: FittedSetError) -> Self {
+        use FittedSetError as Set;
+        let option = match &error {
+            Set::MissingCategory { label } => format!(": give -c {label} as well"),
+            Set::NotFitted => ": use --refit first".into(),
+            Set::SettingsLost => ": use --refit".into(),
+            _ => String::new(),
+        };
+        let text = format!("{error}{option}");
+        let kind = match error {
+            Set::Open(error) => return error.into(),
+            Set::Ledger(error) => return error.into(),
+            Set::Fit(error) => return error.into(),
+            Set::Category { name, path, source } => return not_loaded(source, &path, &name),
+            Set::Learning { source } => return source.into(),
+            Set::NotFolders | Set::BadLabel { .. } => {
+                return Self::new(
+                    Kind::Usage,
+                    format!("--mail-learn needs a folder, then HAM=MAIL and SPAM=MAIL: {text}"),
+                );
+            }
+            Set::Source { source, .. } => Kind::of_reading(&source),
+            Set::Unread { .. } => Kind::Read,
+            Set::FilterInMail { .. }
+            | Set::Roles { .. }
+            | Set::Protect { .. }
+            | Set::UnknownLabel { .. }
+            | Set::MissingCategory { .. }
+            | Set::LineEnd { .. }
+            | Set::OtherReferences => Kind::Usage,
+            Set::Held { waited, .. } => {
+                let text = format!(
+                    "{text}: nothing was done after a wait of {} s (--lock-timeout)",
+                    waited.as_secs()
+                );
+                return Self::new(Kind::Resources, text);
+            }
+            Set::StoppedWaiting { .. } => {
+                return Self::new(Kind::Interrupted, format!("{text}; nothing was changed"));
+            }
+            Set::Unlockable { path, .. } => {
+                return Self::new(Kind::Write, format!("{text}; {} is unchanged", path.display()));
+            }
+            Set::Stopped => Kind::Interrupted,
+            Set::NoOrdinary { .. } => Kind::NoInput,
+            Set::Folder { .. }
+            | Set::Generation { source: Error::Occupied { .. } | Error::OpenToOthers { .. } } => {
+                Kind::Create
+            }
+            Set::Generation { source: Error::Io { .. } | Error::HalfSaved(_) } => Kind::Write,
+            Set::Inconsistent => Kind::Internal,
+            _ => Kind::Data,
+        };
+        Self::new(kind, text)
+    }
+}
+
+impl From<MailFilterError> for Failure {
+    fn from(error: MailFilterError) -> Self {
+        let text = error.to_string();
+        match error {
+            MailFilterError::NoFilter { .. } => Self::new(Kind::NoInput, text),
+            MailFilterError::Generation(Error::Io { ref source, .. })
+                if source.kind() == io::ErrorKind::PermissionDenied =>
+            {
+                Self::new(Kind::NoInput, text)
+            }
+            MailFilterError::Generation(_) => {
+                Self::new(Kind::NoInput, format!("{text}; learn with --mail-learn"))
+            }
+            MailFilterError::Category { name, path, source } => not_loaded(source, &path, &name),
+            MailFilterError::Incomparable(error) => error.into(),
+            _ => Self::new(Kind::Data, text),
+        }
+    }
+}
+
+/// Why the file `path` of the category `name` cannot be opened.
+pub fn not_loaded(error: Error, path: &Path, name: &Path) -> Failure {
+    let last = format!("could not load category {}", path.display());
+    let failure = match error {
+        Error::Io { source, .. } if source.kind() == std::io::ErrorKind::NotFound => {
+            let lines = of_set(name).into_iter().chain([last]).collect();
+            Failure { kind: Kind::NoInput, lines }
+        }
+        Error::Io { ref source, .. } => {
+            let kind = Kind::of_reading(source);
+            Failure { kind, lines: vec![error.to_string(), last] }
+        }
+        _ if is_model(path) => {
+            let text =
+                format!("{} is a model of dbacl-text: use dbacl-text predict", path.display());
+            Failure { kind: Kind::Data, lines: vec![text, last] }
+        }
+        _ => {
+            let mut lines = vec![error.to_string(), last];
+            let kept = beside(path, ORDINARY);
+            if mapped::open(&kept).is_ok() {
+                let text = format!(
+                    "{} is whole: --refit makes the category anew, from it and from the ledger \
+                     or the documents",
+                    kept.display()
+                );
+                lines.insert(1, text);
+            }
+            Failure { kind: Kind::Data, lines }
+        }
+    };
+    called(failure, path, name)
+}
+
+/// A failure about the file `path` that calls it `name`.
+pub fn called(mut failure: Failure, path: &Path, name: &Path) -> Failure {
+    let (path, name) = (path.display().to_string(), name.display().to_string());
+    for line in &mut failure.lines {
+        *line = line.replace(&path, &name);
+    }
+    failure
+}
+
+/// What became of writing standard output.
+pub fn output_failure(error: &io::Error) -> Failure {
+    match complaint(error) {
+        None => Failure::silent(Kind::ClosedPipe),
+        Some(text) => Failure::new(Kind::Write, text),
+    }
+}

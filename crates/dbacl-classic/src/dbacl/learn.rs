@@ -1,0 +1,677 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+//! Learning a category (spec model 5).
+
+use super::echo::Echo;
+use super::failure::{Failure, Kind, output_failure};
+use super::hints::{self, LearnNotes};
+use super::inputs;
+use super::jobs::LearnJob;
+use super::lock;
+use super::messages::MESSAGES;
+use super::signals::Signals;
+use super::threads;
+use dbacl_cli::names::{base_name, lossy};
+use dbacl_cli::output::Output;
+use dbacl_engine::category::{access, mapped};
+use dbacl_engine::document::{Cutter, FeatureSink, LineState};
+use dbacl_engine::error::{Error, Warning};
+use dbacl_engine::input::source::open_regular;
+use dbacl_engine::learn::counter::{Counted, Counter};
+use dbacl_engine::learn::dump;
+use dbacl_engine::learn::learner::LearnedCounts;
+use dbacl_engine::learn::memory_dump::{self, DumpFault, RunFlags};
+use dbacl_engine::learn::reference::Reference;
+use dbacl_engine::learn::state::LearningState;
+use dbacl_engine::learn::table::Table;
+use dbacl_engine::learn::{LearnSettings, Preload, Progress, finish};
+use dbacl_files::lock::Lock;
+use dbacl_joint::documents::{Corpus, Makeup};
+use dbacl_joint::header::RefitLine;
+use dbacl_joint::keeper::DocumentKeeper;
+use dbacl_model::digram::{DigramTable, FIRST, SYMBOLS};
+use dbacl_model::medium::Medium;
+use dbacl_model::settings::ModelOption;
+use dbacl_numeric::cformat;
+use dbacl_store::generations::Store;
+use dbacl_store::generations::ledger_file;
+use dbacl_store::ledger::{Learning, Name};
+
+use dbacl_engine::shards::replay::replay;
+use dbacl_engine::token::Feature;
+use dbacl_engine::token::pattern::PatternList;
+use dbacl_engine::token::show::show;
+use dbacl_files::atomic_file::{self, Access, Disk, stage};
+use dbacl_sets::files::store_of;
+use dbacl_sets::learned::{self, Kept, Unsaved};
+use dbacl_sets::unfinished;
+use std::io::{self, Read, Write};
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
+
+#[allow(clippy::needless_pass_by_value)] // as sinks take them
+fn warn(warning: Warning) {
+    MESSAGES.warning(&warning.0);
+}
+
+/// The warning for counts whose parts were not read as in a single run.
+pub(super) const INEXACT: &str = "a part of the input was read otherwise than it would have been \
+                                  in one go, because of very long \
+     lines or a broken attachment before it; a few features may differ";
+
+/// Learns a category.
+///
+/// # Errors
+/// What stopped it; the old category is kept.
+pub fn run(job: &mut LearnJob, signals: &Signals, output: &mut Output) -> Result<u8, Failure> {
+    let mut settings = job.settings.clone();
+    let verbose = job.verbose;
+    let is_mail = job.reading.options.has(ModelOption::Mail);
+    job.reading.patterns.refuse_unstorable()?;
+    let kept = job.online.as_deref();
+    let limit = job.lock_timeout;
+    let lock = kept.map(|counts| lock::of_counts(counts, limit, signals)).transpose()?;
+    if let (Some(counts), Some(Some(_))) = (kept, &lock) {
+        unfinished::put_back(counts, job.keep.as_deref(), &mut warn)?;
+    }
+    // With kept counts (`-o`) the ledger is continued, too.
+    let adds = kept.is_some_and(Path::exists);
+    let state = initial_state(job, &mut settings, output)?;
+    let options = job.reading.read_options();
+    let patterns = &options.patterns;
+    let mut counter = Counter::new(state, &settings, verbose);
+    if let Some((counts, order)) = job.counts.take() {
+        replay(&counts, order, &mut counter, &mut warn)
+            .map_err(|fault| Failure::new(Kind::Data, fault.to_string()))?;
+        if counts.is_inexact() {
+            MESSAGES.warning(INEXACT);
+        }
+        // Words are quicker to fit than texts.
+        if patterns.is_empty() {
+            counter.expect_words(job.reading.order);
+        }
+        drop(counts);
+        return category_of(job, &settings, counter, patterns, signals, output);
+    }
+    let shows = verbose || job.append || job.debug;
+    let state = counter.state();
+    let is_plain = settings.decimation.is_none() && !state.measures_entropy() && state.total == 0;
+    if is_plain && !shows && job.keep.is_none() && patterns.is_empty() {
+        let inputs = threads::inputs(&job.reading, &options, job.threads, signals);
+        if let Some(counter) = inputs.learn(&settings, &mut warn)? {
+            return category_of(job, &settings, counter, patterns, signals, output);
+        }
+    }
+    let by_words = job.keep.is_none()
+        && patterns.is_empty()
+        && !job.debug
+        && counter.expect_words(job.reading.order);
+    if job.online.is_none() && !job.dump && !verbose {
+        counter.forget_appearances();
+    }
+    let mut counting = Counting {
+        counts: LearnedCounts::going_on(counter, by_words),
+        echo: Echo { append: job.append, indented: job.reading.indented },
+        debug: job.debug,
+        notes: job.hints.then(LearnNotes::default),
+        at_start: true,
+        keeper: job.keep.as_ref().map(|_| DocumentKeeper::new(is_mail)),
+        output,
+        signals,
+    };
+    let reading = &job.reading;
+    let mut reader = inputs::reader(reading, &options, signals);
+    inputs::read(reading, signals, &mut reader, &mut counting, |counting, name| {
+        if let Some(keeper) = &mut counting.keeper {
+            // A file of a folder is one document; other files may be mailboxes.
+            keeper.start_source(
+                name.is_none_or(|name| reading.operands.iter().any(|one| one.as_bytes() == name)),
+            );
+        }
+        if verbose {
+            let out = counting.output.buffer();
+            match name {
+                Some(name) => {
+                    out.extend_from_slice(b"processing file ");
+                    out.extend_from_slice(name);
+                    out.push(b'\n');
+                }
+                None => out.extend_from_slice(b"taking input from stdin\n"),
+            }
+            counting.output.spill()?;
+        }
+        Ok(())
+    })?;
+    let Counting { counts, notes, keeper, .. } = counting;
+    let mut state = counts.counter.into_state(&mut warn);
+    if let Some(status) = is_unlearnable(job, &state, output)? {
+        return Ok(status);
+    }
+    if let Some(notes) = notes {
+        let full = !state.table.has_room(state.used);
+        let features = if full { hints::features(&job.reading, &options, signals)? } else { None };
+        notes.hints(&state, full, features).iter().for_each(|hint| MESSAGES.hint(hint));
+    }
+    // The locks are taken before anything is written.
+    let mut locks = locks(job, signals)?;
+    let kept = keeper.as_ref().map(|keeper| (&keeper.corpus, adds));
+    let status = conclude(job, &settings, patterns, &mut state, kept, output)?;
+    locks.iter_mut().for_each(Lock::stay);
+    whole_text(job, signals, status)
+}
+
+/// How a category with this state was learned, for its ledger.
+fn learning(job: &LearnJob, settings: &LearnSettings, state: &LearningState) -> Learning {
+    let is_plain = settings.reference == Reference::Uniform
+        && state.max_order <= Makeup::PAIR
+        && state.table.has_room(state.used)
+        && !state.is_multinomial()
+        && !state.options.has(ModelOption::Overflow)
+        && !state.options.has(ModelOption::ReferenceOnly)
+        && job.reading.own_patterns.is_empty()
+        && !job.settings.confidence
+        && !job.preload
+        && job.online.is_none()
+        && job.merges.is_empty();
+    Learning {
+        is_plain,
+        bits: settings.bits,
+        max_bits: settings.max_bits,
+        quality: settings.quality,
+        min_count: settings.min_count,
+    }
+}
+
+/// The right to change the sets that the category and its ledger belong to.
+fn locks(job: &LearnJob, signals: &Signals) -> Result<Vec<Lock>, Failure> {
+    let ledger = job.keep.as_deref().map(|ledger| store_of(&[], Some(ledger)));
+    let set = Store::of_link(&job.path).map(|(set, _)| set);
+    let set = set.filter(|set| ledger.as_ref().is_none_or(|ledger| !set.is(ledger)));
+    let stores = ledger.iter().chain(&set);
+    stores.map(|store| lock::of_set(store, job.lock_timeout, signals)).collect()
+}
+
+/// Makes a category of all that has been counted.
+fn category_of(
+    job: &LearnJob,
+    settings: &LearnSettings,
+    counter: Counter,
+    patterns: &PatternList,
+    signals: &Signals,
+    output: &mut Output,
+) -> Result<u8, Failure> {
+    let mut state = counter.into_state(&mut warn);
+    if let Some(status) = is_unlearnable(job, &state, output)? {
+        return Ok(status);
+    }
+    let mut locks = locks(job, signals)?;
+    let status = conclude(job, settings, patterns, &mut state, None, output)?;
+    locks.iter_mut().for_each(Lock::stay);
+    whole_text(job, signals, status)
+}
+
+/// Says that the table is full, if it is; the exit status if there is nothing to learn.
+fn is_unlearnable(
+    job: &LearnJob,
+    state: &LearningState,
+    output: &mut Output,
+) -> Result<Option<u8>, Failure> {
+    if let Some(warning) = state.fullness() {
+        warn(warning);
+    }
+    if state.used > 0 {
+        return Ok(None);
+    }
+    MESSAGES.warning("no tokens matched - have I learned nothing?");
+    output.flush().map_err(|error| output_failure(&error))?;
+    // With strict statuses it is an error that no category was made.
+    if job.reading.strict { Err(Failure::silent(Kind::Data)) } else { Ok(Some(0)) }
+}
+
+/// The exit status of a category that was saved.
+fn whole_text(job: &LearnJob, signals: &Signals, status: u8) -> Result<u8, Failure> {
+    if job.reading.strict && signals.stopped() {
+        // The category was saved, but not all of the text was read.
+        return Err(Failure::silent(Kind::Interrupted));
+    }
+    Ok(status)
+}
+
+/// From counts to the saved category: dump, fit, print, save. `kept` are the documents that its
+/// ledger keeps, and whether they are added to those that are there.
+fn conclude(
+    job: &LearnJob,
+    settings: &LearnSettings,
+    patterns: &PatternList,
+    state: &mut LearningState,
+    kept: Option<(&Corpus, bool)>,
+    output: &mut Output,
+) -> Result<u8, Failure> {
+    let (path, verbose) = (&job.path, job.verbose);
+    let mut say_line = |line: &str| say(output, line);
+    let mut progress = report(verbose, &mut say_line);
+    progress.say(|| format!("picked up {} ({} distinct) tokens", state.total, state.used));
+    progress.say(|| "calculating reference word weights".into());
+    let (mut failed, mut counts) = (None, None);
+    if let Some(online) = &job.online {
+        let flags = run_flags(job, patterns);
+        let mut write = |out: &mut dyn Write| memory_dump::write(out, state, flags);
+        let magic = memory_dump::magic(state);
+        // With a ledger they are only written beside their file until all is written.
+        let saved = if kept.is_some() {
+            let staged = stage(&Disk, online, magic, Access::Usual, &mut write);
+            staged.map(|staged| counts = Some(staged))
+        } else {
+            atomic_file::replace(&Disk, online, magic, &mut write)
+        };
+        let saved = saved.map_err(Error::from);
+        progress.say(|| {
+            let how = if saved.is_ok() { "success" } else { "failed" };
+            format!("writing online memory dump: {how}")
+        });
+        if let Err(error) = saved {
+            let failure = save_failure(online, &error);
+            if kept.is_some() {
+                return Err(failure);
+            }
+            for line in &failure.lines {
+                MESSAGES.error(line);
+            }
+            // A foreign file is left alone and learning goes on, as in dbacl 1.14.1.
+            if !matches!(error, Error::Occupied { .. }) {
+                failed = Some(failure.kind);
+            }
+        }
+    }
+    let digrams = settings.reference.measure(&state.characters, &mut progress, &mut warn)?;
+    if job.debug && settings.reference == Reference::Dirichlet {
+        digram_dump(&digrams, output).map_err(|error| output_failure(&error))?;
+    }
+    let mut say_line = |line: &str| say(output, line);
+    let mut progress = report(verbose, &mut say_line);
+    let stored = job.reading.stored_patterns(patterns);
+    let mut existed = false;
+    let preload = job.preload.then(|| preload(path, state, &stored, &mut existed)).flatten();
+    let model = finish(state, settings, digrams, preload.as_ref(), &mut progress, &mut warn)?;
+    if existed {
+        progress.say(|| "can't make fast save".into());
+    }
+    let name = path.as_os_str().as_bytes();
+    if job.dump {
+        dump::head(output.buffer(), &model.header, name, &stored, state);
+        dump::tokens(&mut Vec::new(), state, &model.weights, |text| {
+            output.buffer().append(text);
+            output.spill()
+        })
+        .map_err(|error| output_failure(&error))?;
+    }
+    if verbose {
+        output.buffer().extend_from_slice(b"saving category to file ");
+        output.buffer().extend_from_slice(name);
+        output.buffer().push(b'\n');
+    }
+    let mut write = |out: &mut dyn Write| model.write(out, name, &stored, &state.table);
+    let saved = match (kept, &job.keep) {
+        (Some((corpus, adds)), Some(ledger)) => {
+            let features =
+                ledger_file::settings(state.options, settings.scheme, state.max_order, &stored);
+            let learning = learning(job, settings, state);
+            let name = Name { name: base_name(path), learning };
+            let kept = Kept { ledger, settings: features, name, adds, corpus };
+            learned::save_with_documents(path, &mut write, counts, &kept, &mut warn)
+        }
+        _ => learned::replace_category(path, &mut write, &mut warn),
+    };
+    output.flush().map_err(|error| output_failure(&error))?;
+    match saved {
+        Ok(()) => {}
+        Err(Unsaved::File { source, .. }) if kept.is_none() => {
+            return save_status(path, &source, job.reading.strict);
+        }
+        Err(Unsaved::File { path, source }) => return Err(save_failure(&path, &source)),
+        Err(error @ Unsaved::Divided { .. }) => {
+            return Err(Failure::new(Kind::Write, error.to_string()));
+        }
+        Err(Unsaved::Set(error)) => return Err(error.into()),
+    }
+    match failed {
+        Some(kind) => Err(Failure::silent(kind)),
+        None => Ok(0),
+    }
+}
+
+/// Prints a line of progress. A closed pipe is noticed at the end.
+fn say(output: &mut Output, line: &str) {
+    output.buffer().extend_from_slice(line.as_bytes());
+    output.buffer().push(b'\n');
+    let _ = output.spill();
+}
+
+/// Progress texts, if they are wanted.
+fn report(verbose: bool, say_line: &mut dyn FnMut(&str)) -> Progress<'_> {
+    if verbose { Progress::to(say_line) } else { Progress::silent() }
+}
+
+/// The exit status for a category that could not be saved. For a missing folder it is 0, as in
+/// dbacl 1.14.1 (case model/learn-errors), unless statuses are strict.
+fn save_status(path: &Path, error: &Error, strict: bool) -> Result<u8, Failure> {
+    let failure = save_failure(path, error);
+    let missing_folder = matches!(
+        error, Error::Temporary { source, .. } if source.kind() == io::ErrorKind::NotFound
+    );
+    if missing_folder && !strict {
+        for line in &failure.lines {
+            MESSAGES.error(line);
+        }
+        return Ok(0);
+    }
+    Err(failure)
+}
+
+/// The messages for a file that could not be saved.
+fn save_failure(path: &Path, error: &Error) -> Failure {
+    let name = path.display();
+    match error {
+        Error::Occupied { .. } => Failure::new(
+            Kind::Create,
+            format!(
+                "the file {name} is already used for something, use another filename. \
+                 Nothing written."
+            ),
+        ),
+        Error::Temporary { source, .. } if source.kind() == io::ErrorKind::NotFound => Failure {
+            kind: Kind::Create,
+            lines: vec![
+                "cannot seek in temporary token file, reference weights not calculated.".into(),
+                error.to_string(),
+            ],
+        },
+        Error::Temporary { source, .. } => Failure::new(Kind::Create, format!("{error}: {source}")),
+        Error::HalfSaved(_) => Failure::new(Kind::Write, error.to_string()),
+        _ => Failure::new(Kind::Write, format!("could not save {error}; {name} is unchanged")),
+    }
+}
+
+/// The counts to begin with: the online dump's if there is one, with those of `-O` added.
+fn initial_state(
+    job: &mut LearnJob,
+    settings: &mut LearnSettings,
+    output: &mut Output,
+) -> Result<LearningState, Failure> {
+    // Checked before, because a table for which there is no memory would end the process.
+    if !Table::fits_in_memory(settings.bits) {
+        let text = format!("not enough memory for 2^{} features (-h)", settings.bits);
+        return Err(Failure::new(Kind::Internal, text));
+    }
+    let mut state =
+        LearningState::new(settings.bits, settings.options, settings.scheme, settings.min_count);
+    let say = |output: &mut Output, loaded: bool, path: &Path| {
+        if job.verbose {
+            let verb: &[u8] = if loaded { b"loaded " } else { b"couldn't load " };
+            let out = output.buffer();
+            out.extend_from_slice(verb);
+            out.extend_from_slice(path.as_os_str().as_bytes());
+            out.push(b'\n');
+        }
+    };
+    if let Some(path) = &job.online {
+        let loaded = load_dump(path)?;
+        say(output, loaded.is_some(), path);
+        if let Some(dump) = loaded {
+            let theirs = &dump.state;
+            if theirs.options != settings.options
+                || theirs.scheme != settings.scheme
+                || theirs.min_count != settings.min_count
+            {
+                MESSAGES.warning(&format!(
+                    "some command line options were changed when loading {}",
+                    path.display()
+                ));
+            }
+            state = dump.state;
+        }
+    }
+    for path in &job.merges {
+        let loaded = load_dump(path)?;
+        say(output, loaded.is_some(), path);
+        match loaded {
+            None if job.reading.strict => {
+                let text = format!("couldn't open {}", path.display());
+                return Err(Failure::new(Kind::NoInput, text));
+            }
+            None => {
+                // Scripts get no hint, as in dbacl 1.14.1.
+                if job.hints {
+                    MESSAGES.warning(&format!("{}: no such counts, not added", path.display()));
+                }
+            }
+            Some(dump) if dump.patterns != 0 => {
+                let name = lossy(path.as_os_str().as_bytes());
+                MESSAGES.warning(&format!(
+                    "merging regular expressions is not supported, ignoring {name}"
+                ));
+                MESSAGES.warning(&format!(
+                    "{name} could not be merged, the learned category might be corrupt"
+                ));
+            }
+            Some(dump) => {
+                memory_dump::merge(&mut state, &dump.state, &mut settings.max_bits, &mut warn);
+            }
+        }
+    }
+    settings.options = state.options;
+    settings.scheme = state.scheme;
+    settings.min_count = state.min_count;
+    job.reading.options = state.options;
+    job.reading.scheme = state.scheme;
+    Ok(state)
+}
+
+/// Reads a dump; `None` if there is no file.
+fn load_dump(path: &Path) -> Result<Option<memory_dump::Dump>, Failure> {
+    let name = path.display();
+    access::warning_about(path).into_iter().for_each(warn);
+    let unusable = || {
+        let text = format!("the file {name} could not be read, learning from scratch.");
+        Failure::new(Kind::Data, text)
+    };
+    let mut bytes = Vec::new();
+    let read = open_regular(path).and_then(|mut file| file.read_to_end(&mut bytes));
+    let bytes = match read.map(|_| bytes) {
+        Ok(bytes) => bytes,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+        Err(error) => {
+            MESSAGES.warning(&format!("{name}: {error}"));
+            return Err(unusable());
+        }
+    };
+    match memory_dump::read(&bytes) {
+        Ok(dump) => Ok(Some(dump)),
+        Err(fault) => {
+            let text = match fault {
+                DumpFault::Foreign => {
+                    format!("the file {name} is not a dbacl online memory dump, it will be ignored")
+                }
+                DumpFault::Version => {
+                    format!("the file {name} has the wrong version number, it will be ignored")
+                }
+                DumpFault::Damaged(what) => format!("the file {name} is damaged: {what}"),
+            };
+            MESSAGES.warning(&text);
+            Err(unusable())
+        }
+    }
+}
+
+/// The options of the run that a dump stores, with the bits of dbacl 1.14.1.
+fn run_flags(job: &LearnJob, patterns: &PatternList) -> RunFlags {
+    let mut user_options = 1 << 2;
+    for (on, bit) in [
+        (job.verbose, 5),
+        (!job.reading.operands.is_empty(), 6),
+        (job.settings.decimation.is_some(), 14),
+        (job.settings.max_bits.is_some(), 15),
+        (job.memory_map, 21),
+        (job.settings.confidence, 22),
+    ] {
+        user_options |= u32::from(on) << bit;
+    }
+    let patterns = (1u64 << patterns.len().min(63)) - 1;
+    RunFlags { patterns, user_options }
+}
+
+/// The weights of an existing category, if it fits what was counted (spec model 7.6).
+fn preload(
+    path: &Path,
+    state: &LearningState,
+    stored: &[Vec<u8>],
+    existed: &mut bool,
+) -> Option<Preload> {
+    let category = match mapped::open(path) {
+        Ok(category) => category,
+        // Nothing to start from, as when a category is learned for the first time.
+        Err(Error::Io { source, .. }) if source.kind() == io::ErrorKind::NotFound => return None,
+        Err(_) => {
+            MESSAGES.warning(&format!("cannot open file for reading {}", path.display()));
+            return None;
+        }
+    };
+    if RefitLine::find(category.other_lines()).is_some() {
+        let name = path.display();
+        MESSAGES.warning(&format!("{name} was fitted with others, so -1 cannot start from it"));
+        return None;
+    }
+    *existed = true;
+    let header = category.header();
+    let ratio = f64::from(header.unique_features) / f64::from(state.used) - 1.0;
+    let theirs = category.patterns().iter().map(|stored| expression(stored));
+    let same_patterns = theirs.eq(stored.iter().map(|stored| expression(stored)));
+    let mut options = state.options;
+    if state.total_of[1] == 0 {
+        options.insert(ModelOption::Multinomial); // as the category is going to be
+    }
+    if header.options != options
+        || header.options.has(ModelOption::Overflow)
+        || !same_patterns
+        || !(ratio.abs() < 0.15)
+    {
+        return None;
+    }
+    let slots = (0..category.size()).map(|at| category.slot(at));
+    let weights = slots
+        .filter(|slot| slot.id.0 != 0)
+        .take(header.unique_features as usize)
+        .map(|slot| (slot.id, slot.weight))
+        .collect();
+    Some(Preload { weights })
+}
+
+/// The expression of a stored pattern, `EXPRESSION||DIGITS`.
+fn expression(stored: &[u8]) -> &[u8] {
+    let mark = stored.windows(2).rposition(|pair| pair == b"||");
+    &stored[..mark.unwrap_or(stored.len())]
+}
+
+/// Prints the digitised reference measure (`-D` with `-L dirichlet`).
+fn digram_dump(digrams: &DigramTable, output: &mut Output) -> io::Result<()> {
+    for from in FIRST..SYMBOLS {
+        for to in FIRST..SYMBOLS {
+            let out = output.buffer();
+            out.extend_from_slice(format!("learner->dig[{from}][{to}] = ").as_bytes());
+            cformat::fixed(out, f64::from(digrams.get(from, to)), 0, 6);
+            out.push(b'\n');
+            output.spill()?;
+        }
+    }
+    Ok(())
+}
+
+/// Takes the lines of the inputs and counts their features.
+struct Counting<'a> {
+    counts: LearnedCounts,
+    echo: Echo,
+    debug: bool,
+    /// Observations for hints; `None` if no hints are printed.
+    notes: Option<LearnNotes>,
+    /// No line of the source has been read yet.
+    at_start: bool,
+    /// What was learned of each document (`--keep`).
+    keeper: Option<DocumentKeeper>,
+    output: &'a mut Output,
+    signals: &'a Signals,
+}
+
+impl Counting<'_> {
+    /// Prints the warnings of the counting so far.
+    fn warn(&mut self) {
+        self.counts.warnings.drain(..).for_each(warn);
+    }
+}
+
+impl FeatureSink for Counting<'_> {
+    fn raw_line(&mut self, line: &mut Vec<u8>) -> io::Result<bool> {
+        if self.signals.take_reload() {
+            MESSAGES.signal("caught SIGUSR1 request, ignoring");
+        }
+        if std::mem::take(&mut self.at_start)
+            && let Some(notes) = &mut self.notes
+        {
+            notes.first_line(line);
+        }
+        if let Some(keeper) = &mut self.keeper {
+            keeper.raw_line(line);
+        }
+        self.echo.raw_line(line, self.output)
+    }
+
+    fn text(&mut self, _: &[u8], state: LineState, cutter: &mut Cutter) -> io::Result<()> {
+        let begins = match &mut self.keeper {
+            Some(keeper) => keeper.text(state, cutter),
+            None => Some(state.in_header),
+        };
+        if let Some(begins) = begins {
+            self.counts.line_of_mail(begins);
+            self.warn();
+        }
+        Ok(())
+    }
+
+    fn cut(&mut self, line: &mut Vec<u8>, medium: Medium, cutter: &mut Cutter) -> io::Result<()> {
+        if self.counts.by_words {
+            self.counts.cut(line, medium, cutter)?;
+            self.warn();
+            return Ok(());
+        }
+        cutter.features(line, medium, &mut |feature| self.feature(feature));
+        self.output.spill()
+    }
+
+    fn feature(&mut self, feature: Feature<'_>) {
+        let counted = self.counts.count(feature);
+        self.warn();
+        // Every feature of a multinomial model counts as one of order 1.
+        let order = if self.counts.counter.state().is_multinomial() { 1 } else { feature.order };
+        if let Some(keeper) = &mut self.keeper {
+            keeper.feature(&feature);
+        }
+        if let Counted::New(id) = counted
+            && self.debug
+        {
+            let out = self.output.buffer();
+            out.extend_from_slice(b"match ");
+            cformat::hexadecimal(out, u64::from(id.0), 8);
+            out.push(b' ');
+            show(out, feature.body, feature.medium);
+            out.extend_from_slice(format!(" {order}\n").as_bytes());
+        }
+    }
+
+    fn end_of_source(&mut self, name: &[u8], cutter: &mut Cutter) -> io::Result<()> {
+        self.counts.end_of_source(name, cutter)?;
+        self.warn();
+        self.at_start = true;
+        if let Some(keeper) = &mut self.keeper {
+            keeper.end_of_source(cutter);
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+//! Locks. Only one process at a time may add to a file: a second one waits, because otherwise one
+//! update would be lost.
+//!
+//! Such files are replaced at the end of a run, so the lock is on an empty file beside them.
+
+use super::failure::Failure;
+use super::messages::MESSAGES;
+use super::signals::Signals;
+use dbacl_files::lock::{Lock, Patience};
+use dbacl_sets::FittedSetError;
+use dbacl_sets::error::lock;
+use dbacl_store::generations::Store;
+use std::fs::Metadata;
+use std::io::{self, IsTerminal};
+use std::os::unix::fs::MetadataExt;
+use std::path::Path;
+use std::time::Duration;
+
+/// The right to learn into `counts` (`-o`), waited for up to `limit`. `None` where there can be no
+/// lock: the folder cannot be written, the file system knows no locks, or the lock's name is taken
+/// by something else, which gives a warning.
+///
+/// # Errors
+/// Another process holds the lock for too long; or a signal ends the wait.
+pub fn of_counts(
+    counts: &Path,
+    limit: Duration,
+    signals: &Signals,
+) -> Result<Option<Lock>, Failure> {
+    match take(counts, ".learning", limit, signals) {
+        Ok(lock) => Ok(Some(lock.vanishing())),
+        Err(FittedSetError::Unlockable { lock, .. }) => {
+            if std::fs::symlink_metadata(&lock).is_ok_and(|found| !is_own_lock(&found)) {
+                MESSAGES.warning(&format!(
+                    "{} is used for something else: nothing keeps another process from learning \
+                     into {} at the same time",
+                    lock.display(),
+                    counts.display()
+                ));
+            }
+            Ok(None)
+        }
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// Whether this can be the lock of a process of the same user: an empty file.
+fn is_own_lock(found: &Metadata) -> bool {
+    let is_own = found.uid() == rustix::process::geteuid().as_raw();
+    is_own && found.is_file() && found.len() == 0
+}
+
+/// The right to change a set, or the ledger beside which it would be, waited for up to `limit`.
+///
+/// # Errors
+/// Another process holds the lock for too long; a signal ends the wait; or the lock cannot be made.
+pub fn of_set(store: &Store, limit: Duration, signals: &Signals) -> Result<Lock, Failure> {
+    Ok(take(&store.anchor(), ".lock", limit, signals)?)
+}
+
+fn take(
+    file: &Path,
+    ending: &str,
+    limit: Duration,
+    signals: &Signals,
+) -> Result<Lock, FittedSetError> {
+    let patience = Patience { limit, stop: &signals.stop };
+    lock(file, ending, patience, &mut || {
+        if io::stderr().is_terminal() {
+            MESSAGES.warning(&format!("waiting for another process to change {}", file.display()));
+        }
+    })
+}

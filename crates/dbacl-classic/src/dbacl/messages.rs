@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+//! Messages and progress of the program.
+
+use dbacl_cli::output::Messages;
+use dbacl_cli::progress;
+
+/// The program's messages on standard error.
+pub static MESSAGES: Messages = Messages::of("dbacl");
+
+/// Runs `work` and shows its progress on the terminal if `is_wanted`. Progress is not wanted while
+/// the user types the text, or while the work prints.
+pub fn watched<T>(what: &'static str, is_wanted: bool, work: impl FnOnce() -> T) -> T {
+    if is_wanted && !MESSAGES.is_quiet() { progress::watch(what, || None, work) } else { work() }
+}

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+//! `--explain`: explains the verdict on a text, as text or as one HTML page.
+
+use super::super::failure::{Failure, Kind, output_failure};
+use super::super::inputs;
+use super::super::jobs::ExplainJob;
+use super::super::signals::Signals;
+use dbacl_cli::output::Output;
+use dbacl_sets::classify::Fitted;
+use dbacl_sets::classify::explain::Recorder;
+
+/// Explains the verdict on the inputs, taken as one text.
+///
+/// # Errors
+/// What stopped it.
+pub fn run(job: ExplainJob, signals: &Signals, output: &mut Output) -> Result<u8, Failure> {
+    let ExplainJob { mut reading, models, is_html, _opened } = job;
+    let fitted = Fitted::of(&models);
+    let fitted = fitted.map_err(|mismatch| Failure::new(Kind::Data, mismatch.text()))?;
+    let options = reading.read_options();
+    let mut recorder = Recorder::new(models).naming(options.reads_mail());
+    let mut reader = inputs::reader(&reading, &options, signals);
+    inputs::read(&reading, signals, &mut reader, &mut recorder, |recorder, name| {
+        recorder.start_source(name);
+        Ok(())
+    })?;
+    let explained = recorder.explain(fitted.as_ref());
+    let explanation = explained.explanation;
+    let page = if is_html { explanation.html() } else { explanation.text() };
+    output.buffer().extend_from_slice(page.as_bytes());
+    output.flush().map_err(|error| output_failure(&error))?;
+    let status = u8::try_from(explained.best + 1).unwrap_or(u8::MAX);
+    Ok(if reading.strict { 0 } else { status })
+}

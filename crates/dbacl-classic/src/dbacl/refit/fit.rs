@@ -1,0 +1,251 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+//! `--refit`: fits ordinary categories together on labelled documents.
+
+use super::super::failure::{Failure, Kind, output_failure};
+use super::super::jobs::SetJob;
+use super::super::lock;
+use super::super::messages::MESSAGES;
+use super::super::signals::Signals;
+use super::reader::{Reader, Unit};
+use super::request::Request;
+use dbacl_cli::names::lossy;
+use dbacl_cli::output::Output;
+use dbacl_engine::category::mapped::MappedCategory;
+use dbacl_joint::blend;
+use dbacl_joint::documents::Corpus;
+use dbacl_joint::fit::{FitNote, FitVerdicts, Solution};
+use dbacl_joint::ordinary::percent;
+use dbacl_joint::select::{FOLDS, Form, Quality, Settings};
+use dbacl_joint::stop::Stop;
+use dbacl_model::settings::ModelOption;
+use dbacl_sets::files::{SetFiles, store_of};
+use dbacl_sets::refit::{RefitJob, Refitted};
+use dbacl_store::generations::Force;
+use dbacl_store::generations::ledger_file;
+use dbacl_store::ledger::Settings as FeatureSettings;
+use std::fmt::Write as _;
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+
+/// Fits the categories together.
+///
+/// # Errors
+/// What stopped it; files are as they were.
+pub fn refit(
+    request: &Request,
+    job: &mut SetJob,
+    names: &[PathBuf],
+    signals: &Signals,
+    output: &mut Output,
+) -> Result<u8, Failure> {
+    let keep = request.keep.as_deref();
+    let lock = lock::of_set(&store_of(names, keep), job.lock_timeout, signals)?;
+    let mut warn = |warning: dbacl_engine::error::Warning| MESSAGES.warning(&warning.0);
+    let files = SetFiles::open(names, keep, lock, &mut warn)?;
+    let fitted = refit_files(request, job, &files, signals)?;
+    if fitted.is_better {
+        publish(files, Force::All, signals)?;
+    }
+    say(output, &fitted.text)
+}
+
+/// Makes a change current, and prints its warnings.
+///
+/// # Errors
+/// What stopped it; nothing has changed.
+pub fn publish(files: SetFiles, force: Force, signals: &Signals) -> Result<(), Failure> {
+    if let Some(warning) = files.publish(force, &signals.stop)? {
+        MESSAGES.warning(&warning.0);
+    }
+    Ok(())
+}
+
+/// The result of a fit.
+struct Fitted {
+    /// Whether the fitted set replaces the ordinary categories.
+    pub is_better: bool,
+    /// The table.
+    pub text: String,
+}
+
+/// Fits the categories together while the lock of the set is held.
+///
+/// # Errors
+/// What stopped it.
+fn refit_files(
+    request: &Request,
+    job: &mut SetJob,
+    files: &SetFiles,
+    signals: &Signals,
+) -> Result<Fitted, Failure> {
+    let in_words = |error| Failure::from(files.in_words(error));
+    let settings = |categories: &[MappedCategory]| {
+        let patterns = categories.first().map_or(&[][..], |first| first.patterns());
+        let reading = &job.reading;
+        ledger_file::settings(reading.options, reading.scheme, reading.order, patterns)
+    };
+    let set = RefitJob::open(files, settings, false).map_err(in_words)?;
+    let labels = files.labels();
+    let corpus = if let Some(ledger) = &set.ledger {
+        set.corpus_of(ledger, &labels).map_err(in_words)?
+    } else {
+        let settings = settings(&set.categories);
+        read_documents(request, job, &set, &labels, signals, &settings)?
+    };
+    let is_mail = job.reading.options.has(ModelOption::Mail);
+    let mut note = |note| warn(&note);
+    let is_stopped = || signals.stopped();
+    let stop = Stop::when(&is_stopped);
+    let fitted = set.fit(corpus, &request.wishes, is_mail, &mut note, stop).map_err(in_words)?;
+    let text = text_of(&fitted, job.verbose);
+    Ok(Fitted { is_better: fitted.is_better(), text })
+}
+
+/// The report on a fit.
+pub fn text_of(fitted: &Refitted, verbose: bool) -> String {
+    let (solution, names) = (&fitted.solution, &fitted.names);
+    let mut text = String::new();
+    describe(&mut text, solution, names, verbose);
+    let Some(weights) = &solution.fitted else {
+        text.push_str("The ordinary files judge as well: they are kept as they are.\n");
+        if solution.form == Form::Sparse {
+            text.push_str("Larger files may be better than these: try --exact.\n");
+        }
+        return text;
+    };
+    let verdicts = weights.verdicts.filter(|_| !has_one_kind(solution));
+    if let Some(FitVerdicts { wrong, missed, unsure, .. }) = verdicts {
+        let _ = match names.as_slice() {
+            [first, second] => write!(
+                text,
+                "verdicts: {wrong} of {first} called {second}, {missed} of {second} called \
+                 {first}, {unsure} unsure"
+            ),
+            _ => write!(text, "verdicts: {} wrong, {unsure} unsure", wrong + missed),
+        };
+        match weights.misfiled.len() {
+            0 => text.push('\n'),
+            number => {
+                let _ = writeln!(text, "; {number} that look misfiled not counted");
+            }
+        }
+    }
+    text
+}
+
+/// Whether the documents are of one category, or there are none: they show no quality.
+fn has_one_kind(solution: &Solution) -> bool {
+    solution.data.documents_by_category().into_iter().filter(|&own| own > 0).count() < 2
+}
+
+/// Prints the report on a fit.
+///
+/// # Errors
+/// Output that cannot be written.
+pub fn say(output: &mut Output, text: &str) -> Result<u8, Failure> {
+    output.buffer().extend_from_slice(text.as_bytes());
+    output.flush().map_err(|error| output_failure(&error))?;
+    Ok(0)
+}
+
+/// Reads what `-c NAME=SOURCE` and the operands name.
+fn read_documents(
+    request: &Request,
+    job: &mut SetJob,
+    set: &RefitJob<'_>,
+    names: &[Vec<u8>],
+    signals: &Signals,
+    settings: &FeatureSettings,
+) -> Result<Corpus, Failure> {
+    let operands = std::mem::take(&mut job.reading.operands);
+    let agree = blend::digrams_agree(&set.categories);
+    let measured = if agree { &[][..] } else { &set.categories };
+    let mut reader = Reader::new(&mut job.reading, measured, names);
+    let mut label = 0;
+    for source in &request.sources {
+        if let Some(source) = source {
+            if ledger_file::is_ledger(Path::new(source)) {
+                let ledger = ledger_file::load_fitting(Path::new(source), settings)?;
+                let name = &names[label as usize..][..1];
+                let corpus = set.corpus_of(&ledger, name)?;
+                reader.add(&corpus, label);
+                label += 1;
+                continue;
+            }
+            let unit = request.unit.filter(|unit| matches!(unit, Unit::Whole | Unit::Line));
+            let unit = unit.unwrap_or(Unit::Whole);
+            reader.read(&mut job.reading, signals, Some(source), unit, label)?;
+        }
+        label += 1;
+    }
+    for operand in &operands {
+        let unit = request.unit.or_else(|| Unit::by_extension(Path::new(operand)));
+        let Some(unit @ (Unit::Tsv | Unit::Json)) = unit else {
+            let name = lossy(operand.as_bytes());
+            let text = format!(
+                "{name}: which category? Use -c CATEGORY={name}, or --documents tsv or ndjson"
+            );
+            return Err(Failure::new(Kind::Usage, text));
+        };
+        reader.read(&mut job.reading, signals, Some(operand), unit, 0)?;
+    }
+    Ok(reader.into_corpus())
+}
+
+/// Prints a warning of a fit.
+pub fn warn(note: &FitNote) {
+    match note {
+        FitNote::NoThresholds => {
+            MESSAGES.warning("--fp needs exactly two categories: ignored");
+        }
+        note => MESSAGES.warning(&note.to_string()),
+    }
+}
+
+/// The table that compares the ordinary categories with the fitted ones.
+fn describe(text: &mut String, solution: &Solution, names: &[String], verbose: bool) {
+    let Solution { data, before, choice, .. } = solution;
+    let documents = data.documents_by_category();
+    let _ = write!(text, "{} documents", data.len());
+    if names.len() <= 8 {
+        let counts: Vec<String> = names
+            .iter()
+            .zip(&documents)
+            .map(|(name, documents)| format!("{name} {documents}"))
+            .collect();
+        let _ = write!(text, " ({})", counts.join(", "));
+    }
+    let _ = writeln!(text, ", {} features in two or more of them", data.ids.len());
+    if has_one_kind(solution) {
+        return;
+    }
+    let is_pair = data.categories == 2;
+    let mut row = |name: &str, quality: Quality, judged: usize, note: &str| {
+        let share = percent(quality.errors, judged);
+        let _ = write!(text, "{name:<9}{:>7} errors {share:>7.2} %", quality.errors);
+        if is_pair {
+            let _ = write!(text, "   1-AUC {:>7.4} %", 100.0 * quality.area_above);
+        }
+        let _ = writeln!(text, "{note}");
+    };
+    row("ordinary", *before, data.len(), "   each document judged without the counts of its fold");
+    let judged = choice.labels.len();
+    let is_general = choice.tried.iter().any(|(settings, _)| settings.general > 0.0);
+    let shown = |Settings { cost, blend, general }: Settings| {
+        let general = if is_general { format!(", general {general}") } else { String::new() };
+        format!("   C {cost}, blend {blend}{general}")
+    };
+    if verbose {
+        for &(settings, quality) in &choice.tried {
+            row("tried", quality, judged, &shown(settings));
+        }
+    }
+    let how = if choice.tried.len() > 1 {
+        format!(", chosen by {FOLDS}-fold cross-validation")
+    } else if judged < data.len() {
+        format!(", on {judged} documents left out")
+    } else {
+        format!(", {FOLDS}-fold cross-validation")
+    };
+    row("refit", choice.quality, judged, &(shown(choice.settings) + &how));
+}

@@ -1,0 +1,318 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+//! The mail filter without options: one command learns mail folders, one filters a message, one
+//! corrects a verdict (`docs/mail.md`). The library does the work ([`dbacl_sets`]).
+//!
+//! ```text
+//! dbacl --mail-learn DIR ham=FOLDER spam=FOLDER
+//! dbacl --mail-filter DIR MESSAGE >message-with-X-DBACL-line
+//! dbacl --mail-correct DIR spam MESSAGE
+//! ```
+
+use super::super::builder::Builder;
+use super::super::failure::{Failure, Kind};
+use super::super::hints::FORGET;
+use super::super::messages::{MESSAGES, watched};
+use super::super::signals::Signals;
+use super::fit::{say, text_of, warn};
+use super::forecast::forecast;
+use super::request::{Action, Request, rate};
+use super::update;
+use dbacl_cli::names::lossy;
+use dbacl_cli::output::Output;
+use dbacl_cli::progress;
+use dbacl_engine::error::Warning;
+use dbacl_joint::thresholds::Caution;
+use dbacl_mail::mailbox::{Boundaries, Line, Rule, is_mailbox};
+use dbacl_sets::filter_folder::{LEDGER, ORDER, labels};
+use dbacl_sets::learn_folders;
+use dbacl_sets::mail_folders::{MailFolder, MailLearnOptions};
+use dbacl_sets::mail_reading::MailReading;
+use dbacl_sets::open_set::direct;
+use dbacl_sets::{FittedSetError, FittedSetOptions, MailFilter};
+use std::ffi::{OsStr, OsString};
+use std::io::{self, IsTerminal};
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+/// How mail is learned, as the options say.
+#[derive(Default)]
+pub struct How {
+    /// The categories that `--protect` names, each with or without a share.
+    pub protect: Vec<OsString>,
+    /// How mail is read.
+    pub reading: Option<OsString>,
+    /// How sure verdicts must be (`--caution`).
+    pub caution: Option<OsString>,
+    /// The oldest mail that is learned, in days.
+    pub window: Option<OsString>,
+    /// The filter that is the general model, or `none`.
+    pub general: Option<OsString>,
+    /// Say what was tried.
+    pub verbose: bool,
+}
+
+/// Seconds of a day.
+const DAY: u64 = 24 * 60 * 60;
+
+/// The first of so many days up to today, counted from the beginning of 1970.
+fn first_day(window: &OsStr) -> Result<i64, Failure> {
+    let days = window.to_str().and_then(|text| text.parse::<u32>().ok()).filter(|&days| days > 0);
+    let text = || format!("--window needs a number of days (got \"{}\")", window.display());
+    let usage = || Failure::new(Kind::Usage, text());
+    let days = days.ok_or_else(usage)?;
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs());
+    Ok(i64::try_from(now / DAY).unwrap_or(i64::MAX) - i64::from(days))
+}
+
+/// Learns the mail of two categories or more into the filter of `folder`. The whole filter is
+/// replaced at the end; until then the old one can be used.
+///
+/// # Errors
+/// What stopped it; the filter is as it was.
+pub fn learn(
+    folder: &Path,
+    operands: &[OsString],
+    how: &How,
+    lock_timeout: Duration,
+    output: &mut Output,
+) -> Result<u8, Failure> {
+    if folder.as_os_str().as_bytes().contains(&b'=') && !folder.exists() {
+        let folder = folder.display();
+        let text = format!(
+            "the filter's folder is missing before {folder}: dbacl --mail-learn DIR ham=MAIL \
+             spam=MAIL"
+        );
+        return Err(Failure::new(Kind::Usage, text));
+    }
+    let folders = mail_folders(operands)?;
+    let set = set_options(lock_timeout, &Signals::install());
+    let read = Arc::new([AtomicU64::new(0), AtomicU64::new(0)]);
+    let told = Arc::clone(&read);
+    let mut options = MailLearnOptions::default().set_options(set).progress(move |done, total| {
+        told[0].store(done, Ordering::Relaxed);
+        told[1].store(total, Ordering::Relaxed);
+    });
+    for label in &how.protect {
+        let label = lossy(label.as_bytes());
+        options = match label.split_once(':') {
+            None => options.protect(label),
+            Some((label, share)) => {
+                let usage =
+                    "--protect needs NAME, or NAME:SHARE with a share such as 0.1% or 0.001";
+                let share = rate(OsStr::new(share));
+                let share = share.ok_or_else(|| Failure::new(Kind::Usage, usage))?;
+                options.protect_at(label, share)
+            }
+        };
+    }
+    if let Some(window) = &how.window {
+        options = options.since(first_day(window)?);
+    }
+    options = match &how.general {
+        None => options,
+        Some(none) if none == "none" => options.without_general(),
+        Some(folder) => options.general(folder),
+    };
+    if let Some(name) = &how.reading {
+        let known = name.to_str().and_then(MailReading::by_name);
+        let text =
+            || format!("--reading is blocks, unicode or classic, not {}", lossy(name.as_bytes()));
+        options = options.reading(known.ok_or_else(|| Failure::new(Kind::Usage, text()))?);
+    }
+    if let Some(name) = &how.caution {
+        let known = name.to_str().and_then(Caution::by_name);
+        let text = || format!("--caution is low, normal or high, not {}", lossy(name.as_bytes()));
+        options = options.caution(known.ok_or_else(|| Failure::new(Kind::Usage, text()))?);
+    }
+    // After the last mail the time for the fit is unknown, so no share is shown.
+    let part = || {
+        let [done, total] = [&read[0], &read[1]].map(|number| number.load(Ordering::Relaxed));
+        (done < total).then_some((done, total))
+    };
+    let work = || {
+        let mut tell = |warning: Warning| MESSAGES.warning(&warning.0);
+        learn_folders::learn(folder, &folders, &options, &mut |note| warn(&note), &mut tell)
+    };
+    let is_quiet = MESSAGES.is_quiet();
+    let learned = if is_quiet { work() } else { progress::watch("learning", part, work) };
+    let (fitted, applied) = learned?;
+    if is_quiet {
+        return Ok(0);
+    }
+    let mut text = if how.verbose { text_of(&fitted, true) } else { String::new() };
+    text.push_str(&forecast(&fitted));
+    if applied > 0 {
+        let plural = if applied == 1 { "correction was" } else { "corrections were" };
+        text.push_str(&format!("{applied} {plural} applied\n"));
+    }
+    say(output, &text)
+}
+
+/// How a filter is changed: who waits says so on a terminal.
+pub(super) fn set_options(lock_timeout: Duration, signals: &Signals) -> FittedSetOptions {
+    FittedSetOptions::default().lock_timeout(lock_timeout).stop(Arc::clone(&signals.stop)).on_wait(
+        |path| {
+            if io::stderr().is_terminal() {
+                let text = format!("waiting for another process to change {}", path.display());
+                MESSAGES.warning(&text);
+            }
+        },
+    )
+}
+
+/// The mail of each label; a label may be given several times.
+fn mail_folders(operands: &[OsString]) -> Result<Vec<MailFolder>, Failure> {
+    let mut folders: Vec<MailFolder> = Vec::new();
+    for operand in operands {
+        let found = mail_folder(operand)?;
+        match folders.iter_mut().find(|folder| folder.label() == found.label()) {
+            Some(folder) => folder.join(found),
+            None => folders.push(found),
+        }
+    }
+    Ok(folders)
+}
+
+/// Parses `LABEL=MAIL`.
+fn mail_folder(operand: &OsStr) -> Result<MailFolder, Failure> {
+    let usage = || {
+        let operand = lossy(operand.as_bytes());
+        let text =
+            format!("--mail-learn needs a folder, then HAM=MAIL and SPAM=MAIL, not {operand}");
+        Failure::new(Kind::Usage, text)
+    };
+    let bytes = operand.as_bytes();
+    let at = bytes.iter().position(|&byte| byte == b'=').ok_or_else(usage)?;
+    let (label, place) = (lossy(&bytes[..at]), OsStr::from_bytes(&bytes[at + 1..]));
+    if label.is_empty() || place.is_empty() {
+        return Err(usage());
+    }
+    mail_at(label, place)
+}
+
+/// The mail at `place`. If nothing is there it may be a pattern of file names, because shells do
+/// not expand patterns after a `=`.
+pub(super) fn mail_at(label: String, place: &OsStr) -> Result<MailFolder, Failure> {
+    let path = Path::new(place);
+    let is_pattern = place.as_bytes().iter().any(|byte| b"*?[".contains(byte));
+    let (true, false, Some(pattern)) = (is_pattern, path.exists(), place.to_str()) else {
+        return Ok(MailFolder::new(label, path));
+    };
+    let mut found = expand(pattern)?.into_iter();
+    let Some(first) = found.next() else {
+        return Err(Failure::new(Kind::NoInput, format!("no file or folder is called {pattern}")));
+    };
+    Ok(found.fold(MailFolder::new(label, first), MailFolder::and).listed())
+}
+
+/// The paths that fit a pattern, in order.
+///
+/// # Errors
+/// A pattern that is none, and a folder in which it has to be looked for and that cannot be read:
+/// mail must not be left out in silence.
+fn expand(pattern: &str) -> Result<Vec<PathBuf>, Failure> {
+    let unopened = |path: &Path, error: &io::Error| {
+        let text = format!("couldn't open {}: {error}", path.display());
+        Failure::new(Kind::of_reading(error), text)
+    };
+    let fitting = |part: &str| -> Result<Vec<PathBuf>, Failure> {
+        let found = glob::glob(part)
+            .map_err(|error| Failure::new(Kind::Usage, format!("{pattern}: {error}")))?;
+        let found: Result<_, _> = found.collect();
+        found.map_err(|error| unopened(error.path(), error.error()))
+    };
+    // A folder that may be listed but not entered is an empty one to `glob`.
+    for (slash, _) in pattern.match_indices('/').filter(|&(slash, _)| slash > 0) {
+        for folder in fitting(&pattern[..slash])? {
+            let entered = std::fs::metadata(folder.join("."));
+            let is_nothing = |error: &io::Error| {
+                matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory)
+            };
+            if let Some(error) = entered.err().filter(|error| !is_nothing(error)) {
+                return Err(unopened(&folder, &error));
+            }
+        }
+    }
+    fitting(pattern)
+}
+
+/// Learns the mail on standard input, or in files, as what the user says it is.
+///
+/// # Errors
+/// The folder holds no filter, the label is unknown, or the change failed; files are unchanged.
+pub fn correct(
+    mut builder: Builder<'_>,
+    folder: &Path,
+    operands: &[OsString],
+) -> Result<u8, Failure> {
+    let Some((label, files)) = operands.split_first() else {
+        let text = "--mail-correct needs the filter's folder and what the message is";
+        return Err(Failure::new(Kind::Usage, text));
+    };
+    let labels = labels(&folder.join(ORDER))?;
+    let wanted = lossy(label.as_bytes());
+    if !labels.contains(&wanted) {
+        let is_forgotten = matches!(wanted.as_str(), "forget" | "unlearn");
+        let folder = Some(folder.to_path_buf());
+        let unknown = FittedSetError::UnknownLabel { label: wanted, folder, known: labels };
+        let mut failure = Failure::from(unknown);
+        failure.lines.extend(is_forgotten.then(|| FORGET.to_owned()));
+        return Err(failure);
+    }
+    let names: Vec<PathBuf> = labels.iter().map(|label| direct(&folder.join(label))).collect();
+    builder.mends_categories();
+    for name in &names {
+        builder.category(name.as_os_str().as_bytes())?;
+    }
+    let mut job = builder.set_job()?;
+    job.reading.operands = files.to_vec();
+    let keep = Some(direct(&folder.join(LEDGER)));
+    let request = Request { keep, ..Request::default() };
+    let action = Action::correction(label);
+    let is_typed = files.is_empty() && io::stdin().is_terminal();
+    let signals = Signals::install();
+    watched("fitting", !is_typed, || update::run(&request, &action, &mut job, &names, &signals))
+}
+
+/// Warns of a file, given by its name, that holds several messages: it is classified as one.
+pub fn warn_of_mailbox(operands: &[OsString], mail: &[u8]) {
+    let [name] = operands else { return };
+    let mut boundaries = Boundaries::new(Rule::SenderAndDate);
+    let mut lines = mail.split_inclusive(|&byte| byte == b'\n');
+    if is_mailbox(mail)
+        && lines.by_ref().any(|line| boundaries.line(line) == Line::Begins)
+        && lines.any(|line| boundaries.line(line) == Line::Begins)
+    {
+        let name = lossy(name.as_bytes());
+        let text = "is a mailbox and was classified as one message; for a verdict on each: \
+                    formail -s dbacl --mail-filter DIR <MAILBOX";
+        MESSAGES.warning(&format!("{name} {text}"));
+    }
+}
+
+/// The verdict of the filter in `folder` on a message; on further lines the header with the
+/// reasons, if it is wanted.
+///
+/// # Errors
+/// The folder holds no filter, or the filter cannot be read.
+pub fn judge(
+    folder: &Path,
+    mail: &[u8],
+    with_reasons: bool,
+    signals: &Signals,
+) -> Result<Vec<u8>, Failure> {
+    let filter = MailFilter::open(folder, &mut |warning| MESSAGES.warning(&warning.0))?;
+    let (verdict, reasons) = if with_reasons {
+        filter.reasons(mail, Some(&signals.stop))?
+    } else {
+        (filter.judge(mail, Some(&signals.stop))?, None)
+    };
+    if let Some(warning) = filter.warning() {
+        MESSAGES.warning(&warning.0);
+    }
+    let reasons = reasons.map_or_else(String::new, |reasons| format!("\n{}", reasons.header()));
+    Ok(format!("{verdict}{reasons}").into_bytes())
+}

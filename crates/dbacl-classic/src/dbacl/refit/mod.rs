@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+//! Fitting categories together (`--refit`) and what goes with it.
+
+pub mod ask;
+mod choices;
+pub mod explain;
+mod fit;
+mod forecast;
+pub mod mail;
+pub mod pass;
+mod reader;
+mod record;
+mod request;
+mod update;
+
+use super::builder::Builder;
+use super::failure::{Failure, Kind};
+use super::jobs::SetJob;
+use super::signals::Signals;
+use dbacl_cli::names::lossy;
+use dbacl_cli::output::Output;
+pub use request::{Request, request};
+use std::os::unix::ffi::OsStrExt;
+use std::path::PathBuf;
+
+/// Does what `request` asks for with the categories of `builder`.
+///
+/// # Errors
+/// What stopped it; files are as they were.
+pub fn run(
+    request: &Request,
+    builder: Builder<'_>,
+    signals: &Signals,
+    output: &mut Output,
+) -> Result<u8, Failure> {
+    if let Some((source, names)) = &request.choices {
+        return choices::run(source, names, builder, signals, output);
+    }
+    let mut job = builder.set_job()?;
+    let paths = paths(&job)?;
+    if let Some(action) = &request.action {
+        return update::run(request, action, &mut job, &paths, signals);
+    }
+    fit::refit(request, &mut job, &paths, signals, output)
+}
+
+/// The category files of a run.
+fn paths(job: &SetJob) -> Result<Vec<PathBuf>, Failure> {
+    let paths: Option<Vec<PathBuf>> = job.model_paths.iter().cloned().collect();
+    let paths = paths.ok_or_else(|| {
+        Failure::new(Kind::Usage, "random text cannot be fitted together with categories")
+    })?;
+    if paths.len() < 2 {
+        return Err(Failure::new(Kind::Usage, "--refit needs two or more categories (-c)"));
+    }
+    for (at, path) in paths.iter().enumerate() {
+        if paths[..at].contains(path) {
+            let name = lossy(path.as_os_str().as_bytes());
+            return Err(Failure::new(Kind::Usage, format!("category {name} is given twice")));
+        }
+    }
+    Ok(paths)
+}

@@ -1,0 +1,260 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+//! Passes a message through the filter. The mail comes out whole with one more line, whatever
+//! happens.
+//!
+//! ```text
+//! stdin ─→ read, as far as memory goes ─→ verdict, or `error` ─→ header without old ones ─→ stdout
+//!                            └─────────── what found no memory, block by block ───────────┘
+//! ```
+//!
+//! Reading takes one byte of memory for each byte of mail, and only the first 8 MB are classified.
+//! If memory runs out, the mail is passed on before the process ends ([`on_abort`]).
+
+use super::super::failure::{Failure, Kind, output_failure};
+use super::super::hints;
+use super::super::messages::MESSAGES;
+use super::super::signals::Signals;
+use dbacl_cli::closed::was_output_closed;
+use dbacl_cli::last_resort;
+use dbacl_cli::terminal::each_visible;
+use dbacl_engine::alloc_hints::{try_room, trying};
+use dbacl_files::reading::open_at_once;
+use dbacl_mail::verdict_header::Marker;
+use dbacl_sets::open_set::ERROR;
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::io::Errno;
+use rustix::stdio::{dup2_stdin, stdin, stdout};
+use std::ffi::OsString;
+use std::io::{self, IsTerminal as _};
+use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, OnceLock};
+
+/// Bytes moved at a time.
+const BLOCK: usize = 1 << 16;
+
+/// How long a signal that comes just before the wait can stay unnoticed.
+const PATIENCE: Timespec = Timespec { tv_sec: 1, tv_nsec: 0 };
+
+/// The mail as far as it was read.
+static MAIL: OnceLock<&'static [u8]> = OnceLock::new();
+/// Whether all of it was.
+static IS_WHOLE: AtomicBool = AtomicBool::new(false);
+/// Whether writing it has begun.
+static IS_OUT: AtomicBool = AtomicBool::new(false);
+/// Memory for writing the mail, taken at the start.
+static BUFFERS: Mutex<Buffers> = Mutex::new(Buffers { out: [0; BLOCK], block: [0; BLOCK] });
+
+struct Buffers {
+    out: [u8; BLOCK],
+    block: [u8; BLOCK],
+}
+
+/// Lets the message come from the file that `operands` name instead of standard input.
+///
+/// # Errors
+/// A file that cannot be opened, or several.
+pub fn take_input(operands: &[OsString]) -> Result<(), Failure> {
+    let [operand] = operands else {
+        if operands.is_empty()
+            && io::stdin().is_terminal()
+            && hints::are_welcome(MESSAGES.is_quiet())
+        {
+            MESSAGES.hint(hints::TYPED);
+        }
+        return match operands {
+            [] => Ok(()),
+            _ => Err(Failure::new(Kind::Usage, "--mail-filter takes one message at a time")),
+        };
+    };
+    let unopened = |error: io::Error| {
+        let text = format!("couldn't open {}: {error}", Path::new(operand).display());
+        Failure::new(Kind::of_reading(&error), text)
+    };
+    let file = open_at_once(Path::new(operand)).map_err(unopened)?;
+    if file.metadata().map_err(unopened)?.is_dir() {
+        return Err(unopened(io::ErrorKind::IsADirectory.into()));
+    }
+    dup2_stdin(file).map_err(|error| unopened(error.into()))
+}
+
+/// Passes on the mail on standard input, with the line that `judge` returns. Whatever happens the
+/// mail comes through; a verdict line that it brought does not.
+///
+/// # Errors
+/// Output that cannot be written; a signal before the mail's end; with strict statuses also what
+/// kept a verdict from being made.
+pub fn filter(
+    judge: impl FnOnce(&[u8]) -> Result<Vec<u8>, Failure>,
+    strict: bool,
+    signals: &Signals,
+) -> Result<u8, Failure> {
+    if was_output_closed() {
+        let text = "standard output is closed; the mail was not read, and not passed on";
+        return Err(Failure::new(Kind::Write, text));
+    }
+    last_resort::set_action(on_abort);
+    let (mail, fault) = read(signals)?;
+    let mail: &'static [u8] = Vec::leak(mail);
+    IS_WHOLE.store(fault.is_none(), Ordering::SeqCst);
+    let _ = MAIL.set(mail);
+    let judged = match fault {
+        Some(failure) => Err(failure),
+        None => judge(mail),
+    };
+    let (line, failure) = match judged {
+        Ok(line) => (line, None),
+        Err(failure) => (ERROR.to_vec(), Some(failure)),
+    };
+    // The message is printed before the mail, which may take long to be written.
+    if let Some(failure) = failure.as_ref().filter(|_| !strict) {
+        failure.lines.iter().for_each(|line| MESSAGES.error(line));
+    }
+    pass(&line).map_err(|error| output_failure(&error))?;
+    match failure {
+        Some(failure) if strict => Err(failure),
+        _ => Ok(0),
+    }
+}
+
+/// Reads standard input as far as there is memory. Also returns why it was not read to its end, if
+/// so.
+fn read(signals: &Signals) -> Result<(Vec<u8>, Option<Failure>), Failure> {
+    let mut mail: Vec<u8> = Vec::new();
+    // The size of a regular file is known.
+    let length = rustix::fs::fstat(stdin()).map_or(0, |stat| stat.st_size);
+    let _ = try_room(&mut mail, usize::try_from(length).unwrap_or(0).saturating_add(1));
+    let cannot =
+        |error: io::Error| Failure::new(Kind::NoInput, format!("cannot read the mail: {error}"));
+    loop {
+        if signals.stopped() {
+            let text = "stopped before the end of the mail; nothing was passed on";
+            return Err(Failure::new(Kind::Interrupted, text));
+        }
+        if mail.len() == mail.capacity() && trying(|| mail.try_reserve(BLOCK)).is_err() {
+            let text = format!("no memory to judge a mail of more than {} bytes", mail.len());
+            return Ok((mail, Some(Failure::new(Kind::Resources, text))));
+        }
+        let stdin = stdin();
+        match poll(&mut [PollFd::new(&stdin, PollFlags::IN)], Some(&PATIENCE)) {
+            Ok(0) | Err(Errno::INTR) => continue,
+            // Waiting failed; reading reports the error.
+            Ok(_) | Err(_) => {}
+        }
+        match rustix::io::read(stdin, rustix::buffer::spare_capacity(&mut mail)) {
+            Ok(0) => return Ok((mail, None)),
+            Ok(_) | Err(Errno::INTR | Errno::AGAIN) => {}
+            Err(error) => return Ok((mail, Some(cannot(error.into())))),
+        }
+    }
+}
+
+/// Passes the mail on as one that could not be classified, when the process is about to abort.
+fn on_abort() {
+    if !IS_OUT.load(Ordering::SeqCst) && pass(ERROR).is_ok() {
+        last_resort::set_status(if STRICT.load(Ordering::SeqCst) { 75 } else { 0 });
+    }
+}
+
+/// Whether statuses are those of strict mode.
+static STRICT: AtomicBool = AtomicBool::new(false);
+
+/// Sets statuses to those of strict mode.
+pub fn be_strict() {
+    STRICT.store(true, Ordering::SeqCst);
+}
+
+/// Writes the mail with its verdict; what was not read yet follows block by block. Takes no memory.
+fn pass(verdict: &[u8]) -> io::Result<()> {
+    IS_OUT.store(true, Ordering::SeqCst);
+    let mut buffers = BUFFERS.try_lock().map_err(|_| io::Error::from(io::ErrorKind::WouldBlock))?;
+    let Buffers { out, block } = &mut *buffers;
+    let mut mail = MAIL.get().copied().unwrap_or_default();
+    let is_whole = IS_WHOLE.load(Ordering::SeqCst);
+    let mut first = 0;
+    if mail.is_empty() && !is_whole {
+        // Enough is read to recognise the beginning of the mail.
+        while first < BLOCK {
+            match read_some(&mut block[first..]) {
+                0 => break,
+                read => first += read,
+            }
+        }
+    }
+    let start = if first > 0 { &block[..first] } else { mail };
+    let mut marker = Marker::new(verdict, start);
+    let mut gather = Gather { buffer: out, filled: 0, is_terminal: stdout().is_terminal() };
+    let mut keep = |piece: &[u8]| gather.push(piece);
+    if first > 0 {
+        marker.feed(&block[..first], &mut keep)?;
+        mail = &[];
+    }
+    marker.feed(mail, &mut keep)?;
+    if !is_whole {
+        loop {
+            match read_some(block) {
+                0 => break,
+                read => marker.feed(&block[..read], &mut keep)?,
+            }
+        }
+    }
+    marker.finish(&mut keep)?;
+    gather.flush()
+}
+
+fn read_some(block: &mut [u8]) -> usize {
+    loop {
+        match rustix::io::read(stdin(), &mut *block) {
+            Err(Errno::INTR) => {}
+            // Input that is not there yet is waited for. If waiting fails, reading says why.
+            Err(Errno::AGAIN) => {
+                let stdin = stdin();
+                let _ = poll(&mut [PollFd::new(&stdin, PollFlags::IN)], Some(&PATIENCE));
+            }
+            // What cannot be read ends the mail; that was said when reading failed first.
+            Err(_) => return 0,
+            Ok(read) => return read,
+        }
+    }
+}
+
+/// Collects small pieces for standard output. A terminal gets each piece at once, with its control
+/// characters shown.
+struct Gather<'a> {
+    buffer: &'a mut [u8; BLOCK],
+    filled: usize,
+    is_terminal: bool,
+}
+
+impl Gather<'_> {
+    fn push(&mut self, piece: &[u8]) -> io::Result<()> {
+        if self.is_terminal {
+            return each_visible(piece, &mut write_all);
+        }
+        if self.filled + piece.len() > BLOCK {
+            self.flush()?;
+        }
+        if piece.len() >= BLOCK {
+            return write_all(piece);
+        }
+        self.buffer[self.filled..][..piece.len()].copy_from_slice(piece);
+        self.filled += piece.len();
+        Ok(())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        let filled = std::mem::take(&mut self.filled);
+        write_all(&self.buffer[..filled])
+    }
+}
+
+fn write_all(mut bytes: &[u8]) -> io::Result<()> {
+    while !bytes.is_empty() {
+        match rustix::io::write(stdout(), bytes) {
+            Ok(written) => bytes = &bytes[written..],
+            Err(Errno::INTR) => {}
+            Err(error) => return Err(error.into()),
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+//! `--update`, `--learn-error`, `--unlearn`, `--correct`: gives the documents of the command line
+//! to the library's [`dbacl_sets::update`].
+
+use super::super::failure::{Failure, Kind};
+use super::super::jobs::SetJob;
+use super::super::lock;
+use super::super::messages::MESSAGES;
+use super::super::signals::Signals;
+use super::fit::publish;
+use super::reader::{Reader, Unit};
+use super::request::{Action, Request};
+use dbacl_cli::names::lossy;
+use dbacl_joint::stop::Stop;
+use dbacl_model::settings::ModelOption;
+use dbacl_sets::FittedSetError;
+use dbacl_sets::Outcome;
+use dbacl_sets::files::{SetFiles, label_of, store_of};
+use dbacl_sets::update::{self, ChangeKind, Done};
+use dbacl_store::generations::Force;
+use dbacl_store::generations::ledger_file;
+use std::ffi::OsString;
+use std::os::unix::ffi::OsStrExt;
+use std::path::PathBuf;
+
+/// Learns, forgets or corrects the documents of the operands, or of standard input.
+///
+/// # Errors
+/// What stopped it; files are as they were.
+pub fn run(
+    request: &Request,
+    action: &Action,
+    job: &mut SetJob,
+    paths: &[PathBuf],
+    signals: &Signals,
+) -> Result<u8, Failure> {
+    let usage = |text: &str| Failure::new(Kind::Usage, text);
+    let ledger = request.keep.as_deref().ok_or_else(|| usage("--keep LEDGER is needed"))?;
+    let names: Vec<Vec<u8>> = paths.iter().map(|path| label_of(path)).collect();
+    let (name, kind) = action.parts();
+    let unknown = || FittedSetError::UnknownLabel {
+        label: lossy(name.as_bytes()),
+        folder: None,
+        known: names.iter().map(|known| lossy(known)).collect(),
+    };
+    let label = names.iter().position(|known| known == name.as_bytes());
+    let label = u32::try_from(label.ok_or_else(unknown)?).unwrap_or(u32::MAX);
+    let reading = &mut job.reading;
+    let settings =
+        ledger_file::settings(reading.options, reading.scheme, reading.order, &job.patterns);
+    // Documents are read before the lock is taken, because standard input may be slow.
+    let operands = std::mem::take(&mut reading.operands);
+    let mut reader = Reader::new(reading, &[], &names);
+    let sources: Vec<_> =
+        if operands.is_empty() { vec![None] } else { operands.iter().map(Some).collect() };
+    for source in sources {
+        let unit = request.unit.unwrap_or(Unit::Whole);
+        reader.read(reading, signals, source.map(OsString::as_os_str), unit, label)?;
+    }
+    if signals.stopped() {
+        return Err(FittedSetError::Stopped.into());
+    }
+    let corpus = reader.into_corpus();
+    if corpus.documents.is_empty() {
+        return Err(Failure::new(Kind::Data, "there are no features in the document"));
+    }
+    let lock = lock::of_set(&store_of(paths, Some(ledger)), job.lock_timeout, signals)?;
+    let mut warn = |warning: dbacl_engine::error::Warning| MESSAGES.warning(&warning.0);
+    let files = SetFiles::open(paths, Some(ledger), lock, &mut warn)?;
+    let request = update::Request::new(kind, label, &corpus);
+    let is_mail = job.reading.options.has(ModelOption::Mail);
+    let is_stopped = || signals.stopped();
+    let stop = Stop::when(&is_stopped);
+    let done = update::change(&files, &request, (&settings, is_mail), stop, &mut warn);
+    let (done, outcomes) = done.map_err(|error| files.in_words(error))?;
+    if kind == ChangeKind::Forget && outcomes.iter().all(|one| *one == Outcome::NotKnown) {
+        let name = lossy(&names[label as usize]);
+        let text = format!("no such document was learned as {name}");
+        return Err(Failure::new(Kind::Data, text));
+    }
+    match done {
+        Done::Nothing => Ok(0),
+        Done::Learned => publish(files, Force::Lessons, signals).map(|()| 0),
+        Done::Fitted => publish(files, Force::All, signals).map(|()| 0),
+    }
+}

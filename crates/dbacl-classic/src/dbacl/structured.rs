@@ -1,0 +1,262 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+//! Results for programs: JSON, NDJSON and TSV (`--format`; `docs/formats.md`).
+
+use dbacl_cli::json::Json;
+use dbacl_engine::score::confidence::confidence;
+use dbacl_engine::score::document::{Standing, best, percentages};
+use dbacl_engine::score::model::Model;
+use dbacl_joint::calibrate::logistic;
+use dbacl_joint::header::Decision;
+use dbacl_model::moments::Moments;
+use dbacl_numeric::elementary::bits;
+use serde_json::value::RawValue;
+use std::io::Write;
+
+/// A form of results.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Format {
+    /// One array of all results.
+    Json,
+    /// One object a line.
+    Ndjson,
+    /// A heading, then one line a document.
+    Tsv,
+}
+
+impl Format {
+    /// The format of this name.
+    pub fn by_name(name: &[u8]) -> Option<Self> {
+        match name {
+            b"json" => Some(Self::Json),
+            b"ndjson" => Some(Self::Ndjson),
+            b"tsv" => Some(Self::Tsv),
+            _ => None,
+        }
+    }
+
+    /// Appends the text before all results, which are `verdicts` or scores.
+    pub fn begin(self, out: &mut Vec<u8>, models: &[Model], verdicts: bool) {
+        if self != Self::Tsv {
+            return;
+        }
+        let columns: &[&str] = if verdicts {
+            out.extend_from_slice(b"id\tbest\tunsure\tprobability");
+            &["probability", "log_odds"]
+        } else {
+            out.extend_from_slice(b"id\tbest");
+            &["score", "cross_entropy", "complexity", "probability", "confidence"]
+        };
+        for model in models {
+            for column in columns {
+                out.push(b'\t');
+                escape(out, &String::from_utf8_lossy(&model.name));
+                out.extend_from_slice(format!(".{column}").as_bytes());
+            }
+        }
+        out.push(b'\n');
+    }
+
+    /// Appends the text before a result.
+    pub fn separate(self, out: &mut Vec<u8>, first: bool) {
+        if self == Self::Json {
+            out.extend_from_slice(if first { b"[" } else { b",\n " });
+        }
+    }
+
+    /// Appends the text behind all results.
+    pub fn end(self, out: &mut Vec<u8>, any: bool) {
+        if self == Self::Json {
+            out.extend_from_slice(if any { b"]\n" } else { b"[]\n" });
+        }
+    }
+
+    /// Appends a document's result. `id` is JSON; in TSV a string stands without quotes.
+    /// `confident` asks for confidences.
+    pub fn result(
+        self,
+        out: &mut Vec<u8>,
+        id: &Id<'_>,
+        models: &[Model],
+        standings: &[Standing],
+        confident: bool,
+    ) {
+        let shares = percentages(standings);
+        let winner = &models[best(standings)];
+        let name = |model: &Model| String::from_utf8_lossy(&model.name).into_owned();
+        let rows = models.iter().zip(standings).zip(&shares).map(|((model, standing), share)| {
+            let numbers =
+                [bits(-standing.score), bits(-standing.mean()), standing.complexity, share / 100.0];
+            (name(model), numbers, confident.then(|| confidence_of(model, standing)))
+        });
+        if self == Self::Tsv {
+            escape(out, &id.plain());
+            out.push(b'\t');
+            escape(out, &name(winner));
+            for (_, numbers, confidence) in rows {
+                for number in numbers {
+                    out.push(b'\t');
+                    append_number(out, number);
+                }
+                out.push(b'\t');
+                if let Some(confidence) = confidence {
+                    append_number(out, confidence);
+                }
+            }
+            out.push(b'\n');
+            return;
+        }
+        let mut json = Json::new();
+        json.object(|json| {
+            id.write(json.key("id"));
+            json.key("best").string(&name(winner));
+            json.key("categories").array(|json| {
+                for (name, [score, cross_entropy, complexity, probability], confidence) in rows {
+                    json.object(|json| {
+                        json.key("name").string(&name);
+                        json.key("score").number(positive(score));
+                        json.key("cross_entropy").number(positive(cross_entropy));
+                        json.key("complexity").number(complexity);
+                        json.key("probability").number(probability);
+                        json.key("confidence").number(confidence.unwrap_or(f64::NAN));
+                    });
+                }
+            });
+        });
+        out.extend_from_slice(json.into_text().as_bytes());
+        if self == Self::Ndjson {
+            out.push(b'\n');
+        }
+    }
+
+    /// Appends a document's verdict: for the category of number `best`, with names and log odds of
+    /// all categories.
+    pub fn verdict(
+        self,
+        out: &mut Vec<u8>,
+        id: &Id<'_>,
+        verdict: &Decision,
+        best: usize,
+        rows: &[(&[u8], f64)],
+    ) {
+        let name = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+        if self == Self::Tsv {
+            escape(out, &id.plain());
+            out.push(b'\t');
+            escape(out, &name(rows[best].0));
+            out.extend_from_slice(if verdict.is_unsure { b"\ttrue\t" } else { b"\tfalse\t" });
+            append_number(out, verdict.probability);
+            for &(_, odds) in rows {
+                out.push(b'\t');
+                append_number(out, logistic(odds));
+                out.push(b'\t');
+                append_number(out, odds);
+            }
+            out.push(b'\n');
+            return;
+        }
+        let mut json = Json::new();
+        json.object(|json| {
+            id.write(json.key("id"));
+            json.key("best").string(&name(rows[best].0));
+            json.key("unsure").raw(if verdict.is_unsure { "true" } else { "false" });
+            json.key("probability").number(verdict.probability);
+            json.key("categories").array(|json| {
+                for &(bytes, odds) in rows {
+                    json.object(|json| {
+                        json.key("name").string(&name(bytes));
+                        json.key("probability").number(logistic(odds));
+                        json.key("log_odds").number(positive(odds));
+                    });
+                }
+            });
+        });
+        out.extend_from_slice(json.into_text().as_bytes());
+        if self == Self::Ndjson {
+            out.push(b'\n');
+        }
+    }
+
+    /// Appends the reason why there is no result, in its place.
+    pub fn fault(self, out: &mut Vec<u8>, id: &Id<'_>, why: &str) {
+        if self == Self::Tsv {
+            escape(out, &id.plain());
+            out.extend_from_slice(b"\t# ");
+            escape(out, why);
+            out.push(b'\n');
+            return;
+        }
+        let mut json = Json::new();
+        json.object(|json| {
+            id.write(json.key("id"));
+            json.key("error").string(why);
+        });
+        out.extend_from_slice(json.into_text().as_bytes());
+        if self == Self::Ndjson {
+            out.push(b'\n');
+        }
+    }
+}
+
+/// The identifier of a document in results.
+#[derive(Debug)]
+pub enum Id<'a> {
+    /// A file's name.
+    Name(&'a [u8]),
+    /// The `id` of a record: any JSON, given back as it was written.
+    Json(&'a RawValue),
+    /// Number of the record, from 1.
+    Number(u64),
+}
+
+impl Id<'_> {
+    fn write(&self, json: &mut Json) {
+        match self {
+            Self::Name(name) => json.string(&String::from_utf8_lossy(name)),
+            Self::Json(value) => json.raw(value.get()),
+            Self::Number(number) => json.integer(*number),
+        }
+    }
+
+    fn plain(&self) -> String {
+        match self {
+            Self::Name(name) => String::from_utf8_lossy(name).into_owned(),
+            // A string stands for itself, any other value for its JSON.
+            Self::Json(value) => {
+                serde_json::from_str(value.get()).unwrap_or_else(|_| value.get().to_owned())
+            }
+            Self::Number(number) => number.to_string(),
+        }
+    }
+}
+
+/// 0 for minus 0.
+fn positive(number: f64) -> f64 {
+    if number == 0.0 { 0.0 } else { number }
+}
+
+/// A probability, 0..=2 as `-X` has it.
+fn confidence_of(model: &Model, standing: &Standing) -> f64 {
+    let moments = model.category().map_or(Moments::default(), |category| category.header().moments);
+    f64::from(confidence(standing.divergence, &moments).0) / 1000.0
+}
+
+/// A number of a TSV field; nothing if it is none.
+fn append_number(out: &mut Vec<u8>, number: f64) {
+    if !number.is_nan() {
+        // writing to a Vec cannot fail
+        let _ = write!(out, "{:?}", positive(number));
+    }
+}
+
+/// A TSV field: tabs, line ends and backslashes are written as `\t`, `\n`, `\r` and `\\`.
+fn escape(out: &mut Vec<u8>, text: &str) {
+    for &byte in text.as_bytes() {
+        match byte {
+            b'\t' => out.extend_from_slice(b"\\t"),
+            b'\n' => out.extend_from_slice(b"\\n"),
+            b'\r' => out.extend_from_slice(b"\\r"),
+            b'\\' => out.extend_from_slice(b"\\\\"),
+            other => out.push(other),
+        }
+    }
+}

@@ -1,0 +1,246 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+//! Documents that are lines.
+
+use crate::label;
+use crate::{DataError, Format, LONGEST, Notes, Reading, Record, Sink};
+use serde_json::Value;
+use std::io::{BufRead, Read};
+use std::path::Path;
+
+/// How fastText marks labels.
+const LABEL: &[u8] = b"__label__";
+
+/// Bytes of a line beside its text: label, names of members, escapes.
+const AROUND: usize = 1 << 16;
+
+/// The words of a line that are labels, without their mark.
+pub(crate) fn labels(line: &[u8]) -> impl Iterator<Item = &[u8]> {
+    words(line).filter_map(|word| word.strip_prefix(LABEL))
+}
+
+fn words(line: &[u8]) -> impl Iterator<Item = &[u8]> {
+    line.split(u8::is_ascii_whitespace).filter(|word| !word.is_empty())
+}
+
+/// What a line spells beside its text.
+#[derive(Debug, Default)]
+pub struct Fields {
+    /// The label; several stand in lines. Empty where none is asked for.
+    pub label: String,
+    /// What names the document, where that is asked for.
+    pub id: String,
+}
+
+/// The text of a line of `format`, which comes without its end; `room` holds texts that do not
+/// stand in the line as they are.
+///
+/// # Errors
+/// What is wrong with the line.
+pub fn read_line<'a>(
+    line: &'a [u8],
+    (format, reading): (Format, &Reading),
+    fields: &mut Fields,
+    room: &'a mut Vec<u8>,
+) -> Result<&'a [u8], LineFault> {
+    match format {
+        Format::Tsv => tsv(line, reading, &mut fields.label),
+        Format::FastText => fasttext(line, reading, &mut fields.label, room),
+        Format::Ndjson => ndjson(line, reading, fields, room),
+        Format::Csv | Format::Folder | Format::Lines => Ok(line),
+    }
+}
+
+/// What is wrong with a line.
+#[derive(Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{what}")]
+pub struct LineFault {
+    /// For people.
+    pub what: String,
+    /// Whether the document has several labels where one is expected.
+    pub has_several: bool,
+}
+
+impl From<String> for LineFault {
+    fn from(what: String) -> Self {
+        Self { what, has_several: false }
+    }
+}
+
+impl From<&str> for LineFault {
+    fn from(what: &str) -> Self {
+        what.to_owned().into()
+    }
+}
+
+/// Reads the documents of `input`, lines of the format.
+pub(crate) fn read(
+    mut input: impl BufRead,
+    path: &Path,
+    (format, reading): (Format, &Reading),
+    take: Sink<'_>,
+) -> Result<Notes, DataError> {
+    let mut notes = Notes::default();
+    let (mut line, mut room, mut fields) = (Vec::new(), Vec::new(), Fields::default());
+    for number in 1.. {
+        line.clear();
+        // One byte more than a line may have.
+        let mut limited = (&mut input).take((LONGEST + AROUND + 1) as u64);
+        let read = limited.read_until(b'\n', &mut line);
+        if read.map_err(|error| DataError::io(path, error))? == 0 {
+            break;
+        }
+        if line.len() > LONGEST + AROUND {
+            return Err(DataError::too_long(path, number));
+        }
+        if line.ends_with(b"\n") {
+            line.pop();
+        }
+        if line.ends_with(b"\r") {
+            line.pop();
+        }
+        let is_empty = line.iter().all(|byte| byte.is_ascii_whitespace() && *byte != b'\t');
+        if is_empty && format != Format::Lines {
+            if reading.needs_label {
+                notes.pass_over(number);
+                continue;
+            }
+            // A text without words still wants its answer.
+            take(Record { label: "", id: "", text: b"", line: number, file: path })?;
+            continue;
+        }
+        let text = read_line(&line, (format, reading), &mut fields, &mut room);
+        let text = text.map_err(|fault| DataError::of_line(path, number, fault))?;
+        if text.len() > LONGEST {
+            return Err(DataError::too_long(path, number));
+        }
+        take(Record { label: &fields.label, id: &fields.id, text, line: number, file: path })?;
+    }
+    Ok(notes)
+}
+
+/// Puts the label, or the labels, that `bytes` spell into `name`.
+pub(crate) fn set_label(name: &mut String, bytes: &[u8], reading: &Reading) -> Result<(), String> {
+    name.clear();
+    if !reading.has_several {
+        return add_label(name, bytes.trim_ascii());
+    }
+    let all = std::str::from_utf8(bytes).map_err(|_| label::LabelFault::NotUtf8.to_string())?;
+    if all.trim().is_empty() {
+        return Ok(());
+    }
+    let separator = if reading.separator.is_empty() { "\n" } else { &reading.separator };
+    all.split(separator).try_for_each(|label| add_label(name, label.trim().as_bytes()))
+}
+
+/// Adds a label to those in `name`.
+fn add_label(name: &mut String, bytes: &[u8]) -> Result<(), String> {
+    let label = label::check(bytes).map_err(|fault| fault.to_string())?;
+    if !name.is_empty() {
+        name.push('\n');
+    }
+    name.push_str(label);
+    Ok(())
+}
+
+fn tsv<'a>(line: &'a [u8], reading: &Reading, name: &mut String) -> Result<&'a [u8], LineFault> {
+    let tab = line.iter().position(|&byte| byte == b'\t');
+    let tab = tab.ok_or("there is no tab between label and text")?;
+    if reading.needs_label {
+        set_label(name, &line[..tab], reading)?;
+    }
+    Ok(&line[tab + 1..])
+}
+
+fn fasttext<'a>(
+    line: &[u8],
+    reading: &Reading,
+    name: &mut String,
+    text: &'a mut Vec<u8>,
+) -> Result<&'a [u8], LineFault> {
+    if reading.needs_label {
+        name.clear();
+        let found: Vec<&[u8]> = labels(line).collect();
+        match found.as_slice() {
+            several if reading.has_several => {
+                several.iter().try_for_each(|label| add_label(name, label))?;
+            }
+            [] => return Err("there is no label".into()),
+            [own] => add_label(name, own)?,
+            [first, .., last] => {
+                let [first, last] = [first, last].map(|label| String::from_utf8_lossy(label));
+                let (number, and) = (found.len(), if found.len() == 2 { " and " } else { " to " });
+                let what = format!("there are {number} labels, {first}{and}{last}, not one only");
+                return Err(LineFault { what, has_several: true });
+            }
+        }
+    }
+    text.clear();
+    for word in words(line).filter(|word| !word.starts_with(LABEL)) {
+        if !text.is_empty() {
+            text.push(b' ');
+        }
+        text.extend_from_slice(word);
+    }
+    Ok(text)
+}
+
+fn ndjson<'a>(
+    line: &[u8],
+    reading: &Reading,
+    Fields { label: name, id }: &mut Fields,
+    text: &'a mut Vec<u8>,
+) -> Result<&'a [u8], LineFault> {
+    let value: Value = serde_json::from_slice(line).map_err(|error| {
+        // The position is that in the line, which is a file of its own to the parser.
+        let what = error.to_string();
+        let what = what.split(" at line ").next().unwrap_or_default();
+        format!("it is no JSON: {what}, at byte {}", error.column())
+    })?;
+    let Value::Object(members) = value else { return Err("it is no JSON object".into()) };
+    let member = |wanted: &str| {
+        members.get(wanted).ok_or_else(|| {
+            let names: Vec<String> = members.keys().map(|name| format!("{name:?}")).collect();
+            let others = if names.is_empty() { "nothing".into() } else { names.join(", ") };
+            format!("there is no member {wanted:?}, but {others}")
+        })
+    };
+    if reading.needs_label {
+        let plain = |value: &Value| match value {
+            Value::String(text) => Ok(text.clone()),
+            other @ (Value::Number(_) | Value::Bool(_)) => Ok(other.to_string()),
+            _ => Err(format!("the member {:?} is no string", reading.label)),
+        };
+        match member(&reading.label)? {
+            Value::Array(labels) if reading.has_several => {
+                name.clear();
+                for label in labels {
+                    add_label(name, plain(label)?.as_bytes())?;
+                }
+            }
+            Value::Array(labels) if labels.len() > 1 => {
+                let what =
+                    format!("the member {:?} is a list of labels, not one only", reading.label);
+                return Err(LineFault { what, has_several: true });
+            }
+            one => set_label(name, plain(one)?.as_bytes(), reading)?,
+        }
+    }
+    if let Some(wanted) = &reading.id {
+        *id = match member(wanted)? {
+            Value::String(text) => text.clone(),
+            other => other.to_string(),
+        };
+    }
+    text.clear();
+    for (at, wanted) in reading.text.iter().enumerate() {
+        if at > 0 {
+            text.push(b'\n');
+        }
+        match member(wanted)? {
+            Value::String(own) => text.extend_from_slice(own.as_bytes()),
+            Value::Null => {}
+            _ => return Err(format!("the member {wanted:?} is no string").into()),
+        }
+    }
+    Ok(text)
+}

@@ -1,0 +1,481 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+//! The text header of a category file: printing and parsing.
+
+use super::layout::{HEADER_END, LINE_LIMIT, MAGIC, UNICODE_MAGIC};
+use dbacl_model::medium::MEDIA;
+use dbacl_model::moments::Moments;
+use dbacl_model::settings::{ModelOptions, Scheme};
+use dbacl_numeric::cformat;
+use dbacl_numeric::parse;
+
+/// The numbers of a category file's header.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Header {
+    /// Whether only the reference measure was learned (`-r`).
+    pub reference_only: bool,
+    /// Divergence from the reference measure, nats.
+    pub divergence: f64,
+    /// log Z of the highest order, nats.
+    pub log_partition: f64,
+    /// Highest order of the features, at least 1.
+    pub max_order: u8,
+    /// Whether features count independently of their order.
+    pub multinomial: bool,
+    /// Bits of the table's size.
+    pub bits: u8,
+    /// Occurrences learned, those that found no room included.
+    pub features: u32,
+    /// Features in the table.
+    pub unique_features: u32,
+    /// Documents learned.
+    pub documents: u32,
+    /// Document statistics.
+    pub moments: Moments,
+    /// Negative log mass by medium, nats. Not read back.
+    pub log_masses: [f64; MEDIA],
+    /// The option word.
+    pub options: ModelOptions,
+    /// The tokenizing scheme; `None` where a file says 0.
+    pub scheme: Option<Scheme>,
+}
+
+/// Why a header cannot be read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum HeaderFault {
+    /// The first line is not that of a category file of this version.
+    Foreign,
+    /// The line with this number in messages of dbacl 1.14.1 cannot be read, or has an impossible
+    /// value.
+    Line(u8),
+    /// The checksum of the header is wrong.
+    Sum,
+}
+
+/// The largest absolute value of the log-partition, nats, that a category can have: 7 orders of
+/// features whose weights are at most 65535/32. A damaged value such as 1e30 would win or lose
+/// every comparison.
+const MAX_LOG_PARTITION: f64 = 7.0 * 2048.0;
+
+/// The beginning of the line with the checksum of a header. Only files that `--refit` writes have
+/// one, since learned files have the bytes that dbacl 1.14.1 writes.
+const SUM_MARK: &[u8] = b"# crc32 ";
+
+/// Adds the checksum line to a complete header: the CRC-32 of all its other lines. Programs that do
+/// not know the line skip it.
+pub fn add_checksum(header: &mut Vec<u8>) {
+    debug_assert!(header.ends_with(HEADER_END));
+    let sum = crc32fast::hash(header);
+    header.truncate(header.len() - HEADER_END.len());
+    header.extend_from_slice(SUM_MARK);
+    header.extend_from_slice(format!("{sum:08x}\n").as_bytes());
+    header.extend_from_slice(HEADER_END);
+}
+
+/// Updates the checksum of a complete header after a change, if the header has one.
+pub fn renew_checksum(header: &mut Vec<u8>) {
+    if !header.ends_with(HEADER_END) {
+        return;
+    }
+    let mut lines = header.split_inclusive(|&byte| byte == b'\n');
+    let mut from = 0;
+    let Some(line) = lines.find(|line| {
+        let is_sum = line.starts_with(SUM_MARK);
+        from += if is_sum { 0 } else { line.len() };
+        is_sum
+    }) else {
+        return;
+    };
+    let end = from + line.len();
+    header.drain(from..end);
+    add_checksum(header);
+}
+
+/// Whether the checksum in the line `text`, which begins at `from`, is that of the header.
+fn fits_checksum(header: &[u8], from: usize, text: &[u8]) -> bool {
+    let mut sum = crc32fast::Hasher::new();
+    sum.update(&header[..from]);
+    // The line may be the last one, without an end.
+    sum.update(header.get(from + text.len() + 1..).unwrap_or_default());
+    text[SUM_MARK.len()..] == *format!("{:08x}", sum.finalize()).as_bytes()
+}
+
+/// A parsed header: the numbers, the stored expressions, and where the binary part begins.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ParsedHeader {
+    /// The numbers.
+    pub header: Header,
+    /// Texts of the `# regex` lines, `EXPRESSION||DIGITS`.
+    pub patterns: Vec<Vec<u8>>,
+    /// Texts of the `# refit` lines and other lines that this version does not interpret.
+    pub other_lines: Vec<Vec<u8>>,
+    /// Offset of the digram table, bytes.
+    pub length: usize,
+}
+
+impl Header {
+    /// The beginning of the first line: that of dbacl 1.14.1, or, if dbacl 1.14.1 would read text
+    /// in another way than these settings ask for, one that it refuses.
+    #[doc(hidden)]
+    pub fn magic(&self) -> &'static [u8] {
+        let scheme = self.scheme.unwrap_or(Scheme::Alpha);
+        if self.options.read_unicode(scheme) { UNICODE_MAGIC } else { MAGIC }
+    }
+
+    /// Writes the header lines 1 to 6: everything before the expressions (spec model 9.1).
+    #[doc(hidden)]
+    pub fn write_numbers(&self, out: &mut Vec<u8>, name: &[u8]) {
+        let float = |out: &mut Vec<u8>, label: &str, value: f64| {
+            out.extend_from_slice(label.as_bytes());
+            cformat::fixed(out, value, 0, 6);
+        };
+        let integer = |out: &mut Vec<u8>, label: &str, value: u32| {
+            out.extend_from_slice(label.as_bytes());
+            cformat::decimal(out, i64::from(value.cast_signed()), 0);
+        };
+        out.extend_from_slice(self.magic());
+        out.push(b' ');
+        out.extend_from_slice(name);
+        out.extend_from_slice(if self.reference_only { b" (ref)\n" } else { b" \n" });
+        float(out, "# entropy ", self.divergence);
+        float(out, " logZ ", self.log_partition);
+        integer(out, " max_order ", u32::from(self.max_order));
+        let kind: &[u8] = if self.multinomial { b"multinomial" } else { b"hierarchical" };
+        out.extend_from_slice(b" type ");
+        out.extend_from_slice(kind);
+        integer(out, "\n# hash_size ", u32::from(self.bits));
+        integer(out, " features ", self.features);
+        integer(out, " unique_features ", self.unique_features);
+        integer(out, " documents ", self.documents);
+        float(out, "\n# shannon ", self.moments.shannon);
+        float(out, " shannon_s2 ", self.moments.shannon_variance);
+        float(out, "\n# alpha ", self.moments.alpha);
+        float(out, " beta ", self.moments.beta);
+        float(out, " mu ", self.moments.mu);
+        float(out, " s2 ", self.moments.variance);
+        out.extend_from_slice(b"\n# medialp ");
+        for mass in self.log_masses {
+            cformat::fixed(out, mass, 0, 6);
+            out.push(b' ');
+        }
+        out.push(b'\n');
+    }
+
+    /// Writes the lines behind the numbers: expressions, options and the end mark.
+    #[doc(hidden)]
+    pub fn write_settings(&self, out: &mut Vec<u8>, patterns: &[Vec<u8>]) {
+        for pattern in patterns {
+            out.extend_from_slice(b"# regex ");
+            out.extend_from_slice(pattern);
+            out.push(b'\n');
+        }
+        let scheme = self.scheme.unwrap_or(Scheme::Alpha);
+        let line = format!(
+            "# options {} {} 0 ({})\n",
+            self.options.bits().cast_signed(),
+            scheme as u8,
+            self.options.names(scheme)
+        );
+        out.extend_from_slice(line.as_bytes());
+        out.extend_from_slice(HEADER_END);
+    }
+
+    /// Reads a header from the beginning of `bytes`.
+    ///
+    /// # Errors
+    /// The line that cannot be read. Sizes are checked for plausibility, not against the file.
+    #[doc(hidden)]
+    pub fn parse(bytes: &[u8]) -> Result<ParsedHeader, HeaderFault> {
+        let mut lines = Lines { bytes, at: 0 };
+        let first = lines.next().unwrap_or_default();
+        if ![MAGIC, UNICODE_MAGIC].iter().any(|magic| first.starts_with(magic)) {
+            return Err(HeaderFault::Foreign);
+        }
+        let mut scan = Scan(lines.next().unwrap_or_default());
+        let second = (|| {
+            let divergence = scan.text("# entropy").float()?;
+            let log_partition = scan.text(" logZ").float()?;
+            let max_order = scan.text(" max_order").integer()?;
+            let kind = scan.text(" type").word()?;
+            let max_order = u8::try_from(max_order).ok().filter(|order| (1..8).contains(order))?;
+            // Written so that a NaN fails, too.
+            (log_partition.abs() <= MAX_LOG_PARTITION).then_some(())?;
+            Some((divergence, log_partition, max_order, kind.first() == Some(&b'm')))
+        })();
+        let (divergence, log_partition, max_order, multinomial) =
+            second.ok_or(HeaderFault::Line(2))?;
+        let mut scan = Scan(lines.next().unwrap_or_default());
+        let third = (|| {
+            let bits = scan.text("# hash_size").integer()?;
+            let features = scan.text(" features").integer()?;
+            let unique = scan.text(" unique_features").integer()?;
+            let documents = scan.text(" documents").integer()?;
+            let bits = u8::try_from(bits).ok().filter(|&bits| bits <= 30)?;
+            Some((bits, features, unique, documents))
+        })();
+        let (bits, features, unique_features, documents) = third.ok_or(HeaderFault::Line(3))?;
+        let mut scan = Scan(lines.next().unwrap_or_default());
+        let fourth = (|| {
+            let shannon = scan.text("# shannon").float()?;
+            Some((shannon, scan.text(" shannon_s2").float()?))
+        })();
+        let (shannon, shannon_variance) = fourth.ok_or(HeaderFault::Line(8))?;
+        let mut scan = Scan(lines.next().unwrap_or_default());
+        let fifth = (|| {
+            let alpha = scan.text("# alpha").float()?;
+            let beta = scan.text(" beta").float()?;
+            let mu = scan.text(" mu").float()?;
+            let variance = scan.text(" s2").float()?;
+            Some(Moments { shannon, shannon_variance, alpha, beta, mu, variance })
+        })();
+        let moments = fifth.ok_or(HeaderFault::Line(10))?;
+        let mut header = Self {
+            reference_only: first.strip_suffix(b"\n").unwrap_or(first).ends_with(b" (ref)"),
+            divergence,
+            log_partition,
+            max_order,
+            multinomial,
+            bits,
+            features: wrap(features),
+            unique_features: wrap(unique_features),
+            documents: wrap(documents),
+            moments,
+            log_masses: [0.0; MEDIA],
+            options: ModelOptions::default(),
+            scheme: None,
+        };
+        let mut patterns = Vec::new();
+        let mut other_lines = Vec::new();
+        let mut sum = None;
+        loop {
+            let from = lines.at;
+            let Some(line) = lines.next() else { break };
+            if line.starts_with(HEADER_END) {
+                break;
+            }
+            let text = line.strip_suffix(b"\n").unwrap_or(line);
+            if let Some(pattern) = text.strip_prefix(b"# regex ") {
+                patterns.push(pattern.to_vec());
+            } else if let Some(options) = text.strip_prefix(b"# options ") {
+                let mut scan = Scan(options);
+                if let (Some(bits), Some(scheme), Some(_), Some(_)) =
+                    (scan.integer(), scan.integer(), scan.integer(), scan.text(" (").word())
+                {
+                    header.options = ModelOptions::from_bits(wrap(bits));
+                    header.scheme = Scheme::by_number(scheme);
+                }
+            } else if text.starts_with(SUM_MARK) {
+                sum = Some((from, text));
+            } else {
+                other_lines.push(text.to_vec());
+            }
+        }
+        if sum.is_some_and(|(from, text)| !fits_checksum(&bytes[..lines.at], from, text)) {
+            return Err(HeaderFault::Sum);
+        }
+        // A first line that does not suit the settings is invalid.
+        if !first.starts_with(header.magic()) {
+            return Err(HeaderFault::Foreign);
+        }
+        Ok(ParsedHeader { header, patterns, other_lines, length: lines.at })
+    }
+}
+
+/// The low 32 bits: numbers are printed signed and counted unsigned.
+#[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // wrapping is the format
+const fn wrap(number: i64) -> u32 {
+    number as u32
+}
+
+/// Lines with their ends, in pieces of at most [`LINE_LIMIT`] bytes.
+struct Lines<'a> {
+    bytes: &'a [u8],
+    at: usize,
+}
+
+impl<'a> Iterator for Lines<'a> {
+    type Item = &'a [u8];
+
+    fn next(&mut self) -> Option<&'a [u8]> {
+        let rest = &self.bytes[self.at..];
+        let window = &rest[..rest.len().min(LINE_LIMIT)];
+        let end = window.iter().position(|&byte| byte == b'\n').map_or(window.len(), |at| at + 1);
+        self.at += end;
+        (end > 0).then_some(&window[..end])
+    }
+}
+
+/// Reads a line as C's `scanf` does: blanks match any white space, other text itself.
+struct Scan<'a>(&'a [u8]);
+
+impl<'a> Scan<'a> {
+    fn skip_blanks(&mut self) {
+        let blanks = self.0.iter().take_while(|&&byte| crate::token::class::is_space(byte));
+        self.0 = &self.0[blanks.count()..];
+    }
+
+    /// Passes over `text`; what follows a mismatch reads as nothing.
+    fn text(&mut self, text: &str) -> &mut Self {
+        for &expected in text.as_bytes() {
+            if expected == b' ' {
+                self.skip_blanks();
+            } else if self.0.first() == Some(&expected) {
+                self.0 = &self.0[1..];
+            } else {
+                self.0 = &[];
+            }
+        }
+        self
+    }
+
+    fn float(&mut self) -> Option<f64> {
+        self.skip_blanks();
+        let (value, length) = parse::strtod(self.0);
+        self.0 = &self.0[length..];
+        (length > 0).then_some(value)
+    }
+
+    fn integer(&mut self) -> Option<i64> {
+        self.skip_blanks();
+        let (value, length) = parse::strtol(self.0, parse::Base::Ten);
+        self.0 = &self.0[length..];
+        (length > 0).then_some(value)
+    }
+
+    fn word(&mut self) -> Option<&'a [u8]> {
+        self.skip_blanks();
+        let length =
+            self.0.iter().take_while(|&&byte| !crate::token::class::is_space(byte)).count();
+        let (word, rest) = self.0.split_at(length);
+        self.0 = rest;
+        (length > 0).then_some(word)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use dbacl_model::settings::ModelOption;
+
+    fn example() -> Header {
+        Header {
+            reference_only: false,
+            divergence: 20.449,
+            log_partition: -1.5,
+            max_order: 3,
+            multinomial: false,
+            bits: 15,
+            features: 678,
+            unique_features: 282,
+            documents: 0,
+            moments: Moments { alpha: f64::INFINITY, ..Moments::default() },
+            log_masses: [2.772589; MEDIA],
+            options: ModelOptions::default()
+                .with(ModelOption::Text)
+                .with(ModelOption::MailTHeaders),
+            scheme: Some(Scheme::Cef),
+        }
+    }
+
+    #[test]
+    fn what_is_printed_is_read_back() {
+        let mut text = Vec::new();
+        let header = example();
+        header.write_numbers(&mut text, b"dir/name");
+        let patterns = vec![b"([a-z]+)||123456789".to_vec()];
+        header.write_settings(&mut text, &patterns);
+        let length = text.len();
+        text.extend_from_slice(b"\x00\x01binary");
+        let parsed = Header::parse(&text).unwrap();
+        assert_eq!(parsed.length, length);
+        assert_eq!(parsed.patterns, patterns);
+        assert_eq!(parsed.header, Header { log_masses: [0.0; MEDIA], ..header });
+    }
+
+    #[test]
+    fn what_dbacl_1_14_1_would_misread_begins_with_another_line() {
+        let mut header = example();
+        let written = |header: &Header| {
+            let mut text = Vec::new();
+            header.write_numbers(&mut text, b"x");
+            header.write_settings(&mut text, &[]);
+            text
+        };
+        assert!(written(&header).starts_with(MAGIC));
+        header.options.insert(ModelOption::MailUnicode);
+        let text = written(&header);
+        assert!(text.starts_with(b"# dbacl 1.15 dlw unicode category x \n"));
+        assert_eq!(Header::parse(&text).unwrap().header.options, header.options);
+        // Each first line is refused with the settings of the other.
+        for (one, other) in [(UNICODE_MAGIC, MAGIC), (MAGIC, UNICODE_MAGIC)] {
+            let settings = if one == MAGIC { written(&example()) } else { text.clone() };
+            let false_line = [other, settings.strip_prefix(one).unwrap()].concat();
+            assert_eq!(Header::parse(&false_line).unwrap_err(), HeaderFault::Foreign);
+        }
+    }
+
+    #[test]
+    fn a_checksum_finds_any_changed_byte() {
+        let mut text = Vec::new();
+        let header = example();
+        header.write_numbers(&mut text, b"x");
+        header.write_settings(&mut text, &[b"([a-z]+)||123456789".to_vec()]);
+        let plain = Header::parse(&text).unwrap();
+        add_checksum(&mut text);
+        let parsed = Header::parse(&text).unwrap();
+        assert_eq!(parsed.length, text.len());
+        assert_eq!(ParsedHeader { length: plain.length, ..parsed }, plain);
+        // A change in the mark, or in the line end before it, hides the checksum line, and the rest
+        // is unchanged.
+        let mark = text.windows(SUM_MARK.len()).position(|at| at == SUM_MARK).unwrap();
+        let is_mark = |at: usize| (mark - 1..mark + SUM_MARK.len()).contains(&at);
+        for at in (0..text.len() - HEADER_END.len()).filter(|&at| !is_mark(at)) {
+            let mut damaged = text.clone();
+            damaged[at] ^= 1;
+            assert!(Header::parse(&damaged).is_err(), "byte {at}");
+        }
+    }
+
+    #[test]
+    fn a_checksum_is_renewed_where_there_is_one() {
+        let write = |name: &[u8]| {
+            let mut text = Vec::new();
+            example().write_numbers(&mut text, name);
+            example().write_settings(&mut text, &[]);
+            text
+        };
+        let mut plain = write(b"x");
+        renew_checksum(&mut plain);
+        assert_eq!(plain, write(b"x"));
+        let (mut text, mut other) = (write(b"x"), write(b"y"));
+        add_checksum(&mut text);
+        add_checksum(&mut other);
+        let at = text.iter().zip(&other).position(|(one, two)| one != two).unwrap();
+        text[at] = b'y';
+        assert_eq!(Header::parse(&text).unwrap_err(), HeaderFault::Sum);
+        renew_checksum(&mut text);
+        assert_eq!(text, other);
+    }
+
+    #[test]
+    fn faults_carry_the_number_of_their_line() {
+        let mut text = Vec::new();
+        example().write_numbers(&mut text, b"x");
+        example().write_settings(&mut text, &[]);
+        let text = String::from_utf8(text).unwrap();
+        for (from, to, fault) in [
+            ("1.14.1", "1.14", HeaderFault::Foreign),
+            ("max_order 3", "max_order x", HeaderFault::Line(2)),
+            ("max_order 3", "max_order 8", HeaderFault::Line(2)),
+            ("logZ -1.500000", "logZ -1e30", HeaderFault::Line(2)),
+            ("logZ -1.500000", "logZ 20000", HeaderFault::Line(2)),
+            ("logZ -1.500000", "logZ nan", HeaderFault::Line(2)),
+            ("logZ -1.500000", "logZ -inf", HeaderFault::Line(2)),
+            ("hash_size 15", "hash_size 40", HeaderFault::Line(3)),
+            ("# shannon", "# shannan", HeaderFault::Line(8)),
+            ("beta", "bete", HeaderFault::Line(10)),
+        ] {
+            let damaged = text.replacen(from, to, 1);
+            assert_eq!(Header::parse(damaged.as_bytes()), Err(fault), "{from} -> {to}");
+        }
+    }
+}

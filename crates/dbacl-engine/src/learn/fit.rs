@@ -1,0 +1,400 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+//! The maximum-entropy fit: computes weights from counts, one order after the other (spec model 7).
+//!
+//! The weights of an order change in groups (`Groups`). All weights lie on a grid of 1/32, so sums
+//! of weights and maxima are integers and exact in any order; only the sum of exponentials runs as
+//! specified, over all features, with one term a group.
+
+use super::groups::{Groups, Scale};
+use super::orders::{Orders, Slots};
+use super::prepare::{Preparation, words};
+use super::round::{Change, limited, round};
+use super::state::LearningState;
+use super::table::{AHEAD, Place};
+use super::tokens::TokenList;
+use super::weights::{SlotWeights, Weights};
+use super::{LearnSettings, Preload, Progress};
+use crate::alloc_hints::prefetch;
+use crate::error::{Error, Result};
+use crate::token::id::FeatureId;
+use dbacl_model::digram::DigramTable;
+use dbacl_model::medium::MEDIA;
+use dbacl_model::settings::ModelOption;
+use dbacl_numeric::cformat::fixed_text;
+use dbacl_numeric::elementary::{exp, log, narrow};
+use dbacl_numeric::exponentials::{Exponentials, StepExponentials};
+use dbacl_numeric::quantize::QuantWeight;
+
+/// The results of the fit besides the weights.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Fitted {
+    /// log Z of the highest order, nats.
+    pub log_partition: f64,
+    /// Kullback-Leibler divergence from the reference measure, nats.
+    pub divergence: f64,
+}
+
+/// When the iteration of an order stops.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Tolerances {
+    pub(super) divergence: f64,
+    pub(super) lambda: f64,
+    pub(super) log_partition: f64,
+    pub(super) several_passes: bool,
+}
+
+impl Tolerances {
+    pub(super) fn of(quality: Option<u8>, preloaded: bool) -> Self {
+        let (lambda, log_partition, several_passes) = match quality {
+            None if preloaded => (0.03125, 0.05, false),
+            None | Some(1) => (0.05, 0.05, false),
+            Some(2) => (0.03125, 0.05, false),
+            Some(3) => (0.03125, 0.01, false),
+            Some(_) => (0.03125, 0.01, true),
+        };
+        Self { divergence: 0.01, lambda, log_partition, several_passes }
+    }
+
+    /// Whether a round changed so much that another is needed.
+    fn ask_for_more(&self, divergence: f64, delta: f64, log_partition: f64) -> bool {
+        divergence > self.divergence || delta > self.lambda || log_partition > self.log_partition
+    }
+}
+
+/// Fits the weights of all orders.
+///
+/// # Errors
+/// [`Error::Numeric`] when the log-partition leaves the range of numbers.
+pub fn fit(
+    state: &LearningState,
+    settings: &LearnSettings,
+    digrams: &DigramTable,
+    preload: Option<&Preload>,
+    progress: &mut Progress<'_>,
+) -> Result<(Fitted, Weights)> {
+    let mut weights = Weights::new(state);
+    if let Some(preload) = preload {
+        weights.preload(state, preload, progress);
+    }
+    let tolerances = Tolerances::of(settings.quality, preload.is_some());
+    let multinomial = state.is_multinomial();
+    let highest = if multinomial { 1 } else { state.max_order };
+    let several = tolerances.several_passes && !multinomial && state.max_order != 1;
+    let preparation = Preparation::new(state, digrams);
+    // Damaged counts may have a highest order of 0.
+    let orders = Orders::of(&state.table, state.max_order.max(highest));
+    let scale_of = |order| Scale {
+        order,
+        total: state.total_of[usize::from(order)],
+        cut: cut_off(state.min_count, state.max_count),
+    };
+    let room = (1..=highest).map(|order| orders.length(order)).max().unwrap_or(0);
+    let mut groups = Groups::with_room(room, scale_of(1));
+    let mut exponentials = Exponentials::default();
+    let mut fitted = Fitted { log_partition: 0.0, divergence: 0.0 };
+    let mut previous = 0.0;
+    let mut forward = true;
+    progress.say(|| "now maximizing model entropy".into());
+    for _ in 0..if several { 50 } else { 1 } {
+        // Sum of weight times count over the orders below, steps; exact.
+        let mut weight_of_lower = 0;
+        let mut reach = Reach::default();
+        reach.note(&weights, orders.slots(0));
+        for order in 1..=highest {
+            let slots = orders.slots(order);
+            preparation.prepare(state, &mut weights, order, slots.clone());
+            let log_below = lower_orders(&weights, &orders, order, &reach, &mut exponentials);
+            let occurrences = state.total_of[usize::from(order)];
+            let total = f64::from(occurrences);
+            let extra = if order == 1 { 0.0 } else { steps_to_nats(weight_of_lower) / total };
+            if state.options.has(ModelOption::ReferenceOnly) {
+                break;
+            }
+            progress.say(|| {
+                let unique = state.unique[usize::from(order)];
+                let kappa = fixed_text(kappa(state, &weights, order), 0, 6);
+                format!(
+                    "* optimizing order {order} weights ({occurrences} tokens, {unique} unique, \
+                     kappa = {kappa})"
+                )
+            });
+            groups.start(scale_of(order));
+            for at in slots.clone() {
+                groups.push(state.table.count(at), weights.slots()[at]);
+            }
+            let suffixes = || slots.clone().map(|at| weights.slots()[at].suffix);
+            let is_heard = progress.is_heard();
+            let is_enough = |change: Change| {
+                !is_heard && (change.least > tolerances.lambda || change.most <= tolerances.lambda)
+            };
+            let mut sums = OrderFit::new(&mut groups, total, log_below, &mut exponentials);
+            let mut z = sums.log_partition(forward)?;
+            let mut divergence = sums.divergence(z);
+            forward = !forward;
+            for _ in 0..50 {
+                let (old_z, old_divergence) = (z, divergence);
+                let delta = sums.update(z, forward, suffixes, is_enough)?;
+                z = sums.log_partition(forward)?;
+                divergence = sums.divergence(z);
+                forward = !forward;
+                progress.say(|| {
+                    format!(
+                        "entropy change {} --> {} ({}, {})",
+                        fixed_text(old_divergence + extra, 0, 6),
+                        fixed_text(divergence + extra, 0, 6),
+                        fixed_text(delta, 10, 6),
+                        fixed_text((z - old_z).abs(), 10, 6)
+                    )
+                });
+                let change = (old_divergence - divergence).abs();
+                if !tolerances.ask_for_more(change, delta, (z - old_z).abs()) {
+                    break;
+                }
+            }
+            weight_of_lower += sums.weight;
+            weights.store(slots.clone(), groups.lambdas());
+            if order < highest {
+                reach.note(&weights, slots);
+            }
+            fitted = Fitted { log_partition: z, divergence: divergence + extra };
+        }
+        if (1.0 - previous / fitted.log_partition).abs() < 0.01 {
+            break;
+        }
+        previous = fitted.log_partition;
+    }
+    Ok((fitted, weights))
+}
+
+/// Features with this count or a lower one get no weight (spec model 7.2).
+#[allow(clippy::cast_sign_loss)] // wraps on purpose, as dbacl 1.14.1 does
+pub(super) const fn cut_off(min_count: i32, max_count: u32) -> u32 {
+    if min_count >= 0 { min_count as u32 } else { (min_count as u32).wrapping_add(max_count) }
+}
+
+/// By order R, the largest `R l + R s + d` of weighty features of the orders fitted so far, steps;
+/// at least 0.
+#[derive(Debug, Default)]
+struct Reach([i32; 8]);
+
+impl Reach {
+    /// Updates the reach with the features in `slots`.
+    fn note(&mut self, weights: &Weights, slots: Slots<'_>) {
+        for at in slots {
+            let SlotWeights { lambda, suffix, reference } = weights.slots()[at];
+            if lambda == 0 {
+                continue;
+            }
+            let rise = i32::from(lambda) + i32::from(suffix);
+            for (order, max) in (0..).zip(&mut self.0) {
+                *max = (*max).max(order * rise - i32::from(reference));
+            }
+        }
+    }
+}
+
+/// Log mass of everything below `order`: maximum first, then the sum in hash order. As in dbacl
+/// 1.14.1, the sum starts from 1 and not from exp(-max).
+fn lower_orders(
+    weights: &Weights,
+    orders: &Orders,
+    order: u8,
+    reach: &Reach,
+    exponentials: &mut Exponentials,
+) -> f64 {
+    if order <= 1 {
+        return 0.0;
+    }
+    let max = f64::from(reach.0[usize::from(order)]) / 32.0;
+    exponentials.set_shift(max);
+    let lower = orders.slots_of(0..order).map(|at| weights.slots()[at]);
+    let lower = lower.filter(|slot| slot.lambda > 0);
+    let lower = lower.map(|slot| (slot.exponent(order), i32::from(order) * i32::from(slot.lambda)));
+    let mut g = 1.0f64;
+    exponentials.differences(lower, |term| g += term);
+    max + log(g)
+}
+
+/// Whole steps of 1/32 nat, below 2^53 of them, as nats; exact.
+#[allow(clippy::cast_precision_loss)]
+fn steps_to_nats(steps: u64) -> f64 {
+    steps as f64 / 32.0
+}
+
+/// Mass of the reference measure on the features of up to `order`, in order of first appearance;
+/// shown in progress texts only.
+fn kappa(state: &LearningState, weights: &Weights, order: u8) -> f64 {
+    let (table, mut kappa) = (&state.table, 0.0);
+    if let TokenList::Terms(list) = &state.tokens
+        && !state.is_multinomial()
+    {
+        // These features are sorted by their numbers of words.
+        let mut exponentials = StepExponentials::default();
+        let mut candidates = [0; AHEAD];
+        for ids in list.ids.chunks(AHEAD) {
+            for &id in ids {
+                table.prefetch(id);
+            }
+            for (candidate, &id) in candidates.iter_mut().zip(ids) {
+                *candidate = table.candidate(id);
+                prefetch(weights.slots(), *candidate);
+            }
+            for (&candidate, &id) in candidates.iter().zip(ids) {
+                if let Place::Found(at) = table.place_from(candidate, id)
+                    && table.head(at).order() <= order
+                {
+                    kappa += exponentials.get(-i32::from(weights.slots()[at].reference));
+                }
+            }
+        }
+        return kappa;
+    }
+    state.tokens.for_each(table, |body, medium| {
+        if let Place::Found(at) = table.place(FeatureId::of(body, medium)) {
+            let of = table.head(at).order();
+            if words(body) == usize::from(of) && of <= order {
+                kappa += exp(weights.log_reference(at));
+            }
+        }
+    });
+    kappa
+}
+
+/// The fit of one order.
+struct OrderFit<'a> {
+    groups: &'a mut Groups,
+    /// Log mass of everything below the order, nats.
+    log_below: f64,
+    /// Occurrences of the order.
+    total: f64,
+    /// Largest `R l + R s + d`, steps.
+    max: i32,
+    /// Sum of weight times count, steps; as of the last log-partition.
+    weight: u64,
+    exponentials: &'a mut Exponentials,
+    /// What a member of each group adds to the sum of exponentials.
+    terms: Vec<f64>,
+    /// The weights of the groups before the round that is under way.
+    before: Vec<u16>,
+}
+
+impl<'a> OrderFit<'a> {
+    fn new(
+        groups: &'a mut Groups,
+        total: f64,
+        log_below: f64,
+        exponentials: &'a mut Exponentials,
+    ) -> Self {
+        let max = groups.max();
+        let (terms, before) = (Vec::new(), Vec::new());
+        Self { groups, log_below, total, max, weight: 0, exponentials, terms, before }
+    }
+
+    /// log Z divided by the order, nats. The sum runs over the slots of the table from the first to
+    /// the last if `forward`, else from the last to the first.
+    fn log_partition(&mut self, forward: bool) -> Result<f64> {
+        let max = f64::from(self.max) / 32.0;
+        let m = if max > self.log_below { max } else { self.log_below };
+        self.exponentials.set_shift(m);
+        let order = i32::from(self.groups.order());
+        let list = self.groups.list();
+        let items = list.iter().map(|group| (group.exponent, order * i32::from(group.lambda)));
+        self.terms.clear();
+        self.terms.reserve(list.len());
+        self.exponentials.differences(items, |term| self.terms.push(term));
+        let mut sum = exp(self.log_below - m);
+        let mut add = |&group: &u32| sum += self.terms[group as usize];
+        if forward {
+            self.groups.members().iter().for_each(&mut add);
+        } else {
+            self.groups.members().iter().rev().for_each(&mut add);
+        }
+        self.weight = self.groups.weight();
+        let z = (m + log(sum)) / f64::from(order);
+        if z.is_nan() {
+            return Err(Error::Numeric("sorry, partition function went kaboom.".into()));
+        }
+        Ok(z)
+    }
+
+    /// Divergence of this order from the reference measure, nats.
+    fn divergence(&self, z: f64) -> f64 {
+        -z + steps_to_nats(self.weight) / self.total
+    }
+
+    /// One round: every weight moves towards the value that its count demands under log-partition
+    /// `z`. Returns the largest change, nats, as exactly as `is_enough` demands; `suffixes` has the
+    /// suffix sums of all features in hash order.
+    fn update<I: Iterator<Item = u16>>(
+        &mut self,
+        z: f64,
+        forward: bool,
+        suffixes: impl Fn() -> I,
+        is_enough: impl Fn(Change) -> bool,
+    ) -> Result<f64> {
+        if !(z.is_finite() && self.groups.is_finite) {
+            self.groups.part_all(suffixes());
+            return self.update_carefully(z, forward);
+        }
+        let moved = round(self.groups, &mut self.before, z, suffixes, is_enough);
+        self.max = moved.max;
+        Ok(moved.change.most)
+    }
+
+    /// The same when numbers are not finite, feature by feature: a weight that is not a number
+    /// stays, and the log-partition is worked out again.
+    #[cold]
+    fn update_carefully(&mut self, mut z: f64, forward: bool) -> Result<f64> {
+        let mut delta = 0.0f64;
+        for k in 0..self.groups.list().len() {
+            let group = self.groups.list()[k];
+            let old = f64::from(group.lambda) / 32.0;
+            let new = group.wanted(z);
+            if new.is_nan() {
+                self.max = self.groups.max();
+                z = self.log_partition(forward)?;
+                continue;
+            }
+            let new = limited(new, old);
+            let change = (new - old).abs();
+            delta = if change > delta { change } else { delta };
+            self.groups.list_mut()[k].lambda = QuantWeight::from_weight(narrow(new)).0;
+        }
+        self.max = self.groups.max();
+        Ok(delta)
+    }
+}
+
+/// Probability mass of each medium under the model (spec model 7.5).
+pub fn class_masses(state: &LearningState, weights: &Weights, log_partition: f64) -> [f64; MEDIA] {
+    let mut masses = [1.0 / 16.0; MEDIA];
+    let order = state.max_order;
+    let mut exponentials = StepExponentials::default();
+    let only_medium = state.only_medium();
+    for (cell, slot) in state.table.cells().zip(weights.slots()) {
+        if slot.lambda > 0 && !cell.is_empty() {
+            let steps = slot.exponent(order);
+            let rise = i32::from(order) * i32::from(slot.lambda);
+            let medium = only_medium.unwrap_or_else(|| state.medium(&cell));
+            masses[medium.index()] += exponentials.get(steps + rise) - exponentials.get(steps);
+        }
+    }
+    masses.map(|mass| mass * exp(-log_partition))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use dbacl_model::settings::{ModelOptions, Scheme};
+
+    #[test]
+    fn counts_with_a_highest_order_of_zero_are_fitted() {
+        let options = ModelOptions::default().with(ModelOption::Multinomial);
+        let settings = LearnSettings::plain(3, None, options);
+        let state = LearningState::new(3, options, Scheme::Alpha, 0);
+        assert_eq!(state.max_order, 0);
+        let digrams = DigramTable::zero();
+        let fitted = fit(&state, &settings, &digrams, None, &mut Progress::silent());
+        assert!(fitted.is_ok());
+    }
+}

@@ -1,0 +1,249 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+//! The features of one order, in groups whose weights change alike.
+//!
+//! A round of the fit demands the weight `(log count - log total - d) / R + z - s`, which is `(log
+//! count - log total - e) / R + z` with `e = R s + d`. So count and `e` decide, and both lie on a
+//! grid. Millions of features fall into some ten thousand groups of equal count, `e` and weight.
+//!
+//! In floating-point numbers the two forms differ by some last places, so members of a group with
+//! different suffix sums may get different weights. Such a group is split ([`Groups::part`]).
+
+use super::weights::SlotWeights;
+use crate::alloc_hints::with_memory;
+use dbacl_numeric::elementary::log;
+use dbacl_numeric::logarithms::CountLogs;
+use dbacl_numeric::quantize::QuantWeight;
+use hashbrown::{HashMap, HashTable};
+
+/// Numbers that all features of an order share.
+#[derive(Debug, Clone, Copy)]
+pub struct Scale {
+    /// The order R.
+    pub order: u8,
+    /// Occurrences of the order.
+    pub total: u32,
+    /// Features with this count or a lower one get no weight.
+    pub cut: u32,
+}
+
+/// Features with the same count, exponent and weight.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Group {
+    /// `(log count - log total - d) / R`, nats, for the d that can only be used with `suffix`.
+    base: f64,
+    /// Occurrences of all members.
+    occurrences: u64,
+    /// Occurrences of each.
+    pub count: u32,
+    /// `R s + d`, for the suffix sum s and the log reference weight d; steps of 1/32 nat.
+    pub exponent: i32,
+    /// The suffix sum of the first member, steps.
+    suffix: u16,
+    /// The weight l, steps.
+    pub lambda: u16,
+    /// Whether the members are cut off: their weight is 0.
+    is_cut: bool,
+    /// Whether there are members with other suffix sums, whose weights may differ by some last
+    /// places.
+    pub is_mixed: bool,
+}
+
+impl Group {
+    /// The weight that the count of the first member demands under the log-partition `z`, nats.
+    #[inline]
+    pub fn wanted(&self, z: f64) -> f64 {
+        if self.is_cut {
+            return 0.0;
+        }
+        self.base + z - f64::from(self.suffix) / 32.0
+    }
+
+    /// `R l + R s + d` for order R, steps.
+    #[inline]
+    pub fn reach(&self, order: u8) -> i32 {
+        self.exponent + i32::from(order) * i32::from(self.lambda)
+    }
+}
+
+/// The groups of an order's features, and which feature is in which.
+#[derive(Debug, Clone)]
+pub struct Groups {
+    scale: Scale,
+    log_total: f64,
+    logs: CountLogs,
+    list: Vec<Group>,
+    /// The group of each feature, in hash order.
+    members: Vec<u32>,
+    /// Groups by count, exponent and weight.
+    index: HashTable<u32>,
+    /// Whether all bases are finite.
+    pub is_finite: bool,
+}
+
+/// A hash of count, exponent and weight in 64 bits.
+#[inline]
+fn hash_of(count: u32, exponent: i32, lambda: u16) -> u64 {
+    let key = u64::from(count) << 32 | u64::from(exponent.cast_unsigned());
+    let product = u128::from(key ^ u64::from(lambda) << 40) * 0x9e37_79b9_7f4a_7c15;
+    #[allow(clippy::cast_possible_truncation)] // the middle of the product
+    let hash = (product >> 32) as u64;
+    hash
+}
+
+impl Groups {
+    /// No features yet, but room for `length` of them.
+    pub fn with_room(length: usize, scale: Scale) -> Self {
+        let mut groups = Self {
+            scale,
+            log_total: 0.0,
+            logs: CountLogs::default(),
+            list: Vec::new(),
+            members: with_memory(length),
+            index: HashTable::new(),
+            is_finite: true,
+        };
+        groups.start(scale);
+        groups
+    }
+
+    /// Forgets all features, to begin with those of another scale.
+    pub fn start(&mut self, scale: Scale) {
+        self.list.clear();
+        self.members.clear();
+        self.index.clear();
+        self.is_finite = true;
+        self.log_total = log(f64::from(scale.total));
+        self.scale = scale;
+    }
+
+    /// Adds a feature.
+    ///
+    /// # Panics
+    /// Beyond 2^32 features, more than a table takes.
+    #[inline]
+    pub fn push(&mut self, count: u32, slot: SlotWeights) {
+        let exponent = slot.exponent(self.scale.order);
+        let lambda = slot.lambda;
+        let list = &self.list;
+        let is_it = |&group: &u32| {
+            let group = &list[group as usize];
+            (group.count, group.exponent, group.lambda) == (count, exponent, lambda)
+        };
+        let found = self.index.find(hash_of(count, exponent, lambda), is_it).copied();
+        let group = found.unwrap_or_else(|| self.add_group(count, slot));
+        self.members.push(group);
+        let group = &mut self.list[group as usize];
+        group.occurrences += u64::from(count);
+        group.is_mixed |= group.suffix != slot.suffix && !group.is_cut;
+    }
+
+    #[cold]
+    fn add_group(&mut self, count: u32, slot: SlotWeights) -> u32 {
+        let SlotWeights { lambda, suffix, .. } = slot;
+        let group = self.new_group(count, slot.exponent(self.scale.order), lambda, suffix);
+        let number = self.add(group);
+        let list = &self.list;
+        let hash = |&group: &u32| {
+            let Group { count, exponent, lambda, .. } = list[group as usize];
+            hash_of(count, exponent, lambda)
+        };
+        self.index.insert_unique(hash(&number), number, hash);
+        number
+    }
+
+    /// A group without members.
+    fn new_group(&mut self, count: u32, exponent: i32, lambda: u16, suffix: u16) -> Group {
+        let order = self.scale.order;
+        let reference = i32::from(order) * i32::from(suffix) - exponent;
+        let reference = u16::try_from(reference).expect("it was stored in 16 bits");
+        let log_reference = f64::from(QuantWeight(reference).log_probability());
+        let log_count = self.logs.of(f64::from(count));
+        let base = (log_count - self.log_total - log_reference) / f64::from(order);
+        self.is_finite &= base.is_finite();
+        let is_cut = count <= self.scale.cut;
+        Group { base, occurrences: 0, count, exponent, suffix, lambda, is_cut, is_mixed: false }
+    }
+
+    fn add(&mut self, group: Group) -> u32 {
+        let number = u32::try_from(self.list.len()).expect("fewer than 2^32 features");
+        self.list.push(group);
+        number
+    }
+
+    /// The order R.
+    pub const fn order(&self) -> u8 {
+        self.scale.order
+    }
+
+    /// The groups.
+    pub fn list(&self) -> &[Group] {
+        &self.list
+    }
+
+    /// The same, to change weights.
+    pub fn list_mut(&mut self) -> &mut [Group] {
+        &mut self.list
+    }
+
+    /// The group of each feature, in hash order.
+    pub fn members(&self) -> &[u32] {
+        &self.members
+    }
+
+    /// The weights of all features in hash order, steps.
+    pub fn lambdas(&self) -> impl ExactSizeIterator<Item = u16> {
+        self.members.iter().map(|&group| self.list[group as usize].lambda)
+    }
+
+    /// The largest `R l + R s + d`, steps.
+    pub fn max(&self) -> i32 {
+        let order = self.scale.order;
+        self.list.iter().map(|group| group.reach(order)).max().unwrap_or(i32::MIN)
+    }
+
+    /// Sum of weight times count over all features, steps.
+    pub fn weight(&self) -> u64 {
+        self.list.iter().map(|group| u64::from(group.lambda) * group.occurrences).sum()
+    }
+
+    /// Splits the mixed groups in `which` by the suffix sums of their members; `suffixes` has those
+    /// of all features in hash order.
+    pub fn part(&mut self, which: &[u32], suffixes: impl Iterator<Item = u16>) {
+        let mut is_parting = vec![false; self.list.len()];
+        for &group in which {
+            is_parting[group as usize] = true;
+            self.list[group as usize].is_mixed = false;
+        }
+        let mut parts: HashMap<(u32, u16), u32> = HashMap::new();
+        for (k, suffix) in suffixes.enumerate().take(self.members.len()) {
+            let number = self.members[k];
+            let group = self.list[number as usize];
+            if !is_parting.get(number as usize).is_some_and(|&parting| parting)
+                || group.suffix == suffix
+            {
+                continue;
+            }
+            let part = parts.get(&(number, suffix)).copied().unwrap_or_else(|| {
+                let part = self.new_group(group.count, group.exponent, group.lambda, suffix);
+                let part = self.add(part);
+                parts.insert((number, suffix), part);
+                part
+            });
+            self.members[k] = part;
+            self.list[part as usize].occurrences += u64::from(group.count);
+            self.list[number as usize].occurrences -= u64::from(group.count);
+        }
+    }
+
+    /// Makes each feature a group of its own, in hash order; `suffixes` has their suffix sums.
+    pub fn part_all(&mut self, suffixes: impl Iterator<Item = u16>) {
+        let members = std::mem::take(&mut self.members);
+        let list = std::mem::take(&mut self.list);
+        for (&number, suffix) in members.iter().zip(suffixes) {
+            let Group { count, exponent, lambda, .. } = list[number as usize];
+            let group = self.new_group(count, exponent, lambda, suffix);
+            let number = self.add(Group { occurrences: u64::from(count), ..group });
+            self.members.push(number);
+        }
+    }
+}

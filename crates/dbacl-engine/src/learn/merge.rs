@@ -1,0 +1,219 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+//! Merges the counts of two parts of an input that were read side by side. The result is what one
+//! pass over the whole input gives.
+//!
+//! The table depends only on the order of first appearance. So the features of the later part are
+//! added behind those of the earlier one, in the order of the later part, each with all its
+//! occurrences.
+
+use super::counter::Counter;
+use super::table::{AHEAD, Head, Place};
+use super::tokens::{TermList, TokenList};
+use crate::error::WarningSink;
+use crate::token::lexicon::TermId;
+
+/// The fewest bits with which the table of a later part begins. A smaller table can fill to the
+/// last slot, and features that find no empty slot are not counted at all.
+pub const SMALLEST_BITS: u8 = 5;
+
+impl Counter {
+    /// Adds the counts of `later`, as if its documents had been counted after those of this
+    /// counter. `later` began empty, and both count words.
+    ///
+    /// Returns whether that was possible; if not, nothing has changed. It is impossible if
+    /// documents are measured, features are decimated, a counter might run over, or `later` had no
+    /// room for a feature.
+    pub fn merge(&mut self, mut later: Self, warnings: WarningSink<'_>) -> bool {
+        self.end_of_words(warnings);
+        self.settle_document(warnings);
+        later.end_of_words(&mut |_| {});
+        later.settle_document(&mut |_| {});
+        if !self.takes(&later) {
+            return false;
+        }
+        let TokenList::Terms(theirs) = later.state.tokens.take() else { return false };
+        let TokenList::Terms(mut ours) = self.state.tokens.take() else { return false };
+        let numbers = ours.adopt(&theirs);
+        if let (Some(engine), Some(other)) = (&mut self.engine, &later.engine) {
+            engine.spend(other.spent());
+        }
+        self.add_features(&later, &theirs, &numbers, &mut ours, warnings);
+        self.link_features(&later, &theirs, &numbers, &mut ours);
+        self.state.tokens = TokenList::Terms(ours);
+        true
+    }
+
+    fn takes(&self, later: &Self) -> bool {
+        let is_plain = |counter: &Self| {
+            !counter.is_muted() && !counter.decimates() && !counter.state.measures_entropy()
+        };
+        let (Some(engine), Some(other)) = (&self.engine, &later.engine) else { return false };
+        is_plain(self)
+            && is_plain(later)
+            && later.state.total_of[0] == 0
+            && later.state.table.bits() >= SMALLEST_BITS
+            && u64::from(self.state.total) + u64::from(later.state.total) < u64::from(u32::MAX)
+            && other.spent() < engine.left()
+    }
+
+    fn add_features(
+        &mut self,
+        later: &Self,
+        theirs: &TermList,
+        numbers: &[TermId],
+        ours: &mut TermList,
+        warnings: WarningSink<'_>,
+    ) {
+        for (k, &id) in theirs.ids.iter().enumerate() {
+            if let Some(&next) = theirs.ids.get(k + AHEAD) {
+                self.state.table.prefetch(next);
+                later.state.table.prefetch(next);
+            }
+            let Place::Found(at) = later.state.table.place(id) else { continue };
+            let cell = later.state.table.cell(at);
+            let first = numbers[cell.head.payload() as usize];
+            let head = Head::new(cell.head.order(), first.0);
+            let (place, is_new) = self.place(id, head, cell.suffix, warnings);
+            if is_new {
+                ours.append(id);
+            }
+            if let Some(at) = place {
+                self.add_occurrences(at, cell.count, warnings);
+            }
+        }
+    }
+
+    /// Links the n-grams that came with `later` to their suffixes, from the shortest up; those that
+    /// cannot be linked are spelled out.
+    fn link_features(
+        &mut self,
+        later: &Self,
+        theirs: &TermList,
+        numbers: &[TermId],
+        ours: &mut TermList,
+    ) {
+        let from = &later.state.table;
+        let into = &mut self.state.table;
+        if later.state.max_order < 2 {
+            return;
+        }
+        // For each slot of `later`, whether its feature has the same text as the feature with that
+        // id in this table.
+        let mut same = vec![false; from.size()];
+        let mut words = Vec::new();
+        for order in 1..=later.state.max_order {
+            for (at, cell) in from.cells().enumerate() {
+                if at + AHEAD < from.size() {
+                    into.prefetch(from.id(at + AHEAD));
+                }
+                if cell.is_empty() || cell.head.order() != order {
+                    continue;
+                }
+                let Place::Found(slot) = into.place(cell.id) else { continue };
+                let here = into.head(slot);
+                if here.order() != order
+                    || here.payload() != numbers[cell.head.payload() as usize].0
+                    || here.is_spelled()
+                {
+                    continue;
+                }
+                let is_known = order == 1
+                    || cell.head.is_linked()
+                        && from.place(cell.suffix).found().is_some_and(|suffix| same[suffix]);
+                same[at] = is_known && (order == 1 || into.suffix(slot) == cell.suffix);
+                if order == 1 || here.is_linked() {
+                    continue;
+                }
+                // A feature that is neither linked nor spelled came with the later part.
+                if same[at] {
+                    into.set_head(slot, here.linked());
+                } else {
+                    theirs.spell(from, at, &mut words);
+                    for word in &mut words {
+                        *word = numbers[word.index()];
+                    }
+                    into.set_head(slot, here.spelled());
+                    ours.keep_spelling(cell.id, &words);
+                }
+            }
+        }
+    }
+}
+
+impl TermList {
+    /// Adds the words of `other` and their occurrences; returns their numbers here.
+    fn adopt(&mut self, other: &Self) -> Vec<TermId> {
+        let adopt = |at: u32| {
+            let term = TermId(at);
+            let number = self.intern(other.lexicon.word(term), other.lexicon.medium(term));
+            let times = &mut self.uses[number.index()].times;
+            *times = times.saturating_add(other.uses[term.index()].times);
+            number
+        };
+        (0u32..).take(other.lexicon.len()).map(adopt).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::learn::LearnSettings;
+    use crate::learn::state::LearningState;
+    use crate::token::tokenizer::Tokenizer;
+    use dbacl_model::medium::Medium;
+    use dbacl_model::settings::{ModelOption, ModelOptions, Scheme};
+    use proptest::prelude::*;
+
+    fn counter(order: u8, bits: u8, max_bits: Option<u8>) -> Counter {
+        let options = ModelOptions::default().with(ModelOption::Text);
+        let settings = LearnSettings::plain(bits, max_bits, options);
+        let state = LearningState::new(bits, options, Scheme::Alpha, 0);
+        let mut counter = Counter::new(state, &settings, false);
+        assert!(counter.expect_words(order));
+        counter
+    }
+
+    fn read(counter: &mut Counter, lines: &[String], order: u8) {
+        let mut tokenizer = Tokenizer::new(Scheme::Alpha, false, false, order);
+        for line in lines {
+            let mut line = line.clone().into_bytes();
+            tokenizer.line(&mut line, &mut counter.words(Medium::TEXT, &mut |_| {}));
+            counter.end_of_words(&mut |_| {});
+        }
+        counter.end_of_file(&mut |_| {});
+    }
+
+    proptest! {
+        #[test]
+        fn merged_parts_are_one_pass(
+            lines in proptest::collection::vec("([a-c]{1,3} ){0,9}[a-f]{0,3}\n", 2..40),
+            cut in 0..40usize,
+            order in 1..=4u8,
+            bits in 2..6u8,
+            more in 0..6u8,
+        ) {
+            let cut = cut.min(lines.len());
+            let mut whole = counter(order, bits, Some(bits + more));
+            read(&mut whole, &lines, order);
+            let mut merged = counter(order, bits, Some(bits + more));
+            read(&mut merged, &lines[..cut], order);
+            let mut later = counter(order, SMALLEST_BITS, Some(20));
+            read(&mut later, &lines[cut..], order);
+            let is_merged = merged.merge(later, &mut |_| {});
+            prop_assert!(is_merged);
+            let mut whole = whole.into_state(&mut |_| {});
+            let mut merged = merged.into_state(&mut |_| {});
+            prop_assert!(whole.table.cells().map(|c| (c.id, c.count, c.head.order())).eq(
+                merged.table.cells().map(|c| (c.id, c.count, c.head.order()))
+            ));
+            let texts = |state: &LearningState| state.tokens.to_texts(&state.table);
+            prop_assert_eq!(texts(&whole), texts(&merged));
+            prop_assert_eq!(whole.characters.cells(), merged.characters.cells());
+            let numbers = |state: &mut LearningState| {
+                let largest = (state.max_count, state.max_order);
+                (state.total, state.total_of, state.unique, state.used, largest)
+            };
+            prop_assert_eq!(numbers(&mut whole), numbers(&mut merged));
+        }
+    }
+}

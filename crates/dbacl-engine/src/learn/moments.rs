@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+//! Entropies of documents, and the gamma distribution of their divergences (spec model 8.2).
+
+use super::fit::Fitted;
+use super::state::LearningState;
+use super::weights::Weights;
+use super::{LearnSettings, Progress};
+use dbacl_model::moments::Moments;
+use dbacl_numeric::cformat;
+use dbacl_numeric::elementary::{bits, count_f32, log};
+use dbacl_numeric::logarithms::CountLogs;
+
+/// The statistics of the documents in `state`. Sums run in hash order, then in the order of the
+/// reservoir's places and of their tokens.
+pub fn measure(
+    state: &LearningState,
+    settings: &LearnSettings,
+    fitted: &Fitted,
+    weights: &Weights,
+    progress: &mut Progress<'_>,
+) -> Moments {
+    let mut moments = Moments::default();
+    let n = f64::from(state.documents);
+    if state.measures_entropy() && state.documents > 1 {
+        let sum = state.negative_entropy_sum;
+        moments.shannon = 0.0 + -(sum / n);
+        moments.shannon_variance = (n * state.squared_entropy_sum - sum * sum) / (n * (n - 1.0));
+    } else {
+        let (mut e, mut logs) = (0.0f64, CountLogs::default());
+        for cell in state.table.used().filter(|cell| cell.head.order() == state.max_order) {
+            let count = f64::from(count_f32(cell.count));
+            e += logs.of(count) * count;
+        }
+        let total = state.total;
+        moments.shannon = -(e / f64::from(total) - log(f64::from(count_f32(total))));
+    }
+    if settings.confidence && state.documents > 0 {
+        measure_divergence(&mut moments, state, fitted, weights, n, progress);
+    }
+    progress.say(|| {
+        let mut text = format!("documents {}", state.documents).into_bytes();
+        for (name, value) in [
+            (" shannon ", moments.shannon),
+            (" mu ", moments.mu),
+            (" s2 ", moments.variance),
+            (" alpha ", moments.alpha),
+            (" beta ", moments.beta),
+        ] {
+            text.extend_from_slice(name.as_bytes());
+            cformat::fixed(&mut text, bits(value), 0, 6);
+        }
+        String::from_utf8_lossy(&text).into_owned()
+    });
+    moments
+}
+
+fn measure_divergence(
+    moments: &mut Moments,
+    state: &LearningState,
+    fitted: &Fitted,
+    weights: &Weights,
+    n: f64,
+    progress: &mut Progress<'_>,
+) {
+    let weight = |at: usize| -> f64 {
+        let mut weight = weights.lambda_nats(at);
+        if state.table.head(at).order() == 1 {
+            weight += weights.log_reference(at) - fitted.log_partition;
+        }
+        weight
+    };
+    let mut mu = 0.0f64;
+    for (at, cell) in state.table.cells().enumerate() {
+        if weights.slots()[at].lambda > 0 && !cell.is_empty() {
+            mu += weight(at) * f64::from(state.table.spread(at).share);
+        }
+    }
+    mu /= n;
+    mu = -(moments.shannon + mu);
+    moments.mu = mu;
+    let mut sum_of_squares = 0.0f64;
+    let mut places = 0.0f64;
+    for document in state.reservoir.iter().filter(|document| !document.ids.is_empty()) {
+        let mut score = 0.0f64;
+        for &id in &document.ids {
+            let Some(at) = state.table.find(id) else { continue };
+            if weights.slots()[at].lambda > 0 {
+                score += weight(at);
+            }
+        }
+        #[allow(clippy::cast_precision_loss)] // tokens of one document
+        let length = document.ids.len() as f64;
+        score /= length;
+        score += document.entropy;
+        progress.say(|| {
+            let mut text = b"reservoir ( ".to_vec();
+            cformat::fixed(&mut text, bits(-score), 5, 2);
+            text.extend_from_slice(b" + ");
+            cformat::fixed_left(&mut text, bits(document.entropy), 5, 2);
+            text.extend_from_slice(format!(" )* {} ", document.ids.len()).as_bytes());
+            String::from_utf8_lossy(&text).into_owned()
+        });
+        let deviation = -score - mu;
+        sum_of_squares += deviation * deviation;
+        places += 1.0;
+    }
+    if places > 1.0 {
+        moments.variance = sum_of_squares / (places - 1.0);
+        moments.alpha = mu * mu / moments.variance;
+        moments.beta = moments.variance / mu;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::learn::options::LearnOptions;
+    use crate::learn::state::Sampled;
+    use crate::token::id::FeatureId;
+    use dbacl_model::settings::{ModelOption, ModelOptions};
+    use dbacl_words::Scheme;
+
+    /// Three documents with entropies of 1, 2 and 3 nats: their variance as a sample is 1.
+    #[test]
+    fn variances_are_those_of_samples() {
+        let mut options = ModelOptions::default();
+        options.insert(ModelOption::Entropy);
+        let mut state = LearningState::new(5, options, Scheme::Alpha, 0);
+        state.documents = 3;
+        (state.negative_entropy_sum, state.squared_entropy_sum) = (-6.0, 14.0);
+        let sampled = |entropy| Sampled { ids: vec![FeatureId(1)], entropy };
+        state.reservoir = [1.0, 2.0, 3.0].map(sampled).to_vec();
+        let mut settings = LearnOptions::text().settings().clone();
+        settings.confidence = true;
+        let fitted = Fitted { log_partition: 0.0, divergence: 0.0 };
+        let weights = Weights::new(&state);
+        let found = measure(&state, &settings, &fitted, &weights, &mut Progress::silent());
+        assert_eq!((found.shannon, found.shannon_variance), (2.0, 1.0));
+        // Without weights a document diverges by its negative entropy, and the mean is -2.
+        assert_eq!((found.mu, found.variance), (-2.0, 1.0));
+    }
+}

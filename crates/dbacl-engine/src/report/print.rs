@@ -1,0 +1,270 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+//! Results of a document: one function per printed form (spec model 14).
+
+use crate::score::confidence::{certainty, confidence};
+use crate::score::document::{Standing, best, percentages};
+use crate::score::model::Model;
+use crate::score::scorer::Scorer;
+use dbacl_numeric::cformat::{decimal, fixed, fixed_left};
+use dbacl_numeric::elementary::bits;
+use dbacl_numeric::invalid::quotient;
+
+/// Which results are wanted, by the letters that ask for them.
+#[derive(Debug, Clone, Copy, Default)]
+#[allow(clippy::struct_excessive_bools)] // each is one letter of the command line
+pub struct Form {
+    /// `-v`
+    pub verbose: bool,
+    /// `-n`
+    pub scores: bool,
+    /// `-N`
+    pub probabilities: bool,
+    /// `-Y`
+    pub media: bool,
+    /// `-X`
+    pub confidence: bool,
+    /// `-U`
+    pub uncertainty: bool,
+    /// `-s`: a newline instead of a blank between categories.
+    pub by_line: bool,
+    /// `-a`: results follow the text, and each begins with a comment mark.
+    pub append: bool,
+}
+
+impl Form {
+    const fn separator(self) -> u8 {
+        if self.by_line { b'\n' } else { b' ' }
+    }
+
+    fn end(self, out: &mut Vec<u8>) {
+        if !self.by_line {
+            out.push(b'\n');
+        }
+    }
+
+    fn label(self, out: &mut Vec<u8>, label: &[u8]) {
+        if self.append {
+            out.extend_from_slice(b"\n# ");
+            out.extend_from_slice(label);
+            out.push(b' ');
+        }
+    }
+}
+
+/// Appends the result of a whole input: the first form that applies, as in the table of 14.1.
+pub fn whole(out: &mut Vec<u8>, form: Form, scorer: &Scorer, standings: &[Standing]) {
+    if form.probabilities {
+        probabilities(out, form, scorer, standings);
+    } else if form.scores {
+        scores(out, form, scorer, standings);
+    } else if form.media {
+        media(out, form, scorer, standings);
+    } else if form.verbose && (form.confidence || form.uncertainty) {
+        divergences(out, form, scorer, standings);
+    } else if form.verbose {
+        form.label(out, b"category");
+        out.extend_from_slice(&scorer.models()[best(standings)].name);
+        out.push(b'\n');
+    } else if form.uncertainty {
+        form.label(out, b"category");
+        out.extend_from_slice(&scorer.models()[best(standings)].name);
+        out.extend_from_slice(b" # ");
+        decimal(out, i64::from(certainty(standings).unwrap_or(i32::MIN)), 0);
+        out.extend_from_slice(b"%\n");
+    }
+}
+
+/// Appends the confidence that the document belongs to the category, in percent. The p-value in
+/// thousandths is divided by ten as an f32. dbacl 1.14.1 computes it where it prints it, so the
+/// note of an underflow stands between the category's scores and its confidence.
+fn confidence_percent(out: &mut Vec<u8>, mark: &[u8], model: &Model, standing: &Standing) {
+    let moments = model.category().map(|category| category.header().moments).unwrap_or_default();
+    let (permille, underflow) = confidence(standing.divergence, &moments);
+    if let Some(underflow) = underflow {
+        out.extend_from_slice(underflow.message().as_bytes());
+    }
+    out.extend_from_slice(mark);
+    #[allow(clippy::cast_precision_loss)] // 0..=1000
+    fixed(out, f64::from(permille as f32 / 10.0), 5, 1);
+}
+
+/// Mean score of a token, bits; positive.
+fn mean_bits(standing: &Standing) -> f64 {
+    bits(-standing.mean())
+}
+
+/// Standard deviation of the mean score, bits.
+fn deviation_bits(standing: &Standing) -> f64 {
+    bits(standing.deviation())
+}
+
+fn probabilities(out: &mut Vec<u8>, form: Form, scorer: &Scorer, standings: &[Standing]) {
+    form.label(out, b"probabilities");
+    let models = scorer.models().iter().zip(standings);
+    for ((model, standing), percentage) in models.zip(percentages(standings)) {
+        out.extend_from_slice(&model.name);
+        out.push(b' ');
+        fixed(out, percentage, 5, 2);
+        out.push(b'%');
+        if form.confidence {
+            confidence_percent(out, b" @ ", model, standing);
+            out.push(b'%');
+        }
+        out.push(form.separator());
+    }
+    form.end(out);
+}
+
+fn scores(out: &mut Vec<u8>, form: Form, scorer: &Scorer, standings: &[Standing]) {
+    form.label(out, b"scores");
+    for (model, standing) in scorer.models().iter().zip(standings) {
+        out.extend_from_slice(&model.name);
+        if form.verbose {
+            if form.uncertainty {
+                out.extend_from_slice(b" ( ");
+                fixed(out, mean_bits(standing), 5, 2);
+                out.extend_from_slice(b" # ");
+                fixed(out, deviation_bits(standing), 5, 2);
+                out.extend_from_slice(b" )* ");
+            } else {
+                out.push(b' ');
+                fixed(out, mean_bits(standing), 5, 2);
+                out.extend_from_slice(b" * ");
+            }
+            fixed(out, standing.complexity, 0, 1);
+            if form.confidence {
+                confidence_percent(out, b" @ ", model, standing);
+                out.extend_from_slice(b"% ");
+            }
+        } else {
+            out.push(b' ');
+            fixed(out, -bits(standing.score), 5, 2);
+        }
+        out.push(form.separator());
+    }
+    form.end(out);
+    if form.append {
+        mean_complexities(out, form, scorer);
+    }
+}
+
+/// The line with each category's mean number of features per document, which `-a` adds after the
+/// scores.
+fn mean_complexities(out: &mut Vec<u8>, form: Form, scorer: &Scorer) {
+    let mut any = false;
+    for model in scorer.models() {
+        if model.documents() > 0 {
+            if !any {
+                out.extend_from_slice(b"# mean_complexity ");
+            }
+            any = true;
+            out.extend_from_slice(&model.name);
+            out.push(b' ');
+            fixed(out, f64::from(model.features()) / f64::from(model.documents()), 5, 2);
+        }
+        out.push(form.separator());
+    }
+    if any {
+        form.end(out);
+    }
+}
+
+fn media(out: &mut Vec<u8>, form: Form, scorer: &Scorer, standings: &[Standing]) {
+    for ((model, standing), tally) in scorer.models().iter().zip(standings).zip(scorer.tallies()) {
+        out.extend_from_slice(&model.name);
+        if form.verbose {
+            out.extend_from_slice(b" ( ");
+            fixed(out, mean_bits(standing), 5, 2);
+            out.extend_from_slice(b" M ");
+        } else {
+            out.extend_from_slice(b"\tM");
+            out.push(form.separator());
+        }
+        for count in tally.media {
+            decimal(out, i64::from(count.cast_signed()), 4);
+            out.push(if form.verbose { b' ' } else { form.separator() });
+        }
+        if form.verbose {
+            out.extend_from_slice(b" )* ");
+            fixed(out, standing.complexity, 0, 1);
+            out.push(form.separator());
+        } else {
+            form.end(out);
+        }
+    }
+}
+
+fn divergences(out: &mut Vec<u8>, form: Form, scorer: &Scorer, standings: &[Standing]) {
+    for (at, (model, standing)) in scorer.models().iter().zip(standings).enumerate() {
+        out.extend_from_slice(&model.name);
+        out.extend_from_slice(b" ( ");
+        fixed(out, bits(standing.divergence), 5, 2);
+        out.extend_from_slice(b" + ");
+        fixed_left(out, bits(standing.shannon), 5, 2);
+        out.push(b' ');
+        if form.uncertainty {
+            out.extend_from_slice(b"# ");
+            fixed(out, deviation_bits(standing), 5, 2);
+            out.push(b' ');
+        }
+        out.extend_from_slice(b")* ");
+        fixed_left(out, standing.complexity, 6, 1);
+        out.push(b' ');
+        if form.confidence {
+            confidence_percent(out, b"@ ", model, standing);
+        } else {
+            let tally = &scorer.tallies()[at];
+            let known = 1.0 - quotient(f64::from(tally.misses), f64::from(tally.features));
+            out.extend_from_slice(b"H ");
+            fixed(out, 100.0 * known, 0, 0);
+        }
+        out.push(b'%');
+        out.push(form.separator());
+    }
+    form.end(out);
+}
+
+/// Appends what the line filter prints of a line that is its own document (14.2): with scores or
+/// probabilities every line, else the line only if one of the categories `wanted` (numbers from 0)
+/// has the best score.
+pub fn line(
+    out: &mut Vec<u8>,
+    form: Form,
+    scorer: &Scorer,
+    standings: &[Standing],
+    wanted: &[usize],
+    line: &[u8],
+) {
+    if line.is_empty() {
+        return;
+    }
+    if form.probabilities {
+        for (model, percentage) in scorer.models().iter().zip(percentages(standings)) {
+            out.extend_from_slice(&model.name);
+            out.push(b' ');
+            fixed(out, percentage, 6, 2);
+            out.extend_from_slice(b"% ");
+        }
+    } else if form.scores {
+        for (model, standing) in scorer.models().iter().zip(standings) {
+            out.extend_from_slice(&model.name);
+            out.push(b' ');
+            if form.verbose {
+                fixed(out, mean_bits(standing), 6, 2);
+                out.extend_from_slice(b" * ");
+                fixed_left(out, standing.complexity, 4, 1);
+            } else {
+                fixed(out, -bits(standing.score), 6, 2);
+            }
+            out.push(b' ');
+        }
+    } else {
+        let top = standings.get(best(standings)).map_or(0.0, |standing| standing.score);
+        // A number for which there is no category counts as a category of score 0.
+        let score = |&at: &usize| standings.get(at).map_or(0.0, |standing| standing.score);
+        if !wanted.iter().map(score).any(|score| top <= score) {
+            return;
+        }
+    }
+    out.extend_from_slice(line);
+}

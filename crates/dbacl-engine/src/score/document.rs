@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+//! Finishing a document: entropy, divergence, variance, priors, the best category
+//! (spec model 13).
+
+use super::scorer::Scorer;
+use dbacl_numeric::elementary::{exp, log, narrow};
+use dbacl_numeric::invalid::{NEGATIVE_NAN, difference, product, quotient, root, sum};
+
+/// A document's result under one category.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct Standing {
+    /// Log-probability of the document, nats, with the prior if one was asked for.
+    pub score: f64,
+    /// Complexity: effective number of tokens.
+    pub complexity: f64,
+    /// Empirical entropy of the document, nats a token; 0 when not measured.
+    pub shannon: f64,
+    /// Divergence of the document from the category, nats a token; 0 when not measured.
+    pub divergence: f64,
+    /// Variance of the score.
+    pub variance: f64,
+}
+
+impl Standing {
+    /// Score per unit of complexity, nats; at most about 0.
+    pub fn mean(&self) -> f64 {
+        quotient(self.score, self.complexity)
+    }
+
+    /// Standard deviation of [`Self::mean`].
+    pub fn deviation(&self) -> f64 {
+        root(quotient(self.variance, self.complexity))
+    }
+}
+
+/// Variance of a sum of `n` terms with sum `x` and sum of squares `s`.
+pub fn variance(s: f64, x: f64, n: f64) -> f64 {
+    // Squares are NaN where a score stayed infinite: infinity less infinity, squared.
+    let s = if s.is_nan() { NEGATIVE_NAN } else { s };
+    quotient(difference(product(n, s), x * x), n * (n - 1.0))
+}
+
+/// The results of the document scored so far. With `priors` the document's length counts as well,
+/// if every category has learned documents.
+pub fn finish<D: AsRef<[u8]>>(scorer: &Scorer<D>, priors: bool) -> Vec<Standing> {
+    let mut standings: Vec<Standing> = scorer
+        .tallies()
+        .iter()
+        .map(|tally| {
+            let mut standing = Standing {
+                score: tally.score,
+                complexity: tally.complexity,
+                variance: variance(tally.squares, tally.score, tally.complexity),
+                ..Standing::default()
+            };
+            if scorer.measures_entropy() {
+                let tokens = log(f64::from(narrow(tally.complexity)));
+                standing.shannon = -sum(quotient(tally.shannon, tally.complexity), -tokens);
+                standing.divergence =
+                    -sum(quotient(tally.score, tally.complexity), standing.shannon);
+            }
+            standing
+        })
+        .collect();
+    if priors && scorer.models().iter().all(|model| model.documents() > 0) {
+        for (standing, model) in standings.iter_mut().zip(scorer.models()) {
+            standing.score += log_prior(model.features(), model.documents(), standing.complexity);
+        }
+    }
+    standings
+}
+
+/// Log prior of a document of `complexity` tokens: Poisson, by Stirling's formula, with the
+/// category's mean number of features a document.
+fn log_prior(features: u32, documents: u32, complexity: f64) -> f64 {
+    let lambda = f64::from(features) / f64::from(documents);
+    let c = log(2.0 * core::f64::consts::PI) / 2.0;
+    sum((-lambda) - c, product(complexity, 1.0 + log(lambda / complexity)))
+}
+
+/// Index of the best category: the highest score, the first of equals.
+pub fn best(standings: &[Standing]) -> usize {
+    let mut best = 0;
+    for (at, standing) in standings.iter().enumerate() {
+        if standings[best].score < standing.score {
+            best = at;
+        }
+    }
+    best
+}
+
+/// Probabilities of the categories given the document, in percent; they add up to 100.
+pub fn percentages(standings: &[Standing]) -> Vec<f64> {
+    let Some(top) = standings.get(best(standings)) else { return Vec::new() };
+    let mut total = 0.0;
+    for standing in standings {
+        total += exp(standing.score - top.score);
+    }
+    standings.iter().map(|standing| 100.0 * exp(standing.score - top.score) / total).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ties_go_to_the_first_category() {
+        let scores = |values: &[f64]| -> Vec<Standing> {
+            values.iter().map(|&score| Standing { score, ..Standing::default() }).collect()
+        };
+        assert_eq!(best(&scores(&[-2.0, -1.0, -1.0])), 1);
+        assert_eq!(best(&scores(&[0.0, 0.0])), 0);
+        assert_eq!(best(&scores(&[f64::NAN, 1.0])), 0);
+        let shares = percentages(&scores(&[-1.0, -1.0, f64::NEG_INFINITY]));
+        assert_eq!(shares, [50.0, 50.0, 0.0]);
+    }
+
+    #[test]
+    fn nothing_over_nothing_has_its_sign_set() {
+        assert!(variance(0.0, 0.0, 0.0).is_sign_negative());
+        assert!(variance(f64::INFINITY, f64::NEG_INFINITY, 0.0).is_sign_negative());
+        assert!(log_prior(3, 1, 0.0).is_sign_negative());
+    }
+
+    #[test]
+    fn a_variance_below_zero_has_a_root_with_its_sign_set_on_every_machine() {
+        let deviation =
+            |variance| Standing { variance, complexity: 1.0, ..Standing::default() }.deviation();
+        assert_eq!(deviation(-1e-17).to_bits(), NEGATIVE_NAN.to_bits());
+        assert!(deviation(f64::NAN.copysign(1.0)).is_sign_positive());
+        assert_eq!(deviation(4.0), 2.0);
+    }
+}

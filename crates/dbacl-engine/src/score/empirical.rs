@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+//! Token counts of the document being scored, for its empirical entropy (spec model 12).
+
+use crate::token::id::FeatureId;
+
+/// What became of a token that was looked up in the document's table.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Occurrence {
+    /// It has now occurred this often in the document.
+    Seen(u32),
+    /// It is new, and the table is full: the token is to be ignored.
+    NoRoom,
+    /// It is new, and every slot is taken (tables of up to 16 slots): the token is scored.
+    NoSlot,
+}
+
+/// Counts by feature id; 2^bits slots, never growing.
+#[derive(Debug, Clone)]
+pub struct EmpiricalTable {
+    slots: Vec<(FeatureId, u32)>,
+    used: u32,
+    bits: u8,
+}
+
+impl EmpiricalTable {
+    /// An empty table of 2^`bits` slots.
+    pub fn new(bits: u8) -> Self {
+        Self { slots: Vec::new(), used: 0, bits }
+    }
+
+    /// Bits of the table's size.
+    pub const fn bits(&self) -> u8 {
+        self.bits
+    }
+
+    /// Whether a document of so many tokens and one more certainly finds room for all.
+    pub const fn is_roomy(&self, tokens: usize) -> bool {
+        // The table ignores new tokens once 95 in 100 of its slots are used. The comparison wraps
+        // for tables of 2^26 slots and more, but never ignores a token before 20 million are used.
+        let room = (1usize << self.bits) / 20 * 19;
+        tokens < if room < 20_000_000 { room } else { 20_000_000 }
+    }
+
+    /// Counts a token.
+    pub fn count(&mut self, id: FeatureId) -> Occurrence {
+        if self.slots.is_empty() {
+            self.slots = vec![(FeatureId(0), 0); 1 << self.bits];
+        }
+        let mask = self.slots.len() - 1;
+        let home = id.0 as usize & mask;
+        let mut at = home;
+        loop {
+            let slot = &mut self.slots[at];
+            if slot.0.0 == 0 {
+                if 100u32.wrapping_mul(self.used) >= 95u32.wrapping_mul(1 << self.bits) {
+                    return Occurrence::NoRoom;
+                }
+                *slot = (id, 1);
+                self.used += 1;
+                return Occurrence::Seen(1);
+            }
+            if slot.0 == id {
+                slot.1 = slot.1.saturating_add(1);
+                return Occurrence::Seen(slot.1);
+            }
+            at = (at + 1) & mask;
+            if at == home {
+                return Occurrence::NoSlot;
+            }
+        }
+    }
+
+    /// Forgets the document.
+    pub fn clear(&mut self) {
+        if self.used > 0 {
+            self.slots.fill((FeatureId(0), 0));
+            self.used = 0;
+        }
+    }
+}

@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+//! A category as the scorer sees it: a mapped file, or the random category.
+
+use crate::category::reader::{Category, StoredSlot};
+use crate::token::id::FeatureId;
+use crate::token::{BOUNDARY, Feature, PatternId};
+use dbacl_model::digram::clip;
+use dbacl_model::medium::MEDIA;
+use dbacl_model::settings::ModelOptions;
+use dbacl_numeric::elementary::{log, narrow};
+use dbacl_numeric::quantize::QuantWeight;
+use memmap2::Mmap;
+use std::sync::Arc;
+
+/// A set of regular expressions of a run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct PatternSet(u64);
+
+impl PatternSet {
+    /// Adds an expression.
+    pub fn insert(&mut self, pattern: PatternId) {
+        self.0 |= 1 << (pattern.0 & 63);
+    }
+
+    /// Whether an expression is in the set.
+    pub const fn contains(self, pattern: PatternId) -> bool {
+        self.0 >> (pattern.0 & 63) & 1 == 1
+    }
+
+    /// Whether there is none.
+    pub const fn is_empty(self) -> bool {
+        self.0 == 0
+    }
+
+    /// The set as a word, bit n for expression n.
+    pub const fn bits(self) -> u64 {
+        self.0
+    }
+}
+
+/// Where a model's weights come from.
+#[derive(Debug)]
+enum Weights<D> {
+    File(Arc<Category<D>>),
+    /// All digrams alike, no features.
+    Random,
+}
+
+/// A category to score under. Clones share the category's bytes, so each thread can have its own.
+#[derive(Debug)]
+pub struct Model<D = Mmap> {
+    /// The name that reports show.
+    pub name: Vec<u8>,
+    /// The regular expressions that its features come from; empty for the standard tokenizer.
+    pub patterns: PatternSet,
+    weights: Weights<D>,
+    max_order: u8,
+    multinomial: bool,
+    /// Complexity that one token adds.
+    delta: f64,
+    /// Log-partition per token, nats.
+    renorm: f64,
+}
+
+impl<D> Clone for Model<D> {
+    fn clone(&self) -> Self {
+        let weights = match &self.weights {
+            Weights::File(category) => Weights::File(category.clone()),
+            Weights::Random => Weights::Random,
+        };
+        Self { name: self.name.clone(), weights, ..*self }
+    }
+}
+
+impl<D: AsRef<[u8]>> Model<D> {
+    /// The model of an opened category.
+    pub fn learned(
+        name: Vec<u8>,
+        category: impl Into<Arc<Category<D>>>,
+        patterns: PatternSet,
+    ) -> Self {
+        let category = category.into();
+        let header = category.header();
+        let delta = 1.0 / f64::from(header.max_order);
+        Self {
+            name,
+            patterns,
+            max_order: header.max_order,
+            multinomial: header.multinomial,
+            delta,
+            renorm: delta * header.log_partition,
+            weights: Weights::File(category),
+        }
+    }
+
+    /// The category `random` (`-R`).
+    pub fn random() -> Self {
+        Self {
+            name: b"random".to_vec(),
+            patterns: PatternSet::default(),
+            weights: Weights::Random,
+            max_order: 1,
+            multinomial: true,
+            delta: 0.0,
+            renorm: 0.0,
+        }
+    }
+
+    /// The file's category; `None` for the random one.
+    pub fn category(&self) -> Option<&Category<D>> {
+        match &self.weights {
+            Weights::File(category) => Some(category),
+            Weights::Random => None,
+        }
+    }
+
+    /// Highest order of its features.
+    pub const fn max_order(&self) -> u8 {
+        self.max_order
+    }
+
+    /// Whether its features count independently of their order.
+    pub const fn is_multinomial(&self) -> bool {
+        self.multinomial
+    }
+
+    /// Complexity that one token adds.
+    pub const fn delta(&self) -> f64 {
+        self.delta
+    }
+
+    /// Log-partition per token, nats.
+    pub const fn renorm(&self) -> f64 {
+        self.renorm
+    }
+
+    /// Documents learned; 0 for the random category.
+    pub fn documents(&self) -> u32 {
+        self.category().map_or(0, |category| category.header().documents)
+    }
+
+    /// Features learned; 0 for the random category.
+    pub fn features(&self) -> u32 {
+        self.category().map_or(0, |category| category.header().features)
+    }
+
+    /// The model's option word; empty for the random category.
+    pub fn options(&self) -> ModelOptions {
+        self.category().map_or_else(ModelOptions::default, |category| category.header().options)
+    }
+
+    /// Whether a feature concerns this model (spec model 12, "Applies").
+    pub fn applies(&self, feature: &Feature<'_>) -> bool {
+        match feature.pattern {
+            None => self.patterns.is_empty() && feature.order <= self.max_order,
+            Some(pattern) => self.patterns.contains(pattern),
+        }
+    }
+
+    /// The slot where the search for `id` ends; `None` when there is none.
+    pub fn find(&self, id: FeatureId) -> Option<StoredSlot> {
+        match &self.weights {
+            Weights::File(category) => category.find(id),
+            Weights::Random => None,
+        }
+    }
+
+    /// Prefetches the memory where the searches for `ids` begin.
+    #[inline]
+    pub fn prefetch(&self, ids: impl Iterator<Item = FeatureId>) {
+        if let Weights::File(category) = &self.weights {
+            category.prefetch(ids);
+        }
+    }
+
+    /// Reference log-probability of a token, nats.
+    pub fn log_reference(&self, body: &[u8]) -> f32 {
+        match &self.weights {
+            Weights::File(category) => category.log_reference(body),
+            Weights::Random => log_reference_at_random(body),
+        }
+    }
+}
+
+/// Every digram costs `log 253`, two boundary marks in a row nothing.
+fn log_reference_at_random(body: &[u8]) -> f32 {
+    let step = QuantWeight::from_weight(narrow(log(253.0))).weight();
+    let mut from = usize::from(BOUNDARY);
+    let mut sum = 0.0f32;
+    for &byte in body.iter().skip(1).filter(|&&byte| byte != b'\r') {
+        let to = clip(byte);
+        if from != usize::from(BOUNDARY) || to != usize::from(BOUNDARY) {
+            sum -= step;
+        }
+        from = to;
+    }
+    QuantWeight::from_log_probability(sum).log_probability()
+}
+
+/// Media counts of a document.
+pub type MediaCounts = [u32; MEDIA];

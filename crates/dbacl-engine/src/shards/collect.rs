@@ -1,0 +1,315 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+//! Counts the features of a shard.
+
+use super::counts::{CountSettings, Counts, Documents, First, ROOT, Shard, pattern_tag};
+use crate::document::{Cutter, Ending, FeatureSink, LineState};
+use crate::token::Feature;
+use crate::token::lexicon::Lexicon;
+use crate::token::word::{WORD_WINDOW, Word, WordSink};
+use dbacl_model::medium::Medium;
+use dbacl_numeric::varint;
+use std::io;
+
+/// Longest n-gram.
+const LONGEST: usize = 7;
+
+/// Counts the features of several shards, one shard after the other.
+#[derive(Debug, Clone)]
+pub struct Counting {
+    counts: Counts,
+    /// The words with the same numbers as in `counts`, for a faster look-up.
+    lexicon: Lexicon,
+    order: usize,
+    /// Single words by their terms.
+    singles: Vec<Single>,
+    place: u32,
+    ordinal: u32,
+    /// Nodes of the n-grams that end in the last word, by their order.
+    open: [u32; LONGEST + 1],
+    /// Words of the window.
+    length: usize,
+    /// Empty words at the window's end.
+    blanks: usize,
+    document: OpenDocument,
+    /// Documents of the shard so far.
+    documents: u64,
+    packed: Vec<u8>,
+    overflow: bool,
+    was_in_header: bool,
+}
+
+/// A single word: its node, or [`ROOT`] if it has none yet, and the occurrences that have not been
+/// added to the node yet.
+#[derive(Debug, Clone, Copy)]
+struct Single {
+    node: u32,
+    waiting: u32,
+}
+
+/// The document being read.
+#[derive(Debug, Clone, Default)]
+struct OpenDocument {
+    /// Nodes in order: of first occurrence, or of all.
+    nodes: Vec<u32>,
+    /// Occurrences by node; zeros between documents.
+    times: Vec<u32>,
+}
+
+impl Counting {
+    /// A counter of features without counts; with `is_placed` its shards have places.
+    pub fn new(settings: CountSettings, is_placed: bool) -> Self {
+        Self {
+            order: usize::from(settings.order).clamp(1, LONGEST),
+            counts: Counts::new(settings, is_placed),
+            lexicon: Lexicon::default(),
+            singles: Vec::new(),
+            place: 0,
+            ordinal: 0,
+            open: [ROOT; LONGEST + 1],
+            length: 0,
+            blanks: 0,
+            document: OpenDocument::default(),
+            documents: 0,
+            packed: Vec::new(),
+            overflow: false,
+            was_in_header: false,
+        }
+    }
+
+    /// Begins the shard of `place`, which must be greater than the places before it.
+    pub fn start_shard(&mut self, place: u32) {
+        self.place = place;
+        self.ordinal = 0;
+        self.was_in_header = false;
+        self.forget();
+    }
+
+    /// Ends the shard.
+    pub fn end_shard(&mut self, ending: Ending) {
+        let packed = std::mem::take(&mut self.packed);
+        let documents = std::mem::take(&mut self.documents);
+        self.counts.shards.push(Shard { place: self.place, ending, documents, packed });
+    }
+
+    /// Whether a number did not fit its width; the counts are then unusable.
+    pub const fn has_overflowed(&self) -> bool {
+        self.overflow
+    }
+
+    /// The counts; `None` if a number did not fit its width.
+    pub fn into_counts(mut self) -> Option<Counts> {
+        for single in &self.singles {
+            if single.waiting > 0 {
+                self.overflow |= !self.counts.add(single.node, u64::from(single.waiting));
+            }
+        }
+        (!self.overflow && self.counts.settle()).then_some(self.counts)
+    }
+
+    /// Whether the counts keep each document.
+    fn keeps_documents(&self) -> bool {
+        self.counts.settings.documents != Documents::None
+    }
+
+    /// N-grams begin again.
+    fn forget(&mut self) {
+        self.length = 0;
+        self.blanks = 0;
+    }
+
+    /// The node of `term` below `parent`, created if the term has not been seen there before. With
+    /// `counts` one occurrence is added.
+    #[inline]
+    fn node(&mut self, parent: u32, term: u32, counts: bool) -> u32 {
+        let first = First { place: self.place, ordinal: self.ordinal };
+        let before = self.counts.nodes().len();
+        let node = if counts {
+            self.counts.count_child(parent, term, first)
+        } else {
+            self.counts.child(parent, term, first)
+        };
+        let Some(node) = node else {
+            self.overflow = true;
+            return 0;
+        };
+        self.ordinal += u32::from(self.counts.nodes().len() > before);
+        if counts && self.keeps_documents() {
+            self.note(node);
+        }
+        node
+    }
+
+    /// As [`Self::node`] for a single word.
+    #[inline]
+    fn single(&mut self, term: u32, counts: bool) -> u32 {
+        if let Some(single) = self.singles.get_mut(term as usize)
+            && single.node != ROOT
+            && single.waiting < u32::MAX
+        {
+            let node = single.node;
+            single.waiting += u32::from(counts);
+            if counts && self.keeps_documents() {
+                self.note(node);
+            }
+            return node;
+        }
+        let node = self.node(ROOT, term, counts);
+        if self.singles.len() <= term as usize {
+            self.singles.resize(term as usize + 1, Single { node: ROOT, waiting: 0 });
+        }
+        // Occurrences beyond 2^32 - 1 are added to the node itself.
+        self.singles[term as usize].node = node;
+        node
+    }
+
+    /// Adds a feature to the document being read.
+    fn note(&mut self, node: u32) {
+        match self.counts.settings.documents {
+            Documents::None => {}
+            Documents::Sequences => self.document.nodes.push(node),
+            Documents::Bags => {
+                let OpenDocument { nodes, times } = &mut self.document;
+                if times.len() <= node as usize {
+                    times.resize(self.counts.nodes().len(), 0);
+                }
+                let times = &mut times[node as usize];
+                if *times == 0 {
+                    nodes.push(node);
+                }
+                self.overflow |= times.checked_add(1).is_none();
+                *times = times.wrapping_add(1);
+            }
+        }
+    }
+
+    /// Counts a feature that a regular expression found.
+    pub fn pattern_feature(&mut self, feature: &Feature<'_>) {
+        let Some(term) = self.counts.terms.intern(feature.body, pattern_tag(feature)) else {
+            self.overflow = true;
+            return;
+        };
+        self.node(ROOT, term, true);
+    }
+
+    /// Counts a feature, given by its words, `times` times; returns false if a word is impossible.
+    pub fn spelled<'w>(
+        &mut self,
+        words: impl Iterator<Item = &'w [u8]>,
+        medium: Medium,
+        times: u64,
+    ) -> bool {
+        let mut node = ROOT;
+        for word in words {
+            if word.len() >= WORD_WINDOW || word.contains(&0) {
+                return false;
+            }
+            let Some(term) = self.counts.terms.intern(word, medium.number()) else {
+                self.overflow = true;
+                return false;
+            };
+            node = self.node(node, term, false);
+        }
+        if node == ROOT {
+            return false;
+        }
+        self.overflow |= !self.counts.add(node, times);
+        true
+    }
+
+    /// The sink for the tokenizer's words of `medium`.
+    pub fn words(&mut self, medium: Medium) -> WordsCounted<'_> {
+        WordsCounted { counting: self, medium }
+    }
+
+    #[inline]
+    fn word(&mut self, word: Word<'_>, medium: Medium) {
+        if self.order == 1 && word.is_empty() {
+            return;
+        }
+        let term = self.lexicon.intern(word, medium).0;
+        if term as usize == self.counts.terms.len() {
+            let tag = medium.number();
+            self.overflow |= self.counts.terms.intern(word.bytes(), tag) != Some(term);
+        }
+        self.blanks = if word.is_empty() { self.blanks + 1 } else { 0 };
+        let longest = (self.length + 1).min(self.order);
+        for order in (1..=longest).rev() {
+            let counts = order > self.blanks;
+            self.open[order] = match order {
+                1 => self.single(term, counts),
+                _ => self.node(self.open[order - 1], term, counts),
+            };
+        }
+        self.length = longest;
+    }
+
+    /// Receives the state of the mail filter after a line; a change into a header block begins a
+    /// message.
+    pub fn line_of_mail(&mut self, in_header: bool) {
+        if in_header && !self.was_in_header {
+            self.end_document();
+        }
+        self.was_in_header = in_header;
+    }
+
+    /// Notes the end of an input file.
+    pub fn end_of_file(&mut self) {
+        self.forget();
+        self.end_document();
+    }
+
+    fn end_document(&mut self) {
+        if !self.keeps_documents() {
+            return;
+        }
+        let OpenDocument { nodes, times } = &mut self.document;
+        self.documents += 1;
+        varint::append(&mut self.packed, nodes.len() as u64);
+        for &node in nodes.iter() {
+            varint::append(&mut self.packed, u64::from(node));
+            if let Some(times) = times.get_mut(node as usize) {
+                varint::append(&mut self.packed, u64::from(std::mem::take(times)));
+            }
+        }
+        nodes.clear();
+    }
+}
+
+impl FeatureSink for Counting {
+    fn text(&mut self, _: &[u8], state: LineState, _: &mut Cutter) -> io::Result<()> {
+        self.line_of_mail(state.in_header);
+        Ok(())
+    }
+
+    fn cut(&mut self, line: &mut Vec<u8>, medium: Medium, cutter: &mut Cutter) -> io::Result<()> {
+        cutter.captures(line, medium, &mut |feature| self.feature(feature));
+        cutter.words(line, &mut self.words(medium));
+        Ok(())
+    }
+
+    fn feature(&mut self, feature: Feature<'_>) {
+        self.pattern_feature(&feature);
+    }
+
+    fn end_of_source(&mut self, _: &[u8], _: &mut Cutter) -> io::Result<()> {
+        self.end_of_file();
+        Ok(())
+    }
+}
+
+/// Counts the words of one line.
+pub struct WordsCounted<'a> {
+    counting: &'a mut Counting,
+    medium: Medium,
+}
+
+impl WordSink for WordsCounted<'_> {
+    #[inline]
+    fn word(&mut self, word: Word<'_>) {
+        self.counting.word(word, self.medium);
+    }
+
+    fn end_of_line(&mut self) {
+        self.counting.forget();
+    }
+}

@@ -1,0 +1,436 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+//! Counts an input on several processors. The input is cut into parts of about equal size, one for
+//! each thread, and the counts of the parts are merged in their order. If the cuts would change the
+//! counts, the input is read in one pass instead.
+
+use super::collect::Counting;
+use super::counts::{CountSettings, Counts};
+use crate::alloc_hints::has_addresses_to_spare;
+use crate::document::decoding;
+use crate::document::{Cutter, Ending, FeatureReader, FeatureSink, LineState, ReadOptions};
+use crate::error::{Warning, WarningSink};
+use crate::input::indent;
+use crate::input::lines::{LineReader, Stream};
+use crate::input::source::{self, Operand, Source};
+use crate::learn::LearnSettings;
+use crate::learn::counter::Counter;
+use crate::learn::learner::LearnedCounts;
+use crate::learn::merge::SMALLEST_BITS;
+use crate::learn::state::LearningState;
+use crate::learn::table::MAX_BITS;
+use crate::token::Feature;
+use dbacl_charset::Charset;
+use dbacl_files::reading::open_regular;
+use dbacl_model::medium::Medium;
+use dbacl_model::settings::ModelOption;
+use std::ffi::OsString;
+use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::thread::{Builder, ScopedJoinHandle};
+
+/// Shows progress and handles signals while threads read.
+pub trait Watcher: Sync {
+    /// Waits until `has_ended`; `done` is the number of bytes, of `size`, that have been read so
+    /// far.
+    fn wait(&self, done: &AtomicU64, size: u64, has_ended: &dyn Fn() -> bool);
+
+    /// Whether the counts are wanted; called when reading has ended.
+    fn is_wanted(&self) -> bool;
+}
+
+/// The error of a reading that was interrupted, whose counts are not wanted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Interrupted;
+
+/// The files to read, and how to read them.
+#[derive(Clone, Copy)]
+pub struct Inputs<'a> {
+    /// Files and folders.
+    pub operands: &'a [OsString],
+    /// How they are read.
+    pub reading: &'a ReadOptions,
+    /// Read only lines that begin with a blank.
+    pub indented: bool,
+    /// The number of threads to use; `None` chooses it by the size of the inputs.
+    pub threads: Option<usize>,
+    /// Ends reading early once it is set.
+    pub stop: &'a AtomicBool,
+    /// Looks after it.
+    pub watcher: &'a dyn Watcher,
+}
+
+/// Inputs with fewer bytes are read in one pass, unless a number of threads is given.
+const WORTH: u64 = 16 << 20;
+/// Smallest part, bytes.
+const SMALLEST: u64 = 1 << 16;
+/// A part of a file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Piece {
+    path: PathBuf,
+    from: u64,
+    to: u64,
+}
+
+impl Piece {
+    /// Whether its file begins with the byte order mark of UTF-16.
+    fn begins_with_mark(&self) -> bool {
+        let mut beginning = Vec::new();
+        let read =
+            open_regular(&self.path).and_then(|file| file.take(4).read_to_end(&mut beginning));
+        read.is_ok() && decoding::begins_with_mark(&beginning)
+    }
+}
+
+/// By how many bits the largest table of a later part may exceed the table of the whole, so that it
+/// holds all features of the part.
+const MORE_BITS: u8 = 2;
+
+impl Inputs<'_> {
+    /// Counts the inputs for a learning run; `None` if one pass is to read them.
+    ///
+    /// # Errors
+    /// [`Interrupted`].
+    pub fn learn(
+        &self,
+        learning: &LearnSettings,
+        warnings: WarningSink<'_>,
+    ) -> Result<Option<Counter>, Interrupted> {
+        let Some((parts, size)) = self.parts() else { return Ok(None) };
+        let begin = |part: usize| {
+            let mut settings = learning.clone();
+            if part > 0 {
+                let bits = learning.max_bits.unwrap_or(0).max(learning.bits);
+                settings.bits = learning.bits.max(SMALLEST_BITS);
+                settings.max_bits = Some(bits.saturating_add(MORE_BITS).min(MAX_BITS));
+            }
+            let LearnSettings { bits, options, scheme, min_count, .. } = settings;
+            let state = LearningState::new(bits, options, scheme, min_count);
+            let mut counter = Counter::new(state, &settings, false);
+            let by_words = counter.expect_words(self.reading.order);
+            by_words.then(|| LearnedCounts::going_on(counter, by_words))
+        };
+        let Some(read) = self.read_parts(&parts, size, begin)? else { return Ok(None) };
+        let mut warned = Vec::new();
+        let mut read = read.into_iter();
+        let Some(mut first) = read.next() else { return Ok(None) };
+        warned.append(&mut first.warnings);
+        for part in read {
+            if !first.counter.merge(part.counter, &mut |warning| warned.push(warning)) {
+                return Ok(None);
+            }
+        }
+        warned.into_iter().for_each(warnings);
+        Ok(Some(first.counter))
+    }
+
+    /// The counts of the inputs, each part at a place of its own; `None` if they cannot or need not
+    /// be read in parallel.
+    ///
+    /// # Errors
+    /// [`Interrupted`].
+    pub fn count(&self, settings: &CountSettings) -> Result<Option<Counts>, Interrupted> {
+        if !self.reading.patterns.is_empty() {
+            return Ok(None);
+        }
+        let Some((parts, size)) = self.parts() else { return Ok(None) };
+        let begin = |part: usize| {
+            let mut counting = Counting::new(settings.clone(), true);
+            counting.start_shard(u32::try_from(part).ok()?);
+            Some(counting)
+        };
+        let Some(read) = self.read_parts(&parts, size, begin)? else { return Ok(None) };
+        let mut whole: Option<Counts> = None;
+        for counting in read {
+            let Some(part) = counting.into_counts() else { return Ok(None) };
+            match &mut whole {
+                None => whole = Some(part),
+                Some(whole) => {
+                    if whole.merge(&part).is_err() {
+                        return Ok(None);
+                    }
+                }
+            }
+        }
+        Ok(whole.filter(|counts| !counts.is_inexact()))
+    }
+
+    /// The inputs cut into one part for each thread, and their size in bytes; `None` if one pass is
+    /// to read them.
+    fn parts(&self) -> Option<(Vec<Vec<Piece>>, u64)> {
+        if self.threads == Some(1) || self.operands.is_empty() {
+            return None;
+        }
+        let pieces = pieces(self.operands)?;
+        // A file in UTF-16 is not cut, because its line ends are not single bytes.
+        if self.reading.scheme.is_unicode() && pieces.iter().any(Piece::begins_with_mark) {
+            return None;
+        }
+        let size: u64 = pieces.iter().map(|piece| piece.to - piece.from).sum();
+        let parts = cut(pieces, size, self.number_of_threads(size), lines_are_apart(self.reading));
+        (parts.len() > 1).then_some((parts, size))
+    }
+
+    /// The threads to use for inputs of `size` bytes.
+    fn number_of_threads(&self, size: u64) -> usize {
+        match self.threads {
+            // Each thread has its own table, and a limited address space may hold only one.
+            _ if !has_addresses_to_spare() => 1,
+            Some(threads) => threads,
+            // Each thread has its own table, and n-grams need large tables, so several threads read
+            // them only if the user gives the number.
+            None if size < WORTH || self.reading.order > 1 => 1,
+            None => std::thread::available_parallelism().map_or(1, Into::into),
+        }
+    }
+
+    /// Reads each of `parts` on a thread of its own; `None` if that is not what one pass would
+    /// read.
+    fn read_parts<R: PartCounts>(
+        &self,
+        parts: &[Vec<Piece>],
+        size: u64,
+        begin: impl Fn(usize) -> Option<R> + Sync,
+    ) -> Result<Option<Vec<R>>, Interrupted> {
+        let Some(room) = usual_room(parts) else { return Ok(None) };
+        let done = Arc::new(AtomicU64::new(0));
+        let read_one = |number: usize, room: u8| {
+            let mut counts = begin(number)?;
+            let ending = self.read_part(&parts[number], room, &done, &mut counts)?;
+            (!counts.has_overflowed()).then_some((counts, ending))
+        };
+        let first_room = Ending::default().room_bits;
+        let room_of = |number: usize| if number == 0 { first_room } else { room };
+        let read: Option<Vec<(R, Ending)>> = std::thread::scope(|scope| {
+            let read_one = &read_one;
+            let start = |number: usize| {
+                let read = move || read_one(number, room_of(number));
+                Builder::new().spawn_scoped(scope, read).ok()
+            };
+            let workers: Vec<_> = (0..parts.len()).map(start).collect();
+            let have_ended = || workers.iter().flatten().all(ScopedJoinHandle::is_finished);
+            self.watcher.wait(&done, size, &have_ended);
+            let join = |(number, worker): (usize, Option<ScopedJoinHandle<'_, _>>)| match worker {
+                Some(worker) => worker.join().ok().flatten(),
+                // The system could not start another thread.
+                None => read_one(number, room_of(number)),
+            };
+            workers.into_iter().enumerate().map(join).collect()
+        });
+        self.check()?;
+        let Some(mut read) = read else { return Ok(None) };
+        let mut so_far = read[0].1;
+        for (number, part) in read.iter_mut().enumerate().skip(1) {
+            if !so_far.at_rest {
+                return Ok(None);
+            }
+            if part.1.depends_on_room && so_far.room_bits != room {
+                // The parts before it have longer lines than was assumed.
+                let Some(again) = read_one(number, so_far.room_bits) else { return Ok(None) };
+                *part = again;
+                self.check()?;
+            }
+            so_far = Ending {
+                room_bits: so_far.room_bits.max(part.1.room_bits),
+                depends_on_room: so_far.depends_on_room || part.1.depends_on_room,
+                ..part.1
+            };
+        }
+        // Each part was read with the line buffer that the parts before it leave. Only what
+        // precedes the first part is unknown, so the first part notes whether any part depends on
+        // it.
+        let mut readers = Vec::new();
+        for (number, (mut reader, ending)) in read.into_iter().enumerate() {
+            let depends_on_room = number == 0 && so_far.depends_on_room;
+            reader.end(Ending { depends_on_room, ..ending });
+            readers.push(reader);
+        }
+        Ok(Some(readers))
+    }
+
+    fn check(&self) -> Result<(), Interrupted> {
+        if self.watcher.is_wanted() { Ok(()) } else { Err(Interrupted) }
+    }
+
+    /// Reads a part that follows inputs after which the line buffer has 2^`room` bytes; `None` if
+    /// it cannot be read to its end.
+    fn read_part(
+        &self,
+        part: &[Piece],
+        room: u8,
+        done: &Arc<AtomicU64>,
+        counts: &mut impl PartCounts,
+    ) -> Option<Ending> {
+        let mut reader = FeatureReader::stoppable(self.reading, self.stop).with_room(room);
+        let mut sink = Indented { sink: counts, indented: self.indented };
+        for piece in part {
+            let mut file = open_regular(&piece.path).ok()?;
+            file.seek(SeekFrom::Start(piece.from)).ok()?;
+            let metered = Metered { inner: file.take(piece.to - piece.from), done: done.clone() };
+            let source = Source { name: Vec::new(), reader: Box::new(metered) };
+            if reader.read(source, &mut sink).ok()?.is_some() {
+                return None;
+            }
+        }
+        Some(reader.ending())
+    }
+}
+
+/// Counts what it reads.
+trait PartCounts: FeatureSink + Send {
+    /// Whether there was too much to count.
+    fn has_overflowed(&self) -> bool;
+
+    /// Notes the state at the end of the part.
+    fn end(&mut self, ending: Ending);
+}
+
+impl PartCounts for Counting {
+    fn has_overflowed(&self) -> bool {
+        Self::has_overflowed(self)
+    }
+
+    fn end(&mut self, ending: Ending) {
+        self.end_shard(ending);
+    }
+}
+
+impl PartCounts for LearnedCounts {
+    fn has_overflowed(&self) -> bool {
+        // Merging checks the widths of the counters itself.
+        false
+    }
+
+    fn end(&mut self, _: Ending) {}
+}
+
+/// A sink that passes on only lines that begin with a blank, if so configured.
+struct Indented<'a, S> {
+    sink: &'a mut S,
+    indented: bool,
+}
+
+impl<S: FeatureSink> FeatureSink for Indented<'_, S> {
+    fn raw_line(&mut self, line: &mut Vec<u8>) -> io::Result<bool> {
+        Ok(!self.indented || indent::take_blank(line))
+    }
+
+    fn text(&mut self, line: &[u8], state: LineState, cutter: &mut Cutter) -> io::Result<()> {
+        self.sink.text(line, state, cutter)
+    }
+
+    fn cut(&mut self, line: &mut Vec<u8>, medium: Medium, cutter: &mut Cutter) -> io::Result<()> {
+        self.sink.cut(line, medium, cutter)
+    }
+
+    fn feature(&mut self, feature: Feature<'_>) {
+        self.sink.feature(feature);
+    }
+
+    fn end_of_source(&mut self, name: &[u8], cutter: &mut Cutter) -> io::Result<()> {
+        self.sink.end_of_source(name, cutter)
+    }
+}
+
+/// Binary logarithm of the size of the line buffer after the beginning of the first part, which is
+/// likely to be the size for later parts as well. `None` if that part cannot be read.
+fn usual_room(parts: &[Vec<Piece>]) -> Option<u8> {
+    /// Bytes looked at.
+    const BEGINNING: u64 = 1 << 22;
+    let piece = parts.first()?.first()?;
+    let file = open_regular(&piece.path).ok()?;
+    let mut stream = Stream::new(Box::new(file.take(piece.to.min(BEGINNING))), None);
+    let (mut reader, mut line) = (LineReader::default(), Vec::new());
+    let mut before = reader.room();
+    // The last line may be incomplete, so its length does not count.
+    while !reader.next_line(&mut stream, &mut line) {
+        before = reader.room();
+    }
+    u8::try_from(before.ilog2()).ok()
+}
+
+/// Whether cutting a text between lines leaves its features the same.
+fn lines_are_apart(reading: &ReadOptions) -> bool {
+    use ModelOption::{Html, Mail, Straddle, Xml};
+    !reading.options.has_any(&[Mail, Html, Xml])
+        && (reading.order == 1 || !reading.has(Straddle))
+        && reading.charset.is_none_or(Charset::keeps_ascii)
+}
+
+/// The files named by the operands; `None` if one is missing or not a regular file.
+fn pieces(operands: &[OsString]) -> Option<Vec<Piece>> {
+    let mut pieces = Vec::new();
+    let mut push = |path: &Path| -> Option<()> {
+        let metadata = std::fs::metadata(path).ok().filter(std::fs::Metadata::is_file)?;
+        open_regular(path).ok()?;
+        pieces.push(Piece { path: path.to_path_buf(), from: 0, to: metadata.len() });
+        Some(())
+    };
+    for operand in operands {
+        let path = Path::new(operand);
+        if std::fs::metadata(path).ok()?.is_dir() {
+            let mut clean = true;
+            let opened = source::open(operand, &mut |_: Warning| clean = false).ok()?;
+            let Operand::Folder(paths) = opened else { return None };
+            for path in paths.iter().filter(|_| clean) {
+                push(path)?;
+            }
+        } else {
+            push(path)?;
+        }
+    }
+    Some(pieces)
+}
+
+/// Distributes the files among `threads` in their order; with `cuts` also cuts files between lines.
+fn cut(pieces: Vec<Piece>, size: u64, threads: usize, cuts: bool) -> Vec<Vec<Piece>> {
+    let share = size.div_ceil(threads.max(1) as u64).max(SMALLEST);
+    let mut parts: Vec<Vec<Piece>> = vec![Vec::new()];
+    let mut filled = 0;
+    for mut rest in pieces {
+        while filled + (rest.to - rest.from) > share && parts.len() < threads {
+            let room = share.saturating_sub(filled);
+            let at = if cuts { next_line(&rest.path, rest.from + room) } else { None };
+            let at = at.filter(|&at| at > rest.from && at < rest.to);
+            let is_mostly_next = room < (rest.to - rest.from) / 2;
+            if let (Some(at), Some(part)) = (at, parts.last_mut()) {
+                part.push(Piece { to: at, ..rest.clone() });
+                rest.from = at;
+            } else if filled == 0 || !is_mostly_next {
+                break;
+            }
+            parts.push(Vec::new());
+            filled = 0;
+        }
+        filled += rest.to - rest.from;
+        if let Some(part) = parts.last_mut() {
+            part.push(rest);
+        }
+    }
+    parts.retain(|part| !part.is_empty());
+    parts
+}
+
+/// Where the first line begins at or behind `from`.
+fn next_line(path: &Path, from: u64) -> Option<u64> {
+    let mut file = open_regular(path).ok()?;
+    file.seek(SeekFrom::Start(from - 1)).ok()?;
+    let mut line = Vec::new();
+    let length = BufReader::new(file).read_until(b'\n', &mut line).ok()?;
+    line.ends_with(b"\n").then_some(from - 1 + length as u64)
+}
+
+/// Counts the bytes that are read.
+struct Metered<R> {
+    inner: R,
+    done: Arc<AtomicU64>,
+}
+
+impl<R: Read> Read for Metered<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let length = self.inner.read(buffer)?;
+        self.done.fetch_add(length as u64, Ordering::Relaxed);
+        Ok(length)
+    }
+}

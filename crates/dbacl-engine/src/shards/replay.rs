@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+//! Computes from counts the state of a learning run that has read the whole input.
+
+use super::counts::{Counts, Documents, ROOT};
+use crate::error::WarningSink;
+use crate::learn::counter::Counter;
+use crate::learn::runs::Runs;
+use crate::token::Feature;
+use dbacl_model::medium::Medium;
+
+/// Why a category cannot be learned from counts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum ReplayFault {
+    /// There are more occurrences than a model can count.
+    #[error("more occurrences were counted than a category can hold (2^32 - 2)")]
+    TooMany,
+}
+
+/// The order in which features are learned.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Order {
+    /// Features come in the order in which they first appeared: the category is the one that a
+    /// single pass over the input would have made.
+    Appearance,
+    /// Features come in the order of their texts, documents in the order of their contents: the
+    /// category is the same for any order of the input.
+    Canonical,
+}
+
+/// Counts all features of `counts`, as reading the input would.
+///
+/// # Errors
+/// [`ReplayFault`].
+pub fn replay(
+    counts: &Counts,
+    order: Order,
+    counter: &mut Counter,
+    warnings: WarningSink<'_>,
+) -> Result<(), ReplayFault> {
+    if !fits(counts, counter) {
+        return Err(ReplayFault::TooMany);
+    }
+    let mut body = Vec::new();
+    if counts.settings.documents == Documents::None {
+        let mut sequence = counts.sequence();
+        if order == Order::Canonical {
+            sort_by_text(counts, &mut sequence);
+        }
+        sequence.retain(|&node| counts.nodes()[node as usize].count > 0);
+        // The total was checked above, so a part of it is less.
+        let times =
+            |node: u32| u32::try_from(counts.nodes()[node as usize].count).unwrap_or(u32::MAX);
+        let is_plain = counts.settings.patterns.is_empty();
+        if is_plain && counter.count_runs(counts, &sequence, times, warnings) {
+            return Ok(());
+        }
+        for node in sequence {
+            count_node(counts, node, times(node), &mut body, counter, warnings);
+        }
+        return Ok(());
+    }
+    let mut count = |counter: &mut Counter, node: u32, times: u64| {
+        let times = u32::try_from(times).unwrap_or(u32::MAX);
+        count_node(counts, node, times, &mut body, counter, warnings);
+    };
+    if order == Order::Appearance {
+        for shard in &counts.shards {
+            for document in counts.documents(shard) {
+                counts.document(&document, |node, times| count(counter, node, times));
+                counter.end_document(&mut |_| {});
+            }
+        }
+    } else {
+        for document in sorted_documents(counts) {
+            for (node, times) in document {
+                count(counter, node, times);
+            }
+            counter.end_document(&mut |_| {});
+        }
+    }
+    Ok(())
+}
+
+/// Counts so many occurrences of a feature by its text.
+fn count_node(
+    counts: &Counts,
+    node: u32,
+    times: u32,
+    body: &mut Vec<u8>,
+    counter: &mut Counter,
+    warnings: WarningSink<'_>,
+) {
+    let (medium, order) = counts.spell(node, body);
+    counter.count_times(Feature { body, medium, order, pattern: None }, times, warnings);
+}
+
+impl Runs for Counts {
+    fn words(&self) -> usize {
+        self.terms.len()
+    }
+
+    fn word(&self, word: u32) -> (&[u8], Medium) {
+        let (bytes, tag) = self.terms.get(word);
+        (bytes, Medium::new(tag & 15))
+    }
+
+    fn append(&self, run: u32, words: &mut Vec<u32>) {
+        let (start, mut at) = (words.len(), run);
+        while at != ROOT {
+            let node = self.nodes()[at as usize];
+            words.push(node.term);
+            at = node.parent;
+        }
+        words[start..].reverse();
+    }
+}
+
+/// Whether a model can hold these counts in addition to those in `counter`.
+pub fn fits(counts: &Counts, counter: &Counter) -> bool {
+    let before = u64::from(counter.state().total);
+    let mut counted = counts.nodes().iter().map(|node| node.count);
+    let total = counted.try_fold(before, u64::checked_add);
+    total.is_some_and(|total| total < u64::from(u32::MAX))
+}
+
+/// Sorts nodes by medium, order and text.
+fn sort_by_text(counts: &Counts, nodes: &mut [u32]) {
+    let mut body = Vec::new();
+    nodes.sort_by_cached_key(|&node| {
+        let (medium, order) = counts.spell(node, &mut body);
+        (medium, order, body.clone())
+    });
+}
+
+/// The documents, each with its features by text - sequences keep their order - and sorted by what
+/// they hold.
+fn sorted_documents(counts: &Counts) -> Vec<Vec<(u32, u64)>> {
+    let mut sequence = counts.sequence();
+    sort_by_text(counts, &mut sequence);
+    let mut ranks = vec![0u32; sequence.len()];
+    for (rank, &node) in (0u32..).zip(&sequence) {
+        ranks[node as usize] = rank;
+    }
+    let mut documents = Vec::new();
+    for shard in &counts.shards {
+        for document in counts.documents(shard) {
+            let mut entries = Vec::new();
+            counts.document(&document, |node, times| entries.push((ranks[node as usize], times)));
+            if counts.settings.documents == Documents::Bags {
+                entries.sort_unstable();
+            }
+            documents.push(entries);
+        }
+    }
+    documents.sort_unstable();
+    for (rank, _) in documents.iter_mut().flatten() {
+        *rank = sequence[*rank as usize];
+    }
+    documents
+}

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+//! Shape and path of links, of which tags are made. Their hosts are left out: they change fastest.
+
+/// The most words of a link's path.
+const MOST_WORDS: usize = 12;
+
+/// Finds links in a text, or takes a whole text for one link; calls `each` with kind and value of
+/// each tag. Returns how many links there were.
+pub fn each_link(text: &[u8], is_link: bool, mut each: impl FnMut(&str, &[u8])) -> usize {
+    if is_link {
+        link(text, &mut each);
+        return 1;
+    }
+    let mut found = 0;
+    let mut rest = text;
+    while found < 16 {
+        let by_scheme = memchr::memmem::find(rest, b"://").map(|at| {
+            let letters = rest[..at].iter().rev().take_while(|byte| byte.is_ascii_alphabetic());
+            at - letters.count()
+        });
+        let by_name = memchr::memmem::find(rest, b"www.");
+        let Some(start) = by_scheme.into_iter().chain(by_name).min() else { break };
+        let body = &rest[start..];
+        let is_end = |byte: &u8| *byte <= b' ' || b"<>\"'()[]{}".contains(byte);
+        let end = body.iter().position(is_end).unwrap_or(body.len());
+        link(&body[..end], &mut each);
+        found += 1;
+        rest = &body[end.max(4).min(body.len())..];
+    }
+    found
+}
+
+/// The tags of one link.
+fn link(link: &[u8], each: &mut impl FnMut(&str, &[u8])) {
+    let colon = memchr::memmem::find(link, b"://");
+    let (scheme, rest) = match colon {
+        Some(at) => (&link[..at], &link[at + 3..]),
+        None => match memchr::memchr(b':', link) {
+            Some(at) if link[..at].iter().all(u8::is_ascii_alphabetic) => {
+                each("ls:", &link[..at]);
+                return;
+            }
+            _ => (&b"none"[..], link),
+        },
+    };
+    each("ls:", scheme);
+    let end = rest.iter().position(|byte| b"/?#".contains(byte)).unwrap_or(rest.len());
+    let (place, behind) = rest.split_at(end);
+    let host = match memchr::memrchr(b'@', place) {
+        Some(at) => {
+            each("la:", b"user");
+            &place[at + 1..]
+        }
+        None => place,
+    };
+    let host = match memchr::memrchr(b':', host) {
+        Some(at) => {
+            each("la:", b"port");
+            &host[..at]
+        }
+        None => host,
+    };
+    if memchr::memchr(b'%', link).is_some() {
+        each("la:", b"percent");
+    }
+    if memchr::memchr(b'?', behind).is_some() {
+        each("la:", b"query");
+    }
+    if !host.is_empty() && host.iter().all(|byte| byte.is_ascii_digit() || *byte == b'.') {
+        each("la:", b"ip");
+    } else {
+        let top = host.rsplit(|&byte| byte == b'.').next().unwrap_or(&[]);
+        each("lt:", top);
+        let dots = memchr::memchr_iter(b'.', host).count().min(6);
+        each("ld:", dots.to_string().as_bytes());
+    }
+    let path = behind.split(|&byte| byte == b'?').next().unwrap_or(&[]);
+    let words = path.split(|byte| !byte.is_ascii_alphanumeric()).filter(|word| word.len() > 1);
+    for word in words.take(MOST_WORDS) {
+        each("lp:", word);
+    }
+}

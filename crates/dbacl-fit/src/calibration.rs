@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+//! From margins to probabilities, for documents of every length.
+//!
+//! A document of which n features are known has the probabilities
+//!
+//! ```text
+//! p_k = (n softmax_k(a s) + h prior_k) / (n + h)
+//! ```
+//!
+//! where s are its margins. The slope a says how much a margin is worth; the prior outvotes a
+//! document of fewer than h known features. A document without known features has the prior.
+
+use dbacl_numeric::elementary::{exp, log, real};
+
+/// Probabilities of the truth are taken for at least this much.
+const SMALLEST: f64 = 1e-12;
+/// Logarithms of the slopes and of the prior's features that are tried.
+const SLOPES: [f64; 2] = [-4.0, 6.0];
+const PRIORS: [f64; 2] = [-7.0, 7.0];
+/// What few samples are drawn to.
+const USUAL: Calibration = Calibration { slope: 3.0, prior: 2.0 };
+/// How exactly they are found.
+const NEAR: f64 = 1e-3;
+
+/// See the formula above.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Calibration {
+    /// What margins are multiplied by.
+    pub slope: f64,
+    /// The number of known features that weigh as much as the prior.
+    pub prior: f64,
+}
+
+impl Calibration {
+    /// Turns margins into probabilities. Two classes that are one problem have the margins 0 and m.
+    pub fn apply(&self, margins: &mut [f64], known: f64, prior: &[f64]) {
+        let highest = margins.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+        let mut sum = 0.0;
+        for margin in &mut *margins {
+            *margin = exp(self.slope * (*margin - highest));
+            sum += *margin;
+        }
+        let weight = if known > 0.0 { known / (known + self.prior) } else { 0.0 };
+        for (margin, prior) in margins.iter_mut().zip(prior) {
+            *margin =
+                if known > 0.0 { weight * *margin / sum + (1.0 - weight) * prior } else { *prior };
+        }
+    }
+}
+
+/// A document that was left out of the fit.
+#[derive(Debug, Clone, Copy)]
+pub struct Sample<'a> {
+    /// Its margins, one a class.
+    pub margins: &'a [f32],
+    /// Its known features.
+    pub known: f32,
+    /// The number of its class.
+    pub truth: usize,
+    /// How much it counts. Where shortened copies stand beside whole documents, each length has
+    /// the same weight in all.
+    pub weight: f32,
+}
+
+/// The calibration under which the samples are most probable: the smallest weighted mean of
+/// -ln `p_truth`, plus (ln²(a/3) + ln²(h/2))/2 divided by the number of samples so that few of them
+/// claim little. It is found by a golden-section search over ln a, and for each a over ln h.
+/// Without samples it is a = 3, h = 2.
+pub fn calibrate(samples: &[Sample<'_>], prior: &[f64]) -> Calibration {
+    if samples.is_empty() {
+        return USUAL;
+    }
+    let weights: f64 = samples.iter().map(|sample| f64::from(sample.weight)).sum();
+    let pull = |found: f64, usual: f64| {
+        let distance = found - log(usual);
+        distance * distance / (2.0 * real(samples.len()))
+    };
+    let mut shares = vec![0.0; samples.len()];
+    let mut best_prior = |log_slope: f64| {
+        let slope = exp(log_slope);
+        for (share, sample) in shares.iter_mut().zip(samples) {
+            let highest = sample.margins.iter().copied().fold(f32::NEG_INFINITY, f32::max);
+            let of = |margin: f32| exp(slope * (f64::from(margin) - f64::from(highest)));
+            let sum: f64 = sample.margins.iter().map(|&margin| of(margin)).sum();
+            *share = of(sample.margins[sample.truth]) / sum;
+        }
+        let pulled = pull(log_slope, USUAL.slope);
+        golden(PRIORS, |log_prior| {
+            let h = exp(log_prior);
+            let loss = |(sample, share): (&Sample<'_>, &f64)| {
+                let known = f64::from(sample.known);
+                let p = (known * share + h * prior[sample.truth]) / (known + h);
+                -f64::from(sample.weight) * log(p.max(SMALLEST))
+            };
+            let all: f64 = samples.iter().zip(&shares).map(loss).sum();
+            all / weights + pulled + pull(log_prior, USUAL.prior)
+        })
+    };
+    let (log_slope, _) = golden(SLOPES, |log_slope| best_prior(log_slope).1);
+    let (log_prior, _) = best_prior(log_slope);
+    Calibration { slope: exp(log_slope), prior: exp(log_prior) }
+}
+
+/// Where a function that falls and then rises is smallest between two places, and its value there.
+fn golden([mut low, mut high]: [f64; 2], mut function: impl FnMut(f64) -> f64) -> (f64, f64) {
+    const SECTION: f64 = 0.618_033_988_749_894_9;
+    let place = |low: f64, high: f64| low + SECTION * (high - low);
+    let (mut left, mut right) = (place(high, low), place(low, high));
+    let (mut at_left, mut at_right) = (function(left), function(right));
+    while high - low > NEAR {
+        if at_left <= at_right {
+            (high, right, at_right) = (right, left, at_left);
+            left = place(high, low);
+            at_left = function(left);
+        } else {
+            (low, left, at_left) = (left, right, at_right);
+            right = place(low, high);
+            at_right = function(right);
+        }
+    }
+    if at_left <= at_right { (left, at_left) } else { (right, at_right) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use dbacl_numeric::random::SplitMix64;
+
+    #[test]
+    fn documents_without_known_features_have_the_prior() {
+        let calibration = Calibration { slope: 3.0, prior: 2.0 };
+        let mut margins = [5.0, -1.0];
+        calibration.apply(&mut margins, 0.0, &[0.3, 0.7]);
+        assert_eq!(margins, [0.3, 0.7]);
+        let mut margins = [0.0, 0.0];
+        calibration.apply(&mut margins, 2.0, &[0.3, 0.7]);
+        assert!((margins[0] - 0.4).abs() < 1e-12 && (margins[0] + margins[1] - 1.0).abs() < 1e-12);
+        let mut margins = [-1e300, 1e300];
+        Calibration { slope: 1.0, prior: 0.0 }.apply(&mut margins, 1.0, &[0.5, 0.5]);
+        assert_eq!(margins, [0.0, 1.0]);
+    }
+
+    #[test]
+    fn the_calibration_that_made_the_data_is_found() {
+        let (truth, prior) = (Calibration { slope: 2.5, prior: 4.0 }, [0.2, 0.3, 0.5]);
+        let mut random = SplitMix64::new(3);
+        let mut unit =
+            || f64::from(u32::try_from(random.draw() >> 40).unwrap()) / f64::from(1 << 24);
+        let mut drawn = Vec::new();
+        for number in 0..30_000 {
+            let margins = [unit() * 2.0 - 1.0, unit() * 2.0 - 1.0, unit() * 2.0 - 1.0];
+            let known = f64::from([1, 2, 5, 40][number % 4]);
+            let mut shares = margins;
+            truth.apply(&mut shares, known, &prior);
+            let at = unit();
+            let class =
+                if at < shares[0] { 0 } else { 1 + usize::from(at >= shares[0] + shares[1]) };
+            drawn.push((margins.map(dbacl_numeric::elementary::narrow), known, class));
+        }
+        let sample =
+            |(margins, known, truth): &'_ ([f32; 3], f64, usize)| (*margins, *known, *truth);
+        let drawn: Vec<_> = drawn.iter().map(sample).collect();
+        let samples: Vec<Sample<'_>> = drawn
+            .iter()
+            .map(|(margins, known, truth)| Sample {
+                margins,
+                known: dbacl_numeric::elementary::narrow(*known),
+                truth: *truth,
+                weight: 1.0,
+            })
+            .collect();
+        let found = calibrate(&samples, &prior);
+        assert!((found.slope / truth.slope - 1.0).abs() < 0.1, "{found:?}");
+        assert!((found.prior / truth.prior - 1.0).abs() < 0.3, "{found:?}");
+        assert_eq!(calibrate(&[], &prior), USUAL);
+        // Five that are right do not claim certainty.
+        let few = calibrate(&[samples[0]; 5], &prior);
+        assert!(few.slope < 10.0, "{few:?}");
+    }
+}

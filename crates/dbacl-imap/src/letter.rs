@@ -1,0 +1,285 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+//! The letter of a week: one message to the inbox that says what was done.
+
+use crate::moves::Identity;
+use crate::state::State;
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use chrono::DateTime;
+use dbacl::SetVerdict;
+use dbacl_mail::subject::subject;
+use maud::html;
+use serde::{Deserialize, Serialize};
+use std::cmp::Reverse;
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+
+/// Seconds from one letter to the next.
+pub const WEEK: u64 = 7 * 86_400;
+
+/// Verdicts that a letter names.
+const NAMED: usize = 10;
+
+/// Messages moved by the program of which it is noticed when somebody moves them back.
+const MOVED: usize = 2000;
+
+/// What the next letter will say.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Week {
+    /// The second at which it began; 0 if none has begun.
+    pub since: u64,
+    /// Letters before this one.
+    number: u32,
+    /// Messages that came to the inbox.
+    came: usize,
+    /// How many of them the filter was unsure of.
+    unsure: usize,
+    /// How many of them the program moved, by folder, as people call it.
+    moved: BTreeMap<String, usize>,
+    /// How many messages that the program had moved were moved elsewhere by somebody.
+    corrected: usize,
+    /// The messages that the program moved last, also before this week.
+    mine: Vec<Identity>,
+    /// The most doubtful verdicts, the most doubtful first.
+    doubts: Vec<Doubt>,
+}
+
+/// A verdict on a message.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Doubt {
+    /// Whether it is unsure.
+    pub is_unsure: bool,
+    /// The probability of the most probable label, in millionths.
+    pub millionths: u32,
+    /// The verdict in words.
+    pub verdict: String,
+    /// The message's subject.
+    pub subject: String,
+    /// The words that decided.
+    pub reasons: String,
+}
+
+impl Doubt {
+    /// A verdict on a message, without reasons.
+    pub fn new(verdict: &SetVerdict, mail: &[u8]) -> Self {
+        Self {
+            is_unsure: verdict.is_unsure,
+            millionths: millionths(verdict.probability),
+            verdict: verdict.to_string(),
+            subject: subject(mail).unwrap_or_else(|| "no subject".into()),
+            reasons: String::new(),
+        }
+    }
+
+    fn rank(&self) -> (Reverse<bool>, u32) {
+        (Reverse(self.is_unsure), self.millionths)
+    }
+}
+
+impl Week {
+    /// Counts a message that came. `reasons` is asked for the words that decided if the letter may
+    /// name it.
+    pub fn count(&mut self, mut doubt: Doubt, reasons: impl FnOnce() -> String) {
+        self.came += 1;
+        self.unsure += usize::from(doubt.is_unsure);
+        let at = self.doubts.partition_point(|other| other.rank() <= doubt.rank());
+        if at < NAMED {
+            doubt.reasons = reasons();
+            self.doubts.insert(at, doubt);
+            self.doubts.truncate(NAMED);
+        }
+    }
+
+    /// Notes that the program has moved these messages, for good if `is_verdict`.
+    pub fn moved(&mut self, folder: String, mails: &[Identity], is_verdict: bool) {
+        *self.moved.entry(folder).or_default() += mails.len();
+        if is_verdict {
+            self.mine.extend(mails);
+            self.mine.drain(..self.mine.len().saturating_sub(MOVED));
+        }
+    }
+
+    /// Notes that somebody has said something else of these messages.
+    pub fn taught(&mut self, mails: impl Iterator<Item = Identity>) {
+        for mail in mails {
+            let before = self.mine.len();
+            self.mine.retain(|own| *own != mail);
+            self.corrected += usize::from(self.mine.len() < before);
+        }
+    }
+
+    /// Whether the week is over at this second. The first week begins with the first question.
+    pub fn is_over(&mut self, now: u64) -> bool {
+        if self.since == 0 {
+            self.since = now;
+        }
+        now.saturating_sub(self.since) >= WEEK
+    }
+
+    /// Begins the next week; returns this one unless nothing has happened.
+    pub fn end(&mut self, now: u64) -> Option<Self> {
+        let is_empty = self.came == 0 && self.corrected == 0;
+        let number = self.number + u32::from(!is_empty);
+        let next = Self { since: now, number, mine: self.mine.clone(), ..Self::default() };
+        let ended = std::mem::replace(self, next);
+        (!is_empty).then_some(ended)
+    }
+
+    /// Messages that the filter was unsure of, and all.
+    pub const fn unsure(&self) -> (usize, usize) {
+        (self.unsure, self.came)
+    }
+
+    /// The counts, each with what it counts.
+    fn counts(&self) -> Vec<(usize, String)> {
+        let mut counts = vec![(self.came, "came to the inbox".to_owned())];
+        counts.extend(
+            self.moved.iter().map(|(folder, count)| (*count, format!("moved to {folder}"))),
+        );
+        counts.push((self.unsure, "unsure".into()));
+        counts.push((self.corrected, "moved elsewhere by you".into()));
+        counts
+    }
+}
+
+#[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // from 0 to a million
+fn millionths(probability: f64) -> u32 {
+    (probability * 1e6).clamp(0.0, 1e6) as u32
+}
+
+/// What helps against wrong verdicts.
+const ADVICE: &str = "To correct the filter, move a message to where it belongs.";
+
+/// The message. `week` has ended at second `now`; `user` is the account's user, and `change` says
+/// that mail has changed, and what to do.
+pub fn message(state: &State, week: &Week, user: &str, change: &str, now: u64) -> Vec<u8> {
+    let at = |second: u64| DateTime::from_timestamp(i64::try_from(second).unwrap_or(0), 0);
+    let day = |second| at(second).map_or_else(String::new, |it| it.format("%Y-%m-%d").to_string());
+    let title = format!("Mail from {} to {}", day(week.since), day(now));
+    let mut text = format!("{title}\n\n");
+    for (count, what) in week.counts() {
+        // A string can be written.
+        let _ = writeln!(text, "{count:>8}  {what}");
+    }
+    if !week.doubts.is_empty() {
+        text.push_str("\nThe filter was least sure of:\n");
+    }
+    for Doubt { verdict, subject, reasons, .. } in &week.doubts {
+        let _ = write!(text, "\n  {verdict}: {subject}\n    because of {reasons}\n");
+    }
+    for line in [change, ADVICE].into_iter().filter(|line| !line.is_empty()) {
+        let _ = writeln!(text, "\n{line}");
+    }
+    let page = html! {
+        h2 { (title) }
+        table {
+            @for (count, what) in week.counts() {
+                tr { td align="right" { (count) } td { (what) } }
+            }
+        }
+        @if !week.doubts.is_empty() {
+            p { "The filter was least sure of:" }
+            ol {
+                @for Doubt { verdict, subject, reasons, .. } in &week.doubts {
+                    li { (verdict) ": " b { (subject) } br; "because of " (reasons) }
+                }
+            }
+        }
+        @if !change.is_empty() { p { (change) } }
+        p { (ADVICE) }
+    };
+    let is_address = user.contains('@')
+        && user.bytes().all(|byte| byte.is_ascii_graphic() && !b"<>()[],;:\\\"".contains(&byte));
+    let address = if is_address { user } else { "dbacl-imap@localhost" };
+    let date = at(now).map_or_else(String::new, |it| it.to_rfc2822());
+    let (id, border) = (id(state, week.number + 1), "=_dbacl_letter");
+    let mut message = format!(
+        "Date: {date}\r\nFrom: dbacl-imap <{address}>\r\nTo: <{address}>\r\nSubject: {title}\r\n\
+         Message-ID: <{id}>\r\nAuto-Submitted: auto-generated\r\nMIME-Version: 1.0\r\n\
+         Content-Type: multipart/alternative; boundary=\"{border}\"\r\n\r\n"
+    );
+    for (kind, part) in [("plain", text), ("html", page.into_string())] {
+        let _ = write!(
+            message,
+            "--{border}\r\nContent-Type: text/{kind}; charset=utf-8\r\n\
+             Content-Transfer-Encoding: base64\r\n\r\n"
+        );
+        for line in STANDARD.encode(part).as_bytes().chunks(76) {
+            message.extend(line.iter().copied().map(char::from));
+            message.push_str("\r\n");
+        }
+    }
+    message.push_str(&format!("--{border}--\r\n"));
+    message.into_bytes()
+}
+
+/// The Message-ID of a letter, which nobody else can guess.
+fn id(state: &State, number: u32) -> String {
+    let sum = u64::from_le_bytes(state.identity(number, b"letter"));
+    format!("letter-{sum:016x}@dbacl-imap.invalid")
+}
+
+/// Whether a message is the last letter.
+pub fn is_own(state: &State, mail: &[u8]) -> bool {
+    let line = format!("Message-ID: <{}>", id(state, state.week.number));
+    let mut header = mail.split(|&byte| byte == b'\n').map(<[u8]>::trim_ascii);
+    header.by_ref().take_while(|it| !it.is_empty()).any(|it| it == line.as_bytes())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn doubt(is_unsure: bool, millionths: u32, subject: &str) -> Doubt {
+        let (verdict, reasons) = ("unsure 50.00% ham".into(), String::new());
+        Doubt { is_unsure, millionths, verdict, subject: subject.into(), reasons }
+    }
+
+    #[test]
+    fn a_letter_counts_a_week_and_names_the_least_sure() {
+        let mut week = Week { since: 1_700_000_000, ..Week::default() };
+        for number in 0..20 {
+            week.count(doubt(false, 990_000 - number, &format!("sure {number}")), String::new);
+        }
+        week.count(doubt(true, 998_000, "<b>Münze & Co"), || "+6.31 pills".into());
+        week.moved("Junk".into(), &[[1; 8], [2; 8]], true);
+        week.moved("Unsure".into(), &[[3; 8]], false);
+        week.taught([[3; 8], [2; 8], [2; 8]].into_iter());
+        assert_eq!(week.doubts.len(), NAMED);
+        assert!(!week.is_over(week.since + WEEK - 1) && week.is_over(week.since + WEEK));
+        let mut state = State::new("alice");
+        let now = week.since + WEEK;
+        state.week = week.clone();
+        let ended = state.week.end(now).expect("a week");
+        let letter = message(&state, &ended, "alice@example.org", "It changed.", now);
+        assert!(is_own(&state, &letter));
+        assert!(!is_own(&State::new("alice"), &letter) && !is_own(&state, b"Subject: x\n\n"));
+        let letter = String::from_utf8(letter).expect("ASCII");
+        assert!(letter.is_ascii() && letter.lines().all(|line| line.len() < 100));
+        assert!(letter.contains("Subject: Mail from 2023-11-14 to 2023-11-21\r\n"), "{letter}");
+        let parts = letter.split("base64\r\n\r\n").skip(1).map(|part| {
+            let code = part.split("--").next().expect("a part").replace("\r\n", "");
+            String::from_utf8(STANDARD.decode(code).expect("base64")).expect("UTF-8")
+        });
+        let parts: Vec<String> = parts.collect();
+        for line in [
+            "      21  came to the inbox\n",
+            "       2  moved to Junk\n",
+            "       1  unsure\n",
+            "       1  moved elsewhere by you\n",
+            "sure of:\n\n  unsure 50.00% ham: <b>Münze & Co\n    because of +6.31 pills\n",
+            "sure 11\n",
+            "\nIt changed.\n",
+        ] {
+            assert!(parts[0].contains(line), "{line}: {}", parts[0]);
+        }
+        assert!(!parts[0].contains("sure 10\n"), "{}", parts[0]);
+        assert!(
+            parts[1].contains("&lt;b&gt;Münze &amp; Co") && parts[1].contains("<td>unsure</td>")
+        );
+        // The next week knows what was moved, and an empty one has no letter.
+        assert_eq!(state.week.end(now + WEEK), None);
+        state.week.taught([[1; 8]].into_iter());
+        assert_eq!(state.week.end(now + 2 * WEEK).map(|week| week.corrected), Some(1));
+    }
+}

@@ -1,0 +1,313 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+//! The first filter, made from an account of twelve folders, and what it would have moved.
+//!
+//! `DBACL_IMAP_ACCOUNT` is the number of messages in each folder (30).
+
+use crate::dovecot::{Client, Dovecot, letter};
+use crate::model::number;
+use dbacl_testing::Done;
+use std::fs;
+use std::time::Instant;
+
+/// Folders that are sorted, with their labels.
+const SORTED: [(&str, &str); 8] = [
+    ("Work", "Work"),
+    ("Lists/alpha", "Lists__alpha"),
+    ("Lists/beta", "Lists__beta"),
+    ("Receipts", "Receipts"),
+    ("Travel", "Travel"),
+    ("Family", "Family"),
+    ("To_do", "To_5Fdo"),
+    ("Bank", "Bank"),
+];
+
+const SORT: [&str; 14] = [
+    "--sort", "Work", "--sort", "Lists/*", "--sort", "Receipts", "--sort", "Travel", "--sort",
+    "Family", "--sort", "To_do", "--sort", "Bank",
+];
+
+/// An account whose folders have `count` old messages each; twelve with the inbox, Junk, Archive
+/// and Trash.
+fn account(server: &Dovecot, count: usize) -> Client {
+    let mut client = server.client();
+    for (folder, _) in SORTED {
+        client.run(&format!("CREATE {folder}"));
+    }
+    let others = [("INBOX", "ham"), ("Junk", "spam"), ("Archive", "ham"), ("Trash", "spam")];
+    for (at, (folder, label)) in SORTED.into_iter().chain(others).enumerate() {
+        for number in 0..count {
+            client.append_old(folder, &letter(label, 10_000 * at + number));
+        }
+    }
+    client
+}
+
+fn run(server: &Dovecot, options: &[&str]) -> Done {
+    let options = [&SORT[..], options].concat();
+    dbacl_testing::finish(server.program(&options).spawn().expect("the program starts"))
+}
+
+/// Which of the messages from `first` are in a folder.
+fn there(client: &mut Client, folder: &str, first: usize) -> Vec<usize> {
+    client.run(&format!("SELECT {folder}"));
+    (first..first + 10).filter(|number| !client.find(*number).is_empty()).collect()
+}
+
+#[test]
+fn an_account_teaches_the_first_filter_and_is_sorted_by_it() {
+    let Some(server) = Dovecot::start("an_account_teaches", "") else { return };
+    let count = number("DBACL_IMAP_ACCOUNT", 30);
+    let mut client = account(&server, count);
+    let said = run(&server, &["learn"]).complaint(64);
+    assert!(said.contains("filter: there is a filter already; --replace"), "{said}");
+    fs::remove_dir_all(server.scratch.path("filter")).expect("a filter");
+
+    // The filter cannot be written: what was fetched stays, and is not fetched again.
+    server.scratch.write("filter", "a letter");
+    let failed = run(&server, &["learn", "--replace"]);
+    assert!([69, 75].contains(&failed.status), "{failed:?}");
+    assert_eq!(server.scratch.read("filter"), b"a letter");
+    fs::remove_file(server.scratch.path("filter")).expect("a file");
+    let fetched = server.scratch.path("state.learn/Travel");
+    let copy = fs::read_dir(&fetched).expect("copies").next().expect("a copy").expect("a name");
+    let marked = letter("Travel", 99_999);
+    fs::write(copy.path(), &marked).expect("a copy");
+    fs::write(fetched.join("7-7"), letter("spam", 99_998)).expect("a file");
+
+    let start = Instant::now();
+    let done = run(&server, &["learn"]);
+    let took = start.elapsed();
+    assert_eq!(done.status, 0, "{}\n{}", done.stderr, server.logs());
+    let total = 11 * count;
+    assert!(done.stdout.contains(&format!("learned {total} messages")), "{}", done.stdout);
+    for expected in [format!("{} ham", 2 * count), format!("{count} spam")] {
+        assert!(done.stdout.contains(&expected), "{}", done.stdout);
+    }
+    assert!(!server.scratch.path("state.learn").exists());
+    assert_eq!(server.label(&marked).as_deref(), Some("Travel"));
+    assert_eq!(server.label(&letter("spam", 99_998)), None);
+    println!("{total} messages: {:.1} s", took.as_secs_f64());
+
+    // New mail goes to its folders.
+    assert_eq!(run(&server, &["--once", "--move-spam"]).status, 0);
+    let first = 500_000;
+    for (at, (_, label)) in
+        SORTED.into_iter().chain([("Junk", "spam"), ("INBOX", "ham")]).enumerate()
+    {
+        client.append("INBOX", "", &letter(label, first + at));
+    }
+    let done = run(&server, &["--once", "--move-spam"]);
+    assert_eq!(done.status, 0, "{}", done.stderr);
+    let goals = SORTED.iter().map(|(folder, _)| *folder).chain(["Junk", "INBOX"]);
+    for (at, goal) in goals.enumerate() {
+        assert_eq!(there(&mut client, goal, first), [first + at], "{goal}: {}", done.stderr);
+    }
+}
+
+#[test]
+fn a_replay_reports_what_would_have_been_moved_and_changes_nothing() {
+    let Some(server) = Dovecot::start("a_replay", "") else { return };
+    let mut client = account(&server, 30);
+    let before = fs::read_link(server.scratch.path("filter/ham")).ok();
+    for (number, folder, label) in
+        [(1, "INBOX", "ham"), (2, "Junk", "spam"), (3, "Work", "Work"), (4, "INBOX", "spam")]
+    {
+        client.append(folder, "", &letter(label, 600_000 + number));
+    }
+    let done = run(&server, &["replay"]);
+    assert_eq!(done.status, 0, "{}", done.stderr);
+    let text = done.stdout;
+    for expected in [
+        "4 messages of the last 30 days, by a filter that has learned the 330 before them:",
+        "1 left in the inbox, 0 of them wrongly",
+        "1 moved as Work, 0 of them wrongly",
+        "2 moved as spam, 1 of them wrongly",
+        "now in INBOX: cheap pills, limited offer",
+        "    because of +",
+        "now in Work: patch series",
+    ] {
+        assert!(text.contains(expected), "{expected} is not in {text}");
+    }
+    assert!(!server.scratch.path("state.replay").exists());
+    assert!(!server.scratch.path("state").exists());
+    assert_eq!(fs::read_link(server.scratch.path("filter/ham")).ok(), before);
+    assert_eq!(there(&mut client, "INBOX", 600_000), [600_001, 600_004]);
+    // Without mail from before there is nothing to classify by.
+    let said = run(&server, &["replay", "--days", "20000"]).complaint(69);
+    assert!(said.contains("the account has no good mail"), "{said}");
+}
+
+#[test]
+fn good_mail_that_nobody_has_labelled_is_learned_where_spam_prevails() {
+    let Some(server) = Dovecot::start("good_mail_that_nobody", "") else { return };
+    let mut client = server.client();
+    let alone = |options: &[&str]| {
+        let program = server.program(options).spawn().expect("the program starts");
+        let done = dbacl_testing::finish(program);
+        assert_eq!(done.status, 0, "{}\n{}", done.stderr, server.logs());
+        done
+    };
+    for folder in ["Sent", "Projects", "Reading"] {
+        client.run(&format!("CREATE {folder}"));
+    }
+    let from = |who: &str, number| format!("From: <{who}>\r\n{}", letter("ham", number));
+    let to_bob = "From: alice@example.net\r\nTo: \"B\"\r\n <Bob@example.com>\r\n\r\nlunch\r\n";
+    client.append_old("Sent", to_bob);
+    client.append_old("INBOX", &letter("ham", 1));
+    for number in 0..40 {
+        client.append_old("Junk", &letter("spam", 100 + number));
+        let list = format!("List-Id: <a.example.org>\r\n{}", letter("ham", 200 + number));
+        client.append_old("Reading", &list);
+    }
+    for number in 0..12 {
+        client.append(
+            "Trash",
+            if number < 7 { "\\Answered" } else { "" },
+            &letter("ham", 300 + number),
+        );
+        client.append_old("Projects", &from("bob@example.com", 400 + number));
+        client.append_old("Projects", &from("eve@example.com", 500 + number));
+        client.append_old("Projects", &from("alice@example.net", 600 + number));
+    }
+    let filter = server.scratch.path("filter");
+    fs::remove_dir_all(&filter).expect("a filter");
+    let done = alone(&["learn"]);
+    assert!(done.stdout.contains("learned 80 messages into filter: 40 ham, 40 spam"), "{done:?}");
+    for part in ["takes 39 messages", "12 of Projects", "20 of Reading", "7 of Trash"] {
+        assert!(done.stderr.contains(part), "{part} is not in {}", done.stderr);
+    }
+    let answered = letter("ham", 300);
+    for (mail, label) in [
+        (&answered, Some("ham")),
+        (&letter("ham", 307), None),
+        (&from("bob@example.com", 411), Some("ham")),
+        (&from("eve@example.com", 500), None),
+        (&from("alice@example.net", 600), None),
+    ] {
+        assert_eq!(server.label(mail).as_deref(), label, "{mail}");
+    }
+    // A wrong guess is taken back like any lesson.
+    server.once(&[]);
+    client.moves(300, "Trash", "Junk");
+    server.once(&[]);
+    assert_eq!(server.label(&answered).as_deref(), Some("spam"));
+
+    let done = alone(&["learn", "--replace", "--no-guesses"]);
+    assert!(done.stdout.contains("learned 42 messages into filter: 1 ham, 41 spam"), "{done:?}");
+    assert_eq!(server.label(&from("bob@example.com", 411)), None);
+}
+
+#[test]
+fn setup_writes_settings_that_work_and_shows_the_account() {
+    let Some(server) = Dovecot::start("setup_writes", "") else { return };
+    let mut client = server.client();
+    client.append("Junk", "", &letter("spam", 1));
+    let options = ["setup", "--config", "new/imap.toml", "--folder", "Archive"];
+    let setup = || {
+        let program = server.program(&options).spawn().expect("the program starts");
+        dbacl_testing::finish(program)
+    };
+    let done = setup();
+    assert_eq!(done.status, 0, "{}", done.stderr);
+    for line in ["1  Junk (spam)", "0  INBOX (good mail)", "0  Trash (thrown away)", "0  Other\n"] {
+        assert!(done.stderr.contains(line), "{line} is not in {}", done.stderr);
+    }
+    assert!(done.stdout.starts_with("new/imap.toml is written."), "{}", done.stdout);
+    let mode = server.scratch.sh("stat -c %a new/imap.toml").quiet(0);
+    assert_eq!(mode, "600\n");
+    let mut program = dbacl_testing::command(dbacl_testing::programs().join("dbacl-imap"));
+    program.args(["--config", "new/imap.toml", "--check"]).current_dir(server.scratch.path("."));
+    let output = program.output().expect("the program starts");
+    let said = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert!(said.contains("Junk (spam), INBOX, Archive"), "{said} {output:?}");
+    // Settings that are there are not written over.
+    let before = server.scratch.read("new/imap.toml");
+    assert!(setup().complaint(64).contains("the settings are there already"));
+    assert_eq!(server.scratch.read("new/imap.toml"), before);
+}
+
+/// A stream of messages of many folders: `DBACL_IMAP_STREAM` is a folder with a folder of messages
+/// for each label, of which the first `DBACL_IMAP_FIRST` (40) are in the account before. Of the
+/// others, `DBACL_IMAP_EACH` (40) of each label arrive in turn, and somebody moves every message
+/// that was not moved rightly. Prints the shares of both halves.
+#[test]
+fn a_stream_of_many_folders_is_sorted() {
+    let Some(stream) = std::env::var_os("DBACL_IMAP_STREAM") else {
+        dbacl_testing::skip("a_stream_of_many_folders", "DBACL_IMAP_STREAM names no folder");
+        return;
+    };
+    let Some(server) = Dovecot::start("a_stream_of_many_folders", "") else { return };
+    let (first, each) = (number("DBACL_IMAP_FIRST", 40), number("DBACL_IMAP_EACH", 40));
+    let mut client = server.client();
+    let entries = fs::read_dir(&stream).expect("a folder").map(|it| it.expect("an entry").path());
+    let mut labels: Vec<_> = entries.collect();
+    labels.sort();
+    let mut coming: Vec<Vec<String>> = vec![Vec::new(); each];
+    for (at, label) in labels.iter().enumerate() {
+        client.run(&format!("CREATE Topic{at}"));
+        let mut files: Vec<_> = fs::read_dir(label).expect("a folder").flatten().collect();
+        files.sort_by_key(std::fs::DirEntry::file_name);
+        for (number, file) in files.iter().take(first + each).enumerate() {
+            let text = fs::read(file.path()).expect("a message");
+            let text = String::from_utf8_lossy(&text).replace("\r\n", "\n").replace('\n', "\r\n");
+            let id = 10_000 * (at + 1) + number;
+            let text = format!("Message-ID: <{id}@example.org>\r\n{text}").replace('\0', " ");
+            match number.checked_sub(first) {
+                None => client.append_old(&format!("Topic{at}"), &text),
+                Some(turn) => coming[turn].push(text),
+            }
+        }
+    }
+    for number in 0..first {
+        client.append_old("INBOX", &letter("ham", 1_000_000 + number));
+        client.append_old("Junk", &letter("spam", 2_000_000 + number));
+    }
+    fs::remove_dir_all(server.scratch.path("filter")).expect("a filter");
+    let run = |options: &[&str]| {
+        let options = [&["--sort", "Topic*"][..], options].concat();
+        let done = dbacl_testing::finish(server.program(&options).spawn().expect("it starts"));
+        assert_eq!(done.status, 0, "{}", done.stderr);
+    };
+    let start = Instant::now();
+    run(&["learn"]);
+    println!("learned in {:.1} s", start.elapsed().as_secs_f64());
+    run(&["--once"]);
+    for (half, turns) in coming.chunks(each.div_ceil(2)).enumerate() {
+        let (mut right, mut wrong, mut unsure) = (0, 0, 0);
+        for messages in turns {
+            for text in messages {
+                client.append("INBOX", "", text);
+            }
+            run(&["--once"]);
+            let mut moves = Vec::new();
+            for folder in (0..labels.len()).map(|at| format!("Topic{at}")).chain(["INBOX".into()]) {
+                client.run(&format!("SELECT {folder}"));
+                let lines = client.run("UID FETCH 1:* (BODY.PEEK[HEADER.FIELDS (MESSAGE-ID)])");
+                for text in messages {
+                    let head = text.split_once("\r\n").expect("a line").0;
+                    if !lines.iter().any(|line| line.trim_end() == head) {
+                        continue;
+                    }
+                    let id = head.trim_matches(|it: char| !it.is_ascii_digit());
+                    let id: usize =
+                        id.split('@').next().expect("a part").parse().expect("a number");
+                    let goal = format!("Topic{}", id / 10_000 - 1);
+                    match folder.as_str() {
+                        "INBOX" => unsure += 1,
+                        folder if folder == goal => right += 1,
+                        _ => wrong += 1,
+                    }
+                    if folder != goal {
+                        moves.push((id, folder.clone(), goal));
+                    }
+                }
+            }
+            for (id, from, to) in moves {
+                client.moves(id, &from, &to);
+            }
+            run(&["--once"]);
+        }
+        println!("half {}: {right} moved rightly, {wrong} wrongly, {unsure} not moved", half + 1);
+    }
+    println!("{:.1} s", start.elapsed().as_secs_f64());
+}

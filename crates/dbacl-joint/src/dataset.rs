@@ -1,0 +1,443 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+//! A corpus over dense feature numbers, and the two views of its documents that the fit sees.
+//!
+//! With u distinct features, n occurrences and complexity cx = n / max order, a document is shown
+//! as
+//!
+//! ```text
+//! presence   x_t = p/sqrt(u)      bias input 0.1 p cx/sqrt(u)    p = 1, or 2 for once scoring
+//! counts     x_t = a c_t/n        bias input 0.1 a/max order      a = sqrt(median n)
+//! ```
+//!
+//! The counts view is what scoring computes; the presence view keeps a few repeated words from
+//! deciding (spec refit 3.1).
+
+use super::documents::{Corpus, fingerprint};
+use super::index::FeatureIndex;
+use super::scoring::{INTERCEPT, Scoring};
+use dbacl_engine::token::id::FeatureId;
+use dbacl_numeric::elementary::real;
+use dbacl_numeric::elementary::{log, narrow};
+
+/// The factor of the bias inputs. It is small, so that the penalty restrains the bias.
+pub const BIAS_INPUT: f64 = 0.1;
+
+/// Documents that must contain a feature for it to take part in the fit.
+pub const MIN_DOCUMENTS: u32 = 2;
+
+/// A feature of a document, by number.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Cell {
+    /// Number of the feature.
+    pub feature: u32,
+    /// Occurrences in the document.
+    pub count: u32,
+}
+
+/// Documents over dense feature numbers.
+#[derive(Debug, Clone)]
+pub struct Dataset {
+    /// Ids of the features, by number.
+    pub ids: Vec<FeatureId>,
+    /// Their orders.
+    pub orders: Vec<u8>,
+    /// Pairs of neighbouring characters in their texts.
+    pub pairs: Vec<u8>,
+    /// Documents that contain each.
+    pub document_frequencies: Vec<u32>,
+    /// Whether they are text: what a message says, and not what its header says of it.
+    pub is_text: Vec<bool>,
+    cells: Vec<Cell>,
+    starts: Vec<usize>,
+    /// Category of each document.
+    pub labels: Vec<u32>,
+    /// Name of each document, see [`fingerprint`].
+    pub names: Vec<u64>,
+    /// Distinct features of each document (u).
+    pub distinct: Vec<u32>,
+    /// Those of them that are text.
+    pub texts: Vec<u32>,
+    /// Occurrences of features in each document (n).
+    pub occurrences: Vec<u32>,
+    /// Number of categories.
+    pub categories: usize,
+    /// Highest order of the categories.
+    pub max_order: u8,
+    /// The length a that count vectors are scaled to.
+    pub length: f64,
+    /// See [`Corpus::references`].
+    pub references: Vec<f32>,
+    /// What documents are fitted for.
+    pub scoring: Scoring,
+    /// Whether weights of features that distinguish the sides are penalised less, see [`contrast`].
+    pub contrast: bool,
+    /// Features that a general model knows, by number, where features count by blocks; else empty.
+    pub known: Vec<bool>,
+}
+
+impl Dataset {
+    /// The documents of `corpus` that have features, as categories of `max_order` see them.
+    pub fn new(corpus: Corpus, categories: usize, max_order: u8) -> Self {
+        let Corpus { terms, documents, references } = corpus;
+        let mut index = FeatureIndex::default();
+        let (mut orders, mut pairs) = (Vec::new(), Vec::new());
+        let (mut document_frequencies, mut is_text) = (Vec::new(), Vec::new());
+        let mut data = Self {
+            ids: Vec::new(),
+            orders: Vec::new(),
+            pairs: Vec::new(),
+            document_frequencies: Vec::new(),
+            is_text: Vec::new(),
+            cells: Vec::with_capacity(terms.len()),
+            starts: vec![0],
+            labels: Vec::with_capacity(documents.len()),
+            names: Vec::with_capacity(documents.len()),
+            distinct: Vec::with_capacity(documents.len()),
+            texts: Vec::with_capacity(documents.len()),
+            occurrences: Vec::with_capacity(documents.len()),
+            categories,
+            max_order,
+            length: 1.0,
+            references: Vec::new(),
+            scoring: Scoring::Counts,
+            contrast: false,
+            known: Vec::new(),
+        };
+        let ends = documents.iter().skip(1).map(|next| next.start).chain([terms.len()]);
+        for (number, (document, end)) in documents.iter().zip(ends).enumerate() {
+            let own = &terms[document.start..end];
+            if own.is_empty() {
+                continue;
+            }
+            for term in own {
+                let feature = index.insert(term.id);
+                if feature as usize == orders.len() {
+                    orders.push(term.makeup.order);
+                    pairs.push(term.makeup.pairs);
+                    document_frequencies.push(0u32);
+                    is_text.push(term.makeup.is_text());
+                }
+                document_frequencies[feature as usize] += 1;
+                data.cells.push(Cell { feature, count: term.count });
+            }
+            data.starts.push(data.cells.len());
+            data.labels.push(document.label);
+            data.names.push(fingerprint(own));
+            data.distinct.push(u32::try_from(own.len()).unwrap_or(u32::MAX));
+            let texts = own.iter().filter(|term| term.makeup.is_text()).count();
+            data.texts.push(u32::try_from(texts).unwrap_or(u32::MAX));
+            data.occurrences.push(document.occurrences);
+            if !references.is_empty() {
+                let own = number * categories..(number + 1) * categories;
+                data.references.extend_from_slice(&references[own]);
+            }
+        }
+        data.ids = index.into_ids();
+        (data.orders, data.pairs) = (orders, pairs);
+        (data.document_frequencies, data.is_text) = (document_frequencies, is_text);
+        data.length = median(&data.occurrences).sqrt();
+        data
+    }
+
+    /// What the weight of the bias is multiplied by in the score of a document by counts.
+    pub fn bias_input(&self) -> f64 {
+        match self.scoring {
+            Scoring::Blocks => INTERCEPT,
+            Scoring::Counts | Scoring::Once => BIAS_INPUT * self.length / f64::from(self.max_order),
+        }
+    }
+
+    /// Documents that must contain a feature for it to take part in a fit by blocks. With few
+    /// documents every feature counts.
+    pub fn least_documents(&self) -> u32 {
+        let documents = self.documents_by_category().into_iter().filter(|&own| own > 0);
+        least_documents(documents.min().unwrap_or(0))
+    }
+
+    /// Number of documents.
+    pub fn len(&self) -> usize {
+        self.labels.len()
+    }
+
+    /// Whether there are no documents.
+    pub fn is_empty(&self) -> bool {
+        self.labels.is_empty()
+    }
+
+    /// The features of a document.
+    pub fn row(&self, document: usize) -> &[Cell] {
+        &self.cells[self.starts[document]..self.starts[document + 1]]
+    }
+
+    /// Documents of each category.
+    pub fn documents_by_category(&self) -> Vec<usize> {
+        let mut documents = vec![0; self.categories];
+        for &label in &self.labels {
+            documents[label as usize] += 1;
+        }
+        documents
+    }
+
+    /// The divisor that turns sums over a document into nats a unit of complexity.
+    pub fn complexity(&self, scoring: Scoring, document: usize) -> f64 {
+        let (distinct, occurrences) = (self.distinct[document], self.occurrences[document]);
+        scoring.complexity(distinct, occurrences, self.max_order)
+    }
+
+    /// Removes features that too few documents contain. The numbers of features change; lengths and
+    /// counts of distinct features do not.
+    #[allow(clippy::cast_possible_truncation)] // numbers only become smaller
+    pub fn drop_rare_features(&mut self) {
+        let mut new = vec![u32::MAX; self.ids.len()];
+        let mut kept = 0;
+        for (old, number) in new.iter_mut().enumerate() {
+            if self.document_frequencies[old] >= MIN_DOCUMENTS {
+                *number = kept as u32;
+                self.ids[kept] = self.ids[old];
+                self.orders[kept] = self.orders[old];
+                self.pairs[kept] = self.pairs[old];
+                self.document_frequencies[kept] = self.document_frequencies[old];
+                self.is_text[kept] = self.is_text[old];
+                kept += 1;
+            }
+        }
+        self.ids.truncate(kept);
+        self.orders.truncate(kept);
+        self.pairs.truncate(kept);
+        self.document_frequencies.truncate(kept);
+        self.is_text.truncate(kept);
+        let mut to = 0;
+        let mut from = 0;
+        for start in &mut self.starts[1..] {
+            for at in from..*start {
+                let cell = self.cells[at];
+                let feature = new[cell.feature as usize];
+                if feature != u32::MAX {
+                    self.cells[to] = Cell { feature, ..cell };
+                    to += 1;
+                }
+            }
+            from = *start;
+            *start = to;
+        }
+        self.cells.truncate(to);
+    }
+}
+
+/// Documents that must contain a feature for it to take part in a fit by blocks, where the smallest
+/// category has so many.
+pub const fn least_documents(smallest: usize) -> u32 {
+    if smallest > FEW { MIN_DOCUMENTS } else { 1 }
+}
+
+/// With so many documents of a category or fewer, every feature counts.
+const FEW: usize = 20;
+
+/// The median of `numbers`, at least 1.
+fn median(numbers: &[u32]) -> f64 {
+    let mut numbers = numbers.to_vec();
+    if numbers.is_empty() {
+        return 1.0;
+    }
+    let middle = numbers.len() / 2;
+    f64::from(*numbers.select_nth_unstable(middle).1).max(1.0)
+}
+
+/// The factors of a document's two views.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct Row {
+    /// Input of each distinct feature in the presence view.
+    pub presence: f64,
+    /// Input of each occurrence in the counts view.
+    pub counts: f64,
+    /// Bias input of the presence view.
+    pub presence_bias: f64,
+    /// Bias input of the counts view.
+    pub counts_bias: f64,
+    /// Squared length of the presence view, each square times its feature's scale.
+    pub presence_square: f64,
+    /// Squared length of the counts view.
+    pub counts_square: f64,
+    /// Product of the two views.
+    pub product: f64,
+}
+
+impl Row {
+    /// The factors of a document with `distinct` features, `occurrences` and highest order
+    /// `max_order`; its squares are 0.
+    pub fn new(
+        scoring: Scoring,
+        distinct: u32,
+        occurrences: u32,
+        max_order: u8,
+        length: f64,
+    ) -> Self {
+        let (u, n) = (f64::from(distinct.max(1)), f64::from(occurrences.max(1)));
+        let order = f64::from(max_order);
+        let presence = scoring.presence_length() / u.sqrt();
+        Self {
+            presence,
+            counts: length / n,
+            presence_bias: BIAS_INPUT * n / order * presence,
+            counts_bias: BIAS_INPUT * length / order,
+            ..Self::default()
+        }
+    }
+
+    /// Sets the squares, from sums over the features of scale, scale times count, and scale times
+    /// squared count.
+    pub fn set_squares(&mut self, ones: f64, counts: f64, squares: f64) {
+        let (p, c) = (self.presence, self.counts);
+        self.presence_square = p * p * ones + self.presence_bias * self.presence_bias;
+        self.counts_square = c * c * squares + self.counts_bias * self.counts_bias;
+        self.product = p * c * counts + self.presence_bias * self.counts_bias;
+    }
+}
+
+/// The data of a fit on some of the documents: scales of features, factors of documents.
+#[derive(Debug, Clone)]
+pub struct Views {
+    /// `f_t = ln((N + 1)/df_t)`, with contrast times [`contrast`]: the penalty of a weight is its
+    /// square divided by this, so that weights of rare features are penalised less. 0 for features
+    /// that take no part.
+    pub scales: Vec<f32>,
+    /// Factors of each document.
+    pub rows: Vec<Row>,
+}
+
+impl Views {
+    /// The views for a fit: `sides` holds 1 or -1 for each document, 0 for those that take no part.
+    pub fn new(data: &Dataset, sides: &[i8]) -> Self {
+        let documents = sides.iter().filter(|&&side| side != 0).count();
+        let mut frequencies = data.document_frequencies.clone();
+        for document in (0..data.len()).filter(|&document| sides[document] == 0) {
+            for cell in data.row(document) {
+                frequencies[cell.feature as usize] -= 1;
+            }
+        }
+        let mut scales: Vec<f32> =
+            frequencies.iter().map(|&frequency| scale(documents, frequency)).collect();
+        if data.contrast {
+            let mut positive = vec![0u32; frequencies.len()];
+            let own = (0..data.len()).filter(|&document| sides[document] == 1);
+            for cell in own.clone().flat_map(|document| data.row(document)) {
+                positive[cell.feature as usize] += 1;
+            }
+            let positives = own.count();
+            for ((scale, &with), &all) in scales.iter_mut().zip(&positive).zip(&frequencies) {
+                *scale *= contrast([(with, positives), (all - with, documents - positives)]);
+            }
+        }
+        let rows = rows(data, |feature| scales[feature as usize]);
+        Self { scales, rows }
+    }
+}
+
+/// The factors of each document under the scales of features.
+fn rows(data: &Dataset, scale: impl Fn(u32) -> f32) -> Vec<Row> {
+    let row = |document: usize| {
+        let (distinct, n) = (data.distinct[document], data.occurrences[document]);
+        let mut row = Row::new(data.scoring, distinct, n, data.max_order, data.length);
+        let (mut ones, mut counts, mut squares) = (0.0, 0.0, 0.0);
+        for cell in data.row(document) {
+            let scale = f64::from(scale(cell.feature));
+            let count = f64::from(cell.count);
+            ones += scale;
+            counts += scale * count;
+            squares += scale * count * count;
+        }
+        row.set_squares(ones, counts, squares);
+        row
+    };
+    (0..data.len()).map(row).collect()
+}
+
+/// The scale of a feature that `frequency` of `documents` contain.
+pub fn scale(documents: usize, frequency: u32) -> f32 {
+    if frequency < MIN_DOCUMENTS {
+        return 0.0;
+    }
+    narrow(log((real(documents) + 1.0) / f64::from(frequency)))
+}
+
+/// 1/4 + |r|/2, where r is the logarithm of the ratio of the shares of both sides' documents that
+/// contain a feature: (documents with it, documents). Half a document is added to each side with it
+/// and without it.
+pub fn contrast(sides: [(u32, usize); 2]) -> f32 {
+    let share = |(with, all): (u32, usize)| (f64::from(with) + 0.5) / (real(all) + 1.0);
+    narrow(0.25 + log(share(sides[0]) / share(sides[1])).abs() / 2.0)
+}
+
+/// Number of one-against-the-rest problems: one for two categories.
+pub const fn problems(categories: usize) -> usize {
+    if categories == 2 { 1 } else { categories }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::documents::Term;
+
+    fn corpus() -> Corpus {
+        let mut corpus = Corpus::default();
+        let term = |id, count| Term::new(FeatureId(id), 1, count);
+        corpus.push(0, 5, &[term(1, 2), term(2, 3)]);
+        corpus.push(1, 0, &[]);
+        corpus.push(1, 4, &[term(2, 1), term(3, 3)]);
+        corpus
+    }
+
+    #[test]
+    fn documents_without_features_are_left_out() {
+        let data = Dataset::new(corpus(), 2, 1);
+        assert_eq!(data.len(), 2);
+        assert_eq!(data.document_frequencies, [1, 2, 1]);
+        assert_eq!(data.length, 5f64.sqrt());
+    }
+
+    #[test]
+    fn dropping_rare_features_keeps_lengths() {
+        let mut data = Dataset::new(corpus(), 2, 1);
+        data.drop_rare_features();
+        assert_eq!(data.ids, [FeatureId(2)]);
+        assert_eq!(data.row(0), [Cell { feature: 0, count: 3 }]);
+        assert_eq!(data.row(1), [Cell { feature: 0, count: 1 }]);
+        assert_eq!(data.distinct, [2, 2]);
+        assert_eq!(data.occurrences, [5, 4]);
+    }
+
+    #[test]
+    fn features_only_of_left_out_documents_have_no_scale() {
+        let data = Dataset::new(corpus(), 2, 1);
+        let views = Views::new(&data, &[-1, 0]);
+        assert_eq!(views.scales, [0.0; 3]);
+        let views = Views::new(&data, &[-1, 1]);
+        assert_eq!(views.scales, [0.0, narrow(1.5f64.ln()), 0.0]);
+    }
+
+    #[test]
+    fn features_of_one_side_stand_out() {
+        for (sides, expected) in [
+            ([(3, 9), (3, 9)], 0.25),
+            ([(4, 8), (0, 8)], 0.25 + 9f64.ln() / 2.0),
+            ([(0, 8), (4, 8)], 0.25 + 9f64.ln() / 2.0),
+            ([(0, 0), (0, 0)], 0.25),
+        ] {
+            assert_eq!(contrast(sides), narrow(expected), "{sides:?}");
+        }
+        let mut corpus = Corpus::default();
+        for (label, own) in [(0, 1), (0, 1), (1, 2), (1, 2)] {
+            let term = |id| Term::new(FeatureId(id), 1, 1);
+            corpus.push(label, 2, &[term(own), term(5)]);
+        }
+        let mut data = Dataset::new(corpus, 2, 1);
+        let plain = Views::new(&data, &[-1, -1, 1, 1]);
+        data.contrast = true;
+        let views = Views::new(&data, &[-1, -1, 1, 1]);
+        let ratio = |feature: usize| views.scales[feature] / plain.scales[feature];
+        assert_eq!(
+            [0, 1, 2].map(ratio),
+            [contrast([(0, 2), (2, 2)]), 0.25, contrast([(2, 2), (0, 2)])]
+        );
+    }
+}

@@ -1,0 +1,281 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+//! Explanations of verdicts: the evidence of each token for one category and against another, in
+//! bits.
+//!
+//! The sum of the evidence of all tokens, and of the prior, is the logarithm to base 2 of the odds.
+
+use dbacl_engine::report::html::{escape, page};
+use std::collections::HashMap;
+use std::fmt::Write;
+
+/// The most tokens that are shown for each side.
+pub const SHOWN: usize = 20;
+
+/// The evidence of one token.
+#[derive(Debug, Clone, PartialEq)]
+pub struct TokenEvidence {
+    /// The token, to be shown.
+    pub text: String,
+    /// Occurrences.
+    pub count: u32,
+    /// Bits for the category, negative if against.
+    pub bits: f64,
+}
+
+/// A piece of the text.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Piece {
+    /// A token, with the evidence of this occurrence, bits.
+    Token(String, f64),
+    /// Text between tokens.
+    Other(String),
+}
+
+/// An explained document.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Explanation {
+    /// What is being explained, one line.
+    pub heading: String,
+    /// What was classified, one line each: names of files and subjects of messages.
+    pub sources: Vec<String>,
+    /// The category that the evidence is for.
+    pub category: String,
+    /// The category that it is against.
+    pub other: String,
+    /// Evidence that comes from no token, bits: the log odds before any token.
+    pub prior: f64,
+    /// Evidence by token.
+    pub tokens: Vec<TokenEvidence>,
+    /// The text as it was cut, line by line.
+    pub lines: Vec<Vec<Piece>>,
+}
+
+/// Adds up the evidence of occurrences.
+#[derive(Debug, Default)]
+pub struct Gatherer {
+    places: HashMap<String, usize>,
+    tokens: Vec<TokenEvidence>,
+}
+
+impl Gatherer {
+    /// An occurrence of a token.
+    pub fn add(&mut self, text: String, bits: f64) {
+        let place = *self.places.entry(text.clone()).or_insert(self.tokens.len());
+        if place == self.tokens.len() {
+            self.tokens.push(TokenEvidence { text, count: 0, bits: 0.0 });
+        }
+        let token = &mut self.tokens[place];
+        token.count += 1;
+        token.bits += bits;
+    }
+
+    /// The tokens, strongest first; equally strong ones by name.
+    pub fn finish(self) -> Vec<TokenEvidence> {
+        let mut tokens = self.tokens;
+        tokens.sort_by(|a, b| {
+            b.bits.abs().total_cmp(&a.bits.abs()).then_with(|| a.text.cmp(&b.text))
+        });
+        tokens
+    }
+}
+
+/// A token's bytes as text: blanks between the words of an n-gram, no control characters.
+pub fn shown(body: &[u8]) -> String {
+    let inner: Vec<u8> = body
+        .iter()
+        .map(|&byte| if byte == dbacl_engine::token::BOUNDARY { b' ' } else { byte })
+        .collect();
+    printable(String::from_utf8_lossy(&inner).trim())
+}
+
+/// Text without control characters.
+pub fn printable(text: &str) -> String {
+    text.chars().map(|c| if c.is_control() { '\u{fffd}' } else { c }).collect()
+}
+
+impl Explanation {
+    /// The sum of all evidence, bits: the prior and all tokens.
+    pub fn total(&self) -> f64 {
+        self.prior + self.tokens.iter().map(|token| token.bits).sum::<f64>()
+    }
+
+    fn strongest(&self, is_for: bool) -> impl Iterator<Item = &TokenEvidence> {
+        let fits = move |token: &&TokenEvidence| {
+            if is_for { token.bits > 0.0 } else { token.bits < 0.0 }
+        };
+        self.tokens.iter().filter(fits).take(SHOWN)
+    }
+
+    /// The explanation as text, for a terminal or a file.
+    pub fn text(&self) -> String {
+        let mut text = format!("{}\n", self.heading);
+        for source in &self.sources {
+            text.push_str(source);
+            text.push('\n');
+        }
+        text.push('\n');
+        for (is_for, name) in [(true, &self.category), (false, &self.other)] {
+            let _ = writeln!(text, "     bits  times  evidence for {name}");
+            for token in self.strongest(is_for) {
+                let _ =
+                    writeln!(text, "{:>9.2} {:>6}  {}", token.bits.abs(), token.count, token.text);
+            }
+            text.push('\n');
+        }
+        let shown: f64 =
+            [true, false].iter().flat_map(|&side| self.strongest(side)).map(|one| one.bits).sum();
+        let total = self.total();
+        let rest = total - shown - self.prior;
+        for (bits, what) in
+            [(rest, "all other tokens"), (self.prior, "before any token"), (total, "together")]
+        {
+            let _ = writeln!(text, "{bits:>+9.2}  {what}");
+        }
+        text
+    }
+
+    /// The explanation as one HTML page without scripts, which loads nothing; all text is escaped.
+    pub fn html(&self) -> String {
+        let mut html = format!("<h1>{}</h1>\n", escape(&self.heading));
+        for source in &self.sources {
+            let _ = writeln!(html, "<p>{}</p>", escape(source));
+        }
+        html.push_str("<div class=\"sides\">\n");
+        for (is_for, name, class) in [(true, &self.category, "f"), (false, &self.other, "a")] {
+            let _ = write!(
+                html,
+                "<table><caption>Evidence for <b class=\"{class}3\">{}</b></caption>\n\
+                 <tr><th>bits</th><th>times</th><th>token</th></tr>\n",
+                escape(name)
+            );
+            for token in self.strongest(is_for) {
+                let _ = writeln!(
+                    html,
+                    "<tr><td>{:.2}</td><td>{}</td><td>{}</td></tr>",
+                    token.bits.abs(),
+                    token.count,
+                    escape(&token.text)
+                );
+            }
+            html.push_str("</table>\n");
+        }
+        let _ = write!(
+            html,
+            "</div>\n<p>All evidence together, with {:.2} bits before any token: <b>{:+.2} \
+             bits</b> \
+             for {}.</p>\n<pre>",
+            self.prior,
+            self.total(),
+            escape(&self.category)
+        );
+        let strongest = self.tokens.first().map_or(0.0, |token| token.bits.abs());
+        for line in &self.lines {
+            for piece in line {
+                match piece {
+                    Piece::Other(text) => html.push_str(&escape(text)),
+                    Piece::Token(text, bits) => {
+                        let level = level(*bits, strongest);
+                        if level == 0 {
+                            html.push_str(&escape(text));
+                        } else {
+                            let side = if *bits > 0.0 { 'f' } else { 'a' };
+                            let _ = write!(
+                                html,
+                                "<span class=\"{side}{level}\" title=\"{bits:+.2} bits\">{}</span>",
+                                escape(text)
+                            );
+                        }
+                    }
+                }
+            }
+            html.push('\n');
+        }
+        html.push_str("</pre>\n");
+        page(&self.heading, STYLE, &html)
+    }
+}
+
+/// Strength of the tint, 0 to 3, on a scale that the strongest token sets.
+fn level(bits: f64, strongest: f64) -> u8 {
+    let share = bits.abs() / strongest.max(1e-9);
+    match share {
+        share if share >= 0.5 => 3,
+        share if share >= 0.2 => 2,
+        share if share >= 0.05 => 1,
+        _ => 0,
+    }
+}
+
+const STYLE: &str = "\
+:root { --for: 200,40,20; --against: 20,110,40 }
+@media (prefers-color-scheme: dark) { :root { --for: 255,110,80; --against: 90,210,120 } }
+main { max-width: 70rem }
+h1 { font-size: 1.3rem }
+.sides { display: flex; gap: 3rem; flex-wrap: wrap }
+caption { text-align: left; padding-bottom: .3rem }
+td, th { text-align: right; padding: 0 .8rem 0 0; font-variant-numeric: tabular-nums }
+td:last-child, th:last-child { text-align: left; font-family: monospace; overflow-wrap: anywhere }
+pre { white-space: pre-wrap; overflow-wrap: anywhere; border-top: 1px solid; padding-top: 1rem }
+.f1 { background: rgba(var(--for),.15) } .f2 { background: rgba(var(--for),.35) }
+.f3 { background: rgba(var(--for),.6) }
+.a1 { background: rgba(var(--against),.15) } .a2 { background: rgba(var(--against),.35) }
+.a3 { background: rgba(var(--against),.6) }
+";
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn explanation() -> Explanation {
+        let mut gatherer = Gatherer::default();
+        for (text, bits) in [("free", 4.0), ("re", -2.0), ("free", 4.0), ("<b>", 1.0)] {
+            gatherer.add(text.into(), bits);
+        }
+        Explanation {
+            heading: "spam & eggs".into(),
+            sources: vec!["inbox/1: <i>".into()],
+            category: "spam".into(),
+            other: "ham".into(),
+            prior: -0.5,
+            tokens: gatherer.finish(),
+            lines: vec![vec![
+                Piece::Token("free".into(), 4.0),
+                Piece::Other(" <script>\u{1b}".into()),
+            ]],
+        }
+    }
+
+    #[test]
+    fn evidence_adds_up() {
+        let explanation = explanation();
+        assert_eq!(
+            explanation.tokens[0],
+            TokenEvidence { text: "free".into(), count: 2, bits: 8.0 }
+        );
+        assert_eq!(explanation.total(), 8.0 - 2.0 + 1.0 - 0.5);
+        let text = explanation.text();
+        assert!(text.starts_with("spam & eggs\ninbox/1: <i>\n\n "), "{text}");
+        assert!(text.contains("     8.00      2  free"), "{text}");
+        assert!(text.contains("    +6.50  together"), "{text}");
+    }
+
+    #[test]
+    fn nothing_in_the_text_becomes_markup() {
+        let html = explanation().html();
+        assert!(
+            html.contains("<span class=\"f2\" title=\"+4.00 bits\">free</span>")
+                || html.contains("<span class=\"f3\" title=\"+4.00 bits\">free</span>")
+        );
+        assert!(html.contains("&lt;script&gt;\u{fffd}") && !html.contains("<script"));
+        assert!(html.contains("<p>inbox/1: &lt;i&gt;</p>"), "{html}");
+        assert!(html.contains("spam &amp; eggs") && html.contains("<td>&lt;b&gt;</td>"));
+        assert!(html.contains("Evidence for <b class=\"f3\">spam</b>"), "{html}");
+        assert!(!html.contains("http://") && !html.contains("https://") && !html.contains("src="));
+    }
+
+    #[test]
+    fn tokens_for_people() {
+        assert_eq!(shown(b"\x03two\x03words\x03"), "two words");
+        assert_eq!(shown(b"\x03a\x1b[2J\x03"), "a\u{fffd}[2J");
+    }
+}

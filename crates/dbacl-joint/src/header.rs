@@ -1,0 +1,672 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+//! The `# refit` line in the header of a category file: which set the file belongs to, and how its
+//! scores become verdicts. Programs that do not know the line skip it. It is one line, although
+//! two are shown here.
+//!
+//! ```text
+//! # refit 1 set 0123456789abcdef place 2 of 2 cost 1 blend 0.05 documents 3692
+//!     slope 6.1 offset 0.02 low 0 high 0 end
+//! ```
+
+use super::calibrate::{Calibration, logistic, probabilities};
+use super::grounds::Grounds;
+use super::scoring::Scoring;
+use super::thresholds::{Caution, NEVER, is_sure, is_unusual};
+use dbacl_engine::category::layout::LINE_LIMIT;
+use dbacl_numeric::cformat;
+use dbacl_numeric::elementary::{exp, log};
+use std::fmt::Write;
+
+/// How the line begins.
+pub const MARK: &[u8] = b"# refit";
+
+/// Words of the line behind the word `set`, without those that may be missing.
+const LINE_WORDS: usize = 20;
+
+/// How far a part of the text must be spam where features count by blocks, as a share of how far a
+/// whole document must be. With 3/8, 4 in 100 caught spams with the header of a good message and
+/// its text quoted below pass as ham, with 1 19, and 0.2 % more good mail is unsure.
+const SHARE_OF_PARTS: f64 = 0.375;
+
+/// The contents of the line.
+#[derive(Debug, Clone, PartialEq)]
+pub struct RefitLine {
+    /// Name of the set: files with different names do not belong together.
+    pub set: u64,
+    /// Number of the file's category in its set, from 1.
+    pub place: u32,
+    /// Number of categories in the set.
+    pub categories: u32,
+    /// The cost C of the fit.
+    pub cost: f64,
+    /// Share of the ordinary scores.
+    pub blend: f64,
+    /// Documents fitted.
+    pub documents: u32,
+    /// The calibration of scores. Scores are nats a unit of complexity: with two categories the
+    /// second one's less the first one's; with more, each category's.
+    pub calibration: Calibration,
+    /// With two categories: scores up to the first are of the first category, scores above the
+    /// second of the second, between them the verdict is *unsure*.
+    pub band: (f64, f64),
+    /// How verdicts count features; `once` stands before the end of the line.
+    pub scoring: Scoring,
+    /// Whether features that tell the categories apart were preferred; `contrast` stands before the
+    /// end of the line.
+    pub contrast: bool,
+    /// The share of false positives that was asked for, if any; `fp` and the share stand before the
+    /// end of the line.
+    pub false_positives: Option<f64>,
+    /// Whether unsure verdicts were asked for; `unsure` stands before the end of the line.
+    pub wants_unsure: bool,
+    /// The least share of known features with which a verdict can be sure; 0 if any share is
+    /// enough. `known` and the share stand before the end of the line, unless it is 0.
+    pub known: f64,
+    /// With more than two categories, the limits of all of them in the order of the set, log odds
+    /// (see [`super::thresholds`]); none if verdicts are always sure. A line that was read has that
+    /// of its own category only, and [`set_of`] gathers them; `limit` and its own stand before the
+    /// end of the line.
+    pub limits: Vec<f64>,
+    /// What was usual among the documents of each category, by which later ones can be told from
+    /// them; empty if that is not known. They are gathered as limits are; `doubt` and `usual` with
+    /// the two shares of its own category stand before the end of the line.
+    pub usual: Vec<Usual>,
+    /// How sure verdicts must be, where features count by blocks; `caution` and a number, 1 for low
+    /// and 3 for high, stand before the end of the line unless it is normal.
+    pub caution: Caution,
+    /// The shares of the documents of each category that may confidently be called another, where
+    /// the category is protected; empty if no category is. Of two categories the first one's is
+    /// [`Self::false_positives`]. They are gathered as limits are; `rate` and its own stand before
+    /// the end of the line.
+    pub rates: Vec<Option<f64>>,
+    /// Share of the general model's scores; `general` and the share stand before the end of the
+    /// line, unless it is 0. Programs that know no general models refuse such a set.
+    pub general: f64,
+}
+
+/// What is usual among the documents of a category, each classified by a fit that has not seen it.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Usual {
+    /// The share of them about which the verdict is unsure.
+    pub unsure: f64,
+    /// The share of known features of the document in the middle.
+    pub known: f64,
+}
+
+/// The verdict of a set on a document.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Decision {
+    /// Number of the more probable category, from 0.
+    pub category: usize,
+    /// Its probability.
+    pub probability: f64,
+    /// Whether the verdict is unsure.
+    pub is_unsure: bool,
+}
+
+impl Decision {
+    /// Appends `NAME PROBABILITY%`, or `unsure PROBABILITY% NAME`; `name` is that of the category.
+    pub fn write(&self, out: &mut Vec<u8>, name: &[u8]) {
+        out.extend_from_slice(if self.is_unsure { b"unsure" } else { name });
+        out.push(b' ');
+        cformat::fixed(out, 100.0 * self.probability, 0, 2);
+        out.push(b'%');
+        if self.is_unsure {
+            out.push(b' ');
+            out.extend_from_slice(name);
+        }
+    }
+}
+
+/// Why the categories of a run do not form a set.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Mismatch {
+    /// Some belong to a set and others do not.
+    Partly,
+    /// They belong to different sets, or to different states of one.
+    Different,
+    /// Categories of the set are missing or there twice.
+    Incomplete,
+}
+
+impl Mismatch {
+    /// A text that says what is wrong.
+    pub const fn text(self) -> &'static str {
+        match self {
+            Self::Partly => "only some of these categories were fitted together",
+            Self::Different => "these categories were not fitted together",
+            Self::Incomplete => "these are not all categories of the set that was fitted together",
+        }
+    }
+}
+
+impl RefitLine {
+    /// Whether no verdict is sure, since there are too few documents.
+    pub fn is_never_sure(&self) -> bool {
+        let is_never = |limit: f64| limit >= NEVER;
+        match self.limits[..] {
+            [] => is_never(self.band.1) && is_never(-self.band.0),
+            ref limits => limits.iter().all(|&limit| is_never(limit)),
+        }
+    }
+
+    /// The score above which a part of a document, by itself, makes the verdict unsure where the
+    /// whole is confidently of the first category; `None` if parts play no role.
+    pub fn limit_of_parts(&self) -> Option<f64> {
+        match self.scoring {
+            Scoring::Once if self.wants_unsure => Some(self.band.1),
+            Scoring::Blocks if self.wants_unsure => {
+                Some(SHARE_OF_PARTS * self.band.1 / self.caution.factor())
+            }
+            Scoring::Counts | Scoring::Once | Scoring::Blocks => None,
+        }
+    }
+
+    /// Appends the line, with its end.
+    pub fn write(&self, out: &mut Vec<u8>) {
+        let mut text = String::new();
+        let once = match self.scoring {
+            Scoring::Counts => "",
+            Scoring::Once => " once",
+            Scoring::Blocks => " blocks",
+        };
+        let contrast = if self.contrast { " contrast" } else { "" };
+        let mut wishes =
+            self.false_positives.map_or_else(String::new, |rate| format!(" fp {rate}"));
+        if self.wants_unsure {
+            wishes.push_str(" unsure");
+        }
+        if self.known > 0.0 {
+            let _ = write!(wishes, " known {:.6}", self.known);
+        }
+        let own = self.limits.get(self.place.saturating_sub(1) as usize);
+        if let Some(limit) = own.or(self.limits.first()) {
+            let _ = write!(wishes, " limit {limit:.6}");
+        }
+        let place = self.place.saturating_sub(1) as usize;
+        let is_whole = self.rates.len() == self.categories as usize;
+        if let Some(rate) = self.rates.get(if is_whole { place } else { 0 }).copied().flatten() {
+            let _ = write!(wishes, " rate {rate}");
+        }
+        if let Some(Usual { unsure, known }) = self.usual.get(place).or(self.usual.first()) {
+            let _ = write!(wishes, " doubt {unsure:.4} usual {known:.4}");
+        }
+        match self.caution {
+            Caution::Low => wishes.push_str(" caution 1"),
+            Caution::Normal => {}
+            Caution::High => wishes.push_str(" caution 3"),
+        }
+        if self.general > 0.0 {
+            let _ = write!(wishes, " general {}", self.general);
+        }
+        // writing to a String cannot fail
+        let _ = writeln!(
+            text,
+            "# refit 1 set {:016x} place {} of {} cost {} blend {} documents {} slope {:.6} \
+             offset {:.6} low {:.6} high {:.6}{once}{contrast}{wishes} end",
+            self.set,
+            self.place,
+            self.categories,
+            self.cost,
+            self.blend,
+            self.documents,
+            self.calibration.slope,
+            self.calibration.offset,
+            self.band.0,
+            self.band.1,
+        );
+        debug_assert!(text.len() < LINE_LIMIT);
+        out.extend_from_slice(text.as_bytes());
+    }
+
+    /// Reads the line, without its end; `None` if it is no such line or has impossible values.
+    pub fn parse(line: &[u8]) -> Option<Self> {
+        let text = std::str::from_utf8(line).ok()?;
+        let mut words = text.split(' ');
+        let mut after = |name: &str| (words.next()? == name).then(|| words.next())?;
+        after("#").filter(|&word| word == "refit")?;
+        after("1").filter(|&word| word == "set")?;
+        // "set" was taken as a value: its own value stands next.
+        let mut rest: Vec<&str> = text.split(' ').skip(4).collect();
+        let number = |text: &str| text.parse::<f64>().ok().filter(|number| number.is_finite());
+        let mut pair = |name: &str| {
+            let length = rest.len();
+            if length <= LINE_WORDS + 1 || rest[length - 3] != name {
+                return Some(None);
+            }
+            let value = number(rest[length - 2])?;
+            rest.drain(length - 3..length - 1);
+            Some(Some(value))
+        };
+        let general = pair("general")?;
+        if general.is_some_and(|share| share <= 0.0) {
+            return None;
+        }
+        let caution = match pair("caution")? {
+            None => Caution::Normal,
+            Some(1.0) => Caution::Low,
+            Some(3.0) => Caution::High,
+            Some(_) => return None,
+        };
+        let is_share = |share: &f64| (0.0..=1.0).contains(share);
+        let known = pair("usual")?;
+        let usual = match (pair("doubt")?, known) {
+            (Some(unsure), Some(known)) => Some(Usual { unsure, known }),
+            (None, None) => None,
+            _ => return None,
+        };
+        if usual.is_some_and(|usual| !is_share(&usual.unsure) || !is_share(&usual.known)) {
+            return None;
+        }
+        let rate = pair("rate")?;
+        if rate.is_some_and(|rate| rate <= 0.0 || rate >= 1.0) {
+            return None;
+        }
+        let limits: Vec<f64> = pair("limit")?.into_iter().collect();
+        let known = pair("known")?;
+        if known.is_some_and(|share| share <= 0.0 || share > 1.0) {
+            return None;
+        }
+        let mut false_positives = None;
+        let wants_unsure = rest.len() > LINE_WORDS && rest[rest.len() - 2] == "unsure";
+        if wants_unsure {
+            rest.remove(rest.len() - 2);
+        }
+        let length = rest.len();
+        if length > LINE_WORDS + 1 && rest[length - 3] == "fp" {
+            let rate = rest[length - 2].parse::<f64>().ok()?;
+            false_positives = Some(Some(rate).filter(|rate| *rate > 0.0 && *rate < 1.0)?);
+            rest.drain(length - 3..length - 1);
+        }
+        let contrast = rest.len() > LINE_WORDS && rest[rest.len() - 2] == "contrast";
+        if contrast {
+            rest.remove(rest.len() - 2);
+        }
+        let mut scoring = Scoring::Counts;
+        if rest.len() == LINE_WORDS + 1 {
+            scoring = match rest[LINE_WORDS - 1] {
+                "once" => Scoring::Once,
+                "blocks" => Scoring::Blocks,
+                _ => return None,
+            };
+            rest.remove(LINE_WORDS - 1);
+        }
+        let [
+            set,
+            "place",
+            place,
+            "of",
+            categories,
+            "cost",
+            cost,
+            "blend",
+            blend,
+            "documents",
+            documents,
+            "slope",
+            slope,
+            "offset",
+            offset,
+            "low",
+            low,
+            "high",
+            high,
+            "end",
+        ] = rest.as_slice()
+        else {
+            return None;
+        };
+        let line = Self {
+            set: (set.len() == 16).then(|| u64::from_str_radix(set, 16).ok())??,
+            place: place.parse().ok()?,
+            categories: categories.parse().ok()?,
+            cost: number(cost)?,
+            blend: number(blend)?,
+            documents: documents.parse().ok()?,
+            calibration: Calibration { slope: number(slope)?, offset: number(offset)? },
+            band: (number(low)?, number(high)?),
+            scoring,
+            contrast,
+            false_positives,
+            wants_unsure,
+            known: known.unwrap_or(0.0),
+            limits,
+            usual: usual.into_iter().collect(),
+            caution,
+            rates: rate.into_iter().map(Some).collect(),
+            general: general.unwrap_or(0.0),
+        };
+        let is_possible = (1..=line.categories).contains(&line.place) && line.band.0 <= line.band.1;
+        is_possible.then_some(line)
+    }
+
+    /// The line among a category's header lines.
+    pub fn find(lines: &[Vec<u8>]) -> Option<Self> {
+        lines.iter().filter(|line| line.starts_with(MARK)).find_map(|line| Self::parse(line))
+    }
+
+    /// Logarithms of the odds (nats) of each category against all others; NaN for a document
+    /// without tokens. Thresholds play no part in them.
+    pub fn log_odds(&self, scores: &[f64]) -> Vec<f64> {
+        let Calibration { slope, offset } = self.calibration;
+        if scores.iter().any(|score| !score.is_finite()) {
+            return vec![f64::NAN; scores.len()];
+        }
+        if let [first, second] = scores {
+            let odds = slope * (second - first) + offset;
+            return vec![-odds, odds];
+        }
+        let against = |own: usize| {
+            let others = || (0..scores.len()).filter(|&at| at != own).map(|at| scores[at]);
+            let highest = others().fold(f64::NEG_INFINITY, f64::max);
+            let sum: f64 = others().map(|score| exp(slope * (score - highest))).sum();
+            slope * (scores[own] - highest) - log(sum)
+        };
+        (0..scores.len()).map(against).collect()
+    }
+
+    /// The probabilities of the categories for a document of these scores; NaN for a document
+    /// without tokens.
+    pub fn probabilities(&self, scores: &[f64]) -> Vec<f64> {
+        self.log_odds(scores).into_iter().map(logistic).collect()
+    }
+
+    /// The verdict on a document, from its scores under the categories in the order of the set,
+    /// nats a unit of complexity, see [`Scoring`], and the grounds. The verdict on a document
+    /// without tokens, which has no scores, is unsure.
+    pub fn verdict(&self, scores: &[f64], grounds: Grounds) -> Decision {
+        let Calibration { slope, offset } = self.calibration;
+        if scores.iter().any(|score| !score.is_finite()) {
+            let share = 1.0 / dbacl_numeric::elementary::real(scores.len().max(1));
+            return Decision { category: 0, probability: share, is_unsure: true };
+        }
+        let is_unusual = is_unusual(grounds.known, grounds.texts, self.known);
+        if let [first, second] = scores {
+            let score = second - first;
+            let probability = logistic(slope * score + offset);
+            let (low, high) = self.band;
+            let is_divided =
+                score <= low && self.limit_of_parts().is_some_and(|it| grounds.part > it);
+            let is_unsure = is_unusual || is_divided || low < high && score > low && score <= high;
+            let is_second = if is_unsure { probability > 0.5 } else { score > high };
+            return Decision {
+                category: usize::from(is_second),
+                probability: if is_second { probability } else { 1.0 - probability },
+                is_unsure,
+            };
+        }
+        let probabilities = probabilities(scores, slope);
+        let mut category = 0;
+        for (at, probability) in probabilities.iter().enumerate() {
+            if *probability > probabilities[category] {
+                category = at;
+            }
+        }
+        let probability = probabilities.get(category).copied().unwrap_or(0.0);
+        let is_told = self.limits.is_empty() || {
+            let odds: Vec<f64> = scores.iter().map(|score| slope * score).collect();
+            is_sure(&odds, category, &self.limits)
+        };
+        Decision { category, probability, is_unsure: is_unusual || !is_told }
+    }
+}
+
+/// The line of the set that categories with these lines form; `None` if none of them belongs to a
+/// set.
+///
+/// # Errors
+/// Why they do not form one set.
+pub fn set_of(lines: &[Option<RefitLine>]) -> Result<Option<RefitLine>, Mismatch> {
+    let mut known: Vec<&RefitLine> = lines.iter().flatten().collect();
+    let Some(first) = known.first() else { return Ok(None) };
+    if known.len() < lines.len() {
+        return Err(Mismatch::Partly);
+    }
+    let same = |line: &&RefitLine| line.set == first.set && line.categories == first.categories;
+    if !known.iter().all(same) {
+        return Err(Mismatch::Different);
+    }
+    let mut whole = RefitLine::clone(first);
+    known.sort_by_key(|line| line.place);
+    if !known.iter().map(|line| line.place).eq(1..=whole.categories) {
+        return Err(Mismatch::Incomplete);
+    }
+    whole.limits = known.iter().filter_map(|line| line.limits.first().copied()).collect();
+    if whole.limits.len() < known.len() {
+        whole.limits.clear();
+    }
+    whole.usual = known.iter().filter_map(|line| line.usual.first().copied()).collect();
+    if whole.usual.len() < known.len() {
+        whole.usual.clear();
+    }
+    whole.rates = known.iter().map(|line| line.rates.first().copied().flatten()).collect();
+    if whole.rates.iter().all(Option::is_none) {
+        whole.rates.clear();
+    }
+    Ok(Some(whole))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn line(set: u64, place: u32) -> RefitLine {
+        RefitLine {
+            set,
+            place,
+            categories: 2,
+            cost: 0.2,
+            blend: 0.05,
+            documents: 3692,
+            calibration: Calibration { slope: 6.25, offset: -0.5 },
+            band: (-0.25, 0.5),
+            scoring: Scoring::Counts,
+            caution: Caution::Normal,
+            contrast: false,
+            false_positives: None,
+            wants_unsure: false,
+            known: 0.0,
+            limits: Vec::new(),
+            usual: Vec::new(),
+            rates: Vec::new(),
+            general: 0.0,
+        }
+    }
+
+    #[test]
+    fn what_was_written_reads_the_same() {
+        let mut text = Vec::new();
+        line(0xfeed, 2).write(&mut text);
+        assert!(text.len() < 300);
+        assert_eq!(RefitLine::parse(&text[..text.len() - 1]), Some(line(0xfeed, 2)));
+        for cut in 0..text.len() - 1 {
+            assert_eq!(RefitLine::parse(&text[..cut]), None, "{cut}");
+        }
+        let damaged = String::from_utf8(text).unwrap().replace("place 2", "place 3");
+        assert_eq!(RefitLine::parse(damaged.trim_end().as_bytes()), None);
+    }
+
+    #[test]
+    fn the_line_says_how_features_are_counted() {
+        let once = RefitLine { scoring: Scoring::Once, ..line(1, 1) };
+        let mut text = Vec::new();
+        once.write(&mut text);
+        assert!(text.ends_with(b" high 0.500000 once end\n"));
+        assert_eq!(RefitLine::parse(text.trim_ascii_end()), Some(once));
+        let odd = String::from_utf8(text).unwrap().replace("once", "twice");
+        assert_eq!(RefitLine::parse(odd.trim_end().as_bytes()), None);
+    }
+
+    #[test]
+    fn the_line_says_what_was_usual() {
+        let usual = [(0.0, 0.875), (0.125, 1.0)].map(|(unsure, known)| Usual { unsure, known });
+        let lines = [1, 2].map(|place| {
+            let line =
+                RefitLine { usual: usual.to_vec(), limits: vec![0.5, 1.5], ..line(7, place) };
+            let mut text = Vec::new();
+            line.write(&mut text);
+            RefitLine::parse(text.trim_ascii_end())
+        });
+        assert_eq!(set_of(&lines).unwrap().unwrap().usual, usual);
+        let mut text = Vec::new();
+        lines[1].as_ref().unwrap().write(&mut text);
+        let text = String::from_utf8(text).unwrap();
+        assert!(text.ends_with(" limit 1.500000 doubt 0.1250 usual 1.0000 end\n"), "{text}");
+        for (old, new) in [(" doubt 0.1250", ""), (" usual 1.0000", ""), ("0.1250", "1.1250")] {
+            assert_eq!(RefitLine::parse(text.replace(old, new).trim_end().as_bytes()), None);
+        }
+        // One of them does not say it: an older version wrote it.
+        let lines = [lines[0].clone(), Some(line(7, 2))];
+        assert!(set_of(&lines).unwrap().unwrap().usual.is_empty());
+    }
+
+    #[test]
+    fn options_of_the_fit_are_kept_in_the_line() {
+        for (scoring, contrast) in [
+            (Scoring::Counts, false),
+            (Scoring::Once, false),
+            (Scoring::Counts, true),
+            (Scoring::Once, true),
+        ] {
+            for (false_positives, wants_unsure, end) in [
+                (Some(0.001), false, " fp 0.001 end\n"),
+                (Some(0.001), true, " fp 0.001 unsure end\n"),
+                (None, true, " unsure end\n"),
+                (None, false, " end\n"),
+            ] {
+                let wish =
+                    RefitLine { scoring, contrast, false_positives, wants_unsure, ..line(1, 1) };
+                let mut text = Vec::new();
+                wish.write(&mut text);
+                assert!(text.ends_with(end.as_bytes()));
+                assert_eq!(RefitLine::parse(text.trim_ascii_end()), Some(wish));
+            }
+        }
+        let careful = RefitLine { known: 0.25, wants_unsure: true, ..line(1, 1) };
+        let limited = RefitLine { limits: vec![3.5], ..careful.clone() };
+        let protected = RefitLine { rates: vec![Some(0.002)], ..limited.clone() };
+        let general = RefitLine { general: 0.25, ..protected.clone() };
+        for (line, end) in [
+            (careful, " unsure known 0.250000 end\n"),
+            (protected, " unsure known 0.250000 limit 3.500000 rate 0.002 end\n"),
+            (limited, " unsure known 0.250000 limit 3.500000 end\n"),
+            (general, " unsure known 0.250000 limit 3.500000 rate 0.002 general 0.25 end\n"),
+        ] {
+            let mut text = Vec::new();
+            line.write(&mut text);
+            assert!(text.ends_with(end.as_bytes()));
+            assert_eq!(RefitLine::parse(text.trim_ascii_end()), Some(line));
+        }
+        for odd in [
+            "known 0",
+            "known 1.5",
+            "known x",
+            "limit nan",
+            "limit 1 known 0.5",
+            "rate 0",
+            "rate 1",
+            "general 0",
+            "general -1",
+            "general 0.5 rate 0.1",
+        ] {
+            let mut text = Vec::new();
+            line(1, 1).write(&mut text);
+            let text = String::from_utf8(text).unwrap().replace(" end", &format!(" {odd} end"));
+            assert_eq!(RefitLine::parse(text.trim_end().as_bytes()), None, "{odd}");
+        }
+        for rate in ["0", "1", "-1", "nan", "x"] {
+            let mut text = Vec::new();
+            line(1, 1).write(&mut text);
+            let text = String::from_utf8(text).unwrap().replace(" end", &format!(" fp {rate} end"));
+            assert_eq!(RefitLine::parse(text.trim_end().as_bytes()), None, "{rate}");
+        }
+    }
+
+    #[test]
+    fn sets_are_whole_or_not_at_all() {
+        let (a, b, c) = (line(1, 1), line(1, 2), line(2, 2));
+        for (lines, expected) in [
+            (vec![None, None], Ok(None)),
+            (vec![Some(a.clone()), Some(b.clone())], Ok(Some(1))),
+            (vec![Some(b.clone()), Some(a.clone())], Ok(Some(1))),
+            (vec![Some(a.clone()), None], Err(Mismatch::Partly)),
+            (vec![Some(a.clone()), Some(c)], Err(Mismatch::Different)),
+            (vec![Some(a.clone())], Err(Mismatch::Incomplete)),
+            (vec![Some(a.clone()), Some(a)], Err(Mismatch::Incomplete)),
+        ] {
+            assert_eq!(set_of(&lines).map(|set| set.map(|line| line.set)), expected);
+        }
+        let with =
+            |place, limits: &[f64]| Some(RefitLine { limits: limits.to_vec(), ..line(1, place) });
+        let gathered =
+            set_of(&[with(2, &[5.0]), with(1, &[4.0])]).map(|set| set.map(|it| it.limits));
+        assert_eq!(gathered, Ok(Some(vec![4.0, 5.0])));
+        let gathered = set_of(&[with(2, &[5.0]), with(1, &[])]).map(|set| set.map(|it| it.limits));
+        assert_eq!(gathered, Ok(Some(Vec::new())));
+        let with = |place, rates: &[Option<f64>]| {
+            Some(RefitLine { rates: rates.to_vec(), ..line(1, place) })
+        };
+        let whole =
+            set_of(&[with(2, &[Some(0.01)]), with(1, &[])]).map(|set| set.map(|it| it.rates));
+        assert_eq!(whole, Ok(Some(vec![None, Some(0.01)])));
+        // Each file has its own.
+        for (place, end) in [(1, " high 0.500000 end\n"), (2, " rate 0.01 end\n")] {
+            let mut text = Vec::new();
+            RefitLine { rates: vec![None, Some(0.01)], ..line(1, place) }.write(&mut text);
+            assert!(text.ends_with(end.as_bytes()), "{place}");
+        }
+    }
+
+    #[test]
+    fn verdicts_follow_band_and_odds() {
+        let line = line(1, 1);
+        for (score, category, is_unsure) in
+            [(-1.0, 0, false), (-0.25, 0, false), (0.0, 0, true), (0.4, 1, true), (0.6, 1, false)]
+        {
+            let verdict = line
+                .verdict(&[0.0, score], Grounds { texts: 1000, known: 0.0, ..Grounds::default() });
+            assert_eq!((verdict.category, verdict.is_unsure), (category, is_unsure), "{score}");
+        }
+        assert!(line.verdict(&[f64::NAN, f64::NAN], Grounds::default()).is_unsure);
+        let careful = RefitLine { known: 0.5, ..line.clone() };
+        for (score, known, category, is_unsure) in
+            [(9.0, 0.4, 1, true), (9.0, 0.5, 1, false), (-9.0, 0.4, 0, true), (-9.0, 0.6, 0, false)]
+        {
+            let verdict = careful
+                .verdict(&[0.0, score], Grounds { texts: 1000, known, ..Grounds::default() });
+            assert_eq!((verdict.category, verdict.is_unsure), (category, is_unsure), "{score}");
+        }
+        let divided = RefitLine { wants_unsure: true, scoring: Scoring::Once, ..line.clone() };
+        for (score, part, category, is_unsure) in [
+            (-1.0, 0.6, 0, true),
+            (-1.0, 0.5, 0, false),
+            (0.6, 0.7, 1, false),
+            (0.6, -9.0, 1, false),
+        ] {
+            let grounds = Grounds { part, ..Grounds::default() };
+            let verdict = divided.verdict(&[0.0, score], grounds);
+            assert_eq!((verdict.category, verdict.is_unsure), (category, is_unsure), "{score}");
+            assert!(!line.verdict(&[0.0, -1.0], grounds).is_unsure);
+        }
+        let odds = line.log_odds(&[1.0, 1.5]);
+        assert_eq!(odds, [-6.25 * 0.5 + 0.5, 6.25 * 0.5 - 0.5]);
+        assert!(line.log_odds(&[f64::NAN, 1.0]).iter().all(|odds| odds.is_nan()));
+        let scores = [1.0, 3.0, 2.0];
+        let shares: f64 = line.probabilities(&scores).iter().sum();
+        assert!((shares - 1.0).abs() < 1e-12, "{shares}");
+        let verdict = line.verdict(&scores, Grounds::default());
+        assert_eq!((verdict.category, verdict.is_unsure), (1, false));
+        assert!(verdict.probability > 0.99);
+        // The second is 12.5 nats ahead of the first, and 6.25 ahead of the third.
+        for (limits, is_unsure) in
+            [([13.0, 9.0, 6.0], true), ([12.0, 99.0, 6.0], false), ([12.0, 6.0, 7.0], true)]
+        {
+            let line = RefitLine { limits: limits.to_vec(), ..line.clone() };
+            assert_eq!(
+                line.verdict(&scores, Grounds::default()).is_unsure,
+                is_unsure,
+                "{limits:?}"
+            );
+        }
+    }
+}

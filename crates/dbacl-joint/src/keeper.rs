@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+//! Collects the documents of a learning run for its ledger. A document is a message of a mailbox,
+//! or else a whole source. A source whose first line is no `From ` line is no mailbox.
+
+use super::beginning::Beginning;
+use super::documents::{Collector, Corpus, Makeup};
+use dbacl_engine::document::{Cutter, LineState};
+use dbacl_engine::token::Feature;
+use dbacl_engine::token::id::FeatureId;
+use dbacl_mail::mailbox::Separators;
+use dbacl_mail::verdict_header::VerdictHeaders;
+
+/// Gathers the features of one document after the other, as sinks see them.
+#[derive(Debug)]
+pub struct DocumentKeeper {
+    collector: Collector,
+    /// The documents so far; all have label 0.
+    pub corpus: Corpus,
+    /// Puts `>` before lines that only look like the beginning of a message; `None` where sources
+    /// are no mail.
+    separators: Option<Separators>,
+    /// The source may be a mailbox; its first line says whether it is one.
+    may_be_mailbox: bool,
+    /// Whether a document begins with this line.
+    begins: bool,
+    /// Of a message only the beginning is kept, where that is asked for.
+    beginning: Option<(Beginning, VerdictHeaders)>,
+}
+
+impl DocumentKeeper {
+    /// A keeper without documents; `is_mail` says whether sources are mail.
+    pub fn new(is_mail: bool) -> Self {
+        Self {
+            collector: Collector::default(),
+            corpus: Corpus::default(),
+            separators: is_mail.then(Separators::default),
+            may_be_mailbox: false,
+            begins: false,
+            beginning: None,
+        }
+    }
+
+    /// The same keeper, which keeps only the beginning of each document.
+    #[must_use]
+    pub fn keeping_beginnings(self) -> Self {
+        Self { beginning: Some(Default::default()), ..self }
+    }
+
+    /// A source begins; mail may be a whole mailbox in it.
+    pub const fn start_source(&mut self, may_be_mailbox: bool) {
+        self.may_be_mailbox = self.separators.is_some() && may_be_mailbox;
+    }
+
+    /// A line as it was read; it may be changed. Returns whether it is to be read further. Where
+    /// only the beginnings of documents are kept, what is behind them is not, and neither are
+    /// verdicts of a mail filter.
+    pub fn raw_line(&mut self, line: &mut Vec<u8>) -> bool {
+        if let Some(separators) = &mut self.separators {
+            self.begins = separators.line(line, self.may_be_mailbox) && self.may_be_mailbox;
+        }
+        let begins = self.begins;
+        self.beginning.as_mut().is_none_or(|(beginning, verdicts)| {
+            if begins {
+                (*beginning, *verdicts) = Default::default();
+            }
+            // A verdict in the header does not count: corrections leave it out.
+            !verdicts.contain(line) && beginning.holds(line)
+        })
+    }
+
+    /// A text of a line. Returns whether a message begins with it, where the source may hold
+    /// several, so that the statistics of documents count the same documents as the ledger.
+    pub fn text(&mut self, state: LineState, cutter: &mut Cutter) -> Option<bool> {
+        let begins = !state.is_late && std::mem::take(&mut self.begins);
+        if begins {
+            self.end_document();
+            cutter.restart();
+        }
+        self.may_be_mailbox.then_some(begins)
+    }
+
+    /// A feature of the document.
+    pub fn feature(&mut self, feature: &Feature<'_>) {
+        let id = FeatureId::of(feature.body, feature.medium);
+        self.collector.add(id, Makeup::whole(feature));
+    }
+
+    /// The end of a source.
+    pub fn end_of_source(&mut self, cutter: &mut Cutter) {
+        self.end_document();
+        self.begins = false;
+        self.beginning = self.beginning.map(|_| Default::default());
+        if let Some(separators) = &mut self.separators {
+            *separators = Separators::default();
+        }
+        cutter.restart();
+    }
+
+    fn end_document(&mut self) {
+        if !self.collector.is_empty() {
+            let (occurrences, terms) = self.collector.finish();
+            self.corpus.push(0, occurrences, terms);
+        }
+    }
+}

@@ -1,0 +1,290 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+//! Writes a fitted set as category files: the ordinary files with other weights, another log Z and
+//! one more line in the header.
+
+use super::header::RefitLine;
+use byteorder::{BigEndian, ByteOrder};
+use dbacl_engine::category::header::add_checksum;
+use dbacl_engine::category::layout::{DIGRAM_BYTES, SLOT_BYTES};
+use dbacl_engine::category::reader::{Category, Fault};
+use dbacl_engine::token::id::FeatureId;
+use dbacl_model::digram::DigramTable;
+use dbacl_numeric::quantize::QuantWeight;
+use hashbrown::HashMap;
+use std::collections::BTreeMap;
+use std::ops::Range;
+
+/// Up to three quarters of a table's slots are filled. So look-ups stay short, and dbacl 1.14.1,
+/// which ends a search at an empty slot, finds one.
+const fn bits_for(features: usize) -> u8 {
+    let mut bits = 4;
+    while features * 4 > (1 << bits) * 3 {
+        bits += 1;
+    }
+    bits
+}
+
+/// The bytes of a category file. `ordinary` gives name, options, expressions and, unless `digrams`
+/// replaces them, digrams.
+pub fn file<D: AsRef<[u8]>>(
+    ordinary: &Category<D>,
+    name: &[u8],
+    line: &RefitLine,
+    table: &[(FeatureId, QuantWeight)],
+    log_partition: f64,
+    digrams: Option<&DigramTable>,
+) -> Vec<u8> {
+    let bits = bits_for(table.len());
+    let mut bytes = head(ordinary, name, line, log_partition, bits, table.len());
+    let mut append = |weight: QuantWeight| bytes.extend_from_slice(&weight.0.to_be_bytes());
+    match digrams {
+        Some(digrams) => digrams.stored().for_each(&mut append),
+        None => ordinary.digrams().for_each(&mut append),
+    }
+    let slots = bytes.len();
+    bytes.resize(slots + (SLOT_BYTES << bits), 0);
+    for &(id, weight) in table {
+        set(&mut bytes[slots..], bits, id, weight);
+    }
+    bytes
+}
+
+/// The header.
+fn head<D: AsRef<[u8]>>(
+    from: &Category<D>,
+    name: &[u8],
+    line: &RefitLine,
+    log_partition: f64,
+    bits: u8,
+    features: usize,
+) -> Vec<u8> {
+    let mut header = from.header().clone();
+    header.log_partition = log_partition;
+    header.bits = bits;
+    header.unique_features = u32::try_from(features).unwrap_or(u32::MAX);
+    let mut bytes = Vec::new();
+    header.write_numbers(&mut bytes, name);
+    debug_assert!(bytes.starts_with(header.magic()));
+    // The masses of the media are not read back; their line stays as it was.
+    let media = from.other_lines().iter().find(|line| line.starts_with(b"# medialp"));
+    if let Some(media) = media {
+        let end = bytes.len() - 1;
+        let start = bytes[..end].iter().rposition(|&byte| byte == b'\n').map_or(0, |at| at + 1);
+        bytes.truncate(start);
+        bytes.extend_from_slice(media);
+        bytes.push(b'\n');
+    }
+    line.write(&mut bytes);
+    header.write_settings(&mut bytes, from.patterns());
+    add_checksum(&mut bytes);
+    bytes
+}
+
+/// Sets a weight in a table that has room.
+fn set(slots: &mut [u8], bits: u8, id: FeatureId, weight: QuantWeight) {
+    let mask = (1usize << bits) - 1;
+    let mut at = id.0 as usize & mask;
+    loop {
+        let slot = &mut slots[SLOT_BYTES * at..][..SLOT_BYTES];
+        let found = BigEndian::read_u32(slot);
+        if found == id.0 || found == 0 {
+            put(slot, id, weight);
+            return;
+        }
+        at = (at + 1) & mask;
+    }
+}
+
+fn put(slot: &mut [u8], id: FeatureId, weight: QuantWeight) {
+    BigEndian::write_u32(slot, id.0);
+    BigEndian::write_u16(&mut slot[4..], weight.0);
+}
+
+/// What [`patch`] has made of a file.
+pub struct Patched {
+    /// The new head.
+    pub head: Vec<u8>,
+    /// Where in the bytes that begins which comes behind the head.
+    pub rest: usize,
+    /// Where the bytes have changed.
+    pub places: Vec<Range<usize>>,
+}
+
+/// Changes some weights of the fitted category file in `bytes`, but not its head.
+///
+/// # Errors
+/// The bytes are not a category.
+pub fn patch(
+    bytes: &mut Vec<u8>,
+    name: &[u8],
+    line: &RefitLine,
+    changes: &[(FeatureId, QuantWeight)],
+    log_partition: f64,
+) -> Result<Patched, Fault> {
+    let old = Category::new(bytes.as_slice())?;
+    let bits = old.header().bits;
+    let features = old.header().unique_features as usize;
+    let Some((places, new)) = places(&old, changes, features) else {
+        let kept = (0..old.size()).map(|at| old.slot(at)).filter(|slot| slot.id.0 != 0);
+        let mut table: BTreeMap<FeatureId, QuantWeight> =
+            kept.map(|slot| (slot.id, slot.weight)).collect();
+        table.extend(changes.iter().copied());
+        table.retain(|_, weight| weight.0 > 0);
+        let table: Vec<_> = table.into_iter().collect();
+        *bytes = file(&old, name, line, &table, log_partition, None);
+        let places = vec![0..bytes.len()];
+        return Ok(Patched { head: Vec::new(), rest: 0, places });
+    };
+    let head = head(&old, name, line, log_partition, bits, features + new);
+    let start = old.slots_offset();
+    bytes.truncate(start + (SLOT_BYTES << bits));
+    let put = |(at, id, weight)| {
+        let place = start + SLOT_BYTES * at;
+        put(&mut bytes[place..], id, weight);
+        place..place + SLOT_BYTES
+    };
+    let places = places.into_iter().map(put).collect();
+    Ok(Patched { head, rest: start - DIGRAM_BYTES, places })
+}
+
+/// Slots of a table, what is to be put there, and how many of them were empty.
+type Places = (Vec<(usize, FeatureId, QuantWeight)>, usize);
+
+/// The slots of `old`, which has so many features, that changed weights go to, and how many of the
+/// slots were empty. New features without weight are left out. `None` if there are too many new
+/// ones for the table: searches in a table that is almost full would take long.
+fn places<D: AsRef<[u8]>>(
+    old: &Category<D>,
+    changes: &[(FeatureId, QuantWeight)],
+    features: usize,
+) -> Option<Places> {
+    let mask = old.size() - 1;
+    let is_full = |new: usize| bits_for(features + new) > old.header().bits;
+    if is_full(0) {
+        return None;
+    }
+    let mut taken: HashMap<usize, FeatureId> = HashMap::new();
+    let mut places = Vec::with_capacity(changes.len());
+    for &(id, weight) in changes {
+        let mut at = id.0 as usize & mask;
+        // Tables are never full, but a file may have been made by another program.
+        for _ in 0..old.size() {
+            let found = old.slot(at).id;
+            let found = if found.0 == 0 { taken.get(&at).copied().unwrap_or(found) } else { found };
+            if found == id || found.0 == 0 {
+                if found == id || weight.0 > 0 {
+                    places.push((at, id, weight));
+                }
+                if found.0 == 0 && weight.0 > 0 {
+                    taken.insert(at, id);
+                    if is_full(taken.len()) {
+                        return None;
+                    }
+                }
+                break;
+            }
+            at = (at + 1) & mask;
+        }
+    }
+    Some((places, taken.len()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::blend::uniform_digrams;
+    use dbacl_engine::category::header::Header;
+    use dbacl_engine::category::writer;
+    use dbacl_model::settings::{ModelOptions, Scheme};
+
+    /// A category with the features of `table`, as it is read back.
+    fn category(table: &[(FeatureId, QuantWeight)]) -> Category<Vec<u8>> {
+        let digrams = uniform_digrams();
+        let header = Header {
+            reference_only: false,
+            divergence: 0.0,
+            log_partition: 3.0,
+            max_order: 1,
+            multinomial: false,
+            bits: 4,
+            features: 0,
+            unique_features: 0,
+            documents: 1,
+            moments: dbacl_model::moments::Moments::default(),
+            log_masses: [1.0; dbacl_model::medium::MEDIA],
+            options: ModelOptions::default(),
+            scheme: Some(Scheme::Cef),
+        };
+        let mut bytes = Vec::new();
+        let empty = std::iter::repeat_n((FeatureId(0), QuantWeight(0)), 16);
+        writer::write(&mut bytes, &header, b"old", &[], &digrams, empty).unwrap();
+        let ordinary = Category::new(bytes).unwrap();
+        Category::new(file(&ordinary, b"own", &line(), table, 1.5, None)).unwrap()
+    }
+
+    fn line() -> RefitLine {
+        let text = b"# refit 1 set 0123456789abcdef place 2 of 2 cost 1 blend 0.05 documents 3692 \
+                     slope 6.1 offset 0.02 low 0 high 0 end";
+        RefitLine::parse(text).unwrap()
+    }
+
+    fn patched(old: &[u8], changes: &[(FeatureId, QuantWeight)]) -> Category<Vec<u8>> {
+        let mut bytes = old.to_vec();
+        let Patched { head, rest, places: _ } =
+            patch(&mut bytes, b"own", &line(), changes, 1.25).unwrap();
+        Category::new([head.as_slice(), &bytes[rest..]].concat()).unwrap()
+    }
+
+    #[test]
+    fn patching_a_file_is_writing_it_with_other_weights() {
+        // Features of one slot; one goes, one comes, one is new without weight.
+        let size = 1u32 << 16;
+        let features: Vec<u32> = (1..40_000).collect();
+        let old: Vec<_> = features.iter().map(|&k| (FeatureId(k), QuantWeight(5))).collect();
+        let old = category(&old);
+        assert_eq!(old.size(), size as usize);
+        let changes = [
+            (7, 0),
+            (8, 9),
+            (39_000, 11),
+            (45_000, 3),
+            (45_000 + size, 4),
+            (45_000 + 2 * size, 0),
+            (8 + size, 2),
+        ];
+        let changes = changes.map(|(id, weight)| (FeatureId(id), QuantWeight(weight)));
+        let new = patched(old.as_bytes(), &changes);
+        let weight = |id: u32| {
+            let slot = new.find(FeatureId(id)).filter(|slot| slot.id.0 == id);
+            slot.map(|slot| slot.weight.0)
+        };
+        assert_eq!((new.header().unique_features, new.header().log_partition), (40_002, 1.25));
+        for (id, weight_of) in [
+            (7, Some(0)),
+            (8, Some(9)),
+            (9, Some(5)),
+            (39_000, Some(11)),
+            (45_000, Some(3)),
+            (45_000 + size, Some(4)),
+            (45_000 + 2 * size, None),
+            (8 + size, Some(2)),
+        ] {
+            assert_eq!(weight(id), weight_of, "{id}");
+        }
+        // More features than fit make a larger table, without those that weigh nothing.
+        let more: Vec<_> = (40_000..60_000).map(|k| (FeatureId(k), QuantWeight(1))).collect();
+        let larger = patched(new.as_bytes(), &more);
+        assert_eq!((larger.header().bits, larger.header().unique_features), (17, 60_000));
+        // Many more than all slots: none of them is looked for in a full table.
+        let many: Vec<_> = (0..400_000).map(|k| (FeatureId(k * 64 + 1), QuantWeight(1))).collect();
+        assert_eq!(patched(new.as_bytes(), &many).header().bits, 20);
+    }
+
+    #[test]
+    fn tables_are_never_full() {
+        for features in [0, 1, 12, 13, 24, 25, 100_000] {
+            let size = 1usize << bits_for(features);
+            assert!(features * 4 <= size * 3 && (size == 16 || features * 4 > size / 2 * 3));
+        }
+    }
+}

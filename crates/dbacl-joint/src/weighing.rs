@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+//! Computes the scores and the grounds of a verdict from a document's features and their weights in
+//! the categories of a set.
+
+use super::documents::Term;
+use super::grounds::Grounds;
+use super::header::RefitLine;
+use super::known::KnownFeatures;
+use dbacl_engine::category::header::Header;
+
+/// The scores of a document in the categories of a set, in the order of the set.
+#[derive(Debug, Clone)]
+pub struct Weighing {
+    /// Scores under the categories.
+    pub scores: Vec<f64>,
+    /// The features that categories know, with their weights.
+    pub known: KnownFeatures,
+    /// What the verdict depends on besides the scores.
+    pub grounds: Grounds,
+}
+
+impl Weighing {
+    /// The weighing of a document with these distinct features, in order of first appearance, for
+    /// the set with this `line`. Each category comes with the weights of the features in it.
+    ///
+    /// # Errors
+    /// The first error of `categories`.
+    pub fn new<'a, E>(
+        line: &RefitLine,
+        (occurrences, terms): (u32, &[Term]),
+        categories: impl Iterator<Item = Result<(&'a Header, Vec<f32>), E>>,
+    ) -> Result<Self, E> {
+        let (mut headers, mut weights) = (Vec::new(), Vec::new());
+        for category in categories {
+            let (header, own) = category?;
+            headers.push(header);
+            weights.push(own);
+        }
+        Ok(Self::of(line, occurrences, KnownFeatures::of(terms, &weights), &headers))
+    }
+
+    /// The weighing of a document of which this is `known`, for the set with this `line` and these
+    /// `headers` of categories.
+    pub fn of(
+        line: &RefitLine,
+        occurrences: u32,
+        known: KnownFeatures,
+        headers: &[&Header],
+    ) -> Self {
+        let each = headers.iter().enumerate();
+        let scores =
+            each.map(|(at, header)| line.scoring.score_known(header, occurrences, &known, at));
+        let scores = scores.collect();
+        let shapes: Vec<_> =
+            headers.iter().map(|header| (header.log_partition, header.max_order)).collect();
+        let grounds = Grounds::of(line, &known, &shapes);
+        Self { scores, known, grounds }
+    }
+}

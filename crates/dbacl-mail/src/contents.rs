@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+//! What a file seems to hold, by its first bytes: mailbox, message, or no mail at all.
+//!
+//! Folders of mail hold indexes, pictures and archives as well. A message has a header, so a file
+//! without one is no message; a mailbox begins with a line `From SENDER DATE`.
+
+use crate::mailbox::{FROM, begins_message, is_empty};
+
+/// As many bytes of a file are enough to recognise what it holds.
+pub const ENOUGH: usize = 4096;
+
+/// What a file seems to hold.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Contents {
+    /// Messages, each after a line `From SENDER DATE`.
+    Mailbox,
+    /// A message, or nothing.
+    Message,
+    /// Text without a header.
+    Text,
+    /// Something that is not text, named in words.
+    Other(&'static str),
+}
+
+/// How files of common formats begin.
+const FORMATS: [(&[u8], &str); 15] = [
+    (b"\x1f\x8b", "compressed by gzip"),
+    (b"\x1f\x9d", "compressed by compress"),
+    (b"BZh", "compressed by bzip2"),
+    (b"\xfd7zXZ\0", "compressed by xz"),
+    (b"\x28\xb5\x2f\xfd", "compressed by zstd"),
+    (b"\x04\x22\x4d\x18", "compressed by lz4"),
+    (b"LZIP", "compressed by lzip"),
+    (b"PK\x03\x04", "a zip archive"),
+    (b"7z\xbc\xaf\x27\x1c", "a 7z archive"),
+    (b"\xff\xd8\xff", "a picture"),
+    (b"\x89PNG", "a picture"),
+    (b"GIF8", "a picture"),
+    (b"%PDF-", "a PDF document"),
+    (b"\x7fELF", "a program"),
+    (b"SQLite format 3\0", "a database"),
+];
+
+impl Contents {
+    /// What a file that begins so seems to hold. `beginning` has [`ENOUGH`] bytes, or all of a
+    /// shorter file.
+    pub fn of(beginning: &[u8]) -> Self {
+        if let Some((_, what)) = FORMATS.iter().find(|(magic, _)| beginning.starts_with(magic)) {
+            return Self::Other(what);
+        }
+        let lines = beginning.split_inclusive(|&byte| byte == b'\n');
+        let mut lines = lines.skip_while(|line| is_empty(line)).peekable();
+        let Some(first) = lines.peek() else { return Self::Message };
+        if begins_message(first) {
+            return Self::Mailbox;
+        }
+        let is_message = first.starts_with(FROM)
+            || lines.take_while(|line| !is_empty(line)).any(is_header_field);
+        match is_message {
+            true => Self::Message,
+            false if is_binary(beginning) => Self::Other("binary data"),
+            false => Self::Text,
+        }
+    }
+
+    /// Why the file is not mail; `None` if it is.
+    pub const fn objection(self) -> Option<&'static str> {
+        match self {
+            Self::Mailbox | Self::Message => None,
+            Self::Text => Some("without a header"),
+            Self::Other(what) => Some(what),
+        }
+    }
+}
+
+/// Whether a line begins a header field: a name, a colon, then a blank or nothing.
+fn is_header_field(line: &[u8]) -> bool {
+    let is_of_name = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_');
+    let length = line.iter().take_while(|byte| is_of_name(byte)).count();
+    let rest = line[length..].trim_ascii_start().strip_prefix(b":");
+    length > 0 && rest.is_some_and(|rest| rest.first().is_none_or(u8::is_ascii_whitespace))
+}
+
+/// Whether bytes are no text: a zero byte is among them, or one in eight is a control character.
+fn is_binary(bytes: &[u8]) -> bool {
+    let is_control = |byte: &&u8| byte.is_ascii_control() && !byte.is_ascii_whitespace();
+    bytes.contains(&0) || 8 * bytes.iter().filter(is_control).count() > bytes.len()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn mail_and_other_files_are_recognised() {
+        for (beginning, expected) in [
+            (&b"From a@b.c Mon Jan  1 00:00:00 2024\nSubject: x\n"[..], Contents::Mailbox),
+            (b"\n\r\nFrom - Sat Sep 28 12:00:00 2002\r\n", Contents::Mailbox),
+            (b"From the beginning\n", Contents::Message),
+            (b"Subject: x\n\nFrom a@b.c Mon Jan  1 00:00:00 2024\n", Contents::Message),
+            (b"X-No_1 :\n", Contents::Message),
+            // The first line of this message is damaged.
+            (b" folded\nReceived: from x\0\n", Contents::Message),
+            (b"", Contents::Message),
+            (b"\n\n", Contents::Message),
+            (b"Notes on filtering\n\nSubject: x\n", Contents::Text),
+            (b"// <!-- <mdb:mork:z v=\"1.4\"/> -->\n", Contents::Text),
+            (b"see http://example.org\nhttp://example.org\n", Contents::Text),
+            (b"\x1f\x8b\x08\0", Contents::Other("compressed by gzip")),
+            (b"\xfd7zXZ\0\0", Contents::Other("compressed by xz")),
+            (b"\xff\xd8\xff\xe0", Contents::Other("a picture")),
+            (b"\x01\0\x02\x03index", Contents::Other("binary data")),
+            (b"a\x01\x02\x03", Contents::Other("binary data")),
+        ] {
+            let found = Contents::of(beginning);
+            assert_eq!(found, expected, "{}", beginning.escape_ascii());
+            let is_mail = matches!(expected, Contents::Mailbox | Contents::Message);
+            assert_eq!(found.objection().is_none(), is_mail);
+        }
+    }
+}

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+//! Reports about mail, as mail programs and providers send them (ARF, RFC 5965): the mail in a
+//! report and what it is.
+
+use crate::teacher::Lesson;
+use mail_parser::{MessageParser, MimeHeaders as _, PartType};
+
+/// What a report says, and the mail of which it does.
+///
+/// # Errors
+/// Why nothing can be learned of it.
+pub fn read(report: &[u8]) -> Result<(Lesson, Vec<u8>), &'static str> {
+    let message = MessageParser::default().parse(report).ok_or("the report is not a message")?;
+    let is = |part: &mail_parser::MessagePart<'_>, main: &str, sub: &str| {
+        part.content_type().is_some_and(|kind| {
+            kind.ctype().eq_ignore_ascii_case(main)
+                && kind.subtype().is_some_and(|own| own.eq_ignore_ascii_case(sub))
+        })
+    };
+    let mut parts = message.parts.iter();
+    let feedback = parts.find(|part| is(part, "message", "feedback-report"));
+    let feedback = feedback.ok_or("the message is not a report in the Abuse Reporting Format")?;
+    let text = String::from_utf8_lossy(feedback.contents()).into_owned();
+    let kind = text.lines().find_map(|line| {
+        let (name, value) = line.split_once(':')?;
+        name.trim().eq_ignore_ascii_case("feedback-type").then(|| value.trim().to_lowercase())
+    });
+    let lesson = match kind.as_deref() {
+        Some("abuse" | "fraud" | "virus") => Lesson::Spam,
+        Some("not-spam") => Lesson::Ham,
+        _ => return Err("the report does not say whether the mail is spam"),
+    };
+    let reported = message.parts.iter().find_map(|part| match &part.body {
+        PartType::Message(mail) => Some(mail.raw_message().to_vec()),
+        _ => None,
+    });
+    // A report with the header alone teaches nothing that mail has.
+    let mail = reported.filter(|mail| !mail.is_empty());
+    Ok((lesson, mail.ok_or("the report does not hold the mail")?))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A report of this type, with a part of this type that holds a message.
+    fn report(kind: &str, part: &str) -> String {
+        format!(
+            "From: abuse@example.net\r\nSubject: report\r\nMIME-Version: 1.0\r\n\
+             Content-Type: multipart/report; report-type=feedback-report; boundary=b\r\n\r\n\
+             --b\r\nContent-Type: text/plain\r\n\r\nThis is a report.\r\n\
+             --b\r\nContent-Type: message/feedback-report\r\n\r\n\
+             Feedback-Type: {kind}\r\nUser-Agent: x/1\r\nVersion: 1\r\n\r\n\
+             --b\r\nContent-Type: {part}\r\n\r\n\
+             From: a@shop.example\r\nSubject: pills\r\n\r\ncheap pills\r\n--b--\r\n"
+        )
+    }
+
+    #[test]
+    fn reports_hold_a_mail_and_say_what_it_is() {
+        for (kind, lesson) in
+            [("abuse", Lesson::Spam), ("Fraud", Lesson::Spam), ("not-spam", Lesson::Ham)]
+        {
+            let (found, mail) = read(report(kind, "message/rfc822").as_bytes()).expect(kind);
+            assert_eq!(found, lesson);
+            let mail = String::from_utf8(mail).expect("text");
+            assert!(mail.starts_with("From: a@shop.example\r\n"), "{mail}");
+            assert!(mail.trim_end().ends_with("cheap pills"), "{mail}");
+        }
+        for (mail, why) in [
+            (report("other", "message/rfc822"), "does not say"),
+            (report("abuse", "text/rfc822-headers"), "does not hold"),
+            ("Subject: a\n\nb\n".to_owned(), "is not a report"),
+            (String::new(), "no "),
+        ] {
+            let refused = read(mail.as_bytes()).expect_err(why);
+            assert!(refused.contains(why), "{refused}");
+        }
+    }
+}

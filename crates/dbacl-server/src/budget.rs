@@ -1,0 +1,286 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+//! Messages as they come in, kept in memory of limited size.
+//!
+//! All messages share one budget. One peer gets a share of it, and a quarter is for short messages
+//! only, so that nobody who sends large messages has those of others refused.
+
+use crate::memory::Memory;
+use std::collections::HashMap;
+use std::net::{IpAddr, Ipv6Addr};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use tokio::sync::Notify;
+
+/// Memory is counted in pieces of so many bytes.
+const PIECE: usize = 4096;
+
+/// A message of at most so many bytes is short.
+pub const SHORT: usize = 256 << 10;
+
+/// Who sends: a host, or a user of this machine.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Peer {
+    /// A host by its address, or by its network of 64 bits for IPv6.
+    Host(IpAddr),
+    /// A user by number.
+    User(u32),
+}
+
+impl Peer {
+    /// The host with this address.
+    pub fn host(address: IpAddr) -> Self {
+        Self::Host(match address.to_canonical() {
+            IpAddr::V6(address) => {
+                let [a, b, c, d, ..] = address.segments();
+                IpAddr::V6(Ipv6Addr::new(a, b, c, d, 0, 0, 0, 0))
+            }
+            IpAddr::V4(address) => IpAddr::V4(address),
+        })
+    }
+}
+
+/// Why a message is not taken.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum Refusal {
+    /// It is larger than the limit.
+    #[error("the message is larger than the limit")]
+    Large,
+    /// The memory for messages is taken.
+    #[error("no memory, or too many messages at a time")]
+    Busy,
+}
+
+/// The memory for all messages.
+#[derive(Debug)]
+pub struct Budget {
+    /// The most bytes of a message.
+    limit: usize,
+    /// Pieces for all messages.
+    total: usize,
+    /// Pieces that only short messages get.
+    reserve: usize,
+    /// Pieces for one peer.
+    share: usize,
+    taken: Mutex<Taken>,
+    /// Told when a message that was not short has gone.
+    pub freed: Notify,
+}
+
+#[derive(Debug, Default)]
+struct Taken {
+    all: usize,
+    peers: HashMap<Peer, usize>,
+}
+
+impl Budget {
+    /// So many bytes for a message, and for all of them, of which one peer may have a part.
+    pub fn new(message: usize, all: usize, peer_percent: usize) -> Self {
+        let pieces = |bytes: usize| bytes.div_ceil(PIECE);
+        let (one, total) = (pieces(message), pieces(all));
+        Self {
+            limit: message,
+            total,
+            reserve: (total / 4).min(total - one.min(total)),
+            share: (total * peer_percent / 100).max(one),
+            taken: Mutex::default(),
+            freed: Notify::new(),
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Taken> {
+        // A panic never leaves the numbers half changed.
+        self.taken.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Bytes that messages have now.
+    pub fn in_use(&self) -> usize {
+        self.lock().all * PIECE
+    }
+}
+
+/// Memory that a message has. Dropping it gives it back.
+#[derive(Debug)]
+pub struct Held {
+    budget: Arc<Budget>,
+    peer: Option<Peer>,
+    pieces: usize,
+}
+
+impl Held {
+    /// Takes more, so that it has so many pieces. Returns whether there is so much.
+    fn grow(&mut self, to: usize) -> bool {
+        let Budget { total, reserve, share, .. } = *self.budget;
+        let more = to - self.pieces;
+        let mut taken = self.budget.lock();
+        let room = if to * PIECE > SHORT { total - reserve } else { total };
+        let of_peer = self.peer.map_or(0, |peer| taken.peers.get(&peer).copied().unwrap_or(0));
+        if taken.all + more > room || of_peer + more > share {
+            return false;
+        }
+        taken.all += more;
+        if let Some(peer) = self.peer {
+            *taken.peers.entry(peer).or_default() += more;
+        }
+        self.pieces = to;
+        true
+    }
+}
+
+impl Drop for Held {
+    fn drop(&mut self) {
+        if self.pieces * PIECE > SHORT {
+            self.budget.freed.notify_one();
+        }
+        let mut taken = self.budget.lock();
+        taken.all -= self.pieces;
+        if let Some(peer) = self.peer
+            && let Some(own) = taken.peers.get_mut(&peer)
+        {
+            *own -= self.pieces;
+            if *own == 0 {
+                taken.peers.remove(&peer);
+            }
+        }
+    }
+}
+
+/// A message as it comes in, counted against the budget.
+#[derive(Debug)]
+pub struct Mail {
+    bytes: Vec<u8>,
+    memory: Arc<Memory>,
+    held: Held,
+}
+
+impl Mail {
+    /// A message of this peer without bytes yet.
+    pub fn new(budget: &Arc<Budget>, memory: &Arc<Memory>, peer: Option<Peer>) -> Self {
+        let held = Held { budget: Arc::clone(budget), peer, pieces: 0 };
+        Self { bytes: Vec::new(), memory: Arc::clone(memory), held }
+    }
+
+    /// Adds a piece.
+    ///
+    /// # Errors
+    /// The message becomes too large, or there is no memory for it. It stays as it was.
+    pub fn push(&mut self, piece: &[u8]) -> Result<(), Refusal> {
+        let length = self.bytes.len() + piece.len();
+        let limit = self.held.budget.limit;
+        if length > limit {
+            return Err(Refusal::Large);
+        }
+        let (had, needed) = (self.held.pieces, length.div_ceil(PIECE));
+        // The memory is at least doubled if it can be, as the buffer of the message is.
+        let wanted = needed.max((2 * had).min(limit.div_ceil(PIECE)));
+        if needed > had && !self.held.grow(wanted) && !self.held.grow(needed) {
+            return Err(Refusal::Busy);
+        }
+        if !self.memory.make_room(&mut self.bytes, piece.len()) {
+            return Err(Refusal::Busy);
+        }
+        self.bytes.extend_from_slice(piece);
+        Ok(())
+    }
+
+    /// Adds a piece of a message of which the beginning is enough. Of one that is too large, or for
+    /// which there is no memory, as much is kept as there is room for.
+    ///
+    /// # Errors
+    /// No more will be taken.
+    pub fn push_beginning(&mut self, piece: &[u8]) -> Result<(), Refusal> {
+        let result = self.push(piece);
+        if result == Err(Refusal::Large) {
+            let room = self.held.budget.limit - self.bytes.len();
+            let _ = self.push(&piece[..room]);
+        }
+        result
+    }
+
+    /// Forgets all but the first bytes, whose memory is kept.
+    pub fn truncate(&mut self, length: usize) {
+        self.bytes.truncate(length);
+    }
+
+    /// Whether a message that was refused for this reason can be classified by its beginning.
+    pub fn can_be_judged(&self, why: Refusal) -> bool {
+        why == Refusal::Large || self.bytes.len() >= SHORT
+    }
+
+    /// Its bytes.
+    pub fn bytes(&self) -> &[u8] {
+        &self.bytes
+    }
+
+    /// The memory of the message. The answer, which is as large as the message, keeps it.
+    pub fn into_memory(self) -> Held {
+        self.held
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn mail(budget: &Arc<Budget>, peer: Option<u32>) -> Mail {
+        Mail::new(budget, &Arc::default(), peer.map(Peer::User))
+    }
+
+    #[test]
+    fn memory_is_counted_and_given_back() {
+        let budget = Arc::new(Budget::new(6 * PIECE, 10 * PIECE, 100));
+        let mut one = mail(&budget, None);
+        assert_eq!(one.push(&vec![0; 6 * PIECE + 1]), Err(Refusal::Large));
+        for _ in 0..6 {
+            one.push(&[1; PIECE]).expect("room");
+        }
+        assert_eq!(one.push_beginning(&[0]), Err(Refusal::Large));
+        let mut other = mail(&budget, None);
+        other.push(&vec![0; 4 * PIECE]).expect("room");
+        assert_eq!(
+            (other.push(&[0]), other.can_be_judged(Refusal::Busy)),
+            (Err(Refusal::Busy), false)
+        );
+        assert_eq!((other.bytes().len(), budget.in_use()), (4 * PIECE, 10 * PIECE));
+        let held = one.into_memory();
+        assert_eq!(other.push(&[0]), Err(Refusal::Busy));
+        drop(held);
+        other.push(&[0]).expect("memory was given back");
+    }
+
+    #[test]
+    fn large_messages_and_single_peers_leave_room_for_others() {
+        let megabyte = 1 << 20;
+        let budget = Arc::new(Budget::new(8 * megabyte, 32 * megabyte, 50));
+        // One peer sends large messages until it gets no more memory: half of it.
+        let piece = vec![0; megabyte];
+        let fill = |peer| {
+            let mut mails = Vec::new();
+            loop {
+                let mut mail = mail(&budget, peer);
+                while mail.push_beginning(&piece).is_ok() {}
+                let is_last = mail.bytes().len() < 8 * megabyte;
+                mails.push(mail);
+                if is_last {
+                    return mails;
+                }
+            }
+        };
+        let first = fill(Some(1));
+        assert_eq!(budget.in_use(), 16 * megabyte);
+        // Several peers get three quarters. The rest is for short messages.
+        let second = fill(Some(2));
+        assert_eq!(budget.in_use(), 24 * megabyte);
+        let mut short = mail(&budget, Some(3));
+        short.push(&vec![0; SHORT]).expect("a short message has room");
+        assert_eq!(
+            (short.push(&[0]), short.can_be_judged(Refusal::Busy)),
+            (Err(Refusal::Busy), true)
+        );
+        drop((first, second, short));
+        assert_eq!(budget.in_use(), 0);
+        assert!(budget.lock().peers.is_empty());
+        let network = |text: &str| Peer::host(text.parse().expect("an address"));
+        assert_eq!(network("2001:db8::1"), network("2001:db8::2"));
+        assert_ne!(network("192.0.2.1"), network("192.0.2.2"));
+        assert_eq!(network("::ffff:192.0.2.1"), network("192.0.2.1"));
+    }
+}

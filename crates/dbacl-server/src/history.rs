@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+//! What has happened lately, for the status page: verdicts by time, and the last events.
+
+use crate::log::{Fact, now};
+use lru::LruCache;
+use serde::Serialize;
+use std::collections::VecDeque;
+use std::num::NonZeroUsize;
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::SystemTime;
+
+/// Seconds that verdicts are counted together.
+pub const STEP: u64 = 3 * 3600;
+
+/// Steps that are kept: a week.
+const STEPS: usize = 56;
+
+/// Events of each kind that are kept.
+const EVENTS: usize = 50;
+
+/// Filters whose verdicts are counted; of more, those that were not used for longest are left out.
+const FILTERS: NonZeroUsize = NonZeroUsize::new(500).expect("not 0");
+
+/// Verdicts by what they were: ham, unsure, spam, error.
+pub type Counts = [u64; 4];
+
+/// Verdicts by time.
+#[derive(Debug, Clone, Default)]
+pub struct Series {
+    /// The number of the last step since 1970.
+    last: u64,
+    steps: VecDeque<Counts>,
+}
+
+impl Series {
+    fn add(&mut self, step: u64, outcome: usize) {
+        self.advance(step);
+        if let Some(counts) = self.steps.back_mut() {
+            counts[outcome] += 1;
+        }
+    }
+
+    /// Makes this step the last one.
+    fn advance(&mut self, step: u64) {
+        let more = if self.steps.is_empty() { 1 } else { step.saturating_sub(self.last) };
+        for _ in 0..more.min(STEPS as u64) {
+            self.steps.push_back([0; 4]);
+        }
+        self.steps.drain(..self.steps.len().saturating_sub(STEPS));
+        self.last = self.last.max(step);
+    }
+
+    /// The counts of all steps of a week until now, the last one at the end.
+    fn until(mut self, step: u64) -> Vec<Counts> {
+        self.advance(step);
+        let mut counts = vec![[0; 4]; STEPS - self.steps.len()];
+        counts.extend(self.steps);
+        counts
+    }
+}
+
+/// A kind of events.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Kind {
+    /// A verdict.
+    Verdict,
+    /// A lesson.
+    Lesson,
+    /// Something that was refused.
+    Refusal,
+}
+
+/// An event, as it stands in the log.
+#[derive(Debug, Clone, Serialize)]
+pub struct Event {
+    /// When it was.
+    pub time: String,
+    /// What is known of it.
+    pub facts: Vec<(&'static str, String)>,
+}
+
+/// What has happened lately.
+#[derive(Debug)]
+pub struct History {
+    state: Mutex<State>,
+}
+
+#[derive(Debug)]
+struct State {
+    all: Series,
+    filters: LruCache<PathBuf, Series>,
+    events: [VecDeque<Event>; 3],
+}
+
+impl Default for History {
+    fn default() -> Self {
+        let (all, filters) = (Series::default(), LruCache::new(FILTERS));
+        Self { state: Mutex::new(State { all, filters, events: Default::default() }) }
+    }
+}
+
+fn step() -> u64 {
+    let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
+    since.map_or(0, |since| since.as_secs() / STEP)
+}
+
+impl History {
+    fn lock(&self) -> MutexGuard<'_, State> {
+        // A panic never leaves the state half changed.
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Counts a verdict: by the filter in this folder, if one was found.
+    pub fn count(&self, folder: Option<&Path>, outcome: usize) {
+        let step = step();
+        let mut state = self.lock();
+        state.all.add(step, outcome);
+        if let Some(folder) = folder {
+            let series = state.filters.get_or_insert_mut_ref(folder, Series::default);
+            series.add(step, outcome);
+        }
+    }
+
+    /// Adds an event.
+    pub fn add(&self, kind: Kind, facts: &[Fact<'_>]) {
+        let facts = facts.iter().map(|(key, value)| (*key, value.to_string())).collect();
+        let events = &mut self.lock().events[kind as usize];
+        events.push_front(Event { time: now(), facts });
+        events.truncate(EVENTS);
+    }
+
+    /// The last events of a kind, the newest first.
+    pub fn events(&self, kind: Kind) -> Vec<Event> {
+        self.lock().events[kind as usize].iter().cloned().collect()
+    }
+
+    /// The verdicts of all filters by step, or of the filter in this folder.
+    pub fn verdicts(&self, folder: Option<&Path>) -> Vec<Counts> {
+        let state = self.lock();
+        let series = match folder {
+            Some(folder) => state.filters.peek(folder).cloned().unwrap_or_default(),
+            None => state.all.clone(),
+        };
+        drop(state);
+        series.until(step())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_week_is_kept() {
+        let mut series = Series::default();
+        series.add(1000, 0);
+        series.add(1000, 2);
+        series.add(1003, 1);
+        let now = series.clone().until(1003);
+        assert_eq!(now.len(), STEPS);
+        assert_eq!(now[STEPS - 4..], [[1, 0, 1, 0], [0; 4], [0; 4], [0, 1, 0, 0]]);
+        // A clock that was put back changes nothing.
+        series.add(990, 3);
+        assert_eq!(series.clone().until(1004)[STEPS - 2..], [[0, 1, 0, 1], [0; 4]]);
+        let later = series.clone().until(1003 + STEPS as u64 - 1);
+        assert_eq!((later.len(), later[0]), (STEPS, [0, 1, 0, 1]));
+        assert_eq!(series.until(u64::MAX), vec![[0; 4]; STEPS]);
+        let history = History::default();
+        for number in 0..100 {
+            history.count(Some(Path::new("/a")), 0);
+            history.add(Kind::Lesson, &[("number", &number)]);
+        }
+        let lessons = history.events(Kind::Lesson);
+        assert_eq!((lessons.len(), lessons[0].facts[0].1.as_str()), (EVENTS, "99"));
+        assert!(history.events(Kind::Refusal).is_empty());
+        let sum = |folder| history.verdicts(folder).iter().map(|counts| counts[0]).sum::<u64>();
+        assert_eq!(
+            (sum(None), sum(Some(Path::new("/a"))), sum(Some(Path::new("/b")))),
+            (100, 100, 0)
+        );
+    }
+}

@@ -1,0 +1,277 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+//! What an administrator looks at: the state of the server as a page and as JSON. Nothing of a
+//! message is shown but its id, its sender's domain and the two words that weigh most, as in the
+//! log.
+
+use crate::engine::Engine;
+use crate::history::{Counts, Event, Kind, STEP};
+use crate::users::size;
+use dbacl::MailFilter;
+use maud::{DOCTYPE, Markup, PreEscaped, html};
+use serde::Serialize;
+use std::fmt::Write as _;
+use std::path::Path;
+
+/// The most filters that are shown.
+const SHOWN: usize = 200;
+
+/// The state of the server.
+#[derive(Debug, Serialize)]
+pub struct Status {
+    version: &'static str,
+    uptime_seconds: u64,
+    /// Verdicts since the start: ham, unsure, spam, error.
+    verdicts: Counts,
+    /// Verdicts of the last week by steps of so many seconds.
+    step_seconds: u64,
+    steps: Vec<Counts>,
+    limits: Limits,
+    filters: Vec<Filter>,
+    filters_not_shown: usize,
+    last_verdicts: Vec<Event>,
+    last_lessons: Vec<Event>,
+    last_refusals: Vec<Event>,
+}
+
+/// What is limited, and how much of it is used.
+#[derive(Debug, Serialize)]
+struct Limits {
+    memory_bytes: usize,
+    memory_limit_bytes: usize,
+    refused_connections: u64,
+    dropped_log_lines: u64,
+}
+
+#[derive(Debug, Serialize)]
+struct Filter {
+    /// The user; empty for the default filter.
+    user: String,
+    categories: Vec<String>,
+    messages: u32,
+    bytes: u64,
+    /// Seconds since it learned last.
+    age_seconds: Option<u64>,
+    /// Why it cannot be used.
+    error: Option<String>,
+    steps: Vec<Counts>,
+}
+
+impl Filter {
+    fn of(engine: &Engine, user: String, folder: &Path) -> Self {
+        let opened = MailFilter::open(folder, &mut |_| {}).map_err(|error| error.to_string());
+        let age = |filter: &MailFilter| {
+            let changed = folder.join(filter.names().first()?).metadata().ok()?.modified().ok()?;
+            changed.elapsed().ok().map(|age| age.as_secs())
+        };
+        let filter = opened.as_ref().ok();
+        Self {
+            user,
+            categories: filter.map_or_else(Vec::new, |filter| filter.names().to_vec()),
+            messages: filter.map_or(0, MailFilter::documents),
+            bytes: size(folder),
+            age_seconds: filter.and_then(age),
+            steps: engine.history.verdicts(Some(folder)),
+            error: opened.err(),
+        }
+    }
+}
+
+impl Status {
+    /// The state now. This looks into the folders of filters, which takes a while.
+    pub fn of(engine: &Engine) -> Self {
+        let default = engine.users.default.iter().map(|folder| (String::new(), folder.clone()));
+        let users = engine.users.all();
+        let filters_not_shown = users.len().saturating_sub(SHOWN);
+        let shown = default.chain(users.into_iter().take(SHOWN));
+        Self {
+            version: env!("CARGO_PKG_VERSION"),
+            uptime_seconds: engine.started.elapsed().as_secs(),
+            verdicts: engine.measures.outcomes(),
+            step_seconds: STEP,
+            steps: engine.history.verdicts(None),
+            limits: Limits {
+                memory_bytes: engine.budget.in_use(),
+                memory_limit_bytes: engine.config.limits.memory,
+                refused_connections: engine.measures.refusals(),
+                dropped_log_lines: engine.log.lost(),
+            },
+            filters: shown.map(|(user, folder)| Filter::of(engine, user, &folder)).collect(),
+            filters_not_shown,
+            last_verdicts: engine.history.events(Kind::Verdict),
+            last_lessons: engine.history.events(Kind::Lesson),
+            last_refusals: engine.history.events(Kind::Refusal),
+        }
+    }
+
+    /// The page. It needs nothing from elsewhere.
+    pub fn page(&self) -> String {
+        let [ham, unsure, spam, error] = self.verdicts;
+        let used = 100 * self.limits.memory_bytes / self.limits.memory_limit_bytes.max(1);
+        let page = html! {
+            (DOCTYPE)
+            html lang="en" {
+                head {
+                    meta charset="utf-8";
+                    meta name="viewport" content="width=device-width, initial-scale=1";
+                    meta http-equiv="refresh" content="60";
+                    title { "dbacl-server" }
+                    style { (PreEscaped(STYLE)) }
+                }
+                body {
+                    h1 { "dbacl-server " (self.version) }
+                    p { "Runs for " (time(self.uptime_seconds)) "." }
+                    div.tiles {
+                        (tile("ham", ham)) (tile("unsure", unsure))
+                        (tile("spam", spam)) (tile("error", error))
+                    }
+                    h2 { "Last seven days" }
+                    (plots(&self.steps))
+                    h2 { "Limits" }
+                    ul {
+                        li { "Memory for messages: " (bytes(self.limits.memory_bytes as u64))
+                            " of " (bytes(self.limits.memory_limit_bytes as u64))
+                            " (" (used) " %)" }
+                        li { "Connections refused: " (self.limits.refused_connections) }
+                        li { "Lines of the log dropped: " (self.limits.dropped_log_lines) }
+                    }
+                    h2 { "Filters" }
+                    (filters(&self.filters))
+                    @if self.filters_not_shown > 0 {
+                        p { "And " (self.filters_not_shown) " more." }
+                    }
+                    (events("Last verdicts", &self.last_verdicts))
+                    (events("Last lessons", &self.last_lessons))
+                    (events("Last refusals", &self.last_refusals))
+                    p { a href="status.json" { "The same as JSON" } }
+                }
+            }
+        };
+        page.into_string()
+    }
+}
+
+fn tile(name: &str, count: u64) -> Markup {
+    html! { div.tile { div.number { (count) } div { (name) } } }
+}
+
+/// Two curves: messages, and the share of them that was unsure.
+fn plots(steps: &[Counts]) -> Markup {
+    let sums: Vec<u64> = steps.iter().map(|counts| counts.iter().sum()).collect();
+    let most = sums.iter().copied().max().unwrap_or(0);
+    html! {
+        span.plot { (curve(&sums, most.max(1))) " messages, at most " (most) " in three hours" }
+        (unsure(steps))
+    }
+}
+
+/// The share of unsure verdicts.
+fn unsure(steps: &[Counts]) -> Markup {
+    let share = |counts: &Counts| 100 * counts[1] / counts.iter().sum::<u64>().max(1);
+    let shares: Vec<u64> = steps.iter().map(share).collect();
+    let [all, unsure] =
+        [steps.iter().flatten().sum(), steps.iter().map(|counts| counts[1]).sum::<u64>()];
+    html! { span.plot { (curve(&shares, 100)) " unsure: " (unsure) " of " (all) } }
+}
+
+fn curve(values: &[u64], most: u64) -> Markup {
+    let mut points = String::new();
+    for (at, value) in values.iter().enumerate() {
+        // Whole numbers are enough for a curve of this size.
+        let (x, y) = (4 * at, 40 - 38 * value / most);
+        let _ = write!(points, "{x},{y} ");
+    }
+    let width = 4 * values.len().max(2) - 4;
+    html! {
+        svg viewBox=(format!("0 0 {width} 42")) width=(width) height="42" role="img" {
+            polyline points=(points.trim_end()) {}
+        }
+    }
+}
+
+fn filters(filters: &[Filter]) -> Markup {
+    html! {
+        div.wide { table.filters {
+            tr {
+                th { "user" } th { "categories" } th.right { "messages" } th.right { "size" }
+                th.right { "learned" } th { "last seven days" }
+            }
+            @for filter in filters {
+                tr {
+                    td { @if filter.user.is_empty() { em { "default" } } @else { (filter.user) } }
+                    @if let Some(error) = &filter.error {
+                        td.bad colspan="5" { (error) }
+                    } @else {
+                        td { (filter.categories.join(", ")) }
+                        td.right { (filter.messages) }
+                        td.right { (bytes(filter.bytes)) }
+                        td.right { @if let Some(age) = filter.age_seconds { (time(age)) " ago" } }
+                        td { (unsure(&filter.steps)) }
+                    }
+                }
+            }
+        } }
+    }
+}
+
+fn events(title: &str, events: &[Event]) -> Markup {
+    html! {
+        h2 { (title) }
+        @if events.is_empty() { p { "None." } } @else {
+            div.wide { table {
+                @for event in events {
+                    tr {
+                        td.time { (event.time) }
+                        td { @for (key, value) in &event.facts {
+                            span.fact { b { (key) } " " (value) } " "
+                        } }
+                    }
+                }
+            } }
+        }
+    }
+}
+
+fn time(seconds: u64) -> String {
+    match seconds {
+        0..120 => format!("{seconds} s"),
+        120..7200 => format!("{} min", seconds / 60),
+        7200..172_800 => format!("{} h", seconds / 3600),
+        _ => format!("{} days", seconds / 86_400),
+    }
+}
+
+fn bytes(bytes: u64) -> String {
+    match bytes {
+        0..10_000 => format!("{bytes} bytes"),
+        10_000..10_000_000 => format!("{} kB", bytes / 1000),
+        _ => format!("{} MB", bytes / 1_000_000),
+    }
+}
+
+const STYLE: &str = "
+:root { color-scheme: light dark;
+  --line: #d0d4da; --soft: #f2f4f7; --curve: #2563c4; --bad: #b3261e }
+@media (prefers-color-scheme: dark) {
+  :root { --line: #3c424c; --soft: #23272e; --curve: #7db0ff; --bad: #ff8a80 }
+}
+body { font: 15px/1.45 system-ui, sans-serif; max-width: 1150px; margin: 0 auto;
+  padding: 0 1rem 2rem;
+  overflow-wrap: anywhere }
+h1 { font-size: 1.4rem } h2 { font-size: 1.1rem; margin: 1.8rem 0 .4rem }
+.tiles { display: grid; grid-template-columns: repeat(4, 1fr); gap: .6rem }
+.tile { background: var(--soft); border-radius: 6px; padding: .5rem .7rem }
+.number { font-size: 1.4rem }
+.plot { display: inline-block; margin-right: 1rem }
+svg { vertical-align: middle; background: var(--soft) }
+polyline { fill: none; stroke: var(--curve); stroke-width: 1.5 }
+.wide { overflow-x: auto } table { border-collapse: collapse; width: 100% }
+th, td { border-bottom: 1px solid var(--line); padding: .25rem .5rem .25rem 0; text-align: left;
+  vertical-align: top }
+.filters td, .filters th { white-space: nowrap; padding-right: 1.2rem; vertical-align: middle }
+th.right, td.right { text-align: right } td.bad { white-space: normal }
+.time { white-space: nowrap; width: 1% } .bad { color: var(--bad) }
+.fact { margin-right: .5rem } .fact b { font-weight: 600; opacity: .7 }
+@media (max-width: 600px) {
+  .time { white-space: normal; min-width: 6rem } .number { font-size: 1.1rem }
+}
+";

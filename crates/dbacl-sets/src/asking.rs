@@ -1,0 +1,297 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+//! Chooses the messages about which a mail filter should ask its user.
+//!
+//! ```text
+//! messages ─→ not learned, no duplicates ─┬→ the most doubtful ones ─→ those unlike each other
+//!                                         └→ some by chance
+//! ```
+//!
+//! A fifth is doubtful, the rest is drawn: thresholds that rest on doubtful messages alone leave a
+//! third of all messages unsure (docs/lab/refit.md). Among the doubtful ones messages with an `unsure` verdict come first, and among them those whose two most probable
+//! categories are closest to each other. The label of a message also teaches about messages like
+//! it, so each message chosen lowers the rank of others by the share of features that they have in
+//! common with it.
+
+use super::error::{FittedSetError, lost};
+use super::folder_counts::{OpenMail, left_out, open_mail};
+use super::mailboxes::MailFile;
+use super::open_set::{OpenSet, SetVerdict};
+use super::report::DocumentId;
+use dbacl_engine::error::WarningSink;
+use dbacl_engine::token::id::FeatureId;
+use dbacl_joint::beginning::LIMIT;
+use dbacl_joint::documents::fingerprint;
+use dbacl_mail::mailbox::Separators;
+use dbacl_mail::subject::subject;
+use std::io::{self, BufRead, BufReader, Read};
+use std::sync::atomic::{AtomicBool, Ordering};
+
+type Result<T, E = FittedSetError> = std::result::Result<T, E>;
+
+/// Messages among which those are chosen that are unlike each other.
+const CANDIDATES: usize = 200;
+
+/// Bytes of these messages that are kept, unless a single one is longer.
+const KEPT: usize = 64 << 20;
+
+/// Two messages that have more than this share of their features in common are alike: one of them
+/// is not asked about.
+const ALIKE: f64 = 0.75;
+
+/// One in so many questions is asked for doubt, the others by chance.
+const DOUBTFUL: usize = 5;
+
+/// A message about which a filter asks.
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub struct Question {
+    /// Its file, with its number if the file has several messages.
+    pub place: String,
+    /// Its subject, if it has one.
+    pub subject: Option<String>,
+    /// What the filter says of it.
+    pub verdict: SetVerdict,
+    /// The message, as far as it is learned.
+    pub mail: Vec<u8>,
+}
+
+/// A message that may be asked about.
+#[derive(Clone)]
+struct Candidate {
+    question: Question,
+    id: u64,
+    /// Its features, in order.
+    features: Vec<FeatureId>,
+    doubt: Doubt,
+}
+
+/// How doubtful a verdict is; greater is more.
+#[derive(Clone, Copy, PartialEq, PartialOrd)]
+struct Doubt {
+    is_unsure: bool,
+    /// 1 where the two most probable categories are equally probable, 0 where one is certain.
+    nearness: f64,
+}
+
+impl Doubt {
+    fn of(verdict: &SetVerdict) -> Self {
+        let (mut first, mut second) = (0.0_f64, 0.0_f64);
+        for &probability in &verdict.probabilities {
+            second = second.max(probability.min(first));
+            first = first.max(probability);
+        }
+        Self { is_unsure: verdict.is_unsure, nearness: (1.0 - (first - second)).clamp(0.0, 1.0) }
+    }
+}
+
+/// The messages of `files`, at most `most`, whose labels teach a set most: first those that it doubts,
+/// no two alike, then some by chance. `open` is what is open of the set, and `is_learned` says whether it has a document.
+///
+/// # Errors
+/// A file that cannot be read or is not mail, and a set that cannot be read any more.
+pub fn questions(
+    (open, is_learned): (&OpenSet, &dyn Fn(DocumentId) -> Result<bool>),
+    files: &[MailFile],
+    most: usize,
+    stop: &AtomicBool,
+    warnings: WarningSink<'_>,
+) -> Result<Vec<Question>> {
+    let (mut found, mut drawn) = (Vec::<Candidate>::new(), Vec::<Candidate>::new());
+    let mut others = Vec::new();
+    for file in files {
+        let Some(mail) = open_mail(file, stop, &mut others)? else { continue };
+        let messages = each_message(mail, stop, &mut |number, mail| {
+            let verdict = open.judge(&mail, Some(stop)).map_err(lost)?;
+            let doubt = Doubt::of(&verdict);
+            let corpus = open.read(&mail, 0, Some(stop));
+            if stop.load(Ordering::Relaxed) {
+                return Err(FittedSetError::Stopped);
+            }
+            if corpus.documents.is_empty() {
+                return Ok(());
+            }
+            let terms = corpus.terms_of(0);
+            let id = fingerprint(terms);
+            let is_known = found.iter().chain(&drawn).any(|other| other.id == id);
+            let at = found.partition_point(|other| other.doubt >= doubt);
+            // Fingerprints have no order that means anything.
+            let turn = drawn.partition_point(|other| other.id < id);
+            if at == CANDIDATES && turn == most {
+                return Ok(());
+            }
+            if is_known || is_learned(DocumentId(id))? {
+                return Ok(());
+            }
+            let mut features: Vec<FeatureId> = terms.iter().map(|term| term.id).collect();
+            features.sort_unstable();
+            let (place, subject) = (file.name_of(number), subject(&mail));
+            let question = Question { place, subject, verdict, mail };
+            let candidate = Candidate { question, id, features, doubt };
+            if turn < most {
+                drawn.insert(turn, candidate.clone());
+                drawn.truncate(most);
+            }
+            found.insert(at.min(CANDIDATES), candidate);
+            found.truncate(CANDIDATES);
+            let mut kept = 0;
+            let fits = found.iter().take_while(|one| {
+                kept += one.question.mail.len();
+                kept <= KEPT
+            });
+            let fitting = fits.count().max(1);
+            found.truncate(fitting);
+            Ok(())
+        })
+        .map_err(|error| error.in_file(file))?;
+        if messages == 1 {
+            let first = file.name_of(1);
+            for own in found.iter_mut().chain(&mut drawn) {
+                if own.question.place == first {
+                    own.question.place = file.name_of(0);
+                }
+            }
+        }
+    }
+    left_out(&others).into_iter().for_each(warnings);
+    let mut chosen = unlike_each_other(found, most.div_ceil(DOUBTFUL));
+    drawn.retain(|one| chosen.iter().all(|other| other.id != one.id));
+    chosen.extend(drawn);
+    chosen.truncate(most);
+    Ok(chosen.into_iter().map(|one| one.question).collect())
+}
+
+/// Chooses one message after the other.
+fn unlike_each_other(mut found: Vec<Candidate>, most: usize) -> Vec<Candidate> {
+    let mut chosen = Vec::new();
+    // The greatest share that each has in common with one of those chosen.
+    let mut common = vec![0.0_f64; found.len()];
+    while chosen.len() < most {
+        let rank = |at: usize| {
+            let Doubt { is_unsure, nearness } = found[at].doubt;
+            Doubt { is_unsure, nearness: nearness * (1.0 - common[at]) }
+        };
+        let free = (0..found.len()).filter(|&at| common[at] <= ALIKE);
+        let best = free.reduce(|best, at| if rank(at) > rank(best) { at } else { best });
+        let Some(best) = best else { break };
+        let candidate = found.remove(best);
+        common.remove(best);
+        for (share, other) in common.iter_mut().zip(&found) {
+            *share = share.max(share_in_common(&candidate.features, &other.features));
+        }
+        chosen.push(candidate);
+    }
+    chosen
+}
+
+/// The share of the features of both that are in both; features are in order.
+fn share_in_common(one: &[FeatureId], other: &[FeatureId]) -> f64 {
+    let (mut at, mut both) = (0, 0_u32);
+    for feature in one {
+        at += other[at..].partition_point(|known| known < feature);
+        both += u32::from(other.get(at) == Some(feature));
+    }
+    let all = u32::try_from(one.len() + other.len()).unwrap_or(u32::MAX) - both;
+    if all == 0 { 1.0 } else { f64::from(both) / f64::from(all) }
+}
+
+/// Why messages of a file could not be gone through.
+enum Interrupted {
+    Unread(io::Error),
+    Other(FittedSetError),
+}
+
+impl From<io::Error> for Interrupted {
+    fn from(error: io::Error) -> Self {
+        Self::Unread(error)
+    }
+}
+
+impl From<FittedSetError> for Interrupted {
+    fn from(error: FittedSetError) -> Self {
+        Self::Other(error)
+    }
+}
+
+impl Interrupted {
+    fn in_file(self, file: &MailFile) -> FittedSetError {
+        match self {
+            Self::Unread(source) => FittedSetError::Unread { path: file.path.clone(), source },
+            Self::Other(error) => error,
+        }
+    }
+}
+
+/// Calls `each` for every message of a file, with its number from 1, and returns how many there
+/// are. Of a message only as much is given as is learned of it.
+fn each_message(
+    mail: OpenMail,
+    stop: &AtomicBool,
+    each: &mut dyn FnMut(u32, Vec<u8>) -> Result<()>,
+) -> Result<u32, Interrupted> {
+    let OpenMail { source, head, may_be_mailbox } = mail;
+    let is_mailbox = may_be_mailbox && dbacl_mail::mailbox::is_mailbox(&head);
+    let mut input = BufReader::new(source.reader);
+    let mut separators = Separators::default();
+    let (mut number, mut message, mut line) = (0, Vec::new(), Vec::new());
+    loop {
+        line.clear();
+        let most = u64::try_from(LIMIT).unwrap_or(u64::MAX);
+        let read = (&mut input).take(most).read_until(b'\n', &mut line)?;
+        if stop.load(Ordering::Relaxed) {
+            return Err(FittedSetError::Stopped.into());
+        }
+        let begins = read > 0 && separators.line(&mut line, is_mailbox);
+        if (begins || read == 0) && !message.is_empty() {
+            number += 1;
+            each(number, std::mem::take(&mut message))?;
+        }
+        if read == 0 {
+            return Ok(number);
+        }
+        // The line in front of a message of a mailbox does not count.
+        let room = (LIMIT + LIMIT / 64).saturating_sub(message.len());
+        message.extend_from_slice(&line[..line.len().min(room)]);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn candidate(name: &str, is_unsure: bool, probability: f64, features: &[u32]) -> Candidate {
+        let verdict = SetVerdict {
+            category: "spam".into(),
+            probability,
+            is_unsure,
+            probabilities: vec![1.0 - probability, probability],
+        };
+        let doubt = Doubt::of(&verdict);
+        let (subject, mail) = (None, Vec::new());
+        let features = features.iter().copied().map(FeatureId).collect();
+        let question = Question { place: name.into(), subject, verdict, mail };
+        Candidate { question, id: 0, features, doubt }
+    }
+
+    #[test]
+    fn doubtful_messages_come_first_and_no_two_are_alike() {
+        let found = vec![
+            candidate("sure", false, 0.99, &[1, 2]),
+            candidate("even", true, 0.5, &[3, 4, 5, 6, 7]),
+            candidate("like even", true, 0.51, &[3, 4, 5, 6, 7]),
+            candidate("half like even", true, 0.55, &[3, 4, 5, 6, 8, 9]),
+            candidate("other", true, 0.7, &[10, 11]),
+        ];
+        let chosen = unlike_each_other(found, 9);
+        let places: Vec<&str> = chosen.iter().map(|one| one.question.place.as_str()).collect();
+        assert_eq!(places, ["even", "other", "half like even", "sure"]);
+    }
+
+    #[test]
+    fn doubt_is_the_distance_of_the_two_best() {
+        let mut verdict = candidate("x", true, 0.5, &[]).question.verdict;
+        verdict.probabilities = vec![0.1, 0.5, 0.4];
+        assert!((Doubt::of(&verdict).nearness - 0.9).abs() < 1e-9);
+        verdict.probabilities = vec![1.0, 0.0, 0.0];
+        assert!(Doubt::of(&verdict).nearness.abs() < 1e-9);
+    }
+}

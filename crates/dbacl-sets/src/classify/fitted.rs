@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+//! Scores of categories that were fitted together: the order of the set, and the scores by counts
+//! or by distinct features, as the set asks for.
+
+use dbacl_engine::category::reader::Category;
+use dbacl_engine::score::document::Standing;
+use dbacl_engine::score::model::Model;
+use dbacl_joint::documents::{Collector, Term};
+use dbacl_joint::grounds::Grounds;
+use dbacl_joint::header::{Decision, Mismatch, RefitLine, set_of};
+use dbacl_joint::known::KnownFeatures;
+use dbacl_joint::scoring::Scoring;
+
+/// Everything that the verdict on a document depends on.
+#[derive(Debug, Clone, PartialEq)]
+pub struct FittedScores {
+    /// The scores in the order of the set, nats a unit of complexity.
+    pub scores: Vec<f64>,
+    /// Number of distinct features, where they were collected; else 0.
+    pub distinct: u32,
+    /// The inputs of known features of text and of headers, where features count by blocks.
+    pub inputs: [f64; 2],
+    /// What a verdict depends on besides the scores, as far as features were collected.
+    pub grounds: Grounds,
+}
+
+/// The verdict on a document by numbers of categories as they were given, not by the set's order.
+#[derive(Debug, Clone, PartialEq)]
+pub struct FittedVerdict {
+    /// The verdict; its category counts in the order of the set.
+    pub decision: Decision,
+    /// The number of its category.
+    pub category: usize,
+    /// The log-odds of each category; NaN for one that is not of the set.
+    pub odds: Vec<f64>,
+}
+
+/// A whole set of categories that were fitted together.
+#[derive(Debug, Clone)]
+pub struct Fitted {
+    /// The settings by which the set turns scores into verdicts.
+    pub line: RefitLine,
+    /// Numbers of the categories, in the order of the set.
+    pub order: Vec<usize>,
+}
+
+impl Fitted {
+    /// The set that `models` form; `None` when none of them was fitted.
+    ///
+    /// # Errors
+    /// Why they do not form one set.
+    pub fn of<D: AsRef<[u8]>>(models: &[Model<D>]) -> Result<Option<Self>, Mismatch> {
+        let lines: Vec<Option<RefitLine>> =
+            models.iter().map(|model| RefitLine::find(model.category()?.other_lines())).collect();
+        let Some(line) = set_of(&lines)? else { return Ok(None) };
+        let mut order: Vec<usize> = (0..lines.len()).collect();
+        order.sort_by_key(|&at| lines[at].as_ref().map(|line| line.place));
+        Ok(Some(Self { line, order }))
+    }
+
+    /// Whether verdicts count each feature once, and so need a [`Collector`].
+    pub fn needs_features(&self) -> bool {
+        self.line.scoring != Scoring::Counts
+    }
+
+    /// The verdict on a document. Ends the collector's document.
+    pub fn verdict<D: AsRef<[u8]>>(
+        &self,
+        models: &[Model<D>],
+        standings: &[Standing],
+        collector: Option<&mut Collector>,
+    ) -> FittedVerdict {
+        let FittedScores { scores, grounds, .. } = self.scores(models, standings, collector);
+        let decision = self.line.verdict(&scores, grounds);
+        let mut odds = vec![f64::NAN; models.len()];
+        for (&at, own) in self.order.iter().zip(self.line.log_odds(&scores)) {
+            odds[at] = own;
+        }
+        FittedVerdict { category: self.order[decision.category], decision, odds }
+    }
+
+    /// The scores of a document, and what else its verdict depends on. Ends the collector's
+    /// document.
+    pub fn scores<D: AsRef<[u8]>>(
+        &self,
+        models: &[Model<D>],
+        standings: &[Standing],
+        collector: Option<&mut Collector>,
+    ) -> FittedScores {
+        let means = self.order.iter().map(|&at| (&models[at], standings[at].mean()));
+        let Some(collector) = collector else {
+            let scores = means.map(|(_, mean)| mean).collect();
+            return FittedScores {
+                scores,
+                distinct: 0,
+                inputs: [1.0; 2],
+                grounds: Grounds::default(),
+            };
+        };
+        let (occurrences, terms) = collector.finish();
+        let distinct = u32::try_from(terms.len()).unwrap_or(u32::MAX);
+        let (mut weights, mut shapes) = (Vec::new(), Vec::new());
+        let rescore = |(model, mean): (&Model<D>, f64)| {
+            let header = model.category().map(Category::header);
+            let (partition, order) =
+                header.map_or((0.0, 1), |header| (header.log_partition, header.max_order));
+            let weight = |term: &Term| {
+                let slot = model.find(term.id).filter(|slot| slot.id == term.id);
+                slot.map_or(0.0, |slot| slot.weight.weight())
+            };
+            let own: Vec<f32> = terms.iter().map(weight).collect();
+            let features = terms.iter().zip(&own).map(|(term, own)| (term.count, f64::from(*own)));
+            let shape = (distinct, occurrences, order);
+            let score = self.line.scoring.rescore(mean, features, shape);
+            weights.push(own);
+            shapes.push((partition, order));
+            score
+        };
+        let mut scores: Vec<f64> = means.map(rescore).collect();
+        let known = KnownFeatures::of(terms, &weights);
+        if self.line.scoring == Scoring::Blocks {
+            let headers = self.order.iter().map(|&at| models[at].category().map(Category::header));
+            for (at, (score, header)) in scores.iter_mut().zip(headers).enumerate() {
+                let own =
+                    header.map(|own| self.line.scoring.score_known(own, occurrences, &known, at));
+                *score = own.unwrap_or(*score);
+            }
+        }
+        let grounds = Grounds::of(&self.line, &known, &shapes);
+        FittedScores { scores, distinct, inputs: Scoring::inputs(known.by_block()), grounds }
+    }
+}

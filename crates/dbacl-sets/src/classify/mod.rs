@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+//! Verdicts of categories on documents.
+//!
+//! ```text
+//! categories ─→ CategorySet (can they be compared? how is a text read for all of them?)
+//!                   └→ Classifier (document ─→ features ─→ scores) ─→ Verdict
+//! ```
+//!
+//! [`shared`] decides how a text is read for several categories. [`fitted`] computes the scores of
+//! categories that were fitted together. [`explain`] shows the evidence of each token.
+
+pub mod classifier;
+pub mod explain;
+pub mod fitted;
+pub mod set;
+pub mod shared;
+
+pub use classifier::{Classifier, DocumentScores, Verdict};
+pub use fitted::{Fitted, FittedScores, FittedVerdict};
+pub use set::CategorySet;
+pub use shared::{Incomparable, SharedReading};

@@ -1,0 +1,568 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+//! A fitted set on disk that classifies documents, and learns, corrects and forgets single ones.
+
+use super::asking::{self, Question};
+use super::drift;
+use super::error::{FittedSetError, lock, lost};
+use super::files::{SetFiles, label_of, members, store_of};
+use super::filter_folder::LEDGER;
+use super::learn_folders;
+use super::mail_folders::{MailFolder, MailLearnOptions, MailLearned};
+use super::open_set::{Member, OpenSet, SetVerdict, direct};
+use super::options::FittedSetOptions;
+use super::reasons::Reasons;
+use super::refit::{read_state, refit_from_ledger};
+use super::report::{DocumentId, DocumentReport, Outcome, SetReport};
+use super::roles::MailRole;
+use super::update::{self, ChangeKind, Done, Request};
+use dbacl_engine::error::{Error, Warning, WarningSink};
+use dbacl_joint::documents::{Corpus, fingerprint};
+use dbacl_joint::fit::FitOptions;
+use dbacl_joint::stop::Stop;
+use dbacl_model::settings::{Locale, ModelOption};
+use dbacl_store::generations::ledger_file::OpenLedger;
+use dbacl_store::generations::{Force, Generation, Store, ledger_file};
+use dbacl_store::ledger::Settings;
+use hashbrown::HashSet;
+use std::ffi::{OsStr, OsString};
+use std::fmt;
+use std::io;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+
+type Result<T, E = FittedSetError> = std::result::Result<T, E>;
+
+/// A set of categories on disk that were fitted together, with the ledger of its documents: it
+/// classifies documents, and learns, corrects and forgets single ones.
+///
+/// ```
+/// # mod dbacl {
+/// #     pub use dbacl_sets::FittedSet;
+/// #     pub use dbacl_sets::FittedSetOptions;
+/// #     pub use dbacl_sets::MailFolder;
+/// #     pub use dbacl_sets::MailLearnOptions;
+/// #     pub use dbacl_sets::Outcome;
+/// # }
+/// use dbacl::{FittedSet, FittedSetOptions, MailFolder, MailLearnOptions, Outcome};
+/// # let room = tempfile::tempdir()?;
+/// # let [folder, inbox, junk] = ["filter", "inbox", "junk"].map(|name| room.path().join(name));
+/// # for (folder, words) in [(&inbox, "minutes of the meeting"), (&junk, "cheap pills")] {
+/// #     std::fs::create_dir(folder)?;
+/// #     for number in 0..5 {
+/// #         let mail = format!("From: x@example.org\nSubject: {words}\n\n{words} {number}\n");
+/// #         std::fs::write(folder.join(number.to_string()), mail)?;
+/// #     }
+/// # }
+///
+/// // Once, from two mail folders, as `dbacl --mail-learn` does it.
+/// let folders = [MailFolder::new("ham", &inbox), MailFolder::new("spam", &junk)];
+/// let (_, learned) =
+///     FittedSet::learn_folders(&folder, &folders, &MailLearnOptions::default())?;
+/// assert_eq!(learned.documents, [5, 5]);
+///
+/// // Later, and as often as mail comes.
+/// let mut filter = FittedSet::open(&folder, &FittedSetOptions::default())?;
+/// let mail = b"From: shop@example.org\nSubject: your order\n\nMinutes from now: it is here.\n";
+/// println!("{}", filter.classify(mail)?); // such as `unsure 61.20% spam`
+///
+/// // The user has moved the mail to the junk folder, and thinks better of it.
+/// let report = filter.correct("spam", mail)?;
+/// assert_eq!(report.documents[0].outcome, Outcome::Learned);
+/// let report = filter.correct("ham", mail)?;
+/// assert_eq!(report.documents[0].outcome, Outcome::Moved { from: "spam".into() });
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// A set is opened at one generation of its files (`docs/ledger-format.md`) and stays at it until
+/// [`Self::reload_if_changed`], or until it is changed through this value: a change always starts
+/// from the newest generation, and becomes current all at once. What other processes change
+/// meanwhile, as the program `dbacl` does, is never lost. Files are written as the program writes
+/// them, to the byte.
+///
+/// An open set takes a few file handles and little memory; while it is changed, it takes about as
+/// much as its files. It can be shared between threads.
+pub struct FittedSet {
+    place: Place,
+    options: FittedSetOptions,
+    open: OpenSet,
+    /// Which state was current when the set was opened.
+    mark: Mark,
+    pub(super) warnings: Vec<Warning>,
+}
+
+impl fmt::Debug for FittedSet {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut shown = f.debug_struct("FittedSet");
+        shown.field("place", &self.place).field("labels", &self.labels());
+        shown.field("documents", &self.documents()).field("generation", &self.generation());
+        shown.finish_non_exhaustive()
+    }
+}
+
+/// Where a set is.
+#[derive(Debug, Clone)]
+enum Place {
+    /// A mail filter's folder.
+    Folder(PathBuf),
+    /// Categories and ledger.
+    Files(Vec<PathBuf>, PathBuf),
+}
+
+impl Place {
+    fn ledger(&self) -> PathBuf {
+        match self {
+            Self::Folder(folder) => direct(&folder.join(LEDGER)),
+            Self::Files(_, ledger) => ledger.clone(),
+        }
+    }
+
+    /// What users call the categories.
+    fn names(&self, labels: &[String]) -> Vec<PathBuf> {
+        match self {
+            Self::Folder(folder) => {
+                labels.iter().map(|label| direct(&folder.join(label))).collect()
+            }
+            Self::Files(names, _) => names.clone(),
+        }
+    }
+
+    fn store(&self) -> Store {
+        store_of(&[], Some(&self.ledger()))
+    }
+
+    fn open(&self, locale: Locale, warnings: &mut Vec<Warning>) -> Result<OpenSet> {
+        let mut warn = |warning| warnings.push(warning);
+        match self {
+            Self::Folder(folder) => Ok(OpenSet::in_folder(folder, &mut warn)?),
+            Self::Files(names, _) => {
+                let store = self.store();
+                let own = members(names, &store);
+                let open = |generation: Option<Generation>| {
+                    let member = |(name, member): (&PathBuf, _)| {
+                        let label = String::from_utf8_lossy(&label_of(name)).into_owned();
+                        let generation = generation.as_ref();
+                        let path = generation.filter(|generation| generation.has(member));
+                        let path = path.map_or_else(|| name.clone(), |found| found.path(member));
+                        Member { label, name: name.clone(), path }
+                    };
+                    let each = names.iter().zip(own.iter().map(OsString::as_os_str));
+                    let all: Vec<Member> = each.map(member).collect();
+                    OpenSet::of(&all, generation, locale, &mut warn)
+                };
+                Ok(OpenSet::newest(&store, open)?)
+            }
+        }
+    }
+}
+
+impl FittedSet {
+    /// Opens the mail filter in `folder`, which `dbacl --mail-learn` has made.
+    ///
+    /// # Errors
+    /// [`FittedSetError::Open`] says what is missing or wrong.
+    pub fn open(folder: &Path, options: &FittedSetOptions) -> Result<Self> {
+        Self::at(Place::Folder(folder.to_path_buf()), options)
+    }
+
+    /// Opens a set that `dbacl --refit` has made of these category files, in their order, and of
+    /// the documents of `ledger` (`--keep`).
+    ///
+    /// # Errors
+    /// [`FittedSetError::Open`] says what is missing or wrong.
+    pub fn open_files<P: AsRef<Path>>(
+        categories: &[P],
+        ledger: &Path,
+        options: &FittedSetOptions,
+    ) -> Result<Self> {
+        let names = categories.iter().map(|path| path.as_ref().to_path_buf()).collect();
+        Self::at(Place::Files(names, ledger.to_path_buf()), options)
+    }
+
+    /// Learns the mail in `folders`, two to 64, into the mail filter in `folder`, which is created
+    /// if it does not exist (`dbacl --mail-learn`). All of the filter changes at once, at the end.
+    /// Corrections that the folders do not confirm yet are kept and applied.
+    ///
+    /// # Errors
+    /// What stopped it; the filter is as it was.
+    pub fn learn_folders(
+        folder: &Path,
+        folders: &[MailFolder],
+        options: &MailLearnOptions,
+    ) -> Result<(Self, MailLearned)> {
+        let (mut notes, mut warnings) = (Vec::new(), Vec::new());
+        let (mut note, mut warn) = (|note| notes.push(note), |warning| warnings.push(warning));
+        let learned = learn_folders::learn(folder, folders, options, &mut note, &mut warn)?;
+        let set = Self::open(folder, &options.set)?;
+        Ok((set, MailLearned::new(learned, notes, warnings)))
+    }
+
+    fn at(place: Place, options: &FittedSetOptions) -> Result<Self> {
+        let mut warnings = Vec::new();
+        let mark = mark_of(&place)?;
+        let open = place.open(options.locale, &mut warnings)?;
+        Ok(Self { place, options: options.clone(), open, mark, warnings })
+    }
+
+    /// Labels of the categories, in their order: of a mail filter, those that are protected first.
+    pub fn labels(&self) -> &[String] {
+        self.open.names()
+    }
+
+    /// What the category called `label` is for; `None` if it is neither spam nor protected.
+    #[doc(hidden)]
+    pub fn role_of(&self, label: &str) -> Option<MailRole> {
+        let place = self.labels().iter().position(|known| known == label);
+        place.and_then(|place| self.open.roles().at(place))
+    }
+
+    /// The label under which a mail filter learns ham or spam, whatever the order of its labels.
+    ///
+    /// # Errors
+    /// [`FittedSetError::NoRole`] if no label says so.
+    #[doc(hidden)]
+    pub fn label_for(&self, role: MailRole) -> Result<String> {
+        let place = self.open.roles().place(role);
+        let label = place.and_then(|place| self.labels().get(place)).cloned();
+        label.ok_or_else(|| FittedSetError::NoRole { role, known: self.labels().to_vec() })
+    }
+
+    /// Whether documents are read as mail.
+    pub const fn is_mail(&self) -> bool {
+        self.open.reading().has(ModelOption::Mail)
+    }
+
+    /// Documents that the set was fitted on.
+    pub const fn documents(&self) -> u32 {
+        self.open.line().documents
+    }
+
+    /// Number of the generation that is open; `None` for files of an older version of dbacl, which
+    /// become a generation when they are changed.
+    #[doc(hidden)]
+    pub fn generation(&self) -> Option<u64> {
+        self.open.generation().map(Generation::number)
+    }
+
+    /// Warnings about the files.
+    pub fn warnings(&self) -> &[Warning] {
+        &self.warnings
+    }
+
+    /// The verdict on a document. Mail is given as it was received, headers first. Verdicts of
+    /// dbacl in its header (lines `X-DBACL`) are ignored, and of a message of more than 8 MiB only
+    /// the beginning is classified.
+    ///
+    /// # Errors
+    /// [`FittedSetError::Open`] when a file cannot be read any more.
+    pub fn classify(&self, document: impl AsRef<[u8]>) -> Result<SetVerdict> {
+        self.open.judge(document.as_ref(), None).map_err(lost)
+    }
+
+    /// As [`Self::classify`], with the words that decided. Mail without words has no reasons.
+    ///
+    /// # Errors
+    /// [`FittedSetError::Open`] when a file cannot be read any more.
+    #[doc(hidden)]
+    pub fn classify_with_reasons(&self, mail: &[u8]) -> Result<(SetVerdict, Option<Reasons>)> {
+        self.open.explain(mail, None).map_err(lost)
+    }
+
+    /// Of how many of `all` messages the set was expected to be unsure, if it was unsure of so many
+    /// that mail must have changed.
+    #[doc(hidden)]
+    pub fn expected_unsure(&self, unsure: usize, all: usize) -> Option<f64> {
+        drift::expected(&self.open, unsure, all)
+    }
+
+    /// The mail with a line `X-DBACL: VERDICT` before its header, and without the lines `X-DBACL`
+    /// that it had before. A message that cannot be classified is returned as well, with the
+    /// verdict `error`.
+    pub fn filter(&self, mail: impl AsRef<[u8]>) -> Vec<u8> {
+        self.open.filter(mail.as_ref())
+    }
+
+    /// The id by which the set recognises a document; `None` for a document without features.
+    pub fn id(&self, document: &[u8]) -> Option<DocumentId> {
+        let corpus = self.open.read(document, 0, None);
+        (!corpus.documents.is_empty()).then(|| DocumentId(fingerprint(corpus.terms_of(0))))
+    }
+
+    /// The labels under which the newest generation has learned a document; empty if it has not
+    /// learned it.
+    ///
+    /// # Errors
+    /// [`FittedSetError::Ledger`].
+    pub fn labels_of(&self, id: DocumentId) -> Result<Vec<String>> {
+        let ledger = self.place.ledger();
+        let generation = self.place.store().open().map_err(FittedSetError::generation)?;
+        let path = generation.as_ref().map_or(ledger, |it| it.path(OsStr::new(LEDGER)));
+        let Some(open) = OpenLedger::to_read(&path)? else { return Ok(Vec::new()) };
+        let mut labels = Vec::new();
+        if let Some((mut state, names)) = read_state(&path, &open.head) {
+            let numbers = (0..names.len()).filter(|&number| names[number] == id.0);
+            labels.extend(numbers.filter_map(|number| open.label(state.offset(number))));
+        } else if let Some(ledger) = ledger_file::load(&path)? {
+            ledger.each_head(|record, _| {
+                if record.fingerprint == id.0 {
+                    labels.push(record.label);
+                }
+                true
+            })?;
+        }
+        let mut seen = HashSet::new();
+        labels.retain(|label| seen.insert(*label));
+        let name = |&label: &u32| open.head.names.get(label as usize);
+        let names = labels.iter().filter_map(name);
+        Ok(names.map(|name| String::from_utf8_lossy(&name.name).into_owned()).collect())
+    }
+
+    /// The messages of `mail`, at most `most`, that the filter doubts most, no two alike, the most
+    /// doubtful first; see [`asking`].
+    ///
+    /// # Errors
+    /// Mail that cannot be read; [`FittedSetError::Open`] when a file of the set cannot be.
+    #[doc(hidden)]
+    pub fn questions(
+        &self,
+        mail: &MailFolder,
+        most: usize,
+        warnings: WarningSink<'_>,
+    ) -> Result<Vec<Question>> {
+        let files = learn_folders::files_of(mail, &self.place.ledger().with_file_name(""))?;
+        let is_learned = |id| Ok(!self.labels_of(id)?.is_empty());
+        asking::questions(
+            (&self.open, &is_learned),
+            &files,
+            most,
+            self.options.stop_flag(),
+            warnings,
+        )
+    }
+
+    /// Learns a document of the category called `label`, also if the set knows it already
+    /// (`dbacl --update`).
+    ///
+    /// # Errors
+    /// What stopped it; nothing has changed.
+    pub fn learn(&mut self, label: &str, document: impl AsRef<[u8]>) -> Result<SetReport> {
+        self.learn_all(label, [document.as_ref()])
+    }
+
+    /// The same with many documents: one lock, one generation.
+    ///
+    /// # Errors
+    /// As for [`Self::learn`].
+    pub fn learn_all<'d>(
+        &mut self,
+        label: &str,
+        documents: impl IntoIterator<Item = &'d [u8]>,
+    ) -> Result<SetReport> {
+        self.change(ChangeKind::Learn, label, documents)
+    }
+
+    /// Learns a document of the category called `label` if the set classifies it wrongly or is not
+    /// sure (`dbacl --learn-error`).
+    ///
+    /// # Errors
+    /// As for [`Self::learn`].
+    pub fn learn_error(&mut self, label: &str, document: &[u8]) -> Result<SetReport> {
+        self.change(ChangeKind::LearnErrors, label, [document])
+    }
+
+    /// Records that a document belongs to the category called `label`: the set forgets it under
+    /// other labels, and learns it under this one unless it has learned it already (`dbacl
+    /// --correct`). A second call changes nothing. A mail filter remembers the correction when its
+    /// folders are learned again, until the folders contain the mail under this label.
+    ///
+    /// # Errors
+    /// As for [`Self::learn`].
+    pub fn correct(&mut self, label: &str, document: impl AsRef<[u8]>) -> Result<SetReport> {
+        self.correct_all(label, [document.as_ref()])
+    }
+
+    /// The same with many documents: one lock, one generation.
+    ///
+    /// # Errors
+    /// As for [`Self::learn`].
+    pub fn correct_all<'d>(
+        &mut self,
+        label: &str,
+        documents: impl IntoIterator<Item = &'d [u8]>,
+    ) -> Result<SetReport> {
+        self.change(ChangeKind::Correct, label, documents)
+    }
+
+    /// Forgets that a document was learned as `label` (`dbacl --unlearn`): every file is then
+    /// byte-identical to one that never contained the document. The whole set is fitted again,
+    /// which takes as long for many documents as for one.
+    ///
+    /// # Errors
+    /// As for [`Self::learn`].
+    pub fn forget(&mut self, label: &str, document: impl AsRef<[u8]>) -> Result<SetReport> {
+        self.forget_all(label, [document.as_ref()])
+    }
+
+    /// The same with many documents.
+    ///
+    /// # Errors
+    /// As for [`Self::learn`].
+    pub fn forget_all<'d>(
+        &mut self,
+        label: &str,
+        documents: impl IntoIterator<Item = &'d [u8]>,
+    ) -> Result<SetReport> {
+        self.change(ChangeKind::Forget, label, documents)
+    }
+
+    /// Forgets a document under whatever label it was learned once; the document itself is not
+    /// needed.
+    ///
+    /// # Errors
+    /// As for [`Self::learn`].
+    pub fn forget_id(&mut self, id: DocumentId) -> Result<SetReport> {
+        let corpus = Corpus::default();
+        let kind = ChangeKind::Forget;
+        let request = Request { kind, label: None, ids: vec![id.0], corpus: &corpus };
+        let mut report = SetReport::default();
+        let files = self.files(&mut report.warnings)?;
+        let settings = self.settings();
+        let is_stopped = || self.options.is_stopped();
+        let stop = Stop::when(&is_stopped);
+        let mut warn = |warning| report.warnings.push(warning);
+        let done = update::change(&files, &request, (&settings, self.is_mail()), stop, &mut warn);
+        let (done, outcomes) = done.map_err(|error| files.in_words(error))?;
+        let document = |outcome| DocumentReport { id: Some(id), outcome };
+        report.documents = outcomes.into_iter().map(document).collect();
+        self.publish(files, done, report)
+    }
+
+    /// Fits the set again on the documents of its ledger, choosing the settings again.
+    ///
+    /// # Errors
+    /// As for [`Self::learn`].
+    pub fn refit(&mut self) -> Result<SetReport> {
+        let mut report = SetReport::default();
+        let files = self.files(&mut report.warnings)?;
+        let options = FitOptions::like(self.open.line(), false);
+        let is_stopped = || self.options.is_stopped();
+        let (settings, stop) = (self.settings(), Stop::when(&is_stopped));
+        let done = refit_from_ledger(&files, &options, &settings, self.is_mail(), stop);
+        done.map_err(|error| files.in_words(error))?;
+        self.publish(files, Done::Fitted, report)
+    }
+
+    /// Opens the newest generation of the set if another one is open, and returns whether that was
+    /// so. If nothing has changed, this call only looks at the state of symbolic links.
+    ///
+    /// # Errors
+    /// As for [`Self::open`]; the set stays open as it was.
+    pub fn reload_if_changed(&mut self) -> Result<bool> {
+        let mark = mark_of(&self.place)?;
+        if mark == self.mark {
+            return Ok(false);
+        }
+        let mut warnings = Vec::new();
+        self.open = self.place.open(self.options.locale, &mut warnings)?;
+        (self.mark, self.warnings) = (mark, warnings);
+        Ok(true)
+    }
+
+    fn settings(&self) -> Settings {
+        let reading = self.open.reading();
+        ledger_file::settings(reading.options, reading.scheme, reading.order, self.open.patterns())
+    }
+
+    /// Takes the lock, opens the newest generation, and begins the next one.
+    fn files(&mut self, warnings: &mut Vec<Warning>) -> Result<SetFiles> {
+        let anchor = self.place.store().anchor();
+        let lock =
+            lock(&anchor, ".lock", self.options.patience(), &mut || self.options.waits(&anchor))?;
+        self.reload_if_changed()?;
+        let names = self.place.names(self.labels());
+        // What was said when the set was opened is not said again.
+        let mut warn = |warning| {
+            if !self.warnings.contains(&warning) {
+                warnings.push(warning);
+            }
+        };
+        SetFiles::open(&names, Some(&self.place.ledger()), lock, &mut warn)
+    }
+
+    fn change<'d>(
+        &mut self,
+        kind: ChangeKind,
+        label: &str,
+        documents: impl IntoIterator<Item = &'d [u8]>,
+    ) -> Result<SetReport> {
+        let mut report = SetReport::default();
+        let files = self.files(&mut report.warnings)?;
+        let known = self.labels().iter().position(|known| known == label);
+        let Some(number) = known.and_then(|at| u32::try_from(at).ok()) else {
+            let folder = match &self.place {
+                Place::Folder(folder) => Some(folder.clone()),
+                Place::Files(..) => None,
+            };
+            let (label, known) = (label.into(), self.labels().to_vec());
+            return Err(FittedSetError::UnknownLabel { label, folder, known });
+        };
+        let mut corpus = Corpus::default();
+        let mut is_empty = Vec::new();
+        for document in documents {
+            let one = self.open.read(document, number, Some(&self.options.stop));
+            is_empty.push(one.documents.is_empty());
+            if let Some(document) = one.documents.first() {
+                corpus.push(number, document.occurrences, one.terms_of(0));
+            }
+        }
+        // Reading ends early at a signal. What was read then looks like a shorter document, or like
+        // one without words.
+        if self.options.is_stopped() {
+            return Err(FittedSetError::Stopped);
+        }
+        let request = Request::new(kind, number, &corpus);
+        let (done, outcomes) = if request.ids.is_empty() {
+            (Done::Nothing, Vec::new())
+        } else {
+            let settings = self.settings();
+            let mut warn = |warning| report.warnings.push(warning);
+            let is_stopped = || self.options.is_stopped();
+            let stop = Stop::when(&is_stopped);
+            update::change(&files, &request, (&settings, self.is_mail()), stop, &mut warn)
+                .map_err(|error| files.in_words(error))?
+        };
+        let mut known = request.ids.iter().zip(outcomes);
+        let empty = || DocumentReport { id: None, outcome: Outcome::Empty };
+        let of = |(id, outcome): (&u64, _)| DocumentReport { id: Some(DocumentId(*id)), outcome };
+        let each = is_empty.into_iter().map(|is_empty| if is_empty { None } else { known.next() });
+        report.documents = each.map(|one| one.map_or_else(empty, of)).collect();
+        self.publish(files, done, report)
+    }
+
+    /// Makes a change current, and opens the new generation.
+    fn publish(&mut self, files: SetFiles, done: Done, mut report: SetReport) -> Result<SetReport> {
+        report.is_changed = done != Done::Nothing;
+        report.is_refitted = done == Done::Fitted;
+        if report.is_changed {
+            let force = if report.is_refitted { Force::All } else { Force::Lessons };
+            let warning = files.publish(force, &self.options.stop)?;
+            report.warnings.extend(warning);
+            self.reload_if_changed()?;
+        }
+        report.generation = self.generation();
+        Ok(report)
+    }
+}
+
+/// Identifies a state of a set by the link to the current generation, which every change creates
+/// again: its inode, and the seconds and nanoseconds of its last change. `None` where there is no
+/// such link.
+type Mark = Option<(u64, i64, i64)>;
+
+fn mark_of(place: &Place) -> Result<Mark> {
+    let path = place.store().current_link();
+    match std::fs::symlink_metadata(&path) {
+        Ok(link) => Ok(Some((link.ino(), link.ctime(), link.ctime_nsec()))),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(lost(Error::io(&path, error))),
+    }
+}

@@ -1,0 +1,356 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+//! Counts the mail of a folder: its ordinary category, and its documents for a ledger.
+
+use super::error::FittedSetError;
+use super::mail_folders::{MailLearnOptions, ProgressSink};
+use super::mailboxes::MailFile;
+use super::misfiled::Place;
+use dbacl_engine::document::{Cutter, FeatureReader, FeatureSink, LineState};
+use dbacl_engine::error::{Error, Warning};
+use dbacl_engine::input::source::{self, Operand, Source};
+use dbacl_engine::learn::LearnedModel;
+use dbacl_engine::learn::counter::Counter;
+use dbacl_engine::learn::options::LearnOptions;
+use dbacl_engine::learn::state::LearningState;
+use dbacl_engine::token::Feature;
+use dbacl_joint::beginning::LIMIT;
+use dbacl_joint::documents::Corpus;
+use dbacl_joint::keeper::DocumentKeeper;
+use dbacl_mail::contents::{self, Contents};
+use dbacl_mail::day::{day_in, day_of};
+use dbacl_mail::mailbox::{self, Boundaries, Line, Rule};
+use dbacl_model::settings::ModelOption;
+use dbacl_store::ledger::Learning;
+use std::io::{self, Read};
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+
+type Result<T, E = FittedSetError> = std::result::Result<T, E>;
+
+/// The ordinary category and the documents that were learned from a folder.
+pub struct LearnedFolder {
+    /// The ordinary category.
+    pub category: Vec<u8>,
+    /// Whether there was no token.
+    pub is_empty: bool,
+    pub learning: Learning,
+    pub corpus: Corpus,
+    /// Where each document of the corpus was read.
+    pub places: Vec<Place>,
+    pub warnings: Vec<Warning>,
+}
+
+/// How the files of all folders are read.
+pub struct Reading<'a> {
+    options: &'a LearnOptions,
+    stop: &'a AtomicBool,
+    progress: Option<&'a ProgressSink>,
+    /// The first day whose mail is learned.
+    since: Option<i64>,
+    done: AtomicU64,
+    total: u64,
+}
+
+impl<'a> Reading<'a> {
+    pub fn new(
+        options: &'a LearnOptions,
+        how: &'a MailLearnOptions,
+        files: &[Vec<MailFile>],
+    ) -> Self {
+        let length = |file: &MailFile| std::fs::metadata(&file.path).map_or(0, |found| found.len());
+        Self {
+            options,
+            stop: how.set.stop_flag(),
+            progress: how.progress.as_ref(),
+            since: how.since,
+            done: AtomicU64::new(0),
+            total: files.iter().flatten().map(length).sum(),
+        }
+    }
+
+    /// Learns the mail in `files`, as the category that users call `name`.
+    pub fn learn(&self, files: &[MailFile], name: &Path) -> Result<LearnedFolder> {
+        let settings = self.options.settings();
+        let state = LearningState::new(
+            settings.bits,
+            settings.options,
+            settings.scheme,
+            settings.min_count,
+        );
+        let mut counter = Counter::new(state, settings, false);
+        counter.forget_appearances();
+        let keeper = DocumentKeeper::new(true).keeping_beginnings();
+        let places = Places::default();
+        let mut sink = KeptCounts { counter, keeper, places, age: None, warnings: Vec::new() };
+        let reader = FeatureReader::stoppable(self.options.reading(), self.stop);
+        let mut reader = reader.of_beginnings(LIMIT);
+        let mut others = Vec::new();
+        for (number, file) in files.iter().enumerate() {
+            if self.stop.load(Ordering::Relaxed) {
+                return Err(FittedSetError::Stopped);
+            }
+            let Some(found) = open_mail(file, self.stop, &mut others)? else { continue };
+            let OpenMail { source, head, may_be_mailbox } = found;
+            if let Some(since) = self.since {
+                let is_mailbox = may_be_mailbox && mailbox::is_mailbox(&head);
+                if !is_mailbox && day_of(&head).is_some_and(|day| day < since) {
+                    continue;
+                }
+                sink.age = is_mailbox.then(|| Age::new(since));
+            }
+            reader.start_anew();
+            sink.keeper.start_source(may_be_mailbox);
+            sink.places.file = u32::try_from(number).unwrap_or(u32::MAX);
+            let counted = Counted { reader: source.reader, reading: self };
+            let source = Source { name: source.name, reader: Box::new(counted) };
+            let ended = reader.read(source, &mut sink);
+            // Counting cannot fail.
+            if let Ok(Some(source)) | Err(source) = ended {
+                let path = file.path.clone();
+                return Err(FittedSetError::Unread { path, source });
+            }
+        }
+        if self.stop.load(Ordering::Relaxed) {
+            return Err(FittedSetError::Stopped);
+        }
+        let KeptCounts { counter, keeper, places, mut warnings, .. } = sink;
+        warnings.extend(left_out(&others));
+        let mut state = counter.into_state(&mut |warning| warnings.push(warning));
+        warnings.extend(state.fullness());
+        let learning = Learning {
+            is_plain: state.table.has_room(state.used)
+                && !state.is_multinomial()
+                && !state.options.has(ModelOption::Overflow),
+            bits: settings.bits,
+            max_bits: settings.max_bits,
+            quality: settings.quality,
+            min_count: settings.min_count,
+        };
+        let is_empty = state.used == 0;
+        let mut warn = |warning| warnings.push(warning);
+        let order = self.options.reading().order;
+        let model = LearnedModel::of(&mut state, settings, order, &mut warn);
+        let model = model.map_err(|source| FittedSetError::Learning { source })?;
+        let category = model.to_bytes(name.as_os_str().as_bytes(), &[], &state.table);
+        let (corpus, places) = (keeper.corpus, places.found);
+        Ok(LearnedFolder { category, is_empty, learning, corpus, places, warnings })
+    }
+}
+
+/// A file with mail, open at its beginning.
+pub struct OpenMail {
+    pub source: Source<'static>,
+    /// How it begins.
+    pub head: Vec<u8>,
+    /// Whether it may hold several messages.
+    pub may_be_mailbox: bool,
+}
+
+/// Opens a file; `None` for one of a listing that is gone, or that is not mail: this one goes to
+/// `others`.
+///
+/// # Errors
+/// It cannot be read, or the user has named it and it is not mail.
+pub fn open_mail<'f>(
+    file: &'f MailFile,
+    stop: &AtomicBool,
+    others: &mut Vec<(&'f MailFile, Contents)>,
+) -> Result<Option<OpenMail>> {
+    let Some(mut source) = open(file)? else { return Ok(None) };
+    let head = beginning(&mut source, file, stop)?;
+    let contents = Contents::of(&head[..head.len().min(contents::ENOUGH)]);
+    match contents.objection() {
+        Some(_) if file.is_listed => {
+            others.push((file, contents));
+            return Ok(None);
+        }
+        Some(what) if contents != Contents::Text => {
+            return Err(FittedSetError::NotMail { path: file.path.clone(), what });
+        }
+        _ => {}
+    }
+    let may_be_mailbox = file.may_be_mailbox && (!file.is_listed || contents == Contents::Mailbox);
+    Ok(Some(OpenMail { source, head, may_be_mailbox }))
+}
+
+/// How a source begins. All of it is still to be read afterwards: a pipe cannot be opened a second
+/// time.
+fn beginning(source: &mut Source<'static>, file: &MailFile, stop: &AtomicBool) -> Result<Vec<u8>> {
+    let mut head = vec![0; HEAD];
+    let mut length = 0;
+    while length < HEAD {
+        match source.reader.read(&mut head[length..]) {
+            Ok(0) => break,
+            Ok(read) => length += read,
+            Err(_) if stop.load(Ordering::Relaxed) => return Err(FittedSetError::Stopped),
+            // While nothing comes from a pipe, its reader looks for signals.
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(source) => {
+                return Err(FittedSetError::Unread { path: file.path.clone(), source });
+            }
+        }
+    }
+    head.truncate(length);
+    let rest = std::mem::replace(&mut source.reader, Box::new(io::empty()));
+    source.reader = Box::new(io::Cursor::new(head.clone()).chain(rest));
+    Ok(head)
+}
+
+/// A warning that names files that were left out because they hold no mail.
+pub fn left_out(files: &[(&MailFile, Contents)]) -> Option<Warning> {
+    let named: Vec<String> = files
+        .iter()
+        .take(NAMED)
+        .map(|(file, contents)| {
+            format!("{} ({})", file.path.display(), contents.objection().unwrap_or_default())
+        })
+        .collect();
+    let (were, more) = match files.len() {
+        0 => return None,
+        1 => ("1 file is not mail and was".to_owned(), String::new()),
+        all if all > NAMED => {
+            (format!("{all} files are not mail and were"), format!(" and {} more", all - NAMED))
+        }
+        all => (format!("{all} files are not mail and were"), String::new()),
+    };
+    Some(Warning::new(format!("{were} left out: {}{more}", named.join(", "))))
+}
+
+/// Opens a file with mail; `None` for a file of a listing that has been removed meanwhile.
+fn open(file: &MailFile) -> Result<Option<Source<'static>>> {
+    let path = &file.path;
+    if file.is_listed {
+        let name = path.as_os_str().as_bytes().to_vec();
+        return match source::open_regular(path) {
+            Ok(file) => Ok(Some(Source { name, reader: Box::new(file) })),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+            Err(source) => Err(FittedSetError::Source { path: path.clone(), source }),
+        };
+    }
+    match source::open(path.as_os_str(), &mut |_| {}) {
+        Ok(Operand::File(source)) => Ok(Some(source)),
+        Ok(Operand::Folder(_)) => Ok(None),
+        Err(error) => Err(unopened(path, error)),
+    }
+}
+
+/// Files without mail that a warning names.
+const NAMED: usize = 3;
+
+/// Number of bytes at the beginning of a message in which its day is looked for.
+const HEAD: usize = 1 << 16;
+
+/// Leaves out those messages of a mailbox that are too old.
+struct Age {
+    since: i64,
+    boundaries: Boundaries,
+    is_old: bool,
+    /// How many messages in a row have just been left out because of their age.
+    left_out: u32,
+}
+
+impl Age {
+    const fn new(since: i64) -> Self {
+        let boundaries = Boundaries::new(Rule::SenderAndDate);
+        Self { since, boundaries, is_old: false, left_out: 0 }
+    }
+
+    /// Whether the next line belongs to a message that is too old.
+    fn leaves_out(&mut self, line: &[u8]) -> bool {
+        if self.boundaries.line(line) == Line::Begins {
+            self.is_old = day_in(line).is_some_and(|day| day < self.since);
+            self.left_out += u32::from(self.is_old);
+        }
+        self.is_old
+    }
+}
+
+/// Reports how many bytes were read.
+struct Counted<'a, R> {
+    reader: R,
+    reading: &'a Reading<'a>,
+}
+
+impl<R: Read> Read for Counted<'_, R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let read = self.reader.read(buffer)?;
+        if let Some(progress) = self.reading.progress {
+            let before = self.reading.done.fetch_add(read as u64, Ordering::Relaxed);
+            progress(before + read as u64, self.reading.total);
+        }
+        Ok(read)
+    }
+}
+
+/// Where the documents of a folder are.
+#[derive(Default)]
+struct Places {
+    found: Vec<Place>,
+    /// Number of the file that is being read.
+    file: u32,
+    /// Messages of it that have begun.
+    mails: u32,
+}
+
+impl Places {
+    /// A document may have ended: there are so many now.
+    fn see(&mut self, documents: usize) {
+        let Self { file, mails, .. } = *self;
+        self.found.resize(documents, Place { id: 0, file, mail: mails });
+    }
+}
+
+/// Counts features, and keeps what a ledger needs of each document.
+struct KeptCounts {
+    counter: Counter,
+    keeper: DocumentKeeper,
+    places: Places,
+    /// Finds the messages of a mailbox that are too old.
+    age: Option<Age>,
+    warnings: Vec<Warning>,
+}
+
+impl FeatureSink for KeptCounts {
+    fn raw_line(&mut self, line: &mut Vec<u8>) -> io::Result<bool> {
+        if self.age.as_mut().is_some_and(|age| age.leaves_out(line)) {
+            return Ok(false);
+        }
+        Ok(self.keeper.raw_line(line))
+    }
+
+    fn text(&mut self, _: &[u8], state: LineState, cutter: &mut Cutter) -> io::Result<()> {
+        if let Some(begins) = self.keeper.text(state, cutter) {
+            if begins {
+                self.places.see(self.keeper.corpus.documents.len());
+                let left_out = self.age.as_mut().map_or(0, |age| std::mem::take(&mut age.left_out));
+                self.places.mails += 1 + left_out;
+            }
+            self.counter.line_of_mail(begins, &mut |warning| self.warnings.push(warning));
+        }
+        Ok(())
+    }
+
+    fn feature(&mut self, feature: Feature<'_>) {
+        self.counter.count(feature, &mut |warning| self.warnings.push(warning));
+        self.keeper.feature(&feature);
+    }
+
+    fn end_of_source(&mut self, _: &[u8], cutter: &mut Cutter) -> io::Result<()> {
+        self.counter.end_of_file(&mut |warning| self.warnings.push(warning));
+        self.keeper.end_of_source(cutter);
+        self.places.see(self.keeper.corpus.documents.len());
+        self.places.mails = 0;
+        Ok(())
+    }
+}
+
+/// The error of the mail at `path`, which cannot be opened; it names the file or folder within
+/// that mail that is the reason.
+pub fn unopened(path: &Path, error: Error) -> FittedSetError {
+    let (path, source) = match error {
+        Error::Io { path, source } => (path, source),
+        other => (path.to_path_buf(), io::Error::other(other)),
+    };
+    FittedSetError::Source { path, source }
+}

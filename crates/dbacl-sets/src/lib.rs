@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+//! Sets of categories that are fitted together: fitting them in memory, judging by them, and
+//! changing them on disk.
+//!
+//! ```text
+//! CategorySet + labelled documents ─→ JointFit ─→ Fit ─→ CategorySet
+//! folder of a mail filter, mail    ─→ MailFilter ─→ SetVerdict, or the mail with its verdict
+//! mail folders                     ─→ FittedSet::learn_folders ─→ FittedSet, MailLearned
+//! files, documents                 ─→ FittedSet ─→ SetVerdict, SetReport, changed files
+//! ```
+//!
+//! The mathematics is in [`dbacl_joint`]; how sets in memory judge is in [`crate::classify`].
+
+#![warn(missing_docs)]
+
+pub mod asking;
+pub mod check;
+pub mod classify;
+mod drift;
+pub mod error;
+pub mod files;
+pub mod filter_folder;
+pub mod fitted_set;
+mod folder_counts;
+mod general;
+#[cfg(test)]
+mod general_model;
+mod joint_fit;
+mod judging;
+pub mod learn_folders;
+pub mod learned;
+pub mod mail_filter;
+pub mod mail_folders;
+pub mod mail_reading;
+mod mailboxes;
+mod mend;
+mod misfiled;
+pub mod open_set;
+mod options;
+mod protection;
+mod reading;
+pub mod reasons;
+pub mod refit;
+pub mod report;
+mod roles;
+mod salvage;
+pub mod unfinished;
+pub mod update;
+
+pub use error::FittedSetError;
+pub use filter_folder::MailFilterError;
+pub use fitted_set::FittedSet;
+pub use joint_fit::{Fit, JointFit};
+pub use mail_filter::MailFilter;
+pub use mail_folders::{MailFolder, MailLearnOptions, MailLearned};
+pub use mail_reading::MailReading;
+pub use open_set::SetVerdict;
+pub use options::FittedSetOptions;
+pub use report::{DocumentId, DocumentReport, Outcome, SetReport};
+pub use roles::MailRole;

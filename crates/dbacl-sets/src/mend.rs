@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+//! Repairs a mail filter on disk that has a damaged category.
+
+use super::error::{FittedSetError, lock};
+use super::files::{SetFiles, store_of};
+use super::filter_folder::{LEDGER, ORDER, labels};
+use super::fitted_set::FittedSet;
+use super::open_set::direct;
+use super::options::FittedSetOptions;
+use super::refit::{head_or_ordinary, refit_from_ledger};
+use crate::classify::shared::default_scheme;
+use dbacl_engine::category::sparse::SparseCategory;
+use dbacl_joint::fit::FitOptions;
+use dbacl_joint::header::RefitLine;
+use dbacl_joint::stop::Stop;
+use dbacl_model::settings::ModelOption;
+use dbacl_store::generations::{Force, ledger_file};
+use std::path::{Path, PathBuf};
+
+impl FittedSet {
+    /// Repairs the mail filter in `folder` when [`Self::open`] finds a category missing, truncated
+    /// or damaged, and opens it. The set is fitted again from its ordinary categories and its
+    /// ledger, as `dbacl --mail-correct` does in this case. An undamaged filter is fitted again as
+    /// well.
+    ///
+    /// # Errors
+    /// [`FittedSetError::Open`] when there is no filter in the folder,
+    /// [`FittedSetError::NoOrdinary`] and [`FittedSetError::Ledger`] when the files that it would
+    /// be fitted from are damaged, too. After an error the files are as they were.
+    pub fn mend(folder: &Path, options: &FittedSetOptions) -> Result<Self, FittedSetError> {
+        let labels = labels(&folder.join(ORDER))?;
+        let ledger = direct(&folder.join(LEDGER));
+        let anchor = store_of(&[], Some(&ledger)).anchor();
+        let lock = lock(&anchor, ".lock", options.patience(), &mut || options.waits(&anchor))?;
+        let names: Vec<PathBuf> = labels.iter().map(|label| direct(&folder.join(label))).collect();
+        let mut warnings = Vec::new();
+        let mut warn = |warning| warnings.push(warning);
+        let files = SetFiles::open(&names, Some(&ledger), lock, &mut warn)?;
+        let refit = || {
+            let heads: Result<Vec<SparseCategory>, _> =
+                files.paths.iter().map(|path| head_or_ordinary(path)).collect();
+            let heads = heads?;
+            let line = heads.iter().find_map(|head| RefitLine::find(head.other_lines()));
+            let fit = line.map_or_else(FitOptions::mail, |line| FitOptions::like(&line, false));
+            let Some(first) = heads.first() else { return Err(FittedSetError::NotFitted) };
+            let header = first.header();
+            let scheme = header.scheme.unwrap_or_else(|| default_scheme(header.options));
+            let settings =
+                ledger_file::settings(header.options, scheme, header.max_order, first.patterns());
+            let is_mail = header.options.has(ModelOption::Mail);
+            let is_stopped = || options.is_stopped();
+            refit_from_ledger(&files, &fit, &settings, is_mail, Stop::when(&is_stopped))
+        };
+        refit().map_err(|error| files.in_words(error))?;
+        warnings.extend(files.publish(Force::All, options.stop_flag())?);
+        let mut set = Self::open(folder, options)?;
+        set.warnings.splice(0..0, warnings);
+        Ok(set)
+    }
+}

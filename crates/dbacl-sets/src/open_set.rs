@@ -1,0 +1,490 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+//! Classifies documents with a fitted set's files.
+
+use super::filter_folder::{LEDGER, MailFilterError, ORDER, labels, labels_in};
+use super::judging::{Gathering, LookUp};
+use super::reading::{DocumentReader, texts_of};
+use super::reasons::{NAMED, Reasons};
+use super::roles::Roles;
+use crate::classify::SharedReading;
+use dbacl_engine::category::access;
+use dbacl_engine::category::header::Header;
+use dbacl_engine::category::sparse::SparseCategory;
+use dbacl_engine::document::ReadOptions;
+use dbacl_engine::error::{Error, Warning, WarningSink};
+use dbacl_engine::score::model::Model;
+use dbacl_engine::token::id::FeatureId;
+use dbacl_joint::calibrate::logistic;
+use dbacl_joint::documents::{Corpus, CorpusBuilder, Term};
+use dbacl_joint::grounds::Grounds;
+use dbacl_joint::header::{Decision, RefitLine, set_of};
+use dbacl_joint::known::KnownFeatures;
+use dbacl_joint::scoring::Scoring;
+use dbacl_joint::weighing::Weighing;
+use dbacl_mail::verdict_header::Marker;
+use dbacl_model::settings::Locale;
+use dbacl_store::generations::{Generation, Store, member};
+use memmap2::Mmap;
+use std::ffi::OsStr;
+use std::fmt;
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
+use std::sync::atomic::AtomicBool;
+
+/// The verdict on a message that cannot be classified.
+pub const ERROR: &[u8] = b"error";
+
+/// The verdict of a set on a document. Its `Display` form is the text that the filter writes into
+/// a message's header: `spam 99.12%`, or `unsure 61.00% spam`.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub struct SetVerdict {
+    /// Name of the more probable category.
+    pub category: String,
+    /// Its probability, 0 to 1.
+    pub probability: f64,
+    /// Whether the probability lies between the thresholds, so that the verdict is `unsure`.
+    pub is_unsure: bool,
+    /// Probability of each category, 0 to 1, in their order.
+    pub probabilities: Vec<f64>,
+}
+
+impl fmt::Display for SetVerdict {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { ref category, probability, is_unsure, .. } = *self;
+        let mut text = Vec::new();
+        let decision = Decision { category: 0, probability, is_unsure };
+        decision.write(&mut text, category.as_bytes());
+        f.write_str(&String::from_utf8_lossy(&text))
+    }
+}
+
+/// A category of a set: the path that users know, and its file.
+#[derive(Debug, Clone)]
+pub struct Member {
+    /// Its label.
+    pub label: String,
+    /// What users call it.
+    pub name: PathBuf,
+    /// The file that the name stands for.
+    pub path: PathBuf,
+}
+
+/// One generation of a fitted set, open to classify documents. Of the categories only the features
+/// of a document are read, from the files.
+pub struct OpenSet {
+    names: Vec<String>,
+    categories: Vec<SparseCategory>,
+    line: RefitLine,
+    /// Numbers of the categories, in the order of the fit.
+    order: Vec<usize>,
+    reading: ReadOptions,
+    /// Keeps other processes from removing the files.
+    generation: Option<Generation>,
+    /// What it was opened from.
+    members: Vec<Member>,
+    locale: Locale,
+    /// What classifies if a file turns out to be damaged: the generation before.
+    instead: OnceLock<Option<Box<OpenSet>>>,
+}
+
+impl fmt::Debug for OpenSet {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut shown = f.debug_struct("OpenSet");
+        shown.field("names", &self.names).field("documents", &self.line.documents);
+        shown.field("generation", &self.generation.as_ref().map(Generation::number));
+        shown.finish_non_exhaustive()
+    }
+}
+
+impl OpenSet {
+    /// Opens the mail filter in `folder`.
+    ///
+    /// # Errors
+    /// [`MailFilterError`]
+    pub fn in_folder(folder: &Path, warnings: WarningSink<'_>) -> Result<Self, MailFilterError> {
+        let store = Store::beside(&folder.join(LEDGER));
+        Self::newest(&store, |generation| Self::of_folder(folder, generation, &mut *warnings))
+    }
+
+    /// What `open` opens of the current generation of `store`, or of the last one that is not
+    /// damaged.
+    ///
+    /// # Errors
+    /// What is wrong with the current one, if none can be opened.
+    pub fn newest(
+        store: &Store,
+        mut open: impl FnMut(Option<Generation>) -> Result<Self, MailFilterError>,
+    ) -> Result<Self, MailFilterError> {
+        let mut generation = store.open().map_err(MailFilterError::Generation)?;
+        let mut first = None;
+        loop {
+            let number = generation.as_ref().map(Generation::number);
+            let error = match open(generation) {
+                Ok(set) => return Ok(set),
+                Err(error) => error,
+            };
+            let earlier = match number.filter(|_| error.is_damage()) {
+                Some(number) => store.earlier_than(number).ok().flatten(),
+                None => None,
+            };
+            let first = first.get_or_insert(error);
+            if earlier.is_none() {
+                return Err(std::mem::replace(first, NOT_FITTED));
+            }
+            generation = earlier;
+        }
+    }
+
+    fn of_folder(
+        folder: &Path,
+        generation: Option<Generation>,
+        warnings: WarningSink<'_>,
+    ) -> Result<Self, MailFilterError> {
+        let generation = generation.filter(|generation| generation.has(OsStr::new(ORDER)));
+        // Users know it by this name.
+        let order = folder.join(ORDER);
+        let labels = match &generation {
+            Some(generation) => {
+                let bytes = generation.read(OsStr::new(ORDER));
+                let bytes = bytes.map_err(|error| match error {
+                    Error::Io { path, source } => MailFilterError::NoFilter { path, source },
+                    _ => MailFilterError::Damaged { path: order.clone() },
+                });
+                labels_in(&String::from_utf8_lossy(&bytes?), &order)
+            }
+            None => labels(&order),
+        };
+        let mut members = Vec::new();
+        for label in labels? {
+            let name = direct(&folder.join(&label));
+            let path = match &generation {
+                Some(generation) => generation.path(&member("category.", OsStr::new(&label))),
+                None => name.clone(),
+            };
+            members.push(Member { label, name, path });
+        }
+        if generation.is_none() {
+            // Of a generation its own warnings tell.
+            let others = [folder, order.as_path()];
+            let each = others.into_iter().filter_map(access::warning_about);
+            each.for_each(&mut *warnings);
+        }
+        Self::of(&members, generation, Locale::C, warnings)
+    }
+
+    /// Opens the set of the categories `members`, which belong to `generation` if it is given.
+    ///
+    /// # Errors
+    /// [`MailFilterError`]
+    pub fn of(
+        members: &[Member],
+        generation: Option<Generation>,
+        locale: Locale,
+        warnings: WarningSink<'_>,
+    ) -> Result<Self, MailFilterError> {
+        let mut shared = SharedReading::new(locale);
+        let (mut names, mut categories) = (Vec::new(), Vec::new());
+        for Member { label, name, path } in members {
+            if generation.is_none() {
+                access::warning_about(name).into_iter().for_each(&mut *warnings);
+            }
+            let category = open_category(path, generation.as_ref()).map_err(|source| {
+                MailFilterError::Category { name: name.clone(), path: path.clone(), source }
+            })?;
+            let label = label.clone();
+            let (header, patterns) = (category.header(), category.patterns());
+            shared.add_header(label.as_bytes(), header, patterns, warnings)?;
+            names.push(label);
+            categories.push(category);
+        }
+        if let Some(generation) = &generation {
+            generation.warnings().into_iter().for_each(&mut *warnings);
+        }
+        let reading = shared.finish::<Mmap>(&[] as &[Model<Mmap>], locale)?;
+        let lines: Vec<Option<RefitLine>> =
+            categories.iter().map(|category| RefitLine::find(category.other_lines())).collect();
+        let line =
+            set_of(&lines).map_err(|mismatch| MailFilterError::NotFitted(mismatch.text()))?;
+        let line = line.ok_or(NOT_FITTED)?;
+        let mut order: Vec<usize> = (0..lines.len()).collect();
+        order.sort_by_key(|&at| lines[at].as_ref().map(|line| line.place));
+        let (members, instead) = (members.to_vec(), OnceLock::new());
+        Ok(Self { names, categories, line, order, reading, generation, members, locale, instead })
+    }
+
+    /// Labels of the categories.
+    pub fn names(&self) -> &[String] {
+        &self.names
+    }
+
+    /// What the categories of a mail filter are for.
+    pub fn roles(&self) -> Roles {
+        let is_protected = |at: usize| {
+            let place = self.order.iter().position(|category| *category == at);
+            place.and_then(|place| self.line.rates.get(place)).is_some_and(Option::is_some)
+        };
+        Roles::of(&self.names, &is_protected)
+    }
+
+    /// How documents are read.
+    pub const fn reading(&self) -> &ReadOptions {
+        &self.reading
+    }
+
+    /// The texts of the regular expressions that documents are read with.
+    pub fn patterns(&self) -> &[Vec<u8>] {
+        self.categories.first().map_or(&[], SparseCategory::patterns)
+    }
+
+    /// The settings of the fit, which every category's file has in its line `# refit`.
+    pub const fn line(&self) -> &RefitLine {
+        &self.line
+    }
+
+    /// The generation that is open; `None` for files that do not belong to a generation yet.
+    pub const fn generation(&self) -> Option<&Generation> {
+        self.generation.as_ref()
+    }
+
+    /// Adds the features of `document` to `corpus`, with the label number `label`.
+    pub fn read(&self, document: &[u8], label: u32, stop: Option<&AtomicBool>) -> Corpus {
+        let mut corpus = CorpusBuilder::default();
+        DocumentReader::new(&self.reading, stop).read::<Vec<u8>>(document, label, &[], &mut corpus);
+        corpus.finish()
+    }
+
+    /// The verdict on a document. Of a message only the first 8 MiB are classified.
+    /// Reading ends early once `stop` is set.
+    ///
+    /// # Errors
+    /// [`Error::Io`] when a file cannot be read any more.
+    pub fn judge(&self, document: &[u8], stop: Option<&AtomicBool>) -> Result<SetVerdict, Error> {
+        let (set, (_, weighing)) = self.weigh(document, stop)?;
+        Ok(set.verdict(&weighing))
+    }
+
+    /// The warning about a damaged file that was met while judging, once there is one.
+    pub fn late_warning(&self) -> Option<Warning> {
+        let instead = self.instead.get()?.as_ref()?;
+        instead.late_warning().or_else(|| instead.generation.as_ref()?.warning_of_damage())
+    }
+
+    /// The set as it was before, open to classify in place of this one, which is damaged.
+    fn instead(&self) -> Option<&Self> {
+        let open = || {
+            let generation = self.generation.as_ref()?;
+            let earlier = generation.store().earlier_than(generation.number()).ok()??;
+            let earlier_path = |path: &Path| earlier.path(path.file_name().unwrap_or_default());
+            let members = self.members.iter();
+            let members =
+                members.map(|own| Member { path: earlier_path(&own.path), ..own.clone() });
+            let members: Vec<Member> = members.collect();
+            Self::of(&members, Some(earlier), self.locale, &mut |_| {}).ok().map(Box::new)
+        };
+        self.instead.get_or_init(open).as_deref()
+    }
+
+    /// The verdict with its reasons; `None` instead of reasons for a document without features.
+    ///
+    /// # Errors
+    /// [`Error::Io`] when a file cannot be read any more.
+    pub fn explain(
+        &self,
+        document: &[u8],
+        stop: Option<&AtomicBool>,
+    ) -> Result<(SetVerdict, Option<Reasons>), Error> {
+        let (set, (occurrences, weighing)) = self.weigh(document, stop)?;
+        let verdict = set.verdict(&weighing);
+        let reasons = set.reasons((occurrences, &weighing), document, stop);
+        Ok((verdict, reasons))
+    }
+
+    /// The occurrences and the weighing of a document, by this set or, if it is damaged, by an
+    /// earlier state of it.
+    fn weigh(
+        &self,
+        document: &[u8],
+        stop: Option<&AtomicBool>,
+    ) -> Result<(&Self, (u32, Weighing)), Error> {
+        match self.weigh_here(document, stop) {
+            Err(error @ Error::Damaged { .. }) => match self.instead() {
+                Some(earlier) => earlier.weigh(document, stop),
+                None => Err(error),
+            },
+            weighed => Ok((self, weighed?)),
+        }
+    }
+
+    fn weigh_here(
+        &self,
+        document: &[u8],
+        stop: Option<&AtomicBool>,
+    ) -> Result<(u32, Weighing), Error> {
+        let counts = self.line.scoring == Scoring::Counts;
+        let mut gathering = Gathering::new(self, self.order.len(), counts);
+        let mut reader = DocumentReader::new(&self.reading, stop);
+        reader.features(document, |feature| gathering.add(&feature));
+        let (occurrences, known) = gathering.finish()?;
+        if known.distinct() == 0 {
+            return Ok((occurrences, self.nothing()));
+        }
+        let headers: Vec<&Header> =
+            self.order.iter().map(|&at| self.categories[at].header()).collect();
+        Ok((occurrences, Weighing::of(&self.line, occurrences, known, &headers)))
+    }
+
+    /// The weighing of a document with these distinct features, in order of first appearance, which
+    /// has so many occurrences.
+    ///
+    /// # Errors
+    /// [`Error::Io`] when a file cannot be read any more.
+    pub fn weighing(&self, occurrences: u32, terms: &[Term]) -> Result<Weighing, Error> {
+        let ids: Vec<FeatureId> = terms.iter().map(|term| term.id).collect();
+        let mut window = SparseCategory::window();
+        let each = self.order.iter().map(|&at| {
+            let category = &self.categories[at];
+            category.weights(&ids, &mut window).map(|weights| (category.header(), weights))
+        });
+        Weighing::new(&self.line, (occurrences, terms), each)
+    }
+
+    /// The place of a category in the order of the fit, from 0.
+    pub fn place_of(&self, label: &[u8]) -> Option<usize> {
+        self.order.iter().position(|&at| self.names[at].as_bytes() == label)
+    }
+
+    /// The weighing of a document without features.
+    fn nothing(&self) -> Weighing {
+        let scores = vec![f64::NAN; self.categories.len()];
+        Weighing { scores, known: KnownFeatures::default(), grounds: Grounds::default() }
+    }
+
+    fn verdict(&self, weighing: &Weighing) -> SetVerdict {
+        let Weighing { scores, grounds, .. } = weighing;
+        let Decision { category, probability, is_unsure } = self.line.verdict(scores, *grounds);
+        let best = self.order[category];
+        let mut probabilities = vec![0.0; scores.len()];
+        for (&at, odds) in self.order.iter().zip(self.line.log_odds(scores)) {
+            // A document without features has NaN as its odds.
+            probabilities[at] = if odds.is_nan() { probability } else { logistic(odds) };
+        }
+        probabilities[best] = probability;
+        SetVerdict { category: self.names[best].clone(), probability, is_unsure, probabilities }
+    }
+
+    /// How much each feature adds to the odds of the verdict's category, in bits.
+    fn reasons(
+        &self,
+        (occurrences, weighing): (u32, &Weighing),
+        text: &[u8],
+        stop: Option<&AtomicBool>,
+    ) -> Option<Reasons> {
+        let Weighing { scores, known, grounds } = weighing;
+        let distinct = known.distinct();
+        if distinct == 0 {
+            return None;
+        }
+        let best = self.line.verdict(scores, *grounds).category;
+        let odds = self.line.log_odds(scores);
+        let others = (0..odds.len()).filter(|&at| at != best);
+        let next = others.reduce(|next, at| if scores[at] > scores[next] { at } else { next })?;
+        let max_order = self.categories.first()?.header().max_order;
+        let scoring = self.line.scoring;
+        let per_nat = self.line.calibration.slope * scoring.stretch(distinct)
+            / scoring.complexity(distinct, occurrences, max_order)
+            / std::f64::consts::LN_2;
+        let inputs =
+            if scoring == Scoring::Blocks { Scoring::inputs(known.by_block()) } else { [1.0; 2] };
+        let features = known.features();
+        let differences = known.weights(best).iter().zip(known.weights(next));
+        let differences = differences.map(|(a, b)| f64::from(*a) - f64::from(*b));
+        // What no category knows adds nothing.
+        let each = features.iter().zip(differences).map(|(feature, difference)| {
+            let input = inputs[Scoring::block(feature.is_text)];
+            per_nat * input * f64::from(scoring.count(feature.count)) * difference
+        });
+        let mut ranked: Vec<(usize, f64)> = each.enumerate().collect();
+        let all = ranked.iter().fold(0.0, |sum, &(_, bits)| sum + bits);
+        // The greatest weights come first; of equal weights the feature that occurs first.
+        ranked.sort_by(|a, b| b.1.abs().total_cmp(&a.1.abs()).then(a.0.cmp(&b.0)));
+        ranked.truncate(NAMED);
+        ranked.retain(|&(_, bits)| bits != 0.0);
+        let ids: Vec<FeatureId> = ranked.iter().map(|&(at, _)| features[at].id).collect();
+        let texts = texts_of(&self.reading, text, &ids, stop);
+        let named: f64 = ranked.iter().map(|&(_, bits)| bits).sum();
+        let bits = odds[best] / std::f64::consts::LN_2;
+        Some(Reasons {
+            category: self.names[self.order[best]].clone(),
+            bits,
+            others: all - named,
+            number_of_others: distinct as usize - ranked.len(),
+            before: bits - all,
+            tokens: texts.into_iter().zip(ranked).map(|(text, (_, bits))| (text, bits)).collect(),
+        })
+    }
+
+    /// The mail with a line `X-DBACL: VERDICT` before its header, and without the lines `X-DBACL`
+    /// that it had before. A message that cannot be classified is returned as well, with the
+    /// verdict `error`.
+    pub fn filter(&self, mail: &[u8]) -> Vec<u8> {
+        let verdict = self.judge(mail, None).map(|verdict| verdict.to_string().into_bytes());
+        let verdict = verdict.unwrap_or_else(|_| ERROR.to_vec());
+        let mut marked = Vec::with_capacity(mail.len() + 64);
+        let mut keep = |piece: &[u8]| {
+            marked.extend_from_slice(piece);
+            Ok(())
+        };
+        let mut marker = Marker::new(&verdict, mail);
+        // Writing to memory cannot fail.
+        let _ = marker.feed(mail, &mut keep).and_then(|()| marker.finish(&mut keep));
+        marked
+    }
+}
+
+impl LookUp for &OpenSet {
+    type Error = Error;
+
+    fn weights(&self, ids: &[FeatureId]) -> Result<Vec<Vec<f32>>, Error> {
+        let mut window = SparseCategory::window();
+        self.order.iter().map(|&at| self.categories[at].weights(ids, &mut window)).collect()
+    }
+}
+
+/// Opens the category at `path`, with the checksums that `generation` has of it.
+fn open_category(path: &Path, generation: Option<&Generation>) -> Result<SparseCategory, Error> {
+    let name = path.file_name().unwrap_or_default();
+    match generation.filter(|generation| generation.path(name) == path) {
+        Some(generation) => SparseCategory::of(path, generation.open_file(name)?),
+        None => SparseCategory::open(path),
+    }
+}
+
+/// The error for categories that were not fitted.
+const NOT_FITTED: MailFilterError =
+    MailFilterError::NotFitted("these categories were not fitted together");
+
+/// The same path beginning with `/` or `.`, so that no program looks for it in other folders
+/// (`DBACL_PATH`).
+pub fn direct(path: &Path) -> PathBuf {
+    let begins = matches!(path.as_os_str().as_bytes().first(), Some(b'/' | b'.'));
+    if begins { path.into() } else { Path::new(".").join(path) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn verdicts_are_shown_as_the_header_says_them() {
+        let verdict = |probability, is_unsure| SetVerdict {
+            category: "spam".into(),
+            probability,
+            is_unsure,
+            probabilities: vec![1.0 - probability, probability],
+        };
+        assert_eq!(verdict(0.99123, false).to_string(), "spam 99.12%");
+        assert_eq!(verdict(0.61, true).to_string(), "unsure 61.00% spam");
+    }
+}

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+//! How a fitted set is opened and changed.
+
+use dbacl_files::lock::{Patience, USUAL_LIMIT};
+use dbacl_model::settings::Locale;
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+/// A function that is called when a change has to wait for another process.
+type WaitNotice = Arc<dyn Fn(&Path) + Send + Sync>;
+
+/// How a fitted set is opened and changed.
+///
+/// ```
+/// # mod dbacl {
+/// #     pub use dbacl_sets::FittedSetOptions;
+/// # }
+/// use dbacl::FittedSetOptions;
+/// use std::time::Duration;
+///
+/// // For a server that tries again later instead of waiting for long.
+/// let options = FittedSetOptions::default().lock_timeout(Duration::from_millis(200));
+/// # let _ = options;
+/// ```
+#[derive(Clone)]
+pub struct FittedSetOptions {
+    lock_timeout: Duration,
+    pub(super) stop: Arc<AtomicBool>,
+    pub(super) locale: Locale,
+    on_wait: Option<WaitNotice>,
+}
+
+impl std::fmt::Debug for FittedSetOptions {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let Self { lock_timeout, stop, locale, .. } = self;
+        let mut shown = f.debug_struct("FittedSetOptions");
+        shown.field("lock_timeout", lock_timeout).field("stop", stop).field("locale", locale);
+        shown.finish_non_exhaustive()
+    }
+}
+
+impl Default for FittedSetOptions {
+    /// Locks are waited for ten seconds, regular expressions see bytes, and lessons are forced to
+    /// the device.
+    fn default() -> Self {
+        let stop = Arc::default();
+        Self { lock_timeout: USUAL_LIMIT, stop, locale: Locale::C, on_wait: None }
+    }
+}
+
+impl FittedSetOptions {
+    /// How long a change waits while another process changes the set (`--lock-timeout`).
+    #[must_use]
+    pub const fn lock_timeout(mut self, limit: Duration) -> Self {
+        self.lock_timeout = limit;
+        self
+    }
+
+    /// Once `stop` is set, waiting, reading and fitting end, and a change that is not current yet
+    /// is given up.
+    #[must_use]
+    pub fn stop(mut self, stop: Arc<AtomicBool>) -> Self {
+        self.stop = stop;
+        self
+    }
+
+    /// The character set of regular expressions, which must be that with which the set was learned.
+    #[must_use]
+    pub const fn locale(mut self, locale: Locale) -> Self {
+        self.locale = locale;
+        self
+    }
+
+    /// `notice` is called once, with the path of the set's ledger or first category, when a change
+    /// has to wait because another process changes the set.
+    #[must_use]
+    pub fn on_wait(mut self, notice: impl Fn(&Path) + Send + Sync + 'static) -> Self {
+        self.on_wait = Some(Arc::new(notice));
+        self
+    }
+
+    /// How long to wait for locks.
+    pub(super) fn patience(&self) -> Patience<'_> {
+        Patience { limit: self.lock_timeout, stop: &self.stop }
+    }
+
+    /// Whether the caller has asked to stop.
+    pub(super) fn is_stopped(&self) -> bool {
+        self.stop.load(Ordering::Relaxed)
+    }
+
+    /// The flag that ends the work early once it is set.
+    pub(super) fn stop_flag(&self) -> &AtomicBool {
+        &self.stop
+    }
+
+    /// Reports that a change waits for the set at `anchor`.
+    pub(super) fn waits(&self, anchor: &Path) {
+        if let Some(notice) = &self.on_wait {
+            notice(anchor);
+        }
+    }
+}

@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+//! Reads the features of documents in memory, as the program does with files.
+
+use dbacl_engine::category::reader::Category;
+use dbacl_engine::document::{FeatureReader, FeatureSink, ReadOptions};
+use dbacl_engine::token::Feature;
+use dbacl_engine::token::id::FeatureId;
+use dbacl_joint::beginning::{Beginning, LIMIT};
+use dbacl_joint::documents::CorpusBuilder;
+use dbacl_mail::mailbox::Separators;
+use dbacl_mail::verdict_header::VerdictHeaders;
+use dbacl_model::settings::ModelOption;
+use std::io;
+use std::sync::atomic::AtomicBool;
+
+/// Reads documents, each as if it were the only one. A message is one message, of which only the
+/// beginning is read; the lines `X-DBACL` in its header are left out.
+pub struct DocumentReader<'a> {
+    reader: FeatureReader<'a>,
+    is_mail: bool,
+}
+
+impl<'a> DocumentReader<'a> {
+    /// A reader of documents, which ends early once `stop` is set.
+    pub fn new(options: &ReadOptions, stop: Option<&'a AtomicBool>) -> Self {
+        let reader = match stop {
+            Some(stop) => FeatureReader::stoppable(options, stop),
+            None => FeatureReader::new(options),
+        };
+        let is_mail = options.has(ModelOption::Mail);
+        let reader = if is_mail { reader.of_beginnings(LIMIT) } else { reader };
+        Self { reader, is_mail }
+    }
+
+    /// Calls `each` for the features of a document, in the order of the text.
+    pub fn features(&mut self, document: &[u8], each: impl FnMut(Feature<'_>)) {
+        self.reader.start_anew();
+        let mail = self.is_mail.then(MailLines::default);
+        // Reading from memory cannot fail, and `Features` takes all that it is given.
+        let _ = self.reader.read_bytes(document, &mut Features { each, mail });
+    }
+
+    /// Reads a document of category `label` into `corpus`. See [`CorpusBuilder`] for `measured`.
+    pub fn read<D: AsRef<[u8]>>(
+        &mut self,
+        document: &[u8],
+        label: u32,
+        measured: &[Category<D>],
+        corpus: &mut CorpusBuilder,
+    ) {
+        self.features(document, |feature| corpus.feature(&feature, measured));
+        corpus.end_document(label, measured);
+    }
+}
+
+/// The texts of these features of a document, in their order; a text is empty if the document does
+/// not contain the feature.
+pub fn texts_of(
+    options: &ReadOptions,
+    document: &[u8],
+    wanted: &[FeatureId],
+    stop: Option<&AtomicBool>,
+) -> Vec<Vec<u8>> {
+    let mut found = vec![Vec::new(); wanted.len()];
+    DocumentReader::new(options, stop).features(document, |feature| {
+        let id = FeatureId::of(feature.body, feature.medium);
+        if let Some(at) = wanted.iter().position(|&wanted| wanted == id)
+            && found[at].is_empty()
+        {
+            found[at] = feature.body.to_vec();
+        }
+    });
+    found
+}
+
+/// Chooses the lines of a message that are read.
+#[derive(Default)]
+struct MailLines {
+    separators: Separators,
+    verdicts: VerdictHeaders,
+    beginning: Beginning,
+}
+
+impl MailLines {
+    /// Whether a line is read: not if it belongs to `X-DBACL`, and not behind the beginning of the
+    /// mail. A line that would separate messages is changed so that it does not.
+    fn counts(&mut self, line: &mut Vec<u8>) -> bool {
+        self.separators.line(line, false);
+        !self.verdicts.contain(line) && self.beginning.holds(line)
+    }
+}
+
+/// Hands features on.
+struct Features<F> {
+    each: F,
+    mail: Option<MailLines>,
+}
+
+impl<F: FnMut(Feature<'_>)> FeatureSink for Features<F> {
+    fn raw_line(&mut self, line: &mut Vec<u8>) -> io::Result<bool> {
+        Ok(self.mail.as_mut().is_none_or(|mail| mail.counts(line)))
+    }
+
+    fn feature(&mut self, feature: Feature<'_>) {
+        (self.each)(feature);
+    }
+}

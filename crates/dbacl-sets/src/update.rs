@@ -1,0 +1,706 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+//! Learning, correcting and forgetting single documents of a fitted set.
+//!
+//! ```text
+//! ledger + state + categories ─→ OpenFiles ─→ learn, forget ─→ the same files, changed
+//!                                                └→ corrections, in a mail filter
+//! ```
+
+use super::error::FittedSetError;
+use super::files::{SetFiles, label_of, ordinary_path};
+use super::refit::{
+    general_of, head_or_ordinary, head_unless_damaged, load, read_state, refit_from_ledger,
+    replace, write_state,
+};
+use super::report::Outcome;
+use dbacl_engine::alloc_hints::try_room;
+use dbacl_engine::category::layout::ANY_MAGIC;
+use dbacl_engine::category::mapped::error_of;
+use dbacl_engine::category::sparse::SparseCategory;
+use dbacl_engine::error::{Error, Warning, WarningSink};
+use dbacl_engine::input::source::open_regular;
+use dbacl_engine::token::id::FeatureId;
+use dbacl_files::atomic_file::{Unforced, beside};
+use dbacl_joint::blend::scaled;
+use dbacl_joint::checksum::Checksum;
+use dbacl_joint::documents::{Corpus, Term, fingerprint};
+use dbacl_joint::fit::FitOptions;
+use dbacl_joint::general::GeneralModel;
+use dbacl_joint::header::{Decision, Mismatch, RefitLine, set_of};
+use dbacl_joint::publish::{self, Patched};
+use dbacl_joint::stop::Stop;
+use dbacl_joint::weighing::Weighing;
+use dbacl_store::corrections;
+use dbacl_store::forgetting::without_documents;
+use dbacl_store::generations::ledger_file::{self, LedgerError, OpenLedger};
+use dbacl_store::ledger::{Fault, Head, Ledger, Record, Settings, write_record};
+use dbacl_store::relearn;
+use dbacl_store::state::State;
+use hashbrown::{HashMap, HashSet};
+use memmap2::Mmap;
+use std::io::{self, Read};
+use std::iter;
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+
+type Result<T, E = FittedSetError> = std::result::Result<T, E>;
+
+/// What is to be done with documents.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ChangeKind {
+    /// Learn them.
+    Learn,
+    /// Learn those that the set classifies wrongly or is not sure of.
+    LearnErrors,
+    /// Forget that they were learned.
+    Forget,
+    /// Forget them under other labels, and learn them under this one.
+    Correct,
+}
+
+/// A change of a set.
+#[derive(Debug)]
+pub struct Request<'a> {
+    /// What is to be done.
+    pub kind: ChangeKind,
+    /// The number of the label; `None` forgets documents under every label.
+    pub label: Option<u32>,
+    /// Names of the documents.
+    pub ids: Vec<u64>,
+    /// The documents' features, in the same order; empty if documents are only forgotten.
+    pub corpus: &'a Corpus,
+}
+
+impl<'a> Request<'a> {
+    /// A change with all documents of `corpus`.
+    pub fn new(kind: ChangeKind, label: u32, corpus: &'a Corpus) -> Self {
+        let ids = (0..corpus.documents.len()).map(|at| fingerprint(corpus.terms_of(at)));
+        Self { kind, label: Some(label), ids: ids.collect(), corpus }
+    }
+
+    fn concerns(&self, label: u32) -> bool {
+        self.label.is_none_or(|own| own == label)
+    }
+}
+
+/// What a change has done to a set.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Done {
+    /// It is as it was.
+    Nothing,
+    /// Documents were learned.
+    Learned,
+    /// All of it was fitted again.
+    Fitted,
+}
+
+/// Changes the set of `files`, whose documents are read according to `settings` and may be mail.
+/// Returns the outcome of each document as well.
+///
+/// # Errors
+/// Why the change was not made; paths are those of the generation that is being made. After
+/// [`FittedSetError::Stopped`] that generation is incomplete and must not become current.
+pub fn change(
+    files: &SetFiles,
+    request: &Request<'_>,
+    (settings, is_mail): (&Settings, bool),
+    stop: Stop<'_>,
+    warnings: WarningSink<'_>,
+) -> Result<(Done, Vec<Outcome>)> {
+    let mut is_fitted = false;
+    let mut refit = |line: &RefitLine, same_settings: bool| -> Result<()> {
+        is_fitted = true;
+        refit_from_ledger(files, &FitOptions::like(line, same_settings), settings, is_mail, stop)
+    };
+    let mut set = OpenFiles::open(files, settings, &mut refit, warnings)?;
+    let label = request.label.unwrap_or(u32::MAX);
+    let known = set.known(&request.ids)?;
+    let mut learned = vec![false; request.ids.len()];
+    let outcomes: Vec<Outcome> = match request.kind {
+        ChangeKind::Learn => {
+            set.learn(request.corpus, |_, _| Ok(true), &mut learned, stop)?;
+            let again =
+                |id| if known.contains_key(id) { Outcome::LearnedAgain } else { Outcome::Learned };
+            request.ids.iter().map(again).collect()
+        }
+        ChangeKind::LearnErrors => {
+            let needs = |set: &OpenFiles<'_>, number: usize| {
+                let occurrences = request.corpus.documents[number].occurrences;
+                let verdict = set.verdict(occurrences, request.corpus.terms_of(number))?;
+                Ok(verdict.is_unsure || u32::try_from(verdict.category) != Ok(label))
+            };
+            set.learn(request.corpus, needs, &mut learned, stop)?;
+            let outcome = |(id, &learned)| match (learned, known.contains_key(id)) {
+                (false, _) => Outcome::Sure,
+                (true, false) => Outcome::Learned,
+                (true, true) => Outcome::LearnedAgain,
+            };
+            request.ids.iter().zip(&learned).map(outcome).collect()
+        }
+        ChangeKind::Forget => {
+            let goes = |own| request.concerns(own);
+            let mut gone = set.forget(&request.ids, goes, true, &mut refit)?;
+            if gone.is_empty() {
+                return Ok((Done::Nothing, vec![Outcome::NotKnown; request.ids.len()]));
+            }
+            let mut outcome = |id: &u64| {
+                let at = gone.iter().position(|(name, _)| name == id);
+                let label = at.map(|at| gone.swap_remove(at).1);
+                label.map_or(Outcome::NotKnown, |label| Outcome::Forgotten {
+                    from: set.label(label),
+                })
+            };
+            request.ids.iter().map(&mut outcome).collect()
+        }
+        ChangeKind::Correct => {
+            let can_relabel = request.ids.iter().all(|id| set.can_relabel(&known, *id, label));
+            if !can_relabel {
+                set.forget(&request.ids, |own| own != label, false, &mut refit)?;
+            }
+            let mut labels: HashMap<u64, Vec<u32>> = known;
+            let mut is_new = Vec::new();
+            let mut moves = vec![None; request.ids.len()];
+            let mut outcomes = Vec::new();
+            for (number, id) in request.ids.iter().enumerate() {
+                let own = labels.entry(*id).or_default();
+                let other = own.iter().copied().find(|&own| own != label);
+                moves[number] = other.filter(|_| can_relabel);
+                is_new.push(!own.contains(&label) && moves[number].is_none());
+                outcomes.push(match other {
+                    Some(other) => Outcome::Moved { from: set.label(other) },
+                    None if own.contains(&label) => Outcome::Known,
+                    None => Outcome::Learned,
+                });
+                *own = vec![label];
+            }
+            for (number, from) in moves.iter().enumerate() {
+                if let Some(from) = from {
+                    stop.check()?;
+                    set.relabel(request.corpus, number, *from)?;
+                }
+            }
+            set.learn(request.corpus, |_, number| Ok(is_new[number]), &mut learned, stop)?;
+            learned.fill(true);
+            outcomes
+        }
+    };
+    let documents = set.state.documents();
+    let fitted = set.state.numbers.fitted;
+    if documents != set.line.documents || set.has_moved {
+        set.ledger.write_head()?;
+        if set.state.is_damaged() {
+            warn_of_state(files, "is damaged and was made anew", warnings);
+            refit(&set.line, true)?;
+        } else if has_grown(documents, fitted, set.categories.len()) {
+            refit(&set.line, false)?;
+        } else {
+            set.publish()?;
+        }
+    }
+    let has_learned = documents != set.line.documents || set.has_learned;
+    let is_noted = note(files, request, (&learned, &outcomes), &set.ledger.head)?;
+    let done = match (is_fitted, has_learned || is_noted) {
+        (true, _) => Done::Fitted,
+        (false, true) => Done::Learned,
+        (false, false) => Done::Nothing,
+    };
+    Ok((done, outcomes))
+}
+
+/// A document that the ledger has so often at most is moved to another label without fitting the
+/// whole set.
+const MOST_MOVED: usize = 16;
+
+/// Whether so much more is known than when `fitted` documents were fitted that settings and
+/// thresholds are found again: thresholds of a growing mail filter are too wide soon. Of two
+/// categories a quarter more is enough, and a document costs as much as four or five in a fit. With
+/// more categories fits are slow: all is fitted again when the documents have doubled.
+const fn has_grown(documents: u32, fitted: u32, categories: usize) -> bool {
+    let (documents, fitted) = (documents as u64, fitted as u64);
+    if categories == 2 { documents * 4 >= fitted * 5 } else { documents >= fitted * 2 }
+}
+
+/// Notes in the set of a mail filter what a user has said of documents, so that it outlives
+/// learning the folders again. Returns whether it was not known.
+fn note(
+    files: &SetFiles,
+    request: &Request<'_>,
+    (learned, outcomes): (&[bool], &[Outcome]),
+    head: &Head,
+) -> Result<bool> {
+    let Some(path) = files.corrections()? else { return Ok(false) };
+    let corpus = request.corpus;
+    let document = |number: usize, label: u32| -> corrections::Correction<'_> {
+        (label, corpus.documents[number].occurrences, corpus.terms_of(number))
+    };
+    let mut changes = Vec::new();
+    for (number, &id) in request.ids.iter().enumerate() {
+        match (request.kind, request.label) {
+            (ChangeKind::Forget, _) | (_, None) => changes.push((id, None)),
+            (_, Some(label)) if learned[number] => {
+                changes.push((id, Some(document(number, label))));
+            }
+            _ => {}
+        }
+    }
+    // What the set did not know under this label was not noted either.
+    let is_news = |one: &Outcome| matches!(one, Outcome::Learned | Outcome::Moved { .. });
+    let are_news = request.kind != ChangeKind::Forget
+        && outcomes.iter().zip(learned).all(|(one, &learned)| !learned || is_news(one));
+    if are_news && !changes.is_empty() && ledger_file::exists(&path)? {
+        ledger_file::unshare(&path)?;
+        let mut noted = OpenLedger::new(&path, None)?;
+        let mut bytes = Vec::new();
+        for (label, occurrences, terms) in changes.iter().filter_map(|(_, change)| *change) {
+            bytes.clear();
+            write_record(&mut bytes, label, occurrences, terms);
+            noted.push(&bytes)?;
+        }
+        noted.write_head()?;
+        return Ok(true);
+    }
+    let old = ledger_file::load(&path)?;
+    let old = old.unwrap_or_else(|| Ledger::new(head.settings, head.names.clone()));
+    let mut said: HashMap<u64, u32> = HashMap::new();
+    old.each_head(|record, _| {
+        said.insert(record.fingerprint, record.label);
+        true
+    })?;
+    changes.retain(|(id, change)| said.get(id).copied() != change.map(|(label, ..)| label));
+    if changes.is_empty() {
+        return Ok(false);
+    }
+    ledger_file::save(&path, &corrections::with(&old, &changes)?)?;
+    Ok(true)
+}
+
+/// Opens the categories; their `# refit` line, and whether they are of one state. A damaged
+/// category whose ordinary file is undamaged counts as not of the same state.
+fn open_categories(
+    files: &SetFiles,
+    warnings: WarningSink<'_>,
+) -> Result<(Vec<SparseCategory>, RefitLine, bool)> {
+    let mut categories = Vec::new();
+    let mut is_whole = true;
+    for (path, name) in files.paths.iter().zip(&files.names) {
+        if let Some(category) = head_unless_damaged(path)? {
+            categories.push(category);
+        } else {
+            warnings(Warning::new(format!(
+                "category {} is damaged and is made anew from {} and the ledger",
+                name.display(),
+                ordinary_path(name).display()
+            )));
+            is_whole = false;
+        }
+    }
+    let lines: Vec<Option<RefitLine>> =
+        categories.iter().map(|category| RefitLine::find(category.other_lines())).collect();
+    let last = lines.iter().flatten().next_back().cloned();
+    let Some(line) = last else {
+        let error = if is_whole { FittedSetError::NotFitted } else { FittedSetError::SettingsLost };
+        return Err(error);
+    };
+    match set_of(&lines) {
+        Ok(_) => {}
+        Err(Mismatch::Incomplete) if !is_whole => {}
+        // A process stopped while it replaced the files; the ledger has all that is needed to fit
+        // again.
+        Err(_) if lines.iter().all(Option::is_some) => {
+            let text = "the categories are of different states: both are made anew";
+            warnings(Warning::new(text));
+            is_whole = false;
+        }
+        Err(mismatch) => return Err(FittedSetError::Mismatch { mismatch }),
+    }
+    Ok((categories, line, is_whole))
+}
+
+/// The files of a set that is being changed.
+struct OpenFiles<'a> {
+    files: &'a SetFiles,
+    ledger_path: &'a Path,
+    ledger: OpenLedger,
+    /// The heads of the files as they are now.
+    categories: Vec<SparseCategory>,
+    state: State,
+    /// Names of the ledger's documents when the set was opened.
+    known: Vec<u64>,
+    line: RefitLine,
+    /// The general model, if it has a share in the weights.
+    general: Option<GeneralModel<Mmap>>,
+    /// Documents were learned and their weights written.
+    has_learned: bool,
+    /// Documents have another label.
+    has_moved: bool,
+}
+
+/// A function that fits a set again, with its settings or with newly chosen ones.
+type Refit<'a> = &'a mut dyn FnMut(&RefitLine, bool) -> Result<()>;
+
+impl<'a> OpenFiles<'a> {
+    fn open(
+        files: &'a SetFiles,
+        settings: &Settings,
+        refit: Refit<'_>,
+        warnings: WarningSink<'_>,
+    ) -> Result<Self> {
+        let ledger_path = files.ledger.as_deref().unwrap_or(Path::new(""));
+        let (categories, line, is_whole) = open_categories(files, warnings)?;
+        let ledger = OpenLedger::new(ledger_path, files.sums(ledger_path)?)?;
+        ledger_file::check(ledger_path, &ledger.head, settings)?;
+        if !ledger.head.are_named(&files.labels()) {
+            return Err(FittedSetError::OtherCategories { path: ledger_path.to_path_buf() });
+        }
+        if is_whole && let Some(set) = Self::fitting(files, ledger_path, ledger, categories) {
+            return Ok(set);
+        }
+        if is_whole {
+            warn_of_state(files, "did not fit its ledger and was made anew", warnings);
+        }
+        refit(&line, true)?;
+        Self::after_refit(files, ledger_path)
+    }
+
+    /// The open files of the set; `None` if its files and its state do not belong together.
+    fn fitting(
+        files: &'a SetFiles,
+        ledger_path: &'a Path,
+        ledger: OpenLedger,
+        categories: Vec<SparseCategory>,
+    ) -> Option<Self> {
+        let lines: Vec<Option<RefitLine>> =
+            categories.iter().map(|category| RefitLine::find(category.other_lines())).collect();
+        let mut line = set_of(&lines).ok()??;
+        let (state, known) = read_state(ledger_path, &ledger.head)?;
+        line.documents = state.documents();
+        let fits = state.numbers.set == line.set;
+        let general = if line.general > 0.0 { general_of(files).ok()? } else { None };
+        if general.is_none() && line.general > 0.0 {
+            return None;
+        }
+        let (has_learned, has_moved) = (false, false);
+        fits.then_some(Self {
+            files,
+            ledger_path,
+            ledger,
+            categories,
+            state,
+            known,
+            line,
+            general,
+            has_learned,
+            has_moved,
+        })
+    }
+
+    /// The open files of a set that a fit has just written.
+    fn after_refit(files: &'a SetFiles, ledger_path: &'a Path) -> Result<Self> {
+        let heads: Result<Vec<_>> = files.paths.iter().map(|path| head_or_ordinary(path)).collect();
+        let ledger = OpenLedger::new(ledger_path, None)?;
+        let set = Self::fitting(files, ledger_path, ledger, heads?);
+        set.ok_or(FittedSetError::Inconsistent)
+    }
+
+    /// The name of a label.
+    fn label(&self, label: u32) -> String {
+        let name = self.files.names.get(label as usize);
+        let name = name.map_or_else(Vec::new, |name: &PathBuf| label_of(name));
+        String::from_utf8_lossy(&name).into_owned()
+    }
+
+    /// The verdict on a document.
+    fn verdict(&self, occurrences: u32, terms: &[Term]) -> Result<Decision> {
+        let ids: Vec<FeatureId> = terms.iter().map(|term| term.id).collect();
+        let mut window = SparseCategory::window();
+        let each = self.categories.iter().zip(&self.files.names).map(|(category, name)| {
+            let weights = category.weights(&ids, &mut window);
+            let weights = weights.map_err(|source| FittedSetError::Category {
+                name: name.clone(),
+                path: name.clone(),
+                source,
+            });
+            weights.map(|weights| (category.header(), weights))
+        });
+        let Weighing { scores, grounds, .. } =
+            Weighing::new(&self.line, (occurrences, terms), each)?;
+        Ok(self.line.verdict(&scores, grounds))
+    }
+
+    /// Learns the documents whose number `needs` it, and notes which.
+    fn learn(
+        &mut self,
+        corpus: &Corpus,
+        needs: impl Fn(&Self, usize) -> Result<bool>,
+        learned: &mut [bool],
+        stop: Stop<'_>,
+    ) -> Result<()> {
+        let mut bytes = Vec::new();
+        for number in 0..corpus.documents.len() {
+            stop.check()?;
+            if corpus.terms_of(number).is_empty() || !needs(self, number)? {
+                continue;
+            }
+            learned[number] = true;
+            let (record, offset) = self.push(corpus, number, &mut bytes)?;
+            let ledger = &self.ledger;
+            self.state.learn(&record, offset, |offset| ledger.record(offset));
+        }
+        Ok(())
+    }
+
+    /// Adds a document to the ledger; returns its record and the record's position.
+    fn push(
+        &mut self,
+        corpus: &Corpus,
+        number: usize,
+        bytes: &mut Vec<u8>,
+    ) -> Result<(Record, u64)> {
+        let (document, terms) = (corpus.documents[number], corpus.terms_of(number));
+        bytes.clear();
+        write_record(bytes, document.label, document.occurrences, terms);
+        let offset = self.ledger.push(bytes)?;
+        let record = Record {
+            label: document.label,
+            occurrences: document.occurrences,
+            terms: terms.to_vec(),
+            fingerprint: fingerprint(terms),
+        };
+        Ok((record, offset))
+    }
+
+    /// Whether a document can be moved to `label` without fitting the whole set: the ledger has it
+    /// under one label only and not often, and the ordinary files can be learned again from the
+    /// ledger.
+    fn can_relabel(&self, known: &HashMap<u64, Vec<u32>>, id: u64, label: u32) -> bool {
+        let labels = known.get(&id).map_or(&[][..], |labels| labels.as_slice());
+        if labels.iter().all(|&own| own == label) {
+            return true;
+        }
+        let can_tell = |label: u32| {
+            let name = self.ledger.head.names.get(label as usize);
+            let category = self.categories.get(label as usize);
+            name.zip(category)
+                .is_some_and(|(name, own)| relearn::can_tell(name.learning, own.header()))
+        };
+        let own = labels[0];
+        let are_equal = labels.len() <= MOST_MOVED && labels.iter().all(|&other| other == own);
+        are_equal && can_tell(own) && can_tell(label)
+    }
+
+    /// Moves document `number` of the corpus, which the ledger has under the label `from` only, to
+    /// the label that it has in the corpus, as often as the ledger has it.
+    fn relabel(&mut self, corpus: &Corpus, number: usize, from: u32) -> Result<()> {
+        let id = fingerprint(corpus.terms_of(number));
+        for known in 0..self.known.len() {
+            if self.known[known] != id {
+                continue;
+            }
+            self.ledger.withdraw(from, id)?;
+            let (record, offset) = self.push(corpus, number, &mut Vec::new())?;
+            let ledger = &self.ledger;
+            self.state.relabel(known, from, &record, offset, |offset| ledger.record(offset));
+            self.has_moved = true;
+        }
+        Ok(())
+    }
+
+    /// The label of document `number` of the ledger.
+    fn label_at(&mut self, number: usize) -> Result<u32> {
+        let label = self.ledger.label(self.state.offset(number));
+        label.ok_or_else(|| self.damaged_at(number))
+    }
+
+    /// The labels under which the ledger has each of the documents `ids`, without those that it
+    /// does not have.
+    fn known(&mut self, ids: &[u64]) -> Result<HashMap<u64, Vec<u32>>> {
+        let wanted: HashSet<u64> = ids.iter().copied().collect();
+        let mut known = HashMap::new();
+        for number in 0..self.known.len() {
+            let name = self.known[number];
+            if wanted.contains(&name) {
+                let labels: &mut Vec<u32> = known.entry(name).or_default();
+                labels.push(self.label_at(number)?);
+            }
+        }
+        Ok(known)
+    }
+
+    fn damaged_at(&self, number: usize) -> FittedSetError {
+        self.damaged(Fault::Record { document: u32::try_from(number).unwrap_or(u32::MAX) })
+    }
+
+    fn damaged(&self, fault: Fault) -> FittedSetError {
+        LedgerError::Damaged { path: self.ledger_path.to_path_buf(), fault }.into()
+    }
+
+    /// Forgets the documents `ids` under the labels for which `goes` returns true: each id once (of
+    /// equal documents the last), or all equal documents. Returns the id and the label of each
+    /// document that was found. The ordinary counts, the ledger and the weights then contain
+    /// nothing of them.
+    fn forget(
+        &mut self,
+        ids: &[u64],
+        goes: impl Fn(u32) -> bool,
+        each_once: bool,
+        refit: Refit<'_>,
+    ) -> Result<Vec<(u64, u32)>> {
+        let mut wanted: HashMap<u64, usize> = HashMap::new();
+        for id in ids {
+            *wanted.entry(*id).or_default() += 1;
+        }
+        let known = self.known(ids)?;
+        if !known.values().flatten().any(|&label| goes(label)) {
+            return Ok(Vec::new());
+        }
+        let whole = ledger_file::load_fitting(self.ledger_path, &self.ledger.head.settings)?;
+        // Documents that were moved to another label are the last ones in the ledger.
+        let mut heads = Vec::new();
+        whole
+            .each_head(|record, _| {
+                heads.push(record);
+                true
+            })
+            .map_err(|fault| self.damaged(fault))?;
+        let mut is_gone = vec![false; heads.len()];
+        for (is_gone, record) in is_gone.iter_mut().zip(&heads).rev() {
+            let times = wanted.get_mut(&record.fingerprint).filter(|times| **times > 0);
+            if let Some(times) = times.filter(|_| goes(record.label)) {
+                *is_gone = true;
+                *times -= usize::from(each_once);
+            }
+        }
+        let mut forgotten: Vec<Record> = Vec::new();
+        let mut gone = is_gone.into_iter();
+        let kept = whole.filter(|_, mut bytes| {
+            let is_gone = gone.next() == Some(true);
+            if is_gone {
+                let mut record = Record::default();
+                // The record was read before, so it is valid.
+                let _ = record.take(&mut bytes);
+                forgotten.push(record);
+            }
+            !is_gone
+        });
+        let kept = kept.map_err(|fault| self.damaged(fault))?;
+        // A fit learns those ordinary files again that it can; the counts of the others are
+        // corrected here.
+        for (label, path) in (0..).zip(&self.files.paths) {
+            forget_in_ordinary(path, label, &whole, &forgotten)?;
+        }
+        ledger_file::save(self.ledger_path, &kept)?;
+        // This frees memory for the fit.
+        drop((whole, kept));
+        refit(&self.line, true)?;
+        *self = Self::after_refit(self.files, self.ledger_path)?;
+        Ok(forgotten.iter().map(|record| (record.fingerprint, record.label)).collect())
+    }
+
+    /// Writes what has changed: state and categories.
+    fn publish(&mut self) -> Result<()> {
+        let (general, share) = (self.general.as_ref(), self.line.general);
+        let of_general = |id| general.and_then(|model| model.weights(id));
+        let changes = self.state.changes(|id| of_general(id).map(|own| scaled(own, share)));
+        let log_partitions = self.state.log_partitions();
+        let mut sum = Checksum::from_state(self.line.set);
+        for (id, weight) in changes.iter().flatten() {
+            sum.word(u64::from(id.0) << 16 | u64::from(weight.0));
+        }
+        for z in &log_partitions {
+            sum.word(z.to_bits());
+        }
+        self.line.set = sum.value();
+        self.line.documents = self.state.documents();
+        self.state.belongs_to(self.line.set, &self.ledger.head);
+        self.has_learned = true;
+        write_state(self.ledger_path, &mut self.state)?;
+        let named = self.files.names.iter().zip(&self.files.paths);
+        let mut bytes = Vec::new();
+        for (at, (name, path)) in named.enumerate() {
+            let place = u32::try_from(at + 1).unwrap_or(u32::MAX);
+            let line = RefitLine { place, ..self.line.clone() };
+            let name = name.as_os_str().as_bytes();
+            read_into(path, &mut bytes)?;
+            let (own, z) = (&changes[at], log_partitions[at]);
+            let known = self.files.sums(path)?;
+            let patched = publish::patch(&mut bytes, name, &line, own, z);
+            let Patched { head, rest, places } =
+                patched.map_err(|fault| category_error(path, error_of(fault, path)))?;
+            ledger_file::replace_with(&Unforced, path, ANY_MAGIC, &mut |out| {
+                out.write_all(&head)?;
+                out.write_all(&bytes[rest..])
+            })?;
+            if let Some(known) = known.filter(|_| head.len() == rest) {
+                bytes[..rest].copy_from_slice(&head);
+                let changed = iter::once(0..rest).chain(places);
+                if let Some(sums) = known.changed(&bytes, changed) {
+                    self.files.know(path, sums)?;
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Reads the file at `path` into `bytes`. The caller uses the same buffer for all files, because
+/// allocating takes longer than reading.
+fn read_into(path: &Path, bytes: &mut Vec<u8>) -> Result<()> {
+    bytes.clear();
+    let read = open_regular(path).and_then(|mut file| {
+        let length = usize::try_from(file.metadata()?.len()).unwrap_or(usize::MAX);
+        if !try_room(bytes, length) {
+            return Err(io::ErrorKind::OutOfMemory.into());
+        }
+        file.read_to_end(bytes)
+    });
+    read.map(|_| ()).map_err(|error| category_error(path, Error::io(path, error)))
+}
+
+/// A category of the generation that is being made cannot be used.
+fn category_error(path: &Path, source: Error) -> FittedSetError {
+    let path = path.to_path_buf();
+    FittedSetError::Category { name: path.clone(), path, source }
+}
+
+/// Warns about what became of the state.
+fn warn_of_state(files: &SetFiles, fate: &str, warnings: WarningSink<'_>) {
+    let name = beside(files.ledger_name.as_deref().unwrap_or(Path::new("")), ".state");
+    warnings(Warning::new(format!("{} {fate}", name.display())));
+}
+
+/// Subtracts the counts of forgotten documents from an ordinary category file. Files that can be
+/// learned again from the ledger are left to the fit that follows.
+fn forget_in_ordinary(path: &Path, label: u32, whole: &Ledger, forgotten: &[Record]) -> Result<()> {
+    let gone: Vec<&Record> = forgotten.iter().filter(|record| record.label == label).collect();
+    if gone.is_empty() {
+        return Ok(());
+    }
+    let path = ordinary_path(path);
+    let category = load(&path)?;
+    let name = whole.head.names.get(label as usize);
+    if name.is_some_and(|name| relearn::can_tell(name.learning, category.header())) {
+        return Ok(());
+    }
+    let changed = without_documents(&category, label, whole, &gone)?;
+    replace(&path, &changed)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn thresholds_follow_a_set_that_grows() {
+        let counts = |categories: usize| {
+            let (mut fits, mut fitted) = (0, 4);
+            for documents in 5..=5000 {
+                if has_grown(documents, fitted, categories) {
+                    (fits, fitted) = (fits + 1, documents);
+                }
+            }
+            fits
+        };
+        assert_eq!((counts(2), counts(3)), (30, 10));
+        assert!(has_grown(u32::MAX, u32::MAX / 2, 2) && !has_grown(124, 100, 2));
+    }
+}

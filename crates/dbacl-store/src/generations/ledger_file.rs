@@ -1,0 +1,436 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+//! Ledgers as files: reading, adding documents, replacing. Files of a set are changed in the folder
+//! of its next generation ([`super::Change`]); the caller holds the lock.
+
+use crate::ledger::{
+    ANY_MAGIC, Fault, HEAD, Head, Ledger, MAGIC, Record, Settings, write_withdrawal,
+};
+use dbacl_engine::error::Error;
+use dbacl_files::atomic_file::{self, SaveError, Storage, Unforced, beside};
+use dbacl_files::checked::{Checked, Sums};
+use dbacl_files::reading::{
+    SMALL, begins_with, open_regular, open_to_change, read_beginning, read_regular, read_small,
+};
+use dbacl_joint::checksum::Checksum;
+use dbacl_model::settings::{ModelOption, ModelOptions, Scheme};
+use std::fs::File;
+use std::io::{self, Read, Write};
+use std::os::unix::fs::FileExt;
+use std::path::{Path, PathBuf};
+
+/// Why a ledger, or a file that belongs to it, cannot be read or written.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum LedgerError {
+    /// There is no ledger.
+    #[error("there is no ledger {}: learn with --keep", path.display())]
+    Missing {
+        /// Where it should be.
+        path: PathBuf,
+    },
+    /// The operating system refused to read it.
+    #[error("cannot read {}: {source}", path.display())]
+    Unreadable {
+        /// The file concerned.
+        path: PathBuf,
+        /// What the operating system said.
+        source: io::Error,
+    },
+    /// It is not a ledger of this version, or is damaged.
+    #[error("{}: {}", path.display(), fault.text())]
+    Damaged {
+        /// The file concerned.
+        path: PathBuf,
+        /// What is wrong with it.
+        fault: Fault,
+    },
+    /// Its documents were read with other settings than those of the categories.
+    #[error(
+        "the ledger {} was kept with other options than these categories were learned with",
+        path.display()
+    )]
+    OtherOptions {
+        /// The ledger.
+        path: PathBuf,
+    },
+    /// A document cannot be added; the ledger is unchanged.
+    #[error("cannot write {}: {source}; the old file is unchanged", path.display())]
+    Unwritable {
+        /// The file concerned.
+        path: PathBuf,
+        /// What the operating system said.
+        source: io::Error,
+    },
+    /// A file of something else has the name that is to be written.
+    #[error("the file {} is already used for something. Nothing written.", path.display())]
+    Occupied {
+        /// The file concerned.
+        path: PathBuf,
+    },
+    /// A file cannot be replaced; the old one is as it was, unless the source says otherwise.
+    #[error("{}", unsaved_text(path, source))]
+    Unsaved {
+        /// The file concerned.
+        path: PathBuf,
+        /// Why.
+        source: Box<Error>,
+    },
+}
+
+impl LedgerError {
+    /// The path in the error, to be replaced where users know the file by another name.
+    pub const fn path_mut(&mut self) -> &mut PathBuf {
+        match self {
+            Self::Missing { path }
+            | Self::Unreadable { path, .. }
+            | Self::Damaged { path, .. }
+            | Self::OtherOptions { path }
+            | Self::Unwritable { path, .. }
+            | Self::Occupied { path }
+            | Self::Unsaved { path, .. } => path,
+        }
+    }
+}
+
+fn unsaved_text(path: &Path, source: &Error) -> String {
+    if let Error::HalfSaved(source) = source {
+        return source.to_string();
+    }
+    format!("could not save {}: {source}; the old file is unchanged", path.display())
+}
+
+fn unreadable(path: &Path, source: io::Error) -> LedgerError {
+    LedgerError::Unreadable { path: path.to_path_buf(), source }
+}
+
+fn damaged(path: &Path, fault: Fault) -> LedgerError {
+    LedgerError::Damaged { path: path.to_path_buf(), fault }
+}
+
+fn unwritable(path: &Path, source: io::Error) -> LedgerError {
+    LedgerError::Unwritable { path: path.to_path_buf(), source }
+}
+
+/// The settings that decide the features of documents. Options that concern only learning or scores
+/// are left out.
+pub fn settings(
+    options: ModelOptions,
+    scheme: Scheme,
+    order: u8,
+    patterns: &[Vec<u8>],
+) -> Settings {
+    let mut options = options;
+    for option in [
+        ModelOption::Entropy,
+        ModelOption::Multinomial,
+        ModelOption::Overflow,
+        ModelOption::ReferenceOnly,
+    ] {
+        options.remove(option);
+    }
+    let mut sum = Checksum::default();
+    for pattern in patterns {
+        sum.bytes(pattern);
+    }
+    let patterns = if patterns.is_empty() { 0 } else { sum.value() };
+    Settings { options, scheme, order, patterns }
+}
+
+/// Whether a file begins as a ledger.
+pub fn is_ledger(path: &Path) -> bool {
+    begins_with(path, ANY_MAGIC)
+}
+
+/// Reads and checks a whole ledger; `None` if there is no file.
+///
+/// # Errors
+/// A ledger that cannot be read or is damaged.
+pub fn load(path: &Path) -> Result<Option<Ledger>, LedgerError> {
+    let bytes = match read_regular(path) {
+        Ok(bytes) => bytes,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+        Err(error) => return Err(unreadable(path, error)),
+    };
+    let head = match head_of(path)? {
+        Some(head) if bytes.starts_with(MAGIC) => Ok(head),
+        _ => Head::parse(&bytes),
+    };
+    let parsed = head.and_then(|head| Ledger::parse_with(head, &bytes));
+    parsed.map(Some).map_err(|fault| damaged(path, fault))
+}
+
+/// The ending of the name of a file with a ledger's head. Generations of a set share the ledger's
+/// file, and each has a head of its own that says how many documents are in it.
+pub const HEAD_FILE: &str = ".head";
+
+/// The head in the file beside a ledger; `None` if there is none.
+fn head_of(path: &Path) -> Result<Option<Head>, LedgerError> {
+    let path = beside(path, HEAD_FILE);
+    match read_small(&path) {
+        Ok(bytes) => Head::parse(&bytes).map(Some).map_err(|fault| damaged(&path, fault)),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(unreadable(&path, error)),
+    }
+}
+
+/// Reads the head of a ledger.
+///
+/// # Errors
+/// A ledger that is missing or damaged.
+pub fn head(path: &Path) -> Result<Head, LedgerError> {
+    let file = open_regular(path).map_err(|error| unreadable(path, error))?;
+    head_in(path, &file)
+}
+
+/// The head of the ledger at `path`, which is open at its beginning.
+fn head_in(path: &Path, file: &File) -> Result<Head, LedgerError> {
+    if let Some(head) = head_of(path)? {
+        return Ok(head);
+    }
+    let mut beginning = Vec::new();
+    let read = file.take(SMALL).read_to_end(&mut beginning);
+    read.map_err(|error| unreadable(path, error))?;
+    Head::parse(&beginning).map_err(|fault| damaged(path, fault))
+}
+
+/// Writes the head of the ledger at `path` beside it.
+fn write_head(path: &Path, head: &Head) -> Result<(), LedgerError> {
+    replace(&Unforced, &beside(path, HEAD_FILE), ANY_MAGIC, &head.bytes())
+}
+
+/// Whether there is a file at `path`.
+///
+/// # Errors
+/// [`LedgerError::Unreadable`] when that cannot be found out.
+pub fn exists(path: &Path) -> Result<bool, LedgerError> {
+    path.try_exists().map_err(|error| unreadable(path, error))
+}
+
+/// The head of the ledger at `path` in the file beside it is removed, so that the head in the
+/// ledger itself counts.
+///
+/// # Errors
+/// It cannot be removed.
+pub fn remove_head(path: &Path) -> Result<(), LedgerError> {
+    remove_if_there(&beside(path, HEAD_FILE))
+}
+
+/// Puts a ledger of a set in place of whatever is there.
+///
+/// # Errors
+/// It cannot be written.
+pub fn put(path: &Path, ledger: &Ledger) -> Result<(), LedgerError> {
+    remove_if_there(path)?;
+    remove_head(path)?;
+    save(path, ledger)
+}
+
+fn remove_if_there(path: &Path) -> Result<(), LedgerError> {
+    match std::fs::remove_file(path) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(unwritable(path, error)),
+        _ => Ok(()),
+    }
+}
+
+/// Gives the generation that is being made its own copy of a ledger that has no head file yet.
+///
+/// # Errors
+/// It cannot be copied.
+pub fn unshare(path: &Path) -> Result<(), LedgerError> {
+    if !exists(path)? || head_of(path)?.is_some() {
+        return Ok(());
+    }
+    let bytes = read_regular(path).map_err(|error| unreadable(path, error))?;
+    let removed = std::fs::remove_file(path).and_then(|()| std::fs::write(path, bytes));
+    removed.map_err(|error| unwritable(path, error))
+}
+
+/// Writes the head from the file beside a ledger into the ledger, for users who copy the ledger.
+/// dbacl itself reads the head files of the generations.
+pub fn copy_head(path: &Path) {
+    let Ok(Some(head)) = head_of(path) else { return };
+    let Ok(file) = open_to_change(path) else { return };
+    let bytes = head.bytes();
+    let mut old = vec![0; bytes.len()];
+    let is_old = file.read_exact_at(&mut old, 0).is_ok() && old != bytes;
+    // The head is written only if it belongs to the same ledger and its size has not changed.
+    if is_old && old[MAGIC.len() + HEAD..] == bytes[MAGIC.len() + HEAD..] {
+        let _ = file.write_all_at(&bytes, 0);
+    }
+}
+
+/// Reads a ledger that must be there and fit `settings`.
+///
+/// # Errors
+/// A ledger that is missing, damaged or of other features.
+pub fn load_fitting(path: &Path, settings: &Settings) -> Result<Ledger, LedgerError> {
+    let missing = || LedgerError::Missing { path: path.to_path_buf() };
+    let ledger = load(path)?.ok_or_else(missing)?;
+    check(path, &ledger.head, settings)?;
+    Ok(ledger)
+}
+
+/// Whether the documents of a ledger have features of `settings`.
+///
+/// # Errors
+/// They have not.
+pub fn check(path: &Path, head: &Head, settings: &Settings) -> Result<(), LedgerError> {
+    if head.settings == *settings {
+        return Ok(());
+    }
+    Err(LedgerError::OtherOptions { path: path.to_path_buf() })
+}
+
+/// Removes a file that a power failure has left empty, or cut within the `magic` that it begins
+/// with, so that it can be replaced.
+pub fn remove_cut(path: &Path, magic: &[u8]) {
+    let size = magic.len() as u64;
+    let is_short = std::fs::metadata(path).is_ok_and(|file| file.is_file() && file.len() < size);
+    if is_short && read_beginning(path, size).is_ok_and(|bytes| magic.starts_with(&bytes)) {
+        let _ = std::fs::remove_file(path); // if that fails, replacing it does
+    }
+}
+
+/// Replaces a ledger of a set.
+///
+/// # Errors
+/// It cannot be written.
+pub fn save(path: &Path, ledger: &Ledger) -> Result<(), LedgerError> {
+    replace(&Unforced, path, ANY_MAGIC, &ledger.bytes())?;
+    write_head(path, &ledger.head)
+}
+
+/// Replaces a file that begins with `ours`.
+///
+/// # Errors
+/// It cannot be written; the old one is kept.
+pub fn replace(
+    storage: &dyn Storage,
+    path: &Path,
+    ours: &[u8],
+    bytes: &[u8],
+) -> Result<(), LedgerError> {
+    replace_with(storage, path, ours, &mut |out| out.write_all(bytes))
+}
+
+/// Replaces a file that begins with `ours` by what `write` writes.
+///
+/// # Errors
+/// It cannot be written; the old one is kept.
+pub fn replace_with(
+    storage: &dyn Storage,
+    path: &Path,
+    ours: &[u8],
+    write: &mut dyn FnMut(&mut dyn Write) -> io::Result<()>,
+) -> Result<(), LedgerError> {
+    let saved = atomic_file::replace(storage, path, ours, write);
+    saved.map_err(|error| match error {
+        SaveError::Occupied { path } => LedgerError::Occupied { path },
+        error => LedgerError::Unsaved { path: path.to_path_buf(), source: Box::new(error.into()) },
+    })
+}
+
+/// An open ledger that documents are added to, without reading those that are there.
+#[derive(Debug)]
+pub struct OpenLedger {
+    path: PathBuf,
+    /// What was there when it was opened is checked when it is read.
+    file: Checked,
+    /// The head of the ledger.
+    pub head: Head,
+}
+
+impl OpenLedger {
+    /// Opens a ledger, whose blocks have these checksums if it has any.
+    ///
+    /// # Errors
+    /// A ledger that is missing or damaged.
+    pub fn new(path: &Path, sums: Option<Sums>) -> Result<Self, LedgerError> {
+        let file = open_to_change(path);
+        Self::of(path, file.map_err(|error| unreadable(path, error))?, sums)
+    }
+
+    /// Opens a ledger that is only read; `None` if there is no file.
+    ///
+    /// # Errors
+    /// A ledger that cannot be read or is damaged.
+    pub fn to_read(path: &Path) -> Result<Option<Self>, LedgerError> {
+        match open_regular(path) {
+            Ok(file) => Self::of(path, file, None).map(Some),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+            Err(error) => Err(unreadable(path, error)),
+        }
+    }
+
+    fn of(path: &Path, file: File, sums: Option<Sums>) -> Result<Self, LedgerError> {
+        let head = head_in(path, &file)?;
+        let length = file.metadata().map_err(|error| unreadable(path, error))?.len();
+        if length < head.body() + head.length {
+            return Err(damaged(path, Fault::Cut));
+        }
+        Ok(Self { path: path.to_path_buf(), file: Checked::new(file, sums), head })
+    }
+
+    /// The record at `offset` in the body.
+    pub fn record(&self, offset: u64) -> Option<Record> {
+        let start = self.head.body() + offset;
+        let left = usize::try_from(self.head.length.checked_sub(offset)?).ok()?;
+        let mut length = left.min(8192);
+        loop {
+            let mut bytes = vec![0; length];
+            self.file.read_exact_at(&mut bytes, start).ok()?;
+            let mut record = Record::default();
+            if record.take(&mut bytes.as_slice()).is_some() {
+                return Some(record);
+            }
+            if length == left {
+                return None;
+            }
+            length = left.min(length * 8);
+        }
+    }
+
+    /// The label of the record that begins at `start` in the body of a set's ledger.
+    pub fn label(&self, start: u64) -> Option<u32> {
+        let mut byte = [0; 1];
+        self.file.read_exact_at(&mut byte, self.head.body() + start).ok()?;
+        // A set has fewer than 128 labels, so a label is one byte.
+        (byte[0] < 0x80).then_some(u32::from(byte[0]))
+    }
+
+    /// Adds a record; returns its offset in the body. It does not count before
+    /// [`Self::write_head`]. Nothing is synchronised to the device.
+    ///
+    /// # Errors
+    /// It cannot be written; the ledger is as it was.
+    pub fn push(&mut self, record: &[u8]) -> Result<u64, LedgerError> {
+        let offset = self.head.length;
+        let written = self.file.file().write_all_at(record, self.head.body() + offset);
+        written.map_err(|error| unwritable(&self.path, error))?;
+        self.head.add(record);
+        Ok(offset)
+    }
+
+    /// Withdraws a document of category `label`. As with [`Self::push`], it does not count yet.
+    ///
+    /// # Errors
+    /// It cannot be written; the ledger is as it was.
+    pub fn withdraw(&mut self, label: u32, fingerprint: u64) -> Result<(), LedgerError> {
+        let mut bytes = Vec::new();
+        write_withdrawal(&mut bytes, label, self.head.names.len(), fingerprint);
+        let end = self.head.body() + self.head.length;
+        let written = self.file.file().write_all_at(&bytes, end);
+        written.map_err(|error| unwritable(&self.path, error))?;
+        self.head.withdraw(&bytes);
+        Ok(())
+    }
+
+    /// Writes the head for the generation that is being made, so that the added records count in
+    /// it.
+    ///
+    /// # Errors
+    /// It cannot be written.
+    pub fn write_head(&self) -> Result<(), LedgerError> {
+        write_head(&self.path, &self.head)
+    }
+}

@@ -1,0 +1,387 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+//! Stores files that are changed together: the categories of a set, its ledger and its state.
+//!
+//! ```text
+//! ham ──────→ ledger.set/current/category.ham      names of the set are links
+//! ledger ───→ ledger.set/current/ledger
+//! ledger.set/
+//!     current ──→ 7                                replaced by one rename
+//!     7/          category.ham, category.spam, ..., generation
+//!     6/          the one before
+//!     new.0/      one that is being made
+//! ```
+//!
+//! A change makes a new folder with links to the present files, replaces in it those that change,
+//! and renames a new link `current` over the old one. Before the rename nothing has changed,
+//! afterwards everything has. Files of a generation are never changed, except the ledger: several
+//! generations share it, and documents are added behind those that older generations know.
+//!
+//! A reader follows `current` once and keeps to that folder ([`Generation`]); a lock on the
+//! folder's list of files keeps it from being removed. Writers must hold a lock of their own, which
+//! is taken elsewhere.
+
+mod change;
+mod generation;
+pub mod ledger_file;
+mod manifest;
+mod ownership;
+
+pub use change::{Change, Force, Name};
+pub use generation::{Generation, Opened};
+pub use manifest::{is_fitted, member};
+
+use dbacl_engine::error::{Error, Result};
+use dbacl_files::atomic_file::beside;
+use std::ffi::{OsStr, OsString};
+use std::fs;
+use std::io;
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+
+/// The name of the link to the current generation.
+const CURRENT: &str = "current";
+
+/// The beginning of the names of folders that are being made.
+const NEW: &str = "new.";
+
+/// The folder with the generations of a set.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Store {
+    folder: PathBuf,
+}
+
+impl Store {
+    /// The store that belongs to the file at `anchor`: a set's ledger, or its first category.
+    pub fn beside(anchor: &Path) -> Self {
+        Self { folder: beside(anchor, ".set") }
+    }
+
+    /// The store and the file in it that `name` is a link to.
+    pub fn of_link(name: &Path) -> Option<(Self, OsString)> {
+        let target = fs::read_link(name).ok()?;
+        let member = target.file_name()?.to_owned();
+        let current = target.parent()?;
+        if current.file_name() != Some(OsStr::new(CURRENT)) {
+            return None;
+        }
+        let folder = current.parent()?;
+        folder.file_name()?.as_bytes().strip_suffix(b".set")?;
+        Some((Self { folder: folder_of(name).join(folder) }, member))
+    }
+
+    /// Where the store is.
+    pub fn folder(&self) -> &Path {
+        &self.folder
+    }
+
+    /// The file that the store belongs to, beside which writers have their lock.
+    pub fn anchor(&self) -> PathBuf {
+        let bytes = self.folder.as_os_str().as_bytes();
+        PathBuf::from(OsStr::from_bytes(bytes.strip_suffix(b".set").unwrap_or(bytes)))
+    }
+
+    /// The link to the current generation. Every change of the set makes it again.
+    pub fn current_link(&self) -> PathBuf {
+        self.folder.join(CURRENT)
+    }
+
+    /// What users call the file or folder at `path`: if generation `number` is the current one, its
+    /// files are named by way of the link to it.
+    fn in_current(&self, number: u64, path: &Path) -> PathBuf {
+        let inside = path.strip_prefix(self.folder_of(number)).ok();
+        let link = self.current_link();
+        match inside.filter(|_| fs::read_link(&link).is_ok_and(|to| to == *number.to_string())) {
+            Some(inside) if inside.as_os_str().is_empty() => link,
+            Some(inside) => link.join(inside),
+            None => path.to_path_buf(),
+        }
+    }
+
+    /// The path that a file of a generation that is being made has in the current one; other paths
+    /// stay as they are.
+    pub fn known(&self, path: &Path) -> PathBuf {
+        let is_new = |made: &Path| {
+            made.parent() == Some(&self.folder)
+                && made.file_name().is_some_and(|name| name.as_bytes().starts_with(NEW.as_bytes()))
+        };
+        match (path.parent(), path.file_name()) {
+            (Some(made), Some(name)) if is_new(made) => self.current_link().join(name),
+            _ => path.to_path_buf(),
+        }
+    }
+
+    /// Whether both are the same folder.
+    pub fn is(&self, other: &Self) -> bool {
+        let place = |store: &Self| fs::canonicalize(&store.folder);
+        self == other || place(self).is_ok_and(|one| place(other).is_ok_and(|other| one == other))
+    }
+
+    /// The current generation, its number and its folder; `None` when there is none.
+    ///
+    /// # Errors
+    /// [`Error::Io`]; [`Error::Damaged`] when `current` is something else.
+    fn current(&self) -> Result<Option<(u64, PathBuf)>> {
+        self.refuse_foreign_link()?;
+        let path = self.current_link();
+        match fs::read_link(&path) {
+            Ok(target) => {
+                let number = number(target.as_os_str()).filter(|number| {
+                    let found = fs::symlink_metadata(self.folder_of(*number));
+                    !found.is_ok_and(|found| found.is_symlink())
+                });
+                let out = || Error::damaged(&path, "it leads out of its folder");
+                number.map(|number| Some((number, self.folder_of(number)))).ok_or_else(out)
+            }
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+            // A copy for which links were followed has a folder in place of the link. It counts as
+            // the last generation.
+            Err(error) if error.kind() == io::ErrorKind::InvalidInput => {
+                if !path.is_dir() {
+                    let what = "it is no link; copy the folder with its links, as cp -a does";
+                    return Err(Error::damaged(&path, what));
+                }
+                let last = self.numbers()?.last().copied().unwrap_or(0);
+                Ok(Some((last.saturating_add(1), path)))
+            }
+            Err(error) => Err(Error::io(&path, error)),
+        }
+    }
+
+    /// The folder may be a link of the user's own, but not one that somebody else has put there.
+    fn refuse_foreign_link(&self) -> Result<()> {
+        match fs::symlink_metadata(&self.folder) {
+            Ok(found) if is_foreign_link(&found) => {
+                Err(Error::damaged(&self.folder, "it is a link of another user"))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// The folder of generation `number`.
+    fn folder_of(&self, number: u64) -> PathBuf {
+        self.folder.join(number.to_string())
+    }
+
+    /// The numbers of all generations, in order.
+    fn numbers(&self) -> Result<Vec<u64>> {
+        let entries = match fs::read_dir(&self.folder) {
+            Ok(entries) => entries,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+            Err(error) => return Err(Error::io(&self.folder, error)),
+        };
+        let mut numbers = Vec::new();
+        for entry in entries {
+            let entry = entry.map_err(|error| Error::io(&self.folder, error))?;
+            numbers.extend(number(&entry.file_name()));
+        }
+        numbers.sort_unstable();
+        Ok(numbers)
+    }
+}
+
+/// The number in the name of a generation's folder.
+fn number(name: &OsStr) -> Option<u64> {
+    let text = name.to_str()?;
+    let is_plain = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+    text.parse().ok().filter(|_| is_plain && !text.starts_with('0'))
+}
+
+/// Whether this is a link that belongs to neither this user nor the superuser.
+fn is_foreign_link(found: &fs::Metadata) -> bool {
+    let own = rustix::process::geteuid().as_raw();
+    found.is_symlink() && found.uid() != own && found.uid() != 0
+}
+
+/// The folder that `path` is in.
+fn folder_of(path: &Path) -> &Path {
+    match path.parent() {
+        Some(folder) if !folder.as_os_str().is_empty() => folder,
+        _ => Path::new("."),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use change::CURRENT_NEW;
+    use rustix::fs::{CWD, FileType, Mode, mknodat};
+    use std::os::unix::fs::symlink;
+
+    /// A set with a category, which a change has made.
+    fn set() -> (tempfile::TempDir, Store) {
+        let room = tempfile::tempdir().unwrap();
+        let store = Store::beside(&room.path().join("ledger"));
+        publish(&store);
+        (room, store)
+    }
+
+    fn replacement(store: &Store) -> Result<Change> {
+        store.replacement(&[], &mut |_| {})
+    }
+
+    fn publish(store: &Store) {
+        let change = replacement(store).unwrap();
+        fs::write(change.path(OsStr::new("category.ham")), "ham").unwrap();
+        change.publish(Force::Lessons).unwrap();
+    }
+
+    #[test]
+    fn what_links_lead_to_is_not_removed() {
+        let (room, store) = set();
+        let outside = room.path().join("mail");
+        fs::create_dir(&outside).unwrap();
+        fs::write(outside.join("kept"), "mail").unwrap();
+        for name in ["new.0", "7", "8"] {
+            symlink("../mail", store.folder().join(name)).unwrap();
+        }
+        for _ in 0..4 {
+            publish(&store);
+        }
+        assert_eq!(fs::read(outside.join("kept")).unwrap(), b"mail");
+    }
+
+    #[test]
+    fn folders_of_the_user_are_left_alone() {
+        let (_room, store) = set();
+        let kept = [store.folder().join("1700/letter"), store.folder().join("new.text/letter")];
+        for path in &kept {
+            fs::create_dir(path.parent().unwrap()).unwrap();
+            fs::write(path, "the only copy").unwrap();
+        }
+        for _ in 0..5 {
+            publish(&store);
+        }
+        assert!(kept.iter().all(|path| path.exists()));
+        // The generation before is kept, although the user's folder has a number just below.
+        let generations = store.numbers().unwrap();
+        assert_eq!(generations, [1700, 1704, 1705]);
+    }
+
+    #[test]
+    fn a_folder_of_the_user_is_not_made_a_set() {
+        let room = tempfile::tempdir().unwrap();
+        let store = Store::beside(&room.path().join("train"));
+        let occupied = || {
+            let refused = replacement(&store);
+            assert!(matches!(refused, Err(Error::Occupied { path }) if path == store.folder()));
+        };
+        fs::write(store.folder(), "notes").unwrap();
+        occupied();
+        fs::remove_file(store.folder()).unwrap();
+        for name in ["1/essay", "new.0/essay", "essay"] {
+            let path = store.folder().join(name);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(&path, "the only copy").unwrap();
+            occupied();
+            assert_eq!(fs::read(&path).unwrap(), b"the only copy");
+            fs::remove_dir_all(store.folder()).unwrap();
+        }
+        // What a killed change leaves is a set's.
+        fs::create_dir_all(store.folder().join("new.0")).unwrap();
+        fs::create_dir_all(store.folder().join("new.1")).unwrap();
+        fs::write(store.folder().join("new.1/generation"), "").unwrap();
+        fs::write(store.folder().join("new.1/category.ham"), "half").unwrap();
+        symlink("1", store.folder().join(CURRENT_NEW)).unwrap();
+        publish(&store);
+        assert_eq!(fs::read_dir(store.folder()).unwrap().count(), 2);
+    }
+
+    #[test]
+    fn pipes_in_place_of_lists_are_not_waited_for() {
+        let (_room, store) = set();
+        for name in ["1", "new.0"] {
+            let folder = store.folder().join(name);
+            let list = folder.join("generation");
+            if folder.is_dir() {
+                fs::remove_file(&list).unwrap();
+            } else {
+                fs::create_dir(&folder).unwrap();
+            }
+            mknodat(CWD, &list, FileType::Fifo, Mode::from_raw_mode(0o600), 0).unwrap();
+        }
+        assert!(matches!(store.open(), Err(Error::Io { .. })));
+        assert!(matches!(
+            replacement(&store).unwrap().publish(Force::Lessons),
+            Err(Error::Io { .. })
+        ));
+    }
+
+    #[test]
+    fn lessons_are_forced_to_the_device_before_they_count() {
+        let (_room, store) = set();
+        let forced = |force, length: usize| {
+            let change = store.change(&[], &mut |_| {}).unwrap();
+            for name in ["ledger", "corrections"] {
+                let path = change.path(OsStr::new(name));
+                let file = fs::OpenOptions::new().create(true).append(true).open(path);
+                file.unwrap().set_len(if name == "ledger" { length as u64 } else { 7 }).unwrap();
+            }
+            change::FORCED.take();
+            change.publish(force).unwrap();
+            let forced = change::FORCED.take();
+            let name = |path: &PathBuf| path.file_name().unwrap().to_str().unwrap().to_owned();
+            forced.iter().map(name).collect::<std::collections::BTreeSet<_>>()
+        };
+        forced(Force::All, 10);
+        let ledger = forced(Force::Lessons, 20);
+        for name in ["ledger", "generation", "sums", "ledger.set"] {
+            assert!(ledger.contains(name), "{name}: {ledger:?}");
+        }
+        assert!(!ledger.contains("corrections") && !ledger.contains("category.ham"), "{ledger:?}");
+        assert!(!forced(Force::Lessons, 20).contains("ledger"));
+        assert!(
+            forced(Force::All, 20).is_superset(&["category.ham".into(), "ledger".into()].into())
+        );
+    }
+
+    #[test]
+    fn links_in_a_set_are_refused() {
+        let (room, store) = set();
+        let other = room.path().join("other");
+        fs::write(&other, "another's").unwrap();
+        for name in ["ledger", "order", "category.spam.ordinary"] {
+            let change = store.change(&[], &mut |_| {}).unwrap();
+            fs::write(change.path(OsStr::new(name)), "another's").unwrap();
+            change.publish(Force::Lessons).unwrap();
+            let path = store.current_link().join(name);
+            let bytes = fs::read(&path).unwrap();
+            fs::remove_file(&path).unwrap();
+            symlink(&other, &path).unwrap();
+            assert!(matches!(store.change(&[], &mut |_| {}), Err(Error::Damaged { .. })), "{name}");
+            fs::remove_file(&path).unwrap();
+            fs::write(&path, bytes).unwrap();
+        }
+        let number = store.open().unwrap().unwrap().number();
+        let own = store.folder_of(number);
+        fs::rename(&own, room.path().join("moved")).unwrap();
+        symlink(room.path().join("moved"), &own).unwrap();
+        assert!(matches!(store.open(), Err(Error::Damaged { .. })));
+        assert_eq!(fs::read(&other).unwrap(), b"another's");
+    }
+
+    #[test]
+    fn a_set_is_no_link_of_another_user() {
+        let (room, store) = set();
+        let moved = room.path().join("elsewhere.set");
+        fs::rename(store.folder(), &moved).unwrap();
+        symlink(&moved, store.folder()).unwrap();
+        // One's own link is followed, as to another disk.
+        assert!(store.open().unwrap().is_some());
+        if std::os::unix::fs::lchown(store.folder(), Some(65_534), None).is_err() {
+            return; // only the superuser can give links away
+        }
+        assert!(matches!(store.open(), Err(Error::Damaged { .. })));
+        assert!(matches!(store.change(&[], &mut |_| {}), Err(Error::Damaged { .. })));
+        assert!(matches!(replacement(&store), Err(Error::Damaged { .. })));
+    }
+
+    #[test]
+    fn numbers_have_an_end() {
+        let (_room, store) = set();
+        fs::create_dir_all(store.folder().join(u64::MAX.to_string()).join("not-empty")).unwrap();
+        let change = replacement(&store).unwrap();
+        assert!(matches!(change.publish(Force::Lessons), Err(Error::Damaged { .. })));
+        assert_eq!(store.open().unwrap().unwrap().number(), 1);
+    }
+}

@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+//! A record of the ledger: the features of one document, or the withdrawal of one
+//! (`docs/ledger-format.md`).
+
+use byteorder::{ByteOrder, LittleEndian};
+use dbacl_engine::token::id::FeatureId;
+use dbacl_joint::documents::{Makeup, Term, fingerprint};
+use dbacl_numeric::varint;
+
+/// Reads a number below 2^32 from the front of `bytes`.
+fn number(bytes: &mut &[u8]) -> Option<u32> {
+    varint::take(bytes)?.try_into().ok()
+}
+
+/// Marks a term that occurs more than once.
+const REPEATED: u8 = 0x80;
+
+/// Appends the record of a document.
+pub fn write_record(bytes: &mut Vec<u8>, label: u32, occurrences: u32, terms: &[Term]) {
+    varint::append(bytes, u64::from(label));
+    varint::append(bytes, u64::from(occurrences));
+    varint::append(bytes, terms.len() as u64);
+    for term in terms {
+        let Makeup { order, medium, pairs, second } = term.makeup;
+        let repeated = if term.count == 1 { 0 } else { REPEATED };
+        bytes.extend_from_slice(&term.id.0.to_le_bytes());
+        bytes.extend_from_slice(&[repeated | (medium & 15) << 3 | order & 7, pairs]);
+        if order == Makeup::PAIR {
+            bytes.extend_from_slice(&second.0.to_le_bytes());
+        }
+        if repeated != 0 {
+            varint::append(bytes, u64::from(term.count));
+        }
+    }
+    bytes.extend_from_slice(&fingerprint(terms).to_le_bytes());
+}
+
+/// A record.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Record {
+    /// Place of the category's name.
+    pub label: u32,
+    /// Occurrences of features.
+    pub occurrences: u32,
+    /// The terms, in order of first appearance.
+    pub terms: Vec<Term>,
+    /// The document's name.
+    pub fingerprint: u64,
+}
+
+impl Record {
+    /// Reads a record from the front of `bytes`; `None` if it has an impossible value.
+    pub fn take(&mut self, bytes: &mut &[u8]) -> Option<()> {
+        self.label = number(bytes)?;
+        self.occurrences = number(bytes)?;
+        let terms = number(bytes)?;
+        self.terms.clear();
+        for _ in 0..terms {
+            let (term, rest) = bytes.split_at_checked(6)?;
+            *bytes = rest;
+            let id = FeatureId(LittleEndian::read_u32(term));
+            let mut makeup = Makeup {
+                order: term[4] & 7,
+                medium: term[4] >> 3 & 15,
+                pairs: term[5],
+                second: FeatureId(0),
+            };
+            if makeup.order == Makeup::PAIR {
+                let (second, rest) = bytes.split_at_checked(4)?;
+                makeup.second = FeatureId(LittleEndian::read_u32(second));
+                *bytes = rest;
+            }
+            let repeated = term[4] & REPEATED != 0;
+            let count = if repeated { number(bytes)? } else { 1 };
+            if id.0 == 0 || repeated != (count > 1) {
+                return None;
+            }
+            self.terms.push(Term { id, count, makeup });
+        }
+        let (fingerprint, rest) = bytes.split_at_checked(8)?;
+        *bytes = rest;
+        self.fingerprint = LittleEndian::read_u64(fingerprint);
+        Some(())
+    }
+}
+
+/// Appends a withdrawal of a document, for a ledger with so many names. The last record before it
+/// with this label and this name no longer counts.
+pub fn write_withdrawal(bytes: &mut Vec<u8>, label: u32, names: usize, fingerprint: u64) {
+    varint::append(bytes, u64::from(label) + names as u64);
+    varint::append(bytes, 0);
+    varint::append(bytes, 0);
+    bytes.extend_from_slice(&fingerprint.to_le_bytes());
+}
+
+/// The fields of a record before and behind its terms.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct RecordHead {
+    /// Place of the category's name; behind the last name for withdrawals.
+    pub label: u32,
+    /// Whether it has no terms.
+    pub is_empty: bool,
+    /// The document's name.
+    pub fingerprint: u64,
+}
+
+impl RecordHead {
+    /// Skips a record at the front of `bytes`; `None` if it has an impossible value.
+    pub(super) fn take(bytes: &mut &[u8]) -> Option<Self> {
+        let label = number(bytes)?;
+        number(bytes)?;
+        let terms = number(bytes)?;
+        for _ in 0..terms {
+            let term = bytes.get(..6)?;
+            let is_pair = term[4] & 7 == Makeup::PAIR;
+            let is_repeated = term[4] & REPEATED != 0;
+            if term[..4] == [0; 4] {
+                return None;
+            }
+            *bytes = bytes.get(if is_pair { 10 } else { 6 }..)?;
+            if is_repeated && number(bytes)? < 2 {
+                return None;
+            }
+        }
+        let (fingerprint, rest) = bytes.split_at_checked(8)?;
+        *bytes = rest;
+        let fingerprint = LittleEndian::read_u64(fingerprint);
+        Some(Self { label, is_empty: terms == 0, fingerprint })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_of_all_sizes() {
+        for value in [0, 1, 127, 128, 16383, 16384, u32::MAX] {
+            let mut bytes = Vec::new();
+            varint::append(&mut bytes, value.into());
+            let mut rest = bytes.as_slice();
+            assert_eq!(number(&mut rest), Some(value));
+            assert!(rest.is_empty());
+            assert_eq!(number(&mut &bytes[..bytes.len() - 1]), None);
+        }
+        let mut large = Vec::new();
+        varint::append(&mut large, 1 << 32);
+        for bytes in [&large[..], &[0xff; 12], &[0x81, 0]] {
+            assert_eq!(number(&mut &*bytes), None, "{bytes:?}");
+        }
+    }
+}

@@ -1,0 +1,562 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+//! The tables of a state: what is known of each document and of each feature.
+//!
+//! ```text
+//! documents x 16 bytes    offset in the ledger's body u64, name u64
+//! duals x 8 F bytes       dual variables f32, f32 of each of the F fits, by document
+//! places of 4 bytes       number of a slot, plus 1, where the search for its id ends; 0 if empty
+//! slots x 24 bytes        id u32, documents u24, pairs of characters u8, weight, first entry
+//! rows x 4 F bytes        weights f32 of a feature in the F fits
+//! entries x 12 bytes      next entry u32, documents u24, category u8, occurrences u32
+//! ```
+//!
+//! An entry has the counts of a feature in the documents of one category. A feature's first entry
+//! is in its slot, the others follow in a chain. With one fit, a slot has the weight itself (f32).
+//! With more, it has the number of a row (u32), from the moment when two documents contain the
+//! feature. Entries and rows are numbered from 1, and 0 is none.
+
+use crate::pages::{BLOCK, Pages};
+use byteorder::{ByteOrder, LittleEndian};
+use dbacl_joint::dataset::MIN_DOCUMENTS;
+use dbacl_joint::solver::Duals;
+
+/// Bytes of a document, a place, a slot and an entry.
+const DOCUMENT: usize = 16;
+const PLACE: usize = 4;
+const SLOT: usize = 24;
+const ENTRY: usize = 12;
+
+/// Where a slot has its weight or the number of its row, and its first entry.
+const WEIGHT: usize = 8;
+const FIRST: usize = SLOT - ENTRY;
+
+/// Documents of an entry or a slot at most.
+const DOCUMENTS: u32 = (1 << 24) - 1;
+
+/// The category of a first entry that is empty.
+const NO_CATEGORY: u8 = u8::MAX;
+
+/// How many fits tell so many categories apart: one is enough for two, else each category has a fit
+/// against the rest.
+pub const fn fits_of(categories: usize) -> usize {
+    if categories == 2 { 1 } else { categories }
+}
+
+/// How many entries of each table there are, or there is room for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Sizes {
+    /// Documents.
+    pub documents: usize,
+    /// Features.
+    pub slots: usize,
+    /// Features with weights in several fits.
+    pub rows: usize,
+    /// Entries behind the first ones.
+    pub entries: usize,
+}
+
+impl Sizes {
+    /// Room for so many and a quarter more.
+    fn room(self) -> Self {
+        let room = |entries: usize| (entries + entries / 4).max(256);
+        let Self { documents, slots, rows, entries } = self;
+        let (documents, slots) = (room(documents), room(slots));
+        Self { documents, slots, rows: room(rows), entries: room(entries) }
+    }
+
+    /// As much of each as one of the two has.
+    fn max(self, other: Self) -> Self {
+        Self {
+            documents: self.documents.max(other.documents),
+            slots: self.slots.max(other.slots),
+            rows: self.rows.max(other.rows),
+            entries: self.entries.max(other.entries),
+        }
+    }
+
+    /// Places for the search of the slots.
+    const fn places(self) -> usize {
+        self.slots + self.slots / 2
+    }
+
+    /// Where the tables of a set with so many fits begin, one behind the other, and where the last
+    /// one ends; `None` if no memory could hold them.
+    pub fn starts(self, fits: usize) -> Option<[usize; 7]> {
+        let lengths = [
+            self.documents.checked_mul(DOCUMENT)?,
+            self.documents.checked_mul(8 * fits)?,
+            self.places().checked_mul(PLACE)?,
+            self.slots.checked_mul(SLOT)?,
+            self.rows.checked_mul(4 * fits)?,
+            self.entries.checked_mul(ENTRY)?,
+        ];
+        let mut starts = [0usize; 7];
+        for (at, length) in lengths.into_iter().enumerate() {
+            starts[at + 1] = starts[at].checked_add(length)?;
+        }
+        Some(starts)
+    }
+
+    /// Whether there is room for so many.
+    pub const fn holds(self, used: Self) -> bool {
+        used.documents <= self.documents
+            && used.slots <= self.slots
+            && used.rows <= self.rows
+            && used.entries <= self.entries
+    }
+
+    /// The four numbers, as the head has them.
+    pub const fn words(self) -> [usize; 4] {
+        [self.documents, self.slots, self.rows, self.entries]
+    }
+}
+
+/// The counts of a feature in the documents of one category.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Entry {
+    /// Number of the category.
+    pub category: u8,
+    /// Its documents that contain the feature.
+    pub documents: u32,
+    /// Occurrences there, where ordinary weights follow the counts; else the ordinary weight, in
+    /// the steps of files.
+    pub tally: u32,
+}
+
+/// What is known of a feature.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Slot {
+    /// The feature.
+    pub id: u32,
+    /// Documents that contain it.
+    pub documents: u32,
+    /// Pairs of neighbouring characters in its text.
+    pub pairs: u8,
+    /// With one fit the bits of its weight, else the number of its row.
+    weight: u32,
+    first: Entry,
+    /// Number of the entry behind the first one.
+    next: u32,
+}
+
+/// The tables.
+#[derive(Debug)]
+pub struct Tables {
+    /// The bytes.
+    pub pages: Pages,
+    categories: usize,
+    fits: usize,
+    room: Sizes,
+    used: Sizes,
+    starts: [usize; 7],
+}
+
+/// Where the search for `id` begins among so many places.
+#[allow(clippy::cast_possible_truncation)] // below the number of places
+const fn first_place(id: u32, places: usize) -> usize {
+    ((id.wrapping_mul(0x9e37_79b1) as u64 * places as u64) >> 32) as usize
+}
+
+fn word(bytes: &[u8], place: usize) -> u32 {
+    LittleEndian::read_u32(&bytes[4 * place..])
+}
+
+fn put_words(bytes: &mut [u8], words: &[u32]) {
+    for (bytes, word) in bytes.chunks_exact_mut(4).zip(words) {
+        LittleEndian::write_u32(bytes, *word);
+    }
+}
+
+/// An entry, and the number of the next one.
+fn read_entry(bytes: &[u8]) -> (Entry, u32) {
+    let (documents, category) = (word(bytes, 1) & DOCUMENTS, bytes[7]);
+    (Entry { category, documents, tally: word(bytes, 2) }, word(bytes, 0))
+}
+
+fn write_entry(bytes: &mut [u8], Entry { category, documents, tally }: Entry, next: u32) {
+    let documents = documents.min(DOCUMENTS) | u32::from(category) << 24;
+    put_words(bytes, &[next, documents, tally]);
+}
+
+impl Tables {
+    /// Empty tables for so many categories, with room for `wanted` and a quarter more.
+    pub fn new(categories: usize, wanted: Sizes) -> Self {
+        Self::with_room(categories, wanted.room())
+    }
+
+    fn with_room(categories: usize, room: Sizes) -> Self {
+        let fits = fits_of(categories);
+        // Somewhat more than what was in memory.
+        let starts = room.starts(fits).unwrap_or_default();
+        let pages = Pages::new(starts[6].div_ceil(BLOCK));
+        Self { pages, categories, fits, room, used: Sizes::default(), starts }
+    }
+
+    /// Tables that were written: so much of so much room is used.
+    pub fn of_pages(pages: Pages, categories: usize, used: Sizes, room: Sizes) -> Option<Self> {
+        let fits = fits_of(categories);
+        Some(Self { pages, categories, fits, room, used, starts: room.starts(fits)? })
+    }
+
+    /// Number of categories.
+    pub const fn categories(&self) -> usize {
+        self.categories
+    }
+
+    /// Number of fits: one tells two categories apart, else each category has its own.
+    pub const fn fits(&self) -> usize {
+        self.fits
+    }
+
+    /// How many documents, slots, rows and entries there are.
+    pub const fn used(&self) -> Sizes {
+        self.used
+    }
+
+    /// How many there is room for.
+    pub const fn room(&self) -> Sizes {
+        self.room
+    }
+
+    /// Makes room for one more entry of each table.
+    fn make_room(&mut self) {
+        let Sizes { documents, slots, rows, entries } = self.used;
+        let wanted = Sizes {
+            documents: documents + 1,
+            slots: slots + 1,
+            rows: rows + 1,
+            entries: entries + 1,
+        };
+        if self.room.holds(wanted) {
+            return;
+        }
+        self.pages.read_all();
+        let mut larger = Self::with_room(self.categories, wanted.room().max(self.room));
+        self.copy_documents(&mut larger);
+        for (table, length) in [(3, slots * SLOT), (4, rows * 4 * self.fits), (5, entries * ENTRY)]
+        {
+            let (from, to) = (self.starts[table], larger.starts[table]);
+            larger.pages.get_mut(to, length).copy_from_slice(self.pages.get(from, length));
+        }
+        for number in 0..slots {
+            // Places of later slots are not written yet.
+            larger.used.slots = number;
+            let id = larger.slot(number).id;
+            if let Err(place) = larger.find(id) {
+                larger.put_place(place, number);
+            }
+        }
+        larger.used = self.used;
+        *self = larger;
+    }
+
+    fn copy_documents(&mut self, to: &mut Self) {
+        for (table, bytes) in [(0, DOCUMENT), (1, 8 * self.fits)] {
+            let length = self.used.documents * bytes;
+            let from = self.pages.get(self.starts[table], length);
+            to.pages.get_mut(to.starts[table], length).copy_from_slice(from);
+        }
+        to.used.documents = self.used.documents;
+    }
+
+    /// The same tables, with the features that many documents contain first: what an update changes
+    /// is then close together.
+    #[must_use]
+    pub fn by_frequency(mut self) -> Self {
+        let numbered = (0..self.used.slots).map(|number| (self.slot(number).documents, number));
+        let mut order: Vec<(u32, usize)> = numbered.collect();
+        order.sort_by_key(|&(documents, _)| std::cmp::Reverse(documents));
+        let mut ordered = Self::new(self.categories, self.used);
+        self.copy_documents(&mut ordered);
+        let mut weights = Vec::new();
+        for (_, old) in order {
+            let slot = self.slot(old);
+            let new = ordered.insert(slot.id, slot.pairs);
+            ordered.count_documents(new, slot.documents);
+            weights.clear();
+            self.weights(&slot, &mut weights);
+            ordered.put_weights(new, &weights);
+            self.entries(&slot, |own| {
+                ordered.change_entry(new, own.category, true, |entry| *entry = own);
+            });
+        }
+        ordered
+    }
+
+    // Documents.
+
+    /// Adds a document; returns its number.
+    pub fn push_document(&mut self, offset: u64, name: u64) -> usize {
+        self.make_room();
+        let number = self.used.documents;
+        self.used.documents += 1;
+        let bytes = self.pages.get_mut(number * DOCUMENT, DOCUMENT);
+        LittleEndian::write_u64(&mut bytes[8..], name);
+        self.put_offset(number, offset);
+        number
+    }
+
+    /// Offset in the ledger's body of document `number`.
+    pub fn offset(&mut self, number: usize) -> u64 {
+        LittleEndian::read_u64(self.pages.get(number * DOCUMENT, DOCUMENT))
+    }
+
+    /// Sets where document `number` stands in the ledger's body.
+    pub fn put_offset(&mut self, number: usize, offset: u64) {
+        LittleEndian::write_u64(self.pages.get_mut(number * DOCUMENT, DOCUMENT), offset);
+    }
+
+    /// Names of the documents, in their order in the ledger.
+    pub fn names(&mut self) -> Vec<u64> {
+        let documents = self.pages.get(0, self.used.documents * DOCUMENT);
+        let documents = documents.chunks_exact(DOCUMENT);
+        documents.map(|document| LittleEndian::read_u64(&document[8..])).collect()
+    }
+
+    const fn duals_at(&self, document: usize, fit: usize) -> usize {
+        self.starts[1] + (document * self.fits + fit) * 8
+    }
+
+    /// Dual variables of a document in a fit.
+    pub fn duals(&mut self, document: usize, fit: usize) -> Duals {
+        let bytes = self.pages.get(self.duals_at(document, fit), 8);
+        [0, 1].map(|place| f32::from_bits(word(bytes, place)))
+    }
+
+    /// Sets the dual variables of a document in a fit.
+    pub fn put_duals(&mut self, document: usize, fit: usize, duals: Duals) {
+        let at = self.duals_at(document, fit);
+        put_words(self.pages.get_mut(at, 8), &duals.map(f32::to_bits));
+    }
+
+    // Features.
+
+    /// Reads all places at once, where many features are going to be looked for.
+    pub fn read_places(&mut self) {
+        self.pages.fetch(self.starts[2], self.room.places() * PLACE);
+    }
+
+    /// The number of the slot of `id`, or the empty place where this number would
+    /// stand.
+    ///
+    /// # Errors
+    /// The free slot, as with a binary search, where the feature has none.
+    pub fn find(&mut self, id: u32) -> Result<usize, usize> {
+        let places = self.room.places();
+        let mut at = first_place(id, places);
+        // There is always an empty place, unless somebody has filled it.
+        for _ in 0..places {
+            let place = self.pages.get(self.starts[2] + at * PLACE, PLACE);
+            let number = word(place, 0) as usize;
+            if number == 0 || number > self.used.slots {
+                break;
+            }
+            let slot = self.pages.get(self.starts[3] + (number - 1) * SLOT, PLACE);
+            if word(slot, 0) == id {
+                return Ok(number - 1);
+            }
+            at = if at + 1 == places { 0 } else { at + 1 };
+        }
+        Err(at)
+    }
+
+    #[allow(clippy::cast_possible_truncation)] // numbers of features with 32-bit ids
+    fn put_place(&mut self, place: usize, number: usize) {
+        let bytes = self.pages.get_mut(self.starts[2] + place * PLACE, PLACE);
+        put_words(bytes, &[number as u32 + 1]);
+    }
+
+    /// The number of the slot of `id`, which is a new one if it was not known.
+    pub fn insert(&mut self, id: u32, pairs: u8) -> usize {
+        self.make_room();
+        let place = match self.find(id) {
+            Ok(known) => return known,
+            Err(place) => place,
+        };
+        let number = self.used.slots;
+        self.put_place(place, number);
+        self.used.slots += 1;
+        let first = Entry { category: NO_CATEGORY, ..Entry::default() };
+        self.put_slot(number, Slot { id, documents: 0, pairs, weight: 0, first, next: 0 });
+        number
+    }
+
+    /// Slot number `at`.
+    pub fn slot(&mut self, at: usize) -> Slot {
+        let bytes = self.pages.get(self.starts[3] + at * SLOT, SLOT);
+        let (documents, pairs) = (word(bytes, 1) & DOCUMENTS, bytes[7]);
+        let (first, next) = read_entry(&bytes[FIRST..]);
+        Slot { id: word(bytes, 0), documents, pairs, weight: word(bytes, 2), first, next }
+    }
+
+    fn put_slot(&mut self, at: usize, slot: Slot) {
+        let bytes = self.pages.get_mut(self.starts[3] + at * SLOT, SLOT);
+        let documents = slot.documents.min(DOCUMENTS) | u32::from(slot.pairs) << 24;
+        put_words(bytes, &[slot.id, documents, slot.weight]);
+        write_entry(&mut bytes[FIRST..], slot.first, slot.next);
+    }
+
+    /// Sets how many documents contain the feature in slot `at`. It has a row of weights from two
+    /// on, with several fits.
+    #[allow(clippy::cast_possible_truncation)] // no more rows than features
+    pub fn count_documents(&mut self, at: usize, documents: u32) {
+        let mut slot = self.slot(at);
+        slot.documents = documents;
+        if self.fits > 1 && slot.weight == 0 && documents >= MIN_DOCUMENTS {
+            self.make_room();
+            self.used.rows += 1;
+            slot.weight = self.used.rows as u32;
+        }
+        self.put_slot(at, slot);
+    }
+
+    /// Where the row of a feature is, if it has one.
+    const fn row(&self, slot: &Slot) -> Option<usize> {
+        if slot.weight == 0 || slot.weight as usize > self.used.rows {
+            return None;
+        }
+        Some(self.starts[4] + (slot.weight as usize - 1) * 4 * self.fits)
+    }
+
+    /// Appends the weights of a feature in all fits.
+    pub fn weights(&mut self, slot: &Slot, weights: &mut Vec<f32>) {
+        if self.fits == 1 {
+            weights.push(f32::from_bits(slot.weight));
+        } else if let Some(row) = self.row(slot) {
+            let bytes = self.pages.get(row, 4 * self.fits);
+            weights.extend(bytes.chunks_exact(4).map(LittleEndian::read_f32));
+        } else {
+            weights.extend(std::iter::repeat_n(0.0, self.fits));
+        }
+    }
+
+    /// Sets the weights of the feature in slot `at`, which has a row if there are several fits.
+    /// Returns whether they were others.
+    pub fn put_weights(&mut self, at: usize, weights: &[f32]) -> bool {
+        let own = self.starts[3] + at * SLOT + WEIGHT;
+        let place = if self.fits == 1 {
+            own
+        } else {
+            let slot = self.slot(at);
+            let Some(row) = self.row(&slot) else { return false };
+            row
+        };
+        let length = 4 * weights.len();
+        let old = self.pages.get(place, length).chunks_exact(4);
+        if old.zip(weights).all(|(old, new)| word(old, 0) == new.to_bits()) {
+            return false;
+        }
+        LittleEndian::write_f32_into(weights, self.pages.get_mut(place, length));
+        true
+    }
+
+    // Entries.
+
+    /// Entry number `number`, from 1, and the number of the next.
+    fn entry(&mut self, number: u32) -> Option<(Entry, u32)> {
+        if number == 0 || number as usize > self.used.entries {
+            return None;
+        }
+        Some(read_entry(self.pages.get(self.starts[5] + (number as usize - 1) * ENTRY, ENTRY)))
+    }
+
+    fn put_entry(&mut self, number: u32, entry: Entry, next: u32) {
+        let at = self.starts[5] + (number as usize - 1) * ENTRY;
+        write_entry(self.pages.get_mut(at, ENTRY), entry, next);
+    }
+
+    /// Calls `look` with each entry of a feature; at most once for each category.
+    pub fn entries(&mut self, slot: &Slot, mut look: impl FnMut(Entry)) {
+        let (mut own, mut next) = (slot.first, slot.next);
+        for _ in 0..self.categories {
+            if usize::from(own.category) < self.categories {
+                look(own);
+            }
+            let Some(following) = self.entry(next) else { break };
+            (own, next) = following;
+        }
+    }
+
+    /// Changes the entry that the feature in slot `at` has for a category. With `adds`, a feature
+    /// without such an entry gets one.
+    #[allow(clippy::cast_possible_truncation)] // tables of 32-bit numbers
+    pub fn change_entry(
+        &mut self,
+        at: usize,
+        category: u8,
+        adds: bool,
+        change: impl FnOnce(&mut Entry),
+    ) {
+        let mut slot = self.slot(at);
+        if slot.first.category == category || slot.first.category == NO_CATEGORY && adds {
+            slot.first.category = category;
+            change(&mut slot.first);
+            self.put_slot(at, slot);
+            return;
+        }
+        let mut number = slot.next;
+        for _ in 0..self.categories {
+            let Some((mut own, next)) = self.entry(number) else { break };
+            if own.category == category {
+                change(&mut own);
+                self.put_entry(number, own, next);
+                return;
+            }
+            number = next;
+        }
+        if adds {
+            self.make_room();
+            self.used.entries += 1;
+            let mut own = Entry { category, ..Entry::default() };
+            change(&mut own);
+            let number = self.used.entries as u32;
+            self.put_entry(number, own, slot.next);
+            self.put_slot(at, Slot { next: number, ..slot });
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_known_of_a_feature_is_kept_as_far_as_there_are_bytes() {
+        for categories in [2, 3] {
+            let mut tables = Tables::new(categories, Sizes::default());
+            let at = tables.insert(7, 255);
+            assert_eq!((tables.insert(7, 1), tables.find(7)), (at, Ok(at)));
+            tables.count_documents(at, u32::MAX);
+            for category in [1, 0] {
+                tables.change_entry(at, category, false, |_| panic!("there is none"));
+                tables.change_entry(at, category, true, |own| {
+                    (own.documents, own.tally) = (u32::MAX - u32::from(category), u32::MAX);
+                });
+            }
+            tables.change_entry(at, 0, true, |own| own.documents = 3);
+            let slot = tables.slot(at);
+            assert_eq!((slot.id, slot.documents, slot.pairs), (7, DOCUMENTS, 255));
+            let mut entries = Vec::new();
+            tables.entries(&slot, |own| entries.push(own));
+            let all = |category, documents| Entry { category, documents, tally: u32::MAX };
+            assert_eq!(entries, [all(1, DOCUMENTS), all(0, 3)]);
+            let fits = tables.fits();
+            let weights: Vec<f32> = [-0.5, 1.5, 2.5].into_iter().take(fits).collect();
+            assert!(tables.put_weights(at, &weights) && !tables.put_weights(at, &weights));
+            let (slot, mut read) = (tables.slot(at), Vec::new());
+            tables.weights(&slot, &mut read);
+            assert_eq!(read, weights);
+        }
+    }
+
+    #[test]
+    fn rare_features_have_no_row() {
+        let mut tables = Tables::new(3, Sizes::default());
+        let at = tables.insert(7, 2);
+        tables.count_documents(at, 1);
+        assert!(!tables.put_weights(at, &[1.0; 3]));
+        let (slot, mut weights) = (tables.slot(at), Vec::new());
+        tables.weights(&slot, &mut weights);
+        assert_eq!((weights, tables.used().rows), (vec![0.0; 3], 0));
+    }
+}

@@ -1,0 +1,361 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+//! What a chain does with its blocks: counts features, fits, scores what is held out.
+//!
+//! A round is one step of the communication-efficient dual coordinate ascent of Ma and others
+//! (2015): with K chains, each solves the problem in which its own changes count K times, so that
+//! all changes can be added up. In the fit that means scales times K, and inputs of the intercept
+//! times the root of K.
+
+use super::BlockError;
+use super::frame::{Frame, Kind, Numbered, number};
+use crate::learn::INTERCEPT;
+use dbacl_fit::{Course, Table, resume};
+use dbacl_numeric::elementary::{narrow, real};
+use dbacl_numeric::varint;
+use std::borrow::Cow;
+use std::ops::Range;
+use std::thread;
+
+/// Passes of a round over each block.
+const PASSES: u32 = 2;
+/// Fewer problems than this are not worth a thread.
+const FEWEST: usize = 4;
+
+/// The blocks of a chain, with the dual variables of a fit: by document, then problem.
+pub trait Share {
+    /// How many blocks there are.
+    fn blocks(&self) -> usize;
+
+    /// The bytes of a block.
+    fn block(&mut self, at: usize) -> Result<Vec<u8>, BlockError>;
+
+    /// The dual variables of a block, `length` numbers.
+    fn duals(&mut self, at: usize, length: usize) -> Result<Vec<f32>, BlockError>;
+
+    /// Keeps the dual variables of a block.
+    fn set_duals(&mut self, at: usize, duals: &[f32]) -> Result<(), BlockError>;
+}
+
+/// Where a fit of some problems has come to.
+#[derive(Debug, Clone, PartialEq)]
+pub struct State<'a> {
+    /// The problems.
+    pub problems: Range<usize>,
+    /// The scales of the features.
+    pub scales: Cow<'a, [f32]>,
+    /// The sums: by feature, then problem.
+    pub sums: Cow<'a, [f32]>,
+    /// The sums of the intercepts.
+    pub intercepts: Cow<'a, [f32]>,
+}
+
+/// What all chains are to do.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Task<'a> {
+    /// Count the documents that have each feature, of each of these labels or of all together.
+    Count(Range<usize>, bool),
+    /// Fit the blocks in turn.
+    Round {
+        /// Where to go on from.
+        state: State<'a>,
+        /// Whether nothing was fitted before.
+        is_first: bool,
+        /// Whether documents that are held out take part.
+        is_whole: bool,
+        /// What a document on the wrong side costs, by label.
+        costs: Cow<'a, [f32]>,
+    },
+    /// Score the documents that are held out.
+    Score(State<'a>),
+}
+
+/// What a chain answers.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Answer {
+    /// To [`Task::Count`]. By label: documents that are learned by the first fit, and that are held
+    /// out. Then by label or for all, and by feature: those of them that have it.
+    Counts(Vec<[u32; 2]>, Vec<[u32; 2]>),
+    /// To [`Task::Round`]: by how much the sums and those of the intercepts grow.
+    Changes(Vec<f32>, Vec<f32>),
+    /// To [`Task::Score`]: of each document words, label, known features; and its scores.
+    Scores(Vec<[u32; 3]>, Vec<f32>),
+}
+
+/// Does a task with the blocks of one of `frame.chains()` chains.
+pub fn work(frame: &Frame, task: &Task<'_>, share: &mut dyn Share) -> Result<Answer, BlockError> {
+    match task {
+        Task::Count(labels, is_together) => count(frame, labels, *is_together, share),
+        Task::Round { state, is_first, is_whole, costs } => {
+            fit(frame, state, (*is_first, *is_whole), costs, share)
+        }
+        Task::Score(state) => score(frame, state, share),
+    }
+}
+
+fn count(
+    frame: &Frame,
+    labels: &Range<usize>,
+    is_together: bool,
+    share: &mut dyn Share,
+) -> Result<Answer, BlockError> {
+    let width = frame.features.len();
+    let mut documents = vec![[0u32; 2]; labels.len()];
+    let mut with = vec![[0u32; 2]; width * if is_together { 1 } else { labels.len() }];
+    for at in 0..share.blocks() {
+        let data = Numbered::read(frame, &[], &share.block(at)?)?;
+        let rows = data.kinds.iter().zip(&data.labels).zip(&data.has_features);
+        for (at, ((&kind, &label), &has_features)) in (0u32..).zip(rows) {
+            let is_original = matches!(kind, Kind::Learned | Kind::HeldOut) && has_features;
+            let own = (label as usize).checked_sub(labels.start).filter(|&at| at < labels.len());
+            let Some(own) = own.filter(|_| is_original) else { continue };
+            let side = usize::from(kind.is_held_out());
+            documents[own][side] += 1;
+            let first = if is_together { 0 } else { own * width };
+            for &column in data.documents.member(at).columns {
+                with[first + column as usize][side] += 1;
+            }
+        }
+    }
+    Ok(Answer::Counts(documents, with))
+}
+
+/// The table of some of the problems of a state. Scales are multiplied by `chains`, and sums
+/// divided by it, so that weights are the same.
+fn table(state: &State<'_>, own: &Range<usize>, chains: f64) -> Table<f32> {
+    let (width, first) = (state.problems.len(), state.problems.start);
+    let scales: Vec<f32> =
+        state.scales.iter().map(|&scale| narrow(f64::from(scale) * chains)).collect();
+    let small = |at: usize| u32::try_from(first + at).unwrap_or(u32::MAX);
+    let intercept = narrow(f64::from(INTERCEPT) * chains.sqrt());
+    let mut table = Table::new(small(own.start)..small(own.end), &scales, intercept);
+    let part = |sum: &f32, by: f64| narrow(f64::from(*sum) / by);
+    for (column, row) in (0u32..).zip(state.sums.chunks_exact(width.max(1))) {
+        for (sum, start) in table.sums(column).iter_mut().zip(&row[own.clone()]) {
+            *sum = part(start, chains);
+        }
+    }
+    for (sum, start) in table.intercept().iter_mut().zip(&state.intercepts[own.clone()]) {
+        *sum = part(start, chains.sqrt());
+    }
+    table
+}
+
+/// Problems that are fitted by a thread each, as places among those of a state.
+fn ranges(problems: usize) -> Vec<Range<usize>> {
+    let threads = thread::available_parallelism().map_or(1, usize::from);
+    let width = problems.div_ceil(threads.min(problems / FEWEST).max(1)).max(1);
+    (0..problems).step_by(width).map(|at| at..(at + width).min(problems)).collect()
+}
+
+fn fit(
+    frame: &Frame,
+    state: &State<'_>,
+    (is_first, is_whole): (bool, bool),
+    costs: &[f32],
+    share: &mut dyn Share,
+) -> Result<Answer, BlockError> {
+    let (chains, width) = (real(frame.chains()), state.problems.len());
+    let ranges = ranges(width);
+    let mut tables: Vec<Table<f32>> = ranges.iter().map(|own| table(state, own, chains)).collect();
+    for at in 0..share.blocks() {
+        let data = Numbered::read(frame, costs, &share.block(at)?)?;
+        let length = data.documents.len() * width;
+        let mut duals = if is_first { vec![0.0; length] } else { share.duals(at, length)? };
+        let part = data.part(is_whole);
+        // Duals stand by document; each thread has those of its problems.
+        let go = |table: &mut Table<f32>, own: &Range<usize>| {
+            let mut mine: Vec<f32> =
+                duals.chunks_exact(width).flat_map(|row| &row[own.clone()]).copied().collect();
+            let course = Course { part: &part, cost: 1.0, passes: PASSES };
+            resume(table, &data.documents, &course, &mut mine, &mut |_| true);
+            mine
+        };
+        let found: Vec<Vec<f32>> = thread::scope(|scope| {
+            let go = &go;
+            let threads: Vec<_> = tables
+                .iter_mut()
+                .zip(&ranges)
+                .map(|(table, own)| scope.spawn(move || go(table, own)))
+                .collect();
+            let join = |thread: thread::ScopedJoinHandle<'_, Vec<f32>>| {
+                thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+            };
+            threads.into_iter().map(join).collect()
+        });
+        for (own, found) in ranges.iter().zip(found) {
+            let rows = duals.chunks_exact_mut(width).zip(found.chunks_exact(own.len()));
+            rows.for_each(|(row, found)| row[own.clone()].copy_from_slice(found));
+        }
+        share.set_duals(at, &duals)?;
+    }
+    let mut sums = vec![0.0f32; state.sums.len()];
+    let mut intercepts = vec![0.0f32; width];
+    let change = |end: f32, start: f32, by: f64| narrow(f64::from(end) - f64::from(start) / by);
+    for (table, own) in tables.iter_mut().zip(&ranges) {
+        let rows = sums.chunks_exact_mut(width).zip(state.sums.chunks_exact(width));
+        for (column, (out, start)) in (0u32..).zip(rows) {
+            let each = out[own.clone()].iter_mut().zip(table.sums(column)).zip(&start[own.clone()]);
+            each.for_each(|((out, end), start)| *out = change(*end, *start, chains));
+        }
+        let root = chains.sqrt();
+        let starts = &state.intercepts[own.clone()];
+        let each = intercepts[own.clone()].iter_mut().zip(table.intercept()).zip(starts);
+        each.for_each(|((out, end), start)| {
+            *out = narrow(f64::from(change(*end, *start, root)) / root);
+        });
+    }
+    Ok(Answer::Changes(sums, intercepts))
+}
+
+fn score(frame: &Frame, state: &State<'_>, share: &mut dyn Share) -> Result<Answer, BlockError> {
+    let width = state.problems.len();
+    let table = table(state, &(0..width), 1.0);
+    let (mut heads, mut scores, mut margins) = (Vec::new(), Vec::new(), vec![0.0; width]);
+    for at in 0..share.blocks() {
+        let data = Numbered::read(frame, &[], &share.block(at)?)?;
+        for (at, (&kind, &label)) in (0u32..).zip(data.kinds.iter().zip(&data.labels)) {
+            let words = match kind {
+                Kind::HeldOut => 0,
+                Kind::Cut(words) => u32::try_from(words).unwrap_or(u32::MAX),
+                _ => continue,
+            };
+            let member = data.documents.member(at);
+            let known = member.columns.iter().filter(|&&it| state.scales[it as usize] > 0.0);
+            heads.push([words, label, u32::try_from(known.count()).unwrap_or(u32::MAX)]);
+            table.margins(&member, &mut margins);
+            scores.extend(margins.iter().map(|&margin| narrow(margin)));
+        }
+    }
+    Ok(Answer::Scores(heads, scores))
+}
+
+fn put_floats(out: &mut Vec<u8>, numbers: &[f32]) {
+    varint::append(out, numbers.len() as u64);
+    out.extend(numbers.iter().flat_map(|number| number.to_le_bytes()));
+}
+
+fn floats(bytes: &mut &[u8]) -> Result<Vec<f32>, BlockError> {
+    Ok(words(bytes)?.into_iter().map(f32::from_bits).collect())
+}
+
+fn put_words<const N: usize>(out: &mut Vec<u8>, rows: &[[u32; N]]) {
+    varint::append(out, (rows.len() * N) as u64);
+    out.extend(rows.as_flattened().iter().flat_map(|number| number.to_le_bytes()));
+}
+
+fn words(bytes: &mut &[u8]) -> Result<Vec<u32>, BlockError> {
+    let length = usize::try_from(number(bytes)?).ok().and_then(|length| length.checked_mul(4));
+    let split = length.and_then(|length| bytes.split_at_checked(length));
+    let (own, rest) = split.ok_or(BlockError::Damaged)?;
+    *bytes = rest;
+    Ok(own.as_chunks::<4>().0.iter().map(|&word| u32::from_le_bytes(word)).collect())
+}
+
+fn rows<const N: usize>(bytes: &mut &[u8]) -> Result<Vec<[u32; N]>, BlockError> {
+    Ok(words(bytes)?.as_chunks::<N>().0.to_vec())
+}
+
+impl State<'_> {
+    fn put(&self, out: &mut Vec<u8>) {
+        let Range { start, end } = self.problems;
+        [start, end].into_iter().for_each(|number| varint::append(out, number as u64));
+        [&self.scales, &self.sums, &self.intercepts].into_iter().for_each(|it| put_floats(out, it));
+    }
+
+    fn take(frame: &Frame, bytes: &mut &[u8]) -> Result<State<'static>, BlockError> {
+        let problems = place(bytes)?..place(bytes)?;
+        let [scales, sums, intercepts] =
+            [floats(bytes)?, floats(bytes)?, floats(bytes)?].map(Cow::Owned);
+        let state = State { problems, scales, sums, intercepts };
+        let (width, features) = (state.problems.len(), frame.features.len());
+        let fits = state.problems.end <= frame.problems()
+            && state.scales.len() == features
+            && state.intercepts.len() == width
+            && state.sums.len() == features * width;
+        if fits && width > 0 { Ok(state) } else { Err(BlockError::Damaged) }
+    }
+}
+
+fn place(bytes: &mut &[u8]) -> Result<usize, BlockError> {
+    usize::try_from(number(bytes)?).map_err(|_| BlockError::Damaged)
+}
+
+impl Task<'_> {
+    /// The task as bytes.
+    pub fn to_bytes(&self) -> Vec<u8> {
+        let mut out = Vec::new();
+        match self {
+            Self::Count(labels, is_together) => {
+                let numbers = [0, labels.start as u64, labels.end as u64, u64::from(*is_together)];
+                numbers.into_iter().for_each(|number| varint::append(&mut out, number));
+            }
+            Self::Round { state, is_first, is_whole, costs } => {
+                out.extend([1, u8::from(*is_first), u8::from(*is_whole)]);
+                put_floats(&mut out, costs);
+                state.put(&mut out);
+            }
+            Self::Score(state) => {
+                out.push(2);
+                state.put(&mut out);
+            }
+        }
+        out
+    }
+
+    /// The task of these bytes, which fits `frame`.
+    pub fn from_bytes(frame: &Frame, mut bytes: &[u8]) -> Result<Task<'static>, BlockError> {
+        let rest = &mut bytes;
+        match number(rest)? {
+            0 => {
+                let labels = place(rest)?..place(rest)?;
+                let fits = labels.start <= labels.end && labels.end <= frame.labels;
+                let is_together = number(rest)? == 1;
+                if fits { Ok(Task::Count(labels, is_together)) } else { Err(BlockError::Damaged) }
+            }
+            1 => {
+                let (is_first, is_whole) = (number(rest)? == 1, number(rest)? == 1);
+                let costs = Cow::Owned(floats(rest)?);
+                let state = State::take(frame, rest)?;
+                Ok(Task::Round { state, is_first, is_whole, costs })
+            }
+            2 => Ok(Task::Score(State::take(frame, rest)?)),
+            _ => Err(BlockError::Damaged),
+        }
+    }
+}
+
+impl Answer {
+    /// The answer as bytes.
+    pub fn to_bytes(&self) -> Vec<u8> {
+        let mut out = Vec::new();
+        match self {
+            Self::Counts(documents, with) => {
+                out.push(0);
+                put_words(&mut out, documents);
+                put_words(&mut out, with);
+            }
+            Self::Changes(sums, intercepts) => {
+                out.push(1);
+                put_floats(&mut out, sums);
+                put_floats(&mut out, intercepts);
+            }
+            Self::Scores(heads, scores) => {
+                out.push(2);
+                put_words(&mut out, heads);
+                put_floats(&mut out, scores);
+            }
+        }
+        out
+    }
+
+    /// The answer of these bytes.
+    pub fn from_bytes(mut bytes: &[u8]) -> Result<Self, BlockError> {
+        let rest = &mut bytes;
+        match number(rest)? {
+            0 => Ok(Self::Counts(rows(rest)?, rows(rest)?)),
+            1 => Ok(Self::Changes(floats(rest)?, floats(rest)?)),
+            2 => Ok(Self::Scores(rows(rest)?, floats(rest)?)),
+            _ => Err(BlockError::Damaged),
+        }
+    }
+}

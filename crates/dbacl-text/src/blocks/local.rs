@@ -1,0 +1,491 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+//! Blocks on one machine: texts and numbered documents lie in files, and one block after the other
+//! is in memory.
+
+use super::chain::{Answer, Share, Task, work};
+use super::frame::{Frame, Numberer, Tally, place};
+use super::leader::{Chains, Leader};
+use super::{BlockError, BlockFit, BlockPlan};
+use crate::features::TextReader;
+use crate::recipe::Recipe;
+use crate::train::{TrainError, Trained, Trainer, Watch};
+use dbacl_numeric::varint;
+use std::collections::BTreeMap;
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, BufRead, BufReader, BufWriter, Read, Seek, Write};
+use std::os::unix::fs::{FileExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::Ordering;
+
+/// Bytes of a block that wait in memory until they are written together.
+const WAITING: usize = 1 << 14;
+/// Bytes that the program and small things need.
+const ROOM: u64 = 24 << 20;
+/// Bytes for each feature that takes part, whatever the number of labels is: the tally, which has
+/// seen more than twice as many; then counts, contrasts and scales.
+const PER_FEATURE: u64 = 112;
+/// Bytes for each feature and label that is worked on: the sums before and after a round, those of
+/// a chain, and its changes.
+const PER_CELL: u64 = 16;
+
+/// The bytes of memory that a fit needs which works on one label at a time.
+const fn needed(features: usize) -> u64 {
+    ROOM + (PER_FEATURE + PER_CELL) * features as u64
+}
+
+/// A file in `folder` that nobody else sees, and that vanishes when it is closed.
+pub fn vanishing(folder: &Path) -> io::Result<File> {
+    let mut options = OpenOptions::new();
+    options.read(true).write(true).create_new(true).mode(0o600);
+    for number in 0u32.. {
+        let path = folder.join(format!(".dbacl-text-{}-{number}", std::process::id()));
+        match options.open(&path) {
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+            Err(error) => return Err(error),
+            Ok(file) => return fs::remove_file(&path).map(|()| file),
+        }
+    }
+    Err(io::ErrorKind::AlreadyExists.into())
+}
+
+/// Gathers documents in a file, and trains a model on them with little memory. The same documents
+/// in the same order, options and size of a block make the same model, to the byte, whatever the
+/// memory is.
+pub struct BlockTrainer {
+    recipe: Recipe,
+    block: u64,
+    memory: Option<u64>,
+    folder: PathBuf,
+    /// All documents, while they fit into one block.
+    whole: Option<Trainer>,
+    texts: BufWriter<File>,
+    /// Numbers of labels in the order in which they came, with their documents.
+    labels: BTreeMap<String, (u64, u64)>,
+    documents: u64,
+}
+
+impl BlockTrainer {
+    /// A trainer without documents; `memory` is about how many bytes it may use. Temporary files
+    /// lie in `folder`: the texts, and what is made of them.
+    ///
+    /// # Errors
+    /// A recipe that does not suit blocks, and a file that cannot be made.
+    pub fn new(
+        recipe: &Recipe,
+        memory: Option<u64>,
+        folder: &Path,
+        warn: &mut dyn FnMut(String),
+    ) -> Result<Self, BlockError> {
+        let block = BlockPlan::new(recipe, 2, warn)?.block();
+        let whole = Recipe { in_blocks: None, ..recipe.clone() };
+        let folder = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
+        Ok(Self {
+            recipe: recipe.clone(),
+            block,
+            memory,
+            folder: folder.to_path_buf(),
+            whole: Some(Trainer::of_recipe(&whole, &mut |_| {})?),
+            texts: BufWriter::with_capacity(1 << 16, vanishing(folder)?),
+            labels: BTreeMap::new(),
+            documents: 0,
+        })
+    }
+
+    /// Takes a document.
+    ///
+    /// # Errors
+    /// Those of the temporary file.
+    pub fn add(&mut self, label: &str, text: &[u8]) -> Result<(), BlockError> {
+        self.documents += 1;
+        self.whole = self.whole.take().filter(|_| self.documents <= self.block);
+        if let Some(whole) = &mut self.whole {
+            whole.add(label, text);
+        }
+        let next = self.labels.len() as u64;
+        let number = if let Some((number, documents)) = self.labels.get_mut(label) {
+            *documents += 1;
+            *number
+        } else {
+            self.labels.insert(label.to_owned(), (next, 1));
+            next
+        };
+        let mut head = Vec::new();
+        varint::append(&mut head, number);
+        varint::append(&mut head, text.len() as u64);
+        self.texts.write_all(&head)?;
+        self.texts.write_all(text)?;
+        Ok(())
+    }
+
+    /// Trains the model.
+    ///
+    /// # Errors
+    /// Those of [`Trainer::train_watched`], and those of temporary files.
+    pub fn train(self, watch: &Watch<'_>) -> Result<Trained, TrainError> {
+        if let Some(whole) = &self.whole {
+            return whole.train_watched(whole.recipe(), &[], watch);
+        }
+        let labels: Vec<(String, u64)> =
+            self.labels.iter().map(|(label, &(_, documents))| (label.clone(), documents)).collect();
+        if let [(label, _)] = labels.as_slice() {
+            return Err(TrainError::OneLabel { label: label.clone() });
+        }
+        let plan = BlockPlan::new(&self.recipe, labels.len(), &mut |_| {})?;
+        let fit = self.fit(&plan, watch);
+        plan.trained(fit, &labels)
+    }
+
+    fn fit(self, plan: &BlockPlan, watch: &Watch<'_>) -> Result<BlockFit, BlockError> {
+        let Self { memory, folder, texts, labels, documents, .. } = self;
+        let mut file = texts.into_inner().map_err(io::IntoInnerError::into_error)?;
+        let is_going = |share: f64| {
+            if let Some(told) = watch.progress {
+                told(share);
+            }
+            !watch.stop.is_some_and(|stop| stop.load(Ordering::Relaxed))
+        };
+        let (mut tally, mut reader) = (Tally::default(), TextReader::new(&plan.layout));
+        each_text(&mut file, documents, &mut |number, _, text| {
+            tally.add(reader.read(text), text);
+            if (number + 1).is_multiple_of(plan.block) {
+                tally.end_segment(plan.features);
+                return if is_going(0.0) { Ok(()) } else { Err(BlockError::Stopped) };
+            }
+            Ok(())
+        })?;
+        let frame = plan.framed(&tally);
+        drop(tally);
+        let mut places = vec![0; labels.len()];
+        for (place, &(number, _)) in (0u32..).zip(labels.values()) {
+            places[usize::try_from(number).unwrap_or(0)] = place;
+        }
+        let mut chains = LocalChains::new(&frame, vanishing(&folder)?, vanishing(&folder)?);
+        let mut numberer = Numberer::new(&frame, &plan.layout);
+        each_text(&mut file, documents, &mut |number, label, text| {
+            let label = *places.get(label).ok_or(BlockError::Damaged)?;
+            chains.append(number, |out| numberer.append(number, label, text, out))
+        })?;
+        drop((file, numberer));
+        let at_a_time = chains.labels_at_a_time(memory)?;
+        chains.flush()?;
+        let (chains, file) = (&mut chains, &mut || vanishing(&folder));
+        let go_on = &|share: f64| is_going(0.2 + 0.8 * share);
+        Leader { plan, frame: &frame, chains, at_a_time, file, go_on }.fit()
+    }
+}
+
+/// Hands all texts of a file to `take`, with their numbers and those of their labels.
+fn each_text(
+    file: &mut File,
+    documents: u64,
+    take: &mut dyn FnMut(u64, usize, &[u8]) -> Result<(), BlockError>,
+) -> Result<(), BlockError> {
+    file.rewind()?;
+    let mut texts = BufReader::with_capacity(1 << 16, file);
+    let mut text = Vec::new();
+    for document in 0..documents {
+        let mut number = || -> Result<usize, BlockError> {
+            usize::try_from(read_varint(&mut texts)?).map_err(|_| BlockError::Damaged)
+        };
+        let (label, length) = (number()?, number()?);
+        text.resize(length, 0);
+        texts.read_exact(&mut text)?;
+        take(document, label, &text)?;
+    }
+    Ok(())
+}
+
+fn read_varint(input: &mut impl BufRead) -> io::Result<u64> {
+    let (mut number, mut shift) = (0u64, 0);
+    loop {
+        let mut byte = [0];
+        input.read_exact(&mut byte)?;
+        number |= u64::from(byte[0] & 0x7f) << shift;
+        shift += 7;
+        if byte[0] & 0x80 == 0 || shift > 63 {
+            return Ok(number);
+        }
+    }
+}
+
+/// Where the bytes of a block are, and what waits to be written.
+#[derive(Debug, Clone, Default)]
+struct Place {
+    /// Offsets and lengths in the file.
+    parts: Vec<(u64, usize)>,
+    waiting: Vec<u8>,
+    /// Where its dual variables begin.
+    duals: u64,
+}
+
+/// Chains whose documents lie in a file.
+struct LocalChains<'a> {
+    frame: &'a Frame,
+    /// By chain, then block.
+    chains: Vec<Vec<Place>>,
+    file: File,
+    end: u64,
+    duals: File,
+}
+
+impl<'a> LocalChains<'a> {
+    fn new(frame: &'a Frame, file: File, duals: File) -> Self {
+        Self { frame, chains: vec![Vec::new(); frame.chains()], file, end: 0, duals }
+    }
+
+    /// Has `put` append a document to its block.
+    fn append(&mut self, number: u64, put: impl FnOnce(&mut Vec<u8>)) -> Result<(), BlockError> {
+        let (chain, block) = place(number, self.frame.documents, self.frame.block);
+        let at = |number: u64| usize::try_from(number).unwrap_or(usize::MAX);
+        let chain = &mut self.chains[at(chain)];
+        if chain.len() <= at(block) {
+            chain.resize(at(block) + 1, Place::default());
+        }
+        let own = &mut chain[at(block)];
+        put(&mut own.waiting);
+        if own.waiting.len() >= WAITING {
+            write(&self.file, &mut self.end, own)?;
+        }
+        Ok(())
+    }
+
+    /// Writes all that waits.
+    fn flush(&mut self) -> Result<(), BlockError> {
+        for own in self.chains.iter_mut().flatten() {
+            write(&self.file, &mut self.end, own)?;
+            own.waiting = Vec::new();
+        }
+        Ok(())
+    }
+
+    /// How many labels can be fitted at a time with about `memory` bytes.
+    fn labels_at_a_time(&self, memory: Option<u64>) -> Result<usize, BlockError> {
+        let features = self.frame.features.len();
+        let length = |place: &Place| {
+            place.waiting.len() as u64 + place.parts.iter().map(|part| part.1 as u64).sum::<u64>()
+        };
+        let block = self.chains.iter().flatten().map(length).max().unwrap_or(0);
+        // A number takes at least one byte in the file, and four in memory.
+        let needed = needed(features) + 6 * block;
+        match memory {
+            None => Ok(self.frame.labels),
+            Some(memory) if memory < needed => Err(BlockError::Memory { needed, features }),
+            Some(memory) => {
+                let more = (memory - needed) / (PER_CELL * features.max(1) as u64);
+                let all = self.frame.labels;
+                Ok(usize::try_from(more).unwrap_or(usize::MAX).saturating_add(1).min(all))
+            }
+        }
+    }
+}
+
+/// Writes what waits of a block to the end of the file.
+fn write(file: &File, end: &mut u64, place: &mut Place) -> Result<(), BlockError> {
+    file.write_all_at(&place.waiting, *end)?;
+    place.parts.push((*end, place.waiting.len()));
+    *end += place.waiting.len() as u64;
+    place.waiting.clear();
+    Ok(())
+}
+
+impl Chains for LocalChains<'_> {
+    fn each(
+        &mut self,
+        task: &Task<'_>,
+        take: &mut dyn FnMut(Answer) -> Result<(), BlockError>,
+    ) -> Result<(), BlockError> {
+        let Self { frame, file, chains, duals, .. } = self;
+        let mut end = 0;
+        for chain in chains {
+            let mut share = LocalShare { file, duals, chain, end: &mut end };
+            take(work(frame, task, &mut share)?)?;
+        }
+        Ok(())
+    }
+}
+
+struct LocalShare<'a> {
+    file: &'a File,
+    duals: &'a File,
+    chain: &'a mut [Place],
+    /// Where the dual variables of the next block begin.
+    end: &'a mut u64,
+}
+
+impl Share for LocalShare<'_> {
+    fn blocks(&self) -> usize {
+        self.chain.len()
+    }
+
+    fn block(&mut self, at: usize) -> Result<Vec<u8>, BlockError> {
+        let parts = &self.chain[at].parts;
+        let mut bytes = vec![0; parts.iter().map(|part| part.1).sum()];
+        let mut rest = bytes.as_mut_slice();
+        for &(offset, length) in parts {
+            let (part, others) = rest.split_at_mut(length);
+            self.file.read_exact_at(part, offset)?;
+            rest = others;
+        }
+        Ok(bytes)
+    }
+
+    fn duals(&mut self, at: usize, length: usize) -> Result<Vec<f32>, BlockError> {
+        let mut bytes = vec![0; 4 * length];
+        self.duals.read_exact_at(&mut bytes, self.chain[at].duals)?;
+        Ok(bytes.as_chunks::<4>().0.iter().map(|&dual| f32::from_le_bytes(dual)).collect())
+    }
+
+    fn set_duals(&mut self, at: usize, duals: &[f32]) -> Result<(), BlockError> {
+        let bytes: Vec<u8> = duals.iter().flat_map(|dual| dual.to_le_bytes()).collect();
+        self.chain[at].duals = *self.end;
+        self.duals.write_all_at(&bytes, *self.end)?;
+        *self.end += bytes.len() as u64;
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::TextModel;
+    use crate::recipe::{InBlocks, Preset};
+
+    const TOPICS: [&str; 3] = ["whale ship sea", "nation war army", "star planet sky"];
+
+    /// Document `number` of a label: words of its topic, some of all, some noise.
+    fn text(label: usize, number: usize) -> String {
+        let words: Vec<&str> = TOPICS[label].split(' ').collect();
+        let other: Vec<&str> = TOPICS[(label + number) % 3].split(' ').collect();
+        let own = |at: usize| words[(number + at) % 3];
+        format!("{} {} the {} a word{} of", own(0), own(number / 3), other[number % 3], number % 50)
+    }
+
+    fn recipe(labels: usize, block: u64) -> (Recipe, Vec<(String, String)>) {
+        let in_blocks = Some(InBlocks { block, features: 1 << 12 });
+        // Sorted by label, as folders are.
+        let documents = (0..labels).flat_map(|label| {
+            (0..150).map(move |number| (format!("label {label}"), text(label, number)))
+        });
+        (Recipe { in_blocks, ..Recipe::default() }, documents.collect())
+    }
+
+    fn trained(recipe: &Recipe, memory: Option<u64>, documents: &[(String, String)]) -> Trained {
+        let folder = std::env::temp_dir();
+        let mut trainer = BlockTrainer::new(recipe, memory, &folder, &mut |_| {}).unwrap();
+        for (label, text) in documents {
+            trainer.add(label, text.as_bytes()).unwrap();
+        }
+        trainer.train(&Watch::default()).unwrap()
+    }
+
+    /// The model of all documents at once.
+    fn whole(recipe: &Recipe, documents: &[(String, String)]) -> TextModel {
+        let whole = Recipe { in_blocks: None, ..recipe.clone() };
+        let mut whole = Trainer::of_recipe(&whole, &mut |_| {}).unwrap();
+        documents.iter().for_each(|(label, text)| whole.add(label, text.as_bytes()));
+        whole.train().unwrap().model
+    }
+
+    fn right(model: &TextModel, documents: &[(String, String)]) -> usize {
+        let mut predictor = model.predictor();
+        let is_right = |(label, text): &&(String, String)| {
+            model.labels()[predictor.predict(text.as_bytes()).best()] == *label
+        };
+        documents.iter().filter(is_right).count()
+    }
+
+    #[test]
+    fn one_block_makes_the_model_of_all_documents() {
+        let (recipe, documents) = recipe(3, 450);
+        let found = trained(&recipe, None, &documents).model.to_bytes();
+        assert_eq!(found, whole(&recipe, &documents).to_bytes());
+    }
+
+    #[test]
+    fn memory_plays_no_part_and_blocks_judge_about_as_well() {
+        let both = Some(Preset::Both);
+        for (labels, preset, for_f1) in
+            [(2, both, true), (3, Some(Preset::Chars), false), (3, None, false)]
+        {
+            let (recipe, mut documents) = recipe(labels, 40);
+            // Some documents have no features.
+            documents.extend((0..40).map(|_| ("label 0".to_owned(), "!".to_owned())));
+            let recipe = Recipe { preset, for_f1, balance: Some(0.5), ..recipe };
+            let free = trained(&recipe, None, &documents);
+            let tight = trained(&recipe, Some(needed(1 << 12) + (1 << 20)), &documents);
+            assert_eq!(free.model.to_bytes(), tight.model.to_bytes());
+            let again = TextModel::from_bytes(free.model.to_bytes()).unwrap();
+            let at_once = whole(&recipe, &documents);
+            let [in_blocks, at_once] = [&again, &at_once].map(|model| right(model, &documents));
+            assert!(in_blocks + 12 > at_once, "{labels}: {in_blocks} {at_once}");
+            assert!(at_once * 10 > documents.len() * 9 && free.judged >= 16, "{at_once}");
+        }
+    }
+
+    #[test]
+    fn other_machines_make_the_same_model() {
+        let (recipe, mut documents) = recipe(3, 20);
+        documents.push(("label 2".to_owned(), String::new()));
+        let recipe = Recipe { preset: Some(Preset::Both), ..recipe };
+        let here = trained(&recipe, None, &documents);
+        let plan = BlockPlan::new(&recipe, 3, &mut |_| {}).unwrap();
+        let segments = documents.chunks(20);
+        let tally = |own: &[(String, String)]| plan.tally(own.iter().map(|(_, it)| it.as_bytes()));
+        let frame = plan.frame(segments.map(tally)).unwrap();
+        let mut rows = vec![Vec::new(); frame.chains()];
+        for (number, (label, text)) in documents.iter().enumerate() {
+            let label = u32::from(label.as_bytes()[6] - b'0');
+            let (chain, _) = place(number as u64, frame.documents, 20);
+            rows[usize::try_from(chain).unwrap()].push((number as u64, label, text.as_bytes()));
+        }
+        // Everything goes there and back as bytes.
+        let chains = rows.into_iter().map(|rows| (plan.numbered(&frame, rows), Vec::new()));
+        let mut chains: Vec<(Vec<Vec<u8>>, Vec<u8>)> = chains.collect();
+        let bytes = frame.to_bytes();
+        let mut ask = |task: &[u8], take: &mut dyn FnMut(&[u8]) -> Result<(), BlockError>| {
+            let each = chains.iter_mut();
+            each.map(|(blocks, duals)| BlockPlan::work(&bytes, task, blocks, duals))
+                .try_for_each(|answer| take(&answer?))
+        };
+        let frame = Frame::from_bytes(&bytes).unwrap();
+        let labels: Vec<(String, u64)> =
+            (0..3).map(|label| (format!("label {label}"), 150 + label / 2)).collect();
+        let found = plan.train(&frame, &labels, &mut ask, &std::env::temp_dir()).unwrap();
+        assert_eq!(found.model.to_bytes(), here.model.to_bytes());
+        for task in [&[][..], &[9], &[1, 0, 0, 0, 0]] {
+            assert!(BlockPlan::work(&bytes, task, &[], &mut Vec::new()).is_err(), "{task:?}");
+        }
+    }
+
+    #[test]
+    fn what_cannot_be_trained_is_told() {
+        let error = |recipe: &Recipe, memory, documents: &[(&str, &str)]| {
+            let folder = std::env::temp_dir();
+            let trainer = BlockTrainer::new(recipe, memory, &folder, &mut |_| {});
+            let mut trainer = match trainer {
+                Ok(trainer) => trainer,
+                Err(error) => return error.to_string(),
+            };
+            for (label, text) in documents {
+                trainer.add(label, text.as_bytes()).unwrap();
+            }
+            trainer.train(&Watch::default()).unwrap_err().to_string()
+        };
+        let recipe = |block| Recipe {
+            in_blocks: Some(InBlocks { block, features: 1 << 12 }),
+            ..Recipe::default()
+        };
+        let chosen = Recipe { choose: true, ..recipe(2) };
+        assert!(error(&chosen, None, &[]).starts_with("settings cannot be chosen in blocks"));
+        assert_eq!(error(&recipe(2), None, &[]), "there are no documents");
+        let alike = [("a", "x y"), ("a", "y"), ("a", "z")];
+        let expected = "all documents have the label a: two labels or more are needed";
+        assert_eq!(error(&recipe(2), None, &alike), expected);
+        let silent = [("a", "x y"), ("a", "y"), ("b", "...")];
+        let expected = "the documents of the label b have no words that could be learned";
+        assert_eq!(error(&recipe(2), None, &silent), expected);
+        let both = [("a", "x y"), ("a", "y"), ("b", "z")];
+        let found = error(&recipe(2), Some(1000), &both);
+        assert!(found.starts_with("4 words and runs of words need a memory of 25 MiB"), "{found}");
+    }
+}

@@ -1,0 +1,689 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+//! The table of a model: a row of weights for each feature, and how scores become probabilities.
+//!
+//! ```text
+//! s_k = sum over blocks b of v_b / sqrt(u_b) * sum of w_tk over its known features + bias_k
+//! p_k = (n softmax_k(a s) + h prior_k) / (n + h)        n known features
+//! ```
+//!
+//! A row has a weight for each problem, or, where there are many, only those that matter: the
+//! median of a row is taken from all its weights, which changes no probability, and small ones are
+//! left out. Weights are whole numbers of 16 or 8 bits times a step a problem.
+
+use crate::features::{Features, Runs};
+use crate::index::Index;
+use dbacl_fit::{Calibration, input};
+use dbacl_numeric::elementary::{exp, log};
+use dbacl_numeric::varint;
+
+/// The first byte of a table: the version of its form.
+const VERSION: u8 = 1;
+/// Problems up to which rows have a weight for each.
+const FULL: usize = 8;
+/// Labels of a model, at most.
+const LABELS: usize = 1 << 16;
+/// The share of all squared importance that a model may lose to be small, where nothing else is
+/// said.
+pub const LOSS: f64 = 0.002;
+
+/// What a label is of a text.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Labelling {
+    /// A text has one label: probabilities add up to 1.
+    One,
+    /// A text has any number of labels, each with a probability of its own.
+    Several,
+}
+
+/// A block of features.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct BlockKind {
+    /// `None` for words.
+    pub runs: Option<Runs>,
+    /// Characters of the shortest and the longest run.
+    pub lengths: [usize; 2],
+    /// The weight v.
+    pub weight: f32,
+}
+
+/// How scores become probabilities and labels.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Scale {
+    /// Slope and prior.
+    pub calibration: Calibration,
+    /// Share of each label in the documents that were learned.
+    pub priors: Vec<f64>,
+    /// The label is the one with the highest `ln p - shift ln prior`.
+    pub shift: f64,
+    /// With several labels, the probability from which a text has each label.
+    pub thresholds: Vec<f32>,
+}
+
+/// See the [module](self).
+#[derive(Debug, Clone, PartialEq)]
+pub struct Table {
+    /// What labels are.
+    pub labelling: Labelling,
+    /// The blocks.
+    pub blocks: Vec<BlockKind>,
+    /// How scores become probabilities.
+    pub scale: Scale,
+    intercepts: Vec<f32>,
+    steps: Vec<f32>,
+    bits: u8,
+    rows: Rows,
+    index: Lookup,
+}
+
+/// An index that is as good as the rows that it was made of.
+#[derive(Debug, Clone)]
+struct Lookup(Index);
+
+impl PartialEq for Lookup {
+    fn eq(&self, _: &Self) -> bool {
+        true
+    }
+}
+
+/// Weights by feature.
+#[derive(Debug, Clone, Default, PartialEq)]
+struct Rows {
+    /// Rising.
+    features: Vec<u32>,
+    /// 16 times the logarithm to base 2 of the root of scale and documents of each feature.
+    importances: Vec<u8>,
+    /// Where each row ends; empty if each has all problems.
+    ends: Vec<u32>,
+    /// The problems of the weights; empty if each row has all.
+    problems: Vec<u16>,
+    values: Vec<i16>,
+}
+
+/// A fit, to be made a table.
+pub struct Fitted<'a> {
+    /// Number of problems: one for two labels, else as many as labels.
+    pub problems: usize,
+    /// The features, rising.
+    pub features: &'a [u32],
+    /// Writes the weights of a feature.
+    pub weights: &'a dyn Fn(usize, &mut [f32]),
+    /// Root of scale and documents of a feature.
+    pub importance: &'a dyn Fn(usize) -> f64,
+    /// What is added to all scores.
+    pub intercepts: Vec<f32>,
+}
+
+impl Table {
+    /// The table of a fit, without what matters least: at most the share `loss` of all squared
+    /// importance.
+    pub fn new(
+        fitted: &Fitted<'_>,
+        labelling: Labelling,
+        blocks: Vec<BlockKind>,
+        scale: Scale,
+        loss: f64,
+    ) -> Self {
+        let width = fitted.problems;
+        let mut row = vec![0.0f32; width];
+        let mut largest = vec![0.0f32; width];
+        let mut bins = Bins::default();
+        let is_full = width <= FULL;
+        let is_centred = labelling == Labelling::One && width > 1;
+        let fill = |at: usize, row: &mut [f32]| {
+            (fitted.weights)(at, row);
+            if is_centred {
+                centre(row);
+            }
+        };
+        for at in 0..fitted.features.len() {
+            fill(at, &mut row);
+            let importance = (fitted.importance)(at);
+            for (largest, weight) in largest.iter_mut().zip(&row) {
+                *largest = largest.max(weight.abs());
+            }
+            bins.add(&row, importance, is_full);
+        }
+        let least = bins.threshold(loss);
+        let steps: Vec<f32> = largest.iter().map(|&largest| largest.max(1e-20) / 32767.0).collect();
+        let mut rows = Rows::default();
+        for (at, &feature) in fitted.features.iter().enumerate() {
+            fill(at, &mut row);
+            let importance = (fitted.importance)(at);
+            rows.push((feature, coded(importance)), &row, &steps, is_full, |weight| {
+                Bins::bin(f64::from(weight) * importance) >= least
+            });
+        }
+        let index = Lookup(Index::of(&rows.features));
+        let intercepts = fitted.intercepts.clone();
+        Self { labelling, blocks, scale, intercepts, steps, bits: 16, rows, index }
+    }
+
+    /// Number of labels.
+    pub fn labels(&self) -> usize {
+        self.scale.priors.len()
+    }
+
+    /// Number of features.
+    pub fn features(&self) -> usize {
+        self.rows.features.len()
+    }
+
+    /// Features in which each label has a weight above 0, by label; of two labels, the first has
+    /// those below.
+    pub fn features_by_label(&self) -> Vec<u64> {
+        let mut found = vec![0; self.labels()];
+        for at in 0..self.features() {
+            self.each_weight(at, |problem, weight| match self.steps.len() {
+                1 if self.labels() == 2 => {
+                    found[usize::from(weight > 0.0)] += u64::from(weight != 0.0);
+                }
+                _ => found[problem] += u64::from(weight > 0.0),
+            });
+        }
+        found
+    }
+
+    /// Hands the weights of a row to `take`.
+    fn each_weight(&self, at: usize, mut take: impl FnMut(usize, f32)) {
+        self.rows.each(at, self.steps.len(), |problem, value| {
+            take(problem, f32::from(value) * self.steps[problem]);
+        });
+    }
+
+    /// The weights of a feature, a label each, if it is known. Two labels have that of the second.
+    pub fn weights_of(&self, feature: u32) -> Option<Vec<f32>> {
+        let at = self.index.0.get(feature)? as usize;
+        let two = self.is_two();
+        let mut weights = vec![0.0; self.labels()];
+        self.each_weight(at, |problem, weight| weights[problem + usize::from(two)] = weight);
+        Some(weights)
+    }
+
+    const fn is_two(&self) -> bool {
+        matches!(self.labelling, Labelling::One) && self.steps.len() == 1
+    }
+
+    /// The input of the features of each block.
+    pub fn inputs(&self, features: &Features) -> Vec<f64> {
+        let blocks = self.blocks.iter().zip(&features.blocks);
+        let input = |(kind, own): (&BlockKind, &Vec<u32>)| input(f64::from(kind.weight), own.len());
+        blocks.map(|one| f64::from(input(one))).collect()
+    }
+
+    /// The scores of the labels, and how many features are known.
+    pub fn scores(&self, features: &Features, sums: &mut Vec<i64>) -> (Vec<f64>, u32) {
+        let width = self.steps.len();
+        let mut scores: Vec<f64> = self.intercepts.iter().map(|&own| f64::from(own)).collect();
+        let mut known = 0;
+        for (own, input) in features.blocks.iter().zip(self.inputs(features)) {
+            sums.clear();
+            sums.resize(width, 0);
+            for &feature in own {
+                if let Some(at) = self.index.0.get(feature) {
+                    known += 1;
+                    self.rows.add(at as usize, sums);
+                }
+            }
+            for ((score, &sum), &step) in scores.iter_mut().zip(sums.iter()).zip(&self.steps) {
+                #[allow(clippy::cast_precision_loss)] // sums of far fewer than 2^37 weights
+                let sum = sum as f64;
+                *score += input * f64::from(step) * sum;
+            }
+        }
+        if self.is_two() {
+            scores.insert(0, 0.0);
+        }
+        (scores, known)
+    }
+
+    /// The probabilities of scores.
+    pub fn probabilities(&self, mut scores: Vec<f64>, known: u32) -> Vec<f64> {
+        let Scale { calibration, priors, .. } = &self.scale;
+        let known = f64::from(known);
+        match self.labelling {
+            Labelling::One => calibration.apply(&mut scores, known, priors),
+            Labelling::Several => {
+                for (score, &prior) in scores.iter_mut().zip(priors) {
+                    let mut pair = [0.0, *score];
+                    calibration.apply(&mut pair, known, &[1.0 - prior, prior]);
+                    *score = pair[1];
+                }
+            }
+        }
+        scores
+    }
+
+    /// What decides between labels: probabilities, or what is made of them for rare labels.
+    pub fn preferences(&self, probabilities: &[f64]) -> Vec<f64> {
+        let Scale { priors, shift, .. } = &self.scale;
+        let of = |(p, prior): (&f64, &f64)| p * exp(-shift * log(prior.max(1e-12)));
+        probabilities.iter().zip(priors).map(of).collect()
+    }
+
+    /// The table in at most `size` bytes, with weights of `bits` bits.
+    #[must_use]
+    pub fn quantized(&self, bits: u8, size: Option<usize>) -> Self {
+        let pruned = |least: usize| self.pruned(bits, least);
+        let mut found = pruned(0);
+        let Some(size) = size.filter(|&size| found.to_bytes().len() > size) else { return found };
+        let (mut low, mut high) = (0, Bins::NUMBER);
+        while high - low > 1 {
+            let middle = usize::midpoint(low, high);
+            found = pruned(middle);
+            *(if found.to_bytes().len() > size { &mut low } else { &mut high }) = middle;
+        }
+        pruned(high)
+    }
+
+    fn pruned(&self, bits: u8, least: usize) -> Self {
+        let width = self.steps.len();
+        let is_full = self.rows.ends.is_empty();
+        let (mut rows, mut row) = (Rows::default(), vec![0.0; width]);
+        let largest: f32 = if bits == 8 { 127.0 } else { 32767.0 };
+        let most = if self.bits == 8 { 127.0 } else { 32767.0 };
+        let steps: Vec<f32> = self.steps.iter().map(|step| step * (most / largest)).collect();
+        for (at, &feature) in self.rows.features.iter().enumerate() {
+            row.fill(0.0);
+            self.each_weight(at, |problem, weight| row[problem] = weight);
+            let code = self.rows.importances[at];
+            let importance = decoded(code);
+            rows.push((feature, code), &row, &steps, is_full, |weight| {
+                Bins::bin(f64::from(weight) * importance) >= least
+            });
+        }
+        let index = Lookup(Index::of(&rows.features));
+        Self { steps, bits, rows, index, ..self.clone() }
+    }
+
+    /// The table as bytes, see `docs/model-format.md`.
+    pub fn to_bytes(&self) -> Vec<u8> {
+        let mut out = vec![VERSION, u8::from(self.labelling == Labelling::Several), self.bits];
+        varint::append(&mut out, self.labels() as u64);
+        varint::append(&mut out, self.steps.len() as u64);
+        varint::append(&mut out, self.blocks.len() as u64);
+        for BlockKind { runs, lengths, weight } in &self.blocks {
+            let kind = runs.map_or(0, |runs| if runs == Runs::Across { 1 } else { 2 });
+            out.push(kind);
+            for &length in lengths {
+                varint::append(&mut out, length as u64);
+            }
+            out.extend_from_slice(&weight.to_le_bytes());
+        }
+        let Scale { calibration, priors, shift, thresholds } = &self.scale;
+        for number in [calibration.slope, calibration.prior, *shift].iter().chain(priors) {
+            out.extend_from_slice(&number.to_le_bytes());
+        }
+        for number in thresholds.iter().chain(&self.intercepts).chain(&self.steps) {
+            out.extend_from_slice(&number.to_le_bytes());
+        }
+        self.rows.write(&mut out, self.bits, self.steps.len());
+        out
+    }
+
+    /// The table of bytes; `None` if they are damaged.
+    pub fn from_bytes(mut bytes: &[u8]) -> Option<Self> {
+        let rest = &mut bytes;
+        let [version, kind, bits] = *take(rest, 3)?.first_chunk()?;
+        if version != VERSION || kind > 1 || !matches!(bits, 8 | 16) {
+            return None;
+        }
+        let labelling = if kind == 1 { Labelling::Several } else { Labelling::One };
+        let labels = number(rest).filter(|labels| (1..=LABELS).contains(labels))?;
+        let width = number(rest)?;
+        let is_two = labelling == Labelling::One && labels == 2 && width == 1;
+        if width != labels && !is_two {
+            return None;
+        }
+        let mut blocks = Vec::new();
+        for _ in 0..number(rest).filter(|blocks| (1..=2).contains(blocks))? {
+            let runs = match take(rest, 1)?[0] {
+                0 => None,
+                1 => Some(Runs::Across),
+                2 => Some(Runs::Within),
+                _ => return None,
+            };
+            let lengths = [number(rest)?, number(rest)?];
+            let weight = floats(rest, 1)?[0];
+            if runs.is_some() == blocks.is_empty() || lengths[0] > lengths[1] || lengths[1] > 16 {
+                return None;
+            }
+            blocks.push(BlockKind { runs, lengths, weight });
+        }
+        let mut doubles = take(rest, 8 * (3 + labels))?.chunks_exact(8).filter_map(|chunk| {
+            let number = f64::from_le_bytes(chunk.try_into().ok()?);
+            number.is_finite().then_some(number)
+        });
+        let calibration = Calibration { slope: doubles.next()?, prior: doubles.next()? };
+        let (shift, priors) = (doubles.next()?, doubles.collect::<Vec<f64>>());
+        if priors.len() != labels || calibration.prior < 0.0 {
+            return None;
+        }
+        let thresholds = floats(rest, if kind == 1 { labels } else { 0 })?;
+        let (intercepts, steps) = (floats(rest, width)?, floats(rest, width)?);
+        let rows = Rows::read(rest, bits, width)?;
+        let scale = Scale { calibration, priors, shift, thresholds };
+        let index = Lookup(Index::of(&rows.features));
+        rest.is_empty().then_some(Self {
+            labelling,
+            blocks,
+            scale,
+            intercepts,
+            steps,
+            bits,
+            rows,
+            index,
+        })
+    }
+}
+
+/// Takes the median from each number.
+fn centre(row: &mut [f32]) {
+    let mut sorted = row.to_vec();
+    let middle = sorted.len() / 2;
+    let median = *sorted.select_nth_unstable_by(middle, f32::total_cmp).1;
+    for weight in row {
+        *weight -= median;
+    }
+}
+
+/// An importance as a byte.
+#[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // clamped
+fn coded(importance: f64) -> u8 {
+    (16.0 * log(importance.max(1e-9)) / std::f64::consts::LN_2).round().clamp(0.0, 255.0) as u8
+}
+
+fn decoded(code: u8) -> f64 {
+    exp(f64::from(code) / 16.0 * std::f64::consts::LN_2)
+}
+
+/// How much importance there is, by its logarithm.
+struct Bins(Vec<f64>);
+
+impl Default for Bins {
+    fn default() -> Self {
+        Self(vec![0.0; Self::NUMBER + 1])
+    }
+}
+
+impl Bins {
+    const NUMBER: usize = 512;
+
+    /// The bin of an importance: 0 for none, then 16 for each power of 2 from 2^-16.
+    #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // clamped
+    fn bin(importance: f64) -> usize {
+        let importance = importance.abs();
+        if importance < 1.6e-5 {
+            return 0;
+        }
+        let place = 16.0 * (log(importance) / std::f64::consts::LN_2 + 16.0);
+        (place as usize + 1).min(Self::NUMBER)
+    }
+
+    fn add(&mut self, row: &[f32], importance: f64, is_full: bool) {
+        let mut put = |weight: f32| {
+            let importance = f64::from(weight) * importance;
+            self.0[Self::bin(importance)] += importance * importance;
+        };
+        if is_full {
+            put(strongest(row));
+        } else {
+            row.iter().copied().for_each(put);
+        }
+    }
+
+    /// The bin below which at most the share `loss` lies.
+    fn threshold(&self, loss: f64) -> usize {
+        let all: f64 = self.0.iter().sum();
+        let mut below = 0.0;
+        let is_too_much = |own: &f64| {
+            below += own;
+            below > loss * all
+        };
+        self.0.iter().position(is_too_much).unwrap_or(0)
+    }
+}
+
+/// The weight that is furthest from 0.
+fn strongest(row: &[f32]) -> f32 {
+    row.iter().fold(0.0, |most, weight| if weight.abs() > most { weight.abs() } else { most })
+}
+
+impl Rows {
+    /// Adds a row, without the weights that do not matter.
+    fn push(
+        &mut self,
+        (feature, importance): (u32, u8),
+        row: &[f32],
+        steps: &[f32],
+        is_full: bool,
+        matters: impl Fn(f32) -> bool,
+    ) {
+        #[allow(clippy::cast_possible_truncation)] // saturates
+        let value = |(weight, step): (&f32, &f32)| (weight / step).round() as i16;
+        let start = self.values.len();
+        if is_full {
+            if row.iter().all(|&weight| weight == 0.0) || !matters(strongest(row)) {
+                return;
+            }
+            self.values.extend(row.iter().zip(steps).map(value));
+        } else {
+            for (problem, pair) in row.iter().zip(steps).enumerate() {
+                let value = value(pair);
+                if value != 0 && matters(*pair.0) {
+                    // labels are fewer than 2^16
+                    self.problems.push(u16::try_from(problem).unwrap_or(u16::MAX));
+                    self.values.push(value);
+                }
+            }
+            if start == self.values.len() {
+                return;
+            }
+            self.ends.push(u32::try_from(self.values.len()).unwrap_or(u32::MAX));
+        }
+        self.features.push(feature);
+        self.importances.push(importance);
+    }
+
+    fn range(&self, at: usize) -> std::ops::Range<usize> {
+        let end = |at: usize| self.ends[at] as usize;
+        (if at == 0 { 0 } else { end(at - 1) })..end(at)
+    }
+
+    fn each(&self, at: usize, width: usize, mut take: impl FnMut(usize, i16)) {
+        if self.ends.is_empty() {
+            let values = &self.values[at * width..][..width];
+            values.iter().enumerate().for_each(|(problem, &value)| take(problem, value));
+        } else {
+            for place in self.range(at) {
+                take(usize::from(self.problems[place]), self.values[place]);
+            }
+        }
+    }
+
+    fn add(&self, at: usize, sums: &mut [i64]) {
+        self.each(at, sums.len(), |problem, value| sums[problem] += i64::from(value));
+    }
+
+    fn write(&self, out: &mut Vec<u8>, bits: u8, width: usize) {
+        varint::append(out, self.features.len() as u64);
+        let mut last = 0;
+        for &feature in &self.features {
+            varint::append(out, u64::from(feature - last));
+            last = feature;
+        }
+        out.extend_from_slice(&self.importances);
+        out.push(u8::from(!self.ends.is_empty()));
+        for at in 0..self.ends.len() {
+            varint::append(out, self.range(at).len() as u64);
+        }
+        for &problem in &self.problems {
+            let [low, high] = problem.to_le_bytes();
+            out.push(low);
+            if width > 256 {
+                out.push(high);
+            }
+        }
+        for &value in &self.values {
+            let [low, high] = value.to_le_bytes();
+            out.push(low);
+            if bits > 8 {
+                out.push(high);
+            }
+        }
+    }
+
+    fn read(rest: &mut &[u8], bits: u8, width: usize) -> Option<Self> {
+        let length = number(rest).filter(|&length| length <= rest.len())?;
+        let mut rows = Self::default();
+        let mut last: Option<u32> = None;
+        for _ in 0..length {
+            let step = u32::try_from(varint::take(rest)?).ok()?;
+            let next = match last {
+                None => step,
+                Some(last) => last.checked_add(step).filter(|_| step > 0)?,
+            };
+            rows.features.push(next);
+            last = Some(next);
+        }
+        rows.importances = take(rest, length)?.to_vec();
+        let is_sparse = match take(rest, 1)?[0] {
+            0 => false,
+            1 => true,
+            _ => return None,
+        };
+        let mut all = length.checked_mul(width)?;
+        if is_sparse {
+            all = 0;
+            for _ in 0..length {
+                all += number(rest).filter(|&own| (1..=width).contains(&own))?;
+                rows.ends.push(u32::try_from(all).ok()?);
+            }
+            let wide = width > 256;
+            let bytes = take(rest, all.checked_mul(1 + usize::from(wide))?)?;
+            rows.problems = if wide {
+                bytes.chunks_exact(2).map(|pair| u16::from_le_bytes([pair[0], pair[1]])).collect()
+            } else {
+                bytes.iter().map(|&byte| u16::from(byte)).collect()
+            };
+            if rows.problems.iter().any(|&problem| usize::from(problem) >= width) {
+                return None;
+            }
+        }
+        let bytes = take(rest, all.checked_mul(usize::from(bits / 8))?)?;
+        rows.values = if bits == 8 {
+            bytes.iter().map(|&byte| i16::from(byte.cast_signed())).collect()
+        } else {
+            bytes.chunks_exact(2).map(|pair| i16::from_le_bytes([pair[0], pair[1]])).collect()
+        };
+        Some(rows)
+    }
+}
+
+fn take<'a>(rest: &mut &'a [u8], length: usize) -> Option<&'a [u8]> {
+    let (own, others) = rest.split_at_checked(length)?;
+    *rest = others;
+    Some(own)
+}
+
+fn number(rest: &mut &[u8]) -> Option<usize> {
+    usize::try_from(varint::take(rest)?).ok()
+}
+
+fn floats(rest: &mut &[u8], length: usize) -> Option<Vec<f32>> {
+    let bytes = take(rest, length.checked_mul(4)?)?;
+    let read = |chunk: &[u8]| f32::from_le_bytes([chunk[0], chunk[1], chunk[2], chunk[3]]);
+    let numbers: Vec<f32> = bytes.chunks_exact(4).map(read).collect();
+    numbers.iter().all(|number| number.is_finite()).then_some(numbers)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use dbacl_numeric::elementary::narrow;
+
+    /// A table of some features with weights that are easily told.
+    fn table(labels: usize, labelling: Labelling) -> Table {
+        let problems = if labels == 2 && labelling == Labelling::One { 1 } else { labels };
+        let features: Vec<u32> = (0..200u32).map(|at| at * 7919).collect();
+        let weights = |at: usize, out: &mut [f32]| {
+            for (problem, out) in out.iter_mut().enumerate() {
+                let place = u8::try_from((at * 31 + problem * 17) % 101).unwrap();
+                *out = narrow(f64::from(place) / 50.0 - 1.0);
+            }
+        };
+        let fitted = Fitted {
+            problems,
+            features: &features,
+            weights: &weights,
+            importance: &|at| 1.0 + f64::from(u8::try_from(at).unwrap()),
+            intercepts: vec![0.25; problems],
+        };
+        let words = BlockKind { runs: None, lengths: [1, 2], weight: 2.0 };
+        let runs = BlockKind { runs: Some(Runs::Within), lengths: [2, 5], weight: 2.0 };
+        #[allow(clippy::cast_precision_loss)]
+        let priors = vec![1.0 / labels as f64; labels];
+        let calibration = Calibration { slope: 2.0, prior: 1.5 };
+        let thresholds = if labelling == Labelling::Several { vec![0.5; labels] } else { vec![] };
+        let scale = Scale { calibration, priors, shift: 0.0, thresholds };
+        Table::new(&fitted, labelling, vec![words, runs], scale, 0.0)
+    }
+
+    #[test]
+    fn tables_are_read_back_or_refused() {
+        for (labels, labelling) in [
+            (2, Labelling::One),
+            (5, Labelling::One),
+            (300, Labelling::One),
+            (2, Labelling::Several),
+            (12, Labelling::Several),
+        ] {
+            let table = table(labels, labelling);
+            for table in [table.clone(), table.quantized(8, None)] {
+                let bytes = table.to_bytes();
+                assert_eq!(Table::from_bytes(&bytes).as_ref(), Some(&table), "{labels}");
+                for length in (0..bytes.len()).step_by(bytes.len() / 50 + 1) {
+                    assert_eq!(Table::from_bytes(&bytes[..length]), None);
+                }
+                for at in 0..bytes.len().min(400) {
+                    let mut damaged = bytes.clone();
+                    damaged[at] ^= 0x81;
+                    // Whatever it is, it is no crash.
+                    drop(Table::from_bytes(&damaged));
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn scores_are_sums_of_weights() {
+        let table = table(3, Labelling::One);
+        let features = Features { blocks: [vec![0, 7919, 5], vec![7919 * 2]] };
+        let (scores, known) = table.scores(&features, &mut Vec::new());
+        assert_eq!(known, 3);
+        let of = |feature| table.weights_of(feature).unwrap();
+        for label in 0..3 {
+            let words = f64::from(of(0)[label] + of(7919)[label]) * 2.0 / 3f64.sqrt();
+            let expected = 0.25 + words + 2.0 * f64::from(of(7919 * 2)[label]);
+            assert!((scores[label] - expected).abs() < 1e-4);
+        }
+        assert_eq!(table.weights_of(5), None);
+        let none = table.scores(&Features::default(), &mut Vec::new());
+        assert_eq!(table.probabilities(none.0, none.1), table.scale.priors);
+    }
+
+    #[test]
+    fn smaller_tables_fit_and_keep_what_matters() {
+        for labels in [2, 40] {
+            let table = table(labels, Labelling::One);
+            let size = table.to_bytes().len() * 2 / 5;
+            let small = table.quantized(8, Some(size));
+            assert!(small.to_bytes().len() <= size && small.features() > 20, "{labels}");
+            let features = Features { blocks: [vec![7919 * 199, 7919 * 198], vec![]] };
+            let of = |table: &Table| table.scores(&features, &mut Vec::new()).0;
+            let (large, small) = (of(&table), of(&small));
+            let best =
+                |scores: &[f64]| (0..labels).max_by(|&a, &b| scores[a].total_cmp(&scores[b]));
+            assert_eq!(best(&large), best(&small));
+        }
+    }
+}

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+//! Four neighbouring bytes of a folded line as words (`-e gram`), and words that a filter has made.
+
+use crate::word::{MAX_WORD, WORD_WINDOW, Word, WordSink};
+
+/// Bytes of a word.
+const SIZE: usize = 4;
+/// Begins a line of words that a filter has made, with blanks between them.
+const MADE: u8 = 0x1F;
+
+/// The words of a folded line, which is changed. A line of text has a blank before and behind it.
+pub fn words(line: &mut Vec<u8>, sink: &mut impl WordSink) {
+    if line.last() == Some(&b'\n') {
+        line.pop();
+    }
+    let is_made = line.first() == Some(&MADE);
+    if is_made {
+        line[0] = b' ';
+    } else {
+        line.insert(0, b' ');
+        if line.last() != Some(&b' ') {
+            line.push(b' ');
+        }
+    }
+    let length = line.len();
+    line.resize(length + WORD_WINDOW, 0);
+    let mut word = |start: usize, size: usize| {
+        let window = line[start..start + WORD_WINDOW].try_into();
+        sink.word(Word::new(window.expect("lines are padded by a window"), size));
+    };
+    if is_made {
+        let mut start = 0;
+        for end in memchr::memchr_iter(b' ', &line[..length]).chain([length]) {
+            if end > start {
+                word(start, (end - start).min(MAX_WORD));
+            }
+            start = end + 1;
+        }
+    } else {
+        (0..(length + 1).saturating_sub(SIZE)).for_each(|start| word(start, SIZE));
+    }
+}

@@ -1,0 +1,73 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Draws docs/pictures/verdicts.svg from benches/field/results.json: which share of messages the mail
+filter classifies correctly, wrongly, or calls unsure, by the number of messages it has learned.
+
+    docs/pictures/verdicts.py > docs/pictures/verdicts.svg
+"""
+
+import json
+import pathlib
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+STYLE = (
+    "<style>text{fill:#1f2328;font:13px sans-serif}.end{text-anchor:end}.middle{text-anchor:middle}"
+    ".right{fill:#2da44e}.unsure{fill:#d4a72c}.wrong{fill:#cf222e}"
+    "@media(prefers-color-scheme:dark){text{fill:#e6edf3}.right{fill:#3fb950}.unsure{fill:#d29922}"
+    ".wrong{fill:#f85149}}</style>"
+)
+LEFT, WIDE, STEP, BAR = 130, 430, 30, 20
+
+
+def rows(results):
+    """(messages learned, of how many kinds, shares right, unsure, wrong), for new messages."""
+    for result in results["results"]:
+        if (result["tool"], result["setting"]) != ("dbacl_filter", "defaults"):
+            continue
+        if result["task"] not in ("cold", "batch"):
+            continue
+        for part in result["parts"]:
+            measures = part["measures"]
+            unsure, wrong = measures["unsure"][0], measures["wrong"][0]
+            learned, of = part["part"], "each"
+            if result["task"] == "batch":
+                learned, of = results["plan"]["batch"] - measures["mails"], "in all"
+            yield int(learned), of, 1 - unsure - wrong, unsure, wrong
+
+
+def main():
+    results = json.loads((ROOT / "benches/field/results.json").read_text())
+    table = sorted(rows(results))
+    height = 44 + STEP * len(table) + 24
+    title = "; ".join(
+        f"{learned} {of}: {100 * right:.0f} % right, {100 * unsure:.0f} % unsure, {100 * wrong:.1f} % wrong"
+        for learned, of, right, unsure, wrong in table
+    )
+    out = [
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 640 {height}" role="img">',
+        f"<title>Verdicts on new messages after learning {title}.</title>{STYLE}",
+        '<text x="10" y="24">learned</text>',
+    ]
+    for place, (kind, label) in enumerate((("right", "right"), ("unsure", "unsure"), ("wrong", "wrong"))):
+        x = LEFT + 110 * place
+        out.append(f'<rect class="{kind}" x="{x}" y="12" width="14" height="14"/>')
+        out.append(f'<text x="{x + 20}" y="24">{label}</text>')
+    for row, (learned, of, *shares) in enumerate(table):
+        y = 44 + STEP * row
+        out.append(f'<text class="end" x="{LEFT - 12}" y="{y + 15}">{learned:,} {of}</text>')
+        x = float(LEFT)
+        for kind, share in zip(("right", "unsure", "wrong"), shares):
+            width = WIDE * share
+            if width > 0:
+                out.append(
+                    f'<rect class="{kind}" x="{x:.1f}" y="{y}" width="{width:.1f}" height="{BAR}"/>'
+                )
+            x += width
+        out.append(
+            f'<text x="{LEFT + WIDE + 10}" y="{y + 15}">{100 * shares[2]:.1f} % wrong</text>'
+        )
+    print("\n".join(out) + "\n</svg>")
+
+
+if __name__ == "__main__":
+    main()

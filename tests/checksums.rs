@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+//! Damaged blocks of a set's files are noticed where they are read.
+
+use crate::fitted_set::{copy, filter};
+use crate::mails::{self, mail, text};
+use dbacl::{FittedSet, FittedSetOptions, MailFilter};
+use std::fs;
+use std::os::unix::fs::FileExt;
+use std::path::Path;
+
+const BLOCK: usize = 1024;
+
+/// The verdicts of the filter in a folder on some messages, and warnings; an error in words.
+fn verdicts(filter: &Path) -> Result<(Vec<String>, Vec<String>), String> {
+    let mut warnings = Vec::new();
+    let filter = MailFilter::open(filter, &mut |warning| warnings.push(warning.to_string()));
+    let filter = filter.map_err(|error| error.to_string())?;
+    let mut verdicts = Vec::new();
+    for (label, number) in [("ham", 3), ("spam", 5), ("ham", 77), ("spam", 78)] {
+        let verdict = filter.classify(mail(label, number).as_bytes());
+        verdicts.push(verdict.map_err(|error| error.to_string())?.to_string());
+    }
+    warnings.extend(filter.warning().map(|warning| warning.to_string()));
+    Ok((verdicts, warnings))
+}
+
+fn correct(filter: &Path, number: usize) -> Result<u32, String> {
+    let mut set =
+        FittedSet::open(filter, &FittedSetOptions::default()).map_err(|error| error.to_string())?;
+    set.correct("spam", mail("spam", number).as_bytes()).map_err(|error| error.to_string())?;
+    Ok(set.documents())
+}
+
+/// Overwrites a block of a file in place.
+fn damage(path: &Path, at: usize, whole: &[u8]) {
+    let file = fs::OpenOptions::new().write(true).open(path).expect("opened");
+    let old = &whole[at..whole.len().min(at + BLOCK)];
+    let byte = if old.iter().all(|&byte| byte == 0) { 0xff } else { 0 };
+    file.write_all_at(&vec![byte; old.len()], at as u64).expect("written");
+}
+
+#[test]
+fn no_damaged_block_changes_a_verdict_unnoticed() {
+    let (_keep, filter) = filter();
+    let (before, none) = verdicts(&filter).expect("whole");
+    assert_eq!(none, [""; 0]);
+    let mut set = FittedSet::open(&filter, &FittedSetOptions::default()).expect("a filter");
+    set.correct("spam", mail("ham", 3).as_bytes()).expect("corrected");
+    let (now, none) = verdicts(&filter).expect("whole");
+    assert_eq!(none, [""; 0]);
+    assert_ne!(now, before);
+    let current = filter.join("ledger.set/current");
+    for name in ["category.ham", "category.spam", "order", "sums", "generation"] {
+        let path = current.join(name);
+        let whole = fs::read(&path).expect("a file");
+        let mut noticed = 0;
+        for at in (0..whole.len()).step_by(BLOCK) {
+            damage(&path, at, &whole);
+            match verdicts(&filter) {
+                Ok((verdicts, warnings)) if warnings.is_empty() => assert_eq!(verdicts, now),
+                Ok((verdicts, warnings)) => {
+                    noticed += 1;
+                    assert_eq!(warnings.len(), 1, "{name} {at}: {warnings:?}");
+                    assert!(warnings[0].contains("what was before them is used"), "{warnings:?}");
+                    assert_eq!(verdicts, before, "{name} {at}");
+                }
+                // Both generations have the same file.
+                Err(error) => {
+                    noticed += 1;
+                    assert_eq!(name, "order", "{error}");
+                    assert!(error.contains("damaged"), "{error}");
+                }
+            }
+            fs::write(&path, &whole).expect("written");
+        }
+        assert!(noticed > 0, "{name}");
+        assert_eq!(verdicts(&filter).expect("whole"), (now.clone(), Vec::new()), "{name}");
+    }
+}
+
+#[test]
+fn a_change_makes_a_damaged_category_anew() {
+    let (_keep, whole) = filter();
+    correct(&whole, 40).expect("learned");
+    for name in ["category.ham", "category.spam", "sums"] {
+        let (_copy, filter) = copy(&whole);
+        let path = filter.join("ledger.set/current").join(name);
+        let bytes = fs::read(&path).expect("a file");
+        for at in (0..bytes.len()).step_by(BLOCK) {
+            damage(&path, at, &bytes);
+        }
+        assert_eq!(verdicts(&filter).expect("the one before").1.len(), 1);
+        assert_eq!(correct(&filter, 41), Ok(62), "{name}");
+        let (verdicts, warnings) = verdicts(&filter).expect("whole again");
+        assert_eq!(warnings, [""; 0]);
+        assert!(verdicts[3].starts_with("spam"), "{verdicts:?}");
+    }
+}
+
+#[test]
+fn no_damaged_ledger_learns_a_mail_twice() {
+    let (_keep, whole) = filter();
+    assert_eq!(correct(&whole, 40), Ok(61));
+    let path = whole.join("ledger.set/current/ledger");
+    let bytes = fs::read(&path).expect("a ledger");
+    let blocks: Vec<usize> = (100..bytes.len()).step_by(BLOCK).collect();
+    for blocks in [&blocks[..], &blocks[..1], &blocks[1..2]] {
+        for number in [0, 15, 29, 40] {
+            let (_copy, filter) = copy(&whole);
+            for &at in blocks {
+                damage(&filter.join("ledger.set/current/ledger"), at, &bytes);
+            }
+            match correct(&filter, number) {
+                Ok(documents) => assert_eq!(documents, 61, "{number}"),
+                Err(error) => assert!(error.contains("learn"), "{error}"),
+            }
+        }
+    }
+    let (_copy, filter) = copy(&whole);
+    for &at in &blocks {
+        damage(&filter.join("ledger.set/current/ledger"), at, &bytes);
+    }
+    correct(&filter, 15).expect_err("the ledger is damaged");
+}
+
+/// What `--check` says of a file or folder, and its status.
+fn check(path: &Path) -> (Option<i32>, String) {
+    let path = path.to_str().expect("UTF-8");
+    let done = mails::dbacl(Path::new("/"), &["--check", path], b"");
+    (done.status.code(), text(&done.stdout) + &text(&done.stderr))
+}
+
+#[test]
+fn every_damaged_block_is_found_when_all_is_checked() {
+    let (keep, filter) = filter();
+    correct(&filter, 40).expect("learned");
+    for path in [filter.clone(), filter.join("spam"), keep.path().join("f/ledger")] {
+        let (status, said) = check(&path);
+        assert_eq!(status, Some(0), "{said}");
+        assert!(said.ends_with(": no damage found\n"), "{said}");
+    }
+    let mut files: Vec<_> = fs::read_dir(filter.join("ledger.set/current"))
+        .expect("a generation")
+        .map(|entry| entry.expect("an entry").path())
+        .collect();
+    files.sort();
+    for path in files {
+        let whole = fs::read(&path).expect("a file");
+        for at in (0..whole.len()).step_by(BLOCK.max(whole.len() / 4)) {
+            damage(&path, at, &whole);
+            let (status, said) = check(&filter);
+            assert_eq!(status, Some(65), "{} {at}: {said}", path.display());
+            assert!(said.contains("learn") || said.contains("correction"), "{said}");
+            fs::write(&path, &whole).expect("written");
+        }
+    }
+    assert_eq!(check(&filter).0, Some(0));
+    assert_eq!(check(&filter.join("nothing")).0, Some(66));
+    fs::write(keep.path().join("text"), "no file of dbacl").expect("written");
+    assert_eq!(check(&keep.path().join("text")).0, Some(65));
+}
