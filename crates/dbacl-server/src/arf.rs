@@ -71,7 +71,7 @@ mod tests {
             (report("other", "message/rfc822"), "does not say"),
             (report("abuse", "text/rfc822-headers"), "does not hold"),
             ("Subject: a\n\nb\n".to_owned(), "is not a report"),
-            (String::new(), "no "),
+            (String::new(), "not a message"),
         ] {
             let refused = read(mail.as_bytes()).expect_err(why);
             assert!(refused.contains(why), "{refused}");
