@@ -57,7 +57,7 @@ enum Verb {
 
 /// Runs the program: reads the command line, does what it says, tells errors on standard error.
 pub fn main() -> ExitCode {
-    last_resort::install(NAME);
+    last_resort::install(NAME, ": ");
     let cli: Cli = match arguments::read(NAME, 2) {
         Ok(cli) => cli,
         Err(status) => return status,

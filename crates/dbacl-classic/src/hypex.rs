@@ -62,7 +62,7 @@ pub fn main() -> ExitCode {
     let mut args = std::env::args_os();
     let program = args.next().unwrap_or_default();
     let posixly_correct = std::env::var_os("POSIXLY_CORRECT").is_some();
-    last_resort::install(NAME);
+    last_resort::install(NAME, ":error: ");
     let mut stdout = Shown::new(std::io::stdout().lock());
     let mut stderr = Shown::new(std::io::stderr().lock());
     run(&program, args, posixly_correct, &mut stdout, &mut stderr);

@@ -59,7 +59,7 @@ pub fn run<O: Parser>(
     program: &'static str,
     work: impl FnOnce(O) -> Result<(), (u8, String)>,
 ) -> ExitCode {
-    last_resort::install(program);
+    last_resort::install(program, ": ");
     last_resort::set_status(status::LATER);
     let options = match read(program, status::USAGE) {
         Ok(options) => options,

@@ -12,13 +12,14 @@
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU8, Ordering};
 
-static PROGRAM: OnceLock<&'static str> = OnceLock::new();
+static BEGINNING: OnceLock<[&'static str; 2]> = OnceLock::new();
 static STATUS: AtomicU8 = AtomicU8::new(1);
 static ACTION: OnceLock<fn()> = OnceLock::new();
 
-/// From now on `program` prints a line and ends with a status when it would abort.
-pub fn install(program: &'static str) {
-    if PROGRAM.set(program).is_ok() {
+/// From now on `program` prints a line and ends with a status when it would abort. Its name and
+/// `mark` begin the line: `:error: ` in the programs of dbacl 1.14.1, `: ` in newer ones.
+pub fn install(program: &'static str, mark: &'static str) {
+    if BEGINNING.set([program, mark]).is_ok() {
         before_abort();
     }
 }
@@ -48,7 +49,8 @@ fn before_abort() {
 pub fn end() {
     // The pieces are written one by one, since there may be no memory to join them.
     let stderr = rustix::stdio::stderr();
-    for part in [PROGRAM.get().copied().unwrap_or_default(), ":error: out of memory, giving up\n"] {
+    let [program, mark] = BEGINNING.get().copied().unwrap_or_default();
+    for part in [program, mark, "out of memory, giving up\n"] {
         let _ = rustix::io::write(stderr, part.as_bytes());
     }
     if let Some(action) = ACTION.get() {

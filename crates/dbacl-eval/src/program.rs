@@ -31,7 +31,7 @@ pub fn main() -> ExitCode {
     let mut args = std::env::args_os();
     let program = args.next().unwrap_or_default();
     let args: Vec<OsString> = args.collect();
-    last_resort::install("dbacl-eval");
+    last_resort::install("dbacl-eval", ": ");
     last_resort::set_status(LATER);
     let run = std::panic::catch_unwind(|| run(&program, args));
     ExitCode::from(run.unwrap_or(SOFTWARE))

@@ -290,7 +290,7 @@ pub fn main() -> ExitCode {
     let status = std::panic::catch_unwind(|| {
         let mut args = std::env::args_os();
         let program = args.next().unwrap_or_default();
-        last_resort::install(NAME);
+        last_resort::install(NAME, ":error: ");
         let mut stdout = io::BufWriter::new(Shown::new(io::stdout()));
         let mut stderr = Shown::new(io::stderr());
         run(&program, args, &|name| std::env::var_os(name), &mut stdout, &mut stderr)

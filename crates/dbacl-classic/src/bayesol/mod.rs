@@ -67,7 +67,7 @@ impl Condition for RowExpression {
 pub fn main() -> ExitCode {
     // A crash must not look like a verdict: it ends as a fatal error does.
     let status = std::panic::catch_unwind(|| {
-        last_resort::install("bayesol");
+        last_resort::install("bayesol", ":error: ");
         let mut args = std::env::args_os();
         let program = args.next().unwrap_or_default();
         let posixly_correct = std::env::var_os("POSIXLY_CORRECT").is_some();

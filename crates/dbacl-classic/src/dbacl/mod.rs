@@ -48,7 +48,7 @@ pub fn main() -> ExitCode {
     let program = args.next().unwrap_or_else(|| "dbacl".into());
     let args: Vec<OsString> = args.collect();
     let strict = AtomicBool::new(false);
-    dbacl_cli::last_resort::install("dbacl");
+    dbacl_cli::last_resort::install("dbacl", ":error: ");
     if std::env::var_os("DBACL_STRICT").is_some_and(|value| value == "1")
         || args.iter().any(|arg| arg == "--strict")
     {

@@ -71,7 +71,7 @@ pub fn main(program: Program) -> ExitCode {
         let invoked = args.next().unwrap_or_default();
         let folder = std::env::current_dir().unwrap_or_else(|_| PathBuf::from("."));
         let mut stdin = io::stdin().lock();
-        last_resort::install(program.name());
+        last_resort::install(program.name(), ":error: ");
         let (mut stdout, mut stderr) = (Shown::new(io::stdout()), Shown::new(io::stderr()));
         let environment = Environment {
             folder: &folder,

@@ -112,7 +112,7 @@ pub fn command() -> clap::Command {
 
 /// Runs the program.
 pub fn main() -> ExitCode {
-    last_resort::install(NAME);
+    last_resort::install(NAME, ": ");
     last_resort::set_status(status::LATER);
     let arguments: Arguments = match dbacl_cli::arguments::read(NAME, status::USAGE) {
         Ok(arguments) => arguments,
