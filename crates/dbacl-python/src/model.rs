@@ -312,4 +312,9 @@ impl Model {
     fn quantized(&self, py: Python<'_>, bits: u8, size: Option<usize>) -> Self {
         Self::new(py.detach(|| self.model.quantized(bits, size)))
     }
+
+    fn __repr__(&self) -> String {
+        let documents: u64 = self.model.documents().iter().sum();
+        format!("<dbacl.Model: {} labels, {documents} documents>", self.model.labels().len())
+    }
 }
