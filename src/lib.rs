@@ -120,7 +120,7 @@
 //! | category | [`Category::new`], [`CategorySet::open`] | [`Category::save`] |
 //! | counts of a part | [`Counts::open`] | [`Counts::save`] |
 //! | several categories in one | [`Container::open`] | [`save_container`] |
-//! | a fitted set with what it learned | [`FittedSet::open`], [`FittedSet::open_files`] | by each change |
+//! | a fitted set, its ledger | [`FittedSet::open`], [`FittedSet::open_files`] | by each change |
 //!
 //! A file is replaced only by a complete one. `docs/category-format.md` and its neighbours describe
 //! the bytes.

@@ -96,15 +96,18 @@ mod tests {
         for (words, expected) in [
             (
                 &["x", "tarin"][..],
-                "unrecognized subcommand 'tarin'; a similar subcommand exists: 'train'; try x --help",
+                "unrecognized subcommand 'tarin'; a similar subcommand exists: 'train'; \
+                 try x --help",
             ),
             (
                 &["x", "--kidn"],
-                "unexpected argument '--kidn' found; a similar argument exists: '--kind'; try x --help",
+                "unexpected argument '--kidn' found; a similar argument exists: '--kind'; \
+                 try x --help",
             ),
             (
                 &["x", "--kind", "good"],
-                "invalid value 'good' for '--kind <kind>' [possible values: ham, spam]; try x --help",
+                "invalid value 'good' for '--kind <kind>' [possible values: ham, spam]; \
+                 try x --help",
             ),
             (
                 &["x", "train"],

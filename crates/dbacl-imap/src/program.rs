@@ -231,8 +231,8 @@ fn status(config: &Config, path: &Path) -> Result<(), (u8, String)> {
         }
         Found::Unusable => {
             return unknown(
-                "the state is damaged, or of another version; the next look notes all messages again \
-                 and learns nothing from them",
+                "the state is damaged, or of another version; the next look notes all messages \
+                 again and learns nothing from them",
             );
         }
     };

@@ -132,7 +132,7 @@ pub fn patch(
         table.retain(|_, weight| weight.0 > 0);
         let table: Vec<_> = table.into_iter().collect();
         *bytes = file(&old, name, line, &table, log_partition, None);
-        let places = vec![0..bytes.len()];
+        let places = std::iter::once(0..bytes.len()).collect();
         return Ok(Patched { head: Vec::new(), rest: 0, places });
     };
     let head = head(&old, name, line, log_partition, bits, features + new);

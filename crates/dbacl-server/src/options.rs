@@ -56,8 +56,8 @@ pub struct Options {
     #[arg(long)]
     pub opensmtpd: bool,
 
-    /// Teach the running server that the message on standard input is ham or spam, have it forgotten,
-    /// or learn the message in a report (ARF)
+    /// Teach the running server that the message on standard input is ham or spam, have it
+    /// forgotten, or learn the message in a report (ARF)
     #[arg(long, value_name = "LESSON", value_enum)]
     pub teach: Option<Teaching>,
 

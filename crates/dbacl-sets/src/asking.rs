@@ -7,10 +7,10 @@
 //! ```
 //!
 //! A fifth is doubtful, the rest is drawn: thresholds that rest on doubtful messages alone leave a
-//! third of all messages unsure (docs/lab/refit.md). Among the doubtful ones messages with an `unsure` verdict come first, and among them those whose two most probable
-//! categories are closest to each other. The label of a message also teaches about messages like
-//! it, so each message chosen lowers the rank of others by the share of features that they have in
-//! common with it.
+//! third of all messages unsure (docs/lab/refit.md). Among the doubtful ones messages with an
+//! `unsure` verdict come first, and among them those whose two most probable categories are closest
+//! to each other. The label of a message also teaches about messages like it, so each message
+//! chosen lowers the rank of others by the share of features that they have in common with it.
 
 use super::error::{FittedSetError, lost};
 use super::folder_counts::{OpenMail, left_out, open_mail};
@@ -84,8 +84,9 @@ impl Doubt {
     }
 }
 
-/// The messages of `files`, at most `most`, whose labels teach a set most: first those that it doubts,
-/// no two alike, then some by chance. `open` is what is open of the set, and `is_learned` says whether it has a document.
+/// The messages of `files`, at most `most`, whose labels teach a set most: first those that it
+/// doubts, no two alike, then some by chance. `open` is what is open of the set, and `is_learned`
+/// says whether it has a document.
 ///
 /// # Errors
 /// A file that cannot be read or is not mail, and a set that cannot be read any more.

@@ -13,9 +13,10 @@
 //!               number u32 of pieces; their numbers u32, in order; the pieces, 256 bytes each
 //! ```
 //!
-//! A block is read, with those around it, and checked when it is used for the first time. A damaged block reads as zeros;
-//! [`Pages::is_damaged`] is then true, and results must not be used. When the changes have grown to
-//! an eighth of the blocks, the file should be written again ([`Pages::is_due`]).
+//! A block is read, with those around it, and checked when it is used for the first time. A damaged
+//! block reads as zeros; [`Pages::is_damaged`] is then true, and results must not be used. When the
+//! changes have grown to an eighth of the blocks, the file should be written again
+//! ([`Pages::is_due`]).
 
 use byteorder::{ByteOrder, LittleEndian};
 use dbacl_engine::alloc_hints::take_memory;

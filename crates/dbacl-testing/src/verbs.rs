@@ -105,12 +105,11 @@ fn section(above: &str, verb: &Command, known: &mut Known, out: &mut String) {
     let mut repeated: BTreeMap<String, Vec<String>> = BTreeMap::new();
     for arg in verb.get_arguments().filter(|arg| arg.get_id() != "help") {
         let (names, text) = entry(arg);
-        match known.get(&text) {
-            Some(earlier) => repeated.entry(earlier.clone()).or_default().push(names),
-            None => {
-                out.push_str(&text);
-                known.insert(text, name.clone());
-            }
+        if let Some(earlier) = known.get(&text) {
+            repeated.entry(earlier.clone()).or_default().push(names);
+        } else {
+            out.push_str(&text);
+            known.insert(text, name.clone());
         }
     }
     for (earlier, names) in repeated {

@@ -56,7 +56,9 @@ fn best_of<T: PartialOrd + Copy>(numbers: &[T]) -> usize {
 pub fn scale(labelling: Labelling, cuts: &[Cut<'_>], priors: Vec<f64>, is_for_f1: bool) -> Scale {
     // Each length has the same weight.
     let mut numbers: BTreeMap<usize, f64> = BTreeMap::new();
-    cuts.iter().for_each(|cut| *numbers.entry(cut.words).or_default() += 1.0);
+    for cut in cuts {
+        *numbers.entry(cut.words).or_default() += 1.0;
+    }
     let weight = |cut: &Cut<'_>| narrow(1.0 / numbers[&cut.words]);
     let known: Vec<&Cut<'_>> = cuts.iter().filter(|cut| cut.known > 0).collect();
     let calibration = match labelling {

@@ -64,7 +64,7 @@ impl Kind {
 /// assert!(spelled.contains(&"--order=3".to_owned()));
 /// assert_eq!(Recipe::of_spelling(&spelled), Some(recipe));
 /// ```
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub struct Recipe {
     /// Which features a text has, for those who do not choose tokenizer and order.
     pub preset: Option<Preset>,
@@ -110,28 +110,6 @@ pub struct InBlocks {
 impl InBlocks {
     /// The largest number of features that take part, unless another one is given.
     pub const FEATURES: u64 = 1 << 19;
-}
-
-impl Default for Recipe {
-    fn default() -> Self {
-        Self {
-            preset: None,
-            tokenizer: None,
-            order: None,
-            case_sensitive: false,
-            across_lines: false,
-            kind: Kind::default(),
-            regex: Vec::new(),
-            choose: false,
-            cost: None,
-            no_contrast: false,
-            start: None,
-            balance: None,
-            for_f1: false,
-            several: false,
-            in_blocks: None,
-        }
-    }
 }
 
 impl Recipe {

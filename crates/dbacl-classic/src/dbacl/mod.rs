@@ -256,12 +256,12 @@ fn mail(
         refit::pass::take_input(&operands)?;
         // The filter is opened after the message was read, so that the message is passed on after
         // an error.
-        let judge = |mail: &[u8]| match refused {
-            Some(failure) => Err(failure),
-            None => {
-                refit::mail::warn_of_mailbox(&operands, mail);
-                refit::mail::judge(&folder, mail, with_reasons, &signals)
+        let judge = |mail: &[u8]| {
+            if let Some(failure) = refused {
+                return Err(failure);
             }
+            refit::mail::warn_of_mailbox(&operands, mail);
+            refit::mail::judge(&folder, mail, with_reasons, &signals)
         };
         return refit::pass::filter(judge, is_strict, &signals);
     }

@@ -126,7 +126,9 @@ impl Counter {
         // The n-gram in each slot.
         let mut owners = vec![u32::MAX; table.size()];
         for (ids, numbers) in list.ids.chunks(AHEAD).zip(new.chunks(AHEAD)) {
-            ids.iter().for_each(|&id| table.prefetch(id));
+            for &id in ids {
+                table.prefetch(id);
+            }
             for (&id, &number) in ids.iter().zip(numbers) {
                 if let Place::Found(at) = table.place(id) {
                     owners[at] = number;
@@ -138,7 +140,9 @@ impl Counter {
         let ids = std::mem::take(&mut list.ids);
         for (ids, numbers) in ids.chunks(AHEAD).zip(new.chunks(AHEAD)) {
             batch.fill(runs, numbers);
-            ids.iter().for_each(|&id| table.prefetch(id));
+            for &id in ids {
+                table.prefetch(id);
+            }
             batch.hash(runs, 1, table);
             for (at, (&id, &suffix)) in ids.iter().zip(&batch.ids).enumerate() {
                 let words = batch.words(at);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-//! The two blocks that a mail filter reads (`-T email:tags`): beginning and end of the text, and tags
-//! of what the sender's side wrote (docs/spec/unicode-mail.md, section 7).
+//! The two blocks that a mail filter reads (`-T email:tags`): beginning and end of the text, and
+//! tags of what the sender's side wrote (docs/spec/unicode-mail.md, section 7).
 //!
 //! ```text
 //! fields, parts, lines of text ─→ Tags ─→ subject; 2,500 bytes of text         (medium 3)

@@ -251,7 +251,9 @@ mod tests {
 
     fn header(options: &[ModelOption], scheme: Scheme) -> Header {
         let mut all = ModelOptions::default();
-        options.iter().for_each(|&option| all.insert(option));
+        for &option in options {
+            all.insert(option);
+        }
         Header {
             reference_only: false,
             divergence: 0.0,

@@ -258,8 +258,12 @@ fn rows<const N: usize>(bytes: &mut &[u8]) -> Result<Vec<[u32; N]>, BlockError> 
 impl State<'_> {
     fn put(&self, out: &mut Vec<u8>) {
         let Range { start, end } = self.problems;
-        [start, end].into_iter().for_each(|number| varint::append(out, number as u64));
-        [&self.scales, &self.sums, &self.intercepts].into_iter().for_each(|it| put_floats(out, it));
+        for number in [start, end] {
+            varint::append(out, number as u64);
+        }
+        for numbers in [&self.scales, &self.sums, &self.intercepts] {
+            put_floats(out, numbers);
+        }
     }
 
     fn take(frame: &Frame, bytes: &mut &[u8]) -> Result<State<'static>, BlockError> {
@@ -287,7 +291,9 @@ impl Task<'_> {
         match self {
             Self::Count(labels, is_together) => {
                 let numbers = [0, labels.start as u64, labels.end as u64, u64::from(*is_together)];
-                numbers.into_iter().for_each(|number| varint::append(&mut out, number));
+                for number in numbers {
+                    varint::append(&mut out, number);
+                }
             }
             Self::Round { state, is_first, is_whole, costs } => {
                 out.extend([1, u8::from(*is_first), u8::from(*is_whole)]);

@@ -69,8 +69,9 @@ impl Tally {
         if self.counts.len() > most.saturating_mul(2) {
             let kept = self.foremost(most);
             (self.index, self.counts) = (Index::default(), Vec::new());
-            kept.into_iter()
-                .for_each(|(Reverse(documents), feature)| self.count(feature, documents));
+            for (Reverse(documents), feature) in kept {
+                self.count(feature, documents);
+            }
         }
     }
 
@@ -203,12 +204,17 @@ impl Frame {
         let [parts, labels] = [self.parts as u64, self.labels as u64];
         let numbers =
             [u64::from(self.least), parts, labels, self.documents, self.block, self.median];
-        numbers.into_iter().for_each(|number| varint::append(&mut out, number));
+        for number in numbers {
+            varint::append(&mut out, number);
+        }
         append_rising(&mut out, &self.features);
         out
     }
 
     /// The frame of these bytes.
+    ///
+    /// # Errors
+    /// [`BlockError::Damaged`] if they are not those of a frame.
     pub fn from_bytes(mut bytes: &[u8]) -> Result<Self, BlockError> {
         let rest = &mut bytes;
         let least = small(rest)?;
@@ -400,7 +406,9 @@ mod tests {
 
     fn tally(documents: &[&[u32]]) -> Tally {
         let mut tally = Tally::default();
-        documents.iter().for_each(|ids| tally.add(&features(ids), b"two words"));
+        for ids in documents {
+            tally.add(&features(ids), b"two words");
+        }
         tally
     }
 
@@ -448,7 +456,9 @@ mod tests {
         let texts: Vec<String> = own.map(text).collect();
         let mut tally = Tally::default();
         let mut reader = TextReader::new(&layout);
-        texts.iter().for_each(|text| tally.add(reader.read(text.as_bytes()), text.as_bytes()));
+        for text in &texts {
+            tally.add(reader.read(text.as_bytes()), text.as_bytes());
+        }
         let frame = Frame::new(&tally, (1, 3), 100, 1000);
         assert_eq!(Frame::from_bytes(&frame.to_bytes()).unwrap(), frame);
         // What only one document has takes no part.

@@ -145,7 +145,7 @@ impl BlockTrainer {
             !watch.stop.is_some_and(|stop| stop.load(Ordering::Relaxed))
         };
         let (mut tally, mut reader) = (Tally::default(), TextReader::new(&plan.layout));
-        each_text(&mut file, documents, &mut |number, _, text| {
+        each_text(&mut file, documents, |number, _, text| {
             tally.add(reader.read(text), text);
             if (number + 1).is_multiple_of(plan.block) {
                 tally.end_segment(plan.features);
@@ -161,7 +161,7 @@ impl BlockTrainer {
         }
         let mut chains = LocalChains::new(&frame, vanishing(&folder)?, vanishing(&folder)?);
         let mut numberer = Numberer::new(&frame, &plan.layout);
-        each_text(&mut file, documents, &mut |number, label, text| {
+        each_text(&mut file, documents, |number, label, text| {
             let label = *places.get(label).ok_or(BlockError::Damaged)?;
             chains.append(number, |out| numberer.append(number, label, text, out))
         })?;
@@ -178,7 +178,7 @@ impl BlockTrainer {
 fn each_text(
     file: &mut File,
     documents: u64,
-    take: &mut dyn FnMut(u64, usize, &[u8]) -> Result<(), BlockError>,
+    mut take: impl FnMut(u64, usize, &[u8]) -> Result<(), BlockError>,
 ) -> Result<(), BlockError> {
     file.rewind()?;
     let mut texts = BufReader::with_capacity(1 << 16, file);
@@ -382,7 +382,9 @@ mod tests {
     fn whole(recipe: &Recipe, documents: &[(String, String)]) -> TextModel {
         let whole = Recipe { in_blocks: None, ..recipe.clone() };
         let mut whole = Trainer::of_recipe(&whole, &mut |_| {}).unwrap();
-        documents.iter().for_each(|(label, text)| whole.add(label, text.as_bytes()));
+        for (label, text) in documents {
+            whole.add(label, text.as_bytes());
+        }
         whole.train().unwrap().model
     }
 

@@ -250,7 +250,7 @@ fn write(out: &mut Vec<u8>, printing: &Printing<'_>, name: &str, prediction: &Pr
         out.extend_from_slice(mark.as_bytes());
         out.extend_from_slice(label.as_bytes());
         match as_fasttext {
-            Some((true, _)) => continue,
+            Some((true, _)) => {}
             Some((false, _)) => {
                 out.push(blank);
                 cformat::general(out, probability);
