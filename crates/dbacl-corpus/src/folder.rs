@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //! Documents that are files in folders, which are called like their labels.
 
+use crate::document::{DataError, LONGEST, Notes, Record, Sink};
 use crate::label;
-use crate::{DataError, LONGEST, Notes, Record, Sink};
 use dbacl_files::reading::open_regular;
 use std::fs;
 use std::io::Read;

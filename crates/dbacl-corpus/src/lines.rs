@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //! Documents that are lines.
 
+use crate::document::{DataError, Format, LONGEST, Notes, Reading, Record, Sink};
 use crate::label;
-use crate::{DataError, Format, LONGEST, Notes, Reading, Record, Sink};
 use serde_json::Value;
 use std::io::{BufRead, Read};
 use std::path::Path;
@@ -60,6 +60,17 @@ pub struct LineFault {
     pub has_several: bool,
 }
 
+impl LineFault {
+    fn at(self, path: &Path, line: u64) -> DataError {
+        let (path, what) = (path.to_path_buf(), self.what);
+        if self.has_several {
+            DataError::SeveralLabels { path, line, what }
+        } else {
+            DataError::Line { path, line, what }
+        }
+    }
+}
+
 impl From<String> for LineFault {
     fn from(what: String) -> Self {
         Self { what, has_several: false }
@@ -109,7 +120,7 @@ pub(crate) fn read(
             continue;
         }
         let text = read_line(&line, (format, reading), &mut fields, &mut room);
-        let text = text.map_err(|fault| DataError::of_line(path, number, fault))?;
+        let text = text.map_err(|fault| fault.at(path, number))?;
         if text.len() > LONGEST {
             return Err(DataError::too_long(path, number));
         }

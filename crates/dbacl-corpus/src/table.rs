@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //! Documents that are rows of a table.
 
+use crate::document::{DataError, LONGEST, Notes, Reading, Record, Sink};
 use crate::lines::set_label;
-use crate::{DataError, LONGEST, Notes, Reading, Record, Sink};
 use csv::{ByteRecord, ErrorKind, ReaderBuilder};
 use std::cell::Cell;
 use std::io::{self, Read};

@@ -40,3 +40,4 @@ pub mod state;
 pub mod teach;
 pub mod transport;
 pub mod watch;
+pub mod week;

@@ -7,8 +7,8 @@
 //! is replaced: the next look records all messages again, and learns nothing from what it finds. A
 //! file that does not begin as a state does is never replaced.
 
-use crate::letter::Week;
 use crate::moves::{Flags, Half, Identity, OwnMove};
+use crate::week::Week;
 use dbacl_files::atomic_file::{Access, Disk, SaveError, replace_with_access};
 use dbacl_files::reading::{read_beginning, read_regular};
 use serde::{Deserialize, Serialize};

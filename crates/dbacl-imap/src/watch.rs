@@ -8,13 +8,14 @@
 use crate::config::Config;
 use crate::connection::Fault;
 use crate::folder_names::from_imap;
-use crate::letter::{self, Doubt};
+use crate::letter;
 use crate::look::{Watched, Wishes, choose, look};
 use crate::moves::{Identity, Kind, Label, Lesson, OwnMove, Placed};
 use crate::session::{Credentials, Session};
 use crate::state::{Found, State};
 use crate::teach::{Filter, Taught, Verdict, teach};
 use crate::transport::{Place, Wire};
+use crate::week::Doubt;
 use dbacl_files::reading::open_regular;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;

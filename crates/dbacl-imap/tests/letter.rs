@@ -4,7 +4,7 @@
 use crate::dovecot::{Dovecot, letter, mail};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use dbacl_imap::letter::WEEK;
+use dbacl_imap::week::WEEK;
 use dbacl_imap::state::{Found, State};
 
 /// Lets a week go by.

@@ -20,6 +20,7 @@ pub mod by_blocks;
 pub mod calibrate;
 pub mod checksum;
 pub mod dataset;
+pub mod decision;
 pub mod documents;
 pub mod explain;
 pub mod fit;

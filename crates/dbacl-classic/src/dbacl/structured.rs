@@ -6,7 +6,7 @@ use dbacl_engine::score::confidence::confidence;
 use dbacl_engine::score::document::{Standing, best, percentages};
 use dbacl_engine::score::model::Model;
 use dbacl_joint::calibrate::logistic;
-use dbacl_joint::header::Decision;
+use dbacl_joint::decision::Decision;
 use dbacl_model::moments::Moments;
 use dbacl_numeric::elementary::bits;
 use serde_json::value::RawValue;

@@ -5,9 +5,10 @@
 use dbacl_engine::category::reader::Category;
 use dbacl_engine::score::document::Standing;
 use dbacl_engine::score::model::Model;
+use dbacl_joint::decision::Decision;
 use dbacl_joint::documents::{Collector, Term};
 use dbacl_joint::grounds::Grounds;
-use dbacl_joint::header::{Decision, Mismatch, RefitLine, set_of};
+use dbacl_joint::header::{Mismatch, RefitLine, set_of};
 use dbacl_joint::known::KnownFeatures;
 use dbacl_joint::scoring::Scoring;
 
