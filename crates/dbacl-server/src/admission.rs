@@ -55,7 +55,7 @@ impl Connection {
         self.peer
     }
 
-    /// The first bytes, which stay to be read; fewer than [`FIRST`] from a client that says no
+    /// The first bytes, which stay to be read; fewer than `FIRST` from a client that says no
     /// more.
     pub async fn beginning(&mut self) -> &[u8] {
         let mut buffer = [0; FIRST];
