@@ -4,8 +4,8 @@
 use crate::dovecot::{Dovecot, letter, mail};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use dbacl_imap::week::WEEK;
 use dbacl_imap::state::{Found, State};
+use dbacl_imap::week::WEEK;
 
 /// Lets a week go by.
 fn wait(server: &Dovecot) {

@@ -34,8 +34,10 @@ impl Decision {
 
 impl RefitLine {
     /// The verdict on a document, from its scores under the categories in the order of the set,
-    /// nats a unit of complexity, see [`Scoring`](super::scoring::Scoring), and the grounds. The verdict on a document
+    /// nats a unit of complexity, see [`Scoring`], and the grounds. The verdict on a document
     /// without tokens, which has no scores, is unsure.
+    ///
+    /// [`Scoring`]: super::scoring::Scoring
     pub fn verdict(&self, scores: &[f64], grounds: Grounds) -> Decision {
         let Calibration { slope, offset } = self.calibration;
         if scores.iter().any(|score| !score.is_finite()) {
