@@ -683,7 +683,10 @@ impl<D: AsRef<[u8]> + Sync> Problem<'_, D> {
         let mut misfiled = left_out_of(left_out);
         if is_blocks && options.unsure {
             let kept: Vec<Scored> = well_filed(&scored, &misfiled).map(|(_, &one)| one).collect();
-            // Odds are even where the fit says so, which carries over to other mail.
+            // Odds are even where the fit says so, which carries over to other mail, unless the fit
+            // leans.
+            let lean = thresholds::lean(&kept);
+            let even = even + lean.even;
             odds = of_general.unwrap_or_else(|| platt_of_few(&kept, even));
             let caution = options.caution.factor();
             let is_asked_for =
@@ -693,7 +696,8 @@ impl<D: AsRef<[u8]> + Sync> Problem<'_, D> {
             } else if is_asked_for {
                 PairVerdicts::new(&kept, &promises, |_| odds).band
             } else {
-                thresholds::margins(fewest, caution)
+                let (low, high) = thresholds::margins(fewest, caution);
+                (even + low - lean.doubt[1], even + high + lean.doubt[0])
             };
         } else if options.unsure {
             let pair = PairVerdicts::new(&scored, &promises, calibrate);

@@ -129,7 +129,8 @@ impl RefitLine {
         match self.scoring {
             Scoring::Once if self.wants_unsure => Some(self.band.1),
             Scoring::Blocks if self.wants_unsure => {
-                Some(SHARE_OF_PARTS * self.band.1 / self.caution.factor())
+                let even = self.calibration.even();
+                Some(even + SHARE_OF_PARTS * (self.band.1 - even) / self.caution.factor())
             }
             Scoring::Counts | Scoring::Once | Scoring::Blocks => None,
         }

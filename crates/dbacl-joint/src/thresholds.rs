@@ -133,6 +133,46 @@ pub fn margins(smaller: usize, caution: f64) -> (f64, f64) {
     (-low * caution, high * caution)
 }
 
+/// With so many times as many documents of one category as of the other, a fit leans fully.
+const UNEVEN: f64 = 3.0;
+
+/// With more documents than this of the smaller category a fit leans less.
+const LEANING: f64 = 100.0;
+
+/// How a fit by blocks leans because one of two categories has many more documents.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct Lean {
+    /// The score at which odds are even.
+    pub even: f64,
+    /// By how much the mean score of each category may be wrong.
+    pub doubt: [f64; 2],
+}
+
+/// How a fit leans, from the scores of documents that it has not seen (spec refit 3.9). It has seen
+/// little of the smaller category, so it takes most of what is new for the larger one. Odds are
+/// even between the middle of the two mean scores and the score that is equally many deviations
+/// away from both.
+pub fn lean(scored: &[Scored]) -> Lean {
+    let excesses = excesses_of_pair(scored);
+    let sizes = [real(excesses[0].len()), real(excesses[1].len())];
+    let (least, most) = (sizes[0].min(sizes[1]), sizes[0].max(sizes[1]));
+    if least < 2.0 {
+        return Lean::default();
+    }
+    let [(first, of_first), (second, of_second)] =
+        [&excesses[0], &excesses[1]].map(|own| mean_and_variance(own));
+    let (second, deviations) = (-second, [of_first.sqrt(), of_second.sqrt()]);
+    let both = deviations[0] + deviations[1];
+    if both <= 0.0 {
+        return Lean::default();
+    }
+    let share = (log(most / least) / log(UNEVEN)).min(1.0) * (LEANING / least).min(1.0);
+    let equally_far = (first * deviations[1] + second * deviations[0]) / both;
+    let even = share * f64::midpoint(f64::midpoint(first, second), equally_far);
+    let doubt = [0, 1].map(|at| share * deviations[at] / sizes[at].sqrt());
+    Lean { even, doubt }
+}
+
 /// What looks misfiled in each category, from the excesses of their documents. With two categories
 /// odds are even at the score `even`, with more at 0.
 pub fn misfiled_of_each(excesses: &[Vec<f64>], even: f64) -> Vec<Option<Misfiled>> {
@@ -473,6 +513,28 @@ mod tests {
         assert_eq!(found, [20, 40]);
         assert!((mixed.odds.slope / clean.odds.slope - 1.0).abs() < 1e-6);
         assert!((mixed.band.1 - clean.band.1).abs() < 1e-6);
+    }
+
+    #[test]
+    fn a_fit_leans_to_the_category_with_more_documents() {
+        let around = |mean: f64, number: usize| -> Vec<f64> {
+            (0..number).map(|k| mean + real(k % 5) / 10.0 - 0.2).collect()
+        };
+        let found = |good: usize, spam: usize| {
+            lean(&[scored(false, &around(0.1, good)), scored(true, &around(0.5, spam))].concat())
+        };
+        // The good messages are few, and look like spam to a fit that has seen none of them.
+        let few = found(10, 200);
+        assert!((few.even - 0.3).abs() < 0.01 && few.doubt[0] > 4.0 * few.doubt[1], "{few:?}");
+        assert_eq!(found(50, 50), Lean { even: 0.0, doubt: [0.0; 2] });
+        let (some, many) = (found(50, 75), found(1000, 3000));
+        assert!(some.even > 0.0 && some.even < few.even, "{some:?}");
+        assert!((many.even - 0.03).abs() < 0.001, "{many:?}");
+        assert_eq!(found(1, 200), Lean::default());
+        assert_eq!(
+            lean(&[scored(false, &[0.0; 9]), scored(true, &[1.0; 90])].concat()),
+            Lean::default()
+        );
     }
 
     #[test]
