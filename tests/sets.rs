@@ -606,18 +606,18 @@ fn corrections_wait_for_the_reading_that_they_were_made_with() {
     correct(&news());
     let (said, warnings) = learned("classic");
     assert!(said.contains("60 messages (ham 30, spam 30)"), "{said}");
-    let expected = "2 corrections were made with --reading unicode and were not applied: they are \
+    let expected = "2 corrections were made with --reading blocks and were not applied: they are \
                     kept until mail is read so again";
     assert!(warnings.contains(expected), "{warnings}");
     correct(&mail("ham", 5));
     let (said, warnings) = learned("classic");
     assert!(said.contains("60 messages (ham 29, spam 31)") && warnings.is_empty(), "{warnings}");
-    let (said, warnings) = learned("unicode");
+    let (said, warnings) = learned("blocks");
     assert!(said.contains("61 messages (ham 29, spam 32)"), "{said}");
     assert!(said.contains("2 corrections were applied\n"), "{said}");
     assert!(warnings.contains("1 correction was made with --reading classic"), "{warnings}");
     correct(&mail("ham", 7));
-    let (said, _) = learned("unicode");
+    let (said, _) = learned("blocks");
     assert!(said.contains("3 corrections were applied\n"), "{said}");
     let (said, _) = learned("classic");
     assert!(said.contains("60 messages (ham 29, spam 31)"), "{said}");
@@ -649,8 +649,8 @@ fn a_filter_keeps_its_reading_until_another_is_asked_for() {
     done(dbacl(path, &["--mail-correct", "f", "ham"], other.as_bytes()));
     assert!(done(dbacl(path, &LEARN, b"")).contains("1 correction was applied\n"));
     assert!(is_classic(path));
-    let unicode = [&LEARN[..], &["--reading", "unicode"]].concat();
-    done(dbacl(path, &unicode, b""));
+    let blocks = [&LEARN[..], &["--reading", "blocks"]].concat();
+    done(dbacl(path, &blocks, b""));
     assert!(!is_classic(path));
     assert_ne!(verdict(path, disguised), before);
     done(dbacl(path, &LEARN, b""));

@@ -16,10 +16,10 @@ use std::path::Path;
 pub enum MailReading {
     /// Reads two blocks: the beginning of the text that a mail program shows, in any language, and
     /// tags of what the sender's side wrote: `-T email:tags -e gram`.
+    #[default]
     Blocks,
     /// Reads the text that a mail program shows, cut into words by the rules of Unicode: `-T
-    /// email:unicode -e word`.
-    #[default]
+    /// email:unicode -e word`. Filters of older versions of dbacl were learned so.
     Unicode,
     /// Reads bytes: `-T email -e cef -j`. Filters of older versions of dbacl were learned so.
     Classic,
