@@ -116,7 +116,8 @@ fn learn_all(
         GeneralSource::Of(from) => general::reading_of(from),
         GeneralSource::Same | GeneralSource::Nothing => None,
     };
-    let reading = options.reading.or(current).or(of_general).unwrap_or_default();
+    let reading = options.reading.or(current).or(of_general);
+    let reading = reading.unwrap_or_else(|| MailReading::of_new(folders.len()));
     if let GeneralSource::Of(from) = &options.general {
         general::bring(&change, from, &labels, reading, warnings)?;
     }

@@ -11,15 +11,14 @@ use std::path::Path;
 
 /// How the mail of a filter is read and cut into words. A filter keeps the reading that it was
 /// learned with until its folders are learned with another one.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum MailReading {
     /// Reads two blocks: the beginning of the text that a mail program shows, in any language, and
-    /// tags of what the sender's side wrote: `-T email:tags -e gram`.
-    #[default]
+    /// tags of what the sender's side wrote: `-T email:tags -e gram`. The default for two folders.
     Blocks,
     /// Reads the text that a mail program shows, cut into words by the rules of Unicode: `-T
-    /// email:unicode -e word`. Filters of older versions of dbacl were learned so.
+    /// email:unicode -e word`. The default for more than two folders.
     Unicode,
     /// Reads bytes: `-T email -e cef -j`. Filters of older versions of dbacl were learned so.
     Classic,
@@ -30,6 +29,12 @@ impl MailReading {
     #[doc(hidden)]
     pub const ALL: [(Self, &'static str); 3] =
         [(Self::Blocks, "blocks"), (Self::Unicode, "unicode"), (Self::Classic, "classic")];
+
+    /// The reading of a new filter with so many folders: between two, the sender's side carries
+    /// over best to other mail; among more, words say best what a message is about.
+    pub(super) const fn of_new(folders: usize) -> Self {
+        if folders > 2 { Self::Unicode } else { Self::Blocks }
+    }
 
     /// The reading of this name.
     #[doc(hidden)]
