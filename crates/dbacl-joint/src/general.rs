@@ -186,6 +186,13 @@ pub struct Opinion {
 }
 
 impl Opinion {
+    /// Which documents of two categories it takes for the other one; odds are even at the score
+    /// `even`.
+    pub fn against(&self, labels: &[u32], even: f64) -> Vec<bool> {
+        let each = self.scores.chunks_exact(2).zip(labels);
+        each.map(|(scores, &label)| (scores[1] > even) != (label == 1)).collect()
+    }
+
     /// Adds a share of the scores of these documents to `scores`, which has theirs.
     pub fn add(&self, share: f64, documents: &[usize], categories: usize, scores: &mut [f64]) {
         if share > 0.0 {

@@ -282,8 +282,8 @@ fn opensmtpd_gets_back_mail_without_end() {
     let line = |text: &str| format!("filter|0.5|1|smtp-in|data-line|s|t|{text}\n");
     let lines = size / 1000;
     let shown = std::thread::spawn(move || {
-        let mut shown = line("Subject: cheap pills") + &line("");
-        let long = line(&"cheap pills ".repeat(83));
+        let mut shown = line(&format!("Subject: {SPAM}")) + &line("");
+        let long = line(&format!("{SPAM} ").repeat(18));
         for _ in 0..lines {
             shown += &long;
             if shown.len() > 1 << 20 {

@@ -37,7 +37,8 @@ function show(subject, text)
   mt.bodystring(conn, text)
   mt.eom(conn)
 end
-spam, ham = "click here, cheap pills, win\r\n", "please send the budget report before the meeting\r\n"
+spam = "click here, cheap pills, win\r\nbest price without prescription, order today and save money\r\n"
+ham = "please send the budget report before the meeting\r\nthe minutes of last week and the agenda for friday\r\n"
 if wanted == "mark" then
   show("limited offer", spam)
   check("spam", mt.getreply(conn), SMFIR_CONTINUE)
