@@ -138,7 +138,9 @@ fn caution_decides_how_much_is_unsure() {
     for (caution, factor) in [("low", 0.75), ("high", 1.3), ("normal", 1.0)] {
         learn_with(path, &labels, &["--caution", caution]);
         let (lower, higher) = band(path);
-        assert!((lower - factor * low).abs() < 1e-4 && (higher - factor * high).abs() < 1e-4);
+        // The messages that were learned one by one move odds and margins a little.
+        let is_near = |found: f64, whole: f64| (found / whole - factor).abs() < 0.02;
+        assert!(is_near(lower, low) && is_near(higher, high), "{caution}: {lower} {higher}");
         // It stays when single messages are learned.
         change(path, &labels, "--update", "spam", &mail("spam", 90));
         assert_eq!(band(path), (lower, higher), "{caution}");

@@ -100,9 +100,11 @@ fn reasons_are_those_of_the_mail_filter() {
             None => assert!(!body.contains("X-DBACL-Reasons"), "{shown}: {body}"),
         }
         let (_, filtered) = through_opensmtpd(&server, &bytes);
-        if bytes.ends_with(b"\n") {
+        // A last line without an end gets one on its way, and carriage returns are lost; the number
+        // of bytes is evidence.
+        if bytes.ends_with(b"\n") && !bytes.contains(&b'\r') {
             assert_eq!(verdicts(&filtered).trim_end(), told.trim_end(), "{shown}");
-        } // else the last line gets an end on its way, which counts
+        }
     }
     assert!(reasons > 20, "only {reasons} mails have reasons");
 }
