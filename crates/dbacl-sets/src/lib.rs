@@ -43,6 +43,7 @@ pub mod reasons;
 pub mod refit;
 pub mod report;
 mod roles;
+mod runs;
 mod salvage;
 pub mod unfinished;
 pub mod update;

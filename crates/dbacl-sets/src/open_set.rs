@@ -4,8 +4,9 @@
 use super::filter_folder::{LEDGER, MailFilterError, ORDER, labels, labels_in};
 use super::judging::{Gathering, LookUp};
 use super::reading::{DocumentReader, texts_of};
-use super::reasons::{NAMED, Reasons};
+use super::reasons::{Evidence, NAMED, Reasons};
 use super::roles::Roles;
+use super::runs::Runs;
 use crate::classify::SharedReading;
 use dbacl_engine::category::access;
 use dbacl_engine::category::header::Header;
@@ -19,7 +20,7 @@ use dbacl_joint::decision::Decision;
 use dbacl_joint::documents::{Corpus, CorpusBuilder, Term};
 use dbacl_joint::grounds::Grounds;
 use dbacl_joint::header::{RefitLine, set_of};
-use dbacl_joint::known::KnownFeatures;
+use dbacl_joint::known::{KnownFeature, KnownFeatures};
 use dbacl_joint::scoring::Scoring;
 use dbacl_joint::weighing::Weighing;
 use dbacl_mail::verdict_header::Marker;
@@ -406,23 +407,30 @@ impl OpenSet {
             let input = inputs[Scoring::block(feature.is_text)];
             per_nat * input * f64::from(scoring.count(feature.count)) * difference
         });
-        let mut ranked: Vec<(usize, f64)> = each.enumerate().collect();
-        let all = ranked.iter().fold(0.0, |sum, &(_, bits)| sum + bits);
-        // The greatest weights come first; of equal weights the feature that occurs first.
-        ranked.sort_by(|a, b| b.1.abs().total_cmp(&a.1.abs()).then(a.0.cmp(&b.0)));
-        ranked.truncate(NAMED);
-        ranked.retain(|&(_, bits)| bits != 0.0);
-        let ids: Vec<FeatureId> = ranked.iter().map(|&(at, _)| features[at].id).collect();
-        let texts = texts_of(&self.reading, text, &ids, stop);
-        let named: f64 = ranked.iter().map(|&(_, bits)| bits).sum();
+        let each: Vec<(&KnownFeature, f64)> = features.iter().zip(each).collect();
+        let all = each.iter().fold(0.0, |sum, &(_, bits)| sum + bits);
+        let ranked = if scoring == Scoring::Blocks {
+            let each = each.into_iter().map(|(feature, bits)| (feature.id, feature.is_text, bits));
+            let mut runs = Runs::new(each);
+            let mut reader = DocumentReader::new(&self.reading, stop);
+            reader.features(text, |feature| runs.add(&feature));
+            strongest(runs.finish(), |evidence| evidence.bits)
+        } else {
+            let each = strongest(each, |&(_, bits)| bits);
+            let ids: Vec<FeatureId> = each.iter().map(|(feature, _)| feature.id).collect();
+            let texts = texts_of(&self.reading, text, &ids, stop).into_iter().zip(each);
+            texts.map(|(text, (_, bits))| Evidence { text, bits, features: 1 }).collect()
+        };
+        let named: f64 = ranked.iter().map(|evidence| evidence.bits).sum();
+        let features: usize = ranked.iter().map(|evidence| evidence.features).sum();
         let bits = odds[best] / std::f64::consts::LN_2;
         Some(Reasons {
             category: self.names[self.order[best]].clone(),
             bits,
             others: all - named,
-            number_of_others: distinct as usize - ranked.len(),
+            number_of_others: (distinct as usize).saturating_sub(features),
             before: bits - all,
-            tokens: texts.into_iter().zip(ranked).map(|(text, (_, bits))| (text, bits)).collect(),
+            tokens: ranked.into_iter().map(|evidence| (evidence.text, evidence.bits)).collect(),
         })
     }
 
@@ -442,6 +450,14 @@ impl OpenSet {
         let _ = marker.feed(mail, &mut keep).and_then(|()| marker.finish(&mut keep));
         marked
     }
+}
+
+/// Those with the most bits for or against; of equal ones the first. None that says nothing.
+fn strongest<T>(mut all: Vec<T>, bits: impl Fn(&T) -> f64) -> Vec<T> {
+    all.sort_by(|a, b| bits(b).abs().total_cmp(&bits(a).abs()));
+    all.truncate(NAMED);
+    all.retain(|one| bits(one) != 0.0);
+    all
 }
 
 impl LookUp for &OpenSet {

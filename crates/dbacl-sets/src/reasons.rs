@@ -22,6 +22,16 @@ const SHOWN: usize = 30;
 /// The most characters of a header line, unless a single token is longer.
 const WIDTH: usize = 76;
 
+/// What a part of a document adds to the odds.
+pub struct Evidence {
+    /// The part: a token, a word or a tag.
+    pub text: Vec<u8>,
+    /// What it adds, bits.
+    pub bits: f64,
+    /// How many distinct features it has.
+    pub features: usize,
+}
+
 /// The reasons of a verdict.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
@@ -30,11 +40,12 @@ pub struct Reasons {
     pub category: String,
     /// Logarithm to base 2 of the odds of that category against all others.
     pub bits: f64,
-    /// The tokens that weigh most, with what they add to these bits; at most ten.
+    /// The tokens that weigh most, with what they add to these bits; at most ten. Where features
+    /// count by blocks: words of the text, and tags with the names of their kinds.
     pub tokens: Vec<(Vec<u8>, f64)>,
     /// What all other tokens add.
     pub others: f64,
-    /// How many these are.
+    /// How many features these are.
     pub number_of_others: usize,
     /// The part of the bits that does not depend on the tokens, but only on their number.
     pub before: f64,

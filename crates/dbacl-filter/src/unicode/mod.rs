@@ -17,6 +17,7 @@ mod blob;
 mod declared;
 mod elements;
 mod html;
+pub mod legend;
 mod lines;
 mod links;
 mod part;
