@@ -132,11 +132,10 @@ mod tests {
             .iter()
             .map(|own| (String::from_utf8_lossy(&own.text).into_owned(), own.features))
             .collect();
-        // ` che` to `ap p`; `p pi` to `s, n`; `, no` to `now `. Only `lls ` is new in the second line.
+        // ` che` to `ap p`; `p pi` to `s, n`; `, no` to `now `. Then only `lls ` is new.
         let expected = [("cheap", 5), ("pills", 8), ("now", 3), ("link-path:news", 1)];
         assert_eq!(shown, expected.map(|(word, features)| (word.to_owned(), features)));
-        assert!(
-            found.iter().all(|own| own.bits == f64::from(u32::try_from(own.features).unwrap()))
-        );
+        let sum: f64 = found.iter().map(|own| own.bits).sum();
+        assert!((sum - 17.0).abs() < 1e-9, "each run counts once: {sum}");
     }
 }
