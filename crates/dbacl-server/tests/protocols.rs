@@ -508,6 +508,9 @@ fn the_first_lesson_begins_a_filter_and_changes_no_other() {
     let judged = default();
     let answer = taught(&server, "alice", "ham", "Subject: lunch\n\nsee you at noon\n");
     assert!(answer.contains("\r\nDidSet: local\r\n"), "{answer}");
+    for number in 0..7 {
+        taught(&server, "alice", "ham", &format!("Subject: lunch\n\nsee you at {number}\n"));
+    }
     // What the new filter knows nothing of is classified as for the others.
     assert_eq!(verdict("alice"), before);
     // It is not sure against what its user has said.

@@ -114,6 +114,7 @@ pub fn change(
         refit_from_ledger(files, &FitOptions::like(line, same_settings), settings, is_mail, stop)
     };
     let mut set = OpenFiles::open(files, settings, &mut refit, warnings)?;
+    let was_one_sided = set.state.numbers.sides.iter().any(|side| side.documents == 0);
     let label = request.label.unwrap_or(u32::MAX);
     let known = set.known(&request.ids)?;
     let mut learned = vec![false; request.ids.len()];
@@ -192,7 +193,9 @@ pub fn change(
         if set.state.is_damaged() {
             warn_of_state(files, "is damaged and was made anew", warnings);
             refit(&set.line, true)?;
-        } else if has_grown(documents, fitted, set.categories.len()) {
+        } else if has_grown(documents, fitted, set.categories.len())
+            || was_one_sided && documents < QUICK
+        {
             refit(&set.line, false)?;
         } else {
             set.publish()?;
@@ -211,6 +214,10 @@ pub fn change(
 /// A document that the ledger has so often at most is moved to another label without fitting the
 /// whole set.
 const MOST_MOVED: usize = 16;
+
+/// A fit of fewer documents takes hardly longer than a step. Where a category has none, steps would
+/// push all documents towards the others.
+const QUICK: u32 = 100;
 
 /// Whether so much more is known than when `fitted` documents were fitted that settings and
 /// thresholds are found again: thresholds of a growing mail filter are too wide soon. Of two
