@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Draws docs/pictures/verdicts.svg from benches/field/results.json: which share of messages the mail
-filter classifies correctly, wrongly, or calls unsure, by the number of messages it has learned.
+"""Draws docs/pictures/verdicts.svg from the table of docs/lab/mail.md: which share of messages the
+mail filter classifies correctly, wrongly, or calls unsure, by the number of messages it has learned.
 
     docs/pictures/verdicts.py > docs/pictures/verdicts.svg
 """
 
-import json
 import pathlib
+import re
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 STYLE = (
@@ -19,25 +19,26 @@ STYLE = (
 LEFT, WIDE, STEP, BAR = 130, 430, 30, 20
 
 
-def rows(results):
-    """(messages learned, of how many kinds, shares right, unsure, wrong), for new messages."""
-    for result in results["results"]:
-        if (result["tool"], result["setting"]) != ("dbacl_filter", "defaults"):
+# Of the 3,692 messages of SpamAssassin's training part three quarters are learned at a time.
+IN_ALL = 2769
+
+
+def rows(page):
+    """(messages learned, of how many kinds, shares right, unsure, wrong), for new messages of
+    SpamAssassin; two good messages count for each spam."""
+    for line in page.splitlines():
+        cells = [cell.strip() for cell in line.split("|")]
+        few = re.fullmatch(r"(\d+) \+ \1 messages", cells[1]) if len(cells) > 5 else None
+        if not few and cells[1:2] != ["SpamAssassin, 4-fold"]:
             continue
-        if result["task"] not in ("cold", "batch"):
-            continue
-        for part in result["parts"]:
-            measures = part["measures"]
-            unsure, wrong = measures["unsure"][0], measures["wrong"][0]
-            learned, of = part["part"], "each"
-            if result["task"] == "batch":
-                learned, of = results["plan"]["batch"] - measures["mails"], "in all"
-            yield int(learned), of, 1 - unsure - wrong, unsure, wrong
+        lost, missed, unsure = (float(cell) / 100 for cell in cells[5].split("/"))
+        wrong = (2 * lost + missed) / 3
+        learned, of = (int(few.group(1)), "each") if few else (IN_ALL, "in all")
+        yield learned, of, 1 - unsure - wrong, unsure, wrong
 
 
 def main():
-    results = json.loads((ROOT / "benches/field/results.json").read_text())
-    table = sorted(rows(results))
+    table = sorted(rows((ROOT / "docs/lab/mail.md").read_text()))
     height = 44 + STEP * len(table) + 24
     title = "; ".join(
         f"{learned} {of}: {100 * right:.0f} % right, {100 * unsure:.0f} % unsure, {100 * wrong:.1f} % wrong"
