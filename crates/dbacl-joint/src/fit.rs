@@ -473,13 +473,18 @@ impl<D: AsRef<[u8]> + Sync> Problem<'_, D> {
         let is_exact = options.exact || categories.len() == 2;
         let form = if is_exact { Form::Exact } else { Form::Sparse };
         let (choice, left_out) = self.choose(&data, (&folds, &ordinary, &opinion), form)?;
-        // By the documents of one category alone all would be of that category, so only those that
-        // the general model takes for the other one are learned.
-        let news = (is_one_sided && data.categories == 2 && data.scoring == Scoring::Blocks)
-            .then(|| self.general.map(|general| opinion.against(&data.labels, general.even())))
-            .flatten();
-        let is_known = |at: usize| news.as_ref().is_some_and(|news| !news[at]);
-        let is_out = |at: usize| is_known(at) || left_out.get(at).is_some_and(Option::is_some);
+        // A fit of the documents of one category takes all documents for that category. So only those
+        // are fitted that the general model takes for the other one.
+        let contradicting = match self.general {
+            Some(general)
+                if is_one_sided && data.categories == 2 && data.scoring == Scoring::Blocks =>
+            {
+                Some(opinion.against(&data.labels, general.even()))
+            }
+            _ => None,
+        };
+        let agrees = |at: usize| contradicting.as_ref().is_some_and(|all| !all[at]);
+        let is_out = |at: usize| agrees(at) || left_out.get(at).is_some_and(Option::is_some);
         let numbers: Vec<usize> = (0..data.len()).collect();
         let judged = judged_of(&numbers, &folds, &choice);
         if !choice.quality.beats(&before) && !options.always {
@@ -491,7 +496,7 @@ impl<D: AsRef<[u8]> + Sync> Problem<'_, D> {
                 fit.duals[at] = LEFT_OUT;
             }
         }
-        if self.general.is_some() && !news.is_some_and(|news| news.contains(&true)) {
+        if self.general.is_some() && !contradicting.is_some_and(|all| all.contains(&true)) {
             silence_empty(&mut fits, &data);
         }
         let set = blend::compose(categories, &data, &fits, (choice.settings, form), self.general);

@@ -186,8 +186,8 @@ pub struct Opinion {
 }
 
 impl Opinion {
-    /// Which documents of two categories it takes for the other one; odds are even at the score
-    /// `even`.
+    /// With two categories: which documents the general model takes for the category that is not
+    /// their own. Its odds are even at the score `even`.
     pub fn against(&self, labels: &[u32], even: f64) -> Vec<bool> {
         let each = self.scores.chunks_exact(2).zip(labels);
         each.map(|(scores, &label)| (scores[1] > even) != (label == 1)).collect()

@@ -133,13 +133,14 @@ pub fn margins(smaller: usize, caution: f64) -> (f64, f64) {
     (-low * caution, high * caution)
 }
 
-/// With so many times as many documents of one category as of the other, a fit leans fully.
+/// The correction for a fit that leans is made in full once the larger category has this many times
+/// the documents of the smaller one.
 const UNEVEN: f64 = 3.0;
 
-/// With more documents than this of the smaller category a fit leans less.
+/// The correction becomes smaller once the smaller category has more documents than this.
 const LEANING: f64 = 100.0;
 
-/// How a fit by blocks leans because one of two categories has many more documents.
+/// The correction of odds and margins for a fit by blocks of two categories of different sizes.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Lean {
     /// The score at which odds are even.
@@ -148,10 +149,11 @@ pub struct Lean {
     pub doubt: [f64; 2],
 }
 
-/// How a fit leans, from the scores of documents that it has not seen (spec refit 3.9). It has seen
-/// little of the smaller category, so it takes most of what is new for the larger one. Odds are
-/// even between the middle of the two mean scores and the score that is equally many deviations
-/// away from both.
+/// Finds out how far a fit leans towards the larger category (spec refit 3.9), from the scores of
+/// documents that it has not seen. It knows little of the smaller category, so it takes most new
+/// documents for the larger one, and the score at which odds are even has to move. In full the
+/// score is halfway between two others: the middle of the categories' mean scores, and the score
+/// that is the same number of standard deviations away from either mean.
 pub fn lean(scored: &[Scored]) -> Lean {
     let excesses = excesses_of_pair(scored);
     let sizes = [real(excesses[0].len()), real(excesses[1].len())];

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-//! The evidence of a fit by blocks under names that people read: the words of the text in which its
-//! runs of four bytes lie, and tags with the names of their kinds.
+//! Shows the evidence of a fit by blocks so that people can read it. Its features are runs of four
+//! bytes, which say nothing by themselves, and tags such as `lp:news`: the evidence of runs is added
+//! up by the word of the text that they come from, and tags get readable names.
 
 use super::reasons::Evidence;
 use dbacl_engine::token::Feature;
@@ -11,15 +12,19 @@ use hashbrown::HashMap;
 /// Bytes of a run of text.
 const RUN: usize = 4;
 
-/// Gathers the evidence of a document's features, which come in the order of the text.
+/// What is known of a word or a tag: how many others came before it, its bits, and how many features
+/// they come from.
+type Sum = (usize, f64, usize);
+
+/// Adds up the evidence of a document's features by words and tags. Features come in the order of
+/// the text.
 pub struct Runs {
     /// The features that have not come yet: whether each is one of text, and its bits.
     rest: HashMap<FeatureId, (bool, f64)>,
-    places: HashMap<Vec<u8>, usize>,
-    found: Vec<Evidence>,
-    /// The text that the runs since the last gap make up.
+    sums: HashMap<Vec<u8>, Sum>,
+    /// The line of text so far, put together from overlapping runs.
     text: Vec<u8>,
-    /// Where in that text the evidence of its runs belongs.
+    /// The bits of each run of the line, with the place in the line whose word gets them.
     bits: Vec<(usize, f64)>,
 }
 
@@ -28,21 +33,20 @@ impl Runs {
     pub fn new(features: impl Iterator<Item = (FeatureId, bool, f64)>) -> Self {
         Self {
             rest: features.map(|(id, is_text, bits)| (id, (is_text, bits))).collect(),
-            places: HashMap::new(),
-            found: Vec::new(),
+            sums: HashMap::new(),
             text: Vec::new(),
             bits: Vec::new(),
         }
     }
 
-    /// The next feature. What it says counts where it comes first.
+    /// Adds the next feature. If it occurs several times, only the first occurrence has evidence.
     pub fn add(&mut self, feature: &Feature<'_>) {
         let own = self.rest.remove(&FeatureId::of(feature.body, feature.medium));
         let word = feature.words().next().unwrap_or_default();
         match own {
-            Some((false, bits)) => self.name(readable(word), bits, 1),
+            Some((false, bits)) => self.count(&readable(word), bits, 1),
             _ if word.len() == RUN => self.run(word, own.map(|(_, bits)| bits)),
-            Some((true, bits)) => self.name(word.to_vec(), bits, 1),
+            Some((true, bits)) => self.count(word, bits, 1),
             None => {}
         }
     }
@@ -54,13 +58,14 @@ impl Runs {
             self.end_line();
             self.text.extend_from_slice(run);
         }
-        // A run belongs to the word of its second byte, or of the next one if that is a blank.
+        // The evidence goes to the word that has the run's second byte, or, if that is a blank, its
+        // third.
         let second = self.text.len() - RUN + 1;
         let place = second + usize::from(self.text[second] == b' ');
         self.bits.extend(bits.map(|bits| (place, bits)));
     }
 
-    /// Shares out the evidence of a line among its words.
+    /// Gives the evidence of the line's runs to its words, and begins another line.
     fn end_line(&mut self) {
         let (text, bits) = (std::mem::take(&mut self.text), std::mem::take(&mut self.bits));
         let mut rest = &bits[..];
@@ -71,24 +76,25 @@ impl Runs {
             rest = others;
             if !own.is_empty() {
                 let sum = own.iter().fold(0.0, |sum, &(_, bits)| sum + bits);
-                self.name(trimmed(word).to_vec(), sum, own.len());
+                self.count(trimmed(word), sum, own.len());
             }
         }
     }
 
-    fn name(&mut self, text: Vec<u8>, bits: f64, features: usize) {
-        let place = *self.places.entry(text.clone()).or_insert(self.found.len());
-        if place == self.found.len() {
-            self.found.push(Evidence { text, bits: 0.0, features: 0 });
-        }
-        self.found[place].bits += bits;
-        self.found[place].features += features;
+    fn count(&mut self, text: &[u8], bits: f64, features: usize) {
+        let place = self.sums.len();
+        let sum = self.sums.entry_ref(text).or_insert((place, 0.0, 0));
+        sum.1 += bits;
+        sum.2 += features;
     }
 
-    /// All evidence, in the order of the document.
+    /// The evidence of each word and tag, in the order of their first appearance.
     pub fn finish(mut self) -> Vec<Evidence> {
         self.end_line();
-        self.found
+        let mut all: Vec<(Vec<u8>, Sum)> = self.sums.into_iter().collect();
+        all.sort_unstable_by_key(|&(_, (place, ..))| place);
+        let each = all.into_iter();
+        each.map(|(text, (_, bits, features))| Evidence { text, bits, features }).collect()
     }
 }
 
