@@ -473,8 +473,8 @@ impl<D: AsRef<[u8]> + Sync> Problem<'_, D> {
         let is_exact = options.exact || categories.len() == 2;
         let form = if is_exact { Form::Exact } else { Form::Sparse };
         let (choice, left_out) = self.choose(&data, (&folds, &ordinary, &opinion), form)?;
-        // A fit of the documents of one category takes all documents for that category. So only those
-        // are fitted that the general model takes for the other one.
+        // A fit of the documents of one category takes all documents for that category. So only
+        // those are fitted that the general model takes for the other one.
         let contradicting = match self.general {
             Some(general)
                 if is_one_sided && data.categories == 2 && data.scoring == Scoring::Blocks =>

@@ -30,9 +30,9 @@ impl MailReading {
     pub const ALL: [(Self, &'static str); 3] =
         [(Self::Blocks, "blocks"), (Self::Unicode, "unicode"), (Self::Classic, "classic")];
 
-    /// The reading of a new filter with this number of folders. Two folders are mostly good mail and
-    /// spam, and tags of the sender's side hold best for mail of other times; with more, words say
-    /// best what a message is about.
+    /// The reading of a new filter with this number of folders. Two folders are mostly good mail
+    /// and spam, and tags of the sender's side hold best for mail of other times; with more, words
+    /// say best what a message is about.
     pub(super) const fn of_new(folders: usize) -> Self {
         if folders > 2 { Self::Unicode } else { Self::Blocks }
     }

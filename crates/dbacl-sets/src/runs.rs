@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //! Shows the evidence of a fit by blocks so that people can read it. Its features are runs of four
-//! bytes, which say nothing by themselves, and tags such as `lp:news`: the evidence of runs is added
-//! up by the word of the text that they come from, and tags get readable names.
+//! bytes, which say little each, and tags such as `lp:news`: the evidence of runs is added up by
+//! the word of the text that they come from, and tags get readable names.
 
 use super::reasons::Evidence;
 use dbacl_engine::token::Feature;
@@ -12,8 +12,8 @@ use hashbrown::HashMap;
 /// Bytes of a run of text.
 const RUN: usize = 4;
 
-/// What is known of a word or a tag: how many others came before it, its bits, and how many features
-/// they come from.
+/// What is known of a word or a tag: how many others came before it, its bits, and how many
+/// features they come from.
 type Sum = (usize, f64, usize);
 
 /// Adds up the evidence of a document's features by words and tags. Features come in the order of
