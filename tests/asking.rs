@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-//! `--mail-ask` names messages whose labels teach a mail filter most, and learns answers.
+//! `--mail-ask` names messages whose labels teach a mail filter most, `--mail-review` those that
+//! seem to be in the wrong folder; both learn answers.
 
 use crate::mails::{dbacl, program, text};
 use dbacl_testing::{Scratch, skip};
@@ -25,6 +26,17 @@ fn filter() -> Scratch {
     }
     scratch.dbacl("--quiet --mail-learn f ham=ham.mbox spam=spam.mbox").quiet(0);
     scratch
+}
+
+/// What the program says on a terminal to somebody who gives these answers.
+fn answered(scratch: &Scratch, options: &str, answers: &str) -> Option<String> {
+    if Command::new("script").arg("--version").output().is_err() {
+        skip("asking", "no script(1)");
+        return None;
+    }
+    let command = format!("'{}' {options}", program().display());
+    let said = scratch.sh(&format!("printf '{answers}' | script -qec \"{command}\" /dev/null"));
+    Some(said.quiet(0))
 }
 
 /// The messages asked about, one a line.
@@ -65,15 +77,8 @@ fn answers_on_a_terminal_are_learned() {
     scratch.write("1", mail(&format!("{HAM} {SPAM}"), "alone"));
     scratch.write("2", mail(&format!("{HAM} {SPAM} again"), "other words entirely"));
     let before = scratch.names();
-    let command = format!("'{}' --mail-ask f 1 2", program().display());
-    if Command::new("script").arg("--version").output().is_err() {
-        skip("asking", "no script(1)");
-        return;
-    }
     // One answer is wrong, one is how a label begins, and one is empty.
-    let said =
-        scratch.sh(&format!("printf 'no\\nspa\\n\\n' | script -qec \"{command}\" /dev/null"));
-    let said = said.quiet(0);
+    let Some(said) = answered(&scratch, "--mail-ask f 1 2", "no\\nspa\\n\\n") else { return };
     assert!(said.contains("no label begins with no"), "{said}");
     assert!(said.contains("learned as spam: 1") && !said.contains("learned as ham"), "{said}");
     assert_eq!(scratch.names(), before);
@@ -92,4 +97,36 @@ fn what_cannot_be_asked_about_is_named() {
         let said = scratch.dbacl(args).complaint(status);
         assert!(said.contains(complaint), "{args}: {said}");
     }
+}
+
+#[test]
+fn mail_in_the_wrong_folder_is_reviewed_once() {
+    let scratch = Scratch::new();
+    let some = |kind: &str, words: &str| -> String {
+        (0..150).map(|n| mail(words, &format!("{kind}{n}"))).collect()
+    };
+    let wrong: String = (0..3).map(|n| mail(SPAM, &format!("wrong{n}"))).collect();
+    scratch.write("ham.mbox", some("ham", HAM) + &wrong);
+    scratch.write("spam.mbox", some("spam", SPAM));
+    let learn = || scratch.dbacl("--mail-learn f ham=ham.mbox spam=spam.mbox").complaint(0);
+    let said = learn();
+    assert!(said.contains("3 messages seem to be in the wrong folder"), "{said}");
+    let listed = || -> Vec<String> {
+        scratch.dbacl("--mail-review f").quiet(0).lines().map(str::to_owned).collect()
+    };
+    let lines = listed();
+    assert_eq!(lines.len(), 3, "{lines:#?}");
+    assert!(lines[0].contains("ham.mbox, message 15") && lines[0].contains("\tham\t"), "{lines:?}");
+    let Some(said) = answered(&scratch, "--mail-review f", "spam\\nham\\n\\n") else { return };
+    assert!(said.contains("in ham; ") && said.contains("learned as spam: 1"), "{said}");
+    assert_eq!(listed().len(), 1);
+    // The next learning remembers both answers.
+    let said = learn();
+    assert!(said.contains("1 message seems to be in the wrong folder"), "{said}");
+    // A message that is no longer where it was is not asked about.
+    scratch.write("ham.mbox", some("ham", HAM));
+    let said = scratch.dbacl("--mail-review f").complaint(0);
+    assert!(said.contains("there is nothing to review"), "{said}");
+    scratch.dbacl("--mail-review f ham.mbox").complaint(1);
+    scratch.dbacl("--mail-review nowhere").complaint(1);
 }

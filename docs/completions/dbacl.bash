@@ -43,6 +43,7 @@ _dbacl() {
     --mail-filter) mapfile -t COMPREPLY < <(compgen -d -- "$current"); return ;;
     --mail-correct) mapfile -t COMPREPLY < <(compgen -d -- "$current"); return ;;
     --mail-ask) mapfile -t COMPREPLY < <(compgen -d -- "$current"); return ;;
+    --mail-review) mapfile -t COMPREPLY < <(compgen -d -- "$current"); return ;;
     --check) mapfile -t COMPREPLY < <(:); return ;;
     --protect) mapfile -t COMPREPLY < <(:); return ;;
     --caution) mapfile -t COMPREPLY < <(compgen -W 'low normal high' -- "$current"); return ;;
@@ -59,7 +60,7 @@ _dbacl() {
     --lock-timeout) mapfile -t COMPREPLY < <(:); return ;;
   esac
   if [[ $current == -* ]]; then
-    mapfile -t COMPREPLY < <(compgen -W '-l --learn -c --category -T --type -v --verbose -n --scores -N --probabilities -U --uncertainty -X --confidence -P --prior -R --random -f --filter -F --per-file -a --append -A --append-indented -s --by-line -Y --media -d --dump -D --debug -e --tokenizer --charset -w --order -j --keep-case -S --straddle -g --regex -G -i --international -h --hash-bits -H --max-hash-bits -z --min-count -x --decimate -L --reference -r --reference-only -q --quality -M --multinomial -1 --preload -0 --no-preload -o --online -O --merge-online -m --memory-map --verdict --explain --explain-html --refit --documents --choices --cost --blend --exact --once --contrast --always --fp --unsure --keep --update --learn-error --unlearn --correct --mail-learn --mail-filter --mail-correct --mail-ask --check --protect --caution --reading --window --general --reasons --count --merge --fit --place --canonical --threads --format --input --line-buffered --lock-timeout --strict --quiet --keep-nul -V --help --version' -- "$current")
+    mapfile -t COMPREPLY < <(compgen -W '-l --learn -c --category -T --type -v --verbose -n --scores -N --probabilities -U --uncertainty -X --confidence -P --prior -R --random -f --filter -F --per-file -a --append -A --append-indented -s --by-line -Y --media -d --dump -D --debug -e --tokenizer --charset -w --order -j --keep-case -S --straddle -g --regex -G -i --international -h --hash-bits -H --max-hash-bits -z --min-count -x --decimate -L --reference -r --reference-only -q --quality -M --multinomial -1 --preload -0 --no-preload -o --online -O --merge-online -m --memory-map --verdict --explain --explain-html --refit --documents --choices --cost --blend --exact --once --contrast --always --fp --unsure --keep --update --learn-error --unlearn --correct --mail-learn --mail-filter --mail-correct --mail-ask --mail-review --check --protect --caution --reading --window --general --reasons --count --merge --fit --place --canonical --threads --format --input --line-buffered --lock-timeout --strict --quiet --keep-nul -V --help --version' -- "$current")
   else
     mapfile -t COMPREPLY < <(compgen -f -- "$current")
   fi

@@ -62,6 +62,7 @@ complete -c dbacl -l mail-learn -x -a '(__fish_complete_directories)' -d 'make a
 complete -c dbacl -l mail-filter -x -a '(__fish_complete_directories)' -d 'print a message with a line X-DBACL'
 complete -c dbacl -l mail-correct -x -a '(__fish_complete_directories)' -d 'correct a verdict: DIR spam MESSAGE'
 complete -c dbacl -l mail-ask -x -a '(__fish_complete_directories)' -d 'ask about ten messages: DIR MAIL...'
+complete -c dbacl -l mail-review -x -a '(__fish_complete_directories)' -d 'ask about mail in the wrong folder'
 complete -c dbacl -l check -x -d 'say whether a filter or file is damaged'
 complete -c dbacl -l protect -x -d 'with --mail-learn: the mail not to be lost'
 complete -c dbacl -l caution -x -a 'low normal high' -d 'with --mail-learn: low, normal or high'

@@ -15,6 +15,7 @@
 use super::error::{FittedSetError, lost};
 use super::folder_counts::{OpenMail, left_out, open_mail};
 use super::mailboxes::MailFile;
+use super::misfiled::Suspect;
 use super::open_set::{OpenSet, SetVerdict};
 use super::report::DocumentId;
 use dbacl_engine::error::WarningSink;
@@ -23,7 +24,9 @@ use dbacl_joint::beginning::LIMIT;
 use dbacl_joint::documents::fingerprint;
 use dbacl_mail::mailbox::Separators;
 use dbacl_mail::subject::subject;
+use std::collections::BTreeMap;
 use std::io::{self, BufRead, BufReader, Read};
+use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 type Result<T, E = FittedSetError> = std::result::Result<T, E>;
@@ -49,6 +52,8 @@ pub struct Question {
     pub place: String,
     /// Its subject, if it has one.
     pub subject: Option<String>,
+    /// The label of the folder in which it lies, if it was learned.
+    pub label: Option<String>,
     /// What the filter says of it.
     pub verdict: SetVerdict,
     /// The message, as far as it is learned.
@@ -126,7 +131,7 @@ pub fn questions(
             let mut features: Vec<FeatureId> = terms.iter().map(|term| term.id).collect();
             features.sort_unstable();
             let (place, subject) = (file.name_of(number), subject(&mail));
-            let question = Question { place, subject, verdict, mail };
+            let question = Question { place, subject, label: None, verdict, mail };
             let candidate = Candidate { question, id, features, doubt };
             if turn < most {
                 drawn.insert(turn, candidate.clone());
@@ -159,6 +164,57 @@ pub fn questions(
     chosen.extend(drawn);
     chosen.truncate(most);
     Ok(chosen.into_iter().map(|one| one.question).collect())
+}
+
+/// The messages of the list that are still where it says, with their numbers in the list.
+/// `is_learned` says whether the set has a message under its label: one that was corrected is left
+/// out. So are those that have gone or changed.
+///
+/// # Errors
+/// A file that cannot be read, and a set that cannot be read any more.
+pub fn suspected(
+    open: &OpenSet,
+    list: &[Suspect],
+    is_learned: &dyn Fn(&Suspect) -> Result<bool>,
+    stop: &AtomicBool,
+) -> Result<Vec<(usize, Question)>> {
+    let mut files = BTreeMap::<&Path, Vec<(usize, u32)>>::new();
+    for (at, suspect) in list.iter().enumerate() {
+        if let Some((number, path)) = &suspect.place {
+            files.entry(path).or_default().push((at, *number));
+        }
+    }
+    let (mut found, mut kept) = (Vec::new(), 0);
+    for (path, places) in files {
+        let may_be_mailbox = places.iter().any(|&(_, number)| number > 0);
+        let file = MailFile { path: path.into(), may_be_mailbox, is_listed: true };
+        let Some(mail) = open_mail(&file, stop, &mut Vec::new())? else { continue };
+        let each = &mut |number: u32, mail: Vec<u8>| {
+            let Some(&(at, own)) = places.iter().find(|&&(_, own)| own.max(1) == number) else {
+                return Ok(());
+            };
+            let suspect = &list[at];
+            let corpus = open.read(&mail, 0, Some(stop));
+            let is_same =
+                !corpus.documents.is_empty() && fingerprint(corpus.terms_of(0)) == suspect.id;
+            kept += mail.len();
+            if !is_same || kept > KEPT && !found.is_empty() || !is_learned(suspect)? {
+                return Ok(());
+            }
+            let question = Question {
+                place: file.name_of(own),
+                subject: subject(&mail),
+                label: Some(suspect.label.clone()),
+                verdict: open.judge(&mail, Some(stop)).map_err(lost)?,
+                mail,
+            };
+            found.push((at, question));
+            Ok(())
+        };
+        each_message(mail, stop, each).map_err(|error| error.in_file(&file))?;
+    }
+    found.sort_by_key(|&(at, _)| at);
+    Ok(found)
 }
 
 /// Chooses one message after the other.
@@ -267,9 +323,9 @@ mod tests {
             probabilities: vec![1.0 - probability, probability],
         };
         let doubt = Doubt::of(&verdict);
-        let (subject, mail) = (None, Vec::new());
+        let (subject, label, mail) = (None, None, Vec::new());
         let features = features.iter().copied().map(FeatureId).collect();
-        let question = Question { place: name.into(), subject, verdict, mail };
+        let question = Question { place: name.into(), subject, label, verdict, mail };
         Candidate { question, id: 0, features, doubt }
     }
 

@@ -274,7 +274,7 @@ pub enum FittedSetError {
         /// What the operating system said.
         source: io::Error,
     },
-    /// The filter's folder cannot be made.
+    /// The filter's folder cannot be made, or a list in it not written.
     #[error("{}: {source}", path.display())]
     Folder {
         /// The folder.

@@ -8,6 +8,7 @@ use super::files::{SetFiles, label_of, members, store_of};
 use super::filter_folder::LEDGER;
 use super::learn_folders;
 use super::mail_folders::{MailFolder, MailLearnOptions, MailLearned};
+use super::misfiled;
 use super::open_set::{Member, OpenSet, SetVerdict, direct};
 use super::options::FittedSetOptions;
 use super::reasons::Reasons;
@@ -337,6 +338,38 @@ impl FittedSet {
             self.options.stop_flag(),
             warnings,
         )
+    }
+
+    /// The messages that seemed to be in the wrong folder when the folders were learned, and that
+    /// nobody has looked at since, those that do most harm first; each with its number in the
+    /// filter's list.
+    ///
+    /// # Errors
+    /// The list or a message cannot be read; [`FittedSetError::Open`] when a file of the set
+    /// cannot be.
+    #[doc(hidden)]
+    pub fn suspected(&self) -> Result<Vec<(usize, Question)>> {
+        let list = misfiled::suspects(&self.place.ledger().with_file_name(""))?;
+        let is_learned = |suspect: &misfiled::Suspect| {
+            Ok(self.labels_of(DocumentId(suspect.id))?.contains(&suspect.label))
+        };
+        asking::suspected(&self.open, &list, &is_learned, self.options.stop_flag())
+    }
+
+    /// Records that messages, given by their numbers in the list, belong where they are.
+    ///
+    /// # Errors
+    /// The list cannot be read or written.
+    #[doc(hidden)]
+    pub fn confirm(&self, numbers: &[usize]) -> Result<()> {
+        let folder = self.place.ledger().with_file_name("");
+        let mut list = misfiled::suspects(&folder)?;
+        for &number in numbers {
+            if let Some(suspect) = list.get_mut(number) {
+                suspect.place = None;
+            }
+        }
+        misfiled::save(&folder, &list)
     }
 
     /// Learns a document of the category called `label`, also if the set knows it already

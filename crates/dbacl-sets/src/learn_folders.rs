@@ -192,9 +192,9 @@ fn learn_all(
         let place = places[label].iter().find(|place| place.id == id)?;
         let file = mail_files[label].get(place.file as usize)?;
         let [label, looks_like] = [label, looks_like].map(|at| folders[at].label.as_str());
-        Some(MisfiledMail { file, mail: place.mail, label, looks_like })
+        Some(MisfiledMail { id, file, mail: place.mail, label, looks_like })
     };
-    misfiled::tell(folder, &found.filter_map(mail).collect::<Vec<_>>(), warnings);
+    misfiled::tell(folder, found.filter_map(mail).collect(), warnings);
     drift::tell(folder, &changes, warnings);
     Ok((fitted, applied))
 }

@@ -133,6 +133,7 @@ enum MailJob {
     Filter,
     Correct,
     Ask,
+    Review,
 }
 
 impl MailJob {
@@ -142,6 +143,7 @@ impl MailJob {
             Key::MailFilter => Some(Self::Filter),
             Key::MailCorrect => Some(Self::Correct),
             Key::MailAsk => Some(Self::Ask),
+            Key::MailReview => Some(Self::Review),
             _ => None,
         }
     }
@@ -277,6 +279,7 @@ fn mail(
             refit::mail::learn(&folder, &operands, &how, builder.lock_timeout(), output)
         }
         MailJob::Ask => refit::ask::ask(&folder, &operands, builder.lock_timeout(), output),
+        MailJob::Review => refit::ask::review(&folder, &operands, builder.lock_timeout(), output),
         _ => refit::mail::correct(builder, &folder, &operands),
     }
 }

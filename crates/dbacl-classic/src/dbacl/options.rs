@@ -84,6 +84,7 @@ pub enum Key {
     MailFilter,
     MailCorrect,
     MailAsk,
+    MailReview,
     Check,
     LockTimeout,
     Protect,
@@ -152,6 +153,7 @@ impl Key {
             | Self::MailFilter
             | Self::MailCorrect
             | Self::MailAsk
+            | Self::MailReview
             | Self::Check
             | Self::Protect
             | Self::Reading
@@ -328,6 +330,7 @@ pub const TABLE: &[Opt<Key>] = &[
     long_value(Key::MailFilter, "mail-filter", "DIR", "print a message with a line X-DBACL"),
     long_value(Key::MailCorrect, "mail-correct", "DIR", "correct a verdict: DIR spam MESSAGE"),
     long_value(Key::MailAsk, "mail-ask", "DIR", "ask about ten messages: DIR MAIL..."),
+    long_value(Key::MailReview, "mail-review", "DIR", "ask about mail in the wrong folder"),
     long_value(Key::Check, "check", "PATH", "say whether a filter or file is damaged"),
     long_value(Key::Protect, "protect", "LABEL", "with --mail-learn: the mail not to be lost"),
     long_value(Key::Caution, "caution", "LEVEL", "with --mail-learn: low, normal or high"),

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-//! `--mail-ask`: names messages whose labels teach a mail filter most, and learns the
-//! answers that are given on a terminal. [`dbacl_sets::asking`] chooses the messages.
+//! `--mail-ask` names messages whose labels teach a mail filter most, `--mail-review` those that
+//! seem to be in the wrong folder. Both learn the answers that are given on a terminal.
+//! [`dbacl_sets::asking`] chooses the messages.
 
 use super::super::failure::{Failure, Kind};
 use super::super::messages::{MESSAGES, watched};
@@ -47,16 +48,62 @@ pub fn ask(
         MESSAGES.warning("there is nothing to ask: the filter has learned all of this mail");
         return Ok(0);
     }
-    if !(io::stdin().is_terminal() && io::stdout().is_terminal()) {
-        return say(output, &questions.iter().map(line).collect::<String>());
+    let answers = answers(&questions, set.labels(), output)?;
+    learn(folder, &questions, &answers, lock_timeout, output)
+}
+
+/// Names the messages that seem to be in the wrong folder. On a terminal it asks for their labels;
+/// after the last answer it learns those with another label, and does not name the others again.
+///
+/// # Errors
+/// The folder holds no filter, mail cannot be read, or the answers cannot be learned.
+pub fn review(
+    folder: &Path,
+    operands: &[OsString],
+    lock_timeout: Duration,
+    output: &mut Output,
+) -> Result<u8, Failure> {
+    if !operands.is_empty() {
+        let text = "--mail-review needs the filter's folder and nothing else";
+        return Err(Failure::new(Kind::Usage, text));
     }
-    let labels = set.labels();
-    let answers = answers(&questions, labels, &mut io::stdin().lock(), &mut |text| {
-        say(output, text).map(drop)
-    })?;
+    let set = FittedSet::open(folder, &FittedSetOptions::default())?;
+    set.warnings().iter().for_each(|warning| MESSAGES.warning(&warning.0));
+    let (numbers, questions): (Vec<usize>, Vec<Question>) =
+        watched("reading", true, || set.suspected())?.into_iter().unzip();
+    if questions.is_empty() {
+        MESSAGES.warning("there is nothing to review: no message seems to be in the wrong folder");
+        return Ok(0);
+    }
+    let mut answers = answers(&questions, set.labels(), output)?;
+    let mut right = Vec::new();
+    for ((question, answer), number) in questions.iter().zip(&mut answers).zip(numbers) {
+        let own = set.labels().iter().position(|label| Some(label) == question.label.as_ref());
+        if answer.is_some() && *answer == own {
+            right.push(number);
+            *answer = None;
+        }
+    }
+    if !right.is_empty() {
+        set.confirm(&right)?;
+    }
+    learn(folder, &questions, &answers, lock_timeout, output)
+}
+
+/// Learns the messages that have an answer, the number of a label.
+fn learn(
+    folder: &Path,
+    questions: &[Question],
+    answers: &[Option<usize>],
+    lock_timeout: Duration,
+    output: &mut Output,
+) -> Result<u8, Failure> {
+    if answers.iter().all(Option::is_none) {
+        return Ok(0);
+    }
     let mut set = FittedSet::open(folder, &set_options(lock_timeout, &Signals::install()))?;
-    for (number, label) in labels.to_vec().iter().enumerate() {
-        let own = questions.iter().zip(&answers).filter(|(_, answer)| **answer == Some(number));
+    for (number, label) in set.labels().to_vec().iter().enumerate() {
+        let own = questions.iter().zip(answers).filter(|(_, answer)| **answer == Some(number));
         let own: Vec<&[u8]> = own.map(|(question, _)| question.mail.as_slice()).collect();
         if !own.is_empty() {
             let count = own.len();
@@ -68,15 +115,33 @@ pub fn ask(
     Ok(0)
 }
 
-/// A message as one line: its place, its subject and the verdict, with tabs between them.
+/// The answers of the user to questions, as numbers of labels. Without a terminal the questions are
+/// printed, and nothing is answered.
+fn answers(
+    questions: &[Question],
+    labels: &[String],
+    output: &mut Output,
+) -> Result<Vec<Option<usize>>, Failure> {
+    if io::stdin().is_terminal() && io::stdout().is_terminal() {
+        let say = &mut |text: &str| say(output, text).map(drop);
+        return asked(questions, labels, &mut io::stdin().lock(), say);
+    }
+    say(output, &questions.iter().map(line).collect::<String>())?;
+    Ok(vec![None; questions.len()])
+}
+
+/// A message as one line: its place, its subject, the label of its folder if it was learned, and
+/// the verdict, with tabs between them.
 fn line(question: &Question) -> String {
     let place = question.place.replace(char::is_control, "\u{fffd}");
-    format!("{place}\t{}\t{}\n", question.subject.as_deref().unwrap_or(""), question.verdict)
+    let label = question.label.as_ref().map_or(String::new(), |label| format!("{label}\t"));
+    let subject = question.subject.as_deref().unwrap_or("");
+    format!("{place}\t{subject}\t{label}{}\n", question.verdict)
 }
 
 /// The numbers of the labels that the user gives the messages. The end of the input leaves out the
 /// rest.
-fn answers(
+fn asked(
     questions: &[Question],
     labels: &[String],
     input: &mut dyn BufRead,
@@ -89,10 +154,11 @@ fn answers(
     ))?;
     let mut answers = vec![None; questions.len()];
     for (number, question) in questions.iter().enumerate() {
-        let Question { place, subject, verdict, .. } = question;
+        let Question { place, subject, label, verdict, .. } = question;
+        let label = label.as_ref().map_or(String::new(), |label| format!("in {label}; "));
         let subject = subject.as_deref().unwrap_or("no subject");
         let (now, all) = (number + 1, questions.len());
-        say(&format!("\n{now} of {all}: {subject}\n  {place}\n  {verdict}\n"))?;
+        say(&format!("\n{now} of {all}: {subject}\n  {place}\n  {label}{verdict}\n"))?;
         answers[number] = loop {
             say(&format!("{names}? "))?;
             let mut line = String::new();
