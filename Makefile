@@ -6,6 +6,8 @@ PREFIX ?= /usr/local
 DESTDIR ?=
 ZSH_DIR ?= $(PREFIX)/share/zsh/site-functions
 BIN = $(or $(CARGO_TARGET_DIR),target)/release
+# Writes the completions that are installed; must run on this machine.
+SUITE = $(BIN)/dbacl-suite
 DEMO_BIN = $(or $(CARGO_TARGET_DIR),target)/demo
 PROGRAMS = dbacl dbacl-text dbacl-eval bayesol mailinspect hypex mailcross mailtoe mailfoot \
   dbacl-server dbacl-imap chess-adapter
@@ -175,14 +177,12 @@ install:
 	done
 	install -d $(DESTDIR)$(PREFIX)/libexec/dbacl/wrappers
 	install -m 755 libexec/wrappers/* $(DESTDIR)$(PREFIX)/libexec/dbacl/wrappers/
-	install -d $(DESTDIR)$(PREFIX)/share/bash-completion/completions
-	for file in docs/completions/*.bash; do \
-	  install -m 644 $$file $(DESTDIR)$(PREFIX)/share/bash-completion/completions/$$(basename $$file .bash) || exit 1; \
-	done
-	install -d $(DESTDIR)$(ZSH_DIR)
-	install -m 644 docs/completions/_* $(DESTDIR)$(ZSH_DIR)/
-	install -d $(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d
-	install -m 644 docs/completions/*.fish $(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d/
+	made=$$(mktemp -d) && trap 'rm -rf "$$made"' EXIT && $(SUITE) completions "$$made" && \
+	install -d $(DESTDIR)$(PREFIX)/share/bash-completion/completions $(DESTDIR)$(ZSH_DIR) \
+	  $(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d && \
+	install -m 644 "$$made"/bash/* $(DESTDIR)$(PREFIX)/share/bash-completion/completions/ && \
+	install -m 644 "$$made"/zsh/* $(DESTDIR)$(ZSH_DIR)/ && \
+	install -m 644 "$$made"/fish/* $(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d/
 
 test-spark: release
 	@tests/spark/run.sh $(BIN)/dbacl

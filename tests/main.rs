@@ -19,7 +19,6 @@ mod folders;
 mod general;
 mod golden;
 mod hostile;
-mod interface;
 mod kept;
 mod languages;
 mod mail_input;

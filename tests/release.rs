@@ -60,22 +60,26 @@ fn every_program_is_installed_and_in_a_debian_package_with_its_manual_page() {
             places.iter().any(|place| packaged.contains(&place[..])),
             "debian/*.install: no package has {program} (debian/README.source)"
         );
-    }
-    // What is installed for all programs comes from these folders.
-    for (folder, place) in [("docs/man", "man/man1"), ("docs/completions", "")] {
-        for entry in fs::read_dir(root().join(folder)).expect("a folder") {
-            let name = entry.expect("an entry").file_name().into_string().expect("text");
-            let Some((stem, kind)) = name.rsplit_once('.').or(Some((&name, ""))) else { continue };
-            let places = match (place, kind) {
-                ("", "bash") => format!("usr/share/bash-completion/completions/{stem}"),
-                ("", "fish") => format!("usr/share/fish/vendor_completions.d/{name}"),
-                ("", _) => format!("usr/share/zsh/vendor-completions/{name}"),
-                // All pages of the other sections go with dbacl.
-                (_, "1") => format!("usr/share/{place}/{name}"),
-                _ => continue,
-            };
-            assert!(packaged.contains(&places[..]), "debian/*.install: no package has {places}");
+        for place in [
+            format!("usr/share/bash-completion/completions/{program}"),
+            format!("usr/share/fish/vendor_completions.d/{program}.fish"),
+            format!("usr/share/zsh/vendor-completions/_{program}"),
+        ] {
+            let has_completions = program != "dbacl-suite";
+            assert!(
+                !has_completions || packaged.contains(&place[..]),
+                "debian/*.install: no package has {place}"
+            );
         }
+    }
+    for entry in fs::read_dir(root().join("docs/man")).expect("a folder") {
+        let name = entry.expect("an entry").file_name().into_string().expect("text");
+        // All pages of the other sections go with dbacl.
+        let place = format!("usr/share/man/man1/{name}");
+        assert!(
+            !name.ends_with(".1") || packaged.contains(&place[..]),
+            "debian/*.install: no package has {place}"
+        );
     }
 }
 

@@ -3,4 +3,3 @@
 
 mod eval;
 mod field;
-mod interface;

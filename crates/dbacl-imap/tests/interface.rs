@@ -1,21 +1,19 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-//! Completions and the manual page say what the options are. After a change of the options,
-//! `BLESS=1 cargo test -p dbacl-imap interface` writes them again.
+//! The manual page says what the options are. After a change of the options,
+//! `BLESS=1 cargo test -p dbacl-imap interface` writes it again.
 
 use clap::CommandFactory;
 use dbacl_imap::options::Options;
-use dbacl_testing::completions::{self, Program};
 use dbacl_testing::terminal::shows_escapes;
 use dbacl_testing::{Scratch, clap_options, command, finish, free_ports, manual, programs};
 use std::io::{Read, Write};
 use std::process::Stdio;
 
 #[test]
-fn completions_and_the_manual_page_list_the_options() {
+fn the_manual_page_lists_the_options() {
     let options = clap_options(&Options::command());
     assert!(options.len() > 12, "{options:?}");
     manual::check("dbacl-imap", &options);
-    completions::check(&Program { name: "dbacl-imap", options, commands: &[] });
 }
 
 fn imap(scratch: &Scratch, arguments: &[&str]) -> dbacl_testing::Done {

@@ -1,20 +1,18 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-//! Completions and the manual page say what the options are. After a change of the options,
-//! `BLESS=1 cargo test -p dbacl-server interface` writes them again.
+//! The manual page says what the options are. After a change of the options,
+//! `BLESS=1 cargo test -p dbacl-server interface` writes it again.
 
 use clap::CommandFactory;
 use dbacl_server::options::Options;
-use dbacl_testing::completions::{self, Program};
 use dbacl_testing::terminal::{shown, shows_escapes};
 use dbacl_testing::{Scratch, clap_options, command, finish, manual, programs};
 use std::process::{Command, Stdio};
 
 #[test]
-fn completions_and_the_manual_page_list_the_options() {
+fn the_manual_page_lists_the_options() {
     let options = clap_options(&Options::command());
     assert!(options.len() > 8, "{options:?}");
     manual::check("dbacl-server", &options);
-    completions::check(&Program { name: "dbacl-server", options, commands: &[] });
 }
 
 fn server(scratch: &Scratch, arguments: &[&str]) -> dbacl_testing::Done {

@@ -4,6 +4,8 @@
 //! dbacl is a file of its own, because mail systems start it for each message and a larger file
 //! starts later.
 
+mod completions;
+
 use dbacl_cli::output::Messages;
 use dbacl_eval::mailcross;
 use std::ffi::OsStr;
@@ -38,12 +40,23 @@ fn program(invoked: &OsStr) -> Option<&'static Program> {
 }
 
 fn main() -> ExitCode {
-    let Some((_, main)) = program(&std::env::args_os().next().unwrap_or_default()) else {
-        let names: Vec<&str> = PROGRAMS.iter().map(|(name, _)| *name).collect();
-        MESSAGES.error(&format!("call it by a link of one of the names {}", names.join(", ")));
-        return ExitCode::from(64);
-    };
-    main()
+    let mut args = std::env::args_os();
+    if let Some((_, main)) = program(&args.next().unwrap_or_default()) {
+        return main();
+    }
+    if let [Some(verb), Some(folder), None] = [args.next(), args.next(), args.next()]
+        && verb == "completions"
+    {
+        let written = completions::write(Path::new(&folder));
+        let failed = |error| MESSAGES.error(&format!("{}: {error}", folder.display()));
+        return written.map_err(failed).map_or(ExitCode::from(73), |()| ExitCode::SUCCESS);
+    }
+    let names: Vec<&str> = PROGRAMS.iter().map(|(name, _)| *name).collect();
+    MESSAGES.error(&format!(
+        "call it by a link of one of the names {}, or as dbacl-suite completions FOLDER",
+        names.join(", ")
+    ));
+    ExitCode::from(64)
 }
 
 #[cfg(test)]

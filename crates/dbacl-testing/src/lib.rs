@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //! What the tests share: where the programs are, how one is run, temporary folders, made-up
-//! messages, terminals, and checks of completions and manual pages.
+//! messages, terminals, and checks of manual pages.
 
-pub mod completions;
 pub mod mails;
 pub mod manual;
 pub mod scripts;
 pub mod terminal;
-#[cfg(feature = "verbs")]
 pub mod verbs;
 
 use dbacl_cli::getopt::{Opt, Value};

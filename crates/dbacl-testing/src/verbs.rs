@@ -1,40 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-//! Completions and manual pages of programs with verbs, whose options clap reads.
+//! Manual pages of programs with verbs, whose options clap reads.
 
 use crate::{holds, root};
 use clap::{Arg, Command};
-use clap_complete::{Shell, generate};
 use std::collections::BTreeMap;
-
-/// Checks that the completions of the program `name` have its options. With `BLESS` in the
-/// environment they are written.
-///
-/// # Panics
-///
-/// If they have not.
-#[track_caller]
-pub fn check_completions(name: &str, command: &Command) {
-    let head = "# SPDX-License-Identifier: GPL-3.0-or-later\n";
-    for (shell, file) in [
-        (Shell::Bash, format!("{name}.bash")),
-        (Shell::Zsh, format!("_{name}")),
-        (Shell::Fish, format!("{name}.fish")),
-    ] {
-        let mut script = Vec::new();
-        generate(shell, &mut command.clone(), name, &mut script);
-        let script = String::from_utf8(script).expect("UTF-8");
-        // The shell looks at the first line of a zsh script.
-        let text = match script.split_once('\n') {
-            Some((first, rest)) if first.starts_with("#compdef") => {
-                format!("{first}\n{head}{rest}")
-            }
-            _ => format!("{head}{script}"),
-        };
-        let mut text: String = text.lines().flat_map(|line| [line.trim_end(), "\n"]).collect();
-        text.truncate(text.trim_end().len() + 1);
-        holds(&format!("docs/completions/{file}"), &text);
-    }
-}
 
 fn escaped(text: &str) -> String {
     text.replace('\\', "\\e").replace('-', "\\-").replace('\'', "\\(aq").replace('`', "")

@@ -1,20 +1,15 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-//! Completions and manual page say what the options say. After a change of the options,
-//! `BLESS=1 cargo test -p dbacl-text interface` writes them again.
+//! The manual page says what the options say. After a change of the options,
+//! `BLESS=1 cargo test -p dbacl-text interface` writes it again.
 
 use dbacl_testing::terminal::shows_escapes;
-use dbacl_testing::verbs::{check_completions, check_manual};
+use dbacl_testing::verbs::check_manual;
 use dbacl_text::program::command;
 
 #[test]
 fn words_of_the_command_line_do_not_control_the_terminal() {
     let mut program = dbacl_testing::command(env!("CARGO_BIN_EXE_dbacl-text"));
     shows_escapes(program.arg("no\x1b[2J"), "no\x1b[2J");
-}
-
-#[test]
-fn completions_list_the_options() {
-    check_completions("dbacl-text", &command());
 }
 
 #[test]

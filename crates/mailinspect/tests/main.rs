@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //! Integration tests: the real programs, from outside.
 
-mod interface;
 mod mailinspect;

@@ -1,9 +1,15 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-//! The shells' completions in `docs/completions`, which are made from the option tables.
+//! The shells' completions, made from the programs' own options: `make install` calls
+//! `dbacl-suite completions FOLDER`.
 
-use crate::holds;
-use dbacl_cli::getopt::{Opt, Value};
+use clap::CommandFactory;
+use clap_complete::{Shell, generate};
+use dbacl_classic::{bayesol, dbacl, hypex};
+use dbacl_cli::getopt::{Opt, Value, without_keys};
+use dbacl_eval::mailcross;
 use std::fmt::Write;
+use std::path::Path;
+use std::{fs, io};
 
 /// What may follow an option.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -42,14 +48,80 @@ const SCHEMES: &[&str] =
     &["alpha", "alnum", "graph", "char", "cef", "adp", "cef2", "word", "glyph", "gram"];
 const MEASURES: &[&str] = &["uniform", "dirichlet", "maxent", "mle", "iid"];
 
-/// A program as completions know it.
-pub struct Program {
+/// A program with an option table.
+struct Program {
     /// Its name.
-    pub name: &'static str,
+    name: &'static str,
     /// Its documented options.
-    pub options: Vec<Opt<()>>,
+    options: Vec<Opt<()>>,
     /// The commands that its first argument may be; if there are none, files follow.
-    pub commands: &'static [&'static str],
+    commands: &'static [&'static str],
+}
+
+/// Commands of mailcross, mailtoe and mailfoot.
+const COMMANDS: &[&str] = &[
+    "prepare",
+    "add",
+    "learn",
+    "run",
+    "summarize",
+    "plot",
+    "review",
+    "truth",
+    "clean",
+    "testsuite",
+];
+
+fn with_tables() -> Vec<Program> {
+    let program = |name, options| Program { name, options, commands: &[] };
+    let mut programs = vec![
+        program("dbacl", without_keys(dbacl::options::TABLE)),
+        program("bayesol", bayesol::options()),
+        program("hypex", hypex::options()),
+        program("mailinspect", without_keys(mailinspect::options::TABLE)),
+        program("dbacl-eval", without_keys(dbacl_eval::options::TABLE)),
+    ];
+    for name in ["mailcross", "mailtoe", "mailfoot"] {
+        programs.push(Program { name, options: mailcross::options(), commands: COMMANDS });
+    }
+    programs
+}
+
+fn with_clap() -> [(&'static str, clap::Command); 4] {
+    [
+        ("dbacl-server", dbacl_server::options::Options::command()),
+        ("dbacl-imap", dbacl_imap::options::Options::command()),
+        ("dbacl-text", dbacl_text::program::command()),
+        ("chess-adapter", chess_adapter::cli::command()),
+    ]
+}
+
+/// Writes the completions of all programs for bash, zsh and fish, each with the name and in the
+/// folder that its shell expects: `bash/dbacl`, `zsh/_dbacl`, `fish/dbacl.fish`.
+///
+/// # Errors
+/// What the operating system says.
+pub fn write(folder: &Path) -> io::Result<()> {
+    for shell in ["bash", "zsh", "fish"] {
+        fs::create_dir_all(folder.join(shell))?;
+    }
+    let save = |name: &str, [bash, zsh, fish]: [String; 3]| {
+        fs::write(folder.join("bash").join(name), bash)?;
+        fs::write(folder.join("zsh").join(format!("_{name}")), zsh)?;
+        fs::write(folder.join("fish").join(format!("{name}.fish")), fish)
+    };
+    for program in with_tables() {
+        save(program.name, [bash(&program), zsh(&program), fish(&program)])?;
+    }
+    for (name, command) in with_clap() {
+        let script = |shell| {
+            let mut script = Vec::new();
+            generate(shell, &mut command.clone(), name, &mut script);
+            String::from_utf8_lossy(&script).into_owned()
+        };
+        save(name, [Shell::Bash, Shell::Zsh, Shell::Fish].map(script))?;
+    }
+    Ok(())
 }
 
 fn follows<K>(opt: &Opt<K>) -> Follows {
@@ -128,8 +200,7 @@ fn bash(program: &Program) -> String {
         String::new()
     };
     format!(
-        "# SPDX-License-Identifier: GPL-3.0-or-later\n\
-         # Made from the option table by tests/interface.rs.\n\
+        "# Made from the option table by dbacl-suite.\n\
          {categories}_{function}() {{\n  \
            local current=${{COMP_WORDS[COMP_CWORD]}} previous=${{COMP_WORDS[COMP_CWORD - 1]}}\n  \
            if [[ $current == = ]]; then current=\n  \
@@ -150,8 +221,7 @@ fn zsh(program: &Program) -> String {
     let name = program.name;
     let mut out = format!(
         "#compdef {name}\n\
-         # SPDX-License-Identifier: GPL-3.0-or-later\n\
-         # Made from the option table by tests/interface.rs.\n\
+         # Made from the option table by dbacl-suite.\n\
          _arguments -s -S \\\n",
     );
     for opt in &program.options {
@@ -188,10 +258,7 @@ fn zsh(program: &Program) -> String {
 
 fn fish(program: &Program) -> String {
     let name = program.name;
-    let mut out = String::from(
-        "# SPDX-License-Identifier: GPL-3.0-or-later\n\
-         # Made from the option table by tests/interface.rs.\n",
-    );
+    let mut out = String::from("# Made from the option table by dbacl-suite.\n");
     for opt in &program.options {
         write!(out, "complete -c {name}").expect("a string");
         if let Some(letter) = letter(opt) {
@@ -221,12 +288,62 @@ fn fish(program: &Program) -> String {
     out
 }
 
-/// Checks that the completions of `program` have its options. With `BLESS` in the environment they
-/// are written again.
-#[track_caller]
-pub fn check(program: &Program) {
-    let name = program.name;
-    holds(&format!("docs/completions/{name}.bash"), &bash(program));
-    holds(&format!("docs/completions/_{name}"), &zsh(program));
-    holds(&format!("docs/completions/{name}.fish"), &fish(program));
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::process::Command;
+
+    /// What a shell says of each of its scripts, and the last line that it printed.
+    fn run(shell: &str, args: &[&str], folder: &Path) -> Option<(bool, String)> {
+        let output = Command::new(shell).args(args).current_dir(folder).output().ok()?;
+        let said = [output.stdout, output.stderr].concat();
+        Some((output.status.success(), String::from_utf8_lossy(&said).into_owned()))
+    }
+
+    #[test]
+    fn every_program_has_completions_that_its_shell_can_read() {
+        let room = tempfile::tempdir().expect("a folder");
+        write(room.path()).expect("a writable folder");
+        let names: Vec<&str> = crate::PROGRAMS.iter().map(|(name, _)| *name).collect();
+        for (shell, before, after) in [("bash", "", ""), ("zsh", "_", ""), ("fish", "", ".fish")] {
+            for name in names.iter().chain(&["dbacl"]) {
+                let file = format!("{shell}/{before}{name}{after}");
+                let text = fs::read_to_string(room.path().join(&file)).expect(&file);
+                assert!(text.contains("help"), "{file}");
+                if let Some((is_right, said)) = run(shell, &["-n", &file], room.path()) {
+                    assert!(is_right && said.is_empty(), "{file}: {said}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn bash_completes_categories_below_the_path_and_values() {
+        let room = tempfile::tempdir().expect("a folder");
+        write(room.path()).expect("a writable folder");
+        fs::create_dir(room.path().join("categories")).expect("a folder");
+        for name in ["spam", "spain", "ham"] {
+            fs::write(room.path().join("categories").join(name), "").expect("a file");
+        }
+        let cases: [(&[&str], &str); 6] = [
+            (&["dbacl", "-c", "sp"], "spain spam"),
+            (&["dbacl", "--category", "=", "h"], "ham"),
+            (&["dbacl", "-e", "c"], "cef cef2 char"),
+            (&["dbacl", "--format", "=", ""], "json ndjson tsv"),
+            (&["dbacl", "--mail-learn", "c"], "categories"),
+            (&["dbacl", "--mail-f"], "--mail-filter"),
+        ];
+        for (words, expected) in cases {
+            let script = format!(
+                "export DBACL_PATH=$PWD/categories; source bash/dbacl; COMP_WORDS=('{}'); \
+                 COMP_CWORD={}; _dbacl; echo $(printf '%s\\n' \"${{COMPREPLY[@]}}\" | sort)",
+                words.join("' '"),
+                words.len() - 1
+            );
+            let found = run("bash", &["--norc", "-c", &script], room.path());
+            // Without bash there is nothing to see.
+            let Some((_, found)) = found else { return };
+            assert_eq!(found.trim(), expected, "{words:?}");
+        }
+    }
 }
