@@ -18,7 +18,7 @@ const LEARNED: usize = 60;
 const DISGUISED: usize = 20;
 
 /// Disguises, each with how many spams may pass for good mail.
-const KINDS: [(&str, usize); 26] = [
+const KINDS: [(&str, usize); 37] = [
     ("none", 0),
     ("preamble", 0),
     ("epilogue", 0),
@@ -27,6 +27,13 @@ const KINDS: [(&str, usize); 26] = [
     ("class", 0),
     ("tiny", 0),
     ("white", 0),
+    ("rgba", 0),
+    ("font", 0),
+    ("left", 0),
+    ("clip", 0),
+    ("escape", 0),
+    ("media", 0),
+    ("deep", 0),
     ("title", 0),
     ("comment", 0),
     ("attachment", 1),
@@ -35,11 +42,15 @@ const KINDS: [(&str, usize); 26] = [
     ("comments", 0),
     ("zero-width", 0),
     ("homoglyphs", 1),
+    ("capitals", 1),
+    ("digits", 1),
     ("split", 1),
     ("base64", 0),
     ("image", 1),
     ("headers", 1),
     ("references", 1),
+    ("forged", 2),
+    ("forged-thread", 4),
     ("random-1000", 1),
     ("random-5000", 1),
     ("repeated", 1),

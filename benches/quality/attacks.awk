@@ -37,7 +37,8 @@ function escaped(text) {
 }
 
 # Each long word outside tags in another way: with a tag or a comment in the middle, with blanks between
-# its letters (with is " "), or with letters of Cyrillic that look the same (with is "alike").
+# its letters (with is " "), or with other characters that look alike: letters of Cyrillic (with is
+# "alike"), small capitals ("capitals") or digits ("digits").
 function split_words(text, with,    out, piece, at, tag) {
     while (match(text, /<[^>]*>|[A-Za-z][A-Za-z][A-Za-z][A-Za-z]+/)) {
         piece = substr(text, RSTART, RLENGTH)
@@ -45,6 +46,8 @@ function split_words(text, with,    out, piece, at, tag) {
         out = out substr(text, 1, RSTART - 1)
         if (!tag && with == " ") gsub(/./, "& ", piece)
         else if (!tag && with == "alike") piece = alike(piece)
+        else if (!tag && with == "capitals") piece = capitals(piece)
+        else if (!tag && with == "digits") piece = digits(piece)
         else if (!tag) piece = substr(piece, 1, 2) with substr(piece, 3)
         out = out piece
         text = substr(text, RSTART + RLENGTH)
@@ -61,14 +64,51 @@ function alike(piece) {
     return piece
 }
 
-# The headers of the good mail, but for those that the mail has to keep and those about its parts.
-function good_headers(    line, lines, keeps) {
+function capitals(piece) {
+    gsub(/a/, "\\&#7424;", piece)
+    gsub(/c/, "\\&#7428;", piece)
+    gsub(/e/, "\\&#7431;", piece)
+    gsub(/i/, "\\&#618;", piece)
+    gsub(/l/, "\\&#671;", piece)
+    gsub(/o/, "\\&#7439;", piece)
+    gsub(/t/, "\\&#7451;", piece)
+    return piece
+}
+
+function digits(piece) {
+    gsub(/a/, "4", piece)
+    gsub(/e/, "3", piece)
+    gsub(/i/, "1", piece)
+    gsub(/o/, "0", piece)
+    gsub(/s/, "5", piece)
+    return piece
+}
+
+# The headers of the good mail, but for those that the mail has to keep and those about its parts;
+# with all of them, those that a sender can write, too, whoever receives the mail.
+function good_headers(all,    line, lines, keeps, left) {
+    left = all ? "^(from |subject:|return-path:|delivered-to:|content-|mime-version:)" \
+        : "^(from |subject:|to:|date:|received:|return-path:|delivered-to:|content-|mime-version:)"
     while ((getline line < good) > 0 && line !~ /^\r?$/) {
         sub(/\r$/, "", line)
-        if (line !~ /^[ \t]/) keeps = tolower(line) !~ /^(from |subject:|to:|date:|received:|return-path:|delivered-to:|content-|mime-version:)/
+        if (line !~ /^[ \t]/) keeps = tolower(line) !~ left
         if (keeps) lines = lines line "\n"
     }
     return lines
+}
+
+# The text of the good mail as a quotation. Its headers were read.
+function quotation(    line, text) {
+    while ((getline line < good) > 0) text = text "> " line "\n"
+    return (is_page ? "<pre>" escaped(text) "</pre>" : text)
+}
+
+# The mail with the headers of the good mail.
+function forged(    subject) {
+    match(header, /(^|\n)[Ss][Uu][Bb][Jj][Ee][Cc][Tt]:[^\n]*/)
+    subject = substr(header, RSTART, RLENGTH)
+    sub(/^\n/, "", subject)
+    return good_headers(1) (subject == "" ? "" : subject "\n") plain body
 }
 
 # A long References header of names such as good mail has.
@@ -109,7 +149,7 @@ END {
     html = "MIME-Version: 1.0\nContent-Type: text/html\n\n"
     plain = type_lines == "" ? "\n" : type_lines "\n"
     end = "--=_b--\n"
-    printf "%s", header
+    if (kind !~ /^forged/) printf "%s", header
     if (kind == "none") printf "%s", plain body
     else if (kind == "preamble") printf "%s", many good_words() part(type, body) end
     else if (kind == "epilogue") printf "%s", many part(type, body) end good_words()
@@ -117,6 +157,17 @@ END {
     else if (kind == "display") printf "%s", html page("<div style=\"display:none\">" good_words() "</div>")
     else if (kind == "class") printf "%s", html page("<style>.a{display:none}</style><div class=a>" good_words() "</div>")
     else if (kind == "tiny") printf "%s", html page("<span style=\"font-size:1px\">" good_words() "</span>")
+    else if (kind == "rgba") printf "%s", html page("<p style=\"color:rgba(0,0,0,0)\">" good_words() "</p>")
+    else if (kind == "font") printf "%s", html page("<p style=\"font:0/0 a\">" good_words() "</p>")
+    else if (kind == "left") printf "%s", html page("<p style=\"position:absolute;left:-100vw\">" good_words() "</p>")
+    else if (kind == "clip") printf "%s", html page("<p style=\"position:absolute;clip:rect(0,0,0,0)\">" good_words() "</p>")
+    else if (kind == "escape") printf "%s", html page("<p style=\"d\\69splay:none\">" good_words() "</p>")
+    else if (kind == "media") printf "%s", html page("<style>@media all{.a{display:none}}</style><p class=a>" good_words() "</p>")
+    else if (kind == "deep") {
+        printf "%s", html
+        for (at = 0; at < 300; at++) printf "<div>"
+        printf "%s", page("<p style=\"display:none\">" good_words() "</p>")
+    }
     else if (kind == "white") printf "%s", html page("<font color=\"#ffffff\">" good_words() "</font>")
     else if (kind == "title") printf "%s", html page("<title>" good_words() "</title>")
     else if (kind == "comment") printf "%s", html page("<!-- " good_words() " -->")
@@ -126,8 +177,12 @@ END {
     else if (kind == "comments") printf "%s", html split_words(page(""), "<!-- x -->")
     else if (kind == "zero-width") printf "%s", html split_words(page(""), "&#8203;")
     else if (kind == "homoglyphs") printf "%s", html split_words(page(""), "alike")
+    else if (kind == "capitals") printf "%s", html split_words(page(""), "capitals")
+    else if (kind == "digits") printf "%s", html split_words(page(""), "digits")
     else if (kind == "split") printf "%s", html split_words(page(""), " ")
     else if (kind == "headers") printf "%s", good_headers() plain body
+    else if (kind == "forged") printf "%s", forged()
+    else if (kind == "forged-thread") printf "%s", forged() quotation()
     else if (kind == "references") printf "%s", references() plain body
     else if (kind == "image") printf "%s", many part("text/html", "<img src=\"cid:a\">") part("image/png\nContent-Transfer-Encoding: base64", "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8BQDwAEhQGAhKmMIQAAAABJRU5ErkJggg==") end
     else if (kind == "base64") {

@@ -51,8 +51,9 @@ disguise none <"$work/plain"
 verdicts | paste - "$work/plain" | sed -n 's/^spam\t//p' | head -n "$most" >"$work/caught"
 
 printf '%-14s %5s %6s %5s\n' "of $(grep -c . "$work/caught")" spam unsure ham
-for kind in none preamble epilogue alternative display class tiny white title comment attachment message tags comments \
-    zero-width homoglyphs split base64 image headers references random-1000 random-5000 repeated visible before; do
+for kind in none preamble epilogue alternative display class tiny white rgba font left clip escape media deep \
+    title comment attachment message tags comments zero-width homoglyphs capitals digits split base64 image headers \
+    references forged forged-thread random-1000 random-5000 repeated visible before; do
     disguise $kind <"$work/caught"
     verdicts | awk -v kind=$kind '{ n[$1]++ } END { printf "%-14s %5d %6d %5d\n", kind, n["spam"], n["unsure"], n["ham"] }'
 done

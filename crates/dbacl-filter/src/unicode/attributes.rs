@@ -77,10 +77,10 @@ impl<'a> Attributes<'a> {
         found
     }
 
-    /// The style, with the rules of a sheet for its classes and id.
-    pub fn style(&self, sheet: &Sheet) -> Style {
+    /// The style of an element of this name, with the rules of a sheet for it, its classes and id.
+    pub fn style(&self, element: &str, sheet: &Sheet) -> Style {
         let mut style = self.older;
-        style.override_by(&sheet.style(self.classes, self.id));
+        style.override_by(&sheet.style(element, self.classes, self.id));
         style.override_by(&self.own);
         style
     }

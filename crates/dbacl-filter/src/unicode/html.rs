@@ -16,7 +16,7 @@ use dbacl_model::settings::{ModelOption, ModelOptions};
 /// Bytes of a tag whose attributes are read; the end of a longer tag is found, too.
 const LONGEST_TAG: usize = 1 << 14;
 /// Bytes of style sheets that are read.
-const LONGEST_SHEET: usize = 1 << 15;
+const LONGEST_SHEET: usize = 1 << 18;
 /// The most open elements on the stack.
 const MOST_OPEN: usize = 256;
 
@@ -85,6 +85,10 @@ pub struct Html {
     raw_name: Vec<u8>,
     raw_kind: RawKind,
     stack: Vec<Element>,
+    /// Open elements beyond those of the stack.
+    beyond: usize,
+    /// Which of these hides what is within; 0 for none.
+    hidden_beyond: usize,
     /// Whether the innermost element's text is hidden.
     is_hidden: bool,
     sheet: Sheet,
@@ -106,6 +110,8 @@ impl Html {
             raw_name: Vec::new(),
             raw_kind: RawKind::Other,
             stack: vec![PAGE],
+            beyond: 0,
+            hidden_beyond: 0,
             is_hidden: false,
             sheet: Sheet::default(),
             sheet_text: Vec::new(),
@@ -123,6 +129,7 @@ impl Html {
         self.state = State::Text;
         self.held.clear();
         self.stack.truncate(1);
+        (self.beyond, self.hidden_beyond) = (0, 0);
         self.is_hidden = false;
         self.sheet.clear();
         self.sheet_text.clear();
@@ -456,7 +463,9 @@ impl Html {
         } else if ends_cell(tag) {
             self.show_blank(output);
         }
-        if let Some(at) = self.stack.iter().rposition(|element| element.name == tag)
+        if self.beyond > 0 {
+            self.close_beyond();
+        } else if let Some(at) = self.stack.iter().rposition(|element| element.name == tag)
             && at > 0
         {
             self.truncate(at);
@@ -468,6 +477,7 @@ impl Html {
     }
 
     fn truncate(&mut self, length: usize) {
+        (self.beyond, self.hidden_beyond) = (0, 0);
         self.stack.truncate(length.max(1));
         self.is_hidden = self.stack.last().is_some_and(|element| self.hides(element));
     }
@@ -527,14 +537,14 @@ impl Html {
             self.state = State::Raw;
             return;
         }
-        self.push(tag, &attributes.style(&self.sheet));
+        let letters = tag.iter().position(|&byte| byte == 0).unwrap_or(tag.len());
+        let element = std::str::from_utf8(&tag[..letters]).unwrap_or("");
+        self.push(tag, &attributes.style(element, &self.sheet));
     }
 
-    /// Opens an element. If the stack is full, it has the style of the innermost element there.
+    /// Opens an element.
     fn push(&mut self, tag: Name, style: &Style) {
-        let Some(parent) = self.stack.last().filter(|_| self.stack.len() < MOST_OPEN) else {
-            return;
-        };
+        let parent = *self.stack.last().unwrap_or(&PAGE);
         let never_shown = matches!(
             &tag,
             b"template" | b"datalist" | b"audio\0\0\0" | b"video\0\0\0" | b"canvas\0\0"
@@ -543,14 +553,35 @@ impl Html {
         let own_colour = if tag == name("a") { Some(None) } else { None };
         let element = Element {
             name: tag,
-            is_gone: parent.is_gone || style.is_gone || never_shown,
+            is_gone: parent.is_gone
+                || style.is_gone
+                || style.is_removed == Some(true)
+                || never_shown,
             is_invisible: style.is_invisible.unwrap_or(parent.is_invisible),
             is_tiny: style.is_tiny.unwrap_or(parent.is_tiny),
             colour: style.colour.or(own_colour).unwrap_or(parent.colour),
             background: style.background.unwrap_or(parent.background),
         };
-        self.is_hidden = self.hides(&element);
-        self.stack.push(element);
+        if self.stack.len() < MOST_OPEN {
+            self.is_hidden = self.hides(&element);
+            self.stack.push(element);
+            return;
+        }
+        // Elements beyond are only counted: what one hides is hidden until as many are closed.
+        self.beyond += 1;
+        if !self.is_hidden && self.hides(&element) {
+            self.is_hidden = true;
+            self.hidden_beyond = self.beyond;
+        }
+    }
+
+    /// Closes an element beyond those of the stack.
+    fn close_beyond(&mut self) {
+        self.beyond -= 1;
+        if self.beyond < self.hidden_beyond {
+            self.hidden_beyond = 0;
+            self.is_hidden = self.stack.last().is_some_and(|element| self.hides(element));
+        }
     }
 
     /// Closes a paragraph that is open in the innermost cell or table.
@@ -639,6 +670,8 @@ mod tests {
             ("<body bgcolor='#102030' text='#FFFFFF'>a<font color=#102030>x</font>b", "3:ab"),
             ("<table background=x.gif><td>a<font color=white>x</font>", "3:a x"),
             ("<style>.h{display:none}</style>a<p class='h'>x<p>b", "3:a|3:b"),
+            ("<style>em{display:none}</style>a<em>x</em>b", "3:ab"),
+            ("<span style='background:transparent;color:#fff'>x</span>b", "3:b"),
             ("<p style='display:none'>x<div>a</div>", "3:a"),
             ("<span style='display:none'>x<br>y<img src=a>z</span>b", "3:b"),
             ("<template>x</template>a", "3:a"),
@@ -649,6 +682,9 @@ mod tests {
             assert_eq!(found.replace("3:a x", "3:ax"), squeezed, "{page}");
             check(page, &found);
         }
+        // Beyond the stack, too.
+        let deep = format!("{}a<i hidden>x<b>y</b></i>b", "<span>".repeat(2 * MOST_OPEN));
+        check(&deep, "3:ab");
         let medium = Some(Medium::new(1));
         let found = read("a<i hidden>x y</i>b", 9, ModelOptions::default(), medium).join("|");
         assert_eq!(found, "3:ab|1:x y");
