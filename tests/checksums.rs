@@ -7,6 +7,7 @@ use dbacl::{FittedSet, FittedSetOptions, MailFilter};
 use std::fs;
 use std::os::unix::fs::FileExt;
 use std::path::Path;
+use std::time::{Duration, SystemTime};
 
 const BLOCK: usize = 1024;
 
@@ -137,8 +138,14 @@ fn every_damaged_block_is_found_when_all_is_checked() {
     for path in [filter.clone(), filter.join("spam"), keep.path().join("f/ledger")] {
         let (status, said) = check(&path);
         assert_eq!(status, Some(0), "{said}");
-        assert!(said.ends_with(": no damage found\n"), "{said}");
+        let age = if path == filter { "; changed today" } else { "" };
+        assert!(said.ends_with(&format!(": no damage found{age}\n")), "{said}");
     }
+    let ledger = fs::File::open(filter.join("ledger")).expect("the ledger");
+    let long_ago = SystemTime::now() - Duration::from_secs(200 * 24 * 60 * 60);
+    ledger.set_modified(long_ago).expect("a new time");
+    let (_, said) = check(&filter);
+    assert!(said.ends_with("found; changed 200 days ago: learn newer mail\n"), "{said}");
     let mut files: Vec<_> = fs::read_dir(filter.join("ledger.set/current"))
         .expect("a generation")
         .map(|entry| entry.expect("an entry").path())

@@ -10,6 +10,7 @@ use dbacl_store::generations::ledger_file::{self, is_ledger};
 use dbacl_store::generations::{Generation, Store, is_fitted};
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
+use std::time::SystemTime;
 
 /// Something that is wrong with a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -45,6 +46,12 @@ pub fn examine(path: &Path) -> Result<Vec<Finding>> {
         Err(Error::Damaged { path, what }) => Ok(vec![Finding { path, what, help: LEARN }]),
         Err(error) => Err(error),
     }
+}
+
+/// When the mail filter in the folder `path` learned or was corrected last; `None` if it is no
+/// filter.
+pub fn last_change(path: &Path) -> Option<SystemTime> {
+    path.join(LEDGER).metadata().and_then(|ledger| ledger.modified()).ok()
 }
 
 fn not_found() -> std::io::Error {

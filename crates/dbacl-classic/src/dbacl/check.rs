@@ -7,7 +7,7 @@ use super::options::Key;
 use dbacl_cli::getopt::Event;
 use dbacl_cli::output::Output;
 use dbacl_cli::status;
-use dbacl_sets::check::examine;
+use dbacl_sets::check::{examine, last_change};
 use std::ffi::OsString;
 use std::path::Path;
 
@@ -35,6 +35,23 @@ pub fn wanted(events: &[Event<Key>]) -> Result<Option<Vec<OsString>>, Failure> {
     Ok(Some(paths))
 }
 
+/// Days after which mail has usually changed.
+const OLD: u64 = 180;
+
+/// How long ago the filter at `path` was changed, and what helps if that is long; nothing where
+/// there is none.
+fn age(path: &Path) -> String {
+    let Some(age) = last_change(path).and_then(|changed| changed.elapsed().ok()) else {
+        return String::new();
+    };
+    match age.as_secs() / (24 * 60 * 60) {
+        0 => "; changed today".into(),
+        1 => "; changed 1 day ago".into(),
+        days if days < OLD => format!("; changed {days} days ago"),
+        days => format!("; changed {days} days ago: learn newer mail"),
+    }
+}
+
 /// Says of each file or folder whether it is whole; what is not, with what helps.
 ///
 /// # Errors
@@ -45,7 +62,8 @@ pub fn run(paths: &[OsString], output: &mut Output) -> Result<u8, Failure> {
         let shown = Path::new(path).display();
         match examine(Path::new(path)) {
             Ok(found) if found.is_empty() => {
-                output.buffer().extend_from_slice(format!("{shown}: no damage found\n").as_bytes());
+                let line = format!("{shown}: no damage found{}\n", age(Path::new(path)));
+                output.buffer().extend_from_slice(line.as_bytes());
             }
             Ok(found) => {
                 result = status::DATA;
