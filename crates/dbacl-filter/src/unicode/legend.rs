@@ -2,7 +2,7 @@
 //! What the kinds of tags are called where people read them (docs/spec/unicode-mail.md, section 7).
 
 /// The kinds of tags, with their names.
-const NAMES: [(&str, &str); 60] = [
+const NAMES: [(&str, &str); 61] = [
     ("sw", "subject"),
     ("ss", "subject-shape"),
     ("sf", "subject-form"),
@@ -35,6 +35,7 @@ const NAMES: [(&str, &str); 60] = [
     ("ow", "origin"),
     ("of", "origin-form"),
     ("rw", "received"),
+    ("au", "check"),
     ("mt", "type"),
     ("mc", "charset"),
     ("me", "encoding"),

@@ -37,6 +37,8 @@ const MOST: usize = 64;
 const MOST_TAGS: usize = 1 << 15;
 /// Bytes of a tag behind its kind.
 const LONGEST: usize = 26;
+/// Bytes of a field Authentication-Results.
+const LONGEST_CHECKS: usize = 4096;
 /// Domains that a host is in, the host itself among them.
 const MOST_DOMAINS: usize = 6;
 
@@ -71,6 +73,10 @@ pub struct Tags {
     /// The Received field that was read last: the oldest when the header is at its end.
     relay: Vec<u8>,
     relays: usize,
+    /// The host that wrote the newest Received field with a host's name.
+    receiver: Vec<u8>,
+    /// The first field Authentication-Results.
+    checks: Option<Vec<u8>>,
     receivers: usize,
     links: usize,
     /// The parts, each with its depth.
@@ -104,6 +110,8 @@ impl Tags {
             self.sender(value);
         } else if starts_with_ci(field, b"received:") {
             self.received(value);
+        } else if starts_with_ci(field, b"authentication-results:") {
+            self.checks.get_or_insert_with(|| value[..value.len().min(LONGEST_CHECKS)].to_vec());
         } else if starts_with_ci(field, b"message-id:") {
             self.message_id(value.trim_ascii());
         } else if starts_with_ci(field, b"date:") {
@@ -300,9 +308,37 @@ impl Tags {
         if self.relays > MOST {
             return;
         }
+        if self.receiver.is_empty() {
+            let mut words = value[..end].split(u8::is_ascii_whitespace);
+            let by = words.by_ref().find(|word| word.eq_ignore_ascii_case(b"by"));
+            let host = by.and_then(|_| words.find(|word| !word.is_empty()));
+            let host = host.filter(|host| host.iter().any(u8::is_ascii_alphabetic));
+            let host = host.filter(|host| host.contains(&b'.') && !host.contains(&b':'));
+            self.receiver = host.unwrap_or(&[]).to_ascii_lowercase();
+        }
         for word in relay_words(&value[..end]) {
             if !word.contains(&b'.') {
                 self.add("rw:", word);
+            }
+        }
+    }
+
+    /// Tags of what the receiving host found out about the sender (RFC 8601). Only its own field
+    /// counts: the first one, with a name in the domain of the host that wrote the newest Received
+    /// field. Where that host writes none, learned mail has no such tags, and a forged field tells
+    /// nothing.
+    fn own_checks(&mut self) {
+        let Some(checks) = self.checks.take() else { return };
+        let mut parts = checks.split(|&byte| byte == b';');
+        let name = parts.next().unwrap_or(&[]).trim_ascii();
+        let name = name.split(u8::is_ascii_whitespace).next().unwrap_or(&[]).to_ascii_lowercase();
+        if !are_of_one_domain(&name, &self.receiver) {
+            return;
+        }
+        for part in parts.take(MOST) {
+            let check = part.trim_ascii_start().split(u8::is_ascii_whitespace).next();
+            if let Some(check) = check.filter(|check| check.contains(&b'=')) {
+                self.add("au:", check);
             }
         }
     }
@@ -394,6 +430,7 @@ impl Tags {
 
     /// Ends the mail: its text and its tags go to `output`.
     pub fn finish(&mut self, output: &mut Lines) {
+        self.own_checks();
         self.oldest();
         self.summary();
         let mut all = std::mem::take(self);
@@ -500,6 +537,17 @@ impl Tags {
         self.found.extend(value[..length].iter().map(plain).map(|byte| byte.to_ascii_lowercase()));
         self.found.push(b' ');
     }
+}
+
+/// Whether two hosts are the same, one's name is the other's domain, or both are in one domain,
+/// which has a dot.
+fn are_of_one_domain(one: &[u8], other: &[u8]) -> bool {
+    let above = |host: &[u8]| -> Vec<u8> {
+        let dot = memchr::memchr(b'.', host).map_or(host.len(), |dot| dot + 1);
+        let domain = &host[dot..];
+        if domain.contains(&b'.') { domain } else { host }.to_vec()
+    };
+    one.contains(&b'.') && above(one) == above(other)
 }
 
 /// The length of the beginning of a text, in which no character is cut into two.

@@ -325,6 +325,31 @@ const TAGS: [ModelOption; 3] =
     [ModelOption::MailTags, ModelOption::HtmlLinks, ModelOption::HtmlAlt];
 
 #[test]
+fn checks_count_where_the_receiving_host_wrote_them() {
+    let checks = |header: &str| {
+        let found = read_with(&TAGS, format!("{header}Subject: s\n\ntext\n").as_bytes()).join(" ");
+        let tags = found.split_whitespace().filter_map(|tag| tag.strip_prefix("au:"));
+        tags.collect::<Vec<_>>().join(" ")
+    };
+    let own = "Authentication-Results: mx.example.org 1; spf=pass smtp.mailfrom=a@b.c;\n\
+        \tdkim=fail (no key) header.d=b.c; dmarc=none\n";
+    let forged = "Authentication-Results: mail.example.org; dkim=pass\n";
+    let received = "Received: from b.c (b.c [1.2.3.4]) by mail.example.org with ESMTP; Sun\n";
+    let by_number = "Received: by 2002:a05:6a10::1 with SMTP id x; Sun\n";
+    let all = "spf=pass dkim=fail dmarc=none";
+    assert_eq!(checks(&[own, received, forged].concat()), all);
+    assert_eq!(checks(&[by_number, received, own].concat()), all);
+    assert_eq!(checks(&[received, forged, own].concat()), "dkim=pass");
+    for other in ["mx.example.com", "org", "spf=pass"] {
+        let other = own.replace("mx.example.org 1", other);
+        assert_eq!(checks(&[received, &other].concat()), "", "{other}");
+    }
+    assert_eq!(checks(own), "");
+    let domain = own.replace("mx.example.org", "example.org");
+    assert_eq!(checks(&[received, &domain].concat()), all);
+}
+
+#[test]
 fn tags_say_what_the_senders_side_wrote() {
     let mbox = "From a@b.c Mon Jan  1 00:00:00 2024\n\
         Received: from b.org by c.org with SMTP id 123; Mon\nReceived: from a.org (x); Sun\n\
