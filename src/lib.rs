@@ -122,8 +122,8 @@
 //! | several categories in one | [`Container::open`] | [`save_container`] |
 //! | a fitted set, its ledger | [`FittedSet::open`], [`FittedSet::open_files`] | by each change |
 //!
-//! A file is replaced only by a complete one. `docs/category-format.md` and its neighbours describe
-//! the bytes.
+//! A file is replaced only by a complete one. `docs/spec/category-format.md` and its neighbours
+//! describe the bytes.
 //!
 //! # How data flows
 //!

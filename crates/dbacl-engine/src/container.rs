@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-//! Files of models: members with checksums, described in `docs/model-format.md`.
+//! Files of models: members with checksums, described in `docs/spec/model-format.md`.
 //!
 //! ```text
 //! members (kind, bytes) ─→ save ─→ file ─→ Container ─→ members

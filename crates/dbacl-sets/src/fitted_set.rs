@@ -74,9 +74,9 @@ type Result<T, E = FittedSetError> = std::result::Result<T, E>;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///
-/// A set is opened at one generation of its files (`docs/ledger-format.md`) and stays at it until
-/// [`Self::reload_if_changed`], or until it is changed through this value: a change always starts
-/// from the newest generation, and becomes current all at once. What other processes change
+/// A set is opened at one generation of its files (`docs/spec/ledger-format.md`) and stays at it
+/// until [`Self::reload_if_changed`], or until it is changed through this value: a change always
+/// starts from the newest generation, and becomes current all at once. What other processes change
 /// meanwhile, as the program `dbacl` does, is never lost. Files are written as the program writes
 /// them, to the byte.
 ///

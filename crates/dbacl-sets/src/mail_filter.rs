@@ -29,9 +29,10 @@ use std::sync::atomic::AtomicBool;
 /// ```
 ///
 /// An open filter stays what it was when it was opened, whatever is learned and corrected
-/// meanwhile: it holds one generation of the files (`docs/ledger-format.md`). A program that runs
-/// for a long time opens it again now and then. It can be shared between threads. Of the categories
-/// only the features of a message are read, from the files, so an open filter takes little memory.
+/// meanwhile: it holds one generation of the files (`docs/spec/ledger-format.md`). A program that
+/// runs for a long time opens it again now and then. It can be shared between threads. Of the
+/// categories only the features of a message are read, from the files, so an open filter takes
+/// little memory.
 #[derive(Debug)]
 pub struct MailFilter {
     set: OpenSet,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //! The ledger: the features of each learned document, in place of its text
-//! (`docs/ledger-format.md`).
+//! (`docs/spec/ledger-format.md`).
 //!
 //! ```text
 //! "# dbacl ledger 3\n"

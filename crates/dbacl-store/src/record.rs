@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //! A record of the ledger: the features of one document, or the withdrawal of one
-//! (`docs/ledger-format.md`).
+//! (`docs/spec/ledger-format.md`).
 
 use byteorder::{ByteOrder, LittleEndian};
 use dbacl_engine::token::id::FeatureId;

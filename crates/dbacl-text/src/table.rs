@@ -295,7 +295,7 @@ impl Table {
         Self { steps, bits, rows, index, ..self.clone() }
     }
 
-    /// The table as bytes, see `docs/model-format.md`.
+    /// The table as bytes, see `docs/spec/model-format.md`.
     pub fn to_bytes(&self) -> Vec<u8> {
         let mut out = vec![VERSION, u8::from(self.labelling == Labelling::Several), self.bits];
         varint::append(&mut out, self.labels() as u64);

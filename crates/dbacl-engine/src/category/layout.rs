@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-//! Offsets, widths and fixed texts of the category file (spec model 9, `docs/category-format.md`);
-//! no I/O.
+//! Offsets, widths and fixed texts of the category file (spec model 9,
+//! `docs/spec/category-format.md`); no I/O.
 //!
 //! ```text
 //! text header, lines ending in '\n', the last one "#\n"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-//! Reads and writes counts files of version 1 (`docs/counts-format.md`).
+//! Reads and writes counts files of version 1 (`docs/spec/counts-format.md`).
 
 use super::counts::{CountSettings, Counts, Documents, First, Node, ROOT, Shard, repack};
 use crate::document::Ending;

@@ -119,7 +119,7 @@ fn settings(options: &LearnOptions) -> CountSettings {
 }
 
 impl Counts {
-    /// Reads a file of counts (`docs/counts-format.md`), as [`Self::save`] and `dbacl --count`
+    /// Reads a file of counts (`docs/spec/counts-format.md`), as [`Self::save`] and `dbacl --count`
     /// write it.
     ///
     /// # Errors
