@@ -49,7 +49,7 @@
 //! kind `f32` take half of the memory, for those who do not forget.
 //!
 //! ```
-//! use dbacl_fit::{Block, Course, Documents, Exact, Member, Table, scales, solve};
+//! use dbacl_fit::{Block, Training, Documents, Exact, Member, Table, scales, solve};
 //!
 //! // Two blocks: columns 0 to 2 are of the text, columns 3 and 4 are tags. One problem: spam?
 //! let blocks =
@@ -70,8 +70,8 @@
 //! let scales: Vec<f32> = scales::frequencies(&mail, &all, 5).into_iter().map(scale).collect();
 //!
 //! let mut table = Table::<Exact>::new(0..1, &scales, 0.3);
-//! let course = Course { part: &all, cost: 1.0, passes: 10 };
-//! let mut duals = solve(&mut table, &mail, &course, &mut |_| true).expect("nobody stops it");
+//! let training = Training { part: &all, cost: 1.0, passes: 10 };
+//! let mut duals = solve(&mut table, &mail, &training, &mut |_| true).expect("nobody stops it");
 //! let mut margin = [0.0];
 //! table.margins(&mail.member(0), &mut margin);
 //! assert!(margin[0] > 0.5);
@@ -108,6 +108,6 @@ mod table;
 
 pub use calibration::{Calibration, Sample, calibrate};
 pub use documents::{Block, Documents, Member, input};
-pub use solver::{Course, resume, solve};
+pub use solver::{Training, resume, solve};
 pub use sums::{Exact, Sum};
 pub use table::Table;

@@ -14,7 +14,7 @@ const EVERY: u32 = 5;
 
 /// How a fit goes over documents.
 #[derive(Debug, Clone, Copy)]
-pub struct Course<'a> {
+pub struct Training<'a> {
     /// The numbers of the documents that take part.
     pub part: &'a [u32],
     /// The cost C, which the cost of each document multiplies.
@@ -23,7 +23,7 @@ pub struct Course<'a> {
     pub passes: u32,
 }
 
-/// Fits the documents of `course`, from where `table` stands: a new one, or one with weights to
+/// Fits the documents of `training`, from where `table` stands: a new one, or one with weights to
 /// start from. Returns the dual variables, one a document of `documents` and problem; those of
 /// documents that take no part are 0.
 ///
@@ -36,11 +36,11 @@ pub struct Course<'a> {
 pub fn solve<S: Sum>(
     table: &mut Table<S>,
     documents: &Documents,
-    course: &Course<'_>,
+    training: &Training<'_>,
     go_on: &mut dyn FnMut(u32) -> bool,
 ) -> Option<Vec<f32>> {
     let mut duals = vec![0.0; documents.len() * table.problems().len()];
-    resume(table, documents, course, &mut duals, go_on).then_some(duals)
+    resume(table, documents, training, &mut duals, go_on).then_some(duals)
 }
 
 /// The same, going on from a fit of fewer documents or with other scales, whose dual variables are
@@ -48,7 +48,7 @@ pub fn solve<S: Sum>(
 pub fn resume<S: Sum>(
     table: &mut Table<S>,
     documents: &Documents,
-    course: &Course<'_>,
+    training: &Training<'_>,
     duals: &mut [f32],
     go_on: &mut dyn FnMut(u32) -> bool,
 ) -> bool {
@@ -57,7 +57,7 @@ pub fn resume<S: Sum>(
         let member = documents.member(at);
         (documents.key(at), member.positive, member.cost.to_bits())
     };
-    let mut order = course.part.to_vec();
+    let mut order = training.part.to_vec();
     order.sort_by(|a, b| key(a).cmp(&key(b)));
     let mut squares = vec![0.0f32; documents.len()];
     for &at in &order {
@@ -65,7 +65,7 @@ pub fn resume<S: Sum>(
     }
     let mut is_active = vec![true; documents.len()];
     let (mut shuffle, mut desk) = (SplitMix64::new(1), Desk::default());
-    for pass in 1..=course.passes {
+    for pass in 1..=training.passes {
         if !go_on(pass) {
             return false;
         }
@@ -76,7 +76,7 @@ pub fn resume<S: Sum>(
             let number = at as usize;
             if visit == Visit::Every || is_active[number] {
                 let member = documents.member(at);
-                let cost = course.cost * f64::from(member.cost);
+                let cost = training.cost * f64::from(member.cost);
                 let own = &mut duals[number * problems..][..problems];
                 let square = f64::from(squares[number]);
                 is_active[number] = table.step(&member, square, cost, own, visit, &mut desk);
@@ -137,8 +137,8 @@ mod tests {
     ) -> (Table<S>, Vec<f32>) {
         let part = documents.all();
         let mut table = Table::new(problems, &scales_of(documents, &part), 0.5);
-        let course = Course { part: &part, cost: 0.3, passes };
-        let duals = solve(&mut table, documents, &course, &mut |_| true).unwrap();
+        let training = Training { part: &part, cost: 0.3, passes };
+        let duals = solve(&mut table, documents, &training, &mut |_| true).unwrap();
         (table, duals)
     }
 
@@ -215,12 +215,12 @@ mod tests {
         let mut table = Table::<f32>::new(0..1, &scales_of(&documents, &part), 0.5);
         (0..COLUMNS).for_each(|column| table.start(column, &start[column as usize..][..1]));
         // Nothing is learned at no cost.
-        let course = Course { part: &part, cost: 1e-12, passes: 3 };
-        solve(&mut table, &documents, &course, &mut |_| true).unwrap();
+        let training = Training { part: &part, cost: 1e-12, passes: 3 };
+        solve(&mut table, &documents, &training, &mut |_| true).unwrap();
         for (found, start) in weights(&table).iter().zip(&start) {
             assert!((found - start).abs() < 1e-5, "{found} {start}");
         }
-        assert_eq!(solve(&mut table, &documents, &course, &mut |pass| pass < 2), None);
+        assert_eq!(solve(&mut table, &documents, &training, &mut |pass| pass < 2), None);
     }
 
     proptest! {

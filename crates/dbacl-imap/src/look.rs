@@ -25,7 +25,7 @@ pub struct Watched {
 
 /// Which folders the configuration names, in UTF-8.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct Wishes<'a> {
+pub struct FolderNames<'a> {
     /// Patterns of good folders besides the inbox.
     pub folders: &'a [String],
     /// The folder for spam.
@@ -92,17 +92,17 @@ pub struct Choice {
 /// # Errors
 /// [`Fault::NoFolder`] if there is no folder for spam, or none of the name that the configuration
 /// gives it or the one for what is thrown away.
-pub fn choose(listed: &[Listed], wishes: Wishes<'_>) -> Result<Choice, Fault> {
-    let junk = find(listed, wishes.junk, "\\junk", &JUNK_NAMES)?;
+pub fn choose(listed: &[Listed], asked: FolderNames<'_>) -> Result<Choice, Fault> {
+    let junk = find(listed, asked.junk, "\\junk", &JUNK_NAMES)?;
     if junk.is_empty() {
         let text = "the account has no folder for spam: make one, or name it with junk";
         return Err(Fault::NoFolder(text.into()));
     }
-    let mut trash = find(listed, wishes.trash, "\\trash", &TRASH_NAMES)?;
+    let mut trash = find(listed, asked.trash, "\\trash", &TRASH_NAMES)?;
     trash.retain(|name| !junk.contains(name));
-    let unsure = wishes.unsure.map(|wish| find(listed, Some(wish), "", &[])).transpose()?;
+    let unsure = asked.unsure.map(|wish| find(listed, Some(wish), "", &[])).transpose()?;
     let topic = |it: &Listed| {
-        let number = topic_of(&from_imap(&it.name), it.delimiter, wishes.labels);
+        let number = topic_of(&from_imap(&it.name), it.delimiter, asked.labels);
         number.filter(|_| it.name != "INBOX").map_or(Kind::Good, Kind::Topic)
     };
     let mut watched: Vec<Watched> = Vec::new();
@@ -121,7 +121,7 @@ pub fn choose(listed: &[Listed], wishes: Wishes<'_>) -> Result<Choice, Fault> {
     add(&"INBOX".to_owned(), Kind::Good);
     let mut unmatched = Vec::new();
     let is_named = |it: &Listed, wish: &str| it.name == wish || from_imap(&it.name) == wish;
-    let wanted = || wishes.folders.iter().chain(wishes.sort);
+    let wanted = || asked.folders.iter().chain(asked.sort);
     for wish in wanted() {
         listed.iter().filter(|it| is_named(it, wish)).for_each(|it| add(&it.name, topic(it)));
     }
@@ -142,7 +142,7 @@ pub fn choose(listed: &[Listed], wishes: Wishes<'_>) -> Result<Choice, Fault> {
     for folder in &mut watched {
         let is_wanted =
             |wish: &String| listed.iter().any(|it| it.name == folder.name && does_fit(it, wish));
-        if wishes.sort.iter().any(is_wanted) && folder.name != "INBOX" {
+        if asked.sort.iter().any(is_wanted) && folder.name != "INBOX" {
             folder.is_sorted = matches!(folder.kind, Kind::Topic(_) | Kind::Junk);
             if folder.kind == Kind::Good {
                 unlabelled.push(from_imap(&folder.name));
@@ -541,7 +541,8 @@ mod tests {
 
     fn chosen(listed: &[Listed], folders: &[&str]) -> String {
         let folders: Vec<String> = folders.iter().map(|name| (*name).to_owned()).collect();
-        let choice = choose(listed, Wishes { folders: &folders, ..Wishes::default() }).unwrap();
+        let choice =
+            choose(listed, FolderNames { folders: &folders, ..FolderNames::default() }).unwrap();
         let shown = choice.watched.iter().map(|it| format!("{}:{:?}", it.name, it.kind));
         shown.chain(choice.unmatched).collect::<Vec<_>>().join(" ")
     }
@@ -583,14 +584,14 @@ mod tests {
         let account = listed("INBOX Junk:\\junk Work Lists/a Lists/b Archive Ask", '/');
         let names = ["inbox", "work", "Lists__b"].map(str::to_owned);
         let (folders, sort) = (["*".to_owned()], ["Lists/*", "INBOX"].map(str::to_owned));
-        let wishes = Wishes {
+        let asked = FolderNames {
             folders: &folders,
             sort: &sort,
             labels: &names,
             unsure: Some("Ask"),
-            ..Wishes::default()
+            ..FolderNames::default()
         };
-        let choice = choose(&account, wishes).unwrap();
+        let choice = choose(&account, asked).unwrap();
         let shown = choice.watched.iter().map(|it| {
             let sorted = if it.is_sorted { "!" } else { "" };
             format!("{}:{:?}{sorted}", it.name, it.kind)

@@ -6,7 +6,7 @@ use crate::config::Config;
 use crate::connection::Fault;
 use crate::discover;
 use crate::folder_names::from_imap;
-use crate::look::{Wishes, choose};
+use crate::look::{FolderNames, choose};
 use crate::moves::Kind;
 use crate::session::Session;
 use crate::transport::Wire;
@@ -116,12 +116,12 @@ pub fn folders<S: Wire>(
     talk: &mut Dialogue<'_>,
 ) -> Result<(), Fault> {
     let listed = session.list()?;
-    let wishes = Wishes {
+    let asked = FolderNames {
         junk: config.junk.as_deref(),
         trash: config.trash.as_deref(),
-        ..Wishes::default()
+        ..FolderNames::default()
     };
-    let watched = choose(&listed, wishes)?.watched;
+    let watched = choose(&listed, asked)?.watched;
     for folder in listed.iter().take(COUNTED) {
         // A folder that cannot be opened is of no use here.
         let Ok(selected) = session.select(&folder.name, false, None) else { continue };

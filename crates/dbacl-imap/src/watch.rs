@@ -9,7 +9,7 @@ use crate::config::Config;
 use crate::connection::Fault;
 use crate::folder_names::from_imap;
 use crate::letter;
-use crate::look::{Watched, Wishes, choose, look};
+use crate::look::{FolderNames, Watched, choose, look};
 use crate::moves::{Identity, Kind, Label, Lesson, OwnMove, Placed};
 use crate::session::{Credentials, Session};
 use crate::state::{Found, State};
@@ -189,7 +189,7 @@ impl<'a> Watcher<'a> {
     fn choose(&mut self, session: &mut Line) -> Result<Vec<Watched>, Fault> {
         self.filter.number_topics()?;
         let Config { folders, junk, trash, sort, unsure, .. } = self.config;
-        let wishes = Wishes {
+        let asked = FolderNames {
             folders,
             junk: junk.as_deref(),
             trash: trash.as_deref(),
@@ -197,11 +197,11 @@ impl<'a> Watcher<'a> {
             unsure: unsure.as_deref(),
             labels: self.filter.topics(),
         };
-        let choice = choose(&session.list()?, wishes)?;
+        let choice = choose(&session.list()?, asked)?;
         // When a connection was lost, this is not said again.
         if !self.is_greeted {
-            for wish in &choice.unmatched {
-                (self.say)(&format!("the account has no folder {wish} yet"));
+            for name in &choice.unmatched {
+                (self.say)(&format!("the account has no folder {name} yet"));
             }
             for folder in &choice.unlabelled {
                 (self.say)(&format!(

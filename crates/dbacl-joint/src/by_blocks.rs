@@ -13,7 +13,7 @@ use super::solver::{Fit, Weight};
 use super::stop::{Stop, Stopped};
 use crate::ordinary::FOLDS;
 use dbacl_engine::parallel;
-use dbacl_fit::{Block, Course, Documents, Member, Table, scales, solve};
+use dbacl_fit::{Block, Documents, Member, Table, Training, scales, solve};
 use dbacl_numeric::elementary::real;
 
 /// The power of a feature's rarity in its scale.
@@ -82,8 +82,8 @@ pub fn fit(
     let width = problems(data.categories);
     let number = u32::try_from(width).unwrap_or(u32::MAX);
     let mut table = Table::<f32>::new(0..number, &scales, intercept());
-    let course = Course { part: &documents.all(), cost, passes: PASSES };
-    let duals = solve(&mut table, &documents, &course, &mut |_| stop.check().is_ok());
+    let training = Training { part: &documents.all(), cost, passes: PASSES };
+    let duals = solve(&mut table, &documents, &training, &mut |_| stop.check().is_ok());
     let duals = duals.ok_or(Stopped)?;
     let mut row = vec![0.0; width];
     let mut fits: Vec<Fit> = table
@@ -254,7 +254,7 @@ fn wrong(data: &Dataset, scores: &[f64]) -> Vec<LeftOut> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::documents::{Corpus, Makeup, Term};
+    use crate::documents::{Corpus, FeatureKind, Term};
     use crate::select::folds;
     use dbacl_engine::token::id::FeatureId;
     use dbacl_numeric::random::SplitMix64;
@@ -280,8 +280,8 @@ mod tests {
             terms.sort_unstable();
             terms.dedup();
             let term = |&(id, medium): &(u32, u8)| {
-                let makeup = Makeup { order: 1, medium, ..Makeup::default() };
-                Term { id: FeatureId(id), count: 1, makeup }
+                let kind = FeatureKind { order: 1, medium, ..FeatureKind::default() };
+                Term { id: FeatureId(id), count: 1, kind }
             };
             let terms: Vec<Term> = terms.iter().map(term).collect();
             corpus.push(label, 50, &terms);
@@ -315,10 +315,10 @@ mod tests {
             let term = |cell: &crate::dataset::Cell| Term {
                 id: all.ids[cell.feature as usize],
                 count: cell.count,
-                makeup: Makeup {
+                kind: FeatureKind {
                     order: 1,
                     medium: if all.is_text[cell.feature as usize] { 3 } else { 4 },
-                    ..Makeup::default()
+                    ..FeatureKind::default()
                 },
             };
             let terms: Vec<Term> = all.row(at).iter().map(term).collect();

@@ -112,10 +112,10 @@ impl Dataset {
             for term in own {
                 let feature = index.insert(term.id);
                 if feature as usize == orders.len() {
-                    orders.push(term.makeup.order);
-                    pairs.push(term.makeup.pairs);
+                    orders.push(term.kind.order);
+                    pairs.push(term.kind.pairs);
                     document_frequencies.push(0u32);
-                    is_text.push(term.makeup.is_text());
+                    is_text.push(term.kind.is_text());
                 }
                 document_frequencies[feature as usize] += 1;
                 data.cells.push(Cell { feature, count: term.count });
@@ -124,7 +124,7 @@ impl Dataset {
             data.labels.push(document.label);
             data.names.push(fingerprint(own));
             data.distinct.push(u32::try_from(own.len()).unwrap_or(u32::MAX));
-            let texts = own.iter().filter(|term| term.makeup.is_text()).count();
+            let texts = own.iter().filter(|term| term.kind.is_text()).count();
             data.texts.push(u32::try_from(texts).unwrap_or(u32::MAX));
             data.occurrences.push(document.occurrences);
             if !references.is_empty() {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-//! Scores and grounds → the verdict on a document.
+//! Scores and support → the verdict on a document.
 
 use super::calibrate::{Calibration, logistic, probabilities};
-use super::grounds::Grounds;
 use super::header::RefitLine;
+use super::support::Support;
 use super::thresholds::{is_sure, is_unusual};
 use dbacl_numeric::cformat;
 
@@ -34,23 +34,23 @@ impl Decision {
 
 impl RefitLine {
     /// The verdict on a document, from its scores under the categories in the order of the set,
-    /// nats a unit of complexity, see [`Scoring`], and the grounds. The verdict on a document
+    /// nats a unit of complexity, see [`Scoring`], and the support. The verdict on a document
     /// without tokens, which has no scores, is unsure.
     ///
     /// [`Scoring`]: super::scoring::Scoring
-    pub fn verdict(&self, scores: &[f64], grounds: Grounds) -> Decision {
+    pub fn verdict(&self, scores: &[f64], support: Support) -> Decision {
         let Calibration { slope, offset } = self.calibration;
         if scores.iter().any(|score| !score.is_finite()) {
             let share = 1.0 / dbacl_numeric::elementary::real(scores.len().max(1));
             return Decision { category: 0, probability: share, is_unsure: true };
         }
-        let is_unusual = is_unusual(grounds.known, grounds.texts, self.known);
+        let is_unusual = is_unusual(support.known, support.texts, self.known);
         if let [first, second] = scores {
             let score = second - first;
             let probability = logistic(slope * score + offset);
             let (low, high) = self.band;
             let is_divided =
-                score <= low && self.limit_of_parts().is_some_and(|it| grounds.part > it);
+                score <= low && self.limit_of_parts().is_some_and(|it| support.part > it);
             let is_unsure = is_unusual || is_divided || low < high && score > low && score <= high;
             let is_second = if is_unsure { probability > 0.5 } else { score > high };
             return Decision {
@@ -88,16 +88,16 @@ mod tests {
             [(-1.0, 0, false), (-0.25, 0, false), (0.0, 0, true), (0.4, 1, true), (0.6, 1, false)]
         {
             let verdict = line
-                .verdict(&[0.0, score], Grounds { texts: 1000, known: 0.0, ..Grounds::default() });
+                .verdict(&[0.0, score], Support { texts: 1000, known: 0.0, ..Support::default() });
             assert_eq!((verdict.category, verdict.is_unsure), (category, is_unsure), "{score}");
         }
-        assert!(line.verdict(&[f64::NAN, f64::NAN], Grounds::default()).is_unsure);
+        assert!(line.verdict(&[f64::NAN, f64::NAN], Support::default()).is_unsure);
         let careful = RefitLine { known: 0.5, ..line.clone() };
         for (score, known, category, is_unsure) in
             [(9.0, 0.4, 1, true), (9.0, 0.5, 1, false), (-9.0, 0.4, 0, true), (-9.0, 0.6, 0, false)]
         {
             let verdict = careful
-                .verdict(&[0.0, score], Grounds { texts: 1000, known, ..Grounds::default() });
+                .verdict(&[0.0, score], Support { texts: 1000, known, ..Support::default() });
             assert_eq!((verdict.category, verdict.is_unsure), (category, is_unsure), "{score}");
         }
         let divided = RefitLine { wants_unsure: true, scoring: Scoring::Once, ..line.clone() };
@@ -107,10 +107,10 @@ mod tests {
             (0.6, 0.7, 1, false),
             (0.6, -9.0, 1, false),
         ] {
-            let grounds = Grounds { part, ..Grounds::default() };
-            let verdict = divided.verdict(&[0.0, score], grounds);
+            let support = Support { part, ..Support::default() };
+            let verdict = divided.verdict(&[0.0, score], support);
             assert_eq!((verdict.category, verdict.is_unsure), (category, is_unsure), "{score}");
-            assert!(!line.verdict(&[0.0, -1.0], grounds).is_unsure);
+            assert!(!line.verdict(&[0.0, -1.0], support).is_unsure);
         }
         let odds = line.log_odds(&[1.0, 1.5]);
         assert_eq!(odds, [-6.25 * 0.5 + 0.5, 6.25 * 0.5 - 0.5]);
@@ -118,7 +118,7 @@ mod tests {
         let scores = [1.0, 3.0, 2.0];
         let shares: f64 = line.probabilities(&scores).iter().sum();
         assert!((shares - 1.0).abs() < 1e-12, "{shares}");
-        let verdict = line.verdict(&scores, Grounds::default());
+        let verdict = line.verdict(&scores, Support::default());
         assert_eq!((verdict.category, verdict.is_unsure), (1, false));
         assert!(verdict.probability > 0.99);
         // The second is 12.5 nats ahead of the first, and 6.25 ahead of the third.
@@ -127,7 +127,7 @@ mod tests {
         {
             let line = RefitLine { limits: limits.to_vec(), ..line.clone() };
             assert_eq!(
-                line.verdict(&scores, Grounds::default()).is_unsure,
+                line.verdict(&scores, Support::default()).is_unsure,
                 is_unsure,
                 "{limits:?}"
             );

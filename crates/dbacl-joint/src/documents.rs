@@ -10,7 +10,7 @@ use dbacl_numeric::elementary::narrow;
 
 /// Properties of a feature besides its id.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Makeup {
+pub struct FeatureKind {
     /// Number of words; 0 stands for eight.
     pub order: u8,
     /// Number of the medium.
@@ -23,7 +23,7 @@ pub struct Makeup {
     pub second: FeatureId,
 }
 
-impl Makeup {
+impl FeatureKind {
     /// The properties of a feature, without the second word.
     pub fn of(feature: &Feature<'_>) -> Self {
         Self {
@@ -36,12 +36,12 @@ impl Makeup {
 
     /// All properties of a feature.
     pub fn whole(feature: &Feature<'_>) -> Self {
-        let makeup = Self::of(feature);
-        let second = (makeup.order == Self::PAIR)
+        let kind = Self::of(feature);
+        let second = (kind.order == Self::PAIR)
             .then(|| feature.body.get(1..)?.iter().position(|&byte| byte == BOUNDARY))
             .flatten()
             .map(|at| FeatureId::of(&feature.body[at + 1..], feature.medium));
-        Self { second: second.unwrap_or(FeatureId(0)), ..makeup }
+        Self { second: second.unwrap_or(FeatureId(0)), ..kind }
     }
 
     /// The order of two words.
@@ -61,14 +61,14 @@ pub struct Term {
     /// Occurrences in the document.
     pub count: u32,
     /// What the feature is.
-    pub makeup: Makeup,
+    pub kind: FeatureKind,
 }
 
 impl Term {
     /// A feature of this order that occurs `count` times.
     pub const fn new(id: FeatureId, order: u8, count: u32) -> Self {
-        let makeup = Makeup { order, medium: 0, pairs: 0, second: FeatureId(0) };
-        Self { id, count, makeup }
+        let kind = FeatureKind { order, medium: 0, pairs: 0, second: FeatureId(0) };
+        Self { id, count, kind }
     }
 }
 
@@ -125,7 +125,8 @@ pub struct CorpusBuilder {
 impl CorpusBuilder {
     /// Takes a feature of the document.
     pub fn feature<D: AsRef<[u8]>>(&mut self, feature: &Feature<'_>, measured: &[Category<D>]) {
-        self.collector.add(FeatureId::of(feature.body, feature.medium), Makeup::whole(feature));
+        self.collector
+            .add(FeatureId::of(feature.body, feature.medium), FeatureKind::whole(feature));
         if feature.order == 1 {
             self.references.resize(measured.len(), 0.0);
             for (category, reference) in measured.iter().zip(&mut self.references) {
@@ -191,7 +192,7 @@ pub struct Collector {
     /// Id and number of each occurrence.
     keys: Vec<u64>,
     /// Kinds by number.
-    makeups: Vec<Makeup>,
+    makeups: Vec<FeatureKind>,
     /// Number of the first occurrence of each term.
     firsts: Vec<(u32, Term)>,
     terms: Vec<Term>,
@@ -200,9 +201,9 @@ pub struct Collector {
 impl Collector {
     /// Takes an occurrence of a feature.
     #[allow(clippy::cast_possible_truncation)] // a document has fewer than 2^32 occurrences
-    pub fn add(&mut self, id: FeatureId, makeup: Makeup) {
+    pub fn add(&mut self, id: FeatureId, kind: FeatureKind) {
         self.keys.push(u64::from(id.0) << 32 | self.makeups.len() as u64 & 0xffff_ffff);
-        self.makeups.push(makeup);
+        self.makeups.push(kind);
     }
 
     /// Whether nothing was added since the last document ended.
@@ -223,7 +224,7 @@ impl Collector {
             if id.0 != 0 {
                 let count = u32::try_from(run.len()).unwrap_or(u32::MAX);
                 let first = run[0] as u32;
-                self.firsts.push((first, Term { id, count, makeup: self.makeups[first as usize] }));
+                self.firsts.push((first, Term { id, count, kind: self.makeups[first as usize] }));
             }
         }
         self.firsts.sort_unstable_by_key(|&(first, _)| first);
@@ -240,27 +241,24 @@ mod tests {
     use super::*;
     use dbacl_model::medium::Medium;
 
-    const fn makeup(order: u8) -> Makeup {
-        Makeup { order, medium: 1, pairs: 5, second: FeatureId(0) }
+    const fn kind(order: u8) -> FeatureKind {
+        FeatureKind { order, medium: 1, pairs: 5, second: FeatureId(0) }
     }
 
     #[test]
     fn occurrences_become_distinct_terms_in_order_of_first_appearance() {
         let mut collector = Collector::default();
         for (id, order) in [(9, 1), (4, 2), (9, 3), (0, 1), (4, 2), (9, 1)] {
-            collector.add(FeatureId(id), makeup(order));
+            collector.add(FeatureId(id), kind(order));
         }
         let (occurrences, terms) = collector.finish();
         assert_eq!(occurrences, 6);
         let expected = [(9, 3, 1), (4, 2, 2)];
-        let expected = expected.map(|(id, count, order)| Term {
-            id: FeatureId(id),
-            count,
-            makeup: makeup(order),
-        });
+        let expected =
+            expected.map(|(id, count, order)| Term { id: FeatureId(id), count, kind: kind(order) });
         assert_eq!(terms, expected);
         let name = fingerprint(terms);
-        collector.add(FeatureId(4), makeup(2));
+        collector.add(FeatureId(4), kind(2));
         assert_ne!(fingerprint(collector.finish().1), name);
         assert!(collector.is_empty());
     }
@@ -279,8 +277,8 @@ mod tests {
         for (length, pairs) in [(1, 0), (5, 4), (256, 255), (300, 255)] {
             let feature =
                 Feature { body: &body[..length], medium: Medium::new(3), order: 8, pattern: None };
-            let expected = Makeup { order: 0, medium: 3, pairs, second: FeatureId(0) };
-            assert_eq!(Makeup::of(&feature), expected);
+            let expected = FeatureKind { order: 0, medium: 3, pairs, second: FeatureId(0) };
+            assert_eq!(FeatureKind::of(&feature), expected);
         }
     }
 
@@ -293,9 +291,9 @@ mod tests {
             (b"\x03one\x03\x03", b"\x03\x03"),
         ] {
             let feature = Feature { body, medium, order: 2, pattern: None };
-            assert_eq!(Makeup::whole(&feature).second, FeatureId::of(second, medium));
+            assert_eq!(FeatureKind::whole(&feature).second, FeatureId::of(second, medium));
             let other = Feature { order: 3, ..feature };
-            assert_eq!(Makeup::whole(&other), Makeup::of(&other));
+            assert_eq!(FeatureKind::whole(&other), FeatureKind::of(&other));
         }
     }
 }

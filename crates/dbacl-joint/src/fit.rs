@@ -12,7 +12,6 @@ use super::calibrate::{
 use super::dataset::Dataset;
 use super::documents::Corpus;
 use super::general::{GeneralModel, Opinion, SHARE_OF_FEW, SHARES};
-use super::grounds::Grounds;
 use super::header::{RefitLine, Usual};
 use super::ordinary;
 use super::publish;
@@ -23,6 +22,7 @@ use super::select::{
 };
 use super::solver;
 use super::stop::{Stop, Stopped};
+use super::support::Support;
 use super::thresholds::{self, Caution, NEVER, PairVerdicts, Promise};
 use dbacl_engine::category::reader::Category;
 use dbacl_measures::Scored;
@@ -779,7 +779,7 @@ fn verdicts(
     let (mut unsure, mut shares) = (vec![0; categories], vec![Vec::new(); categories]);
     for (at, &(scores, &label)) in well_filed(&rows, misfiled) {
         let (known, texts) = known.map_or((1.0, 0), |known| known[at]);
-        let found = judge.verdict(scores, Grounds { texts, known, ..Grounds::default() });
+        let found = judge.verdict(scores, Support { texts, known, ..Support::default() });
         shares[label as usize].push(known);
         match (found.is_unsure, found.category == label as usize, label) {
             (true, ..) => {

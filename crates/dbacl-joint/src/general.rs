@@ -156,7 +156,8 @@ impl<D: AsRef<[u8]>> GeneralModel<D> {
                 Some(part(cell.count, less(weights[cell.feature as usize].as_deref()?)))
             });
             let mean = own.sum::<f64>() / data.complexity(data.scoring, document);
-            (mean - less(&self.log_partitions)) * data.scoring.stretch(data.distinct[document])
+            (mean - less(&self.log_partitions))
+                * data.scoring.length_factor(data.distinct[document])
         };
         let places = (0..data.len()).flat_map(|document| (0..width).map(move |at| (document, at)));
         Opinion {

@@ -3,7 +3,7 @@
 //! or else a whole source. A source whose first line is no `From ` line is no mailbox.
 
 use super::beginning::Beginning;
-use super::documents::{Collector, Corpus, Makeup};
+use super::documents::{Collector, Corpus, FeatureKind};
 use dbacl_engine::document::{Cutter, LineState};
 use dbacl_engine::token::Feature;
 use dbacl_engine::token::id::FeatureId;
@@ -82,7 +82,7 @@ impl DocumentKeeper {
     /// A feature of the document.
     pub fn feature(&mut self, feature: &Feature<'_>) {
         let id = FeatureId::of(feature.body, feature.medium);
-        self.collector.add(id, Makeup::whole(feature));
+        self.collector.add(id, FeatureKind::whole(feature));
     }
 
     /// The end of a source.

@@ -40,7 +40,7 @@ impl KnownFeatures {
     pub fn of(terms: &[Term], weights: &[Vec<f32>]) -> Self {
         let mut known = Self::new(weights.len());
         for (at, term) in terms.iter().enumerate() {
-            known.add((term.id, term.count), term.makeup.is_text(), (weights, at));
+            known.add((term.id, term.count), term.kind.is_text(), (weights, at));
         }
         known
     }

@@ -13,7 +13,6 @@
 
 #![warn(missing_docs)]
 
-pub mod abreast;
 pub mod beginning;
 pub mod blend;
 pub mod by_blocks;
@@ -25,11 +24,11 @@ pub mod documents;
 pub mod explain;
 pub mod fit;
 pub mod general;
-pub mod grounds;
 pub mod header;
 pub mod index;
 pub mod keeper;
 pub mod known;
+pub mod lanewise;
 pub mod ordinary;
 pub mod publish;
 pub mod scoring;
@@ -37,5 +36,6 @@ pub mod seen;
 pub mod select;
 pub mod solver;
 pub mod stop;
+pub mod support;
 pub mod thresholds;
 pub mod weighing;

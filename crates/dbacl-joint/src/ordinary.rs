@@ -130,7 +130,7 @@ pub fn scores<D: AsRef<[u8]> + Sync>(
             let reference = data.references.get(document * width + at).copied().unwrap_or(0.0);
             let mean = sum / data.complexity(scoring, document) + f64::from(reference)
                 - category.header().log_partition;
-            mean * scoring.stretch(data.distinct[document])
+            mean * scoring.length_factor(data.distinct[document])
         };
         (0..data.len()).map(score).collect::<Vec<f64>>()
     });

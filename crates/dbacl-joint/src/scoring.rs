@@ -62,7 +62,7 @@ impl Scoring {
     }
 
     /// The factor of the mean score of a document with `distinct` features.
-    pub fn stretch(self, distinct: u32) -> f64 {
+    pub fn length_factor(self, distinct: u32) -> f64 {
         match self {
             Self::Counts | Self::Blocks => 1.0,
             Self::Once => f64::from(distinct).sqrt().sqrt(),
@@ -152,7 +152,7 @@ impl Scoring {
         // A sum of nothing would be negative zero, and one of zeros is not.
         let sum = features.map(part).fold(0.0, |sum, part| sum + part);
         let mean = sum / self.complexity(distinct, occurrences, header.max_order);
-        (mean - header.log_partition) * self.stretch(distinct)
+        (mean - header.log_partition) * self.length_factor(distinct)
     }
 
     /// The score of a document from its mean score by counts, and the weights of its features with
@@ -173,7 +173,7 @@ impl Scoring {
                 weight * (f64::from(self.count(count)) / own - f64::from(count) / by_counts)
             })
             .sum();
-        (mean + change) * self.stretch(distinct)
+        (mean + change) * self.length_factor(distinct)
     }
 }
 
@@ -198,6 +198,9 @@ mod tests {
         assert_eq!((Scoring::Counts.count(7), Scoring::Once.count(7)), (7, 1));
         assert_eq!(Scoring::Counts.complexity(10, 30, 2), 15.0);
         assert_eq!(Scoring::Once.complexity(10, 30, 2), 5.0);
-        assert_eq!((Scoring::Counts.stretch(16), Scoring::Once.stretch(16)), (1.0, 2.0));
+        assert_eq!(
+            (Scoring::Counts.length_factor(16), Scoring::Once.length_factor(16)),
+            (1.0, 2.0)
+        );
     }
 }

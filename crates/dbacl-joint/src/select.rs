@@ -2,12 +2,12 @@
 //! Choosing the cost C and the blend by cross-validation, and whether to refit at all
 //! (spec refit 3.6).
 
-use super::abreast::{self, Course, Fits};
 use super::by_blocks;
 use super::calibrate::platt;
 use super::dataset::{BIAS_INPUT, Dataset, Views, problems};
 use super::general::Opinion;
 use super::index::FeatureIndex;
+use super::lanewise::{self, Fits, Training};
 pub use super::ordinary::FOLDS;
 use super::ordinary::{Without, without_folds};
 use super::scoring::Scoring;
@@ -181,11 +181,11 @@ pub fn folds(data: &Dataset) -> Vec<usize> {
     folds
 }
 
-/// The problems in groups of at most [`abreast::WIDEST`], which are solved side by side.
+/// The problems in groups of at most [`lanewise::WIDEST`], which are solved side by side.
 fn blocks(data: &Dataset) -> Vec<Range<usize>> {
     let all = problems(data.categories);
-    let starts = (0..all).step_by(abreast::WIDEST);
-    starts.map(|start| start..(start + abreast::WIDEST).min(all)).collect()
+    let starts = (0..all).step_by(lanewise::WIDEST);
+    starts.map(|start| start..(start + lanewise::WIDEST).min(all)).collect()
 }
 
 /// Fits all problems at once, each on its own: the result does not depend on how many run at a
@@ -222,8 +222,8 @@ fn fit_pair(
 ) -> Result<(Fit, Views), Stopped> {
     let sides = &sides(data, 0, left_out);
     let views = Views::new(data, sides);
-    let course = solver::Course { data, sides, cost, passes: PASSES, stop };
-    Ok((solver::solve(&views, &course)?, views))
+    let training = solver::Training { data, sides, cost, passes: PASSES, stop };
+    Ok((solver::solve(&views, &training)?, views))
 }
 
 /// Fits the problems `block` on the documents of `part`.
@@ -233,8 +233,8 @@ fn fit_block(
     (cost, part): (f64, &[bool]),
     stop: Stop<'_>,
 ) -> Result<Fits, Stopped> {
-    let course = Course { data, part, cost, passes: PASSES, stop };
-    abreast::solve(block, &course)
+    let training = Training { data, part, cost, passes: PASSES, stop };
+    lanewise::solve(block, &training)
 }
 
 /// Which documents take part in a fit: all but those of `left_out`.
@@ -465,7 +465,7 @@ pub fn choose_sparse<D: AsRef<[u8]> + Sync>(
                     let mean = sum / data.complexity(data.scoring, document)
                         + blend * (f64::from(reference) - partition)
                         + fit.bias * bias_input;
-                    mean * data.scoring.stretch(data.distinct[document])
+                    mean * data.scoring.length_factor(data.distinct[document])
                 };
                 parts[at % parts.len()]
                     .iter()

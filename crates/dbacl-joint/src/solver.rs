@@ -61,7 +61,7 @@ impl Fit {
         let distinct = data.distinct[document];
         let mean = sums(&self.weights, cells).0 * data.length / f64::from(distinct)
             + self.bias * row.counts_bias;
-        mean * data.scoring.stretch(distinct)
+        mean * data.scoring.length_factor(distinct)
     }
 
     /// One step for one document on side `y` (1 or -1): both views, one after the other.
@@ -115,7 +115,7 @@ fn sums(weights: &[Weight], cells: &[Cell]) -> (f64, f64) {
 }
 
 /// Documents, and how a fit goes over them.
-pub struct Course<'a> {
+pub struct Training<'a> {
     /// The documents.
     pub data: &'a Dataset,
     /// 1 or -1 for each document, 0 for those that take no part.
@@ -132,9 +132,9 @@ pub struct Course<'a> {
 ///
 /// # Errors
 /// [`Stopped`]
-pub fn solve(views: &Views, course: &Course<'_>) -> Result<Fit, Stopped> {
-    let mut fit = Fit::zero(views, course.data.len());
-    improve(&mut fit, views, course)?;
+pub fn solve(views: &Views, training: &Training<'_>) -> Result<Fit, Stopped> {
+    let mut fit = Fit::zero(views, training.data.len());
+    improve(&mut fit, views, training)?;
     Ok(fit)
 }
 
@@ -142,8 +142,8 @@ pub fn solve(views: &Views, course: &Course<'_>) -> Result<Fit, Stopped> {
 ///
 /// # Errors
 /// [`Stopped`]; the fit has then made fewer passes.
-pub fn improve(fit: &mut Fit, views: &Views, course: &Course<'_>) -> Result<(), Stopped> {
-    let Course { data, sides, cost, passes, stop } = *course;
+pub fn improve(fit: &mut Fit, views: &Views, training: &Training<'_>) -> Result<(), Stopped> {
+    let Training { data, sides, cost, passes, stop } = *training;
     let mut order: Vec<usize> = (0..data.len()).filter(|&at| sides[at] != 0).collect();
     // Sorting makes the fit independent of the order of the documents.
     order.sort_by_key(|&at| (data.names[at], sides[at]));
@@ -179,7 +179,7 @@ mod tests {
 
     fn solve(data: &Dataset, views: &Views, sides: &[i8], cost: f64, passes: u32) -> Fit {
         let stop = Stop::NEVER;
-        super::solve(views, &Course { data, sides, cost, passes, stop }).unwrap()
+        super::solve(views, &Training { data, sides, cost, passes, stop }).unwrap()
     }
 
     #[test]

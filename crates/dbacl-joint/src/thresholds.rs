@@ -409,7 +409,7 @@ pub fn usual_share(shares: impl Iterator<Item = f64>) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::documents::{Corpus, Makeup, Term};
+    use crate::documents::{Corpus, FeatureKind, Term};
     use dbacl_engine::token::id::FeatureId;
     use dbacl_numeric::random::SplitMix64;
 
@@ -576,7 +576,7 @@ mod tests {
         let mut corpus = Corpus::default();
         let term = |id: u32, medium: u8| {
             let term = Term::new(FeatureId(id), 1, 1);
-            Term { makeup: Makeup { medium, ..term.makeup }, ..term }
+            Term { kind: FeatureKind { medium, ..term.kind }, ..term }
         };
         // 1 and 2 are words of all, 12 is one of a header, the others are of one document each.
         for number in 0..4 {

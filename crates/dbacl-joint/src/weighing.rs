@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-//! Computes the scores and the grounds of a verdict from a document's features and their weights in
+//! Computes the scores and the support of a verdict from a document's features and their weights in
 //! the categories of a set.
 
 use super::documents::Term;
-use super::grounds::Grounds;
 use super::header::RefitLine;
 use super::known::KnownFeatures;
+use super::support::Support;
 use dbacl_engine::category::header::Header;
 
 /// The scores of a document in the categories of a set, in the order of the set.
@@ -16,7 +16,7 @@ pub struct Weighing {
     /// The features that categories know, with their weights.
     pub known: KnownFeatures,
     /// What the verdict depends on besides the scores.
-    pub grounds: Grounds,
+    pub support: Support,
 }
 
 impl Weighing {
@@ -53,7 +53,7 @@ impl Weighing {
         let scores = scores.collect();
         let shapes: Vec<_> =
             headers.iter().map(|header| (header.log_partition, header.max_order)).collect();
-        let grounds = Grounds::of(line, &known, &shapes);
-        Self { scores, known, grounds }
+        let support = Support::of(line, &known, &shapes);
+        Self { scores, known, support }
     }
 }

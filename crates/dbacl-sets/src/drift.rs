@@ -126,8 +126,8 @@ pub fn changes(folder: &Path, next: &Ledger) -> Vec<Change> {
         let Ok(weighing) = set.weighing(record.occurrences, &record.terms) else { return false };
         let own = &mut found[label];
         own.mails += 1;
-        own.unsure += usize::from(set.line().verdict(&weighing.scores, weighing.grounds).is_unsure);
-        own.unfamiliar += usize::from(weighing.grounds.known < usual.known);
+        own.unsure += usize::from(set.line().verdict(&weighing.scores, weighing.support).is_unsure);
+        own.unfamiliar += usize::from(weighing.support.known < usual.known);
         true
     });
     if counted.is_err() || judged.is_err() {

@@ -12,7 +12,7 @@
 
 use dbacl_engine::token::Feature;
 use dbacl_engine::token::id::FeatureId;
-use dbacl_joint::documents::Makeup;
+use dbacl_joint::documents::FeatureKind;
 use dbacl_joint::known::KnownFeatures;
 use dbacl_joint::seen::SeenFeatures;
 use hashbrown::HashMap;
@@ -84,7 +84,7 @@ impl<L: LookUp> Gathering<L> {
         }
         let id = FeatureId::of(feature.body, feature.medium);
         self.occurrences = self.occurrences.saturating_add(1);
-        self.batch.push(packed(id, self.batch.len(), Makeup::of(feature).is_text()));
+        self.batch.push(packed(id, self.batch.len(), FeatureKind::of(feature).is_text()));
     }
 
     /// Ends the document: its occurrences, and what is known of its features.
@@ -173,7 +173,7 @@ mod tests {
                 gathering.add(&feature);
                 once.add(&feature);
                 let id = FeatureId::of(feature.body, medium);
-                collector.add(id, Makeup::whole(&feature));
+                collector.add(id, FeatureKind::whole(&feature));
             }
             let (all, terms) = collector.finish();
             let weights = [0, 1].map(|category| {

@@ -19,7 +19,7 @@ use super::mail_reading::MailReading;
 use super::mailboxes::{self, MailFile};
 use super::misfiled::{self, MisfiledMail, Place};
 use super::open_set::direct;
-use super::protection::{in_order, wishes};
+use super::protection::{fit_options, in_order};
 use super::refit::{RefitJob, Refitted};
 use super::salvage::Present;
 use dbacl_engine::category::layout::ANY_MAGIC;
@@ -181,7 +181,7 @@ fn learn_all(
     let is_stopped = || options.set.is_stopped();
     let stop = Stop::when(&is_stopped);
     let fitted =
-        fit(&files, &settings, (&wishes(rates, options, reading), applied > 0), note, stop);
+        fit(&files, &settings, (&fit_options(rates, options, reading), applied > 0), note, stop);
     let fitted = fitted.map_err(|error| files.in_words(error))?;
     files.publish(Force::All, options.set.stop_flag())?.into_iter().for_each(&mut *warnings);
     store.unlink_names(&before);
@@ -202,13 +202,13 @@ fn learn_all(
 fn fit(
     files: &SetFiles,
     settings: &Settings,
-    (wishes, ledger_leads): (&FitOptions, bool),
+    (fit_options, ledger_leads): (&FitOptions, bool),
     note: &mut dyn FnMut(FitNote),
     stop: Stop<'_>,
 ) -> Result<Refitted> {
     let job = RefitJob::open(files, |_| *settings, ledger_leads)?;
     let corpus = job.ledger.as_ref().map(|ledger| job.corpus_of(ledger, &files.labels()));
-    job.fit(corpus.transpose()?.unwrap_or_default(), wishes, true, note, stop)
+    job.fit(corpus.transpose()?.unwrap_or_default(), fit_options, true, note, stop)
 }
 
 /// The files of a mail folder. `filter` is the folder of the filter, which must not be among them.

@@ -18,10 +18,10 @@ use dbacl_engine::token::id::FeatureId;
 use dbacl_joint::calibrate::logistic;
 use dbacl_joint::decision::Decision;
 use dbacl_joint::documents::{Corpus, CorpusBuilder, Term};
-use dbacl_joint::grounds::Grounds;
 use dbacl_joint::header::{RefitLine, set_of};
 use dbacl_joint::known::{KnownFeature, KnownFeatures};
 use dbacl_joint::scoring::Scoring;
+use dbacl_joint::support::Support;
 use dbacl_joint::weighing::Weighing;
 use dbacl_mail::verdict_header::Marker;
 use dbacl_model::settings::Locale;
@@ -360,12 +360,12 @@ impl OpenSet {
     /// The weighing of a document without features.
     fn nothing(&self) -> Weighing {
         let scores = vec![f64::NAN; self.categories.len()];
-        Weighing { scores, known: KnownFeatures::default(), grounds: Grounds::default() }
+        Weighing { scores, known: KnownFeatures::default(), support: Support::default() }
     }
 
     fn verdict(&self, weighing: &Weighing) -> SetVerdict {
-        let Weighing { scores, grounds, .. } = weighing;
-        let Decision { category, probability, is_unsure } = self.line.verdict(scores, *grounds);
+        let Weighing { scores, support, .. } = weighing;
+        let Decision { category, probability, is_unsure } = self.line.verdict(scores, *support);
         let best = self.order[category];
         let mut probabilities = vec![0.0; scores.len()];
         for (&at, odds) in self.order.iter().zip(self.line.log_odds(scores)) {
@@ -383,18 +383,18 @@ impl OpenSet {
         text: &[u8],
         stop: Option<&AtomicBool>,
     ) -> Option<Reasons> {
-        let Weighing { scores, known, grounds } = weighing;
+        let Weighing { scores, known, support } = weighing;
         let distinct = known.distinct();
         if distinct == 0 {
             return None;
         }
-        let best = self.line.verdict(scores, *grounds).category;
+        let best = self.line.verdict(scores, *support).category;
         let odds = self.line.log_odds(scores);
         let others = (0..odds.len()).filter(|&at| at != best);
         let next = others.reduce(|next, at| if scores[at] > scores[next] { at } else { next })?;
         let max_order = self.categories.first()?.header().max_order;
         let scoring = self.line.scoring;
-        let per_nat = self.line.calibration.slope * scoring.stretch(distinct)
+        let per_nat = self.line.calibration.slope * scoring.length_factor(distinct)
             / scoring.complexity(distinct, occurrences, max_order)
             / std::f64::consts::LN_2;
         let inputs =

@@ -70,24 +70,25 @@ pub(super) fn in_order<'a>(
 
 /// The options of the fit, given the share of each folder's mail that may confidently be called
 /// other mail.
-pub(super) fn wishes(
+pub(super) fn fit_options(
     mut rates: Vec<Option<f64>>,
     options: &MailLearnOptions,
     reading: MailReading,
 ) -> FitOptions {
-    let wishes = FitOptions::mail();
-    let wishes = if reading == MailReading::Blocks { wishes.blocks() } else { wishes };
-    let wishes = wishes.caution(options.caution);
+    let fit_options = FitOptions::mail();
+    let fit_options =
+        if reading == MailReading::Blocks { fit_options.blocks() } else { fit_options };
+    let fit_options = fit_options.caution(options.caution);
     if rates.len() > 2 {
-        return wishes.rates(rates);
+        return fit_options.rates(rates);
     }
     // Of two folders the first is always protected. If the user gave the share, a warning says when
     // there are too few messages to verify it.
     let is_asked_for = options.false_positives.is_some()
         || options.protect.iter().any(|(_, share)| share.is_some());
     let first = rates.first_mut().and_then(Option::take).filter(|_| is_asked_for);
-    let wishes = first.map_or(wishes.clone(), |share| wishes.false_positives(share));
-    wishes.rates(if rates.iter().any(Option::is_some) { rates } else { Vec::new() })
+    let fit_options = first.map_or(fit_options.clone(), |share| fit_options.false_positives(share));
+    fit_options.rates(if rates.iter().any(Option::is_some) { rates } else { Vec::new() })
 }
 
 #[cfg(test)]
@@ -154,15 +155,15 @@ mod tests {
     #[test]
     fn shares_reach_the_fit() {
         let options = MailLearnOptions::default();
-        let pair = wishes(vec![Some(0.001), None], &options, MailReading::Classic);
+        let pair = fit_options(vec![Some(0.001), None], &options, MailReading::Classic);
         assert_eq!((pair.false_positives, pair.rates.len()), (None, 0));
-        let asked = wishes(
+        let asked = fit_options(
             vec![Some(0.002), Some(0.01)],
             &options.clone().protect_at("a", 0.002),
             MailReading::Classic,
         );
         assert_eq!((asked.false_positives, asked.rates), (Some(0.002), vec![None, Some(0.01)]));
-        let many = wishes(vec![Some(0.001), None, None], &options, MailReading::Classic);
+        let many = fit_options(vec![Some(0.001), None, None], &options, MailReading::Classic);
         assert_eq!((many.false_positives, many.rates), (None, vec![Some(0.001), None, None]));
     }
 }

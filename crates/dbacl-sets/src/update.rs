@@ -430,9 +430,9 @@ impl<'a> OpenFiles<'a> {
             });
             weights.map(|weights| (category.header(), weights))
         });
-        let Weighing { scores, grounds, .. } =
+        let Weighing { scores, support, .. } =
             Weighing::new(&self.line, (occurrences, terms), each)?;
-        Ok(self.line.verdict(&scores, grounds))
+        Ok(self.line.verdict(&scores, support))
     }
 
     /// Learns the documents whose number `needs` it, and notes which.

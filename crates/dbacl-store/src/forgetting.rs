@@ -32,7 +32,7 @@ pub fn without_documents<D: AsRef<[u8]>>(
                 let at = index.insert(term.id) as usize;
                 if at == counts.len() {
                     counts.push(0);
-                    orders.push(term.makeup.order);
+                    orders.push(term.kind.order);
                 }
                 counts[at] = counts[at].saturating_add(term.count);
             }

@@ -325,12 +325,12 @@ impl Ledger {
     /// The ledger without what was withdrawn.
     fn without_withdrawn(&self, names: u32) -> Result<Self, Fault> {
         // The places where each document stands, by its label and name.
-        let mut standing: HashMap<(u32, u64), Vec<u32>> = HashMap::new();
+        let mut category_score: HashMap<(u32, u64), Vec<u32>> = HashMap::new();
         let mut gone = HashSet::new();
         let mut number = 0;
         self.each_head(|record, _| {
             let name = (record.label % names, record.fingerprint);
-            let places = standing.entry(name).or_default();
+            let places = category_score.entry(name).or_default();
             let is_well = if record.label < names {
                 places.push(number);
                 true
@@ -445,7 +445,7 @@ impl Ledger {
 mod tests {
     use super::*;
     use dbacl_engine::token::id::FeatureId;
-    use dbacl_joint::documents::Makeup;
+    use dbacl_joint::documents::FeatureKind;
 
     fn settings() -> Settings {
         Settings { options: ModelOptions::from_bits(8), scheme: Scheme::Cef, order: 2, patterns: 0 }
@@ -527,8 +527,9 @@ mod tests {
     #[test]
     fn heads_of_records_are_those_of_the_records() {
         let mut ledger = ledger();
-        let makeup = Makeup { order: Makeup::PAIR, medium: 2, pairs: 9, second: FeatureId(77) };
-        ledger.push(0, 300, &[Term { id: FeatureId(6), count: 300, makeup }]);
+        let kind =
+            FeatureKind { order: FeatureKind::PAIR, medium: 2, pairs: 9, second: FeatureId(77) };
+        ledger.push(0, 300, &[Term { id: FeatureId(6), count: 300, kind }]);
         ledger.push(1, 0, &[]);
         let mut heads = Vec::new();
         let looked = ledger.each_head(|head, bytes| {

@@ -4,7 +4,7 @@
 
 use byteorder::{ByteOrder, LittleEndian};
 use dbacl_engine::token::id::FeatureId;
-use dbacl_joint::documents::{Makeup, Term, fingerprint};
+use dbacl_joint::documents::{FeatureKind, Term, fingerprint};
 use dbacl_numeric::varint;
 
 /// Reads a number below 2^32 from the front of `bytes`.
@@ -21,11 +21,11 @@ pub fn write_record(bytes: &mut Vec<u8>, label: u32, occurrences: u32, terms: &[
     varint::append(bytes, u64::from(occurrences));
     varint::append(bytes, terms.len() as u64);
     for term in terms {
-        let Makeup { order, medium, pairs, second } = term.makeup;
+        let FeatureKind { order, medium, pairs, second } = term.kind;
         let repeated = if term.count == 1 { 0 } else { REPEATED };
         bytes.extend_from_slice(&term.id.0.to_le_bytes());
         bytes.extend_from_slice(&[repeated | (medium & 15) << 3 | order & 7, pairs]);
-        if order == Makeup::PAIR {
+        if order == FeatureKind::PAIR {
             bytes.extend_from_slice(&second.0.to_le_bytes());
         }
         if repeated != 0 {
@@ -59,15 +59,15 @@ impl Record {
             let (term, rest) = bytes.split_at_checked(6)?;
             *bytes = rest;
             let id = FeatureId(LittleEndian::read_u32(term));
-            let mut makeup = Makeup {
+            let mut kind = FeatureKind {
                 order: term[4] & 7,
                 medium: term[4] >> 3 & 15,
                 pairs: term[5],
                 second: FeatureId(0),
             };
-            if makeup.order == Makeup::PAIR {
+            if kind.order == FeatureKind::PAIR {
                 let (second, rest) = bytes.split_at_checked(4)?;
-                makeup.second = FeatureId(LittleEndian::read_u32(second));
+                kind.second = FeatureId(LittleEndian::read_u32(second));
                 *bytes = rest;
             }
             let repeated = term[4] & REPEATED != 0;
@@ -75,7 +75,7 @@ impl Record {
             if id.0 == 0 || repeated != (count > 1) {
                 return None;
             }
-            self.terms.push(Term { id, count, makeup });
+            self.terms.push(Term { id, count, kind });
         }
         let (fingerprint, rest) = bytes.split_at_checked(8)?;
         *bytes = rest;
@@ -112,7 +112,7 @@ impl RecordHead {
         let terms = number(bytes)?;
         for _ in 0..terms {
             let term = bytes.get(..6)?;
-            let is_pair = term[4] & 7 == Makeup::PAIR;
+            let is_pair = term[4] & 7 == FeatureKind::PAIR;
             let is_repeated = term[4] & REPEATED != 0;
             if term[..4] == [0; 4] {
                 return None;

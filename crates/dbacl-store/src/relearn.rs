@@ -14,7 +14,7 @@ use dbacl_engine::learn::reference::Reference;
 use dbacl_engine::learn::state::LearningState;
 use dbacl_engine::learn::tokens::{TokenList, Unread};
 use dbacl_engine::learn::{LearnSettings, LearnedModel};
-use dbacl_joint::documents::Makeup;
+use dbacl_joint::documents::FeatureKind;
 use dbacl_model::medium::Medium;
 use dbacl_model::settings::Scheme;
 
@@ -44,7 +44,7 @@ pub fn file<D: AsRef<[u8]>>(
     ledger.each(|record, _| {
         if record.label == label {
             for term in &record.terms {
-                let Makeup { order, medium, pairs, second } = term.makeup;
+                let FeatureKind { order, medium, pairs, second } = term.kind;
                 let feature = Unread { id: term.id, order, pairs, suffix: second };
                 counter.count_unread(feature, Medium::new(medium), term.count, &mut silent);
             }
@@ -61,7 +61,7 @@ pub fn file<D: AsRef<[u8]>>(
 
 /// Whether the documents of a ledger determine the category that was learned from them.
 pub const fn can_tell(learning: Learning, header: &Header) -> bool {
-    learning.is_plain && header.max_order <= Makeup::PAIR
+    learning.is_plain && header.max_order <= FeatureKind::PAIR
 }
 
 /// The name of a category in its first line.

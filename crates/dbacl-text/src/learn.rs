@@ -14,7 +14,7 @@ use crate::index::Index;
 use crate::shorten;
 use crate::table::{Fitted, LOSS, Labelling, Scale, Table};
 use dbacl::ReadOptions;
-use dbacl_fit::{Block, Calibration, Course, Documents, Member, resume, scales};
+use dbacl_fit::{Block, Calibration, Documents, Member, Training, resume, scales};
 use dbacl_numeric::elementary::{narrow, real};
 use std::ops::Range;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -65,18 +65,18 @@ pub struct Task<'a> {
     /// Texts without labels.
     pub unlabelled: &'a [Vec<u8>],
     /// What is wished for.
-    pub wishes: Wishes,
+    pub plan: FitPlan,
     /// Told how much is done, from 0 to 1; ends the work by `false`.
     pub go_on: &'a (dyn Fn(f64) -> bool + Sync),
 }
 
 /// What a caller wants of a fit; what is `None` is chosen.
 #[derive(Debug, Clone)]
-pub struct Wishes {
+pub struct FitPlan {
     /// How words are read.
     pub words: ReadOptions,
     /// Whether there are runs of characters, and which.
-    pub runs: RunsWish,
+    pub runs: RunsPlan,
     /// Whether upper and lower case differ.
     pub keeps_case: bool,
     /// Whether features that tell the labels apart are preferred.
@@ -95,7 +95,7 @@ pub struct Wishes {
 
 /// Whether there are runs of characters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum RunsWish {
+pub enum RunsPlan {
     /// Where texts are short.
     Chosen,
     /// There are none.
@@ -169,32 +169,32 @@ struct Fit {
 pub struct Stopped;
 
 /// How texts with this median number of words and so many labels are read.
-pub fn layout(wishes: &Wishes, median: usize, labels: usize) -> Layout {
-    let runs = match wishes.runs {
-        RunsWish::None => None,
-        RunsWish::Chosen if median > LONG => None,
+pub fn layout(plan: &FitPlan, median: usize, labels: usize) -> Layout {
+    let runs = match plan.runs {
+        RunsPlan::None => None,
+        RunsPlan::Chosen if median > LONG => None,
         _ if labels > MANY => Some(Runs::Within),
         _ => Some(Runs::Across),
     };
     Layout {
-        words: wishes.words.clone(),
+        words: plan.words.clone(),
         runs,
-        keeps_case: wishes.keeps_case,
+        keeps_case: plan.keeps_case,
         lengths: if labels > MANY { [1, LENGTHS[1]] } else { LENGTHS },
     }
 }
 
 /// The settings that suit most texts of so many labels.
-pub fn usual(wishes: &Wishes, labels: usize) -> Settings {
-    let contrast = wishes.contrast.unwrap_or(labels <= MANY);
-    settings(wishes, contrast, 0.0)
+pub fn usual(plan: &FitPlan, labels: usize) -> Settings {
+    let contrast = plan.contrast.unwrap_or(labels <= MANY);
+    settings(plan, contrast, 0.0)
 }
 
-fn settings(wishes: &Wishes, contrast: bool, start: f64) -> Settings {
+fn settings(plan: &FitPlan, contrast: bool, start: f64) -> Settings {
     Settings {
         contrast,
-        cost: wishes.cost.unwrap_or(if contrast { 0.05 } else { 0.1 }),
-        start: wishes.start.unwrap_or(start),
+        cost: plan.cost.unwrap_or(if contrast { 0.05 } else { 0.1 }),
+        start: plan.start.unwrap_or(start),
     }
 }
 
@@ -228,11 +228,11 @@ pub fn told(
 
 impl<'a> Corpus<'a> {
     fn new(task: &'a Task<'a>) -> Result<Self, Stopped> {
-        let wishes = &task.wishes;
+        let plan = &task.plan;
         let mut lengths: Vec<usize> = task.texts.iter().map(|text| shorten::words(text)).collect();
         let middle = lengths.len() / 2;
         let median = *lengths.select_nth_unstable(middle).1;
-        let layout = layout(wishes, median, task.classes);
+        let layout = layout(plan, median, task.classes);
         let problems = match (task.labelling, task.classes) {
             (Labelling::One, 2) => 1,
             (_, classes) => classes,
@@ -294,10 +294,10 @@ impl<'a> Corpus<'a> {
 
     /// What each labelled text costs.
     fn costs(&self) -> Vec<f32> {
-        let Task { labels, costs, classes, wishes, .. } = self.task;
+        let Task { labels, costs, classes, plan, .. } = self.task;
         let mut sizes = vec![0u32; *classes];
         labels.iter().flatten().for_each(|&label| sizes[label as usize] += 1);
-        let balance = scales::balance(&sizes, wishes.balance);
+        let balance = scales::balance(&sizes, plan.balance);
         let of = |(at, labels): (usize, &Vec<u32>)| {
             let largest = labels.iter().map(|&label| balance[label as usize]).fold(0.0, f32::max);
             let rare = if labels.is_empty() { 1.0 } else { largest };
@@ -460,8 +460,8 @@ impl<'a> Corpus<'a> {
             (table, vec![0.0; self.documents.len() * problems])
         });
         let mut fit = Fit { ranges: tables.collect(), scales };
-        let course = Course { part: &part.0, cost: settings.cost, passes: PASSES };
-        self.go(&mut fit, &course, progress)?;
+        let training = Training { part: &part.0, cost: settings.cost, passes: PASSES };
+        self.go(&mut fit, &training, progress)?;
         Ok(fit)
     }
 
@@ -469,13 +469,13 @@ impl<'a> Corpus<'a> {
     fn go(
         &self,
         fit: &mut Fit,
-        course: &Course<'_>,
+        training: &Training<'_>,
         progress: &Progress<'_>,
     ) -> Result<(), Stopped> {
-        let share = 1.0 / real(fit.ranges.len()) / f64::from(course.passes);
+        let share = 1.0 / real(fit.ranges.len()) / f64::from(training.passes);
         let run = |range: &mut (dbacl_fit::Table<f32>, Vec<f32>)| {
             let (table, duals) = range;
-            resume(table, &self.documents, course, duals, &mut |_| progress.step(share))
+            resume(table, &self.documents, training, duals, &mut |_| progress.step(share))
         };
         let is_done = match fit.ranges.as_mut_slice() {
             [only] => run(only),
@@ -599,18 +599,18 @@ impl<'a> Corpus<'a> {
 
     /// The settings that are tried, the usual ones first.
     fn candidates(&self) -> Vec<Settings> {
-        let wishes = &self.task.wishes;
-        let settings = |contrast, start| settings(wishes, contrast, start);
+        let plan = &self.task.plan;
+        let settings = |contrast, start| settings(plan, contrast, start);
         let is_many = self.task.classes > MANY;
-        let usual = usual(wishes, self.task.classes);
+        let usual = usual(plan, self.task.classes);
         let contrast = usual.contrast;
         let mut candidates = vec![usual];
-        if self.work() <= WORK || wishes.is_thorough {
+        if self.work() <= WORK || plan.is_thorough {
             if is_many {
                 candidates.push(settings(contrast, 0.05));
             }
-            if (!is_many && self.work() <= WORK / 10.0) || wishes.is_thorough {
-                candidates.push(settings(wishes.contrast.unwrap_or(is_many), 0.0));
+            if (!is_many && self.work() <= WORK / 10.0) || plan.is_thorough {
+                candidates.push(settings(plan.contrast.unwrap_or(is_many), 0.0));
                 candidates.push(settings(contrast, 0.02));
             }
         } else if is_many {
@@ -761,7 +761,7 @@ pub fn learn(task: &Task<'_>) -> Result<Learned, Stopped> {
     let mut chosen = Vec::new();
     let mut help = None;
     if soft {
-        let start = Settings { start: task.wishes.start.unwrap_or(SOFT_START), ..trial.settings };
+        let start = Settings { start: task.plan.start.unwrap_or(SOFT_START), ..trial.settings };
         let mut other: Option<Trial> = None;
         for _ in 0..ROUNDS {
             let fits = other.as_ref().map_or(&trial.fits, |other| &other.fits);
@@ -784,7 +784,7 @@ pub fn learn(task: &Task<'_>) -> Result<Learned, Stopped> {
     let judged_documents = trial.scores.len();
     let cuts = corpus.cut_short(&folds, &trial);
     let all = corpus.part(&folds, None);
-    let is_for_f1 = task.wishes.is_for_f1;
+    let is_for_f1 = task.plan.is_for_f1;
     let scale = scale(task.labelling, &cuts, corpus.priors(&all.1), is_for_f1);
     // One fit goes on with the documents that were left out; of several none is that of all.
     let settings = trial.settings;
@@ -802,8 +802,8 @@ pub fn learn(task: &Task<'_>) -> Result<Learned, Stopped> {
             (0u32..).zip(&scales).for_each(|(column, &scale)| table.set_scale(column, scale));
         }
         fit.scales = scales;
-        let course = Course { part: &all.0, cost: settings.cost, passes: MORE_PASSES };
-        corpus.go(&mut fit, &course, &progress)?;
+        let training = Training { part: &all.0, cost: settings.cost, passes: MORE_PASSES };
+        corpus.go(&mut fit, &training, &progress)?;
         fit
     } else {
         corpus.fit(&all, settings, None, &progress)?

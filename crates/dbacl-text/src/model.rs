@@ -54,10 +54,10 @@ impl TextModel {
         let told = about.iter().find(|(name, _)| name == OPTIONS);
         let recipe =
             told.and_then(|(_, told)| Recipe::of_told(told)).ok_or(ModelError::NoRecipe)?;
-        let wishes = recipe.wishes(&mut |_| {})?;
+        let plan = recipe.plan(&mut |_| {})?;
         let runs = table.blocks.get(1).and_then(|block| block.runs);
         let lengths = table.blocks.last().map_or([1, 1], |block| block.lengths);
-        let layout = Layout { words: wishes.words, runs, keeps_case: wishes.keeps_case, lengths };
+        let layout = Layout { words: plan.words, runs, keeps_case: plan.keeps_case, lengths };
         Ok(Self { labels, documents, about, kept, table: Arc::new(table), layout })
     }
 

@@ -2,7 +2,7 @@
 //! How a model is trained: what a user may choose, as the options of the program spell it and as a
 //! model tells it.
 
-use crate::learn::{RunsWish, Wishes};
+use crate::learn::{FitPlan, RunsPlan};
 use dbacl::{LearnOptions, ModelOption, Scheme};
 
 /// What a model calls the options that it was trained with.
@@ -217,7 +217,7 @@ impl Recipe {
     }
 
     /// What is to be learned of texts; `warn` is shown what is odd about expressions.
-    pub(crate) fn wishes(&self, warn: &mut dyn FnMut(String)) -> Result<Wishes, dbacl::Error> {
+    pub(crate) fn plan(&self, warn: &mut dyn FnMut(String)) -> Result<FitPlan, dbacl::Error> {
         let order = match self.preset {
             Some(Preset::Words | Preset::Chars) => 1,
             Some(Preset::Pairs | Preset::Both) | None => 2,
@@ -225,10 +225,10 @@ impl Recipe {
         // Who cuts words in another way wants these, and what expressions capture stands alone.
         let is_own = self.tokenizer.is_some() || self.order.is_some() || !self.regex.is_empty();
         let runs = match self.preset {
-            Some(Preset::Words | Preset::Pairs) => RunsWish::None,
-            Some(Preset::Chars | Preset::Both) => RunsWish::Some,
-            None if is_own => RunsWish::None,
-            None => RunsWish::Chosen,
+            Some(Preset::Words | Preset::Pairs) => RunsPlan::None,
+            Some(Preset::Chars | Preset::Both) => RunsPlan::Some,
+            None if is_own => RunsPlan::None,
+            None => RunsPlan::Chosen,
         };
         let mut learn = LearnOptions::text()
             .tokenizer(self.tokenizer.unwrap_or(Scheme::Word))
@@ -246,7 +246,7 @@ impl Recipe {
         for expression in &self.regex {
             learn = learn.pattern(expression, &mut |warning| warn(warning.to_string()))?;
         }
-        Ok(Wishes {
+        Ok(FitPlan {
             words: learn.reading().clone(),
             runs,
             keeps_case: self.case_sensitive,

@@ -117,7 +117,7 @@ impl Trainer {
     /// # Errors
     /// [`dbacl::Error::Pattern`] and its like, for expressions that are none.
     pub fn of_recipe(recipe: &Recipe, warn: &mut dyn FnMut(String)) -> Result<Self, dbacl::Error> {
-        recipe.wishes(warn)?;
+        recipe.plan(warn)?;
         Ok(Self { recipe: recipe.clone(), ..Self::default() })
     }
 
@@ -304,7 +304,7 @@ impl Trainer {
             classes: labels.len(),
             labelling: if recipe.several { Labelling::Several } else { Labelling::One },
             unlabelled,
-            wishes: recipe.wishes(&mut |_| {})?,
+            plan: recipe.plan(&mut |_| {})?,
             go_on: &go_on,
         };
         let learned = learn(&task).map_err(|Stopped| TrainError::Stopped)?;

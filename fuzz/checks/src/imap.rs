@@ -4,7 +4,7 @@
 
 use dbacl_imap::connection::Fault;
 use dbacl_imap::folder_names::{from_imap, to_imap};
-use dbacl_imap::look::{Wishes, choose, look};
+use dbacl_imap::look::{FolderNames, choose, look};
 use dbacl_imap::moves::{Flags, Label};
 use dbacl_imap::session::{Credentials, Session};
 use dbacl_imap::state::{Folder, Mail, State};
@@ -72,8 +72,9 @@ fn converse(data: &[u8], state: &State, learner: &mut Counting) -> Result<usize,
     let listed = session.list()?;
     let folders = ["*".to_owned()];
     let labels = ["Work".to_owned(), "Lists".to_owned()];
-    let wishes = Wishes { folders: &folders, sort: &labels, labels: &labels, ..Wishes::default() };
-    let watched = choose(&listed, wishes)?.watched;
+    let asked =
+        FolderNames { folders: &folders, sort: &labels, labels: &labels, ..FolderNames::default() };
+    let watched = choose(&listed, asked)?.watched;
     let looked = look(&mut session, &watched, state, true, 100)?;
     for folder in looked.state.folders.values() {
         assert!(folder.mails.is_sorted_by(|one, next| one.uid < next.uid));

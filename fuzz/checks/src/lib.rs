@@ -240,8 +240,8 @@ pub fn pattern(data: &[u8]) {
 
 /// Ledgers, states and the `# refit` line: read back what was read, or refuse it.
 pub fn refit(data: &[u8]) {
-    use dbacl_joint::grounds::Grounds;
     use dbacl_joint::header::RefitLine;
+    use dbacl_joint::support::Support;
     use dbacl_store::ledger::{Head, Ledger, Record, write_record};
     use dbacl_store::state::State;
     if let Ok(ledger) = Ledger::parse(data) {
@@ -275,10 +275,10 @@ pub fn refit(data: &[u8]) {
     }
     for line in data.split(|&byte| byte == b'\n') {
         if let Some(line) = RefitLine::parse(line) {
-            let _ = line.verdict(&[0.0, 1.0], Grounds::default());
+            let _ = line.verdict(&[0.0, 1.0], Support::default());
             assert_eq!(line.log_odds(&[0.0, 1.0, 2.0]).len(), 3);
             let _ = line
-                .verdict(&[0.0, 1.0, f64::NAN], Grounds { known: f64::NAN, ..Grounds::default() });
+                .verdict(&[0.0, 1.0, f64::NAN], Support { known: f64::NAN, ..Support::default() });
         }
     }
 }

@@ -157,13 +157,13 @@ struct Printer<'a> {
 impl Printer<'_> {
     /// Prints the result of the document scored so far, which has this name, and starts a new one.
     fn result(&mut self, name: &[u8]) {
-        let standings = self.scores.standings(self.prior);
+        let category_scores = self.scores.category_scores(self.prior);
         self.warn();
         self.results += 1;
         if let Some(set) = &self.set {
             let DocumentScores { scorer, collector, .. } = &mut self.scores;
             let models = scorer.models();
-            let found = set.verdict(models, &standings, collector.as_mut());
+            let found = set.verdict(models, &category_scores, collector.as_mut());
             let (verdict, category) = (&found.decision, found.category);
             let out = self.output.buffer();
             if let Some(format) = self.format {
@@ -184,11 +184,11 @@ impl Printer<'_> {
         if let Some(format) = self.format {
             format.separate(out, self.results == 1);
             let confident = self.form.confidence;
-            format.result(out, &Id::Name(name), self.scores.models(), &standings, confident);
+            format.result(out, &Id::Name(name), self.scores.models(), &category_scores, confident);
         } else {
-            print::whole(out, self.form, &self.scores.scorer, &standings);
+            print::whole(out, self.form, &self.scores.scorer, &category_scores);
         }
-        self.status = u8::try_from(document::best(&standings) + 1).unwrap_or(u8::MAX);
+        self.status = u8::try_from(document::best(&category_scores) + 1).unwrap_or(u8::MAX);
         self.scores.scorer.start_document();
     }
 
@@ -266,10 +266,10 @@ impl FeatureSink for Printer<'_> {
             return Ok(());
         }
         if self.cells.is_none() {
-            let standings = self.scores.standings(self.prior);
+            let category_scores = self.scores.category_scores(self.prior);
             self.warn();
             let (out, form) = (self.output.buffer(), self.form);
-            print::line(out, form, &self.scores.scorer, &standings, &self.filters, line);
+            print::line(out, form, &self.scores.scorer, &category_scores, &self.filters, line);
         }
         self.scores.scorer.start_document();
         self.output.flush()

@@ -25,7 +25,7 @@ use dbacl_engine::learn::state::LearningState;
 use dbacl_engine::learn::table::Table;
 use dbacl_engine::learn::{LearnSettings, Preload, Progress, finish};
 use dbacl_files::lock::Lock;
-use dbacl_joint::documents::{Corpus, Makeup};
+use dbacl_joint::documents::{Corpus, FeatureKind};
 use dbacl_joint::header::RefitLine;
 use dbacl_joint::keeper::DocumentKeeper;
 use dbacl_model::digram::{DigramTable, FIRST, SYMBOLS};
@@ -162,7 +162,7 @@ pub fn run(job: &mut LearnJob, signals: &Signals, output: &mut Output) -> Result
 /// How a category with this state was learned, for its ledger.
 fn learning(job: &LearnJob, settings: &LearnSettings, state: &LearningState) -> Learning {
     let is_plain = settings.reference == Reference::Uniform
-        && state.max_order <= Makeup::PAIR
+        && state.max_order <= FeatureKind::PAIR
         && state.table.has_room(state.used)
         && !state.is_multinomial()
         && !state.options.has(ModelOption::Overflow)

@@ -381,12 +381,12 @@ impl Worker {
     }
 
     fn result(&mut self, part: &mut Part, id: &Id<'_>, how: &How) {
-        let standings = self.scores.finish(how.prior);
+        let category_scores = self.scores.finish(how.prior);
         for warning in self.scores.warnings() {
             MESSAGES.warning(&warning.0);
         }
         let models = self.scores.models();
-        how.format.result(&mut part.text, id, models, &standings, how.confident);
+        how.format.result(&mut part.text, id, models, &category_scores, how.confident);
     }
 
     /// Scores a document as if it were the run's only file.

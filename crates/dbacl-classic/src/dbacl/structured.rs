@@ -3,7 +3,7 @@
 
 use dbacl_cli::json::Json;
 use dbacl_engine::score::confidence::confidence;
-use dbacl_engine::score::document::{Standing, best, percentages};
+use dbacl_engine::score::document::{CategoryScore, best, percentages};
 use dbacl_engine::score::model::Model;
 use dbacl_joint::calibrate::logistic;
 use dbacl_joint::decision::Decision;
@@ -77,17 +77,23 @@ impl Format {
         out: &mut Vec<u8>,
         id: &Id<'_>,
         models: &[Model],
-        standings: &[Standing],
+        category_scores: &[CategoryScore],
         confident: bool,
     ) {
-        let shares = percentages(standings);
-        let winner = &models[best(standings)];
+        let shares = percentages(category_scores);
+        let winner = &models[best(category_scores)];
         let name = |model: &Model| String::from_utf8_lossy(&model.name).into_owned();
-        let rows = models.iter().zip(standings).zip(&shares).map(|((model, standing), share)| {
-            let numbers =
-                [bits(-standing.score), bits(-standing.mean()), standing.complexity, share / 100.0];
-            (name(model), numbers, confident.then(|| confidence_of(model, standing)))
-        });
+        let rows = models.iter().zip(category_scores).zip(&shares).map(
+            |((model, category_score), share)| {
+                let numbers = [
+                    bits(-category_score.score),
+                    bits(-category_score.mean()),
+                    category_score.complexity,
+                    share / 100.0,
+                ];
+                (name(model), numbers, confident.then(|| confidence_of(model, category_score)))
+            },
+        );
         if self == Self::Tsv {
             escape(out, &id.plain());
             out.push(b'\t');
@@ -235,9 +241,9 @@ fn positive(number: f64) -> f64 {
 }
 
 /// A probability, 0..=2 as `-X` has it.
-fn confidence_of(model: &Model, standing: &Standing) -> f64 {
+fn confidence_of(model: &Model, category_score: &CategoryScore) -> f64 {
     let moments = model.category().map_or(Moments::default(), |category| category.header().moments);
-    f64::from(confidence(standing.divergence, &moments).0) / 1000.0
+    f64::from(confidence(category_score.divergence, &moments).0) / 1000.0
 }
 
 /// A number of a TSV field; nothing if it is none.

@@ -2,7 +2,7 @@
 //! Results of a document: one function per printed form (spec model 14).
 
 use crate::score::confidence::{certainty, confidence};
-use crate::score::document::{Standing, best, percentages};
+use crate::score::document::{CategoryScore, best, percentages};
 use crate::score::model::Model;
 use crate::score::scorer::Scorer;
 use dbacl_numeric::cformat::{decimal, fixed, fixed_left};
@@ -52,24 +52,24 @@ impl Form {
 }
 
 /// Appends the result of a whole input: the first form that applies, as in the table of 14.1.
-pub fn whole(out: &mut Vec<u8>, form: Form, scorer: &Scorer, standings: &[Standing]) {
+pub fn whole(out: &mut Vec<u8>, form: Form, scorer: &Scorer, category_scores: &[CategoryScore]) {
     if form.probabilities {
-        probabilities(out, form, scorer, standings);
+        probabilities(out, form, scorer, category_scores);
     } else if form.scores {
-        scores(out, form, scorer, standings);
+        scores(out, form, scorer, category_scores);
     } else if form.media {
-        media(out, form, scorer, standings);
+        media(out, form, scorer, category_scores);
     } else if form.verbose && (form.confidence || form.uncertainty) {
-        divergences(out, form, scorer, standings);
+        divergences(out, form, scorer, category_scores);
     } else if form.verbose {
         form.label(out, b"category");
-        out.extend_from_slice(&scorer.models()[best(standings)].name);
+        out.extend_from_slice(&scorer.models()[best(category_scores)].name);
         out.push(b'\n');
     } else if form.uncertainty {
         form.label(out, b"category");
-        out.extend_from_slice(&scorer.models()[best(standings)].name);
+        out.extend_from_slice(&scorer.models()[best(category_scores)].name);
         out.extend_from_slice(b" # ");
-        decimal(out, i64::from(certainty(standings).unwrap_or(i32::MIN)), 0);
+        decimal(out, i64::from(certainty(category_scores).unwrap_or(i32::MIN)), 0);
         out.extend_from_slice(b"%\n");
     }
 }
@@ -77,9 +77,14 @@ pub fn whole(out: &mut Vec<u8>, form: Form, scorer: &Scorer, standings: &[Standi
 /// Appends the confidence that the document belongs to the category, in percent. The p-value in
 /// thousandths is divided by ten as an f32. dbacl 1.14.1 computes it where it prints it, so the
 /// note of an underflow stands between the category's scores and its confidence.
-fn confidence_percent(out: &mut Vec<u8>, mark: &[u8], model: &Model, standing: &Standing) {
+fn confidence_percent(
+    out: &mut Vec<u8>,
+    mark: &[u8],
+    model: &Model,
+    category_score: &CategoryScore,
+) {
     let moments = model.category().map(|category| category.header().moments).unwrap_or_default();
-    let (permille, underflow) = confidence(standing.divergence, &moments);
+    let (permille, underflow) = confidence(category_score.divergence, &moments);
     if let Some(underflow) = underflow {
         out.extend_from_slice(underflow.message().as_bytes());
     }
@@ -89,25 +94,30 @@ fn confidence_percent(out: &mut Vec<u8>, mark: &[u8], model: &Model, standing: &
 }
 
 /// Mean score of a token, bits; positive.
-fn mean_bits(standing: &Standing) -> f64 {
-    bits(-standing.mean())
+fn mean_bits(category_score: &CategoryScore) -> f64 {
+    bits(-category_score.mean())
 }
 
 /// Standard deviation of the mean score, bits.
-fn deviation_bits(standing: &Standing) -> f64 {
-    bits(standing.deviation())
+fn deviation_bits(category_score: &CategoryScore) -> f64 {
+    bits(category_score.deviation())
 }
 
-fn probabilities(out: &mut Vec<u8>, form: Form, scorer: &Scorer, standings: &[Standing]) {
+fn probabilities(
+    out: &mut Vec<u8>,
+    form: Form,
+    scorer: &Scorer,
+    category_scores: &[CategoryScore],
+) {
     form.label(out, b"probabilities");
-    let models = scorer.models().iter().zip(standings);
-    for ((model, standing), percentage) in models.zip(percentages(standings)) {
+    let models = scorer.models().iter().zip(category_scores);
+    for ((model, category_score), percentage) in models.zip(percentages(category_scores)) {
         out.extend_from_slice(&model.name);
         out.push(b' ');
         fixed(out, percentage, 5, 2);
         out.push(b'%');
         if form.confidence {
-            confidence_percent(out, b" @ ", model, standing);
+            confidence_percent(out, b" @ ", model, category_score);
             out.push(b'%');
         }
         out.push(form.separator());
@@ -115,30 +125,30 @@ fn probabilities(out: &mut Vec<u8>, form: Form, scorer: &Scorer, standings: &[St
     form.end(out);
 }
 
-fn scores(out: &mut Vec<u8>, form: Form, scorer: &Scorer, standings: &[Standing]) {
+fn scores(out: &mut Vec<u8>, form: Form, scorer: &Scorer, category_scores: &[CategoryScore]) {
     form.label(out, b"scores");
-    for (model, standing) in scorer.models().iter().zip(standings) {
+    for (model, category_score) in scorer.models().iter().zip(category_scores) {
         out.extend_from_slice(&model.name);
         if form.verbose {
             if form.uncertainty {
                 out.extend_from_slice(b" ( ");
-                fixed(out, mean_bits(standing), 5, 2);
+                fixed(out, mean_bits(category_score), 5, 2);
                 out.extend_from_slice(b" # ");
-                fixed(out, deviation_bits(standing), 5, 2);
+                fixed(out, deviation_bits(category_score), 5, 2);
                 out.extend_from_slice(b" )* ");
             } else {
                 out.push(b' ');
-                fixed(out, mean_bits(standing), 5, 2);
+                fixed(out, mean_bits(category_score), 5, 2);
                 out.extend_from_slice(b" * ");
             }
-            fixed(out, standing.complexity, 0, 1);
+            fixed(out, category_score.complexity, 0, 1);
             if form.confidence {
-                confidence_percent(out, b" @ ", model, standing);
+                confidence_percent(out, b" @ ", model, category_score);
                 out.extend_from_slice(b"% ");
             }
         } else {
             out.push(b' ');
-            fixed(out, -bits(standing.score), 5, 2);
+            fixed(out, -bits(category_score.score), 5, 2);
         }
         out.push(form.separator());
     }
@@ -169,12 +179,14 @@ fn mean_complexities(out: &mut Vec<u8>, form: Form, scorer: &Scorer) {
     }
 }
 
-fn media(out: &mut Vec<u8>, form: Form, scorer: &Scorer, standings: &[Standing]) {
-    for ((model, standing), tally) in scorer.models().iter().zip(standings).zip(scorer.tallies()) {
+fn media(out: &mut Vec<u8>, form: Form, scorer: &Scorer, category_scores: &[CategoryScore]) {
+    for ((model, category_score), tally) in
+        scorer.models().iter().zip(category_scores).zip(scorer.tallies())
+    {
         out.extend_from_slice(&model.name);
         if form.verbose {
             out.extend_from_slice(b" ( ");
-            fixed(out, mean_bits(standing), 5, 2);
+            fixed(out, mean_bits(category_score), 5, 2);
             out.extend_from_slice(b" M ");
         } else {
             out.extend_from_slice(b"\tM");
@@ -186,7 +198,7 @@ fn media(out: &mut Vec<u8>, form: Form, scorer: &Scorer, standings: &[Standing])
         }
         if form.verbose {
             out.extend_from_slice(b" )* ");
-            fixed(out, standing.complexity, 0, 1);
+            fixed(out, category_score.complexity, 0, 1);
             out.push(form.separator());
         } else {
             form.end(out);
@@ -194,24 +206,24 @@ fn media(out: &mut Vec<u8>, form: Form, scorer: &Scorer, standings: &[Standing])
     }
 }
 
-fn divergences(out: &mut Vec<u8>, form: Form, scorer: &Scorer, standings: &[Standing]) {
-    for (at, (model, standing)) in scorer.models().iter().zip(standings).enumerate() {
+fn divergences(out: &mut Vec<u8>, form: Form, scorer: &Scorer, category_scores: &[CategoryScore]) {
+    for (at, (model, category_score)) in scorer.models().iter().zip(category_scores).enumerate() {
         out.extend_from_slice(&model.name);
         out.extend_from_slice(b" ( ");
-        fixed(out, bits(standing.divergence), 5, 2);
+        fixed(out, bits(category_score.divergence), 5, 2);
         out.extend_from_slice(b" + ");
-        fixed_left(out, bits(standing.shannon), 5, 2);
+        fixed_left(out, bits(category_score.shannon), 5, 2);
         out.push(b' ');
         if form.uncertainty {
             out.extend_from_slice(b"# ");
-            fixed(out, deviation_bits(standing), 5, 2);
+            fixed(out, deviation_bits(category_score), 5, 2);
             out.push(b' ');
         }
         out.extend_from_slice(b")* ");
-        fixed_left(out, standing.complexity, 6, 1);
+        fixed_left(out, category_score.complexity, 6, 1);
         out.push(b' ');
         if form.confidence {
-            confidence_percent(out, b"@ ", model, standing);
+            confidence_percent(out, b"@ ", model, category_score);
         } else {
             let tally = &scorer.tallies()[at];
             let known = 1.0 - quotient(f64::from(tally.misses), f64::from(tally.features));
@@ -231,7 +243,7 @@ pub fn line(
     out: &mut Vec<u8>,
     form: Form,
     scorer: &Scorer,
-    standings: &[Standing],
+    category_scores: &[CategoryScore],
     wanted: &[usize],
     line: &[u8],
 ) {
@@ -239,29 +251,33 @@ pub fn line(
         return;
     }
     if form.probabilities {
-        for (model, percentage) in scorer.models().iter().zip(percentages(standings)) {
+        for (model, percentage) in scorer.models().iter().zip(percentages(category_scores)) {
             out.extend_from_slice(&model.name);
             out.push(b' ');
             fixed(out, percentage, 6, 2);
             out.extend_from_slice(b"% ");
         }
     } else if form.scores {
-        for (model, standing) in scorer.models().iter().zip(standings) {
+        for (model, category_score) in scorer.models().iter().zip(category_scores) {
             out.extend_from_slice(&model.name);
             out.push(b' ');
             if form.verbose {
-                fixed(out, mean_bits(standing), 6, 2);
+                fixed(out, mean_bits(category_score), 6, 2);
                 out.extend_from_slice(b" * ");
-                fixed_left(out, standing.complexity, 4, 1);
+                fixed_left(out, category_score.complexity, 4, 1);
             } else {
-                fixed(out, -bits(standing.score), 6, 2);
+                fixed(out, -bits(category_score.score), 6, 2);
             }
             out.push(b' ');
         }
     } else {
-        let top = standings.get(best(standings)).map_or(0.0, |standing| standing.score);
+        let top = category_scores
+            .get(best(category_scores))
+            .map_or(0.0, |category_score| category_score.score);
         // A number for which there is no category counts as a category of score 0.
-        let score = |&at: &usize| standings.get(at).map_or(0.0, |standing| standing.score);
+        let score = |&at: &usize| {
+            category_scores.get(at).map_or(0.0, |category_score| category_score.score)
+        };
         if !wanted.iter().map(score).any(|score| top <= score) {
             return;
         }

@@ -2,7 +2,7 @@
 //! How sure a verdict is: p-values of divergences (`-X`) and the normal approximation of scores
 //! (`-U`), spec model 13.
 
-use super::document::{Standing, best};
+use super::document::{CategoryScore, best};
 use dbacl_model::moments::Moments;
 use dbacl_numeric::elementary::exp;
 use dbacl_numeric::special::{Underflow, igamc, ndtr};
@@ -38,9 +38,10 @@ const NODES: [(f64, f64); 10] = [
 
 /// Certainty of the verdict in percent: how far the best category's score is below all others,
 /// measured by their deviations. `None` where that is not a number.
-pub fn certainty(standings: &[Standing]) -> Option<i32> {
-    let mu: Vec<f64> = standings.iter().map(|standing| -standing.mean()).collect();
-    let sigma: Vec<f64> = standings.iter().map(Standing::deviation).collect();
+pub fn certainty(category_scores: &[CategoryScore]) -> Option<i32> {
+    let mu: Vec<f64> =
+        category_scores.iter().map(|category_score| -category_score.mean()).collect();
+    let sigma: Vec<f64> = category_scores.iter().map(CategoryScore::deviation).collect();
     // Probability that category k has the smallest score.
     let smallest = |k: usize| {
         let root = sigma[k] * core::f64::consts::SQRT_2;
@@ -63,7 +64,7 @@ pub fn certainty(standings: &[Standing]) -> Option<i32> {
     for k in 0..mu.len() {
         total += smallest(k);
     }
-    let u = 2.0 * smallest(best(standings)) / total - 1.0;
+    let u = 2.0 * smallest(best(category_scores)) / total - 1.0;
     #[allow(clippy::cast_possible_truncation)] // a percentage
     u.is_finite().then(|| (u * 100.0).ceil() as i32)
 }
@@ -74,9 +75,13 @@ mod tests {
 
     #[test]
     fn parts_of_a_percent_count_as_one() {
-        let standing =
-            |score| Standing { score, complexity: 1.0, variance: 1.0, ..Standing::default() };
-        let of = |scores: [f64; 2]| certainty(&scores.map(standing));
+        let category_score = |score| CategoryScore {
+            score,
+            complexity: 1.0,
+            variance: 1.0,
+            ..CategoryScore::default()
+        };
+        let of = |scores: [f64; 2]| certainty(&scores.map(category_score));
         assert_eq!(of([-10.0, -10.001]), Some(1));
         assert_eq!(of([-10.0, -100.0]), Some(100));
     }

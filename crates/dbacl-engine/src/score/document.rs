@@ -8,7 +8,7 @@ use dbacl_numeric::invalid::{NEGATIVE_NAN, difference, product, quotient, root, 
 
 /// A document's result under one category.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
-pub struct Standing {
+pub struct CategoryScore {
     /// Log-probability of the document, nats, with the prior if one was asked for.
     pub score: f64,
     /// Complexity: effective number of tokens.
@@ -21,7 +21,7 @@ pub struct Standing {
     pub variance: f64,
 }
 
-impl Standing {
+impl CategoryScore {
     /// Score per unit of complexity, nats; at most about 0.
     pub fn mean(&self) -> f64 {
         quotient(self.score, self.complexity)
@@ -42,32 +42,33 @@ pub fn variance(s: f64, x: f64, n: f64) -> f64 {
 
 /// The results of the document scored so far. With `priors` the document's length counts as well,
 /// if every category has learned documents.
-pub fn finish<D: AsRef<[u8]>>(scorer: &Scorer<D>, priors: bool) -> Vec<Standing> {
-    let mut standings: Vec<Standing> = scorer
+pub fn finish<D: AsRef<[u8]>>(scorer: &Scorer<D>, priors: bool) -> Vec<CategoryScore> {
+    let mut category_scores: Vec<CategoryScore> = scorer
         .tallies()
         .iter()
         .map(|tally| {
-            let mut standing = Standing {
+            let mut category_score = CategoryScore {
                 score: tally.score,
                 complexity: tally.complexity,
                 variance: variance(tally.squares, tally.score, tally.complexity),
-                ..Standing::default()
+                ..CategoryScore::default()
             };
             if scorer.measures_entropy() {
                 let tokens = log(f64::from(narrow(tally.complexity)));
-                standing.shannon = -sum(quotient(tally.shannon, tally.complexity), -tokens);
-                standing.divergence =
-                    -sum(quotient(tally.score, tally.complexity), standing.shannon);
+                category_score.shannon = -sum(quotient(tally.shannon, tally.complexity), -tokens);
+                category_score.divergence =
+                    -sum(quotient(tally.score, tally.complexity), category_score.shannon);
             }
-            standing
+            category_score
         })
         .collect();
     if priors && scorer.models().iter().all(|model| model.documents() > 0) {
-        for (standing, model) in standings.iter_mut().zip(scorer.models()) {
-            standing.score += log_prior(model.features(), model.documents(), standing.complexity);
+        for (category_score, model) in category_scores.iter_mut().zip(scorer.models()) {
+            category_score.score +=
+                log_prior(model.features(), model.documents(), category_score.complexity);
         }
     }
-    standings
+    category_scores
 }
 
 /// Log prior of a document of `complexity` tokens: Poisson, by Stirling's formula, with the
@@ -79,10 +80,10 @@ fn log_prior(features: u32, documents: u32, complexity: f64) -> f64 {
 }
 
 /// Index of the best category: the highest score, the first of equals.
-pub fn best(standings: &[Standing]) -> usize {
+pub fn best(category_scores: &[CategoryScore]) -> usize {
     let mut best = 0;
-    for (at, standing) in standings.iter().enumerate() {
-        if standings[best].score < standing.score {
+    for (at, category_score) in category_scores.iter().enumerate() {
+        if category_scores[best].score < category_score.score {
             best = at;
         }
     }
@@ -90,13 +91,16 @@ pub fn best(standings: &[Standing]) -> usize {
 }
 
 /// Probabilities of the categories given the document, in percent; they add up to 100.
-pub fn percentages(standings: &[Standing]) -> Vec<f64> {
-    let Some(top) = standings.get(best(standings)) else { return Vec::new() };
+pub fn percentages(category_scores: &[CategoryScore]) -> Vec<f64> {
+    let Some(top) = category_scores.get(best(category_scores)) else { return Vec::new() };
     let mut total = 0.0;
-    for standing in standings {
-        total += exp(standing.score - top.score);
+    for category_score in category_scores {
+        total += exp(category_score.score - top.score);
     }
-    standings.iter().map(|standing| 100.0 * exp(standing.score - top.score) / total).collect()
+    category_scores
+        .iter()
+        .map(|category_score| 100.0 * exp(category_score.score - top.score) / total)
+        .collect()
 }
 
 #[cfg(test)]
@@ -105,8 +109,11 @@ mod tests {
 
     #[test]
     fn ties_go_to_the_first_category() {
-        let scores = |values: &[f64]| -> Vec<Standing> {
-            values.iter().map(|&score| Standing { score, ..Standing::default() }).collect()
+        let scores = |values: &[f64]| -> Vec<CategoryScore> {
+            values
+                .iter()
+                .map(|&score| CategoryScore { score, ..CategoryScore::default() })
+                .collect()
         };
         assert_eq!(best(&scores(&[-2.0, -1.0, -1.0])), 1);
         assert_eq!(best(&scores(&[0.0, 0.0])), 0);
@@ -124,8 +131,9 @@ mod tests {
 
     #[test]
     fn a_variance_below_zero_has_a_root_with_its_sign_set_on_every_machine() {
-        let deviation =
-            |variance| Standing { variance, complexity: 1.0, ..Standing::default() }.deviation();
+        let deviation = |variance| {
+            CategoryScore { variance, complexity: 1.0, ..CategoryScore::default() }.deviation()
+        };
         assert_eq!(deviation(-1e-17).to_bits(), NEGATIVE_NAN.to_bits());
         assert!(deviation(f64::NAN.copysign(1.0)).is_sign_positive());
         assert_eq!(deviation(4.0), 2.0);

@@ -6,14 +6,14 @@ use super::set::CategorySet;
 use dbacl_engine::document::{Cutter, FeatureReader, FeatureSink, FilteredText};
 use dbacl_engine::error::Warning;
 use dbacl_engine::input::source::Source;
-use dbacl_engine::score::document::{self, Standing};
+use dbacl_engine::score::document::{self, CategoryScore};
 use dbacl_engine::score::model::Model;
 use dbacl_engine::score::scorer::Scorer;
 use dbacl_engine::score::words::Wanted;
 use dbacl_engine::token::Feature;
 use dbacl_engine::token::id::FeatureId;
 use dbacl_joint::calibrate::logistic;
-use dbacl_joint::documents::{Collector, Makeup};
+use dbacl_joint::documents::{Collector, FeatureKind};
 use dbacl_model::medium::Medium;
 use dbacl_model::settings::ModelOption;
 use dbacl_numeric::invalid::quotient;
@@ -185,23 +185,26 @@ impl<D: AsRef<[u8]>> Classifier<D> {
     pub fn finish(&mut self) -> Verdict {
         let DocumentScores { scorer, collector, .. } = &mut self.scores;
         scorer.settle_words(&mut |_| {});
-        let standings = document::finish(scorer, self.counts_length);
+        let category_scores = document::finish(scorer, self.counts_length);
         let mut verdict = Verdict {
             names: self.names.clone(),
-            best: document::best(&standings),
+            best: document::best(&category_scores),
             is_unsure: false,
-            scores: standings.iter().map(|standing| standing.score).collect(),
-            complexities: standings.iter().map(|standing| standing.complexity).collect(),
+            scores: category_scores.iter().map(|category_score| category_score.score).collect(),
+            complexities: category_scores
+                .iter()
+                .map(|category_score| category_score.complexity)
+                .collect(),
             probabilities: Vec::new(),
         };
         if let Some(fitted) = &self.fitted {
-            let found = fitted.verdict(scorer.models(), &standings, collector.as_mut());
+            let found = fitted.verdict(scorer.models(), &category_scores, collector.as_mut());
             verdict.best = found.category;
             verdict.is_unsure = found.decision.is_unsure;
             verdict.probabilities = found.odds.into_iter().map(logistic).collect();
             verdict.probabilities[verdict.best] = found.decision.probability;
         } else {
-            let percentages = document::percentages(&standings);
+            let percentages = document::percentages(&category_scores);
             verdict.probabilities = percentages.iter().map(|percent| percent / 100.0).collect();
         }
         scorer.start_document();
@@ -232,22 +235,22 @@ impl<D: AsRef<[u8]>> DocumentScores<D> {
     }
 
     /// The scores of the document so far.
-    pub fn standings(&mut self, counts_length: bool) -> Vec<Standing> {
+    pub fn category_scores(&mut self, counts_length: bool) -> Vec<CategoryScore> {
         self.scorer.settle_words(&mut |warning| self.warnings.push(warning));
         document::finish(&self.scorer, counts_length)
     }
 
     /// Ends the document and returns its scores.
-    pub fn finish(&mut self, counts_length: bool) -> Vec<Standing> {
-        let standings = self.standings(counts_length);
+    pub fn finish(&mut self, counts_length: bool) -> Vec<CategoryScore> {
+        let category_scores = self.category_scores(counts_length);
         self.scorer.start_document();
-        standings
+        category_scores
     }
 
     /// Notes a feature for verdicts that count each of them once.
     pub fn collect(&mut self, feature: &Feature<'_>) {
         if let Some(collector) = &mut self.collector {
-            collector.add(FeatureId::of(feature.body, feature.medium), Makeup::of(feature));
+            collector.add(FeatureId::of(feature.body, feature.medium), FeatureKind::of(feature));
         }
     }
 

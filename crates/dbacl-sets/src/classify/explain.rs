@@ -11,7 +11,7 @@ use dbacl_engine::score::model::Model;
 use dbacl_engine::score::scorer::Scorer;
 use dbacl_engine::token::Feature;
 use dbacl_engine::token::id::FeatureId;
-use dbacl_joint::documents::{Collector, Makeup};
+use dbacl_joint::documents::{Collector, FeatureKind};
 use dbacl_joint::explain::{Explanation, Gatherer, Piece, printable, shown};
 use dbacl_joint::scoring::Scoring;
 use dbacl_mail::mailbox;
@@ -45,24 +45,6 @@ impl<D: AsRef<[u8]>> CategorySet<D> {
             return Err(Incomparable::Empty);
         }
         Ok(self.recorder(document.as_ref()).explain(self.fitted.as_ref()))
-    }
-
-    /// The same for two categories, whatever the verdict is.
-    ///
-    /// # Errors
-    /// [`Incomparable::Empty`] where the set does not have both.
-    #[doc(hidden)]
-    pub fn explain_between(
-        &self,
-        document: &[u8],
-        (best, second): (usize, usize),
-    ) -> Result<Explained, Incomparable> {
-        if best.max(second) >= self.models.len() || best == second {
-            return Err(Incomparable::Empty);
-        }
-        let mut recorder = self.recorder(document);
-        recorder.between = Some((best, second));
-        Ok(recorder.explain(self.fitted.as_ref()))
     }
 
     fn recorder(&self, document: &[u8]) -> Recorder<D> {
@@ -177,8 +159,6 @@ pub struct Recorder<D = Mmap> {
     sources: Sources,
     occurrences: Vec<Occurrence>,
     lines: Vec<Line>,
-    /// The categories that are compared, where that is not the verdict's to say.
-    between: Option<(usize, usize)>,
 }
 
 /// What an occurrence adds to the score of a category, nats.
@@ -214,7 +194,7 @@ impl<D: AsRef<[u8]>> Recorder<D> {
     pub fn new(models: Vec<Model<D>>) -> Self {
         let scorer = Scorer::new(models, None);
         let sources = Sources::default();
-        Self { scorer, sources, occurrences: Vec::new(), lines: Vec::new(), between: None }
+        Self { scorer, sources, occurrences: Vec::new(), lines: Vec::new() }
     }
 
     /// Has the explanation name the sources and, of mail, the subjects.
@@ -232,10 +212,10 @@ impl<D: AsRef<[u8]>> Recorder<D> {
     /// The explanation of the text. `fitted` says how categories judge that were fitted together.
     /// There must be two categories or more.
     pub fn explain(self, fitted: Option<&Fitted>) -> Explained {
-        let standings = document::finish(&self.scorer, false);
+        let category_scores = document::finish(&self.scorer, false);
         let models = self.scorer.models();
         let mut ranked: Vec<usize> = (0..models.len()).collect();
-        ranked.sort_by(|&a, &b| standings[b].score.total_cmp(&standings[a].score));
+        ranked.sort_by(|&a, &b| category_scores[b].score.total_cmp(&category_scores[a].score));
         let mut heading = None;
         let complexity = self.scorer.tallies().first().map_or(0.0, |tally| tally.complexity);
         // Bits of the odds for a nat of difference between the scores.
@@ -251,12 +231,13 @@ impl<D: AsRef<[u8]>> Recorder<D> {
             let mut collector = Collector::default();
             for occurrence in &self.occurrences {
                 let (order, medium) = (occurrence.order, occurrence.medium.number());
-                collector.add(occurrence.id, Makeup { order, medium, ..Makeup::default() });
+                collector
+                    .add(occurrence.id, FeatureKind { order, medium, ..FeatureKind::default() });
             }
-            let found = fitted.scores(models, &standings, Some(&mut collector));
-            let FittedScores { scores, distinct, inputs: found_inputs, grounds } = found;
-            let verdict = line.verdict(&scores, grounds);
-            let best = self.between.map_or(fitted.order[verdict.category], |(best, _)| best);
+            let found = fitted.scores(models, &category_scores, Some(&mut collector));
+            let FittedScores { scores, distinct, inputs: found_inputs, support } = found;
+            let verdict = line.verdict(&scores, support);
+            let best = fitted.order[verdict.category];
             ranked.retain(|&at| at != best);
             ranked.insert(0, best);
             let name = text_of(&models[best].name);
@@ -265,7 +246,7 @@ impl<D: AsRef<[u8]>> Recorder<D> {
             heading = Some(format!("{unsure}{name} with probability {percent:.2} %"));
             let max_order = models[0].category().map_or(1, |own| own.header().max_order);
             if complexity > 0.0 && distinct > 0 {
-                let slope = line.calibration.slope * scoring.stretch(distinct);
+                let slope = line.calibration.slope * scoring.length_factor(distinct);
                 let occurrences = u32::try_from(self.occurrences.len()).unwrap_or(u32::MAX);
                 factor = slope / complexity;
                 weight_factor = match scoring {
@@ -293,7 +274,7 @@ impl<D: AsRef<[u8]>> Recorder<D> {
                 }
             }
         }
-        let (best, second) = self.between.unwrap_or((ranked[0], ranked[1]));
+        let (best, second) = (ranked[0], ranked[1]);
         let (first, other) = (&models[best], &models[second]);
         factor /= std::f64::consts::LN_2;
         weight_factor /= std::f64::consts::LN_2;

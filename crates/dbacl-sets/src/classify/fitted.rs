@@ -3,14 +3,14 @@
 //! or by distinct features, as the set asks for.
 
 use dbacl_engine::category::reader::Category;
-use dbacl_engine::score::document::Standing;
+use dbacl_engine::score::document::CategoryScore;
 use dbacl_engine::score::model::Model;
 use dbacl_joint::decision::Decision;
 use dbacl_joint::documents::{Collector, Term};
-use dbacl_joint::grounds::Grounds;
 use dbacl_joint::header::{Mismatch, RefitLine, set_of};
 use dbacl_joint::known::KnownFeatures;
 use dbacl_joint::scoring::Scoring;
+use dbacl_joint::support::Support;
 
 /// Everything that the verdict on a document depends on.
 #[derive(Debug, Clone, PartialEq)]
@@ -22,7 +22,7 @@ pub struct FittedScores {
     /// The inputs of known features of text and of headers, where features count by blocks.
     pub inputs: [f64; 2],
     /// What a verdict depends on besides the scores, as far as features were collected.
-    pub grounds: Grounds,
+    pub support: Support,
 }
 
 /// The verdict on a document by numbers of categories as they were given, not by the set's order.
@@ -68,11 +68,11 @@ impl Fitted {
     pub fn verdict<D: AsRef<[u8]>>(
         &self,
         models: &[Model<D>],
-        standings: &[Standing],
+        category_scores: &[CategoryScore],
         collector: Option<&mut Collector>,
     ) -> FittedVerdict {
-        let FittedScores { scores, grounds, .. } = self.scores(models, standings, collector);
-        let decision = self.line.verdict(&scores, grounds);
+        let FittedScores { scores, support, .. } = self.scores(models, category_scores, collector);
+        let decision = self.line.verdict(&scores, support);
         let mut odds = vec![f64::NAN; models.len()];
         for (&at, own) in self.order.iter().zip(self.line.log_odds(&scores)) {
             odds[at] = own;
@@ -85,17 +85,17 @@ impl Fitted {
     pub fn scores<D: AsRef<[u8]>>(
         &self,
         models: &[Model<D>],
-        standings: &[Standing],
+        category_scores: &[CategoryScore],
         collector: Option<&mut Collector>,
     ) -> FittedScores {
-        let means = self.order.iter().map(|&at| (&models[at], standings[at].mean()));
+        let means = self.order.iter().map(|&at| (&models[at], category_scores[at].mean()));
         let Some(collector) = collector else {
             let scores = means.map(|(_, mean)| mean).collect();
             return FittedScores {
                 scores,
                 distinct: 0,
                 inputs: [1.0; 2],
-                grounds: Grounds::default(),
+                support: Support::default(),
             };
         };
         let (occurrences, terms) = collector.finish();
@@ -127,7 +127,7 @@ impl Fitted {
                 *score = own.unwrap_or(*score);
             }
         }
-        let grounds = Grounds::of(&self.line, &known, &shapes);
-        FittedScores { scores, distinct, inputs: Scoring::inputs(known.by_block()), grounds }
+        let support = Support::of(&self.line, &known, &shapes);
+        FittedScores { scores, distinct, inputs: Scoring::inputs(known.by_block()), support }
     }
 }

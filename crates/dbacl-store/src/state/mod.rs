@@ -127,7 +127,7 @@ impl State {
         side.total += if is_back { -occurrences } else { occurrences };
         side.documents = change(side.documents, 1);
         for term in &record.terms {
-            let at = self.tables.insert(term.id.0, term.makeup.pairs);
+            let at = self.tables.insert(term.id.0, term.kind.pairs);
             let documents = self.tables.slot(at).documents;
             self.tables.count_documents(at, change(documents, 1));
             let count = if self.numbers.counts_ordinary { term.count } else { 0 };

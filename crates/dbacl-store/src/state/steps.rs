@@ -197,7 +197,7 @@ impl State {
                 continue;
             }
             let feature = u32::try_from(found.cells.len()).unwrap_or(u32::MAX);
-            found.texts.push(term.makeup.is_text());
+            found.texts.push(term.kind.is_text());
             found.cells.push(Cell { feature, count: term.count });
             found.slots.push(at);
             found.documents.push(slot.documents);

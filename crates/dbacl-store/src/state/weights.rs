@@ -190,7 +190,7 @@ mod tests {
     use crate::ledger::Record;
     use dbacl_joint::blend::stored;
     use dbacl_joint::checksum::Checksum;
-    use dbacl_joint::documents::{Makeup, Term};
+    use dbacl_joint::documents::{FeatureKind, Term};
 
     #[test]
     fn ordinary_weights_keep_up_with_the_counts() {
@@ -210,8 +210,8 @@ mod tests {
             sides: vec![side; 2],
         });
         let term = |id, count, pairs| {
-            let makeup = Makeup { order: 1, medium: 1, pairs, second: FeatureId(0) };
-            Term { id: FeatureId(id), count, makeup }
+            let kind = FeatureKind { order: 1, medium: 1, pairs, second: FeatureId(0) };
+            Term { id: FeatureId(id), count, kind }
         };
         for (label, terms) in [(0, vec![term(1, 2, 3), term(2, 6, 2)]), (1, vec![term(1, 4, 3)])] {
             let occurrences = terms.iter().map(|term| term.count).sum();

@@ -9,7 +9,7 @@
 use super::BlockError;
 use super::frame::{Frame, Kind, Numbered, number};
 use crate::learn::INTERCEPT;
-use dbacl_fit::{Course, Table, resume};
+use dbacl_fit::{Table, Training, resume};
 use dbacl_numeric::elementary::{narrow, real};
 use dbacl_numeric::varint;
 use std::borrow::Cow;
@@ -166,8 +166,8 @@ fn fit(
         let go = |table: &mut Table<f32>, own: &Range<usize>| {
             let mut mine: Vec<f32> =
                 duals.chunks_exact(width).flat_map(|row| &row[own.clone()]).copied().collect();
-            let course = Course { part: &part, cost: 1.0, passes: PASSES };
-            resume(table, &data.documents, &course, &mut mine, &mut |_| true);
+            let training = Training { part: &part, cost: 1.0, passes: PASSES };
+            resume(table, &data.documents, &training, &mut mine, &mut |_| true);
             mine
         };
         let found: Vec<Vec<f32>> = thread::scope(|scope| {

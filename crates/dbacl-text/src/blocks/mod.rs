@@ -20,7 +20,7 @@ mod leader;
 mod local;
 
 use crate::features::{Layout, TextReader};
-use crate::learn::{self, RunsWish, Settings};
+use crate::learn::{self, RunsPlan, Settings};
 use crate::model::TextModel;
 use crate::recipe::{InBlocks, OPTIONS, Recipe};
 use crate::train::{TrainError, Trained, warnings};
@@ -126,16 +126,16 @@ impl BlockPlan {
         if !what.is_empty() {
             return Err(BlockError::Settings(what));
         }
-        let mut wishes = recipe.wishes(warn)?;
-        if wishes.runs == RunsWish::Chosen {
-            wishes.runs = RunsWish::None;
+        let mut plan = recipe.plan(warn)?;
+        if plan.runs == RunsPlan::Chosen {
+            plan.runs = RunsPlan::None;
         }
         Ok(Self {
             recipe: recipe.clone(),
-            layout: learn::layout(&wishes, 0, labels),
-            settings: learn::usual(&wishes, labels),
-            balance: wishes.balance,
-            is_for_f1: wishes.is_for_f1,
+            layout: learn::layout(&plan, 0, labels),
+            settings: learn::usual(&plan, labels),
+            balance: plan.balance,
+            is_for_f1: plan.is_for_f1,
             labels,
             block,
             features: usize::try_from(features).unwrap_or(usize::MAX),

@@ -5,7 +5,7 @@ use dbacl_engine::category::mapped::MappedCategory;
 use dbacl_engine::document::{Cutter, ReadOptions};
 use dbacl_engine::error::{Result, WarningSink};
 use dbacl_engine::score::confidence::confidence;
-use dbacl_engine::score::document::{self, Standing};
+use dbacl_engine::score::document::{self, CategoryScore};
 use dbacl_engine::score::model::{Model, PatternSet};
 use dbacl_engine::score::scorer::{Cell, Scorer};
 use dbacl_engine::token::Feature;
@@ -237,56 +237,56 @@ impl Judge {
 
     /// The scores of the message read so far; begins the next.
     pub fn finish(&mut self) -> Measures {
-        let standing = document::finish(&self.scorer, false)[0];
+        let category_score = document::finish(&self.scorer, false)[0];
         let measures = match self.fidelity {
             Fidelity::Compatible => {
-                let message = message_cost(&standing, self.model());
-                self.measures(&standing, message)
+                let message = message_cost(&category_score, self.model());
+                self.measures(&category_score, message)
             }
             Fidelity::Exact => {
                 let message = -document::finish(&self.scorer, true)[0].score;
-                self.measures(&standing, message)
+                self.measures(&category_score, message)
             }
         };
         if self.fidelity == Fidelity::Compatible && self.scorer.measures_entropy() {
-            self.scorer.start_document_from(standing.shannon);
+            self.scorer.start_document_from(category_score.shannon);
         } else {
             self.scorer.start_document();
         }
         measures
     }
 
-    fn measures(&self, standing: &Standing, message: f64) -> Measures {
-        let token = quotient(-standing.score, standing.complexity);
+    fn measures(&self, category_score: &CategoryScore, message: f64) -> Measures {
+        let token = quotient(-category_score.score, category_score.complexity);
         let (permille, underflow) = if self.scorer.measures_entropy() {
-            confidence(standing.divergence, &self.moments)
+            confidence(category_score.divergence, &self.moments)
         } else {
             (0, None)
         };
         let percent = narrow(f64::from(permille)) / 10.0;
         Measures {
-            scores: [narrow(message), narrow(token), narrow(standing.divergence), percent],
-            complexity: standing.complexity,
+            scores: [narrow(message), narrow(token), narrow(category_score.divergence), percent],
+            complexity: category_score.complexity,
             underflow,
         }
     }
 }
 
 /// `-S - P`: minus the log-probability of a message, with the length's by Stirling's formula.
-fn message_cost(standing: &Standing, model: &Model) -> f64 {
+fn message_cost(category_score: &CategoryScore, model: &Model) -> f64 {
     let lambda = match model.documents() {
         0 => 100,
         documents => model.features() / documents,
     };
     let lambda = f64::from(lambda);
-    let k = standing.complexity.trunc();
+    let k = category_score.complexity.trunc();
     if k == 0.0 {
         // 0 · ∞, with the sign that it prints with
         return quotient(0.0, 0.0);
     }
     let length =
         k * (log(lambda) - log(k) + 1.0) - log(2.0 * core::f64::consts::PI * k) / 2.0 - lambda;
-    -standing.score - length
+    -category_score.score - length
 }
 
 #[cfg(test)]

@@ -26,7 +26,7 @@ const RUN: usize = 256;
 
 /// What a verdict depends on besides the scores.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Grounds {
+pub struct Support {
     /// How many of its distinct features come from text, and not from the header of a message,
     /// which changes with the way that the mail takes.
     pub texts: u32,
@@ -37,15 +37,15 @@ pub struct Grounds {
     pub part: f64,
 }
 
-impl Default for Grounds {
+impl Default for Support {
     /// All features are known, and there are no parts.
     fn default() -> Self {
         Self { texts: 0, known: 1.0, part: f64::NEG_INFINITY }
     }
 }
 
-impl Grounds {
-    /// The grounds of a verdict on a document of which this is `known`. Categories have these log Z
+impl Support {
+    /// The support of a verdict on a document of which this is `known`. Categories have these log Z
     /// and highest orders, in the order of the set, whose line is `line`.
     pub fn of(line: &RefitLine, known: &KnownFeatures, shapes: &[(f64, u8)]) -> Self {
         let scoring = line.limit_of_parts().map(|_| line.scoring);
@@ -102,7 +102,7 @@ fn highest(differences: &[(usize, f64)], distinct: usize, order: f64, partition:
         let sum = part.fold(0.0, |sum, &(_, difference)| sum + difference);
         let size = u32::try_from(size).unwrap_or(u32::MAX);
         let mean = sum * order / f64::from(size) - partition;
-        highest = highest.max(mean * Scoring::Once.stretch(size));
+        highest = highest.max(mean * Scoring::Once.length_factor(size));
     }
     highest
 }
@@ -110,7 +110,7 @@ fn highest(differences: &[(usize, f64)], distinct: usize, order: f64, partition:
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::documents::{Makeup, Term};
+    use crate::documents::{FeatureKind, Term};
     use dbacl_engine::token::id::FeatureId;
 
     #[test]
@@ -154,7 +154,7 @@ mod tests {
         let term = |id: u32| {
             let term = Term::new(FeatureId(id), 1, 1);
             let medium = if id <= 1000 { 3 } else { 4 };
-            Term { makeup: Makeup { medium, ..term.makeup }, ..term }
+            Term { kind: FeatureKind { medium, ..term.kind }, ..term }
         };
         let terms: Vec<Term> = (1..=1100).map(term).collect();
         let part = |line: &RefitLine, texts: usize, spam: std::ops::Range<usize>| {
@@ -163,7 +163,7 @@ mod tests {
             for at in spam {
                 weights.iter_mut().zip([0.0, 3.0]).for_each(|(own, weight)| own[at] = weight);
             }
-            Grounds::of(line, &KnownFeatures::of(&terms, &weights), &[(0.5, 1), (1.0, 1)]).part
+            Support::of(line, &KnownFeatures::of(&terms, &weights), &[(0.5, 1), (1.0, 1)]).part
         };
         let run = |weight: f64, features: f64| weight * features.sqrt() - 0.5;
         let is_near = |found: f64, expected: f64| (found - expected).abs() < 1e-4;
@@ -186,17 +186,17 @@ mod tests {
         let line = RefitLine::parse(text).unwrap();
         let term = |id: u32, medium: u8| {
             let term = Term::new(FeatureId(id), 1, 1);
-            Term { makeup: Makeup { medium, ..term.makeup }, ..term }
+            Term { kind: FeatureKind { medium, ..term.kind }, ..term }
         };
         // The last term comes from the header.
         let terms = [term(1, 3), term(2, 2), term(3, 1), term(4, 3), term(5, 12)];
         let weights = [vec![0.0, 1.0, 0.0, 0.0, 0.0], vec![0.5, 0.0, 0.0, 0.0, 0.0]];
         let of = |line: &RefitLine, terms: &[Term], weights: &[Vec<f32>]| {
             let shapes = vec![(0.0, 1); weights.len()];
-            Grounds::of(line, &KnownFeatures::of(terms, weights), &shapes)
+            Support::of(line, &KnownFeatures::of(terms, weights), &shapes)
         };
-        let grounds = of(&line, &terms, &weights);
-        assert_eq!(grounds, Grounds { texts: 4, known: 0.5, part: f64::NEG_INFINITY });
+        let support = of(&line, &terms, &weights);
+        assert_eq!(support, Support { texts: 4, known: 0.5, part: f64::NEG_INFINITY });
         let terms: Vec<Term> = (1..=200).map(|id| term(id, 12)).collect();
         let long = [vec![0.0; 200], vec![1.0; 200]];
         let found = of(&line, &terms, &long);

@@ -20,22 +20,22 @@ use std::ops::Range;
 pub const WIDEST: usize = 16;
 
 /// Fits each of `problems` (numbers of categories, at most [`WIDEST`]) against all other
-/// categories, on the documents of the course.
+/// categories, on the documents of `training`.
 ///
 /// # Errors
 /// [`Stopped`]
-pub fn solve(problems: Range<usize>, course: &Course<'_>) -> Result<Fits, Stopped> {
+pub fn solve(problems: Range<usize>, training: &Training<'_>) -> Result<Fits, Stopped> {
     let (first, width) = (problems.start, problems.len());
     let lanes: Box<dyn Lanes + Send> = match width {
-        0..=4 => Box::new(Abreast::<4>::solve(first, course)?),
-        5..=8 => Box::new(Abreast::<8>::solve(first, course)?),
-        _ => Box::new(Abreast::<16>::solve(first, course)?),
+        0..=4 => Box::new(Lanewise::<4>::solve(first, training)?),
+        5..=8 => Box::new(Lanewise::<8>::solve(first, training)?),
+        _ => Box::new(Lanewise::<16>::solve(first, training)?),
     };
     Ok(Fits { width, lanes })
 }
 
 /// What fits go over.
-pub struct Course<'a> {
+pub struct Training<'a> {
     /// The documents.
     pub data: &'a Dataset,
     /// Which of them take part.
@@ -81,7 +81,7 @@ trait Lanes {
 type Squares = [f64; 3];
 
 /// `L` fits. Lanes behind the last category hold fits that are not used.
-struct Abreast<const L: usize> {
+struct Lanewise<const L: usize> {
     /// Number of the category in the first lane.
     first: usize,
     weights: Vec<[f32; L]>,
@@ -98,23 +98,23 @@ struct Passes<'a, const L: usize> {
     squares: Vec<[Squares; L]>,
 }
 
-impl<const L: usize> Abreast<L> {
-    fn solve(first: usize, course: &Course<'_>) -> Result<Self, Stopped> {
-        let scales = scales(course.data, first, course.part);
+impl<const L: usize> Lanewise<L> {
+    fn solve(first: usize, training: &Training<'_>) -> Result<Self, Stopped> {
+        let scales = scales(training.data, first, training.part);
         let mut fits = Self {
             first,
             weights: vec![[0.0; L]; scales.len()],
             scales,
             bias: [0.0; L],
-            duals: vec![[[0.0; 2]; L]; course.data.len()],
+            duals: vec![[[0.0; 2]; L]; training.data.len()],
         };
-        fits.improve(course)?;
+        fits.improve(training)?;
         Ok(fits)
     }
 
     /// Goes over the documents, to which the dual variables belong.
-    fn improve(&mut self, course: &Course<'_>) -> Result<(), Stopped> {
-        let Course { data, part, cost, passes, stop } = *course;
+    fn improve(&mut self, training: &Training<'_>) -> Result<(), Stopped> {
+        let Training { data, part, cost, passes, stop } = *training;
         let squares = vec![[[f64::NAN; 3]; L]; data.len()];
         let mut run = Passes { data, softness: 1.0 / (2.0 * cost), squares };
         let (order, apart) = order::<L>(data, self.first, part);
@@ -189,7 +189,7 @@ impl<const L: usize> Abreast<L> {
     }
 }
 
-impl<const L: usize> Lanes for Abreast<L> {
+impl<const L: usize> Lanes for Lanewise<L> {
     fn margins(&self, data: &Dataset, document: usize) -> Vec<f64> {
         use super::scoring::Scoring;
         let row = row_of(data, document);
@@ -202,7 +202,7 @@ impl<const L: usize> Lanes for Abreast<L> {
             } else {
                 let distinct = data.distinct[document];
                 let mean = ones[lane] * data.length / f64::from(distinct) + bias;
-                *margin = mean * data.scoring.stretch(distinct);
+                *margin = mean * data.scoring.length_factor(distinct);
             }
         }
         margins
@@ -388,8 +388,8 @@ mod tests {
                 let problems = start..(start + WIDEST).min(categories as usize);
                 let part: Vec<bool> = (0..data.len()).map(|at| !left_out(at)).collect();
                 let (cost, passes, stop) = (0.3, 10, Stop::NEVER);
-                let course = Course { data: &data, part: &part, cost, passes, stop };
-                let fits = solve(problems.clone(), &course).unwrap();
+                let training = Training { data: &data, part: &part, cost, passes, stop };
+                let fits = solve(problems.clone(), &training).unwrap();
                 let margins: Vec<Vec<f64>> =
                     (0..data.len()).map(|document| fits.margins(&data, document)).collect();
                 for (fit, problem) in fits.into_fits().iter().zip(problems) {
@@ -397,8 +397,8 @@ mod tests {
                     let views = Views::new(&data, &sides);
                     let alone = {
                         let (data, sides) = (&data, &sides);
-                        let course = solver::Course { data, sides, cost, passes, stop };
-                        solver::solve(&views, &course).unwrap()
+                        let training = solver::Training { data, sides, cost, passes, stop };
+                        solver::solve(&views, &training).unwrap()
                     };
                     assert_eq!(*fit, alone, "{categories} categories, {problem}");
                     assert!(alone.weights.iter().any(|weight| weight.value != 0.0));
