@@ -194,6 +194,11 @@ fn messages_say_what_to_type() {
             "dbacl:error: none is not a mail filter (no file none/order); \
           create it with dbacl --mail-learn none ham=MAIL spam=MAIL\n",
         ),
+        (
+            "--mail-filter",
+            1,
+            "dbacl:error: --mail-filter needs the filter's folder, such as ~/.dbacl-mail\n",
+        ),
         ("--mail-lern f ham=good spam=bad", 1, "dbacl:hint: did you mean --mail-learn?\n"),
         (
             "--mail-forget f message",

@@ -72,7 +72,7 @@ pub struct LearnArgs {
     #[arg(long)]
     keep_text: bool,
     /// Learn so many categories at once
-    #[arg(short, long, value_name = "N")]
+    #[arg(short, long, alias = "threads", value_name = "N")]
     jobs: Option<usize>,
     #[command(flatten)]
     program: ProgramArgs,

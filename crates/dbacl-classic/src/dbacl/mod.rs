@@ -97,6 +97,10 @@ fn command(
     if let Some(job) = MailJob::find(&events) {
         return mail(job, events, strict, output);
     }
+    if let Some(option) = events.iter().find_map(without_folder) {
+        let text = format!("{option} needs the filter's folder, such as ~/.dbacl-mail");
+        return Err(Failure::new(Kind::Usage, text));
+    }
     let mut builder = Builder::new(&MESSAGES, variable);
     strict.store(builder.is_strict(), Ordering::Relaxed);
     // Options of `--refit` are read first, since they decide how categories are opened.
@@ -159,6 +163,13 @@ impl MailJob {
             _ => None,
         })
     }
+}
+
+/// The option of the mail filter that has no value, if that is the mistake.
+fn without_folder(event: &Event<Key>) -> Option<String> {
+    let Event::Complaint(text) = event else { return None };
+    let (_, rest) = std::str::from_utf8(text).ok()?.split_once("'--mail-")?;
+    Some(format!("--mail-{}", rest.strip_suffix("' requires an argument")?))
 }
 
 /// The option without a value that `text` is, where the name of a folder is expected: in

@@ -188,7 +188,7 @@ pub(crate) struct TrainArguments {
     #[arg(value_parser = clap::value_parser!(u8).range(1..=7))]
     pub order: Option<u8>,
     /// Tell upper from lower case
-    #[arg(short = 'j', long, help_heading = "Features")]
+    #[arg(short = 'j', long, help_heading = "Features", alias = "keep-case")]
     pub case_sensitive: bool,
     /// Runs of words go on across line ends
     #[arg(short = 'S', long, help_heading = "Features")]
