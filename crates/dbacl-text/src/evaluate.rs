@@ -53,6 +53,23 @@ pub struct Evaluation {
     log_loss: f64,
     /// Claims, right ones, log loss and documents by [`LENGTHS`].
     lengths: [(f64, u64, f64, u64); LENGTHS.len()],
+    /// Documents and right ones whose label has at least the probability of [`BOUNDS`], but not the
+    /// next one.
+    claims: [(u64, u64); BOUNDS.len()],
+}
+
+/// Probabilities below which a text may be called unsure.
+const BOUNDS: [f64; 7] = [0.0, 0.5, 0.7, 0.8, 0.9, 0.95, 0.99];
+
+/// What remains where texts whose label is less probable are unsure.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct AtLeast {
+    /// The least probability.
+    pub probability: f64,
+    /// Share of the texts that get an answer.
+    pub answered: Rate,
+    /// Share of the answers that are wrong.
+    pub wrong: Rate,
 }
 
 /// The fewest words of the groups in which lengths are distinguished.
@@ -78,7 +95,8 @@ impl Evaluation {
     pub fn new(labels: usize) -> Self {
         let confusion = vec![0; (labels + 1) * labels];
         let lengths = [(0.0, 0, 0.0, 0); LENGTHS.len()];
-        Self { labels, confusion, bins: [(0.0, 0, 0); BINS], log_loss: 0.0, lengths }
+        let (bins, claims) = ([(0.0, 0, 0); BINS], [(0, 0); BOUNDS.len()]);
+        Self { labels, confusion, bins, log_loss: 0.0, lengths, claims }
     }
 
     /// Takes a prediction; `truth` is the number of the text's label, `None` if the model does not
@@ -92,6 +110,9 @@ impl Evaluation {
         bin.0 += claim;
         bin.1 += u64::from(truth == Some(best));
         bin.2 += 1;
+        let bound = BOUNDS.iter().rposition(|&bound| claim >= bound).unwrap_or(0);
+        self.claims[bound].0 += 1;
+        self.claims[bound].1 += u64::from(truth == Some(best));
         self.log_loss += loss(truth, prediction);
     }
 
@@ -123,6 +144,18 @@ impl Evaluation {
             ByLength { words, documents, right, claimed, log_loss }
         })
         .collect()
+    }
+
+    /// What remains with each bound for the probability of an answer, those above 0.
+    pub fn at_least(&self) -> Vec<AtLeast> {
+        let one = |at: usize| {
+            let above = &self.claims[at..];
+            let (answers, right) =
+                above.iter().fold((0, 0), |sum, own| (sum.0 + own.0, sum.1 + own.1));
+            let answered = share(answers, self.documents());
+            AtLeast { probability: BOUNDS[at], answered, wrong: share(answers - right, answers) }
+        };
+        (1..BOUNDS.len()).map(one).collect()
     }
 
     /// Texts that were classified.
@@ -268,6 +301,23 @@ fn f1([documents, called, hits]: [u64; 3]) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn bounds_leave_out_what_is_less_probable() {
+        let mut found = Evaluation::new(2);
+        for (truth, claim) in [(0, 0.995), (1, 0.95), (0, 0.9), (0, 0.6), (1, 0.51)] {
+            found.add(Some(truth), &Prediction::of(vec![claim, 1.0 - claim]));
+        }
+        let shares = |at: usize| {
+            let AtLeast { probability, answered, wrong } = found.at_least()[at];
+            (probability, answered.value, wrong.value)
+        };
+        assert_eq!(shares(0), (0.5, 1.0, 0.4));
+        assert_eq!(shares(3), (0.9, 0.6, 1.0 / 3.0));
+        assert_eq!(shares(4), (0.95, 0.4, 0.5));
+        assert_eq!(shares(5), (0.99, 0.2, 0.0));
+        assert!(Evaluation::new(2).at_least()[0].wrong.value.is_nan());
+    }
 
     #[test]
     fn lengths_are_told_apart() {

@@ -66,6 +66,15 @@ pub fn text(found: &Evaluation, labels: &[String]) -> String {
         ]);
     }
     out.push_str(&align(&rows));
+    out.push('\n');
+    let heading = ["--at-least", "answered % (95 %)", "wrong of these % (95 %)"];
+    let mut rows = vec![heading.map(str::to_owned).to_vec()];
+    rows.extend(
+        found.at_least().iter().map(|one| {
+            vec![one.probability.to_string(), percent(one.answered), percent(one.wrong)]
+        }),
+    );
+    out.push_str(&align(&rows));
     let lengths = found.by_length();
     if lengths.len() > 1 {
         out.push('\n');
@@ -110,6 +119,15 @@ pub fn json(found: &Evaluation, labels: &[String]) -> String {
         json.key("log_loss_bits").number(found.log_loss());
         json.key("calibration_error").number(found.calibration_error());
         put_labels(json, labels, |number| found.of_label(number));
+        json.key("at_least").array(|json| {
+            for one in found.at_least() {
+                json.object(|json| {
+                    json.key("probability").number(one.probability);
+                    put_rate(json, "answered", one.answered);
+                    put_rate(json, "wrong", one.wrong);
+                });
+            }
+        });
         json.key("lengths").array(|json| {
             for one in found.by_length() {
                 json.object(|json| {
