@@ -54,6 +54,25 @@ fn trained_with(options: &str) -> Scratch {
 }
 
 #[test]
+fn a_card_says_how_to_make_the_model_again() {
+    let scratch = trained_with("--words --case-sensitive");
+    let page = run(&scratch, "card model train.tsv", "").quiet(0);
+    for part in [
+        "# model\n\nA text classifier of 3 labels, learned from 72 documents by dbacl-text 2.",
+        "\n## Measured on train.tsv\n\n```text\ndocuments          72\naccuracy           100.00 ",
+        "\n--at-least  ",
+    ] {
+        assert!(page.contains(part), "{part}: {page}");
+    }
+    let again = page.lines().find_map(|line| line.strip_prefix("    dbacl-text "));
+    let again = again.expect("a command").replace("DOCUMENTS -o model", "train.tsv -o again");
+    run(&scratch, &again, "").quiet(0);
+    assert_eq!(scratch.read("again"), scratch.read("model"), "{again}");
+    run(&scratch, "card none train.tsv", "").complaint(66);
+    run(&scratch, "card model none", "").complaint(66);
+}
+
+#[test]
 fn what_was_trained_predicts() {
     let scratch = trained();
     let texts = "a ship\n\nbread of the nation\nbutter\n";
@@ -234,6 +253,8 @@ fn documents_may_have_several_labels() {
     scratch.write("train.tsv", &text);
     let said = run(&scratch, "train train.tsv -o model --several", "").quiet(0);
     assert!(said.starts_with("120 documents of 2 labels; "), "{said}");
+    let page = run(&scratch, "card model train.tsv", "").quiet(0);
+    assert!(page.contains("\nall labels right   100.00 "), "{page}");
     let texts = "soldiers on a ship of the nation\nbread and butter\nthe whale and ship\n";
     let said = run(&scratch, "predict model", texts).quiet(0);
     let lines: Vec<Vec<&str>> =

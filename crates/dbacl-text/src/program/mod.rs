@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //! The program: options → calls of the library → what is printed.
 
+mod card;
 mod change;
 mod fasttext;
 pub mod options;
@@ -139,8 +140,9 @@ fn run(verb: &Verb) -> Result<(), Failure> {
         Verb::Merge(options) => change::merge(options),
         Verb::Predict(options) => predict::run(options),
         Verb::Test(options) => test::run(options),
+        Verb::Card(options) => card::run(options),
         Verb::Explain(options) => predict::explain(options),
-        Verb::Info { model } => report::info(&open(model)?),
+        Verb::Info { model } => info(model),
         Verb::Quantize(options) => quantize(options),
         Verb::Features { model, texts, number } => predict::features(model, texts, *number),
         Verb::Fasttext { words } => fasttext::run(words),
@@ -157,6 +159,12 @@ fn warn_of_writers(path: &Path) {
 fn open(path: &Path) -> Result<TextModel, Failure> {
     warn_of_writers(path);
     Ok(TextModel::open(path)?)
+}
+
+fn info(model: &Path) -> Result<(), Failure> {
+    let mut out = Output::new();
+    out.buffer().extend_from_slice(report::info_text(&open(model)?).as_bytes());
+    Ok(out.flush()?)
 }
 
 fn quantize(arguments: &QuantizeArguments) -> Result<(), Failure> {

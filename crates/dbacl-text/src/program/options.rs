@@ -34,6 +34,8 @@ pub(crate) enum Verb {
     Predict(PredictArguments),
     /// Tell how well a model classifies labelled documents
     Test(TestArguments),
+    /// Print a page about a model, tested on labelled documents, in Markdown
+    Card(CardArguments),
     /// Tell which words of a text speak for its label
     Explain(ExplainArguments),
     /// Tell what a model was made of
@@ -435,6 +437,14 @@ pub(crate) struct TestArguments {
     /// Print a JSON object
     #[arg(long)]
     pub json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct CardArguments {
+    /// The model
+    pub model: PathBuf,
+    #[command(flatten)]
+    pub data: DataArguments,
 }
 
 #[derive(Debug, Args)]

@@ -1,14 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //! What is measured or known of a model, as text and as JSON.
 
-use super::Failure;
 use crate::evaluate::{Evaluation, PerLabel, SeveralEvaluation};
 use crate::model::TextModel;
 use dbacl::measures::Rate;
 use dbacl_cli::json::Json;
-use dbacl_cli::output::Output;
 use std::fmt::Write as _;
-use std::io::Write as _;
 
 /// Errors that are listed.
 const WORST: usize = 10;
@@ -204,10 +201,11 @@ fn put_labels(json: &mut Json, labels: &[String], of: impl Fn(usize) -> PerLabel
 }
 
 /// What a model was made of.
-pub fn info(model: &TextModel) -> Result<(), Failure> {
-    let mut out = Output::new();
+pub fn info_text(model: &TextModel) -> String {
+    let mut out = String::new();
     for (name, value) in model.about() {
-        writeln!(out.buffer(), "{name}: {value}")?;
+        // writing to a String cannot fail
+        let _ = writeln!(out, "{name}: {value}");
     }
     let mut rows = vec![vec!["label".to_owned(), "documents".into(), "features".into()]];
     let features = model.features();
@@ -215,7 +213,7 @@ pub fn info(model: &TextModel) -> Result<(), Failure> {
     {
         rows.push(vec![label.clone(), documents.to_string(), features.to_string()]);
     }
-    out.buffer().push(b'\n');
-    out.buffer().extend_from_slice(align(&rows).as_bytes());
-    Ok(out.flush()?)
+    out.push('\n');
+    out.push_str(&align(&rows));
+    out
 }

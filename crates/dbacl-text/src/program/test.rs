@@ -1,18 +1,52 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //! `test`: model and labelled documents → how well they are classified.
 
-use super::options::TestArguments;
+use super::options::{DataArguments, TestArguments};
 use super::train::labels_of;
 use super::{Failure, MESSAGES, open, report, status};
-use crate::data::{self, Record};
+use crate::data::{self as documents, Record};
 use crate::evaluate::{Evaluation, SeveralEvaluation};
+use crate::model::TextModel;
 use dbacl_cli::output::Output;
 use dbacl_cli::progress;
 use std::collections::HashMap;
 
+/// What was measured.
+pub enum Measured {
+    One(Box<Evaluation>),
+    Several(SeveralEvaluation),
+}
+
+impl Measured {
+    /// The report for people.
+    pub fn text(&self, labels: &[String]) -> String {
+        match self {
+            Self::One(found) => report::text(found, labels),
+            Self::Several(found) => report::several_text(found, labels),
+        }
+    }
+
+    fn json(&self, labels: &[String]) -> String {
+        match self {
+            Self::One(found) => report::json(found, labels),
+            Self::Several(found) => report::several_json(found, labels),
+        }
+    }
+}
+
 pub fn run(arguments: &TestArguments) -> Result<(), Failure> {
     let model = open(&arguments.model)?;
-    let path = &arguments.data.data;
+    let found = measure(&model, &arguments.data)?;
+    let labels = model.labels();
+    let text = if arguments.json { found.json(labels) } else { found.text(labels) };
+    let mut out = Output::new();
+    out.buffer().extend_from_slice(text.as_bytes());
+    Ok(out.flush()?)
+}
+
+/// Classifies labelled documents, and measures how well.
+pub fn measure(model: &TextModel, data: &DataArguments) -> Result<Measured, Failure> {
+    let path = &data.data;
     let numbers: HashMap<&str, usize> =
         model.labels().iter().enumerate().map(|(number, label)| (label.as_str(), number)).collect();
     let mut predictor = model.predictor();
@@ -36,7 +70,7 @@ pub fn run(arguments: &TestArguments) -> Result<(), Failure> {
         }
         Ok(())
     };
-    let read = || data::read(path, &arguments.data.reading(model.has_several()), &mut take);
+    let read = || documents::read(path, &data.reading(model.has_several()), &mut take);
     let notes = progress::watch("judging", || None, read)?;
     if let Some(note) = notes.text(path) {
         MESSAGES.warning(&note);
@@ -49,14 +83,9 @@ pub fn run(arguments: &TestArguments) -> Result<(), Failure> {
         let text = format!("{}:1: there are no documents", path.display());
         return Err(Failure::new(status::DATA, &text));
     }
-    let mut out = Output::new();
-    let labels = model.labels();
-    let text = match (model.has_several(), arguments.json) {
-        (false, true) => report::json(&found, labels),
-        (false, false) => report::text(&found, labels),
-        (true, true) => report::several_json(&several, labels),
-        (true, false) => report::several_text(&several, labels),
-    };
-    out.buffer().extend_from_slice(text.as_bytes());
-    Ok(out.flush()?)
+    Ok(if model.has_several() {
+        Measured::Several(several)
+    } else {
+        Measured::One(Box::new(found))
+    })
 }
