@@ -189,6 +189,7 @@ pub fn suspected(
         let may_be_mailbox = places.iter().any(|&(_, number)| number > 0);
         let file = MailFile { path: path.into(), may_be_mailbox, is_listed: true };
         let Some(mail) = open_mail(&file, stop, &mut Vec::new())? else { continue };
+        let begun = found.len();
         let each = &mut |number: u32, mail: Vec<u8>| {
             let Some(&(at, own)) = places.iter().find(|&&(_, own)| own.max(1) == number) else {
                 return Ok(());
@@ -211,7 +212,10 @@ pub fn suspected(
             found.push((at, question));
             Ok(())
         };
-        each_message(mail, stop, each).map_err(|error| error.in_file(&file))?;
+        let messages = each_message(mail, stop, each).map_err(|error| error.in_file(&file))?;
+        if messages == 1 {
+            found[begun..].iter_mut().for_each(|(_, one)| one.place = file.name_of(0));
+        }
     }
     found.sort_by_key(|&(at, _)| at);
     Ok(found)
