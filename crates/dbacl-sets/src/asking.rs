@@ -6,10 +6,11 @@
 //!                                         └→ some by chance
 //! ```
 //!
-//! A fifth is doubtful, the rest is drawn: thresholds that rest on doubtful messages alone leave a
-//! third of all messages unsure (docs/lab/refit.md). Among the doubtful ones messages with an
-//! `unsure` verdict come first, and among them those whose two most probable categories are closest
-//! to each other. The label of a message also teaches about messages like it, so each message
+//! With the reading `blocks` all are doubtful. With others a fifth is, the rest is drawn: their
+//! thresholds are those of the documents learned, and where these are doubtful ones alone, a third
+//! of all messages is unsure (docs/lab/refit.md). Among the doubtful ones messages with an `unsure`
+//! verdict come first, and among them those whose two most probable categories are closest to each
+//! other. The label of a message also teaches about messages like it, so each message
 //! chosen lowers the rank of others by the share of features that they have in common with it.
 
 use super::error::{FittedSetError, lost};
@@ -22,6 +23,7 @@ use dbacl_engine::error::WarningSink;
 use dbacl_engine::token::id::FeatureId;
 use dbacl_joint::beginning::LIMIT;
 use dbacl_joint::documents::fingerprint;
+use dbacl_joint::scoring::Scoring;
 use dbacl_mail::mailbox::Separators;
 use dbacl_mail::subject::subject;
 use std::collections::BTreeMap;
@@ -41,7 +43,8 @@ const KEPT: usize = 64 << 20;
 /// is not asked about.
 const ALIKE: f64 = 0.75;
 
-/// One in so many questions is asked for doubt, the others by chance.
+/// One in so many questions is asked for doubt, the others by chance, where thresholds are those of
+/// the documents learned.
 const DOUBTFUL: usize = 5;
 
 /// A message about which a filter asks.
@@ -90,8 +93,8 @@ impl Doubt {
 }
 
 /// The messages of `files`, at most `most`, whose labels teach a set most: first those that it
-/// doubts, no two alike, then some by chance. `open` is what is open of the set, and `is_learned`
-/// says whether it has a document.
+/// doubts, no two alike, then perhaps some by chance. `open` is what is open of the set, and
+/// `is_learned` says whether it has a document.
 ///
 /// # Errors
 /// A file that cannot be read or is not mail, and a set that cannot be read any more.
@@ -159,7 +162,9 @@ pub fn questions(
         }
     }
     left_out(&others).into_iter().for_each(warnings);
-    let mut chosen = unlike_each_other(found, most.div_ceil(DOUBTFUL));
+    let has_margins = open.line().scoring == Scoring::Blocks;
+    let doubtful = if has_margins { most } else { most.div_ceil(DOUBTFUL) };
+    let mut chosen = unlike_each_other(found, doubtful);
     drawn.retain(|one| chosen.iter().all(|other| other.id != one.id));
     chosen.extend(drawn);
     chosen.truncate(most);
