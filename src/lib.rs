@@ -134,10 +134,15 @@
 //!                                       category     score    classify  report
 //! ```
 //!
-//! The left side of an arrow never imports the right side. The crates `dbacl-engine`,
-//! `dbacl-joint`, `dbacl-store` and `dbacl-sets` hold what is re-exported here; they change without
-//! notice. `docs/architecture.md` lists all modules and crates and says where a change goes;
-//! `docs/spec` describes what is computed, with the section numbers that comments cite.
+//! The left side of an arrow never imports the right side. `docs/architecture.md` lists all modules
+//! and crates and says where a change goes; `docs/spec` describes what is computed, with the
+//! section numbers that comments cite.
+//!
+//! # Versions
+//!
+//! This crate follows Semantic Versioning, but for alpha versions. The oldest Rust that it needs,
+//! 1.89, rises with minor versions only. The crates `dbacl-engine`, `dbacl-joint`, `dbacl-store`
+//! and `dbacl-sets` hold what is re-exported here; they change without notice.
 //!
 //! # Errors, warnings, safety
 //!

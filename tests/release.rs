@@ -98,8 +98,12 @@ fn name(value: &Value) -> &str {
 fn every_package_can_be_published_with_the_ones_it_needs() {
     let published = published();
     for package in published.values() {
-        for field in ["description", "license"] {
+        for field in ["description", "license", "readme"] {
             assert!(package[field].is_string(), "{}: no {field}", name(package));
+        }
+        for field in ["keywords", "categories"] {
+            let list = package[field].as_array().expect("a list");
+            assert!((1..=5).contains(&list.len()), "{}: {field}", name(package));
         }
         let needed = package["dependencies"].as_array().expect("dependencies").iter();
         // Cargo leaves out what only tests need.
