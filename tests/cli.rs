@@ -156,6 +156,7 @@ const ROWS: &[Row] = &[
     row(Key::MailFilter, "filter", CLASSIFY),
     row(Key::MailCorrect, "filter", CLASSIFY),
     row(Key::MailAsk, "filter", CLASSIFY),
+    row(Key::MailReview, "filter", CLASSIFY),
     row(Key::Check, "one", CLASSIFY),
     row(Key::Protect, "ham", CLASSIFY),
     row(Key::Caution, "low", CLASSIFY),

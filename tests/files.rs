@@ -286,7 +286,8 @@ fn without_verdict(mail: &str) -> (String, String) {
 /// Limits of address space, in kB: from so little that a program hardly starts to enough for every
 /// test in this file.
 fn limits() -> impl Iterator<Item = u32> {
-    (3_000..12_000).step_by(250).chain((12_000..60_000).step_by(4_000)).chain([100_000, 400_000])
+    let where_programs_start = (3_000..12_000).step_by(250).chain((12_000..24_000).step_by(500));
+    where_programs_start.chain((24_000..60_000).step_by(4_000)).chain([100_000, 400_000])
 }
 
 #[test]

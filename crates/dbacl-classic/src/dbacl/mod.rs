@@ -97,7 +97,8 @@ fn command(
     if let Some(job) = MailJob::find(&events) {
         return mail(job, events, strict, output);
     }
-    if let Some(option) = events.iter().find_map(without_folder) {
+    let is_alone = !events.iter().any(|event| matches!(event, Event::Option { .. }));
+    if let Some(option) = events.iter().find_map(without_folder).filter(|_| is_alone) {
         let text = format!("{option} needs the filter's folder, such as ~/.dbacl-mail");
         return Err(Failure::new(Kind::Usage, text));
     }
