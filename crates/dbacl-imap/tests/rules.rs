@@ -364,7 +364,7 @@ fn without_memory_a_look_ends_with_a_line_and_a_status() {
     let program = server.program(&["--once"]);
     let (mut failed, mut learned) = (0, false);
     // From so many kilobytes that the program hardly starts to more than it takes.
-    let limits = (4_000..16_000).step_by(1_000).chain((16_000..200_000).step_by(8_000));
+    let limits = (4_000..32_000).step_by(1_000).chain((32_000..200_000).step_by(8_000));
     for limit in limits.chain([2_000_000]) {
         let mut limited = command("sh");
         let script = "ulimit -c 0; ulimit -v $1; shift; \"$0\" --version >/dev/null 2>&1 || exit \
