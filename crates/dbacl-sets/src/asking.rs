@@ -171,7 +171,7 @@ pub fn questions(
     Ok(chosen.into_iter().map(|one| one.question).collect())
 }
 
-/// The messages of the list that are still where it says, with their numbers in the list.
+/// The messages of the list that are still where it says, in its order, each with its id.
 /// `is_learned` says whether the set has a message under its label: one that was corrected is left
 /// out. So are those that have gone or changed.
 ///
@@ -182,7 +182,7 @@ pub fn suspected(
     list: &[Suspect],
     is_learned: &dyn Fn(&Suspect) -> Result<bool>,
     stop: &AtomicBool,
-) -> Result<Vec<(usize, Question)>> {
+) -> Result<Vec<(DocumentId, Question)>> {
     let mut files = BTreeMap::<&Path, Vec<(usize, u32)>>::new();
     for (at, suspect) in list.iter().enumerate() {
         if let Some((number, path)) = &suspect.place {
@@ -214,16 +214,16 @@ pub fn suspected(
                 verdict: open.judge(&mail, Some(stop)).map_err(lost)?,
                 mail,
             };
-            found.push((at, question));
+            found.push((at, (DocumentId(suspect.id), question)));
             Ok(())
         };
         let messages = each_message(mail, stop, each).map_err(|error| error.in_file(&file))?;
         if messages == 1 {
-            found[begun..].iter_mut().for_each(|(_, one)| one.place = file.name_of(0));
+            found[begun..].iter_mut().for_each(|(_, (_, one))| one.place = file.name_of(0));
         }
     }
     found.sort_by_key(|&(at, _)| at);
-    Ok(found)
+    Ok(found.into_iter().map(|(_, one)| one).collect())
 }
 
 /// Chooses one message after the other.

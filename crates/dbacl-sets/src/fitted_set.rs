@@ -341,14 +341,13 @@ impl FittedSet {
     }
 
     /// The messages that seemed to be in the wrong folder when the folders were learned, and that
-    /// nobody has looked at since, those that do most harm first; each with its number in the
-    /// filter's list.
+    /// nobody has looked at since, those that do most harm first; each with its id.
     ///
     /// # Errors
     /// The list or a message cannot be read; [`FittedSetError::Open`] when a file of the set
     /// cannot be.
     #[doc(hidden)]
-    pub fn suspected(&self) -> Result<Vec<(usize, Question)>> {
+    pub fn suspected(&self) -> Result<Vec<(DocumentId, Question)>> {
         let list = misfiled::suspects(&self.place.ledger().with_file_name(""))?;
         let is_learned = |suspect: &misfiled::Suspect| {
             Ok(self.labels_of(DocumentId(suspect.id))?.contains(&suspect.label))
@@ -356,16 +355,16 @@ impl FittedSet {
         asking::suspected(&self.open, &list, &is_learned, self.options.stop_flag())
     }
 
-    /// Records that messages, given by their numbers in the list, belong where they are.
+    /// Records that messages, given by their ids and labels, belong where they are.
     ///
     /// # Errors
     /// The list cannot be read or written.
     #[doc(hidden)]
-    pub fn confirm(&self, numbers: &[usize]) -> Result<()> {
+    pub fn confirm(&self, messages: &[(DocumentId, &str)]) -> Result<()> {
         let folder = self.place.ledger().with_file_name("");
         let mut list = misfiled::suspects(&folder)?;
-        for &number in numbers {
-            if let Some(suspect) = list.get_mut(number) {
+        for suspect in &mut list {
+            if messages.contains(&(DocumentId(suspect.id), suspect.label.as_str())) {
                 suspect.place = None;
             }
         }

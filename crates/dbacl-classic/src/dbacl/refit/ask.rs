@@ -10,7 +10,7 @@ use super::fit::say;
 use super::mail::{mail_at, set_options};
 use dbacl_cli::output::Output;
 use dbacl_sets::asking::Question;
-use dbacl_sets::{FittedSet, FittedSetOptions};
+use dbacl_sets::{DocumentId, FittedSet, FittedSetOptions};
 use std::ffi::OsString;
 use std::io::{self, BufRead, IsTerminal};
 use std::path::Path;
@@ -69,7 +69,7 @@ pub fn review(
     }
     let set = FittedSet::open(folder, &FittedSetOptions::default())?;
     set.warnings().iter().for_each(|warning| MESSAGES.warning(&warning.0));
-    let (numbers, questions): (Vec<usize>, Vec<Question>) =
+    let (ids, questions): (Vec<DocumentId>, Vec<Question>) =
         watched("reading", true, || set.suspected())?.into_iter().unzip();
     if questions.is_empty() {
         MESSAGES.warning("there is nothing to review: no message seems to be in the wrong folder");
@@ -77,10 +77,10 @@ pub fn review(
     }
     let mut answers = answers(&questions, set.labels(), output)?;
     let mut right = Vec::new();
-    for ((question, answer), number) in questions.iter().zip(&mut answers).zip(numbers) {
-        let own = set.labels().iter().position(|label| Some(label) == question.label.as_ref());
-        if answer.is_some() && *answer == own {
-            right.push(number);
+    for ((question, answer), id) in questions.iter().zip(&mut answers).zip(ids) {
+        let label = question.label.as_deref().unwrap_or_default();
+        if answer.is_some_and(|answer| set.labels()[answer] == label) {
+            right.push((id, label));
             *answer = None;
         }
     }
