@@ -35,7 +35,7 @@ pub(crate) fn worth(role: Role) -> i32 {
 /// cheapest piece and stop when going on would lose. 0 if it is better not to begin, or if the
 /// square is empty. Pins are ignored.
 pub fn gain(board: &Board, square: Square, side: Color) -> i32 {
-    let Some(mut category_score) = board.role_at(square) else { return 0 };
+    let Some(mut occupant) = board.role_at(square) else { return 0 };
     let steppers = (attacks::knight_attacks(square) & board.knights())
         | (attacks::king_attacks(square) & board.kings())
         | (attacks::pawn_attacks(Color::Black, square) & board.white() & board.pawns())
@@ -61,9 +61,9 @@ pub fn gain(board: &Board, square: Square, side: Color) -> i32 {
         {
             break;
         }
-        gains[depth] = worth(category_score);
+        gains[depth] = worth(occupant);
         depth += 1;
-        category_score = role;
+        occupant = role;
     }
     // Backwards from the last capture: either side may also stop.
     gains[..depth].iter().rev().fold(0, |rest, &won| (won - rest).max(0))

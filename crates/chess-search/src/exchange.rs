@@ -26,7 +26,7 @@ fn cheapest(board: &Board, attackers: Bitboard) -> Option<(Square, Role)> {
 pub fn exchange_value(position: &Chess, m: Move) -> i32 {
     let board = position.board();
     let to = m.to();
-    let (from, mut category_score) = match m {
+    let (from, mut occupant) = match m {
         Move::Normal { role, from, promotion, .. } => (from, promotion.unwrap_or(role)),
         Move::EnPassant { from, .. } => (from, Role::Pawn),
         _ => return 0,
@@ -49,7 +49,7 @@ pub fn exchange_value(position: &Chess, m: Move) -> i32 {
     let mut depth = 0;
     while let Some((square, role)) = cheapest(board, attackers & board.by_color(side)) {
         depth += 1;
-        gain[depth] = piece_value(category_score) - gain[depth - 1];
+        gain[depth] = piece_value(occupant) - gain[depth - 1];
         if gain[depth].max(-gain[depth - 1]) < 0 || depth == 32 {
             break;
         }
@@ -58,7 +58,7 @@ pub fn exchange_value(position: &Chess, m: Move) -> i32 {
         attackers |= (attacks::bishop_attacks(to, occupied) & diagonal)
             | (attacks::rook_attacks(to, occupied) & straight);
         attackers &= occupied;
-        category_score = role;
+        occupant = role;
         side = side.other();
         // A king does not take what is guarded.
         if role == Role::King && !(attackers & board.by_color(side)).is_empty() {

@@ -219,7 +219,7 @@ impl Run<'_> {
             },
         )?;
         let course =
-            Training { run: self, method, texts: &texts, warnings: Mutex::new(BTreeSet::new()) };
+            MethodRun { run: self, method, texts: &texts, warnings: Mutex::new(BTreeSet::new()) };
         let (judged, curve) = match self.plan {
             Plan::Folds { folds, count } => course.folds(folds, *count, curve)?,
             Plan::Split(first) => course.split(*first, curve)?,
@@ -254,7 +254,7 @@ impl Run<'_> {
 }
 
 /// A run with one method.
-struct Training<'a> {
+struct MethodRun<'a> {
     run: &'a Run<'a>,
     method: &'a Method,
     texts: &'a [FilteredText],
@@ -267,7 +267,7 @@ type Categories = CategorySet<Vec<u8>>;
 /// A category that was learned in memory.
 type Learned = Arc<Category<Vec<u8>>>;
 
-impl Training<'_> {
+impl MethodRun<'_> {
     fn warn(&self, warning: Warning) {
         if let Ok(mut warnings) = self.warnings.lock() {
             warnings.insert(warning.0);
