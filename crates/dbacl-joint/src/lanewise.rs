@@ -9,8 +9,8 @@
 //! only, which are those within the margin of a category.
 
 use super::dataset::{Cell, Dataset, MIN_DOCUMENTS, Row, contrast, scale};
-use super::solver::{Duals, Fit, Weight};
-use super::stop::{Stop, Stopped};
+use super::solver::{Duals, Fit, Training, Weight};
+use super::stop::Stopped;
 use dbacl_numeric::elementary::narrow;
 use dbacl_numeric::random::SplitMix64;
 use hashbrown::HashMap;
@@ -20,32 +20,22 @@ use std::ops::Range;
 pub const WIDEST: usize = 16;
 
 /// Fits each of `problems` (numbers of categories, at most [`WIDEST`]) against all other
-/// categories, on the documents of `training`.
+/// categories, on the documents that take part.
 ///
 /// # Errors
 /// [`Stopped`]
-pub fn solve(problems: Range<usize>, training: &Training<'_>) -> Result<Fits, Stopped> {
+pub fn solve(
+    problems: Range<usize>,
+    part: &[bool],
+    training: &Training<'_>,
+) -> Result<Fits, Stopped> {
     let (first, width) = (problems.start, problems.len());
     let lanes: Box<dyn Lanes + Send> = match width {
-        0..=4 => Box::new(Lanewise::<4>::solve(first, training)?),
-        5..=8 => Box::new(Lanewise::<8>::solve(first, training)?),
-        _ => Box::new(Lanewise::<16>::solve(first, training)?),
+        0..=4 => Box::new(Lanewise::<4>::solve(first, part, training)?),
+        5..=8 => Box::new(Lanewise::<8>::solve(first, part, training)?),
+        _ => Box::new(Lanewise::<16>::solve(first, part, training)?),
     };
     Ok(Fits { width, lanes })
-}
-
-/// What fits go over.
-pub struct Training<'a> {
-    /// The documents.
-    pub data: &'a Dataset,
-    /// Which of them take part.
-    pub part: &'a [bool],
-    /// The cost C.
-    pub cost: f64,
-    /// How often the fits go over them.
-    pub passes: u32,
-    /// Asked before each pass.
-    pub stop: Stop<'a>,
 }
 
 /// Fits that are made side by side.
@@ -99,8 +89,8 @@ struct Passes<'a, const L: usize> {
 }
 
 impl<const L: usize> Lanewise<L> {
-    fn solve(first: usize, training: &Training<'_>) -> Result<Self, Stopped> {
-        let scales = scales(training.data, first, training.part);
+    fn solve(first: usize, part: &[bool], training: &Training<'_>) -> Result<Self, Stopped> {
+        let scales = scales(training.data, first, part);
         let mut fits = Self {
             first,
             weights: vec![[0.0; L]; scales.len()],
@@ -108,13 +98,13 @@ impl<const L: usize> Lanewise<L> {
             bias: [0.0; L],
             duals: vec![[[0.0; 2]; L]; training.data.len()],
         };
-        fits.improve(training)?;
+        fits.improve(part, training)?;
         Ok(fits)
     }
 
     /// Goes over the documents, to which the dual variables belong.
-    fn improve(&mut self, training: &Training<'_>) -> Result<(), Stopped> {
-        let Training { data, part, cost, passes, stop } = *training;
+    fn improve(&mut self, part: &[bool], training: &Training<'_>) -> Result<(), Stopped> {
+        let Training { data, cost, passes, stop } = *training;
         let squares = vec![[[f64::NAN; 3]; L]; data.len()];
         let mut run = Passes { data, softness: 1.0 / (2.0 * cost), squares };
         let (order, apart) = order::<L>(data, self.first, part);
@@ -343,6 +333,7 @@ mod tests {
     use super::*;
     use crate::dataset::Views;
     use crate::solver;
+    use crate::stop::Stop;
     use dbacl_engine::token::id::FeatureId;
 
     /// Documents of `categories` categories, some of them copies with other labels.
@@ -388,18 +379,14 @@ mod tests {
                 let problems = start..(start + WIDEST).min(categories as usize);
                 let part: Vec<bool> = (0..data.len()).map(|at| !left_out(at)).collect();
                 let (cost, passes, stop) = (0.3, 10, Stop::NEVER);
-                let training = Training { data: &data, part: &part, cost, passes, stop };
-                let fits = solve(problems.clone(), &training).unwrap();
+                let training = Training { data: &data, cost, passes, stop };
+                let fits = solve(problems.clone(), &part, &training).unwrap();
                 let margins: Vec<Vec<f64>> =
                     (0..data.len()).map(|document| fits.margins(&data, document)).collect();
                 for (fit, problem) in fits.into_fits().iter().zip(problems) {
                     let sides = sides(&data, problem, left_out);
                     let views = Views::new(&data, &sides);
-                    let alone = {
-                        let (data, sides) = (&data, &sides);
-                        let training = solver::Training { data, sides, cost, passes, stop };
-                        solver::solve(&views, &training).unwrap()
-                    };
+                    let alone = solver::solve(&views, &sides, &training).unwrap();
                     assert_eq!(*fit, alone, "{categories} categories, {problem}");
                     assert!(alone.weights.iter().any(|weight| weight.value != 0.0));
                     for document in 0..data.len() {

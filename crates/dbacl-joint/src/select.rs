@@ -7,11 +7,11 @@ use super::calibrate::platt;
 use super::dataset::{BIAS_INPUT, Dataset, Views, problems};
 use super::general::Opinion;
 use super::index::FeatureIndex;
-use super::lanewise::{self, Fits, Training};
+use super::lanewise::{self, Fits};
 pub use super::ordinary::FOLDS;
 use super::ordinary::{Without, without_folds};
 use super::scoring::Scoring;
-use super::solver::{self, Fit, PASSES};
+use super::solver::{self, Fit, PASSES, Training};
 use super::stop::{Stop, Stopped};
 use super::thresholds::{Promise, unsure_of_few};
 use dbacl_engine::category::reader::Category;
@@ -222,8 +222,8 @@ fn fit_pair(
 ) -> Result<(Fit, Views), Stopped> {
     let sides = &sides(data, 0, left_out);
     let views = Views::new(data, sides);
-    let training = solver::Training { data, sides, cost, passes: PASSES, stop };
-    Ok((solver::solve(&views, &training)?, views))
+    let training = Training { data, cost, passes: PASSES, stop };
+    Ok((solver::solve(&views, sides, &training)?, views))
 }
 
 /// Fits the problems `block` on the documents of `part`.
@@ -233,8 +233,8 @@ fn fit_block(
     (cost, part): (f64, &[bool]),
     stop: Stop<'_>,
 ) -> Result<Fits, Stopped> {
-    let training = Training { data, part, cost, passes: PASSES, stop };
-    lanewise::solve(block, &training)
+    let training = Training { data, cost, passes: PASSES, stop };
+    lanewise::solve(block, part, &training)
 }
 
 /// Which documents take part in a fit: all but those of `left_out`.

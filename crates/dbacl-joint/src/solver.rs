@@ -118,8 +118,6 @@ fn sums(weights: &[Weight], cells: &[Cell]) -> (f64, f64) {
 pub struct Training<'a> {
     /// The documents.
     pub data: &'a Dataset,
-    /// 1 or -1 for each document, 0 for those that take no part.
-    pub sides: &'a [i8],
     /// The cost C.
     pub cost: f64,
     /// How often the fit goes over them.
@@ -128,13 +126,13 @@ pub struct Training<'a> {
     pub stop: Stop<'a>,
 }
 
-/// Fits the documents.
+/// Fits the documents. `sides` are 1 or -1 for each, 0 for those that take no part.
 ///
 /// # Errors
 /// [`Stopped`]
-pub fn solve(views: &Views, training: &Training<'_>) -> Result<Fit, Stopped> {
+pub fn solve(views: &Views, sides: &[i8], training: &Training<'_>) -> Result<Fit, Stopped> {
     let mut fit = Fit::zero(views, training.data.len());
-    improve(&mut fit, views, training)?;
+    improve(&mut fit, views, sides, training)?;
     Ok(fit)
 }
 
@@ -142,8 +140,13 @@ pub fn solve(views: &Views, training: &Training<'_>) -> Result<Fit, Stopped> {
 ///
 /// # Errors
 /// [`Stopped`]; the fit has then made fewer passes.
-pub fn improve(fit: &mut Fit, views: &Views, training: &Training<'_>) -> Result<(), Stopped> {
-    let Training { data, sides, cost, passes, stop } = *training;
+pub fn improve(
+    fit: &mut Fit,
+    views: &Views,
+    sides: &[i8],
+    training: &Training<'_>,
+) -> Result<(), Stopped> {
+    let Training { data, cost, passes, stop } = *training;
     let mut order: Vec<usize> = (0..data.len()).filter(|&at| sides[at] != 0).collect();
     // Sorting makes the fit independent of the order of the documents.
     order.sort_by_key(|&at| (data.names[at], sides[at]));
@@ -179,7 +182,7 @@ mod tests {
 
     fn solve(data: &Dataset, views: &Views, sides: &[i8], cost: f64, passes: u32) -> Fit {
         let stop = Stop::NEVER;
-        super::solve(views, &Training { data, sides, cost, passes, stop }).unwrap()
+        super::solve(views, sides, &Training { data, cost, passes, stop }).unwrap()
     }
 
     #[test]

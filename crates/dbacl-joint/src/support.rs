@@ -113,6 +113,12 @@ mod tests {
     use crate::documents::{FeatureKind, Term};
     use dbacl_engine::token::id::FeatureId;
 
+    /// A feature that a document has once, in a medium.
+    fn term(id: u32, medium: u8) -> Term {
+        let term = Term::new(FeatureId(id), 1, 1);
+        Term { kind: FeatureKind { medium, ..term.kind }, ..term }
+    }
+
     #[test]
     fn a_part_is_found_among_any_number_of_others() {
         let mut differences = vec![-2.0; 1024];
@@ -151,12 +157,8 @@ mod tests {
             b"# refit 1 set 0123456789abcdef place 1 of 2 cost 1 blend 0 documents 36 slope 6 \
                      offset 0 low -1 high 2 blocks unsure end";
         let line = RefitLine::parse(line).unwrap();
-        let term = |id: u32| {
-            let term = Term::new(FeatureId(id), 1, 1);
-            let medium = if id <= 1000 { 3 } else { 4 };
-            Term { kind: FeatureKind { medium, ..term.kind }, ..term }
-        };
-        let terms: Vec<Term> = (1..=1100).map(term).collect();
+        let terms: Vec<Term> =
+            (1..=1100).map(|id| term(id, if id <= 1000 { 3 } else { 4 })).collect();
         let part = |line: &RefitLine, texts: usize, spam: std::ops::Range<usize>| {
             let terms: Vec<Term> = terms[..texts].iter().chain(&terms[1000..]).copied().collect();
             let mut weights = [vec![2.0; terms.len()], vec![0.0; terms.len()]];
@@ -184,10 +186,6 @@ mod tests {
             b"# refit 1 set 0123456789abcdef place 1 of 2 cost 1 blend 0.05 documents 36 slope 6 \
                      offset 0.02 low -1 high 2 once unsure end";
         let line = RefitLine::parse(text).unwrap();
-        let term = |id: u32, medium: u8| {
-            let term = Term::new(FeatureId(id), 1, 1);
-            Term { kind: FeatureKind { medium, ..term.kind }, ..term }
-        };
         // The last term comes from the header.
         let terms = [term(1, 3), term(2, 2), term(3, 1), term(4, 3), term(5, 12)];
         let weights = [vec![0.0, 1.0, 0.0, 0.0, 0.0], vec![0.5, 0.0, 0.0, 0.0, 0.0]];
