@@ -200,9 +200,8 @@ pub fn suspected(
                 return Ok(());
             };
             let suspect = &list[at];
-            let corpus = open.read(&mail, 0, Some(stop));
-            let is_same =
-                !corpus.documents.is_empty() && fingerprint(corpus.terms_of(0)) == suspect.id;
+            let id = DocumentId(suspect.id);
+            let is_same = open.id(&mail, Some(stop)) == Some(id);
             kept += mail.len();
             if !is_same || kept > KEPT && !found.is_empty() || !is_learned(suspect)? {
                 return Ok(());
@@ -214,7 +213,7 @@ pub fn suspected(
                 verdict: open.judge(&mail, Some(stop)).map_err(lost)?,
                 mail,
             };
-            found.push((at, (DocumentId(suspect.id), question)));
+            found.push((at, (id, question)));
             Ok(())
         };
         let messages = each_message(mail, stop, each).map_err(|error| error.in_file(&file))?;

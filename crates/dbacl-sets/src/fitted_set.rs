@@ -17,7 +17,7 @@ use super::report::{DocumentId, DocumentReport, Outcome, SetReport};
 use super::roles::MailRole;
 use super::update::{self, ChangeKind, Done, Request};
 use dbacl_engine::error::{Error, Warning, WarningSink};
-use dbacl_joint::documents::{Corpus, fingerprint};
+use dbacl_joint::documents::Corpus;
 use dbacl_joint::fit::FitOptions;
 use dbacl_joint::stop::Stop;
 use dbacl_model::settings::{Locale, ModelOption};
@@ -284,8 +284,7 @@ impl FittedSet {
 
     /// The id by which the set recognises a document; `None` for a document without features.
     pub fn id(&self, document: &[u8]) -> Option<DocumentId> {
-        let corpus = self.open.read(document, 0, None);
-        (!corpus.documents.is_empty()).then(|| DocumentId(fingerprint(corpus.terms_of(0))))
+        self.open.id(document, None)
     }
 
     /// The labels under which the newest generation has learned a document; empty if it has not

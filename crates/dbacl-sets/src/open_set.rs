@@ -5,6 +5,7 @@ use super::filter_folder::{LEDGER, MailFilterError, ORDER, labels, labels_in};
 use super::judging::{Gathering, LookUp};
 use super::reading::{DocumentReader, texts_of};
 use super::reasons::{Evidence, NAMED, Reasons};
+use super::report::DocumentId;
 use super::roles::Roles;
 use super::runs::Runs;
 use crate::classify::SharedReading;
@@ -17,7 +18,7 @@ use dbacl_engine::score::model::Model;
 use dbacl_engine::token::id::FeatureId;
 use dbacl_joint::calibrate::logistic;
 use dbacl_joint::decision::Decision;
-use dbacl_joint::documents::{Corpus, CorpusBuilder, Term};
+use dbacl_joint::documents::{Corpus, CorpusBuilder, Term, fingerprint};
 use dbacl_joint::header::{RefitLine, set_of};
 use dbacl_joint::known::{KnownFeature, KnownFeatures};
 use dbacl_joint::scoring::Scoring;
@@ -255,6 +256,12 @@ impl OpenSet {
         let mut corpus = CorpusBuilder::default();
         DocumentReader::new(&self.reading, stop).read::<Vec<u8>>(document, label, &[], &mut corpus);
         corpus.finish()
+    }
+
+    /// The id by which the set recognises a document; `None` for a document without features.
+    pub fn id(&self, document: &[u8], stop: Option<&AtomicBool>) -> Option<DocumentId> {
+        let corpus = self.read(document, 0, stop);
+        (!corpus.documents.is_empty()).then(|| DocumentId(fingerprint(corpus.terms_of(0))))
     }
 
     /// The verdict on a document. Of a message only the first 8 MiB are classified.
