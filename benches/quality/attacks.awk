@@ -45,9 +45,7 @@ function split_words(text, with,    out, piece, at, tag) {
         tag = piece ~ /^</
         out = out substr(text, 1, RSTART - 1)
         if (!tag && with == " ") gsub(/./, "& ", piece)
-        else if (!tag && with == "alike") piece = alike(piece)
-        else if (!tag && with == "capitals") piece = capitals(piece)
-        else if (!tag && with == "digits") piece = digits(piece)
+        else if (!tag && with in look_alikes) piece = replaced(piece, look_alikes[with])
         else if (!tag) piece = substr(piece, 1, 2) with substr(piece, 3)
         out = out piece
         text = substr(text, RSTART + RLENGTH)
@@ -55,40 +53,17 @@ function split_words(text, with,    out, piece, at, tag) {
     return out text
 }
 
-function alike(piece) {
-    gsub(/a/, "\\&#1072;", piece)
-    gsub(/e/, "\\&#1077;", piece)
-    gsub(/o/, "\\&#1086;", piece)
-    gsub(/p/, "\\&#1088;", piece)
-    gsub(/c/, "\\&#1089;", piece)
-    return piece
-}
-
-function capitals(piece) {
-    gsub(/a/, "\\&#7424;", piece)
-    gsub(/c/, "\\&#7428;", piece)
-    gsub(/e/, "\\&#7431;", piece)
-    gsub(/i/, "\\&#618;", piece)
-    gsub(/l/, "\\&#671;", piece)
-    gsub(/o/, "\\&#7439;", piece)
-    gsub(/t/, "\\&#7451;", piece)
-    return piece
-}
-
-function digits(piece) {
-    gsub(/a/, "4", piece)
-    gsub(/e/, "3", piece)
-    gsub(/i/, "1", piece)
-    gsub(/o/, "0", piece)
-    gsub(/s/, "5", piece)
-    return piece
+# The text with characters replaced; pairs are what is replaced and what stands in its place.
+function replaced(text, pairs,    pair, count, at) {
+    count = split(pairs, pair, " ")
+    for (at = 1; at < count; at += 2) gsub(pair[at], pair[at + 1], text)
+    return text
 }
 
 # The headers of the good mail, but for those that the mail has to keep and those about its parts;
 # with all of them, those that a sender can write, too, whoever receives the mail.
 function good_headers(all,    line, lines, keeps, left) {
-    left = all ? "^(from |subject:|return-path:|delivered-to:|content-|mime-version:)" \
-        : "^(from |subject:|to:|date:|received:|return-path:|delivered-to:|content-|mime-version:)"
+    left = "^(from |subject:|" (all ? "" : "to:|date:|received:|") "return-path:|delivered-to:|content-|mime-version:)"
     while ((getline line < good) > 0 && line !~ /^\r?$/) {
         sub(/\r$/, "", line)
         if (line !~ /^[ \t]/) keeps = tolower(line) !~ left
@@ -124,6 +99,9 @@ BEGIN {
     while ((getline line < words) > 0) word[count++] = line
     in_header = 1
     type = "text/plain"
+    look_alikes["alike"] = "a \\&#1072; e \\&#1077; o \\&#1086; p \\&#1088; c \\&#1089;"
+    look_alikes["capitals"] = "a \\&#7424; c \\&#7428; e \\&#7431; i \\&#618; l \\&#671; o \\&#7439; t \\&#7451;"
+    look_alikes["digits"] = "a 4 e 3 i 1 o 0 s 5"
 }
 
 { sub(/\r$/, "") }

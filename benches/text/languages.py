@@ -24,8 +24,7 @@ SAME = {
 }
 
 
-def ours(program, train, known):
-    folder = tempfile.mkdtemp()
+def ours(program, train, folder):
     model = os.path.join(folder, "model")
     start = time.perf_counter()
     subprocess.run([program, "train", "-q", "-o", model, train], check=True)
@@ -50,7 +49,12 @@ def peers(known):
 
         model = LanguageIdentifier.from_model_file(MODEL_FILE, norm_probs=True)
         model.set_languages([code for code in known if code in set(model.labels)])
-        return each(lambda text: (lambda found: (found[0], float(found[1])))(model.classify(text)))
+
+        def one(text):
+            code, probability = model.classify(text)
+            return code, float(probability)
+
+        return each(one)
 
     def langid():
         from langid.langid import LanguageIdentifier, model
@@ -76,12 +80,11 @@ def peers(known):
 
         two = {}
         for language in Language.all():
-            codes = language.iso_code_639_3, language.iso_code_639_1
-            two.update([[code.name.lower() for code in codes]])
+            two[language.iso_code_639_3.name.lower()] = language.iso_code_639_1.name.lower()
         model = Identifier()
 
         def one(text):
-            code, score = model.identify_with_score(text)
+            code = str(model.identify(text))
             return two.get(code, code), 0.0 if code == "und" else 1.0
 
         return each(one)
@@ -136,7 +139,8 @@ def main():
     short = [" ".join(text.split()[:3]) if " " in text else text[:10] for text in texts]
     print("| tool | MB | whole sentences % | three words % | sentences/s | noise refused % |")
     print("|---|---|---|---|---|---|")
-    tools = [("dbacl-text", lambda: ours(program, train, known))]
+    room = tempfile.TemporaryDirectory()
+    tools = [("dbacl-text", lambda: ours(program, train, room.name))]
     tools += [(name, lambda make=make, name=name: (make(), size_of(name))) for name, make in peers(known)]
     for name, make in tools:
         try:
