@@ -146,7 +146,8 @@ impl Evaluation {
         .collect()
     }
 
-    /// What remains with each bound for the probability of an answer, those above 0.
+    /// For each bound above 0, how many texts are answered if an answer must be so probable, and
+    /// how many of these answers are wrong.
     pub fn at_least(&self) -> Vec<AtLeast> {
         let one = |at: usize| {
             let above = &self.claims[at..];

@@ -484,7 +484,7 @@ impl Sheet {
         }
     }
 
-    /// Where the rule for a selector is, or belongs.
+    /// The place of the rule for a selector, or, as an error, the one where it would be inserted.
     fn place(&self, name: Selector) -> Result<usize, usize> {
         self.rules.binary_search_by_key(&name, |&(selector, ..)| selector)
     }

@@ -4,6 +4,7 @@
 use super::options::CardArguments;
 use super::{Failure, open, report, test};
 use crate::model::TextModel;
+use crate::recipe::Recipe;
 use dbacl_cli::output::Output;
 use std::fmt::Write as _;
 
@@ -45,6 +46,6 @@ pub fn run(arguments: &CardArguments) -> Result<(), Failure> {
 /// The options that make the model again, each after a blank.
 fn options(model: &TextModel) -> String {
     let told = model.about().iter().find(|(name, _)| name == "options");
-    let options = told.and_then(|(_, json)| serde_json::from_str::<Vec<String>>(json).ok());
-    options.unwrap_or_default().iter().map(|option| format!(" {option}")).collect()
+    let recipe = told.and_then(|(_, told)| Recipe::of_told(told)).unwrap_or_default();
+    recipe.spelling().iter().map(|option| format!(" {option}")).collect()
 }
