@@ -31,12 +31,12 @@ fn plain(text: &str) -> Cow<'_, str> {
     let mut found = String::with_capacity(text.len());
     let mut rest = text;
     while let Some(at) = rest.find(['\\', '/']) {
-        let (before, behind) = rest.split_at(at);
+        let (before, after) = rest.split_at(at);
         found.push_str(before);
-        if let Some(comment) = behind.strip_prefix("/*") {
+        if let Some(comment) = after.strip_prefix("/*") {
             found.push(' ');
-            rest = comment.split_once("*/").map_or("", |(_, behind)| behind);
-        } else if let Some(escaped) = behind.strip_prefix('\\') {
+            rest = comment.split_once("*/").map_or("", |(_, after)| after);
+        } else if let Some(escaped) = after.strip_prefix('\\') {
             let is_digit = |byte: &u8| byte.is_ascii_hexdigit();
             let digits = escaped.bytes().take(6).take_while(is_digit).count();
             let number = u32::from_str_radix(&escaped[..digits], 16).ok();
@@ -53,7 +53,7 @@ fn plain(text: &str) -> Cow<'_, str> {
             rest = blank.filter(|_| digits > 0).unwrap_or(rest);
         } else {
             found.push('/');
-            rest = &behind[1..];
+            rest = &after[1..];
         }
     }
     found.push_str(rest);
@@ -432,14 +432,14 @@ impl Sheet {
     fn rules_of(&mut self, text: &str, depth: usize) {
         let mut rest = text;
         while let Some(open) = rest.find('{') {
-            let (head, behind) = (&rest[..open], &rest[open + 1..]);
+            let (head, after) = (&rest[..open], &rest[open + 1..]);
             // `@import ...;` has no braces.
             let head = head.rsplit([';', '}']).next().unwrap_or(head);
             let head = head.rsplit("<!--").next().unwrap_or(head).trim_start();
             if head.starts_with('@') {
                 // To the brace that closes this one.
                 let mut open = 1_usize;
-                let end = behind.bytes().position(|byte| {
+                let end = after.bytes().position(|byte| {
                     open = match byte {
                         b'{' => open + 1,
                         b'}' => open - 1,
@@ -447,16 +447,16 @@ impl Sheet {
                     };
                     open == 0
                 });
-                let end = end.unwrap_or(behind.len());
+                let end = end.unwrap_or(after.len());
                 if depth < DEEPEST && holds(head) {
-                    self.rules_of(&behind[..end], depth + 1);
+                    self.rules_of(&after[..end], depth + 1);
                 }
-                rest = behind.get(end + 1..).unwrap_or("");
+                rest = after.get(end + 1..).unwrap_or("");
                 continue;
             }
-            let end = behind.find('}').unwrap_or(behind.len());
-            self.rule(head, &behind[..end]);
-            rest = behind.get(end + 1..).unwrap_or("");
+            let end = after.find('}').unwrap_or(after.len());
+            self.rule(head, &after[..end]);
+            rest = after.get(end + 1..).unwrap_or("");
         }
     }
 
