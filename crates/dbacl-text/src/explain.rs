@@ -16,7 +16,7 @@ pub fn explain(
     text: &[u8],
 ) -> Explained {
     let features = reader.read(text).clone();
-    let (scores, known) = table.scores(&features, &mut Vec::new());
+    let (scores, known) = table.scores(&features, &mut crate::rows::Sums::default());
     let probabilities = table.probabilities(scores.clone(), known);
     let preferences = table.preferences(&probabilities);
     let mut order: Vec<usize> = (0..labels.len()).collect();

@@ -1,74 +1,119 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-//! Features → numbers of columns, by one look-up in a table of open addressing.
+//! Features → what belongs to them, by one look-up in a table of open addressing.
 
-/// Finds the place of a feature.
+use std::num::NonZeroU32;
+
+/// Finds what belongs to a feature: a number.
 #[derive(Debug, Clone)]
 pub struct Index {
-    /// Feature and column + 1; 0 where there is none. At least a third is free.
-    slots: Vec<(u32, u32)>,
+    /// Features and what belongs to them. At least a third is free.
+    slots: Vec<(u32, Option<NonZeroU32>)>,
     length: u32,
 }
 
+/// Features that are looked up together, so that the waits for memory overlap.
+pub const TOGETHER: usize = 64;
+
 impl Default for Index {
     fn default() -> Self {
-        Self { slots: vec![(0, 0); 16], length: 0 }
+        Self::with_room(0)
     }
 }
 
 impl Index {
-    /// The index of these features, whose columns are their places.
-    pub fn of(features: &[u32]) -> Self {
-        let room = (features.len() + features.len() / 2 + 16).next_power_of_two();
-        let mut index = Self { slots: vec![(0, 0); room], length: 0 };
-        for &feature in features {
-            index.insert(feature);
-        }
-        index
+    /// An index without features, with room for so many.
+    pub fn with_room(length: usize) -> Self {
+        Self { slots: vec![(0, None); length + length / 2 + 16], length: 0 }
+    }
+
+    #[allow(clippy::cast_possible_truncation)] // below the number of slots
+    const fn home(&self, feature: u32) -> usize {
+        // Features are hashes.
+        ((feature.wrapping_mul(0x9e37_79b1) as u64 * self.slots.len() as u64) >> 32) as usize
     }
 
     fn place(&self, feature: u32) -> usize {
-        let mask = self.slots.len() - 1;
-        // Features are hashes.
-        let mut at = feature.wrapping_mul(0x9e37_79b1) as usize & mask;
-        while self.slots[at].1 != 0 && self.slots[at].0 != feature {
-            at = (at + 1) & mask;
+        let mut at = self.home(feature);
+        while self.slots[at].1.is_some() && self.slots[at].0 != feature {
+            at = if at + 1 == self.slots.len() { 0 } else { at + 1 };
         }
         at
     }
 
-    /// The column of a feature.
-    pub fn get(&self, feature: u32) -> Option<u32> {
-        self.slots[self.place(feature)].1.checked_sub(1)
+    /// What belongs to a feature.
+    pub fn find(&self, feature: u32) -> Option<NonZeroU32> {
+        self.slots[self.place(feature)].1
     }
 
-    /// The column of a feature, a new one if it has none.
-    pub fn insert(&mut self, feature: u32) -> u32 {
+    /// Hands what belongs to each of some features, of [`TOGETHER`] at most, to `take`.
+    pub fn find_all(&self, features: &[u32], mut take: impl FnMut(NonZeroU32)) {
+        let mut first = [(0, None); TOGETHER];
+        for (slot, &feature) in first.iter_mut().zip(features) {
+            *slot = self.slots[self.home(feature)];
+        }
+        for (&(own, value), &feature) in first.iter().zip(features) {
+            let Some(value) = value else { continue };
+            if let Some(value) = if own == feature { Some(value) } else { self.find(feature) } {
+                take(value);
+            }
+        }
+    }
+
+    /// What belongs to a feature, which is `value` if nothing did.
+    pub fn find_or_insert(&mut self, feature: u32, value: NonZeroU32) -> NonZeroU32 {
         if (self.length as usize + 1) * 3 > self.slots.len() * 2 {
             let room = self.slots.len() * 2;
-            let old = std::mem::replace(&mut self.slots, vec![(0, 0); room]);
-            for slot in old.into_iter().filter(|slot| slot.1 != 0) {
+            let old = std::mem::replace(&mut self.slots, vec![(0, None); room]);
+            for slot in old.into_iter().filter(|slot| slot.1.is_some()) {
                 let at = self.place(slot.0);
                 self.slots[at] = slot;
             }
         }
         let at = self.place(feature);
-        if self.slots[at].1 == 0 {
+        let slot = &mut self.slots[at];
+        if slot.1.is_none() {
             self.length += 1;
-            self.slots[at] = (feature, self.length);
+            *slot = (feature, Some(value));
         }
-        self.slots[at].1 - 1
+        slot.1.unwrap_or(value)
     }
 
     /// Number of features.
     pub const fn len(&self) -> usize {
         self.length as usize
     }
+}
+
+/// Columns are numbered from 0 in the order in which their features were inserted; what is kept is
+/// the number after.
+impl Index {
+    /// The index of these features, whose columns are their places.
+    pub fn of(features: &[u32]) -> Self {
+        let mut index = Self::with_room(features.len());
+        for &feature in features {
+            index.insert(feature);
+        }
+        index
+    }
+
+    /// The column of a feature.
+    pub fn get(&self, feature: u32) -> Option<u32> {
+        self.find(feature).map(|number| number.get() - 1)
+    }
+
+    /// The column of a feature, a new one if it has none.
+    pub fn insert(&mut self, feature: u32) -> u32 {
+        let next = NonZeroU32::MIN.saturating_add(self.length);
+        self.find_or_insert(feature, next).get() - 1
+    }
 
     /// The features by column.
     pub fn features(&self) -> Vec<u32> {
         let mut features = vec![0; self.len()];
-        for &(feature, number) in self.slots.iter().filter(|slot| slot.1 != 0) {
-            features[number as usize - 1] = feature;
+        for &(feature, number) in &self.slots {
+            if let Some(number) = number {
+                features[number.get() as usize - 1] = feature;
+            }
         }
         features
     }

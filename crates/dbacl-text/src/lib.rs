@@ -45,6 +45,7 @@ mod model;
 #[cfg(feature = "program")]
 pub mod program;
 pub mod recipe;
+mod rows;
 pub mod search;
 mod shorten;
 mod table;

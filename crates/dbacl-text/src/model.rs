@@ -5,6 +5,7 @@ use crate::explain;
 use crate::features::{Layout, TextReader};
 use crate::kept;
 use crate::recipe::{OPTIONS, Recipe};
+use crate::rows::Sums;
 use crate::table::{Labelling, Table};
 use dbacl::{Container, ContainerFault, Explained, MemberKind, container_bytes, save_container};
 use dbacl_corpus::label;
@@ -209,7 +210,7 @@ impl TextModel {
         Predictor {
             table: Arc::clone(&self.table),
             reader: TextReader::new(&self.layout),
-            sums: Vec::new(),
+            sums: Sums::default(),
         }
     }
 }
@@ -296,7 +297,7 @@ impl Prediction {
 pub struct Predictor {
     table: Arc<Table>,
     reader: TextReader,
-    sums: Vec<i64>,
+    sums: Sums,
 }
 
 impl Predictor {

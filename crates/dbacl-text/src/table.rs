@@ -11,7 +11,8 @@
 //! left out. Weights are whole numbers of 16 or 8 bits times a step a problem.
 
 use crate::features::{Features, Runs};
-use crate::index::Index;
+use crate::index::TOGETHER;
+use crate::rows::{Rows, Sums, number, take};
 use dbacl_fit::{Calibration, input};
 use dbacl_numeric::elementary::{exp, log};
 use dbacl_numeric::varint;
@@ -72,31 +73,6 @@ pub struct Table {
     steps: Vec<f32>,
     bits: u8,
     rows: Rows,
-    index: Lookup,
-}
-
-/// An index that is as good as the rows that it was made of.
-#[derive(Debug, Clone)]
-struct Lookup(Index);
-
-impl PartialEq for Lookup {
-    fn eq(&self, _: &Self) -> bool {
-        true
-    }
-}
-
-/// Weights by feature.
-#[derive(Debug, Clone, Default, PartialEq)]
-struct Rows {
-    /// Rising.
-    features: Vec<u32>,
-    /// 16 times the logarithm to base 2 of the root of scale and documents of each feature.
-    importances: Vec<u8>,
-    /// Where each row ends; empty if each has all problems.
-    ends: Vec<u32>,
-    /// The problems of the weights; empty if each row has all.
-    problems: Vec<u16>,
-    values: Vec<i16>,
 }
 
 /// A fit, to be made a table.
@@ -145,17 +121,19 @@ impl Table {
         }
         let least = bins.threshold(loss);
         let steps: Vec<f32> = largest.iter().map(|&largest| largest.max(1e-20) / 32767.0).collect();
-        let mut rows = Rows::default();
+        let mut rows = Chosen::new(Rows::new(width, is_full), least);
         for (at, &feature) in fitted.features.iter().enumerate() {
             fill(at, &mut row);
-            let importance = (fitted.importance)(at);
-            rows.push((feature, coded(importance)), &row, &steps, is_full, |weight| {
-                Bins::bin(f64::from(weight) * importance) >= least
-            });
+            rows.push(
+                (feature, coded((fitted.importance)(at))),
+                (fitted.importance)(at),
+                &row,
+                &steps,
+            );
         }
-        let index = Lookup(Index::of(&rows.features));
+        let rows = rows.rows;
         let intercepts = fitted.intercepts.clone();
-        Self { labelling, blocks, scale, intercepts, steps, bits: 16, rows, index }
+        Self { labelling, blocks, scale, intercepts, steps, bits: 16, rows }
     }
 
     /// Number of labels.
@@ -165,7 +143,7 @@ impl Table {
 
     /// Number of features.
     pub fn features(&self) -> usize {
-        self.rows.features.len()
+        self.rows.features().len()
     }
 
     /// Features in which each label has a weight above 0, by label; of two labels, the first has
@@ -185,14 +163,14 @@ impl Table {
 
     /// Hands the weights of a row to `take`.
     fn each_weight(&self, at: usize, mut take: impl FnMut(usize, f32)) {
-        self.rows.each(at, self.steps.len(), |problem, value| {
-            take(problem, f32::from(value) * self.steps[problem]);
+        self.rows.each(at, |problem, value| {
+            take(problem.into(), f32::from(value) * self.steps[usize::from(problem)]);
         });
     }
 
     /// The weights of a feature, a label each, if it is known. Two labels have that of the second.
     pub fn weights_of(&self, feature: u32) -> Option<Vec<f32>> {
-        let at = self.index.0.get(feature)? as usize;
+        let at = self.rows.find(feature)?;
         let two = self.is_two();
         let mut weights = vec![0.0; self.labels()];
         self.each_weight(at, |problem, weight| weights[problem + usize::from(two)] = weight);
@@ -211,20 +189,15 @@ impl Table {
     }
 
     /// The scores of the labels, and how many features are known.
-    pub fn scores(&self, features: &Features, sums: &mut Vec<i64>) -> (Vec<f64>, u32) {
-        let width = self.steps.len();
+    pub fn scores(&self, features: &Features, sums: &mut Sums) -> (Vec<f64>, u32) {
         let mut scores: Vec<f64> = self.intercepts.iter().map(|&own| f64::from(own)).collect();
         let mut known = 0;
         for (own, input) in features.blocks.iter().zip(self.inputs(features)) {
-            sums.clear();
-            sums.resize(width, 0);
-            for &feature in own {
-                if let Some(at) = self.index.0.get(feature) {
-                    known += 1;
-                    self.rows.add(at as usize, sums);
-                }
+            sums.start(self.steps.len());
+            for chunk in own.chunks(TOGETHER) {
+                known += self.rows.add(chunk, sums);
             }
-            for ((score, &sum), &step) in scores.iter_mut().zip(sums.iter()).zip(&self.steps) {
+            for ((score, &sum), &step) in scores.iter_mut().zip(&sums.all).zip(&self.steps) {
                 #[allow(clippy::cast_precision_loss)] // sums of far fewer than 2^37 weights
                 let sum = sum as f64;
                 *score += input * f64::from(step) * sum;
@@ -277,22 +250,19 @@ impl Table {
 
     fn pruned(&self, bits: u8, least: usize) -> Self {
         let width = self.steps.len();
-        let is_full = self.rows.ends.is_empty();
-        let (mut rows, mut row) = (Rows::default(), vec![0.0; width]);
+        let mut rows = Chosen::new(Rows::new(width, self.rows.is_full()), least);
+        let mut row = vec![0.0; width];
         let largest: f32 = if bits == 8 { 127.0 } else { 32767.0 };
         let most = if self.bits == 8 { 127.0 } else { 32767.0 };
         let steps: Vec<f32> = self.steps.iter().map(|step| step * (most / largest)).collect();
-        for (at, &feature) in self.rows.features.iter().enumerate() {
+        for (at, &feature) in self.rows.features().iter().enumerate() {
             row.fill(0.0);
             self.each_weight(at, |problem, weight| row[problem] = weight);
-            let code = self.rows.importances[at];
-            let importance = decoded(code);
-            rows.push((feature, code), &row, &steps, is_full, |weight| {
-                Bins::bin(f64::from(weight) * importance) >= least
-            });
+            let code = self.rows.importance(at);
+            rows.push((feature, code), decoded(code), &row, &steps);
         }
-        let index = Lookup(Index::of(&rows.features));
-        Self { steps, bits, rows, index, ..self.clone() }
+        let rows = rows.rows;
+        Self { steps, bits, rows, ..self.clone() }
     }
 
     /// The table as bytes, see `docs/spec/model-format.md`.
@@ -316,7 +286,7 @@ impl Table {
         for number in thresholds.iter().chain(&self.intercepts).chain(&self.steps) {
             out.extend_from_slice(&number.to_le_bytes());
         }
-        self.rows.write(&mut out, self.bits, self.steps.len());
+        self.rows.write(&mut out, self.bits);
         out
     }
 
@@ -362,17 +332,7 @@ impl Table {
         let (intercepts, steps) = (floats(rest, width)?, floats(rest, width)?);
         let rows = Rows::read(rest, bits, width)?;
         let scale = Scale { calibration, priors, shift, thresholds };
-        let index = Lookup(Index::of(&rows.features));
-        rest.is_empty().then_some(Self {
-            labelling,
-            blocks,
-            scale,
-            intercepts,
-            steps,
-            bits,
-            rows,
-            index,
-        })
+        rest.is_empty().then_some(Self { labelling, blocks, scale, intercepts, steps, bits, rows })
     }
 }
 
@@ -448,145 +408,42 @@ fn strongest(row: &[f32]) -> f32 {
     row.iter().fold(0.0, |most, weight| if weight.abs() > most { weight.abs() } else { most })
 }
 
-impl Rows {
-    /// Adds a row, without the weights that do not matter.
-    fn push(
-        &mut self,
-        (feature, importance): (u32, u8),
-        row: &[f32],
-        steps: &[f32],
-        is_full: bool,
-        matters: impl Fn(f32) -> bool,
-    ) {
+/// Rows that get the weights that matter.
+struct Chosen {
+    rows: Rows,
+    /// The bin from which a weight matters.
+    least: usize,
+    /// The weights of one row.
+    own: Vec<(u16, i16)>,
+}
+
+impl Chosen {
+    const fn new(rows: Rows, least: usize) -> Self {
+        Self { rows, least, own: Vec::new() }
+    }
+
+    /// Adds a row, unless none of its weights matters.
+    fn push(&mut self, named: (u32, u8), importance: f64, row: &[f32], steps: &[f32]) {
+        let matters =
+            |weight: f32| Bins::bin(f64::from(weight) * importance) >= self.least && weight != 0.0;
         #[allow(clippy::cast_possible_truncation)] // saturates
         let value = |(weight, step): (&f32, &f32)| (weight / step).round() as i16;
-        let start = self.values.len();
-        if is_full {
-            if row.iter().all(|&weight| weight == 0.0) || !matters(strongest(row)) {
-                return;
+        // Labels are at most 2^16.
+        let weights = (0..=u16::MAX).zip(row.iter().zip(steps));
+        self.own.clear();
+        if self.rows.is_full() {
+            if matters(strongest(row)) {
+                self.own.extend(weights.map(|(problem, pair)| (problem, value(pair))));
             }
-            self.values.extend(row.iter().zip(steps).map(value));
         } else {
-            for (problem, pair) in row.iter().zip(steps).enumerate() {
-                let value = value(pair);
-                if value != 0 && matters(*pair.0) {
-                    // labels are fewer than 2^16
-                    self.problems.push(u16::try_from(problem).unwrap_or(u16::MAX));
-                    self.values.push(value);
-                }
-            }
-            if start == self.values.len() {
-                return;
-            }
-            self.ends.push(u32::try_from(self.values.len()).unwrap_or(u32::MAX));
+            let weights = weights.filter(|(_, pair)| matters(*pair.0));
+            let weights = weights.map(|(problem, pair)| (problem, value(pair)));
+            self.own.extend(weights.filter(|own| own.1 != 0));
         }
-        self.features.push(feature);
-        self.importances.push(importance);
-    }
-
-    fn range(&self, at: usize) -> std::ops::Range<usize> {
-        let end = |at: usize| self.ends[at] as usize;
-        (if at == 0 { 0 } else { end(at - 1) })..end(at)
-    }
-
-    fn each(&self, at: usize, width: usize, mut take: impl FnMut(usize, i16)) {
-        if self.ends.is_empty() {
-            let values = &self.values[at * width..][..width];
-            values.iter().enumerate().for_each(|(problem, &value)| take(problem, value));
-        } else {
-            for place in self.range(at) {
-                take(usize::from(self.problems[place]), self.values[place]);
-            }
+        if !self.own.is_empty() {
+            self.rows.push(named, &self.own);
         }
     }
-
-    fn add(&self, at: usize, sums: &mut [i64]) {
-        self.each(at, sums.len(), |problem, value| sums[problem] += i64::from(value));
-    }
-
-    fn write(&self, out: &mut Vec<u8>, bits: u8, width: usize) {
-        varint::append(out, self.features.len() as u64);
-        let mut last = 0;
-        for &feature in &self.features {
-            varint::append(out, u64::from(feature - last));
-            last = feature;
-        }
-        out.extend_from_slice(&self.importances);
-        out.push(u8::from(!self.ends.is_empty()));
-        for at in 0..self.ends.len() {
-            varint::append(out, self.range(at).len() as u64);
-        }
-        for &problem in &self.problems {
-            let [low, high] = problem.to_le_bytes();
-            out.push(low);
-            if width > 256 {
-                out.push(high);
-            }
-        }
-        for &value in &self.values {
-            let [low, high] = value.to_le_bytes();
-            out.push(low);
-            if bits > 8 {
-                out.push(high);
-            }
-        }
-    }
-
-    fn read(rest: &mut &[u8], bits: u8, width: usize) -> Option<Self> {
-        let length = number(rest).filter(|&length| length <= rest.len())?;
-        let mut rows = Self::default();
-        let mut last: Option<u32> = None;
-        for _ in 0..length {
-            let step = u32::try_from(varint::take(rest)?).ok()?;
-            let next = match last {
-                None => step,
-                Some(last) => last.checked_add(step).filter(|_| step > 0)?,
-            };
-            rows.features.push(next);
-            last = Some(next);
-        }
-        rows.importances = take(rest, length)?.to_vec();
-        let is_sparse = match take(rest, 1)?[0] {
-            0 => false,
-            1 => true,
-            _ => return None,
-        };
-        let mut all = length.checked_mul(width)?;
-        if is_sparse {
-            all = 0;
-            for _ in 0..length {
-                all += number(rest).filter(|&own| (1..=width).contains(&own))?;
-                rows.ends.push(u32::try_from(all).ok()?);
-            }
-            let wide = width > 256;
-            let bytes = take(rest, all.checked_mul(1 + usize::from(wide))?)?;
-            rows.problems = if wide {
-                bytes.chunks_exact(2).map(|pair| u16::from_le_bytes([pair[0], pair[1]])).collect()
-            } else {
-                bytes.iter().map(|&byte| u16::from(byte)).collect()
-            };
-            if rows.problems.iter().any(|&problem| usize::from(problem) >= width) {
-                return None;
-            }
-        }
-        let bytes = take(rest, all.checked_mul(usize::from(bits / 8))?)?;
-        rows.values = if bits == 8 {
-            bytes.iter().map(|&byte| i16::from(byte.cast_signed())).collect()
-        } else {
-            bytes.chunks_exact(2).map(|pair| i16::from_le_bytes([pair[0], pair[1]])).collect()
-        };
-        Some(rows)
-    }
-}
-
-fn take<'a>(rest: &mut &'a [u8], length: usize) -> Option<&'a [u8]> {
-    let (own, others) = rest.split_at_checked(length)?;
-    *rest = others;
-    Some(own)
-}
-
-fn number(rest: &mut &[u8]) -> Option<usize> {
-    usize::try_from(varint::take(rest)?).ok()
 }
 
 fn floats(rest: &mut &[u8], length: usize) -> Option<Vec<f32>> {
@@ -658,7 +515,7 @@ mod tests {
     fn scores_are_sums_of_weights() {
         let table = table(3, Labelling::One);
         let features = Features { blocks: [vec![0, 7919, 5], vec![7919 * 2]] };
-        let (scores, known) = table.scores(&features, &mut Vec::new());
+        let (scores, known) = table.scores(&features, &mut Sums::default());
         assert_eq!(known, 3);
         let of = |feature| table.weights_of(feature).unwrap();
         for label in 0..3 {
@@ -667,7 +524,7 @@ mod tests {
             assert!((scores[label] - expected).abs() < 1e-4);
         }
         assert_eq!(table.weights_of(5), None);
-        let none = table.scores(&Features::default(), &mut Vec::new());
+        let none = table.scores(&Features::default(), &mut Sums::default());
         assert_eq!(table.probabilities(none.0, none.1), table.scale.priors);
     }
 
@@ -679,7 +536,7 @@ mod tests {
             let small = table.quantized(8, Some(size));
             assert!(small.to_bytes().len() <= size && small.features() > 20, "{labels}");
             let features = Features { blocks: [vec![7919 * 199, 7919 * 198], vec![]] };
-            let of = |table: &Table| table.scores(&features, &mut Vec::new()).0;
+            let of = |table: &Table| table.scores(&features, &mut Sums::default()).0;
             let (large, small) = (of(&table), of(&small));
             let best =
                 |scores: &[f64]| (0..labels).max_by(|&a, &b| scores[a].total_cmp(&scores[b]));
