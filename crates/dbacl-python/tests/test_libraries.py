@@ -13,6 +13,7 @@ import dbacl
 import numpy
 import pandas
 import pyarrow
+import scipy.sparse
 from sklearn.base import clone
 from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.pipeline import make_pipeline
@@ -110,6 +111,11 @@ WEIGHTS = {
     "check_sample_weight_equivalence_on_dense_data": "a weight is the cost of a text in the fit; how "
     "many texts a feature is in, and cross-validation, count each text once",
 }
+KEPT = WEIGHTS | {
+    f"check_classifiers_multilabel_{which}": "texts of several labels cannot be kept"
+    for which in ["output_format_decision_function", "output_format_predict",
+                  "output_format_predict_proba", "representation_invariance"]
+}
 EXCEPT = WEIGHTS | {
     "check_fit_score_takes_y": "it calls partial_fit after fit, which needs keep=True",
 }
@@ -125,7 +131,7 @@ class Scikit(unittest.TestCase):
 
     def test_the_checks_of_scikit_learn_pass(self):
         self.check(RowsAsTexts(), EXCEPT)
-        self.check(RowsAsTexts(keep=True), WEIGHTS)
+        self.check(RowsAsTexts(keep=True), KEPT)
 
     def check(self, estimator, exceptions):
         found = check_estimator(
@@ -167,6 +173,34 @@ class Scikit(unittest.TestCase):
             )
             if len(estimator.classes_) == 2:
                 self.assertEqual(estimator.decision_function(texts).shape, (60,))
+
+    def test_texts_may_have_several_labels(self):
+        words = ["sea", "war", "sky"]
+        rows = [[at >> bit & 1 for bit in range(3)] for at in range(8)] * 10
+        texts = [" ".join(w for w, one in zip(words, row) if one) or "nothing" for row in rows]
+        matrix = numpy.array(rows)
+        estimator = dbacl.DbaclClassifier(preset="words").fit(texts, matrix)
+        self.assertEqual(estimator.classes_.tolist(), [0, 1, 2])
+        numpy.testing.assert_array_equal(estimator.predict(texts), matrix)
+        self.assertEqual(estimator.score(texts, matrix), 1)
+        found = estimator.predict_proba(["the sea and the war"])
+        self.assertEqual(found.shape, (1, 3))
+        self.assertGreater(found[0][:2].min(), 0.6)
+        self.assertLess(found[0][2], 0.4)
+        numpy.testing.assert_array_equal(estimator.decision_function(texts) > 0,
+                                         estimator.predict_proba(texts) > 0.5)
+        again = pickle.loads(pickle.dumps(estimator))
+        numpy.testing.assert_array_equal(again.predict_proba(texts), estimator.predict_proba(texts))
+        # A label that no text has, rows as lists, and matrices of SciPy.
+        more = [[*row, 0] for row in rows]
+        estimator.fit(texts, more)
+        self.assertEqual(estimator.predict_proba(texts)[:, 3].tolist(), [0.0] * 80)
+        numpy.testing.assert_array_equal(estimator.predict(texts), more)
+        numpy.testing.assert_array_equal(
+            estimator.fit(texts, scipy.sparse.csr_array(matrix)).predict(texts), matrix
+        )
+        with self.assertRaisesRegex(ValueError, "class_weight"):
+            dbacl.DbaclClassifier(class_weight="balanced").fit(texts, matrix)
 
     def test_pipelines_and_searches(self):
         lower = FunctionTransformer(lambda texts: [text.lower() for text in texts])

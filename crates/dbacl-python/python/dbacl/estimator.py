@@ -7,7 +7,7 @@ try:
     from sklearn.base import BaseEstimator, ClassifierMixin
     from sklearn.exceptions import NotFittedError
     from sklearn.utils import column_or_1d
-    from sklearn.utils.multiclass import check_classification_targets
+    from sklearn.utils.multiclass import check_classification_targets, type_of_target
 except ImportError:  # scikit-learn is not needed
 
     def column_or_1d(y, warn=False):
@@ -16,6 +16,11 @@ except ImportError:  # scikit-learn is not needed
 
     def check_classification_targets(y):
         """Whatever labels there are will do."""
+
+    def type_of_target(y):
+        """Whether `y` has a column for each label."""
+        columns = getattr(y, "shape", ())[1:]
+        return "multilabel-indicator" if columns and columns[0] > 1 else "multiclass"
 
     class NotFittedError(ValueError, AttributeError):
         """The classifier has learned nothing yet."""
@@ -63,6 +68,10 @@ class DbaclClassifier(ClassifierMixin, BaseEstimator):
     `X` is a list or column of texts, each `str` or `bytes`. `class_weight` is "balanced" or a dict
     from classes to weights, and `n_jobs` the number of threads that judge texts; the other
     parameters are those of `dbacl.Trainer`.
+
+    If `y` is a matrix with a column for each label and 1 where a text has it, a text may have any
+    number of labels: `classes_` are the numbers of the columns, `predict` returns such a matrix,
+    and each column of `predict_proba` is the probability of a label of its own.
     """
 
     _parameters = (
@@ -145,13 +154,16 @@ class DbaclClassifier(ClassifierMixin, BaseEstimator):
     def fit(self, X, y, sample_weight=None):
         """Learns texts with their labels; what was learned before is forgotten."""
         texts = self._texts(X, reset=True)
-        classes, names = _labels(y)
+        several = type_of_target(y) == "multilabel-indicator" if y is not None else False
+        classes, names = _matrix(y) if several else _labels(y)
+        if several and self.class_weight is not None:
+            raise ValueError("class_weight is for texts that have one label each")
         if len(classes) == 1:
             raise ValueError(f"there is one class, {classes[0]!r}: two classes or more are needed")
         weights = self._weights(names, sample_weight)
-        if weights and len({name for name, weight in zip(names, weights) if weight}) == 1:
+        if weights and not several and len({name for name, weight in zip(names, weights) if weight}) == 1:
             raise ValueError("one class alone has weights: two classes or more are needed")
-        trainer = self._trainer()
+        trainer = self._trainer(several=several)
         trainer.add(texts, names, weights)
         self._forget()
         self._model = trainer.train()
@@ -223,11 +235,13 @@ class DbaclClassifier(ClassifierMixin, BaseEstimator):
         """The `dbacl.Model`."""
         return self._trained()
 
+    def _threads(self):
+        return {None: 1, -1: 0}.get(self.n_jobs, self.n_jobs)
+
     def _probabilities(self, X):
         """Rows of probabilities, in the order of `classes_`."""
         model = self._trained()
-        threads = {None: 1, -1: 0}.get(self.n_jobs, self.n_jobs)
-        rows = model.predict_proba(self._texts(X, reset=False), threads=threads)
+        rows = model.predict_proba(self._texts(X, reset=False), threads=self._threads())
         # Classes without texts so far have no column.
         places = {label: at for at, label in enumerate(model.labels)}
         order = [places.get(_name(one)) for one in self.classes_]
@@ -244,7 +258,7 @@ class DbaclClassifier(ClassifierMixin, BaseEstimator):
         return found
 
     def predict_proba(self, X):
-        """The probability of each class for each text."""
+        """The probability of each class for each text; of several labels, of each by itself."""
         return self._probabilities(X)
 
     def predict_log_proba(self, X):
@@ -255,19 +269,36 @@ class DbaclClassifier(ClassifierMixin, BaseEstimator):
             return numpy.log(self._probabilities(X))
 
     def decision_function(self, X):
-        """With two classes the log-odds of the second one, else the logarithms of probabilities."""
+        """With two classes the log-odds of the second one, with several labels those of each; else
+        the logarithms of probabilities."""
         import numpy
 
-        logs = numpy.log(numpy.maximum(self._probabilities(X), 1e-300))
+        rows = self._probabilities(X)
+        logs = numpy.log(numpy.maximum(rows, 1e-300))
+        if self._model.several:
+            return logs - numpy.log(numpy.maximum(1 - rows, 1e-300))
         return logs[:, 1] - logs[:, 0] if len(self.classes_) == 2 else logs
 
     def predict(self, X):
-        """The most probable class of each text."""
+        """The most probable class of each text, or which of several labels it has."""
+        if self._trained().several:
+            return self._indicator(X)
         rows = self._probabilities(X)
         if isinstance(rows, list):
             return [self.classes_[row.index(max(row))] for row in rows]
         # Of equally probable classes the first one.
         return self.classes_[rows.argmax(axis=1)]
+
+    def _indicator(self, X):
+        """A column for each label, with 1 where a text has it."""
+        found = self._model.predict_labels(self._texts(X, reset=False), threads=self._threads())
+        names = [_name(one) for one in self.classes_]
+        rows = [[int(name in labels) for name in names] for labels in map(set, found)]
+        try:
+            import numpy
+        except ImportError:
+            return rows
+        return numpy.array(rows, dtype=int).reshape(len(rows), len(names))
 
     def explain(self, text):
         """Which words of a text speak for its class, and which against it."""
@@ -308,6 +339,7 @@ class DbaclClassifier(ClassifierMixin, BaseEstimator):
         tags.input_tags.string = True
         tags.input_tags.two_d_array = False
         tags.input_tags.one_d_array = True
+        tags.classifier_tags.multi_label = True
         return tags
 
 
@@ -326,6 +358,18 @@ def _array(classes, kind):
     import numpy
 
     return numpy.array(classes, dtype=object if kind == "|O" else kind)
+
+
+def _matrix(y):
+    """The numbers of the columns of a matrix of labels, and the names of each text's labels."""
+    rows = y.toarray() if hasattr(y, "toarray") else getattr(y, "values", y)
+    names = [[str(at) for at, one in enumerate(row) if one] for row in rows]
+    classes = range(max(map(len, rows), default=0))
+    try:
+        import numpy
+    except ImportError:
+        return list(classes), names
+    return numpy.array(classes), names
 
 
 def _labels(y):
