@@ -2,118 +2,47 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Train, test and use text classifiers on Apache Spark, with the Python module `dbacl`.
 
-train:    lines of label, tab and text are dealt to blocks and the blocks to chains, which
-          executors fit. The model is, byte for byte, the one that `dbacl-text train` with the
-          same `--block` makes of the same lines, for any number of executors and after the
-          loss of some.
+train:    learns lines of label, tab and text in blocks on the executors. The model is, byte for
+          byte, the one that `dbacl-text train` with the same `--block` makes of the same lines.
 test:     counts right and wrong labels of such lines.
 predict:  labels texts, one a line.
+
+Lines without a tab are left out, and counted. For data frames see `dbacl.spark`.
 """
 
 import argparse
 import json
 import sys
-import tempfile
 
 import dbacl
-from pyspark import StorageLevel
+from dbacl.spark import train_in_blocks
 from pyspark.sql import SparkSession
 
 
 def labelled(line):
     """Label and text of a line."""
-    label, tab, text = line.partition("\t")
-    if not tab:
-        raise ValueError(f"there is no tab between label and text: {line[:40]!r}")
+    label, _, text = line.partition("\t")
     return label, text
 
 
-def plan_of(settings):
-    """The plan, in the driver and in each executor."""
-    trainer = dbacl.Trainer(**settings["options"])
-    sizes = {name: settings[name] for name in ("block", "features")}
-    return dbacl.BlockPlan(trainer, settings["labels"], **sizes)
-
-
-def tallier(settings):
-    def tally(segments):
-        plan = plan_of(settings)
-        for number, rows in segments:
-            yield number, plan.tally([text for _, text in sorted(rows)])
-
-    return tally
-
-
-def numberer(settings, frame):
-    def number(chains):
-        plan = plan_of(settings)
-        for chain, rows in chains:
-            numbers, labels, texts = zip(*sorted(rows))
-            yield chain, (plan.numbered(frame.value, numbers, labels, texts), b"")
-
-    return number
-
-
-def worker(frame, task):
-    def work(share):
-        blocks, state = share
-        answer, state = dbacl.BlockPlan.work(frame.value, task.value, blocks, state)
-        return answer, blocks, state
-
-    return work
+def report_others(spark, path, lines):
+    """Says how many lines have no tab between label and text, and where the first of them are."""
+    others = lines.filter(lambda line: line and "\t" not in line).count()
+    if not others:
+        return
+    print(f"warning: lines without a tab between label and text are left out: {others}, such as",
+          file=sys.stderr)
+    rows = spark.read.text(path).where("value != '' and not contains(value, '\t')")
+    for row in rows.select("_metadata.file_path", "value").head(5):
+        print(f"  {row.file_path}: {row.value[:60]!r}", file=sys.stderr)
 
 
 def train(spark, args):
-    context = spark.sparkContext
-    settings = {
-        "options": json.loads(args.options),
-        "block": args.block,
-        "features": args.features,
-    }
-    lines = context.textFile(args.input, args.partitions).filter(bool)
-    rows = lines.map(labelled).zipWithIndex()
-    rows.persist(StorageLevel.MEMORY_AND_DISK)
-    counts = rows.map(lambda row: (row[0][0], 1)).reduceByKey(lambda a, b: a + b)
-    labels = sorted(counts.collect())
-    texts = sum(count for _, count in labels)
-    if texts <= args.block:
-        # One block: the model of all texts at once.
-        trainer = dbacl.Trainer(**settings["options"])
-        for (label, text), _ in rows.toLocalIterator():
-            trainer.add([text], [label])
-        trainer.train().save(args.model)
-        return
-    settings["labels"] = len(labels)
-    numbers = {label: number for number, (label, _) in enumerate(labels)}
-    block = args.block
-    segments = rows.map(lambda row: (row[1] // block, (row[1], row[0][1]))).groupByKey()
-    tallies = segments.mapPartitions(tallier(settings)).sortByKey()
-    plan = plan_of(settings)
-    frame = plan.frame(tally for _, tally in tallies.toLocalIterator())
-    number = dbacl.BlockPlan.chains(frame)
-    sent = context.broadcast(frame)
-
-    def chained(part):
-        plan = plan_of(settings)
-        for (label, text), at in part:
-            yield plan.chain(at, texts), (at, numbers[label], text)
-
-    chains = rows.mapPartitions(chained).groupByKey(number)
-    shares = chains.mapPartitions(numberer(settings, sent))
-    shares.persist(StorageLevel.MEMORY_AND_DISK)
-    now = [shares]
-
-    def ask(task):
-        task = context.broadcast(task)
-        done = now[0].mapValues(worker(sent, task)).persist(StorageLevel.MEMORY_AND_DISK)
-        answers = dict(done.mapValues(lambda share: share[0]).collect())
-        # What was there before stays until the next state is there, and is made again from the
-        # lines if an executor is lost.
-        now[0] = done.mapValues(lambda share: (share[1], share[2]))
-        return [answers[chain] for chain in range(number)]
-
-    with tempfile.TemporaryDirectory() as folder:
-        plan.train(frame, labels, ask, folder).save(args.model)
+    lines = spark.sparkContext.textFile(args.input, args.partitions)
+    report_others(spark, args.input, lines)
+    rows = lines.filter(lambda line: "\t" in line).map(labelled)
+    options = json.loads(args.options)
+    train_in_blocks(spark, rows, args.block, args.features, options).save(args.model)
 
 
 def judge(model, count, column):
@@ -150,10 +79,11 @@ def test(spark, args):
 
         own = dbacl.Model.from_bytes(model.value)
         for batch in batches:
-            pairs = [labelled(line) for line in batch["value"] if line]
+            pairs = [labelled(line) for line in batch["value"] if "\t" in line]
             found = own.predict([text for _, text in pairs])
             yield pandas.DataFrame({"truth": [label for label, _ in pairs], "label": found})
 
+    report_others(spark, args.input, spark.sparkContext.textFile(args.input))
     lines = spark.read.text(args.input)
     judged = lines.mapInPandas(each, "truth string, label string")
     cells = {(row.truth, row.label): row["count"]

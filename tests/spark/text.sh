@@ -83,3 +83,16 @@ spark "$job" train "$work/few.tsv" "$work/few.model" --block 5000 >learn 2>&1 ||
     { tail -30 learn; echo "FAILED: one block"; exit 1; }
 cmp one.model few.model
 echo "ok: the models of one block are the same"
+
+# A line that is none is left out and reported with its file; data frames.
+sed '100s/\t/ /' few.tsv >spoilt.tsv
+sed 100d few.tsv >whole.tsv
+"$program" train whole.tsv -o one.model -q 2>/dev/null
+spark "$job" train "$work/spoilt.tsv" "$work/spoilt.model" --block 5000 >learn 2>&1 ||
+    { tail -30 learn; echo "FAILED: a line without a tab"; exit 1; }
+cmp one.model spoilt.model
+grep -q 'left out: 1, such as' learn && grep -q 'file:.*spoilt.tsv: ' learn ||
+    { cat learn; echo "FAILED: nothing was said of the line"; exit 1; }
+echo "ok: a line without a tab is left out and reported"
+spark "$here/frames.py" "$work" >found 2>said || { cat found; tail -30 said; echo "FAILED: frames"; exit 1; }
+grep ^ok found

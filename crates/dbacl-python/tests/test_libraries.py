@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The module beside numpy, pandas, Arrow and scikit-learn; its stubs beside mypy."""
+"""The module beside other libraries; its stubs beside mypy."""
 
 import pathlib
 import pickle
@@ -10,9 +10,13 @@ import unittest
 import warnings
 
 import dbacl
+import dbacl.tables
+import duckdb
 import numpy
 import pandas
+import polars
 import pyarrow
+import pyarrow.parquet
 import scipy.sparse
 from sklearn.base import clone
 from sklearn.model_selection import GridSearchCV, cross_val_score
@@ -104,6 +108,54 @@ class RowsAsTexts(dbacl.DbaclClassifier):
         tags.input_tags.two_d_array = True
         tags.input_tags.one_d_array = False
         return tags
+
+
+class Tables(unittest.TestCase):
+    def setUp(self):
+        self.folder = tempfile.TemporaryDirectory()
+        self.addCleanup(self.folder.cleanup)
+        self.model = dbacl.train(TEXTS, LABELS)
+        self.texts = [None if at % 7 == 3 else TEXTS[at % 60] for at in range(9000)]
+        self.best = {text: self.model.top([text])[0][0] for text in TEXTS}
+
+    def expect(self, answers):
+        self.assertEqual(len(answers), len(self.texts))
+        for text, answer in zip(self.texts, answers):
+            found = answer and (answer["label"], answer["probability"])
+            self.assertEqual(found, text and self.best[text])
+
+    def test_duckdb_judges_a_column(self):
+        path = f"{self.folder.name}/texts.parquet"
+        rows = {"id": range(len(self.texts)), "text": self.texts}
+        pyarrow.parquet.write_table(pyarrow.table(rows), path, row_group_size=1000)
+        saved = f"{self.folder.name}/model"
+        self.model.save(saved)
+        with duckdb.connect() as connection:
+            dbacl.tables.register(connection, saved, "topic")
+            query = f"SELECT topic(text) FROM '{path}' ORDER BY id"
+            self.expect([row[0] for row in connection.sql(query).fetchall()])
+            query = f"SELECT DISTINCT topic(text).label FROM '{path}' WHERE text IS NOT NULL"
+            labels = sorted(row[0] for row in connection.sql(query).fetchall())
+            self.assertEqual(labels, self.model.labels)
+            self.assertEqual(connection.sql("SELECT topic(NULL)").fetchall(), [(None,)])
+
+    def test_polars_judges_a_column(self):
+        frame = polars.DataFrame({"text": self.texts})
+        answer = dbacl.tables.classify("text", self.model).alias("topic")
+        self.expect(frame.select(answer)["topic"].to_list())
+        self.expect(frame.lazy().select(answer).collect(engine="streaming")["topic"].to_list())
+        self.assertEqual(frame.head(0).select(answer).schema["topic"], polars.Struct(
+            {"label": polars.String, "probability": polars.Float64}))
+
+    def test_models_of_several_labels_answer_with_lists(self):
+        labels = [["sea"], ["sea", "war"], []] * 20
+        model = dbacl.train(["whale", "whale gun", "nothing"] * 20, labels, several=True)
+        frame = polars.DataFrame({"text": ["whale", None, "gun whale", "nothing"]})
+        found = frame.select(dbacl.tables.classify(polars.col("text"), model))["text"].to_list()
+        self.assertEqual(found, [["sea"], None, ["sea", "war"], []])
+        with duckdb.connect() as connection:
+            dbacl.tables.register(connection, model)
+            self.assertEqual(connection.sql("SELECT dbacl('whale')").fetchall(), [(["sea"],)])
 
 
 # Checks that do not apply, and why.
@@ -215,7 +267,8 @@ class Scikit(unittest.TestCase):
 
 class Stubs(unittest.TestCase):
     def test_the_stubs_are_those_of_the_module(self):
-        allowed = "dbacl.estimator.DbaclClassifier\\.(__setstate__|__getstate__)\n"
+        # The last one needs pyspark; tests/spark looks at it.
+        allowed = "dbacl.estimator.DbaclClassifier\\.(__setstate__|__getstate__)\ndbacl.spark.*\n"
         with tempfile.TemporaryDirectory() as folder:
             names = pathlib.Path(folder, "allowed")
             names.write_text(allowed)

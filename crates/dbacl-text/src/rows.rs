@@ -148,8 +148,8 @@ impl Rows {
         }
     }
 
-    /// Adds the weights of some features, at most [`TOGETHER`], to the sums of the problems; returns
-    /// how many are known.
+    /// Adds the weights of some features, at most [`TOGETHER`], to the sums of the problems;
+    /// returns how many are known.
     pub fn add(&self, features: &[u32], sums: &mut Sums) -> u32 {
         let Sums { all, few } = sums;
         few.clear();
