@@ -88,12 +88,10 @@ check:
 	  $(CARGO) clippy --profile checked --locked --target-dir ../../target -- -D warnings
 	$(CARGO) test --profile checked --locked --workspace
 
+# What it prints is kept, so that later runs can be compared.
 bench: release
-	@benches/run.sh $(BIN)
-	@benches/mail.sh $(BIN)
-	@benches/scale.sh $(BIN)
 	$(CARGO) build --release --locked --package dbacl-server --examples
-	@benches/server.sh $(BIN)
+	@for script in run mail scale server; do benches/$$script.sh $(BIN); done | tee benches/results.txt
 
 # Fails if a fixed task takes a twentieth more instructions than recorded.
 instructions: release

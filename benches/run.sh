@@ -42,6 +42,10 @@ row() {
 row 'learn -w 1 -H 20' "$bin/dbacl" -w 1 -H 20 -l one text
 row 'learn -w 2 -H 22' "$bin/dbacl" -w 2 -H 22 -l two text
 row 'learn -w 3 -H 22' "$bin/dbacl" -w 3 -H 22 -l three text
+row 'learn -w 7 -H 24' "$bin/dbacl" -w 7 -H 24 -l seven text
+"$bin/dbacl" -w 2 --count counts text
+row 'fit from counts, -w 2 -H 22' "$bin/dbacl" -H 22 -l fitted --fit counts
+rm -f seven counts fitted
 row 'learn -e alnum -H 20' "$bin/dbacl" -e alnum -H 20 -l alnum text
 row 'learn -e word -H 20' "$bin/dbacl" -e word -H 20 -l word text
 # The same words in Cyrillic letters: about twice the bytes.
