@@ -3,6 +3,7 @@
 
 use super::State;
 use super::head::{MOST, Numbers, Side};
+use super::tables::Sizes;
 use super::weights::rise;
 use crate::ledger::{Fault, Ledger};
 use crate::relearn;
@@ -58,7 +59,12 @@ pub fn state_of<D: AsRef<[u8]>>(
         fitted: u32::try_from(data.len()).unwrap_or(u32::MAX),
         sides: sides.collect(),
     };
-    let mut state = State::new(numbers);
+    // A feature is known to one category at least, and each category has each of its own once.
+    let known = ordinary.iter().map(|own| own.header().unique_features as usize);
+    let (slots, most) = (known.clone().sum::<usize>(), known.max().unwrap_or(0));
+    let rows = if fits.len() > 1 { data.ids.len() } else { 0 };
+    let room = Sizes { documents: data.len(), slots, rows, entries: slots - most };
+    let mut state = State::new(numbers, room);
     let mut offset = 0;
     ledger.each(|record, bytes| {
         let number = state.tables.push_document(offset, record.fingerprint);

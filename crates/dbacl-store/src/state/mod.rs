@@ -46,9 +46,9 @@ pub struct State {
 }
 
 impl State {
-    /// The state of a set without documents.
-    pub fn new(numbers: Numbers) -> Self {
-        let tables = Tables::new(numbers.sides.len(), Sizes::default());
+    /// The state of a set without documents, with room for so many.
+    pub fn new(numbers: Numbers, room: Sizes) -> Self {
+        let tables = Tables::new(numbers.sides.len(), room);
         Self { numbers, tables, touched: Vec::new() }
     }
 

@@ -188,6 +188,7 @@ impl State {
 mod tests {
     use super::*;
     use crate::ledger::Record;
+    use crate::state::tables::Sizes;
     use dbacl_joint::blend::stored;
     use dbacl_joint::checksum::Checksum;
     use dbacl_joint::documents::{FeatureKind, Term};
@@ -195,20 +196,23 @@ mod tests {
     #[test]
     fn ordinary_weights_keep_up_with_the_counts() {
         let side = Side { log_partition: 1.0, total: 1.0, rise: 3.0, ..Side::default() };
-        let mut state = State::new(Numbers {
-            set: 0,
-            ledger: Checksum::default(),
-            ledger_length: 0,
-            cost: 1e-9, // the fit stays out of it
-            blend: 0.5,
-            length: 2.0,
-            counts_ordinary: true,
-            max_order: 1,
-            scoring: Scoring::Counts,
-            contrast: false,
-            fitted: 0,
-            sides: vec![side; 2],
-        });
+        let mut state = State::new(
+            Numbers {
+                set: 0,
+                ledger: Checksum::default(),
+                ledger_length: 0,
+                cost: 1e-9, // the fit stays out of it
+                blend: 0.5,
+                length: 2.0,
+                counts_ordinary: true,
+                max_order: 1,
+                scoring: Scoring::Counts,
+                contrast: false,
+                fitted: 0,
+                sides: vec![side; 2],
+            },
+            Sizes::default(),
+        );
         let term = |id, count, pairs| {
             let kind = FeatureKind { order: 1, medium: 1, pairs, second: FeatureId(0) };
             Term { id: FeatureId(id), count, kind }
