@@ -15,53 +15,54 @@ pub const fn piece_value(role: Role) -> i32 {
     }
 }
 
-fn cheapest(board: &Board, attackers: Bitboard) -> Option<(Square, Role)> {
+/// The cheapest of these pieces, and where it stands.
+pub fn cheapest(board: &Board, pieces: Bitboard) -> Option<(Square, Role)> {
     [Role::Pawn, Role::Knight, Role::Bishop, Role::Rook, Role::Queen, Role::King]
         .into_iter()
-        .find_map(|role| Some(((attackers & board.by_role(role)).first()?, role)))
+        .find_map(|role| Some(((pieces & board.by_role(role)).first()?, role)))
 }
 
-/// Centipawns that the move wins or loses by captures on its target square, both sides taking back
-/// with the cheapest piece as long as it pays. Pins do not count.
-pub fn exchange_value(position: &Chess, m: Move) -> i32 {
-    let board = position.board();
-    let to = m.to();
-    let (from, mut occupant) = match m {
-        Move::Normal { role, from, promotion, .. } => (from, promotion.unwrap_or(role)),
-        Move::EnPassant { from, .. } => (from, Role::Pawn),
-        _ => return 0,
-    };
-    let mut occupied = board.occupied().without(from);
-    let promoted = m.promotion().map_or(0, |role| piece_value(role) - piece_value(Role::Pawn));
+/// The pieces among `occupied` that attack a square.
+pub fn attackers(board: &Board, square: Square, occupied: Bitboard) -> Bitboard {
+    let of = |color| board.attacks_to(square, color, occupied);
+    (of(Color::White) | of(Color::Black)) & occupied
+}
+
+/// A piece that has just captured.
+#[derive(Debug, Clone, Copy)]
+pub struct Capture {
+    /// Where it is now.
+    pub square: Square,
+    /// What it is now.
+    pub role: Role,
+    /// What it has won.
+    pub won: i32,
+    /// The squares that are occupied, without the one that it came from.
+    pub occupied: Bitboard,
+}
+
+/// What a capture wins in the end, where `side` may take back and both sides go on with the
+/// cheapest piece as long as it pays. `value` is that of a piece. Pins do not count.
+pub fn captures(board: &Board, first: Capture, side: Color, value: impl Fn(Role) -> i32) -> i32 {
+    let Capture { square, role: mut occupant, won, mut occupied } = first;
+    let (mut side, mut depth) = (side, 0);
     let mut gain = [0i32; 34];
-    gain[0] = m.capture().map_or(0, piece_value) + promoted;
-    if matches!(m, Move::EnPassant { .. }) {
-        occupied.discard(Square::from_coords(to.file(), from.rank()));
-    }
+    gain[0] = won;
     let diagonal = board.bishops_and_queens();
     let straight = board.rooks_and_queens();
-    let all = |occupied: Bitboard| {
-        let sides = [Color::White, Color::Black].map(|c| board.attacks_to(to, c, occupied));
-        (sides[0] | sides[1]) & occupied
-    };
-    let mut attackers = all(occupied);
-    let mut side = position.turn().other();
-    let mut depth = 0;
-    while let Some((square, role)) = cheapest(board, attackers & board.by_color(side)) {
+    let mut around = attackers(board, square, occupied);
+    while let Some((from, role)) = cheapest(board, around & board.by_color(side)) {
         depth += 1;
-        gain[depth] = piece_value(occupant) - gain[depth - 1];
-        if gain[depth].max(-gain[depth - 1]) < 0 || depth == 32 {
-            break;
-        }
-        occupied.discard(square);
+        gain[depth] = value(occupant) - gain[depth - 1];
+        occupied.discard(from);
         // What stood behind the piece that took attacks now.
-        attackers |= (attacks::bishop_attacks(to, occupied) & diagonal)
-            | (attacks::rook_attacks(to, occupied) & straight);
-        attackers &= occupied;
+        around |= (attacks::bishop_attacks(square, occupied) & diagonal)
+            | (attacks::rook_attacks(square, occupied) & straight);
+        around &= occupied;
         occupant = role;
         side = side.other();
         // A king does not take what is guarded.
-        if role == Role::King && !(attackers & board.by_color(side)).is_empty() {
+        if role == Role::King && !(around & board.by_color(side)).is_empty() {
             depth -= 1;
             break;
         }
@@ -71,6 +72,25 @@ pub fn exchange_value(position: &Chess, m: Move) -> i32 {
         depth -= 1;
     }
     gain[0]
+}
+
+/// Centipawns that the move wins or loses by captures on its target square.
+pub fn exchange_value(position: &Chess, m: Move) -> i32 {
+    let board = position.board();
+    let square = m.to();
+    let (from, role) = match m {
+        Move::Normal { role, from, promotion, .. } => (from, promotion.unwrap_or(role)),
+        Move::EnPassant { from, .. } => (from, Role::Pawn),
+        _ => return 0,
+    };
+    let mut occupied = board.occupied().without(from);
+    if matches!(m, Move::EnPassant { .. }) {
+        occupied.discard(Square::from_coords(square.file(), from.rank()));
+    }
+    let promoted = m.promotion().map_or(0, |role| piece_value(role) - piece_value(Role::Pawn));
+    let won = m.capture().map_or(0, piece_value) + promoted;
+    let first = Capture { square, role, won, occupied };
+    captures(board, first, position.turn().other(), piece_value)
 }
 
 #[cfg(test)]
@@ -89,6 +109,8 @@ mod tests {
             // Two rooks behind each other count both.
             ("3rk3/3r4/8/3p4/8/8/3R4/3RK3 w - - 0 1", "d2d5", -400),
             ("3r4/4k3/8/3p4/8/8/3R4/3RK3 w - - 0 1", "d2d5", 100),
+            // A queen that would be lost does not take back.
+            ("3qk3/8/8/6b1/5P1B/8/8/4K3 w - - 0 1", "f4g5", 330),
             // En passant, promotion, a quiet move onto a guarded square.
             ("4k3/8/8/3pP3/8/8/8/4K3 w - d6 0 2", "e5d6", 100),
             ("1n2k3/P7/8/8/8/8/8/4K3 w - - 0 1", "a7b8q", 1170),

@@ -38,7 +38,7 @@ mod table;
 mod tree;
 
 pub use classical::Classical;
-pub use exchange::exchange_value;
+pub use exchange::{Capture, attackers, captures, cheapest, exchange_value};
 pub use limits::{Clock, Limits};
 pub use moves::PackedMove;
 pub use request::{Endgames, Ending, Found, Line, Request};
