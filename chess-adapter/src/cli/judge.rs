@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //! What the classifier says of moves: `evaluate`, `why`, `report`.
 
+use chess_games::cannot::Cannot;
 use std::fs::File;
 use std::io::{BufReader, Write as _};
 use std::path::PathBuf;
@@ -37,7 +38,7 @@ pub struct EvaluateArgs {
 fn read_cases(paths: &[PathBuf]) -> Result<Vec<evaluate::Case>> {
     let mut cases = Vec::new();
     for path in paths {
-        let file = File::open(path).with_context(|| format!("cannot read {}", path.display()))?;
+        let file = File::open(path).with_context(|| Cannot::read(path))?;
         let read = evaluate::read_cases(BufReader::new(file));
         cases.extend(read.with_context(|| format!("{}", path.display()))?);
     }
@@ -141,8 +142,7 @@ pub struct ReportArgs {
 
 pub fn run_report(args: &ReportArgs) -> Result<ExitCode> {
     let children = ChildProcesses::default();
-    let file =
-        File::open(&args.pgn).with_context(|| format!("cannot read {}", args.pgn.display()))?;
+    let file = File::open(&args.pgn).with_context(|| Cannot::read(&args.pgn))?;
     let mut games = chess_games::pgn::Games::new(BufReader::new(file));
     let mut raw = chess_games::pgn::RawGame::default();
     for _ in 0..args.game.max(1) {

@@ -9,8 +9,9 @@ mod shared;
 
 use std::process::ExitCode;
 
+use chess_games::cannot::Cannot;
 use clap::{CommandFactory as _, Parser, Subcommand};
-use dbacl_cli::{arguments, last_resort};
+use dbacl_cli::{arguments, last_resort, status};
 
 use judge::{EvaluateArgs, ReportArgs, WhyArgs, run_evaluate, run_report, run_why};
 use play::{MatchArgs, PlayArgs, run_match, run_play};
@@ -58,7 +59,7 @@ enum Verb {
 /// Runs the program: reads the command line, does what it says, tells errors on standard error.
 pub fn main() -> ExitCode {
     last_resort::install(NAME, ": ");
-    let cli: Cli = match arguments::read(NAME, 2) {
+    let cli: Cli = match arguments::read(NAME, status::USAGE) {
         Ok(cli) => cli,
         Err(status) => return status,
     };
@@ -78,8 +79,21 @@ pub fn main() -> ExitCode {
             return ExitCode::SUCCESS;
         }
         arguments::say(NAME, &format!("{error:#}"));
-        ExitCode::FAILURE
+        ExitCode::from(status_of(&error))
     })
+}
+
+/// The status for an error: of a file, of the classifier, or of what a file holds.
+fn status_of(error: &anyhow::Error) -> u8 {
+    let io = error.chain().find_map(|e| e.downcast_ref::<std::io::Error>());
+    match (error.downcast_ref::<Cannot>(), io) {
+        (Some(Cannot::Read(_)), Some(io)) => status::of_input(io),
+        (Some(Cannot::Read(_)), None) => status::NO_INPUT,
+        (Some(Cannot::Write(_)), _) => status::CANNOT_CREATE,
+        (Some(Cannot::Run(_)), _) => status::UNAVAILABLE,
+        (None, Some(_)) => status::IO,
+        (None, None) => status::DATA,
+    }
 }
 
 fn is_closed_pipe(error: &anyhow::Error) -> bool {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //! Games: `play` in an interface, and `match` against an opponent.
 
+use chess_games::cannot::Cannot;
 use std::fs::File;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
@@ -116,8 +117,7 @@ fn opponent(args: &MatchArgs, children: &ChildProcesses) -> Result<Box<dyn Playe
 
 /// The first half-moves of each gameline of a file.
 fn read_openings(path: &Path, plies: usize) -> Result<Vec<Vec<shakmaty::Move>>> {
-    let text =
-        std::fs::read_to_string(path).with_context(|| format!("cannot read {}", path.display()))?;
+    let text = std::fs::read_to_string(path).with_context(|| Cannot::read(path))?;
     let mut openings = Vec::new();
     for (number, line) in text.lines().enumerate() {
         let mut game = chess_games::game::Game::default();
@@ -146,9 +146,7 @@ pub fn run_match(args: &MatchArgs) -> Result<ExitCode> {
     let mut opponent = opponent(args, &children)?;
     let mut pgn = match &args.pgn {
         None => None,
-        Some(path) => {
-            Some(File::create(path).with_context(|| format!("cannot write {}", path.display()))?)
-        }
+        Some(path) => Some(File::create(path).with_context(|| Cannot::write(path))?),
     };
     let options = arena::Options {
         games: args.games,

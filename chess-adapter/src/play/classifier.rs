@@ -2,6 +2,7 @@
 //! The classifier as a process that is kept running. It reads lines and answers with scores (spec
 //! chess 4.2 and 4.3).
 
+use chess_games::cannot::Cannot;
 use std::ffi::OsString;
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::path::{Path, PathBuf};
@@ -90,9 +91,7 @@ impl ChildProcesses {
         }
         #[cfg(unix)]
         std::os::unix::process::CommandExt::process_group(command, 0);
-        let child = command
-            .spawn()
-            .with_context(|| format!("cannot run {}", command.get_program().display()))?;
+        let child = command.spawn().with_context(|| Cannot::run(command.get_program()))?;
         let child = Arc::new(Mutex::new(child));
         let mut children = lock(&self.children);
         children.retain(|c| c.strong_count() > 0);

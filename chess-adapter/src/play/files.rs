@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //! Files of a model folder: read and written as JSON, and replaced as a whole.
 
+use chess_games::cannot::Cannot;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, Result};
@@ -14,7 +15,7 @@ use serde::de::DeserializeOwned;
 ///
 /// It cannot be read, or is damaged.
 pub fn read_json<T: DeserializeOwned>(path: &Path) -> Result<T> {
-    let text = read_regular(path).with_context(|| format!("cannot read {}", path.display()))?;
+    let text = read_regular(path).with_context(|| Cannot::read(path))?;
     serde_json::from_slice(&text).with_context(|| format!("{} is damaged", path.display()))
 }
 
@@ -42,5 +43,5 @@ pub fn replace_file(path: &Path, contents: &[u8]) -> Result<()> {
     if written.is_err() {
         let _ = std::fs::remove_file(&beside);
     }
-    written.with_context(|| format!("cannot write {}", path.display()))
+    written.with_context(|| Cannot::write(path))
 }

@@ -5,6 +5,7 @@
 //! weighted sums of the scores of categories that read gamelines. The voice `odds` describes moves
 //! and looks ahead ([`chess_odds::Odds`]).
 
+use chess_games::cannot::Cannot;
 use std::collections::BTreeMap;
 use std::f64::consts::LN_2;
 use std::path::{Path, PathBuf};
@@ -130,8 +131,7 @@ impl Manifest {
     ) -> Result<Voice> {
         if name == ODDS && self.voice == ODDS {
             let path = folder.join(ODDS);
-            let bytes =
-                read_regular(&path).with_context(|| format!("cannot read {}", path.display()))?;
+            let bytes = read_regular(&path).with_context(|| Cannot::read(&path))?;
             let odds = Odds::new(bytes).with_context(|| path.display().to_string())?;
             return Ok(Voice { source: Source::Odds(Box::new(odds)), window: 0 });
         }
@@ -150,8 +150,7 @@ impl Manifest {
 fn check_category(folder: &Path, category: &CategoryEntry) -> Result<PathBuf> {
     let path = folder.join(&category.file);
     let path = std::path::absolute(&path).unwrap_or(path);
-    let bytes =
-        std::fs::metadata(&path).with_context(|| format!("cannot read {}", path.display()))?.len();
+    let bytes = std::fs::metadata(&path).with_context(|| Cannot::read(&path))?.len();
     if bytes != category.bytes {
         bail!("{} is not the category that was learned here; learn again", path.display());
     }

@@ -2,6 +2,7 @@
 //! Classifies the opponent's style, after BayesChess (spec chess 9.9). Three categories of players
 //! judge, once in a game, the opponent's moves.
 
+use chess_games::cannot::Cannot;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
@@ -81,7 +82,7 @@ impl Judge {
         let mut files = Vec::new();
         for style in Style::ALL {
             let path = folder.join(style.as_str());
-            std::fs::metadata(&path).with_context(|| format!("cannot read {}", path.display()))?;
+            std::fs::metadata(&path).with_context(|| Cannot::read(&path))?;
             files.push(path);
         }
         Ok(Self(Classifier::new(program.clone(), files)))
@@ -135,8 +136,7 @@ pub fn learn(options: &Options, program: &Program) -> Result<Outcome> {
     let mut kept: Vec<(Style, Game, Color)> = Vec::new();
     let mut outcome = Outcome::default();
     for path in &options.pgn {
-        let file =
-            std::fs::File::open(path).with_context(|| format!("cannot read {}", path.display()))?;
+        let file = std::fs::File::open(path).with_context(|| Cannot::read(path))?;
         let mut games = Games::new(std::io::BufReader::new(file));
         let (mut raw, mut read) = (RawGame::default(), Gameline::default());
         let mut number = 0usize;
@@ -190,8 +190,7 @@ fn learn_style(folder: &Path, style: Style, lines: &[String], program: &Program)
     command.args(["-T", "text", "-l"]).arg(&category);
     command.args(["-e", "graph", "-L", "uniform", "-j", "-w", "2", "-H", "20"]);
     command.stdin(Stdio::piped()).stdout(Stdio::null());
-    let mut child =
-        command.spawn().with_context(|| format!("cannot run {}", program.path().display()))?;
+    let mut child = command.spawn().with_context(|| Cannot::run(program.path()))?;
     let mut text = lines.join("\n");
     text.push('\n');
     let written = child.stdin.take().context("no pipe")?.write_all(text.as_bytes());

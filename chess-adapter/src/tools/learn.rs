@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //! PGN to a model folder in one go: preparation, then the classifier's learning (spec chess 4.1).
 
+use chess_games::cannot::Cannot;
 use chess_odds::{Games, fit, options};
 use dbacl_cli::output::raw;
 use dbacl_cli::progress;
@@ -122,7 +123,7 @@ pub fn learn(options: &Options, program: &Program) -> Result<Statistics> {
     if !options.keep_text {
         let removed = std::fs::remove_dir_all(&text);
         if learned.is_ok() {
-            removed.with_context(|| format!("cannot remove {}", text.display()))?;
+            removed.with_context(|| Cannot::write(&text))?;
         }
     }
     learned
@@ -233,7 +234,7 @@ fn what_more_brings(learned: &fit::Learned, all: usize, rest: Duration) -> Optio
 fn entry(folder: &Path, file: &str, factor: f64) -> Result<CategoryEntry> {
     let path = folder.join(file);
     let read = std::fs::metadata(&path);
-    let bytes = read.with_context(|| format!("cannot read {}", path.display()))?.len();
+    let bytes = read.with_context(|| Cannot::read(path))?.len();
     Ok(CategoryEntry { file: file.to_owned(), bytes, factor })
 }
 
@@ -301,19 +302,14 @@ fn run_lesson(lesson: &Lesson, text: &Path, folder: &Path, program: &Program) ->
             .arg(table.to_string())
             .arg(&source);
         command.stdin(Stdio::null()).stdout(Stdio::null());
-        let done =
-            command.output().with_context(|| format!("cannot run {}", program.path().display()))?;
+        let done = command.output().with_context(|| Cannot::run(program.path()))?;
         let messages = String::from_utf8_lossy(&done.stderr);
         for line in messages.lines() {
             raw(format!("{}: {line}", lesson.category()).as_bytes());
         }
         if !done.status.success() || !category.is_file() {
-            bail!(
-                "{} could not learn {} ({})",
-                program.path().display(),
-                lesson.category(),
-                done.status
-            );
+            let text = format!("it could not learn {} ({})", lesson.category(), done.status);
+            return Err(anyhow::Error::msg(text).context(Cannot::run(program.path())));
         }
         if !messages.contains("table full") || table >= MAX_TABLE {
             return Ok(());

@@ -11,6 +11,7 @@
 // Panics here would be faults of this crate; the invariants are named where they are relied on.
 #![allow(clippy::missing_panics_doc)]
 
+pub mod cannot;
 pub mod encode;
 pub mod game;
 pub mod gameline;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //! The exit statuses of `sysexits.h` (4.3BSD), which mail systems and scripts understand.
 
+use std::io;
+
 /// The command line or the configuration is wrong (`EX_USAGE`).
 pub const USAGE: u8 = 64;
 /// An input does not hold what it should (`EX_DATAERR`).
@@ -21,3 +23,12 @@ pub const LATER: u8 = 75;
 pub const PROTOCOL: u8 = 76;
 /// The user is not allowed to (`EX_NOPERM`).
 pub const FORBIDDEN: u8 = 77;
+
+/// The status for an input that cannot be opened or read.
+pub fn of_input(error: &io::Error) -> u8 {
+    use io::ErrorKind::{InvalidInput, IsADirectory, NotADirectory, NotFound, PermissionDenied};
+    match error.kind() {
+        NotFound | PermissionDenied | InvalidInput | IsADirectory | NotADirectory => NO_INPUT,
+        _ => IO,
+    }
+}

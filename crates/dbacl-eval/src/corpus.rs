@@ -11,6 +11,7 @@
 
 use crate::mbox::Messages;
 use crate::protocol::Document;
+use dbacl_cli::status;
 use dbacl_corpus::{Format, Reading, Record};
 use dbacl_files::reading::read_regular;
 use dbacl_mail::contents::{Contents, ENOUGH};
@@ -41,10 +42,26 @@ pub struct Gatherer {
     folders: usize,
 }
 
-type Outcome<T = ()> = Result<T, String>;
+/// Why documents cannot be read, and the status to end with.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Refusal {
+    /// One of [`dbacl_cli::status`].
+    pub status: u8,
+    /// What is wrong.
+    pub text: String,
+}
 
-fn about(path: &Path, error: &std::io::Error) -> String {
-    format!("{}: {error}", path.display())
+impl From<String> for Refusal {
+    fn from(text: String) -> Self {
+        Self { status: status::DATA, text }
+    }
+}
+
+type Outcome<T = ()> = Result<T, Refusal>;
+
+fn about(path: &Path, error: &std::io::Error) -> Refusal {
+    let text = format!("{}: {error}", path.display());
+    Refusal { status: status::of_input(error), text }
 }
 
 fn read(path: &Path) -> Outcome<Vec<u8>> {
@@ -52,7 +69,7 @@ fn read(path: &Path) -> Outcome<Vec<u8>> {
 }
 
 fn entries(folder: &Path) -> Outcome<Vec<PathBuf>> {
-    dbacl_corpus::entries(folder).map_err(|error| error.to_string())
+    Ok(dbacl_corpus::entries(folder).map_err(|error| error.to_string())?)
 }
 
 /// Whether a mailbox has more than one message. A single message stays as it is.
@@ -81,7 +98,7 @@ impl Gatherer {
         let path = Path::new(operand);
         if let Some((label, path)) = operand.split_once('=').filter(|_| !path.exists()) {
             if label.is_empty() {
-                return Err(format!("{operand}: the category has no name"));
+                return Err(format!("{operand}: the category has no name").into());
             }
             return self.category(label, Path::new(path));
         }
@@ -95,7 +112,8 @@ impl Gatherer {
         Err(format!(
             "{operand}: which category is it? Say NAME={operand}, or give a .tsv, a .ndjson, a \
              .csv or a folder with one entry for each category"
-        ))
+        )
+        .into())
     }
 
     /// A folder with one entry for each category.
@@ -109,7 +127,7 @@ impl Gatherer {
             }
             return Ok(());
         }
-        Err(format!("{}: no folder with one entry for each category", folder.display()))
+        Err(format!("{}: no folder with one entry for each category", folder.display()).into())
     }
 
     /// All documents of a category.
@@ -176,7 +194,7 @@ impl Gatherer {
             Ok(())
         };
         let read = dbacl_corpus::read(path, &Reading::default(), &mut take);
-        read.map(|_| ()).map_err(|error| error.to_string())
+        Ok(read.map(|_| ()).map_err(|error| error.to_string())?)
     }
 
     /// Reads an index: lines of category, blank, path below the index's folder.
@@ -190,7 +208,7 @@ impl Gatherer {
             let mut words = line.split_whitespace();
             let Some(label) = words.next() else { continue };
             let Some(name) = words.next() else {
-                return Err(format!("{}:{}: no path", path.display(), number + 1));
+                return Err(format!("{}:{}: no path", path.display(), number + 1).into());
             };
             let file = folder.join(name);
             let bytes = read(&file)?;
@@ -218,19 +236,22 @@ impl Gatherer {
             return Err(format!(
                 "at least two categories are needed, and there is {}",
                 categories.first().map_or("none".to_owned(), |only| format!("only \"{only}\""))
-            ));
+            )
+            .into());
         }
         if categories.len() > 255 {
-            return Err(format!("{} categories are too many; 255 are possible", categories.len()));
+            return Err(
+                format!("{} categories are too many; 255 are possible", categories.len()).into()
+            );
         }
         if let Some(first) = first_test {
             for (number, name) in categories.iter().enumerate() {
                 if !documents[..first].iter().any(|document| document.truth == number) {
-                    return Err(format!("category \"{name}\" has no documents to learn"));
+                    return Err(format!("category \"{name}\" has no documents to learn").into());
                 }
             }
             if first == documents.len() {
-                return Err("there are no test documents".to_owned());
+                return Err("there are no test documents".to_owned().into());
             }
         }
         Ok(Corpus { categories, documents, first_test, is_ordered: folders == 0 })
@@ -308,7 +329,11 @@ mod tests {
         };
         let complaint = |operand: &str| {
             let mut gatherer = Gatherer::default();
-            gatherer.add(operand).and_then(|()| gatherer.finish().map(|_| ())).expect_err(operand)
+            let done = gatherer.add(operand).and_then(|()| gatherer.finish().map(|_| ()));
+            let Refusal { status, text } = done.expect_err(operand);
+            let expected = if operand == "/nowhere" { status::NO_INPUT } else { status::DATA };
+            assert_eq!(status, expected, "{text}");
+            text
         };
         assert!(complaint("/nowhere").contains("/nowhere"));
         assert!(complaint(&write("a.txt", "x")).contains("which category"));

@@ -6,7 +6,7 @@
 //! verdicts ─ measures → report → text, JSON, page
 //! ```
 
-use crate::corpus::{Corpus, Gatherer};
+use crate::corpus::{Corpus, Gatherer, Refusal};
 use crate::measures::measure;
 use crate::options::{Key, TABLE};
 use crate::protocol::{Feedback, Findings, Meter, Plan, Run, deal};
@@ -15,7 +15,7 @@ use crate::sets::OptionSet;
 use crate::{json, mail_filter, page, peer, sets, text};
 use dbacl_cli::getopt::{self, Event};
 use dbacl_cli::output::{self, Messages};
-use dbacl_cli::status::{DATA, IO, LATER, SOFTWARE, USAGE};
+use dbacl_cli::status::{IO, LATER, SOFTWARE, USAGE};
 use dbacl_cli::{last_resort, progress};
 use dbacl_engine::error::Error;
 use dbacl_engine::parallel;
@@ -51,7 +51,7 @@ fn run(program: &OsStr, args: Vec<OsString>) -> u8 {
     };
     let report = match evaluate(&arguments) {
         Ok(report) => report,
-        Err(text) => return failure(DATA, &text),
+        Err(Refusal { status, text }) => return failure(status, &text),
     };
     let mut status = 0;
     let files = [
@@ -246,7 +246,7 @@ fn help() -> String {
 }
 
 /// Runs the evaluation.
-fn evaluate(arguments: &Arguments) -> Result<Report, String> {
+fn evaluate(arguments: &Arguments) -> Result<Report, Refusal> {
     let corpus = gather(arguments)?;
     let positive = positive(arguments, &corpus)?;
     let (plan, described) = plan(arguments, &corpus);
@@ -270,13 +270,13 @@ fn evaluate(arguments: &Arguments) -> Result<Report, String> {
         })
         .collect::<Vec<_>>();
     if entries.is_empty() {
-        return Err("no option set could be tried".to_owned());
+        return Err("no option set could be tried".to_owned().into());
     }
     let is_online = arguments.protocol == Protocol::Online;
     Ok(Report { corpus, plan: described, is_online, positive, entries })
 }
 
-fn gather(arguments: &Arguments) -> Result<Corpus, String> {
+fn gather(arguments: &Arguments) -> Result<Corpus, Refusal> {
     let mut gatherer = Gatherer::default();
     for operand in &arguments.operands {
         gatherer.add(operand)?;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //! Loads what the settings name: voices, books, endgame tables, styles.
 
+use chess_games::cannot::Cannot;
 use std::path::Path;
 
 use anyhow::{Context as _, Result};
@@ -118,7 +119,7 @@ impl Engine {
             let voice = if chosen.is_empty() { &manifest.voice } else { chosen };
             manifest.voice(path, color, voice, program)?
         } else {
-            std::fs::metadata(path).with_context(|| format!("cannot read {}", path.display()))?;
+            std::fs::metadata(path).with_context(|| Cannot::read(path))?;
             let encoding = self.settings.encoding.unwrap_or(Encoding::of_full_moves(color));
             Voice::of_category(program, path, encoding)
         };

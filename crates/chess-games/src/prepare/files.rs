@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //! Training text in files: gamelines, the four training sets, encodings.
 
+use crate::cannot::Cannot;
 use std::io::Write as _;
 use std::path::Path;
 
@@ -27,8 +28,7 @@ impl TextFiles {
     ///
     /// A file cannot be created.
     pub fn create(folder: &Path, options: &Options) -> Result<Self> {
-        std::fs::create_dir_all(folder)
-            .with_context(|| format!("cannot make {}", folder.display()))?;
+        std::fs::create_dir_all(folder).with_context(|| Cannot::write(folder))?;
         let open = |name: String| Out::create(folder.join(format!("{name}.txt")));
         let mut encodings = vec![Encoding::Half];
         encodings.extend(options.encodings.iter().filter(|&&e| e != Encoding::Half));

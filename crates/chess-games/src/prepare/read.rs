@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //! Reads games from PGN files, and hands the wanted ones on.
 
+use crate::cannot::Cannot;
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, IsTerminal as _};
 use std::path::PathBuf;
@@ -83,7 +84,7 @@ pub fn read_files(
             read_games(io::stdin().lock(), options, statistics, sinks).context("standard input")?;
             continue;
         }
-        let file = File::open(path).with_context(|| format!("cannot read {}", path.display()))?;
+        let file = File::open(path).with_context(|| Cannot::read(path))?;
         read_games(BufReader::with_capacity(1 << 16, file), options, statistics, sinks)
             .with_context(|| format!("{}", path.display()))?;
     }

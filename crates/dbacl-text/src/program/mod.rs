@@ -44,22 +44,12 @@ impl Failure {
     fn of(self, path: &Path) -> Self {
         Self { text: format!("{}: {}", path.display(), self.text), ..self }
     }
-
-    /// The status for an error of the operating system while reading.
-    fn input(error: &io::Error) -> u8 {
-        match error.kind() {
-            io::ErrorKind::NotFound
-            | io::ErrorKind::PermissionDenied
-            | io::ErrorKind::InvalidInput => status::NO_INPUT,
-            _ => status::IO,
-        }
-    }
 }
 
 impl From<DataError> for Failure {
     fn from(error: DataError) -> Self {
         let status = match &error {
-            DataError::Io { source, .. } => Self::input(source),
+            DataError::Io { source, .. } => status::of_input(source),
             _ => status::DATA,
         };
         let option = match &error {
@@ -86,7 +76,7 @@ impl From<ModelError> for Failure {
     fn from(error: ModelError) -> Self {
         use dbacl::Error;
         let status = match &error {
-            ModelError::File(Error::Io { source, .. }) => Self::input(source),
+            ModelError::File(Error::Io { source, .. }) => status::of_input(source),
             ModelError::File(Error::Temporary { .. } | Error::Occupied { .. }) => {
                 status::CANNOT_CREATE
             }
