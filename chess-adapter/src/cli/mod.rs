@@ -79,7 +79,9 @@ pub fn main() -> ExitCode {
             return ExitCode::SUCCESS;
         }
         arguments::say(NAME, &format!("{error:#}"));
-        ExitCode::from(status_of(&error))
+        // Specified so (spec/chess.md, section 2).
+        let is_prepare = matches!(cli.verb, Verb::Prepare(_));
+        ExitCode::from(if is_prepare { 1 } else { status_of(&error) })
     })
 }
 
