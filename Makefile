@@ -169,6 +169,9 @@ install:
 	for file in examples/*; do \
 	  install -D -m 644 $$file $(DESTDIR)$(PREFIX)/share/doc/dbacl/$$file || exit 1; \
 	done
+	for file in models/*; do \
+	  install -D -m 644 $$file $(DESTDIR)$(PREFIX)/share/dbacl/$$file || exit 1; \
+	done
 	for file in integrations/*/*; do \
 	  mode=644; if test -x $$file; then mode=755; fi; \
 	  install -D -m $$mode $$file $(DESTDIR)$(PREFIX)/share/dbacl/$$file || exit 1; \

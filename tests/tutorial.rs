@@ -75,6 +75,7 @@ fn check(document: &str, in_empty_home: bool) {
     shell
         .env("PATH", format!("{}:{search}", programs().display()))
         .env("TMPDIR", scratch.path("."))
+        .env("DBACL_MODELS", root().join("models"))
         .args(["-c", &format!("exec 2>&1\n{script}")]);
     if in_empty_home {
         shell.env("HOME", scratch.path(".")).current_dir(scratch.path("."));

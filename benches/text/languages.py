@@ -2,7 +2,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Language identifiers on the same sentences: a model of dbacl-text, and those that can be imported.
 
-    languages.py DBACL-TEXT TRAIN.tsv TEST.tsv
+    languages.py DBACL-TEXT TRAIN.tsv TEST.tsv [MODEL...]
+
+A model of TRAIN.tsv is made; other models, such as models/languages.model, get a line each, too.
 
 Lines are a language's code, a tab and a sentence. A Markdown table: size of what the tool needs, right
 answers on whole sentences and on their first three words, sentences a second on one thread, and how much
@@ -29,7 +31,10 @@ def ours(program, train, folder):
     start = time.perf_counter()
     subprocess.run([program, "train", "-q", "-o", model, train], check=True)
     print(f"dbacl-text learned in {time.perf_counter() - start:.1f} s", file=sys.stderr)
+    return asking(program, model)
 
+
+def asking(program, model):
     def detect(sentences):
         text = "".join(sentence + "\n" for sentence in sentences)
         run = subprocess.run([program, "predict", model], input=text, capture_output=True, text=True, check=True)
@@ -131,7 +136,7 @@ def noise(number):
 
 
 def main():
-    program, train, test = sys.argv[1:]
+    program, train, test, *models = sys.argv[1:]
     rows = [line.rstrip("\n").split("\t", 1) for line in open(test, encoding="utf-8")]
     truths, texts = [row[0] for row in rows], [row[1] for row in rows]
     known = sorted(set(truths))
@@ -141,6 +146,7 @@ def main():
     print("|---|---|---|---|---|---|")
     room = tempfile.TemporaryDirectory()
     tools = [("dbacl-text", lambda: ours(program, train, room.name))]
+    tools += [(os.path.basename(model), lambda model=model: asking(program, model)) for model in models]
     tools += [(name, lambda make=make, name=name: (make(), size_of(name))) for name, make in peers(known)]
     for name, make in tools:
         try:

@@ -20,7 +20,7 @@ use dbacl_cli::{last_resort, status};
 use dbacl_files::access::open_to_all;
 use options::{Arguments, QuantizeArguments, Verb};
 use std::io;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 const NAME: &str = "dbacl-text";
@@ -147,8 +147,24 @@ fn warn_of_writers(path: &Path) {
 }
 
 fn open(path: &Path) -> Result<TextModel, Failure> {
+    let path = &found(path);
     warn_of_writers(path);
     Ok(TextModel::open(path)?)
+}
+
+/// A model by its path or, if there is no such file, the one of that name in the folder
+/// `$DBACL_MODELS` or among those that come with the program.
+fn found(path: &Path) -> PathBuf {
+    let is_name = path.components().count() == 1 && !path.exists();
+    let own = || Some(std::env::current_exe().ok()?.parent()?.to_owned());
+    let given = std::env::var_os("DBACL_MODELS").map(PathBuf::from);
+    // Installed, and where the program was built.
+    let with_program = own()
+        .into_iter()
+        .flat_map(|folder| [folder.join("../share/dbacl/models"), folder.join("../../models")]);
+    let all = given.into_iter().chain(with_program).filter(|_| is_name);
+    let mut files = all.map(|folder| folder.join(path).with_extension("model"));
+    files.find(|file| file.is_file()).unwrap_or_else(|| path.to_owned())
 }
 
 fn info(model: &Path) -> Result<(), Failure> {
