@@ -180,17 +180,20 @@ fn number<T: TryInto<i64>>(value: T) -> i64 {
 }
 
 /// Ratings, and the temperatures at which draws by the odds have that strength (docs/lab/chess.md).
-const RATINGS: [(f64, f64); 3] = [(800.0, 1.88), (1_450.0, 1.0), (1_900.0, 0.0)];
+const RATINGS: [(f64, f64); 5] =
+    [(620.0, 1.88), (1_040.0, 1.44), (1_440.0, 1.0), (1_800.0, 0.5), (1_850.0, 0.0)];
 
 impl Settings {
     /// The temperature of draws that makes the engine as strong as it shall be, if its strength is
     /// limited.
     pub fn rated_temperature(&self) -> Option<f64> {
-        let [low, middle, high] = RATINGS;
-        let elo = f64::from(self.elo).min(high.0);
-        let (low, high) = if elo < middle.0 { (low, middle) } else { (middle, high) };
-        let share = (elo - low.0) / (high.0 - low.0);
-        self.limit_strength.then_some(low.1 + share * (high.1 - low.1))
+        let elo = f64::from(self.elo);
+        let pair = RATINGS.windows(2).find(|pair| elo <= pair[1].0);
+        let temperature = pair.map_or(0.0, |pair| {
+            let share = (elo - pair[0].0) / (pair[1].0 - pair[0].0);
+            pair[0].1 + share * (pair[1].1 - pair[0].1)
+        });
+        self.limit_strength.then_some(temperature)
     }
 
     /// The option's kind and value.
@@ -384,7 +387,7 @@ mod tests {
         let mut settings = Settings::default();
         assert_eq!(settings.rated_temperature(), None);
         settings.set("UCI_LimitStrength", "true").expect("an option");
-        for (elo, temperature) in [("2000", 0.0), ("1675", 0.5), ("1450", 1.0), ("800", 1.88)] {
+        for (elo, temperature) in [("2000", 0.0), ("1800", 0.5), ("1440", 1.0), ("1240", 1.22)] {
             settings.set("uci_elo", elo).expect("a rating");
             let found = settings.rated_temperature().expect("limited");
             assert!((found - temperature).abs() < 1e-9, "{elo} {found}");

@@ -170,7 +170,7 @@ fn mistakes_on_the_command_line_are_told() {
         (&["x", "--try", "cheese"], 64, "mail"),
         (&["x", "--nonsense"], 64, "unrecognized option '--nonsense'"),
         (&["x", "--online", "--test", "y"], 64, "exclude"),
-        (&["nowhere"], 65, "nowhere"),
+        (&["nowhere"], 66, "nowhere"),
     ] {
         let output = run(place.path(), EVAL, args);
         let said = String::from_utf8_lossy(&output.stderr);

@@ -11,6 +11,7 @@ use dbacl_numeric::quantize::QuantWeight;
 use dbacl_store::ledger::{Ledger, Name, Record, Settings};
 use dbacl_store::state::State;
 use dbacl_store::state::head::{Numbers, Side};
+use dbacl_store::state::tables::Sizes;
 
 /// A feature and its new weight.
 type Weight = (FeatureId, QuantWeight);
@@ -49,7 +50,7 @@ fn state(flags: u8) -> State {
         fitted: 0,
         sides: vec![side; categories_of(flags)],
     };
-    State::new(numbers)
+    State::new(numbers, Sizes::default())
 }
 
 /// The file of a state without documents.
