@@ -124,12 +124,8 @@ impl Table {
         let mut rows = Chosen::new(Rows::new(width, is_full), least);
         for (at, &feature) in fitted.features.iter().enumerate() {
             fill(at, &mut row);
-            rows.push(
-                (feature, coded((fitted.importance)(at))),
-                (fitted.importance)(at),
-                &row,
-                &steps,
-            );
+            let importance = (fitted.importance)(at);
+            rows.push((feature, coded(importance)), importance, &row, &steps);
         }
         let rows = rows.rows;
         let intercepts = fitted.intercepts.clone();

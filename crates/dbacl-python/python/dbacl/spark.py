@@ -41,7 +41,6 @@ from pyspark.sql import functions
 from pyspark.sql.types import NumericType
 
 from . import _dbacl
-from .tables import answers
 
 
 class _Columns(HasInputCol, HasPredictionCol, HasProbabilityCol, HasHandleInvalid):
@@ -225,21 +224,20 @@ def _judge(spark, model, with_all):
         import pyarrow
 
         own = _dbacl.Model.from_bytes(sent.value)
+        labels = own.labels
         for batch in batches:
             texts = pyarrow.array(batch, pyarrow.string(), from_pandas=True)
-            found = answers(own, texts)
-            columns = {"label": found.field("label").to_pandas()}
-            if with_all:
-                rows = iter(own.predict_proba(texts.drop_null()))
-                columns["probabilities"] = [
-                    list(next(rows)) if known else None for known in texts.is_valid().to_pylist()
-                ]
-            else:
-                columns["probability"] = found.field("probability").to_pandas()
-            # A missing answer has missing fields.
-            missing = texts.is_null().to_pandas()
-            table = pandas.DataFrame(columns, dtype=object)
-            yield table.where(~missing, None)
+            best = iter(own.top(texts.drop_null(), len(labels) if with_all else 1))
+            rows = []
+            for known in texts.is_valid().to_pylist():
+                # A missing answer has missing fields.
+                pairs = next(best) if known else [(None, None)]
+                label, probability = pairs[0]
+                if with_all and known:
+                    every = dict(pairs)
+                    probability = [every[name] for name in labels]
+                rows.append((label, probability))
+            yield pandas.DataFrame(rows, columns=["label", "probabilities" if with_all else "probability"], dtype=object)
 
     judge.__annotations__ = _hints()
     return functions.pandas_udf(judge, f"label string, {more}")

@@ -156,15 +156,22 @@ fn open(path: &Path) -> Result<TextModel, Failure> {
 /// `$DBACL_MODELS` or among those that come with the program.
 fn found(path: &Path) -> PathBuf {
     let is_name = path.components().count() == 1 && !path.exists();
-    let own = || Some(std::env::current_exe().ok()?.parent()?.to_owned());
     let given = std::env::var_os("DBACL_MODELS").map(PathBuf::from);
-    // Installed, and where the program was built.
-    let with_program = own()
-        .into_iter()
-        .flat_map(|folder| [folder.join("../share/dbacl/models"), folder.join("../../models")]);
-    let all = given.into_iter().chain(with_program).filter(|_| is_name);
+    let all = given.into_iter().chain(models_of_program()).filter(|_| is_name);
     let mut files = all.map(|folder| folder.join(path).with_extension("model"));
     files.find(|file| file.is_file()).unwrap_or_else(|| path.to_owned())
+}
+
+/// The folder of the models that come with the program: as installed, or beside the folder `target`
+/// where it was built.
+fn models_of_program() -> Option<PathBuf> {
+    let program = std::env::current_exe().ok()?;
+    let mut above = program.ancestors().skip(2);
+    let (prefix, sources) = (above.next()?, above.next());
+    if prefix.ends_with("target") {
+        return Some(sources?.join("models"));
+    }
+    Some(prefix.join("share/dbacl/models"))
 }
 
 fn info(model: &Path) -> Result<(), Failure> {
