@@ -91,7 +91,11 @@ check:
 # What it prints is kept, so that later runs can be compared.
 bench: release
 	$(CARGO) build --release --locked --package dbacl-server --examples
-	@for script in run mail scale server; do benches/$$script.sh $(BIN); done | tee benches/results.txt
+	@: >benches/results.txt
+	@for script in run mail scale server; do \
+	  found=$$(benches/$$script.sh $(BIN)) || exit 1; \
+	  echo "$$found" | tee -a benches/results.txt; \
+	done
 
 # Fails if a fixed task takes a twentieth more instructions than recorded.
 instructions: release

@@ -303,4 +303,5 @@ def main():
                     print("| " + " | ".join(map(str, cells)) + " |")
 
 
-main()
+if __name__ == "__main__":
+    main()
