@@ -12,6 +12,7 @@
 pandas and Arrow must be installed where Spark runs Python.
 """
 
+import itertools
 import pathlib
 import tempfile
 import warnings
@@ -41,6 +42,7 @@ from pyspark.sql import functions
 from pyspark.sql.types import NumericType
 
 from . import _dbacl
+from .tables import model_of
 
 
 class _Columns(HasInputCol, HasPredictionCol, HasProbabilityCol, HasHandleInvalid):
@@ -49,8 +51,9 @@ class _Columns(HasInputCol, HasPredictionCol, HasProbabilityCol, HasHandleInvali
     def _set_columns(self):
         self._setDefault(inputCol="text", handleInvalid="keep")
 
-    def _set_given(self, given):
-        return self._set(**{name: value for name, value in given.items() if value is not None})
+    def setParams(self, **params):
+        """Sets parameters by their names."""
+        return self._set(**{name: value for name, value in params.items() if value is not None})
 
     def _rows(self, dataset, columns):
         """The rows that have these columns, or all, as `handleInvalid` says."""
@@ -99,33 +102,29 @@ class DbaclClassifier(
         super().__init__()
         self._set_columns()
         self._setDefault(options={}, maxRows=200000, block=0, features=1 << 19)
-        self._set_given(self._input_kwargs)
-
-    def setParams(self, **params):
-        """Sets parameters by their names."""
-        return self._set_given(params)
+        self.setParams(**self._input_kwargs)
 
     def _fit(self, dataset):
         text, label = self.getInputCol(), self.getLabelCol()
         is_number = isinstance(dataset.schema[label].dataType, NumericType)
         rows = self._rows(dataset, [text, label])
-        whole = rows.dropna(subset=[text, label])
-        missing = rows.count() - whole.count()
+        is_whole = functions.col(text).isNotNull() & functions.col(label).isNotNull()
+        missing, whole = rows.agg(functions.count_if(~is_whole), functions.count_if(is_whole)).first()
         if missing:
             warnings.warn(f"{missing} rows without {text} or {label} are left out", stacklevel=3)
         name = functions.col(label)
         name = name.cast("double").cast("string") if is_number else name.cast("string")
-        rows = whole.select(name.alias("label"), functions.col(text).cast("string").alias("text"))
+        rows = rows.where(is_whole).select(
+            name.alias("label"), functions.col(text).cast("string").alias("text")
+        )
         options, block = self.getOrDefault("options"), self.getOrDefault("block")
         if block:
             pairs = rows.rdd.map(tuple)
             spark, features = dataset.sparkSession, self.getOrDefault("features")
             model = train_in_blocks(spark, pairs, block, features, options)
         else:
-            trainer = _dbacl.Trainer(**options)
-            for own in _batches(_drawn(rows, self.getOrDefault("maxRows"))):
-                trainer.add([row.text for row in own], [row.label for row in own])
-            model = trainer.train()
+            drawn = _drawn(rows, whole, self.getOrDefault("maxRows"))
+            model = _train_here(drawn.toLocalIterator(), options)
         fitted = DbaclModel(model, is_number)
         fitted._resetUid(self.uid)
         return self._copyValues(fitted)
@@ -149,14 +148,10 @@ class DbaclModel(_Columns, Model, MLWritable, MLReadable):
         """The labels in the order of the probabilities."""
         return [float(label) if self.is_number else label for label in self.model.labels]
 
-    def setParams(self, **params):
-        """Sets parameters by their names."""
-        return self._set_given(params)
-
     def _transform(self, dataset):
         text = self.getInputCol()
-        judge = _judge(dataset.sparkSession, self.model, True)
-        found = judge(functions.col(text).cast("string"))
+        classify = _classify(dataset.sparkSession, self.model, True)
+        found = classify(functions.col(text).cast("string"))
         rows = self._rows(dataset, [text]).withColumn("_dbacl", found)
         label = functions.col("_dbacl.label")
         every = functions.col("_dbacl.probabilities")
@@ -207,19 +202,17 @@ def register(spark, model, name="dbacl"):
     Its argument is a text, and its answer has the fields `label` and `probability`, both null for a
     missing text. The model is sent to each executor once. The function is returned, too.
     """
-    if not isinstance(model, _dbacl.Model):
-        model = _dbacl.Model.load(model)
-    return spark.udf.register(name, _judge(spark, model, False))
+    return spark.udf.register(name, _classify(spark, model_of(model), False))
 
 
-def _judge(spark, model, with_all):
+def _classify(spark, model, with_all):
     """A function of a column of texts: the label with its probability or those of all labels."""
     if model.several:
         raise ValueError("texts may have several labels in this model; one is needed here")
     sent = spark.sparkContext.broadcast(model.to_bytes())
-    more = "probabilities array<double>" if with_all else "probability double"
+    second, kind = ("probabilities", "array<double>") if with_all else ("probability", "double")
 
-    def judge(batches):
+    def classify(batches):
         import pandas
         import pyarrow
 
@@ -237,13 +230,15 @@ def _judge(spark, model, with_all):
                     every = dict(pairs)
                     probability = [every[name] for name in labels]
                 rows.append((label, probability))
-            yield pandas.DataFrame(rows, columns=["label", "probabilities" if with_all else "probability"], dtype=object)
+            yield pandas.DataFrame(rows, columns=["label", second], dtype=object)
 
-    judge.__annotations__ = _hints()
-    return functions.pandas_udf(judge, f"label string, {more}")
+    # Spark tells by the types that the function takes batches; pandas is not imported with this
+    # module.
+    classify.__annotations__ = _types_of_batches()
+    return functions.pandas_udf(classify, f"label string, {second} {kind}")
 
 
-def _hints():
+def _types_of_batches():
     import typing
 
     import pandas
@@ -254,27 +249,24 @@ def _hints():
     }
 
 
-def _drawn(rows, most):
-    """Rows in an order that does not depend on where they lie, at most about `most` of them."""
-    count = rows.count()
+def _drawn(rows, count, most):
+    """About `most` of `count` rows at most, in an order that does not depend on where they lie."""
     if count > most:
         place = functions.pmod(functions.xxhash64("label", "text"), functions.lit(count))
         rows = rows.where(place < most)
-    return rows.orderBy("label", "text").toLocalIterator()
+    return rows.orderBy("label", "text")
 
 
-def _batches(rows, size=4096):
-    own = []
-    for row in rows:
-        own.append(row)
-        if len(own) == size:
-            yield own
-            own = []
-    if own:
-        yield own
+def _train_here(rows, options):
+    """Trains a model of labels and texts in this process, some thousand rows at a time."""
+    trainer, rows = _dbacl.Trainer(**options), iter(rows)
+    while own := list(itertools.islice(rows, 4096)):
+        labels, texts = zip(*own)
+        trainer.add(texts, labels)
+    return trainer.train()
 
 
-def plan_of(settings):
+def _plan_of(settings):
     """The plan, in the driver and in each executor."""
     trainer = _dbacl.Trainer(**settings["options"])
     sizes = {name: settings[name] for name in ("block", "features")}
@@ -298,21 +290,18 @@ def train_in_blocks(spark, rows, block, features, options):
     texts = sum(count for _, count in labels)
     if texts <= block:
         # One block: the model of all texts at once.
-        trainer = _dbacl.Trainer(**options)
-        for own in _batches(row for row, _ in rows.toLocalIterator()):
-            trainer.add([text for _, text in own], [label for label, _ in own])
-        return trainer.train()
+        return _train_here((row for row, _ in rows.toLocalIterator()), options)
     settings["labels"] = len(labels)
     numbers = {label: number for number, (label, _) in enumerate(labels)}
     segments = rows.map(lambda row: (row[1] // block, (row[1], row[0][1]))).groupByKey()
     tallies = segments.mapPartitions(_tallier(settings)).sortByKey()
-    plan = plan_of(settings)
+    plan = _plan_of(settings)
     frame = plan.frame(tally for _, tally in tallies.toLocalIterator())
     number = _dbacl.BlockPlan.chains(frame)
     sent = context.broadcast(frame)
 
     def chained(part):
-        plan = plan_of(settings)
+        plan = _plan_of(settings)
         for (label, text), at in part:
             yield plan.chain(at, texts), (at, numbers[label], text)
 
@@ -336,7 +325,7 @@ def train_in_blocks(spark, rows, block, features, options):
 
 def _tallier(settings):
     def tally(segments):
-        plan = plan_of(settings)
+        plan = _plan_of(settings)
         for number, rows in segments:
             yield number, plan.tally([text for _, text in sorted(rows)])
 
@@ -345,7 +334,7 @@ def _tallier(settings):
 
 def _numberer(settings, frame):
     def number(chains):
-        plan = plan_of(settings)
+        plan = _plan_of(settings)
         for chain, rows in chains:
             numbers, labels, texts = zip(*sorted(rows))
             yield chain, (plan.numbered(frame.value, numbers, labels, texts), b"")

@@ -13,7 +13,8 @@ those that it has. A missing text gets a missing answer. Rows keep their order.
 from ._dbacl import Model
 
 
-def _model(model):
+def model_of(model):
+    """A model, or the one in the file of that name."""
     return model if isinstance(model, Model) else Model.load(model)
 
 
@@ -53,7 +54,7 @@ def register(connection, model, name="dbacl", *, threads=1):
 
     DuckDB calls the function from several threads at once; `threads` is how many each call uses.
     """
-    model = _model(model)
+    model = model_of(model)
     returns = "VARCHAR[]" if model.several else "STRUCT(label VARCHAR, probability DOUBLE)"
     connection.create_function(
         name,
@@ -72,12 +73,12 @@ def classify(column, model, *, threads=0):
     """
     import polars
 
-    model = _model(model)
+    model = model_of(model)
     kind = polars.Struct({"label": polars.String, "probability": polars.Float64})
 
-    def judge(texts):
+    def answer(texts):
         return polars.Series(texts.name, answers(model, texts.to_arrow(), threads=threads))
 
     expression = polars.col(column) if isinstance(column, str) else column
     returns = polars.List(polars.String) if model.several else kind
-    return expression.map_batches(judge, return_dtype=returns, is_elementwise=True)
+    return expression.map_batches(answer, return_dtype=returns, is_elementwise=True)
