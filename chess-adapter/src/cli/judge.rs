@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //! What the classifier says of moves: `evaluate`, `why`, `report`.
 
-use chess_games::cannot::Cannot;
 use std::fs::File;
 use std::io::{BufReader, Write as _};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
 use anyhow::{Context as _, Result, bail};
+use chess_games::cannot::Cannot;
 use clap::Args;
 use shakmaty::Color;
 

@@ -87,8 +87,7 @@ pub fn main() -> ExitCode {
 
 /// The status for an error: of a file, of the classifier, or of what a file holds.
 fn status_of(error: &anyhow::Error) -> u8 {
-    let io = error.chain().find_map(|e| e.downcast_ref::<std::io::Error>());
-    match (error.downcast_ref::<Cannot>(), io) {
+    match (error.downcast_ref::<Cannot>(), of_system(error)) {
         (Some(Cannot::Read(_)), Some(io)) => status::of_input(io),
         (Some(Cannot::Read(_)), None) => status::NO_INPUT,
         (Some(Cannot::Write(_)), _) => status::CANNOT_CREATE,
@@ -99,6 +98,10 @@ fn status_of(error: &anyhow::Error) -> u8 {
 }
 
 fn is_closed_pipe(error: &anyhow::Error) -> bool {
-    let io = error.chain().find_map(|e| e.downcast_ref::<std::io::Error>());
-    io.is_some_and(|e| e.kind() == std::io::ErrorKind::BrokenPipe)
+    of_system(error).is_some_and(|error| error.kind() == std::io::ErrorKind::BrokenPipe)
+}
+
+/// The error of the operating system that is the reason for this one, if there is one.
+fn of_system(error: &anyhow::Error) -> Option<&std::io::Error> {
+    error.chain().find_map(|error| error.downcast_ref())
 }

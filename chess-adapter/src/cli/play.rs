@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //! Games: `play` in an interface, and `match` against an opponent.
 
-use chess_games::cannot::Cannot;
 use std::fs::File;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use anyhow::{Context as _, Result};
+use chess_games::cannot::Cannot;
 use clap::Args;
 use shakmaty::Color;
 

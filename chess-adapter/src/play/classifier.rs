@@ -2,7 +2,6 @@
 //! The classifier as a process that is kept running. It reads lines and answers with scores (spec
 //! chess 4.2 and 4.3).
 
-use chess_games::cannot::Cannot;
 use std::ffi::OsString;
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::path::{Path, PathBuf};
@@ -12,6 +11,7 @@ use std::sync::{Arc, Mutex, PoisonError, Weak, mpsc};
 use std::time::Duration;
 
 use anyhow::{Context as _, Result, bail};
+use chess_games::cannot::Cannot;
 
 /// Gives each line one score per category: minus log2 of its probability, smaller is likelier.
 ///

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //! Files of a model folder: read and written as JSON, and replaced as a whole.
 
-use chess_games::cannot::Cannot;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, Result};
+use chess_games::cannot::Cannot;
 use dbacl_files::reading::read_regular;
 use serde::Serialize;
 use serde::de::DeserializeOwned;

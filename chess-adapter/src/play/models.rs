@@ -5,12 +5,12 @@
 //! weighted sums of the scores of categories that read gamelines. The voice `odds` describes moves
 //! and looks ahead ([`chess_odds::Odds`]).
 
-use chess_games::cannot::Cannot;
 use std::collections::BTreeMap;
 use std::f64::consts::LN_2;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, Result, bail};
+use chess_games::cannot::Cannot;
 use chess_odds::{Odds, Part};
 use dbacl_files::reading::read_regular;
 use serde::{Deserialize, Serialize};

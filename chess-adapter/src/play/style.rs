@@ -2,12 +2,12 @@
 //! Classifies the opponent's style, after BayesChess (spec chess 9.9). Three categories of players
 //! judge, once in a game, the opponent's moves.
 
-use chess_games::cannot::Cannot;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
 
 use anyhow::{Context as _, Result, bail};
+use chess_games::cannot::Cannot;
 use shakmaty::Color;
 
 use crate::play::classifier::{Classifier, Program, Scorer as _};

@@ -16,17 +16,17 @@ pub enum Cannot {
 }
 
 impl Cannot {
-    /// That this file or folder could not be read.
+    /// This file or folder cannot be read.
     pub fn read(path: impl AsRef<Path>) -> Self {
         Self::Read(path.as_ref().to_owned())
     }
 
-    /// That this file or folder could not be made or written.
+    /// This file or folder cannot be made or written.
     pub fn write(path: impl AsRef<Path>) -> Self {
         Self::Write(path.as_ref().to_owned())
     }
 
-    /// That this program could not be run.
+    /// This program cannot be run.
     pub fn run(path: impl AsRef<Path>) -> Self {
         Self::Run(path.as_ref().to_owned())
     }

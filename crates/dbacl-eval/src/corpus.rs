@@ -12,7 +12,7 @@
 use crate::mbox::Messages;
 use crate::protocol::Document;
 use dbacl_cli::status;
-use dbacl_corpus::{Format, Reading, Record};
+use dbacl_corpus::{DataError, Format, Reading, Record};
 use dbacl_files::reading::read_regular;
 use dbacl_mail::contents::{Contents, ENOUGH};
 use dbacl_mail::mailbox::{Boundaries, FROM, Line, Rule};
@@ -57,6 +57,16 @@ impl From<String> for Refusal {
     }
 }
 
+impl From<DataError> for Refusal {
+    fn from(error: DataError) -> Self {
+        let status = match &error {
+            DataError::Io { source, .. } => status::of_input(source),
+            _ => status::DATA,
+        };
+        Self { status, text: error.to_string() }
+    }
+}
+
 type Outcome<T = ()> = Result<T, Refusal>;
 
 fn about(path: &Path, error: &std::io::Error) -> Refusal {
@@ -69,7 +79,7 @@ fn read(path: &Path) -> Outcome<Vec<u8>> {
 }
 
 fn entries(folder: &Path) -> Outcome<Vec<PathBuf>> {
-    Ok(dbacl_corpus::entries(folder).map_err(|error| error.to_string())?)
+    Ok(dbacl_corpus::entries(folder)?)
 }
 
 /// Whether a mailbox has more than one message. A single message stays as it is.
@@ -193,8 +203,8 @@ impl Gatherer {
             self.push(record.label, name, [record.text, b"\n"].concat());
             Ok(())
         };
-        let read = dbacl_corpus::read(path, &Reading::default(), &mut take);
-        Ok(read.map(|_| ()).map_err(|error| error.to_string())?)
+        dbacl_corpus::read(path, &Reading::default(), &mut take)?;
+        Ok(())
     }
 
     /// Reads an index: lines of category, blank, path below the index's folder.

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //! Loads what the settings name: voices, books, endgame tables, styles.
 
-use chess_games::cannot::Cannot;
 use std::path::Path;
 
 use anyhow::{Context as _, Result};
+use chess_games::cannot::Cannot;
 use shakmaty::Color;
 
 use super::{Engine, index};

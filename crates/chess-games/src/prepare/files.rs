@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //! Training text in files: gamelines, the four training sets, encodings.
 
-use crate::cannot::Cannot;
 use std::io::Write as _;
 use std::path::Path;
 
@@ -10,6 +9,7 @@ use shakmaty::Color;
 
 use super::output::Out;
 use super::{GameSink, Gameline, Options, TrainingSet};
+use crate::cannot::Cannot;
 use crate::encode::Encoding;
 use crate::pgn::GameResult;
 

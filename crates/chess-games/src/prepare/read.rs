@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //! Reads games from PGN files, and hands the wanted ones on.
 
-use crate::cannot::Cannot;
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, IsTerminal as _};
 use std::path::PathBuf;
@@ -10,6 +9,7 @@ use std::time::Instant;
 use anyhow::{Context as _, Result};
 
 use super::{Gameline, Options, Statistics, TrainingSet, Unfinished};
+use crate::cannot::Cannot;
 use crate::pgn::{GameResult, Games, RawGame};
 
 /// Where games go.
