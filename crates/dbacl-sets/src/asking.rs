@@ -171,7 +171,8 @@ pub fn questions(
     Ok(chosen.into_iter().map(|one| one.question).collect())
 }
 
-/// The messages of the list that are still where it says, in its order, each with its id.
+/// The listed messages that are still in the place that the list has for them, in the order of the
+/// list, each with its id.
 /// `is_learned` says whether the set has a message under its label: one that was corrected is left
 /// out. So are those that have gone or changed.
 ///

@@ -339,8 +339,8 @@ impl FittedSet {
         )
     }
 
-    /// The messages that seemed to be in the wrong folder when the folders were learned, and that
-    /// nobody has looked at since, those that do most harm first; each with its id.
+    /// The messages that seemed to be in the wrong folder when the folders were learned and have
+    /// not been reviewed since, each with its id; the most harmful come first.
     ///
     /// # Errors
     /// The list or a message cannot be read; [`FittedSetError::Open`] when a file of the set

@@ -45,7 +45,8 @@ impl Index {
         self.slots[self.place(feature)].1
     }
 
-    /// Hands what belongs to each of some features, of [`TOGETHER`] at most, to `take`.
+    /// Calls `take` with what belongs to each of `features`, which are [`TOGETHER`] at most;
+    /// features without anything are passed over.
     pub fn find_all(&self, features: &[u32], mut take: impl FnMut(NonZeroU32)) {
         let mut first = [(0, None); TOGETHER];
         for (slot, &feature) in first.iter_mut().zip(features) {

@@ -21,12 +21,12 @@ pub struct Rows {
     importances: Vec<u8>,
     /// Where the weights of features start in `weights`.
     starts: Index,
-    /// The weights of one row after the other, behind their number: all weights, or pairs of
-    /// problem and weight.
+    /// The rows. Each begins with its number of pairs of a problem and a weight, or with [`DENSE`]
+    /// and then has the weights of all problems.
     weights: Vec<i16>,
 }
 
-/// The number of weights of a row that has all.
+/// Precedes a row that has a weight for every problem, where other rows have their number of pairs.
 const DENSE: i16 = -1;
 
 /// The weights of a row.

@@ -545,7 +545,8 @@ fn without_memory_every_verb_ends_with_a_line_and_a_status() {
     scratch.write("text", &text[..2000]);
     let program = program().display().to_string();
     run(&scratch, "train train.tsv -o model --keep -q", "").quiet(0);
-    // From so many kilobytes that the program just starts to more than any verb takes.
+    // Limits of memory, kilobytes: from the least with which the program starts to more than any
+    // verb needs.
     let starts = |limit: &i32| {
         let script = format!("ulimit -c 0; ulimit -v {limit}; {program} --version >/dev/null 2>&1");
         scratch.sh(&script).status == 0
