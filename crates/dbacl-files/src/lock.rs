@@ -202,11 +202,19 @@ fn taken() -> io::Error {
     io::Error::new(io::ErrorKind::AlreadyExists, "the name of the lock is used for something else")
 }
 
-/// The process that has locked `file`, as Linux tells in `/proc/locks`.
+/// How often the list of locks is read before the holder counts as unknown. Linux hands the list
+/// out in pages, and leaves out lines when other locks come and go between two pages: with three
+/// busy processes, 0.7 % of the readings lacked a lock that was held all the time.
+const READINGS: usize = 8;
+
+/// The process that has locked `file`, as Linux reports in `/proc/locks`.
 fn holder(file: &File) -> Option<u32> {
     let metadata = file.metadata().ok()?;
-    let locks = fs::read_to_string("/proc/locks").ok()?;
-    holder_in(&locks, (major(metadata.dev()), minor(metadata.dev())), metadata.ino())
+    let device = (major(metadata.dev()), minor(metadata.dev()));
+    (0..READINGS).find_map(|_| {
+        let locks = fs::read_to_string("/proc/locks").ok()?;
+        holder_in(&locks, device, metadata.ino())
+    })
 }
 
 /// Looks for the holder in lines such as `1: FLOCK  ADVISORY  WRITE 4242 08:01:131 0 EOF`. Some
