@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-3.0-or-later
-# Accuracy of text read as Unicode (docs/languages.md): words against -e alnum on four corpora, five
+# Accuracy of text read as Unicode (docs/lab/languages.md): words against -e alnum on four corpora, five
 # languages with one option, and their sentences in other character sets, guessed and told. Then each
 # language is learned in each of its character sets and judged in each.
 #
