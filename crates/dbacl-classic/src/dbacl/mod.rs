@@ -268,16 +268,16 @@ fn mail(
             refit::pass::be_strict();
         }
         refit::pass::take_input(&operands)?;
+        // Mail systems write one message into a pipe; a file may be a mailbox.
+        let splits = refused.is_none() && !operands.is_empty();
         // The filter is opened after the message was read, so that the message is passed on after
         // an error.
-        let judge = |mail: &[u8]| {
-            if let Some(failure) = refused {
-                return Err(failure);
-            }
-            refit::mail::warn_of_mailbox(&operands, mail);
-            refit::mail::judge(&folder, mail, with_reasons, &signals)
+        let mut filter = refit::mail::Judge::new(&folder, with_reasons, &signals);
+        let judge = |mail: &[u8]| match refused.take() {
+            Some(failure) => Err(failure),
+            None => filter.verdict(mail),
         };
-        return refit::pass::filter(judge, is_strict, &signals);
+        return refit::pass::filter(judge, splits, is_strict, &signals);
     }
     if let Some(failure) = refused {
         return Err(failure);

@@ -22,7 +22,6 @@ use dbacl_cli::output::Output;
 use dbacl_cli::progress;
 use dbacl_engine::error::Warning;
 use dbacl_joint::thresholds::Caution;
-use dbacl_mail::mailbox::{Boundaries, Line, Rule, is_mailbox};
 use dbacl_sets::filter_folder::{LEDGER, ORDER, labels};
 use dbacl_sets::learn_folders;
 use dbacl_sets::mail_folders::{MailFolder, MailLearnOptions};
@@ -277,42 +276,46 @@ pub fn correct(
     watched("fitting", !is_typed, || update::run(&request, &action, &mut job, &names, &signals))
 }
 
-/// Warns of a file, given by its name, that holds several messages: it is classified as one.
-pub fn warn_of_mailbox(operands: &[OsString], mail: &[u8]) {
-    let [name] = operands else { return };
-    let mut boundaries = Boundaries::new(Rule::SenderAndDate);
-    let mut lines = mail.split_inclusive(|&byte| byte == b'\n');
-    if is_mailbox(mail)
-        && lines.by_ref().any(|line| boundaries.line(line) == Line::Begins)
-        && lines.any(|line| boundaries.line(line) == Line::Begins)
-    {
-        let name = lossy(name.as_bytes());
-        let text = "is a mailbox and was classified as one message; for a verdict on each: \
-                    formail -s dbacl --mail-filter DIR <MAILBOX";
-        MESSAGES.warning(&format!("{name} {text}"));
-    }
+/// Classifies messages one after the other with the filter in a folder, which is opened for the
+/// first one.
+pub struct Judge<'a> {
+    folder: &'a Path,
+    with_reasons: bool,
+    /// Ends a verdict early.
+    signals: &'a Signals,
+    filter: Option<MailFilter>,
+    has_warned: bool,
 }
 
-/// The verdict of the filter in `folder` on a message; on further lines the header with the
-/// reasons, if it is wanted.
-///
-/// # Errors
-/// The folder holds no filter, or the filter cannot be read.
-pub fn judge(
-    folder: &Path,
-    mail: &[u8],
-    with_reasons: bool,
-    signals: &Signals,
-) -> Result<Vec<u8>, Failure> {
-    let filter = MailFilter::open(folder, &mut |warning| MESSAGES.warning(&warning.0))?;
-    let (verdict, reasons) = if with_reasons {
-        filter.reasons(mail, Some(&signals.stop))?
-    } else {
-        (filter.judge(mail, Some(&signals.stop))?, None)
-    };
-    if let Some(warning) = filter.warning() {
-        MESSAGES.warning(&warning.0);
+impl<'a> Judge<'a> {
+    /// With the filter in `folder`, which need not be there.
+    pub const fn new(folder: &'a Path, with_reasons: bool, signals: &'a Signals) -> Self {
+        Self { folder, with_reasons, signals, filter: None, has_warned: false }
     }
-    let reasons = reasons.map_or_else(String::new, |reasons| format!("\n{}", reasons.header()));
-    Ok(format!("{verdict}{reasons}").into_bytes())
+
+    /// The verdict on a message; on further lines the header with the reasons, if it is wanted.
+    ///
+    /// # Errors
+    /// The folder holds no filter, or the filter cannot be read.
+    pub fn verdict(&mut self, mail: &[u8]) -> Result<Vec<u8>, Failure> {
+        let filter = match &mut self.filter {
+            Some(filter) => filter,
+            unopened => {
+                let warn = &mut |warning: Warning| MESSAGES.warning(&warning.0);
+                unopened.insert(MailFilter::open(self.folder, warn)?)
+            }
+        };
+        let stop = Some(&*self.signals.stop);
+        let (verdict, reasons) = if self.with_reasons {
+            filter.reasons(mail, stop)?
+        } else {
+            (filter.judge(mail, stop)?, None)
+        };
+        if let Some(warning) = filter.warning().filter(|_| !self.has_warned) {
+            self.has_warned = true;
+            MESSAGES.warning(&warning.0);
+        }
+        let reasons = reasons.map_or_else(String::new, |reasons| format!("\n{}", reasons.header()));
+        Ok(format!("{verdict}{reasons}").into_bytes())
+    }
 }

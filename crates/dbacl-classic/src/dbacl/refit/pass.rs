@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-//! Passes a message through the filter. The mail comes out whole with one more line, whatever
-//! happens.
+//! Passes a message through the filter, or each message of a mailbox file. The mail comes out whole
+//! with one more line for each message, whatever happens.
 //!
 //! ```text
 //! stdin ─→ read, as far as memory goes ─→ verdict, or `error` ─→ header without old ones ─→ stdout
@@ -19,6 +19,7 @@ use dbacl_cli::last_resort;
 use dbacl_cli::terminal::each_visible;
 use dbacl_engine::alloc_hints::{try_room, trying};
 use dbacl_files::reading::open_at_once;
+use dbacl_mail::mailbox::{Boundaries, Line, Rule, is_mailbox};
 use dbacl_mail::verdict_header::Marker;
 use dbacl_sets::open_set::ERROR;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
@@ -27,7 +28,7 @@ use rustix::stdio::{dup2_stdin, stdin, stdout};
 use std::ffi::OsString;
 use std::io::{self, IsTerminal as _};
 use std::path::Path;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Mutex, OnceLock};
 
 /// Bytes moved at a time.
@@ -40,7 +41,10 @@ const PATIENCE: Timespec = Timespec { tv_sec: 1, tv_nsec: 0 };
 static MAIL: OnceLock<&'static [u8]> = OnceLock::new();
 /// Whether all of it was.
 static IS_WHOLE: AtomicBool = AtomicBool::new(false);
-/// Whether writing it has begun.
+/// Its messages, and how many of them were written.
+static PARTS: OnceLock<Vec<&'static [u8]>> = OnceLock::new();
+static WRITTEN: AtomicUsize = AtomicUsize::new(0);
+/// Whether writing a message has begun, and no other follows.
 static IS_OUT: AtomicBool = AtomicBool::new(false);
 /// Memory for writing the mail, taken at the start.
 static BUFFERS: Mutex<Buffers> = Mutex::new(Buffers { out: [0; BLOCK], block: [0; BLOCK] });
@@ -64,7 +68,7 @@ pub fn take_input(operands: &[OsString]) -> Result<(), Failure> {
         }
         return match operands {
             [] => Ok(()),
-            _ => Err(Failure::new(Kind::Usage, "--mail-filter takes one message at a time")),
+            _ => Err(Failure::new(Kind::Usage, "--mail-filter takes one file at a time")),
         };
     };
     let unopened = |error: io::Error| {
@@ -78,14 +82,16 @@ pub fn take_input(operands: &[OsString]) -> Result<(), Failure> {
     dup2_stdin(file).map_err(|error| unopened(error.into()))
 }
 
-/// Passes on the mail on standard input, with the line that `judge` returns. Whatever happens the
-/// mail comes through; a verdict line that it brought does not.
+/// Passes on the mail on standard input, with the line that `judge` returns; if it is a mailbox and
+/// `splits`, each of its messages. Whatever happens the mail comes through; a verdict line that it
+/// brought does not.
 ///
 /// # Errors
 /// Output that cannot be written; a signal before the mail's end; with strict statuses also what
 /// kept a verdict from being made.
 pub fn filter(
-    judge: impl FnOnce(&[u8]) -> Result<Vec<u8>, Failure>,
+    mut judge: impl FnMut(&[u8]) -> Result<Vec<u8>, Failure>,
+    splits: bool,
     strict: bool,
     signals: &Signals,
 ) -> Result<u8, Failure> {
@@ -94,27 +100,55 @@ pub fn filter(
         return Err(Failure::new(Kind::Write, text));
     }
     last_resort::set_action(on_abort);
-    let (mail, fault) = read(signals)?;
+    let (mail, mut fault) = read(signals)?;
     let mail: &'static [u8] = Vec::leak(mail);
     IS_WHOLE.store(fault.is_none(), Ordering::SeqCst);
     let _ = MAIL.set(mail);
-    let judged = match fault {
-        Some(failure) => Err(failure),
-        None => judge(mail),
-    };
-    let (line, failure) = match judged {
-        Ok(line) => (line, None),
-        Err(failure) => (ERROR.to_vec(), Some(failure)),
-    };
-    // The message is printed before the mail, which may take long to be written.
-    if let Some(failure) = failure.as_ref().filter(|_| !strict) {
-        failure.lines.iter().for_each(|line| MESSAGES.error(line));
+    let parts =
+        if splits && fault.is_none() { messages(mail) } else { std::iter::once(mail).collect() };
+    let parts = PARTS.get_or_init(|| parts);
+    let mut failed: Option<Failure> = None;
+    for (number, &part) in parts.iter().enumerate() {
+        let judged = match fault.take() {
+            Some(failure) => Err(failure),
+            None => judge(part),
+        };
+        let line = judged.unwrap_or_else(|failure| {
+            // What keeps all messages of a mailbox from a verdict is said once, and before the
+            // message is written, which may take long.
+            let is_new = failed.as_ref().is_none_or(|last| last.lines != failure.lines);
+            if is_new && !strict {
+                failure.lines.iter().for_each(|line| MESSAGES.error(line));
+            }
+            failed = Some(failure);
+            ERROR.to_vec()
+        });
+        pass(part, &line).map_err(|error| output_failure(&error))?;
+        WRITTEN.store(number + 1, Ordering::SeqCst);
+        IS_OUT.store(number + 1 == parts.len(), Ordering::SeqCst);
     }
-    pass(&line).map_err(|error| output_failure(&error))?;
-    match failure {
+    match failed {
         Some(failure) if strict => Err(failure),
         _ => Ok(0),
     }
+}
+
+/// The messages of a mailbox; all of `mail` if it is none.
+fn messages(mail: &[u8]) -> Vec<&[u8]> {
+    let mut boundaries = Boundaries::new(Rule::SenderAndDate);
+    let mut found = Vec::new();
+    let (mut start, mut at) = (0, 0);
+    if is_mailbox(mail) {
+        for line in mail.split_inclusive(|&byte| byte == b'\n') {
+            if boundaries.line(line) == Line::Begins && at > 0 {
+                found.push(&mail[start..at]);
+                start = at;
+            }
+            at += line.len();
+        }
+    }
+    found.push(&mail[start..]);
+    found
 }
 
 /// Reads standard input as far as there is memory. Also returns why it was not read to its end, if
@@ -149,9 +183,21 @@ fn read(signals: &Signals) -> Result<(Vec<u8>, Option<Failure>), Failure> {
     }
 }
 
-/// Passes the mail on as one that could not be classified, when the process is about to abort.
+/// Passes on what is not written yet as mail that could not be classified, when the process is
+/// about to abort.
 fn on_abort() {
-    if !IS_OUT.load(Ordering::SeqCst) && pass(ERROR).is_ok() {
+    if IS_OUT.load(Ordering::SeqCst) {
+        return;
+    }
+    let mail = MAIL.get().copied().unwrap_or_default();
+    let passed = match PARTS.get() {
+        Some(parts) => {
+            let rest = &parts[WRITTEN.load(Ordering::SeqCst)..];
+            rest.iter().try_for_each(|part| pass(part, ERROR))
+        }
+        None => pass(mail, ERROR),
+    };
+    if passed.is_ok() {
         last_resort::set_status(if STRICT.load(Ordering::SeqCst) { 75 } else { 0 });
     }
 }
@@ -164,12 +210,11 @@ pub fn be_strict() {
     STRICT.store(true, Ordering::SeqCst);
 }
 
-/// Writes the mail with its verdict; what was not read yet follows block by block. Takes no memory.
-fn pass(verdict: &[u8]) -> io::Result<()> {
+/// Writes a message with its verdict; what was not read yet follows block by block. Takes no memory.
+fn pass(mut mail: &[u8], verdict: &[u8]) -> io::Result<()> {
     IS_OUT.store(true, Ordering::SeqCst);
     let mut buffers = BUFFERS.try_lock().map_err(|_| io::Error::from(io::ErrorKind::WouldBlock))?;
     let Buffers { out, block } = &mut *buffers;
-    let mut mail = MAIL.get().copied().unwrap_or_default();
     let is_whole = IS_WHOLE.load(Ordering::SeqCst);
     let mut first = 0;
     if mail.is_empty() && !is_whole {
