@@ -257,7 +257,7 @@ KINDS = {
     "errors": lambda measured: measured["error"][0],
     "ham lost": lambda measured: measured["lost"][0],
 }
-MAIN = ("dbacl_filter", "defaults")  # whose place the overview tells
+MAIN = ("dbacl_filter", "defaults")  # whose place the overview shows
 
 
 def overview(record):
@@ -278,7 +278,7 @@ def overview(record):
                 if not others:
                     return shown
                 better = sum(value(one["measures"]) < value(mine) for _, one in others)
-                return f"{shown} ({better + 1} of {len(others) + 1})"
+                return f"{shown} ({better + 1})"
 
             cells = [name, placed(order_of, percent(mine["area"], 3))]
             cells.append(placed(KINDS["surely wrong"], percent(mine["wrong"][0])))
@@ -470,11 +470,10 @@ def sizes(record):
         f"Run of {record['date']}, plan `{plan['name']}`, on {record['processor']}. "
         f"Corpora: {corpora}. "
         f"Streams have {plan['stream']} messages, with few labels {plan['asked']}; "
-        f"a delay is {plan['delay']} messages, and of a stream of {plan['late']} those after the "
-        f"first {plan['delay']} count; {plan['labels']} labels may be asked for; "
-        f"{plan['batch']} messages are learned or classified in batches; a cold start has "
-        f"{plan['draws']} draws of {plan['each']} messages of each kind to classify; "
-        f"{plan['disguised']} spam messages are disguised. "
+        f"a delay is {plan['delay']}, and of a stream of {plan['late']} those after it count; "
+        f"{plan['labels']} labels may be asked for; a batch has {plan['batch']}, a cold start "
+        f"{plan['draws']} draws of {plan['each']} of each kind; {plan['disguised']} spam messages "
+        "are disguised. "
     )
     load, count = record["load"], record["processors"]
     if load <= count + 1:

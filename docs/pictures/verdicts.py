@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Draws docs/pictures/verdicts.svg from the table of docs/lab/mail.md: which share of messages the
-mail filter classifies correctly, wrongly, or calls unsure, by the number of messages it has learned.
+"""Draws docs/pictures/verdicts.svg from benches/results/mail-transfers.tsv: which share of messages
+the mail filter classifies correctly, wrongly, or calls unsure, by the number of messages it has learned.
 
     docs/pictures/verdicts.py > docs/pictures/verdicts.svg
 """
@@ -23,22 +23,22 @@ LEFT, WIDE, STEP, BAR = 130, 430, 30, 20
 IN_ALL = 2769
 
 
-def rows(page):
+def rows(table):
     """(messages learned, of how many kinds, shares right, unsure, wrong), for new messages of
     SpamAssassin; two good messages count for each spam."""
-    for line in page.splitlines():
-        cells = [cell.strip() for cell in line.split("|")]
-        few = re.fullmatch(r"(\d+) \+ \1 messages", cells[1]) if len(cells) > 5 else None
-        if not few and cells[1:2] != ["SpamAssassin, 4-fold"]:
+    for line in table.splitlines():
+        name, reading, *cells = line.split("\t") if "\t" in line else (line, "")
+        few = re.fullmatch(r"(\d+) \+ \1 messages", name)
+        if reading != "blocks" or not few and name != "SpamAssassin, 4-fold":
             continue
-        lost, missed, unsure = (float(cell) / 100 for cell in cells[5].split("/"))
+        lost, missed, unsure = (float(cell) / 100 for cell in cells[-3:])
         wrong = (2 * lost + missed) / 3
         learned, of = (int(few.group(1)), "each") if few else (IN_ALL, "in all")
         yield learned, of, 1 - unsure - wrong, unsure, wrong
 
 
 def main():
-    table = sorted(rows((ROOT / "docs/lab/mail.md").read_text()))
+    table = sorted(rows((ROOT / "benches/results/mail-transfers.tsv").read_text()))
     height = 44 + STEP * len(table) + 24
     title = "; ".join(
         f"{learned} {of}: {100 * right:.0f} % right, {100 * unsure:.0f} % unsure, {100 * wrong:.1f} % wrong"
