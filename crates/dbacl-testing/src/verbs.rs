@@ -9,8 +9,9 @@ fn escaped(text: &str) -> String {
     text.replace('\\', "\\e").replace('-', "\\-").replace('\'', "\\(aq").replace('`', "")
 }
 
-/// An option or operand as the manual page has it: how it is written, and its entry.
-fn entry(arg: &Arg) -> (String, String) {
+/// An option or operand as the manual page has it: its longest name, its entry, and the
+/// values that the option has.
+fn entry(arg: &Arg) -> (String, String, String) {
     let mut names = Vec::new();
     names.extend(arg.get_short().map(|letter| format!("\\fB\\-{letter}\\fR")));
     names.extend(arg.get_long().map(|name| format!("\\fB{}\\fR", escaped(&format!("--{name}")))));
@@ -18,6 +19,7 @@ fn entry(arg: &Arg) -> (String, String) {
     let values: Vec<&str> =
         arg.get_value_names().unwrap_or_default().iter().map(clap::builder::Str::as_str).collect();
     let value = format!("\\fI{}\\fR", values.join(" "));
+    let longest = names.last().unwrap_or(&value).clone();
     let names = match (names.is_empty(), takes_value) {
         (true, _) => value,
         (false, true) => format!("{} {value}", names.join(", ")),
@@ -32,14 +34,15 @@ fn entry(arg: &Arg) -> (String, String) {
     }
     let mut out = format!(".TP\n{names}\n");
     fill(&format!("{}.", escaped(&help)), &mut out);
+    let mut values = String::new();
     for value in arg.get_possible_values() {
         if let Some(help) = value.get_help().filter(|_| takes_value) {
-            out.push_str(".br\n");
+            values.push_str(".br\n");
             let help = escaped(&help.to_string());
-            fill(&format!("\\fB{}\\fR: {help}.", escaped(value.get_name())), &mut out);
+            fill(&format!("\\fB{}\\fR: {help}.", escaped(value.get_name())), &mut values);
         }
     }
-    (names, out)
+    (longest, out, values)
 }
 
 /// Words in lines of at most 78 characters, none of which begins like a request to the formatter.
@@ -61,29 +64,56 @@ fn fill(text: &str, out: &mut String) {
     out.push('\n');
 }
 
-/// The entries that a page has so far, each with the verb in whose section it is.
-type Known = BTreeMap<String, String>;
+/// What a page has so far.
+#[derive(Default)]
+struct Known {
+    /// Entries, each with the verb in whose section it is.
+    entries: BTreeMap<String, String>,
+    /// Values of options, each with the option and the verb that name them.
+    values: BTreeMap<String, (String, String)>,
+    /// Lists of options of earlier verbs, each with the verb that names them.
+    lists: BTreeMap<(String, String), String>,
+}
 
-/// A verb's section, and those of the verbs below it. An entry that an earlier verb has in the same
-/// words is only named.
+/// A verb's section, and those of the verbs below it. What an earlier verb has in the same words is
+/// only named.
 fn section(above: &str, verb: &Command, known: &mut Known, out: &mut String) {
     let name = format!("{above}{}", verb.get_name());
     let about = verb.get_about().map(ToString::to_string).unwrap_or_default();
     out.push_str(&format!(".SS {name}\n"));
     fill(&format!("{}.", escaped(&about)), out);
+    let verb_of = |name: &str| format!("\\fB{}\\fR", escaped(name));
     let mut repeated: BTreeMap<String, Vec<String>> = BTreeMap::new();
     for arg in verb.get_arguments().filter(|arg| arg.get_id() != "help") {
-        let (names, text) = entry(arg);
-        if let Some(earlier) = known.get(&text) {
-            repeated.entry(earlier.clone()).or_default().push(names);
-        } else {
-            out.push_str(&text);
-            known.insert(text, name.clone());
+        let (longest, text, values) = entry(arg);
+        let whole = text.clone() + &values;
+        if let Some(earlier) = known.entries.get(&whole) {
+            repeated.entry(earlier.clone()).or_default().push(longest);
+            continue;
         }
+        out.push_str(&text);
+        if let Some((option, earlier)) = known.values.get(&values) {
+            fill(&format!("Values as for {option} of {}.", verb_of(earlier)), out);
+        } else {
+            out.push_str(&values);
+            if !values.is_empty() {
+                known.values.insert(values, (longest, name.clone()));
+            }
+        }
+        known.entries.insert(whole, name.clone());
     }
     for (earlier, names) in repeated {
         out.push_str(".PP\n");
-        fill(&format!("As in \\fB{}\\fR: {}.", escaped(&earlier), names.join("; ")), out);
+        let is_long = names.len() > 2;
+        let list = (earlier.clone(), names.join(", "));
+        let line = match known.lists.get(&list) {
+            Some(first) if is_long => {
+                format!("Those of {} that {} takes.", verb_of(&earlier), verb_of(first))
+            }
+            _ => format!("As in {}: {}.", verb_of(&earlier), list.1),
+        };
+        fill(&line, out);
+        known.lists.entry(list).or_insert_with(|| name.clone());
     }
     verbs(&format!("{name} "), verb, known, out);
 }
@@ -110,6 +140,6 @@ pub fn check_manual(name: &str, command: &Command) {
     let mut command = command.clone();
     command.build();
     let mut options = String::new();
-    verbs("", &command, &mut Known::new(), &mut options);
+    verbs("", &command, &mut Known::default(), &mut options);
     holds(&file, &format!("{before}.\\\" BEGIN OPTIONS{mark}\n{options}.\\\" END OPTIONS{after}"));
 }
