@@ -24,38 +24,38 @@ pub struct Arguments {
 pub(crate) enum Verb {
     /// Train a model on labelled documents
     Train(TrainArguments),
-    /// Learn more documents, of known or of new labels; the model must keep its documents
+    /// Learn more documents; the model must keep its documents
     Update(ChangeArguments),
-    /// Forget documents, as if they had never been learned; the model must keep its documents
+    /// Forget documents, as if they had never been learned
     Forget(ChangeArguments),
     /// Make one model of several that keep their documents
     Merge(MergeArguments),
     /// Print the most probable labels of each text
     Predict(PredictArguments),
-    /// Tell how well a model classifies labelled documents
+    /// Measure how well a model classifies labelled documents
     Test(TestArguments),
     /// Print a page about a model, tested on labelled documents, in Markdown
     Card(CardArguments),
-    /// Tell which words of a text speak for its label
+    /// List the words of a text that speak for its label
     Explain(ExplainArguments),
-    /// Tell what a model was made of
+    /// Show what a model was made of
     Info {
         /// The model
         model: PathBuf,
     },
-    /// Make a model smaller, at the price of a little accuracy
+    /// Make a model smaller and slightly less accurate
     Quantize(QuantizeArguments),
     /// Print the features that speak most for each label
     Features {
         /// The model
         model: PathBuf,
-        /// Texts whose features are looked at, one a line; - for standard input
+        /// Texts, one a line; - for standard input
         texts: PathBuf,
-        /// How many features are printed for each label
+        /// Number of features for each label
         #[arg(short = 'n', long, value_name = "N", default_value_t = 20)]
         number: usize,
     },
-    /// Take fastText's commands: supervised, test, predict and predict-prob
+    /// Run fastText's commands supervised, test, predict and predict-prob
     Fasttext {
         /// The command and its options, as fastText spells them
         #[arg(trailing_var_arg = true, allow_hyphen_values = true, required = true)]
@@ -67,9 +67,9 @@ pub(crate) enum Verb {
 /// How labelled documents are read.
 #[derive(Debug, Clone, Args)]
 pub(crate) struct DataArguments {
-    /// The documents: a file, a folder of folders, or - for standard input
+    /// A file, a folder of folders, or - for standard input
     pub data: PathBuf,
-    /// The format of the documents, if neither name nor first line tells it
+    /// The format, if neither name nor first line shows it
     #[arg(long, value_name = "FORMAT")]
     pub format: Option<Format>,
     #[command(flatten)]
@@ -85,13 +85,13 @@ impl DataArguments {
 /// Columns of CSV, or members of JSON objects.
 #[derive(Debug, Clone, Args)]
 pub(crate) struct Columns {
-    /// The CSV column or JSON member with the label
+    /// CSV column or JSON member with the label
     #[arg(long, value_name = "NAME", default_value = "label")]
     pub label_column: String,
-    /// The CSV columns or JSON members with the text, separated by commas
+    /// CSV columns or JSON members with the text, separated by commas
     #[arg(long, value_name = "NAMES", default_value = "text", value_delimiter = ',')]
     pub text_column: Vec<String>,
-    /// What divides several labels in a column or field
+    /// Separator of several labels in a field
     #[arg(long, value_name = "TEXT", default_value = ",")]
     pub label_separator: String,
 }
@@ -125,7 +125,7 @@ pub(crate) enum Tokenizer {
     Graph,
     /// Single visible bytes
     Char,
-    /// Words with inner punctuation, amounts of money, addresses
+    /// Words with inner punctuation, amounts, addresses
     Cef,
     /// Letters, digits and punctuation in runs of a kind
     Adp,
@@ -154,7 +154,7 @@ impl Tokenizer {
 pub(crate) enum Aim {
     /// Most texts right (the default)
     Accuracy,
-    /// The mean F1 of all labels: rare ones count as much as others
+    /// The mean F1 of all labels
     #[value(name = "macro-f1")]
     MacroF1,
 }
@@ -163,7 +163,7 @@ pub(crate) enum Aim {
 pub(crate) struct TrainArguments {
     #[command(flatten)]
     pub data: DataArguments,
-    /// The model's file, which is replaced if it is a model
+    /// The file to write; a model is replaced
     #[arg(short, long, value_name = "MODEL")]
     pub output: PathBuf,
     /// Keep the documents in the model, for update, forget and merge
@@ -178,79 +178,75 @@ pub(crate) struct TrainArguments {
     /// Learn single words and runs of up to five characters
     #[arg(long, group = "preset", help_heading = "Features")]
     pub chars: bool,
-    /// Learn words, pairs and runs of up to five characters (the default for texts whose median has
-    /// up to 100 words)
+    /// Learn words, pairs and runs of up to five characters (the default for a median of up to 100
+    /// words)
     #[arg(long, group = "preset", conflicts_with = "regex", help_heading = "Features")]
     pub both: bool,
-    /// How text is cut into words, in place of what the preset says
+    /// How text is cut into words
     #[arg(short = 'e', long, value_name = "NAME", help_heading = "Features")]
     pub tokenizer: Option<Tokenizer>,
-    /// Longest run of words that is learned, 1 to 7, in place of what the preset says
+    /// Longest run of words, 1 to 7
     #[arg(short = 'w', long, value_name = "N", help_heading = "Features")]
     #[arg(value_parser = clap::value_parser!(u8).range(1..=7))]
     pub order: Option<u8>,
-    /// Tell upper from lower case
+    /// Distinguish upper and lower case
     #[arg(short = 'j', long, help_heading = "Features", alias = "keep-case")]
     pub case_sensitive: bool,
-    /// Runs of words go on across line ends
+    /// Let runs of words cross line ends
     #[arg(short = 'S', long, help_heading = "Features")]
     pub across_lines: bool,
     /// The kind of text
     #[arg(short = 'T', long = "type", value_name = "KIND", default_value = "text")]
     #[arg(help_heading = "Features")]
     pub kind: Kind,
-    /// Learn what a regular expression captures, in place of words; may be given several times
+    /// Learn what a regular expression captures instead of words; may be repeated
     #[arg(short = 'g', long, value_name = "EXPRESSION", help_heading = "Features")]
     pub regex: Vec<String>,
-    /// Documents have several labels: JSON lists, several __label__ words, or what
-    /// --label-separator divides; a document may have none
+    /// Documents have any number of labels: JSON lists, __label__ words, or separated labels
     #[arg(long, conflicts_with_all = ["keep", "block"], help_heading = "Labels")]
     pub several: bool,
-    /// Let documents of rare labels cost more: the power of the share that a label lacks, 0 to 1
+    /// Let rare labels cost more: a power of the share that a label lacks, 0 to 1
     #[arg(long, value_name = "POWER", value_parser = share, num_args = 0..=1)]
     #[arg(default_missing_value = "0.5", require_equals = true, help_heading = "Labels")]
     pub balance: Option<f64>,
     /// What labels are chosen for
     #[arg(long = "for", value_name = "MEASURE", help_heading = "Labels")]
     pub aim: Option<Aim>,
-    /// Texts without labels, read as by predict: they are used if cross-validation says that they
-    /// help
+    /// Texts without labels, used if cross-validation says that they help
     #[arg(long, value_name = "FILE", conflicts_with_all = ["keep", "autotune"])]
     #[arg(help_heading = "Learning")]
     pub unlabelled: Option<PathBuf>,
-    /// Try all settings of the fit, however long it takes
+    /// Try all settings of the fit
     #[arg(long, help_heading = "Learning")]
     pub choose: bool,
-    /// Try one way to read texts after the other for N seconds, and keep the best by
-    /// cross-validation
+    /// Try ways to read texts for N seconds, and keep the best by cross-validation
     #[arg(long, value_name = "N", alias = "seconds", help_heading = "Learning")]
     #[arg(conflicts_with_all = ["preset", "tokenizer", "order", "case_sensitive", "regex", "cost"])]
     pub autotune: Option<u64>,
-    /// What a document on the wrong side costs; chosen unless it is given
+    /// Cost of a document on the wrong side, instead of a chosen one
     #[arg(long, value_name = "C", value_parser = positive, help_heading = "Learning")]
     pub cost: Option<f64>,
-    /// The share of ordinary weights that the fit starts from, 0 to 1; chosen unless it is given
+    /// Share of ordinary weights to start from, 0 to 1, instead of a chosen one
     #[arg(long, value_name = "SHARE", value_parser = share, help_heading = "Learning")]
     pub start: Option<f64>,
-    /// Do not prefer words that tell the labels apart
+    /// Do not prefer words that distinguish the labels
     #[arg(long, help_heading = "Learning")]
     pub no_contrast: bool,
-    /// Fit so many documents at a time, for more than memory holds
+    /// Fit so many documents at a time, to save memory
     #[arg(long, value_name = "DOCUMENTS", help_heading = "Many documents")]
     #[arg(value_parser = clap::value_parser!(u64).range(1..))]
     #[arg(conflicts_with_all = ["keep", "unlabelled", "autotune", "choose", "start"])]
     pub block: Option<u64>,
-    /// With --block, the memory that may be used, such as 500M or 2G; it changes nothing else
+    /// With --block: the memory to use, such as 500M or 2G
     #[arg(long, value_name = "SIZE", value_parser = size, requires = "block")]
     #[arg(help_heading = "Many documents")]
     pub memory: Option<u64>,
-    /// With --block, how many words or runs of words take part at most: those that are in most
-    /// documents
+    /// With --block: how many of the most frequent features take part
     #[arg(long, value_name = "N", default_value_t = InBlocks::FEATURES, requires = "block")]
     #[arg(value_parser = clap::value_parser!(u64).range(1..=1 << 28))]
     #[arg(help_heading = "Many documents")]
     pub features: u64,
-    /// Say nothing but errors
+    /// Print nothing but errors
     #[arg(short, long)]
     pub quiet: bool,
 }
@@ -327,7 +323,7 @@ fn reading_of_texts(file: &Path, format: Option<Format>, columns: &[String]) -> 
 /// How results are printed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum ResultFormat {
-    /// Label, tab, probability, for each of the labels, separated by tabs
+    /// Labels and probabilities, separated by tabs
     Tsv,
     /// A JSON object
     Ndjson,
@@ -341,23 +337,22 @@ pub(crate) enum ResultFormat {
 pub(crate) struct TextArguments {
     /// The model
     pub model: PathBuf,
-    /// The texts, one a line unless --input says otherwise; - for standard input
+    /// The texts, one a line without --input; - for standard input
     #[arg(default_value = "-")]
     pub file: PathBuf,
-    /// Files that are a text each; their names stand before the labels
+    /// Files that are a text each, named before the labels
     #[arg(long, num_args = 1.., value_name = "FILE", conflicts_with_all = ["file", "input"])]
     pub files: Vec<PathBuf>,
-    /// The CSV column or JSON member that names a text; it stands before the labels
+    /// CSV column or JSON member that names a text, printed before the labels
     #[arg(long, value_name = "NAME", conflicts_with = "files")]
     pub id_column: Option<String>,
-    /// The format of the texts; labels are not looked at
+    /// The format of the texts; labels are ignored
     #[arg(long, value_name = "FORMAT")]
     pub input: Option<Format>,
-    /// The CSV columns or JSON members with the text, separated by commas; else those that the
-    /// model was trained on
+    /// CSV columns or JSON members with the text, instead of those of training
     #[arg(long, value_name = "NAMES", value_delimiter = ',')]
     pub text_column: Vec<String>,
-    /// How many threads judge; 0 for one a processor
+    /// Number of threads; 0 for one a processor
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub threads: usize,
 }
@@ -374,12 +369,11 @@ impl TextArguments {
 pub(crate) struct PredictArguments {
     #[command(flatten)]
     pub texts: TextArguments,
-    /// How many labels are printed for each text: one, or those of the text where it may have
-    /// several, unless K is given
+    /// Print K labels for each text, instead of one or, of several, its labels
     #[arg(short = 'k', long, value_name = "K")]
     #[arg(value_parser = clap::value_parser!(u32).range(1..))]
     pub labels: Option<u32>,
-    /// A text whose label is less probable than P is called 'unsure'
+    /// Print 'unsure' where the label is less probable than P
     #[arg(long, value_name = "P", value_parser = share)]
     pub at_least: Option<f64>,
     /// How results are printed
@@ -400,10 +394,10 @@ pub(crate) struct QuantizeArguments {
     /// Bits of a weight
     #[arg(long, value_name = "BITS", default_value_t = 8, value_parser = bits)]
     pub bits: u8,
-    /// The largest size of the file, such as 500k or 4M: what matters least is left out
+    /// Largest size of the file, such as 500k or 4M
     #[arg(long, value_name = "SIZE", value_parser = size)]
     pub size: Option<u64>,
-    /// Say nothing but errors
+    /// Print nothing but errors
     #[arg(short, long)]
     pub quiet: bool,
 }
@@ -423,7 +417,7 @@ pub(crate) struct ExplainArguments {
     /// A file with one text; - for standard input
     #[arg(default_value = "-")]
     pub file: PathBuf,
-    /// How many words are printed for each side
+    /// Number of words for each side
     #[arg(short = 'n', long, value_name = "N", default_value_t = 10)]
     pub words: usize,
 }
@@ -453,23 +447,23 @@ pub(crate) struct ChangeArguments {
     pub model: PathBuf,
     #[command(flatten)]
     pub data: DataArguments,
-    /// The file for the changed model, in place of the model itself
+    /// The file for the changed model, instead of the model itself
     #[arg(short, long, value_name = "MODEL")]
     pub output: Option<PathBuf>,
-    /// Say nothing but errors
+    /// Print nothing but errors
     #[arg(short, long)]
     pub quiet: bool,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct MergeArguments {
-    /// The models; they are trained with the options of the first one
+    /// The models; the options of the first one count
     #[arg(required = true, num_args = 2.., value_name = "MODEL")]
     pub models: Vec<PathBuf>,
     /// The file for the new model
     #[arg(short, long, value_name = "MODEL")]
     pub output: PathBuf,
-    /// Say nothing but errors
+    /// Print nothing but errors
     #[arg(short, long)]
     pub quiet: bool,
 }
