@@ -210,7 +210,7 @@ pub fn be_strict() {
     STRICT.store(true, Ordering::SeqCst);
 }
 
-/// Writes a message with its verdict; what was not read yet follows block by block. Takes no memory.
+/// Writes a message with its verdict; what was not read yet follows in blocks. Takes no memory.
 fn pass(mut mail: &[u8], verdict: &[u8]) -> io::Result<()> {
     IS_OUT.store(true, Ordering::SeqCst);
     let mut buffers = BUFFERS.try_lock().map_err(|_| io::Error::from(io::ErrorKind::WouldBlock))?;
