@@ -81,6 +81,17 @@ pub fn say(program: &str, text: &str) {
     output::raw(format!("{program}: {text}").as_bytes());
 }
 
+/// Writes `text` to standard output. A reader that has gone away is no failure.
+///
+/// # Errors
+///
+/// The status to end with and what is wrong, as [`run`] takes them.
+pub fn print(text: &str) -> Result<(), (u8, String)> {
+    let printed = output::print(text.as_bytes());
+    let complaint = printed.err().as_ref().and_then(output::complaint);
+    complaint.map_or(Ok(()), |text| Err((status::IO, text)))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -13,7 +13,7 @@ use crate::budget::{Mail, Peer, Refusal};
 use crate::config::OnError;
 use crate::engine::{Engine, Envelope};
 use crate::headers::{Dialect, lines};
-use crate::listen::Stream;
+use crate::listen::{Protocol, Stream};
 use crate::measures::{Taught, Wire};
 use crate::rights::Rights;
 use crate::status::Status;
@@ -44,19 +44,8 @@ const HEAD: usize = 16 << 10;
 /// Header fields of one request.
 const FIELDS: usize = 1200;
 
-/// What a listener for HTTP serves.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum HttpRole {
-    /// Clients of rspamd, and the measures.
-    Rspamd,
-    /// The measures only.
-    Metrics,
-    /// The status page.
-    Status,
-}
-
-/// Serves one connection of this peer.
-pub async fn serve<S: Stream>(engine: Arc<Engine>, stream: S, role: HttpRole, peer: Peer) {
+/// Serves one connection of this peer; `role` is [`Protocol::Rspamd`] or another one over HTTP.
+pub async fn serve<S: Stream>(engine: Arc<Engine>, stream: S, role: Protocol, peer: Peer) {
     let limit = engine.config.limits.request();
     let shared = Arc::clone(&engine);
     let service = service_fn(move |request| {
@@ -99,7 +88,7 @@ fn error(status: StatusCode, text: &str) -> Answer {
     json_answer(status, &json!({ "error": text }))
 }
 
-async fn respond<B>(engine: &Arc<Engine>, request: Request<B>, role: HttpRole, peer: Peer) -> Answer
+async fn respond<B>(engine: &Arc<Engine>, request: Request<B>, role: Protocol, peer: Peer) -> Answer
 where
     B: Body<Data = Bytes> + Unpin,
 {
@@ -114,14 +103,14 @@ where
     if head.headers.contains_key(ORIGIN) || head.method == Method::GET && !is_ours {
         return error(StatusCode::FORBIDDEN, "this name is not in listen.names");
     }
-    if path == "/metrics" && role != HttpRole::Status {
+    if path == "/metrics" && role != Protocol::Status {
         let text = engine.measures.text(engine.models.count());
         return answer(StatusCode::OK, "text/plain; version=0.0.4", text);
     }
-    if role == HttpRole::Metrics {
+    if role == Protocol::Metrics {
         return error(StatusCode::NOT_FOUND, "only /metrics is here");
     }
-    if role == HttpRole::Status {
+    if role == Protocol::Status {
         return status(engine, &path, &head.headers, peer).await;
     }
     match path.as_str() {
@@ -469,7 +458,7 @@ mod tests {
         ] {
             let (mut client, server) = tokio::io::duplex(1 << 16);
             client.write_all(request.as_bytes()).await.expect("room");
-            serve(Arc::clone(&engine), server, HttpRole::Rspamd, peer).await;
+            serve(Arc::clone(&engine), server, Protocol::Rspamd, peer).await;
             let mut answer = String::new();
             client.read_to_string(&mut answer).await.expect("an answer");
             assert!(answer.starts_with(&format!("HTTP/1.1 {status}")), "{request}: {answer}");

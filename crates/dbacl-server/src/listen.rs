@@ -65,6 +65,34 @@ impl fmt::Display for Address {
     }
 }
 
+/// The protocol that is spoken at a listener.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Protocol {
+    /// That of `spamc`.
+    Spamc,
+    /// That of rspamd, over HTTP; the measures are answered there as well.
+    Rspamd,
+    /// That of Postfix and sendmail.
+    Milter,
+    /// The measures, over HTTP.
+    Metrics,
+    /// The status page, over HTTP.
+    Status,
+}
+
+impl Protocol {
+    /// Its name in the configuration and in the log.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Spamc => "spamc",
+            Self::Rspamd => "rspamd",
+            Self::Milter => "milter",
+            Self::Metrics => "metrics",
+            Self::Status => "status",
+        }
+    }
+}
+
 /// A socket that is bound to its address, but not yet used by the asynchronous runtime.
 #[derive(Debug)]
 pub struct Bound {

@@ -7,8 +7,8 @@ use crate::arf;
 use crate::client;
 use crate::config::{Config, Listen};
 use crate::engine::Engine;
-use crate::http::{self, HttpRole};
-use crate::listen::{Address, Bound};
+use crate::http;
+use crate::listen::{Address, Bound, Protocol};
 use crate::log::{Level, Log};
 use crate::memory::{Memory, of_judging};
 use crate::milter;
@@ -171,15 +171,7 @@ fn check(config: &Config) -> Result<(), (u8, String)> {
         }
     }
     lines.push(format!("filters of users: {own}"));
-    print(&lines.iter().fold("ok\n".to_owned(), |text, line| text + line + "\n"))
-}
-
-fn print(text: &str) -> Result<(), (u8, String)> {
-    let mut output = Shown::new(std::io::stdout().lock());
-    match output.write_all(text.as_bytes()).and_then(|()| output.flush()) {
-        Ok(()) => Ok(()),
-        Err(error) => output::complaint(&error).map_or(Ok(()), |text| Err((IO, text))),
-    }
+    arguments::print(&lines.iter().fold("ok\n".to_owned(), |text, line| text + line + "\n"))
 }
 
 /// Lists the filters of users.
@@ -190,7 +182,7 @@ fn list(config: &Config) -> Result<(), (u8, String)> {
         let learned = opened.map_or_else(|_| "damaged".into(), |own| own.documents().to_string());
         let _ = writeln!(text, "{name}\t{learned}\t{}\t{}", size(&folder), folder.display());
     }
-    print(&text)
+    arguments::print(&text)
 }
 
 /// Removes the filter of a user.
@@ -282,28 +274,6 @@ fn judge(config: &Config, user: &str) -> Result<(), (u8, String)> {
     Ok(())
 }
 
-/// The protocol that is spoken at a listener.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Protocol {
-    Spamc,
-    Rspamd,
-    Milter,
-    Metrics,
-    Status,
-}
-
-impl Protocol {
-    const fn name(self) -> &'static str {
-        match self {
-            Self::Spamc => "spamc",
-            Self::Rspamd => "rspamd",
-            Self::Milter => "milter",
-            Self::Metrics => "metrics",
-            Self::Status => "status",
-        }
-    }
-}
-
 /// Where to listen, and what is spoken there.
 fn addresses(config: &Config) -> impl Iterator<Item = (&Address, Protocol)> {
     let lists = [
@@ -351,7 +321,7 @@ async fn serve(
         let (engines, stopped) = (engines.clone(), stopped.clone());
         let current = engines.clone();
         let current = move || Arc::clone(&current.borrow());
-        let role = match protocol {
+        match protocol {
             Protocol::Milter => {
                 serving.spawn(milter::serve(engines, listener, stopped));
                 continue;
@@ -364,11 +334,9 @@ async fn serve(
                 serving.spawn(accept(listener, stopped, serve));
                 continue;
             }
-            Protocol::Rspamd => HttpRole::Rspamd,
-            Protocol::Metrics => HttpRole::Metrics,
-            Protocol::Status => HttpRole::Status,
-        };
-        let serve = move |stream| serve_http(current(), stream, role);
+            Protocol::Rspamd | Protocol::Metrics | Protocol::Status => {}
+        }
+        let serve = move |stream| serve_http(current(), stream, protocol);
         serving.spawn(accept(listener, stopped, serve));
     }
     loop {
@@ -418,10 +386,10 @@ fn reloaded(engine: &Engine, config: Result<Config, String>) -> Option<Engine> {
 }
 
 /// Serves HTTP. Exim speaks rspamd's older protocol at the address of the newer one.
-async fn serve_http(engine: Arc<Engine>, mut stream: Connection, role: HttpRole) {
+async fn serve_http(engine: Arc<Engine>, mut stream: Connection, role: Protocol) {
     let peer = stream.peer();
     let beginning = stream.beginning().await;
-    if role == HttpRole::Rspamd && beginning.windows(7).any(|bytes| bytes == b" RSPAMC") {
+    if role == Protocol::Rspamd && beginning.windows(7).any(|bytes| bytes == b" RSPAMC") {
         spamc::serve(engine, stream, peer).await;
     } else {
         http::serve(engine, stream, role, peer).await;

@@ -58,15 +58,6 @@ pub enum Command {
     Skip,
 }
 
-/// What mail is learned as.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Class {
-    /// Mail that must not be lost.
-    Ham,
-    /// What the filter is there to find.
-    Spam,
-}
-
 /// The head of a request: its command and its fields.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Head {
@@ -81,7 +72,7 @@ pub struct Head {
     /// The user or the recipients.
     pub names: Vec<String>,
     /// `Message-class`.
-    pub class: Option<Class>,
+    pub class: Option<Lesson>,
     /// `Set: local`: the mail is to be learned.
     pub sets: bool,
     /// `Remove: local`: the mail is to be forgotten.
@@ -182,10 +173,10 @@ impl Head {
                     receivers.push(value.to_owned());
                 }
                 "message-class" if value.eq_ignore_ascii_case("spam") => {
-                    head.class = Some(Class::Spam);
+                    head.class = Some(Lesson::Spam);
                 }
                 "message-class" if value.eq_ignore_ascii_case("ham") => {
-                    head.class = Some(Class::Ham);
+                    head.class = Some(Lesson::Ham);
                 }
                 "set" => (head.sets, head.reports) = (names("local"), names("remote")),
                 "remove" => (head.removes, head.revokes) = (names("local"), names("remote")),
@@ -376,8 +367,7 @@ async fn reply(engine: &Arc<Engine>, head: Head, mail: &Arc<Mail>, peer: Peer) -
 async fn tell(engine: &Engine, head: &Head, mail: &Arc<Mail>, peer: Peer) -> Vec<u8> {
     let lesson = match (head.class, head.sets, head.removes) {
         (_, false, true) => Lesson::Forget,
-        (Some(Class::Spam), true, false) => Lesson::Spam,
-        (Some(Class::Ham), true, false) => Lesson::Ham,
+        (Some(class), true, false) => class,
         _ => return refusal(PROTOCOL, "TELL needs a Message-class and Set, or Remove"),
     };
     let name = head.names.first().map_or("", String::as_str);
@@ -518,7 +508,7 @@ mod tests {
         );
         let head = head.expect("a head");
         assert_eq!((head.command, head.length), (Command::Tell, Some(12)));
-        assert_eq!((head.class, head.sets, head.removes), (Some(Class::Spam), true, false));
+        assert_eq!((head.class, head.sets, head.removes), (Some(Lesson::Spam), true, false));
         assert_eq!(head.names, ["alice"]);
         for (text, expected) in [
             ("", Malformed::Command),

@@ -5,7 +5,8 @@
 use dbacl_server::budget::Peer;
 use dbacl_server::config::Config;
 use dbacl_server::engine::Engine;
-use dbacl_server::http::{self, HttpRole};
+use dbacl_server::http;
+use dbacl_server::listen::Protocol;
 use dbacl_server::log::Log;
 use dbacl_server::{milter, opensmtpd, spamc};
 use std::io;
@@ -72,7 +73,7 @@ pub fn server_spamc(data: &[u8]) {
 pub fn server_http(data: &[u8]) {
     let (client, server) = tokio::io::duplex(PIPE);
     let answer = runtime().block_on(async {
-        let serve = http::serve(engine(), server, HttpRole::Rspamd, ROOT);
+        let serve = http::serve(engine(), server, Protocol::Rspamd, ROOT);
         let (answer, ()) = tokio::join!(say(data, client), serve);
         answer
     });
