@@ -8,12 +8,13 @@
 //! A reader of the log that stands still therefore delays nobody: lines for which the queue has no
 //! room are dropped, and the next line that is written says how many.
 
-use std::collections::VecDeque;
 use std::fmt::{self, Display, Write as _};
 use std::fs::File;
 use std::io::{self, Write};
 use std::os::fd::AsFd;
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering::Relaxed};
+use std::sync::mpsc::{Sender, channel};
 use std::time::{Duration, SystemTime};
 
 /// How much is logged.
@@ -64,70 +65,41 @@ pub struct Log {
 
 #[derive(Debug, Default)]
 struct Queue {
-    state: Mutex<State>,
-    /// There is a line to write, or the log has ended.
-    filled: Condvar,
-    /// All lines have been written.
-    emptied: Condvar,
+    /// Where lines go; none for no log.
+    lines: Option<Sender<Message>>,
+    /// Bytes of the lines that wait.
+    bytes: Arc<AtomicUsize>,
+    /// Lines that found no room since the last one that did.
+    dropped: AtomicU64,
+    /// Lines that have found no room.
+    dropped_in_all: AtomicU64,
 }
 
-#[derive(Debug, Default)]
-struct State {
-    lines: VecDeque<String>,
-    /// Bytes of these lines.
-    bytes: usize,
-    /// Lines that found no room since the last one that did.
-    dropped: u64,
-    /// Lines that have found no room.
-    dropped_in_all: u64,
-    is_writing: bool,
-    has_ended: bool,
+#[derive(Debug)]
+enum Message {
+    Line(String),
+    /// The log ends; the sender is told when all lines before this have been written.
+    End(Sender<()>),
 }
 
 impl Queue {
-    fn lock(&self) -> MutexGuard<'_, State> {
-        // A panic never leaves the state half changed.
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     /// Adds a line, or counts it if there is no room.
     fn add(&self, line: String) {
-        let mut state = self.lock();
-        if state.bytes + line.len() > ROOM {
-            state.dropped += 1;
-            state.dropped_in_all += 1;
+        let Some(lines) = &self.lines else { return };
+        let fits = |bytes: usize| Some(bytes + line.len()).filter(|&bytes| bytes <= ROOM);
+        if self.bytes.fetch_update(Relaxed, Relaxed, fits).is_err() {
+            self.dropped.fetch_add(1, Relaxed);
+            self.dropped_in_all.fetch_add(1, Relaxed);
             return;
         }
-        if state.dropped > 0 {
-            let dropped = std::mem::take(&mut state.dropped);
+        let dropped = self.dropped.swap(0, Relaxed);
+        if dropped > 0 {
             let said = self::line(Level::Warn, "dropped", &[("lines", &dropped)]);
-            state.bytes += said.len();
-            state.lines.push_back(said);
+            self.bytes.fetch_add(said.len(), Relaxed);
+            let _ = lines.send(Message::Line(said));
         }
-        state.bytes += line.len();
-        state.lines.push_back(line);
-        self.filled.notify_one();
-    }
-
-    /// Writes lines until the log ends. Failures to write are ignored.
-    fn write(&self, out: &mut dyn Write) {
-        let mut state = self.lock();
-        loop {
-            if let Some(line) = state.lines.pop_front() {
-                state.bytes -= line.len();
-                state.is_writing = true;
-                drop(state);
-                let _ = out.write_all(line.as_bytes());
-                state = self.lock();
-                state.is_writing = false;
-                continue;
-            }
-            self.emptied.notify_all();
-            if state.has_ended {
-                return;
-            }
-            state = self.filled.wait(state).unwrap_or_else(PoisonError::into_inner);
-        }
+        // This fails only after the end of the log.
+        let _ = lines.send(Message::Line(line));
     }
 }
 
@@ -152,13 +124,29 @@ impl Log {
     /// # Errors
     /// The thread cannot begin.
     pub fn to(level: Level, mut out: impl Write + Send + 'static) -> io::Result<Self> {
-        let log = Self { level, queue: Arc::default() };
+        let mut queue = Queue::default();
         if level > Level::Silent {
-            let queue = Arc::clone(&log.queue);
-            let writes = move || queue.write(&mut out);
+            let (lines, waiting) = channel();
+            queue.lines = Some(lines);
+            let bytes = Arc::clone(&queue.bytes);
+            let writes = move || {
+                for message in waiting {
+                    match message {
+                        Message::Line(line) => {
+                            bytes.fetch_sub(line.len(), Relaxed);
+                            // Failures to write are ignored.
+                            let _ = out.write_all(line.as_bytes());
+                        }
+                        Message::End(told) => {
+                            let _ = told.send(());
+                            return;
+                        }
+                    }
+                }
+            };
             std::thread::Builder::new().name("log".into()).spawn(writes)?;
         }
-        Ok(log)
+        Ok(Self { level, queue: Arc::new(queue) })
     }
 
     /// Adds an event with its facts, in order. This never waits for whoever reads the log.
@@ -181,7 +169,7 @@ impl Log {
 
     /// Lines that were dropped.
     pub fn lost(&self) -> u64 {
-        self.queue.lock().dropped_in_all
+        self.queue.dropped_in_all.load(Relaxed)
     }
 
     /// Whether events of this level are logged.
@@ -191,12 +179,10 @@ impl Log {
 
     /// Ends the log: waits until the last lines have been written, but only for a moment.
     pub fn finish(&self) {
-        if self.level > Level::Silent {
-            let mut state = self.queue.lock();
-            state.has_ended = true;
-            self.queue.filled.notify_one();
-            let waits = |state: &mut State| !state.lines.is_empty() || state.is_writing;
-            let _ = self.queue.emptied.wait_timeout_while(state, PATIENCE, waits);
+        if let Some(lines) = &self.queue.lines {
+            let (tell, told) = channel();
+            let _ = lines.send(Message::End(tell));
+            let _ = told.recv_timeout(PATIENCE);
         }
     }
 }
