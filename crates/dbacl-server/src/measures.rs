@@ -119,72 +119,47 @@ impl Measures {
 
     /// The text for Prometheus; `open` is the number of filters that are open.
     pub fn text(&self, open: usize) -> String {
-        let mut out = String::new();
-        let mut say = |name: &str, kind: &str, help: &str| {
-            let _ = writeln!(out, "# HELP dbacl_{name} {help}\n# TYPE dbacl_{name} {kind}");
-        };
-        say("mails_total", "counter", "Mails by protocol and verdict.");
-        for wire in Wire::ALL {
-            for (outcome, count) in OUTCOMES.iter().zip(&self.mails[wire as usize]) {
-                let (wire, count) = (wire.name(), count.load(Relaxed));
-                let _ = writeln!(
-                    out,
-                    "dbacl_mails_total{{wire=\"{wire}\",verdict=\"{outcome}\"}} {count}"
-                );
-            }
-        }
-        let _ = writeln!(
-            out,
-            "# HELP dbacl_verdict_seconds Time for a verdict.\n\
-             # TYPE dbacl_verdict_seconds histogram"
-        );
+        let one = |count: u64| vec![(String::new(), count.to_string())];
+        let mails = Wire::ALL.into_iter().flat_map(|wire| {
+            OUTCOMES.iter().zip(&self.mails[wire as usize]).map(move |(outcome, count)| {
+                let labels = format!("{{wire=\"{}\",verdict=\"{outcome}\"}}", wire.name());
+                (labels, count.load(Relaxed).to_string())
+            })
+        });
         let mut sum = 0;
-        for (end, count) in STEPS.iter().zip(&self.steps) {
+        let mut step = |end: String, count: &AtomicU64| {
             sum += count.load(Relaxed);
-            let end = Duration::from_millis(*end).as_secs_f64();
-            let _ = writeln!(out, "dbacl_verdict_seconds_bucket{{le=\"{end}\"}} {sum}");
-        }
-        sum += self.steps[STEPS.len()].load(Relaxed);
+            (format!("_bucket{{le=\"{end}\"}}"), sum.to_string())
+        };
+        let ends = STEPS.map(|end| Duration::from_millis(end).as_secs_f64().to_string());
+        let ends = ends.into_iter().chain(["+Inf".to_owned()]);
+        let mut times: Vec<_> =
+            ends.zip(&self.steps).map(|(end, count)| step(end, count)).collect();
         let seconds = Duration::from_micros(self.microseconds.load(Relaxed)).as_secs_f64();
-        let _ = writeln!(
-            out,
-            "dbacl_verdict_seconds_bucket{{le=\"+Inf\"}} {sum}\n\
-             dbacl_verdict_seconds_sum {seconds}\ndbacl_verdict_seconds_count {sum}"
-        );
-        let _ = writeln!(
-            out,
-            "# HELP dbacl_learned_total Requests to learn or forget, by what came of them.\n\
-             # TYPE dbacl_learned_total counter"
-        );
-        for (result, count) in ["changed", "known", "failed", "refused"].iter().zip(&self.learned) {
-            let count = count.load(Relaxed);
-            let _ = writeln!(out, "dbacl_learned_total{{result=\"{result}\"}} {count}");
-        }
-        for (name, kind, help, value) in [
-            (
-                "refused_connections_total",
-                "counter",
-                "Connections closed because there were too many.",
-                self.refused.load(Relaxed),
-            ),
-            (
-                "malformed_requests_total",
-                "counter",
-                "Requests that were none of their protocol.",
-                self.malformed.load(Relaxed),
-            ),
-            (
-                "filters_opened_total",
-                "counter",
-                "Filters opened, new generations included.",
-                self.opened.load(Relaxed),
-            ),
-            ("filters_open", "gauge", "Filters that are open.", open as u64),
+        times.extend([("_sum".into(), seconds.to_string()), ("_count".into(), sum.to_string())]);
+        let learned = ["changed", "known", "failed", "refused"].iter().zip(&self.learned);
+        let learned = learned.map(|(result, count)| {
+            (format!("{{result=\"{result}\"}}"), count.load(Relaxed).to_string())
+        });
+        let refused = "Connections closed because there were too many.";
+        let malformed = "Requests that were none of their protocol.";
+        let opened = "Filters opened, new generations included.";
+        let lessons = "Requests to learn or forget, by what came of them.";
+        let mut out = String::new();
+        for (name, kind, help, samples) in [
+            ("mails_total", "counter", "Mails by protocol and verdict.", mails.collect()),
+            ("verdict_seconds", "histogram", "Time for a verdict.", times),
+            ("learned_total", "counter", lessons, learned.collect()),
+            ("refused_connections_total", "counter", refused, one(self.refusals())),
+            ("malformed_requests_total", "counter", malformed, one(self.malformed.load(Relaxed))),
+            ("filters_opened_total", "counter", opened, one(self.opened.load(Relaxed))),
+            ("filters_open", "gauge", "Filters that are open.", one(open as u64)),
         ] {
-            let _ = writeln!(
-                out,
-                "# HELP dbacl_{name} {help}\n# TYPE dbacl_{name} {kind}\ndbacl_{name} {value}"
-            );
+            // A string can be written.
+            let _ = writeln!(out, "# HELP dbacl_{name} {help}\n# TYPE dbacl_{name} {kind}");
+            for (labels, value) in samples {
+                let _ = writeln!(out, "dbacl_{name}{labels} {value}");
+            }
         }
         out
     }
