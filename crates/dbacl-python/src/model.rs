@@ -5,7 +5,7 @@ use crate::errors;
 use crate::explain::Explanation;
 use crate::texts::{Texts, labelled, matrix, one};
 use crate::trainer::Trainer;
-use dbacl_text::{Evaluation, Prediction, Predictor, TextModel};
+use dbacl_text::{threads, Evaluation, Prediction, Predictor, TextModel};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyList, PyString};
@@ -56,18 +56,7 @@ impl Model {
             let texts = block.texts(py);
             let share = texts.len().div_ceil(threads).max(1);
             let predictions = py.detach(|| {
-                if share == texts.len() {
-                    return self.judge(&texts);
-                }
-                thread::scope(|scope| {
-                    let parts = texts.chunks(share);
-                    let parts: Vec<_> =
-                        parts.map(|part| scope.spawn(move || self.judge(part))).collect();
-                    let join = |part: thread::ScopedJoinHandle<'_, _>| {
-                        part.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
-                    };
-                    parts.into_iter().flat_map(join).collect()
-                })
+                threads::each(texts.chunks(share), |part| self.judge(part)).concat()
             });
             take(predictions)?;
         }

@@ -13,6 +13,7 @@ use crate::features::{Features, LENGTHS, Layout, Runs, TextReader};
 use crate::index::Index;
 use crate::shorten;
 use crate::table::{Fitted, LOSS, Labelling, Scale, Table};
+use crate::threads;
 use dbacl::ReadOptions;
 use dbacl_fit::{Block, Calibration, Documents, Member, Training, resume, scales};
 use dbacl_numeric::elementary::{narrow, real};
@@ -477,20 +478,8 @@ impl<'a> Corpus<'a> {
             let (table, duals) = range;
             resume(table, &self.documents, training, duals, &mut |_| progress.step(share))
         };
-        let is_done = match fit.ranges.as_mut_slice() {
-            [only] => run(only),
-            several => thread::scope(|scope| {
-                let run = &run;
-                let threads: Vec<_> =
-                    several.iter_mut().map(|range| scope.spawn(move || run(range))).collect();
-                let join = |thread: thread::ScopedJoinHandle<'_, bool>| {
-                    thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
-                };
-                let done: Vec<bool> = threads.into_iter().map(join).collect();
-                done.into_iter().all(|is_done| is_done)
-            }),
-        };
-        if is_done { Ok(()) } else { Err(Stopped) }
+        let done = threads::each(&mut fit.ranges, run);
+        if done.into_iter().all(|is_done| is_done) { Ok(()) } else { Err(Stopped) }
     }
 
     /// Starts a table from ordinary weights.

@@ -49,6 +49,7 @@ mod rows;
 pub mod search;
 mod shorten;
 mod table;
+pub mod threads;
 mod train;
 
 pub use blocks::{Ask, BlockError, BlockPlan, BlockTrainer, Frame};

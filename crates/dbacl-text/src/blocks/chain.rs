@@ -9,6 +9,7 @@
 use super::BlockError;
 use super::frame::{Frame, Kind, Numbered, number};
 use crate::learn::INTERCEPT;
+use crate::threads;
 use dbacl_fit::{Table, Training, resume};
 use dbacl_numeric::elementary::{narrow, real};
 use dbacl_numeric::varint;
@@ -163,25 +164,14 @@ fn fit(
         let mut duals = if is_first { vec![0.0; length] } else { share.duals(at, length)? };
         let part = data.part(is_whole);
         // Duals stand by document; each thread has those of its problems.
-        let go = |table: &mut Table<f32>, own: &Range<usize>| {
+        let go = |(table, own): (&mut Table<f32>, &Range<usize>)| {
             let mut mine: Vec<f32> =
                 duals.chunks_exact(width).flat_map(|row| &row[own.clone()]).copied().collect();
             let training = Training { part: &part, cost: 1.0, passes: PASSES };
             resume(table, &data.documents, &training, &mut mine, &mut |_| true);
             mine
         };
-        let found: Vec<Vec<f32>> = thread::scope(|scope| {
-            let go = &go;
-            let threads: Vec<_> = tables
-                .iter_mut()
-                .zip(&ranges)
-                .map(|(table, own)| scope.spawn(move || go(table, own)))
-                .collect();
-            let join = |thread: thread::ScopedJoinHandle<'_, Vec<f32>>| {
-                thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
-            };
-            threads.into_iter().map(join).collect()
-        });
+        let found = threads::each(tables.iter_mut().zip(&ranges), go);
         for (own, found) in ranges.iter().zip(found) {
             let rows = duals.chunks_exact_mut(width).zip(found.chunks_exact(own.len()));
             rows.for_each(|(row, found)| row[own.clone()].copy_from_slice(found));

@@ -6,6 +6,7 @@ use super::{Failure, MESSAGES, open, status};
 use crate::data::{self, DataError, Format, Reading, Record};
 use crate::model::{Prediction, Predictor, TextModel};
 use crate::recipe::TEXT_COLUMNS;
+use crate::threads;
 use dbacl_cli::json::Json;
 use dbacl_cli::output::Output;
 use dbacl_numeric::cformat;
@@ -163,29 +164,14 @@ fn judged(
     texts: &[(Vec<u8>, String)],
     printing: &Printing<'_>,
 ) -> Vec<Vec<u8>> {
-    let judge = |predictor: &mut Predictor, texts: &[(Vec<u8>, String)]| {
+    let share = texts.len().div_ceil(predictors.len()).max(1);
+    threads::each(predictors.iter_mut().zip(texts.chunks(share)), |(predictor, texts)| {
         let mut out = Vec::new();
         for (text, name) in texts {
             write(&mut out, printing, name, &predictor.predict(text));
         }
         out
-    };
-    match predictors {
-        [only] => vec![judge(only, texts)],
-        several => {
-            let share = texts.len().div_ceil(several.len()).max(1);
-            thread::scope(|scope| {
-                let parts = several.iter_mut().zip(texts.chunks(share));
-                let threads: Vec<_> = parts
-                    .map(|(predictor, texts)| scope.spawn(move || judge(predictor, texts)))
-                    .collect();
-                let join = |thread: thread::ScopedJoinHandle<'_, Vec<u8>>| {
-                    thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
-                };
-                threads.into_iter().map(join).collect()
-            })
-        }
-    }
+    })
 }
 
 /// What a text is called whose label is not probable enough.
