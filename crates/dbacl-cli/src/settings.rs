@@ -2,6 +2,7 @@
 //! A program's settings, read from a file in TOML.
 
 use dbacl_files::reading::read_small_text;
+use serde::Serialize;
 use serde::de::DeserializeOwned;
 use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
@@ -57,4 +58,16 @@ pub fn parse<T: DeserializeOwned>(text: &str, path: &Path) -> Result<T, Settings
         let what = error.message().lines().next().unwrap_or("no configuration").to_owned();
         SettingsError::Syntax { path: path.into(), text: format!("line {line}: {what}") }
     })
+}
+
+/// The settings as a file has them, but for those that are as usual.
+///
+/// # Errors
+///
+/// A setting that is no text.
+pub fn text<T: Serialize + Default>(settings: &T) -> Result<String, toml::ser::Error> {
+    let usual = toml::Table::try_from(T::default())?;
+    let mut own = toml::Table::try_from(settings)?;
+    own.retain(|name, value| usual.get(name) != Some(value));
+    toml::to_string(&own)
 }

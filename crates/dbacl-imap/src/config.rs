@@ -4,56 +4,80 @@
 use crate::connection::Fault;
 use crate::session::Credentials;
 use crate::transport::{Place, TransportError};
+use clap::builder::{OsStringValueParser, TypedValueParser as _};
 use dbacl_cli::settings::{self, SettingsError};
 use dbacl_files::access::open_to_all;
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
-/// All settings.
-#[derive(Debug, Clone, Default, Deserialize)]
+/// All settings, as the file and the options name them.
+#[derive(Debug, Clone, Default, Deserialize, Serialize, clap::Args)]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 pub struct Config {
-    /// The server's name.
+    /// Name of the IMAP server
+    #[arg(long, value_name = "HOST", default_value = "", hide_default_value = true)]
     pub server: String,
-    /// Its port; 993, or 143 without TLS.
+    /// Port of the server; 993, or 143 with --plain
+    #[arg(long, value_name = "NUMBER")]
     pub port: Option<u16>,
-    /// The user's name there.
+    /// Name of the user at the server
+    #[arg(long, value_name = "NAME", default_value = "", hide_default_value = true)]
     pub user: String,
-    /// A command that prints the password.
+    /// Command of the shell that prints the password
+    #[arg(long, value_name = "COMMAND")]
     pub password_command: Option<String>,
-    /// A command that prints a token (`OAuth2`).
+    /// Command of the shell that prints an access token, in place of a password
+    #[arg(long, value_name = "COMMAND")]
     pub token_command: Option<String>,
-    /// The filter's folder.
+    /// Folder of the filter, as dbacl --mail-learn has made it
+    #[arg(long, value_name = "DIR", default_value = "", hide_default_value = true)]
+    // A parser of paths takes no empty one.
+    #[arg(value_parser = OsStringValueParser::new().map(PathBuf::from))]
     pub filter: PathBuf,
-    /// Folders of good mail besides the inbox, in which `*` stands for any letters.
+    /// Watch this folder of good mail, too; * stands for any letters; may be repeated
+    #[arg(long = "folder", value_name = "NAME")]
     pub folders: Vec<String>,
-    /// Folders into which new mail of the inbox is moved that is confidently of their labels.
+    /// Move new mail in the inbox that is confidently of this folder there; * stands for any
+    /// letters; may be repeated
+    #[arg(long, value_name = "NAME")]
     pub sort: Vec<String>,
-    /// The folder into which new mail of the inbox is moved that the filter is unsure of.
+    /// Move new mail in the inbox that the filter is unsure of to this folder
+    #[arg(long, value_name = "NAME")]
     pub unsure: Option<String>,
-    /// The folder for spam.
+    /// Name of the folder for spam, if the server does not say which it is
+    #[arg(long, value_name = "NAME")]
     pub junk: Option<String>,
-    /// The folder for what is thrown away.
+    /// Name of the folder for what is thrown away
+    #[arg(long, value_name = "NAME")]
     pub trash: Option<String>,
-    /// Whether new mail in the inbox that is confidently spam is moved to the folder for spam.
+    /// Move new mail in the inbox that is confidently spam to the folder for spam
+    #[arg(long)]
     pub move_spam: bool,
-    /// Whether a letter in the inbox says each week what was done.
+    /// Add a message to the inbox each week that says what was done, and what the filter doubts
+    #[arg(long)]
     pub letter: bool,
     /// Whether the first filter also learns good mail that nobody has put into a folder for it.
+    #[arg(skip)]
     pub guesses: Option<bool>,
     /// Whether the flags `$Junk` and `$NotJunk` that a client sets teach the filter.
+    #[arg(skip)]
     pub flags: Option<bool>,
     /// Seconds between looks at the folders when the server announces no news.
+    #[arg(skip)]
     pub poll_seconds: Option<u64>,
-    /// Whether to connect without TLS; only a server on this machine is accepted then.
+    /// Speak without TLS; only with a server on this machine
+    #[arg(long)]
     pub plain: bool,
-    /// A file of certificates to trust, in place of the system's.
+    /// Trust the certificates in this file in place of the system's
+    #[arg(long, value_name = "FILE")]
     pub certificates: Option<PathBuf>,
-    /// The file that holds the state of the account.
+    /// Keep what is known of the account in this file
+    #[arg(long, value_name = "FILE")]
     pub state: Option<PathBuf>,
     /// The file of these settings, if they were read from one.
+    #[arg(skip)]
     #[serde(skip)]
     pub file: Option<PathBuf>,
 }
@@ -88,6 +112,34 @@ impl Config {
         }
         let read: Self = settings::read(path, usual_path())?;
         Ok(Self { file: chosen, ..read })
+    }
+
+    /// These settings with those of the command line in their place.
+    #[must_use]
+    pub fn with_options(mut self, options: Self) -> Self {
+        let text = |own: String, other: String| if other.is_empty() { own } else { other };
+        self.server = text(self.server, options.server);
+        self.port = options.port.or(self.port);
+        self.user = text(self.user, options.user);
+        if options.password_command.is_some() || options.token_command.is_some() {
+            self.password_command = options.password_command;
+            self.token_command = options.token_command;
+        }
+        if !options.filter.as_os_str().is_empty() {
+            self.filter = options.filter;
+        }
+        self.folders.extend(options.folders);
+        self.sort.extend(options.sort);
+        self.unsure = options.unsure.or(self.unsure);
+        self.junk = options.junk.or(self.junk);
+        self.trash = options.trash.or(self.trash);
+        self.move_spam |= options.move_spam;
+        self.letter |= options.letter;
+        self.guesses = options.guesses.or(self.guesses);
+        self.plain |= options.plain;
+        self.certificates = options.certificates.or(self.certificates);
+        self.state = options.state.or(self.state);
+        self
     }
 
     /// Checks that no setting is missing or invalid, and fills in paths that were not given.

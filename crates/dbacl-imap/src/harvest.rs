@@ -5,7 +5,7 @@
 use crate::config::Config;
 use crate::connection::Fault;
 use crate::folder_names::from_imap;
-use crate::look::{FolderNames, choose, label_of, sent};
+use crate::look::{choose, label_of, sent};
 use crate::moves::Kind;
 use crate::session::{Arrival, Listed, Session};
 use crate::teach::batches;
@@ -71,9 +71,7 @@ pub fn fields<S: Wire>(
     say: &dyn Fn(&str),
 ) -> Result<Harvest, Fault> {
     let listed = session.list()?;
-    let Config { folders, junk, trash, sort, unsure, .. } = config;
-    let (junk, trash, unsure) = (junk.as_deref(), trash.as_deref(), unsure.as_deref());
-    let choice = choose(&listed, FolderNames { folders, junk, trash, sort, unsure, labels: &[] })?;
+    let choice = choose(&listed, config, &[])?;
     for name in &choice.unmatched {
         say(&format!("the account has no folder {name} yet"));
     }

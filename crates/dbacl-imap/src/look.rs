@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //! Compares the folders at a server with the state: what has changed, and the new state.
 
+use crate::config::Config;
 use crate::connection::Fault;
 use crate::folder_names::{fits, from_imap, to_imap};
 use crate::moves::{
@@ -21,23 +22,6 @@ pub struct Watched {
     pub kind: Kind,
     /// Whether mail is moved there that is confidently of its label.
     pub is_sorted: bool,
-}
-
-/// Which folders the configuration names, in UTF-8.
-#[derive(Debug, Clone, Copy, Default)]
-pub struct FolderNames<'a> {
-    /// Patterns of good folders besides the inbox.
-    pub folders: &'a [String],
-    /// The folder for spam.
-    pub junk: Option<&'a str>,
-    /// The folder for what is thrown away.
-    pub trash: Option<&'a str>,
-    /// Patterns of folders into which mail is moved that is confidently of their labels.
-    pub sort: &'a [String],
-    /// The folder for what the filter is unsure of.
-    pub unsure: Option<&'a str>,
-    /// The filter's labels that [`Kind::Topic`] counts.
-    pub labels: &'a [String],
 }
 
 /// Names of folders for spam, where the server does not say which it is.
@@ -86,23 +70,25 @@ pub struct Choice {
     pub unlabelled: Vec<String>,
 }
 
-/// Which of the account's folders are watched. A folder below one for spam is for spam as well, and
-/// so it is with what is thrown away; but for folders that the configuration names without `*`.
+/// Which of the account's folders are watched, by the settings and the filter's `labels`, which
+/// [`Kind::Topic`] counts. A folder below one for spam is for spam as well, and so it is with what
+/// is thrown away; but for folders that the configuration names without `*`.
 ///
 /// # Errors
 /// [`Fault::NoFolder`] if there is no folder for spam, or none of the name that the configuration
 /// gives it or the one for what is thrown away.
-pub fn choose(listed: &[Listed], asked: FolderNames<'_>) -> Result<Choice, Fault> {
-    let junk = find(listed, asked.junk, "\\junk", &JUNK_NAMES)?;
+pub fn choose(listed: &[Listed], asked: &Config, labels: &[String]) -> Result<Choice, Fault> {
+    let junk = find(listed, asked.junk.as_deref(), "\\junk", &JUNK_NAMES)?;
     if junk.is_empty() {
         let text = "the account has no folder for spam: make one, or name it with junk";
         return Err(Fault::NoFolder(text.into()));
     }
-    let mut trash = find(listed, asked.trash, "\\trash", &TRASH_NAMES)?;
+    let mut trash = find(listed, asked.trash.as_deref(), "\\trash", &TRASH_NAMES)?;
     trash.retain(|name| !junk.contains(name));
-    let unsure = asked.unsure.map(|wish| find(listed, Some(wish), "", &[])).transpose()?;
+    let unsure =
+        asked.unsure.as_deref().map(|wish| find(listed, Some(wish), "", &[])).transpose()?;
     let topic = |it: &Listed| {
-        let number = topic_of(&from_imap(&it.name), it.delimiter, asked.labels);
+        let number = topic_of(&from_imap(&it.name), it.delimiter, labels);
         number.filter(|_| it.name != "INBOX").map_or(Kind::Good, Kind::Topic)
     };
     let mut watched: Vec<Watched> = Vec::new();
@@ -121,7 +107,7 @@ pub fn choose(listed: &[Listed], asked: FolderNames<'_>) -> Result<Choice, Fault
     add(&"INBOX".to_owned(), Kind::Good);
     let mut unmatched = Vec::new();
     let is_named = |it: &Listed, wish: &str| it.name == wish || from_imap(&it.name) == wish;
-    let wanted = || asked.folders.iter().chain(asked.sort);
+    let wanted = || asked.folders.iter().chain(&asked.sort);
     for wish in wanted() {
         listed.iter().filter(|it| is_named(it, wish)).for_each(|it| add(&it.name, topic(it)));
     }
@@ -541,8 +527,7 @@ mod tests {
 
     fn chosen(listed: &[Listed], folders: &[&str]) -> String {
         let folders: Vec<String> = folders.iter().map(|name| (*name).to_owned()).collect();
-        let choice =
-            choose(listed, FolderNames { folders: &folders, ..FolderNames::default() }).unwrap();
+        let choice = choose(listed, &Config { folders, ..Config::default() }, &[]).unwrap();
         let shown = choice.watched.iter().map(|it| format!("{}:{:?}", it.name, it.kind));
         shown.chain(choice.unmatched).collect::<Vec<_>>().join(" ")
     }
@@ -583,15 +568,13 @@ mod tests {
         }
         let account = listed("INBOX Junk:\\junk Work Lists/a Lists/b Archive Ask", '/');
         let names = ["inbox", "work", "Lists__b"].map(str::to_owned);
-        let (folders, sort) = (["*".to_owned()], ["Lists/*", "INBOX"].map(str::to_owned));
-        let asked = FolderNames {
-            folders: &folders,
-            sort: &sort,
-            labels: &names,
-            unsure: Some("Ask"),
-            ..FolderNames::default()
+        let asked = Config {
+            folders: vec!["*".into()],
+            sort: vec!["Lists/*".into(), "INBOX".into()],
+            unsure: Some("Ask".into()),
+            ..Config::default()
         };
-        let choice = choose(&account, asked).unwrap();
+        let choice = choose(&account, &asked, &names).unwrap();
         let shown = choice.watched.iter().map(|it| {
             let sorted = if it.is_sorted { "!" } else { "" };
             format!("{}:{:?}{sorted}", it.name, it.kind)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //! The command line.
 
+use crate::config::Config;
 use clap::{Parser, ValueEnum};
 use std::path::PathBuf;
 
@@ -23,59 +24,9 @@ pub struct Options {
     #[arg(long, value_name = "FILE")]
     pub config: Option<PathBuf>,
 
-    /// Name of the IMAP server
-    #[arg(long, value_name = "HOST")]
-    pub server: Option<String>,
-
-    /// Port of the server; 993, or 143 with --plain
-    #[arg(long, value_name = "NUMBER")]
-    pub port: Option<u16>,
-
-    /// Name of the user at the server
-    #[arg(long, value_name = "NAME")]
-    pub user: Option<String>,
-
-    /// Command of the shell that prints the password
-    #[arg(long, value_name = "COMMAND")]
-    pub password_command: Option<String>,
-
-    /// Command of the shell that prints an access token, in place of a password
-    #[arg(long, value_name = "COMMAND")]
-    pub token_command: Option<String>,
-
-    /// Folder of the filter, as dbacl --mail-learn has made it
-    #[arg(long, value_name = "DIR")]
-    pub filter: Option<PathBuf>,
-
-    /// Watch this folder of good mail, too; * stands for any letters; may be repeated
-    #[arg(long, value_name = "NAME")]
-    pub folder: Vec<String>,
-
-    /// Move new mail in the inbox that is confidently of this folder there; * stands for any
-    /// letters; may be repeated
-    #[arg(long, value_name = "NAME")]
-    pub sort: Vec<String>,
-
-    /// Move new mail in the inbox that the filter is unsure of to this folder
-    #[arg(long, value_name = "NAME")]
-    pub unsure: Option<String>,
-
-    /// Name of the folder for spam, if the server does not say which it is
-    #[arg(long, value_name = "NAME")]
-    pub junk: Option<String>,
-
-    /// Name of the folder for what is thrown away
-    #[arg(long, value_name = "NAME")]
-    pub trash: Option<String>,
-
-    /// Move new mail in the inbox that is confidently spam to the folder for spam
-    #[arg(long)]
-    pub move_spam: bool,
-
-    /// Add a message to the inbox each week that says what was done, and what the filter doubts
-    #[arg(long)]
-    pub letter: bool,
-
+    /// Settings in place of those of the file.
+    #[command(flatten)]
+    pub settings: Config,
     /// With learn and replay: take so many messages of each folder, the newest ones
     #[arg(long, value_name = "NUMBER", default_value_t = 1000, hide_default_value = true)]
     pub newest: usize,
@@ -92,18 +43,6 @@ pub struct Options {
     /// With learn: replace a filter that is there; its corrections stay
     #[arg(long)]
     pub replace: bool,
-
-    /// Speak without TLS; only with a server on this machine
-    #[arg(long)]
-    pub plain: bool,
-
-    /// Trust the certificates in this file in place of the system's
-    #[arg(long, value_name = "FILE")]
-    pub certificates: Option<PathBuf>,
-
-    /// Keep what is known of the account in this file
-    #[arg(long, value_name = "FILE")]
-    pub state: Option<PathBuf>,
 
     /// Look once and end, for cron
     #[arg(long)]

@@ -10,9 +10,9 @@ use crate::setup;
 use crate::state::{Found, State};
 use crate::watch::{Handles, Mode, News, Watcher, log_in};
 use dbacl::{FittedSetError, MailFilterError};
-use dbacl_cli::status::{FORBIDDEN, IO, LATER, NO_INPUT, UNAVAILABLE, USAGE};
+use dbacl_cli::arguments;
+use dbacl_cli::status::{FORBIDDEN, LATER, NO_INPUT, UNAVAILABLE, USAGE};
 use dbacl_cli::terminal::Shown;
-use dbacl_cli::{arguments, output};
 use dbacl_files::atomic_file::{beside, private_folder};
 use dbacl_files::lock::{Lock, LockError, Patience, holder_text};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
@@ -120,11 +120,9 @@ fn begin(options: Options) -> Result<(), (u8, String)> {
     }
 }
 
-/// Prints a line. A closed pipe ends quietly.
+/// Prints a line.
 fn print(text: &str) -> Result<(), (u8, String)> {
-    let printed = output::print(format!("{text}\n").as_bytes());
-    let complaint = printed.err().as_ref().and_then(output::complaint);
-    complaint.map_or(Ok(()), |text| Err((IO, text)))
+    arguments::print(&format!("{text}\n"))
 }
 
 fn in_words(fault: &Fault) -> (u8, String) {
@@ -139,34 +137,13 @@ fn in_words(fault: &Fault) -> (u8, String) {
 
 /// The configuration, with options in the place of its settings.
 fn settings(options: Options) -> Result<Config, crate::config::ConfigError> {
-    let config = Config::read(options.config.as_deref())?;
-    with_options(config, options).checked()
+    Config::read(options.config.as_deref())?.with_options(given(options)).checked()
 }
 
-/// The settings with options in their place.
-fn with_options(mut config: Config, options: Options) -> Config {
-    config.server = options.server.unwrap_or(config.server);
-    config.port = options.port.or(config.port);
-    config.user = options.user.unwrap_or(config.user);
-    if options.password_command.is_some() || options.token_command.is_some() {
-        config.password_command = options.password_command;
-        config.token_command = options.token_command;
-    }
-    config.filter = options.filter.unwrap_or(config.filter);
-    config.folders.extend(options.folder);
-    config.sort.extend(options.sort);
-    config.unsure = options.unsure.or(config.unsure);
-    config.junk = options.junk.or(config.junk);
-    config.trash = options.trash.or(config.trash);
-    config.move_spam |= options.move_spam;
-    if options.no_guesses {
-        config.guesses = Some(false);
-    }
-    config.letter |= options.letter;
-    config.plain |= options.plain;
-    config.certificates = options.certificates.or(config.certificates);
-    config.state = options.state.or(config.state);
-    config
+/// The settings that the command line gives.
+fn given(options: Options) -> Config {
+    let guesses = options.no_guesses.then_some(false);
+    Config { guesses, ..options.settings }
 }
 
 /// Asks for settings, tries them and writes them.
@@ -178,7 +155,7 @@ fn set_up(options: Options) -> Result<(), (u8, String)> {
         return Err((USAGE, format!("{}: {text}", path.display())));
     }
     let told = |fault: &Fault| (in_words(fault).0, fault.to_string());
-    let mut config = with_options(Config::default(), options);
+    let mut config = given(options);
     let is_anybody_there = io::stdin().is_terminal();
     let (mut input, mut output) = (io::stdin().lock(), Shown::new(io::stderr()));
     let input = is_anybody_there.then_some(&mut input as &mut dyn io::BufRead);

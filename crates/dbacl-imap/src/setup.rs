@@ -6,11 +6,11 @@ use crate::config::Config;
 use crate::connection::Fault;
 use crate::discover;
 use crate::folder_names::from_imap;
-use crate::look::{FolderNames, choose};
+use crate::look::choose;
 use crate::moves::Kind;
 use crate::session::Session;
 use crate::transport::Wire;
-use std::fmt::Write as _;
+use dbacl_cli::settings;
 use std::fs::OpenOptions;
 use std::io::{self, BufRead, Write};
 use std::os::unix::fs::OpenOptionsExt;
@@ -116,12 +116,9 @@ pub fn folders<S: Wire>(
     talk: &mut Dialogue<'_>,
 ) -> Result<(), Fault> {
     let listed = session.list()?;
-    let asked = FolderNames {
-        junk: config.junk.as_deref(),
-        trash: config.trash.as_deref(),
-        ..FolderNames::default()
-    };
-    let watched = choose(&listed, asked)?.watched;
+    let named =
+        Config { junk: config.junk.clone(), trash: config.trash.clone(), ..Config::default() };
+    let watched = choose(&listed, &named, &[])?.watched;
     for folder in listed.iter().take(COUNTED) {
         // A folder that cannot be opened is of no use here.
         let Ok(selected) = session.select(&folder.name, false, None) else { continue };
@@ -159,67 +156,15 @@ pub fn write(config: &Config, path: &Path) -> Result<(), Fault> {
     if let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty()) {
         std::fs::create_dir_all(folder).map_err(told)?;
     }
+    let text = settings::text(config).map_err(|error| told(io::Error::other(error)))?;
     let mut options = OpenOptions::new();
     let file = options.write(true).create_new(true).mode(0o600).open(path);
-    file.and_then(|mut file| file.write_all(text(config).as_bytes())).map_err(told)
-}
-
-/// The settings as a file has them.
-fn text(config: &Config) -> String {
-    let mut text = String::new();
-    let path = |path: &Path| quoted(&path.to_string_lossy());
-    let list = |names: &[String]| {
-        let names: Vec<String> = names.iter().map(|name| quoted(name)).collect();
-        (!names.is_empty()).then(|| format!("[{}]", names.join(", ")))
-    };
-    for (name, value) in [
-        ("server", Some(quoted(&config.server))),
-        ("port", config.port.map(|port| port.to_string())),
-        ("plain", config.plain.then(|| "true".to_owned())),
-        ("certificates", config.certificates.as_deref().map(path)),
-        ("user", Some(quoted(&config.user))),
-        ("password-command", config.password_command.as_deref().map(quoted)),
-        ("token-command", config.token_command.as_deref().map(quoted)),
-        ("filter", Some(path(&config.filter))),
-        ("state", config.state.as_deref().map(path)),
-        ("folders", list(&config.folders)),
-        ("sort", list(&config.sort)),
-        ("unsure", config.unsure.as_deref().map(quoted)),
-        ("junk", config.junk.as_deref().map(quoted)),
-        ("trash", config.trash.as_deref().map(quoted)),
-        ("move-spam", config.move_spam.then(|| "true".to_owned())),
-        ("guesses", config.guesses.map(|guesses| guesses.to_string())),
-        ("letter", config.letter.then(|| "true".to_owned())),
-    ] {
-        if let Some(value) = value {
-            // A string can be written.
-            let _ = writeln!(text, "{name} = {value}");
-        }
-    }
-    text
-}
-
-/// A text as TOML writes it.
-fn quoted(text: &str) -> String {
-    let mut out = String::from("\"");
-    for letter in text.chars() {
-        match letter {
-            '"' | '\\' => out.extend(['\\', letter]),
-            _ if letter.is_control() => {
-                // A string can be written.
-                let _ = write!(out, "\\u{:04X}", u32::from(letter));
-            }
-            _ => out.push(letter),
-        }
-    }
-    out.push('"');
-    out
+    file.and_then(|mut file| file.write_all(text.as_bytes())).map_err(told)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use dbacl_cli::settings;
 
     #[test]
     fn answers_become_settings_that_are_read_again() {
@@ -229,7 +174,10 @@ mod tests {
         let mut talk = Dialogue { input: Some(&mut input), output: &mut asked };
         account(&mut config, &mut talk).expect("all is answered");
         config.sort = vec!["Müll & \"mehr\"".into(), "Lists/*".into()];
-        let read: Config = settings::parse(&text(&config), Path::new("x")).expect("settings");
+        let read: Config = settings::text(&config)
+            .map_err(|error| error.to_string())
+            .and_then(|text| settings::parse(&text, Path::new("x")).map_err(|it| it.to_string()))
+            .expect("settings");
         assert_eq!(
             (read.server.as_str(), read.user.as_str()),
             ("imap.gmail.com", "carol@gmail.com")

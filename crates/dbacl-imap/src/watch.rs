@@ -9,7 +9,7 @@ use crate::config::Config;
 use crate::connection::Fault;
 use crate::folder_names::from_imap;
 use crate::letter;
-use crate::look::{FolderNames, Watched, choose, look};
+use crate::look::{Watched, choose, look};
 use crate::moves::{Identity, Kind, Label, Lesson, OwnMove, Placed};
 use crate::session::{Credentials, Session};
 use crate::state::{Found, State};
@@ -188,16 +188,7 @@ impl<'a> Watcher<'a> {
 
     fn choose(&mut self, session: &mut Line) -> Result<Vec<Watched>, Fault> {
         self.filter.number_topics()?;
-        let Config { folders, junk, trash, sort, unsure, .. } = self.config;
-        let asked = FolderNames {
-            folders,
-            junk: junk.as_deref(),
-            trash: trash.as_deref(),
-            sort,
-            unsure: unsure.as_deref(),
-            labels: self.filter.topics(),
-        };
-        let choice = choose(&session.list()?, asked)?;
+        let choice = choose(&session.list()?, self.config, self.filter.topics())?;
         // When a connection was lost, this is not said again.
         if !self.is_greeted {
             for name in &choice.unmatched {

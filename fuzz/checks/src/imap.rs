@@ -2,9 +2,10 @@
 //! A hostile IMAP server, and files that are no state: faults, and no lessons that nobody has
 //! given.
 
+use dbacl_imap::config::Config;
 use dbacl_imap::connection::Fault;
 use dbacl_imap::folder_names::{from_imap, to_imap};
-use dbacl_imap::look::{FolderNames, choose, look};
+use dbacl_imap::look::{choose, look};
 use dbacl_imap::moves::{Flags, Label};
 use dbacl_imap::session::{Credentials, Session};
 use dbacl_imap::state::{Folder, Mail, State};
@@ -70,11 +71,9 @@ fn converse(data: &[u8], state: &State, learner: &mut Counting) -> Result<usize,
     };
     let mut session = Session::begin(Monologue(data), ("server", 993), "alice", &credentials)?;
     let listed = session.list()?;
-    let folders = ["*".to_owned()];
-    let labels = ["Work".to_owned(), "Lists".to_owned()];
-    let asked =
-        FolderNames { folders: &folders, sort: &labels, labels: &labels, ..FolderNames::default() };
-    let watched = choose(&listed, asked)?.watched;
+    let labels = vec!["Work".to_owned(), "Lists".to_owned()];
+    let asked = Config { folders: vec!["*".into()], sort: labels.clone(), ..Config::default() };
+    let watched = choose(&listed, &asked, &labels)?.watched;
     let looked = look(&mut session, &watched, state, true, 100)?;
     for folder in looked.state.folders.values() {
         assert!(folder.mails.is_sorted_by(|one, next| one.uid < next.uid));
