@@ -2,14 +2,13 @@
 //! Commands given by the user: learners that read a mailbox, filters that read a message and print
 //! a verdict.
 
+use dbacl_cli::progress;
+use dbacl_engine::parallel;
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
 use std::io::{self, IsTerminal, Read, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
-use std::sync::atomic::{AtomicUsize, Ordering};
-
-use dbacl_cli::progress;
 
 /// A shell command; paths are appended as further words.
 #[derive(Debug, Clone)]
@@ -24,6 +23,17 @@ impl ShellCommand {
     /// The command `words`, as a shell reads them.
     pub fn new(words: impl Into<OsString>, prefix: impl Into<OsString>) -> Self {
         Self { words: words.into(), prefix: prefix.into(), variables: Vec::new() }
+    }
+
+    /// A verb of a wrapper, whose path may hold any character.
+    pub fn wrapper(path: &Path, verb: &str) -> Self {
+        Self::new(Self::wrapper_words(path, verb), "")
+    }
+
+    /// The words of [`Self::wrapper`], as a shell reads them.
+    pub fn wrapper_words(path: &Path, verb: &str) -> OsString {
+        let path = path.as_os_str().to_string_lossy().replace('\'', r"'\''");
+        format!("'{path}' {verb}").into()
     }
 
     /// Adds a variable to the command's environment.
@@ -124,29 +134,8 @@ impl ShellCommand {
         messages: &[Vec<u8>],
         jobs: usize,
     ) -> io::Result<Vec<Vec<u8>>> {
-        if jobs <= 1 {
-            return messages.iter().map(|message| self.ask(paths, message)).collect();
-        }
-        let next = AtomicUsize::new(0);
-        let work = || -> io::Result<Vec<(usize, Vec<u8>)>> {
-            let mut verdicts = Vec::new();
-            loop {
-                let index = next.fetch_add(1, Ordering::Relaxed);
-                let Some(message) = messages.get(index) else { return Ok(verdicts) };
-                verdicts.push((index, self.ask(paths, message)?));
-            }
-        };
-        let found: io::Result<Vec<_>> = std::thread::scope(|scope| {
-            let workers: Vec<_> = (0..jobs).map(|_| scope.spawn(work)).collect();
-            let mut all = Vec::with_capacity(messages.len());
-            for worker in workers {
-                all.append(&mut worker.join().map_err(|_| io::Error::other("a worker failed"))??);
-            }
-            Ok(all)
-        });
-        let mut found = found?;
-        found.sort_unstable_by_key(|&(index, _)| index);
-        Ok(found.into_iter().map(|(_, verdict)| verdict).collect())
+        let ask = |(): &mut (), at: usize| self.ask(paths, &messages[at]);
+        parallel::map(messages.len(), jobs.max(1), || Ok(()), ask)
     }
 }
 

@@ -2,7 +2,7 @@
 //! dbacl's mail filter on the same folds: it learns the training documents as `--mail-learn` does,
 //! and classifies the others.
 
-use crate::peer::{TemporaryFolder, parts};
+use crate::peer::parts;
 use crate::protocol::{Document, Findings, Judged, Meter, Plan};
 use dbacl::{FittedSet, FittedSetOptions, MailFolder, MailLearnOptions};
 use dbacl_numeric::elementary::log;
@@ -39,10 +39,10 @@ pub fn perform(
     // place.
     let labels: Vec<String> = (0..categories).map(|category| format!("c{category}")).collect();
     for (fold, (training, testing)) in parts(documents.len(), plan)?.into_iter().enumerate() {
-        let work = TemporaryFolder::open()?;
+        let work = tempfile::tempdir()?;
         let mut folders = Vec::new();
         for (category, label) in labels.iter().enumerate() {
-            let folder = work.0.join(format!("mail-{label}"));
+            let folder = work.path().join(format!("mail-{label}"));
             fs::create_dir(&folder)?;
             let own = training.iter().filter(|&&document| documents[document].truth == category);
             for &document in own {
@@ -55,7 +55,7 @@ pub fn perform(
             [first, second] => options.protect(if positive == 0 { second } else { first }),
             _ => options,
         };
-        let set = work.0.join("filter");
+        let set = work.path().join("filter");
         FittedSet::learn_folders(&set, &folders, &options).map_err(io::Error::other)?;
         let set = FittedSet::open(&set, &FittedSetOptions::default()).map_err(io::Error::other)?;
         meter.advance(training.len());

@@ -8,40 +8,11 @@
 
 use crate::command::ShellCommand;
 use crate::protocol::{Document, Findings, Judged, Meter, Plan};
-use std::ffi::{OsStr, OsString};
-use std::fs::{self, DirBuilder, File};
+use std::ffi::OsStr;
+use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
-use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
-
-/// A temporary folder, removed when this is dropped.
-pub struct TemporaryFolder(pub PathBuf);
-
-impl TemporaryFolder {
-    /// Makes one that only its user can read.
-    ///
-    /// # Errors
-    /// It cannot be made.
-    pub fn open() -> io::Result<Self> {
-        for number in 0..1000 {
-            let name = format!("dbacl-eval-{}-{number}", std::process::id());
-            let path = std::env::temp_dir().join(name);
-            match DirBuilder::new().mode(0o700).create(&path) {
-                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
-                made => return made.map(|()| Self(path)),
-            }
-        }
-        Err(io::ErrorKind::AlreadyExists.into())
-    }
-}
-
-impl Drop for TemporaryFolder {
-    fn drop(&mut self) {
-        // A failure is ignored: nothing depends on the folder any more.
-        let _ = fs::remove_dir_all(&self.0);
-    }
-}
 
 /// A document as a mailbox holds it.
 fn write_message(out: &mut impl Write, document: &[u8]) -> io::Result<()> {
@@ -55,12 +26,6 @@ fn write_message(out: &mut impl Write, document: &[u8]) -> io::Result<()> {
         out.write_all(line)?;
     }
     out.write_all(if document.ends_with(b"\n") { b"\n" } else { b"\n\n" })
-}
-
-/// A wrapper's command, quoted for the shell.
-fn command(wrapper: &Path, verb: &str) -> ShellCommand {
-    let path = wrapper.as_os_str().to_string_lossy().replace('\'', r"'\''");
-    ShellCommand::new(format!("'{path}' {verb}"), OsString::new())
 }
 
 /// A verdict and, if there is one, a number.
@@ -110,16 +75,16 @@ pub fn perform(
     let mut findings = Findings::default();
     let mut silent = 0;
     for (fold, (training, testing)) in sets.into_iter().enumerate() {
-        let folder = TemporaryFolder::open()?;
-        let paths: Vec<PathBuf> = categories.iter().map(|name| folder.0.join(name)).collect();
+        let folder = tempfile::tempdir()?;
+        let paths: Vec<PathBuf> = categories.iter().map(|name| folder.path().join(name)).collect();
         for (category, path) in paths.iter().enumerate() {
-            let mailbox = folder.0.join(format!("{category}.mailbox"));
+            let mailbox = folder.path().join(format!("{category}.mailbox"));
             let mut out = BufWriter::new(File::create(&mailbox)?);
             for &document in training.iter().filter(|&&at| documents[at].truth == category) {
                 write_message(&mut out, &documents[document].bytes)?;
             }
             out.into_inner().map_err(io::IntoInnerError::into_error)?;
-            let learner = command(&wrapper, "learn");
+            let learner = ShellCommand::wrapper(&wrapper, "learn");
             if !learner.learn(path, &[], std::slice::from_ref(&mailbox), Stdio::null())? {
                 let text =
                     format!("{} could not learn \"{}\"", wrapper.display(), categories[category]);
@@ -131,7 +96,7 @@ pub fn perform(
         let ask = |verb: &str, chunk: &[usize]| {
             let messages: Vec<Vec<u8>> =
                 chunk.iter().map(|&document| documents[document].bytes.clone()).collect();
-            command(&wrapper, verb).ask_all(&paths, &messages, jobs)
+            ShellCommand::wrapper(&wrapper, verb).ask_all(&paths, &messages, jobs)
         };
         let scores = match testing.first() {
             Some(&first) => {

@@ -148,7 +148,8 @@ impl Session<'_> {
                 [("LEARNER", Some("learn")), ("FILTER", Some(verb)), ("CPREFIX", None)]
             {
                 let name = format!("{}{variable}", self.program.variables());
-                let words = words.map_or_else(OsString::new, |verb| quoted(&wrapper, verb));
+                let words = words
+                    .map_or_else(OsString::new, |verb| ShellCommand::wrapper_words(&wrapper, verb));
                 self.settings.variables.insert(0, (name.into(), words));
             }
             let outcome = if self.program == Program::Cross {
@@ -173,7 +174,7 @@ impl Session<'_> {
     fn learn_dummies(&mut self, wrapper: &Path) -> Outcome {
         let message = self.folder.path().join("tmp").join("dummy");
         std::fs::write(&message, DUMMY)?;
-        let learner = ShellCommand::new(quoted(wrapper, "learn"), "");
+        let learner = ShellCommand::wrapper(wrapper, "learn");
         for repetition in 0..self.folder.folds() {
             for category in self.folder.categories() {
                 let model = self.folder.fold(repetition).join(category);
@@ -183,12 +184,6 @@ impl Session<'_> {
         std::fs::remove_file(message)?;
         Ok(())
     }
-}
-
-/// The wrapper's path and a verb as a shell reads them.
-fn quoted(wrapper: &Path, verb: &str) -> OsString {
-    let path = wrapper.as_os_str().to_string_lossy().replace('\'', r"'\''");
-    format!("'{path}' {verb}").into()
 }
 
 fn is_program(path: &Path) -> bool {
