@@ -1,114 +1,118 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-//! The options of `dbacl-eval`.
+//! The command line of `dbacl-eval`.
 
-use dbacl_cli::getopt::{Opt, Value};
+use crate::protocol::Feedback;
+use crate::sets::{self, Candidates, OptionSet};
+use clap::{Parser, ValueEnum};
+use std::path::PathBuf;
 
-/// An option, by what it asks for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[allow(missing_docs)] // the table below says what each is
-pub enum Key {
-    Set,
-    Try,
-    Filter,
-    Folds,
-    Test,
-    Online,
-    Feedback,
-    Refresh,
-    Order,
-    Index,
-    Positive,
-    Seed,
-    Curve,
-    Json,
-    Html,
-    Verdicts,
-    Threads,
-    Quiet,
-    Help,
-    Version,
+/// Measures how good options of dbacl are on documents whose categories are known.
+#[derive(Debug, Parser)]
+#[command(
+    name = "dbacl-eval",
+    version,
+    max_term_width = 100,
+    infer_long_args = true,
+    args_override_self = true,
+    after_help = "Which tokenizer should I use for my mail?\n  dbacl-eval --try mail --html \
+                  report.html spam=SPAM.mbox ham=HAM.mbox"
+)]
+pub struct Options {
+    /// A folder with one folder or mailbox for each category, NAME=PATH for the documents of one
+    /// category, a FILE.tsv of lines CATEGORY<tab>TEXT, or a FILE.ndjson of lines {"label": ...,
+    /// "text": ...}
+    #[arg(value_name = "CORPUS", required_unless_present = "indexes")]
+    pub operands: Vec<String>,
+    /// Compare these options of dbacl; repeat for more sets
+    #[arg(short, long = "set", value_name = "[NAME:]OPTIONS")]
+    #[arg(value_parser = sets::parse, allow_hyphen_values = true)]
+    pub sets: Vec<OptionSet>,
+    /// Compare the usual candidates for mail or for text
+    #[arg(long = "try", value_name = "LIST")]
+    pub candidates: Vec<Candidates>,
+    /// Compare another filter on the same documents, behind a wrapper as for mailcross testsuite
+    #[arg(long = "filter", value_name = "WRAPPER")]
+    pub filters: Vec<PathBuf>,
+    /// Cross-validate with so many folds
+    #[arg(short = 'k', long, value_name = "N", default_value_t = 10)]
+    #[arg(value_parser = clap::value_parser!(u32).range(2..))]
+    pub folds: u32,
+    /// Learn the other documents and classify these; may be repeated
+    #[arg(long = "test", value_name = "CORPUS")]
+    pub tests: Vec<String>,
+    /// Classify each document, then learn it, in order
+    #[arg(long, conflicts_with_all = ["tests", "filters"])]
+    pub online: bool,
+    /// Online: learn "immediate"ly, "delayed:N" documents later, or "on-error"
+    #[arg(long, value_name = "WHEN", value_parser = feedback, default_value = "immediate")]
+    pub feedback: Feedback,
+    /// Online: fit a category again once it grew by so much; 0: for every document
+    #[arg(long, value_name = "PERCENT", value_parser = percent, default_value = "2")]
+    pub refresh: f64,
+    /// Online: the order of documents; given for lines and indexes, shuffled for folders and
+    /// mailboxes
+    #[arg(long)]
+    pub order: Option<Order>,
+    /// Read documents from lines of category, blank, path
+    #[arg(long = "index", value_name = "FILE")]
+    pub indexes: Vec<PathBuf>,
+    /// Of two categories, the one to be caught; spam, else the last
+    #[arg(long, value_name = "NAME")]
+    pub positive: Option<String>,
+    /// Deal and shuffle differently
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    pub seed: u64,
+    /// Measure a learning curve, too (always with --html)
+    #[arg(long)]
+    pub curve: bool,
+    /// Print JSON
+    #[arg(long)]
+    pub json: bool,
+    /// Also write a page with pictures
+    #[arg(long, value_name = "FILE")]
+    pub html: Option<PathBuf>,
+    /// Also write one line of JSON for every verdict
+    #[arg(long, value_name = "FILE")]
+    pub verdicts: Option<PathBuf>,
+    /// Use so many threads; one for each processor
+    #[arg(short, long, value_name = "N", hide_default_value = true)]
+    #[arg(default_value_t = std::thread::available_parallelism().map_or(1, usize::from))]
+    pub threads: usize,
+    /// Show no progress
+    #[arg(short, long)]
+    pub quiet: bool,
 }
 
-const fn value(
-    key: Key,
-    letter: Option<u8>,
-    long: &'static str,
-    metavar: &'static str,
-    help: &'static str,
-) -> Opt<Key> {
-    Opt { key, letter, long, value: Value::Required(metavar), help }
+impl Options {
+    /// Whether the mail filter is a candidate. It learns all its mail at once, so it takes no part
+    /// in online simulations.
+    pub fn tries_mail_filter(&self) -> bool {
+        !self.online && self.candidates.contains(&Candidates::Mail)
+    }
 }
 
-const fn flag(key: Key, letter: Option<u8>, long: &'static str, help: &'static str) -> Opt<Key> {
-    Opt { key, letter, long, value: Value::None, help }
+/// The order of an online simulation.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+#[allow(missing_docs)] // the names say it
+pub enum Order {
+    Given,
+    Shuffled,
 }
 
-/// All options, in the order of the help text.
-pub const TABLE: &[Opt<Key>] = &[
-    value(
-        Key::Set,
-        Some(b's'),
-        "set",
-        "[NAME:]OPTIONS",
-        "compare these options of dbacl; repeat for more sets",
-    ),
-    value(Key::Try, None, "try", "LIST", "compare the usual candidates for \"mail\" or \"text\""),
-    value(
-        Key::Filter,
-        None,
-        "filter",
-        "WRAPPER",
-        "compare another filter on the same documents, behind a\n\
-         wrapper as for mailcross testsuite",
-    ),
-    value(Key::Folds, Some(b'k'), "folds", "N", "cross-validate with N folds (10)"),
-    value(
-        Key::Test,
-        None,
-        "test",
-        "CORPUS",
-        "learn the other documents and judge these; may be repeated",
-    ),
-    flag(Key::Online, None, "online", "judge each document, then learn it, in order"),
-    value(
-        Key::Feedback,
-        None,
-        "feedback",
-        "WHEN",
-        "online: learn \"immediate\"ly, \"delayed:N\" documents later, or\n\
-         \"on-error\" (immediate)",
-    ),
-    value(
-        Key::Refresh,
-        None,
-        "refresh",
-        "PERCENT",
-        "online: fit a category anew once it grew by so much (2);\n\
-         0: for every document",
-    ),
-    value(
-        Key::Order,
-        None,
-        "order",
-        "ORDER",
-        "online: \"given\" or \"shuffled\" (given for lines and indexes,\n\
-         shuffled for folders and mailboxes)",
-    ),
-    value(Key::Index, None, "index", "FILE", "read documents from lines of category, blank, path"),
-    value(
-        Key::Positive,
-        None,
-        "positive",
-        "NAME",
-        "of two categories, the one to be caught (spam)",
-    ),
-    value(Key::Seed, None, "seed", "N", "deal and shuffle differently (1)"),
-    flag(Key::Curve, None, "curve", "measure a learning curve, too (always with --html)"),
-    flag(Key::Json, None, "json", "print JSON"),
-    value(Key::Html, None, "html", "FILE", "also write a page with pictures"),
-    value(Key::Verdicts, None, "verdicts", "FILE", "also write one line of JSON for every verdict"),
-    value(Key::Threads, Some(b't'), "threads", "N", "use N threads (one for each processor)"),
-    flag(Key::Quiet, Some(b'q'), "quiet", "show no progress"),
-    flag(Key::Help, None, "help", "print this help"),
-    flag(Key::Version, Some(b'V'), "version", "print the version"),
-];
+fn feedback(value: &str) -> Result<Feedback, &'static str> {
+    match value.split_once(':') {
+        None if value == "immediate" => Ok(Feedback::Immediate),
+        None if value == "on-error" => Ok(Feedback::OnError),
+        Some(("delayed", count)) => {
+            count.parse().map(Feedback::Delayed).map_err(|_| "delayed: takes a number")
+        }
+        _ => Err("it is immediate, delayed:N or on-error"),
+    }
+}
+
+/// A percentage as a share.
+fn percent(value: &str) -> Result<f64, &'static str> {
+    let percent = value.trim_end_matches('%').trim().parse::<f64>().ok();
+    let percent = percent.filter(|percent| (0.0..=1000.0).contains(percent));
+    percent.map(|percent| percent / 100.0).ok_or("not a percentage from 0 to 1000")
+}

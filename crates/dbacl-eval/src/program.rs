@@ -8,254 +8,63 @@
 
 use crate::corpus::{Corpus, Gatherer, Refusal};
 use crate::measures::measure;
-use crate::options::{Key, TABLE};
+use crate::options::{Options, Order};
 use crate::protocol::{Feedback, Findings, Meter, Plan, Run, deal};
 use crate::report::{Entry, Report};
 use crate::sets::OptionSet;
 use crate::{json, mail_filter, page, peer, sets, text};
-use dbacl_cli::getopt::{self, Event};
-use dbacl_cli::output::{self, Messages};
-use dbacl_cli::status::{IO, LATER, SOFTWARE, USAGE};
-use dbacl_cli::{last_resort, progress};
+use dbacl_cli::output::Messages;
+use dbacl_cli::status::{IO, USAGE};
+use dbacl_cli::{arguments, progress};
 use dbacl_engine::error::Error;
 use dbacl_engine::parallel;
 use dbacl_numeric::random::SplitMix64;
-use std::ffi::{OsStr, OsString};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::ExitCode;
 
-static MESSAGES: Messages = Messages::plain("dbacl-eval");
+const NAME: &str = "dbacl-eval";
+static MESSAGES: Messages = Messages::plain(NAME);
 
-/// Runs the program with the process's arguments.
+/// Runs the program.
 pub fn main() -> ExitCode {
-    let mut args = std::env::args_os();
-    let program = args.next().unwrap_or_default();
-    let args: Vec<OsString> = args.collect();
-    last_resort::install("dbacl-eval", ": ");
-    last_resort::set_status(LATER);
-    let run = std::panic::catch_unwind(|| run(&program, args));
-    ExitCode::from(run.unwrap_or(SOFTWARE))
+    arguments::run(NAME, begin)
 }
 
-fn run(program: &OsStr, args: Vec<OsString>) -> u8 {
-    let failure = |status: u8, text: &str| {
-        MESSAGES.error(text);
-        status
-    };
-    let arguments = match Arguments::parse(program, args) {
-        Ok(Ok(arguments)) => arguments,
-        Ok(Err(text)) => return print(&text),
-        Err(text) => {
-            return failure(USAGE, &format!("{text}\nTry 'dbacl-eval --help'."));
-        }
-    };
-    let report = match evaluate(&arguments) {
-        Ok(report) => report,
-        Err(Refusal { status, text }) => return failure(status, &text),
-    };
-    let mut status = 0;
+fn begin(mut options: Options) -> Result<(), (u8, String)> {
+    for &list in &options.candidates {
+        options.sets.extend(sets::candidates(list).map_err(|text| (USAGE, text))?);
+    }
+    if options.sets.is_empty() && options.filters.is_empty() {
+        options.sets.push(sets::parse(sets::DEFAULT).map_err(|text| (USAGE, text))?);
+    }
+    let report = evaluate(&options).map_err(|Refusal { status, text }| (status, text))?;
+    let mut written = Ok(());
     let files = [
-        (&arguments.verdicts, json::verdicts as fn(&Report) -> String),
-        (&arguments.html, page::write),
+        (&options.verdicts, json::verdicts as fn(&Report) -> String),
+        (&options.html, page::write),
     ];
     for (path, make) in files {
         if let Some(path) = path
             && let Err(error) = std::fs::write(path, make(&report))
         {
-            status = failure(IO, &format!("{}: {error}", path.display()));
+            written = written.and(Err((IO, format!("{}: {error}", path.display()))));
         }
     }
-    let text = if arguments.json { json::write(&report) } else { text::write(&report) };
-    status.max(print(&text))
-}
-
-fn print(text: &str) -> u8 {
-    let printed = output::print(text.as_bytes());
-    let Some(text) = printed.err().as_ref().and_then(output::complaint) else { return 0 };
-    MESSAGES.error(&text);
-    IO
-}
-
-/// How documents are to be divided.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Protocol {
-    Folds(usize),
-    Online,
-}
-
-/// A run as its options ask for it.
-#[derive(Debug)]
-struct Arguments {
-    operands: Vec<String>,
-    tests: Vec<String>,
-    indexes: Vec<PathBuf>,
-    sets: Vec<OptionSet>,
-    filters: Vec<PathBuf>,
-    /// Whether the mail filter is a candidate.
-    mail_filter: bool,
-    protocol: Protocol,
-    feedback: Feedback,
-    refresh: f64,
-    /// `--order`: whether the order given is to be kept.
-    keep_order: Option<bool>,
-    positive: Option<String>,
-    seed: u64,
-    curve: bool,
-    json: bool,
-    html: Option<PathBuf>,
-    verdicts: Option<PathBuf>,
-    threads: usize,
-    quiet: bool,
-}
-
-impl Arguments {
-    /// What the options ask for, or a text to print.
-    fn parse(
-        program: &OsStr,
-        args: impl IntoIterator<Item = OsString>,
-    ) -> Result<Result<Self, String>, String> {
-        let mut arguments = Self {
-            operands: Vec::new(),
-            tests: Vec::new(),
-            indexes: Vec::new(),
-            sets: Vec::new(),
-            filters: Vec::new(),
-            mail_filter: false,
-            protocol: Protocol::Folds(10),
-            feedback: Feedback::Immediate,
-            refresh: 0.02,
-            keep_order: None,
-            positive: None,
-            seed: 1,
-            curve: false,
-            json: false,
-            html: None,
-            verdicts: None,
-            threads: std::thread::available_parallelism().map_or(1, usize::from),
-            quiet: false,
-        };
-        for event in getopt::parse(program, args, TABLE, false) {
-            let (key, value) = match event {
-                Event::Operand(operand) => {
-                    arguments.operands.push(unicode(&operand)?);
-                    continue;
-                }
-                Event::Complaint(message) => {
-                    let program = [program.as_encoded_bytes(), b": "].concat();
-                    let message = message.strip_prefix(program.as_slice()).unwrap_or(&message);
-                    return Err(String::from_utf8_lossy(message).into_owned());
-                }
-                Event::Option { key, value } => (key, value.unwrap_or_default()),
-            };
-            let path = PathBuf::from(&value);
-            let value = unicode(&value)?;
-            match key {
-                Key::Set => arguments.sets.push(sets::parse(&value)?),
-                Key::Try => {
-                    arguments.sets.append(&mut sets::candidates(&value)?);
-                    arguments.mail_filter |= value == "mail";
-                }
-                Key::Filter => arguments.filters.push(path),
-                Key::Folds => {
-                    let count = number(&value, "folds")?;
-                    if count < 2 {
-                        return Err("at least 2 folds are needed".to_owned());
-                    }
-                    arguments.protocol = Protocol::Folds(count);
-                }
-                Key::Test => arguments.tests.push(value),
-                Key::Online => arguments.protocol = Protocol::Online,
-                Key::Feedback => arguments.feedback = feedback(&value)?,
-                Key::Refresh => {
-                    let percent: Option<f64> = value.trim_end_matches('%').trim().parse().ok();
-                    let percent = percent.filter(|percent| (0.0..=1000.0).contains(percent));
-                    arguments.refresh = percent
-                        .ok_or_else(|| format!("--refresh takes percents, not \"{value}\""))?
-                        / 100.0;
-                }
-                Key::Order => {
-                    arguments.keep_order = Some(match value.as_str() {
-                        "given" => true,
-                        "shuffled" => false,
-                        _ => return Err("--order takes \"given\" or \"shuffled\"".to_owned()),
-                    });
-                }
-                Key::Index => arguments.indexes.push(path),
-                Key::Positive => arguments.positive = Some(value),
-                Key::Seed => arguments.seed = number(&value, "seed")? as u64,
-                Key::Curve => arguments.curve = true,
-                Key::Json => arguments.json = true,
-                Key::Html => arguments.html = Some(path),
-                Key::Verdicts => arguments.verdicts = Some(path),
-                Key::Threads => arguments.threads = number(&value, "threads")?.clamp(1, 1024),
-                Key::Quiet => arguments.quiet = true,
-                Key::Help => return Ok(Err(help())),
-                Key::Version => return Ok(Err(dbacl_cli::version("dbacl-eval"))),
-            }
-        }
-        if arguments.operands.is_empty() && arguments.indexes.is_empty() {
-            return Err("no documents given".to_owned());
-        }
-        if arguments.protocol == Protocol::Online && !arguments.tests.is_empty() {
-            return Err("--online and --test exclude each other".to_owned());
-        }
-        if arguments.protocol == Protocol::Online && !arguments.filters.is_empty() {
-            return Err("--filter works with folds and --test only".to_owned());
-        }
-        // The mail filter learns all its mail at once, so it takes no part in online simulations.
-        arguments.mail_filter &= arguments.protocol != Protocol::Online;
-        if arguments.sets.is_empty() && arguments.filters.is_empty() {
-            arguments.sets.push(sets::parse(sets::DEFAULT)?);
-        }
-        Ok(Ok(arguments))
-    }
-}
-
-fn unicode(value: &OsStr) -> Result<String, String> {
-    let text = value.to_str().map(str::to_owned);
-    text.ok_or_else(|| format!("\"{}\" is not valid UTF-8", value.display()))
-}
-
-fn number(value: &str, what: &str) -> Result<usize, String> {
-    value.trim().parse().map_err(|_| format!("--{what} takes a number, not \"{value}\""))
-}
-
-fn feedback(value: &str) -> Result<Feedback, String> {
-    match value.split_once(':') {
-        None if value == "immediate" => Ok(Feedback::Immediate),
-        None if value == "on-error" => Ok(Feedback::OnError),
-        Some(("delayed", count)) => Ok(Feedback::Delayed(number(count, "feedback delayed:")?)),
-        _ => Err(format!(
-            "--feedback takes \"immediate\", \"delayed:N\" or \"on-error\", not \"{value}\""
-        )),
-    }
-}
-
-fn help() -> String {
-    format!(
-        "Usage: dbacl-eval [OPTION]... CORPUS...\n\
-         Tells how good options of dbacl are on documents whose categories are known.\n\n\
-         A CORPUS is a folder with one folder or mailbox for each category, NAME=PATH for the\n\
-         documents of one category, a FILE.tsv of lines CATEGORY<tab>TEXT, or a FILE.ndjson of\n\
-         lines {{\"label\": ..., \"text\": ...}}.\n\n\
-         Options:\n{}\n\
-         Which tokenizer should I use for my mail?\n  \
-         dbacl-eval --try mail --html report.html spam=SPAM.mbox ham=HAM.mbox\n",
-        getopt::describe(TABLE)
-    )
+    let text = if options.json { json::write(&report) } else { text::write(&report) };
+    written.and(arguments::print(&text))
 }
 
 /// Runs the evaluation.
-fn evaluate(arguments: &Arguments) -> Result<Report, Refusal> {
-    let corpus = gather(arguments)?;
-    let positive = positive(arguments, &corpus)?;
-    let (plan, described) = plan(arguments, &corpus);
-    let findings = perform(arguments, &corpus, &plan, positive)?;
-    let own = arguments.sets.iter().map(|set| (true, set.name.clone(), set.options.clone()));
-    let filter = arguments
-        .mail_filter
+fn evaluate(options: &Options) -> Result<Report, Refusal> {
+    let corpus = gather(options)?;
+    let positive = positive(options, &corpus)?;
+    let (plan, described) = plan(options, &corpus);
+    let findings = perform(options, &corpus, &plan, positive)?;
+    let own = options.sets.iter().map(|set| (true, set.name.clone(), set.options.clone()));
+    let filter = options
+        .tries_mail_filter()
         .then(|| (false, mail_filter::NAME.to_owned(), format!("dbacl {}", mail_filter::OPTIONS)));
-    let others = arguments.filters.iter().map(|path| {
+    let others = options.filters.iter().map(|path| {
         let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
         (false, name, peer::describe(path))
     });
@@ -272,77 +81,71 @@ fn evaluate(arguments: &Arguments) -> Result<Report, Refusal> {
     if entries.is_empty() {
         return Err("no option set could be tried".to_owned().into());
     }
-    let is_online = arguments.protocol == Protocol::Online;
-    Ok(Report { corpus, plan: described, is_online, positive, entries })
+    Ok(Report { corpus, plan: described, is_online: options.online, positive, entries })
 }
 
-fn gather(arguments: &Arguments) -> Result<Corpus, Refusal> {
+fn gather(options: &Options) -> Result<Corpus, Refusal> {
     let mut gatherer = Gatherer::default();
-    for operand in &arguments.operands {
+    for operand in &options.operands {
         gatherer.add(operand)?;
     }
-    for index in &arguments.indexes {
+    for index in &options.indexes {
         gatherer.index(index)?;
     }
-    if !arguments.tests.is_empty() {
+    if !options.tests.is_empty() {
         gatherer.begin_tests();
     }
-    for test in &arguments.tests {
+    for test in &options.tests {
         gatherer.add(test)?;
     }
     gatherer.finish()
 }
 
 /// The positive category: the one asked for, else `spam`, else the last.
-fn positive(arguments: &Arguments, corpus: &Corpus) -> Result<usize, String> {
+fn positive(options: &Options, corpus: &Corpus) -> Result<usize, String> {
     let find = |name: &str| corpus.categories.iter().position(|known| known == name);
-    match &arguments.positive {
+    match &options.positive {
         Some(name) => find(name).ok_or_else(|| format!("there is no category \"{name}\"")),
         None => Ok(find("spam").unwrap_or(corpus.categories.len() - 1)),
     }
 }
 
 /// The plan, and a text that describes it.
-fn plan(arguments: &Arguments, corpus: &Corpus) -> (Plan, String) {
+fn plan(options: &Options, corpus: &Corpus) -> (Plan, String) {
     if let Some(first) = corpus.first_test {
         let tests = corpus.documents.len() - first;
         return (Plan::Split(first), format!("{first} learned, {tests} judged"));
     }
-    match arguments.protocol {
-        Protocol::Folds(count) => {
-            let folds = deal(&corpus.documents, corpus.categories.len(), count, arguments.seed);
-            let text = format!("cross-validation with {count} folds, seed {}", arguments.seed);
-            (Plan::Folds { folds, count }, text)
-        }
-        Protocol::Online => {
-            let mut order: Vec<usize> = (0..corpus.documents.len()).collect();
-            let keep = arguments.keep_order.unwrap_or(corpus.is_ordered);
-            let mut text = "online, in the order given".to_owned();
-            if !keep {
-                SplitMix64::new(arguments.seed).shuffle(&mut order);
-                text = format!("online, shuffled with seed {}", arguments.seed);
-            }
-            let told = match arguments.feedback {
-                Feedback::Immediate => ", immediate feedback".to_owned(),
-                Feedback::Delayed(count) => format!(", feedback after {count} more documents"),
-                Feedback::OnError => ", feedback on errors".to_owned(),
-            };
-            text.push_str(&told);
-            (Plan::Online { order, feedback: arguments.feedback, refresh: arguments.refresh }, text)
-        }
+    if !options.online {
+        let count = options.folds as usize;
+        let folds = deal(&corpus.documents, corpus.categories.len(), count, options.seed);
+        let text = format!("cross-validation with {count} folds, seed {}", options.seed);
+        return (Plan::Folds { folds, count }, text);
     }
+    let mut order: Vec<usize> = (0..corpus.documents.len()).collect();
+    let is_given = options.order.map_or(corpus.is_ordered, |order| order == Order::Given);
+    let mut text = "online, in the order given".to_owned();
+    if !is_given {
+        SplitMix64::new(options.seed).shuffle(&mut order);
+        text = format!("online, shuffled with seed {}", options.seed);
+    }
+    text.push_str(&match options.feedback {
+        Feedback::Immediate => ", immediate feedback".to_owned(),
+        Feedback::Delayed(count) => format!(", feedback after {count} more documents"),
+        Feedback::OnError => ", feedback on errors".to_owned(),
+    });
+    (Plan::Online { order, feedback: options.feedback, refresh: options.refresh }, text)
 }
 
 /// Runs every option set and every other filter.
 fn perform(
-    arguments: &Arguments,
+    options: &Options,
     corpus: &Corpus,
     plan: &Plan,
     positive: usize,
 ) -> Result<Vec<Option<Findings>>, String> {
     let meter = Meter::default();
-    let curve = arguments.curve || arguments.html.is_some();
-    let is_online = arguments.protocol == Protocol::Online;
+    let curve = options.curve || options.html.is_some();
     let run = Run {
         documents: &corpus.documents,
         categories: corpus.categories.len(),
@@ -350,12 +153,12 @@ fn perform(
         plan,
         // An online simulation cannot be divided among threads, so option sets run beside each
         // other.
-        threads: if is_online { 1 } else { arguments.threads },
+        threads: if options.online { 1 } else { options.threads },
         meter: &meter,
     };
     let steps = run.steps(curve);
     let candidates =
-        arguments.sets.len() + arguments.filters.len() + usize::from(arguments.mail_filter);
+        options.sets.len() + options.filters.len() + usize::from(options.tries_mail_filter());
     meter.expect(steps * candidates);
     let try_set = |set: &OptionSet| {
         let found = run.perform(&set.method, curve);
@@ -377,7 +180,7 @@ fn perform(
     };
     let try_filter = |path: &Path| {
         let (documents, categories) = (&corpus.documents, &corpus.categories);
-        peer::perform(path, documents, categories, plan, arguments.threads, &meter)
+        peer::perform(path, documents, categories, plan, options.threads, &meter)
             .map(Some)
             .map_err(|error| error.to_string())
     };
@@ -388,31 +191,31 @@ fn perform(
         found.map_err(told).ok()
     };
     let judge = || {
-        if is_online {
-            let count = arguments.sets.len();
+        if options.online {
+            let count = options.sets.len();
             return parallel::map(
                 count,
-                arguments.threads,
+                options.threads,
                 || Ok(()),
-                |(), at| try_set(&arguments.sets[at]),
+                |(), at| try_set(&options.sets[at]),
             );
         }
         let mut all = Vec::new();
-        for set in &arguments.sets {
+        for set in &options.sets {
             all.push(try_set(set)?);
             meter.catch_up(steps * all.len());
         }
-        if arguments.mail_filter {
+        if options.tries_mail_filter() {
             all.push(try_mail_filter());
             meter.catch_up(steps * all.len());
         }
-        for filter in &arguments.filters {
+        for filter in &options.filters {
             all.push(try_filter(filter)?);
             meter.catch_up(steps * all.len());
         }
         Ok(all)
     };
-    if arguments.quiet {
+    if options.quiet {
         return judge();
     }
     let part = || {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //! Option sets: what to compare.
 
+use clap::ValueEnum;
 use dbacl_classic::dbacl::method;
 use dbacl_classic::dbacl::method::Method;
 use std::ffi::OsString;
@@ -53,17 +54,25 @@ const TEXT: &[&str] = &[
     "characters of any language: -H 20 -e glyph -w 4",
 ];
 
-/// The built-in candidates called `name`.
+/// Candidates that are built in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+#[allow(missing_docs)] // the names say it
+pub enum Candidates {
+    Mail,
+    Text,
+}
+
+/// The built-in candidates of a list.
 ///
 /// # Errors
-/// A message that names the lists there are.
-pub fn candidates(name: &str) -> Result<Vec<OptionSet>, String> {
-    let list = match name {
-        "mail" => MAIL,
-        "text" => TEXT,
-        _ => return Err(format!("--try takes \"mail\" or \"text\", not \"{name}\"")),
+///
+/// Those of [`parse`], which there are none of.
+pub fn candidates(list: Candidates) -> Result<Vec<OptionSet>, String> {
+    let sets = match list {
+        Candidates::Mail => MAIL,
+        Candidates::Text => TEXT,
     };
-    list.iter().map(|set| parse(set)).collect()
+    sets.iter().map(|set| parse(set)).collect()
 }
 
 /// Reads `NAME: OPTIONS`, or options alone, which then are the name.
@@ -143,8 +152,7 @@ mod tests {
     #[test]
     fn candidates_can_be_learned() {
         assert_eq!(parse(DEFAULT).expect("the default").name, "default");
-        assert!(candidates("mail").expect("mail").len() > 5);
-        assert!(candidates("text").expect("text").len() > 5);
-        assert!(candidates("x").is_err());
+        assert!(candidates(Candidates::Mail).expect("mail").len() > 5);
+        assert!(candidates(Candidates::Text).expect("text").len() > 5);
     }
 }

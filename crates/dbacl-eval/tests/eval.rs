@@ -164,12 +164,12 @@ fn later_feedback_is_learned_later() {
 fn mistakes_on_the_command_line_are_told() {
     let place = tempfile::tempdir().expect("a temporary folder");
     for (args, status, expected) in [
-        (&[][..], 64, "no documents"),
-        (&["x", "--folds", "1"], 64, "2 folds"),
+        (&[][..], 64, "not provided"),
+        (&["x", "--folds", "1"], 64, "1 is not in 2"),
         (&["x", "-s", "bad: -w 12"], 64, "\"bad\""),
-        (&["x", "--try", "cheese"], 64, "mail"),
-        (&["x", "--nonsense"], 64, "unrecognized option '--nonsense'"),
-        (&["x", "--online", "--test", "y"], 64, "exclude"),
+        (&["x", "--try", "cheese"], 64, "mail, text"),
+        (&["x", "--nonsense"], 64, "unexpected argument '--nonsense'"),
+        (&["x", "--online", "--test", "y"], 64, "cannot be used with"),
         (&["nowhere"], 66, "nowhere"),
     ] {
         let output = run(place.path(), EVAL, args);

@@ -79,7 +79,6 @@ fn with_tables() -> Vec<Program> {
         program("bayesol", bayesol::options()),
         program("hypex", hypex::options()),
         program("mailinspect", without_keys(mailinspect::options::TABLE)),
-        program("dbacl-eval", without_keys(dbacl_eval::options::TABLE)),
     ];
     for name in ["mailcross", "mailtoe", "mailfoot"] {
         programs.push(Program { name, options: mailcross::options(), commands: COMMANDS });
@@ -87,11 +86,12 @@ fn with_tables() -> Vec<Program> {
     programs
 }
 
-fn with_clap() -> [(&'static str, clap::Command); 4] {
+fn with_clap() -> [(&'static str, clap::Command); 5] {
     [
         ("dbacl-server", dbacl_server::options::Options::command()),
         ("dbacl-imap", dbacl_imap::options::Options::command()),
         ("dbacl-text", dbacl_text::program::command()),
+        ("dbacl-eval", dbacl_eval::options::Options::command()),
         ("chess-adapter", chess_adapter::cli::command()),
     ]
 }
@@ -141,9 +141,7 @@ fn follows<K>(opt: &Opt<K>) -> Follows {
         ("caution", _) => Follows::Words(&["low", "normal", "high"]),
         ("input", "RECORDS") => Follows::Words(&["ndjson", "lines"]),
         ("contrast", _) => Follows::Words(&["yes", "no"]),
-        ("try", _) => Follows::Words(&["mail", "text"]),
-        ("feedback", _) => Follows::Words(&["immediate", "delayed:", "on-error"]),
-        (_, "FILE" | "SPEC" | "CORPUS" | "WRAPPER" | "LEDGER") => Follows::File,
+        (_, "FILE" | "SPEC" | "LEDGER") => Follows::File,
         (_, "DIR") => Follows::Folder,
         _ => Follows::Anything,
     }
