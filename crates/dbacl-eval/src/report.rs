@@ -3,7 +3,7 @@
 
 use crate::corpus::Corpus;
 use crate::mail_filter;
-use crate::measures::{Measures, Rate, compare};
+use crate::measures::{Binary, Measures, PerClass, RATES, Rate, compare};
 use crate::protocol::{Findings, Judged};
 
 /// A difference counts if its probability by chance alone is smaller than this.
@@ -46,6 +46,19 @@ pub struct Report {
     pub entries: Vec<Entry>,
 }
 
+/// A column of the overview of all entries.
+pub struct Column {
+    /// What stands above it.
+    pub head: String,
+    /// Its value, a share.
+    pub value: fn(&Entry) -> f64,
+    /// Whether more is better.
+    pub is_more_better: bool,
+}
+
+/// What stands above the columns of [`Report::class_rows`].
+pub const CLASS_HEADS: [&str; 5] = ["category", "documents", "recall %", "precision %", "F1 %"];
+
 /// The comparison of an option set with the best one.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Comparison {
@@ -58,7 +71,51 @@ pub struct Comparison {
     pub chance: f64,
 }
 
+impl Comparison {
+    /// The probability for people.
+    pub fn chance_text(&self) -> String {
+        if self.chance < 1e-4 { "< 0.0001".to_owned() } else { format!("{:.4}", self.chance) }
+    }
+}
+
 impl Report {
+    /// The columns of the overview, the error rate first.
+    pub fn columns(&self) -> Vec<Column> {
+        fn of(entry: &Entry, pick: fn(&Binary) -> f64) -> f64 {
+            entry.measures.binary.as_ref().map_or(f64::NAN, pick)
+        }
+        let column = |head: String, value, is_more_better| Column { head, value, is_more_better };
+        let mut columns = vec![column("error %".into(), |it| it.measures.error.value, false)];
+        if self.corpus.categories.len() == 2 {
+            let (positive, negative) = self.sides();
+            let caught = |rate: f64| format!("caught at {} %", 100.0 * rate);
+            columns.extend([
+                column(
+                    format!("{negative} lost %"),
+                    |it| of(it, |b| b.false_positives.value),
+                    false,
+                ),
+                column(format!("{positive} missed %"), |it| of(it, |b| b.misses.value), false),
+                column("lam %".into(), |it| of(it, |b| b.lam), false),
+                column("(1-AUC) %".into(), |it| of(it, |b| b.area.value), false),
+                column(caught(RATES[1]), |it| of(it, |b| b.recalls[1].value), true),
+                column(caught(RATES[2]), |it| of(it, |b| b.recalls[2].value), true),
+            ]);
+        }
+        columns.push(column("macro-F1".into(), |it| it.measures.macro_f1, true));
+        columns
+    }
+
+    /// A row for each category, by the verdicts of an entry.
+    pub fn class_rows(&self, at: usize) -> Vec<Vec<String>> {
+        let classes = self.corpus.categories.iter().zip(&self.entries[at].measures.classes);
+        let row = |(name, class): (&String, &PerClass)| {
+            let shares = [class.recall, class.precision, class.f1].map(percent);
+            [name.clone(), class.documents.to_string()].into_iter().chain(shares).collect()
+        };
+        classes.map(row).collect()
+    }
+
     /// Number of the best entry: the mail filter, unless the leader is clearly better; else the
     /// leader. The mail filter comes with thresholds and corrections, which the others lack.
     pub fn best(&self) -> usize {

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //! The report as text.
 
-use crate::measures::RATES;
-use crate::report::{Report, interval, percent};
+use crate::report::{CLASS_HEADS, Report, interval, percent};
 use std::fmt::Write;
 
 /// Confusion tables of more categories are only in the JSON and HTML reports.
@@ -135,38 +134,18 @@ pub fn heading(report: &Report) -> String {
 }
 
 fn overview(report: &Report) -> String {
-    let is_binary = report.entries.iter().any(|entry| entry.measures.binary.is_some());
-    let (positive, negative) = report.sides();
-    let mut head: Vec<String> = vec!["options".into(), "error %".into(), "(95 %)".into()];
-    if is_binary {
-        head.extend([
-            format!("{negative} lost %"),
-            format!("{positive} missed %"),
-            "lam %".into(),
-            "(1-AUC) %".into(),
-        ]);
-        head.extend(RATES[1..].iter().map(|&rate| {
-            format!("caught at {} %", percent(rate).trim_end_matches('0').trim_end_matches('.'))
-        }));
-    }
-    head.push("macro-F1".into());
+    let columns = report.columns();
+    let mut head: Vec<String> = vec!["options".into(), columns[0].head.clone(), "(95 %)".into()];
+    head.extend(columns[1..].iter().map(|column| column.head.clone()));
     let mut rows = vec![head];
-    for entry in &report.entries {
-        let measures = &entry.measures;
-        let mut row =
-            vec![short(&entry.name), percent(measures.error.value), interval(measures.error)];
-        if let Some(binary) = &measures.binary {
-            row.extend([
-                percent(binary.false_positives.value),
-                percent(binary.misses.value),
-                percent(binary.lam),
-                percent(binary.area.value),
-            ]);
-            row.extend(binary.recalls[1..].iter().map(|recall| percent(recall.value)));
-        }
-        row.push(percent(measures.macro_f1));
-        rows.push(row);
-    }
+    rows.extend(report.entries.iter().map(|entry| {
+        let error = entry.measures.error;
+        let others = columns[1..].iter().map(|column| percent((column.value)(entry)));
+        [short(&entry.name), percent(error.value), interval(error)]
+            .into_iter()
+            .chain(others)
+            .collect()
+    }));
     align(&rows)
 }
 
@@ -179,16 +158,11 @@ fn comparisons(report: &Report) -> String {
     ]];
     for (at, entry) in report.entries.iter().enumerate().filter(|&(at, _)| at != report.best()) {
         let found = report.against_best(at);
-        let chance = if found.chance < 1e-4 {
-            "< 0.0001".to_owned()
-        } else {
-            format!("{:.4}", found.chance)
-        };
         rows.push(vec![
             short(&entry.name),
             found.only_this.to_string(),
             found.only_best.to_string(),
-            chance,
+            found.chance_text(),
         ]);
     }
     align(&rows)
@@ -213,22 +187,8 @@ fn confusion(report: &Report, at: usize) -> String {
 }
 
 fn classes(report: &Report, at: usize) -> String {
-    let mut rows = vec![vec![
-        String::new(),
-        "documents".to_owned(),
-        "recall %".into(),
-        "precision %".into(),
-        "F1".into(),
-    ]];
-    for (name, class) in report.corpus.categories.iter().zip(&report.entries[at].measures.classes) {
-        rows.push(vec![
-            name.clone(),
-            class.documents.to_string(),
-            percent(class.recall),
-            percent(class.precision),
-            percent(class.f1),
-        ]);
-    }
+    let mut rows = vec![CLASS_HEADS.map(str::to_owned).to_vec()];
+    rows.extend(report.class_rows(at));
     align(&rows)
 }
 

@@ -4,8 +4,9 @@
 //! Colours come from the page's classes `s0` to `s7`, so that charts follow its light or dark
 //! scheme. All text is escaped.
 
-use dbacl_engine::report::html::escape;
+use super::markup::t;
 use dbacl_numeric::elementary::log;
+use maud::{Markup, html};
 use std::fmt::Write;
 
 /// Number of different colours.
@@ -58,11 +59,14 @@ pub fn axis(label: impl Into<String>, scale: Scale, unit: Unit) -> Axis {
     Axis { label: label.into(), scale, unit }
 }
 
-/// Appends a chart to a page, with its title above and a sentence below.
-pub fn figure(page: &mut String, title: &str, svg: &str, caption: &str) {
-    let (title, caption) = (escape(title), escape(caption));
-    let _ =
-        writeln!(page, "<figure><h3>{title}</h3>{svg}<figcaption>{caption}</figcaption></figure>");
+/// A picture with its title above and a sentence below.
+pub fn figure(title: &str, picture: &Markup, caption: &str) -> Markup {
+    html! { figure { h3 { (t(title)) } (picture) figcaption { (t(caption)) } } }
+}
+
+/// A number of pixels.
+fn px(number: f64) -> String {
+    format!("{number:.1}")
 }
 
 /// The normal deviate of a probability, after Acklam's rational approximation (relative error
@@ -189,11 +193,10 @@ impl Unit {
 }
 
 /// A chart under construction.
-#[derive(Debug)]
 pub struct Chart {
     x: Axis,
     y: Axis,
-    marks: String,
+    marks: Vec<Markup>,
 }
 
 /// How strongly a curve is drawn.
@@ -211,7 +214,7 @@ pub type Spot = (f64, f64);
 impl Chart {
     /// An empty chart.
     pub const fn new(x: Axis, y: Axis) -> Self {
-        Self { x, y, marks: String::new() }
+        Self { x, y, marks: Vec::new() }
     }
 
     fn spot(&self, (x, y): Spot) -> Spot {
@@ -236,34 +239,30 @@ impl Chart {
     /// A curve of series `number`; those of less `weight` are drawn lighter.
     pub fn line(&mut self, number: usize, weight: Weight, spots: &[Spot]) {
         let path = self.path(spots);
-        let class = class(number);
         let light = if weight == Weight::Light { " light" } else { "" };
-        let _ = write!(self.marks, "<path class=\"line {class}{light}\" d=\"{path}\"/>");
+        self.marks.push(html! { path class={ "line " (class(number)) (light) } d=(path) {} });
     }
 
     /// A dashed line that is not data.
     pub fn guide(&mut self, spots: &[Spot]) {
         let path = self.path(spots);
-        let _ = write!(self.marks, "<path class=\"guide\" d=\"{path}\"/>");
+        self.marks.push(html! { path.guide d=(path) {} });
     }
 
     /// A word in the chart, with its left or right end at the spot.
     pub fn word(&mut self, spot: Spot, class: &str, end: bool, word: &str) {
         let (x, y) = self.spot(spot);
-        let anchor = if end { " text-anchor=\"end\"" } else { "" };
-        let word = escape(word);
-        let _ = write!(
-            self.marks,
-            "<text class=\"name {class}\" x=\"{x:.1}\" y=\"{y:.1}\"{anchor}>{word}</text>"
-        );
+        let anchor = end.then_some("end");
+        self.marks.push(html! {
+            text class={ "name " (class) } x=(px(x)) y=(px(y)) text-anchor=[anchor] { (t(word)) }
+        });
     }
 
     /// The region between two curves of series `number`.
     pub fn band(&mut self, number: usize, low: &[Spot], high: &[Spot]) {
         let spots: Vec<Spot> = low.iter().chain(high.iter().rev()).copied().collect();
         let path = self.path(&spots);
-        let class = class(number);
-        let _ = write!(self.marks, "<path class=\"band {class}\" d=\"{path}Z\"/>");
+        self.marks.push(html! { path class={ "band " (class(number)) } d={ (path) "Z" } {} });
     }
 
     /// A dot of a radius in pixels, with a whisker from `low` to `high` and a hint.
@@ -275,83 +274,74 @@ impl Chart {
         whisker: (Spot, Spot),
         hint: &str,
     ) {
-        let ((x, y), (x1, y1), (x2, y2)) =
-            (self.spot(spot), self.spot(whisker.0), self.spot(whisker.1));
-        let class = class(number);
-        let hint = escape(hint);
-        let _ = write!(
-            self.marks,
-            "<g class=\"dot {class}\"><title>{hint}</title><path d=\"M{x1:.1} {y1:.1}L{x2:.1} \
-             {y2:.1}\"/>\
-             <circle cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"{radius:.1}\"/></g>"
-        );
+        let (x, y) = self.spot(spot);
+        let whisker = self.path(&[whisker.0, whisker.1]);
+        self.marks.push(html! {
+            g class={ "dot " (class(number)) } {
+                title { (t(hint)) }
+                path d=(whisker) {}
+                circle cx=(px(x)) cy=(px(y)) r=(px(radius)) {}
+            }
+        });
     }
 
     /// A bar from one spot to another, with a hint.
     pub fn bar(&mut self, class: &str, one: Spot, other: Spot, hint: &str) {
         let ((x1, y1), (x2, y2)) = (self.spot(one), self.spot(other));
-        let hint = escape(hint);
-        let _ = write!(
-            self.marks,
-            "<rect class=\"bar {class}\" x=\"{:.1}\" y=\"{:.1}\" width=\"{:.1}\" height=\"{:.1}\">\
-             <title>{hint}</title></rect>",
-            x1.min(x2) + 0.5,
-            y1.min(y2),
-            ((x1 - x2).abs() - 1.0).max(0.5),
-            (y1 - y2).abs()
-        );
+        let width = ((x1 - x2).abs() - 1.0).max(0.5);
+        let (x, y) = (x1.min(x2) + 0.5, y1.min(y2));
+        self.marks.push(html! {
+            rect class={ "bar " (class) } x=(px(x)) y=(px(y)) width=(px(width))
+                height=(px((y1 - y2).abs())) { title { (t(hint)) } }
+        });
+    }
+
+    /// The picture, which its title describes, as a figure.
+    pub fn figure(self, title: &str, caption: &str) -> Markup {
+        figure(title, &self.picture(title), caption)
     }
 
     /// The picture; `about` is its description for screen readers.
-    pub fn finish(self, about: &str) -> String {
+    pub fn picture(self, about: &str) -> Markup {
         let (right, bottom) = (WIDTH - RIGHT, HEIGHT - BOTTOM);
-        let mut svg = format!(
-            "<svg viewBox=\"0 0 {WIDTH} {HEIGHT}\" role=\"img\" aria-label=\"{}\">",
-            escape(about)
-        );
+        let (centre, middle) = (f64::midpoint(LEFT, right), f64::midpoint(TOP, bottom));
         let mut last = f64::NEG_INFINITY;
-        for tick in self.x.scale.ticks() {
-            let (x, _) = self.spot((tick, 0.0));
-            let _ = write!(svg, "<path class=\"rule\" d=\"M{x:.1} {TOP}V{bottom}\"/>");
-            if x - last > 46.0 {
-                last = x;
-                let text = escape(&self.x.unit.show(tick));
-                let y = bottom + 19.0;
-                let _ = write!(
-                    svg,
-                    "<text class=\"tick\" x=\"{x:.1}\" y=\"{y}\" \
-                     text-anchor=\"middle\">{text}</text>"
-                );
-            }
-        }
+        let columns = self.x.scale.ticks().into_iter().map(|tick| {
+            let x = self.spot((tick, 0.0)).0;
+            let has_room = x - last > 46.0;
+            last = if has_room { x } else { last };
+            (x, has_room.then(|| self.x.unit.show(tick)))
+        });
+        let columns: Vec<(f64, Option<String>)> = columns.collect();
         let mut last = f64::INFINITY;
-        for tick in self.y.scale.ticks() {
+        let rows = self.y.scale.ticks().into_iter().map(|tick| {
             let y = TOP + (1.0 - self.y.scale.place(tick)) * (bottom - TOP);
-            let _ = write!(svg, "<path class=\"rule\" d=\"M{LEFT} {y:.1}H{right}\"/>");
-            if last - y > 17.0 {
-                last = y;
-                let text = escape(&self.y.unit.show(tick));
-                let (x, y) = (LEFT - 8.0, y + 4.0);
-                let _ = write!(
-                    svg,
-                    "<text class=\"tick\" x=\"{x}\" y=\"{y:.1}\" text-anchor=\"end\">{text}</text>"
-                );
+            let has_room = last - y > 17.0;
+            last = if has_room { y } else { last };
+            (y, has_room.then(|| self.y.unit.show(tick)))
+        });
+        let rows: Vec<(f64, Option<String>)> = rows.collect();
+        html! {
+            svg viewBox={ "0 0 " (WIDTH) " " (HEIGHT) } role="img" aria-label=(t(about)) {
+                @for (x, text) in columns {
+                    path.rule d={ "M" (px(x)) " " (TOP) "V" (bottom) } {}
+                    @if let Some(text) = text {
+                        text.tick x=(px(x)) y=(bottom + 19.0) text-anchor="middle" { (text) }
+                    }
+                }
+                @for (y, text) in rows {
+                    path.rule d={ "M" (LEFT) " " (px(y)) "H" (right) } {}
+                    @if let Some(text) = text {
+                        text.tick x=(LEFT - 8.0) y=(px(y + 4.0)) text-anchor="end" { (text) }
+                    }
+                }
+                path.axis d={ "M" (LEFT) " " (TOP) "V" (bottom) "H" (right) } {}
+                @for mark in &self.marks { (mark) }
+                text.label x=(centre) y=(HEIGHT - 10.0) text-anchor="middle" { (t(&self.x.label)) }
+                text.label transform={ "translate(15 " (middle) ") rotate(-90)" }
+                    text-anchor="middle" { (t(&self.y.label)) }
             }
         }
-        let middle = f64::midpoint(TOP, bottom);
-        let _ = write!(
-            svg,
-            "<path class=\"axis\" d=\"M{LEFT} {TOP}V{bottom}H{right}\"/>{}\
-             <text class=\"label\" x=\"{}\" y=\"{}\" text-anchor=\"middle\">{}</text>\
-             <text class=\"label\" transform=\"translate(15 {middle}) rotate(-90)\" \
-             text-anchor=\"middle\">{}</text></svg>",
-            self.marks,
-            f64::midpoint(LEFT, right),
-            HEIGHT - 10.0,
-            escape(&self.x.label),
-            escape(&self.y.label)
-        );
-        svg
     }
 }
 

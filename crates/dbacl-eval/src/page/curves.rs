@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //! Charts that compare option sets: a curve or an interval for each.
 
-use super::chart::{Chart, Scale, Spot, Unit, Weight, axis, class, figure};
+use super::chart::{Chart, Scale, Spot, Unit, Weight, axis, class};
+use super::markup::t;
 use crate::measures::{Binary, Rate, rate};
 use crate::report::{Entry, Report, interval, percent};
-use dbacl_engine::report::html::escape;
 use dbacl_numeric::elementary::real;
-use std::fmt::Write;
+use maud::{Markup, html};
 
 /// Curves of many sets are drawn light but for the best.
 fn weight(report: &Report, number: usize) -> Weight {
@@ -15,40 +15,41 @@ fn weight(report: &Report, number: usize) -> Weight {
 }
 
 /// Charts with a curve for every set.
-pub fn curves(page: &mut String, report: &Report) {
-    let mut figures = String::new();
-    let with_scores: Vec<(usize, &Binary)> = report
-        .entries
-        .iter()
-        .enumerate()
+pub fn curves(report: &Report) -> Markup {
+    let entries = || report.entries.iter().enumerate();
+    let with_scores: Vec<(usize, &Binary)> = entries()
         .filter_map(|(at, entry)| Some((at, entry.measures.binary.as_ref()?)))
         .filter(|(_, binary)| !binary.steps.is_empty())
         .collect();
-    if !with_scores.is_empty() {
-        roc(&mut figures, report, &with_scores);
-        det(&mut figures, report, &with_scores);
-    }
     let drawn: Vec<(usize, &Entry)> =
-        report.entries.iter().enumerate().filter(|(_, e)| !e.findings.curve.is_empty()).collect();
+        entries().filter(|(_, entry)| !entry.findings.curve.is_empty()).collect();
+    let mut figures = Vec::new();
+    if !with_scores.is_empty() {
+        figures.extend([roc(report, &with_scores), det(report, &with_scores)]);
+    }
     if !drawn.is_empty() {
-        learning(&mut figures, report, &drawn);
+        figures.push(learning(report, &drawn));
     }
     if report.entries.len() > 1 {
-        forest(&mut figures, report);
+        figures.push(forest(report));
     }
-    if figures.is_empty() {
-        return;
-    }
-    page.push_str("<h2>Curves</h2>\n");
-    if report.entries.len() > 1 {
-        page.push_str("<div class=\"legend\">");
-        for (at, entry) in report.entries.iter().enumerate() {
-            let (class, name) = (class(at), escape(&entry.name));
-            let _ = write!(page, "<span><span class=\"key {class}\"></span>{name}</span>");
+    let series = entries().map(|(at, entry)| (class(at), entry.name.as_str()));
+    html! {
+        @if !figures.is_empty() {
+            h2 { "Curves" }
+            @if report.entries.len() > 1 { (legend(series)) }
+            div.grid { @for figure in figures { (figure) } }
         }
-        page.push_str("</div>\n");
     }
-    let _ = writeln!(page, "<div class=\"grid\">\n{figures}</div>");
+}
+
+/// The colours and names of series.
+pub fn legend<'a>(series: impl Iterator<Item = (String, &'a str)>) -> Markup {
+    html! {
+        div.legend { @for (class, name) in series {
+            span { span class={ "key " (class) } {} (t(name)) }
+        } }
+    }
 }
 
 /// The smallest rate that a logarithmic axis shows: less than one document, a round number.
@@ -57,7 +58,7 @@ fn floor_of(documents: usize) -> f64 {
     [0.00001, 0.0001, 0.001, 0.01].into_iter().rfind(|&floor| floor < smallest).unwrap_or(0.00001)
 }
 
-fn roc(page: &mut String, report: &Report, entries: &[(usize, &Binary)]) {
+fn roc(report: &Report, entries: &[(usize, &Binary)]) -> Markup {
     let (positive, negative) = report.sides();
     let low = floor_of(entries[0].1.sizes.1);
     // The height of the chart is chosen by the lowest point at which a curve enters on the left.
@@ -95,19 +96,14 @@ fn roc(page: &mut String, report: &Report, entries: &[(usize, &Binary)]) {
         let first = spots.iter().position(|spot| spot.1 >= bottom).unwrap_or(0);
         chart.line(number, weight(report, number), &spots[first..]);
     }
-    let svg = chart.finish("ROC curves");
-    figure(
-        page,
-        "ROC curve",
-        &svg,
-        &format!(
-            "Share of {positive} caught against share of {negative} lost, for every threshold; \
-             up and left is better. Dashed: 0.1\u{a0}% and 1\u{a0}%."
-        ),
+    let caption = format!(
+        "Share of {positive} caught against share of {negative} lost, for every threshold; up and \
+         left is better. Dashed: 0.1\u{a0}% and 1\u{a0}%."
     );
+    chart.figure("ROC curve", &caption)
 }
 
-fn det(page: &mut String, report: &Report, entries: &[(usize, &Binary)]) {
+fn det(report: &Report, entries: &[(usize, &Binary)]) -> Markup {
     let (positive, negative) = report.sides();
     let low = floor_of(entries[0].1.sizes.1).max(0.0001);
     let mut chart = Chart::new(
@@ -133,14 +129,11 @@ fn det(page: &mut String, report: &Report, entries: &[(usize, &Binary)]) {
         let at = (x.value.max(low), y.value.max(low));
         chart.dot(number, at, 4.5, (at, at), &hint);
     }
-    let svg = chart.finish("DET curves");
-    figure(
-        page,
+    chart.figure(
         "DET curve",
-        &svg,
         "Both kinds of error on scales that make normal scores straight; down and left is better. \
          Dots: where the verdicts are made. Dashed: equal error rates.",
-    );
+    )
 }
 
 /// Ends of a logarithmic axis for error rates: a margin around them, at most all.
@@ -158,7 +151,7 @@ fn error_range(rates: impl Iterator<Item = f64>) -> (f64, f64) {
 }
 
 /// A chart of error rates with their intervals, one line for each option set.
-fn forest(page: &mut String, report: &Report) {
+fn forest(report: &Report) -> Markup {
     let rates: Vec<Rate> = report.entries.iter().map(|entry| entry.measures.error).collect();
     let (low, high) = error_range(rates.iter().flat_map(|rate| [rate.low, rate.high]));
     let count = real(rates.len());
@@ -175,11 +168,10 @@ fn forest(page: &mut String, report: &Report) {
         let at = (if is_right { rate.high } else { rate.low }, y + 0.28);
         chart.word(at, &class(number), is_right, &entry.name);
     }
-    let svg = chart.finish("Error rates with intervals");
-    figure(page, "Error rates", &svg, "Wrong verdicts of each set, with 95\u{a0}% intervals.");
+    chart.figure("Error rates", "Wrong verdicts of each set, with 95\u{a0}% intervals.")
 }
 
-fn learning(page: &mut String, report: &Report, entries: &[(usize, &Entry)]) {
+fn learning(report: &Report, entries: &[(usize, &Entry)]) -> Markup {
     let points = || entries.iter().flat_map(|(_, entry)| &entry.findings.curve);
     let (least, most) = points().fold((f64::INFINITY, 1.0_f64), |(least, most), point| {
         (least.min(point.learned.max(1.0)), most.max(point.learned))
@@ -224,10 +216,9 @@ fn learning(page: &mut String, report: &Report, entries: &[(usize, &Entry)]) {
             chart.dot(number, spot, 3.0, (spot, spot), &hint);
         }
     }
-    let svg = chart.finish("Learning curves");
     let caption =
         if has_bands { caption } else { caption.split(" Shaded").next().unwrap_or(caption) };
-    figure(page, "Learning curve", &svg, caption);
+    chart.figure("Learning curve", caption)
 }
 
 #[cfg(test)]

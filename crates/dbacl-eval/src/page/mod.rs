@@ -4,238 +4,174 @@
 mod chart;
 mod curves;
 mod details;
+mod markup;
 
-use crate::measures::{Binary, RATES, Rate};
+use crate::measures::{RATES, Rate};
 use crate::report::{Entry, Report, interval, percent};
 use crate::text;
 use chart::class;
 use curves::curves;
-use dbacl_engine::report::html::{self, escape};
+use dbacl_engine::report::html;
 use details::details;
-use std::fmt::Write;
+use markup::{t, table};
+use maud::Markup;
 
 const STYLE: &str = include_str!("page.css");
 
 /// The page.
 pub fn write(report: &Report) -> String {
-    let mut page = format!(
-        "<h1>How good is the filter?</h1>\n<p class=\"soft\">{}</p>\n",
-        escape(text::heading(report).trim())
-    );
     let best = &report.entries[report.best()];
-    if report.entries.len() > 1 {
-        let _ = write!(page, "<p>{}: <strong>{}</strong>", report.place(), escape(&best.name));
-        if best.is_mail_filter() {
-            let commands = report.filter_commands().join("\n");
-            let _ = writeln!(page, "</p>\n<pre><code>{}</code></pre>", escape(&commands));
-        } else {
-            let _ = writeln!(page, " &nbsp;<code>{}</code></p>", escape(&best.options));
+    let others = || report.entries.iter().enumerate().filter(|&(at, _)| at != report.best());
+    let has_others = report.entries.len() > 1;
+    let rivals: Vec<&str> = report.rivals().iter().map(|it| it.name.as_str()).collect();
+    let page = maud::html! {
+        h1 { "How good is the filter?" }
+        p.soft { (t(text::heading(report).trim())) }
+        @if !has_others {
+            p { "Options: " code { (t(&best.options)) } }
+        } @else if best.is_mail_filter() {
+            p { (report.place()) ": " strong { (t(&best.name)) } }
+            pre { code { (t(&report.filter_commands().join("\n"))) } }
+        } @else {
+            p {
+                (report.place()) ": " strong { (t(&best.name)) } " \u{a0}"
+                code { (t(&best.options)) }
+            }
         }
-        let rivals: Vec<String> = report.rivals().iter().map(|it| escape(&it.name)).collect();
-        if !rivals.is_empty() {
-            let rivals = rivals.join("; ");
-            let _ = writeln!(page, "<p class=\"soft\">Within chance of it: {rivals}</p>");
+        @if !rivals.is_empty() {
+            p.soft { "Within chance of it: " (t(&rivals.join("; "))) }
         }
-    } else {
-        let _ = writeln!(page, "<p>Options: <code>{}</code></p>", escape(&best.options));
-    }
-    tiles(&mut page, report, best);
-    if report.entries.len() > 1 {
-        page.push_str("<h2>Option sets</h2>\n");
-        overview(&mut page, report);
-    }
-    for entry in &report.entries {
-        for warning in &entry.findings.warnings {
-            let (name, warning) = (escape(&entry.name), escape(warning));
-            let _ = writeln!(page, "<p class=\"soft\">Note on {name}: {warning}</p>");
+        (tiles(report, best))
+        @if has_others {
+            h2 { "Option sets" }
+            (overview(report))
         }
-    }
-    curves(&mut page, report);
-    for at in 0..report.entries.len() {
-        let entry = &report.entries[at];
-        let is_best = at == report.best();
-        if is_best {
-            let _ = writeln!(page, "<h2>In detail: {}</h2>", escape(&entry.name));
-            details(&mut page, report, at);
+        @for entry in &report.entries {
+            @for warning in &entry.findings.warnings {
+                p.soft { "Note on " (t(&entry.name)) ": " (t(warning)) }
+            }
         }
-    }
-    if report.entries.len() > 1 {
-        page.push_str("<h2>The other sets</h2>\n");
-        for (at, entry) in report.entries.iter().enumerate().filter(|&(at, _)| at != report.best())
-        {
-            let _ = writeln!(page, "<details><summary>{}</summary>", escape(&entry.name));
-            details(&mut page, report, at);
-            page.push_str("</details>\n");
+        (curves(report))
+        h2 { "In detail: " (t(&best.name)) }
+        (details(report, report.best()))
+        @if has_others {
+            h2 { "The other sets" }
+            @for (at, entry) in others() {
+                details { summary { (t(&entry.name)) } (details(report, at)) }
+            }
         }
-    }
-    footer(&mut page, report);
-    html::page("Filter evaluation", STYLE, &page)
+        (footer(report))
+    };
+    html::page("Filter evaluation", STYLE, &page.into_string())
 }
 
-fn tiles(page: &mut String, report: &Report, entry: &Entry) {
+fn tiles(report: &Report, entry: &Entry) -> Markup {
     let (positive, negative) = report.sides();
-    let with_unit = |rate: Rate| format!("{}\u{a0}%", percent(rate.value));
-    let limits = |rate: Rate| format!("95\u{a0}%: {}", interval(rate));
+    let of = |rate: Rate, what: String| {
+        let limits = format!("95\u{a0}%: {}", interval(rate));
+        (percent(rate.value), what, limits)
+    };
     let measures = &entry.measures;
-    let mut all =
-        vec![(with_unit(measures.error), "wrong verdicts".to_owned(), limits(measures.error))];
+    let mut all = vec![of(measures.error, "wrong verdicts".into())];
     if let Some(binary) = &measures.binary {
-        all.push((
-            with_unit(binary.false_positives),
-            format!("of {negative} lost"),
-            limits(binary.false_positives),
-        ));
-        all.push((
-            with_unit(binary.misses),
-            format!("of {positive} missed"),
-            limits(binary.misses),
-        ));
+        all.push(of(binary.false_positives, format!("of {negative} lost")));
+        all.push(of(binary.misses, format!("of {positive} missed")));
         if !binary.area.value.is_nan() {
-            all.push((with_unit(binary.area), "area above ROC".into(), limits(binary.area)));
-            all.push((
-                with_unit(binary.recalls[1]),
-                format!("of {positive} caught at 0.1\u{a0}% of {negative} lost"),
-                limits(binary.recalls[1]),
-            ));
+            let caught = format!("of {positive} caught at 0.1\u{a0}% of {negative} lost");
+            all.push(of(binary.area, "area above ROC".into()));
+            all.push(of(binary.recalls[1], caught));
         }
     } else {
-        all.push((
-            format!("{}\u{a0}%", percent(measures.macro_f1)),
-            "macro-F1".into(),
-            format!("over {} categories", report.corpus.categories.len()),
-        ));
+        let over = format!("over {} categories", report.corpus.categories.len());
+        all.push((percent(measures.macro_f1), "macro-F1".into(), over));
     }
     if let Some(calibration) = measures.calibrations.last() {
-        all.push((
-            format!("{}\u{a0}%", percent(calibration.error)),
-            "calibration error".into(),
-            calibration.what.to_owned(),
-        ));
+        let what = calibration.what.to_owned();
+        all.push((percent(calibration.error), "calibration error".into(), what));
     }
-    page.push_str("<div class=\"tiles\">\n");
-    for (value, what, more) in &all {
-        let _ = writeln!(
-            page,
-            "<div class=\"tile\"><b>{}</b><span>{}</span><span>{}</span></div>",
-            escape(value),
-            escape(what),
-            escape(more)
-        );
+    maud::html! {
+        div.tiles { @for (value, what, more) in &all {
+            div.tile { b { (value) "\u{a0}%" } span { (t(what)) } span { (t(more)) } }
+        } }
     }
-    page.push_str("</div>\n");
 }
 
-/// A column of the overview: its head, a cell for each entry, and the entries' values.
-type Column = (String, fn(&Entry) -> f64, bool);
-
-fn overview(page: &mut String, report: &Report) {
-    let (positive, negative) = report.sides();
-    let is_binary = report.corpus.categories.len() == 2;
-    let mut columns: Vec<Column> =
-        vec![("error %".into(), |entry| entry.measures.error.value, false)];
-    if is_binary {
-        fn of(entry: &Entry, pick: fn(&Binary) -> f64) -> f64 {
-            entry.measures.binary.as_ref().map_or(f64::NAN, pick)
-        }
-        columns.push((format!("{negative} lost %"), |e| of(e, |b| b.false_positives.value), false));
-        columns.push((format!("{positive} missed %"), |e| of(e, |b| b.misses.value), false));
-        columns.push(("lam %".into(), |e| of(e, |b| b.lam), false));
-        columns.push(("(1\u{2212}AUC) %".into(), |e| of(e, |b| b.area.value), false));
-        columns.push(("caught at 0.1\u{a0}% lost".into(), |e| of(e, |b| b.recalls[1].value), true));
-        columns.push(("caught at 1\u{a0}% lost".into(), |e| of(e, |b| b.recalls[2].value), true));
-    }
-    columns.push(("macro-F1 %".into(), |entry| entry.measures.macro_f1, true));
-    page.push_str("<div class=\"card scroll\"><table>\n<tr><th>options</th>");
-    for (head, ..) in &columns {
-        let _ = write!(page, "<th>{}</th>", escape(head));
-    }
-    page.push_str("<th>against the best</th></tr>\n");
+fn overview(report: &Report) -> Markup {
+    let columns = report.columns();
     let tops: Vec<f64> = columns
         .iter()
-        .map(|&(_, value, larger)| {
-            let values = report.entries.iter().map(value).filter(|value| !value.is_nan());
-            if larger { values.fold(f64::NAN, f64::max) } else { values.fold(f64::NAN, f64::min) }
+        .map(|column| {
+            let values = report.entries.iter().map(column.value).filter(|value| !value.is_nan());
+            let top = if column.is_more_better { f64::max } else { f64::min };
+            values.fold(f64::NAN, top)
         })
         .collect();
-    for (at, entry) in report.entries.iter().enumerate() {
-        let _ = write!(
-            page,
-            "<tr><td><span class=\"key {}\"></span>{}<br><code>{}</code></td>",
-            class(at),
-            escape(&entry.name),
-            escape(&entry.options)
-        );
-        for (number, (&(_, value, _), &top)) in columns.iter().zip(&tops).enumerate() {
-            let value = value(entry);
-            let mark = if value == top { " class=\"best\"" } else { "" };
-            let _ = write!(page, "<td{mark}>{}", percent(value));
-            if number == 0 {
-                let _ = write!(page, "<br><small>{}</small>", interval(entry.measures.error));
+    let mut heads = vec!["options"];
+    heads.extend(columns.iter().map(|column| column.head.as_str()));
+    heads.push("against the best");
+    let rows = report.entries.iter().enumerate().map(|(at, entry)| {
+        let mut row = vec![maud::html! {
+            span class={ "key " (class(at)) } {} (t(&entry.name)) br; code { (t(&entry.options)) }
+        }];
+        row.extend(columns.iter().zip(&tops).enumerate().map(|(number, (column, &top))| {
+            let value = (column.value)(entry);
+            maud::html! {
+                span.best[value == top] { (percent(value)) }
+                @if number == 0 { br; small { (interval(entry.measures.error)) } }
             }
-            page.push_str("</td>");
-        }
-        if at == report.best() {
-            page.push_str("<td>the best</td></tr>\n");
+        }));
+        row.push(if at == report.best() {
+            maud::html! { "the best" }
         } else {
             let found = report.against_best(at);
-            let _ = writeln!(
-                page,
-                "<td>{} : {}<br><small>p {}</small></td></tr>",
-                found.only_this,
-                found.only_best,
-                if found.chance < 1e-4 {
-                    "&lt; 0.0001".to_owned()
-                } else {
-                    format!("= {:.4}", found.chance)
-                }
-            );
+            maud::html! {
+                (found.only_this) " : " (found.only_best) br; small { "p " (found.chance_text()) }
+            }
+        });
+        row
+    });
+    maud::html! {
+        div.card { (table(1, &heads, rows)) }
+        p.soft {
+            "Green: best of its column. Against the best: documents that only this set, and that \
+             only the best set, got wrong; p is the probability of so uneven numbers if both were \
+             equally good (McNemar's test)."
         }
     }
-    page.push_str(
-        "</table></div>\n<p class=\"soft\">Green: best of its column. Against the best: documents \
-         that only this set, and that only the best set, got wrong; p is the probability of so \
-         uneven numbers if both were equally good (McNemar's test).</p>\n",
-    );
 }
 
-fn footer(page: &mut String, report: &Report) {
-    page.push_str("<footer><dl>\n");
+fn footer(report: &Report) -> Markup {
     let (positive, negative) = report.sides();
     let rates: Vec<String> = RATES[1..].iter().map(|&rate| format!("{} %", 100.0 * rate)).collect();
-    let mut terms = vec![(
-        "Intervals",
-        "hold with 95 % if the documents are a random choice of what is to come (Wilson; for the \
-         area Hanley and McNeil)."
-            .to_owned(),
-    )];
-    if report.corpus.categories.len() == 2 {
-        terms.push((
-            "Caught at ... lost",
-            format!(
-                "share of {positive} caught when the threshold is set so that at most {} of \
-                 {negative} is taken for {positive}.",
-                rates.join(" or ")
-            ),
-        ));
-        terms.push((
-            "(1\u{2212}AUC) %",
-            format!(
-                "how often a random {negative} looks more like {positive} than a random \
-                     {positive} does."
-            ),
-        ));
-        terms.push((
-            "lam %",
-            "logistic average of both error rates; 0 if one of them is 0.".to_owned(),
-        ));
+    let rates = rates.join(" or ");
+    maud::html! {
+        footer {
+            dl {
+                dt { "Intervals" }
+                dd {
+                    "hold with 95 % if the documents are a random choice of what is to come \
+                     (Wilson; for the area Hanley and McNeil)."
+                }
+                @if report.corpus.categories.len() == 2 {
+                    dt { "Caught at ..." }
+                    dd {
+                        "share of " (t(positive)) " caught when the threshold is set so that at \
+                         most " (rates) " of " (t(negative)) " is taken for " (t(positive)) "."
+                    }
+                    dt { "(1-AUC) %" }
+                    dd {
+                        "how often a random " (t(negative)) " looks more like " (t(positive))
+                        " than a random " (t(positive)) " does."
+                    }
+                    dt { "lam %" }
+                    dd { "logistic average of both error rates; 0 if one of them is 0." }
+                }
+                dt { "Calibration error" }
+                dd {
+                    "average distance between the probability claimed and the share that came true."
+                }
+            }
+            p { "Made by dbacl-eval " (env!("CARGO_PKG_VERSION")) "." }
+        }
     }
-    terms.push((
-        "Calibration error",
-        "average distance between the probability claimed and the share that came true.".to_owned(),
-    ));
-    for (term, meaning) in terms {
-        let _ = writeln!(page, "<dt>{}</dt><dd>{}</dd>", escape(term), escape(&meaning));
-    }
-    let _ =
-        writeln!(page, "</dl><p>Made by dbacl-eval {}.</p></footer>", env!("CARGO_PKG_VERSION"));
 }
