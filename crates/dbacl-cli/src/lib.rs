@@ -17,6 +17,7 @@ pub mod progress;
 #[cfg(feature = "settings")]
 pub mod settings;
 pub mod status;
+pub mod table;
 pub mod terminal;
 
 /// The version of the originals whose behaviour the programs keep.

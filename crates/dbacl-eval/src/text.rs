@@ -2,40 +2,13 @@
 //! The report as text.
 
 use crate::report::{CLASS_HEADS, Report, interval, percent};
+use dbacl_cli::table::aligned;
 use std::fmt::Write;
 
 /// Confusion tables of more categories are only in the JSON and HTML reports.
 const WIDEST: usize = 12;
 /// The longest name of an option set in the tables; longer ones are cut.
 const LONGEST_NAME: usize = 28;
-
-/// Lines up a table: the first column to the left, the others to the right.
-fn align(rows: &[Vec<String>]) -> String {
-    let columns = rows.iter().map(Vec::len).max().unwrap_or(0);
-    let widths: Vec<usize> = (0..columns)
-        .map(|column| {
-            rows.iter()
-                .filter_map(|row| row.get(column))
-                .map(|c| c.chars().count())
-                .max()
-                .unwrap_or(0)
-        })
-        .collect();
-    let mut out = String::new();
-    for row in rows {
-        let mut line = String::new();
-        for (column, (cell, &width)) in row.iter().zip(&widths).enumerate() {
-            let pad = " ".repeat(width - cell.chars().count());
-            line.push_str(if column == 0 { "" } else { "  " });
-            let (first, second) = if column == 0 { (cell, &pad) } else { (&pad, cell) };
-            line.push_str(first);
-            line.push_str(second);
-        }
-        out.push_str(line.trim_end());
-        out.push('\n');
-    }
-    out
-}
 
 fn short(name: &str) -> String {
     if name.chars().count() <= LONGEST_NAME {
@@ -84,30 +57,23 @@ pub fn write(report: &Report) -> String {
     }
     if !entry.measures.calibrations.is_empty() {
         let _ = writeln!(out, "\nProbabilities{of}");
-        let mut rows = vec![vec![
-            String::new(),
-            "calibration error %".into(),
-            "log loss, bits".into(),
-            "Brier".into(),
-        ]];
-        for calibration in &entry.measures.calibrations {
-            rows.push(vec![
+        let rows = entry.measures.calibrations.iter().map(|calibration| {
+            vec![
                 calibration.what.to_owned(),
                 percent(calibration.error),
                 format!("{:.4}", calibration.log_loss),
                 format!("{:.4}", calibration.brier),
-            ]);
-        }
-        out.push_str(&align(&rows));
+            ]
+        });
+        out.push_str(&aligned(["", "calibration error %", "log loss, bits", "Brier"], rows));
     }
     if !entry.findings.curve.is_empty() {
         let _ = writeln!(out, "\nLearning curve{of}");
-        let mut rows = vec![vec!["learned".to_owned(), "error %".into(), "(95 %)".into()]];
-        for point in &entry.findings.curve {
+        let rows = entry.findings.curve.iter().map(|point| {
             let rate = crate::measures::rate(point.errors, point.judged);
-            rows.push(vec![format!("{:.0}", point.learned), percent(rate.value), interval(rate)]);
-        }
-        out.push_str(&align(&rows));
+            vec![format!("{:.0}", point.learned), percent(rate.value), interval(rate)]
+        });
+        out.push_str(&aligned(["learned", "error %", "(95 %)"], rows));
     }
     out
 }
@@ -137,35 +103,29 @@ fn overview(report: &Report) -> String {
     let columns = report.columns();
     let mut head: Vec<String> = vec!["options".into(), columns[0].head.clone(), "(95 %)".into()];
     head.extend(columns[1..].iter().map(|column| column.head.clone()));
-    let mut rows = vec![head];
-    rows.extend(report.entries.iter().map(|entry| {
+    let rows = report.entries.iter().map(|entry| {
         let error = entry.measures.error;
         let others = columns[1..].iter().map(|column| percent((column.value)(entry)));
         [short(&entry.name), percent(error.value), interval(error)]
             .into_iter()
             .chain(others)
             .collect()
-    }));
-    align(&rows)
+    });
+    aligned(head, rows)
 }
 
 fn comparisons(report: &Report) -> String {
-    let mut rows = vec![vec![
-        "against it".to_owned(),
-        "only it wrong".into(),
-        "only the best wrong".into(),
-        "chance of that".into(),
-    ]];
-    for (at, entry) in report.entries.iter().enumerate().filter(|&(at, _)| at != report.best()) {
+    let others = report.entries.iter().enumerate().filter(|&(at, _)| at != report.best());
+    let rows = others.map(|(at, entry)| {
         let found = report.against_best(at);
-        rows.push(vec![
+        vec![
             short(&entry.name),
             found.only_this.to_string(),
             found.only_best.to_string(),
             found.chance_text(),
-        ]);
-    }
-    align(&rows)
+        ]
+    });
+    aligned(["against it", "only it wrong", "only the best wrong", "chance of that"], rows)
 }
 
 fn confusion(report: &Report, at: usize) -> String {
@@ -178,18 +138,15 @@ fn confusion(report: &Report, at: usize) -> String {
     if undecided {
         head.push("no verdict".into());
     }
-    let mut rows = vec![head];
-    for (name, counts) in names.iter().zip(&measures.confusion) {
+    let rows = names.iter().zip(&measures.confusion).map(|(name, counts)| {
         let cells = counts[..columns].iter().map(ToString::to_string);
-        rows.push(std::iter::once(name.clone()).chain(cells).collect());
-    }
-    align(&rows)
+        std::iter::once(name.clone()).chain(cells).collect()
+    });
+    aligned(head, rows)
 }
 
 fn classes(report: &Report, at: usize) -> String {
-    let mut rows = vec![CLASS_HEADS.map(str::to_owned).to_vec()];
-    rows.extend(report.class_rows(at));
-    align(&rows)
+    aligned(CLASS_HEADS, report.class_rows(at))
 }
 
 #[cfg(test)]
@@ -197,11 +154,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn columns_line_up() {
-        let rows: Vec<Vec<String>> = [["", "b\u{e9}"], ["long", "1"], ["x", "100"]]
-            .map(|row| row.map(str::to_owned).to_vec())
-            .to_vec();
-        assert_eq!(align(&rows), "       b\u{e9}\nlong    1\nx     100\n");
+    fn long_names_are_cut() {
         assert_eq!(short("abc"), "abc");
         assert_eq!(short(&"x".repeat(40)).chars().count(), LONGEST_NAME);
     }

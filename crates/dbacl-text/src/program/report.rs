@@ -5,6 +5,7 @@ use crate::evaluate::{Evaluation, PerLabel, SeveralEvaluation};
 use crate::model::TextModel;
 use dbacl::measures::Rate;
 use dbacl_cli::json::Json;
+use dbacl_cli::table::aligned;
 use std::fmt::Write as _;
 
 /// Errors that are listed.
@@ -15,25 +16,6 @@ fn percent(rate: Rate) -> String {
         return "-".into();
     }
     format!("{:.2} ({:.2}-{:.2})", 100.0 * rate.value, 100.0 * rate.low, 100.0 * rate.high)
-}
-
-/// Lines up a table: the first column to the left, the others to the right.
-fn align(rows: &[Vec<String>]) -> String {
-    let columns = rows.first().map_or(0, Vec::len);
-    let width = |column: usize| rows.iter().map(|row| row[column].chars().count()).max();
-    let widths: Vec<usize> = (0..columns).map(|column| width(column).unwrap_or(0)).collect();
-    let mut out = String::new();
-    for row in rows {
-        for (column, (cell, &width)) in row.iter().zip(&widths).enumerate() {
-            // writing to a String cannot fail
-            let _ = match column {
-                0 => write!(out, "{cell:<width$}"),
-                _ => write!(out, "  {cell:>width$}"),
-            };
-        }
-        out.push('\n');
-    }
-    out
 }
 
 /// Percent, `-` where there is nothing.
@@ -50,50 +32,33 @@ pub fn text(found: &Evaluation, labels: &[String]) -> String {
     let _ = writeln!(out, "macro-F1           {:.2} %", 100.0 * found.macro_f1());
     let _ = writeln!(out, "log loss           {:.4} bits", found.log_loss());
     let _ = writeln!(out, "calibration error  {:.2} %\n", 100.0 * found.calibration_error());
-    let heading = ["label", "documents", "precision % (95 %)", "recall % (95 %)", "F1 %"];
-    let mut rows = vec![heading.map(str::to_owned).to_vec()];
-    for (number, label) in labels.iter().enumerate() {
-        let one = found.of_label(number);
-        rows.push(vec![
-            label.clone(),
-            one.documents.to_string(),
-            percent(one.precision),
-            percent(one.recall),
-            format!("{:.2}", 100.0 * one.f1),
-        ]);
-    }
-    out.push_str(&align(&rows));
+    out.push_str(&labels_text(labels, |number| found.of_label(number)));
     out.push('\n');
-    let heading = ["--at-least", "answered % (95 %)", "wrong of these % (95 %)"];
-    let mut rows = vec![heading.map(str::to_owned).to_vec()];
-    rows.extend(
-        found.at_least().iter().map(|one| {
-            vec![one.probability.to_string(), percent(one.answered), percent(one.wrong)]
-        }),
-    );
-    out.push_str(&align(&rows));
+    let heads = ["--at-least", "answered % (95 %)", "wrong of these % (95 %)"];
+    let bounds = found
+        .at_least()
+        .into_iter()
+        .map(|one| vec![one.probability.to_string(), percent(one.answered), percent(one.wrong)]);
+    out.push_str(&aligned(heads, bounds));
     let lengths = found.by_length();
     if lengths.len() > 1 {
         out.push('\n');
-        let heading = ["words", "documents", "right %", "claimed %", "log loss, bits"];
-        let mut rows = vec![heading.map(str::to_owned).to_vec()];
-        rows.extend(lengths.iter().map(|one| {
+        let heads = ["words", "documents", "right %", "claimed %", "log loss, bits"];
+        let rows = lengths.into_iter().map(|one| {
             let documents = one.documents.to_string();
             let loss = format!("{:.4}", one.log_loss);
-            vec![one.words.clone(), documents, plain(one.right), plain(one.claimed), loss]
-        }));
-        out.push_str(&align(&rows));
+            vec![one.words, documents, plain(one.right), plain(one.claimed), loss]
+        });
+        out.push_str(&aligned(heads, rows));
     }
     let worst = found.worst(WORST);
     if !worst.is_empty() {
         out.push('\n');
-        let heading = ["label", "was called", "documents"];
-        let mut rows = vec![heading.map(str::to_owned).to_vec()];
-        let row = |&(truth, verdict, texts): &(usize, usize, u64)| {
+        let row = |(truth, verdict, texts): (usize, usize, u64)| {
             vec![labels[truth].clone(), labels[verdict].clone(), texts.to_string()]
         };
-        rows.extend(worst.iter().map(row));
-        out.push_str(&align(&rows));
+        let rows = worst.into_iter().map(row);
+        out.push_str(&aligned(["label", "was called", "documents"], rows));
     }
     out
 }
@@ -160,15 +125,18 @@ pub fn several_text(found: &SeveralEvaluation, labels: &[String]) -> String {
     let _ = writeln!(out, "micro-F1           {} %", plain(found.micro_f1()));
     let _ = writeln!(out, "macro-F1           {} %", plain(found.macro_f1()));
     let _ = writeln!(out, "log loss a label   {:.4} bits\n", found.log_loss());
-    let heading = ["label", "documents", "precision % (95 %)", "recall % (95 %)", "F1 %"];
-    let mut rows = vec![heading.map(str::to_owned).to_vec()];
-    rows.extend(labels.iter().enumerate().map(|(number, label)| {
-        let one = found.of_label(number);
+    out.push_str(&labels_text(labels, |number| found.of_label(number)));
+    out
+}
+
+fn labels_text(labels: &[String], of: impl Fn(usize) -> PerLabel) -> String {
+    let heads = ["label", "documents", "precision % (95 %)", "recall % (95 %)", "F1 %"];
+    let rows = labels.iter().enumerate().map(|(number, label)| {
+        let one = of(number);
         let (precision, recall) = (percent(one.precision), percent(one.recall));
         vec![label.clone(), one.documents.to_string(), precision, recall, plain(one.f1)]
-    }));
-    out.push_str(&align(&rows));
-    out
+    });
+    aligned(heads, rows)
 }
 
 /// The same as a JSON object and a line end.
@@ -207,13 +175,11 @@ pub fn info_text(model: &TextModel) -> String {
         // writing to a String cannot fail
         let _ = writeln!(out, "{name}: {value}");
     }
-    let mut rows = vec![vec!["label".to_owned(), "documents".into(), "features".into()]];
-    let features = model.features();
-    for ((label, documents), features) in model.labels().iter().zip(model.documents()).zip(features)
-    {
-        rows.push(vec![label.clone(), documents.to_string(), features.to_string()]);
-    }
+    let each = model.labels().iter().zip(model.documents()).zip(model.features());
+    let rows = each.map(|((label, documents), features)| {
+        vec![label.clone(), documents.to_string(), features.to_string()]
+    });
     out.push('\n');
-    out.push_str(&align(&rows));
+    out.push_str(&aligned(["label", "documents", "features"], rows));
     out
 }
