@@ -390,18 +390,6 @@ fn names_are_looked_up_below_the_path_variable() {
     assert!(empty.contains("could not load category /one"), "{empty}");
 }
 
-#[test]
-fn strict_mode_has_a_variable() {
-    let bench = Bench::new();
-    let status = |script: &str| bench.scratch.sh(script).status;
-    assert_eq!(status("dbacl -c two -c one text"), 2);
-    assert_eq!(status("DBACL_STRICT=1 dbacl -c two -c one text"), 0);
-    assert_eq!(status("DBACL_STRICT=0 dbacl -c two -c one text"), 2);
-    assert_eq!(status("DBACL_STRICT=1 dbacl -c three text"), 66);
-    assert_eq!(status("DBACL_STRICT=1 dbacl -c text text"), 65);
-    assert_eq!(status("DBACL_STRICT=1 dbacl -c one no-such-file"), 66);
-}
-
 /// A token that the table of empirical counts has no room for is ignored, in the trace as well.
 #[test]
 fn the_trace_shows_no_token_that_is_not_scored() {

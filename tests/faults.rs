@@ -2,7 +2,7 @@
 //! Faults that the program survives: no crash, no hang, no lost or half-written model, one clear
 //! line on standard error, a status that says so.
 
-use dbacl_testing::{Done, Scratch, command, finish, programs, skip, wait_until_reading};
+use dbacl_testing::{Done, Scratch, command, finish, kill, programs, skip, wait_until_reading};
 use std::fs;
 use std::io::{BufRead, BufReader, Write};
 use std::os::unix::fs::{PermissionsExt, symlink};
@@ -56,16 +56,6 @@ fn a_category_that_is_none_is_named() {
     }
     fs::create_dir(scratch.path("folder")).expect("a new folder");
     scratch.dbacl("-v -c folder text").complaint(1);
-}
-
-#[test]
-fn a_pipe_as_category_is_refused_at_once() {
-    let scratch = prepared();
-    scratch.sh("mkfifo pipe").quiet(0);
-    let done = scratch.sh("timeout 120 dbacl -v -c pipe text");
-    assert!(done.complaint(1).contains("not a regular file"));
-    let done = scratch.sh("timeout 120 dbacl -l new -o pipe text");
-    assert!(done.complaint(1).contains("not a regular file"));
 }
 
 /// Learns with at most this many blocks of 512 bytes for a file.
@@ -188,29 +178,6 @@ fn a_target_that_is_not_ours_is_left_alone() {
     assert!(fs::symlink_metadata(scratch.path("link")).expect("the link").is_symlink());
 }
 
-#[test]
-fn taken_temporary_names_are_passed_over() {
-    let scratch = prepared();
-    scratch.write("precious", "precious");
-    scratch.write("cat.tmp.0", "my notes");
-    symlink("precious", scratch.path("cat.tmp.1")).expect("a new link");
-    let names = scratch.names();
-    scratch.dbacl("-l cat other").quiet(0);
-    assert_eq!(scratch.names(), names);
-    assert_eq!(scratch.read("cat.tmp.0"), b"my notes");
-    assert_eq!(scratch.read("precious"), b"precious");
-}
-
-#[test]
-fn new_files_are_for_owner_and_group() {
-    let scratch = prepared();
-    scratch.sh("umask 027; dbacl -l new -o counts text").quiet(0);
-    for name in ["new", "counts"] {
-        let mode = fs::metadata(scratch.path(name)).expect("a new file").permissions().mode();
-        assert_eq!(mode & 0o777, 0o640, "{name}");
-    }
-}
-
 /// Numbers that look random; the same each time.
 struct Dice(u64);
 
@@ -306,14 +273,14 @@ fn a_category_replaced_while_in_use_is_used_to_the_end_and_reloaded_on_request()
     let before = ask();
     scratch.dbacl("-l cat other").quiet(0);
     assert_eq!(ask(), before);
-    signal(&child, "USR1");
+    kill(child.id(), "USR1");
     sleep(Duration::from_millis(100));
     let reloaded = [ask(), ask()];
     assert_ne!(reloaded[1], before);
     // A category that cannot be loaded leaves the one in use.
     fs::write(scratch.path("cat.new"), "rubbish").expect("a new file");
     fs::rename(scratch.path("cat.new"), scratch.path("cat")).expect("our folder");
-    signal(&child, "USR1");
+    kill(child.id(), "USR1");
     sleep(Duration::from_millis(100));
     assert_eq!([ask(), ask()], [reloaded[1].clone(), reloaded[1].clone()]);
     drop(stdin);
@@ -469,19 +436,13 @@ fn listening(mut command: Command) -> Child {
     child
 }
 
-fn signal(child: &Child, name: &str) {
-    let mut kill = command("kill");
-    kill.args(["-s", name, &child.id().to_string()]);
-    assert!(kill.status().expect("kill starts").success());
-}
-
 /// Learns from a pipe, sends a signal when the text has been read, and says how it ended.
 fn learning_with_signal(scratch: &Scratch, name: &str) -> Done {
     let mut child = listening(scratch.dbacl_command(["-l", "new", "-o", "counts"]));
     let mut stdin = child.stdin.take().expect("piped");
     stdin.write_all(TEXT.as_bytes()).expect("the program reads");
     wait_until_reading(&child);
-    signal(&child, name);
+    kill(child.id(), name);
     if name == "USR1" {
         wait_until_reading(&child);
         stdin.write_all(OTHER.as_bytes()).expect("the program reads on");
@@ -539,7 +500,7 @@ fn asked_to_end_while_classifying_it_tells_the_verdict_so_far() {
         let mut stdin = child.stdin.take().expect("piped");
         stdin.write_all(OTHER.as_bytes()).expect("the program reads");
         wait_until_reading(&child);
-        signal(&child, name);
+        kill(child.id(), name);
         let done = finish(child);
         assert_eq!((done.status, done.stdout.as_str()), (status, stdout), "{name}: {done:?}");
         drop(stdin);

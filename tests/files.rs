@@ -41,8 +41,10 @@ fn files_keep_their_mode_when_they_are_learned_again() {
             assert_eq!(mode(&scratch, name), wanted, "{name}");
         }
     }
-    scratch.sh("umask 077; dbacl -l new text").quiet(0);
-    assert_eq!(mode(&scratch, "new"), 0o600);
+    for (mask, wanted) in [("077", 0o600), ("027", 0o640)] {
+        scratch.sh(&format!("umask {mask}; dbacl -l {mask} -o {mask}.counts text")).quiet(0);
+        assert_eq!([mode(&scratch, mask), mode(&scratch, &format!("{mask}.counts"))], [wanted; 2]);
+    }
 }
 
 #[test]
@@ -54,10 +56,12 @@ fn what_was_put_in_the_place_of_a_temporary_is_not_written_to() {
     scratch.write("cat.tmp.1", half);
     chmod(&scratch, "cat.tmp.1", 0o666);
     symlink("nowhere", scratch.path("cat.tmp.2")).expect("a new link");
+    scratch.write("precious", half);
+    symlink("precious", scratch.path("cat.tmp.3")).expect("a new link");
     let names = scratch.names();
     scratch.dbacl("-l cat text").quiet(0);
     assert_eq!(scratch.names(), names);
-    for name in ["mine", "cat.tmp.1"] {
+    for name in ["mine", "cat.tmp.1", "precious"] {
         assert_eq!(scratch.read(name), half, "{name}");
     }
     assert_eq!(fs::metadata(scratch.path("cat")).expect("a file").nlink(), 1);
@@ -647,6 +651,9 @@ fn pipes_and_devices_are_refused_by_name() {
         let complaint = ends(&scratch, args).complaint(1);
         let named = ["pipe", "/dev/zero"].iter().any(|name| complaint.contains(name));
         assert!(named, "{args}: {complaint}");
+        if ["-c pipe text", "-l new -o pipe text"].contains(&args) {
+            assert!(complaint.contains("not a regular file"), "{args}: {complaint}");
+        }
     }
 }
 

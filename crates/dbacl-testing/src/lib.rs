@@ -137,6 +137,14 @@ impl Done {
         self.stdout
     }
 
+    /// The standard output, whatever was said beside it. The test fails unless the program ended
+    /// with status 0.
+    #[track_caller]
+    pub fn output(self) -> String {
+        assert_eq!(self.status, 0, "{}", self.stderr);
+        self.stdout
+    }
+
     /// The standard error. The test fails unless the program ended with `status`.
     #[track_caller]
     pub fn complaint(self, status: i32) -> String {
@@ -168,6 +176,29 @@ pub fn wait_until_reading(child: &Child) {
     }
 }
 
+/// Sends a process a signal, such as `TERM`.
+#[track_caller]
+pub fn kill(process: u32, signal: &str) {
+    let sent = command("kill").args(["-s", signal, &process.to_string()]).status();
+    assert!(sent.expect("kill starts").success());
+}
+
+/// The resident memory of a process, in kB, at most and now.
+pub fn memory(process: u32) -> (u64, u64) {
+    let status = format!("/proc/{process}/status");
+    let text = fs::read_to_string(status).expect("the status of a process");
+    let field = |name: &str| {
+        let line = text.lines().find_map(|line| line.strip_prefix(name)).expect("a field");
+        line.split_whitespace().next().and_then(|word| word.parse().ok()).expect("a number")
+    };
+    (field("VmHWM:"), field("VmRSS:"))
+}
+
+/// The number that an environment variable holds, or a default.
+pub fn number(variable: &str, usual: usize) -> usize {
+    std::env::var(variable).map_or(usual, |text| text.parse().expect("a number"))
+}
+
 /// Waits for a started program and returns its result.
 pub fn finish(child: Child) -> Done {
     let output = child.wait_with_output().expect("the program can be waited for");
@@ -177,6 +208,20 @@ pub fn finish(child: Child) -> Done {
         stdout: String::from_utf8_lossy(&output.stdout).into_owned(),
         stderr: String::from_utf8_lossy(&output.stderr).into_owned(),
     }
+}
+
+/// Runs a command of [`Scratch`] with `input` on standard input.
+pub fn fed(mut command: Command, input: impl AsRef<[u8]>) -> Done {
+    let mut child = command.stdin(Stdio::piped()).spawn().expect("the program starts");
+    let mut stdin = child.stdin.take().expect("piped");
+    let input = input.as_ref().to_vec();
+    let feeder = std::thread::spawn(move || {
+        // Writing fails if the program ends before it has read all of it.
+        let _ = stdin.write_all(&input);
+    });
+    let done = finish(child);
+    feeder.join().expect("writes do not panic");
+    done
 }
 
 /// A temporary folder in which programs run; it is removed when this is dropped.
@@ -241,17 +286,7 @@ impl Scratch {
 
     /// Runs `dbacl` with the words of `args` and `input` on standard input.
     pub fn dbacl_reading(&self, args: &str, input: impl AsRef<[u8]>) -> Done {
-        let mut command = self.dbacl_command(args.split_whitespace());
-        let mut child = command.stdin(Stdio::piped()).spawn().expect("dbacl starts");
-        let mut stdin = child.stdin.take().expect("piped");
-        let input = input.as_ref().to_vec();
-        let feeder = std::thread::spawn(move || {
-            // Writing fails if the program ends before it has read all of it.
-            let _ = stdin.write_all(&input);
-        });
-        let done = finish(child);
-        feeder.join().expect("writes do not panic");
-        done
+        fed(self.dbacl_command(args.split_whitespace()), input)
     }
 
     /// Runs a script of `sh` in the folder, with the programs first on the path.
