@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //! Folders and files of a set, ledgers and categories that others may write to.
 
-use crate::mails::{dbacl, text};
+use crate::mails::dbacl;
 use crate::set_files::{as_users, shell};
 use crate::sets::{filter, mode, news};
 use std::fs::{self, Permissions};
@@ -23,7 +23,7 @@ fn a_folder_that_was_there_becomes_the_owners_alone() {
             shell(path, &format!("rm -rf g; mkdir -p g/ledger.set; chmod {made:o} g/ledger.set"));
             shell(path, left);
             let output = dbacl(path, &learn, b"");
-            assert_eq!((output.status.code(), text(&output.stderr)), (Some(0), String::new()));
+            assert_eq!((output.status, &*output.stderr), (0, ""));
             let set = path.join("g/ledger.set");
             for name in [&set, &set.join("current")] {
                 assert_eq!(mode(name), 0o700, "{made:o} {left}: {}", name.display());
@@ -33,7 +33,7 @@ fn a_folder_that_was_there_becomes_the_owners_alone() {
     // Who could read the files still can.
     shell(path, "cp -rL f older; rm -r older/ledger.set; chmod 640 older/*");
     shell(path, "mkdir older/ledger.set; chmod 777 older/ledger.set");
-    assert!(dbacl(path, &["--mail-correct", "older", "spam"], news().as_bytes()).status.success());
+    dbacl(path, &["--mail-correct", "older", "spam"], news()).output();
     assert_eq!(mode(path.join("older/ledger.set")), 0o750);
 }
 
@@ -43,8 +43,8 @@ fn a_set_that_a_group_shares_keeps_its_modes() {
     let path = folder.path();
     for shared in [0o770, 0o2770] {
         chmod(path.join("f/ledger.set"), shared);
-        let output = dbacl(path, &["--mail-correct", "f", "spam"], news().as_bytes());
-        assert!(output.status.success() && output.stderr.is_empty(), "{}", text(&output.stderr));
+        let output = dbacl(path, &["--mail-correct", "f", "spam"], news());
+        assert!(output.status == 0 && output.stderr.is_empty(), "{}", output.stderr);
         let found = fs::metadata(path.join("f/ledger.set")).expect("it is there").mode() & 0o7777;
         assert_eq!(found, shared);
     }
@@ -81,9 +81,9 @@ fn a_folder_of_another_user_is_refused_by_name() {
 /// The files and folders of which the program says that anybody may write to them, in order.
 fn told(folder: &Path, line: &str) -> Vec<String> {
     let args: Vec<&str> = line.split(' ').collect();
-    let output = dbacl(folder, &args, news().as_bytes());
-    let said = text(&output.stderr);
-    assert!(output.status.code().is_some_and(|status| status < 64), "{line}: {said}");
+    let output = dbacl(folder, &args, news());
+    let said = output.stderr;
+    assert!(output.status < 64, "{line}: {said}");
     let told = said.lines().filter_map(|line| line.split_once("anybody may write to "));
     let mut told: Vec<String> = told.map(|(_, name)| name.to_owned()).collect();
     told.sort();

@@ -1,18 +1,14 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //! `--refit --choices`: the odds of one text among several, by the program.
 
-use crate::mails::{self, text};
+use crate::mails::dbacl;
 use dbacl_choices::{Fit, Form, Groups, Settings, Tally, files};
-use dbacl_testing::{Scratch, finish};
+use dbacl_testing::{Done, Scratch, finish};
 use rustix::process::{Pid, Signal, kill_process};
 use std::fs;
 use std::io::Write;
 use std::path::Path;
-use std::process::{Output, Stdio};
-
-fn dbacl(folder: &Path, args: &[&str], input: &str) -> Output {
-    mails::dbacl(folder, args, input.as_bytes())
-}
+use std::process::Stdio;
 
 /// The words that are easily mixed up, and what follows each.
 const WORDS: [(&str, [&str; 4]); 3] = [
@@ -48,7 +44,7 @@ fn as_lines(count: usize) -> String {
 
 const LEARN: [&str; 9] = ["--refit", "-T", "text", "-w", "2", "-c", "right", "-c", "wrong"];
 
-fn learn(folder: &Path, choices: &str, input: &str) -> Output {
+fn learn(folder: &Path, choices: &str, input: &str) -> Done {
     let args: Vec<&str> = LEARN.into_iter().chain(["--choices", choices]).collect();
     dbacl(folder, &args, input)
 }
@@ -56,14 +52,13 @@ fn learn(folder: &Path, choices: &str, input: &str) -> Output {
 /// The scores of two categories for each line, bits.
 fn scores(folder: &Path, categories: [&str; 2], lines: &str) -> Vec<[f64; 2]> {
     let [a, b] = categories;
-    let judged = dbacl(folder, &["-n", "-c", a, "-c", b, "-f", "1,2"], lines);
-    assert!(judged.status.success(), "{}", text(&judged.stderr));
+    let judged = dbacl(folder, &["-n", "-c", a, "-c", b, "-f", "1,2"], lines).output();
     let row = |line: &str| {
         let words: Vec<&str> = line.split_whitespace().collect();
         assert_eq!([words[0], words[2]], categories);
         [words[1], words[3]].map(|score| score.parse().expect("a score"))
     };
-    text(&judged.stdout).lines().map(row).collect()
+    judged.lines().map(row).collect()
 }
 
 #[test]
@@ -71,9 +66,7 @@ fn the_right_word_is_told_from_what_follows() {
     let folder = tempfile::tempdir().expect("a folder");
     let folder = folder.path();
     fs::write(folder.join("groups.ndjson"), as_json(300)).expect("written");
-    let learned = learn(folder, "groups.ndjson", "");
-    assert!(learned.status.success(), "{}", text(&learned.stderr));
-    let said = text(&learned.stdout);
+    let said = learn(folder, "groups.ndjson", "").output();
     assert!(said.starts_with("300 groups, 900 texts, "), "{said}");
     assert!(said.contains("30 groups kept back: first choice 100.0 %"), "{said}");
     for number in 0..24 {
@@ -87,7 +80,7 @@ fn the_right_word_is_told_from_what_follows() {
     let files = || ["right", "wrong"].map(|name| fs::read(folder.join(name)).expect("read"));
     let before = files();
     let again = learn(folder, "-", &as_lines(300));
-    assert_eq!(text(&again.stdout), said, "{}", text(&again.stderr));
+    assert_eq!(again.stdout, said, "{}", again.stderr);
     assert!(files() == before, "other bytes");
 }
 
@@ -144,14 +137,14 @@ fn what_cannot_be_learned_is_named_and_files_stay() {
         (&as_lines(60), 73, "right"),
     ] {
         let told = learn(folder, "-", input);
-        let message_found = text(&told.stderr);
+        let message_found = told.stderr;
         assert!(message_found.contains(message), "{input:?}: {message_found}");
-        assert!(!told.status.success(), "{status}");
+        assert!(told.status != 0, "{status}");
         assert_eq!(fs::read(folder.join("right")).expect("read"), b"not a category\n");
         assert!(!folder.join("wrong").exists());
     }
     let missing = learn(folder, "nowhere", "");
-    assert!(text(&missing.stderr).contains("couldn't open nowhere"));
+    assert!(missing.stderr.contains("couldn't open nowhere"));
     for args in [
         &["--refit", "--choices", "-", "-c", "right"][..],
         &["--refit", "--choices", "-", "-c", "right", "-c", "right"],
@@ -159,8 +152,8 @@ fn what_cannot_be_learned_is_named_and_files_stay() {
         &["--refit", "--choices", "-", "-c", "right", "-c", "w", "operand"],
     ] {
         let told = dbacl(folder, args, "+a\n-b\n");
-        assert!(!told.status.success(), "{args:?}");
-        assert!(text(&told.stderr).contains("--choices"), "{}", text(&told.stderr));
+        assert!(told.status != 0, "{args:?}");
+        assert!(told.stderr.contains("--choices"), "{}", told.stderr);
     }
 }
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //! Fitted sets on disk, changed through the library: the program does the same, to the byte.
 
-use crate::mails::{self, mail};
+use crate::mails::{dbacl, mail};
+use crate::sets;
 use dbacl::{CategorySet, FittedSet, FittedSetError, FittedSetOptions, Outcome, SetReport};
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -10,20 +11,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::time::Duration;
 
-/// Runs dbacl, which must end well.
-fn dbacl(folder: &Path, args: &[&str], input: &[u8]) {
-    let done = mails::dbacl(folder, args, input);
-    assert!(done.status.success(), "{args:?}: {}", mails::text(&done.stderr));
-}
-
 /// A filter that has learned thirty messages of either kind.
 pub fn filter() -> (tempfile::TempDir, PathBuf) {
-    let folder = tempfile::tempdir().expect("a folder");
-    for label in ["ham", "spam"] {
-        let mails: String = (0..30).map(|number| mail(label, number)).collect();
-        fs::write(folder.path().join(format!("{label}.mbox")), mails).expect("written");
-    }
-    dbacl(folder.path(), &["--mail-learn", "f", "ham=ham.mbox", "spam=spam.mbox"], b"");
+    let folder = sets::filter();
     let path = folder.path().join("f");
     (folder, path)
 }
@@ -94,7 +84,7 @@ fn the_library_changes_a_set_as_the_program_does() {
         let (_one, by_program) = copy(&path);
         let (_other, by_library) = copy(&path);
         let args = [&[option, label], &set[..]].concat();
-        dbacl(by_program.parent().expect("a folder"), &args, mail.as_bytes());
+        dbacl(by_program.parent().expect("a folder"), &args, mail).output();
         let mut set = open(&by_library);
         let before = set.generation();
         let report = match option {
@@ -193,7 +183,8 @@ fn mail_folders_of_all_kinds_make_the_same_filter() {
         room,
         &["--quiet", "--mail-learn", "of-glob", "ham=ham.glob.*", "spam=spam.glob.[12]"],
         b"",
-    );
+    )
+    .output();
     assert!(ledger(&room.join("of-glob")) == ledger(&by_program));
 }
 
@@ -238,7 +229,7 @@ fn an_open_set_stays_what_it_was_until_it_is_asked_to_reload() {
     let odd = "Subject: agenda\n\nunheard of\n".as_bytes();
     let before = set.classify(odd).expect("files");
     assert!(!set.reload_if_changed().expect("a set"));
-    dbacl(folder.path(), &["--mail-correct", "f", "spam"], odd);
+    dbacl(folder.path(), &["--mail-correct", "f", "spam"], odd).output();
     assert_eq!(set.classify(odd).expect("files"), before);
     assert!(set.reload_if_changed().expect("a set"));
     assert!(!set.reload_if_changed().expect("a set"));
@@ -246,11 +237,11 @@ fn an_open_set_stays_what_it_was_until_it_is_asked_to_reload() {
     // A change through a set that was opened earlier starts from what others have changed since.
     let mut late = open(&path);
     assert_eq!(outcomes(&set.correct("spam", odd).expect("known")), [Outcome::Known]);
-    dbacl(folder.path(), &["--mail-correct", "f", "ham"], odd);
+    dbacl(folder.path(), &["--mail-correct", "f", "ham"], odd).output();
     assert_eq!(outcomes(&late.correct("spam", odd).expect("moved")), [moved("ham")]);
     // The filter's folder is removed, and a filter with other labels is made in its place.
     fs::remove_dir_all(&path).expect("removed");
-    dbacl(folder.path(), &["--mail-learn", "f", "good=ham.mbox", "junk=spam.mbox"], b"");
+    dbacl(folder.path(), &["--mail-learn", "f", "good=ham.mbox", "junk=spam.mbox"], b"").output();
     assert!(set.reload_if_changed().expect("a set"));
     assert_eq!(set.labels(), ["good", "junk"]);
 }
@@ -267,10 +258,10 @@ fn sets_that_are_no_mail_filter_are_opened_by_their_files() {
         }
         let (category, source) = (format!("./{label}"), format!("{label}.d"));
         let args = ["-l", &category, "-L", "uniform", "--keep", "ledger", &source];
-        dbacl(path, &args, b"");
+        dbacl(path, &args, b"").output();
     }
     let set = ["--keep", "ledger", "-c", "./sea", "-c", "./war"];
-    dbacl(path, &[&["--refit", "--always", "--contrast", "no"], &set[..]].concat(), b"");
+    dbacl(path, &[&["--refit", "--always", "--contrast", "no"], &set[..]].concat(), b"").output();
     let names = ["sea", "war"].map(|label| path.join(label));
     let options = FittedSetOptions::default();
     let mut fitted = FittedSet::open_files(&names, &path.join("ledger"), &options).expect("a set");
@@ -415,7 +406,7 @@ fn only_verdicts_in_the_header_are_left_out_when_mail_is_learned_and_corrected()
     let filter = place("filter");
     for reading in ["blocks", "unicode", "classic"] {
         let learn = ["--mail-learn", "filter", "ham=ham", "spam=spam", "--reading", reading];
-        dbacl(folder.path(), &learn, b"");
+        dbacl(folder.path(), &learn, b"").output();
         let mut set = open(&filter);
         for mail in mails {
             let judged = format!("X-DBACL: unsure 50.00%\nX-DBACL-Reasons: a +1\n b -1\n{mail}");

@@ -2,8 +2,7 @@
 //! What a mail filter reads as mail: one message or many in an input, pipes, mail that cannot be
 //! read.
 
-use crate::mails::{dbacl, mail, text};
-use crate::sets::done;
+use crate::mails::{dbacl, mail};
 use dbacl::{FittedSet, FittedSetOptions, MailFolder, MailLearnOptions, Outcome};
 use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};
@@ -32,9 +31,7 @@ fn folders() -> tempfile::TempDir {
 /// What the program says when it refuses.
 #[track_caller]
 fn refused(folder: &Path, args: &[&str]) -> String {
-    let output = dbacl(folder, args, b"");
-    assert_eq!(output.status.code(), Some(1), "{args:?}: {output:?}");
-    text(&output.stderr)
+    dbacl(folder, args, b"").complaint(1)
 }
 
 fn open(folder: &Path) -> FittedSet {
@@ -62,14 +59,14 @@ fn a_mail_that_holds_others_is_one_mail_everywhere() {
     let path = folder.path();
     let odd = with_patch();
     fs::write(path.join("ham/99"), &odd).expect("written");
-    assert!(done(dbacl(path, &LEARN, b"")).contains("61 messages (ham 31, spam 30)"));
+    assert!(dbacl(path, &LEARN, b"").output().contains("61 messages (ham 31, spam 30)"));
     // The same mail as a file, and on standard input, is the document that the folder gave.
     assert_eq!(documents(path, &odd), (61, vec!["ham".into()]));
     for (label, file, input) in
         [("spam", None, odd.as_str()), ("ham", Some("ham/99"), ""), ("spam", Some("ham/99"), "")]
     {
         let args: Vec<&str> = ["--mail-correct", "f", label].into_iter().chain(file).collect();
-        done(dbacl(path, &args, input.as_bytes()));
+        dbacl(path, &args, input).output();
         assert_eq!(documents(path, &odd), (61, vec![label.to_owned()]), "{args:?}");
     }
     // So it is for the library, which servers use.
@@ -77,13 +74,13 @@ fn a_mail_that_holds_others_is_one_mail_everywhere() {
     let outcomes: Vec<&Outcome> = report.documents.iter().map(|one| &one.outcome).collect();
     assert_eq!(outcomes, [&Outcome::Moved { from: "spam".into() }]);
     let set = ["--keep", "f/ledger", "-c", "./f/ham", "-c", "./f/spam"];
-    done(dbacl(path, &[&["--unlearn", "ham"][..], &set, &["ham/99"]].concat(), b""));
+    dbacl(path, &[&["--unlearn", "ham"][..], &set, &["ham/99"]].concat(), b"").output();
     assert_eq!(documents(path, &odd), (60, vec![]));
     // Learned as a file of its own it is one message as well.
     let learn = ["--mail-learn", "g", "ham=ham/99", "spam=spam"];
-    assert!(done(dbacl(path, &learn, b"")).contains("31 messages (ham 1, spam 30)"));
+    assert!(dbacl(path, &learn, b"").output().contains("31 messages (ham 1, spam 30)"));
     let learn = ["-T", "email", "-l", "h", "--keep", "kept", "ham/99"];
-    done(dbacl(path, &learn, b""));
+    dbacl(path, &learn, b"").output();
     let kept = fs::read(path.join("kept")).expect("a ledger");
     assert_eq!(kept[33..37], [1, 0, 0, 0]);
 }
@@ -92,16 +89,16 @@ fn a_mail_that_holds_others_is_one_mail_everywhere() {
 fn a_mailbox_on_standard_input_is_many_mails() {
     let folder = folders();
     let path = folder.path();
-    done(dbacl(path, &LEARN, b""));
+    dbacl(path, &LEARN, b"").output();
     let boxes: String = (40..43).map(|number| mail("spam", number)).collect();
-    done(dbacl(path, &["--mail-correct", "f", "spam"], boxes.as_bytes()));
+    dbacl(path, &["--mail-correct", "f", "spam"], &boxes).output();
     assert_eq!(documents(path, &single("spam", 41)), (63, vec!["spam".into()]));
     // Some programs leave an empty line in front.
     let later: String = (50..52).map(|number| mail("ham", number)).collect();
-    done(dbacl(path, &["--mail-correct", "f", "ham"], format!("\n{later}").as_bytes()));
+    dbacl(path, &["--mail-correct", "f", "ham"], format!("\n{later}")).output();
     assert_eq!(documents(path, &single("ham", 51)), (65, vec!["ham".into()]));
     let all = [boxes, later].concat();
-    done(dbacl(path, &["--mail-correct", "f", "ham"], all.as_bytes()));
+    dbacl(path, &["--mail-correct", "f", "ham"], all).output();
     assert_eq!(documents(path, &single("spam", 41)), (65, vec!["ham".into()]));
 }
 
@@ -115,7 +112,7 @@ fn mail_from_a_pipe_is_learned_whole_with_a_window() {
     fs::write(path.join("many"), &many).expect("written");
     let learn = |name: &str, window: &[&str], ham: &str, input: &str| {
         let args = [&["--mail-learn", name, ham, "spam=spam"], window].concat();
-        done(dbacl(path, &args, input.as_bytes()))
+        dbacl(path, &args, input).output()
     };
     let window = ["--window", "100000"];
     let expected = learn("f", &[], "ham=many", "");
@@ -144,16 +141,16 @@ fn nothing_that_cannot_be_read_is_left_out() {
         let args = learn(ham);
         dbacl(path, &args.each_ref().map(String::as_str), b"")
     };
-    assert!(done(run("ham=P")).contains("38 messages (ham 8, spam 30)"));
+    assert!(run("ham=P").output().contains("38 messages (ham 8, spam 30)"));
     // A link that leads nowhere is like a message that has been removed meanwhile.
     symlink("nowhere", path.join("P/two/cur/gone")).expect("a link");
-    assert!(done(run("ham=P")).contains("38 messages (ham 8, spam 30)"));
+    assert!(run("ham=P").output().contains("38 messages (ham 8, spam 30)"));
     let before = fs::read(path.join("f/ledger")).expect("there");
     // A link to itself cannot be followed by anybody, not even by the superuser.
     let is_refused = |place: &str, mails: &str| {
         let output = run(mails);
-        let stderr = text(&output.stderr);
-        assert_eq!(output.status.code(), Some(1), "{place}, {mails}: {stderr}");
+        let stderr = output.stderr;
+        assert_eq!(output.status, 1, "{place}, {mails}: {stderr}");
         assert!(stderr.contains(&format!("couldn't open {place}")), "{place}, {mails}: {stderr}");
         assert!(fs::read(path.join("f/ledger")).expect("there") == before, "{place}, {mails}");
     };
@@ -175,7 +172,7 @@ fn nothing_that_cannot_be_read_is_left_out() {
     let stderr = refused(path, &["--mail-correct", "f", "ham", "plain"]);
     assert!(stderr.contains("couldn't open plain/loop"), "{stderr}");
     // Learning one category leaves out what it cannot read, as dbacl 1.14.1 does.
-    done(dbacl(path, &["-T", "email", "-l", "alone", "plain"], b""));
+    dbacl(path, &["-T", "email", "-l", "alone", "plain"], b"").output();
 }
 
 #[test]
@@ -237,7 +234,7 @@ fn learning_that_is_refused_leaves_nothing_behind() {
     fs::write(path.join("f/ledger.lock"), "").expect("written");
     refused(path, &["--mail-learn", "f", "ham=hollow", "spam=spam"]);
     assert_eq!(names(&path.join("f")), ["ledger.lock"]);
-    done(dbacl(path, &LEARN, b""));
+    dbacl(path, &LEARN, b"").output();
     refused(path, &["--mail-learn", "f", "ham=hollow", "spam=spam"]);
     assert!(path.join("f/ledger.lock").exists() && path.join("f/ham").exists());
 }

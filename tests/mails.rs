@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //! The program in a folder, and messages to learn: what several tests of fitted sets begin with.
 
-use dbacl_testing::{command, programs};
+use dbacl_testing::{Done, command, finish, programs};
 use std::io::Write;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Output, Stdio};
+use std::process::{Child, Command, Stdio};
 
 pub fn program() -> PathBuf {
     programs().join("dbacl")
@@ -25,14 +25,10 @@ pub fn spawn(mut command: Command, folder: &Path, input: &[u8]) -> Child {
 }
 
 /// Runs dbacl in `folder`, with `input` to read.
-pub fn dbacl(folder: &Path, args: &[&str], input: &[u8]) -> Output {
+pub fn dbacl(folder: &Path, args: &[&str], input: impl AsRef<[u8]>) -> Done {
     let mut run = command(program());
     run.args(args);
-    spawn(run, folder, input).wait_with_output().expect("it ends")
-}
-
-pub fn text(bytes: &[u8]) -> String {
-    String::from_utf8_lossy(bytes).into_owned()
+    finish(spawn(run, folder, input.as_ref()))
 }
 
 /// A message of a mailbox, of one of two kinds that share some words.

@@ -2,12 +2,12 @@
 //! How much memory one large mail takes, in any language and however its lines are
 //! (`docs/mail.md`).
 
-use crate::mails::{dbacl, mail, text};
+use crate::mails::{dbacl, mail};
 use crate::refit::filter;
-use dbacl_testing::skip;
+use dbacl_testing::{finish, skip};
 use std::fs;
 use std::path::Path;
-use std::process::Command;
+use std::process::{Command, Stdio};
 
 /// Bytes of the mails: a little less than is classified.
 const SIZE: usize = 8_000_000;
@@ -72,11 +72,12 @@ fn peak(folder: &Path, args: &[&str]) -> (u64, String) {
                   print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss, file=sys.stderr)";
     let mut run = Command::new("python3");
     run.args(["-c", script]).arg(crate::mails::program()).args(args).current_dir(folder);
-    let done = run.output().expect("python3 starts");
-    let said = text(&done.stderr);
+    let done =
+        finish(run.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("python3 starts"));
+    let said = done.stderr;
     let numbers: Vec<u64> = said.lines().filter_map(|line| line.parse().ok()).collect();
-    let [0, kilobytes] = numbers[..] else { panic!("{args:?}: {said}{}", text(&done.stdout)) };
-    (kilobytes / 1024, text(&done.stdout))
+    let [0, kilobytes] = numbers[..] else { panic!("{args:?}: {said}{}", done.stdout) };
+    (kilobytes / 1024, done.stdout)
 }
 
 fn has_python() -> bool {
@@ -111,8 +112,7 @@ fn a_long_line_takes_no_memory_beside_its_mail_in_the_classic_reading() {
     }
     let (_folder, path) = filter();
     let args = ["--mail-learn", "f", "ham=ham.mbox", "spam=spam.mbox", "--reading", "classic"];
-    let done = dbacl(&path, &args, b"");
-    assert!(done.status.success(), "{}", text(&done.stderr));
+    dbacl(&path, &args, b"").output();
     let words = "cheap pills agenda ".repeat(64 << 16);
     let megabytes = words.len() as u64 >> 20;
     for head in [
@@ -152,7 +152,7 @@ fn only_the_beginning_of_a_mail_is_judged_and_learned() {
     let (_folder, path) = filter();
     let filtered = |mail: &[u8]| {
         let done = dbacl(&path, &["--mail-filter", "f"], mail);
-        let output = text(&done.stdout);
+        let output = done.stdout;
         output.lines().find(|line| line.starts_with("X-DBACL")).expect("a verdict").to_owned()
     };
     let head = "Subject: x\n\n";
@@ -167,8 +167,7 @@ fn only_the_beginning_of_a_mail_is_judged_and_learned() {
     let beginning = mail("ham", 500).split_once('\n').expect("a line").1.to_owned() + &lines;
     let [one, other] = ["one end", "another end"].map(|end| beginning.clone() + end);
     let correct = |mail: &str| {
-        let done = dbacl(&path, &["--mail-correct", "f", "ham"], mail.as_bytes());
-        assert!(done.status.success(), "{}", text(&done.stderr));
+        dbacl(&path, &["--mail-correct", "f", "ham"], mail).output();
         fs::read_link(path.join("f/ledger.set/current")).expect("a link")
     };
     let first = correct(&one);
@@ -176,8 +175,7 @@ fn only_the_beginning_of_a_mail_is_judged_and_learned() {
     fs::write(path.join("ham.mbox"), format!("From a@b.c Mon Jan  1 00:00:00 2024\n{other}"))
         .expect("written");
     let args = ["--mail-learn", "f", "ham=ham.mbox", "spam=spam.mbox"];
-    let done = dbacl(&path, &args, b"");
-    assert!(done.status.success(), "{}", text(&done.stderr));
+    let done = dbacl(&path, &args, b"").output();
     // The mail was found in its folder: it is no correction any more.
-    assert!(!text(&done.stdout).contains("correction"), "{}", text(&done.stdout));
+    assert!(!done.contains("correction"), "{}", done);
 }

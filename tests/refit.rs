@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //! Fitting categories together, by the program: what files and verdicts users see.
 
-use crate::mails::{dbacl, mail, text};
+use crate::mails::{dbacl, mail};
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -18,17 +18,14 @@ pub fn filter_read(reading: &str) -> (tempfile::TempDir, PathBuf) {
         fs::write(folder.path().join(format!("{label}.mbox")), mails).expect("written");
     }
     let learned = &["--mail-learn", "f", "--reading", reading, "ham=ham.mbox", "spam=spam.mbox"];
-    let learned = dbacl(folder.path(), learned, b"");
-    assert!(learned.status.success(), "{}", text(&learned.stderr));
-    assert!(text(&learned.stdout).contains("80 messages (ham 40, spam 40)"));
+    let learned = dbacl(folder.path(), learned, b"").output();
+    assert!(learned.contains("80 messages (ham 40, spam 40)"));
     let path = folder.path().to_path_buf();
     (folder, path)
 }
 
 pub fn verdict(folder: &Path, mail: &str) -> String {
-    let filtered = dbacl(folder, &["--mail-filter", "f"], mail.as_bytes());
-    assert!(filtered.status.success(), "{}", text(&filtered.stderr));
-    let output = text(&filtered.stdout);
+    let output = dbacl(folder, &["--mail-filter", "f"], mail).output();
     let lines: Vec<&str> = output.lines().filter(|line| line.starts_with("X-DBACL")).collect();
     assert_eq!(lines.len(), 1, "{output}");
     let without: String =
@@ -47,8 +44,7 @@ fn a_filter_learns_judges_and_is_corrected() {
     let odd = "From: friend@example.org\n\ncheap pills offer from a friend of agenda\n";
     for word in ["alpha", "beta", "gamma", "delta", "epsilon", "zeta"] {
         let mail = format!("{odd}and {word}\n");
-        let corrected = dbacl(&path, &["--mail-correct", "f", "ham"], mail.as_bytes());
-        assert!(corrected.status.success(), "{}", text(&corrected.stderr));
+        dbacl(&path, &["--mail-correct", "f", "ham"], mail).output();
     }
     assert!(verdict(&path, odd).contains("ham"), "{}", verdict(&path, odd));
 }
@@ -61,9 +57,7 @@ fn reasons_add_up_to_the_odds() {
         let odd = "caf\u{e9} \u{1b}[31m a,b=+1.00\r\tX-Evil: yes ".repeat(3);
         let mail = mail(label, 77).replace("common", &format!("common {odd}"));
         let brought = mail.replace("Subject", &format!("{forged}Subject"));
-        let filtered = dbacl(&path, &["--mail-filter", "f", "--reasons"], brought.as_bytes());
-        assert!(filtered.status.success(), "{}", text(&filtered.stderr));
-        let output = text(&filtered.stdout);
+        let output = dbacl(&path, &["--mail-filter", "f", "--reasons"], brought).output();
         let start = output.find("X-DBACL-Reasons:").expect("reasons");
         let end = output.find("From: ").expect("the mail's own header");
         let header = &output[start..end];
@@ -86,15 +80,15 @@ fn reasons_add_up_to_the_odds() {
         fs::write(path.join("mail"), &mail).expect("written");
         let set = ["--verdict", "--format", "ndjson", "-c", "./f/ham", "-c", "./f/spam", "mail"];
         let judged: serde_json::Value =
-            serde_json::from_slice(&dbacl(&path, &set, b"").stdout).expect("JSON");
+            serde_json::from_str(&dbacl(&path, &set, b"").stdout).expect("JSON");
         assert!(header.starts_with(&format!("X-DBACL-Reasons: {label} ")), "{header}");
         let own = judged["categories"].as_array().expect("an array").iter();
         let odds = own.filter(|row| row["name"] == label).find_map(|row| row["log_odds"].as_f64());
         let bits = odds.expect("odds") / std::f64::consts::LN_2;
         assert!((bits - sum).abs() < 0.01, "{bits} {header}");
     }
-    let plain = dbacl(&path, &["--mail-filter", "f"], mail("spam", 77).as_bytes());
-    assert!(!text(&plain.stdout).contains("Reasons"));
+    let plain = dbacl(&path, &["--mail-filter", "f"], mail("spam", 77));
+    assert!(!plain.stdout.contains("Reasons"));
 }
 
 #[test]
@@ -107,9 +101,7 @@ fn a_filter_of_few_mails_says_what_it_does_not_know() {
             fs::write(path.join(label), all).expect("written");
         }
         let words = ["--mail-learn", "f", "--reading", "unicode", "ham=ham", "spam=spam"];
-        let learned = dbacl(path, &words, b"");
-        assert!(learned.status.success(), "{}", text(&learned.stderr));
-        text(&learned.stdout)
+        dbacl(path, &words, b"").output()
     };
     for number in [1, 2, 7] {
         let said = learn(number);
@@ -144,19 +136,18 @@ fn more_than_two_categories_can_be_unsure() {
     for (at, name) in names.iter().enumerate() {
         fs::write(path.join(format!("{name}.txt")), documents(at)).expect("written");
         let args = ["-l", &format!("./{name}"), &format!("{name}.txt")];
-        assert!(dbacl(path, &args, b"").status.success());
+        dbacl(path, &args, b"").output();
     }
     let sources = names.map(|name| format!("./{name}={name}.txt"));
     let set: Vec<&str> = sources.iter().flat_map(|source| ["-c", source]).collect();
     let fit = [&["--refit", "--always", "--once", "--unsure", "--documents", "lines"][..], &set];
-    let fitted = dbacl(path, &fit.concat(), b"");
-    assert!(fitted.status.success(), "{}", text(&fitted.stderr));
+    dbacl(path, &fit.concat(), b"").output();
     let judge = ["--verdict", "-c", "./trade", "-c", "./sea", "-c", "./war"];
     let surely = dbacl(path, &judge, b"nation war army and common words 3\n");
-    assert!(text(&surely.stdout).starts_with("war "), "{}", text(&surely.stdout));
+    assert!(surely.stdout.starts_with("war "), "{}", surely.stdout);
     let judged = dbacl(path, &judge, b"zebra okapi gnu kudu\n");
-    assert!(text(&judged.stdout).starts_with("unsure "), "{}", text(&judged.stdout));
-    assert_eq!(judged.status.code(), Some(0));
+    assert!(judged.stdout.starts_with("unsure "), "{}", judged.stdout);
+    assert_eq!(judged.status, 0);
 }
 
 #[test]
@@ -170,7 +161,7 @@ fn explanations_name_files_and_subjects() {
     fs::write(path.join("mbox"), mail("ham", 90) + &mail("ham", 91)).expect("written");
     let explain = ["--explain", "-c", "./f/ham", "-c", "./f/spam"];
     let said = |operands: &[&str], input: &str| {
-        text(&dbacl(&path, &[&explain[..], operands].concat(), input.as_bytes()).stdout)
+        dbacl(&path, &[&explain[..], operands].concat(), input).stdout
     };
     let lines = |said: &str| -> Vec<String> {
         said.lines().skip(1).take_while(|line| !line.is_empty()).map(str::to_owned).collect()
@@ -185,10 +176,8 @@ fn explanations_name_files_and_subjects() {
     assert_eq!(found[3], "and 2 more");
     let found = lines(&said(&[], "Subject: =?utf-8?q?caf=C3=A9?=\n\npills\n"));
     assert_eq!(found, ["caf\u{e9}"]);
-    let page = text(
-        &dbacl(&path, &["--explain-html", "-c", "./f/ham", "-c", "./f/spam", "inbox/1"], b"")
-            .stdout,
-    );
+    let page =
+        dbacl(&path, &["--explain-html", "-c", "./f/ham", "-c", "./f/spam", "inbox/1"], b"").stdout;
     assert!(page.contains("<p>inbox/1: N1 "), "{page}");
 }
 
@@ -209,15 +198,12 @@ fn learning_and_forgetting_leaves_no_trace() {
     // A state made again from the ledger, to compare with.
     let change = |option: &str, mail: &str| {
         let args = [&[option, "spam"], &set[..]].concat();
-        let changed = dbacl(&path, &args, mail.as_bytes());
-        assert!(changed.status.success(), "{}", text(&changed.stderr));
+        dbacl(&path, &args, mail).output();
     };
     let extra = mail("spam", 99) + "quite unlike the others\n";
     let before = fs::read(path.join("f/ledger")).expect("there");
-    let tables = |path: &Path| {
-        let scores = dbacl(path, &["-n", "-c", "./f/ham", "-c", "./f/spam"], extra.as_bytes());
-        text(&scores.stdout)
-    };
+    let tables =
+        |path: &Path| dbacl(path, &["-n", "-c", "./f/ham", "-c", "./f/spam"], &extra).stdout;
     let scores = tables(&path);
     change("--update", &extra);
     assert!(fs::read(path.join("f/ledger")).expect("there") != before);
@@ -226,9 +212,8 @@ fn learning_and_forgetting_leaves_no_trace() {
     assert!(fs::read(path.join("f/ledger")).expect("there") == before);
     assert_eq!(tables(&path), scores);
     let args = [&["--unlearn", "spam"], &set[..]].concat();
-    let again = dbacl(&path, &args, extra.as_bytes());
-    assert_eq!(again.status.code(), Some(1));
-    assert!(text(&again.stderr).contains("no such document"), "{}", text(&again.stderr));
+    let again = dbacl(&path, &args, extra).complaint(1);
+    assert!(again.contains("no such document"), "{}", again);
 }
 
 /// Learns and fits the messages of `ham/` and `spam/` below `mails`, in the folder `set`.
@@ -240,13 +225,11 @@ fn learn_folders(path: &Path, set: &str, mails: &str, more: &str) -> PathBuf {
     for label in ["ham", "spam"] {
         let (category, mails) = (format!("./{label}"), format!("../{mails}/{label}"));
         let args = [&options[..], &["-l", &category, "--keep", "ledger", &mails]].concat();
-        let learned = dbacl(&folder, &args, b"");
-        assert!(learned.status.success(), "{}", text(&learned.stderr));
+        dbacl(&folder, &args, b"").output();
     }
     let fitted = ["-c", "./ham", "-c", "./spam", "--keep", "ledger"];
     let settings = ["--refit", "--always", "--unsure", "--cost", "1", "--blend", "0.1"];
-    let fitted = dbacl(&folder, &[&settings[..], &fitted].concat(), b"");
-    assert!(fitted.status.success(), "{}", text(&fitted.stderr));
+    dbacl(&folder, &[&settings[..], &fitted].concat(), b"").output();
     folder
 }
 
@@ -295,7 +278,7 @@ fn forget_to_the_byte(options: &str) {
         let mails = format!("../gone/{label}");
         let set = ["--keep", "ledger", "-c", "./ham", "-c", "./spam", &mails];
         let done = dbacl(&forgot, &[&["--unlearn", label], &set[..]].concat(), b"");
-        assert!(done.status.success() && done.stderr.is_empty(), "{}", text(&done.stderr));
+        assert!(done.status == 0 && done.stderr.is_empty(), "{}", done.stderr);
     }
     for name in names {
         let read = |folder: &Path| fs::read(folder.join(name)).expect("there");
@@ -309,7 +292,7 @@ fn forget_to_the_byte(options: &str) {
         dbacl(folder, &args, b"").stdout
     };
     assert!(fs::read(never.join("ledger")).unwrap() != fs::read(other.join("ledger")).unwrap());
-    assert_eq!(text(&scores(&never)), text(&scores(&other)));
+    assert_eq!(scores(&never), scores(&other));
 }
 
 #[test]
@@ -318,15 +301,13 @@ fn ordinary_files_learn_what_single_documents_told() {
     let set = ["-c", "./f/ham", "-c", "./f/spam", "--keep", "f/ledger"];
     let extra = mail("spam", 99) + "quite unlike the others\n";
     for args in [&["--update", "spam"][..], &["--refit", "--always", "--once"]] {
-        let done = dbacl(&path, &[args, &set[..]].concat(), extra.as_bytes());
-        assert!(done.status.success(), "{}", text(&done.stderr));
+        dbacl(&path, &[args, &set[..]].concat(), &extra).output();
     }
     fs::write(path.join("more.mbox"), fs::read(path.join("spam.mbox")).unwrap()).expect("written");
     let mut mails = fs::read(path.join("spam.mbox")).expect("there");
     mails.extend_from_slice(extra.as_bytes());
     fs::write(path.join("spam.mbox"), mails).expect("written");
-    let learned = dbacl(&path, &["--mail-learn", "g", "ham=ham.mbox", "spam=spam.mbox"], b"");
-    assert!(learned.status.success(), "{}", text(&learned.stderr));
+    dbacl(&path, &["--mail-learn", "g", "ham=ham.mbox", "spam=spam.mbox"], b"").output();
     for name in ["ham.ordinary", "spam.ordinary"] {
         let slots = |folder: &str| {
             let bytes = fs::read(path.join(folder).join(name)).expect("there");
@@ -346,11 +327,11 @@ fn verdicts_come_as_json_and_tables() {
     let judge = |format: &str, files: &[&str]| {
         let set = ["--verdict", "--format", format, "-c", "./f/spam", "-c", "./f/ham"];
         let judged = dbacl(&path, &[&set[..], files].concat(), b"");
-        assert!(judged.stderr.is_empty(), "{}", text(&judged.stderr));
-        (text(&judged.stdout), judged.status.code())
+        assert!(judged.stderr.is_empty(), "{}", judged.stderr);
+        (judged.stdout, judged.status)
     };
     let (one, status) = judge("ndjson", &["spam"]);
-    assert_eq!(status, Some(1), "the first category given");
+    assert_eq!(status, 1, "the first category given");
     let one: serde_json::Value = serde_json::from_str(&one).expect("JSON");
     assert_eq!(
         (&one["id"], &one["best"], &one["unsure"]),
@@ -385,11 +366,9 @@ fn verdicts_come_as_json_and_tables() {
     let none: serde_json::Value = serde_json::from_str(&none).expect("JSON");
     assert_eq!((&none["unsure"], &none["probability"]), (&true.into(), &0.5.into()));
     assert!(none["categories"][0]["log_odds"].is_null());
-    assert_eq!(status, Some(0));
+    assert_eq!(status, 0);
     let set = ["--verdict", "--input", "lines", "-c", "./f/spam", "-c", "./f/ham"];
-    assert!(
-        text(&dbacl(&path, &set, b"x\n").stderr).contains("--input cannot be used with --verdict")
-    );
+    assert!(dbacl(&path, &set, b"x\n").stderr.contains("--input cannot be used with --verdict"));
 }
 
 #[test]
@@ -399,14 +378,13 @@ fn repeating_a_word_does_not_change_a_verdict_that_counts_words_once() {
     let repeated = mail.to_owned() + &"pills\n".repeat(200);
     let judge = |mail: &str| {
         let args = ["--verdict", "-c", "./f/ham", "-c", "./f/spam"];
-        text(&dbacl(&path, &args, mail.as_bytes()).stdout)
+        dbacl(&path, &args, mail).stdout
     };
     assert_eq!(judge(mail), judge(&repeated));
     assert_eq!(verdict(&path, mail), verdict(&path, &repeated), "the filter judges so, too");
     assert_eq!(verdict(&path, mail), format!("X-DBACL: {}", judge(mail).trim_end()));
-    let explain =
-        dbacl(&path, &["--explain", "-c", "./f/ham", "-c", "./f/spam"], repeated.as_bytes());
-    let explained = text(&explain.stdout);
+    let explain = ["--explain", "-c", "./f/ham", "-c", "./f/spam"];
+    let explained = dbacl(&path, &explain, &repeated).stdout;
     let row = explained.lines().find(|line| line.ends_with("  pills")).expect("it is evidence");
     assert_eq!(row.split_whitespace().nth(1), Some("202"), "{row}");
     let together = explained.lines().find(|line| line.ends_with("together")).expect("a sum");
@@ -415,7 +393,7 @@ fn repeating_a_word_does_not_change_a_verdict_that_counts_words_once() {
     assert!((100.0 / (1.0 + (-bits).exp2()) - percent).abs() < 0.1, "{explained}");
     // After a fit without `--once`, repeating a word changes the verdict.
     let refit = ["--refit", "--always", "--keep", "f/ledger", "-c", "./f/ham", "-c", "./f/spam"];
-    assert!(dbacl(&path, &refit, b"").status.success());
+    dbacl(&path, &refit, b"").output();
     assert_ne!(judge(mail), judge(&repeated));
 }
 
@@ -433,13 +411,14 @@ fn contrast_is_for_text_and_survives_updates() {
         }
         let name = format!("./{label}");
         let args = ["-L", "uniform", "-l", &name, "--keep", "seen", &format!("{label}.d")];
-        assert!(dbacl(path, &args, b"").status.success());
+        dbacl(path, &args, b"").output();
     }
-    let head = || text(&fs::read(path.join("good")).expect("there")[..2000]);
+    let head = || {
+        String::from_utf8_lossy(&fs::read(path.join("good")).expect("there")[..2000]).into_owned()
+    };
     let refit = |options: &[&str]| {
         let args = [&["--refit", "--always"], options, &set[..]].concat();
-        let done = dbacl(path, &args, b"");
-        assert!(done.status.success(), "{}", text(&done.stderr));
+        dbacl(path, &args, b"").output();
         fs::read(path.join("good")).expect("there")
     };
     let plain = refit(&["--contrast", "no"]);
@@ -448,16 +427,15 @@ fn contrast_is_for_text_and_survives_updates() {
     assert!(head().contains(" contrast end"));
     let update = [&["--update", "bad"], &set[..]].concat();
     for number in 0..3 {
-        let done = dbacl(path, &update, format!("a dull film {number}\n").as_bytes());
-        assert!(done.status.success() && done.stderr.is_empty(), "{}", text(&done.stderr));
+        let done = dbacl(path, &update, format!("a dull film {number}\n"));
+        assert!(done.status == 0 && done.stderr.is_empty(), "{}", done.stderr);
     }
     assert!(head().contains("documents 63 "), "{}", head());
     let dull = dbacl(path, &["--verdict", "-c", "./good", "-c", "./bad"], b"a dull film\n");
-    assert!(text(&dull.stdout).starts_with("bad "), "{}", text(&dull.stdout));
-    let forgotten = dbacl(path, &[&["--unlearn", "bad"], &set[..]].concat(), b"a dull film 1\n");
-    assert!(forgotten.status.success(), "{}", text(&forgotten.stderr));
+    assert!(dull.stdout.starts_with("bad "), "{}", dull.stdout);
+    dbacl(path, &[&["--unlearn", "bad"], &set[..]].concat(), b"a dull film 1\n").output();
     assert!(head().contains("documents 62 ") && head().contains(" contrast end"), "{}", head());
-    assert!(dbacl(path, &["--refit", "--contrast", "maybe"], b"").status.code() == Some(1));
+    assert_eq!(dbacl(path, &["--refit", "--contrast", "maybe"], b"").status, 1);
 }
 
 #[test]
@@ -465,7 +443,7 @@ fn updates_at_the_same_time_lose_nothing() {
     let (_folder, path) = filter();
     let count = || {
         let ham = fs::read(path.join("f/ham")).expect("there");
-        let head = text(&ham[..2000]);
+        let head = String::from_utf8_lossy(&ham[..2000]);
         let line =
             head.lines().find(|line| line.starts_with("# refit")).expect("fitted").to_owned();
         line.split(' ').skip_while(|&word| word != "documents").nth(1).map(str::to_owned)
@@ -477,8 +455,7 @@ fn updates_at_the_same_time_lose_nothing() {
                 for number in 0..5 {
                     let word = [b'q', b'a' + thread, b'a' + number].map(char::from);
                     let mail = mail("ham", 1) + &String::from_iter(word) + "\n";
-                    let done = dbacl(path, &["--mail-correct", "f", "ham"], mail.as_bytes());
-                    assert!(done.status.success(), "{}", text(&done.stderr));
+                    dbacl(path, &["--mail-correct", "f", "ham"], mail).output();
                 }
             });
         }
@@ -490,11 +467,11 @@ fn updates_at_the_same_time_lose_nothing() {
 fn a_mail_comes_through_without_a_filter() {
     let folder = tempfile::tempdir().expect("a folder");
     let result = dbacl(folder.path(), &["--mail-filter", "none"], b"A: b\n\nc\n");
-    assert_eq!(text(&result.stdout), "X-DBACL: error\nA: b\n\nc\n");
-    assert_eq!(result.status.code(), Some(0));
+    assert_eq!(result.stdout, "X-DBACL: error\nA: b\n\nc\n");
+    assert_eq!(result.status, 0);
     let strict = dbacl(folder.path(), &["--strict", "--mail-filter", "none"], b"A: b\n\nc\n");
-    assert_eq!(strict.status.code(), Some(66));
-    assert_eq!(text(&strict.stdout), "X-DBACL: error\nA: b\n\nc\n");
+    assert_eq!(strict.status, 66);
+    assert_eq!(strict.stdout, "X-DBACL: error\nA: b\n\nc\n");
 }
 
 #[test]
@@ -512,26 +489,25 @@ fn labels_come_from_tables_and_records() {
             json += &format!("{{\"label\":{label},\"text\":\"{line}\"}}\n");
         }
         let args = ["-l", &format!("./{label}"), &format!("{label}.txt")];
-        assert!(dbacl(folder.path(), &args, b"").status.success());
+        dbacl(folder.path(), &args, b"").output();
     }
     fs::write(folder.path().join("d.tsv"), tsv).expect("written");
     fs::write(folder.path().join("d.ndjson"), json).expect("written");
     let mut files = Vec::new();
     for source in ["d.tsv", "d.ndjson"] {
         let args = ["--refit", "--always", "-c", "./a", "-c", "./b", "-c", "./3", source];
-        let result = dbacl(folder.path(), &args, b"");
-        assert!(result.status.success(), "{}", text(&result.stderr));
+        dbacl(folder.path(), &args, b"").output();
         files.push(fs::read(folder.path().join("a")).expect("there"));
     }
     assert!(files[0] == files[1]);
     let args = ["--verdict", "-c", "./3", "-c", "./a", "-c", "./b"];
     let result = dbacl(folder.path(), &args, b"one three and two\n");
-    assert!(text(&result.stdout).starts_with("b "), "{}", text(&result.stdout));
-    assert_eq!(result.status.code(), Some(3));
+    assert!(result.stdout.starts_with("b "), "{}", result.stdout);
+    assert_eq!(result.status, 3);
     fs::write(folder.path().join("bad.tsv"), "a\tx\nz\ty\n").expect("written");
     let args = ["--refit", "-c", "./a", "-c", "./b", "-c", "./3", "bad.tsv"];
     let result = dbacl(folder.path(), &args, b"");
-    assert!(text(&result.stderr).contains("bad.tsv: line 2: no category is called z"));
+    assert!(result.stderr.contains("bad.tsv: line 2: no category is called z"));
 }
 
 /// A category without its first line, which holds its name, and without the checksum of its header.
@@ -578,8 +554,7 @@ fn the_library_fits_as_the_program_does() {
             let source = format!("{name}.d");
             let category = format!("./{name}");
             let args = [&["-l", &category], learning, &[&source]].concat();
-            let learned = dbacl(path, &args, b"");
-            assert!(learned.status.success(), "{}", text(&learned.stderr));
+            dbacl(path, &args, b"").output();
             given.extend(["-c".to_owned(), format!("./{name}={name}.d")]);
         }
         let paths: Vec<PathBuf> = names.iter().map(|name| path.join(name)).collect();
@@ -594,7 +569,7 @@ fn the_library_fits_as_the_program_does() {
         assert_eq!(fit.documents, vec![24; names.len()]);
         let given: Vec<&str> = given.iter().map(String::as_str).collect();
         let fitted = dbacl(path, &[&["--refit"], fitting, &given[..]].concat(), b"");
-        assert!(fitted.status.success(), "{}", text(&fitted.stderr));
+        assert!(fitted.status == 0, "{}", fitted.stderr);
         let fitted_by_library = fit.categories.expect("asked for always");
         for (path, (name, category)) in paths.iter().zip(&fitted_by_library) {
             let file = fs::read(path).expect("there");
@@ -626,15 +601,13 @@ fn the_library_filters_mail_as_the_program_does() {
         String::new(),
     ];
     for mail in &mails {
-        let passed_on = dbacl(&path, &["--mail-filter", "f"], mail.as_bytes());
-        assert!(passed_on.status.success(), "{}", text(&passed_on.stderr));
-        assert_eq!(text(&filter.filter(mail.as_bytes())), text(&passed_on.stdout), "{mail}");
+        let passed_on = dbacl(&path, &["--mail-filter", "f"], mail).output();
+        assert_eq!(String::from_utf8_lossy(&filter.filter(mail.as_bytes())), passed_on, "{mail}");
     }
     // An open filter stays what it was; one that is opened now knows of the correction.
     let odd = "Subject: agenda\n\nunheard of\n";
     let before = filter.classify(odd.as_bytes()).expect("files");
-    let corrected = dbacl(&path, &["--mail-correct", "f", "spam"], odd.as_bytes());
-    assert!(corrected.status.success(), "{}", text(&corrected.stderr));
+    dbacl(&path, &["--mail-correct", "f", "spam"], odd).output();
     assert_eq!(filter.classify(odd.as_bytes()).expect("files"), before);
     let opened = MailFilter::open(&path.join("f"), &mut none).expect("a filter");
     assert_ne!(opened.classify(odd.as_bytes()).expect("files"), before);

@@ -2,7 +2,7 @@
 //! Files of fitted categories that are damaged, do not belong together, or belong to other
 //! categories: what the program says, and what it makes again.
 
-use crate::mails::{dbacl, mail, text};
+use crate::mails::{dbacl, mail};
 use crate::refit::{filter, filter_read, verdict};
 use std::cell::Cell;
 use std::fs;
@@ -15,11 +15,10 @@ fn files_of_different_sets_are_noticed() {
     fs::copy(one.join("f/ham.ordinary"), other.path().join("ham")).expect("copied");
     fs::copy(one.join("f/spam"), other.path().join("spam")).expect("copied");
     let mail = mail("spam", 1);
-    let plain = dbacl(other.path(), &["-v", "-c", "./ham", "-c", "./spam"], mail.as_bytes());
-    assert!(text(&plain.stderr).contains("only some of these categories were fitted together"));
-    let verdict =
-        dbacl(other.path(), &["--verdict", "-c", "./ham", "-c", "./spam"], mail.as_bytes());
-    assert_eq!(verdict.status.code(), Some(1));
+    let plain = dbacl(other.path(), &["-v", "-c", "./ham", "-c", "./spam"], &mail);
+    assert!(plain.stderr.contains("only some of these categories were fitted together"));
+    let verdict = dbacl(other.path(), &["--verdict", "-c", "./ham", "-c", "./spam"], &mail);
+    assert_eq!(verdict.status, 1);
     assert!(verdict.stdout.is_empty());
 }
 
@@ -37,8 +36,8 @@ fn damaged_ledgers_are_refused_with_one_line_and_left_alone() {
         fs::write(&ledger, damaged).expect("written");
         let args = ["--refit", "--keep", "f/ledger", "-c", "./f/ham", "-c", "./f/spam"];
         let result = dbacl(&path, &args, b"");
-        assert_eq!(result.status.code(), Some(1));
-        assert_eq!(text(&result.stderr).lines().count(), 1, "{}", text(&result.stderr));
+        assert_eq!(result.status, 1);
+        assert_eq!(result.stderr.lines().count(), 1, "{}", result.stderr);
         assert!(fs::read(&ledger).expect("there") == damaged);
         assert!(fs::read(path.join("f/ham")).expect("there") == ham);
     }
@@ -54,7 +53,7 @@ fn a_damaged_state_is_made_anew_from_the_ledger() {
     let changes = path.join("f/ledger.set/current/ledger.changes");
     let update = |mail: &str| {
         let set = ["-c", "./f/ham", "-c", "./f/spam", "--keep", "f/ledger"];
-        dbacl(&path, &[&["--update", "ham"], &set[..]].concat(), mail.as_bytes())
+        dbacl(&path, &[&["--update", "ham"], &set[..]].concat(), mail)
     };
     let number = Cell::new(60);
     let update_once = || {
@@ -63,8 +62,8 @@ fn a_damaged_state_is_made_anew_from_the_ledger() {
     };
     let update_to = |said: &str| {
         let done = update_once();
-        assert!(done.status.success(), "{}", text(&done.stderr));
-        let found = text(&done.stderr);
+        assert!(done.status == 0, "{}", done.stderr);
+        let found = done.stderr;
         assert!(found.contains(said), "{}: {found}", number.get());
         assert_eq!(found.lines().count(), usize::from(!said.is_empty()), "{found}");
     };
@@ -122,8 +121,8 @@ fn a_damaged_state_is_made_anew_from_the_ledger() {
         damaged[block + 1000] ^= 1;
         fs::write(&state, &damaged).expect("written");
         let done = update_once();
-        let said = text(&done.stderr);
-        assert!(done.status.success() && said.lines().count() <= 1, "{said}");
+        let said = done.stderr;
+        assert!(done.status == 0 && said.lines().count() <= 1, "{said}");
         let is_needed = usize::from(said.contains("is damaged and was made anew"));
         if is_needed == 1 || said.contains(not_fitting) {
             found[is_needed] += 1;
@@ -145,26 +144,24 @@ fn damaged_categories_of_a_set_are_refused_and_made_anew() {
     let ham = path.join("f/ham");
     let good = fs::read(&ham).expect("there");
     let set = ["-c", "./f/ham", "-c", "./f/spam"];
-    let verdict =
-        |path: &Path| dbacl(path, &[&["--verdict"], &set[..]].concat(), mail("ham", 1).as_bytes());
+    let verdict = |path: &Path| dbacl(path, &[&["--verdict"], &set[..]].concat(), mail("ham", 1));
     let mends =
         [&["--update", "ham", "--keep", "f/ledger"][..], &["--refit", "--keep", "f/ledger"]];
     for (number, length) in [good.len() / 2, 300, 0].into_iter().enumerate() {
         for option in mends {
             fs::write(&ham, &good[..length]).expect("written");
             let result = verdict(&path);
-            assert_eq!(result.status.code(), Some(1));
-            let said = text(&result.stderr);
+            assert_eq!(result.status, 1);
+            let said = result.stderr;
             assert!(said.ends_with("could not load category ./f/ham\n"), "{said}");
             assert!(said.contains("./f/ham.ordinary is whole: --refit makes"), "{said}");
             assert!(result.stdout.is_empty());
-            let filtered = dbacl(&path, &["--mail-filter", "f"], mail("ham", 1).as_bytes());
-            assert!(text(&filtered.stdout).contains("X-DBACL: error\n"));
+            let filtered = dbacl(&path, &["--mail-filter", "f"], mail("ham", 1));
+            assert!(filtered.stdout.contains("X-DBACL: error\n"));
             let option = [option, &["--always"][..usize::from(option[0] == "--refit")]].concat();
-            let mended =
-                dbacl(&path, &[&option, &set[..]].concat(), mail("ham", 90 + number).as_bytes());
-            let said = text(&mended.stderr);
-            assert!(mended.status.success(), "{said}");
+            let mended = dbacl(&path, &[&option, &set[..]].concat(), mail("ham", 90 + number));
+            let said = mended.stderr;
+            assert!(mended.status == 0, "{said}");
             if option[0] == "--update" {
                 assert!(
                     said.contains("is damaged and is made anew from ./f/ham.ordinary"),
@@ -180,8 +177,8 @@ fn damaged_categories_of_a_set_are_refused_and_made_anew() {
     let refused = |content: &[u8]| {
         fs::write(&ham, content).expect("written");
         for option in mends {
-            let result = dbacl(&path, &[option, &set[..]].concat(), mail("ham", 1).as_bytes());
-            assert_eq!(result.status.code(), Some(1), "{option:?}");
+            let result = dbacl(&path, &[option, &set[..]].concat(), mail("ham", 1));
+            assert_eq!(result.status, 1, "{option:?}");
             assert!(fs::read(&ham).expect("there") == content);
             assert!(fs::read(path.join("f/ledger")).expect("there") == ledger);
         }
@@ -197,14 +194,13 @@ fn a_ledger_of_other_features_or_categories_is_refused() {
     let (_folder, path) = filter();
     let learned =
         dbacl(&path, &["-L", "uniform", "-l", "./ham", "--keep", "other", "ham.mbox"], b"");
-    assert!(learned.status.success(), "{}", text(&learned.stderr));
+    assert!(learned.status == 0, "{}", learned.stderr);
     let before = fs::read(path.join("f/ham")).expect("there");
     for option in [&["--refit"][..], &["--update", "ham"]] {
         let set = ["--keep", "other", "-c", "./f/ham", "-c", "./f/spam"];
-        let result = dbacl(&path, &[option, &set[..]].concat(), mail("ham", 1).as_bytes());
-        assert_eq!(result.status.code(), Some(1), "{option:?}");
-        assert!(text(&result.stderr).contains("was kept with other options"), "{option:?}");
-        assert_eq!(text(&result.stderr).lines().count(), 1);
+        let result = dbacl(&path, &[option, &set[..]].concat(), mail("ham", 1)).complaint(1);
+        assert!(result.contains("was kept with other options"), "{option:?}");
+        assert_eq!(result.lines().count(), 1);
     }
     assert!(fs::read(path.join("f/ham")).expect("there") == before);
 }

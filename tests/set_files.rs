@@ -2,12 +2,12 @@
 //! The files of a set: whose they are, what of them a power failure leaves, what a copy of them is
 //! good for, and what a set never touches.
 
-use crate::mails::{dbacl, mail, program, spawn, text};
+use crate::mails::{dbacl, mail, program, spawn};
 use crate::sets::{
-    Fault, LEARN, calls, copy, documents, done, faulty, filter, has_tracer, leftovers, mode, news,
+    Fault, LEARN, calls, copy, documents, faulty, filter, has_tracer, leftovers, mode, news,
     older_filter, verdict,
 };
-use dbacl_testing::{command, skip};
+use dbacl_testing::{command, finish, skip};
 use std::fs;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
@@ -17,7 +17,7 @@ pub fn shell(folder: &Path, script: &str) -> String {
     let mut shell = command("sh");
     let script = script.replace("dbacl ", &format!("\"{}\" ", program().display()));
     shell.args(["-c", &script]);
-    done(spawn(shell, folder, news().as_bytes()).wait_with_output().expect("it ends"))
+    finish(spawn(shell, folder, news().as_bytes())).output()
 }
 
 #[test]
@@ -26,20 +26,18 @@ fn a_folder_of_the_users_own_is_not_made_a_set() {
     let path = folder.path();
     for (label, name) in [("ham", "train"), ("spam", "other")] {
         let mails = format!("{label}.mbox");
-        done(dbacl(path, &["-T", "email", "-l", &format!("./{name}"), &mails], b""));
+        dbacl(path, &["-T", "email", "-l", &format!("./{name}"), &mails], b"").output();
     }
     fs::create_dir_all(path.join("train.set/1")).expect("made");
     fs::write(path.join("train.set/1/essay"), "the only copy").expect("written");
     let refit = ["--refit", "--always", "-c", "./train=ham.mbox", "-c", "./other=spam.mbox"];
     for _ in 0..2 {
-        let refused = dbacl(path, &refit, b"");
-        assert_eq!(refused.status.code(), Some(1));
-        let said = text(&refused.stderr);
+        let said = dbacl(path, &refit, b"").complaint(1);
         assert!(said.contains("the folder ./train.set is already used for something"), "{said}");
         assert_eq!(fs::read(path.join("train.set/1/essay")).expect("kept"), b"the only copy");
     }
     fs::rename(path.join("train.set"), path.join("essays")).expect("renamed");
-    done(dbacl(path, &refit, b""));
+    dbacl(path, &refit, b"").output();
 }
 
 #[test]
@@ -48,13 +46,11 @@ fn a_category_named_like_an_ordinary_file_is_refused() {
     let path = folder.path();
     for (label, name) in [("ham", "x"), ("spam", "x.ordinary")] {
         let mails = format!("{label}.mbox");
-        done(dbacl(path, &["-T", "email", "-l", &format!("./{name}"), &mails], b""));
+        dbacl(path, &["-T", "email", "-l", &format!("./{name}"), &mails], b"").output();
     }
     let before = fs::read(path.join("x.ordinary")).expect("there");
     let refit = ["--refit", "--always", "-c", "./x=ham.mbox", "-c", "./x.ordinary=spam.mbox"];
-    let refused = dbacl(path, &refit, b"");
-    assert_eq!(refused.status.code(), Some(1));
-    let said = text(&refused.stderr);
+    let said = dbacl(path, &refit, b"").complaint(1);
     assert!(said.contains("./x and ./x.ordinary cannot be in one set"), "{said}");
     assert!(fs::read(path.join("x.ordinary")).expect("there") == before);
     assert!(!path.join("x.set").exists());
@@ -67,9 +63,8 @@ fn labels_that_are_too_long_are_refused() {
     let long = "a".repeat(201);
     let args = [format!("{long}=ham.mbox"), "spam=spam.mbox".into()];
     let args = ["--mail-learn", "g", &args[0], &args[1]];
-    let refused = dbacl(path, &args, b"");
-    assert_eq!(refused.status.code(), Some(1));
-    assert!(text(&refused.stderr).contains("has 1 to 200 letters"), "{}", text(&refused.stderr));
+    let refused = dbacl(path, &args, b"").complaint(1);
+    assert!(refused.contains("has 1 to 200 letters"), "{refused}");
     assert!(!path.join("g").exists());
 }
 
@@ -88,7 +83,7 @@ fn locks_have_their_mode_whatever_the_umask() {
         assert_eq!(mode(path.join("g/ledger.lock")), expected, "{umask} {of_folder:o}");
     }
     assert_eq!(documents(path), 60);
-    let said = done(dbacl(path, &LEARN, mail("ham", 1).as_bytes()));
+    let said = dbacl(path, &LEARN, mail("ham", 1)).output();
     assert!(said.contains("60 messages"), "{said}");
 }
 
@@ -130,9 +125,9 @@ impl Said {
 
 #[track_caller]
 fn correct(folder: &Path, number: usize) -> Said {
-    let output = dbacl(folder, &["--mail-correct", "f", "ham"], own(number).as_bytes());
-    assert!(output.status.success(), "{}", text(&output.stderr));
-    Said(text(&output.stderr))
+    let output = dbacl(folder, &["--mail-correct", "f", "ham"], own(number));
+    assert!(output.status == 0, "{}", output.stderr);
+    Said(output.stderr)
 }
 
 /// In place of a name: the ledger, which the generations share, is as long as after the last full
@@ -195,8 +190,8 @@ fn a_power_failure_loses_only_what_is_nowhere_else() {
         let folder = copy(start.path());
         let path = folder.path();
         tear(path, names);
-        let judged = dbacl(path, &["--mail-filter", "f"], news().as_bytes());
-        assert!(!text(&judged.stdout).contains("X-DBACL: error"), "{names:?}");
+        let judged = dbacl(path, &["--mail-filter", "f"], news());
+        assert!(!judged.stdout.contains("X-DBACL: error"), "{names:?}");
         let said = correct(path, 7);
         said.has(&format!("{DAMAGED}{}", if is_lost { "" } else { "it is made anew" }));
         said.has(what);
@@ -204,7 +199,7 @@ fn a_power_failure_loses_only_what_is_nowhere_else() {
         verdict(path, &news());
         assert_eq!(leftovers(path), Vec::<String>::new());
         correct(path, 8).quiet();
-        let learned = done(dbacl(path, &LEARN, b""));
+        let learned = dbacl(path, &LEARN, b"").output();
         let applied = format!("{} corrections were applied\n", left + 2);
         assert!(learned.contains(&applied), "{names:?}: {learned}");
 
@@ -213,8 +208,8 @@ fn a_power_failure_loses_only_what_is_nowhere_else() {
         let path = folder.path();
         tear(path, names);
         let output = dbacl(path, &LEARN, b"");
-        let (learned, said) = (text(&output.stdout), text(&output.stderr));
-        assert!(output.status.success(), "{names:?}: {said}");
+        let (learned, said) = (output.stdout, output.stderr);
+        assert!(output.status == 0, "{names:?}: {said}");
         assert!(said.contains(DAMAGED) && said.contains(what), "{names:?}: {said}");
         assert_eq!(learned.contains("3 corrections were applied\n"), !is_lost, "{names:?}");
         assert_eq!(documents(path), 60 + left, "{names:?}");
@@ -242,24 +237,24 @@ fn files_full_of_zeros_are_damaged_as_well() {
     bytes[end..].fill(0);
     fs::write(&file, bytes).expect("written");
     let output = dbacl(folder.path(), &LEARN, b"");
-    assert!(text(&output.stderr).contains(NO_LOSS), "{}", text(&output.stderr));
-    assert!(text(&output.stdout).contains("3 corrections were applied\n"));
+    assert!(output.stderr.contains(NO_LOSS), "{}", output.stderr);
+    assert!(output.stdout.contains("3 corrections were applied\n"));
 }
 
 #[test]
 fn damaged_corrections_of_a_full_fit_stop_learning_with_advice() {
     let folder = corrected();
     let path = folder.path();
-    done(dbacl(path, &LEARN, b""));
+    dbacl(path, &LEARN, b"").output();
     let file = path.join("f/ledger.set/current/corrections");
     fs::write(&file, "something else").expect("written");
     let output = dbacl(path, &LEARN, b"");
-    assert_eq!(output.status.code(), Some(1));
-    let said = text(&output.stderr);
+    assert_eq!(output.status, 1);
+    let said = output.stderr;
     assert!(said.contains("f/ledger.set/current/corrections: not a dbacl ledger"), "{said}");
     assert!(said.contains("without this file --mail-learn goes on"), "{said}");
     fs::remove_file(&file).expect("removed");
-    let said = done(dbacl(path, &LEARN, b""));
+    let said = dbacl(path, &LEARN, b"").output();
     assert!(said.contains("60 messages"), "{said}");
 }
 
@@ -277,10 +272,10 @@ fn a_passing_fault_of_the_disk_is_no_power_failure() {
         let path = folder.path();
         let fault = Fault { call: "statx", number, how: "error=EIO" };
         let output = faulty(path, &fault, &args, mail.as_bytes());
-        let expected = if output.status.success() { (64, 4) } else { (63, 3) };
-        let said = text(&output.stderr);
+        let expected = if output.status == 0 { (64, 4) } else { (63, 3) };
+        let said = output.stderr;
         assert_eq!((documents(path), corrections(path)), expected, "{number}: {said}");
-        assert!(output.status.success() || !said.is_empty(), "{number}");
+        assert!(output.status == 0 || !said.is_empty(), "{number}");
     }
 }
 
@@ -295,7 +290,7 @@ fn a_copy_without_links_is_in_service_and_can_be_changed() {
         assert!(fs::symlink_metadata(&current).expect("there").is_dir());
         verdict(path, &news());
         if learns_first {
-            let said = done(dbacl(path, &LEARN, b""));
+            let said = dbacl(path, &LEARN, b"").output();
             assert!(said.contains("3 corrections were applied\n"), "{said}");
         } else {
             correct(path, 7).quiet();
@@ -312,9 +307,8 @@ fn a_copy_without_links_is_in_service_and_can_be_changed() {
     let current = start.path().join("f/ledger.set/current");
     fs::remove_file(&current).expect("removed");
     fs::write(&current, "4").expect("written");
-    let output = dbacl(start.path(), &LEARN, b"");
-    assert_eq!(output.status.code(), Some(1));
-    assert!(text(&output.stderr).contains("as cp -a does"), "{}", text(&output.stderr));
+    let output = dbacl(start.path(), &LEARN, b"").complaint(1);
+    assert!(output.contains("as cp -a does"), "{output}");
 }
 
 #[test]
@@ -457,7 +451,7 @@ fn damaged_files_are_named_as_users_know_them_and_there_is_advice() {
                     .set_len(length)
                     .expect("cut");
                 let args: Vec<&str> = line.split(' ').collect();
-                let said = text(&dbacl(path, &args, news().as_bytes()).stderr);
+                let said = dbacl(path, &args, news()).stderr;
                 assert!(said.contains(expected) && said.contains(advice), "{name} {line}: {said}");
             }
         }
@@ -467,19 +461,19 @@ fn damaged_files_are_named_as_users_know_them_and_there_is_advice() {
             let folder = copy(start.path());
             fs::write(folder.path().join("f/ledger.set/current/order"), content).expect("written");
             let args: Vec<&str> = line.split(' ').collect();
-            let said = text(&dbacl(folder.path(), &args, news().as_bytes()).stderr);
+            let said = dbacl(folder.path(), &args, news()).stderr;
             assert!(said.starts_with(&format!("dbacl:error: f/{anew}\n")), "{line}: {said}");
         }
     }
     let folder = copy(start.path());
     let path = folder.path();
     fs::remove_file(path.join("f/ledger.set/current/category.ham")).expect("there");
-    let said = text(&dbacl(path, &["--mail-filter", "f"], news().as_bytes()).stderr);
+    let said = dbacl(path, &["--mail-filter", "f"], news()).stderr;
     assert!(said.contains(advice) && said.contains("could not load category ./f/ham"), "{said}");
     let folder = copy(start.path());
     let path = folder.path();
     fs::write(path.join("f/ledger.set/current/ledger.state"), "noise").expect("written");
-    let said = text(&dbacl(path, &["--mail-correct", "f", "spam"], news().as_bytes()).stderr);
+    let said = dbacl(path, &["--mail-correct", "f", "spam"], news()).stderr;
     assert_eq!(said, "dbacl:warning: ./f/ledger.state did not fit its ledger and was made anew\n");
     assert_eq!(documents(path), 61);
 }

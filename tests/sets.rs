@@ -5,14 +5,14 @@
 //! `DBACL_SETS_MAILS` and `DBACL_SETS_KILLS` set the length of a run: with 2,000 and 1,000 every
 //! message got a verdict, and no document was lost or counted twice.
 
-use crate::mails::{dbacl, mail, program, spawn, text};
-use dbacl_testing::{command, skip};
+use crate::mails::{dbacl, mail, program, spawn};
+use dbacl_testing::{Done, command, finish, kill, number, skip};
 use std::ffi::OsStr;
 use std::fs;
 use std::io::Write;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
-use std::process::{Command, Output, Stdio};
+use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
@@ -31,26 +31,19 @@ pub struct Fault<'a> {
 }
 
 /// Runs the program and lets a system call fail.
-pub fn faulty(folder: &Path, fault: &Fault<'_>, args: &[&str], input: &[u8]) -> Output {
+pub fn faulty(folder: &Path, fault: &Fault<'_>, args: &[&str], input: &[u8]) -> Done {
     let Fault { call, number, how } = fault;
     let mut run = command("strace");
     run.args(["-f", "-qq", "-o", "/dev/null", "-e"]).arg(format!("trace={call}"));
     run.arg("-e").arg(format!("inject={call}:{how}:when={number}"));
     run.arg(program()).args(args);
-    spawn(run, folder, input).wait_with_output().expect("it ends")
+    finish(spawn(run, folder, input))
 }
 
 pub fn has_tracer() -> bool {
     let mut run = Command::new("strace");
     run.args(["-qq", "-o", "/dev/null", "-e", "inject=mkdir:error=ENOSPC:when=1", "true"]);
     run.stderr(Stdio::null()).status().is_ok_and(|status| status.success())
-}
-
-#[track_caller]
-#[allow(clippy::needless_pass_by_value)] // it is asked for once
-pub fn done(output: Output) -> String {
-    assert!(output.status.success(), "{}", text(&output.stderr));
-    text(&output.stdout)
 }
 
 pub const LEARN: [&str; 4] = ["--mail-learn", "f", "ham=ham.mbox", "spam=spam.mbox"];
@@ -66,7 +59,7 @@ pub fn filter() -> tempfile::TempDir {
     for label in ["ham", "spam"] {
         mailbox(folder.path(), label, 0..30);
     }
-    done(dbacl(folder.path(), &LEARN, b""));
+    dbacl(folder.path(), &LEARN, b"").output();
     folder
 }
 
@@ -78,7 +71,7 @@ pub fn older_filter() -> tempfile::TempDir {
 fn older_filter_read(reading: &str) -> tempfile::TempDir {
     let folder = filter();
     let path = folder.path();
-    done(dbacl(path, &[&LEARN[..], &["--reading", reading]].concat(), b""));
+    dbacl(path, &[&LEARN[..], &["--reading", reading]].concat(), b"").output();
     fs::create_dir(path.join("g")).expect("made");
     for name in ["ham", "ham.ordinary", "spam", "spam.ordinary", "ledger", "ledger.state", "order"]
     {
@@ -99,8 +92,8 @@ pub fn copy(from: &Path) -> tempfile::TempDir {
 /// The verdict on a message, which must never be `error`.
 #[track_caller]
 pub fn verdict(folder: &Path, mail: &str) -> String {
-    let output = dbacl(folder, &["--mail-filter", "f"], mail.as_bytes());
-    let (stdout, stderr) = (text(&output.stdout), text(&output.stderr));
+    let output = dbacl(folder, &["--mail-filter", "f"], mail);
+    let (stdout, stderr) = (output.stdout, output.stderr);
     let line = stdout.lines().find(|line| line.starts_with("X-DBACL: ")).expect("a verdict");
     assert!(!line.contains("error") && stderr.is_empty(), "{line}: {stderr}");
     line.to_owned()
@@ -127,21 +120,17 @@ pub fn leftovers(folder: &Path) -> Vec<String> {
     names
 }
 
-fn number_from_environment(name: &str, usual: usize) -> usize {
-    std::env::var(name).ok().and_then(|value| value.parse().ok()).unwrap_or(usual)
-}
-
 #[test]
 fn a_filter_is_in_service_while_it_is_learned_and_corrected() {
     let folder = filter();
     let path = folder.path();
-    let mails = number_from_environment("DBACL_SETS_MAILS", 60);
+    let mails = number("DBACL_SETS_MAILS", 60);
     let (ended, judged) = (AtomicBool::new(false), AtomicUsize::new(0));
     let (learned, corrected) = (AtomicUsize::new(0), AtomicUsize::new(0));
     std::thread::scope(|scope| {
         scope.spawn(|| {
             while !ended.load(Ordering::Relaxed) {
-                done(dbacl(path, &LEARN, b""));
+                dbacl(path, &LEARN, b"").output();
                 learned.fetch_add(1, Ordering::Relaxed);
             }
         });
@@ -149,16 +138,16 @@ fn a_filter_is_in_service_while_it_is_learned_and_corrected() {
             while !ended.load(Ordering::Relaxed) {
                 let number = corrected.fetch_add(1, Ordering::Relaxed);
                 let mail = mail("ham", 100 + number % 50) + &format!("word{}\n", number % 50);
-                done(dbacl(path, &["--mail-correct", "f", "ham"], mail.as_bytes()));
+                dbacl(path, &["--mail-correct", "f", "ham"], mail).output();
             }
         });
         // A panic here would leave the others running.
         let filtered: Vec<_> = (0..mails)
             .map(|number| {
                 let mail = mail("spam", number % 40);
-                let output = dbacl(path, &["--mail-filter", "f"], mail.as_bytes());
+                let output = dbacl(path, &["--mail-filter", "f"], mail);
                 judged.fetch_add(1, Ordering::Relaxed);
-                (text(&output.stdout), text(&output.stderr))
+                (output.stdout, output.stderr)
             })
             .filter(|(out, err)| out.contains("X-DBACL: error") || !err.is_empty())
             .collect();
@@ -188,8 +177,8 @@ fn at_every_call(
         for number in 1..=calls(start, call, args, input) {
             let folder = copy(start);
             let output = faulty(folder.path(), &Fault { call, number, how }, args, input);
-            let place = format!("{call} {number}: {}", text(&output.stderr));
-            check(folder.path(), output.status.success(), &place);
+            let place = format!("{call} {number}: {}", output.stderr);
+            check(folder.path(), output.status == 0, &place);
             faults += 1;
         }
     }
@@ -206,7 +195,7 @@ pub fn calls(start: &Path, call: &str, args: &[&str], input: &[u8]) -> usize {
         .arg("-e")
         .arg(format!("trace={call}"));
     run.arg(program()).args(args);
-    done(spawn(run, folder.path(), input).wait_with_output().expect("it ends"));
+    finish(spawn(run, folder.path(), input)).output();
     fs::read_to_string(log).expect("a log").lines().filter(|line| line.contains(call)).count()
 }
 
@@ -226,7 +215,7 @@ const CHANGES: &str = "f/ledger.set/current/ledger.changes";
 /// A filter whose state has changed since it was written.
 fn filter_with_changes() -> tempfile::TempDir {
     let folder = filter();
-    done(dbacl(folder.path(), &["--mail-correct", "f", "ham"], other().as_bytes()));
+    dbacl(folder.path(), &["--mail-correct", "f", "ham"], other()).output();
     assert!(folder.path().join(CHANGES).exists());
     folder
 }
@@ -248,7 +237,7 @@ fn starts() -> Vec<(tempfile::TempDir, u32, String)> {
     ];
     let is_folded = |(start, _, mail): &(tempfile::TempDir, u32, String)| {
         let folder = copy(start.path());
-        done(dbacl(folder.path(), &["--mail-correct", "f", "spam"], mail.as_bytes()));
+        dbacl(folder.path(), &["--mail-correct", "f", "spam"], mail).output();
         !folder.path().join(CHANGES).exists()
     };
     assert_eq!(starts.iter().map(is_folded).collect::<Vec<_>>(), [false, false, false, true]);
@@ -265,7 +254,7 @@ fn a_correction_that_is_killed_anywhere_has_happened_or_not() {
         at_every_call(start.path(), "signal=KILL", &args, mail.as_bytes(), |path, _, place| {
             verdict(path, &news());
             assert!([known, known + 1].contains(&documents(path)), "{place}");
-            done(dbacl(path, &args, mail.as_bytes()));
+            dbacl(path, &args, &mail).output();
             assert_eq!(documents(path), known + 1, "{place}");
             assert_eq!(leftovers(path), Vec::<String>::new(), "{place}");
         });
@@ -278,12 +267,12 @@ fn learning_that_is_killed_anywhere_leaves_the_filter_in_service() {
         return skip("sets::learning_that_is_killed", "no strace that can trace");
     }
     let start = older_filter();
-    done(dbacl(start.path(), &["--mail-correct", "f", "ham"], other().as_bytes()));
+    dbacl(start.path(), &["--mail-correct", "f", "ham"], other()).output();
     mailbox(start.path(), "ham", 0..35);
     at_every_call(start.path(), "signal=KILL", &LEARN, b"", |path, _, place| {
         verdict(path, &news());
         assert!([61, 66].contains(&documents(path)), "{place}");
-        done(dbacl(path, &LEARN, b""));
+        dbacl(path, &LEARN, b"").output();
         assert_eq!(documents(path), 66, "{place}");
         assert_eq!(leftovers(path), Vec::<String>::new(), "{place}");
     });
@@ -297,10 +286,8 @@ fn an_update_that_failed_anywhere_did_nothing() {
     let set = ["-c", "./f/ham", "-c", "./f/spam", "--keep", "f/ledger"];
     for (start, known, mail) in starts() {
         let args = [&["--update", "spam"], &set[..]].concat();
-        let scores = |path: &Path| {
-            let scores = dbacl(path, &["-n", "-c", "./f/ham", "-c", "./f/spam"], mail.as_bytes());
-            text(&scores.stdout)
-        };
+        let scores =
+            |path: &Path| dbacl(path, &["-n", "-c", "./f/ham", "-c", "./f/spam"], &mail).stdout;
         let before = scores(start.path());
         at_every_call(
             start.path(),
@@ -311,11 +298,11 @@ fn an_update_that_failed_anywhere_did_nothing() {
                 verdict(path, &news());
                 if !is_well {
                     assert_eq!((documents(path), scores(path)), (known, before.clone()), "{place}");
-                    done(dbacl(path, &args, mail.as_bytes()));
+                    dbacl(path, &args, &mail).output();
                 }
                 assert_eq!(documents(path), known + 1, "{place}");
                 assert_ne!(scores(path), before, "{place}");
-                done(dbacl(path, &["--mail-correct", "f", "ham"], other().as_bytes()));
+                dbacl(path, &["--mail-correct", "f", "ham"], other()).output();
                 assert_eq!(leftovers(path), Vec::<String>::new(), "{place}");
             },
         );
@@ -326,10 +313,10 @@ fn an_update_that_failed_anywhere_did_nothing() {
 fn kills_at_any_moment_lose_nothing() {
     let folder = filter();
     let path = folder.path();
-    let kills = number_from_environment("DBACL_SETS_KILLS", 20);
+    let kills = number("DBACL_SETS_KILLS", 20);
     let (mut corrected, mut killed) = (0, 0);
     let begun = Instant::now();
-    done(dbacl(path, &["--mail-correct", "f", "ham"], mail("ham", 100).as_bytes()));
+    dbacl(path, &["--mail-correct", "f", "ham"], mail("ham", 100)).output();
     let usual = u64::try_from(begun.elapsed().as_micros()).expect("not long");
     for round in 0..kills {
         let own = mail("ham", 200) + &format!("unique{round}\n");
@@ -349,7 +336,7 @@ fn kills_at_any_moment_lose_nothing() {
         killed += usize::from(!child.wait().expect("it ends").success());
         verdict(path, &own);
         if !learns {
-            done(dbacl(path, &["--mail-correct", "f", "ham"], own.as_bytes()));
+            dbacl(path, &["--mail-correct", "f", "ham"], own).output();
             corrected += 1;
             // The first command after a kill removes what the killed one left.
             assert_eq!(leftovers(path), Vec::<String>::new(), "round {round}");
@@ -390,11 +377,11 @@ fn a_full_disk_changes_nothing() {
     fs::write(path.join("mail"), mail("ham", 1)).expect("written");
     let mut shell = command("unshare");
     shell.args(["-m", "sh", "-c", &script]);
-    let output = spawn(shell, path, b"").wait_with_output().expect("it ends");
-    match output.status.code() {
-        Some(0) => {}
-        Some(1 | 99) => skip("sets::a_full_disk", "no file system can be mounted"),
-        code => panic!("{code:?} {}{}", text(&output.stdout), text(&output.stderr)),
+    let output = finish(spawn(shell, path, b""));
+    match output.status {
+        0 => {}
+        1 | 99 => skip("sets::a_full_disk", "no file system can be mounted"),
+        code => panic!("{code:?} {}{}", output.stdout, output.stderr),
     }
 }
 
@@ -420,9 +407,8 @@ fn learning_from_less_than_all_changes_nothing() {
         ("/proc/self/mem", "/proc/self/mem"),
     ] {
         let spam = format!("spam={spam}");
-        let output = dbacl(path, &["--mail-learn", "f", "ham=ham.mbox", &spam], b"");
-        assert_eq!(output.status.code(), Some(1), "{spam}");
-        assert!(text(&output.stderr).contains(said), "{spam}: {}", text(&output.stderr));
+        let output = dbacl(path, &["--mail-learn", "f", "ham=ham.mbox", &spam], b"").complaint(1);
+        assert!(output.contains(said), "{spam}: {output}");
         assert!(contents(path) == before, "{spam}");
         assert_eq!(leftovers(path), Vec::<String>::new(), "{spam}");
     }
@@ -441,13 +427,11 @@ fn signals_while_a_set_is_learned_change_nothing() {
         // This waits until the program opens the pipe, too.
         let mut pipe = fs::OpenOptions::new().write(true).open(path.join("pipe")).expect("opened");
         pipe.write_all(mail("spam", 1).as_bytes()).expect("written");
-        let number = child.id().to_string();
-        let sent = Command::new("kill").args([&format!("-{signal}"), &number]).status();
-        assert!(sent.expect("it starts").success());
+        kill(child.id(), signal);
         let _ = pipe.write_all(mail("spam", 2).as_bytes());
         drop(pipe);
-        let output = child.wait_with_output().expect("it ends");
-        assert_eq!(output.status.code(), Some(1), "{signal}: {}", text(&output.stderr));
+        let output = finish(child);
+        assert_eq!(output.status, 1, "{signal}: {}", output.stderr);
         assert!(contents(path) == before, "{signal}");
         assert_eq!(leftovers(path), Vec::<String>::new(), "{signal}");
     }
@@ -459,7 +443,7 @@ fn a_folder_of_an_older_version_is_taken_over_at_the_first_change() {
     let path = folder.path();
     let before = verdict(path, &news());
     assert!(!path.join("f/ledger.set").exists());
-    done(dbacl(path, &["--mail-correct", "f", "ham"], other().as_bytes()));
+    dbacl(path, &["--mail-correct", "f", "ham"], other()).output();
     assert_eq!(
         fs::read_link(path.join("f/ham")).unwrap(),
         Path::new("ledger.set/current/category.ham")
@@ -487,7 +471,7 @@ fn a_filter_is_its_users_alone_and_modes_survive() {
         let mut shell = command("sh");
         let script = script.replace("dbacl ", &format!("\"{}\" ", program().display()));
         shell.args(["-c", &script]);
-        done(spawn(shell, path, news().as_bytes()).wait_with_output().expect("it ends"))
+        finish(spawn(shell, path, news().as_bytes())).output()
     };
     shell("umask 0; dbacl --mail-learn f ham=ham.mbox spam=spam.mbox");
     shell("umask 0; dbacl --mail-correct f spam");
@@ -509,13 +493,13 @@ fn a_filter_is_its_users_alone_and_modes_survive() {
         assert_eq!(mode(path.join("f").join(name)), expected, "{name}");
     }
     shell("chmod 666 f/spam");
-    let output = dbacl(path, &["--mail-filter", "f"], news().as_bytes());
-    let stderr = text(&output.stderr);
+    let output = dbacl(path, &["--mail-filter", "f"], news());
+    let stderr = output.stderr;
     assert!(
         stderr.contains("anybody may write to ") && stderr.contains("category.spam"),
         "{stderr}"
     );
-    assert!(text(&output.stdout).contains("X-DBACL: "));
+    assert!(output.stdout.contains("X-DBACL: "));
 }
 
 #[test]
@@ -526,25 +510,25 @@ fn corrections_outlive_learning_anew_until_the_folders_agree() {
     // in a folder.
     let wrong = mail("ham", 5);
     for mail in [&wrong, &news()] {
-        done(dbacl(path, &["--mail-correct", "f", "spam"], mail.as_bytes()));
+        dbacl(path, &["--mail-correct", "f", "spam"], mail).output();
     }
     assert_eq!(documents(path), 61);
-    let said = done(dbacl(path, &LEARN, b""));
+    let said = dbacl(path, &LEARN, b"").output();
     assert!(said.contains("61 messages (ham 29, spam 32)"), "{said}");
     assert!(said.contains("2 corrections were applied\n"), "{said}");
     // The user moves the first of the two messages into the folder of spam.
     mailbox(path, "ham", (0..30).filter(|&number| number != 5));
     let spam = fs::read_to_string(path.join("spam.mbox")).expect("there") + &wrong;
     fs::write(path.join("spam.mbox"), spam).expect("written");
-    let said = done(dbacl(path, &LEARN, b""));
+    let said = dbacl(path, &LEARN, b"").output();
     assert!(said.contains("61 messages (ham 29, spam 32)"), "{said}");
     assert!(said.contains("1 correction was applied\n"), "{said}");
     let turned = ["--mail-learn", "f", "spam=spam.mbox", "ham=ham.mbox"];
-    let again = done(dbacl(path, &turned, b""));
+    let again = dbacl(path, &turned, b"").output();
     assert_eq!(again, said, "the order of the operands does not matter");
     // The opposite correction of the second mail takes its correction back.
-    done(dbacl(path, &["--mail-correct", "f", "ham"], news().as_bytes()));
-    let said = done(dbacl(path, &LEARN, b""));
+    dbacl(path, &["--mail-correct", "f", "ham"], news()).output();
+    let said = dbacl(path, &LEARN, b"").output();
     assert!(said.contains("61 messages (ham 30, spam 31)"), "{said}");
 }
 
@@ -553,13 +537,13 @@ fn corrections_wait_for_the_folder_of_their_label() {
     let folder = filter();
     let path = folder.path();
     for number in [3, 4] {
-        done(dbacl(path, &["--mail-correct", "f", "spam"], mail("ham", number).as_bytes()));
+        dbacl(path, &["--mail-correct", "f", "spam"], mail("ham", number)).output();
     }
     let learned = |label: &str| {
         let spam = format!("{label}=spam.mbox");
         let output = dbacl(path, &["--mail-learn", "f", "ham=ham.mbox", &spam], b"");
-        let stderr = text(&output.stderr);
-        (done(output), stderr)
+        assert_eq!(output.status, 0, "{}", output.stderr);
+        (output.stdout, output.stderr)
     };
     for _ in 0..2 {
         let (said, warnings) = learned("junk");
@@ -571,7 +555,7 @@ fn corrections_wait_for_the_folder_of_their_label() {
     }
     // Meanwhile one of the messages is corrected to the new label, and another one is, too.
     for mail in [mail("ham", 4), news()] {
-        done(dbacl(path, &["--mail-correct", "f", "junk"], mail.as_bytes()));
+        dbacl(path, &["--mail-correct", "f", "junk"], mail).output();
     }
     let (said, warnings) = learned("junk");
     assert!(said.contains("61 messages (ham 29, junk 32)"), "{said}");
@@ -583,7 +567,7 @@ fn corrections_wait_for_the_folder_of_their_label() {
     assert!(warnings.contains("2 corrections to junk were not applied"), "{warnings}");
     // What a user says of a document that has a correction counts, whatever folders there are.
     for mail in [mail("ham", 4), news()] {
-        done(dbacl(path, &["--mail-correct", "f", "spam"], mail.as_bytes()));
+        dbacl(path, &["--mail-correct", "f", "spam"], mail).output();
     }
     let (said, warnings) = learned("spam");
     assert!(said.contains("61 messages (ham 28, spam 33)"), "{said}");
@@ -596,11 +580,11 @@ fn corrections_wait_for_the_reading_that_they_were_made_with() {
     let path = folder.path();
     let learned = |reading: &str| {
         let output = dbacl(path, &[&LEARN[..], &["--reading", reading]].concat(), b"");
-        let stderr = text(&output.stderr);
-        (done(output), stderr)
+        assert_eq!(output.status, 0, "{}", output.stderr);
+        (output.stdout, output.stderr)
     };
     let correct = |mail: &str| {
-        done(dbacl(path, &["--mail-correct", "f", "spam"], mail.as_bytes()));
+        dbacl(path, &["--mail-correct", "f", "spam"], mail).output();
     };
     correct(&mail("ham", 3));
     correct(&news());
@@ -641,19 +625,19 @@ fn a_filter_keeps_its_reading_until_another_is_asked_for() {
         mailbox(path, label, 0..30);
     }
     let classic = [&LEARN[..], &["--reading", "classic"]].concat();
-    done(dbacl(path, &classic, b""));
+    dbacl(path, &classic, b"").output();
     assert!(is_classic(path));
     let before = verdict(path, disguised);
     // Corrections and learning again go on as the filter began.
     let other = mail("spam", 40);
-    done(dbacl(path, &["--mail-correct", "f", "ham"], other.as_bytes()));
-    assert!(done(dbacl(path, &LEARN, b"")).contains("1 correction was applied\n"));
+    dbacl(path, &["--mail-correct", "f", "ham"], other).output();
+    assert!(dbacl(path, &LEARN, b"").output().contains("1 correction was applied\n"));
     assert!(is_classic(path));
     let blocks = [&LEARN[..], &["--reading", "blocks"]].concat();
-    done(dbacl(path, &blocks, b""));
+    dbacl(path, &blocks, b"").output();
     assert!(!is_classic(path));
     assert_ne!(verdict(path, disguised), before);
-    done(dbacl(path, &LEARN, b""));
+    dbacl(path, &LEARN, b"").output();
     assert!(!is_classic(path));
     // A new filter reads what people read.
     let anew = filter();
@@ -664,7 +648,7 @@ fn a_filter_keeps_its_reading_until_another_is_asked_for() {
 #[test]
 fn a_filter_of_an_older_version_keeps_its_reading() {
     let folder = older_filter_read("classic");
-    done(dbacl(folder.path(), &LEARN, b""));
+    dbacl(folder.path(), &LEARN, b"").output();
     assert!(is_classic(folder.path()));
 }
 
@@ -674,11 +658,11 @@ fn labels_tell_what_is_protected() {
     let path = folder.path();
     let order = |path: &Path| fs::read_to_string(path.join("f/order")).expect("there");
     assert_eq!(order(path), "# dbacl mail filter\nham\nspam\n");
-    let refused = dbacl(path, &["--mail-learn", "f", "a=ham.mbox", "b=spam.mbox"], b"");
-    assert_eq!(refused.status.code(), Some(1));
-    assert!(text(&refused.stderr).contains("--protect a or --protect b"));
+    let refused =
+        dbacl(path, &["--mail-learn", "f", "a=ham.mbox", "b=spam.mbox"], b"").complaint(1);
+    assert!(refused.contains("--protect a or --protect b"));
     let protect = ["--mail-learn", "f", "--protect", "b", "a=spam.mbox", "b=ham.mbox"];
-    done(dbacl(path, &protect, b""));
+    dbacl(path, &protect, b"").output();
     assert_eq!(order(path), "# dbacl mail filter\nb\na\n");
     assert!(verdict(path, &mail("spam", 77)).starts_with("X-DBACL: a "));
     assert!(!path.join("f/ham").exists() && fs::symlink_metadata(path.join("f/ham")).is_err());
@@ -698,14 +682,13 @@ fn mistakes_of_a_first_command_are_told_and_make_nothing() {
         (&["f", "-n", "ham=ham.mbox", "spam=spam.mbox"], "takes no other options"),
         (&["f", "--reading", "no", "ham=ham.mbox", "spam=spam.mbox"], "unicode or classic, not no"),
     ] {
-        let output = dbacl(path, &[&["--mail-learn"], args].concat(), b"");
-        assert_eq!(output.status.code(), Some(1), "{args:?}");
-        assert!(text(&output.stderr).contains(said), "{args:?}: {}", text(&output.stderr));
+        let output = dbacl(path, &[&["--mail-learn"], args].concat(), b"").complaint(1);
+        assert!(output.contains(said), "{args:?}: {output}");
         assert!(contents(path) == before, "{args:?}");
     }
     let quiet = dbacl(path, &[&["--quiet"], &LEARN[..]].concat(), b"");
-    assert_eq!((text(&quiet.stdout), text(&quiet.stderr)), (String::new(), String::new()));
-    assert_eq!(quiet.status.code(), Some(0));
+    assert_eq!((quiet.stdout, quiet.stderr), (String::new(), String::new()));
+    assert_eq!(quiet.status, 0);
 }
 
 #[test]
@@ -716,7 +699,7 @@ fn mails_with_lines_that_look_like_separators_are_counted_once() {
     let spam = spam
         .replace("\n\n", "\n\nFrom now on\n\nContent-Type: text/plain\n\nFrom the start: all\n\n");
     fs::write(path.join("spam.mbox"), spam).expect("written");
-    let said = done(dbacl(path, &LEARN, b""));
+    let said = dbacl(path, &LEARN, b"").output();
     assert!(said.contains("60 messages (ham 30, spam 30)"), "{said}");
 }
 
@@ -726,28 +709,28 @@ fn any_categories_are_a_set_that_the_old_program_can_read() {
     let path = folder.path();
     for label in ["ham", "spam"] {
         let args = ["-T", "email", "-l", &format!("./{label}"), &format!("{label}.mbox")];
-        done(dbacl(path, &args, b""));
+        dbacl(path, &args, b"").output();
     }
     fs::create_dir(path.join("sub")).expect("made");
     fs::rename(path.join("spam"), path.join("sub/ham")).expect("renamed");
     let set = ["-c", "./ham", "-c", "./sub/ham"];
     let fit = ["--refit", "--always", "-c", "./ham=ham.mbox", "-c", "./sub/ham=spam.mbox"];
-    done(dbacl(path, &fit, b""));
+    dbacl(path, &fit, b"").output();
     assert_eq!(fs::read_link(path.join("ham")).unwrap(), Path::new("ham.set/current/category.ham"));
     let other = fs::read_link(path.join("sub/ham")).unwrap();
     assert!(other.is_absolute() && other.ends_with("ham.set/current/category.ham.other"));
-    let judged = dbacl(path, &[&["--verdict"], &set[..]].concat(), news().as_bytes());
-    assert_eq!(judged.status.code(), Some(2), "{}", text(&judged.stderr));
+    let judged = dbacl(path, &[&["--verdict"], &set[..]].concat(), news());
+    assert_eq!(judged.status, 2, "{}", judged.stderr);
     // Learning one of them again makes it an ordinary category again, in the set.
-    done(dbacl(path, &["-T", "email", "-l", "./ham", "ham.mbox"], b""));
+    dbacl(path, &["-T", "email", "-l", "./ham", "ham.mbox"], b"").output();
     assert!(fs::read_link(path.join("ham")).is_ok());
-    let head = text(&fs::read(path.join("ham")).unwrap()[..600]);
+    let head = String::from_utf8_lossy(&fs::read(path.join("ham")).unwrap()[..600]).into_owned();
     assert!(head.starts_with("# dbacl 1.14.1") && !head.contains("# refit"), "{head}");
     // A file in the place of a link is taken over; one of something else is not.
     let bytes = fs::read(path.join("ham")).expect("there");
     fs::remove_file(path.join("ham")).expect("removed");
     fs::write(path.join("ham"), bytes).expect("written");
-    done(dbacl(path, &fit, b""));
+    dbacl(path, &fit, b"").output();
     assert!(fs::read_link(path.join("ham")).is_ok());
     assert_eq!(
         OsStr::new("ham.set"),
@@ -778,7 +761,7 @@ fn the_locale_of_who_learns_does_not_matter_to_a_filter() {
         let run = |args: &[&str], input: &[u8]| {
             let mut run = command(program());
             run.args(args).env("LC_ALL", locale);
-            done(spawn(run, folder.path(), input).wait_with_output().expect("it ends"))
+            finish(spawn(run, folder.path(), input)).output()
         };
         run(&["--mail-learn", "f", "ham=ham.mbox", "spam=spam.mbox"], b"");
         run(&["--mail-correct", "f", "spam"], accented("ham", 99).as_bytes());
