@@ -4,8 +4,7 @@
 //! `DBACL_IMAP_ACCOUNT` is the number of messages in each folder (30).
 
 use crate::dovecot::{Client, Dovecot, letter};
-use crate::model::number;
-use dbacl_testing::Done;
+use dbacl_testing::{Done, number};
 use std::fs;
 use std::time::Instant;
 

@@ -6,18 +6,13 @@
 
 use crate::dovecot::{Dovecot, Program, mail};
 use dbacl_numeric::random::SplitMix64;
+use dbacl_testing::number;
 use std::collections::BTreeMap;
 use std::time::Instant;
 
 /// One of `list`.
 fn pick<T: Copy>(random: &mut SplitMix64, list: &[T]) -> T {
     list[random.below(list.len())]
-}
-
-/// The number that an environment variable holds, or a default.
-pub fn number(variable: &str, usual: usize) -> usize {
-    let text = std::env::var(variable).ok();
-    text.map_or(usual, |text| text.parse().expect("a number"))
 }
 
 /// A message as the model knows it.

@@ -5,10 +5,10 @@
 //! `DBACL_SERVER_BYTES` is how large an endless mail is (100 million bytes), `DBACL_SERVER_ROUNDS`
 //! how many changed dialogues each protocol gets (150).
 
-use crate::wire::{FEW_ADDRESSES, Server, mail, memory, wait_until};
+use crate::wire::{FEW_ADDRESSES, Server, mail, wait_until};
 use dbacl_numeric::random::SplitMix64;
 use dbacl_testing::mails::SPAM;
-use dbacl_testing::{PATIENCE, command, programs, root};
+use dbacl_testing::{PATIENCE, command, kill, memory, number, programs, root};
 use std::fs;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::os::unix::net::UnixStream;
@@ -19,11 +19,6 @@ use std::time::{Duration, Instant};
 fn is_served(server: &Server) -> bool {
     let (_, body) = server.spamc("PROCESS", "a", mail("spam").as_bytes());
     body.starts_with(b"X-DBACL: spam ")
-}
-
-/// The number that an environment variable holds, or a default.
-fn number(name: &str, usual: usize) -> usize {
-    std::env::var(name).map_or(usual, |text| text.parse().expect("a number"))
 }
 
 /// Writes a byte every 50 ms until the server closes the connection; returns how long that took.
@@ -422,9 +417,7 @@ fn nobody_waits_for_whoever_reads_the_log() {
         stream.read_to_string(&mut answer).expect("an answer");
         assert!(answer.starts_with("SPAMD/1.1 0 EX_OK"), "{answer}");
     }
-    let mut kill = command("kill");
-    let status = kill.args(["-TERM", &server.id().to_string()]).status();
-    assert!(status.expect("kill starts").success());
+    kill(server.id(), "TERM");
     let mut ended = None;
     wait_until("the server ends", || {
         ended = server.try_wait().expect("a child");

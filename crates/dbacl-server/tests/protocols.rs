@@ -428,9 +428,7 @@ fn a_killed_server_keeps_what_it_has_confirmed() {
                 if number == 4 {
                     scope.spawn(move || {
                         std::thread::sleep(std::time::Duration::from_millis(7 * round % 97));
-                        let mut kill = dbacl_testing::command("kill");
-                        let status = kill.args(["-KILL", &pid.to_string()]).status();
-                        assert!(status.expect("kill starts").success());
+                        dbacl_testing::kill(pid, "KILL");
                     });
                 }
                 let (lesson, turn) = (word(number), word(round));
@@ -627,11 +625,11 @@ fn settings_are_read_again() {
     assert!(header().starts_with("X-DBACL: "));
     let before = String::from_utf8(server.scratch.read("server.toml")).expect("text");
     server.scratch.write("server.toml", format!("headers = ['rspamd']\n{before}"));
-    server.signal("-HUP");
+    server.signal("HUP");
     server.wait_for("level=info event=reloads");
     assert!(header().starts_with("X-Spamd-Result: "), "{}", header());
     server.scratch.write("server.toml", "headers = ['none']\n");
-    server.signal("-HUP");
+    server.signal("HUP");
     let said = server.wait_for("level=error event=reloads");
     assert!(said.contains("unknown variant") && header().starts_with("X-Spamd-Result: "), "{said}");
     assert_eq!(server.stop(), Some(0));

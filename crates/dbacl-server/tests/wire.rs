@@ -168,7 +168,7 @@ impl Server {
 
     /// The resident memory, in kB, at most and now.
     pub fn memory(&self) -> (u64, u64) {
-        memory(self.process.id())
+        dbacl_testing::memory(self.process.id())
     }
 
     /// Sends TERM, and returns the status with which the server ends.
@@ -179,14 +179,12 @@ impl Server {
 
     /// Sends TERM.
     pub fn terminate(&self) {
-        self.signal("-TERM");
+        self.signal("TERM");
     }
 
     /// Sends a signal.
     pub fn signal(&self, signal: &str) {
-        let mut kill = command("kill");
-        let status = kill.args([signal, &self.process.id().to_string()]).status();
-        assert!(status.expect("kill starts").success());
+        dbacl_testing::kill(self.process.id(), signal);
     }
 }
 
@@ -195,17 +193,6 @@ impl Drop for Server {
         let _ = self.process.kill();
         let _ = self.process.wait();
     }
-}
-
-/// The resident memory of a process, in kB, at most and now.
-pub fn memory(process: u32) -> (u64, u64) {
-    let status = format!("/proc/{process}/status");
-    let text = std::fs::read_to_string(status).expect("the status of a process");
-    let field = |name: &str| {
-        let line = text.lines().find_map(|line| line.strip_prefix(name)).expect("a field");
-        line.split_whitespace().next().and_then(|word| word.parse().ok()).expect("a number")
-    };
-    (field("VmHWM:"), field("VmRSS:"))
 }
 
 /// The text before the first empty line, and the text after it.
