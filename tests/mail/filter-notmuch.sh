@@ -5,7 +5,7 @@ page=docs/mail.md
 . "$(dirname "$0")/lib.sh"
 need notmuch
 filtered
-recipe notmuch
+cp "$root"/integrations/notmuch/* "$HOME/bin/"
 store="$HOME/Mail"
 mkdir -p "$store/cur" "$store/new" "$store/tmp"
 export NOTMUCH_CONFIG="$HOME/.notmuch-config"
