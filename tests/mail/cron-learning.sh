@@ -5,10 +5,8 @@
 . "$(dirname "$0")/lib.sh"
 learned
 recipe maildir
-# The script of the first recipe, by itself.
-awk '/^### 4/ { inside = 1 } /^### 5/ { exit } /^```sh$/ { code = inside; next } /^```$/ { code = 0 } code' \
-  "$root/$page" >"$work/cron.sh"
-said=$(env -i HOME="$HOME" PATH=/usr/bin:/bin sh "$work/cron.sh" 2>&1) || fail "learning ends with $?"
+cp "$root"/integrations/categories/learn-mail "$HOME/bin/"
+said=$(env -i HOME="$HOME" PATH=/usr/bin:/bin "$HOME/bin/learn-mail" private work spam 2>&1) || fail "learning ends with $?"
 [ -z "$said" ] || fail "learning says: $said"
 
 learn() { dbacl --strict -T email -H 20 -l "$@"; }
@@ -75,6 +73,6 @@ expect_failure 65 learn ~/.dbacl/spam "$HOME/mail/empty"
 expect_failure 73 learn "$HOME/nowhere/spam" "$HOME/mail/spam"
 expect_failure 74 sh -c 'ulimit -f 20; dbacl --strict -T email -H 20 -l ~/.dbacl/spam ~/mail/spam'
 mv "$HOME/mail/private" "$HOME/mail/elsewhere"
-expect_failure 1 "$HOME/bin/learn-mail"
+expect_failure 1 learn-mail private work spam
 dbacl -T email -l ~/.dbacl/spam "$HOME/mail/missing" 2>/dev/null && fail "success without input"
 echo PASSED

@@ -3,7 +3,8 @@
 # Retraining on error: by moving a message, and at once through kept counts.
 . "$(dirname "$0")/lib.sh"
 learned
-recipe retrain
+cp "$root"/integrations/categories/* "$HOME/bin/"
+learn-mail private work spam || fail "learn-mail ends with $?"
 odd() { printf 'From: list@example.com\nTo: me@example.net\nSubject: report\n\nthe budget of your lottery prize, claim your lottery prize\n'; }
 verdict() { dbacl --strict -v -c ~/.dbacl/private -c ~/.dbacl/work -c ~/.dbacl/spam; }
 [ "$(odd | verdict)" = work ] || fail "the message is not misjudged to begin with"
@@ -31,6 +32,6 @@ while [ $turn -lt $times ]; do
   { echo 'From x Mon Jan  1 11:00:00 2024'; odd; echo; } >>"$HOME/mail/spam"
   turn=$((turn + 1))
 done
-learn-mail || fail "learn-mail ends with $?"
+learn-mail private work spam || fail "learn-mail ends with $?"
 [ "$(odd | verdict)" = spam ] || fail "learning anew does not correct the verdict"
 echo PASSED
