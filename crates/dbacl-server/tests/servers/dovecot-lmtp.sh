@@ -27,10 +27,16 @@ plugin {
 postmaster_address = postmaster@example.net
 !include conf.d/*.conf
 END2
+# The recipe and its files, with the machine's folders below $work.
+mkdir "$work/filter"
+for file in "$root"/integrations/dovecot-filter/*; do
+  sed -e "s|/etc/|$work/etc/|g; s|-p 783|-p $(served spamc)|; s|/usr/bin/spamc|$work/bin/spamc|" "$file" \
+    >"$work/filter/${file##*/}"
+done
+chmod 755 "$work/filter/dbacl"
 recipe dovecot-filter |
-  sed -e "s|-p 783|-p $(served spamc)|; s|/usr/bin/spamc|$work/bin/spamc|" \
-    -e 's|^doveadm reload$||' >"$work/recipe.sh"
-grep -q sieve_filter_bin_dir "$work/recipe.sh" || fail 'docs/server.md has no recipe dovecot-filter'
+  sed -e "s|integrations/dovecot-filter|$work/filter|" -e 's|^doveadm reload$||' >"$work/recipe.sh"
+grep -q conf.d/ "$work/recipe.sh" || fail 'docs/server.md has no recipe dovecot-filter'
 sh "$work/recipe.sh" >"$work/recipe.log" 2>&1 && [ ! -s "$work/recipe.log" ] || fail "the recipe: $(cat "$work/recipe.log")"
 # The configuration that learns from moves may be installed as well; the two share no settings.
 DOVECOT="$work/etc/dovecot" PROGRAMS="$work/lib/sieve" "$root/integrations/dovecot/install" >"$work/install.log" 2>&1 ||

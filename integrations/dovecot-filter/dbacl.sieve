@@ -1,0 +1,6 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+require ["vnd.dovecot.filter", "fileinto", "mailbox"];
+filter "dbacl";
+if header :matches "X-DBACL" "spam *" {
+  fileinto :create "Junk";
+}
