@@ -6,8 +6,8 @@
 //! mail_transfers CORPORA [--reading NAME] [--caution NAME] [--draws N] [ROW...]
 //! ```
 //!
-//! CORPORA holds unpacked corpora. Rows are `later stay older home test few wrong phishing enron
-//! ling words headers stream`; without any, all but `test` and `stream` are measured. "lost" is
+//! CORPORA holds unpacked corpora. Rows are `later stay older home test few copies wrong phishing
+//! enron ling words headers stream`; without any, all but `test` and `stream` are measured. "lost" is
 //! good mail confidently called spam, "missed" spam confidently called ham, in percent of its kind;
 //! "unsure" counts two good messages for each spam.
 
@@ -82,7 +82,7 @@ fn main() -> Result<()> {
             _ => rows.push(arg),
         }
     }
-    let all = "later stay older home few wrong phishing enron ling words headers";
+    let all = "later stay older home few copies wrong phishing enron ling words headers";
     if rows.is_empty() {
         rows.extend(all.split(' ').map(str::to_owned));
     }
@@ -155,6 +155,16 @@ impl Bench {
                         judged.extend(judge(&self.learn(&own)?, &rest)?);
                     }
                     self.show(&format!("laterserver {number} + {number}"), &judged);
+                }
+            }
+            "copies" => {
+                // Nearly all spam of the following hours is of one kind.
+                let all = self.stream()?.split_off(520);
+                for number in [10, 20, 50, 100] {
+                    let (own, mut rest) = taken(all.clone(), number);
+                    rest.truncate(1500);
+                    let judged = judge(&self.learn(&own)?, &rest)?;
+                    self.show(&format!("{number} + {number} messages, copies"), &judged);
                 }
             }
             "wrong" => {
@@ -423,11 +433,16 @@ fn day(mail: &Mail) -> i64 {
 fn drawn(all: &[Mail], number: usize, draw: u64) -> (Vec<Mail>, Vec<Mail>) {
     let mut all = all.to_vec();
     Random(100 + draw).shuffle(&mut all);
-    let mut drawn = [0; 2];
+    taken(all, number)
+}
+
+/// The first messages, so many of each kind, and the others.
+fn taken(all: Vec<Mail>, number: usize) -> (Vec<Mail>, Vec<Mail>) {
+    let mut taken = [0; 2];
     all.into_iter().partition(|mail| {
-        let drawn = &mut drawn[usize::from(mail.is_spam)];
-        *drawn += 1;
-        *drawn <= number
+        let taken = &mut taken[usize::from(mail.is_spam)];
+        *taken += 1;
+        *taken <= number
     })
 }
 

@@ -178,6 +178,24 @@ impl Dataset {
         documents
     }
 
+    /// How many different documents each category has, counted up to `most`: further copies of one,
+    /// such as a circular, are not counted.
+    pub fn different_documents(&self, most: usize) -> Vec<usize> {
+        let mut kept: Vec<Vec<Vec<u32>>> = vec![Vec::new(); self.categories];
+        for (document, &label) in self.labels.iter().enumerate() {
+            let kept = &mut kept[label as usize];
+            if kept.len() >= most {
+                continue;
+            }
+            let mut own: Vec<u32> = self.row(document).iter().map(|cell| cell.feature).collect();
+            own.sort_unstable();
+            if !kept.iter().any(|other| are_copies(&own, other)) {
+                kept.push(own);
+            }
+        }
+        kept.iter().map(Vec::len).collect()
+    }
+
     /// The divisor that turns sums over a document into nats a unit of complexity.
     pub fn complexity(&self, scoring: Scoring, document: usize) -> f64 {
         let (distinct, occurrences) = (self.distinct[document], self.occurrences[document]);
@@ -232,6 +250,13 @@ pub const fn least_documents(smallest: usize) -> u32 {
 
 /// With so many documents of a category or fewer, every feature counts.
 const FEW: usize = 20;
+
+/// Whether two documents share 19 in 20 of the features that either has; both lists rise. Copies
+/// of a message differ in addresses and ids.
+fn are_copies(one: &[u32], other: &[u32]) -> bool {
+    let shared = one.iter().filter(|feature| other.binary_search(feature).is_ok()).count();
+    20 * shared >= 19 * (one.len() + other.len() - shared)
+}
 
 /// The median of `numbers`, at least 1.
 fn median(numbers: &[u32]) -> f64 {
@@ -413,6 +438,25 @@ mod tests {
         assert_eq!(views.scales, [0.0; 3]);
         let views = Views::new(&data, &[-1, 1]);
         assert_eq!(views.scales, [0.0, narrow(1.5f64.ln()), 0.0]);
+    }
+
+    #[test]
+    fn copies_of_a_document_count_once() {
+        let mut corpus = Corpus::default();
+        let mut push = |label, from: u32, to: u32| {
+            let term = |id| Term::new(FeatureId(id), 1, 1);
+            corpus.push(label, to - from, &(from..to).map(term).collect::<Vec<_>>());
+        };
+        push(0, 1, 20);
+        push(1, 1, 20);
+        push(0, 1, 21); // 19 of 20
+        push(0, 2, 21); // 18 of 20
+        push(1, 1, 19); // 18 of 19
+        push(1, 30, 32);
+        push(1, 40, 42);
+        let data = Dataset::new(corpus, 2, 1);
+        assert_eq!(data.different_documents(8), [2, 4]);
+        assert_eq!(data.different_documents(1), [1, 1]);
     }
 
     #[test]

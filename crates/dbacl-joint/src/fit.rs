@@ -702,7 +702,9 @@ impl<D: AsRef<[u8]> + Sync> Problem<'_, D> {
             let caution = options.caution.factor();
             let is_asked_for =
                 options.false_positives.is_some() || options.rates.iter().any(Option::is_some);
-            (low, high) = if of_general.is_some() || fewest < thresholds::FEWEST {
+            let different = data.different_documents(thresholds::FEWEST).into_iter().min();
+            let are_few = different.is_none_or(|different| different < thresholds::FEWEST);
+            (low, high) = if of_general.is_some() || are_few {
                 (-NEVER, NEVER)
             } else if is_asked_for {
                 PairVerdicts::new(&kept, &promises, |_| odds).band

@@ -4,6 +4,7 @@
 
 use dbacl_joint::fit::FitVerdicts;
 use dbacl_joint::ordinary::percent;
+use dbacl_joint::scoring::Scoring;
 use dbacl_joint::thresholds::FEWEST;
 use dbacl_measures::chance::at_most;
 use dbacl_sets::refit::Refitted;
@@ -18,6 +19,8 @@ struct Forecast<'a> {
     names: &'a [String],
     /// Messages of each category.
     documents: &'a [usize],
+    /// Different messages of each category, if copies of a message say nothing more than one.
+    different: &'a [usize],
     /// The verdicts of the trial; `None` if there was none.
     verdicts: Option<FitVerdicts>,
     /// Messages that look as if they were in the wrong folder; the trial leaves them out.
@@ -32,11 +35,14 @@ struct Forecast<'a> {
 pub fn forecast(fitted: &Refitted) -> String {
     let documents = fitted.solution.data.documents_by_category();
     let weights = fitted.solution.fitted.as_ref();
+    let are_blocks = fitted.solution.data.scoring == Scoring::Blocks && documents.len() == 2;
+    let different = are_blocks.then(|| fitted.solution.data.different_documents(FEWEST));
     // With a general model fewer messages are unsure; how many depends on the model.
     let has_general = weights.is_some_and(|weights| weights.line.general > 0.0);
     let forecast = Forecast {
         names: &fitted.names,
         documents: &documents,
+        different: different.as_ref().unwrap_or(&documents),
         verdicts: weights.and_then(|weights| weights.verdicts),
         misfiled: weights.map_or(0, |weights| weights.misfiled.len()),
         is_protected: documents.len() == 2
@@ -64,15 +70,17 @@ impl Forecast<'_> {
         let mut text = format!("learned {all} ({})\n", each.join(", "));
         let few = |documents: &&usize| **documents < FEWEST;
         let is_pair = self.documents.len() == 2;
-        let are_too_few = match self.documents.iter().filter(few).count() {
+        let are_too_few = match self.different.iter().filter(few).count() {
             0 => false,
             some => is_pair || some == self.documents.len(),
         };
         if are_too_few {
             let of = if is_pair { "each kind" } else { "one kind" };
+            let are_copies = !self.documents.iter().any(|documents| few(&documents));
+            let messages = if are_copies { "different messages" } else { "messages" };
             let _ = writeln!(
                 text,
-                "every message will be unsure until there are {FEWEST} messages of {of}{}",
+                "every message will be unsure until there are {FEWEST} {messages} of {of}{}",
                 self.usual_of_more(100.0)
             );
             return text;
@@ -171,9 +179,10 @@ mod tests {
             of_first,
         });
         let names = &names[..documents.len()];
+        let different = documents;
         let all: usize = documents.iter().sum();
         let misfiled = verdicts.map_or(0, |found| all.saturating_sub(found.judged));
-        Forecast { names, documents, verdicts, misfiled, is_protected, usual }.text()
+        Forecast { names, documents, different, verdicts, misfiled, is_protected, usual }.text()
     }
 
     #[test]
@@ -184,6 +193,18 @@ mod tests {
              every message will be unsure until there are 8 messages of each kind; usually 24 \
              with 50 of each kind, 13 with 200\n"
         );
+        let names = ["ham", "spam"].map(str::to_owned);
+        let copies = Forecast {
+            names: &names,
+            documents: &[30, 40],
+            different: &[8, 2],
+            verdicts: None,
+            misfiled: 0,
+            is_protected: true,
+            usual: &[],
+        };
+        let said = copies.text();
+        assert!(said.ends_with("until there are 8 different messages of each kind\n"), "{said}");
         let said = text(&[3, 400], None, true, &[]);
         assert!(said.ends_with("until there are 8 messages of each kind\n"), "{said}");
         assert_eq!(
