@@ -5,7 +5,7 @@
 //! every position, so that what it finds depends on the position alone. After each depth, moves up
 //! to [`MARGIN`] worse than the best one have values; all others are *beyond*.
 
-use chess_search::{Classical, Found, Limits, Request, Searcher, Value};
+use chess_search::{Found, Limits, Request, Searcher, Value};
 use dbacl_numeric::elementary::exp;
 use shakmaty::zobrist::Zobrist64;
 use shakmaty::{Chess, EnPassantMode, Move, Position as _};
@@ -78,8 +78,7 @@ pub struct Looker {
 impl Looker {
     /// Looks so many half-moves ahead.
     pub fn new(depth: usize) -> Self {
-        let searcher = Searcher::new(1, Box::new(Classical::default()));
-        Self { searcher, depth, positions: Vec::new() }
+        Self { searcher: Searcher::new(1), depth, positions: Vec::new() }
     }
 
     /// The row of a position of a game; `first` has the logarithms of the first stage's

@@ -3,8 +3,6 @@
 
 use shakmaty::{Bitboard, Board, Chess, Color, File, Position as _, Rank, Role, Square, attacks};
 
-use crate::Evaluate;
-
 /// Centipawns in the middle game and in the ending; what a position is worth lies between, by the
 /// pieces left.
 #[derive(Clone, Copy, Debug, Default)]
@@ -294,8 +292,9 @@ impl Classical {
     }
 }
 
-impl Evaluate for Classical {
-    fn evaluate(&self, position: &Chess) -> i32 {
+impl Classical {
+    /// What a position is worth without looking ahead, centipawns for the side to move.
+    pub fn evaluate(&self, position: &Chess) -> i32 {
         let board = position.board();
         let (mut total, mut phase) = (Tapered::default(), 0);
         self.side(board, Color::White, &mut total, &mut phase);

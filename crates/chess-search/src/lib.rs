@@ -3,18 +3,18 @@
 //!
 //! A [`Searcher`] answers a [`Request`] - a position, how it came about, and [`Limits`] - with the
 //! best moves and their values in centipawns. It looks ahead by iterative deepening with principal
-//! variation search. What a position is worth where looking ahead ends, an [`Evaluate`] says; the
-//! one here is [`Classical`]. Others may be plugged in, as may tables of endgames ([`Endgames`]).
+//! variation search, and evaluates the positions where looking ahead ends by hand-written rules.
+//! Tables of endgames may be plugged in ([`Endgames`]).
 //!
 //! The crate knows the rules of chess from `shakmaty`; it knows neither protocols nor text.
 //!
 //! ```
-//! use chess_search::{Classical, Limits, Request, Searcher};
+//! use chess_search::{Limits, Request, Searcher};
 //! use shakmaty::{CastlingMode, fen::Fen};
 //!
 //! let fen: Fen = "6k1/5ppp/8/8/8/8/8/R3K3 w - - 0 1".parse().expect("a good FEN");
 //! let position = fen.into_position(CastlingMode::Standard).expect("a legal position");
-//! let mut searcher = Searcher::new(1, Box::new(Classical::default()));
+//! let mut searcher = Searcher::new(1);
 //! let found = searcher.search(&Request::new(&position, Limits::depth(4)), &mut |_| {});
 //! assert_eq!(found.lines[0].moves[0].to().to_string(), "a8");
 //! assert_eq!(found.lines[0].value.mate_in(), Some(1));
@@ -37,20 +37,11 @@ mod searcher;
 mod table;
 mod tree;
 
-pub use classical::Classical;
 pub use exchange::{Capture, attackers, captures, cheapest, exchange_value};
 pub use limits::{Clock, Limits};
 pub use moves::PackedMove;
 pub use request::{Endgames, Ending, Found, Line, Request};
 pub use searcher::Searcher;
-
-use shakmaty::Chess;
-
-/// Says what a position is worth without looking ahead.
-pub trait Evaluate: Send {
-    /// Centipawns for the side to move.
-    fn evaluate(&self, position: &Chess) -> i32;
-}
 
 /// The value of being mated now, centipawns, negated.
 const MATE: i32 = 32_000;

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //! What a search keeps for the next one: evaluation, transposition table, statistics of cutoffs.
 
-use crate::Evaluate;
+use crate::classical::Classical;
 use crate::ordering::Order;
 use crate::table::Table;
 
 /// Searches positions, and keeps its tables from one search to the next.
 pub struct Searcher {
     pub(crate) table: Table,
-    pub(crate) evaluation: Box<dyn Evaluate>,
+    pub(crate) evaluation: Classical,
     pub(crate) order: Order,
     /// By how many half-moves late quiet moves are searched less deeply, indexed by depth and
     /// number of the move.
@@ -17,7 +17,7 @@ pub struct Searcher {
 
 impl Searcher {
     /// A searcher with a transposition table of at most so many megabytes.
-    pub fn new(megabytes: usize, evaluation: Box<dyn Evaluate>) -> Self {
+    pub fn new(megabytes: usize) -> Self {
         let reductions = (0..64u8)
             .map(|depth| {
                 std::array::from_fn(|number| {
@@ -29,12 +29,12 @@ impl Searcher {
                 })
             })
             .collect();
-        Self { table: Table::new(megabytes), evaluation, order: Order::new(), reductions }
-    }
-
-    /// Changes the size of the transposition table, in megabytes, and empties it.
-    pub fn resize(&mut self, megabytes: usize) {
-        self.table = Table::new(megabytes);
+        Self {
+            table: Table::new(megabytes),
+            evaluation: Classical::default(),
+            order: Order::new(),
+            reductions,
+        }
     }
 
     /// Empties all tables, for a new game.

@@ -4,7 +4,7 @@
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
-use chess_search::{Classical, Found, Limits, Request, Searcher};
+use chess_search::{Found, Limits, Request, Searcher};
 use shakmaty::{CastlingMode, Chess, Position as _, fen::Fen, perft, uci::UciMove};
 
 fn position(text: &str) -> Chess {
@@ -17,7 +17,7 @@ fn rows(text: &'static str) -> impl Iterator<Item = Vec<&'static str>> {
 }
 
 fn searcher() -> Searcher {
-    Searcher::new(8, Box::new(Classical::default()))
+    Searcher::new(8)
 }
 
 fn words(found: &Found) -> Vec<String> {

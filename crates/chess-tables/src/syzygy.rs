@@ -166,9 +166,7 @@ mod tests {
                 endgames: Some(&tables),
                 ..chess_search::Request::new(&position, chess_search::Limits::depth(3))
             };
-            let mut searcher =
-                chess_search::Searcher::new(1, Box::new(chess_search::Classical::default()));
-            let found = searcher.search(&request, &mut |_| {});
+            let found = chess_search::Searcher::new(1).search(&request, &mut |_| {});
             let value = found.lines[0].value.centipawns();
             assert!((least..=most).contains(&value), "{fen} {value}");
         }

@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use chess_search::{Classical, Found, Limits, Request, Searcher};
+use chess_search::{Found, Limits, Request, Searcher};
 use dbacl_numeric::elementary::log2;
 use shakmaty::Move;
 
@@ -44,10 +44,8 @@ impl Engine {
         progress: &mut dyn FnMut(&Found),
     ) -> Found {
         limits.overhead = Duration::from_millis(u64::from(self.settings.move_overhead));
-        let mut searcher = self
-            .searcher
-            .take()
-            .unwrap_or_else(|| Searcher::new(self.settings.hash, Box::new(Classical::default())));
+        let mut searcher =
+            self.searcher.take().unwrap_or_else(|| Searcher::new(self.settings.hash));
         let interrupts = self.interrupts.clone();
         let stop = || {
             interrupts.is_stopped()
