@@ -9,7 +9,7 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 
 use chess_adapter::play::choose::{self, Rule, Scored};
-use chess_adapter::play::classifier::{ChildProcesses, Classifier, Program, Scorer as _};
+use chess_adapter::play::classifier::{ChildProcesses, Classifier, Program};
 use chess_games::encode::Encoding;
 use chess_games::game::Game;
 use chess_games::notation::{self, Spelling};

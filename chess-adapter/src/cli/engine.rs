@@ -8,7 +8,7 @@ use clap::Args;
 
 use super::shared::ProgramArgs;
 use crate::play::classifier::ChildProcesses;
-use crate::play::engine::{Engine, EngineFactory};
+use crate::play::engine::Engine;
 use crate::play::settings::{Settings, name_and_value};
 use chess_games::notation::Spelling;
 
@@ -139,9 +139,8 @@ impl ModelArgs {
     }
 
     fn engine_of(&self, settings: Settings, children: &ChildProcesses) -> Engine {
-        let factory = EngineFactory { program: self.program.program(children) };
         let spelling = Spelling { check_marks: !self.no_check_marks };
-        Engine::new(settings, factory, spelling)
+        Engine::new(settings, self.program.program(children), spelling)
     }
 
     /// An engine that ranks moves, with its models loaded.

@@ -13,43 +13,6 @@ use std::time::Duration;
 use anyhow::{Context as _, Result, bail};
 use chess_games::cannot::Cannot;
 
-/// Gives each line one score per category: minus log2 of its probability, smaller is likelier.
-///
-/// Asking and reading are two calls, so that several classifiers work at the same time.
-pub trait Scorer: Send {
-    /// Sends lines; they must not hold line ends.
-    ///
-    /// # Errors
-    ///
-    /// The scorer has ended and cannot be started again.
-    fn ask(&mut self, lines: &[String]) -> Result<()>;
-
-    /// Reads the scores of the lines just sent, in their order.
-    ///
-    /// # Errors
-    ///
-    /// The scorer died twice, or answers something else than scores.
-    fn scores(&mut self) -> Result<Vec<Vec<f64>>>;
-
-    /// Has everything loaded that an answer needs, or waits for it for a limited time.
-    ///
-    /// # Errors
-    ///
-    /// The scorer cannot be run.
-    fn warm_up(&mut self) -> Result<()> {
-        Ok(())
-    }
-
-    /// The features of a line and their evidence, one list for each category in their order.
-    ///
-    /// # Errors
-    ///
-    /// The scorer cannot be run, or has no such report.
-    fn features(&self, _line: &str) -> Result<Vec<Vec<FeatureRow>>> {
-        bail!("no feature report")
-    }
-}
-
 /// One row of the classifier's feature report.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FeatureRow {
@@ -259,25 +222,13 @@ impl Classifier {
         }
         Ok(rows)
     }
-}
 
-/// Reads `NAME SCORE` pairs from the left of a score line.
-fn parse_scores(line: &[u8], categories: usize) -> Option<Vec<f64>> {
-    let mut fields = line.split(u8::is_ascii_whitespace).filter(|f| !f.is_empty());
-    (0..categories)
-        .map(|_| {
-            fields.next()?;
-            let score: f64 = std::str::from_utf8(fields.next()?).ok()?.parse().ok()?;
-            score.is_finite().then_some(score)
-        })
-        .collect()
-}
-
-/// How long [`Scorer::warm_up`] waits.
-const PATIENCE: Duration = Duration::from_secs(5);
-
-impl Scorer for Classifier {
-    fn warm_up(&mut self) -> Result<()> {
+    /// Has everything loaded that an answer needs, or waits for it for a limited time.
+    ///
+    /// # Errors
+    ///
+    /// The program cannot be run.
+    pub fn warm_up(&mut self) -> Result<()> {
         self.ask(&["e4".to_owned()])?;
         if let Some(running) = &mut self.running
             && running.from.recv_timeout(PATIENCE) == Err(mpsc::RecvTimeoutError::Timeout)
@@ -287,7 +238,13 @@ impl Scorer for Classifier {
         Ok(())
     }
 
-    fn ask(&mut self, lines: &[String]) -> Result<()> {
+    /// Sends lines, which must not hold line ends, to be answered by a score for each category:
+    /// minus log2 of the line's probability, smaller is likelier.
+    ///
+    /// # Errors
+    ///
+    /// The process has ended and cannot be started again.
+    pub fn ask(&mut self, lines: &[String]) -> Result<()> {
         self.pending.clear();
         for line in lines {
             self.pending.extend_from_slice(line.as_bytes());
@@ -300,7 +257,12 @@ impl Scorer for Classifier {
         })
     }
 
-    fn scores(&mut self) -> Result<Vec<Vec<f64>>> {
+    /// Reads the scores of the lines just sent, in their order.
+    ///
+    /// # Errors
+    ///
+    /// The process died twice, or answers something else than scores.
+    pub fn scores(&mut self) -> Result<Vec<Vec<f64>>> {
         self.read().or_else(|first| {
             self.running = None;
             let again = self.send().and_then(|()| self.read());
@@ -311,7 +273,12 @@ impl Scorer for Classifier {
         })
     }
 
-    fn features(&self, line: &str) -> Result<Vec<Vec<FeatureRow>>> {
+    /// The features of a line and their evidence, one list for each category in their order.
+    ///
+    /// # Errors
+    ///
+    /// The program cannot be run.
+    pub fn features(&self, line: &str) -> Result<Vec<Vec<FeatureRow>>> {
         let mut command = self.program.command();
         command.arg("-nv");
         self.name_categories(&mut command);
@@ -330,6 +297,21 @@ impl Scorer for Classifier {
         rows
     }
 }
+
+/// Reads `NAME SCORE` pairs from the left of a score line.
+fn parse_scores(line: &[u8], categories: usize) -> Option<Vec<f64>> {
+    let mut fields = line.split(u8::is_ascii_whitespace).filter(|f| !f.is_empty());
+    (0..categories)
+        .map(|_| {
+            fields.next()?;
+            let score: f64 = std::str::from_utf8(fields.next()?).ok()?.parse().ok()?;
+            score.is_finite().then_some(score)
+        })
+        .collect()
+}
+
+/// How long [`Classifier::warm_up`] waits.
+const PATIENCE: Duration = Duration::from_secs(5);
 
 /// Turns the report of running averages into bits per feature, one list for each category.
 ///

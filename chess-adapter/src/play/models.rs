@@ -16,7 +16,7 @@ use dbacl_files::reading::read_regular;
 use serde::{Deserialize, Serialize};
 use shakmaty::{Color, Move};
 
-use crate::play::classifier::{Classifier, Program, Scorer};
+use crate::play::classifier::{Classifier, Program};
 use crate::play::files::{read_json, write_json};
 use chess_games::encode::Encoding;
 use chess_games::game::{Completion, Game};
@@ -142,8 +142,8 @@ impl Manifest {
         let check = |category| check_category(folder, category);
         let files: Result<_> = entry.categories.iter().map(check).collect();
         let factors = entry.categories.iter().map(|category| category.factor).collect();
-        let scorer = Box::new(Classifier::new(program.clone(), files?));
-        Ok(Voice::of_scorer(scorer, entry.encoding, factors))
+        let classifier = Classifier::new(program.clone(), files?);
+        Ok(Voice::of_classifier(classifier, entry.encoding, factors))
     }
 }
 
@@ -166,7 +166,7 @@ pub struct Voice {
 
 enum Source {
     /// Categories that read gamelines of this encoding, with the factors of their scores.
-    Categories(Encoding, Vec<f64>, Box<dyn Scorer>),
+    Categories(Encoding, Vec<f64>, Classifier),
     Odds(Box<Odds>),
 }
 
@@ -191,13 +191,16 @@ impl Voice {
     /// One category that reads gamelines.
     pub fn of_category(program: &Program, category: &Path, encoding: Encoding) -> Self {
         let path = std::path::absolute(category).unwrap_or_else(|_| category.to_path_buf());
-        let scorer = Box::new(Classifier::new(program.clone(), vec![path]));
-        Self::of_scorer(scorer, encoding, vec![1.0])
+        Self::of_classifier(Classifier::new(program.clone(), vec![path]), encoding, vec![1.0])
     }
 
-    /// Any scorer, whose categories' scores have these factors.
-    pub fn of_scorer(scorer: Box<dyn Scorer>, encoding: Encoding, factors: Vec<f64>) -> Self {
-        Self { source: Source::Categories(encoding, factors, scorer), window: 0 }
+    /// A classifier, whose categories' scores have these factors.
+    pub const fn of_classifier(
+        classifier: Classifier,
+        encoding: Encoding,
+        factors: Vec<f64>,
+    ) -> Self {
+        Self { source: Source::Categories(encoding, factors, classifier), window: 0 }
     }
 
     /// Whether this is the voice `odds`, which avoids draws and lets a search choose by itself.
@@ -212,7 +215,7 @@ impl Voice {
     /// The classifier cannot be run.
     pub fn warm_up(&mut self) -> Result<()> {
         match &mut self.source {
-            Source::Categories(_, _, scorer) => scorer.warm_up(),
+            Source::Categories(_, _, classifier) => classifier.warm_up(),
             Source::Odds(_) => Ok(()),
         }
     }
@@ -224,9 +227,9 @@ impl Voice {
     /// The classifier failed, twice.
     pub fn scores(&mut self, game: &Game, completions: &[Completion]) -> Result<Vec<f64>> {
         match &mut self.source {
-            Source::Categories(encoding, factors, scorer) => {
-                scorer.ask(&encoding.completions(game, completions, self.window))?;
-                Ok(scorer.scores()?.iter().map(|row| weighted(row, factors)).collect())
+            Source::Categories(encoding, factors, classifier) => {
+                classifier.ask(&encoding.completions(game, completions, self.window))?;
+                Ok(classifier.scores()?.iter().map(|row| weighted(row, factors)).collect())
             }
             Source::Odds(odds) => {
                 Ok(bits(odds.scores(game.positions(), game.moves(), &moves(completions))))
@@ -262,9 +265,9 @@ impl Voice {
         numbers: &[usize],
     ) -> Result<Vec<Vec<Reason>>> {
         match &mut self.source {
-            Source::Categories(encoding, factors, scorer) => {
+            Source::Categories(encoding, factors, classifier) => {
                 let lines = encoding.completions(game, completions, self.window);
-                let reasons = |&number: &usize| by_feature(&**scorer, factors, &lines[number]);
+                let reasons = |&number: &usize| by_feature(classifier, factors, &lines[number]);
                 numbers.iter().map(reasons).collect()
             }
             Source::Odds(odds) => {
@@ -286,9 +289,9 @@ fn bits(mut scores: Vec<f64>) -> Vec<f64> {
 }
 
 /// The features of a gameline.
-fn by_feature(scorer: &dyn Scorer, factors: &[f64], line: &str) -> Result<Vec<Reason>> {
+fn by_feature(classifier: &Classifier, factors: &[f64], line: &str) -> Result<Vec<Reason>> {
     let mut all: Vec<Reason> = Vec::new();
-    for (factor, rows) in factors.iter().zip(scorer.features(line)?) {
+    for (factor, rows) in factors.iter().zip(classifier.features(line)?) {
         // The categories cut the same line into the same features.
         for (i, row) in rows.into_iter().enumerate() {
             let bits = -factor * row.bits;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //! The options of play: one table for the command line and both protocols.
 
-use anyhow::{Context as _, Result, bail};
+use anyhow::{Context as _, Result, anyhow, bail};
+use clap::ValueEnum as _;
 
 use crate::play::choose::Rule;
 use crate::play::searching::SearchMode;
@@ -19,7 +20,7 @@ pub struct Settings {
     /// Draw by score instead of taking the best.
     pub random_play: bool,
     /// Seed of the draws, 0 for the clock.
-    pub seed: u64,
+    pub seed: u32,
     /// Divides score differences in draws; 0 takes the best.
     pub temperature: f64,
     /// Play a mate when there is one.
@@ -28,9 +29,9 @@ pub struct Settings {
     /// folder.
     pub avoid_draws: Option<bool>,
     /// Words sent to the classifier, 0 for all.
-    pub window: usize,
+    pub window: u32,
     /// Lines shown.
-    pub multi_pv: usize,
+    pub multi_pv: u32,
     /// Take moves from the book.
     pub own_book: bool,
     /// The book's path.
@@ -65,9 +66,9 @@ pub struct Settings {
     /// The rating to be played at, if the strength is limited.
     pub elo: u32,
     /// Megabytes of the search's table.
-    pub hash: usize,
+    pub hash: u32,
     /// Number of processors that the interface allows; only one is used.
-    pub threads: usize,
+    pub threads: u32,
     /// Whether the interface may let the engine think in the opponent's time.
     pub ponder: bool,
     /// Milliseconds between chess-adapter's answer and the moment when the clock stops.
@@ -110,26 +111,117 @@ impl Default for Settings {
     }
 }
 
-/// The kind of an option, with its value.
-#[derive(Clone, Debug, PartialEq)]
-pub enum Value {
+/// The kind of an option, and where its value is.
+enum Kind {
     /// On or off.
-    Check(bool),
+    Check(fn(&mut Settings) -> &mut bool),
     /// A number in a range.
-    Spin(i64, i64, i64),
-    /// One of these words.
-    Combo(&'static str, &'static [&'static str]),
-    /// Free text.
-    Text(String),
-    /// A file's path.
-    File(String),
-    /// A folder's path.
-    Path(String),
+    Spin(fn(&mut Settings) -> &mut u32, u32, u32),
+    /// A number from 0, written as text.
+    Real(fn(&mut Settings) -> &mut f64),
+    /// Text, the path of a file, or that of a folder; which of them, in XBoard's words.
+    Text(&'static str, fn(&mut Settings) -> &mut String),
+    /// One of these words, or any text that can be read if there are none.
+    Word(&'static [&'static str], fn(&Settings) -> String, fn(&mut Settings, &str) -> Result<()>),
 }
 
-const RULES: &[&str] = &["basic", "captures", "tactical"];
-const AUTOMATIC: &[&str] = &["auto", "on", "off"];
-const ENCODINGS: &[&str] = &["auto", "half", "full", "shifted"];
+const SEARCH_OF_WORD: Kind = Kind::Word(
+    &[],
+    |s| s.search.text(),
+    |s, word| {
+        s.search = SearchMode::parse(word)?;
+        Ok(())
+    },
+);
+
+/// The options, in the order in which they are announced.
+const OPTIONS: &[(&str, Kind)] = &[
+    ("RandomPlay", Kind::Check(|s| &mut s.random_play)),
+    ("Temperature", Kind::Real(|s| &mut s.temperature)),
+    ("Seed", Kind::Spin(|s| &mut s.seed, 0, i32::MAX.cast_unsigned())),
+    (
+        "Rule",
+        Kind::Word(
+            &["basic", "captures", "tactical"],
+            |s| s.rule.as_str().to_owned(),
+            |s, word| {
+                s.rule = Rule::from_str(word, true).map_err(|_| anyhow!("no rule {word:?}"))?;
+                Ok(())
+            },
+        ),
+    ),
+    (
+        "Encoding",
+        Kind::Word(
+            &["auto", "half", "full", "shifted"],
+            |s| s.encoding.map_or("auto", Encoding::as_str).to_owned(),
+            |s, word| {
+                s.encoding = match Encoding::from_str(word, true) {
+                    Err(_) if word.eq_ignore_ascii_case("auto") => None,
+                    encoding => Some(encoding.map_err(|_| anyhow!("no encoding {word:?}"))?),
+                };
+                Ok(())
+            },
+        ),
+    ),
+    ("Voice", Kind::Text("string", |s| &mut s.voice)),
+    ("WhiteModel", Kind::Text("string", |s| &mut s.white_model)),
+    ("BlackModel", Kind::Text("string", |s| &mut s.black_model)),
+    ("MateKeyword", Kind::Check(|s| &mut s.mate_keyword)),
+    (
+        "AvoidDraws",
+        Kind::Word(
+            &["auto", "on", "off"],
+            |s| s.avoid_draws.map_or("auto", |on| if on { "on" } else { "off" }).to_owned(),
+            |s, word| {
+                let is_auto = word.eq_ignore_ascii_case("auto");
+                s.avoid_draws = if is_auto { None } else { Some(is_on(word)?) };
+                Ok(())
+            },
+        ),
+    ),
+    ("Window", Kind::Spin(|s| &mut s.window, 0, 1000)),
+    ("MultiPV", Kind::Spin(|s| &mut s.multi_pv, 1, 250)),
+    ("OwnBook", Kind::Check(|s| &mut s.own_book)),
+    ("BookFile", Kind::Text("file", |s| &mut s.book_file)),
+    ("SyzygyPath", Kind::Text("path", |s| &mut s.syzygy_path)),
+    ("StylePath", Kind::Text("path", |s| &mut s.style_path)),
+    ("ResignMaterial", Kind::Spin(|s| &mut s.resign_material, 0, 100)),
+    ("ResignMoves", Kind::Spin(|s| &mut s.resign_moves, 1, 100)),
+    ("DrawAfter", Kind::Spin(|s| &mut s.draw_after, 0, 100)),
+    (
+        "Play",
+        Kind::Word(
+            &["auto", "human", "strong"],
+            |s| s.search.manner().to_owned(),
+            |s, word| {
+                s.search = SearchMode::of_manner(word)?;
+                Ok(())
+            },
+        ),
+    ),
+    ("UCI_LimitStrength", Kind::Check(|s| &mut s.limit_strength)),
+    ("UCI_Elo", Kind::Spin(|s| &mut s.elo, 800, 2_000)),
+    ("Hash", Kind::Spin(|s| &mut s.hash, 1, 65_536)),
+    ("Threads", Kind::Spin(|s| &mut s.threads, 1, 1024)),
+    ("Ponder", Kind::Check(|s| &mut s.ponder)),
+    ("Move Overhead", Kind::Spin(|s| &mut s.move_overhead, 0, 10_000)),
+];
+
+/// Options that are accepted but not announced: `Play` says the same in one word.
+const OLD_OPTIONS: &[(&str, Kind)] = &[
+    ("Search", SEARCH_OF_WORD),
+    ("SearchMargin", Kind::Spin(|s| &mut s.search_margin, 0, 1000)),
+    ("SearchOdds", Kind::Real(|s| &mut s.search_odds)),
+];
+
+fn is_on(value: &str) -> Result<bool> {
+    match value.to_ascii_lowercase().as_str() {
+        "1" | "true" | "on" => Ok(true),
+        "0" | "false" | "off" => Ok(false),
+        _ => bail!("neither on nor off: {value:?}"),
+    }
+}
 
 /// The name and the value of an option that is written as `NAME=VALUE`.
 ///
@@ -138,45 +230,6 @@ const ENCODINGS: &[&str] = &["auto", "half", "full", "shifted"];
 /// There is no `=`.
 pub fn name_and_value(pair: &str) -> Result<(&str, &str)> {
     pair.split_once('=').with_context(|| format!("no NAME=VALUE: {pair}"))
-}
-
-/// The options' names, in the order they are announced.
-pub const NAMES: &[&str] = &[
-    "RandomPlay",
-    "Temperature",
-    "Seed",
-    "Rule",
-    "Encoding",
-    "Voice",
-    "WhiteModel",
-    "BlackModel",
-    "MateKeyword",
-    "AvoidDraws",
-    "Window",
-    "MultiPV",
-    "OwnBook",
-    "BookFile",
-    "SyzygyPath",
-    "StylePath",
-    "ResignMaterial",
-    "ResignMoves",
-    "DrawAfter",
-    "Play",
-    "UCI_LimitStrength",
-    "UCI_Elo",
-    "Hash",
-    "Threads",
-    "Ponder",
-    "Move Overhead",
-];
-
-/// Names that are accepted but not announced: `Play` says the same in one word.
-const OLD_NAMES: &[&str] = &["Search", "SearchMargin", "SearchOdds"];
-
-const MANNERS: &[&str] = &["auto", "human", "strong"];
-
-fn number<T: TryInto<i64>>(value: T) -> i64 {
-    value.try_into().unwrap_or(i64::MAX)
 }
 
 /// Ratings, and the temperatures at which draws by the odds have that strength (docs/lab/chess.md).
@@ -196,45 +249,6 @@ impl Settings {
         self.limit_strength.then_some(temperature)
     }
 
-    /// The option's kind and value.
-    pub fn get(&self, name: &str) -> Option<Value> {
-        Some(match name {
-            "RandomPlay" => Value::Check(self.random_play),
-            "Temperature" => Value::Text(self.temperature.to_string()),
-            "Seed" => Value::Spin(number(self.seed), 0, i64::from(i32::MAX)),
-            "Rule" => Value::Combo(self.rule.as_str(), RULES),
-            "Encoding" => Value::Combo(self.encoding.map_or("auto", Encoding::as_str), ENCODINGS),
-            "Voice" => Value::Text(self.voice.clone()),
-            "WhiteModel" => Value::Text(self.white_model.clone()),
-            "BlackModel" => Value::Text(self.black_model.clone()),
-            "MateKeyword" => Value::Check(self.mate_keyword),
-            "AvoidDraws" => Value::Combo(
-                self.avoid_draws.map_or("auto", |on| if on { "on" } else { "off" }),
-                AUTOMATIC,
-            ),
-            "Window" => Value::Spin(number(self.window), 0, 1000),
-            "MultiPV" => Value::Spin(number(self.multi_pv), 1, 250),
-            "OwnBook" => Value::Check(self.own_book),
-            "BookFile" => Value::File(self.book_file.clone()),
-            "SyzygyPath" => Value::Path(self.syzygy_path.clone()),
-            "StylePath" => Value::Path(self.style_path.clone()),
-            "ResignMaterial" => Value::Spin(i64::from(self.resign_material), 0, 100),
-            "ResignMoves" => Value::Spin(i64::from(self.resign_moves), 1, 100),
-            "DrawAfter" => Value::Spin(i64::from(self.draw_after), 0, 100),
-            "Play" => Value::Combo(self.search.manner(), MANNERS),
-            "Search" => Value::Text(self.search.text()),
-            "SearchMargin" => Value::Spin(i64::from(self.search_margin), 0, 1000),
-            "SearchOdds" => Value::Text(self.search_odds.to_string()),
-            "UCI_LimitStrength" => Value::Check(self.limit_strength),
-            "UCI_Elo" => Value::Spin(i64::from(self.elo), 800, 2_000),
-            "Hash" => Value::Spin(number(self.hash), 1, 65_536),
-            "Threads" => Value::Spin(number(self.threads), 1, 1024),
-            "Ponder" => Value::Check(self.ponder),
-            "Move Overhead" => Value::Spin(i64::from(self.move_overhead), 0, 10_000),
-            _ => return None,
-        })
-    }
-
     /// Sets an option; names are matched without regard to case and spaces, `value` as the
     /// protocols write it.
     ///
@@ -243,121 +257,86 @@ impl Settings {
     /// The name is unknown, or the value is not of the option's kind; nothing is changed then.
     pub fn set(&mut self, name: &str, value: &str) -> Result<()> {
         let bare = |name: &str| name.replace(' ', "").to_ascii_lowercase();
-        let name = NAMES
-            .iter()
-            .chain(OLD_NAMES)
-            .find(|n| bare(n) == bare(name))
-            .context("unknown option")?;
-        let kind = self.get(name).context("unknown option")?;
+        let mut options = OPTIONS.iter().chain(OLD_OPTIONS);
+        let option = options.find(|(known, _)| bare(known) == bare(name));
         let value = value.trim();
-        let on = || match value.to_ascii_lowercase().as_str() {
-            "1" | "true" | "on" => Ok(true),
-            "0" | "false" | "off" => Ok(false),
-            _ => bail!("neither on nor off: {value:?}"),
-        };
-        let spin = || -> Result<i64> {
-            let Value::Spin(_, low, high) = kind else { bail!("no number") };
-            let n: i64 = value.parse().with_context(|| format!("no number: {value:?}"))?;
-            if n < low || n > high {
-                bail!("not between {low} and {high}: {n}");
-            }
-            Ok(n)
-        };
-        let size = || -> Result<usize> { Ok(usize::try_from(spin()?)?) };
-        let real = || -> Result<f64> {
-            let x: f64 = value.parse().with_context(|| format!("no number: {value:?}"))?;
-            if x.is_finite() && x >= 0.0 { Ok(x) } else { bail!("not a number from 0: {value:?}") }
-        };
-        let text = || match value {
-            "<empty>" => String::new(),
-            text => text.to_owned(),
-        };
-        match *name {
-            "RandomPlay" => self.random_play = on()?,
-            "Temperature" => self.temperature = real()?,
-            "Seed" => self.seed = u64::try_from(spin()?)?,
-            "Rule" => {
-                self.rule = match value.to_ascii_lowercase().as_str() {
-                    "basic" => Rule::Basic,
-                    "captures" => Rule::Captures,
-                    "tactical" => Rule::Tactical,
-                    _ => bail!("no rule {value:?}"),
+        match &option.context("unknown option")?.1 {
+            Kind::Check(at) => *at(self) = is_on(value)?,
+            Kind::Spin(at, low, high) => {
+                let n: u32 = value.parse().with_context(|| format!("no number: {value:?}"))?;
+                if n < *low || n > *high {
+                    bail!("not between {low} and {high}: {n}");
                 }
+                *at(self) = n;
             }
-            "Encoding" => {
-                self.encoding = match value.to_ascii_lowercase().as_str() {
-                    "auto" => None,
-                    "half" => Some(Encoding::Half),
-                    "full" => Some(Encoding::Full),
-                    "shifted" => Some(Encoding::Shifted),
-                    _ => bail!("no encoding {value:?}"),
+            Kind::Real(at) => {
+                let x: f64 = value.parse().with_context(|| format!("no number: {value:?}"))?;
+                if !x.is_finite() || x < 0.0 {
+                    bail!("not a number from 0: {value:?}");
                 }
+                *at(self) = x;
             }
-            "Voice" => self.voice = text(),
-            "WhiteModel" => self.white_model = text(),
-            "BlackModel" => self.black_model = text(),
-            "MateKeyword" => self.mate_keyword = on()?,
-            "AvoidDraws" if value.eq_ignore_ascii_case("auto") => self.avoid_draws = None,
-            "AvoidDraws" => self.avoid_draws = Some(on()?),
-            "Window" => self.window = size()?,
-            "MultiPV" => self.multi_pv = size()?,
-            "OwnBook" => self.own_book = on()?,
-            "BookFile" => self.book_file = text(),
-            "SyzygyPath" => self.syzygy_path = text(),
-            "StylePath" => self.style_path = text(),
-            "ResignMaterial" => self.resign_material = u32::try_from(spin()?)?,
-            "ResignMoves" => self.resign_moves = u32::try_from(spin()?)?,
-            "DrawAfter" => self.draw_after = u32::try_from(spin()?)?,
-            "Play" => self.search = SearchMode::of_manner(value)?,
-            "Search" => self.search = SearchMode::parse(value)?,
-            "SearchMargin" => self.search_margin = u32::try_from(spin()?)?,
-            "SearchOdds" => self.search_odds = real()?,
-            "UCI_LimitStrength" => self.limit_strength = on()?,
-            "UCI_Elo" => self.elo = u32::try_from(spin()?)?,
-            "Hash" => self.hash = size()?,
-            "Threads" => self.threads = size()?,
-            "Ponder" => self.ponder = on()?,
-            "Move Overhead" => self.move_overhead = u32::try_from(spin()?)?,
-            _ => bail!("unknown option"),
+            Kind::Text(_, at) => {
+                (if value == "<empty>" { "" } else { value }).clone_into(at(self));
+            }
+            Kind::Word(_, _, set) => set(self, value)?,
         }
         Ok(())
     }
-}
 
-impl Value {
-    /// As a `feature option` of the XBoard protocol, without the name.
-    pub fn xboard(&self) -> String {
-        match self {
-            Self::Check(on) => format!("-check {}", u8::from(*on)),
-            Self::Spin(value, low, high) => format!("-spin {value} {low} {high}"),
-            Self::Combo(value, choices) => {
-                let marked: Vec<String> = choices
-                    .iter()
-                    .map(|c| if c == value { format!("*{c}") } else { (*c).to_owned() })
-                    .collect();
-                format!("-combo {}", marked.join(" /// "))
-            }
-            Self::Text(text) => format!("-string {text}"),
-            Self::File(text) => format!("-file {text}"),
-            Self::Path(text) => format!("-path {text}"),
+    /// The value of an option, as it is written.
+    fn value(&self, kind: &Kind) -> String {
+        // Places are lent for writing.
+        let mut own = self.clone();
+        match kind {
+            Kind::Check(at) => at(&mut own).to_string(),
+            Kind::Spin(at, ..) => at(&mut own).to_string(),
+            Kind::Real(at) => at(&mut own).to_string(),
+            Kind::Text(_, at) => std::mem::take(at(&mut own)),
+            Kind::Word(_, word, _) => word(self),
         }
     }
 
-    /// As the rest of a UCI `option` line, without the name.
-    pub fn uci(&self) -> String {
-        match self {
-            Self::Check(on) => format!("type check default {on}"),
-            Self::Spin(value, low, high) => {
-                format!("type spin default {value} min {low} max {high}")
-            }
-            Self::Combo(value, choices) => {
-                let vars: Vec<String> = choices.iter().map(|c| format!(" var {c}")).collect();
-                format!("type combo default {value}{}", vars.concat())
-            }
-            Self::Text(text) | Self::File(text) | Self::Path(text) => {
-                format!("type string default {}", if text.is_empty() { "<empty>" } else { text })
-            }
-        }
+    /// The options as the UCI protocol announces them, from the name on.
+    pub fn for_uci(&self) -> Vec<String> {
+        let line = |(name, kind): &(&str, Kind)| {
+            let (kind, value, range) = match (kind, self.value(kind)) {
+                (Kind::Check(_), value) => ("check", value, String::new()),
+                (Kind::Spin(_, low, high), value) => {
+                    ("spin", value, format!(" min {low} max {high}"))
+                }
+                (Kind::Word(words, ..), value) => {
+                    let words = words.iter().map(|word| format!(" var {word}"));
+                    ("combo", value, words.collect())
+                }
+                (_, value) if value.is_empty() => ("string", "<empty>".to_owned(), String::new()),
+                (_, value) => ("string", value, String::new()),
+            };
+            format!("{name} type {kind} default {value}{range}")
+        };
+        OPTIONS.iter().map(line).collect()
+    }
+
+    /// The options as the XBoard protocol announces them. Some drivers keep only the first word of
+    /// a name.
+    pub fn for_xboard(&self) -> Vec<String> {
+        let line = |(name, kind): &(&str, Kind)| {
+            let value = self.value(kind);
+            let value = match kind {
+                Kind::Check(_) => format!("check {}", u8::from(value == "true")),
+                Kind::Spin(_, low, high) => format!("spin {value} {low} {high}"),
+                Kind::Real(_) => format!("string {value}"),
+                Kind::Text(kind, _) => format!("{kind} {value}"),
+                Kind::Word(words, ..) => {
+                    let mark =
+                        |word: &&str| format!("{}{word}", if *word == value { "*" } else { "" });
+                    let words: Vec<String> = words.iter().map(mark).collect();
+                    format!("combo {}", words.join(" /// "))
+                }
+            };
+            format!("{} -{value}", name.replace(' ', ""))
+        };
+        OPTIONS.iter().map(line).collect()
     }
 }
 
@@ -368,16 +347,10 @@ mod tests {
     #[test]
     fn every_option_takes_its_own_value() {
         let mut settings = Settings::default();
-        for name in NAMES {
-            let value = settings.get(name).unwrap_or_else(|| panic!("{name}"));
-            let text = match &value {
-                Value::Check(on) => on.to_string(),
-                Value::Spin(n, ..) => n.to_string(),
-                Value::Combo(word, _) => (*word).to_owned(),
-                Value::Text(t) | Value::File(t) | Value::Path(t) => t.clone(),
-            };
-            settings.set(&name.to_uppercase(), &text).unwrap_or_else(|e| panic!("{name}: {e}"));
-            assert_eq!(settings.get(name), Some(value));
+        for (name, kind) in OPTIONS.iter().chain(OLD_OPTIONS) {
+            let value = settings.value(kind);
+            settings.set(&name.to_uppercase(), &value).unwrap_or_else(|e| panic!("{name}: {e}"));
+            assert_eq!(settings.value(kind), value);
         }
         assert_eq!(settings, Settings::default());
     }

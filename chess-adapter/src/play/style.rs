@@ -10,7 +10,7 @@ use anyhow::{Context as _, Result, bail};
 use chess_games::cannot::Cannot;
 use shakmaty::Color;
 
-use crate::play::classifier::{Classifier, Program, Scorer as _};
+use crate::play::classifier::{Classifier, Program};
 use chess_games::game::Game;
 use chess_games::notation::Spelling;
 use chess_games::pgn::{Games, RawGame};

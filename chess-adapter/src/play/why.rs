@@ -6,7 +6,7 @@ use anyhow::{Context as _, Result};
 use dbacl_numeric::elementary::log2;
 
 use crate::play::choose;
-use crate::play::engine::{Engine, Trouble};
+use crate::play::engine::Engine;
 use chess_games::notation;
 
 /// Reasons that are shown one by one; the others are shown as a sum.
@@ -36,11 +36,7 @@ pub struct Explained {
 ///
 /// The move is not legal here, there is no model, or the classifier fails.
 pub fn explain(engine: &mut Engine, word: &str) -> Result<Explained> {
-    let ranking = engine.rank(None).map_err(|trouble| match trouble {
-        Trouble::NoMove => anyhow::anyhow!("no legal move"),
-        Trouble::NoModel(color) => anyhow::anyhow!("no model for {color}"),
-        Trouble::Failed(error) => error,
-    })?;
+    let ranking = engine.rank(None)?;
     let place = if word.is_empty() {
         0
     } else {

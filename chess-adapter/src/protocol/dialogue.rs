@@ -2,8 +2,10 @@
 //! The dialogue over standard input and output: reads lines, calls the protocol, writes and flushes
 //! (spec chess 7.1, 7.5).
 
+use std::cell::Cell;
 use std::io::{self, BufRead, Read as _, Write as _};
 use std::path::PathBuf;
+use std::rc::Rc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, mpsc};
 use std::thread;
@@ -15,8 +17,7 @@ use signal_hook::consts::{SIGINT, SIGTERM};
 use crate::play::classifier::ChildProcesses;
 use crate::play::engine::Engine;
 use crate::play::interrupts::Interrupts;
-use crate::protocol::uci::Uci;
-use crate::protocol::xboard::{self, Xboard};
+use crate::protocol::{Output, uci::Uci, xboard::Xboard};
 
 /// Longest line taken from an interface, bytes.
 const MAX_LINE: u64 = 1 << 20;
@@ -37,11 +38,6 @@ pub enum Protocol {
 
 /// How long an answer in progress may delay `readyok`, milliseconds.
 const ANSWER_PATIENCE: u32 = 40;
-
-enum Event {
-    Line(String),
-    End,
-}
 
 /// The state that the reading thread shares with the thread that answers.
 #[derive(Clone)]
@@ -93,7 +89,8 @@ fn read_line(input: &mut impl BufRead, bytes: &mut Vec<u8>) -> io::Result<Line> 
     Ok(Line::TooLong)
 }
 
-fn read_lines(events: &mpsc::Sender<Event>, shared: &Shared) {
+/// Sends lines, and `None` at the end of the input.
+fn read_lines(lines: &mpsc::Sender<Option<String>>, shared: &Shared) {
     let mut input = io::stdin().lock();
     let mut bytes = Vec::new();
     loop {
@@ -106,7 +103,7 @@ fn read_lines(events: &mpsc::Sender<Event>, shared: &Shared) {
             }
             Ok(Line::End) | Err(_) => {
                 shared.interrupts.end();
-                let _ = events.send(Event::End);
+                let _ = lines.send(None);
                 return;
             }
         }
@@ -120,7 +117,7 @@ fn read_lines(events: &mpsc::Sender<Event>, shared: &Shared) {
             "quit" => {
                 shared.interrupts.stop_for_good();
                 shared.unanswered.fetch_add(1, Ordering::SeqCst);
-                let _ = events.send(Event::Line(line));
+                let _ = lines.send(Some(line));
                 thread::sleep(QUIT_PATIENCE);
                 shared.ended.store(true, Ordering::SeqCst);
                 shared.children.close();
@@ -130,14 +127,14 @@ fn read_lines(events: &mpsc::Sender<Event>, shared: &Shared) {
         }
         shared.unanswered.fetch_add(1, Ordering::SeqCst);
         shared.interrupts.read(&line);
-        if events.send(Event::Line(line)).is_err() {
+        if lines.send(Some(line)).is_err() {
             return;
         }
     }
 }
 
 /// Ends the dialogue on SIGTERM. SIGINT is ignored, because interfaces send it out of habit.
-fn watch_signals(events: mpsc::Sender<Event>, shared: Shared) -> Result<()> {
+fn watch_signals(lines: mpsc::Sender<Option<String>>, shared: Shared) -> Result<()> {
     let mut signals = signal_hook::iterator::Signals::new([SIGINT, SIGTERM]).context("signals")?;
     thread::spawn(move || {
         for signal in signals.forever() {
@@ -145,55 +142,11 @@ fn watch_signals(events: mpsc::Sender<Event>, shared: Shared) -> Result<()> {
                 shared.ended.store(true, Ordering::SeqCst);
                 shared.interrupts.stop_for_good();
                 shared.children.close();
-                let _ = events.send(Event::End);
+                let _ = lines.send(None);
             }
         }
     });
     Ok(())
-}
-
-enum Dialogue {
-    Xboard(Box<Xboard>),
-    Uci(Box<Uci>),
-}
-
-impl Dialogue {
-    /// Answers a line; notes that the interface may not see go to standard error.
-    fn answer(
-        &mut self,
-        line: &str,
-        write: &mut dyn FnMut(&str) -> io::Result<()>,
-    ) -> io::Result<()> {
-        match self {
-            Self::Uci(uci) => {
-                for reply in uci.handle(crate::protocol::uci::Command::parse(line)) {
-                    write(&reply.to_string())?;
-                }
-            }
-            Self::Xboard(dialogue) => {
-                let mut command = Some(dialogue.parse(line));
-                while let Some(now) = command {
-                    for reply in dialogue.handle(now) {
-                        match &reply {
-                            xboard::Reply::Note(text) if !dialogue.may_note() => {
-                                dbacl_cli::arguments::say("chess-adapter", text);
-                            }
-                            _ => write(&reply.to_string())?,
-                        }
-                    }
-                    command = dialogue.take_followup();
-                }
-            }
-        }
-        Ok(())
-    }
-
-    const fn is_quitting(&self) -> bool {
-        match self {
-            Self::Xboard(dialogue) => dialogue.is_quitting(),
-            Self::Uci(uci) => uci.is_quitting(),
-        }
-    }
 }
 
 /// Plays until the interface ends it; the classifiers have ended when this returns.
@@ -208,7 +161,7 @@ pub fn run(
     log: Option<&PathBuf>,
     children: &ChildProcesses,
 ) -> Result<()> {
-    let (events, queue) = mpsc::channel();
+    let (lines, queue) = mpsc::channel();
     let shared = Shared {
         thinking: Arc::default(),
         unanswered: Arc::default(),
@@ -216,9 +169,9 @@ pub fn run(
         ended: Arc::default(),
         children: children.clone(),
     };
-    watch_signals(events.clone(), shared.clone())?;
+    watch_signals(lines.clone(), shared.clone())?;
     let reader = shared.clone();
-    thread::spawn(move || read_lines(&events, &reader));
+    thread::spawn(move || read_lines(&lines, &reader));
     let done = converse(engine, protocol, name, log, &queue, &shared);
     children.close();
     match done {
@@ -227,17 +180,18 @@ pub fn run(
     }
 }
 
-/// Writes a line to standard output and flushes it.
-fn writer(shared: &Shared) -> impl FnMut(&str) -> io::Result<()> + 'static {
-    let ended = shared.ended.clone();
-    move |text| {
-        if ended.load(Ordering::SeqCst) {
-            return Ok(()); // what fails while ending is no news
+/// Writes lines to standard output and flushes each; the first error is kept in `failed`.
+fn output(shared: &Shared, failed: &Rc<Cell<Option<io::Error>>>) -> Output {
+    let (ended, failed) = (shared.ended.clone(), failed.clone());
+    Box::new(move |line| {
+        // What fails while ending is no news.
+        if !ended.load(Ordering::SeqCst) {
+            let mut out = io::stdout().lock();
+            if let Err(error) = writeln!(out, "{line}").and_then(|()| out.flush()) {
+                failed.set(Some(failed.take().unwrap_or(error)));
+            }
         }
-        let mut out = io::stdout().lock();
-        writeln!(out, "{text}")?;
-        out.flush()
-    }
+    })
 }
 
 fn converse(
@@ -245,42 +199,39 @@ fn converse(
     protocol: Protocol,
     name: &str,
     log: Option<&PathBuf>,
-    queue: &mpsc::Receiver<Event>,
+    queue: &mpsc::Receiver<Option<String>>,
     shared: &Shared,
 ) -> io::Result<()> {
-    let mut write = writer(shared);
-    let mut waiting = Some(engine);
-    let mut dialogue: Option<Dialogue> = None;
-    while let Ok(Event::Line(line)) = queue.recv() {
-        if let Some(engine) = waiting.take() {
-            let is_uci = match protocol {
-                Protocol::Auto => line == "uci",
-                Protocol::Uci => true,
-                Protocol::Xboard => false,
-            };
-            let mut write = writer(shared);
-            dialogue = Some(if is_uci {
-                let mut uci = Uci::new(engine, name.to_owned());
-                uci.tell_live(Box::new(move |reply| drop(write(&reply.to_string()))));
-                Dialogue::Uci(Box::new(uci))
-            } else {
-                let mut xboard = Xboard::new(engine, name.to_owned(), log.cloned());
-                xboard.tell_live(Box::new(move |reply| drop(write(&reply.to_string()))));
-                Dialogue::Xboard(Box::new(xboard))
-            });
-        }
-        let Some(dialogue) = &mut dialogue else { break };
+    let Ok(Some(mut line)) = queue.recv() else { return Ok(()) };
+    let is_uci = match protocol {
+        Protocol::Auto => line == "uci",
+        Protocol::Uci => true,
+        Protocol::Xboard => false,
+    };
+    let failed = Rc::default();
+    let (name, out) = (name.to_owned(), output(shared, &failed));
+    let mut answer: Box<dyn FnMut(&str) -> bool> = if is_uci {
+        let mut uci = Uci::new(engine, name, out);
+        Box::new(move |line| uci.answer(line))
+    } else {
+        let mut xboard = Xboard::new(engine, name, log.cloned(), out);
+        Box::new(move |line| xboard.answer(line))
+    };
+    loop {
         shared.interrupts.take(&line);
-        let thinks = matches!(dialogue, Dialogue::Uci(_)) && line.starts_with("go");
-        shared.thinking.store(thinks, Ordering::SeqCst);
-        dialogue.answer(&line, &mut write)?;
+        shared.thinking.store(is_uci && line.starts_with("go"), Ordering::SeqCst);
+        let goes_on = answer(&line);
         shared.thinking.store(false, Ordering::SeqCst);
         shared.unanswered.fetch_sub(1, Ordering::SeqCst);
-        if dialogue.is_quitting() {
-            break;
+        if let Some(error) = failed.take() {
+            return Err(error);
         }
+        if !goes_on {
+            return Ok(());
+        }
+        let Ok(Some(next)) = queue.recv() else { return Ok(()) };
+        line = next;
     }
-    Ok(())
 }
 
 #[cfg(test)]

@@ -1,7 +1,43 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-//! The protocols of chess interfaces: parses lines into commands, and answers commands with
-//! replies.
+//! The protocols of chess interfaces: reads lines, does what they say, and answers.
 
 pub mod dialogue;
 pub mod uci;
 pub mod xboard;
+
+/// Takes the lines that go to the interface, one after the other, as soon as they are known.
+pub type Output = Box<dyn FnMut(&str)>;
+
+#[cfg(test)]
+mod tests {
+    use std::sync::mpsc;
+
+    use super::{Output, uci::Uci, xboard::Xboard};
+    use crate::play::engine::tests::engine;
+    use crate::play::settings::Settings;
+    use chess_odds::random::Random;
+
+    #[test]
+    fn no_dialogue_panics() {
+        let words: Vec<&str> = include_str!("../../testdata/lines.txt").lines().collect();
+        for seed in 0..80 {
+            let (sent, received) = mpsc::channel();
+            let out: Output = Box::new(move |line| drop(sent.send(line.to_owned())));
+            let (engine, name) = (engine(&["e5"], Settings::default()), "x".to_owned());
+            let mut answer: Box<dyn FnMut(&str) -> bool> = if seed % 2 == 0 {
+                let mut uci = Uci::new(engine, name, out);
+                Box::new(move |line| uci.answer(line))
+            } else {
+                let mut xboard = Xboard::new(engine, name, None, out);
+                Box::new(move |line| xboard.answer(line))
+            };
+            // Notes go to the interface, too.
+            assert!(answer("accepted debug"));
+            let mut random = Random::from_seed(seed);
+            for _ in 0..120 {
+                assert!(answer(words[random.below(words.len())]));
+            }
+            assert!(received.try_iter().all(|line| !line.contains('\n')));
+        }
+    }
+}

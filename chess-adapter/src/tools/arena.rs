@@ -12,9 +12,9 @@ use serde::Serialize;
 use shakmaty::{Chess, Color, EnPassantMode, Move, Position, fen::Fen};
 
 use crate::play::classifier::{ChildProcesses, end};
-use crate::play::engine::{Engine, Trouble};
+use crate::play::engine::Engine;
 use crate::play::settings::name_and_value;
-use crate::protocol::uci::Limits;
+use crate::protocol::uci::read_go;
 use chess_games::game::{End, Game};
 use chess_games::notation::{self, Spelling};
 use chess_games::pgn::GameResult;
@@ -101,13 +101,10 @@ impl Player for EnginePlayer {
         if game.plies() < 2 {
             self.0.forget_searches();
         }
-        let limits = Limits::parse(&told(clocks, &self.1));
-        match self.0.choose_within(None, &limits.allowance(game.turn()), &mut |_| {}) {
-            Ok(choice) => Ok(choice.completion.m),
-            Err(Trouble::NoMove) => bail!("no legal move"),
-            Err(Trouble::NoModel(color)) => bail!("no model for {color}"),
-            Err(Trouble::Failed(error)) => Err(error),
-        }
+        let told = told(clocks, &self.1);
+        let words: Vec<&str> = told.split_whitespace().collect();
+        let (allowed, _) = read_go(&words, game.turn());
+        Ok(self.0.choose_within(None, &allowed, &mut |_| {})?.completion.m)
     }
 }
 

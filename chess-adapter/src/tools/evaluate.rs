@@ -9,7 +9,7 @@ use serde::Serialize;
 use shakmaty::{Chess, Move};
 
 use crate::play::choose::{self, Rule};
-use crate::play::engine::{Engine, Trouble};
+use crate::play::engine::Engine;
 use chess_games::notation;
 
 /// Half-moves before which a position counts as opening, and from which as end.
@@ -204,11 +204,7 @@ pub fn evaluate(engine: &mut Engine, cases: &[Case]) -> Result<Report> {
         for &m in &case.moves {
             engine.play(m);
         }
-        let list = engine.rank(None).map_err(|trouble| match trouble {
-            Trouble::NoMove => anyhow::anyhow!("no legal move"),
-            Trouble::NoModel(color) => anyhow::anyhow!("no model for {color}"),
-            Trouble::Failed(error) => error,
-        })?;
+        let list = engine.rank(None)?;
         let ply = case.moves.len();
         let tally =
             &mut phases[usize::from(ply >= PHASE_BOUNDS[0]) + usize::from(ply >= PHASE_BOUNDS[1])];

@@ -2,9 +2,9 @@
 //! Target for what the chess adapter reads: both protocols, positions, moves, PGN.
 
 use chess_adapter::play::classifier::{ChildProcesses, Program};
-use chess_adapter::play::engine::{Engine, EngineFactory};
+use chess_adapter::play::engine::Engine;
 use chess_adapter::play::settings::Settings;
-use chess_adapter::protocol::{uci, xboard};
+use chess_adapter::protocol::{Output, uci::Uci, xboard::Xboard};
 use chess_games::notation::Spelling;
 use chess_games::prepare::{self, Options, Statistics};
 use std::path::Path;
@@ -12,7 +12,7 @@ use std::path::Path;
 fn engine() -> Engine {
     let nobody = Path::new("/nonexistent");
     let program = Program::find(Some(nobody), &[], &ChildProcesses::default());
-    Engine::new(Settings::default(), EngineFactory { program }, Spelling::default())
+    Engine::new(Settings::default(), program, Spelling::default())
 }
 
 /// The first byte chooses what the rest is: a dialogue in one of the protocols, or a PGN file. No
@@ -31,22 +31,19 @@ pub fn chess_protocol(data: &[u8]) {
     let text = String::from_utf8_lossy(text);
     // Options that name files are other targets' business.
     let lines = text.lines().filter(|line| !line.contains(['/', '\\']));
-    if choice % 3 == 0 {
-        let mut dialogue = xboard::Xboard::new(engine(), String::from("fuzz"), None);
-        for line in lines {
-            let command = dialogue.parse(line);
-            for reply in dialogue.handle(command) {
-                // An empty line ends what `bk` shows.
-                let may_be_empty = matches!(reply, xboard::Reply::BookLine(_));
-                assert!(may_be_empty || !reply.to_string().is_empty());
-            }
-        }
+    let name = String::from("fuzz");
+    let is_uci = choice % 3 == 1;
+    // An empty line ends what XBoard's `bk` shows.
+    let out: Output =
+        Box::new(move |line| assert!(!line.contains('\n') && !(is_uci && line.is_empty())));
+    let mut answer: Box<dyn FnMut(&str) -> bool> = if !is_uci {
+        let mut dialogue = Xboard::new(engine(), name, None, out);
+        Box::new(move |line| dialogue.answer(line))
     } else {
-        let mut dialogue = uci::Uci::new(engine(), String::from("fuzz"));
-        for line in lines {
-            for reply in dialogue.handle(uci::Command::parse(line)) {
-                assert!(!reply.to_string().is_empty());
-            }
-        }
+        let mut dialogue = Uci::new(engine(), name, out);
+        Box::new(move |line| dialogue.answer(line))
+    };
+    for line in lines {
+        answer(line);
     }
 }

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //! A chosen move, or why there is none.
 
-use anyhow::Error;
-use chess_search::Found;
+use std::fmt;
+
+use anyhow::{Error, anyhow};
+use chess_search::{Found, Line};
 use shakmaty::{Color, Move};
 
 use crate::play::choose::Scored;
@@ -39,10 +41,16 @@ pub struct Choice {
 }
 
 impl Choice {
+    /// What the search found, and the chosen move's line in it.
+    pub fn line(&self) -> Option<(&Found, &Line)> {
+        let found = self.found.as_ref()?;
+        let m = Some(&self.completion.m);
+        Some((found, found.lines.iter().find(|l| l.moves.first() == m)?))
+    }
+
     /// The reply that the search expects to the chosen move.
     pub fn expected_reply(&self) -> Option<Move> {
-        let lines = &self.found.as_ref()?.lines;
-        lines.iter().find(|l| l.moves.first() == Some(&self.completion.m))?.moves.get(1).copied()
+        self.line()?.1.moves.get(1).copied()
     }
 }
 
@@ -60,5 +68,24 @@ pub enum Trouble {
 impl From<Error> for Trouble {
     fn from(error: Error) -> Self {
         Self::Failed(error)
+    }
+}
+
+impl From<Trouble> for Error {
+    fn from(trouble: Trouble) -> Self {
+        match trouble {
+            Trouble::Failed(error) => error,
+            trouble => anyhow!("{trouble}"),
+        }
+    }
+}
+
+impl fmt::Display for Trouble {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::NoMove => out.write_str("no legal move"),
+            Self::NoModel(color) => write!(out, "no model for {color}"),
+            Self::Failed(error) => write!(out, "{error:#}"),
+        }
     }
 }

@@ -73,7 +73,7 @@ impl Engine {
         if self.settings.style_path.is_empty() || self.style_checked {
             return Ok(());
         }
-        Judge::open(Path::new(&self.settings.style_path), &self.factory.program)?;
+        Judge::open(Path::new(&self.settings.style_path), &self.program)?;
         for color in [Color::White, Color::Black] {
             let path = match color {
                 Color::White => &self.settings.white_model,
@@ -105,7 +105,7 @@ impl Engine {
             return Ok(None);
         }
         let path = Path::new(path);
-        let program = &self.factory.program;
+        let program = &self.program;
         let mut voice = if path.is_dir() {
             let manifest = Manifest::read(path)?;
             if manifest.spelling() != self.spelling {
@@ -123,7 +123,7 @@ impl Engine {
             let encoding = self.settings.encoding.unwrap_or(Encoding::of_full_moves(color));
             Voice::of_category(program, path, encoding)
         };
-        voice.window = self.settings.window;
+        voice.window = self.settings.window as usize;
         voice.warm_up()?;
         Ok(Some(voice))
     }
@@ -135,7 +135,7 @@ impl Engine {
         if self.settings.style_path.is_empty() || self.style.is_some() || theirs < style::MOVES {
             return Ok(());
         }
-        let mut judge = Judge::open(Path::new(&self.settings.style_path), &self.factory.program)?;
+        let mut judge = Judge::open(Path::new(&self.settings.style_path), &self.program)?;
         let style = judge.judge(&self.game, turn.other())?;
         self.style = Some(style);
         let wins = match style {

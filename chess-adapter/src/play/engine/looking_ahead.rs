@@ -45,7 +45,7 @@ impl Engine {
     ) -> Found {
         limits.overhead = Duration::from_millis(u64::from(self.settings.move_overhead));
         let mut searcher =
-            self.searcher.take().unwrap_or_else(|| Searcher::new(self.settings.hash));
+            self.searcher.take().unwrap_or_else(|| Searcher::new(self.settings.hash as usize));
         let interrupts = self.interrupts.clone();
         let stop = || {
             interrupts.is_stopped()
@@ -63,7 +63,7 @@ impl Engine {
             moves: &moves,
             bonus: if margin == 0 { &bonus } else { &[] },
             margin: i32::try_from(margin).unwrap_or(0),
-            lines: self.settings.multi_pv,
+            lines: self.settings.multi_pv as usize,
             stop: &stop,
             pondering: &pondering,
             endgames: self.tables.as_ref().map(|tables| tables as &dyn chess_search::Endgames),

@@ -31,13 +31,6 @@ use chess_tables::syzygy::Tables;
 pub use choice::{Choice, Source, Trouble};
 pub use load::is_model_folder;
 
-/// Where voices come from.
-#[derive(Clone, Debug)]
-pub struct EngineFactory {
-    /// The classifier.
-    pub program: Program,
-}
-
 /// The engine: a game, two voices, settings.
 pub struct Engine {
     game: Game,
@@ -47,7 +40,8 @@ pub struct Engine {
     is_shared: bool,
     stale: [bool; 2],
     settings: Settings,
-    factory: EngineFactory,
+    /// The classifier.
+    program: Program,
     spelling: Spelling,
     random: Random,
     /// Whether moves are drawn at random now.
@@ -71,6 +65,11 @@ pub struct Engine {
     told: BTreeSet<String>,
 }
 
+/// The generator of draws; for seed 0 it begins anywhere.
+fn random(seed: u32) -> Random {
+    Random::from_seed(if seed == 0 { Random::clock_seed() } else { u64::from(seed) })
+}
+
 const fn index(color: Color) -> usize {
     match color {
         Color::White => 0,
@@ -80,18 +79,17 @@ const fn index(color: Color) -> usize {
 
 impl Engine {
     /// An engine in the start position, nothing loaded yet.
-    pub fn new(settings: Settings, factory: EngineFactory, spelling: Spelling) -> Self {
-        let seed = if settings.seed == 0 { Random::clock_seed() } else { settings.seed };
+    pub fn new(settings: Settings, program: Program, spelling: Spelling) -> Self {
         Self {
             game: Game::new(Chess::default(), spelling),
             voices: [None, None],
             is_shared: false,
             stale: [true, true],
             randomised: settings.random_play,
+            random: random(settings.seed),
             settings,
-            factory,
+            program,
             spelling,
-            random: Random::from_seed(seed),
             interrupts: Arc::default(),
             searcher: None,
             book: None,
@@ -104,18 +102,6 @@ impl Engine {
             notes: BTreeSet::new(),
             told: BTreeSet::new(),
         }
-    }
-
-    /// An engine with given voices, for tests and measurements.
-    pub fn with_voices(
-        settings: Settings,
-        factory: EngineFactory,
-        voices: [Option<Voice>; 2],
-    ) -> Self {
-        let mut engine = Self::new(settings, factory, Spelling::default());
-        engine.voices = voices;
-        engine.stale = [false, false];
-        engine
     }
 
     /// Writes the files to watch under this prefix.
@@ -200,7 +186,7 @@ impl Engine {
             self.searcher = None;
         }
         if before.seed != now.seed {
-            self.random = Random::from_seed(now.seed);
+            self.random = random(now.seed);
         }
         if before.random_play != now.random_play {
             self.randomised = now.random_play;
@@ -303,45 +289,27 @@ impl Engine {
 #[cfg(test)]
 pub(crate) mod tests {
     use super::*;
-    use crate::play::classifier::{ChildProcesses, Scorer};
+    use crate::play::classifier::{ChildProcesses, Classifier};
     use chess_games::encode::Encoding;
     use chess_games::notation;
 
-    /// Prefers words by a list; everything else costs 50 bits.
-    pub(crate) struct Fake {
-        pub(crate) best: &'static [&'static str],
-        sent: Vec<String>,
-    }
-
-    impl Scorer for Fake {
-        fn ask(&mut self, lines: &[String]) -> Result<()> {
-            self.sent = lines.to_vec();
-            Ok(())
-        }
-
-        fn scores(&mut self) -> Result<Vec<Vec<f64>>> {
-            let score = |line: &String| {
-                let word = line.rsplit([' ', '_']).next().unwrap_or_default();
-                let place =
-                    self.best.iter().position(|b| *b == word).and_then(|p| u32::try_from(p).ok());
-                vec![place.map_or(50.0, |p| f64::from(p) + 1.0)]
-            };
-            Ok(self.sent.iter().map(score).collect())
-        }
-    }
-
-    pub(crate) fn factory() -> EngineFactory {
-        let program =
-            Program::find(Some(Path::new("/nonexistent")), &[], &ChildProcesses::default());
-        EngineFactory { program }
-    }
-
-    pub(crate) fn engine(best: &'static [&'static str], settings: Settings) -> Engine {
-        let voice = || {
-            let fake = Fake { best, sent: Vec::new() };
-            Some(Voice::of_scorer(Box::new(fake), Encoding::Half, vec![1.0]))
-        };
-        Engine::with_voices(settings, factory(), [voice(), voice()])
+    /// A classifier that prefers these words, in this order.
+    pub(crate) fn engine(best: &[&str], settings: Settings) -> Engine {
+        let score = |(place, word): (usize, &&str)| format!("'{word}') s={};;", place + 1);
+        let cases: String = best.iter().enumerate().map(score).collect();
+        let script = format!(
+            "while IFS= read -r l; do case ${{l##*[ _]}} in {cases} *) s=50;; esac; echo \"x $s.00 \
+             $l\"; done"
+        );
+        let args = ["-c".to_owned(), script];
+        let program = Program::find(Some(Path::new("sh")), &args, &ChildProcesses::default());
+        let mut engine = Engine::new(settings, program.clone(), Spelling::default());
+        engine.voices = [(); 2].map(|()| {
+            let classifier = Classifier::new(program.clone(), vec!["x".into()]);
+            Some(Voice::of_classifier(classifier, Encoding::Half, vec![1.0]))
+        });
+        engine.stale = [false, false];
+        engine
     }
 
     fn chosen(fen: &str, best: &'static [&'static str], settings: Settings) -> String {

@@ -1,35 +1,32 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-//! The XBoard protocol, version 2 (spec chess 7): parses lines into commands, and answers commands
-//! with replies.
+//! The XBoard protocol, version 2 (spec chess 7).
 
-mod command;
+mod clock;
 mod editor;
-mod reply;
 
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-use chess_search::{Clock, Found};
+use chess_search::{Clock, Found, Line};
 use shakmaty::{CastlingMode, Chess, Color, EnPassantMode, FromSetup, Position};
 
 use crate::play::choose;
 use crate::play::engine::{Choice, Engine, Source, Trouble};
 use crate::play::searching::{Allowance, Waiting};
-use crate::play::settings::NAMES;
 use crate::play::why;
+use crate::protocol::Output;
 use chess_games::game::{End, read_fen};
-use chess_games::notation;
+use chess_games::notation::{self, Spelling, WordError};
 
-pub use command::{Command, TimeControl};
+use clock::{TimeControl, read_time};
 use editor::Editor;
-pub use reply::Reply;
-use reply::search_line;
 
 /// The dialogue's state.
 #[expect(clippy::struct_excessive_bools, reason = "the protocol has that many switches")]
 pub struct Xboard {
     engine: Engine,
     name: String,
+    out: Output,
     side: Option<Color>,
     over: Option<Over>,
     no_position: bool,
@@ -44,16 +41,10 @@ pub struct Xboard {
     move_time: Option<Duration>,
     /// The engine's clock, as the interface last sent it.
     time_left: Option<Duration>,
-    live: Option<Live>,
     told: Vec<String>,
     opponent: String,
     log: Option<PathBuf>,
-    followup: Option<Command>,
-    quitting: bool,
 }
-
-/// A function that receives replies while a command is still being answered.
-pub type Live = Box<dyn FnMut(&Reply)>;
 
 /// The reason for the end of a game.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -64,10 +55,11 @@ enum Over {
 
 impl Xboard {
     /// A new dialogue, with the start position; the engine has Black.
-    pub fn new(engine: Engine, name: String, log: Option<PathBuf>) -> Self {
+    pub fn new(engine: Engine, name: String, log: Option<PathBuf>, out: Output) -> Self {
         Self {
             engine,
             name,
+            out,
             side: Some(Color::Black),
             over: None,
             no_position: false,
@@ -80,18 +72,170 @@ impl Xboard {
             control: None,
             move_time: None,
             time_left: None,
-            live: None,
             told: Vec::new(),
             opponent: String::from("?"),
             log,
-            followup: None,
-            quitting: false,
         }
     }
 
-    /// Makes a search report its results while it runs, instead of with the answer.
-    pub fn tell_live(&mut self, live: Live) {
-        self.live = Some(live);
+    fn say(&mut self, line: impl AsRef<str>) {
+        (self.out)(line.as_ref());
+    }
+
+    fn error(&mut self, what: &str, line: &str) {
+        self.say(format!("Error ({what}): {line}"));
+    }
+
+    /// A comment, which interfaces show only in their logs; it goes to standard error if the
+    /// interface does not take any.
+    fn note(&mut self, text: &str) {
+        match self.debug {
+            true => self.say(format!("# {text}")),
+            false => dbacl_cli::arguments::say("chess-adapter", text),
+        }
+    }
+
+    /// Says a line to the user, once.
+    fn tell(&mut self, line: String) {
+        if !self.told.contains(&line) {
+            self.say(&line);
+            self.told.push(line);
+        }
+    }
+
+    /// Does what a line says; `false` once the dialogue is over.
+    pub fn answer(&mut self, line: &str) -> bool {
+        let line = line.trim();
+        if self.editor.is_some() {
+            self.edit(line);
+            return true;
+        }
+        let (word, rest) = line.split_once(char::is_whitespace).unwrap_or((line, ""));
+        let rest = rest.trim();
+        match word {
+            "" | "?" | "otim" | "nps" | "hard" | "easy" | "rating" | "ics" | "computer"
+            | "pause" | "resume" | "memory" | "cores" | "xboard" | "rejected" => {}
+            "quit" => return false,
+            "protover" => self.introduce(rest.parse().unwrap_or(2)),
+            "accepted" => {
+                self.san |= rest == "san";
+                self.debug |= rest == "debug";
+            }
+            "option" => {
+                let (name, value) = rest.split_once('=').unwrap_or((rest, ""));
+                match self.engine.set_option(name.trim(), value.trim()) {
+                    Ok(()) => self.load(),
+                    Err(_) => self.error("unknown option", line),
+                }
+            }
+            "egtpath" => {
+                let (kind, path) = rest.split_once(char::is_whitespace).unwrap_or((rest, ""));
+                if kind.eq_ignore_ascii_case("syzygy") {
+                    let _ = self.engine.set_option("SyzygyPath", path.trim());
+                    self.load();
+                }
+            }
+            "variant" if rest != "normal" => self.error("unsupported variant", line),
+            "variant" => {}
+            "name" => rest.clone_into(&mut self.opponent),
+            "ping" => self.say(format!("pong {rest}")),
+            "post" => self.post = true,
+            "nopost" => self.post = false,
+            "level" => {
+                if let Some(control) = TimeControl::read(rest) {
+                    (self.control, self.move_time, self.time_left) = (Some(control), None, None);
+                }
+            }
+            "st" => {
+                if let Some(time) = read_time(rest, 1.0) {
+                    (self.move_time, self.control) = (Some(time), None);
+                }
+            }
+            "time" => {
+                if let Ok(centiseconds) = rest.parse::<u64>() {
+                    let left = Duration::from_millis(centiseconds.saturating_mul(10));
+                    self.time_left = Some(left);
+                }
+            }
+            "sd" => self.depth = rest.parse().ok().or(self.depth),
+            "new" => self.new_game(),
+            "setboard" => match read_fen(rest) {
+                Ok(position) => {
+                    self.start_without_history(position);
+                    self.analysis();
+                }
+                Err(_) => self.no_such_position(),
+            },
+            "edit" => {
+                let board = self.engine.game().position().board().clone();
+                self.editor = Some(Editor::new(board));
+            }
+            "random" => {
+                let is_ignored = self.engine.settings().deterministic;
+                self.engine.randomised ^= !is_ignored;
+            }
+            "force" => self.side = None,
+            "go" => {
+                self.analyzing = false;
+                self.side = Some(self.engine.game().turn());
+                self.move_now();
+            }
+            "playother" => self.side = Some(self.engine.game().turn().other()),
+            "white" => self.set_turn(Color::White),
+            "black" => self.set_turn(Color::Black),
+            "usermove" => self.user_move(rest),
+            "undo" => self.take_back(1, word),
+            "remove" => self.take_back(2, word),
+            "draw" => self.offer_draw(),
+            "result" => self.result(rest),
+            "hint" => {
+                if self.over.is_none()
+                    && !self.no_position
+                    && let Ok(choice) = self.engine.choose_best()
+                {
+                    self.say(format!("Hint: {}", self.spell(&choice)));
+                }
+            }
+            "bk" => self.book(),
+            "analyze" => {
+                self.side = None;
+                self.analyzing = true;
+                self.analysis();
+            }
+            "exit" => self.analyzing = false,
+            "." => self.status(),
+            // Not part of the protocol.
+            "why" => match why::explain(&mut self.engine, rest) {
+                Ok(why) => why.lines().iter().for_each(|line| self.note(line)),
+                Err(error) => self.note(&format!("why: {error:#}")),
+            },
+            _ if rest.is_empty() && notation::looks_like_move(word.as_bytes()) => {
+                self.user_move(word);
+            }
+            _ => self.error("unknown command", line),
+        }
+        true
+    }
+
+    /// The features, and what loading the models brings to light.
+    fn introduce(&mut self, version: u32) {
+        if version < 2 {
+            return;
+        }
+        self.say("feature done=0");
+        self.say(format!(
+            "feature myname=\"{}\" ping=1 setboard=1 playother=1 san=1 usermove=1 time=1 draw=1",
+            self.name
+        ));
+        self.say(
+            "feature sigint=0 sigterm=0 reuse=1 analyze=1 colors=0 ics=0 name=1 pause=0 nps=0",
+        );
+        self.say("feature debug=1 memory=0 smp=0 exclude=0 highlight=0 variants=\"normal\"");
+        for option in self.engine.settings().for_xboard() {
+            self.say(format!("feature option=\"{option}\""));
+        }
+        self.load();
+        self.say("feature done=1");
     }
 
     /// What the interface allows for the next move.
@@ -111,105 +255,50 @@ impl Xboard {
     }
 
     /// Chooses a move; what a search finds meanwhile goes to the interface.
-    fn choose(&mut self, allowed: &Allowance, replies: &mut Vec<Reply>) -> Result<Choice, Trouble> {
-        let mut live = self.live.take();
-        let (post, san) = (self.post || self.analyzing, self.san);
-        let position = self.engine.game().position().clone();
-        let spelling = self.engine.game().spelling();
-        let multi = self.engine.settings().multi_pv;
+    fn choose(&mut self, allowed: &Allowance) -> Result<Choice, Trouble> {
+        let Self { engine, out, san, .. } = self;
+        let shown = if self.post || self.analyzing { engine.settings().multi_pv } else { 0 };
+        let position = engine.game().position().clone();
+        let spelling = san.then(|| engine.game().spelling());
         let mut progress = |found: &Found| {
-            for line in found.lines.iter().take(multi).filter(|_| post) {
-                let reply = Reply::Thinking(search_line(found, line, &position, san, spelling));
-                match &mut live {
-                    Some(live) => live(&reply),
-                    None => replies.push(reply),
-                }
+            for line in found.lines.iter().take(shown as usize) {
+                out(&search_line(found, line, &position, spelling));
             }
         };
-        let choice = self.engine.choose_within(None, allowed, &mut progress);
-        self.live = live;
-        choice
-    }
-
-    /// Reads a line in the dialogue's state.
-    pub fn parse(&self, line: &str) -> Command {
-        Command::parse(line, self.editor.is_some())
-    }
-
-    /// Whether notes may go to the interface.
-    pub const fn may_note(&self) -> bool {
-        self.debug
-    }
-
-    /// Whether the dialogue is over.
-    pub const fn is_quitting(&self) -> bool {
-        self.quitting
-    }
-
-    /// What the dialogue has to do of itself after the replies were written.
-    pub const fn take_followup(&mut self) -> Option<Command> {
-        self.followup.take()
-    }
-
-    fn features(&self) -> Vec<Reply> {
-        let mut lines = vec![
-            "done=0".to_owned(),
-            format!(
-                "myname=\"{}\" ping=1 setboard=1 playother=1 san=1 usermove=1 time=1 draw=1",
-                self.name
-            ),
-            "sigint=0 sigterm=0 reuse=1 analyze=1 colors=0 ics=0 name=1 pause=0 nps=0".to_owned(),
-            "debug=1 memory=0 smp=0 exclude=0 highlight=0 variants=\"normal\"".to_owned(),
-        ];
-        let options = NAMES.iter().filter_map(|name| {
-            let value = self.engine.settings().get(name)?;
-            // Some drivers keep only the first word of a name.
-            Some(format!("option=\"{} {}\"", name.replace(' ', ""), value.xboard()))
-        });
-        lines.extend(options);
-        lines.into_iter().map(Reply::Feature).collect()
+        engine.choose_within(None, allowed, &mut progress)
     }
 
     fn spell(&self, choice: &Choice) -> String {
-        if self.san {
-            choice.completion.word.clone()
-        } else {
-            notation::to_coordinates(choice.completion.m)
-        }
-    }
-
-    fn note(text: &str) -> Reply {
-        Reply::Note(text.to_owned())
-    }
-
-    /// Tells the user once.
-    fn tell(&mut self, replies: &mut Vec<Reply>, reply: Reply) {
-        let text = reply.to_string();
-        if !self.told.contains(&text) {
-            self.told.push(text);
-            replies.push(reply);
+        match self.san {
+            true => choice.completion.word.clone(),
+            false => notation::to_coordinates(choice.completion.m),
         }
     }
 
     /// Models that cannot be loaded are told once each.
-    fn load(&mut self, replies: &mut Vec<Reply>) {
+    fn load(&mut self) {
         for complaint in self.engine.load() {
-            self.tell(replies, Reply::TellUserError(complaint));
+            self.tell(format!("tellusererror {complaint}"));
         }
     }
 
-    fn trouble(&mut self, replies: &mut Vec<Reply>, trouble: Trouble) {
+    fn trouble(&mut self, trouble: &Trouble) {
         match trouble {
-            Trouble::NoMove => {}
-            Trouble::NoModel(color) => {
-                replies.push(Reply::TellUserError(format!("no model for {color}: cannot move")));
-                self.side = None;
-            }
-            Trouble::Failed(error) => {
-                replies.push(Reply::TellUser(format!("{}: {error:#}", self.name)));
-                self.side = None;
-            }
+            Trouble::NoMove => return,
+            Trouble::NoModel(_) => self.say(format!("tellusererror {trouble}: cannot move")),
+            Trouble::Failed(_) => self.say(format!("telluser {}: {trouble}", self.name)),
         }
+        self.side = None;
+    }
+
+    fn new_game(&mut self) {
+        self.engine.new_game();
+        self.start_game(Chess::default());
+        self.side = Some(Color::Black);
+        self.depth = None;
+        self.time_left = None;
+        self.engine.randomised = self.engine.settings().random_play;
+        self.analysis();
     }
 
     fn start_game(&mut self, start: Chess) {
@@ -219,158 +308,20 @@ impl Xboard {
     }
 
     /// Starts from a position whose earlier moves are unknown.
-    fn start_without_history(&mut self, start: Chess, replies: &mut Vec<Reply>) {
+    fn start_without_history(&mut self, start: Chess) {
         self.start_game(start);
-        replies.push(Self::note("no history: the models have only the new moves to go by"));
+        self.note("no history: the models have only the new moves to go by");
     }
 
-    /// Answers a command.
-    pub fn handle(&mut self, command: Command) -> Vec<Reply> {
-        let mut replies = Vec::new();
-        match command {
-            Command::Xboard | Command::Nothing | Command::Rejected(_) => {}
-            Command::Protover(version) => {
-                if version >= 2 {
-                    replies = self.features();
-                    self.followup = Some(Command::Load);
-                }
-            }
-            Command::Load => {
-                self.load(&mut replies);
-                replies.push(Reply::Feature("done=1".to_owned()));
-            }
-            Command::Accepted(feature) => match feature.as_str() {
-                "san" => self.san = true,
-                "debug" => self.debug = true,
-                _ => {}
-            },
-            Command::New => {
-                self.engine.new_game();
-                self.start_game(Chess::default());
-                self.side = Some(Color::Black);
-                self.depth = None;
-                self.time_left = None;
-                self.engine.randomised = self.engine.settings().random_play;
-                self.analysis(&mut replies);
-            }
-            Command::Variant(variant) => {
-                if variant != "normal" {
-                    replies.push(Reply::Error {
-                        what: "unsupported variant",
-                        line: format!("variant {variant}"),
-                    });
-                }
-            }
-            Command::Quit => self.quitting = true,
-            Command::Random => {
-                if !self.engine.settings().deterministic {
-                    self.engine.randomised = !self.engine.randomised;
-                }
-            }
-            Command::Force => self.side = None,
-            Command::Go => {
-                self.analyzing = false;
-                self.side = Some(self.engine.game().turn());
-                self.move_now(&mut replies);
-            }
-            Command::PlayOther => self.side = Some(self.engine.game().turn().other()),
-            Command::Turn(color) => self.set_turn(color),
-            Command::Move(word) => self.user_move(word, &mut replies),
-            Command::Ping(n) => replies.push(Reply::Pong(n)),
-            Command::Depth(depth) => self.depth = depth.or(self.depth),
-            Command::Level(control) => {
-                (self.control, self.move_time, self.time_left) = (Some(control), None, None);
-            }
-            Command::MoveTime(time) => (self.move_time, self.control) = (Some(time), None),
-            Command::ClockTime(centiseconds) => {
-                self.time_left = Some(Duration::from_millis(centiseconds.saturating_mul(10)));
-            }
-            Command::Draw => {
-                if self.engine.is_drawish() {
-                    replies.push(Reply::OfferDraw);
-                }
-            }
-            Command::Result(text) => self.result(&text, &mut replies),
-            Command::SetBoard(fen) => match read_fen(&fen) {
-                Ok(position) => {
-                    self.start_without_history(position, &mut replies);
-                    self.analysis(&mut replies);
-                }
-                Err(_) => self.no_such_position(&mut replies),
-            },
-            Command::Edit => {
-                let board = self.engine.game().position().board().clone();
-                self.editor = Some(Editor::new(board));
-            }
-            Command::EditLine(line) => self.edit(&line, &mut replies),
-            Command::Hint => {
-                if self.over.is_none()
-                    && !self.no_position
-                    && let Ok(choice) = self.engine.choose_best()
-                {
-                    replies.push(Reply::Hint(self.spell(&choice)));
-                }
-            }
-            Command::Book => self.book(&mut replies),
-            Command::Undo => self.take_back(1, "undo", &mut replies),
-            Command::Remove => self.take_back(2, "remove", &mut replies),
-            Command::Post(on) => self.post = on,
-            Command::Analyze => {
-                self.side = None;
-                self.analyzing = true;
-                self.analysis(&mut replies);
-            }
-            Command::ExitAnalysis => self.analyzing = false,
-            Command::Status => {
-                let moves = self.engine.game().position().legal_moves().len();
-                match self.analyzing {
-                    true => {
-                        replies.push(Reply::Status(moves));
-                        // A search that the question ended goes on.
-                        if self.engine.searches() {
-                            self.analysis(&mut replies);
-                        }
-                    }
-                    false => {
-                        replies.push(Reply::Error {
-                            what: "command not legal now",
-                            line: ".".to_owned(),
-                        });
-                    }
-                }
-            }
-            Command::Name(name) => self.opponent = name,
-            Command::TablePath(kind, path) => {
-                if kind.eq_ignore_ascii_case("syzygy") {
-                    let _ = self.engine.set_option("SyzygyPath", &path);
-                    self.load(&mut replies);
-                }
-            }
-            Command::SetOption { name, value, line } => match self.engine.set_option(&name, &value)
-            {
-                Ok(()) => self.load(&mut replies),
-                Err(_) => replies.push(Reply::Error { what: "unknown option", line }),
-            },
-            Command::Why(word) => match why::explain(&mut self.engine, &word) {
-                Ok(why) => replies.extend(why.lines().into_iter().map(Reply::Note)),
-                Err(error) => replies.push(Self::note(&format!("why: {error:#}"))),
-            },
-            Command::Unknown(line) => replies.push(Reply::Error { what: "unknown command", line }),
-        }
-        replies
-    }
-
-    fn no_such_position(&mut self, replies: &mut Vec<Reply>) {
+    fn no_such_position(&mut self) {
         self.no_position = true;
         self.over = None;
-        replies.push(Reply::TellUserError("Illegal position".to_owned()));
+        self.say("tellusererror Illegal position");
     }
 
-    fn user_move(&mut self, word: String, replies: &mut Vec<Reply>) {
-        let refuse = |reason, word| Reply::Illegal { reason, word };
+    fn user_move(&mut self, word: &str) {
         if self.no_position {
-            replies.push(refuse("no position", word));
-            return;
+            return self.say(format!("Illegal move (no position): {word}"));
         }
         // A draw that nobody claims: an interface that goes on in force mode knows what it does.
         if let Some(Over::Rules(end)) = self.over
@@ -380,22 +331,19 @@ impl Xboard {
             self.over = None;
         }
         if self.over.is_some() {
-            replies.push(refuse("game over", word));
-            return;
+            return self.say(format!("Illegal move (game over): {word}"));
         }
         match notation::read_move(self.engine.game().position(), word.as_bytes()) {
-            Err(error) => {
-                let reason = if error == notation::WordError::Ambiguous { "ambiguous" } else { "" };
-                replies.push(refuse(reason, word));
-            }
+            Err(WordError::Ambiguous) => self.say(format!("Illegal move (ambiguous): {word}")),
+            Err(_) => self.say(format!("Illegal move: {word}")),
             Ok(m) => {
                 self.engine.play(m);
-                if self.has_ended(replies) {
+                if self.has_ended() {
                     return;
                 }
-                self.analysis(replies);
+                self.analysis();
                 if self.side == Some(self.engine.game().turn()) {
-                    self.move_now(replies);
+                    self.move_now();
                 }
             }
         }
@@ -403,17 +351,27 @@ impl Xboard {
 
     /// Says the result if the game is over by the rules. In force mode only what nobody needs to
     /// claim ends a game.
-    fn has_ended(&mut self, replies: &mut Vec<Reply>) -> bool {
+    fn has_ended(&mut self) -> bool {
         let end = self.engine.end().filter(|end| self.side.is_some() || end.is_inevitable());
         let Some(end) = end else { return false };
         self.over = Some(Over::Rules(end));
         if !self.analyzing {
-            replies.push(Reply::Result(end));
+            self.say_result(end);
         }
         true
     }
 
-    fn move_now(&mut self, replies: &mut Vec<Reply>) {
+    fn say_result(&mut self, end: End) {
+        self.say(format!("{} {{{}}}", end.result().as_str(), end.reason()));
+    }
+
+    fn offer_draw(&mut self) {
+        if self.engine.is_drawish() {
+            self.say("offer draw");
+        }
+    }
+
+    fn move_now(&mut self) {
         if self.no_position || matches!(self.over, Some(Over::Declared)) {
             return;
         }
@@ -424,104 +382,98 @@ impl Xboard {
         }
         if let Some(end) = self.engine.end().filter(|end| end.is_inevitable()) {
             self.over = Some(Over::Rules(end));
-            replies.push(Reply::Result(end));
-            return;
+            return self.say_result(end);
         }
-        self.load(replies);
+        self.load();
         if self.engine.is_resigning() {
             self.over = Some(Over::Declared);
-            replies.push(Reply::Resign);
-            return;
+            return self.say("resign");
         }
         let started = Instant::now();
-        let allowed = self.allowance();
-        let choice = match self.choose(&allowed, replies) {
+        let choice = match self.choose(&self.allowance()) {
             Ok(choice) => choice,
-            Err(trouble) => return self.trouble(replies, trouble),
+            Err(trouble) => return self.trouble(&trouble),
         };
         if choice.found.is_some() && self.engine.interrupts.is_abandoned() {
             return; // the interface has something else in mind
         }
         for note in self.engine.news() {
-            self.tell(replies, Reply::TellUser(note));
+            self.tell(format!("telluser {note}"));
         }
         if let Err(error) = self.engine.write_watch_files(&choice) {
-            self.tell(replies, Reply::TellUser(format!("{error:#}")));
+            self.tell(format!("telluser {error:#}"));
         }
         if self.post {
-            replies.push(self.thinking(&choice, started));
+            self.say(self.thinking(&choice, started));
         }
-        replies.push(Reply::Move(self.spell(&choice)));
+        self.say(format!("move {}", self.spell(&choice)));
         self.engine.play(choice.completion.m);
-        if !self.has_ended(replies) && self.engine.is_drawish() {
-            replies.push(Reply::OfferDraw);
+        if !self.has_ended() {
+            self.offer_draw();
         }
     }
 
-    fn thinking(&self, choice: &Choice, started: Instant) -> Reply {
-        let centiseconds = started.elapsed().as_millis() / 10;
-        let temperature = self.engine.settings().temperature;
-        let shares = choose::shares(&choice.ranking, temperature);
-        let shown = self.engine.settings().multi_pv.max(3);
+    fn thinking(&self, choice: &Choice, started: Instant) -> String {
+        let settings = self.engine.settings();
+        let shares = choose::shares(&choice.ranking, settings.temperature);
         let best: Vec<String> = choice
             .ranking
             .iter()
             .zip(&shares)
-            .take(shown)
+            .take(settings.multi_pv.max(3) as usize)
             .map(|(s, share)| format!("{} {:.0}%", s.completion.word, share * 100.0))
             .collect();
         let text = match choice.source {
             Source::Book => format!("(book move {})", choice.completion.word),
             Source::Mate => format!("(mate {})", choice.completion.word),
-            Source::Classifier => format!("({})", best.join(", ")),
-            Source::Search => {
-                let found = choice.found.as_ref();
-                let line = found.and_then(|found| {
-                    let played = Some(&choice.completion.m);
-                    Some((found, found.lines.iter().find(|l| l.moves.first() == played)?))
-                });
-                if let Some((found, line)) = line {
-                    let game = self.engine.game();
-                    let text = search_line(found, line, game.position(), self.san, game.spelling());
-                    return Reply::Thinking(format!("{text} ({})", best.join(", ")));
-                }
-                format!("({})", best.join(", "))
-            }
+            Source::Classifier | Source::Search => format!("({})", best.join(", ")),
         };
-        Reply::Thinking(format!(
-            "{} 0 {centiseconds} {} {text}",
-            choice.depth,
-            choice.ranking.len()
-        ))
+        if let Some((found, line)) = choice.line() {
+            let game = self.engine.game();
+            let spelling = self.san.then(|| game.spelling());
+            return format!("{} {text}", search_line(found, line, game.position(), spelling));
+        }
+        let centiseconds = started.elapsed().as_millis() / 10;
+        format!("{} 0 {centiseconds} {} {text}", choice.depth, choice.ranking.len())
     }
 
     /// In analysis, what the engine thinks of the position.
-    fn analysis(&mut self, replies: &mut Vec<Reply>) {
+    fn analysis(&mut self) {
         if !self.analyzing || self.no_position || self.engine.end().is_some_and(End::is_inevitable)
         {
             return;
         }
-        self.load(replies);
+        self.load();
         let started = Instant::now();
         let allowed = Allowance { waiting: Waiting::UntilNextLine, ..Allowance::default() };
         let randomised = std::mem::take(&mut self.engine.randomised);
-        let choice = self.choose(&allowed, replies);
+        let choice = self.choose(&allowed);
         self.engine.randomised = randomised;
         match choice {
-            Ok(choice) => replies.push(self.thinking(&choice, started)),
-            Err(Trouble::NoModel(color)) => {
-                self.tell(replies, Reply::TellUserError(format!("no model for {color}")));
-            }
-            Err(trouble) => self.trouble(replies, trouble),
+            Ok(choice) => self.say(self.thinking(&choice, started)),
+            Err(trouble @ Trouble::NoModel(_)) => self.tell(format!("tellusererror {trouble}")),
+            Err(trouble) => self.trouble(&trouble),
         }
     }
 
-    fn take_back(&mut self, half_moves: usize, name: &str, replies: &mut Vec<Reply>) {
+    fn status(&mut self) {
+        if !self.analyzing {
+            return self.error("command not legal now", ".");
+        }
+        let moves = self.engine.game().position().legal_moves().len();
+        self.say(format!("stat01: 0 {moves} 1 0 {moves}"));
+        // A search that the question ended goes on.
+        if self.engine.searches() {
+            self.analysis();
+        }
+    }
+
+    fn take_back(&mut self, half_moves: usize, name: &str) {
         if self.engine.undo(half_moves) {
             self.over = None;
-            self.analysis(replies);
+            self.analysis();
         } else {
-            replies.push(Reply::Error { what: "command not legal now", line: name.to_owned() });
+            self.error("command not legal now", name);
         }
     }
 
@@ -537,7 +489,7 @@ impl Xboard {
         self.side = Some(color.other());
     }
 
-    fn result(&mut self, text: &str, replies: &mut Vec<Reply>) {
+    fn result(&mut self, text: &str) {
         self.over = Some(Over::Declared);
         let Some(path) = &self.log else { return };
         let (result, comment) = text.split_once(char::is_whitespace).unwrap_or((text, ""));
@@ -553,13 +505,13 @@ impl Xboard {
             },
         );
         if let Err(error) = written {
-            let complaint = format!("cannot write {}: {error}", path.display());
-            self.tell(replies, Reply::TellUserError(complaint));
+            self.tell(format!("tellusererror cannot write {}: {error}", path.display()));
         }
     }
 
-    fn book(&mut self, replies: &mut Vec<Reply>) {
-        self.load(replies);
+    /// The book's moves, or the likeliest ones; an empty line ends them.
+    fn book(&mut self) {
+        self.load();
         let position = self.engine.game().position().clone();
         let moves = self.engine.book_moves();
         let total: f64 = moves.iter().map(|b| b.weight).sum();
@@ -569,7 +521,7 @@ impl Xboard {
             let count = book_move
                 .count
                 .map_or_else(String::new, |c| format!(" +{} ={} -{}", c.wins, c.draws, c.losses));
-            replies.push(Reply::BookLine(format!(" {word} {share:.0}%{count}")));
+            self.say(format!(" {word} {share:.0}%{count}"));
         }
         if moves.is_empty()
             && !self.no_position
@@ -577,94 +529,41 @@ impl Xboard {
         {
             let shares = choose::shares(&ranking, self.engine.settings().temperature);
             for (scored, share) in ranking.iter().zip(shares).take(10) {
-                let line = format!(" {} {:.0}%", scored.completion.word, share * 100.0);
-                replies.push(Reply::BookLine(line));
+                self.say(format!(" {} {:.0}%", scored.completion.word, share * 100.0));
             }
         }
-        replies.push(Reply::BookLine(String::new()));
+        self.say("");
     }
 
-    fn edit(&mut self, line: &str, replies: &mut Vec<Reply>) {
+    fn edit(&mut self, line: &str) {
         let edited = self.editor.as_mut().and_then(|editor| editor.line(line));
         let Some(board) = edited else { return };
         self.editor = None;
         match editor::position_of(board, self.engine.game().turn()) {
-            Some(position) => self.start_without_history(position, replies),
-            None => self.no_such_position(replies),
+            Some(position) => self.start_without_history(position),
+            None => self.no_such_position(),
         }
     }
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::play::engine::tests::engine;
-    use crate::play::settings::Settings;
-    use chess_odds::random::Random;
-
-    #[test]
-    fn no_dialogue_panics() {
-        let words = [
-            "xboard",
-            "protover 2",
-            "accepted san",
-            "new",
-            "random",
-            "force",
-            "go",
-            "playother",
-            "white",
-            "black",
-            "usermove e4",
-            "e5",
-            "Nf3",
-            "g8f6",
-            "ping 1",
-            "sd 2",
-            "draw",
-            "result *",
-            "setboard",
-            "edit",
-            "#",
-            "c",
-            ".",
-            "Ke1",
-            "ke8",
-            "xa1",
-            "Pz9",
-            "hint",
-            "bk",
-            "undo",
-            "remove",
-            "post",
-            "analyze",
-            "exit",
-            "option Rule=x",
-            "option Seed=3",
-            "why",
-            "why e4",
-            "name \u{e9}",
-            "setboard 4k3/8/8/8/8/8/8/4K2R w K - 0 1",
-            "usermove",
-            "variant x",
-            "egtpath syzygy /x",
-            "\u{0}",
-            "usermove \u{fffd}",
-            "option",
-            "option =",
-        ];
-        for seed in 0..40 {
-            let mut random = Random::from_seed(seed);
-            let mut dialogue = Xboard::new(engine(&["e5"], Settings::default()), "x".into(), None);
-            for _ in 0..120 {
-                let mut command = Some(dialogue.parse(words[random.below(words.len())]));
-                while let Some(now) = command {
-                    for reply in dialogue.handle(now) {
-                        assert!(!reply.to_string().contains('\n'));
-                    }
-                    command = dialogue.take_followup();
-                }
-            }
-        }
+/// Depth, value, time, nodes and moves of a search, as thinking output has them: the moves in SAN,
+/// or in coordinates if there is no spelling.
+fn search_line(found: &Found, line: &Line, start: &Chess, spelling: Option<Spelling>) -> String {
+    let value = match line.value.mate_in() {
+        Some(moves) if moves > 0 => 100_000 + moves,
+        Some(moves) => -100_000 + moves,
+        None => line.value.centipawns(),
+    };
+    let mut position = start.clone();
+    let mut words = String::new();
+    for &m in &line.moves {
+        words.push(' ');
+        words += &match spelling {
+            Some(spelling) => notation::to_word(&position, m, spelling),
+            None => notation::to_coordinates(m),
+        };
+        position.play_unchecked(m);
     }
+    let centiseconds = found.time.as_millis() / 10;
+    format!("{} {value} {centiseconds} {}{words}", found.depth, found.nodes)
 }
