@@ -2,7 +2,7 @@
 //! PGN to a model folder in one go: preparation, then the classifier's learning (spec chess 4.1).
 
 use chess_games::cannot::Cannot;
-use chess_odds::{Games, fit, options};
+use chess_odds::{Games, fit};
 use dbacl_cli::output::raw;
 use dbacl_cli::progress;
 use std::cell::Cell;
@@ -179,7 +179,7 @@ fn learn_from(options: &Options, program: &Program, text: &Path) -> Result<Stati
 
 /// Learns the odds of moves, which are the same for both colours.
 fn learn_odds(options: &Options, games: &Games) -> Result<()> {
-    let wanted = options::Options {
+    let wanted = fit::Options {
         positions: options.positions,
         seed: options.seed,
         threads: options.jobs,

@@ -1,53 +1,22 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //! The checks that the side to move can give.
 
-use shakmaty::{Bitboard, Chess, Color, Position as _, Rank, Role, Square, attacks};
+use chess_search::Checks;
+use shakmaty::{Bitboard, Chess, Position as _, Rank, Role};
 
 use crate::view::View;
-
-/// Squares from which a man of each role would check a king.
-struct Checking {
-    pawn: Bitboard,
-    knight: Bitboard,
-    bishop: Bitboard,
-    rook: Bitboard,
-}
-
-impl Checking {
-    fn new(king: Square, king_side: Color, occupied: Bitboard) -> Self {
-        Self {
-            pawn: attacks::pawn_attacks(king_side, king),
-            knight: attacks::knight_attacks(king),
-            bishop: attacks::bishop_attacks(king, occupied),
-            rook: attacks::rook_attacks(king, occupied),
-        }
-    }
-
-    fn by(&self, role: Role) -> Bitboard {
-        match role {
-            Role::Pawn => self.pawn,
-            Role::Knight => self.knight,
-            Role::Bishop => self.bishop,
-            Role::Rook => self.rook,
-            Role::Queen => self.bishop | self.rook,
-            Role::King => Bitboard::EMPTY,
-        }
-    }
-}
 
 /// The number of legal moves that check by the man that moves, and whether one of them mates.
 /// `view` is what the board says to either side.
 pub fn checks(position: &Chess, view: &View) -> (u64, bool) {
-    let (board, us) = (position.board(), position.turn());
-    let Some(king) = board.king_of(us.other()) else { return (0, false) };
-    let checking = Checking::new(king, us.other(), board.occupied());
+    let checking = Checks::new(position);
     if !may_check(position, view, &checking) {
         return (0, false);
     }
     let (mut count, mut mates) = (0, false);
     for reply in position.legal_moves() {
         let role = reply.promotion().unwrap_or_else(|| reply.role());
-        if checking.by(role).contains(reply.to()) {
+        if checking.from(role).contains(reply.to()) {
             count += 1;
             if !mates {
                 let mut then = position.clone();
@@ -61,11 +30,11 @@ pub fn checks(position: &Chess, view: &View) -> (u64, bool) {
 
 /// Whether a man could move to a square from which it checks, if its own king's safety is ignored;
 /// promotions count.
-fn may_check(position: &Chess, view: &View, checking: &Checking) -> bool {
+fn may_check(position: &Chess, view: &View, checking: &Checks) -> bool {
     let (board, us) = (position.board(), position.turn());
     let own = board.by_color(us);
     let by_piece = (own & !board.pawns() & !board.kings()).into_iter().any(|square| {
-        let squares = board.role_at(square).map_or(Bitboard::EMPTY, |role| checking.by(role));
+        let squares = board.role_at(square).map_or(Bitboard::EMPTY, |role| checking.from(role));
         view.reach(square).intersects(squares & !own)
     });
     if by_piece {
@@ -78,7 +47,7 @@ fn may_check(position: &Chess, view: &View, checking: &Checking) -> bool {
     let taken = pawns.into_iter().fold(Bitboard::EMPTY, |all, pawn| all | view.reach(pawn));
     let all = one | two | taken;
     let last = Bitboard::from_rank(us.fold_wb(Rank::Eighth, Rank::First));
-    all.intersects(checking.pawn) || all.intersects(last)
+    all.intersects(checking.from(Role::Pawn)) || all.intersects(last)
 }
 
 #[cfg(test)]
@@ -88,11 +57,10 @@ mod tests {
 
     /// The same by looking at every move.
     fn slowly(position: &Chess) -> (u64, bool) {
-        let king = position.board().king_of(position.turn().other()).expect("a king");
-        let checking = Checking::new(king, position.turn().other(), position.board().occupied());
+        let checking = Checks::new(position);
         let (mut count, mut mates) = (0, false);
         for m in position.legal_moves() {
-            if checking.by(m.promotion().unwrap_or_else(|| m.role())).contains(m.to()) {
+            if checking.from(m.promotion().unwrap_or_else(|| m.role())).contains(m.to()) {
                 count += 1;
                 let mut then = position.clone();
                 then.play_unchecked(m);

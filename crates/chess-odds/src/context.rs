@@ -12,7 +12,8 @@ use shakmaty::{Bitboard, Board, Chess, Color, Move, Position, Role, Square};
 
 use crate::captures::{captures, captures_of_other};
 use crate::checks::checks;
-use crate::view::{Prospect, View};
+use crate::exchange::material;
+use crate::view::{Prospect, View, target};
 use crate::words::Words;
 
 /// The name that models record for these words together with the rich ones.
@@ -64,7 +65,7 @@ fn spell(kind: u8, key: Key) -> ShortWord {
     ShortWord::new(&word)
 }
 
-fn push(out: &mut impl Words, kind: u8, key: Key) {
+fn push(out: &mut Words, kind: u8, key: Key) {
     out.push(spell(kind, key));
 }
 
@@ -159,12 +160,18 @@ pub struct Context<'a> {
     material: i32,
 }
 
+/// 0 the opening, 1 other positions, 2 and 3 with at most ten and six pieces.
+pub fn phase(plies: usize, board: &Board) -> usize {
+    match (plies, (board.occupied() & !board.pawns() & !board.kings()).count()) {
+        (_, ..=4) => 3,
+        (_, ..=8) => 2,
+        (..24, _) => 0,
+        _ => 1,
+    }
+}
+
 /// A move without its victim: piece, from, to, promotion.
 type Signature = u32;
-
-fn target(m: Move) -> Square {
-    m.castling_side().map_or(m.to(), |side| Square::from_coords(side.king_to_file(), m.to().rank()))
-}
 
 fn signature(m: Move) -> Signature {
     let from = m.from().map_or(64, u32::from);
@@ -194,7 +201,7 @@ impl<'a> Context<'a> {
         let mut pieces = Vec::with_capacity(32);
         let (mut whole, mut pawns, mut own_pawns) = (START, START, START);
         let (mut files, mut file) = ([0u64; 8], [0u64; 8]);
-        let mut balance = 0i32;
+        let balance = material(board, us) - material(board, us.other());
         for place in 0..64u32 {
             let square = Square::new(place ^ flip);
             let Some(piece) = board.piece_at(square) else { continue };
@@ -205,8 +212,6 @@ impl<'a> Context<'a> {
             pieces.push((what, place as u8));
             let part = u64::from(what) << 8 | u64::from(place);
             whole = whole.with(part);
-            let worth = i32::try_from(crate::exchange::value(piece.role)).unwrap_or(0);
-            balance += if is_ours { worth } else { -worth };
             if piece.role == Role::Pawn {
                 pawns = pawns.with(part);
                 if is_ours {
@@ -242,13 +247,7 @@ impl<'a> Context<'a> {
         }
         let quiet = before.halfmoves() as usize;
         let boards = past.iter().rev().take(quiet).step_by(2).map(Position::board).collect();
-        let number_of_pieces = (board.occupied() & !board.pawns() & !board.kings()).count();
-        let phase = match (moves.len(), number_of_pieces) {
-            (_, ..=4) => 3,
-            (_, ..=8) => 2,
-            (..24, _) => 0,
-            _ => 1,
-        };
+        let phase = phase(moves.len(), board);
         let answer = match moves.last() {
             Some(m) if m.is_capture() => 2,
             Some(_) if before.is_check() => 3,
@@ -280,7 +279,7 @@ impl<'a> Context<'a> {
             file,
             last,
             ply: moves.len() as u64,
-            phase,
+            phase: phase as u64,
             earlier,
             boards,
             balance: u64::from(balance.clamp(-3, 3).cast_unsigned().wrapping_add(3)),
@@ -301,7 +300,7 @@ impl<'a> Context<'a> {
     /// # Panics
     ///
     /// If there is no such move.
-    pub fn describe(&self, move_number: usize, out: &mut impl Words) {
+    pub fn describe(&self, move_number: usize, out: &mut Words) {
         let prospect = &self.prospects[move_number];
         let m = prospect.m;
         let to = target(m);
@@ -375,7 +374,7 @@ fn captures_of_second_move(after: &Chess, is_ordinary: bool) -> Option<i32> {
 /// A word about where one man stands relative to another. There are few such words: two men, and
 /// eight bits.
 #[expect(clippy::cast_possible_truncation, reason = "16 bits")]
-fn push_offset(out: &mut impl Words, kind: u8, part: u64) {
+fn push_offset(out: &mut Words, kind: u8, part: u64) {
     let number = (part >> 24 & 15) << 12 | (part >> 20 & 7) << 9 | (part & 0xff) << 1;
     let number = number | u64::from(kind == b'P');
     out.push_common(number as usize, || spell(kind, START.with(part)));
@@ -414,7 +413,7 @@ struct Moved<'a> {
 }
 
 impl Moved<'_> {
-    fn history(&self, out: &mut impl Words) {
+    fn history(&self, out: &mut Words) {
         let c = self.context;
         push(out, b'A', self.key.with(c.whole));
         push(out, b'B', self.key.with(c.pawns));
@@ -476,7 +475,7 @@ impl Moved<'_> {
         (counts, !(all & board.by_color(us.other())).is_empty())
     }
 
-    fn surroundings(&self, out: &mut impl Words) {
+    fn surroundings(&self, out: &mut Words) {
         let c = self.context;
         let us = c.us;
         let piece = START.with(self.piece << 4 | self.taken);
@@ -506,7 +505,7 @@ impl Moved<'_> {
         push(out, b'O', START.with(self.piece).with(self.rays()));
     }
 
-    fn offsets(&self, out: &mut impl Words) {
+    fn offsets(&self, out: &mut Words) {
         let c = self.context;
         let relative = |place: u8, from: u64| {
             let file = u64::from(place % 8) + 8 - from % 8;
@@ -525,14 +524,14 @@ impl Moved<'_> {
         }
     }
 
-    fn replies(&self, out: &mut impl Words) {
+    fn replies(&self, out: &mut Words) {
         let is_check = self.after.is_check();
         let (count, mates) = checks(self.after, self.view);
         push(out, b'R', START.with(u64::from(mates) << 1 | u64::from(is_check)));
         push(out, b'S', START.with(self.piece << 4 | count.min(6)));
     }
 
-    fn outcome(&self, out: &mut impl Words) {
+    fn outcome(&self, out: &mut Words) {
         let c = self.context;
         let value = self.value;
         let part = |n: i32, most: i32| u64::from(n.clamp(-most, most).cast_unsigned());
@@ -548,7 +547,7 @@ impl Moved<'_> {
         push(out, b'Z', START.with(less).with(part(c.best - c.material, 9)).with(c.phase));
     }
 
-    fn declined(&self, out: &mut impl Words) {
+    fn declined(&self, out: &mut Words) {
         let c = self.context;
         let own = signature(self.m);
         let count = c.earlier.iter().take_while(|moves| moves.contains(&own)).count() as u64;
@@ -568,30 +567,7 @@ impl Moved<'_> {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
-    use crate::rich::Scene;
-    use crate::testing::read_move;
-
-    /// The words of a move after some others.
-    fn words(moves: &str, m: &str) -> Vec<String> {
-        let mut position = Chess::default();
-        let (mut positions, mut history) = (vec![position.clone()], Vec::new());
-        for word in moves.split_whitespace() {
-            let m = read_move(&position, word).expect("legal");
-            history.push(m);
-            position.play_unchecked(m);
-            positions.push(position.clone());
-        }
-        let m = read_move(&position, m).expect("legal");
-        let mut out = String::new();
-        let scene = Scene::new(&position, &history, history.len());
-        let moves = position.legal_moves();
-        let prospects: Vec<Prospect> = moves.iter().map(|&m| scene.prospect(m)).collect();
-        let number = moves.iter().position(|&other| other == m).expect("legal");
-        let context = Context::new(&positions, &history, scene.view(), &prospects);
-        context.describe(number, &mut out);
-        out.split_whitespace().map(str::to_owned).collect()
-    }
+    use crate::testing::words;
 
     fn kind(words: &[String], kind: char) -> Vec<String> {
         words.iter().filter(|word| word.starts_with(kind)).cloned().collect()
@@ -599,7 +575,8 @@ mod tests {
 
     #[test]
     fn words_are_short_and_distinct() {
-        let all = words("e4 e5 Nf3 Nc6 Bb5 a6", "Ba4");
+        let mut all = words("e4 e5 Nf3 Nc6 Bb5 a6", "Ba4");
+        all.retain(|word| !word.starts_with(|c: char| c.is_ascii_lowercase()));
         let distinct: std::collections::BTreeSet<&String> = all.iter().collect();
         assert_eq!(distinct.len(), all.len());
         // 31 other pieces seen from either square, less none taken.

@@ -2,10 +2,10 @@
 //! The result of a series of captures on one square, in pawns. It is counted without a search.
 
 use chess_search::{Capture, attackers, captures, cheapest};
-use shakmaty::{Board, Color, Role, Square};
+use shakmaty::{Bitboard, Board, Color, Role, Square};
 
 /// A piece's worth in pawns; the king's is more than that of all others.
-pub const fn value(role: Role) -> u32 {
+pub const fn worth(role: Role) -> i32 {
     match role {
         Role::Pawn => 1,
         Role::Knight | Role::Bishop => 3,
@@ -15,9 +15,15 @@ pub const fn value(role: Role) -> u32 {
     }
 }
 
-/// A piece's worth as a number that takes part in sums.
-pub(crate) fn worth(role: Role) -> i32 {
-    i32::try_from(value(role)).unwrap_or(i32::MAX)
+/// How many squares these are, as a number that takes part in sums.
+pub fn count(squares: Bitboard) -> i32 {
+    i32::try_from(squares.count()).unwrap_or(0)
+}
+
+/// What a side's men are worth, without its king.
+pub fn material(board: &Board, side: Color) -> i32 {
+    let men = board.by_color(side) & !board.kings();
+    Role::ALL.into_iter().map(|role| worth(role) * count(men & board.by_role(role))).sum()
 }
 
 /// What `side` wins, in pawns, by beginning to capture on `square`. Both sides capture with their

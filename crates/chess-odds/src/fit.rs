@@ -7,6 +7,7 @@ use std::fmt;
 use std::sync::{Condvar, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
+use anyhow::{Result, ensure};
 use dbacl_choices::{Fit, Groups, Judged, Settings, Tally};
 use shakmaty::{Chess, Position as _};
 
@@ -14,7 +15,6 @@ use crate::Games;
 use crate::games::Place;
 use crate::look::{Looker, Row};
 use crate::odds::{Describer, First, file};
-use crate::options::Options;
 use crate::quality::Quality;
 use crate::second;
 use crate::weights::{Weights, pack};
@@ -30,6 +30,19 @@ const RATE: f64 = 0.035;
 
 /// Weights of at most this size are left out, nats: the file becomes smaller by a third.
 const SMALLEST: f64 = 0.02;
+
+/// What to learn, and how.
+#[derive(Clone, Copy, Debug)]
+pub struct Options {
+    /// The most positions, drawn uniformly from all of all games; 0 for all.
+    pub positions: usize,
+    /// Seed of their order.
+    pub seed: u64,
+    /// Threads that describe moves and search; the result does not depend on them.
+    pub threads: usize,
+    /// Half-moves that the second stage looks ahead; 0 for no second stage.
+    pub depth: usize,
+}
 
 /// What was learned.
 #[derive(Clone, Debug)]
@@ -62,18 +75,6 @@ impl fmt::Display for Learned {
         Ok(())
     }
 }
-
-/// Nothing was learned.
-#[derive(Debug)]
-pub struct NoPosition;
-
-impl fmt::Display for NoPosition {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        out.write_str("no position to learn from")
-    }
-}
-
-impl std::error::Error for NoPosition {}
 
 /// Describes positions of games.
 #[derive(Default)]
@@ -157,16 +158,10 @@ fn in_order<Tools, T: Send>(
 /// # Errors
 ///
 /// No position is left to learn from.
-pub fn learn(
-    games: &Games,
-    options: &Options,
-    done: &dyn Fn(u64, u64),
-) -> Result<Learned, NoPosition> {
+pub fn learn(games: &Games, options: &Options, done: &dyn Fn(u64, u64)) -> Result<Learned> {
     let begun = Instant::now();
     let [places, kept_back] = games.places(options);
-    if places.is_empty() {
-        return Err(NoPosition);
-    }
+    ensure!(!places.is_empty(), "no position to learn from");
     let settings = Settings {
         rate: RATE,
         groups: places.len() as u64,

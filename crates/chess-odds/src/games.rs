@@ -4,7 +4,7 @@
 use chess_games::prepare::{GameSink, Gameline};
 use shakmaty::{Chess, Move, Position as _};
 
-use crate::options::Options;
+use crate::fit::Options;
 use crate::random::Random;
 
 /// Of so many games one is kept back, for the second stage and to say how good the model is.
@@ -86,7 +86,8 @@ mod tests {
     #[test]
     fn games_kept_back_are_not_learned() {
         let games = games(60, 80);
-        let [learned, back] = games.places(&Options { seed: 3, ..Options::default() });
+        let [learned, back] =
+            games.places(&Options { positions: 0, seed: 3, threads: 1, depth: 0 });
         assert!(back.iter().all(|&(game, _)| game as usize % KEPT_BACK == 7) && !back.is_empty());
         assert!(learned.iter().all(|&(game, _)| game as usize % KEPT_BACK != 7));
         assert_eq!(learned.len() + back.len(), games.positions());

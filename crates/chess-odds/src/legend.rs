@@ -125,30 +125,27 @@ mod tests {
     use shakmaty::{Chess, Position as _};
 
     use crate::random::Random;
+    use crate::testing::described;
 
     #[test]
     fn every_word_is_explained() {
         let mut random = Random::from_seed(9);
         let mut seen = std::collections::BTreeSet::new();
-        for _ in 0..60 {
+        for _ in 0..12 {
             let (mut positions, mut past) = (vec![Chess::default()], Vec::new());
-            while past.len() < 120 {
-                let position = positions.last().expect("the first one");
-                let moves = position.legal_moves();
-                if moves.is_empty() {
+            while past.len() < 100 {
+                if positions[past.len()].legal_moves().is_empty() {
                     break;
                 }
-                let m = moves[random.below(moves.len())];
-                for line in crate::describe(&positions, &past, &[m]) {
-                    for word in line.split_whitespace() {
-                        let kind = find(word).unwrap_or_else(|| panic!("{word} has no meaning"));
-                        seen.insert(kind.0);
-                    }
+                let moves = described(&positions, &past);
+                for word in moves.iter().flat_map(|(_, words)| words) {
+                    let kind = find(word).unwrap_or_else(|| panic!("{word} has no meaning"));
+                    seen.insert(kind.0);
                 }
-                let mut after = position.clone();
-                after.play_unchecked(m);
+                let mut after = positions[past.len()].clone();
+                past.push(moves[random.below(moves.len())].0);
+                after.play_unchecked(past[past.len() - 1]);
                 positions.push(after);
-                past.push(m);
             }
         }
         assert!(seen.len() > 65 + CONTEXT.len() - 1, "{seen:?}");

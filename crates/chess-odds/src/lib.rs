@@ -6,8 +6,7 @@
 //!    └──→ a search (look) ─→ search words ─→ second stage: some hundred weights more ─→ Odds
 //! ```
 //!
-//! [`describe`] says by words what each legal move does and what came before it. [`fit`] learns a
-//! weight for each word from all positions of most games. Then the search of `chess-search` looks
+//! Words say what each legal move does and what came before it. [`fit`] learns a weight for each word from all positions of most games. Then the search of `chess-search` looks
 //! at positions of games that this stage has not seen, and a second stage weighs what it found and
 //! the first stage's probabilities. [`Odds`] is both stages in use.
 #![warn(missing_docs)]
@@ -25,41 +24,17 @@ mod games;
 mod legend;
 mod look;
 mod odds;
-pub mod options;
 mod quality;
 pub mod random;
 mod rich;
 mod second;
 #[cfg(test)]
 mod testing;
-mod unreadable;
 mod view;
 mod weights;
 mod words;
-
-use shakmaty::{Chess, Move};
 
 pub use games::Games;
 pub use odds::Odds;
 pub use quality::Quality;
 pub use second::Part;
-pub use unreadable::Unreadable;
-
-use context::Context;
-use rich::Scene;
-use view::Prospect;
-
-/// A description of each of these legal moves, in the position to which the others led.
-pub fn describe(positions: &[Chess], past: &[Move], moves: &[Move]) -> Vec<String> {
-    let Some(now) = positions.last() else { return Vec::new() };
-    let scene = Scene::new(now, past, past.len());
-    let prospects: Vec<Prospect> = moves.iter().map(|&m| scene.prospect(m)).collect();
-    let context = Context::new(positions, past, scene.view(), &prospects);
-    let line = |(number, prospect): (usize, &Prospect)| {
-        let mut line = String::with_capacity(1200);
-        scene.describe(prospect, &mut line);
-        context.describe(number, &mut line);
-        line
-    };
-    prospects.iter().enumerate().map(line).collect()
-}

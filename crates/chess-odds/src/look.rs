@@ -6,11 +6,13 @@
 //! to [`MARGIN`] worse than the best one have values; all others are *beyond*.
 
 use chess_search::{Found, Limits, Request, Searcher, Value};
+use dbacl_choices::normalise;
 use dbacl_numeric::elementary::exp;
 use shakmaty::zobrist::Zobrist64;
 use shakmaty::{Chess, EnPassantMode, Move, Position as _};
 
 use crate::Games;
+use crate::context::phase;
 use crate::games::Place;
 
 /// The name of these words and of the search behind them. Weights fit only the search with which
@@ -134,16 +136,6 @@ impl Looker {
     }
 }
 
-/// Subtracts the logarithm of the sum of what the numbers are logarithms of.
-pub fn normalise(scores: &mut [f64]) {
-    let highest = scores.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-    let sum: f64 = scores.iter().map(|score| exp(score - highest)).sum();
-    let whole = highest + dbacl_numeric::elementary::log(sum);
-    for score in scores {
-        *score -= whole;
-    }
-}
-
 /// The number of the first bound that is not below a value.
 fn bucket(value: i32, bounds: &[i32]) -> u8 {
     u8::try_from(bounds.partition_point(|&bound| bound < value)).unwrap_or(u8::MAX)
@@ -216,14 +208,6 @@ impl<'a> Scene<'a> {
             };
             moves.iter().map(place).collect()
         };
-        let board = position.board();
-        let pieces = (board.occupied() & !board.pawns() & !board.kings()).count();
-        let phase = match (past.len(), pieces) {
-            (_, ..=4) => 3,
-            (_, ..=8) => 2,
-            (..24, _) => 0,
-            _ => 1,
-        };
         let last = depths.last().map_or(&[][..], Vec::as_slice);
         let value = |at: usize| last.get(at).map(|(_, value)| value.centipawns());
         let best = value(0).unwrap_or(0);
@@ -241,7 +225,7 @@ impl<'a> Scene<'a> {
             first,
             depths: depths.iter().map(place).collect(),
             last,
-            phase,
+            phase: u8::try_from(phase(past.len(), position.board())).unwrap_or(3),
             best,
             best_bucket: bucket(best, &VALUES),
             second_loss,

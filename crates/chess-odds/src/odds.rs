@@ -15,18 +15,18 @@
 
 use std::collections::BTreeMap;
 
-use dbacl_choices::{Calibration, Group, Groups, ShortWord};
+use anyhow::{Context as _, Result, bail, ensure};
+use dbacl_choices::{Calibration, FeatureId, Group, Groups, normalise};
 use shakmaty::{Chess, Move};
 
 use crate::context::{self, Context};
 use crate::legend;
-use crate::look::{Looked, Looker, normalise};
+use crate::look::{Looked, Looker};
 use crate::rich::Scene;
-use crate::second::{Part, Second};
-use crate::unreadable::{Unreadable, known_words};
+use crate::second::{DAMAGED, Part, Second, known_words};
 use crate::view::Prospect;
 use crate::weights::Weights;
-use crate::words::Ids;
+use crate::words::Words;
 
 const MAGIC: &str = "# chess odds 1";
 
@@ -54,12 +54,12 @@ impl First {
 /// Describes the moves of positions by the ids of words.
 pub(crate) struct Describer {
     prospects: Vec<Prospect>,
-    words: Ids,
+    pub(crate) words: Words,
 }
 
 impl Default for Describer {
     fn default() -> Self {
-        Self { prospects: Vec::new(), words: Ids::new(context::strength) }
+        Self { prospects: Vec::new(), words: Words::new(context::strength) }
     }
 }
 
@@ -119,45 +119,39 @@ impl Odds {
     /// # Errors
     ///
     /// It is damaged or something else, or its words belong to another version of this program.
-    pub fn new(bytes: Vec<u8>) -> Result<Self, Unreadable> {
-        let end = bytes.windows(2).position(|two| two == b"\n\n").ok_or(Unreadable::Damaged)?;
-        let text = std::str::from_utf8(&bytes[..end]).map_err(|_| Unreadable::Damaged)?;
+    pub fn new(bytes: Vec<u8>) -> Result<Self> {
+        let end = bytes.windows(2).position(|two| two == b"\n\n").context(DAMAGED)?;
+        let text = std::str::from_utf8(&bytes[..end]).context(DAMAGED)?;
         let mut lines = text.splitn(8, '\n');
-        if lines.next() != Some(MAGIC) {
-            return Err(Unreadable::Damaged);
-        }
+        ensure!(lines.next() == Some(MAGIC), DAMAGED);
         let mut field = |name: &str| {
             let value = lines.next().and_then(|line| line.strip_prefix(name)?.strip_prefix(' '));
-            value.ok_or(Unreadable::Damaged)
+            value.context(DAMAGED)
         };
         known_words(field("words")?, context::NAME)?;
         let number = |word: &str| {
-            let number: Option<f64> =
-                word.parse().ok().filter(|x: &f64| x.is_finite() && *x >= 0.0);
-            number.ok_or(Unreadable::Damaged)
+            let number = word.parse().ok().filter(|x: &f64| x.is_finite() && *x >= 0.0);
+            number.context(DAMAGED)
         };
         let temperature = number(field("temperature")?)?;
         let calibration = Calibration { temperature, curvature: number(field("curvature")?)? };
         let unit = number(field("unit")?)?;
-        let features = field("features")?.parse().map_err(|_| Unreadable::Damaged)?;
+        let features = field("features")?.parse().context(DAMAGED)?;
         let sum = field("checksum")?;
         let at = text.find("\nchecksum ").map_or(0, |at| at + "\nchecksum ".len());
-        let stated = u32::from_str_radix(sum, 16).map_err(|_| Unreadable::Damaged)?;
+        let stated = u32::from_str_radix(sum, 16).context(DAMAGED)?;
         if sum.len() != 8
             || stated != sum_of(&[&bytes[..at], b"00000000", &bytes[at + 8..]])
             || temperature <= 0.0
         {
-            return Err(Unreadable::Damaged);
+            bail!(DAMAGED);
         }
-        let second = match lines.next() {
-            None => None,
-            Some(text) => {
-                let second = Second::parse(text)?;
-                let looker = Looker::new(second.depth());
-                Some((second, looker))
-            }
-        };
-        let weights = Weights::new(bytes, end + 2, features, unit).ok_or(Unreadable::Damaged)?;
+        let second = lines.next().map(Second::parse).transpose()?;
+        let second = second.map(|second| {
+            let looker = Looker::new(second.depth());
+            (second, looker)
+        });
+        let weights = Weights::new(bytes, end + 2, features, unit).context(DAMAGED)?;
         let (describer, groups) = (Describer::default(), Groups::default());
         Ok(Self { first: First(weights), calibration, second, describer, groups })
     }
@@ -211,9 +205,19 @@ impl Odds {
         moves: &[Move],
         numbers: &[usize],
     ) -> Vec<Vec<Part>> {
-        let lines = crate::describe(positions, past, moves);
+        if moves.is_empty() {
+            return Vec::new();
+        }
+        self.describer.words.spelt = Some(Vec::new());
         let first = self.first(positions, past, moves);
-        let words = |&number: &usize| self.reasons_of_words(&lines[number]);
+        let spelt = self.describer.words.spelt.take().unwrap_or_default();
+        let group = self.groups.get(0);
+        let ranges: Vec<_> = group.ranges().collect();
+        let words = |&number: &usize| {
+            let words =
+                group.ids()[ranges[number].clone()].iter().zip(&spelt[ranges[number].clone()]);
+            self.reasons_of_words(words)
+        };
         let mut all: Vec<Vec<Part>> = numbers.iter().map(words).collect();
         if let Some((second, looked)) = self.look(positions, past, moves, &first) {
             for (reasons, &number) in all.iter_mut().zip(numbers) {
@@ -224,14 +228,14 @@ impl Odds {
     }
 
     /// The words of a description by their kinds.
-    fn reasons_of_words(&self, line: &str) -> Vec<Part> {
+    fn reasons_of_words<'a>(
+        &self,
+        words: impl Iterator<Item = (&'a FeatureId, &'a String)>,
+    ) -> Vec<Part> {
         let mut kinds: BTreeMap<(&str, &str), f64> = BTreeMap::new();
-        let mut ids = Vec::with_capacity(1);
-        for word in line.split(' ') {
-            ids.clear();
-            ShortWord::ids(&[ShortWord::new(word.as_bytes())], &mut ids);
-            *kinds.entry(legend::find(word).unwrap_or((word, word))).or_default() +=
-                self.first.0.get(ids[0]);
+        for (&id, word) in words {
+            let kind = legend::find(word).unwrap_or((word, word));
+            *kinds.entry(kind).or_default() += self.first.0.get(id);
         }
         let part = |((_, meaning), score): ((&str, &str), f64)| Part {
             reason: meaning.to_owned(),

@@ -11,13 +11,6 @@ impl Random {
         Self(seed)
     }
 
-    /// One of many generators of a seed, which have nothing to do with each other. Seeds that
-    /// differ by a multiple of the generator's own step would give the same numbers, only shifted.
-    pub const fn of_series(seed: u64, number: u64) -> Self {
-        let mut mixed = Self(Self(seed).next_bits().wrapping_add(number));
-        Self(mixed.next_bits())
-    }
-
     /// A seed from the clock.
     pub fn clock_seed() -> u64 {
         std::time::SystemTime::now()
@@ -73,15 +66,6 @@ impl Random {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn generators_of_a_series_share_no_numbers() {
-        let mut seen = std::collections::HashSet::new();
-        for number in 0..100 {
-            let mut random = Random::of_series(7, number);
-            assert!((0..100).all(|_| seen.insert(random.next_bits())), "{number}");
-        }
-    }
 
     #[test]
     fn draws_follow_the_weights() {

@@ -13,11 +13,11 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
+use anyhow::{Context as _, Result, ensure};
 use dbacl_choices::{Calibration, Judged, probabilities};
 
 use crate::look::{Looked, NAME, Row, Seen, Word};
 use crate::quality::Quality;
-use crate::unreadable::{Unreadable, known_words};
 
 /// Phases, each with a factor of its own.
 const PHASES: usize = 4;
@@ -113,34 +113,42 @@ impl Second {
     /// # Errors
     ///
     /// It is not one of these, is damaged, or belongs to another search.
-    pub fn parse(text: &str) -> Result<Self, Unreadable> {
+    pub fn parse(text: &str) -> Result<Self> {
         let mut lines = text.lines();
         let mut field = |name: &str| {
             let line = lines.next().and_then(|line| line.strip_prefix(name));
-            line.map(str::trim).ok_or(Unreadable::Damaged)
+            line.map(str::trim).context(DAMAGED)
         };
         known_words(field("search")?, NAME)?;
-        let depth = field("depth")?.parse().map_err(|_| Unreadable::Damaged)?;
+        let depth = field("depth")?.parse().context(DAMAGED)?;
         let number = |word: &str| {
-            let number: f64 = word.parse().map_err(|_| Unreadable::Damaged)?;
-            if number.is_finite() { Ok(number) } else { Err(Unreadable::Damaged) }
+            let number: Option<f64> = word.parse().ok().filter(|x: &f64| x.is_finite());
+            number.context(DAMAGED)
         };
-        let factors: Result<Vec<f64>, _> = field("factors")?.split(' ').map(number).collect();
-        let factors = factors?.try_into().map_err(|_| Unreadable::Damaged)?;
+        let factors: Vec<f64> = field("factors")?.split(' ').map(number).collect::<Result<_>>()?;
+        let factors = factors.try_into().ok().context(DAMAGED)?;
         let mut weights = BTreeMap::new();
         for line in lines {
             let [kind, a, b, c, weight] = line.split(' ').collect::<Vec<_>>()[..] else {
-                return Err(Unreadable::Damaged);
+                anyhow::bail!(DAMAGED)
             };
-            let byte = |word: &str| word.parse::<u8>().map_err(|_| Unreadable::Damaged);
-            let kind = *kind.as_bytes().first().ok_or(Unreadable::Damaged)?;
+            let byte = |word: &str| word.parse::<u8>().context(DAMAGED);
+            let kind = *kind.as_bytes().first().context(DAMAGED)?;
             weights.insert(Word([kind, byte(a)?, byte(b)?, byte(c)?]), number(weight)?);
         }
-        if !(1..=20).contains(&depth) {
-            return Err(Unreadable::Damaged);
-        }
+        ensure!((1..=20).contains(&depth), DAMAGED);
         Ok(Self { depth, factors, weights })
     }
+}
+
+/// What is said of a file that cannot be read.
+pub const DAMAGED: &str = "damaged; learn again";
+
+/// Refuses words of another version.
+pub fn known_words(found: &str, own: &str) -> Result<()> {
+    let is_own = found == own;
+    ensure!(is_own, "its words are {found:?}, this program has {own:?}; learn again");
+    Ok(())
 }
 
 fn in_words(seen: Seen, depth: usize) -> String {
@@ -278,9 +286,9 @@ mod tests {
             weights: [(Word([b'd', 1, 10, 0]), -0.1234), (Word([b'z', 0, 0, 0]), 2.5)].into(),
         };
         let text = second.to_text();
-        assert_eq!(Second::parse(&text), Ok(second));
-        let other = Unreadable::Other { found: "search-words 0".to_owned(), own: NAME };
-        assert_eq!(Second::parse(&text.replace(NAME, "search-words 0")), Err(other));
+        assert_eq!(Second::parse(&text).expect("read"), second);
+        let other = Second::parse(&text.replace(NAME, "search-words 0")).expect_err("other words");
+        assert!(other.to_string().contains("its words are \"search-words 0\""), "{other}");
         for damaged in ["", "x\n", &text.replace("0.86", "nan"), &text[..text.len() - 4]] {
             let read = Second::parse(damaged);
             assert!(read.is_err() || damaged == &text[..text.len() - 4], "{damaged}");

@@ -3,15 +3,40 @@
 
 use shakmaty::{Chess, Move, Position as _};
 
+use dbacl_choices::Groups;
+
 use crate::Games;
+use crate::odds::Describer;
 use crate::random::Random;
 
 pub use chess_games::game::read_fen;
 
-/// The legal move that a word means.
-pub fn read_move(position: &Chess, word: &str) -> Result<Move, String> {
-    chess_games::notation::read_move(position, word.as_bytes())
-        .map_err(|e| format!("{word}: {e:?}"))
+/// The legal moves of the last position and the words of each.
+pub fn described(positions: &[Chess], past: &[Move]) -> Vec<(Move, Vec<String>)> {
+    let moves: Vec<Move> = positions.last().expect("one").legal_moves().into_iter().collect();
+    let (mut describer, mut groups) = (Describer::default(), Groups::default());
+    describer.words.spelt = Some(Vec::new());
+    describer.describe(positions, past, &moves, 0, &mut groups);
+    let spelt = describer.words.spelt.expect("wanted");
+    let words = groups.get(0).ranges().map(|range| spelt[range].to_vec());
+    moves.iter().copied().zip(words).collect()
+}
+
+/// The words of a move after some others.
+pub fn words(moves: &str, m: &str) -> Vec<String> {
+    let (mut positions, mut past) = (vec![Chess::default()], Vec::new());
+    let read = |position: &Chess, word: &str| {
+        chess_games::notation::read_move(position, word.as_bytes())
+            .unwrap_or_else(|e| panic!("{word}: {e:?}"))
+    };
+    for word in moves.split_whitespace() {
+        let mut position = positions[past.len()].clone();
+        past.push(read(&position, word));
+        position.play_unchecked(past[past.len() - 1]);
+        positions.push(position);
+    }
+    let m = read(&positions[past.len()], m);
+    described(&positions, &past).into_iter().find(|(own, _)| *own == m).expect("legal").1
 }
 
 /// Games of up to `plies` half-moves, drawn at random; captures are liked.

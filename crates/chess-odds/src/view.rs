@@ -3,7 +3,7 @@
 
 use shakmaty::{Bitboard, Board, Chess, Color, Move, Position as _, Role, Square, attacks};
 
-use crate::exchange::gain;
+use crate::exchange::{count, gain};
 
 /// Attacks and results of exchanges on a board, as one side sees them.
 #[derive(Clone)]
@@ -31,10 +31,6 @@ pub struct View {
     pub most_won: i32,
     /// How many captures win something.
     pub times_won: usize,
-}
-
-fn count(squares: Bitboard) -> i32 {
-    i32::try_from(squares.count()).unwrap_or(0)
 }
 
 /// For each square, all squares from which a man may take part in captures on it, and itself.
@@ -172,6 +168,11 @@ impl View {
         let pieces = board.by_color(side) & !board.pawns() & !board.kings();
         pieces.into_iter().filter(|&square| self.reach(square).intersects(zone)).count()
     }
+}
+
+/// Where the piece that moves goes; in castling, the king.
+pub fn target(m: Move) -> Square {
+    m.castling_side().map_or(m.to(), |side| Square::from_coords(side.king_to_file(), m.to().rank()))
 }
 
 /// A legal move and what it leads to.

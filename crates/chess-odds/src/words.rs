@@ -1,49 +1,15 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-//! Receivers of a description's words: a text, or the feature ids that the classifier's library
-//! learns. The words are the same; for ids no text is written.
+//! The words of a description as feature ids.
 
-use dbacl_choices::FeatureId;
-use dbacl_choices::{Groups, ShortWord};
-
-/// Receives the words of a description, one after the other.
-pub trait Words {
-    /// Takes a word.
-    fn push(&mut self, word: ShortWord);
-
-    /// Takes a common word. Its `number`, below [`COMMON`], belongs to no other word.
-    fn push_common(&mut self, number: usize, word: impl FnOnce() -> ShortWord);
-
-    /// Takes the word of a kind of two letters and the characters after it.
-    #[inline]
-    #[allow(clippy::trivially_copy_pass_by_ref)] // a literal of bytes
-    fn word<const N: usize>(&mut self, kind: &[u8; 2], parts: [u8; N]) {
-        let mut bytes = [0; 16];
-        bytes[..2].copy_from_slice(kind);
-        bytes[2..2 + N].copy_from_slice(&parts);
-        self.push(ShortWord::new(&bytes[..2 + N]));
-    }
-}
+use dbacl_choices::{FeatureId, Groups, ShortWord};
 
 /// Numbers of [`Words::push_common`] are below this.
 pub const COMMON: usize = 1 << 16;
 
-/// Text: words with spaces between them.
-impl Words for String {
-    fn push(&mut self, word: ShortWord) {
-        if !self.is_empty() {
-            self.push(' ');
-        }
-        let (bytes, length) = word.bytes();
-        self.extend(bytes[..length].iter().map(|&byte| char::from(byte)));
-    }
-
-    fn push_common(&mut self, _: usize, word: impl FnOnce() -> ShortWord) {
-        Words::push(self, word());
-    }
-}
-
 /// The feature ids of an alternative's words, as `dbacl -T text -e graph -j` has them for the text.
-pub struct Ids {
+pub struct Words {
+    /// The words themselves, if they are wanted; writing them takes time.
+    pub spelt: Option<Vec<String>>,
     /// How many times as long as usual the steps of a word's weight are, by its first byte.
     strength: [u8; 256],
     found: Vec<FeatureId>,
@@ -56,7 +22,7 @@ pub struct Ids {
     hashed: Vec<FeatureId>,
 }
 
-impl Ids {
+impl Words {
     /// No words yet; `strength` gives the length of the steps of a word's weight by its first byte.
     pub fn new(strength: impl Fn(u8) -> u8) -> Self {
         let mut strengths = [1; 256];
@@ -64,6 +30,7 @@ impl Ids {
             *slot = strength(byte);
         }
         Self {
+            spelt: None,
             strength: strengths,
             found: Vec::new(),
             strengths: Vec::new(),
@@ -96,25 +63,48 @@ impl Ids {
         self.common[number] = self.hashed[0];
         self.hashed[0]
     }
-}
 
-impl Words for Ids {
+    #[cold]
+    fn spell(&mut self, word: ShortWord) {
+        let (bytes, length) = word.bytes();
+        let word = bytes[..length].iter().map(|&byte| char::from(byte)).collect();
+        self.spelt.get_or_insert_default().push(word);
+    }
+
+    /// Takes a word.
     #[inline]
-    fn push(&mut self, word: ShortWord) {
+    pub fn push(&mut self, word: ShortWord) {
         self.words.push(word);
         self.places.push(self.found.len());
         self.found.push(FeatureId(0));
         self.strengths.push(self.strength[usize::from(word.first())]);
+        if self.spelt.is_some() {
+            self.spell(word);
+        }
     }
 
-    /// Steps of the weights of common words have the usual length, whatever their first byte is.
+    /// Takes a common word. Its `number`, below [`COMMON`], belongs to no other word. Steps of the
+    /// weights of common words have the usual length, whatever their first byte is.
     #[inline]
-    fn push_common(&mut self, number: usize, word: impl FnOnce() -> ShortWord) {
+    pub fn push_common(&mut self, number: usize, word: impl Fn() -> ShortWord) {
         let mut id = self.common[number];
         if id.0 == 0 {
             id = self.find_common(number, word());
         }
         self.found.push(id);
         self.strengths.push(1);
+        if self.spelt.is_some() {
+            self.spell(word());
+        }
+    }
+
+    /// Takes the word of a kind of two letters and the characters after it.
+    #[inline]
+    #[allow(clippy::trivially_copy_pass_by_ref)] // a literal of bytes
+    pub fn word<const N: usize>(&mut self, kind: &[u8; 2], parts: [u8; N]) {
+        let mut bytes = [0; 16];
+        bytes[..2].copy_from_slice(kind);
+        bytes[2..2 + N].copy_from_slice(&parts);
+        self.push(ShortWord::new(&bytes[..2 + N]));
     }
 }

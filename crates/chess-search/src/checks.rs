@@ -3,7 +3,8 @@
 
 use shakmaty::{Bitboard, Chess, Move, Position, Role, Square, attacks};
 
-/// Which quiet moves give check.
+/// The squares and pieces from which a check of the king of the side not to move would come.
+#[derive(Debug, Clone, Copy)]
 pub struct Checks {
     king: Square,
     diagonal: Bitboard,
@@ -15,6 +16,7 @@ pub struct Checks {
 }
 
 impl Checks {
+    /// The checks that the side to move could give.
     pub fn new(position: &Chess) -> Self {
         let board = position.board();
         let (us, them) = (position.turn(), position.turn().other());
@@ -41,17 +43,22 @@ impl Checks {
         }
     }
 
-    pub fn gives(&self, m: Move) -> bool {
-        let (Some(from), to) = (m.from(), m.to()) else { return false };
-        let direct = match m.role() {
+    /// Squares from which a man of this role checks.
+    pub fn from(&self, role: Role) -> Bitboard {
+        match role {
             Role::Pawn => self.pawn,
             Role::Knight => self.knight,
             Role::Bishop => self.diagonal,
             Role::Rook => self.straight,
             Role::Queen => self.diagonal | self.straight,
             Role::King => Bitboard::EMPTY,
-        };
-        direct.contains(to)
+        }
+    }
+
+    /// Whether a quiet move gives check.
+    pub fn gives(&self, m: Move) -> bool {
+        let (Some(from), to) = (m.from(), m.to()) else { return false };
+        self.from(m.role()).contains(to)
             || (self.openers.contains(from) && !attacks::aligned(self.king, from, to))
     }
 }

@@ -37,6 +37,7 @@ mod searcher;
 mod table;
 mod tree;
 
+pub use checks::Checks;
 pub use exchange::{Capture, attackers, captures, cheapest, exchange_value};
 pub use limits::{Clock, Limits};
 pub use moves::PackedMove;

@@ -42,7 +42,7 @@ impl Calibration {
             *score /= self.temperature;
         }
         if self.curvature > 0.0 {
-            to_logarithms(scores);
+            normalise(scores);
             for score in scores {
                 *score -= self.curvature * *score * *score;
             }
@@ -50,8 +50,8 @@ impl Calibration {
     }
 }
 
-/// Turns scores into the logarithms of their softmax.
-fn to_logarithms(scores: &mut [f64]) {
+/// Turns scores, in nats, into the logarithms of their softmax.
+pub fn normalise(scores: &mut [f64]) {
     let highest = scores.iter().copied().fold(f64::NEG_INFINITY, f64::max);
     let sum: f64 = scores.iter().map(|score| exp(score - highest)).sum();
     let whole = highest + log(sum);
@@ -163,7 +163,7 @@ impl Judged {
             self.each_scores(temperature.into(), |scaled, chosen| {
                 scores.clear();
                 scores.extend_from_slice(scaled);
-                to_logarithms(&mut scores);
+                normalise(&mut scores);
                 squares.clear();
                 squares.extend(scores.iter().map(|x| x * x));
                 for (score, square) in scores.iter_mut().zip(&squares) {

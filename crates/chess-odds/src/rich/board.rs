@@ -1,19 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //! What pieces and pawns do on a board.
 
-use shakmaty::{Bitboard, Board, Color, File, Move, Piece, Role, Square, attacks};
-
-pub fn count(squares: Bitboard) -> i32 {
-    i32::try_from(squares.count()).unwrap_or(0)
-}
+use crate::exchange::count;
+use shakmaty::{Bitboard, Board, Color, File, Piece, Role, Square, attacks};
 
 /// Pawns of a side beside its king.
 pub fn shield(board: &Board, king: Square, us: Color) -> i32 {
     count(attacks::king_attacks(king) & board.pawns() & board.by_color(us))
-}
-
-pub fn target(m: Move) -> Square {
-    m.castling_side().map_or(m.to(), |side| Square::from_coords(side.king_to_file(), m.to().rank()))
 }
 
 pub fn pawn_attacks(board: &Board, side: Color) -> Bitboard {

@@ -11,30 +11,12 @@ mod letters;
 mod scene;
 mod words;
 
+pub use board::pawn_attacks;
 pub use scene::Scene;
 
 #[cfg(test)]
 mod tests {
-    use shakmaty::{Chess, Position};
-
-    use super::*;
-    use crate::testing::read_move;
-
-    /// The words of a move after some others.
-    fn words(moves: &str, m: &str) -> Vec<String> {
-        let mut position = Chess::default();
-        let mut history = Vec::new();
-        for word in moves.split_whitespace() {
-            let m = read_move(&position, word).expect("legal");
-            history.push(m);
-            position.play_unchecked(m);
-        }
-        let m = read_move(&position, m).expect("legal");
-        let mut out = String::new();
-        let scene = Scene::new(&position, &history, history.len());
-        scene.describe(&scene.prospect(m), &mut out);
-        out.split(' ').map(str::to_owned).collect()
-    }
+    use crate::testing::words;
 
     #[test]
     fn words_say_what_a_move_does() {
@@ -68,13 +50,5 @@ mod tests {
         assert_eq!(kind(&white, "sb"), kind(&black, "sb"));
         assert_eq!(kind(&white, "pf"), kind(&black, "pf"));
         assert_ne!(kind(&white, "sm"), kind(&black, "sm"));
-    }
-
-    #[test]
-    fn every_word_has_its_kind() {
-        for word in words("d4 d5 c4 e6 Nc3 Nf6 Bg5 Be7 e3 O-O", "cxd5") {
-            assert!(word.len() > 2 && word.bytes().all(|b| b.is_ascii_graphic()), "{word}");
-            assert!(word[..2].bytes().all(|b| b.is_ascii_lowercase()), "{word}");
-        }
     }
 }

@@ -3,10 +3,10 @@
 
 use shakmaty::{Bitboard, Chess, Color, Move, Position, Square, attacks};
 
-use super::board::{pawn_attacks, pinned, shield, target};
+use super::board::{pawn_attacks, pinned, shield};
 use super::letters::seen;
-use crate::exchange::value;
-use crate::view::{Prospect, View};
+use crate::exchange::{count, material};
+use crate::view::{Prospect, View, target};
 
 /// A position whose moves are to be described.
 pub struct Scene<'a> {
@@ -44,19 +44,9 @@ impl<'a> Scene<'a> {
         let us = before.turn();
         let last = history.last().copied();
         let own_last = history.len().checked_sub(2).map(|i| history[i]);
-        let pieces: i32 = (board.occupied() & !board.pawns() & !board.kings())
-            .into_iter()
-            .filter_map(|s| board.role_at(s))
-            .map(|role| i32::try_from(value(role)).unwrap_or(0))
-            .sum();
-        let material = |side: Color| -> i32 {
-            (board.by_color(side) & !board.kings())
-                .into_iter()
-                .filter_map(|s| board.role_at(s))
-                .map(|role| i32::try_from(value(role)).unwrap_or(0))
-                .sum()
-        };
-        let balance = match material(us) - material(us.other()) {
+        let material = [us, us.other()].map(|side| material(board, side));
+        let pieces = material[0] + material[1] - count(board.pawns());
+        let balance = match material[0] - material[1] {
             ..=-3 => b'v',
             -2..=-1 => b'l',
             0 => b'e',

@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //! The words of a move: exchanges, threats, squares, kings, pawns, pieces, the moves before.
 
+use chess_search::cheapest;
 use shakmaty::{Bitboard, Board, Chess, Move, Piece, Position, Role, Square, attacks};
 
 use super::board::{
-    ahead, count, file_of, from_centre, openness, pawn_attacks, pinned, shield, steps, target, wing,
+    ahead, file_of, from_centre, openness, pawn_attacks, pinned, shield, steps, wing,
 };
 use super::letters::{
     castling_letter, change, class, file_letter, letter, name, seen, upper, upto, yes,
 };
 use super::scene::Scene;
-use crate::exchange::value;
-use crate::view::{Prospect, View};
+use crate::exchange::{count, worth};
+use crate::view::{Prospect, View, target};
 use crate::words::Words;
 
 /// Squares of the centre.
@@ -19,14 +20,14 @@ const CENTRE: u64 = 0x0000_0018_1800_0000;
 
 impl Scene<'_> {
     /// Appends the words for one legal move.
-    pub fn describe(&self, prospect: &Prospect, line: &mut impl Words) {
+    pub fn describe(&self, prospect: &Prospect, line: &mut Words) {
         let Prospect { m, after, view } = prospect;
         let m = *m;
         let us = self.us;
         let to = target(m);
         let from = m.from().unwrap_or(to);
-        let taken = m.capture().map_or(0, |role| i32::try_from(value(role)).unwrap_or(0));
-        let promoted = m.promotion().map_or(0, |role| i32::try_from(value(role)).unwrap_or(1) - 1);
+        let taken = m.capture().map_or(0, worth);
+        let promoted = m.promotion().map_or(0, |role| worth(role) - worth(Role::Pawn));
         let moved = Moved {
             scene: self,
             m,
@@ -81,7 +82,7 @@ impl Moved<'_> {
         }
     }
 
-    fn exchanges(&self, line: &mut impl Words) {
+    fn exchanges(&self, line: &mut Words) {
         let Self { scene, p, c, .. } = *self;
         let (us, them) = (scene.us, scene.us.other());
         let net = class(self.net);
@@ -94,10 +95,7 @@ impl Moved<'_> {
         let ours = board.attacks_to(self.to, us, board.occupied());
         let theirs = board.attacks_to(self.to, them, board.occupied());
         line.word(b"xd", [p, upto(ours.count(), 3), upto(theirs.count(), 3), c]);
-        let cheapest =
-            [Role::Pawn, Role::Knight, Role::Bishop, Role::Rook, Role::Queen, Role::King]
-                .into_iter()
-                .find(|&role| !(theirs & board.by_role(role)).is_empty());
+        let cheapest = cheapest(board, theirs).map(|(_, role)| role);
         line.word(b"xe", [p, letter(cheapest), yes(!ours.is_empty()), c]);
         let stood = before.lost_at(self.from);
         let stands = self.view.lost_at(self.to);
@@ -109,10 +107,10 @@ impl Moved<'_> {
         line.word(b"hc", [class(now), class(self.view.second_lost), net]);
         line.word(b"hd", [class(taken_less(self.m, now)), scene.phase]);
         line.word(b"he", [class(taken_less(self.m, now)), answer, yes(self.after.is_check())]);
-        let kind = |role: Role| i32::try_from(value(role)).unwrap_or(0);
+        let own = worth(self.m.role());
         let swap = match self.m.capture() {
-            Some(role) if kind(role) == kind(self.m.role()) => b'e',
-            Some(role) if kind(role) > kind(self.m.role()) => b'u',
+            Some(role) if worth(role) == own => b'e',
+            Some(role) if worth(role) > own => b'u',
             Some(_) => b'd',
             None => b'-',
         };
@@ -121,7 +119,7 @@ impl Moved<'_> {
         }
     }
 
-    fn threats(&self, line: &mut impl Words) {
+    fn threats(&self, line: &mut Words) {
         let Self { scene, p, .. } = *self;
         let (us, them) = (scene.us, scene.us.other());
         let board = self.after.board();
@@ -215,7 +213,7 @@ impl Moved<'_> {
         }
     }
 
-    fn squares(&self, line: &mut impl Words) {
+    fn squares(&self, line: &mut Words) {
         let Self { scene, p, c, .. } = *self;
         let us = scene.us;
         let [f, r] = self.seen_to;
@@ -257,7 +255,7 @@ impl Moved<'_> {
         );
     }
 
-    fn reach(&self, line: &mut impl Words) {
+    fn reach(&self, line: &mut Words) {
         let Self { scene, p, .. } = *self;
         let before = &scene.view;
         let board = self.after.board();
@@ -280,7 +278,7 @@ impl Moved<'_> {
         line.word(b"mz", [p, scene.stage, change(centre, 4)]);
     }
 
-    fn kings(&self, line: &mut impl Words) {
+    fn kings(&self, line: &mut Words) {
         let Self { scene, p, c, .. } = *self;
         let us = scene.us;
         let board = self.after.board();
@@ -326,7 +324,7 @@ impl Moved<'_> {
         }
     }
 
-    fn pawn(&self, line: &mut impl Words) {
+    fn pawn(&self, line: &mut Words) {
         let Self { scene, c, .. } = *self;
         let (us, them) = (scene.us, scene.us.other());
         let board = self.after.board();
@@ -366,7 +364,7 @@ impl Moved<'_> {
         line.word(b"pk", [letter(self.m.promotion()), class(self.net)]);
     }
 
-    fn piece(&self, line: &mut impl Words) {
+    fn piece(&self, line: &mut Words) {
         let Self { scene, p, c, .. } = *self;
         let (us, them) = (scene.us, scene.us.other());
         let board = self.after.board();
@@ -411,7 +409,7 @@ impl Moved<'_> {
         line.word(b"od", [p, yes(home), upto(scene.undeveloped, 4), scene.stage]);
     }
 
-    fn history(&self, line: &mut impl Words) {
+    fn history(&self, line: &mut Words) {
         let Self { scene, p, c, .. } = *self;
         let us = scene.us;
         let [f, r] = self.seen_to;
@@ -472,5 +470,5 @@ impl Moved<'_> {
 
 /// Value of what was taken less that of the dearest piece that can be lost, pawns.
 fn taken_less(m: Move, lost: i32) -> i32 {
-    m.capture().map_or(0, |role| i32::try_from(value(role)).unwrap_or(0)) - lost
+    m.capture().map_or(0, worth) - lost
 }
