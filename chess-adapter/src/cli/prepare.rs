@@ -10,6 +10,7 @@ use clap::Args;
 use super::shared::{ProgramArgs, TextArgs, processors, write_output};
 use crate::play::classifier::ChildProcesses;
 use crate::tools::learn::{self, Preset};
+use crate::tools::read_games;
 use chess_games::encode::Encoding;
 use chess_games::prepare::{self, Statistics, TextFiles};
 use chess_tables::book::Counter;
@@ -37,7 +38,7 @@ pub fn run_prepare(args: &PrepareArgs) -> Result<ExitCode> {
     };
     let mut files = TextFiles::create(&args.output, &options)?;
     let mut statistics = Statistics::default();
-    prepare::read_files(&args.pgn, &options, &mut statistics, &mut [&mut files])?;
+    read_games(&args.pgn, &options, &mut statistics, &mut |game| files.take(game))?;
     files.finish()?;
     statistics.write(&mut std::io::stderr())?;
     Ok(ExitCode::from(u8::from(statistics.written == 0)))
@@ -125,14 +126,14 @@ pub struct StyleArgs {
 }
 
 pub fn run_style(args: &StyleArgs) -> Result<ExitCode> {
-    let options = crate::play::style::Options {
+    let options = crate::tools::style::Options {
         pgn: args.pgn.clone(),
         output: args.output.clone(),
         players: [args.attacking.clone(), args.positional.clone(), args.mixed.clone()],
         test_every: args.test_every,
     };
     let children = ChildProcesses::default();
-    let outcome = crate::play::style::learn(&options, &args.program.program(&children))?;
+    let outcome = crate::tools::style::learn(&options, &args.program.program(&children))?;
     children.close();
     let [attacking, positional, mixed] = outcome.learned;
     println!("learned: attacking {attacking}, positional {positional}, mixed {mixed} games");
@@ -173,7 +174,10 @@ pub fn run_book(args: &BookArgs) -> Result<ExitCode> {
     let mut counter = Counter::new(args.plies);
     let mut statistics = Statistics::default();
     let options = prepare::Options::default();
-    prepare::read_files(&args.pgn, &options, &mut statistics, &mut [&mut counter])?;
+    read_games(&args.pgn, &options, &mut statistics, &mut |game| {
+        counter.take(game);
+        Ok(())
+    })?;
     let contents = if args.tree {
         counter.to_tree(args.depth, args.min_count).into_bytes()
     } else if args.polyglot {

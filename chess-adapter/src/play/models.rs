@@ -5,9 +5,11 @@
 //! weighted sums of the scores of categories that read gamelines. The voice `odds` describes moves
 //! and looks ahead ([`chess_odds::Odds`]).
 
+use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::f64::consts::LN_2;
 use std::path::{Path, PathBuf};
+use std::rc::Rc;
 
 use anyhow::{Context as _, Result, bail};
 use chess_games::cannot::Cannot;
@@ -133,7 +135,7 @@ impl Manifest {
             let path = folder.join(ODDS);
             let bytes = read_regular(&path).with_context(|| Cannot::read(&path))?;
             let odds = Odds::new(bytes).with_context(|| path.display().to_string())?;
-            return Ok(Voice { source: Source::Odds(Box::new(odds)), window: 0 });
+            return Ok(Voice { source: Source::Odds(Rc::new(RefCell::new(odds))), window: 0 });
         }
         let entry = self.side(color).get(name).with_context(|| {
             let known = self.voices(color).join(", ");
@@ -167,7 +169,8 @@ pub struct Voice {
 enum Source {
     /// Categories that read gamelines of this encoding, with the factors of their scores.
     Categories(Encoding, Vec<f64>, Classifier),
-    Odds(Box<Odds>),
+    /// For both colours, if their models are the same.
+    Odds(Rc<RefCell<Odds>>),
 }
 
 /// Something that speaks for a move, or against it.
@@ -208,6 +211,14 @@ impl Voice {
         matches!(self.source, Source::Odds(_))
     }
 
+    /// The same odds for the other colour; `None` for another voice.
+    pub fn shared(&self) -> Option<Self> {
+        match &self.source {
+            Source::Categories(..) => None,
+            Source::Odds(odds) => Some(Self { source: Source::Odds(odds.clone()), window: 0 }),
+        }
+    }
+
     /// Starts what is needed, so that the first answer is quick.
     ///
     /// # Errors
@@ -231,9 +242,11 @@ impl Voice {
                 classifier.ask(&encoding.completions(game, completions, self.window))?;
                 Ok(classifier.scores()?.iter().map(|row| weighted(row, factors)).collect())
             }
-            Source::Odds(odds) => {
-                Ok(bits(odds.scores(game.positions(), game.moves(), &moves(completions))))
-            }
+            Source::Odds(odds) => Ok(bits(odds.borrow_mut().scores(
+                game.positions(),
+                game.moves(),
+                &moves(completions),
+            ))),
         }
     }
 
@@ -245,9 +258,11 @@ impl Voice {
     pub fn first_scores(&mut self, game: &Game, completions: &[Completion]) -> Result<Vec<f64>> {
         match &mut self.source {
             Source::Categories(..) => self.scores(game, completions),
-            Source::Odds(odds) => {
-                Ok(bits(odds.first(game.positions(), game.moves(), &moves(completions))))
-            }
+            Source::Odds(odds) => Ok(bits(odds.borrow_mut().first(
+                game.positions(),
+                game.moves(),
+                &moves(completions),
+            ))),
         }
     }
 
@@ -273,7 +288,8 @@ impl Voice {
             Source::Odds(odds) => {
                 let moves = moves(completions);
                 let reason = |part: Part| Reason { text: part.reason, bits: part.score / LN_2 };
-                let all = odds.reasons(game.positions(), game.moves(), &moves, numbers);
+                let all =
+                    odds.borrow_mut().reasons(game.positions(), game.moves(), &moves, numbers);
                 Ok(all.into_iter().map(|parts| parts.into_iter().map(reason).collect()).collect())
             }
         }

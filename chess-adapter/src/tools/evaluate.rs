@@ -64,41 +64,12 @@ fn read_case(line: &str) -> Result<Case> {
     Ok(Case { moves: game.moves().to_vec(), played })
 }
 
-/// Sums over positions.
-#[derive(Clone, Copy, Debug, Default)]
-struct Tally {
-    positions: u32,
-    first: u32,
-    first_five: u32,
-    reciprocal: f64,
-    bits: f64,
-    uniform: f64,
-    captures: u32,
-    tactical: u32,
-}
-
-impl Tally {
-    fn shares(self) -> Shares {
-        let share = |n: u32| 100.0 * f64::from(n) / f64::from(self.positions.max(1));
-        Shares {
-            positions: self.positions,
-            first: share(self.first),
-            first_five: share(self.first_five),
-            mean_reciprocal_rank: self.reciprocal / f64::from(self.positions.max(1)),
-            bits: self.bits / f64::from(self.positions.max(1)),
-            rule_captures: share(self.captures),
-            rule_tactical: share(self.tactical),
-            uniform: 100.0 * self.uniform / f64::from(self.positions.max(1)),
-        }
-    }
-}
-
-/// What was found, per cent of positions.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+/// What was found; while it is counted, sums over the positions.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 pub struct Shares {
     /// Positions judged.
     pub positions: u32,
-    /// The move played is the first choice.
+    /// The move played is the first choice, per cent of positions.
     pub first: f64,
     /// ... among the first five.
     pub first_five: f64,
@@ -112,6 +83,32 @@ pub struct Shares {
     pub rule_tactical: f64,
     /// First choice of a uniform draw.
     pub uniform: f64,
+}
+
+impl Shares {
+    const fn numbers(&mut self) -> [&mut f64; 7] {
+        [
+            &mut self.first,
+            &mut self.first_five,
+            &mut self.mean_reciprocal_rank,
+            &mut self.bits,
+            &mut self.rule_captures,
+            &mut self.rule_tactical,
+            &mut self.uniform,
+        ]
+    }
+
+    fn sum(mut self, mut other: Self) -> Self {
+        self.positions += other.positions;
+        self.numbers().into_iter().zip(other.numbers()).for_each(|(own, other)| *own += *other);
+        self
+    }
+
+    fn mean(mut self) -> Self {
+        let positions = f64::from(self.positions.max(1));
+        self.numbers().into_iter().for_each(|number| *number /= positions);
+        self
+    }
 }
 
 /// All positions and those of each phase.
@@ -149,46 +146,38 @@ pub struct Bin {
 /// Bins of probabilities.
 const BINS: usize = 10;
 
-/// Positions by the stated probability of the first choice: their number, sums of that, and how
-/// often it was played.
-#[derive(Clone, Copy, Debug, Default)]
-struct Calibration([(u32, f64, f64); BINS]);
-
-impl Calibration {
+impl Bin {
+    /// Adds a first choice with this stated probability to its bin.
     #[expect(
         clippy::cast_possible_truncation,
         clippy::cast_sign_loss,
         clippy::cast_precision_loss,
         reason = "from 0 to 10"
     )]
-    fn add(&mut self, stated: f64, is_played: bool) {
-        let bin = &mut self.0[((stated * BINS as f64) as usize).min(BINS - 1)];
-        bin.0 += 1;
-        bin.1 += stated;
-        bin.2 += f64::from(u8::from(is_played));
+    fn add(bins: &mut [Self; BINS], stated: f64, is_played: bool) {
+        let bin = &mut bins[((stated * BINS as f64) as usize).min(BINS - 1)];
+        bin.positions += 1;
+        bin.stated += 100.0 * stated;
+        bin.played += percent(is_played);
     }
 
-    fn bins(&self) -> [Bin; BINS] {
-        self.0.map(|(positions, stated, played)| {
-            let percent = |sum: f64| 100.0 * sum / f64::from(positions.max(1));
-            Bin { positions, stated: percent(stated), played: percent(played) }
-        })
+    fn mean(self) -> Self {
+        let positions = f64::from(self.positions.max(1));
+        let (stated, played) = (self.stated / positions, self.played / positions);
+        Self { positions: self.positions, stated, played }
     }
 
-    /// The mean size of a normal deviate is that share of its standard deviation.
-    fn by_chance(&self, positions: u32) -> f64 {
-        let deviation = |&(n, stated, _): &(u32, f64, f64)| {
-            let mean = stated / f64::from(n.max(1));
-            (f64::from(n) * mean * (1.0 - mean)).max(0.0).sqrt()
-        };
-        let apart: f64 = self.0.iter().map(deviation).sum();
-        100.0 * apart * std::f64::consts::FRAC_2_PI.sqrt() / f64::from(positions.max(1))
+    /// How far apart, by chance alone, the sums of what is stated and what is played are on
+    /// average: the mean size of a normal deviate is that share of its standard deviation.
+    fn apart_by_chance(self) -> f64 {
+        let mean = self.mean().stated;
+        let variance = f64::from(self.positions) * mean * (100.0 - mean);
+        variance.max(0.0).sqrt() * std::f64::consts::FRAC_2_PI.sqrt()
     }
+}
 
-    fn error(&self, positions: u32) -> f64 {
-        let apart: f64 = self.0.iter().map(|(_, stated, played)| (stated - played).abs()).sum();
-        100.0 * apart / f64::from(positions.max(1))
-    }
+fn percent(is_so: bool) -> f64 {
+    100.0 * f64::from(u8::from(is_so))
 }
 
 /// Lets the engine rank the completions of every position.
@@ -197,54 +186,46 @@ impl Calibration {
 ///
 /// There is no model for the side to move, or the classifier fails.
 pub fn evaluate(engine: &mut Engine, cases: &[Case]) -> Result<Report> {
-    let mut phases = [Tally::default(); 3];
-    let mut calibration = Calibration::default();
+    let (mut phases, mut bins) = ([Shares::default(); 3], [Bin::default(); BINS]);
     for case in cases {
         engine.set_position(Chess::default());
         for &m in &case.moves {
             engine.play(m);
         }
         let list = engine.rank(None)?;
-        let ply = case.moves.len();
-        let tally =
-            &mut phases[usize::from(ply >= PHASE_BOUNDS[0]) + usize::from(ply >= PHASE_BOUNDS[1])];
-        let chosen =
-            |rule| u32::from(list[choose::candidates(&list, rule)[0]].completion.m == case.played);
-        tally.positions += 1;
-        tally.captures += chosen(Rule::Captures);
-        tally.tactical += chosen(Rule::Tactical);
-        let legal = u32::try_from(list.len()).map_or(f64::INFINITY, f64::from);
-        tally.uniform += 1.0 / legal;
+        let is_played = |place: usize| list[place].completion.m == case.played;
+        let by_rule = |rule| percent(is_played(choose::candidates(&list, rule)[0]));
         let shares = choose::shares(&list, engine.settings().temperature);
-        calibration.add(shares[0], list[0].completion.m == case.played);
-        if let Some(place) = list.iter().position(|s| s.completion.m == case.played) {
-            let rank = u32::try_from(place).unwrap_or(u32::MAX).saturating_add(1);
-            tally.first += u32::from(rank == 1);
-            tally.first_five += u32::from(rank <= 5);
-            tally.reciprocal += 1.0 / f64::from(rank);
-            tally.bits -= log2(shares[place].max(f64::MIN_POSITIVE));
-        }
+        Bin::add(&mut bins, shares[0], is_played(0));
+        let place = (0..list.len()).find(|&place| is_played(place)).context("an illegal move")?;
+        let count = |n: usize| u32::try_from(n).map_or(f64::INFINITY, f64::from);
+        let found = Shares {
+            positions: 1,
+            first: percent(place == 0),
+            first_five: percent(place < 5),
+            mean_reciprocal_rank: 1.0 / count(place + 1),
+            bits: -log2(shares[place].max(f64::MIN_POSITIVE)),
+            rule_captures: by_rule(Rule::Captures),
+            rule_tactical: by_rule(Rule::Tactical),
+            uniform: 100.0 / count(list.len()),
+        };
+        let ply = case.moves.len();
+        let phase = PHASE_BOUNDS.iter().filter(|&&bound| ply >= bound).count();
+        phases[phase] = phases[phase].sum(found);
     }
-    let mut all = Tally::default();
-    for t in &phases {
-        all.positions += t.positions;
-        all.first += t.first;
-        all.first_five += t.first_five;
-        all.reciprocal += t.reciprocal;
-        all.bits += t.bits;
-        all.uniform += t.uniform;
-        all.captures += t.captures;
-        all.tactical += t.tactical;
-    }
-    let [opening, middle, end] = phases.map(Tally::shares);
+    let all = phases.into_iter().fold(Shares::default(), Shares::sum);
+    let [opening, middle, end] = phases.map(Shares::mean);
+    let positions = f64::from(all.positions.max(1));
+    let apart: f64 = bins.iter().map(|bin| (bin.stated - bin.played).abs()).sum();
+    let by_chance: f64 = bins.iter().map(|bin| bin.apart_by_chance()).sum();
     Ok(Report {
-        all: all.shares(),
+        all: all.mean(),
         opening,
         middle,
         end,
-        calibration_error: calibration.error(all.positions),
-        calibration_by_chance: calibration.by_chance(all.positions),
-        calibration: calibration.bins(),
+        calibration_error: apart / positions,
+        calibration_by_chance: by_chance / positions,
+        calibration: bins.map(Bin::mean),
     })
 }
 

@@ -14,9 +14,10 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-use anyhow::{Context as _, Result, bail};
+use anyhow::{Context as _, Result, ensure};
 use shakmaty::Color;
 
+use super::read_games;
 use crate::play::classifier::Program;
 use crate::play::files::replace_file;
 use crate::play::models::{CategoryEntry, FORMAT, Manifest, ODDS, Side, VoiceEntry};
@@ -39,20 +40,17 @@ pub enum Preset {
 
 /// One category to be learned.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-struct Lesson {
+pub struct Lesson {
+    /// The category's file name.
+    pub category: String,
     /// The training text's file name without its ending.
-    text: String,
+    pub text: String,
     /// The classifier's token class.
-    tokens: &'static str,
-    order: u32,
+    pub tokens: &'static str,
+    /// Words of the longest n-gram.
+    pub order: u32,
     /// Table size, exponent of two.
-    table: u32,
-}
-
-impl Lesson {
-    fn category(&self) -> String {
-        format!("{}-{}{}", self.text, self.tokens, self.order)
-    }
+    pub table: u32,
 }
 
 /// A voice of the preset `essay`: its lessons with factors.
@@ -78,7 +76,10 @@ pub const DEPTH: usize = 4;
 fn plans(color: Color) -> Vec<Plan> {
     let encoding = Encoding::of_full_moves(color);
     let (own, other) = color.fold_wb(("WhiteWin", "BlackWin"), ("BlackWin", "WhiteWin"));
-    let lesson = |text: String, tokens, order, table| Lesson { text, tokens, order, table };
+    let lesson = |text: String, tokens, order, table| {
+        let category = format!("{text}-{tokens}{order}");
+        Lesson { category, text, tokens, order, table }
+    };
     let full = |set: &str| lesson(format!("{set}-{}", encoding.as_str()), "graph", 7, 23);
     let plan = |name, encoding, parts| Plan { name, encoding, parts };
     let pairs = lesson(format!("{own}Draw"), "alnum", 2, 20);
@@ -118,63 +119,66 @@ pub struct Options {
 ///
 /// No game could be used, the classifier fails, or files cannot be written.
 pub fn learn(options: &Options, program: &Program) -> Result<Statistics> {
-    let text = options.output.join("text");
-    let learned = learn_from(options, program, &text);
-    if !options.keep_text {
-        let removed = std::fs::remove_dir_all(&text);
-        if learned.is_ok() {
-            removed.with_context(|| Cannot::write(&text))?;
+    let folder = &options.output;
+    std::fs::create_dir_all(folder).with_context(|| Cannot::write(folder))?;
+    let mut statistics = Statistics::default();
+    let (voice, [white, black]) = match options.preset {
+        Preset::Odds => {
+            let mut games = Games::default();
+            read_games(&options.pgn, &options.text, &mut statistics, &mut |game| {
+                games.push(game.start.clone(), &game.moves);
+                Ok(())
+            })?;
+            ensure!(statistics.written > 0, NO_GAME);
+            learn_odds(options, &games)?;
+            (ODDS, [Side::default(), Side::default()])
         }
-    }
-    learned
+        Preset::Essay => {
+            let text = folder.join("text");
+            let sides = learn_essay(options, program, &text, &mut statistics);
+            if !options.keep_text {
+                let removed = std::fs::remove_dir_all(&text);
+                if sides.is_ok() {
+                    removed.with_context(|| Cannot::write(&text))?;
+                }
+            }
+            ("full", sides?)
+        }
+    };
+    let manifest = Manifest {
+        format: FORMAT,
+        voice: voice.to_owned(),
+        games: statistics.written,
+        check_marks: options.text.spelling.check_marks,
+        white,
+        black,
+    };
+    manifest.write(folder)?;
+    Ok(statistics)
 }
 
-fn learn_from(options: &Options, program: &Program, text: &Path) -> Result<Statistics> {
-    let folder = &options.output;
+const NO_GAME: &str = "no game could be used";
+
+/// Learns the essay's categories; returns the voices of both colours, White's first.
+fn learn_essay(
+    options: &Options,
+    program: &Program,
+    text: &Path,
+    statistics: &mut Statistics,
+) -> Result<[Side; 2]> {
     let mut wanted = options.text.clone();
     wanted.encodings = vec![Encoding::Full, Encoding::Shifted];
     let mut files = TextFiles::create(text, &wanted)?;
-    let mut games = Games::default();
-    let mut statistics = Statistics::default();
-    match options.preset {
-        Preset::Odds => {
-            prepare::read_files(&options.pgn, &wanted, &mut statistics, &mut [&mut games])?;
-        }
-        Preset::Essay => {
-            prepare::read_files(&options.pgn, &wanted, &mut statistics, &mut [&mut files])?;
-        }
-    }
+    read_games(&options.pgn, &wanted, statistics, &mut |game| files.take(game))?;
     files.finish()?;
-    if statistics.written == 0 {
-        bail!("no game could be used");
-    }
-    let mut manifest = Manifest {
-        format: FORMAT,
-        voice: "full".to_owned(),
-        games: statistics.written,
-        check_marks: wanted.spelling.check_marks,
-        white: Side::default(),
-        black: Side::default(),
-    };
-    match options.preset {
-        Preset::Odds => {
-            learn_odds(options, &games)?;
-            ODDS.clone_into(&mut manifest.voice);
-        }
-        Preset::Essay => {
-            let sides = [Color::White, Color::Black].map(plans);
-            let lessons: BTreeSet<Lesson> = sides
-                .iter()
-                .flatten()
-                .flat_map(|p| p.parts.iter().map(|(l, _)| l.clone()))
-                .collect();
-            run_lessons(lessons.into_iter().collect(), text, folder, options.jobs, program)?;
-            let [white, black] = sides.map(|plans| side(folder, &plans));
-            (manifest.white, manifest.black) = (white?, black?);
-        }
-    }
-    manifest.write(folder)?;
-    Ok(statistics)
+    ensure!(statistics.written > 0, NO_GAME);
+    let sides = [Color::White, Color::Black].map(plans);
+    let parts = sides.iter().flatten().flat_map(|plan| &plan.parts);
+    let lessons: BTreeSet<Lesson> = parts.map(|(lesson, _)| lesson.clone()).collect();
+    let folder = &options.output;
+    run_lessons(lessons.into_iter().collect(), text, folder, options.jobs, program)?;
+    let [white, black] = sides.map(|plans| side(folder, &plans));
+    Ok([white?, black?])
 }
 
 /// Learns the odds of moves, which are the same for both colours.
@@ -242,7 +246,7 @@ fn entry(folder: &Path, file: &str, factor: f64) -> Result<CategoryEntry> {
 fn side(folder: &Path, plans: &[Plan]) -> Result<Side> {
     let voice = |plan: &Plan| {
         let parts = plan.parts.iter();
-        let categories = parts.map(|(lesson, factor)| entry(folder, &lesson.category(), *factor));
+        let categories = parts.map(|(lesson, factor)| entry(folder, &lesson.category, *factor));
         let entry =
             VoiceEntry { encoding: plan.encoding, categories: categories.collect::<Result<_>>()? };
         Ok((plan.name.to_owned(), entry))
@@ -265,7 +269,7 @@ fn run_lessons(
         for _ in 0..jobs.max(1) {
             scope.spawn(|| {
                 while let Some(lesson) = next() {
-                    if let Err(error) = run_lesson(&lesson, text, folder, program) {
+                    if let Err(error) = lesson.learn(text, folder, program) {
                         if let Ok(mut failed) = failed.lock() {
                             failed.get_or_insert(error);
                         }
@@ -280,42 +284,38 @@ fn run_lessons(
     failed.into_inner().ok().flatten().map_or(Ok(()), Err)
 }
 
-/// Learns one category; a table that is full grows until it is not.
-fn run_lesson(lesson: &Lesson, text: &Path, folder: &Path, program: &Program) -> Result<()> {
-    let folder = std::path::absolute(folder).unwrap_or_else(|_| folder.to_path_buf());
-    let category = folder.join(lesson.category());
-    let source = text.join(format!("{}.txt", lesson.text));
-    let mut table = lesson.table;
-    loop {
-        let mut command = program.command();
-        command.args(["-T", "text", "-l"]).arg(&category).args([
-            "-e",
-            lesson.tokens,
-            "-L",
-            "uniform",
-            "-j",
-        ]);
-        command
-            .arg("-w")
-            .arg(lesson.order.to_string())
-            .arg("-H")
-            .arg(table.to_string())
-            .arg(&source);
-        command.stdin(Stdio::null()).stdout(Stdio::null());
-        let done = command.output().with_context(|| Cannot::run(program.path()))?;
-        let messages = String::from_utf8_lossy(&done.stderr);
-        for line in messages.lines() {
-            raw(format!("{}: {line}", lesson.category()).as_bytes());
+impl Lesson {
+    /// Learns the category; a table that is full grows until it is not.
+    ///
+    /// # Errors
+    ///
+    /// The classifier fails.
+    pub fn learn(&self, text: &Path, folder: &Path, program: &Program) -> Result<()> {
+        let folder = std::path::absolute(folder).unwrap_or_else(|_| folder.to_path_buf());
+        let Self { category: name, order, tokens, mut table, .. } = self.clone();
+        let category = folder.join(&name);
+        loop {
+            let mut command = program.command();
+            command.args(["-T", "text", "-l"]).arg(&category);
+            command.args(["-e", tokens, "-L", "uniform", "-j"]);
+            command.args(["-w", &order.to_string(), "-H", &table.to_string()]);
+            command.arg(text.join(format!("{}.txt", self.text)));
+            command.stdin(Stdio::null()).stdout(Stdio::null());
+            let done = command.output().with_context(|| Cannot::run(program.path()))?;
+            let messages = String::from_utf8_lossy(&done.stderr);
+            for line in messages.lines() {
+                raw(format!("{name}: {line}").as_bytes());
+            }
+            if !done.status.success() || !category.is_file() {
+                let text = format!("it could not learn {name} ({})", done.status);
+                return Err(anyhow::Error::msg(text).context(Cannot::run(program.path())));
+            }
+            if !messages.contains("table full") || table >= MAX_TABLE {
+                return Ok(());
+            }
+            table += 1;
+            raw(format!("{name}: learning again with -H {table}").as_bytes());
         }
-        if !done.status.success() || !category.is_file() {
-            let text = format!("it could not learn {} ({})", lesson.category(), done.status);
-            return Err(anyhow::Error::msg(text).context(Cannot::run(program.path())));
-        }
-        if !messages.contains("table full") || table >= MAX_TABLE {
-            return Ok(());
-        }
-        table += 1;
-        raw(format!("{}: learning again with -H {table}", lesson.category()).as_bytes());
     }
 }
 
@@ -328,7 +328,7 @@ mod tests {
         let plans = plans(Color::Black);
         let lessons: BTreeSet<Lesson> =
             plans.iter().flat_map(|p| p.parts.iter().map(|(l, _)| l.clone())).collect();
-        let names: Vec<String> = lessons.iter().map(Lesson::category).collect();
+        let names: Vec<String> = lessons.into_iter().map(|lesson| lesson.category).collect();
         let wanted = [
             "BlackWin-full-graph7",
             "BlackWinDraw-alnum2",

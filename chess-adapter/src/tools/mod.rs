@@ -5,3 +5,24 @@ pub mod arena;
 pub mod evaluate;
 pub mod learn;
 pub mod report;
+pub mod style;
+
+use std::path::PathBuf;
+
+use anyhow::Result;
+use chess_games::prepare::{self, Options, Statistics, Take};
+
+/// Reads games, with a line of progress on a terminal.
+///
+/// # Errors
+///
+/// An input cannot be read, or a game cannot be taken.
+pub fn read_games(
+    pgn: &[PathBuf],
+    options: &Options,
+    statistics: &mut Statistics,
+    take: Take<'_>,
+) -> Result<()> {
+    let read = || prepare::read_files(pgn, options, statistics, take);
+    dbacl_cli::progress::watch("reading games", || None, read)
+}

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //! The games to learn from, and the positions that are drawn from them.
 
-use chess_games::prepare::{GameSink, Gameline};
 use shakmaty::{Chess, Move, Position as _};
 
 use crate::fit::Options;
@@ -20,13 +19,6 @@ pub struct Games(Vec<(Chess, Box<[Move]>)>);
 
 /// A position of a game: the game's number, and half-moves played before.
 pub type Place = (u32, u32);
-
-impl GameSink for Games {
-    fn take(&mut self, game: &Gameline) -> anyhow::Result<()> {
-        self.push(game.start.clone(), &game.moves);
-        Ok(())
-    }
-}
 
 impl Games {
     /// Adds a game: where it began, and its legal moves.

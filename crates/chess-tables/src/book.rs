@@ -13,7 +13,7 @@ use shakmaty::{Chess, Color, Move, Position, Square};
 use chess_games::game::position_key;
 use chess_games::notation::{Spelling, to_word};
 use chess_games::pgn::GameResult;
-use chess_games::prepare::{GameSink, Gameline};
+use chess_games::prepare::Gameline;
 
 /// First line of a book in text form.
 const TEXT_MAGIC: &str = "# chess book 1";
@@ -206,23 +206,16 @@ pub struct Counter {
     counts: HashMap<(u64, u16), Count>,
 }
 
-impl GameSink for Counter {
-    /// Counts a game, if it is finished and began in the start position.
-    fn take(&mut self, game: &Gameline) -> Result<()> {
-        if let Some(result) = game.result.filter(|_| game.start == Chess::default()) {
-            self.count(game, result);
-        }
-        Ok(())
-    }
-}
-
 impl Counter {
     /// Counts that many half-moves of each game.
     pub fn new(plies: usize) -> Self {
         Self { plies, counts: HashMap::new() }
     }
 
-    fn count(&mut self, game: &Gameline, result: GameResult) {
+    /// Counts a game, if it is finished and began in the start position.
+    pub fn take(&mut self, game: &Gameline) {
+        let finished = game.result.filter(|_| game.start == Chess::default());
+        let Some(result) = finished else { return };
         let mut position = game.start.clone();
         for &m in game.moves.iter().take(self.plies) {
             let count = self.counts.entry((position_key(&position), pack(m))).or_default();
@@ -345,7 +338,7 @@ mod tests {
         let (mut raw, mut game) = (RawGame::default(), Gameline::default());
         while games.next_game(&mut raw).expect("memory does not fail") {
             game.replay(&raw, Spelling::default(), false).expect("legal");
-            counter.take(&game).expect("counted");
+            counter.take(&game);
         }
         counter
     }

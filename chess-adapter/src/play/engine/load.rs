@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //! Loads what the settings name: voices, books, endgame tables, styles.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
-use anyhow::{Context as _, Result};
+use anyhow::{Context as _, Result, ensure};
 use chess_games::cannot::Cannot;
 use shakmaty::Color;
 
 use super::{Engine, index};
-use crate::play::models::{MANIFEST, Manifest, ODDS, Voice};
+use crate::play::classifier::Program;
+use crate::play::models::{Manifest, Voice};
 use crate::play::settings::Settings;
 use crate::play::style::{self, Judge, Style};
 use chess_games::encode::Encoding;
@@ -21,90 +22,44 @@ impl Engine {
     /// each thing that cannot be loaded.
     pub fn load(&mut self) -> Vec<String> {
         let mut complaints = Vec::new();
-        let is_shared = self.is_one_model();
-        if is_shared != self.is_shared {
-            (self.is_shared, self.stale) = (is_shared, [true, true]);
-        }
-        for color in [Color::White, Color::Black] {
-            if is_shared && color.is_black() {
-                if std::mem::take(&mut self.stale[1]) {
-                    self.voices[1] = None;
-                }
-                continue;
-            }
+        for color in Color::ALL {
             if std::mem::take(&mut self.stale[index(color)]) {
-                match self.load_voice(color) {
-                    Ok(voice) => {
-                        if voice.is_none() {
-                            complaints.push(format!("no model for {color}"));
-                        }
-                        self.voices[index(color)] = voice;
-                    }
-                    Err(error) => {
-                        self.voices[index(color)] = None;
-                        complaints.push(format!("{error:#}"));
-                    }
+                let loaded = self.load_voice(color).unwrap_or_else(|error| {
+                    complaints.push(format!("{error:#}"));
+                    None
+                });
+                if loaded.is_none() && self.model(color).is_empty() {
+                    complaints.push(format!("no model for {color}"));
                 }
+                self.voices[index(color)] = loaded;
             }
         }
-        let Settings { book_file, syzygy_path, .. } = &mut self.settings;
+        let judge = judge(&self.settings, &self.program);
+        let Settings { book_file, syzygy_path, style_path, .. } = &mut self.settings;
         open(&mut self.book, book_file, Book::open, &mut complaints);
         open(&mut self.tables, syzygy_path, Tables::open, &mut complaints);
-        if let Err(error) = self.check_style() {
-            complaints.push(format!("{error:#}"));
-            self.settings.style_path.clear();
-        }
+        open(&mut self.judge, style_path, judge, &mut complaints);
         complaints.extend(self.news());
         complaints
     }
 
-    /// Whether both colours have the same models, which are then loaded once.
-    fn is_one_model(&self) -> bool {
-        let path = &self.settings.white_model;
-        !path.is_empty()
-            && *path == self.settings.black_model
-            && self.style_voice.is_none()
-            && Manifest::read(Path::new(path)).is_ok_and(|m| m.voice == ODDS)
-    }
-
-    /// Finds the style's categories, and the voices that play against styles, before the game needs
-    /// them.
-    fn check_style(&mut self) -> Result<()> {
-        if self.settings.style_path.is_empty() || self.style_checked {
-            return Ok(());
-        }
-        Judge::open(Path::new(&self.settings.style_path), &self.program)?;
-        for color in [Color::White, Color::Black] {
-            let path = match color {
-                Color::White => &self.settings.white_model,
-                Color::Black => &self.settings.black_model,
-            };
-            if path.is_empty() {
-                continue;
-            }
-            let manifest = Manifest::read(Path::new(path));
-            for voice in [style::DRAWS_VOICE, style::WINS_VOICE] {
-                if !manifest.as_ref().is_ok_and(|m| m.voices(color).contains(&voice)) {
-                    anyhow::bail!(
-                        "{path}: no voice {voice:?} for {color}: play by style needs models of \
-                         --preset essay"
-                    );
-                }
-            }
-        }
-        self.style_checked = true;
-        Ok(())
+    fn model(&self, color: Color) -> &str {
+        model(&self.settings, color)
     }
 
     fn load_voice(&mut self, color: Color) -> Result<Option<Voice>> {
-        let path = match color {
-            Color::White => &self.settings.white_model,
-            Color::Black => &self.settings.black_model,
-        };
-        if path.is_empty() {
+        let other = color.other();
+        if self.model(color).is_empty() {
             return Ok(None);
         }
-        let path = Path::new(path);
+        if self.model(color) == self.model(other)
+            && !self.stale[index(other)]
+            && let Some(voice) = self.voices[index(other)].as_ref().and_then(Voice::shared)
+        {
+            return Ok(Some(voice));
+        }
+        let path = PathBuf::from(self.model(color));
+        let path = path.as_path();
         let program = &self.program;
         let mut voice = if path.is_dir() {
             let manifest = Manifest::read(path)?;
@@ -132,10 +87,12 @@ impl Engine {
     pub(super) fn adapt_to_style(&mut self) -> Result<()> {
         let turn = self.game.turn();
         let theirs = self.game.words().len() / 2;
-        if self.settings.style_path.is_empty() || self.style.is_some() || theirs < style::MOVES {
+        let Some(judge) = self.judge.as_mut().filter(|_| theirs >= style::MOVES) else {
+            return Ok(());
+        };
+        if self.style.is_some() {
             return Ok(());
         }
-        let mut judge = Judge::open(Path::new(&self.settings.style_path), &self.program)?;
         let style = judge.judge(&self.game, turn.other())?;
         self.style = Some(style);
         let wins = match style {
@@ -149,17 +106,34 @@ impl Engine {
         // Told in each game.
         self.told.remove(&note);
         self.notes.insert(note);
-        let voice = if wins { style::WINS_VOICE } else { style::DRAWS_VOICE };
-        let model = match turn {
-            Color::White => &self.settings.white_model,
-            Color::Black => &self.settings.black_model,
-        };
-        // Models of the other preset have no voices for it.
-        if Manifest::read(Path::new(model)).is_ok_and(|m| m.voices(turn).contains(&voice)) {
-            self.style_voice = Some(voice);
-            self.voices[index(turn)] = self.load_voice(turn)?;
-        }
+        self.style_voice = Some(if wins { style::WINS_VOICE } else { style::DRAWS_VOICE });
+        self.voices[index(turn)] = self.load_voice(turn)?;
         Ok(())
+    }
+}
+
+fn model(settings: &Settings, color: Color) -> &str {
+    color.fold_wb(&settings.white_model, &settings.black_model)
+}
+
+/// Opens the categories of styles in a folder, if the models have the voices that play against
+/// styles.
+fn judge(settings: &Settings, program: &Program) -> impl FnOnce(&Path) -> Result<Judge> + use<> {
+    let models = Color::ALL.map(|color| (color, model(settings, color).to_owned()));
+    let program = program.clone();
+    move |folder| {
+        let judge = Judge::open(folder, &program)?;
+        for (color, path) in models.iter().filter(|(_, path)| !path.is_empty()) {
+            let manifest = Manifest::read(Path::new(path));
+            for voice in [style::DRAWS_VOICE, style::WINS_VOICE] {
+                ensure!(
+                    manifest.as_ref().is_ok_and(|m| m.voices(*color).contains(&voice)),
+                    "{path}: no voice {voice:?} for {color}: play by style needs models of \
+                     --preset essay"
+                );
+            }
+        }
+        Ok(judge)
     }
 }
 
@@ -181,9 +155,4 @@ fn open<T>(
             path.clear();
         }
     }
-}
-
-/// Whether `path` is a model folder: one with a manifest.
-pub fn is_model_folder(path: &Path) -> bool {
-    path.join(MANIFEST).is_file()
 }

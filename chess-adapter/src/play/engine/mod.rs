@@ -21,7 +21,7 @@ use crate::play::interrupts::Interrupts;
 use crate::play::models::Voice;
 use crate::play::searching::{Allowance, Waiting};
 use crate::play::settings::Settings;
-use crate::play::style::Style;
+use crate::play::style::{Judge, Style};
 use chess_games::game::{End, Game};
 use chess_games::notation::Spelling;
 use chess_odds::random::Random;
@@ -29,15 +29,12 @@ use chess_tables::book::Book;
 use chess_tables::syzygy::Tables;
 
 pub use choice::{Choice, Source, Trouble};
-pub use load::is_model_folder;
 
 /// The engine: a game, two voices, settings.
 pub struct Engine {
     game: Game,
     /// White's voice and Black's.
     voices: [Option<Voice>; 2],
-    /// Whether Black has White's voice, because their models are the same.
-    is_shared: bool,
     stale: [bool; 2],
     settings: Settings,
     /// The classifier.
@@ -57,8 +54,8 @@ pub struct Engine {
     style_voice: Option<&'static str>,
     /// The opponent's style, once it is known.
     style: Option<Style>,
-    /// Whether the style's folder and voices were found.
-    style_checked: bool,
+    /// Recognises styles, if the settings name a folder for it.
+    judge: Option<Judge>,
     /// Notes for the player that were not shown yet.
     notes: BTreeSet<String>,
     /// Notes that were shown.
@@ -83,7 +80,6 @@ impl Engine {
         Self {
             game: Game::new(Chess::default(), spelling),
             voices: [None, None],
-            is_shared: false,
             stale: [true, true],
             randomised: settings.random_play,
             random: random(settings.seed),
@@ -98,7 +94,7 @@ impl Engine {
             bad_moves: 0,
             style_voice: None,
             style: None,
-            style_checked: false,
+            judge: None,
             notes: BTreeSet::new(),
             told: BTreeSet::new(),
         }
@@ -181,7 +177,9 @@ impl Engine {
         if both {
             self.told.clear();
         }
-        self.style_checked &= before.style_path == now.style_path && !self.stale.contains(&true);
+        if before.style_path != now.style_path || self.stale.contains(&true) {
+            self.judge = None;
+        }
         if before.hash != now.hash {
             self.searcher = None;
         }
@@ -202,34 +200,18 @@ impl Engine {
 
     /// The voice that classifies a colour's moves.
     pub fn voice(&mut self, color: Color) -> Option<&mut Voice> {
-        let place = self.place(color);
-        self.voices[place].as_mut()
+        self.voices[index(color)].as_mut()
     }
 
     /// Whether the side to move has the voice `odds`.
     fn has_odds(&self) -> bool {
-        self.voices[self.place(self.game.turn())].as_ref().is_some_and(Voice::is_odds)
-    }
-
-    /// Where the voice of a colour is.
-    const fn place(&self, color: Color) -> usize {
-        if self.is_shared { 0 } else { index(color) }
+        self.voices[index(self.game.turn())].as_ref().is_some_and(Voice::is_odds)
     }
 
     /// Notes for the player that were not shown yet; each is returned once.
     pub fn news(&mut self) -> Vec<String> {
         let news = std::mem::take(&mut self.notes);
         news.into_iter().filter(|note| self.told.insert(note.clone())).collect()
-    }
-
-    /// The opponent's style, once it was classified.
-    pub const fn style(&self) -> Option<Style> {
-        self.style
-    }
-
-    /// The voice of this game, if the opponent's style was classified.
-    pub const fn style_voice(&self) -> Option<&'static str> {
-        self.style_voice
     }
 
     /// Whether the position's material says that it is time to resign; counts own moves.

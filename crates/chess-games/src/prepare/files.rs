@@ -1,17 +1,34 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //! Training text in files: gamelines, the four training sets, encodings.
 
-use std::io::Write as _;
-use std::path::Path;
+use std::fs::File;
+use std::io::{BufWriter, Write as _};
+use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, Result};
 use shakmaty::Color;
 
-use super::output::Out;
-use super::{GameSink, Gameline, Options, TrainingSet};
+use super::{Gameline, Options, TrainingSet};
 use crate::cannot::Cannot;
 use crate::encode::Encoding;
 use crate::pgn::GameResult;
+
+/// A file that is written.
+struct Out {
+    path: PathBuf,
+    file: BufWriter<File>,
+}
+
+impl Out {
+    fn create(path: PathBuf) -> Result<Self> {
+        let file = File::create(&path).with_context(|| Cannot::write(&path))?;
+        Ok(Self { path, file: BufWriter::with_capacity(1 << 16, file) })
+    }
+
+    fn write(&mut self, line: &str) -> Result<()> {
+        self.file.write_all(line.as_bytes()).with_context(|| Cannot::write(&self.path))
+    }
+}
 
 /// Writes gamelines and training sets into a folder.
 pub struct TextFiles {
@@ -39,7 +56,7 @@ impl TextFiles {
                 other => format!("-{}", other.as_str()),
             };
             let files = TrainingSet::ALL.map(|set| open(format!("{}{ending}", set.as_str())));
-            sets.push((encoding, files.into_iter().collect::<Result<_, _>>()?));
+            sets.push((encoding, files.into_iter().collect::<Result<_>>()?));
         }
         Ok(Self { all: open("all".to_owned())?, sets, line: String::new() })
     }
@@ -50,16 +67,19 @@ impl TextFiles {
     ///
     /// A file cannot be written.
     pub fn finish(mut self) -> Result<()> {
-        self.all.flush()?;
-        for file in self.sets.iter_mut().flat_map(|(_, files)| files) {
-            file.flush()?;
+        let sets = self.sets.iter_mut().flat_map(|(_, files)| files);
+        for Out { path, file } in sets.chain([&mut self.all]) {
+            file.flush().with_context(|| Cannot::write(path))?;
         }
         Ok(())
     }
-}
 
-impl GameSink for TextFiles {
-    fn take(&mut self, game: &Gameline) -> Result<()> {
+    /// Writes one game.
+    ///
+    /// # Errors
+    ///
+    /// A file cannot be written.
+    pub fn take(&mut self, game: &Gameline) -> Result<()> {
         let end = game.result.map(GameResult::as_str);
         let first = game.first.unwrap_or(Color::White);
         for (encoding, files) in &mut self.sets {
@@ -69,11 +89,11 @@ impl GameSink for TextFiles {
             }
             self.line.push('\n');
             if *encoding == Encoding::Half {
-                self.all.write_all(self.line.as_bytes())?;
+                self.all.write(&self.line)?;
             }
             for (set, file) in TrainingSet::ALL.iter().zip(files) {
                 if set.takes(game.result) {
-                    file.write_all(self.line.as_bytes())?;
+                    file.write(&self.line)?;
                 }
             }
         }

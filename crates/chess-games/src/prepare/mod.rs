@@ -3,12 +3,11 @@
 
 mod files;
 mod options;
-mod output;
 mod read;
 mod statistics;
 
 pub use crate::gameline::Gameline;
 pub use files::TextFiles;
 pub use options::{Options, TrainingSet, Unfinished};
-pub use read::{GameSink, read_files, read_games};
+pub use read::{Take, read_files, read_games};
 pub use statistics::Statistics;

@@ -2,9 +2,8 @@
 //! Reads games from PGN files, and hands the wanted ones on.
 
 use std::fs::File;
-use std::io::{self, BufRead, BufReader, IsTerminal as _};
+use std::io::{self, BufRead, BufReader};
 use std::path::PathBuf;
-use std::time::Instant;
 
 use anyhow::{Context as _, Result};
 
@@ -12,31 +11,23 @@ use super::{Gameline, Options, Statistics, TrainingSet, Unfinished};
 use crate::cannot::Cannot;
 use crate::pgn::{GameResult, Games, RawGame};
 
-/// Where games go.
-pub trait GameSink {
-    /// Takes one legal, wanted game.
-    ///
-    /// # Errors
-    ///
-    /// The sink cannot write the game.
-    fn take(&mut self, game: &Gameline) -> Result<()>;
-}
+/// Takes one legal, wanted game.
+pub type Take<'a> = &'a mut dyn FnMut(&Gameline) -> Result<()>;
 
 /// Reads all games of one input and hands the wanted ones on.
 ///
 /// # Errors
 ///
-/// The input cannot be read, or a sink fails.
+/// The input cannot be read, or a game cannot be taken.
 pub fn read_games<R: BufRead>(
     input: R,
     options: &Options,
     statistics: &mut Statistics,
-    sinks: &mut [&mut dyn GameSink],
+    take: Take<'_>,
 ) -> Result<()> {
     let mut games = Games::new(input);
     let mut raw = RawGame::default();
     let mut game = Gameline::default();
-    let mut progress = Progress::new();
     while games.next_game(&mut raw)? {
         statistics.read += 1;
         if let Err(reason) = game.replay(&raw, options.spelling, options.keep_setup) {
@@ -55,12 +46,8 @@ pub fn read_games<R: BufRead>(
         for (set, count) in TrainingSet::ALL.iter().zip(&mut statistics.sets) {
             *count += u64::from(set.takes(game.result));
         }
-        for sink in &mut *sinks {
-            sink.take(&game)?;
-        }
-        progress.tell(statistics.read);
+        take(&game)?;
     }
-    progress.end();
     Ok(())
 }
 
@@ -68,55 +55,24 @@ pub fn read_games<R: BufRead>(
 ///
 /// # Errors
 ///
-/// An input cannot be read, or a sink fails.
+/// An input cannot be read, or a game cannot be taken.
 pub fn read_files(
     inputs: &[PathBuf],
     options: &Options,
     statistics: &mut Statistics,
-    sinks: &mut [&mut dyn GameSink],
+    take: Take<'_>,
 ) -> Result<()> {
-    if inputs.is_empty() {
-        return read_games(io::stdin().lock(), options, statistics, sinks)
-            .context("standard input");
-    }
-    for path in inputs {
+    let standard = [PathBuf::from("-")];
+    for path in if inputs.is_empty() { &standard } else { inputs } {
         if path.as_os_str() == "-" {
-            read_games(io::stdin().lock(), options, statistics, sinks).context("standard input")?;
+            read_games(io::stdin().lock(), options, statistics, take).context("standard input")?;
             continue;
         }
         let file = File::open(path).with_context(|| Cannot::read(path))?;
-        read_games(BufReader::with_capacity(1 << 16, file), options, statistics, sinks)
-            .with_context(|| format!("{}", path.display()))?;
+        read_games(BufReader::with_capacity(1 << 16, file), options, statistics, take)
+            .with_context(|| path.display().to_string())?;
     }
     Ok(())
-}
-
-/// A line on the terminal that says how far the work is; silent elsewhere.
-struct Progress {
-    started: Instant,
-    shown: bool,
-    on: bool,
-}
-
-impl Progress {
-    fn new() -> Self {
-        Self { started: Instant::now(), shown: false, on: io::stderr().is_terminal() }
-    }
-
-    #[expect(clippy::print_stderr)] // no line, and no text of others
-    fn tell(&mut self, games: u64) {
-        if self.on && games.is_multiple_of(2048) && self.started.elapsed().as_millis() > 300 {
-            eprint!("\r{games} games");
-            self.shown = true;
-        }
-    }
-
-    #[expect(clippy::print_stderr)]
-    fn end(&self) {
-        if self.shown {
-            eprint!("\r                    \r");
-        }
-    }
 }
 
 #[cfg(test)]
@@ -124,19 +80,14 @@ mod tests {
     use super::*;
 
     fn gamelines(pgn: &str, options: &Options) -> (Vec<String>, Statistics) {
-        struct Lines(Vec<String>);
-        impl GameSink for Lines {
-            fn take(&mut self, game: &Gameline) -> Result<()> {
-                let end = game.result.map_or("", GameResult::as_str);
-                self.0.push(format!("{} {end}", game.words().collect::<Vec<_>>().join(" ")));
-                Ok(())
-            }
-        }
-        let mut lines = Lines(Vec::new());
-        let mut statistics = Statistics::default();
-        read_games(pgn.as_bytes(), options, &mut statistics, &mut [&mut lines])
-            .expect("memory does not fail");
-        (lines.0, statistics)
+        let (mut lines, mut statistics) = (Vec::new(), Statistics::default());
+        let read = read_games(pgn.as_bytes(), options, &mut statistics, &mut |game| {
+            let end = game.result.map_or("", GameResult::as_str);
+            lines.push(format!("{} {end}", game.words().collect::<Vec<_>>().join(" ")));
+            Ok(())
+        });
+        read.expect("memory does not fail");
+        (lines, statistics)
     }
 
     #[test]

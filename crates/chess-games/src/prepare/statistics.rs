@@ -22,8 +22,6 @@ pub struct Statistics {
     pub disagreements: u64,
     /// Gamelines in each training set.
     pub sets: [u64; 4],
-    /// Bytes of input.
-    pub bytes: u64,
 }
 
 impl Statistics {

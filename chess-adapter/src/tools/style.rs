@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+//! Learns the categories by which styles are recognised, from players' games (spec chess 9.9).
+
+use std::path::PathBuf;
+
+use anyhow::{Context as _, Result, bail};
+use chess_games::cannot::Cannot;
+use shakmaty::Color;
+
+use super::learn::Lesson;
+use crate::play::classifier::Program;
+use crate::play::style::{Judge, Style, line};
+use chess_games::game::Game;
+use chess_games::notation::Spelling;
+use chess_games::pgn::{Games, RawGame};
+use chess_games::prepare::Gameline;
+
+/// The options of learning styles.
+pub struct Options {
+    /// PGN files.
+    pub pgn: Vec<PathBuf>,
+    /// The folder for the categories.
+    pub output: PathBuf,
+    /// Players' names, or parts of them, of each style.
+    pub players: [Vec<String>; 3],
+    /// Every n-th game is classified and not learned; 0 for none.
+    pub test_every: usize,
+}
+
+/// The result of learning styles.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Outcome {
+    /// Games learned of each style.
+    pub learned: [usize; 3],
+    /// Games that were not learned but judged.
+    pub judged: usize,
+    /// Judged games whose style was recognised.
+    pub right: usize,
+}
+
+/// Learns the three categories.
+///
+/// # Errors
+///
+/// A style has no games, the classifier fails, or files cannot be written.
+pub fn learn(options: &Options, program: &Program) -> Result<Outcome> {
+    std::fs::create_dir_all(&options.output)?;
+    let mut lines: [Vec<String>; 3] = Default::default();
+    let mut kept: Vec<(Style, Game, Color)> = Vec::new();
+    let mut outcome = Outcome::default();
+    for path in &options.pgn {
+        let file = std::fs::File::open(path).with_context(|| Cannot::read(path))?;
+        let mut games = Games::new(std::io::BufReader::new(file));
+        let (mut raw, mut read) = (RawGame::default(), Gameline::default());
+        let mut number = 0usize;
+        while games.next_game(&mut raw)? {
+            for (i, style) in Style::ALL.into_iter().enumerate() {
+                for side in Color::ALL {
+                    if !is_player(&raw, side, &options.players[i])
+                        || read.replay(&raw, Spelling::default(), false).is_err()
+                    {
+                        continue;
+                    }
+                    let mut game = Game::new(read.start.clone(), Spelling::default());
+                    for &m in &read.moves {
+                        game.play(m);
+                    }
+                    number += 1;
+                    if options.test_every > 0 && number.is_multiple_of(options.test_every) {
+                        kept.push((style, game, side));
+                    } else {
+                        lines[i].push(line(&game, side, usize::MAX));
+                    }
+                }
+            }
+        }
+    }
+    for (i, style) in Style::ALL.into_iter().enumerate() {
+        if lines[i].is_empty() {
+            bail!("no games by {} players", style.as_str());
+        }
+        outcome.learned[i] = lines[i].len();
+        let lesson = Lesson {
+            category: style.as_str().to_owned(),
+            text: style.as_str().to_owned(),
+            tokens: "graph",
+            order: 2,
+            table: 20,
+        };
+        let text = options.output.join(format!("{}.txt", lesson.text));
+        std::fs::write(&text, lines[i].join("\n") + "\n").with_context(|| Cannot::write(&text))?;
+        let learned = lesson.learn(&options.output, &options.output, program);
+        let removed = std::fs::remove_file(&text);
+        learned?;
+        removed.with_context(|| Cannot::write(&text))?;
+    }
+    let mut judge = Judge::open(&options.output, program)?;
+    for (style, game, side) in kept {
+        outcome.judged += 1;
+        outcome.right += usize::from(judge.judge(&game, side)? == style);
+    }
+    Ok(outcome)
+}
+
+fn is_player(raw: &RawGame, side: Color, players: &[String]) -> bool {
+    let name = raw.tag(side.fold_wb("White", "Black")).unwrap_or_default();
+    let name = String::from_utf8_lossy(name).to_lowercase();
+    players.iter().any(|p| name.contains(&p.to_lowercase()))
+}
