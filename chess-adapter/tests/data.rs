@@ -8,12 +8,12 @@ use std::io::Write as _;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-use chess_adapter::play::choose::{self, Rule, Scored};
-use chess_adapter::play::classifier::{ChildProcesses, Classifier, Program};
+use chess_adapter::play::classifier::{ChildProcesses, Program};
+use chess_adapter::play::engine::Engine;
+use chess_adapter::play::settings::Settings;
 use chess_games::encode::Encoding;
 use chess_games::game::Game;
-use chess_games::notation::{self, Spelling};
-use shakmaty::Chess;
+use chess_games::notation::Spelling;
 
 use crate::support::{adapter, dbacl, read, recorded, shared, testdata};
 
@@ -89,11 +89,8 @@ fn position(name: &str) -> Game {
         .lines()
         .find(|l| l.starts_with(&format!("{name}\t")))
         .unwrap_or_else(|| panic!("{name}"));
-    let mut game = Game::new(Chess::default(), Spelling::default());
-    for word in line.split('\t').nth(1).unwrap_or_default().split_whitespace() {
-        let m = notation::read_move(game.position(), word.as_bytes()).expect("legal");
-        game.play(m);
-    }
+    let mut game = Game::default();
+    game.play_words(line.split('\t').nth(1).unwrap_or_default()).expect("legal");
     game
 }
 
@@ -145,34 +142,25 @@ fn rules_choose_as_recorded() {
     learn(&dbacl, "-e alnum -w 2 -H 20", &pairs, &inputs.join("BlackWinDraw.txt"));
     learn(&dbacl, "-e graph -w 7 -H 23", &sevens, &inputs.join("BlackWin-full.txt"));
     let program = Program::find(Some(&dbacl), &[], &ChildProcesses::default());
-    let mut half = Classifier::new(program.clone(), vec![pairs]);
-    let mut full = Classifier::new(program, vec![sevens]);
+    let engine = |model: &Path, encoding: &str| {
+        let mut settings = Settings { mate_keyword: false, ..Settings::default() };
+        let model = model.display().to_string();
+        (settings.white_model, settings.black_model) = (model.clone(), model);
+        settings.set("Encoding", encoding).expect("an encoding");
+        let mut engine = Engine::new(settings, program.clone(), Spelling::default());
+        assert_eq!(engine.load(), Vec::<String>::new());
+        engine
+    };
+    let (mut pairs, mut sevens) = (engine(&pairs, "half"), engine(&sevens, "full"));
     for row in read(&inputs.join("choices.tsv")).lines().filter(|l| !l.starts_with('#')) {
         let [name, rule, model, expected] = row.split('\t').collect::<Vec<_>>()[..] else {
             panic!("{row}")
         };
-        let (encoding, scorer) = match model {
-            "half, pairs" => (Encoding::Half, &mut half),
-            _ => (Encoding::Full, &mut full),
-        };
-        let rule = match rule {
-            "basic" => Rule::Basic,
-            "captures" => Rule::Captures,
-            _ => Rule::Tactical,
-        };
-        let game = position(name);
-        let completions = game.completions();
-        let lines = encoding.completions(&game, &completions, 0);
-        scorer.ask(&lines).expect("the classifier runs");
-        let scores = scorer.scores().expect("scores");
-        let mut list: Vec<Scored> = completions
-            .into_iter()
-            .zip(scores)
-            .map(|(completion, score)| Scored { completion, score: score[0] })
-            .collect();
-        choose::sort(&mut list);
-        let chosen = &list[choose::candidates(&list, rule)[0]].completion.word;
-        assert_eq!(chosen, expected, "{row}");
+        let engine = if model == "half, pairs" { &mut pairs } else { &mut sevens };
+        engine.set_option("Rule", rule).expect("a rule");
+        engine.new_game();
+        engine.play_words(&position(name).gameline()).expect("legal");
+        assert_eq!(engine.choose(None, None).expect("a move").completion.word, expected, "{row}");
     }
 }
 

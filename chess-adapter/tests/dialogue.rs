@@ -1,17 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //! Scripted dialogues in both protocols, with a stand-in for the classifier.
 
-use std::io::{BufRead as _, BufReader, Write as _};
+use std::io::Write as _;
 use std::path::Path;
-use std::process::{Command, Stdio};
-use std::sync::mpsc;
-use std::thread;
-use std::time::Duration;
 
-use crate::support::{adapter, fake, testdata};
-
-/// How long a line may take on a busy machine.
-const PATIENCE: Duration = Duration::from_secs(20);
+use crate::support::{Adapter, fake, testdata};
 
 /// Whether the line fits a pattern in which `*` stands for anything.
 fn fits(pattern: &str, line: &str) -> bool {
@@ -59,39 +52,20 @@ fn read(path: &Path, folder: &Path) -> Dialogue {
 }
 
 fn hold(dialogue: &Dialogue, line_end: &str) -> Vec<String> {
-    let mut child = Command::new(adapter())
-        .arg("play")
-        .args(&dialogue.args)
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::null())
-        .spawn()
-        .expect("the adapter runs");
+    let mut adapter = Adapter::start(&dialogue.args);
     let sent = dialogue.sent.replace('\n', line_end);
-    let mut input = child.stdin.take().expect("a pipe");
-    let output = child.stdout.take().expect("a pipe");
-    let (sender, receiver) = mpsc::channel();
-    let reader = thread::spawn(move || {
-        for line in BufReader::new(output).lines() {
-            let _ = sender.send(line.expect("ASCII"));
-        }
-    });
     // The adapter does not wait long for an answer once it has read `quit`: the test sends `quit`,
     // and what follows it, after all answers have come.
     let (talk, quit) = sent.split_at(sent.rfind("quit").unwrap_or(sent.len()));
-    input.write_all(talk.as_bytes()).expect("the adapter reads");
+    adapter.send(talk);
     let mut lines = Vec::new();
     while !quit.is_empty() && compare("", &dialogue.expected, &lines).is_err() {
-        let Ok(line) = receiver.recv_timeout(PATIENCE) else { break };
+        let Some(line) = adapter.line() else { break };
         lines.push(line);
     }
     // An adapter that has ended by itself reads no more.
-    let _ = input.write_all(quit.as_bytes());
-    drop(input);
-    reader.join().expect("lines are text");
-    let status = child.wait().expect("the adapter ends");
-    assert!(status.success(), "{status}");
-    lines.extend(receiver.try_iter());
+    let _ = adapter.to.as_mut().expect("open").write_all(quit.as_bytes());
+    lines.extend(adapter.finish());
     lines
 }
 

@@ -3,11 +3,9 @@
 //! measure.
 
 use std::collections::BTreeMap;
-use std::io::{BufRead as _, BufReader, Read as _, Write as _};
-use std::path::Path;
 use std::process::Command;
 
-use crate::support::{adapter, dbacl, run, script, some_games, testdata};
+use crate::support::{Adapter, adapter, dbacl, run, script, some_games, testdata};
 
 #[test]
 fn learn_play_explain_measure() {
@@ -18,8 +16,9 @@ fn learn_play_explain_measure() {
     let pgn = some_games(folder.path(), 80);
     let at = |name: &str| folder.path().join(name).display().to_string();
     let models = at("models");
-    run(&["learn", &pgn, "-o", &models, "--positions", "3000"]);
-    assert!(!Path::new(&at("models/text")).exists(), "the training text is not kept");
+    let (_, output) = run(&["learn", &pgn, "-o", &models, "--positions", "3000"]);
+    let told = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(told.contains("odds: 3000 positions learned, "), "{told}");
 
     // A match against the random mover is won, and the same games are played each time.
     let play = || run(&["match", &models, "--games", "4", "--json", "--avoid-draws"]).0;
@@ -54,12 +53,22 @@ fn learn_play_explain_measure() {
     // Moves of the learned games are found more often than by chance.
     let text = folder.path().join("positions.tsv");
     std::fs::write(&text, "e4\te5\ne4 e5 Nf3\tNc6\ne4 e5 Nf3 Nc6 Bb5\ta6\n").expect("written");
-    let (report, _) =
-        run(&["evaluate", &models, "--json", "--positions", &text.display().to_string()]);
-    let report: serde_json::Value = serde_json::from_str(&report).expect("JSON");
-    let all = &report["positions"]["all"];
+    let evaluate = |temperature: &str| -> serde_json::Value {
+        let positions = text.display().to_string();
+        let args = ["--json", "--positions", &positions, "--temperature", temperature];
+        let (report, _) = run(&[&["evaluate", &models][..], &args].concat());
+        let report: serde_json::Value = serde_json::from_str(&report).expect("JSON");
+        report["positions"]["all"].clone()
+    };
+    let all = evaluate("1");
     assert_eq!(all["positions"], 3);
-    assert!(all["first_five"].as_f64() > Some(50.0), "{report}");
+    assert!(all["first_five"].as_f64() > Some(50.0), "{all}");
+    assert!(all["bits"].as_f64().is_some_and(|bits| bits > 0.0 && bits < 4.3), "{all}");
+    // At a very high temperature all moves are equally likely: 20 in the first position, 29 and 30
+    // in the others.
+    let uniform = (20f64.log2() + 29f64.log2() + 30f64.log2()) / 3.0;
+    let bits = evaluate("1000000000")["bits"].as_f64().expect("a number");
+    assert!((bits - uniform).abs() < 0.1, "{bits} {uniform}");
 
     // A page without scripts, and nothing loaded from outside.
     let page = at("game.html");
@@ -76,38 +85,6 @@ fn learn_play_explain_measure() {
     assert!(
         String::from_utf8_lossy(&output.stderr).contains("learn again") && !output.status.success()
     );
-}
-
-#[test]
-fn odds_are_learned_and_drawn_from() {
-    if dbacl("odds_are_learned_and_drawn_from").is_none() {
-        return;
-    }
-    let folder = tempfile::tempdir().expect("a folder");
-    let pgn = some_games(folder.path(), 120);
-    let at = |name: &str| folder.path().join(name).display().to_string();
-    let models = at("models");
-    let args = ["learn", &pgn, "-o", &models, "--positions", "4000", "--search-words", "0"];
-    let (_, output) = run(&args);
-    let told = String::from_utf8_lossy(&output.stderr).into_owned();
-    assert!(told.contains("odds: 4000 positions learned, "), "{told}");
-    let text = folder.path().join("positions.tsv");
-    std::fs::write(&text, "e4\te5\ne4 e5 Nf3\tNc6\ne4 e5 Nf3 Nc6 Bb5\ta6\n").expect("written");
-    let positions = text.display().to_string();
-    let (report, _) = run(&["evaluate", &models, "--json", "--positions", &positions]);
-    let report: serde_json::Value = serde_json::from_str(&report).expect("JSON");
-    let all = &report["positions"]["all"];
-    assert!(all["bits"].as_f64().is_some_and(|bits| bits > 0.0 && bits < 4.3), "{report}");
-    // At a very high temperature all moves are equally likely: 20 in the first position, 29 and 30
-    // in the others.
-    let uniform = (20f64.log2() + 29f64.log2() + 30f64.log2()) / 3.0;
-    let args = ["--json", "--positions", &positions, "--temperature", "1000000000"];
-    let (report, _) = run(&[&["evaluate", &models][..], &args].concat());
-    let report: serde_json::Value = serde_json::from_str(&report).expect("JSON");
-    let bits = report["positions"]["all"]["bits"].as_f64().expect("a number");
-    assert!((bits - uniform).abs() < 0.1, "{bits} {uniform}");
-    let (_, output) = run(&["why", &models, "--moves", "e4 e5 Nf3", "--move", "Nc6"]);
-    assert_eq!(String::from_utf8_lossy(&output.stderr), "", "good models need no warning");
 }
 
 #[test]
@@ -129,27 +106,16 @@ fn draws_begin_games_as_the_masters_did() {
         *masters.entry(answer).or_default() += 1.0;
     }
     let all: f64 = masters.values().sum();
-    let mut child = Command::new(adapter())
-        .args(["play", &models, "--seed", "5"])
-        .stdin(std::process::Stdio::piped())
-        .stdout(std::process::Stdio::piped())
-        .spawn()
-        .expect("the adapter runs");
-    let mut to = child.stdin.take().expect("a pipe");
-    let mut lines = BufReader::new(child.stdout.take().expect("a pipe")).lines();
+    let mut adapter = Adapter::start([&models, "--seed", "5"]);
     let mut drawn: BTreeMap<String, f64> = BTreeMap::new();
-    writeln!(to, "xboard\nprotover 2\naccepted san").expect("read");
+    adapter.send("xboard\nprotover 2\naccepted san\n");
     for _ in 0..100 {
         // What XBoard says of itself before each game.
-        writeln!(to, "new\nrandom\nsd 2\nforce\nusermove e4\ngo").expect("read");
-        let answer = lines
-            .by_ref()
-            .map(|line| line.expect("text"))
-            .find_map(|line| line.strip_prefix("move ").map(str::to_owned));
-        *drawn.entry(answer.expect("a move")).or_default() += 1.0;
+        adapter.send("new\nrandom\nsd 2\nforce\nusermove e4\ngo\n");
+        let answer = adapter.wait_for("move ").split_off("move ".len());
+        *drawn.entry(answer).or_default() += 1.0;
     }
-    drop(to);
-    child.wait().expect("it ends");
+    adapter.finish();
     assert!(drawn.len() >= 4, "{drawn:?}");
     for (answer, count) in &masters {
         let share = count / all;
@@ -166,27 +132,16 @@ fn draws_begin_games_as_the_masters_did() {
 /// What the adapter says to these commands. Their end is the end of the game, so it comes after a
 /// move for each `go`: an adapter that is to end moves no more.
 fn play(args: &[&str], commands: &str) -> String {
-    let mut child = Command::new(adapter())
-        .args(args)
-        .stdin(std::process::Stdio::piped())
-        .stdout(std::process::Stdio::piped())
-        .spawn()
-        .expect("the adapter runs");
-    let mut to = child.stdin.take().expect("a pipe");
-    let mut from = BufReader::new(child.stdout.take().expect("a pipe"));
-    to.write_all(commands.as_bytes()).expect("the adapter reads");
-    let mut awaited = commands.lines().filter(|line| line.split(' ').next() == Some("go")).count();
-    let mut told = String::new();
+    let mut adapter = Adapter::start(args);
+    adapter.send(commands);
+    let (mut lines, mut awaited) = (Vec::new(), commands.matches("\ngo\n").count());
     while awaited > 0 {
-        let start = told.len();
-        assert!(from.read_line(&mut told).expect("ASCII") > 0, "ended before it moved: {told}");
-        let word = told[start..].split_whitespace().next();
-        awaited -= usize::from(matches!(word, Some("move" | "bestmove")));
+        let line = adapter.line().unwrap_or_else(|| panic!("ended before it moved: {lines:?}"));
+        awaited -= usize::from(line.starts_with("move "));
+        lines.push(line);
     }
-    drop(to);
-    from.read_to_string(&mut told).expect("ASCII");
-    assert!(child.wait().expect("it ends").success(), "{told}");
-    told
+    lines.extend(adapter.finish());
+    lines.join("\n")
 }
 
 #[test]
@@ -242,7 +197,7 @@ fn books_are_made_and_played() {
         args.extend(form);
         run(&args);
         let commands = "xboard\naccepted san\npost\nnew\nforce\nbk\ngo\n";
-        let told = play(&["play", "--book", &book], commands);
+        let told = play(&["--book", &book], commands);
         assert!(
             told.contains("(book move ") && told.contains("\nmove ") && told.contains('%'),
             "{told}"
@@ -270,7 +225,7 @@ fn styles_are_learned_and_asked() {
         "e4 e5 Nf3 Nc6 Bc4 Bc5 c3 Nf6 d4 exd4 cxd4 Bb4+ Nc3 Nxe4 O-O Bxc3 d5 Bf6 Re1 Ne7 Rxe4";
     let moves: String = game.split(' ').map(|word| format!("usermove {word}\n")).collect();
     let commands = format!("xboard\nprotover 2\naccepted san\nnew\nforce\n{moves}go\n");
-    let told = play(&["play", &models, "--style", &styles, "--deterministic"], &commands);
+    let told = play(&[&models, "--style", &styles, "--deterministic"], &commands);
     assert!(told.contains("telluser the opponent's style is ") && told.contains("move "), "{told}");
     let (score, _) = run(&["match", &models, "--style", &styles, "--games", "1", "--limit", "40"]);
     assert!(score.contains("half-moves"), "{score}");

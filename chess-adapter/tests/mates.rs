@@ -2,14 +2,11 @@
 //! Mates that the engine announces, in the way an interface sees them: with a learned model and
 //! default settings. Searches are limited by positions, so that they are the same everywhere.
 
-use std::io::{BufRead as _, BufReader, Write as _};
-use std::process::{Command, Stdio};
-
 use chess_games::game::read_fen;
 use chess_games::notation::read_move;
 use shakmaty::{Chess, Position as _};
 
-use crate::support::{adapter, dbacl, read, run, some_games, testdata};
+use crate::support::{Adapter, dbacl, read, run, some_games, testdata};
 
 /// Whether the side to move mates in so many moves, whatever the other side does.
 fn can_mate(position: &Chess, moves: i32) -> bool {
@@ -63,23 +60,16 @@ fn announced_mates_are_mates() {
     let pgn = some_games(folder.path(), 60);
     let models = folder.path().join("models").display().to_string();
     run(&["learn", &pgn, "-o", &models, "--positions", "1000", "--search-words", "0"]);
-    let mut child = Command::new(adapter())
-        .args(["play", &models])
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .spawn()
-        .expect("the adapter runs");
-    let mut to = child.stdin.take().expect("a pipe");
-    let mut lines = BufReader::new(child.stdout.take().expect("a pipe")).lines();
+    let mut adapter = Adapter::start([&models]);
     let mut mates = 0;
-    writeln!(to, "uci").expect("read");
+    adapter.send("uci\n");
     for row in read(&testdata("tactics.tsv")).lines().filter(|row| !row.starts_with('#')) {
         let fen = format!("{} 0 1", row.split('\t').next().unwrap_or_default());
         let start = read_fen(&fen).unwrap_or_else(|e| panic!("{fen}: {e:#}"));
-        writeln!(to, "ucinewgame\nposition fen {fen}\ngo nodes 20000").expect("read");
+        adapter.send(&format!("ucinewgame\nposition fen {fen}\ngo nodes 20000\n"));
         let mut last = None;
         let played = loop {
-            let line = lines.next().expect("an answer").expect("text");
+            let line = adapter.line().expect("an answer");
             if let Some(played) = line.strip_prefix("bestmove ") {
                 break played.to_owned();
             }
@@ -96,7 +86,6 @@ fn announced_mates_are_mates() {
             assert!(is_mated_in(&after, moves - 1), "{fen}: {first} does not mate in {moves}");
         }
     }
-    drop(to);
-    child.wait().expect("it ends");
+    adapter.finish();
     assert!(mates >= 25, "only {mates} announced");
 }

@@ -1,58 +1,28 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //! The adapter as a process: signals, dying classifiers, closed pipes, long games.
 
-use std::io::{BufRead as _, BufReader, Write as _};
+use std::io::Write as _;
 use std::path::Path;
-use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+use std::process::Command;
+use std::sync::mpsc;
 use std::time::{Duration, Instant};
 
-use crate::support::{adapter, fake, script};
+use crate::support::{Adapter, PATIENCE, fake, script};
 
-/// How long to wait for what takes a few milliseconds on an idle machine.
-const PATIENCE: Duration = Duration::from_secs(60);
+/// An adapter whose two colours are scored by this program.
+fn start(classifier: &Path, args: &[&str]) -> Adapter {
+    let path = |path: &Path| path.display().to_string();
+    let model = path(&fake());
+    let named = ["--dbacl", &path(classifier), "--white", &model, "--black", &model];
+    Adapter::start(["--encoding", "half"].iter().chain(&named).chain(args))
+}
 
-struct Adapter {
-    child: Child,
-    to: Option<ChildStdin>,
-    from: BufReader<ChildStdout>,
+fn signal(number: u32, name: &str) {
+    let sent = Command::new("kill").arg(format!("-{name}")).arg(number.to_string()).status();
+    assert!(sent.expect("kill runs").success());
 }
 
 impl Adapter {
-    fn start(classifier: &Path, args: &[&str]) -> Self {
-        let mut child = Command::new(adapter())
-            .args(["play", "--encoding", "half", "--dbacl"])
-            .arg(classifier)
-            .arg("--white")
-            .arg(fake())
-            .arg("--black")
-            .arg(fake())
-            .args(args)
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::null())
-            .spawn()
-            .expect("the adapter runs");
-        let to = child.stdin.take();
-        let from = BufReader::new(child.stdout.take().expect("a pipe"));
-        Self { child, to, from }
-    }
-
-    fn send(&mut self, lines: &str) {
-        self.to.as_mut().expect("open").write_all(lines.as_bytes()).expect("the adapter reads");
-    }
-
-    /// Reads lines until one begins with `start`, and returns it.
-    fn wait_for(&mut self, start: &str) -> String {
-        let mut line = String::new();
-        loop {
-            line.clear();
-            assert!(self.from.read_line(&mut line).expect("lines") > 0, "ended before {start:?}");
-            if line.starts_with(start) {
-                return line.trim_end().to_owned();
-            }
-        }
-    }
-
     /// Process numbers of the adapter's children.
     fn children(&self) -> Vec<u32> {
         let list = Command::new("ps").args(["-A", "-o", "pid=,ppid="]).output().expect("ps runs");
@@ -66,11 +36,6 @@ impl Adapter {
             .filter(|(_, p)| *p == self.child.id())
             .map(|(c, _)| c)
             .collect()
-    }
-
-    fn signal(number: u32, name: &str) {
-        let sent = Command::new("kill").arg(format!("-{name}")).arg(number.to_string()).status();
-        assert!(sent.expect("kill runs").success());
     }
 
     /// Waits for the adapter's end and says whether it was successful. A classifier that hangs
@@ -107,7 +72,7 @@ fn is_alive(number: u32) -> bool {
 }
 
 fn started() -> (Adapter, Vec<u32>) {
-    let mut adapter = Adapter::start(&fake(), &[]);
+    let mut adapter = start(&fake(), &[]);
     adapter.send("xboard\nprotover 2\naccepted san\nnew\nusermove e4\n");
     adapter.wait_for("feature done=1");
     assert_eq!(adapter.wait_for("move"), "move e5");
@@ -141,15 +106,12 @@ fn quit_end_of_input_and_sigterm_leave_nothing_behind() {
         match way {
             "quit" => adapter.send("quit\n"),
             "end" => adapter.to = None,
-            "TERM" => Adapter::signal(adapter.child.id(), "TERM"),
+            "TERM" => signal(adapter.child.id(), "TERM"),
             _ => {
-                // The other end of its output is closed, so the adapter ends when it answers.
-                let (unread, _) = std::os::unix::net::UnixStream::pair().expect("a pair");
-                drop(std::mem::replace(
-                    &mut adapter.from,
-                    BufReader::new(ChildStdout::from(std::os::fd::OwnedFd::from(unread))),
-                ));
-                let _ = adapter.to.as_mut().expect("open").write_all(b"ping 1\nping 2\n");
+                // Nobody reads its output any more, so the adapter ends when it answers.
+                adapter.lines = mpsc::channel().1;
+                let mut to = adapter.to.take().expect("open");
+                assert!(comes_true(|| to.write_all(b"ping 1\n").is_err()));
             }
         }
         assert!(adapter.ends_well(), "{way}");
@@ -160,7 +122,7 @@ fn quit_end_of_input_and_sigterm_leave_nothing_behind() {
 #[test]
 fn interrupts_are_ignored() {
     let (mut adapter, _) = started();
-    Adapter::signal(adapter.child.id(), "INT");
+    signal(adapter.child.id(), "INT");
     adapter.send("usermove Nf3\n");
     assert_eq!(adapter.wait_for("move"), "move Nf6");
     adapter.send("quit\n");
@@ -171,7 +133,7 @@ fn interrupts_are_ignored() {
 fn a_killed_classifier_comes_back() {
     let (mut adapter, children) = started();
     for child in &children {
-        Adapter::signal(*child, "KILL");
+        signal(*child, "KILL");
     }
     adapter.send("usermove Nf3\n");
     assert_eq!(adapter.wait_for("move"), "move Nf6");
@@ -184,22 +146,19 @@ fn a_hanging_classifier_does_not_delay_quitting() {
     let folder = tempfile::tempdir().expect("a folder");
     let hanging = folder.path().join("hanging");
     script(&hanging, "exec sleep 1000");
-    let mut adapter = Adapter::start(&hanging, &[]);
-    adapter.send("xboard\nprotover 2\nnew\nusermove e4\n");
-    adapter.wait_for("feature done=1");
-    let children = adapter.classifiers();
-    adapter.send("quit\n");
-    assert!(adapter.ends_well());
-    gone(&children);
-    // The same with a signal in the middle of a game, while an answer is awaited.
-    let mut adapter = Adapter::start(&hanging, &[]);
-    adapter.send("xboard\nprotover 2\nnew\nusermove e4\n");
-    adapter.wait_for("feature done=1");
-    let children = adapter.classifiers();
-    adapter.send("quit\n");
-    Adapter::signal(adapter.child.id(), "TERM");
-    assert!(adapter.ends_well());
-    gone(&children);
+    // The second time with a signal, too, while an answer is awaited.
+    for is_signalled in [false, true] {
+        let mut adapter = start(&hanging, &[]);
+        adapter.send("xboard\nprotover 2\nnew\nusermove e4\n");
+        adapter.wait_for("feature done=1");
+        let children = adapter.classifiers();
+        adapter.send("quit\n");
+        if is_signalled {
+            signal(adapter.child.id(), "TERM");
+        }
+        assert!(adapter.ends_well());
+        gone(&children);
+    }
 }
 
 #[test]
@@ -207,7 +166,7 @@ fn isready_is_answered_while_thinking() {
     let folder = tempfile::tempdir().expect("a folder");
     let hanging = folder.path().join("hanging");
     script(&hanging, "exec sleep 1000");
-    let mut adapter = Adapter::start(&hanging, &[]);
+    let mut adapter = start(&hanging, &[]);
     adapter.send("uci\nisready\n");
     adapter.wait_for("readyok");
     adapter.send("position startpos\ngo\n");
@@ -220,7 +179,7 @@ fn isready_is_answered_while_thinking() {
 
 #[test]
 fn a_game_of_six_hundred_half_moves_goes_on() {
-    let mut adapter = Adapter::start(&fake(), &[]);
+    let mut adapter = start(&fake(), &[]);
     adapter.send("uci\n");
     adapter.wait_for("uciok");
     // Rooks and knights walk about so that neither repetition nor fifty moves matter to UCI.
@@ -240,7 +199,7 @@ fn a_game_of_six_hundred_half_moves_goes_on() {
 #[test]
 fn random_play_follows_the_seed() {
     let play = |seed: &str| {
-        let mut adapter = Adapter::start(&fake(), &["--seed", seed, "--temperature", "20"]);
+        let mut adapter = start(&fake(), &["--seed", seed, "--temperature", "20"]);
         adapter.send("xboard\nrandom\nforce\nusermove e4\n");
         let mut moves = String::new();
         for _ in 0..8 {

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //! What the tests share: where programs and recorded data are, games to learn from.
 
-use std::io::Write as _;
+use std::io::{BufRead as _, BufReader, Write as _};
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
-use std::sync::OnceLock;
+use std::process::{Child, ChildStdin, Command, Output, Stdio};
+use std::sync::{OnceLock, mpsc};
+use std::time::Duration;
 
 /// The program under test.
 pub fn adapter() -> &'static Path {
@@ -82,6 +83,68 @@ pub fn run(args: &[&str]) -> (String, Output) {
     let text = String::from_utf8(output.stdout.clone()).expect("UTF-8");
     assert!(output.status.success(), "{args:?}: {}", String::from_utf8_lossy(&output.stderr));
     (text, output)
+}
+
+/// How long to wait for what takes a few milliseconds on an idle machine.
+pub const PATIENCE: Duration = Duration::from_secs(60);
+
+/// An adapter that plays.
+pub struct Adapter {
+    pub child: Child,
+    pub to: Option<ChildStdin>,
+    /// Its lines, which a thread reads.
+    pub lines: mpsc::Receiver<String>,
+}
+
+impl Adapter {
+    /// Starts `play` with these arguments.
+    pub fn start(args: impl IntoIterator<Item = impl AsRef<std::ffi::OsStr>>) -> Self {
+        let mut child = Command::new(adapter())
+            .arg("play")
+            .args(args)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null())
+            .spawn()
+            .expect("the adapter runs");
+        let to = child.stdin.take();
+        let output = BufReader::new(child.stdout.take().expect("a pipe"));
+        let (sender, lines) = mpsc::channel();
+        std::thread::spawn(move || {
+            output.lines().try_for_each(|line| sender.send(line.expect("text")))
+        });
+        Self { child, to, lines }
+    }
+
+    /// Sends lines, each with its end.
+    pub fn send(&mut self, lines: &str) {
+        self.to.as_mut().expect("open").write_all(lines.as_bytes()).expect("the adapter reads");
+    }
+
+    /// The next line; `None` once the adapter has ended, or if it says nothing for long.
+    pub fn line(&self) -> Option<String> {
+        self.lines.recv_timeout(PATIENCE).ok()
+    }
+
+    /// Reads lines until one begins with `start`, and returns it.
+    #[track_caller]
+    pub fn wait_for(&self, start: &str) -> String {
+        loop {
+            let line = self.line().unwrap_or_else(|| panic!("no {start:?}"));
+            if line.starts_with(start) {
+                return line;
+            }
+        }
+    }
+
+    /// Ends the input and returns the lines that are left. The adapter must end well.
+    pub fn finish(mut self) -> Vec<String> {
+        self.to = None;
+        let lines = std::iter::from_fn(|| self.line()).collect();
+        let status = self.child.wait().expect("it ends");
+        assert!(status.success(), "{status}");
+        lines
+    }
 }
 
 /// A file of the first games of the shipped collection.

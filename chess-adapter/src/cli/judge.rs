@@ -113,11 +113,7 @@ pub struct WhyArgs {
 pub fn run_why(args: &WhyArgs) -> Result<ExitCode> {
     let children = ChildProcesses::default();
     let mut engine = args.engine.loaded_engine(&children)?;
-    for word in args.moves.split_whitespace() {
-        let m = chess_games::notation::read_move(engine.game().position(), word.as_bytes())
-            .map_err(|e| anyhow::anyhow!("{word}: {}", e.as_str()))?;
-        engine.play(m);
-    }
+    engine.play_words(&args.moves)?;
     let mut out = std::io::stdout().lock();
     for line in why::explain(&mut engine, &args.word)?.lines() {
         writeln!(out, "{line}")?;

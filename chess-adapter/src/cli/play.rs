@@ -16,6 +16,8 @@ use crate::play::classifier::ChildProcesses;
 use crate::play::settings::name_and_value;
 use crate::protocol::dialogue::{self, Protocol};
 use crate::tools::arena::{self, Clocks, EnginePlayer, Player, RandomMover, Side, UciPlayer};
+use chess_games::game::{End, Game};
+use chess_games::pgn::GameResult;
 use chess_odds::random::Random;
 
 #[derive(Debug, Args)]
@@ -120,20 +122,10 @@ fn read_openings(path: &Path, plies: usize) -> Result<Vec<Vec<shakmaty::Move>>> 
     let text = std::fs::read_to_string(path).with_context(|| Cannot::read(path))?;
     let mut openings = Vec::new();
     for (number, line) in text.lines().enumerate() {
-        let mut game = chess_games::game::Game::default();
-        for word in line.split_whitespace().take(plies) {
-            let m = chess_games::notation::read_move(game.position(), word.as_bytes()).map_err(
-                |e| {
-                    anyhow::anyhow!(
-                        "{} line {}: {word}: {}",
-                        path.display(),
-                        number + 1,
-                        e.as_str()
-                    )
-                },
-            )?;
-            game.play(m);
-        }
+        let mut game = Game::default();
+        let words: Vec<&str> = line.split_whitespace().take(plies).collect();
+        let played = game.play_words(&words.join(" "));
+        played.with_context(|| format!("{} line {}", path.display(), number + 1))?;
         openings.push(game.moves().to_vec());
     }
     Ok(openings)
@@ -166,13 +158,12 @@ pub fn run_match(args: &MatchArgs) -> Result<ExitCode> {
             let names = ["dbacl", args.opponent.as_str()];
             let (white, black) =
                 if color.is_white() { (names[0], names[1]) } else { (names[1], names[0]) };
-            let (result, reason) = match (played.overstepped, played.end) {
-                (Some(Color::White), _) => ("0-1", "White loses on time"),
-                (Some(Color::Black), _) => ("1-0", "Black loses on time"),
-                (None, Some(end)) => (end.result().as_str(), end.reason()),
-                (None, None) => ("*", "stopped"),
+            let result = played.result().map_or("*", GameResult::as_str);
+            let reason = match (played.overstepped, played.end) {
+                (Some(color), _) => format!("{} loses on time", color.fold_wb("White", "Black")),
+                (None, end) => end.map_or("stopped", End::reason).to_owned(),
             };
-            writeln!(file, "{}", played.game.to_pgn(white, black, result, reason))?;
+            writeln!(file, "{}", played.game.to_pgn(white, black, result, &reason))?;
         }
         Ok(())
     };

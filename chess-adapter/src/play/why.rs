@@ -7,7 +7,6 @@ use dbacl_numeric::elementary::log2;
 
 use crate::play::choose;
 use crate::play::engine::Engine;
-use chess_games::notation;
 
 /// Reasons that are shown one by one; the others are shown as a sum.
 const SHOWN: usize = 12;
@@ -40,8 +39,7 @@ pub fn explain(engine: &mut Engine, word: &str) -> Result<Explained> {
     let place = if word.is_empty() {
         0
     } else {
-        let m = notation::read_move(engine.game().position(), word.as_bytes());
-        let m = m.map_err(|e| anyhow::anyhow!("{word}: {}", e.as_str()))?;
+        let m = engine.game().read_move(word)?;
         ranking.iter().position(|s| s.completion.m == m).context("not a legal move")?
     };
     let rival = usize::from(place == 0);

@@ -6,7 +6,7 @@ use std::cell::Cell;
 use std::io::{self, BufRead, Read as _, Write as _};
 use std::path::PathBuf;
 use std::rc::Rc;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, mpsc};
 use std::thread;
 use std::time::Duration;
@@ -44,8 +44,6 @@ const ANSWER_PATIENCE: u32 = 40;
 struct Shared {
     /// Whether a UCI `go` is being answered; `isready` is answered meanwhile.
     thinking: Arc<AtomicBool>,
-    /// Commands read and not yet answered.
-    unanswered: Arc<AtomicUsize>,
     interrupts: Arc<Interrupts>,
     ended: Arc<AtomicBool>,
     children: ChildProcesses,
@@ -55,8 +53,7 @@ impl Shared {
     /// Whether a `go` is the only command being answered, and still is after a short pause, within
     /// which most answers are ready.
     fn is_thinking_only(&self) -> bool {
-        let only =
-            || self.thinking.load(Ordering::SeqCst) && self.unanswered.load(Ordering::SeqCst) == 1;
+        let only = || self.thinking.load(Ordering::SeqCst) && !self.interrupts.is_line_waiting();
         (0..ANSWER_PATIENCE).all(|_| {
             let thinking = only();
             if thinking {
@@ -116,7 +113,6 @@ fn read_lines(lines: &mpsc::Sender<Option<String>>, shared: &Shared) {
             }
             "quit" => {
                 shared.interrupts.stop_for_good();
-                shared.unanswered.fetch_add(1, Ordering::SeqCst);
                 let _ = lines.send(Some(line));
                 thread::sleep(QUIT_PATIENCE);
                 shared.ended.store(true, Ordering::SeqCst);
@@ -125,7 +121,6 @@ fn read_lines(lines: &mpsc::Sender<Option<String>>, shared: &Shared) {
             }
             _ => {}
         }
-        shared.unanswered.fetch_add(1, Ordering::SeqCst);
         shared.interrupts.read(&line);
         if lines.send(Some(line)).is_err() {
             return;
@@ -164,7 +159,6 @@ pub fn run(
     let (lines, queue) = mpsc::channel();
     let shared = Shared {
         thinking: Arc::default(),
-        unanswered: Arc::default(),
         interrupts: engine.interrupts.clone(),
         ended: Arc::default(),
         children: children.clone(),
@@ -222,7 +216,6 @@ fn converse(
         shared.thinking.store(is_uci && line.starts_with("go"), Ordering::SeqCst);
         let goes_on = answer(&line);
         shared.thinking.store(false, Ordering::SeqCst);
-        shared.unanswered.fetch_sub(1, Ordering::SeqCst);
         if let Some(error) = failed.take() {
             return Err(error);
         }

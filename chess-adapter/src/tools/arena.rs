@@ -9,14 +9,14 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, Result, bail};
 use serde::Serialize;
-use shakmaty::{Chess, Color, EnPassantMode, Move, Position, fen::Fen};
+use shakmaty::{ByColor, Color, EnPassantMode, Move, Position, fen::Fen};
 
 use crate::play::classifier::{ChildProcesses, end};
 use crate::play::engine::Engine;
 use crate::play::settings::name_and_value;
 use crate::protocol::uci::read_go;
 use chess_games::game::{End, Game};
-use chess_games::notation::{self, Spelling};
+use chess_games::notation;
 use chess_games::pgn::GameResult;
 use chess_odds::random::Random;
 
@@ -33,8 +33,8 @@ pub trait Player {
 /// Both sides' clocks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Clocks {
-    /// Time left, White's first.
-    pub left: [Duration; 2],
+    /// Time left.
+    pub left: ByColor<Duration>,
     /// Time added after each move.
     pub increment: Duration,
 }
@@ -51,18 +51,12 @@ impl Clocks {
             let seconds: f64 = text.trim().parse().with_context(|| format!("no time: {text:?}"))?;
             Duration::try_from_secs_f64(seconds).with_context(|| format!("no time: {text:?}"))
         };
-        Ok(Self { left: [time(base)?; 2], increment: time(increment)? })
-    }
-
-    const fn side(turn: Color) -> usize {
-        match turn {
-            Color::White => 0,
-            Color::Black => 1,
-        }
+        let base = time(base)?;
+        Ok(Self { left: ByColor { white: base, black: base }, increment: time(increment)? })
     }
 
     fn go(&self) -> String {
-        let [white, black] = self.left.map(|t| t.as_millis());
+        let ByColor { white, black } = self.left.map(|t| t.as_millis());
         let increment = self.increment.as_millis();
         format!("wtime {white} btime {black} winc {increment} binc {increment}")
     }
@@ -187,8 +181,7 @@ impl Player for UciPlayer {
         let question = format!("position fen {fen} moves {}\ngo {go}", moves.join(" "));
         let answer = self.ask(&question, "bestmove")?;
         let word = answer.split_whitespace().nth(1).unwrap_or_default();
-        notation::read_move(game.position(), word.as_bytes())
-            .map_err(|e| anyhow::anyhow!("the opponent plays {word}: {}", e.as_str()))
+        game.read_move(word).context("the opponent's move")
     }
 }
 
@@ -256,7 +249,7 @@ pub struct Played {
 
 impl Played {
     /// Who won; `None` for a game that was stopped.
-    fn result(&self) -> Option<GameResult> {
+    pub fn result(&self) -> Option<GameResult> {
         match (self.overstepped, self.end) {
             (Some(Color::White), _) => Some(GameResult::BlackWins),
             (Some(Color::Black), _) => Some(GameResult::WhiteWins),
@@ -277,7 +270,7 @@ pub fn play_game(
     opening: &[Move],
     mut clocks: Option<Clocks>,
 ) -> Result<Played> {
-    let mut game = Game::new(Chess::default(), Spelling::default());
+    let mut game = Game::default();
     for &m in opening {
         if !game.position().is_legal(m) {
             bail!("illegal move {m} in an opening");
@@ -295,7 +288,7 @@ pub fn play_game(
             Color::Black => black.answer(&game, clocks.as_ref())?,
         };
         if let Some(clocks) = &mut clocks {
-            let left = &mut clocks.left[Clocks::side(turn)];
+            let left = clocks.left.get_mut(turn);
             let Some(rest) = left.checked_sub(begun.elapsed()) else {
                 return Ok(Played { game, end: None, overstepped: Some(turn) });
             };

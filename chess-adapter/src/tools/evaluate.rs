@@ -10,7 +10,7 @@ use shakmaty::{Chess, Move};
 
 use crate::play::choose::{self, Rule};
 use crate::play::engine::Engine;
-use chess_games::notation;
+use chess_games::game::Game;
 
 /// Half-moves before which a position counts as opening, and from which as end.
 const PHASE_BOUNDS: [usize; 2] = [20, 60];
@@ -51,16 +51,9 @@ pub fn read_cases(input: impl BufRead) -> Result<Vec<Case>> {
 
 fn read_case(line: &str) -> Result<Case> {
     let (gameline, word) = line.split_once('\t').context("no tab")?;
-    let mut game = chess_games::game::Game::new(Chess::default(), notation::Spelling::default());
-    let read = |game: &chess_games::game::Game, word: &str| {
-        notation::read_move(game.position(), word.as_bytes())
-            .map_err(|e| anyhow::anyhow!("{word}: {}", e.as_str()))
-    };
-    for word in gameline.split_whitespace() {
-        let m = read(&game, word)?;
-        game.play(m);
-    }
-    let played = read(&game, word.trim())?;
+    let mut game = Game::default();
+    game.play_words(gameline)?;
+    let played = game.read_move(word.trim())?;
     Ok(Case { moves: game.moves().to_vec(), played })
 }
 

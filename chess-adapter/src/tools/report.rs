@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 
 use anyhow::Result;
 use dbacl_numeric::elementary::log2;
-use shakmaty::{Board, Color, File, Move, Piece, Position as _, Rank, Role, Square};
+use shakmaty::{Board, File, Move, Piece, Position as _, Rank, Square};
 
 use crate::play::choose::{self, Scored};
 use crate::play::engine::{Engine, Trouble};
@@ -178,27 +178,16 @@ fn board(board: &Board, last: Move) -> String {
     out
 }
 
-/// The chess sign of a piece; Unicode names the outlined ones white.
-const fn sign(piece: Piece) -> char {
-    match (piece.color, piece.role) {
-        (Color::White, Role::King) => '♔',
-        (Color::White, Role::Queen) => '♕',
-        (Color::White, Role::Rook) => '♖',
-        (Color::White, Role::Bishop) => '♗',
-        (Color::White, Role::Knight) => '♘',
-        (Color::White, Role::Pawn) => '♙',
-        (Color::Black, Role::King) => '♚',
-        (Color::Black, Role::Queen) => '♛',
-        (Color::Black, Role::Rook) => '♜',
-        (Color::Black, Role::Bishop) => '♝',
-        (Color::Black, Role::Knight) => '♞',
-        (Color::Black, Role::Pawn) => '♟',
-    }
+/// The chess sign of a piece; Unicode names the outlined ones white, and begins with the kings.
+fn sign(piece: Piece) -> char {
+    let place = 6 - piece.role as u32 + piece.color.fold_wb(0, 6);
+    char::from_u32(u32::from('\u{2654}') + place).unwrap_or(' ')
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use chess_games::game::Game;
 
     #[test]
     fn markup_is_escaped() {
@@ -207,16 +196,9 @@ mod tests {
 
     #[test]
     fn boards_have_64_squares() {
-        let table = board(
-            &Board::default(),
-            Move::Normal {
-                role: shakmaty::Role::Pawn,
-                from: Square::E2,
-                to: Square::E4,
-                capture: None,
-                promotion: None,
-            },
-        );
+        let e4 = Game::default().read_move("e4").expect("legal");
+        let table = board(&Board::default(), e4);
+        assert!(table.contains('♔') && table.contains('♟'), "{table}");
         assert_eq!(table.matches("<td").count(), 64);
         assert_eq!(table.matches(" m\"").count(), 2);
     }

@@ -185,6 +185,27 @@ impl Game {
         self.moves.push(m);
     }
 
+    /// Plays the moves that these words mean.
+    ///
+    /// # Errors
+    ///
+    /// A word is no legal move; those before it have been played.
+    pub fn play_words(&mut self, words: &str) -> Result<()> {
+        for word in words.split_whitespace() {
+            self.play(self.read_move(word)?);
+        }
+        Ok(())
+    }
+
+    /// The legal move that a word means.
+    ///
+    /// # Errors
+    ///
+    /// It means none, or several.
+    pub fn read_move(&self, word: &str) -> Result<Move> {
+        notation::read_move(self.position(), word.as_bytes()).with_context(|| word.to_owned())
+    }
+
     /// Takes back the last half-move; `false` if there is none.
     pub fn undo(&mut self) -> bool {
         if self.moves.pop().is_none() {
@@ -326,11 +347,7 @@ mod tests {
     fn game(fen: &str, words: &str) -> Game {
         let start = read_fen(fen).expect("the test's FEN is good");
         let mut game = Game::new(start, Spelling::default());
-        for word in words.split_whitespace() {
-            let m = notation::read_move(game.position(), word.as_bytes())
-                .unwrap_or_else(|e| panic!("{word}: {e:?}"));
-            game.play(m);
-        }
+        game.play_words(words).expect("legal");
         game
     }
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //! Moves in words: any notation in, one spelling of SAN out (spec chess 2.3 and 6).
 
+use std::fmt;
+
 use shakmaty::san::{San, SanError, SanPlus, Suffix};
 use shakmaty::uci::UciMove;
 use shakmaty::{Chess, Move, Position, Role};
@@ -17,6 +19,14 @@ pub enum WordError {
     /// More than one legal move is meant.
     Ambiguous,
 }
+
+impl fmt::Display for WordError {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str(self.as_str())
+    }
+}
+
+impl std::error::Error for WordError {}
 
 impl WordError {
     /// What to tell a person.

@@ -9,6 +9,7 @@ use crate::Games;
 use crate::odds::Describer;
 use crate::random::Random;
 
+use chess_games::game::Game;
 pub use chess_games::game::read_fen;
 
 /// The legal moves of the last position and the words of each.
@@ -24,19 +25,11 @@ pub fn described(positions: &[Chess], past: &[Move]) -> Vec<(Move, Vec<String>)>
 
 /// The words of a move after some others.
 pub fn words(moves: &str, m: &str) -> Vec<String> {
-    let (mut positions, mut past) = (vec![Chess::default()], Vec::new());
-    let read = |position: &Chess, word: &str| {
-        chess_games::notation::read_move(position, word.as_bytes())
-            .unwrap_or_else(|e| panic!("{word}: {e:?}"))
-    };
-    for word in moves.split_whitespace() {
-        let mut position = positions[past.len()].clone();
-        past.push(read(&position, word));
-        position.play_unchecked(past[past.len() - 1]);
-        positions.push(position);
-    }
-    let m = read(&positions[past.len()], m);
-    described(&positions, &past).into_iter().find(|(own, _)| *own == m).expect("legal").1
+    let mut game = Game::default();
+    game.play_words(moves).expect("legal");
+    let m = game.read_move(m).expect("legal");
+    let all = described(game.positions(), game.moves());
+    all.into_iter().find(|(own, _)| *own == m).expect("legal").1
 }
 
 /// Games of up to `plies` half-moves, drawn at random; captures are liked.

@@ -326,7 +326,7 @@ fn write_node(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use chess_games::notation;
+    use chess_games::game::Game;
     use chess_games::pgn::{Games, RawGame};
 
     const GAMES: &str = "1. e4 e5 2. Nf3 Nc6 3. Bb5 Nf6 4. O-O 1-0\n1. e4 e5 2. Nf3 Nc6 0-1\n\
@@ -344,13 +344,10 @@ mod tests {
     }
 
     fn words(book: &Book, moves: &str) -> Vec<String> {
-        let mut position = Chess::default();
-        for word in moves.split_whitespace() {
-            let m = notation::read_move(&position, word.as_bytes()).expect("legal");
-            position.play_unchecked(m);
-        }
-        let spelling = notation::Spelling::default();
-        book.moves(&position).iter().map(|b| notation::to_word(&position, b.m, spelling)).collect()
+        let mut game = Game::default();
+        game.play_words(moves).expect("legal");
+        let word = |b: &BookMove| to_word(game.position(), b.m, Spelling::default());
+        book.moves(game.position()).iter().map(word).collect()
     }
 
     #[test]

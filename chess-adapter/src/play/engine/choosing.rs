@@ -6,7 +6,7 @@ use chess_search::Found;
 use shakmaty::{Move, Position};
 
 use super::looking_ahead::among_best;
-use super::{Choice, Engine, Source, Trouble, index};
+use super::{Choice, Engine, Source, Trouble};
 use crate::play::choose::{self, Scored};
 use crate::play::models::Voice;
 use crate::play::searching::Allowance;
@@ -36,7 +36,7 @@ impl Engine {
             return Err(Trouble::NoMove);
         }
         let turn = self.game.turn();
-        let voice = self.voices[index(turn)].as_mut().ok_or(Trouble::NoModel(turn))?;
+        let voice = self.voices.get_mut(turn).as_mut().ok_or(Trouble::NoModel(turn))?;
         let scores = scores(voice, &self.game, &completions)?;
         let mut list: Vec<Scored> = completions
             .into_iter()

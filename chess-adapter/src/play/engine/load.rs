@@ -7,7 +7,7 @@ use anyhow::{Context as _, Result, ensure};
 use chess_games::cannot::Cannot;
 use shakmaty::Color;
 
-use super::{Engine, index};
+use super::Engine;
 use crate::play::classifier::Program;
 use crate::play::models::{Manifest, Voice};
 use crate::play::settings::Settings;
@@ -23,7 +23,7 @@ impl Engine {
     pub fn load(&mut self) -> Vec<String> {
         let mut complaints = Vec::new();
         for color in Color::ALL {
-            if std::mem::take(&mut self.stale[index(color)]) {
+            if std::mem::take(self.stale.get_mut(color)) {
                 let loaded = self.load_voice(color).unwrap_or_else(|error| {
                     complaints.push(format!("{error:#}"));
                     None
@@ -31,7 +31,7 @@ impl Engine {
                 if loaded.is_none() && self.model(color).is_empty() {
                     complaints.push(format!("no model for {color}"));
                 }
-                self.voices[index(color)] = loaded;
+                *self.voices.get_mut(color) = loaded;
             }
         }
         let judge = judge(&self.settings, &self.program);
@@ -53,8 +53,8 @@ impl Engine {
             return Ok(None);
         }
         if self.model(color) == self.model(other)
-            && !self.stale[index(other)]
-            && let Some(voice) = self.voices[index(other)].as_ref().and_then(Voice::shared)
+            && !self.stale.get(other)
+            && let Some(voice) = self.voices.get(other).as_ref().and_then(Voice::shared)
         {
             return Ok(Some(voice));
         }
@@ -107,7 +107,7 @@ impl Engine {
         self.told.remove(&note);
         self.notes.insert(note);
         self.style_voice = Some(if wins { style::WINS_VOICE } else { style::DRAWS_VOICE });
-        self.voices[index(turn)] = self.load_voice(turn)?;
+        *self.voices.get_mut(turn) = self.load_voice(turn)?;
         Ok(())
     }
 }

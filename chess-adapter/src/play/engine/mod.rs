@@ -12,7 +12,7 @@ use std::sync::Arc;
 
 use anyhow::Result;
 use chess_search::Searcher;
-use shakmaty::{Chess, Color, Move, Position};
+use shakmaty::{ByColor, Chess, Color, Move, Position};
 
 use crate::play::choose::Scored;
 use crate::play::classifier::Program;
@@ -33,9 +33,8 @@ pub use choice::{Choice, Source, Trouble};
 /// The engine: a game, two voices, settings.
 pub struct Engine {
     game: Game,
-    /// White's voice and Black's.
-    voices: [Option<Voice>; 2],
-    stale: [bool; 2],
+    voices: ByColor<Option<Voice>>,
+    stale: ByColor<bool>,
     settings: Settings,
     /// The classifier.
     program: Program,
@@ -67,20 +66,13 @@ fn random(seed: u32) -> Random {
     Random::from_seed(if seed == 0 { Random::clock_seed() } else { u64::from(seed) })
 }
 
-const fn index(color: Color) -> usize {
-    match color {
-        Color::White => 0,
-        Color::Black => 1,
-    }
-}
-
 impl Engine {
     /// An engine in the start position, nothing loaded yet.
     pub fn new(settings: Settings, program: Program, spelling: Spelling) -> Self {
         Self {
             game: Game::new(Chess::default(), spelling),
-            voices: [None, None],
-            stale: [true, true],
+            voices: ByColor::default(),
+            stale: ByColor { white: true, black: true },
             randomised: settings.random_play,
             random: random(settings.seed),
             settings,
@@ -121,7 +113,7 @@ impl Engine {
         self.bad_moves = 0;
         self.style = None;
         if self.style_voice.take().is_some() {
-            self.stale = [true, true];
+            self.stale = ByColor { white: true, black: true };
         }
     }
 
@@ -136,6 +128,15 @@ impl Engine {
     pub fn new_game(&mut self) {
         self.forget_searches();
         self.set_position(Chess::default());
+    }
+
+    /// Plays the moves that these words mean.
+    ///
+    /// # Errors
+    ///
+    /// A word is no legal move.
+    pub fn play_words(&mut self, words: &str) -> Result<()> {
+        self.game.play_words(words)
     }
 
     /// Plays a legal move on the board.
@@ -166,8 +167,8 @@ impl Engine {
         let both = before.voice != now.voice
             || before.encoding != now.encoding
             || before.window != now.window;
-        self.stale[0] |= both || before.white_model != now.white_model;
-        self.stale[1] |= both || before.black_model != now.black_model;
+        self.stale.white |= both || before.white_model != now.white_model;
+        self.stale.black |= both || before.black_model != now.black_model;
         if before.book_file != now.book_file {
             self.book = None;
         }
@@ -177,7 +178,7 @@ impl Engine {
         if both {
             self.told.clear();
         }
-        if before.style_path != now.style_path || self.stale.contains(&true) {
+        if before.style_path != now.style_path || self.stale.white || self.stale.black {
             self.judge = None;
         }
         if before.hash != now.hash {
@@ -200,12 +201,12 @@ impl Engine {
 
     /// The voice that classifies a colour's moves.
     pub fn voice(&mut self, color: Color) -> Option<&mut Voice> {
-        self.voices[index(color)].as_mut()
+        self.voices.get_mut(color).as_mut()
     }
 
     /// Whether the side to move has the voice `odds`.
     fn has_odds(&self) -> bool {
-        self.voices[index(self.game.turn())].as_ref().is_some_and(Voice::is_odds)
+        self.voices.get(self.game.turn()).as_ref().is_some_and(Voice::is_odds)
     }
 
     /// Notes for the player that were not shown yet; each is returned once.
@@ -273,7 +274,6 @@ pub(crate) mod tests {
     use super::*;
     use crate::play::classifier::{ChildProcesses, Classifier};
     use chess_games::encode::Encoding;
-    use chess_games::notation;
 
     /// A classifier that prefers these words, in this order.
     pub(crate) fn engine(best: &[&str], settings: Settings) -> Engine {
@@ -286,11 +286,11 @@ pub(crate) mod tests {
         let args = ["-c".to_owned(), script];
         let program = Program::find(Some(Path::new("sh")), &args, &ChildProcesses::default());
         let mut engine = Engine::new(settings, program.clone(), Spelling::default());
-        engine.voices = [(); 2].map(|()| {
+        engine.voices = ByColor::new_with(|_| {
             let classifier = Classifier::new(program.clone(), vec!["x".into()]);
             Some(Voice::of_classifier(classifier, Encoding::Half, vec![1.0]))
         });
-        engine.stale = [false, false];
+        engine.stale = ByColor::default();
         engine
     }
 
@@ -338,8 +338,7 @@ pub(crate) mod tests {
         let folder = tempfile::tempdir().expect("a folder");
         let mut engine = engine(&["Nf6"], Settings::default());
         engine.watch(Some(folder.path().join("game")));
-        let m = notation::read_move(engine.game().position(), b"e4").expect("legal");
-        engine.play(m);
+        engine.play_words("e4").expect("legal");
         let choice = engine.choose(None, None).expect("a move");
         engine.write_watch_files(&choice).expect("written");
         let read = |name: &str| {
