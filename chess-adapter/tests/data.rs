@@ -160,7 +160,7 @@ fn rules_choose_as_recorded() {
         engine.set_option("Rule", rule).expect("a rule");
         engine.new_game();
         engine.play_words(&position(name).gameline()).expect("legal");
-        assert_eq!(engine.choose(None, None).expect("a move").completion.word, expected, "{row}");
+        assert_eq!(engine.choose_best().expect("a move").completion.word, expected, "{row}");
     }
 }
 

@@ -182,10 +182,6 @@ pub struct Reason {
     pub bits: f64,
 }
 
-fn weighted(row: &[f64], factors: &[f64]) -> f64 {
-    row.iter().zip(factors).map(|(score, factor)| score * factor).sum()
-}
-
 fn moves(completions: &[Completion]) -> Vec<Move> {
     completions.iter().map(|c| c.m).collect()
 }
@@ -231,38 +227,35 @@ impl Voice {
         }
     }
 
-    /// One score per completion, in their order; smaller is better. The odds have looked ahead.
+    /// One score per completion, in their order; smaller is better. The odds have looked ahead if
+    /// `ahead` says so.
     ///
     /// # Errors
     ///
     /// The classifier failed, twice.
-    pub fn scores(&mut self, game: &Game, completions: &[Completion]) -> Result<Vec<f64>> {
+    pub fn scores(
+        &mut self,
+        game: &Game,
+        completions: &[Completion],
+        ahead: bool,
+    ) -> Result<Vec<f64>> {
         match &mut self.source {
             Source::Categories(encoding, factors, classifier) => {
                 classifier.ask(&encoding.completions(game, completions, self.window))?;
-                Ok(classifier.scores()?.iter().map(|row| weighted(row, factors)).collect())
+                let weighted = |row: &Vec<f64>| {
+                    row.iter().zip(&*factors).map(|(score, factor)| score * factor).sum()
+                };
+                Ok(classifier.scores()?.iter().map(weighted).collect())
             }
-            Source::Odds(odds) => Ok(bits(odds.borrow_mut().scores(
-                game.positions(),
-                game.moves(),
-                &moves(completions),
-            ))),
-        }
-    }
-
-    /// The scores without looking ahead.
-    ///
-    /// # Errors
-    ///
-    /// The classifier failed, twice.
-    pub fn first_scores(&mut self, game: &Game, completions: &[Completion]) -> Result<Vec<f64>> {
-        match &mut self.source {
-            Source::Categories(..) => self.scores(game, completions),
-            Source::Odds(odds) => Ok(bits(odds.borrow_mut().first(
-                game.positions(),
-                game.moves(),
-                &moves(completions),
-            ))),
+            Source::Odds(odds) => {
+                let (mut odds, moves) = (odds.borrow_mut(), moves(completions));
+                let (positions, past) = (game.positions(), game.moves());
+                let logarithms = match ahead {
+                    true => odds.scores(positions, past, &moves),
+                    false => odds.first(positions, past, &moves),
+                };
+                Ok(logarithms.into_iter().map(|logarithm| logarithm / -LN_2).collect())
+            }
         }
     }
 
@@ -294,14 +287,6 @@ impl Voice {
             }
         }
     }
-}
-
-/// Logarithms of probabilities as scores.
-fn bits(mut scores: Vec<f64>) -> Vec<f64> {
-    for score in &mut scores {
-        *score /= -LN_2;
-    }
-    scores
 }
 
 /// The features of a gameline.

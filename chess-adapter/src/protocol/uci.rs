@@ -216,7 +216,7 @@ impl Uci {
                 out(&search_line(found, line, (multi > 1).then_some(k + 1)));
             }
         };
-        let best = match engine.choose_within(only.as_deref(), &allowed, &mut progress) {
+        let best = match engine.choose(only.as_deref(), &allowed, &mut progress) {
             Ok(choice) => {
                 if let Err(error) = self.engine.write_watch_files(&choice) {
                     self.note(format!("{error:#}"));

@@ -98,7 +98,7 @@ impl Player for EnginePlayer {
         let told = told(clocks, &self.1);
         let words: Vec<&str> = told.split_whitespace().collect();
         let (allowed, _) = read_go(&words, game.turn());
-        Ok(self.0.choose_within(None, &allowed, &mut |_| {})?.completion.m)
+        Ok(self.0.choose(None, &allowed, &mut |_| {})?.completion.m)
     }
 }
 

@@ -4,7 +4,7 @@
 //! A [`Searcher`] answers a [`Request`] - a position, how it came about, and [`Limits`] - with the
 //! best moves and their values in centipawns. It looks ahead by iterative deepening with principal
 //! variation search, and evaluates the positions where looking ahead ends by hand-written rules.
-//! Tables of endgames may be plugged in ([`Endgames`]).
+//! Tables of endgames may be plugged in ([`Ending`]).
 //!
 //! The crate knows the rules of chess from `shakmaty`; it knows neither protocols nor text.
 //!
@@ -41,7 +41,7 @@ pub use checks::Checks;
 pub use exchange::{Capture, attackers, captures, cheapest, exchange_value};
 pub use limits::{Clock, Limits};
 pub use moves::PackedMove;
-pub use request::{Endgames, Ending, Found, Line, Request};
+pub use request::{Ending, Found, Line, Request};
 pub use searcher::Searcher;
 
 /// The value of being mated now, centipawns, negated.

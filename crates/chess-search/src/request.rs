@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-//! What is asked of a search, what it answers, and what endgame tables and books tell it.
+//! What is asked of a search, what it answers, and what endgame tables tell it.
 
 use std::time::Duration;
 
@@ -8,27 +8,14 @@ use shakmaty::{Chess, Move};
 use crate::Value;
 use crate::limits::Limits;
 
-/// Endgame tables.
-pub trait Endgames {
-    /// The greatest number of men on the board, kings included, for which there is a table.
-    fn most_men(&self) -> usize;
-
-    /// The result of the position for the side to move; `None` if there is no table for it.
-    fn probe(&self, position: &Chess) -> Option<Ending>;
-}
-
-/// The result of a position if both sides play perfectly.
+/// The result of a position if both sides play perfectly, for the side to move.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ending {
-    /// The side to move mates in so many half-moves.
-    Mates(u8),
-    /// The side to move is mated in so many half-moves.
-    IsMated(u8),
-    /// Nobody mates.
-    Draw,
-    /// The side to move wins; the number of moves is unknown.
+    /// It wins; the number of moves is unknown.
     Won,
-    /// The side to move loses; the number of moves is unknown.
+    /// Nobody wins.
+    Draw,
+    /// It loses; the number of moves is unknown.
     Lost,
 }
 
@@ -54,8 +41,8 @@ pub struct Request<'a> {
     pub stop: &'a (dyn Fn() -> bool + 'a),
     /// While this is true, the time limits do not run; they start when it becomes false.
     pub pondering: &'a (dyn Fn() -> bool + 'a),
-    /// Endgame tables.
-    pub endgames: Option<&'a dyn Endgames>,
+    /// What endgame tables say of a position; `None` for one that is in no table.
+    pub endgames: &'a dyn Fn(&Chess) -> Option<Ending>,
 }
 
 impl<'a> Request<'a> {
@@ -71,7 +58,7 @@ impl<'a> Request<'a> {
             lines: 1,
             stop: &|| false,
             pondering: &|| false,
-            endgames: None,
+            endgames: &|_| None,
         }
     }
 }

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use shakmaty::{Move, Position};
 
 use crate::moves::PackedMove;
-use crate::request::{Ending, Found, Line, Request};
+use crate::request::{Found, Line, Request};
 use crate::searcher::Searcher;
 use crate::tree::{Child, INFINITE, Run, key_after, key_of};
 use crate::{MATE, MATE_SEEN, MAX_PLY, Value};
@@ -146,8 +146,7 @@ impl Run<'_, '_> {
         Line { moves: root.line.clone(), value: Value(value) }
     }
 
-    /// Whether the moves end with a mate at the distance that the value says, by the rules or by
-    /// the endgame tables.
+    /// Whether the moves end with a mate at the distance that the value says.
     fn leads_to_mate(&self, moves: &[Move], value: i32) -> bool {
         let mut position = self.request.position.clone();
         for &m in moves {
@@ -156,15 +155,8 @@ impl Run<'_, '_> {
             }
             position.play_unchecked(m);
         }
-        let half_moves = match position.is_checkmate() {
-            true => 0,
-            false => match self.request.endgames.and_then(|tables| tables.probe(&position)) {
-                Some(Ending::Mates(n) | Ending::IsMated(n)) => usize::from(n),
-                _ => return false,
-            },
-        };
         let distance = usize::try_from(MATE - value.abs()).unwrap_or(0);
-        moves.len() + half_moves == distance && (distance % 2 == 1) == (value > 0)
+        position.is_checkmate() && moves.len() == distance && (distance % 2 == 1) == (value > 0)
     }
 
     /// Whether no further depth is to be begun.

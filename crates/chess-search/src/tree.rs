@@ -328,14 +328,7 @@ impl Run<'_, '_> {
                 quiets.push(m);
             }
         }
-        let bound = if best >= beta {
-            Bound::Lower
-        } else if best > old_alpha {
-            Bound::Exact
-        } else {
-            Bound::Upper
-        };
-        self.searcher.table.put(key, best_move, best, depth, bound, ply);
+        self.searcher.table.put(key, best_move, best, depth, bound(best, old_alpha, beta), ply);
         best
     }
 
@@ -348,16 +341,10 @@ impl Run<'_, '_> {
     }
 
     fn endgame(&self, position: &Chess, ply: usize) -> Option<i32> {
-        let tables = self.request.endgames?;
-        if position.board().occupied().count() > tables.most_men() {
-            return None;
-        }
-        let ending = tables.probe(position)?;
+        let ending = (self.request.endgames)(position)?;
         let ply = i32::try_from(ply).unwrap_or(0);
         Some(match ending {
             Ending::Draw => 0,
-            Ending::Mates(n) => MATE - ply - i32::from(n),
-            Ending::IsMated(n) => -MATE + ply + i32::from(n),
             Ending::Won => WON - ply,
             Ending::Lost => ply - WON,
         })
@@ -398,28 +385,21 @@ impl Run<'_, '_> {
         last: Option<Move>,
     ) -> [i32; 256] {
         let order = &self.searcher.order;
-        let side = position.turn();
         let answer = last.map_or(PackedMove::default(), |m| {
             order.answers[m.role() as usize - 1][usize::from(m.to())]
         });
-        let mut scores = [0; 256];
-        for (score, &m) in scores.iter_mut().zip(moves) {
+        scored(position, moves, best, |m| {
             let packed = PackedMove::from(m);
-            *score = if packed == best {
-                FIRST
-            } else if m.is_capture() || m.promotion().is_some() {
-                capture_score(position, m)
-            } else if packed == order.killers[ply][0] {
+            if packed == order.killers[ply][0] {
                 KILLER + 2
             } else if packed == order.killers[ply][1] {
                 KILLER + 1
             } else if packed == answer {
                 KILLER
             } else {
-                order.history(side, m)
-            };
-        }
-        scores
+                order.history(position.turn(), m)
+            }
+        })
     }
 
     /// Looks at captures, promotions and, at first, checks until the position is quiet.
@@ -483,16 +463,8 @@ impl Run<'_, '_> {
             });
         }
         let best_known = known.map_or(PackedMove::default(), |e| e.best);
-        let mut scores = [0; 256];
-        for (score, &m) in scores.iter_mut().zip(&moves) {
-            *score = if PackedMove::from(m) == best_known {
-                FIRST
-            } else if m.is_capture() || m.promotion().is_some() {
-                capture_score(position, m)
-            } else {
-                self.searcher.order.history(position.turn(), m)
-            };
-        }
+        let history = |m| self.searcher.order.history(position.turn(), m);
+        let mut scores = scored(position, &moves, best_known, history);
         let old_alpha = alpha;
         let mut best_move = PackedMove::default();
         for number in 0..moves.len() {
@@ -533,15 +505,39 @@ impl Run<'_, '_> {
                 }
             }
         }
-        let bound = if best >= beta {
-            Bound::Lower
-        } else if best > old_alpha {
-            Bound::Exact
-        } else {
-            Bound::Upper
-        };
-        self.searcher.table.put(key, best_move, best, 0, bound, ply);
+        self.searcher.table.put(key, best_move, best, 0, bound(best, old_alpha, beta), ply);
         best
+    }
+}
+
+/// A score for each move, by which they are ordered; `quiet` scores quiet moves.
+fn scored(
+    position: &Chess,
+    moves: &MoveList,
+    best: PackedMove,
+    quiet: impl Fn(Move) -> i32,
+) -> [i32; 256] {
+    let mut scores = [0; 256];
+    for (score, &m) in scores.iter_mut().zip(moves) {
+        *score = if PackedMove::from(m) == best {
+            FIRST
+        } else if m.is_capture() || m.promotion().is_some() {
+            capture_score(position, m)
+        } else {
+            quiet(m)
+        };
+    }
+    scores
+}
+
+/// How a value relates to the true one after a search within a window.
+const fn bound(value: i32, alpha: i32, beta: i32) -> Bound {
+    if value >= beta {
+        Bound::Lower
+    } else if value > alpha {
+        Bound::Exact
+    } else {
+        Bound::Upper
     }
 }
 

@@ -4,7 +4,7 @@
 use std::path::Path;
 
 use anyhow::{Result, bail};
-use chess_search::{Endgames, Ending};
+use chess_search::Ending;
 use shakmaty::{Chess, Move, Position, Role};
 use shakmaty_syzygy::{MaybeRounded, SyzygyError, Tablebase, Wdl};
 
@@ -69,18 +69,13 @@ impl Tables {
         }
         kept
     }
-}
 
-impl Endgames for Tables {
-    fn most_men(&self) -> usize {
-        self.0.max_pieces()
-    }
-
-    /// Looks a position up only if the fifty-move rule's count is 0, because the tables of
+    /// The result of a position; `None` if it is in no table. Looks a position up only if the fifty-move rule's count is 0, because the tables of
     /// values hold for such positions only, and do not distinguish won positions by their
     /// distance to progress.
-    fn probe(&self, position: &Chess) -> Option<Ending> {
-        if position.halfmoves() > 0 || position.castles().any() {
+    pub fn probe(&self, position: &Chess) -> Option<Ending> {
+        let men = position.board().occupied().count();
+        if men > self.0.max_pieces() || position.halfmoves() > 0 || position.castles().any() {
             return None;
         }
         if position.is_insufficient_material() {
@@ -163,7 +158,7 @@ mod tests {
         ] {
             let position = read_fen(fen).expect("a position");
             let request = chess_search::Request {
-                endgames: Some(&tables),
+                endgames: &|position| tables.probe(position),
                 ..chess_search::Request::new(&position, chess_search::Limits::depth(3))
             };
             let found = chess_search::Searcher::new(1).search(&request, &mut |_| {});

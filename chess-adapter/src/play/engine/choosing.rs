@@ -8,9 +8,8 @@ use shakmaty::{Move, Position};
 use super::looking_ahead::among_best;
 use super::{Choice, Engine, Source, Trouble};
 use crate::play::choose::{self, Scored};
-use crate::play::models::Voice;
 use crate::play::searching::Allowance;
-use chess_games::game::{Completion, Game};
+
 use chess_tables::book::BookMove;
 
 impl Engine {
@@ -20,14 +19,10 @@ impl Engine {
     ///
     /// No legal move, no model, or the classifier failed.
     pub fn rank(&mut self, only: Option<&[Move]>) -> Result<Vec<Scored>, Trouble> {
-        self.rank_by(only, Voice::scores)
+        self.rank_by(only, true)
     }
 
-    fn rank_by(
-        &mut self,
-        only: Option<&[Move]>,
-        scores: impl FnOnce(&mut Voice, &Game, &[Completion]) -> Result<Vec<f64>>,
-    ) -> Result<Vec<Scored>, Trouble> {
+    fn rank_by(&mut self, only: Option<&[Move]>, ahead: bool) -> Result<Vec<Scored>, Trouble> {
         let mut completions = self.game.completions();
         if let Some(only) = only {
             completions.retain(|c| only.contains(&c.m));
@@ -37,7 +32,7 @@ impl Engine {
         }
         let turn = self.game.turn();
         let voice = self.voices.get_mut(turn).as_mut().ok_or(Trouble::NoModel(turn))?;
-        let scores = scores(voice, &self.game, &completions)?;
+        let scores = voice.scores(&self.game, &completions, ahead)?;
         let mut list: Vec<Scored> = completions
             .into_iter()
             .zip(scores)
@@ -47,26 +42,13 @@ impl Engine {
         Ok(list)
     }
 
-    /// Chooses a move for the side to move; `depth` half-moves may be looked at.
-    ///
-    /// # Errors
-    ///
-    /// No legal move, no model, or the classifier failed.
-    pub fn choose(
-        &mut self,
-        only: Option<&[Move]>,
-        depth: Option<usize>,
-    ) -> Result<Choice, Trouble> {
-        self.choose_within(only, &Allowance::depth(depth), &mut |_| {})
-    }
-
     /// Chooses a move for the side to move within what the protocol allows; `progress` is shown
     /// what a search finds.
     ///
     /// # Errors
     ///
     /// No legal move, no model, or the classifier failed.
-    pub fn choose_within(
+    pub fn choose(
         &mut self,
         only: Option<&[Move]>,
         allowed: &Allowance,
@@ -83,10 +65,7 @@ impl Engine {
         };
         // A search that chooses by itself takes the classifier's first scores: those that have
         // looked ahead would ask it about itself.
-        let ranking = match limits.is_some() && !self.randomised {
-            true => self.rank_by(only, Voice::first_scores)?,
-            false => self.rank(only)?,
-        };
+        let ranking = self.rank_by(only, limits.is_none() || self.randomised)?;
         let mut found = None;
         let mut source = Source::Classifier;
         let mate =
@@ -143,14 +122,14 @@ impl Engine {
         })
     }
 
-    /// The best move, where [`Engine::choose`] may draw one at random.
+    /// The best move, where [`Engine::choose`] may draw one at random, within no limits.
     ///
     /// # Errors
     ///
     /// As for [`Engine::choose`].
     pub fn choose_best(&mut self) -> Result<Choice, Trouble> {
         let randomised = std::mem::take(&mut self.randomised);
-        let choice = self.choose(None, None);
+        let choice = self.choose(None, &Allowance::default(), &mut |_| {});
         self.randomised = randomised;
         choice
     }

@@ -297,7 +297,7 @@ pub(crate) mod tests {
     fn chosen(fen: &str, best: &'static [&'static str], settings: Settings) -> String {
         let mut engine = engine(best, settings);
         engine.set_position(chess_games::game::read_fen(fen).expect("good FEN"));
-        engine.choose(None, None).expect("a move").completion.word
+        engine.choose_best().expect("a move").completion.word
     }
 
     #[test]
@@ -316,10 +316,10 @@ pub(crate) mod tests {
     fn an_engine_with_a_rating_does_not_search() {
         let search = crate::play::searching::SearchMode::Depth(3);
         let settings = Settings { search, limit_strength: true, elo: 2_000, ..Settings::default() };
-        let choice = engine(&["a3"], settings.clone()).choose(None, None).expect("a move");
+        let choice = engine(&["a3"], settings.clone()).choose_best().expect("a move");
         assert_eq!((choice.completion.word.as_str(), choice.found.is_none()), ("a3", true));
         let settings = Settings { limit_strength: false, ..settings };
-        assert!(engine(&["a3"], settings).choose(None, None).expect("a move").found.is_some());
+        assert!(engine(&["a3"], settings).choose_best().expect("a move").found.is_some());
     }
 
     #[test]
@@ -339,7 +339,7 @@ pub(crate) mod tests {
         let mut engine = engine(&["Nf6"], Settings::default());
         engine.watch(Some(folder.path().join("game")));
         engine.play_words("e4").expect("legal");
-        let choice = engine.choose(None, None).expect("a move");
+        let choice = engine.choose_best().expect("a move");
         engine.write_watch_files(&choice).expect("written");
         let read = |name: &str| {
             std::fs::read_to_string(folder.path().join(format!("game.current.{name}"))).expect(name)

@@ -265,7 +265,7 @@ impl Xboard {
                 out(&search_line(found, line, &position, spelling));
             }
         };
-        engine.choose_within(None, allowed, &mut progress)
+        engine.choose(None, allowed, &mut progress)
     }
 
     fn spell(&self, choice: &Choice) -> String {
