@@ -3,7 +3,7 @@
 
 use std::fs::File;
 use std::io::Write as _;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 use anyhow::{Context as _, Result};
@@ -15,8 +15,8 @@ use super::engine::EngineArgs;
 use crate::play::classifier::ChildProcesses;
 use crate::play::settings::name_and_value;
 use crate::protocol::dialogue::{self, Protocol};
-use crate::tools::arena::{self, Clocks, EnginePlayer, Player, RandomMover, Side, UciPlayer};
-use chess_games::game::{End, Game};
+use crate::tools::arena::{self, EnginePlayer, Player, RandomMover, UciPlayer};
+use chess_games::game::End;
 use chess_games::pgn::GameResult;
 use chess_odds::random::Random;
 
@@ -50,9 +50,8 @@ pub fn run_play(args: &PlayArgs) -> Result<ExitCode> {
 pub struct MatchArgs {
     #[command(flatten)]
     engine: EngineArgs,
-    /// Number of games
-    #[arg(long, value_name = "N", default_value_t = 100)]
-    games: u32,
+    #[command(flatten)]
+    options: arena::Options,
     /// random, self, or the command of a UCI engine
     #[arg(long, default_value = "random")]
     opponent: String,
@@ -65,27 +64,12 @@ pub struct MatchArgs {
     /// What our engine is told after go, such as "movetime 500"
     #[arg(long, value_name = "LIMITS")]
     go: Option<String>,
-    /// Clocks beside other limits, seconds for the game and after each move, such as 10+0.1
-    #[arg(long, value_name = "TIME+INCREMENT")]
-    clock: Option<String>,
-    /// Gamelines to begin with, one a line; each is played with both colours
-    #[arg(long, value_name = "FILE")]
-    openings: Option<PathBuf>,
-    /// Half-moves taken from each of these
-    #[arg(long, value_name = "N", default_value_t = 8)]
-    opening_plies: usize,
     /// Say how the match stands after each game
     #[arg(long)]
     progress: bool,
     /// Seed of the random mover
     #[arg(long, value_name = "N", default_value_t = 1)]
     match_seed: u64,
-    /// Which colour the engine has
-    #[arg(long, value_enum, default_value_t)]
-    side: Side,
-    /// Stop games after so many half-moves
-    #[arg(long, value_name = "N", default_value_t = 200)]
-    limit: usize,
     /// Write the games to this PGN file
     #[arg(long, value_name = "FILE")]
     pgn: Option<PathBuf>,
@@ -110,25 +94,11 @@ fn opponent(args: &MatchArgs, children: &ChildProcesses) -> Result<Box<dyn Playe
             Box::new(EnginePlayer(engine, go.cloned().unwrap_or_default()))
         }
         command => {
-            let default = if args.clock.is_some() { "" } else { "depth 1" };
+            let default = if args.options.clock.is_some() { "" } else { "depth 1" };
             let go = args.opponent_go.as_deref().unwrap_or(default);
             Box::new(UciPlayer::start(command, &args.opponent_set, go, children)?)
         }
     })
-}
-
-/// The first half-moves of each gameline of a file.
-fn read_openings(path: &Path, plies: usize) -> Result<Vec<Vec<shakmaty::Move>>> {
-    let text = std::fs::read_to_string(path).with_context(|| Cannot::read(path))?;
-    let mut openings = Vec::new();
-    for (number, line) in text.lines().enumerate() {
-        let mut game = Game::default();
-        let words: Vec<&str> = line.split_whitespace().take(plies).collect();
-        let played = game.play_words(&words.join(" "));
-        played.with_context(|| format!("{} line {}", path.display(), number + 1))?;
-        openings.push(game.moves().to_vec());
-    }
-    Ok(openings)
 }
 
 pub fn run_match(args: &MatchArgs) -> Result<ExitCode> {
@@ -139,16 +109,6 @@ pub fn run_match(args: &MatchArgs) -> Result<ExitCode> {
     let mut pgn = match &args.pgn {
         None => None,
         Some(path) => Some(File::create(path).with_context(|| Cannot::write(path))?),
-    };
-    let options = arena::Options {
-        games: args.games,
-        side: args.side,
-        limit: args.limit,
-        clocks: args.clock.as_deref().map(Clocks::parse).transpose()?,
-        openings: args
-            .openings
-            .as_deref()
-            .map_or_else(|| Ok(Vec::new()), |path| read_openings(path, args.opening_plies))?,
     };
     let report = |played: &arena::Played, color: Color, score: &arena::Score| -> Result<()> {
         if args.progress {
@@ -167,7 +127,7 @@ pub fn run_match(args: &MatchArgs) -> Result<ExitCode> {
         }
         Ok(())
     };
-    let score = arena::play_match(&mut engine, opponent.as_mut(), &options, report)?;
+    let score = arena::play_match(&mut engine, opponent.as_mut(), &args.options, report)?;
     children.close();
     let mut out = std::io::stdout().lock();
     match args.json {

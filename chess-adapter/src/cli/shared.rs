@@ -9,28 +9,6 @@ use clap::Args;
 
 use crate::play::classifier::{ChildProcesses, Program};
 use crate::play::files::replace_file;
-use chess_games::notation::Spelling;
-use chess_games::prepare::Unfinished;
-
-/// How games become text; the same for every verb that reads PGN.
-#[derive(Debug, Args)]
-pub struct TextArgs {
-    /// What unfinished games become
-    #[arg(long, value_enum, default_value_t)]
-    pub unfinished: Unfinished,
-    /// Take games from set-up positions too
-    #[arg(long)]
-    pub keep_setup: bool,
-    /// Leave out + and #
-    #[arg(long)]
-    no_check_marks: bool,
-}
-
-impl TextArgs {
-    pub const fn spelling(&self) -> Spelling {
-        Spelling { check_marks: !self.no_check_marks }
-    }
-}
 
 #[derive(Debug, Args)]
 pub struct ProgramArgs {
@@ -55,9 +33,4 @@ pub fn write_output(path: Option<&Path>, contents: &[u8]) -> Result<()> {
         None => std::io::stdout().lock().write_all(contents).context("standard output"),
         Some(path) => replace_file(path, contents),
     }
-}
-
-/// Processors that may be used.
-pub fn processors(jobs: Option<usize>) -> usize {
-    jobs.unwrap_or_else(|| std::thread::available_parallelism().map_or(1, usize::from))
 }

@@ -3,6 +3,7 @@
 //! chess 12.4 and 12.5).
 
 use std::io::{BufRead as _, BufReader, Write as _};
+use std::path::PathBuf;
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
@@ -10,6 +11,8 @@ use std::time::{Duration, Instant};
 use anyhow::{Context as _, Result, bail};
 use serde::Serialize;
 use shakmaty::{ByColor, Color, EnPassantMode, Move, Position, fen::Fen};
+
+use chess_games::cannot::Cannot;
 
 use crate::play::classifier::{ChildProcesses, end};
 use crate::play::engine::Engine;
@@ -198,18 +201,42 @@ pub enum Side {
 }
 
 /// How to play a match.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, clap::Args)]
 pub struct Options {
-    /// Number of games.
-    pub games: u32,
-    /// Which colour the engine has.
-    pub side: Side,
-    /// Games are stopped after so many half-moves.
-    pub limit: usize,
-    /// Clocks for each game; without them nobody loses on time.
-    pub clocks: Option<Clocks>,
-    /// Openings, each played twice with colours changed; none for the start position.
-    pub openings: Vec<Vec<Move>>,
+    /// Number of games
+    #[arg(long, value_name = "N", default_value_t = 100)]
+    games: u32,
+    /// Which colour the engine has
+    #[arg(long, value_enum, default_value_t)]
+    side: Side,
+    /// Stop games after so many half-moves
+    #[arg(long, value_name = "N", default_value_t = 200)]
+    limit: usize,
+    /// Clocks beside other limits, seconds for the game and after each move, such as 10+0.1
+    #[arg(long, value_name = "TIME+INCREMENT", value_parser = Clocks::parse)]
+    pub clock: Option<Clocks>,
+    /// Gamelines to begin with, one a line; each is played with both colours
+    #[arg(long, value_name = "FILE")]
+    openings: Option<PathBuf>,
+    /// Half-moves taken from each of these
+    #[arg(long, value_name = "N", default_value_t = 8)]
+    opening_plies: usize,
+}
+
+impl Options {
+    /// The first half-moves of each gameline, none without a file.
+    fn read_openings(&self) -> Result<Vec<Vec<Move>>> {
+        let Some(path) = &self.openings else { return Ok(Vec::new()) };
+        let text = std::fs::read_to_string(path).with_context(|| Cannot::read(path))?;
+        let opening = |(number, line): (usize, &str)| {
+            let mut game = Game::default();
+            let words: Vec<&str> = line.split_whitespace().take(self.opening_plies).collect();
+            let played = game.play_words(&words.join(" "));
+            played.with_context(|| format!("{} line {}", path.display(), number + 1))?;
+            Ok(game.moves().to_vec())
+        };
+        text.lines().enumerate().map(opening).collect()
+    }
 }
 
 /// What came of a match, from the engine's side.
@@ -307,13 +334,14 @@ pub fn play_game(
 ///
 /// # Errors
 ///
-/// A player fails, or `finished` does.
+/// The openings cannot be read, a player fails, or `finished` does.
 pub fn play_match(
     engine: &mut dyn Player,
     opponent: &mut dyn Player,
     options: &Options,
     mut finished: impl FnMut(&Played, Color, &Score) -> Result<()>,
 ) -> Result<Score> {
+    let openings = options.read_openings()?;
     let mut score = Score::default();
     let (mut material, mut half_moves) = (0.0, 0.0);
     for number in 0..options.games {
@@ -322,11 +350,11 @@ pub fn play_match(
             Side::Black => Color::Black,
             Side::Both => Color::from_white(number.is_multiple_of(2)),
         };
-        let opening = match options.openings.len() {
+        let opening = match openings.len() {
             0 => &[][..],
-            count => &options.openings[(number as usize / 2) % count][..],
+            count => &openings[(number as usize / 2) % count][..],
         };
-        let (limit, clocks) = (options.limit, options.clocks);
+        let (limit, clocks) = (options.limit, options.clock);
         let played = match color {
             Color::White => play_game(&mut *engine, &mut *opponent, limit, opening, clocks)?,
             Color::Black => play_game(&mut *opponent, &mut *engine, limit, opening, clocks)?,
@@ -403,8 +431,9 @@ mod tests {
                 games: 4,
                 side: Side::Both,
                 limit: 60,
-                clocks: None,
-                openings: Vec::new(),
+                clock: None,
+                openings: None,
+                opening_plies: 8,
             };
             let mut lines = Vec::new();
             let score = play_match(&mut engine, &mut opponent, &options, |played, _, _| {

@@ -61,7 +61,7 @@ struct Plan {
 }
 
 /// Positions that are learned unless told otherwise: what takes two minutes on two processors.
-pub const POSITIONS: usize = 300_000;
+const POSITIONS: usize = 300_000;
 
 /// How many more first choices are found for each doubling of the positions, per cent.
 const FOUND_A_DOUBLING: f64 = 0.9;
@@ -70,7 +70,7 @@ const FOUND_A_DOUBLING: f64 = 0.9;
 const SILENCE: Duration = Duration::from_secs(60);
 
 /// Half-moves that the second stage looks ahead unless told otherwise.
-pub const DEPTH: usize = 4;
+const DEPTH: usize = 4;
 
 /// The essay's voices of a colour.
 fn plans(color: Color) -> Vec<Plan> {
@@ -92,25 +92,45 @@ fn plans(color: Color) -> Vec<Plan> {
 }
 
 /// What to learn from, and how.
+#[derive(Debug, clap::Args)]
 pub struct Options {
-    /// PGN files.
-    pub pgn: Vec<PathBuf>,
-    /// The model folder.
-    pub output: PathBuf,
-    /// Which models.
-    pub preset: Preset,
-    /// How games become text; encodings and descriptions are set by the preset.
-    pub text: prepare::Options,
-    /// Positions learned, 0 for all.
-    pub positions: usize,
-    /// Half-moves that the second stage looks ahead; 0 for none.
-    pub depth: usize,
-    /// Seed of their order.
-    pub seed: u64,
-    /// Keep the training text.
-    pub keep_text: bool,
-    /// Learn at most so many categories at once.
-    pub jobs: usize,
+    /// PGN files; standard input if none, or for -
+    pgn: Vec<PathBuf>,
+    /// The model folder
+    #[arg(short, long, value_name = "DIR")]
+    output: PathBuf,
+    /// Which models to learn
+    #[arg(long, value_enum, default_value_t)]
+    preset: Preset,
+    #[command(flatten)]
+    text: prepare::Options,
+    /// Learn at most N positions, drawn from all of all games; 0 for all
+    #[arg(long, value_name = "N", default_value_t = POSITIONS, alias = "describe-positions")]
+    positions: usize,
+    /// Learn all positions
+    #[arg(long, conflicts_with = "positions")]
+    all: bool,
+    /// Half-moves that the second stage of the odds looks ahead; 0 for no second stage
+    #[arg(long, value_name = "N", default_value_t = DEPTH,
+          value_parser = clap::builder::RangedU64ValueParser::<usize>::new().range(0..=12))]
+    search_words: usize,
+    /// Seed of the draw
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    seed: u64,
+    /// Keep the training text in DIR/text
+    #[arg(long)]
+    keep_text: bool,
+    /// Learn so many categories at once
+    #[arg(short, long, alias = "threads", value_name = "N")]
+    jobs: Option<usize>,
+}
+
+impl Options {
+    /// Processors that may be used.
+    fn jobs(&self) -> usize {
+        let available = || std::thread::available_parallelism().map_or(1, usize::from);
+        self.jobs.unwrap_or_else(available)
+    }
 }
 
 /// Learns a model folder.
@@ -149,7 +169,7 @@ pub fn learn(options: &Options, program: &Program) -> Result<Statistics> {
         format: FORMAT,
         voice: voice.to_owned(),
         games: statistics.written,
-        check_marks: options.text.spelling.check_marks,
+        check_marks: options.text.spelling().check_marks,
         white,
         black,
     };
@@ -166,17 +186,15 @@ fn learn_essay(
     text: &Path,
     statistics: &mut Statistics,
 ) -> Result<[Side; 2]> {
-    let mut wanted = options.text.clone();
-    wanted.encodings = vec![Encoding::Full, Encoding::Shifted];
-    let mut files = TextFiles::create(text, &wanted)?;
-    read_games(&options.pgn, &wanted, statistics, &mut |game| files.take(game))?;
+    let mut files = TextFiles::create(text, &[Encoding::Full, Encoding::Shifted])?;
+    read_games(&options.pgn, &options.text, statistics, &mut |game| files.take(game))?;
     files.finish()?;
     ensure!(statistics.written > 0, NO_GAME);
     let sides = [Color::White, Color::Black].map(plans);
     let parts = sides.iter().flatten().flat_map(|plan| &plan.parts);
     let lessons: BTreeSet<Lesson> = parts.map(|(lesson, _)| lesson.clone()).collect();
     let folder = &options.output;
-    run_lessons(lessons.into_iter().collect(), text, folder, options.jobs, program)?;
+    run_lessons(lessons.into_iter().collect(), text, folder, options.jobs(), program)?;
     let [white, black] = sides.map(|plans| side(folder, &plans));
     Ok([white?, black?])
 }
@@ -184,10 +202,10 @@ fn learn_essay(
 /// Learns the odds of moves, which are the same for both colours.
 fn learn_odds(options: &Options, games: &Games) -> Result<()> {
     let wanted = fit::Options {
-        positions: options.positions,
+        positions: if options.all { 0 } else { options.positions },
         seed: options.seed,
-        threads: options.jobs,
-        depth: options.depth,
+        threads: options.jobs(),
+        depth: options.search_words,
     };
     let (done, all) = (AtomicU64::new(0), AtomicU64::new(1));
     let part = || Some((done.load(Ordering::Relaxed), all.load(Ordering::Relaxed)));

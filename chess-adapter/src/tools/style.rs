@@ -15,16 +15,27 @@ use chess_games::notation::Spelling;
 use chess_games::pgn::{Games, RawGame};
 use chess_games::prepare::Gameline;
 
-/// The options of learning styles.
+/// What to learn styles from, and how.
+#[derive(Debug, clap::Args)]
 pub struct Options {
-    /// PGN files.
-    pub pgn: Vec<PathBuf>,
-    /// The folder for the categories.
-    pub output: PathBuf,
-    /// Players' names, or parts of them, of each style.
-    pub players: [Vec<String>; 3],
-    /// Every n-th game is classified and not learned; 0 for none.
-    pub test_every: usize,
+    /// PGN files
+    #[arg(required = true)]
+    pgn: Vec<PathBuf>,
+    /// Folder for the three categories
+    #[arg(short, long, value_name = "DIR")]
+    output: PathBuf,
+    /// An attacking player's name, or a part of it; may repeat
+    #[arg(long, value_name = "NAME", required = true)]
+    attacking: Vec<String>,
+    /// A positional player's name; may repeat
+    #[arg(long, value_name = "NAME", required = true)]
+    positional: Vec<String>,
+    /// The name of a player of mixed style; may repeat
+    #[arg(long, value_name = "NAME", required = true)]
+    mixed: Vec<String>,
+    /// Keep every N-th game back and judge it after ten moves
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    test_every: usize,
 }
 
 /// The result of learning styles.
@@ -48,6 +59,7 @@ pub fn learn(options: &Options, program: &Program) -> Result<Outcome> {
     let mut lines: [Vec<String>; 3] = Default::default();
     let mut kept: Vec<(Style, Game, Color)> = Vec::new();
     let mut outcome = Outcome::default();
+    let players = [&options.attacking, &options.positional, &options.mixed];
     for path in &options.pgn {
         let file = std::fs::File::open(path).with_context(|| Cannot::read(path))?;
         let mut games = Games::new(std::io::BufReader::new(file));
@@ -56,7 +68,7 @@ pub fn learn(options: &Options, program: &Program) -> Result<Outcome> {
         while games.next_game(&mut raw)? {
             for (i, style) in Style::ALL.into_iter().enumerate() {
                 for side in Color::ALL {
-                    if !is_player(&raw, side, &options.players[i])
+                    if !is_player(&raw, side, players[i])
                         || read.replay(&raw, Spelling::default(), false).is_err()
                     {
                         continue;

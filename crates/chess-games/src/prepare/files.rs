@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context as _, Result};
 use shakmaty::Color;
 
-use super::{Gameline, Options, TrainingSet};
+use super::{Gameline, TrainingSet};
 use crate::cannot::Cannot;
 use crate::encode::Encoding;
 use crate::pgn::GameResult;
@@ -39,16 +39,17 @@ pub struct TextFiles {
 }
 
 impl TextFiles {
-    /// Opens the files below `folder`, which is made if need be.
+    /// Opens the files below `folder`, which is made if need be: plain gamelines, and these
+    /// encodings.
     ///
     /// # Errors
     ///
     /// A file cannot be created.
-    pub fn create(folder: &Path, options: &Options) -> Result<Self> {
+    pub fn create(folder: &Path, wanted: &[Encoding]) -> Result<Self> {
         std::fs::create_dir_all(folder).with_context(|| Cannot::write(folder))?;
         let open = |name: String| Out::create(folder.join(format!("{name}.txt")));
         let mut encodings = vec![Encoding::Half];
-        encodings.extend(options.encodings.iter().filter(|&&e| e != Encoding::Half));
+        encodings.extend(wanted.iter().filter(|&&e| e != Encoding::Half));
         let mut sets = Vec::new();
         for encoding in encodings {
             let ending = match encoding {

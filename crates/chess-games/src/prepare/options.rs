@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //! What is made of games: training sets and encodings.
 
-use crate::encode::Encoding;
 use crate::notation::Spelling;
 use crate::pgn::GameResult;
 
@@ -55,26 +54,24 @@ impl TrainingSet {
     }
 }
 
-/// Options of the preparation.
-#[derive(Clone, Debug)]
+/// How games become text; the options of every program that reads PGN.
+#[derive(Clone, Debug, Default, clap::Args)]
+#[group(skip)]
 pub struct Options {
-    /// Also write the sets in these encodings, beside the plain gamelines.
-    pub encodings: Vec<Encoding>,
-    /// What to do with unfinished games.
+    /// What unfinished games become
+    #[arg(long, value_enum, default_value_t)]
     pub unfinished: Unfinished,
-    /// Take games from set-up positions too.
+    /// Take games from set-up positions too
+    #[arg(long)]
     pub keep_setup: bool,
-    /// How moves are spelt.
-    pub spelling: Spelling,
+    /// Leave out + and #
+    #[arg(long)]
+    pub no_check_marks: bool,
 }
 
-impl Default for Options {
-    fn default() -> Self {
-        Self {
-            encodings: Vec::new(),
-            unfinished: Unfinished::Skip,
-            keep_setup: false,
-            spelling: Spelling::default(),
-        }
+impl Options {
+    /// How moves are spelt.
+    pub const fn spelling(&self) -> Spelling {
+        Spelling { check_marks: !self.no_check_marks }
     }
 }

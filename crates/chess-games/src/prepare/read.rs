@@ -30,7 +30,7 @@ pub fn read_games<R: BufRead>(
     let mut game = Gameline::default();
     while games.next_game(&mut raw)? {
         statistics.read += 1;
-        if let Err(reason) = game.replay(&raw, options.spelling, options.keep_setup) {
+        if let Err(reason) = game.replay(&raw, options.spelling(), options.keep_setup) {
             statistics.skip(reason, &raw);
             continue;
         }
