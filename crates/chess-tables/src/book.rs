@@ -266,7 +266,7 @@ impl Counter {
         out
     }
 
-    /// The book as an indented tree from the start position (spec chess 9.15 a).
+    /// The book as an indented tree from the start position (spec chess 9.15).
     ///
     /// Children are ordered by wins less losses among decisive games, ties by games, at most 16 of
     /// them. A position met before is named, not opened again.
