@@ -226,7 +226,9 @@ impl Uci {
                     Some(found) => chosen_line(found, &choice, told).into_iter().collect(),
                     None => ranking_lines(&choice, &best, multi, started),
                 };
-                lines.iter().for_each(|line| self.say(line));
+                for line in lines {
+                    self.say(line);
+                }
                 match choice.expected_reply() {
                     Some(reply) => format!("{best} ponder {}", to_coordinates(reply)),
                     None => best,

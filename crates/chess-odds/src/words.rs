@@ -15,7 +15,7 @@ pub struct Words {
     found: Vec<FeatureId>,
     strengths: Vec<u8>,
     /// Words whose ids are not known yet, and their places in `found`.
-    words: Vec<ShortWord>,
+    unhashed: Vec<ShortWord>,
     places: Vec<usize>,
     /// The ids of common words that occurred; 0 for others.
     common: Vec<FeatureId>,
@@ -34,7 +34,7 @@ impl Words {
             strength: strengths,
             found: Vec::new(),
             strengths: Vec::new(),
-            words: Vec::new(),
+            unhashed: Vec::new(),
             places: Vec::new(),
             common: vec![FeatureId(0); COMMON],
             hashed: Vec::new(),
@@ -44,7 +44,7 @@ impl Words {
     /// Moves the words to the groups as one alternative.
     pub fn end_alternative(&mut self, groups: &mut Groups) {
         self.hashed.clear();
-        ShortWord::ids(&self.words, &mut self.hashed);
+        ShortWord::ids(&self.unhashed, &mut self.hashed);
         for (&place, &id) in self.places.iter().zip(&self.hashed) {
             self.found[place] = id;
         }
@@ -52,7 +52,7 @@ impl Words {
         groups.end_alternative();
         self.found.clear();
         self.strengths.clear();
-        self.words.clear();
+        self.unhashed.clear();
         self.places.clear();
     }
 
@@ -74,7 +74,7 @@ impl Words {
     /// Takes a word.
     #[inline]
     pub fn push(&mut self, word: ShortWord) {
-        self.words.push(word);
+        self.unhashed.push(word);
         self.places.push(self.found.len());
         self.found.push(FeatureId(0));
         self.strengths.push(self.strength[usize::from(word.first())]);

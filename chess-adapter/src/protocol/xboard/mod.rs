@@ -135,8 +135,11 @@ impl Xboard {
                     self.load();
                 }
             }
-            "variant" if rest != "normal" => self.error("unsupported variant", line),
-            "variant" => {}
+            "variant" => {
+                if rest != "normal" {
+                    self.error("unsupported variant", line);
+                }
+            }
             "name" => rest.clone_into(&mut self.opponent),
             "ping" => self.say(format!("pong {rest}")),
             "post" => self.post = true,
@@ -206,7 +209,11 @@ impl Xboard {
             "." => self.status(),
             // Not part of the protocol.
             "why" => match why::explain(&mut self.engine, rest) {
-                Ok(why) => why.lines().iter().for_each(|line| self.note(line)),
+                Ok(why) => {
+                    for line in why.lines() {
+                        self.note(&line);
+                    }
+                }
                 Err(error) => self.note(&format!("why: {error:#}")),
             },
             _ if rest.is_empty() && notation::looks_like_move(word.as_bytes()) => {
