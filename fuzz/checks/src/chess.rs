@@ -35,12 +35,12 @@ pub fn chess_protocol(data: &[u8]) {
     let is_uci = choice % 3 == 1;
     // An empty line ends what XBoard's `bk` shows.
     let out: Output =
-        Box::new(move |line| assert!(!line.contains('\n') && !(is_uci && line.is_empty())));
-    let mut answer: Box<dyn FnMut(&str) -> bool> = if !is_uci {
-        let mut dialogue = Xboard::new(engine(), name, None, out);
+        Box::new(move |line| assert!(!line.contains('\n') && (!is_uci || !line.is_empty())));
+    let mut answer: Box<dyn FnMut(&str) -> bool> = if is_uci {
+        let mut dialogue = Uci::new(engine(), name, out);
         Box::new(move |line| dialogue.answer(line))
     } else {
-        let mut dialogue = Uci::new(engine(), name, out);
+        let mut dialogue = Xboard::new(engine(), name, None, out);
         Box::new(move |line| dialogue.answer(line))
     };
     for line in lines {
