@@ -18,7 +18,7 @@ use crate::protocol::dialogue::{self, Protocol};
 use crate::tools::arena::{self, EnginePlayer, Player, RandomMover, UciPlayer};
 use chess_games::game::End;
 use chess_games::pgn::GameResult;
-use chess_odds::random::Random;
+use dbacl_numeric::random::SplitMix64;
 
 #[derive(Debug, Args)]
 pub struct PlayArgs {
@@ -80,7 +80,7 @@ pub struct MatchArgs {
 
 fn opponent(args: &MatchArgs, children: &ChildProcesses) -> Result<Box<dyn Player>> {
     Ok(match args.opponent.as_str() {
-        "random" => Box::new(RandomMover(Random::from_seed(args.match_seed))),
+        "random" => Box::new(RandomMover(SplitMix64::new(args.match_seed))),
         "self" => {
             let mut engine = args.engine.engine(children)?;
             for pair in &args.opponent_set {

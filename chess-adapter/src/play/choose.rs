@@ -5,7 +5,7 @@ use dbacl_numeric::elementary::exp2;
 use shakmaty::Role;
 
 use chess_games::game::Completion;
-use chess_odds::random::Random;
+use dbacl_numeric::random::SplitMix64;
 
 /// Which completions are preferred, given their order.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
@@ -80,13 +80,37 @@ pub fn weights(scores: &[f64], temperature: f64) -> Vec<f64> {
     scores.iter().map(|s| exp2(-(s - first) / temperature).min(1.0)).collect()
 }
 
+/// A place drawn with probability proportional to its weight; `None` if no weight is positive.
+#[expect(clippy::cast_precision_loss, reason = "53 bits fit")]
+pub fn weighted(weights: &[f64], random: &mut SplitMix64) -> Option<usize> {
+    let total: f64 = weights.iter().filter(|w| w.is_finite() && **w > 0.0).sum();
+    let mut left = (random.draw() >> 11) as f64 / (1u64 << 53) as f64 * total;
+    let mut last = None;
+    for (place, &weight) in weights.iter().enumerate() {
+        if weight.is_finite() && weight > 0.0 {
+            last = Some(place);
+            if left < weight {
+                break;
+            }
+            left -= weight;
+        }
+    }
+    last
+}
+
 /// Draws one of the candidates.
-pub fn draw(list: &[Scored], candidates: &[usize], temperature: f64, random: &mut Random) -> usize {
+pub fn draw(
+    list: &[Scored],
+    candidates: &[usize],
+    temperature: f64,
+    random: &mut SplitMix64,
+) -> usize {
     if temperature <= 0.0 {
         return candidates[0];
     }
     let scores: Vec<f64> = candidates.iter().map(|&i| list[i].score).collect();
-    random.weighted(&weights(&scores, temperature)).map_or(candidates[0], |drawn| candidates[drawn])
+    weighted(&weights(&scores, temperature), random)
+        .map_or(candidates[0], |drawn| candidates[drawn])
 }
 
 /// The probabilities with which [`draw`] takes the moves of a sorted list: shares that sum to one.
@@ -157,7 +181,7 @@ mod tests {
     fn draws_have_the_stated_frequencies() {
         let list = scored("4k3/8/8/3p4/4P3/2N5/3K4/8 w - - 0 1", &["Kd3", "Nxd5", "exd5"]);
         let all = candidates(&list, Rule::Basic);
-        let mut random = Random::from_seed(3);
+        let mut random = SplitMix64::new(3);
         let mut counts = vec![0u32; list.len()];
         for _ in 0..20_000 {
             counts[draw(&list, &all, 1.0, &mut random)] += 1;
@@ -169,6 +193,7 @@ mod tests {
         assert_eq!(weights(&[3.0, 2.0, 4.0], 1.0), [1.0, 1.0, 0.5]);
         assert_eq!(weights(&[3.0, 5.0], 2.0), [1.0, 0.5]);
         assert_eq!(draw(&list, &all, 0.0, &mut random), 0);
+        assert_eq!(weighted(&[0.0, f64::NAN, -1.0], &mut random), None);
         // What is shown is what is drawn.
         let ratio = |temperature: f64| {
             let shares = shares(&list, temperature);

@@ -15,7 +15,7 @@ mod tests {
     use super::{Output, uci::Uci, xboard::Xboard};
     use crate::play::engine::tests::engine;
     use crate::play::settings::Settings;
-    use chess_odds::random::Random;
+    use dbacl_numeric::random::SplitMix64;
 
     #[test]
     fn no_dialogue_panics() {
@@ -33,7 +33,7 @@ mod tests {
             };
             // Notes go to the interface, too.
             assert!(answer("accepted debug"));
-            let mut random = Random::from_seed(seed);
+            let mut random = SplitMix64::new(seed);
             for _ in 0..120 {
                 assert!(answer(words[random.below(words.len())]));
             }

@@ -21,7 +21,7 @@ use crate::protocol::uci::read_go;
 use chess_games::game::{End, Game};
 use chess_games::notation;
 use chess_games::pgn::GameResult;
-use chess_odds::random::Random;
+use dbacl_numeric::random::SplitMix64;
 
 /// Someone who answers a position with a move.
 pub trait Player {
@@ -71,7 +71,7 @@ fn told(clocks: Option<&Clocks>, limits: &str) -> String {
 }
 
 /// Draws uniformly among the legal moves.
-pub struct RandomMover(pub Random);
+pub struct RandomMover(pub SplitMix64);
 
 impl Player for RandomMover {
     fn answer(&mut self, game: &Game, _clocks: Option<&Clocks>) -> Result<Move> {
@@ -426,7 +426,7 @@ mod tests {
         let play = || {
             let engine = engine(&["e5", "Qh4"], Settings::default());
             let mut engine = EnginePlayer(engine, String::new());
-            let mut opponent = RandomMover(Random::from_seed(7));
+            let mut opponent = RandomMover(SplitMix64::new(7));
             let options = Options {
                 games: 4,
                 side: Side::Both,

@@ -221,7 +221,7 @@ mod tests {
 
     #[test]
     fn captures_that_are_left_out_do_not_change_the_result() {
-        let mut random = crate::random::Random::from_seed(11);
+        let mut random = dbacl_numeric::random::SplitMix64::new(11);
         let depth = 4;
         let mut compared = 0;
         for _ in 0..60 {

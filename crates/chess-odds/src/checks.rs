@@ -72,7 +72,7 @@ mod tests {
 
     #[test]
     fn checks_are_counted_as_by_trying_every_move() {
-        let mut random = crate::random::Random::from_seed(17);
+        let mut random = dbacl_numeric::random::SplitMix64::new(17);
         let (mut found, mut mating) = (0, 0);
         let fens = ["k7/4P3/8/8/8/8/8/K7 w - - 0 1", "8/1k2P3/8/8/3pP3/8/1K6/8 b - e3 0 1"];
         for number in 0..120 {

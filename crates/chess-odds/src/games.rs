@@ -4,7 +4,7 @@
 use shakmaty::{Chess, Move, Position as _};
 
 use crate::fit::Options;
-use crate::random::Random;
+use dbacl_numeric::random::SplitMix64;
 
 /// Of so many games one is kept back, for the second stage and to say how good the model is.
 const KEPT_BACK: usize = 50;
@@ -39,11 +39,9 @@ impl Games {
             let plies = u32::try_from(moves.len()).unwrap_or(u32::MAX);
             both[usize::from(is_kept_back)].extend((0..plies).map(|ply| (number, ply)));
         }
-        let mut random = Random::from_seed(options.seed);
+        let mut random = SplitMix64::new(options.seed);
         for list in &mut both {
-            for i in (1..list.len()).rev() {
-                list.swap(i, random.below(i + 1));
-            }
+            random.shuffle(list);
         }
         if options.positions > 0 {
             both[0].truncate(options.positions);

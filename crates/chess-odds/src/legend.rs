@@ -124,12 +124,12 @@ mod tests {
     use super::*;
     use shakmaty::{Chess, Position as _};
 
-    use crate::random::Random;
     use crate::testing::described;
+    use dbacl_numeric::random::SplitMix64;
 
     #[test]
     fn every_word_is_explained() {
-        let mut random = Random::from_seed(9);
+        let mut random = SplitMix64::new(9);
         let mut seen = std::collections::BTreeSet::new();
         for _ in 0..12 {
             let (mut positions, mut past) = (vec![Chess::default()], Vec::new());

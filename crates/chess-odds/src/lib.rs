@@ -25,7 +25,6 @@ mod legend;
 mod look;
 mod odds;
 mod quality;
-pub mod random;
 mod rich;
 mod second;
 #[cfg(test)]

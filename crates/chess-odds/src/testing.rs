@@ -7,7 +7,7 @@ use dbacl_choices::Groups;
 
 use crate::Games;
 use crate::odds::Describer;
-use crate::random::Random;
+use dbacl_numeric::random::SplitMix64;
 
 use chess_games::game::Game;
 pub use chess_games::game::read_fen;
@@ -34,7 +34,7 @@ pub fn words(moves: &str, m: &str) -> Vec<String> {
 
 /// Games of up to `plies` half-moves, drawn at random; captures are liked.
 pub fn games(number: usize, plies: usize) -> Games {
-    let mut random = Random::from_seed(23);
+    let mut random = SplitMix64::new(23);
     let mut games = Games::default();
     for _ in 0..number {
         let (mut position, mut moves) = (Chess::default(), Vec::new());

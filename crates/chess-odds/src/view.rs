@@ -201,7 +201,7 @@ mod tests {
 
     #[test]
     fn updated_views_equal_new_ones() {
-        let mut random = crate::random::Random::from_seed(5);
+        let mut random = dbacl_numeric::random::SplitMix64::new(5);
         let mut compared = 0;
         for _ in 0..30 {
             let mut position = Chess::default();

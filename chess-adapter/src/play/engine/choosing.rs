@@ -106,7 +106,7 @@ impl Engine {
         moves.retain(|b| only.is_none_or(|only| only.contains(&b.m)));
         let chosen = if self.randomised {
             let weights: Vec<f64> = moves.iter().map(|b| b.weight).collect();
-            self.random.weighted(&weights)?
+            choose::weighted(&weights, &mut self.random)?
         } else {
             0
         };

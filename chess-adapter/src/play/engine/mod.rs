@@ -9,6 +9,7 @@ mod looking_ahead;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::{Duration, SystemTime};
 
 use anyhow::Result;
 use chess_search::Searcher;
@@ -24,9 +25,9 @@ use crate::play::settings::Settings;
 use crate::play::style::{Judge, Style};
 use chess_games::game::{End, Game};
 use chess_games::notation::Spelling;
-use chess_odds::random::Random;
 use chess_tables::book::Book;
 use chess_tables::syzygy::Tables;
+use dbacl_numeric::random::SplitMix64;
 
 pub use choice::{Choice, Source, Trouble};
 
@@ -39,7 +40,7 @@ pub struct Engine {
     /// The classifier.
     program: Program,
     spelling: Spelling,
-    random: Random,
+    random: SplitMix64,
     /// Whether moves are drawn at random now.
     pub randomised: bool,
     /// Lines of the interface that arrive during a search.
@@ -61,9 +62,11 @@ pub struct Engine {
     told: BTreeSet<String>,
 }
 
-/// The generator of draws; for seed 0 it begins anywhere.
-fn random(seed: u32) -> Random {
-    Random::from_seed(if seed == 0 { Random::clock_seed() } else { u64::from(seed) })
+/// The generator of draws; seed 0 stands for one from the clock.
+fn random(seed: u32) -> SplitMix64 {
+    let clock = || SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+    let of_clock = |now: Duration| u64::from(now.subsec_nanos()) ^ (now.as_secs() << 20);
+    SplitMix64::new(if seed == 0 { of_clock(clock()) } else { u64::from(seed) })
 }
 
 impl Engine {
