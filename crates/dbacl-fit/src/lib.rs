@@ -110,4 +110,4 @@ pub use calibration::{Calibration, Sample, calibrate};
 pub use documents::{Block, Documents, Member, input};
 pub use solver::{Training, resume, solve};
 pub use sums::{Exact, Sum};
-pub use table::Table;
+pub use table::{Table, step};

@@ -258,8 +258,7 @@ impl<S: Sum> Table<S> {
         for &problem in open.iter() {
             let y = if is_positive[problem] { 1.0 } else { -1.0 };
             let old = duals[problem];
-            let gradient = y * margins[problem] - 1.0 + f64::from(old) * softness;
-            let new = narrow((f64::from(old) - gradient / (square + softness)).max(0.0));
+            let new = step(old, y * margins[problem], square, softness);
             is_active |= new > 0.0;
             if new != old {
                 duals[problem] = new;
@@ -335,4 +334,17 @@ impl<S: Sum> Table<S> {
             *sum = sum.plus(part(new, y, input).minus(part(old, y, input)));
         }
     }
+}
+
+/// One step of a dual variable: what is best for it while all others stay, where the document has
+/// this margin, as seen from its own side, and squared length, and `softness` is 1/2C.
+///
+/// ```text
+/// a = max(0, a - (y m - 1 + a/2C) / (Q + 1/2C))
+/// ```
+#[inline]
+pub fn step(dual: f32, own_margin: f64, square: f64, softness: f64) -> f32 {
+    let old = f64::from(dual);
+    let gradient = own_margin - 1.0 + old * softness;
+    narrow((old - gradient / (square + softness)).max(0.0))
 }

@@ -319,64 +319,6 @@ impl Row {
     }
 }
 
-/// The data of a fit on some of the documents: scales of features, factors of documents.
-#[derive(Debug, Clone)]
-pub struct Views {
-    /// `f_t = ln((N + 1)/df_t)`, with contrast times [`contrast`]: the penalty of a weight is its
-    /// square divided by this, so that weights of rare features are penalised less. 0 for features
-    /// that take no part.
-    pub scales: Vec<f32>,
-    /// Factors of each document.
-    pub rows: Vec<Row>,
-}
-
-impl Views {
-    /// The views for a fit: `sides` holds 1 or -1 for each document, 0 for those that take no part.
-    pub fn new(data: &Dataset, sides: &[i8]) -> Self {
-        let documents = sides.iter().filter(|&&side| side != 0).count();
-        let mut frequencies = data.document_frequencies.clone();
-        for document in (0..data.len()).filter(|&document| sides[document] == 0) {
-            for cell in data.row(document) {
-                frequencies[cell.feature as usize] -= 1;
-            }
-        }
-        let mut scales: Vec<f32> =
-            frequencies.iter().map(|&frequency| scale(documents, frequency)).collect();
-        if data.contrast {
-            let mut positive = vec![0u32; frequencies.len()];
-            let own = (0..data.len()).filter(|&document| sides[document] == 1);
-            for cell in own.clone().flat_map(|document| data.row(document)) {
-                positive[cell.feature as usize] += 1;
-            }
-            let positives = own.count();
-            for ((scale, &with), &all) in scales.iter_mut().zip(&positive).zip(&frequencies) {
-                *scale *= contrast([(with, positives), (all - with, documents - positives)]);
-            }
-        }
-        let rows = rows(data, |feature| scales[feature as usize]);
-        Self { scales, rows }
-    }
-}
-
-/// The factors of each document under the scales of features.
-fn rows(data: &Dataset, scale: impl Fn(u32) -> f32) -> Vec<Row> {
-    let row = |document: usize| {
-        let (distinct, n) = (data.distinct[document], data.occurrences[document]);
-        let mut row = Row::new(data.scoring, distinct, n, data.max_order, data.length);
-        let (mut ones, mut counts, mut squares) = (0.0, 0.0, 0.0);
-        for cell in data.row(document) {
-            let scale = f64::from(scale(cell.feature));
-            let count = f64::from(cell.count);
-            ones += scale;
-            counts += scale * count;
-            squares += scale * count * count;
-        }
-        row.set_squares(ones, counts, squares);
-        row
-    };
-    (0..data.len()).map(row).collect()
-}
-
 /// The scale of a feature that `frequency` of `documents` contain.
 pub fn scale(documents: usize, frequency: u32) -> f32 {
     if frequency < MIN_DOCUMENTS {
@@ -432,15 +374,6 @@ mod tests {
     }
 
     #[test]
-    fn features_only_of_left_out_documents_have_no_scale() {
-        let data = Dataset::new(corpus(), 2, 1);
-        let views = Views::new(&data, &[-1, 0]);
-        assert_eq!(views.scales, [0.0; 3]);
-        let views = Views::new(&data, &[-1, 1]);
-        assert_eq!(views.scales, [0.0, narrow(1.5f64.ln()), 0.0]);
-    }
-
-    #[test]
     fn copies_of_a_document_count_once() {
         let mut corpus = Corpus::default();
         let mut push = |label, from: u32, to: u32| {
@@ -469,19 +402,5 @@ mod tests {
         ] {
             assert_eq!(contrast(sides), narrow(expected), "{sides:?}");
         }
-        let mut corpus = Corpus::default();
-        for (label, own) in [(0, 1), (0, 1), (1, 2), (1, 2)] {
-            let term = |id| Term::new(FeatureId(id), 1, 1);
-            corpus.push(label, 2, &[term(own), term(5)]);
-        }
-        let mut data = Dataset::new(corpus, 2, 1);
-        let plain = Views::new(&data, &[-1, -1, 1, 1]);
-        data.contrast = true;
-        let views = Views::new(&data, &[-1, -1, 1, 1]);
-        let ratio = |feature: usize| views.scales[feature] / plain.scales[feature];
-        assert_eq!(
-            [0, 1, 2].map(ratio),
-            [contrast([(0, 2), (2, 2)]), 0.25, contrast([(2, 2), (0, 2)])]
-        );
     }
 }

@@ -4,14 +4,14 @@
 
 use super::by_blocks;
 use super::calibrate::platt;
-use super::dataset::{BIAS_INPUT, Dataset, Views, problems};
+use super::dataset::{BIAS_INPUT, Dataset, problems};
 use super::general::Opinion;
 use super::index::FeatureIndex;
-use super::lanewise::{self, Fits};
+use super::lanewise::{self, Fits, PASSES, Training};
 pub use super::ordinary::FOLDS;
 use super::ordinary::{Without, without_folds};
 use super::scoring::Scoring;
-use super::solver::{self, Fit, PASSES, Training};
+use super::solver::Fit;
 use super::stop::{Stop, Stopped};
 use super::thresholds::{Promise, unsure_of_few};
 use dbacl_engine::category::reader::Category;
@@ -143,17 +143,6 @@ pub struct Trial<'a> {
     pub stop: Stop<'a>,
 }
 
-/// Side of each document in problem `problem`; documents of `left_out` have none.
-pub fn sides(data: &Dataset, problem: usize, left_out: impl Fn(usize) -> bool) -> Vec<i8> {
-    let positive = if data.categories == 2 { 1 } else { problem };
-    let side = |document: usize| match data.labels[document] as usize == positive {
-        _ if left_out(document) => 0,
-        true => 1,
-        false => -1,
-    };
-    (0..data.len()).map(side).collect()
-}
-
 /// Documents that follow each other in the input and come into one fold together. They are often
 /// answers to each other or copies; in different folds, one would be classified by what was learned
 /// of the other.
@@ -181,11 +170,15 @@ pub fn folds(data: &Dataset) -> Vec<usize> {
     folds
 }
 
-/// The problems in groups of at most [`lanewise::WIDEST`], which are solved side by side.
+/// The problems, each by the category that it distinguishes from the rest, in groups of at most
+/// [`lanewise::WIDEST`], which are solved side by side. Of two categories the second is
+/// distinguished from the first.
 fn blocks(data: &Dataset) -> Vec<Range<usize>> {
-    let all = problems(data.categories);
-    let starts = (0..all).step_by(lanewise::WIDEST);
-    starts.map(|start| start..(start + lanewise::WIDEST).min(all)).collect()
+    if problems(data.categories) == 1 {
+        return std::iter::once(1..2).collect();
+    }
+    let starts = (0..data.categories).step_by(lanewise::WIDEST);
+    starts.map(|start| start..(start + lanewise::WIDEST).min(data.categories)).collect()
 }
 
 /// Fits all problems at once, each on its own: the result does not depend on how many run at a
@@ -202,28 +195,12 @@ pub fn fit_all(
     if data.scoring == Scoring::Blocks {
         return by_blocks::fit(data, cost, left_out, stop);
     }
-    if problems(data.categories) == 1 {
-        return Ok(vec![fit_pair(data, cost, left_out, stop)?.0]);
-    }
     let blocks = blocks(data);
     let part = part(data, left_out);
     let fits = parallel::try_all(blocks.len(), |block| {
         fit_block(data, blocks[block].clone(), (cost, &part), stop).map(Fits::into_fits)
     });
     Ok(fits?.into_iter().flatten().collect())
-}
-
-/// Fits two categories without the documents of `left_out`.
-fn fit_pair(
-    data: &Dataset,
-    cost: f64,
-    left_out: impl Fn(usize) -> bool,
-    stop: Stop<'_>,
-) -> Result<(Fit, Views), Stopped> {
-    let sides = &sides(data, 0, left_out);
-    let views = Views::new(data, sides);
-    let training = Training { data, cost, passes: PASSES, stop };
-    Ok((solver::solve(&views, sides, &training)?, views))
 }
 
 /// Fits the problems `block` on the documents of `part`.
@@ -276,25 +253,20 @@ fn fitted_scores(trial: &Trial<'_>, folds: &[usize]) -> Result<Vec<Vec<f64>>, St
         .flat_map(|cost| (0..trial.judged).map(move |fold| (cost, fold)))
         .flat_map(|(cost, fold)| blocks.iter().map(move |block| (cost, fold, block.clone())))
         .collect();
-    let margins = parallel::try_all(jobs.len(), |job| {
+    let margins: Vec<Vec<Vec<f64>>> = parallel::try_all(jobs.len(), |job| {
         let (cost, fold, block) = jobs[job].clone();
         let cost = trial.costs[cost];
         let left_out = |document: usize| folds[document] == fold;
         let own = (0..data.len()).filter(|&document| left_out(document));
-        if width == 2 {
-            let (fit, views) = fit_pair(data, cost, left_out, trial.stop)?;
-            let margin = |document: usize| fit.margin(data, document, &views.rows[document]);
-            return Ok(own.map(|document| vec![margin(document)]).collect::<Vec<_>>());
-        }
         let fits = fit_block(data, block, (cost, &part(data, left_out)), trial.stop)?;
         Ok(own.map(|document| fits.margins(data, document)).collect())
     })?;
     let mut scores = vec![vec![0.0; data.len() * width]; trial.costs.len()];
     for ((cost, fold, block), margins) in jobs.iter().zip(&margins) {
-        let column = if width == 2 { 1 } else { block.start };
         let own = (0..data.len()).filter(|&document| folds[document] == *fold);
         for (document, margins) in own.zip(margins) {
-            scores[*cost][document * width + column..][..margins.len()].copy_from_slice(margins);
+            let scores = &mut scores[*cost][document * width + block.start..];
+            scores[..margins.len()].copy_from_slice(margins);
         }
     }
     Ok(scores)

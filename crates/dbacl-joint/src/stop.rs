@@ -40,7 +40,7 @@ impl fmt::Debug for Stop<'_> {
 mod tests {
     use super::super::documents::{Corpus, Term};
     use super::super::fit::{FitError, FitOptions, Problem};
-    use super::super::solver::PASSES;
+    use super::super::lanewise::PASSES;
     use super::*;
     use dbacl_engine::category::reader::Category;
     use dbacl_engine::learn::learner::Learner;
