@@ -80,6 +80,9 @@
 //! # Ok::<(), dbacl::Error>(())
 //! ```
 //!
+//! [`FittedSet::create`] fits documents into a set on disk, which learns, corrects and forgets
+//! single documents later (`examples/texts.rs`).
+//!
 //! # Mail
 //!
 //! A mail filter learns folders of sorted mail (mailboxes, Maildirs, folders of files), fits the
@@ -223,8 +226,8 @@ pub use dbacl_sets::reasons::Reasons;
 pub use dbacl_sets::{
     DocumentId, DocumentReport, FittedSet, FittedSetError, FittedSetOptions, Outcome,
 };
-pub use dbacl_sets::{Fit, JointFit, MailFilter, MailFilterError, MailFolder};
-pub use dbacl_sets::{MailLearnOptions, MailLearned, MailReading, SetReport, SetVerdict};
+pub use dbacl_sets::{Fit, JointFit, LearnedSet, MailFilter, MailFilterError, MailFolder};
+pub use dbacl_sets::{MailLearnOptions, MailReading, SetReport, SetVerdict};
 
 // What can go wrong.
 pub use dbacl_engine::error::{Error, Result, Warning, WarningSink};

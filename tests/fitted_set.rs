@@ -11,6 +11,10 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::time::Duration;
 
+#[allow(dead_code)] // its main function
+#[path = "../examples/texts.rs"]
+mod texts;
+
 /// A filter that has learned thirty messages of either kind.
 pub fn filter() -> (tempfile::TempDir, PathBuf) {
     let folder = sets::filter();
@@ -107,6 +111,118 @@ fn the_library_changes_a_set_as_the_program_does() {
             assert!(found == expected, "{case}: {}", found.0);
         }
     }
+}
+
+/// Texts of three categories, each with its label.
+fn labelled_texts() -> Vec<(&'static str, String)> {
+    let words = [
+        ("sea", "whale ship sailor harbour sail"),
+        ("war", "nation army soldier regiment gun"),
+        ("law", "court judge statute jury appeal"),
+    ];
+    let text = |number: usize| {
+        let (label, own) = words[number % 3];
+        let own: Vec<&str> = own.split(' ').collect();
+        let [a, b] = [number, number * number].map(|at| own[at / 3 % own.len()]);
+        (label, format!("the {a} and the {b} of day{}\n", number % 7))
+    };
+    (0..36).map(text).collect()
+}
+
+#[test]
+fn texts_make_the_set_that_the_program_makes() {
+    use dbacl::{FitOptions, LearnOptions};
+    let room = tempfile::tempdir().expect("a folder");
+    let [by_program, by_library] = ["p", "l"].map(|name| room.path().join(name));
+    fs::create_dir(&by_program).expect("made");
+    let texts = labelled_texts();
+    for label in ["sea", "war", "law"] {
+        let mut args = vec!["-H".into(), "25".into(), "-L".into(), "uniform".into()];
+        args.extend(["-l".into(), format!("p/{label}"), "--keep".into(), "p/ledger".into()]);
+        for (at, (_, text)) in texts.iter().enumerate().filter(|(_, (own, _))| *own == label) {
+            fs::write(room.path().join(format!("{at}.txt")), text).expect("written");
+            args.push(format!("{at}.txt"));
+        }
+        let args: Vec<&str> = args.iter().map(String::as_str).collect();
+        dbacl(room.path(), &args, b"").output();
+    }
+    let set = ["-c", "p/sea", "-c", "p/war", "-c", "p/law", "--keep", "p/ledger"];
+    dbacl(room.path(), &[&["--refit", "--always"], &set[..]].concat(), b"").output();
+    let (learning, fit) = (LearnOptions::text(), FitOptions::default());
+    let create = |folder: &Path| {
+        let texts = texts.iter().map(|(label, text)| (label, text));
+        FittedSet::create(folder, texts, &learning, &fit, &FittedSetOptions::default())
+    };
+    let (mut set, learned) = create(&by_library).expect("created");
+    assert_eq!((learned.labels.join(" "), learned.documents), ("sea war law".into(), vec![12; 3]));
+    let compare = || {
+        let files = contents(&by_library).into_iter().filter(|(name, _)| name != "order");
+        for (found, expected) in files.zip(contents(&by_program)) {
+            assert!(found == expected, "{} {}", found.0, expected.0);
+        }
+    };
+    compare();
+    // A change is made as by the program, too, and is not noted as one of mail.
+    let lesson = "an admiral of the army";
+    assert_eq!(outcomes(&set.correct("sea", lesson).expect("corrected")), [Outcome::Learned]);
+    let at =
+        ["--correct", "sea", "--keep", "p/ledger", "-c", "p/sea", "-c", "p/war", "-c", "p/law"];
+    dbacl(room.path(), &at, lesson).output();
+    compare();
+    // A folder that has a set keeps it.
+    assert!(matches!(create(&by_library), Err(FittedSetError::Folder { .. })));
+    compare();
+    for wrong in [&["sea"][..], &["sea", "a/b"], &["sea", "ledger"]] {
+        let folder = room.path().join("none");
+        let texts = wrong.iter().map(|label| (label, "a text"));
+        let options = FittedSetOptions::default();
+        FittedSet::create(&folder, texts, &learning, &fit, &options).expect_err("refused");
+        assert!(!folder.exists(), "{wrong:?}");
+    }
+}
+
+#[test]
+fn messages_in_memory_make_a_mail_filter_that_recognises_them() {
+    use dbacl::{FitOptions, LearnOptions};
+    let room = tempfile::tempdir().expect("a folder");
+    let folder = room.path().join("f");
+    let marked = |label, number| format!("X-DBACL: spam 99%\n{}", mail(label, number));
+    let mails = (0..30).flat_map(|number| ["ham", "spam"].map(|label| (label, number)));
+    let mails = mails.map(|(label, number)| (label, marked(label, number)));
+    let (learning, fit) = (LearnOptions::mail(), FitOptions::mail());
+    let options = FittedSetOptions::default();
+    let (mut set, learned) =
+        FittedSet::create(&folder, mails, &learning, &fit, &options).expect("created");
+    assert!(set.is_mail() && learned.documents == [30, 30]);
+    let known = mail("ham", 3);
+    assert_eq!(outcomes(&set.correct("ham", &known).expect("corrected")), [Outcome::Known]);
+    assert_eq!(outcomes(&set.correct("spam", &known).expect("corrected")), [moved("ham")]);
+    assert!(folder.join("ledger.set/current/corrections").exists());
+    let filter = dbacl::MailFilter::open(&folder, &mut |_| {}).expect("a filter");
+    assert_eq!(filter.classify(mail("spam", 40)).expect("a verdict").category, "spam");
+}
+
+#[test]
+fn the_example_learns_corrects_and_forgets_texts() {
+    let room = tempfile::tempdir().expect("a folder");
+    let folder = room.path().join("set").into_os_string().into_string().expect("a name");
+    let run = |args: &[&str], table: &str| {
+        let args = [&[folder.as_str()], args].concat();
+        texts::run(&args.iter().map(|arg| (*arg).to_owned()).collect::<Vec<_>>(), table)
+    };
+    let table = labelled_texts().into_iter().map(|(label, text)| format!("{label}\t{text}"));
+    let learned = run(&[], &table.collect::<String>()).expect("learned");
+    assert_eq!(learned, "sea, war, law of [12, 12, 12]");
+    assert!(run(&["the jury of the court"], "").expect("a verdict").starts_with("law "));
+    for (args, expected) in [
+        (&["a new day", "war"][..], "learned"),
+        (&["a new day", "war"], "already known"),
+        (&["a new day", "law"], "moved from war"),
+        (&["a new day", "law", "forget"], "forgotten from law"),
+    ] {
+        assert_eq!(run(args, "").expect("changed"), expected, "{args:?}");
+    }
+    assert!(run(&["a new day", "sport"], "").is_err());
 }
 
 #[test]

@@ -7,7 +7,7 @@ use crate::connection::Fault;
 use crate::harvest::{self, Field, HAM, SPAM};
 use crate::session::Session;
 use crate::transport::Wire;
-use dbacl::{FittedSet, FittedSetOptions, MailFilter, MailFolder, MailLearnOptions, MailLearned};
+use dbacl::{FittedSet, FittedSetOptions, LearnedSet, MailFilter, MailFolder, MailLearnOptions};
 use dbacl_cli::progress;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -65,7 +65,7 @@ impl Task<'_> {
         Ok(harvest.fields)
     }
 
-    fn fit(&self, filter: &Path, folders: &[MailFolder]) -> Result<MailLearned, Fault> {
+    fn fit(&self, filter: &Path, folders: &[MailFolder]) -> Result<LearnedSet, Fault> {
         let read = Arc::new((AtomicU64::new(0), AtomicU64::new(0)));
         let told = Arc::clone(&read);
         let options = MailLearnOptions::default()

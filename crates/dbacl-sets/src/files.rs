@@ -4,6 +4,7 @@
 
 use super::error::FittedSetError;
 use super::filter_folder::{CORRECTIONS, LEDGER, MAGIC, ORDER, is_order};
+use super::open_set::direct;
 use super::salvage::{salvage, set_aside_damaged};
 use dbacl_engine::category::layout::ANY_MAGIC;
 use dbacl_engine::error::{Error, Warning, WarningSink};
@@ -142,6 +143,33 @@ pub fn links(names: &[PathBuf], members: &[OsString], ledger: Option<&Path>) -> 
         }
     }
     links
+}
+
+/// The names of a set in a folder of its own.
+pub struct SetNames {
+    /// The path of the ledger.
+    pub ledger: PathBuf,
+    /// The paths of the categories.
+    pub names: Vec<PathBuf>,
+    /// The file names of the categories in the set.
+    pub members: Vec<OsString>,
+    /// All paths, with the file that lists the categories.
+    pub links: Vec<Name>,
+}
+
+impl SetNames {
+    /// The names of the set in `folder` with these labels.
+    pub fn in_folder<L: AsRef<str>>(folder: &Path, labels: &[L]) -> Self {
+        let inside = |name: &str| direct(&folder.join(name));
+        let ledger = inside(LEDGER);
+        let names: Vec<PathBuf> = labels.iter().map(|label| inside(label.as_ref())).collect();
+        let of = |label: &L| member("category.", OsStr::new(label.as_ref()));
+        let members: Vec<OsString> = labels.iter().map(of).collect();
+        let mut links = links(&names, &members, Some(&ledger));
+        links.retain(|link| link.member != ORDER);
+        links.push(Name { path: inside(ORDER), member: ORDER.into(), ours: MAGIC });
+        Self { ledger, names, members, links }
+    }
 }
 
 /// What users call the file at `path`, which may be in the generation that is being made: by one of

@@ -7,22 +7,21 @@ use super::error::{FittedSetError, lock, lost};
 use super::files::{SetFiles, label_of, members, store_of};
 use super::filter_folder::LEDGER;
 use super::learn_folders;
-use super::mail_folders::{MailFolder, MailLearnOptions, MailLearned};
+use super::mail_folders::{LearnedSet, MailFolder, MailLearnOptions};
 use super::misfiled;
 use super::open_set::{Member, OpenSet, SetVerdict, direct};
 use super::options::FittedSetOptions;
 use super::reasons::Reasons;
-use super::refit::{read_state, refit_from_ledger};
+use super::refit::{HowToFit, fit_files, no_documents, read_state};
 use super::report::{DocumentId, DocumentReport, Outcome, SetReport};
 use super::roles::MailRole;
 use super::update::{self, ChangeKind, Done, Request};
 use dbacl_engine::error::{Error, Warning, WarningSink};
 use dbacl_joint::documents::Corpus;
 use dbacl_joint::fit::FitOptions;
-use dbacl_joint::stop::Stop;
 use dbacl_model::settings::{Locale, ModelOption};
 use dbacl_store::generations::ledger_file::OpenLedger;
-use dbacl_store::generations::{Force, Generation, Store, ledger_file};
+use dbacl_store::generations::{Generation, Store, ledger_file};
 use dbacl_store::ledger::Settings;
 use hashbrown::HashSet;
 use std::ffi::{OsStr, OsString};
@@ -189,12 +188,12 @@ impl FittedSet {
         folder: &Path,
         folders: &[MailFolder],
         options: &MailLearnOptions,
-    ) -> Result<(Self, MailLearned)> {
+    ) -> Result<(Self, LearnedSet)> {
         let (mut notes, mut warnings) = (Vec::new(), Vec::new());
         let (mut note, mut warn) = (|note| notes.push(note), |warning| warnings.push(warning));
         let learned = learn_folders::learn(folder, folders, options, &mut note, &mut warn)?;
         let set = Self::open(folder, &options.set)?;
-        Ok((set, MailLearned::new(learned, notes, warnings)))
+        Ok((set, LearnedSet::new(learned, notes, warnings)))
     }
 
     fn at(place: Place, options: &FittedSetOptions) -> Result<Self> {
@@ -456,15 +455,10 @@ impl FittedSet {
         let request = Request { kind, label: None, ids: vec![id.0], corpus: &corpus };
         let mut report = SetReport::default();
         let files = self.files(&mut report.warnings)?;
-        let settings = self.settings();
-        let is_stopped = || self.options.is_stopped();
-        let stop = Stop::when(&is_stopped);
-        let mut warn = |warning| report.warnings.push(warning);
-        let done = update::change(&files, &request, (&settings, self.is_mail()), stop, &mut warn);
-        let (done, outcomes) = done.map_err(|error| files.in_words(error))?;
+        let (done, outcomes) = self.change_files(files, &request, &mut report)?;
         let document = |outcome| DocumentReport { id: Some(id), outcome };
         report.documents = outcomes.into_iter().map(document).collect();
-        self.publish(files, done, report)
+        self.changed(done, report)
     }
 
     /// Fits the set again on the documents of its ledger, choosing the settings again.
@@ -474,12 +468,11 @@ impl FittedSet {
     pub fn refit(&mut self) -> Result<SetReport> {
         let mut report = SetReport::default();
         let files = self.files(&mut report.warnings)?;
-        let options = FitOptions::like(self.open.line(), false);
-        let is_stopped = || self.options.is_stopped();
-        let (settings, stop) = (self.settings(), Stop::when(&is_stopped));
-        let done = refit_from_ledger(&files, &options, &settings, self.is_mail(), stop);
-        done.map_err(|error| files.in_words(error))?;
-        self.publish(files, Done::Fitted, report)
+        let (options, settings) = (&FitOptions::like(self.open.line(), false), &self.settings());
+        let how = HowToFit { options, settings, is_mail: self.is_mail(), ledger_leads: false };
+        let mut warn = |warning| report.warnings.push(warning);
+        fit_files(files, how, no_documents, (&mut |_| {}, &mut warn), &self.options.stop)?;
+        self.changed(Done::Fitted, report)
     }
 
     /// Opens the newest generation of the set if another one is open, and returns whether that was
@@ -554,29 +547,33 @@ impl FittedSet {
         let (done, outcomes) = if request.ids.is_empty() {
             (Done::Nothing, Vec::new())
         } else {
-            let settings = self.settings();
-            let mut warn = |warning| report.warnings.push(warning);
-            let is_stopped = || self.options.is_stopped();
-            let stop = Stop::when(&is_stopped);
-            update::change(&files, &request, (&settings, self.is_mail()), stop, &mut warn)
-                .map_err(|error| files.in_words(error))?
+            self.change_files(files, &request, &mut report)?
         };
         let mut known = request.ids.iter().zip(outcomes);
         let empty = || DocumentReport { id: None, outcome: Outcome::Empty };
         let of = |(id, outcome): (&u64, _)| DocumentReport { id: Some(DocumentId(*id)), outcome };
         let each = is_empty.into_iter().map(|is_empty| if is_empty { None } else { known.next() });
         report.documents = each.map(|one| one.map_or_else(empty, of)).collect();
-        self.publish(files, done, report)
+        self.changed(done, report)
     }
 
-    /// Makes a change current, and opens the new generation.
-    fn publish(&mut self, files: SetFiles, done: Done, mut report: SetReport) -> Result<SetReport> {
+    fn change_files(
+        &self,
+        files: SetFiles,
+        request: &Request<'_>,
+        report: &mut SetReport,
+    ) -> Result<(Done, Vec<Outcome>)> {
+        let settings = self.settings();
+        let mut warn = |warning| report.warnings.push(warning);
+        let how = (&settings, self.is_mail());
+        update::change_files(files, request, how, &self.options.stop, &mut warn)
+    }
+
+    /// Opens the generation that a change has made current.
+    fn changed(&mut self, done: Done, mut report: SetReport) -> Result<SetReport> {
         report.is_changed = done != Done::Nothing;
         report.is_refitted = done == Done::Fitted;
         if report.is_changed {
-            let force = if report.is_refitted { Force::All } else { Force::Lessons };
-            let warning = files.publish(force, &self.options.stop)?;
-            report.warnings.extend(warning);
             self.reload_if_changed()?;
         }
         report.generation = self.generation();

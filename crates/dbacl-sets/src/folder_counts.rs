@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-//! Counts the mail of a folder: its ordinary category, and its documents for a ledger.
+//! Counts the documents of a label, such as the mail of a folder: their ordinary category, and what
+//! a ledger keeps of each.
 
 use super::error::FittedSetError;
 use super::mail_folders::{MailLearnOptions, ProgressSink};
 use super::mailboxes::MailFile;
 use super::misfiled::Place;
+use super::refit::replace;
 use dbacl_engine::document::{Cutter, FeatureReader, FeatureSink, LineState};
 use dbacl_engine::error::{Error, Warning};
 use dbacl_engine::input::source::{self, Operand, Source};
 use dbacl_engine::learn::LearnedModel;
-use dbacl_engine::learn::counter::Counter;
+use dbacl_engine::learn::learner::{LearnedCounts, empty_counter};
 use dbacl_engine::learn::options::LearnOptions;
-use dbacl_engine::learn::state::LearningState;
 use dbacl_engine::token::Feature;
 use dbacl_joint::beginning::LIMIT;
 use dbacl_joint::documents::Corpus;
@@ -20,7 +21,7 @@ use dbacl_mail::contents::{self, Contents};
 use dbacl_mail::day::{day_in, day_of};
 use dbacl_mail::mailbox::{self, Boundaries, Line, Rule};
 use dbacl_model::settings::ModelOption;
-use dbacl_store::ledger::Learning;
+use dbacl_store::ledger::{Learning, Ledger, Name};
 use std::io::{self, Read};
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
@@ -28,17 +29,33 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 type Result<T, E = FittedSetError> = std::result::Result<T, E>;
 
-/// The ordinary category and the documents that were learned from a folder.
-pub struct LearnedFolder {
+/// The ordinary category that was learned from documents, and what a ledger keeps of them.
+pub struct LearnedLabel {
     /// The ordinary category.
-    pub category: Vec<u8>,
+    category: Vec<u8>,
     /// Whether there was no token.
     pub is_empty: bool,
-    pub learning: Learning,
+    learning: Learning,
     pub corpus: Corpus,
     /// Where each document of the corpus was read.
     pub places: Vec<Place>,
     pub warnings: Vec<Warning>,
+}
+
+impl LearnedLabel {
+    /// Writes the category, and adds its label and documents to `ledger`.
+    ///
+    /// # Errors
+    /// It cannot be written.
+    pub fn write(&self, path: &Path, label: &str, ledger: &mut Ledger) -> Result<()> {
+        replace(path, &self.category)?;
+        let number = u32::try_from(ledger.head.names.len()).unwrap_or(u32::MAX);
+        ledger.head.names.push(Name { name: label.into(), learning: self.learning });
+        for (at, document) in self.corpus.documents.iter().enumerate() {
+            ledger.push(number, document.occurrences, self.corpus.terms_of(at));
+        }
+        Ok(())
+    }
 }
 
 /// How the files of all folders are read.
@@ -70,19 +87,8 @@ impl<'a> Reading<'a> {
     }
 
     /// Learns the mail in `files`, as the category that users call `name`.
-    pub fn learn(&self, files: &[MailFile], name: &Path) -> Result<LearnedFolder> {
-        let settings = self.options.settings();
-        let state = LearningState::new(
-            settings.bits,
-            settings.options,
-            settings.scheme,
-            settings.min_count,
-        );
-        let mut counter = Counter::new(state, settings, false);
-        counter.forget_appearances();
-        let keeper = DocumentKeeper::new(true).keeping_beginnings();
-        let places = Places::default();
-        let mut sink = KeptCounts { counter, keeper, places, age: None, warnings: Vec::new() };
+    pub fn learn(&self, files: &[MailFile], name: &Path) -> Result<LearnedLabel> {
+        let mut sink = KeptCounts::new(self.options)?;
         let reader = FeatureReader::stoppable(self.options.reading(), self.stop);
         let mut reader = reader.of_beginnings(LIMIT);
         let mut others = Vec::new();
@@ -114,27 +120,8 @@ impl<'a> Reading<'a> {
         if self.stop.load(Ordering::Relaxed) {
             return Err(FittedSetError::Stopped);
         }
-        let KeptCounts { counter, keeper, places, mut warnings, .. } = sink;
-        warnings.extend(left_out(&others));
-        let mut state = counter.into_state(&mut |warning| warnings.push(warning));
-        warnings.extend(state.fullness());
-        let learning = Learning {
-            is_plain: state.table.has_room(state.used)
-                && !state.is_multinomial()
-                && !state.options.has(ModelOption::Overflow),
-            bits: settings.bits,
-            max_bits: settings.max_bits,
-            quality: settings.quality,
-            min_count: settings.min_count,
-        };
-        let is_empty = state.used == 0;
-        let mut warn = |warning| warnings.push(warning);
-        let order = self.options.reading().order;
-        let model = LearnedModel::of(&mut state, settings, order, &mut warn);
-        let model = model.map_err(|source| FittedSetError::Learning { source })?;
-        let category = model.to_bytes(name.as_os_str().as_bytes(), &[], &state.table);
-        let (corpus, places) = (keeper.corpus, places.found);
-        Ok(LearnedFolder { category, is_empty, learning, corpus, places, warnings })
+        sink.counts.warnings.extend(left_out(&others));
+        sink.finish(self.options, name)
     }
 }
 
@@ -302,13 +289,59 @@ impl Places {
 }
 
 /// Counts features, and keeps what a ledger needs of each document.
-struct KeptCounts {
-    counter: Counter,
+pub struct KeptCounts {
+    counts: LearnedCounts,
     keeper: DocumentKeeper,
     places: Places,
     /// Finds the messages of a mailbox that are too old.
     age: Option<Age>,
-    warnings: Vec<Warning>,
+}
+
+impl KeptCounts {
+    /// Nothing counted yet.
+    ///
+    /// # Errors
+    /// [`FittedSetError::Learning`] when there is no memory for the table.
+    pub fn new(options: &LearnOptions) -> Result<Self> {
+        let counter = empty_counter(options);
+        let mut counter = counter.map_err(|source| FittedSetError::Learning { source })?;
+        counter.forget_appearances();
+        let is_mail = options.reading().has(ModelOption::Mail);
+        let keeper = DocumentKeeper::new(is_mail);
+        let keeper = if is_mail { keeper.keeping_beginnings() } else { keeper };
+        let counts = LearnedCounts::going_on(counter, false);
+        Ok(Self { counts, keeper, places: Places::default(), age: None })
+    }
+
+    /// Takes a document in memory: a text, or one message.
+    pub fn read(&mut self, document: &[u8], reader: &mut FeatureReader<'_>) {
+        reader.start_anew();
+        self.keeper.start_source(false);
+        // Reading memory cannot fail, and counting accepts all features.
+        let _ = reader.read_bytes(document, self);
+    }
+
+    /// Makes the category that users call `name`.
+    ///
+    /// # Errors
+    /// [`FittedSetError::Learning`]
+    pub fn finish(self, options: &LearnOptions, name: &Path) -> Result<LearnedLabel> {
+        let Self { counts, keeper, places, .. } = self;
+        let LearnedCounts { counter, mut warnings, .. } = counts;
+        let settings = options.settings();
+        let mut state = counter.into_state(&mut |warning| warnings.push(warning));
+        warnings.extend(state.fullness());
+        let patterns = options.stored_patterns();
+        let learning = Learning::of(settings, &state, !patterns.is_empty());
+        let is_empty = state.used == 0;
+        let mut warn = |warning| warnings.push(warning);
+        let order = options.reading().order;
+        let model = LearnedModel::of(&mut state, settings, order, &mut warn);
+        let model = model.map_err(|source| FittedSetError::Learning { source })?;
+        let category = model.to_bytes(name.as_os_str().as_bytes(), &patterns, &state.table);
+        let (corpus, places) = (keeper.corpus, places.found);
+        Ok(LearnedLabel { category, is_empty, learning, corpus, places, warnings })
+    }
 }
 
 impl FeatureSink for KeptCounts {
@@ -326,18 +359,18 @@ impl FeatureSink for KeptCounts {
                 let left_out = self.age.as_mut().map_or(0, |age| std::mem::take(&mut age.left_out));
                 self.places.mails += 1 + left_out;
             }
-            self.counter.line_of_mail(begins, &mut |warning| self.warnings.push(warning));
+            self.counts.line_of_mail(begins);
         }
         Ok(())
     }
 
     fn feature(&mut self, feature: Feature<'_>) {
-        self.counter.count(feature, &mut |warning| self.warnings.push(warning));
+        self.counts.count(feature);
         self.keeper.feature(&feature);
     }
 
-    fn end_of_source(&mut self, _: &[u8], cutter: &mut Cutter) -> io::Result<()> {
-        self.counter.end_of_file(&mut |warning| self.warnings.push(warning));
+    fn end_of_source(&mut self, name: &[u8], cutter: &mut Cutter) -> io::Result<()> {
+        self.counts.end_of_source(name, cutter)?;
         self.keeper.end_of_source(cutter);
         self.places.see(self.keeper.corpus.documents.len());
         self.places.mails = 0;

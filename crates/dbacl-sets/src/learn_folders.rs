@@ -10,7 +10,7 @@
 
 use super::drift;
 use super::error::{FittedSetError, lock};
-use super::files::{SetFiles, check_paths, links};
+use super::files::{SetFiles, SetNames, check_paths, links};
 use super::filter_folder::{CORRECTIONS, LEDGER, MAGIC, ORDER, labels, set_aside};
 use super::folder_counts::{Reading, unopened};
 use super::general::{self, GeneralSource};
@@ -20,24 +20,22 @@ use super::mailboxes::{self, MailFile};
 use super::misfiled::{self, MisfiledMail, Place};
 use super::open_set::direct;
 use super::protection::{fit_options, in_order};
-use super::refit::{RefitJob, Refitted};
+use super::refit::{HowToFit, Refitted, fit_files, no_documents};
 use super::salvage::Present;
-use dbacl_engine::category::layout::ANY_MAGIC;
 use dbacl_engine::error::{Warning, WarningSink};
 use dbacl_engine::parallel;
 use dbacl_files::atomic_file::{self, Unforced};
 use dbacl_joint::documents::fingerprint;
-use dbacl_joint::fit::{FitNote, FitOptions, MisfiledDocument};
-use dbacl_joint::stop::Stop;
+use dbacl_joint::fit::{FitNote, MisfiledDocument};
 use dbacl_store::corrections::{self, Corrected};
 use dbacl_store::generations::ledger_file::{self, LedgerError};
-use dbacl_store::generations::{Change, Force, Name, Store, member};
-use dbacl_store::ledger::{self, Ledger, Settings};
+use dbacl_store::generations::{Change, Name, Store};
+use dbacl_store::ledger::Ledger;
 use hashbrown::HashSet;
-use std::ffi::{OsStr, OsString};
+use std::ffi::OsStr;
 use std::fs;
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 type Result<T, E = FittedSetError> = std::result::Result<T, E>;
 
@@ -77,9 +75,8 @@ fn learn_all(
         mail_files.push(files_of(own, folder)?);
     }
     let labels: Vec<&str> = folders.iter().map(|folder| folder.label.as_str()).collect();
-    let inside = |name: &str| direct(&folder.join(name));
-    let ledger_path = inside(LEDGER);
-    let names: Vec<PathBuf> = folders.iter().map(|folder| inside(&folder.label)).collect();
+    let SetNames { ledger: ledger_path, names, members, links } =
+        SetNames::in_folder(folder, &labels);
     check_paths(&names)?;
     let store = Store::beside(&ledger_path);
     let has_general = match &options.general {
@@ -96,11 +93,6 @@ fn learn_all(
         }
     }
     private_folder(folder)?;
-    let members: Vec<OsString> =
-        folders.iter().map(|folder| member("category.", OsStr::new(&folder.label))).collect();
-    let mut links = links(&names, &members, Some(&ledger_path));
-    links.retain(|link| link.member != ORDER);
-    links.push(Name { path: inside(ORDER), member: ORDER.into(), ours: MAGIC });
     let anchor = store.anchor();
     let patience = options.set.patience();
     // The lock is not held while mail is read, so that corrections need not wait.
@@ -137,22 +129,14 @@ fn learn_all(
                 None => FittedSetError::NoMail { place },
             });
         }
-        let path = change.path(&members[at]);
-        ledger_file::replace(&Unforced, &path, ANY_MAGIC, &learned.category)?;
-        let name = folders[at].label.as_bytes();
-        ledger.head.names.push(ledger::Name { name: name.to_vec(), learning: learned.learning });
-        let label = u32::try_from(at).unwrap_or(u32::MAX);
-        for (number, document) in learned.corpus.documents.iter().enumerate() {
-            let terms = learned.corpus.terms_of(number);
-            ledger.push(label, document.occurrences, terms);
-            learned.places[number].id = fingerprint(terms);
+        learned.write(&change.path(&members[at]), labels[at], &mut ledger)?;
+        for (number, place) in learned.places.iter_mut().enumerate() {
+            place.id = fingerprint(learned.corpus.terms_of(number));
         }
         places.push(learned.places);
     }
     compare(&folders, &places, warnings)?;
-    let order: String = folders.iter().map(|folder| format!("{}\n", folder.label)).collect();
-    let order = [MAGIC, order.as_bytes()].concat();
-    ledger_file::replace(&Unforced, &change.path(OsStr::new(ORDER)), MAGIC, &order)?;
+    write_order(&change, &labels)?;
     let lock = lock(&anchor, ".lock", patience, &mut || options.set.waits(&anchor))?;
     let before = names_of(folder, &ledger_path);
     store.take_over(&before).map_err(FittedSetError::generation)?;
@@ -178,12 +162,11 @@ fn learn_all(
     let before = names_of(folder, &ledger_path);
     let files =
         SetFiles::of(&names, &members, Some(&ledger_path), links, store.clone(), change, lock);
-    let is_stopped = || options.set.is_stopped();
-    let stop = Stop::when(&is_stopped);
+    let (options_of_fit, ledger_leads) = (fit_options(rates, options, reading), applied > 0);
+    let how =
+        HowToFit { options: &options_of_fit, settings: &settings, is_mail: true, ledger_leads };
     let fitted =
-        fit(&files, &settings, (&fit_options(rates, options, reading), applied > 0), note, stop);
-    let fitted = fitted.map_err(|error| files.in_words(error))?;
-    files.publish(Force::All, options.set.stop_flag())?.into_iter().for_each(&mut *warnings);
+        fit_files(files, how, no_documents, (note, &mut *warnings), options.set.stop_flag())?;
     store.unlink_names(&before);
     let found = fitted.solution.fitted.iter().flat_map(|fitted| &fitted.misfiled);
     let mail = |&MisfiledDocument { document, looks_like, .. }: &MisfiledDocument| {
@@ -197,18 +180,6 @@ fn learn_all(
     misfiled::tell(folder, found.filter_map(mail).collect(), warnings);
     drift::tell(folder, &changes, warnings);
     Ok((fitted, applied))
-}
-
-fn fit(
-    files: &SetFiles,
-    settings: &Settings,
-    (fit_options, ledger_leads): (&FitOptions, bool),
-    note: &mut dyn FnMut(FitNote),
-    stop: Stop<'_>,
-) -> Result<Refitted> {
-    let job = RefitJob::open(files, |_| *settings, ledger_leads)?;
-    let corpus = job.ledger.as_ref().map(|ledger| job.corpus_of(ledger, &files.labels()));
-    job.fit(corpus.transpose()?.unwrap_or_default(), fit_options, true, note, stop)
 }
 
 /// The files of a mail folder. `filter` is the folder of the filter, which must not be among them.
@@ -322,8 +293,21 @@ fn has_learned(store: &Store, label: &str) -> Result<bool> {
     Ok(has_learned)
 }
 
+/// Writes the file that lists the categories.
+///
+/// # Errors
+/// It cannot be written.
+pub(super) fn write_order(change: &Change, labels: &[&str]) -> Result<()> {
+    let order: String = labels.iter().map(|label| format!("{label}\n")).collect();
+    let order = [MAGIC, order.as_bytes()].concat();
+    Ok(ledger_file::replace(&Unforced, &change.path(OsStr::new(ORDER)), MAGIC, &order)?)
+}
+
 /// Creates a filter's folder with access for the user only; an existing folder stays as it is.
-fn private_folder(folder: &Path) -> Result<()> {
+///
+/// # Errors
+/// [`FittedSetError::Folder`]
+pub(super) fn private_folder(folder: &Path) -> Result<()> {
     if folder.is_dir() {
         return Ok(());
     }
@@ -334,11 +318,7 @@ fn private_folder(folder: &Path) -> Result<()> {
 /// The names of the filter that is in `folder`.
 fn names_of(folder: &Path, ledger: &Path) -> Vec<Name> {
     let labels = labels(&folder.join(ORDER)).unwrap_or_default();
-    let names: Vec<PathBuf> = labels.iter().map(|label| direct(&folder.join(label))).collect();
-    let members: Vec<OsString> = names
-        .iter()
-        .map(|name| member("category.", name.file_name().unwrap_or_default()))
-        .collect();
+    let SetNames { names, members, .. } = SetNames::in_folder(folder, &labels);
     links(&names, &members, Some(ledger))
 }
 

@@ -5,7 +5,8 @@
 //! ```text
 //! CategorySet + labelled documents ─→ JointFit ─→ Fit ─→ CategorySet
 //! folder of a mail filter, mail    ─→ MailFilter ─→ SetVerdict, or the mail with its verdict
-//! mail folders                     ─→ FittedSet::learn_folders ─→ FittedSet, MailLearned
+//! labelled documents               ─→ FittedSet::create ────────→ FittedSet, LearnedSet
+//! mail folders                     ─→ FittedSet::learn_folders ─→ FittedSet, LearnedSet
 //! files, documents                 ─→ FittedSet ─→ SetVerdict, SetReport, changed files
 //! ```
 //!
@@ -16,6 +17,7 @@
 pub mod asking;
 pub mod check;
 pub mod classify;
+mod create;
 mod drift;
 pub mod error;
 pub mod files;
@@ -53,7 +55,7 @@ pub use filter_folder::MailFilterError;
 pub use fitted_set::FittedSet;
 pub use joint_fit::{Fit, JointFit};
 pub use mail_filter::MailFilter;
-pub use mail_folders::{MailFolder, MailLearnOptions, MailLearned};
+pub use mail_folders::{LearnedSet, MailFolder, MailLearnOptions};
 pub use mail_reading::MailReading;
 pub use open_set::SetVerdict;
 pub use options::FittedSetOptions;

@@ -184,22 +184,22 @@ impl MailLearnOptions {
     }
 }
 
-/// The result of learning mail folders.
+/// The result of learning a set.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
-pub struct MailLearned {
-    /// The labels; the first one is the one that is protected.
+pub struct LearnedSet {
+    /// The labels; of mail folders those that are protected come first.
     pub labels: Vec<String>,
-    /// Messages with features under each label.
+    /// Documents with features under each label.
     pub documents: Vec<usize>,
-    /// How well the ordinary categories judge the messages, each without the counts that were
+    /// How well the ordinary categories judge the documents, each without the counts that were
     /// learned from it.
     pub before: Quality,
-    /// How well the filter classifies messages that it has not seen, by cross-validation.
+    /// How well the set classifies documents that it has not seen, by cross-validation.
     pub after: Quality,
-    /// The filter's verdicts on such messages.
+    /// The set's verdicts on such documents.
     pub verdicts: Option<FitVerdicts>,
-    /// Corrections that the folders do not confirm yet, and that were applied.
+    /// Corrections of mail that the folders do not confirm yet, and that were applied.
     pub corrections: usize,
     /// Warnings and remarks about the fit.
     pub notes: Vec<FitNote>,
@@ -207,7 +207,7 @@ pub struct MailLearned {
     pub warnings: Vec<Warning>,
 }
 
-impl MailLearned {
+impl LearnedSet {
     pub(super) fn new(
         learned: (Refitted, usize),
         notes: Vec<FitNote>,

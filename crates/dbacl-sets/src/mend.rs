@@ -7,14 +7,13 @@ use super::filter_folder::{LEDGER, ORDER, labels};
 use super::fitted_set::FittedSet;
 use super::open_set::direct;
 use super::options::FittedSetOptions;
-use super::refit::{head_or_ordinary, refit_from_ledger};
+use super::refit::{HowToFit, fit_files, head_or_ordinary, no_documents};
 use crate::classify::shared::default_scheme;
 use dbacl_engine::category::sparse::SparseCategory;
 use dbacl_joint::fit::FitOptions;
 use dbacl_joint::header::RefitLine;
-use dbacl_joint::stop::Stop;
 use dbacl_model::settings::ModelOption;
-use dbacl_store::generations::{Force, ledger_file};
+use dbacl_store::generations::ledger_file;
 use std::path::{Path, PathBuf};
 
 impl FittedSet {
@@ -36,7 +35,7 @@ impl FittedSet {
         let mut warnings = Vec::new();
         let mut warn = |warning| warnings.push(warning);
         let files = SetFiles::open(&names, Some(&ledger), lock, &mut warn)?;
-        let refit = || {
+        let as_it_was = || {
             let heads: Result<Vec<SparseCategory>, _> =
                 files.paths.iter().map(|path| head_or_ordinary(path)).collect();
             let heads = heads?;
@@ -47,12 +46,12 @@ impl FittedSet {
             let scheme = header.scheme.unwrap_or_else(|| default_scheme(header.options));
             let settings =
                 ledger_file::settings(header.options, scheme, header.max_order, first.patterns());
-            let is_mail = header.options.has(ModelOption::Mail);
-            let is_stopped = || options.is_stopped();
-            refit_from_ledger(&files, &fit, &settings, is_mail, Stop::when(&is_stopped))
+            Ok((fit, settings, header.options.has(ModelOption::Mail)))
         };
-        refit().map_err(|error| files.in_words(error))?;
-        warnings.extend(files.publish(Force::All, options.stop_flag())?);
+        let (fit, settings, is_mail) = as_it_was().map_err(|error| files.in_words(error))?;
+        let how = HowToFit { options: &fit, settings: &settings, is_mail, ledger_leads: false };
+        let mut warn = |warning| warnings.push(warning);
+        fit_files(files, how, no_documents, (&mut |_| {}, &mut warn), options.stop_flag())?;
         let mut set = Self::open(folder, options)?;
         set.warnings.splice(0..0, warnings);
         Ok(set)

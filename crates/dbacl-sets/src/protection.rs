@@ -13,6 +13,26 @@ type Result<T, E = FittedSetError> = std::result::Result<T, E>;
 /// The longest label, in bytes. A label is a part of file names, which have 255 bytes at most.
 const LONGEST: usize = 200;
 
+/// Checks the labels of a set in a folder of its own.
+///
+/// # Errors
+/// [`FittedSetError::NotFolders`], [`FittedSetError::BadLabel`].
+pub(super) fn check_labels(labels: &[&str]) -> Result<()> {
+    let is_plain = |label: &str| {
+        (1..=LONGEST).contains(&label.len())
+            && label.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_".contains(&byte))
+            && ![LEDGER, ORDER, "unsure", "error"].contains(&label)
+    };
+    if let Some(label) = labels.iter().find(|label| !is_plain(label)) {
+        return Err(FittedSetError::BadLabel { label: (*label).into() });
+    }
+    let are_distinct = (1..labels.len()).all(|at| !labels[..at].contains(&labels[at]));
+    if !(2..=MOST).contains(&labels.len()) || !are_distinct {
+        return Err(FittedSetError::NotFolders);
+    }
+    Ok(())
+}
+
 /// The folders, with the protected ones first, each with the share of its mail that may confidently
 /// be called other mail; `None` for those that are not protected.
 ///
@@ -23,20 +43,7 @@ pub(super) fn in_order<'a>(
     folders: &'a [MailFolder],
     options: &MailLearnOptions,
 ) -> Result<Vec<(&'a MailFolder, Option<f64>)>> {
-    for folder in folders {
-        let label = folder.label.as_str();
-        let is_plain = (1..=LONGEST).contains(&label.len())
-            && label.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_".contains(&byte))
-            && ![LEDGER, ORDER, "unsure", "error"].contains(&label);
-        if !is_plain {
-            return Err(FittedSetError::BadLabel { label: label.into() });
-        }
-    }
-    let are_distinct = (1..folders.len())
-        .all(|at| folders[..at].iter().all(|folder| folder.label != folders[at].label));
-    if !(2..=MOST).contains(&folders.len()) || !are_distinct {
-        return Err(FittedSetError::NotFolders);
-    }
+    check_labels(&folders.iter().map(|folder| folder.label.as_str()).collect::<Vec<_>>())?;
     let usual = options.false_positives.unwrap_or(FALSE_POSITIVES);
     let mut rates = vec![None; folders.len()];
     for (label, share) in &options.protect {

@@ -10,6 +10,7 @@ use super::files::{CHANGES, SetFiles, ordinary_path};
 use dbacl_engine::category::layout::ANY_MAGIC;
 use dbacl_engine::category::mapped::{self, MappedCategory};
 use dbacl_engine::category::sparse::SparseCategory;
+use dbacl_engine::error::WarningSink;
 use dbacl_engine::input::source::{open_regular, read_whole};
 use dbacl_files::atomic_file::{Unforced, beside};
 use dbacl_files::reading::read_beginning;
@@ -19,7 +20,7 @@ use dbacl_joint::fit::{self, FitNote, FitOptions, FittedWeights, Problem, Soluti
 use dbacl_joint::general::GeneralModel;
 use dbacl_joint::header::RefitLine;
 use dbacl_joint::stop::Stop;
-use dbacl_store::generations::ledger_file;
+use dbacl_store::generations::{Force, ledger_file};
 use dbacl_store::ledger::{Head, Ledger, Name, Settings};
 use dbacl_store::pages;
 use dbacl_store::relearn;
@@ -29,6 +30,7 @@ use dbacl_store::state::head::KIND;
 use memmap2::Mmap;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
 
 type Result<T, E = FittedSetError> = std::result::Result<T, E>;
 
@@ -175,9 +177,9 @@ pub struct RefitJob<'a> {
     /// The ordinary categories.
     pub categories: Vec<MappedCategory>,
     /// The labels, for people.
-    pub names: Vec<String>,
+    names: Vec<String>,
     /// The ledger, if the set has one.
-    pub ledger: Option<Ledger>,
+    ledger: Option<Ledger>,
     general: Option<GeneralModel<Mmap>>,
 }
 
@@ -204,11 +206,7 @@ impl<'a> RefitJob<'a> {
     ///
     /// # Errors
     /// Files that are missing, damaged, or do not go together.
-    pub fn open(
-        files: &'a SetFiles,
-        settings: impl FnOnce(&[MappedCategory]) -> Settings,
-        ledger_leads: bool,
-    ) -> Result<Self> {
+    pub fn open(files: &'a SetFiles, settings: &Settings, ledger_leads: bool) -> Result<Self> {
         let paths = &files.paths;
         let found = paths.iter().map(|path| look(path)).collect::<Result<Vec<_>>>()?;
         for path in paths {
@@ -224,10 +222,9 @@ impl<'a> RefitJob<'a> {
         let names: Vec<String> =
             labels.iter().map(|label| String::from_utf8_lossy(label).into_owned()).collect();
         fit::check(&categories, &names)?;
-        let settings = settings(&categories);
         let ledger = files.ledger.as_deref();
         let mut ledger =
-            ledger.map(|path| ledger_file::load_fitting(path, &settings)).transpose()?;
+            ledger.map(|path| ledger_file::load_fitting(path, settings)).transpose()?;
         if let Some(ledger) = &mut ledger {
             in_order_of(ledger, &labels)?;
             if relearn_ordinary(files, ledger, (&found, &mut categories), ledger_leads)? {
@@ -238,7 +235,12 @@ impl<'a> RefitJob<'a> {
         Ok(Self { files, found, categories, names, ledger, general })
     }
 
-    /// The documents of the ledger.
+    /// The documents of the set's own ledger, if it has one.
+    fn ledger_corpus(&self) -> Option<Result<Corpus>> {
+        self.ledger.as_ref().map(|ledger| self.corpus_of(ledger, &self.files.labels()))
+    }
+
+    /// The documents of a ledger.
     ///
     /// # Errors
     /// A damaged record; [`FittedSetError::OtherReferences`].
@@ -288,7 +290,56 @@ impl<'a> RefitJob<'a> {
     }
 }
 
-/// Fits a set again from its ledger.
+/// How a set is fitted.
+#[derive(Debug, Clone, Copy)]
+pub struct HowToFit<'a> {
+    /// The options of the fit.
+    pub options: &'a FitOptions,
+    /// How documents are read.
+    pub settings: &'a Settings,
+    /// Whether they are mail.
+    pub is_mail: bool,
+    /// See [`RefitJob::open`].
+    pub ledger_leads: bool,
+}
+
+/// Fits a set on the documents of its ledger, or else on those that `documents` reads, and makes
+/// the fitted set current unless the ordinary categories judge as well.
+///
+/// # Errors
+/// What stopped it; the set is as it was.
+pub fn fit_files<E: From<FittedSetError>>(
+    files: SetFiles,
+    how: HowToFit<'_>,
+    documents: impl FnOnce(&RefitJob<'_>) -> Result<Corpus, E>,
+    (note, warnings): (&mut dyn FnMut(FitNote), WarningSink<'_>),
+    stop: &AtomicBool,
+) -> Result<Refitted, E> {
+    let in_words = |error| E::from(files.in_words(error));
+    let HowToFit { options, settings, is_mail, ledger_leads } = how;
+    let job = RefitJob::open(&files, settings, ledger_leads).map_err(in_words)?;
+    let corpus = match job.ledger_corpus() {
+        Some(corpus) => corpus.map_err(in_words)?,
+        None => documents(&job)?,
+    };
+    let is_stopped = || stop.load(Ordering::Relaxed);
+    let fitted = job.fit(corpus, options, is_mail, note, Stop::when(&is_stopped));
+    let fitted = fitted.map_err(in_words)?;
+    if fitted.is_better() {
+        files.publish(Force::All, stop)?.into_iter().for_each(warnings);
+    }
+    Ok(fitted)
+}
+
+/// Reads no documents, where [`fit_files`] must find them in the ledger.
+///
+/// # Errors
+/// [`FittedSetError::SettingsLost`]
+pub const fn no_documents(_: &RefitJob<'_>) -> Result<Corpus> {
+    Err(FittedSetError::SettingsLost)
+}
+
+/// Fits a set again from its ledger. The change that this belongs to becomes current later.
 ///
 /// # Errors
 /// What stopped it.
@@ -299,9 +350,8 @@ pub fn refit_from_ledger(
     is_mail: bool,
     stop: Stop<'_>,
 ) -> Result<()> {
-    let job = RefitJob::open(files, |_| *settings, false)?;
-    let Some(ledger) = &job.ledger else { return Err(FittedSetError::SettingsLost) };
-    let corpus = job.corpus_of(ledger, &files.labels())?;
+    let job = RefitJob::open(files, settings, false)?;
+    let corpus = job.ledger_corpus().ok_or(FittedSetError::SettingsLost)??;
     job.fit(corpus, options, is_mail, &mut |_| {}, stop).map(|_| ())
 }
 

@@ -33,6 +33,7 @@ use dbacl_joint::stop::Stop;
 use dbacl_joint::weighing::Weighing;
 use dbacl_store::corrections;
 use dbacl_store::forgetting::without_documents;
+use dbacl_store::generations::Force;
 use dbacl_store::generations::ledger_file::{self, LedgerError, OpenLedger};
 use dbacl_store::ledger::{Fault, Head, Ledger, Record, Settings, write_record};
 use dbacl_store::relearn;
@@ -43,6 +44,7 @@ use std::io::{self, Read};
 use std::iter;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
 
 type Result<T, E = FittedSetError> = std::result::Result<T, E>;
 
@@ -93,6 +95,29 @@ pub enum Done {
     Learned,
     /// All of it was fitted again.
     Fitted,
+}
+
+/// As [`change`], and makes the change current.
+///
+/// # Errors
+/// Why the change was not made; the set is as it was.
+pub fn change_files(
+    files: SetFiles,
+    request: &Request<'_>,
+    how: (&Settings, bool),
+    stop: &AtomicBool,
+    warnings: WarningSink<'_>,
+) -> Result<(Done, Vec<Outcome>)> {
+    let is_stopped = || stop.load(Ordering::Relaxed);
+    let changed = change(&files, request, how, Stop::when(&is_stopped), warnings);
+    let (done, outcomes) = changed.map_err(|error| files.in_words(error))?;
+    let force = match done {
+        Done::Nothing => return Ok((done, outcomes)),
+        Done::Learned => Force::Lessons,
+        Done::Fitted => Force::All,
+    };
+    files.publish(force, stop)?.into_iter().for_each(warnings);
+    Ok((done, outcomes))
 }
 
 /// Changes the set of `files`, whose documents are read according to `settings` and may be mail.
@@ -202,7 +227,7 @@ pub fn change(
         }
     }
     let has_learned = documents != set.line.documents || set.has_learned;
-    let is_noted = note(files, request, (&learned, &outcomes), &set.ledger.head)?;
+    let is_noted = is_mail && note(files, request, (&learned, &outcomes), &set.ledger.head)?;
     let done = match (is_fitted, has_learned || is_noted) {
         (true, _) => Done::Fitted,
         (false, true) => Done::Learned,

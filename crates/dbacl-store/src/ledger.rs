@@ -15,10 +15,13 @@
 
 pub use super::record::{Record, RecordHead, write_record, write_withdrawal};
 use byteorder::{ByteOrder, LittleEndian};
+use dbacl_engine::learn::LearnSettings;
+use dbacl_engine::learn::reference::Reference;
+use dbacl_engine::learn::state::LearningState;
 use dbacl_engine::learn::table::MAX_BITS;
 use dbacl_joint::checksum::Checksum;
-use dbacl_joint::documents::{Corpus, Term};
-use dbacl_model::settings::{ModelOptions, Scheme};
+use dbacl_joint::documents::{Corpus, FeatureKind, Term};
+use dbacl_model::settings::{ModelOption, ModelOptions, Scheme};
 use hashbrown::{HashMap, HashSet};
 
 /// How a ledger begins.
@@ -106,6 +109,26 @@ pub struct Learning {
 const LEARNING: usize = 8;
 
 impl Learning {
+    /// How a category with this state is learned.
+    pub fn of(settings: &LearnSettings, state: &LearningState, has_patterns: bool) -> Self {
+        let is_plain = settings.reference == Reference::Uniform
+            && state.max_order <= FeatureKind::PAIR
+            && state.table.has_room(state.used)
+            && !state.is_multinomial()
+            && !state.options.has(ModelOption::Overflow)
+            && !state.options.has(ModelOption::ReferenceOnly)
+            && settings.decimation.is_none()
+            && !settings.confidence
+            && !has_patterns;
+        Self {
+            is_plain,
+            bits: settings.bits,
+            max_bits: settings.max_bits,
+            quality: settings.quality,
+            min_count: settings.min_count,
+        }
+    }
+
     fn bytes(self) -> [u8; LEARNING] {
         let mut bytes = [0; LEARNING];
         bytes[0] = u8::from(self.is_plain);

@@ -16,6 +16,8 @@ use dbacl_engine::shards::replay::Order;
 use dbacl_engine::token::PatternId;
 use dbacl_engine::token::pattern::PatternList;
 use dbacl_model::settings::{Locale, ModelOptions, Scheme};
+use dbacl_store::generations::ledger_file;
+use dbacl_store::ledger;
 use std::ffi::OsString;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -261,4 +263,12 @@ pub struct SetJob {
     pub lock_timeout: Duration,
     /// The sets that the categories were opened in, which stay locked until the end.
     pub _opened: OpenSets,
+}
+
+impl SetJob {
+    /// How the features of documents are made, as a ledger records it.
+    pub fn features(&self) -> ledger::Settings {
+        let reading = &self.reading;
+        ledger_file::settings(reading.options, reading.scheme, reading.order, &self.patterns)
+    }
 }

@@ -25,7 +25,7 @@ use dbacl_engine::learn::state::LearningState;
 use dbacl_engine::learn::table::Table;
 use dbacl_engine::learn::{LearnSettings, Preload, Progress, finish};
 use dbacl_files::lock::Lock;
-use dbacl_joint::documents::{Corpus, FeatureKind};
+use dbacl_joint::documents::Corpus;
 use dbacl_joint::header::RefitLine;
 use dbacl_joint::keeper::DocumentKeeper;
 use dbacl_model::digram::{DigramTable, FIRST, SYMBOLS};
@@ -161,24 +161,9 @@ pub fn run(job: &mut LearnJob, signals: &Signals, output: &mut Output) -> Result
 
 /// How a category with this state was learned, for its ledger.
 fn learning(job: &LearnJob, settings: &LearnSettings, state: &LearningState) -> Learning {
-    let is_plain = settings.reference == Reference::Uniform
-        && state.max_order <= FeatureKind::PAIR
-        && state.table.has_room(state.used)
-        && !state.is_multinomial()
-        && !state.options.has(ModelOption::Overflow)
-        && !state.options.has(ModelOption::ReferenceOnly)
-        && job.reading.own_patterns.is_empty()
-        && !job.settings.confidence
-        && !job.preload
-        && job.online.is_none()
-        && job.merges.is_empty();
-    Learning {
-        is_plain,
-        bits: settings.bits,
-        max_bits: settings.max_bits,
-        quality: settings.quality,
-        min_count: settings.min_count,
-    }
+    let learning = Learning::of(settings, state, !job.reading.own_patterns.is_empty());
+    let is_from_documents = !job.preload && job.online.is_none() && job.merges.is_empty();
+    Learning { is_plain: learning.is_plain && is_from_documents, ..learning }
 }
 
 /// The right to change the sets that the category and its ledger belong to.

@@ -10,17 +10,14 @@ use super::reader::{Reader, Unit};
 use super::request::Request;
 use dbacl_cli::names::lossy;
 use dbacl_cli::output::Output;
-use dbacl_engine::category::mapped::MappedCategory;
 use dbacl_joint::blend;
 use dbacl_joint::documents::Corpus;
 use dbacl_joint::fit::{FitNote, FitVerdicts, Solution};
 use dbacl_joint::ordinary::percent;
 use dbacl_joint::select::{FOLDS, Form, Quality, Settings};
-use dbacl_joint::stop::Stop;
 use dbacl_model::settings::ModelOption;
 use dbacl_sets::files::{SetFiles, store_of};
-use dbacl_sets::refit::{RefitJob, Refitted};
-use dbacl_store::generations::Force;
+use dbacl_sets::refit::{HowToFit, RefitJob, Refitted, fit_files};
 use dbacl_store::generations::ledger_file;
 use dbacl_store::ledger::Settings as FeatureSettings;
 use std::fmt::Write as _;
@@ -40,65 +37,21 @@ pub fn refit(
 ) -> Result<u8, Failure> {
     let keep = request.keep.as_deref();
     let lock = lock::of_set(&store_of(names, keep), job.lock_timeout, signals)?;
-    let mut warn = |warning: dbacl_engine::error::Warning| MESSAGES.warning(&warning.0);
-    let files = SetFiles::open(names, keep, lock, &mut warn)?;
-    let fitted = refit_files(request, job, &files, signals)?;
-    if fitted.is_better {
-        publish(files, Force::All, signals)?;
-    }
-    say(output, &fitted.text)
-}
-
-/// Makes a change current, and prints its warnings.
-///
-/// # Errors
-/// What stopped it; nothing has changed.
-pub fn publish(files: SetFiles, force: Force, signals: &Signals) -> Result<(), Failure> {
-    if let Some(warning) = files.publish(force, &signals.stop)? {
-        MESSAGES.warning(&warning.0);
-    }
-    Ok(())
-}
-
-/// The result of a fit.
-struct Fitted {
-    /// Whether the fitted set replaces the ordinary categories.
-    pub is_better: bool,
-    /// The table.
-    pub text: String,
-}
-
-/// Fits the categories together while the lock of the set is held.
-///
-/// # Errors
-/// What stopped it.
-fn refit_files(
-    request: &Request,
-    job: &mut SetJob,
-    files: &SetFiles,
-    signals: &Signals,
-) -> Result<Fitted, Failure> {
-    let in_words = |error| Failure::from(files.in_words(error));
-    let settings = |categories: &[MappedCategory]| {
-        let patterns = categories.first().map_or(&[][..], |first| first.patterns());
-        let reading = &job.reading;
-        ledger_file::settings(reading.options, reading.scheme, reading.order, patterns)
+    let mut warn_of = |warning: dbacl_engine::error::Warning| MESSAGES.warning(&warning.0);
+    let files = SetFiles::open(names, keep, lock, &mut warn_of)?;
+    let settings = job.features();
+    let how = HowToFit {
+        options: &request.wishes,
+        settings: &settings,
+        is_mail: job.reading.options.has(ModelOption::Mail),
+        ledger_leads: false,
     };
-    let set = RefitJob::open(files, settings, false).map_err(in_words)?;
-    let labels = files.labels();
-    let corpus = if let Some(ledger) = &set.ledger {
-        set.corpus_of(ledger, &labels).map_err(in_words)?
-    } else {
-        let settings = settings(&set.categories);
-        read_documents(request, job, &set, &labels, signals, &settings)?
-    };
-    let is_mail = job.reading.options.has(ModelOption::Mail);
+    let (labels, verbose) = (files.labels(), job.verbose);
+    let documents =
+        |set: &RefitJob<'_>| read_documents(request, job, set, &labels, signals, &settings);
     let mut note = |note| warn(&note);
-    let is_stopped = || signals.stopped();
-    let stop = Stop::when(&is_stopped);
-    let fitted = set.fit(corpus, &request.wishes, is_mail, &mut note, stop).map_err(in_words)?;
-    let text = text_of(&fitted, job.verbose);
-    Ok(Fitted { is_better: fitted.is_better(), text })
+    let fitted = fit_files(files, how, documents, (&mut note, &mut warn_of), &signals.stop)?;
+    say(output, &text_of(&fitted, verbose))
 }
 
 /// The report on a fit.

@@ -7,18 +7,14 @@ use super::super::jobs::SetJob;
 use super::super::lock;
 use super::super::messages::MESSAGES;
 use super::super::signals::Signals;
-use super::fit::publish;
 use super::reader::{Reader, Unit};
 use super::request::{Action, Request};
 use dbacl_cli::names::lossy;
-use dbacl_joint::stop::Stop;
 use dbacl_model::settings::ModelOption;
 use dbacl_sets::FittedSetError;
 use dbacl_sets::Outcome;
 use dbacl_sets::files::{SetFiles, label_of, store_of};
-use dbacl_sets::update::{self, ChangeKind, Done};
-use dbacl_store::generations::Force;
-use dbacl_store::generations::ledger_file;
+use dbacl_sets::update::{self, ChangeKind};
 use std::ffi::OsString;
 use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
@@ -45,9 +41,8 @@ pub fn run(
     };
     let label = names.iter().position(|known| known == name.as_bytes());
     let label = u32::try_from(label.ok_or_else(unknown)?).unwrap_or(u32::MAX);
+    let settings = job.features();
     let reading = &mut job.reading;
-    let settings =
-        ledger_file::settings(reading.options, reading.scheme, reading.order, &job.patterns);
     // Documents are read before the lock is taken, because standard input may be slow.
     let operands = std::mem::take(&mut reading.operands);
     let mut reader = Reader::new(reading, &[], &names);
@@ -69,18 +64,12 @@ pub fn run(
     let files = SetFiles::open(paths, Some(ledger), lock, &mut warn)?;
     let request = update::Request::new(kind, label, &corpus);
     let is_mail = job.reading.options.has(ModelOption::Mail);
-    let is_stopped = || signals.stopped();
-    let stop = Stop::when(&is_stopped);
-    let done = update::change(&files, &request, (&settings, is_mail), stop, &mut warn);
-    let (done, outcomes) = done.map_err(|error| files.in_words(error))?;
+    let how = (&settings, is_mail);
+    let (_, outcomes) = update::change_files(files, &request, how, &signals.stop, &mut warn)?;
     if kind == ChangeKind::Forget && outcomes.iter().all(|one| *one == Outcome::NotKnown) {
         let name = lossy(&names[label as usize]);
         let text = format!("no such document was learned as {name}");
         return Err(Failure::new(Kind::Data, text));
     }
-    match done {
-        Done::Nothing => Ok(0),
-        Done::Learned => publish(files, Force::Lessons, signals).map(|()| 0),
-        Done::Fitted => publish(files, Force::All, signals).map(|()| 0),
-    }
+    Ok(0)
 }
