@@ -80,7 +80,7 @@ impl<'a> Builder<'a> {
 
     /// The operands so far, which the caller looks at.
     pub fn take_operands(&mut self) -> Vec<OsString> {
-        std::mem::take(&mut self.config.operands)
+        std::mem::take(&mut self.config.reading.operands)
     }
 
     /// How long to wait for another process.
@@ -95,7 +95,7 @@ impl<'a> Builder<'a> {
 
     /// Whether errors have the statuses of strict mode, as far as options have been read.
     pub const fn is_strict(&self) -> bool {
-        self.config.strict
+        self.config.reading.strict
     }
 
     fn warn(&self, text: &str) {
@@ -115,7 +115,7 @@ impl<'a> Builder<'a> {
     /// What stops the run at this option.
     pub fn act(&mut self, event: Event<Key>) -> Result<Option<String>, Failure> {
         match event {
-            Event::Operand(operand) => self.config.operands.push(operand),
+            Event::Operand(operand) => self.config.reading.operands.push(operand),
             Event::Complaint(message) => {
                 self.misread = true;
                 raw(&message);
@@ -161,18 +161,18 @@ impl<'a> Builder<'a> {
             Key::Probabilities => config.form.probabilities = true,
             Key::Uncertainty => {
                 config.form.uncertainty = true;
-                config.options.insert(ModelOption::Entropy);
+                config.reading.options.insert(ModelOption::Entropy);
             }
             Key::Confidence => {
                 config.form.confidence = true;
-                config.options.insert(ModelOption::Entropy);
+                config.reading.options.insert(ModelOption::Entropy);
             }
             Key::Prior => config.prior = true,
             Key::PerFile => config.per_file = true,
             Key::Append => config.form.append = true,
             Key::AppendIndented => {
                 config.form.append = true;
-                config.indented = true;
+                config.reading.indented = true;
             }
             Key::ByLine => config.form.by_line = true,
             Key::Media => config.form.media = true,
@@ -188,7 +188,7 @@ impl<'a> Builder<'a> {
             }
             Key::Order => match u8::try_from(number) {
                 Ok(order @ 1..=7) => {
-                    config.order = order;
+                    config.reading.order = order;
                     self.has_order = true;
                 }
                 _ => return usage("the -w switch needs a number between 1 and 7"),
@@ -201,19 +201,19 @@ impl<'a> Builder<'a> {
                     );
                 }
             },
-            Key::KeepCase => config.options.insert(ModelOption::KeepCase),
-            Key::Straddle => config.options.insert(ModelOption::Straddle),
+            Key::KeepCase => config.reading.options.insert(ModelOption::KeepCase),
+            Key::Straddle => config.reading.options.insert(ModelOption::Straddle),
             Key::Regex => {
                 let messages = self.messages;
                 let mut warn = |warning: Warning| messages.warning(&warning.0);
-                let pattern = config.patterns.add(bytes, &mut warn)?;
-                if !config.own_patterns.contains(&pattern) {
-                    config.own_patterns.push(pattern);
+                let pattern = config.reading.patterns.add(bytes, &mut warn)?;
+                if !config.reading.own_patterns.contains(&pattern) {
+                    config.reading.own_patterns.push(pattern);
                 }
             }
             Key::Wide => {
                 self.wide = true;
-                if config.locale == Locale::Utf8 {
+                if config.reading.locale == Locale::Utf8 {
                     self.warn("you have UTF-8, so -i is not needed.");
                 }
             }
@@ -233,8 +233,8 @@ impl<'a> Builder<'a> {
                     );
                 }
             },
-            Key::ReferenceOnly => config.options.insert(ModelOption::ReferenceOnly),
-            Key::Multinomial => config.options.insert(ModelOption::Multinomial),
+            Key::ReferenceOnly => config.reading.options.insert(ModelOption::ReferenceOnly),
+            Key::Multinomial => config.reading.options.insert(ModelOption::Multinomial),
             Key::Preload => config.preload = true,
             Key::NoPreload => config.preload = false,
             Key::Online | Key::MergeOnline if bytes.is_empty() => {
@@ -288,11 +288,11 @@ impl<'a> Builder<'a> {
                 Some(seconds) => config.lock_timeout = Duration::from_secs(seconds.into()),
                 None => return usage("--lock-timeout needs a number of seconds"),
             },
-            Key::Strict => config.strict = true,
+            Key::Strict => config.reading.strict = true,
             Key::Quiet => self.messages.be_quiet(),
-            Key::KeepNul => config.keep_nul = true,
+            Key::KeepNul => config.reading.keep_nul = true,
             Key::Charset => match Charset::by_label(bytes) {
-                Some(charset) => config.charset = Some(charset),
+                Some(charset) => config.reading.charset = Some(charset),
                 None => {
                     return usage(&format!(
                         "--charset: no character set is called {}",
@@ -403,12 +403,12 @@ impl<'a> Builder<'a> {
                 return self.hint(hints::KINDS);
             }
         };
-        self.config.options.insert(family);
+        self.config.reading.options.insert(family);
         if family == ModelOption::MailUnicode {
-            self.config.options.insert(ModelOption::Mail);
+            self.config.reading.options.insert(ModelOption::Mail);
         }
         if let Some(kind) = kind {
-            self.config.options.insert(kind);
+            self.config.reading.options.insert(kind);
         }
     }
 
@@ -484,16 +484,19 @@ impl<'a> Builder<'a> {
     ) -> Result<PatternSet, Failure> {
         let config = &mut self.config;
         let mut shared = SharedReading {
-            options: config.options,
+            options: config.reading.options,
             scheme: self.scheme,
-            order: config.order,
-            patterns: std::mem::replace(&mut config.patterns, PatternList::new(config.locale)),
+            order: config.reading.order,
+            patterns: std::mem::replace(
+                &mut config.reading.patterns,
+                PatternList::new(config.reading.locale),
+            ),
         };
         let messages = self.messages;
         let mut warn = |warning: Warning| messages.warning(&warning.0);
         let patterns = shared.add_header(name, header, patterns, &mut warn);
-        (config.options, self.scheme) = (shared.options, shared.scheme);
-        (config.order, config.patterns) = (shared.order, shared.patterns);
+        (config.reading.options, self.scheme) = (shared.options, shared.scheme);
+        (config.reading.order, config.reading.patterns) = (shared.order, shared.patterns);
         Ok(patterns?)
     }
 }

@@ -42,7 +42,7 @@ impl Builder<'_> {
     fn settle(&mut self) -> Result<(), Failure> {
         use ModelOption::{Entropy, HtmlComments, Mail, StandardTokenizer};
         let usage = |text: &str| Err(Failure::new(Kind::Usage, text));
-        if self.config.strict && self.misread {
+        if self.config.reading.strict && self.misread {
             return Err(Failure::silent(Kind::Usage));
         }
         let tasks =
@@ -91,19 +91,19 @@ impl Builder<'_> {
         if self.config.records.is_some() && self.config.per_file {
             return usage("--input cannot be used with -F");
         }
-        if self.config.charset.is_some() && self.config.options.has(Mail) {
+        if self.config.reading.charset.is_some() && self.config.reading.options.has(Mail) {
             return usage(
                 "--charset cannot be used with -T email: mail says what it is written in",
             );
         }
-        if self.config.charset.is_some() && self.config.records.is_some() {
+        if self.config.reading.charset.is_some() && self.config.records.is_some() {
             return usage("--charset cannot be used with --input");
         }
         self.adopt_counts()?;
         let learning = self.learn.is_some() || self.count.is_some();
         let config = &mut self.config;
         if config.form.confidence && (config.online.is_some() || !config.merges.is_empty()) {
-            config.options.remove(HtmlComments);
+            config.reading.options.remove(HtmlComments);
         }
         if !learning && config.decimation.take().is_some() {
             self.messages.warning("option -x ignored, applies only when learning.");
@@ -112,19 +112,20 @@ impl Builder<'_> {
             config.form.verbose = false;
             config.debug = false;
         }
-        complete_kind(&mut config.options)?;
-        if learning && config.options.has(Mail) {
-            config.options.insert(Entropy);
+        config.reading.by_lines = !config.filters.is_empty();
+        complete_kind(&mut config.reading.options)?;
+        if learning && config.reading.options.has(Mail) {
+            config.reading.options.insert(Entropy);
         }
         if config.form.append && !config.filters.is_empty() {
             config.form.append = false;
             self.messages.warning("disabling option -a, because it cannot be used with -f.");
         }
         if learning {
-            if config.patterns.is_empty() {
-                config.options.insert(StandardTokenizer);
+            if config.reading.patterns.is_empty() {
+                config.reading.options.insert(StandardTokenizer);
             } else {
-                config.options.remove(StandardTokenizer);
+                config.reading.options.remove(StandardTokenizer);
             }
         }
         if self.wide {
@@ -135,20 +136,20 @@ impl Builder<'_> {
         }
         let models = if learning { &[] } else { config.models.as_slice() };
         // Categories that are fitted together are not multinomial, or the fit says so.
-        if !self.mends && settle_multinomial(&mut config.options, models) {
+        if !self.mends && settle_multinomial(&mut config.reading.options, models) {
             self.messages.warning(
                 "not all categories support multinomial calculations, disabling (-M switch)",
             );
         }
-        let mail = config.options.has(Mail);
-        config.scheme = self.scheme.unwrap_or(default_scheme(config.options));
+        let mail = config.reading.options.has(Mail);
+        config.reading.scheme = self.scheme.unwrap_or(default_scheme(config.reading.options));
         config.reference =
             self.reference.unwrap_or(if mail { Reference::Uniform } else { Reference::Dirichlet });
         config.hints = hints::are_welcome(self.messages.is_quiet());
         if config.hints {
             let asks_for_best = !learning && config.filters.is_empty() && config.form.verbose;
             let alone = asks_for_best && config.models.len() == 1;
-            let typed = config.operands.is_empty() && hints::input_is_typed();
+            let typed = config.reading.operands.is_empty() && hints::input_is_typed();
             for hint in [
                 hints::about_cuts(&self.cuts),
                 alone.then(|| hints::ALONE.into()),
@@ -161,8 +162,9 @@ impl Builder<'_> {
             }
         }
         let fits = |counts: &Counts| {
-            counts.settings.options == counting_options(config.options)
-                && (config.options.has(Mail) || counts.settings.documents == Documents::None)
+            counts.settings.options == counting_options(config.reading.options)
+                && (config.reading.options.has(Mail)
+                    || counts.settings.documents == Documents::None)
         };
         if !config.counts.as_ref().is_none_or(fits) {
             return usage("these options cannot be used with --fit");
@@ -177,16 +179,17 @@ impl Builder<'_> {
         }
         let usage = |text: &str| Err(Failure::new(Kind::Usage, text));
         let config = &mut self.config;
-        if !config.operands.is_empty() {
+        if !config.reading.operands.is_empty() {
             return usage("--fit reads no other input");
         }
         if config.decimation.is_some() {
             return usage("-x has no effect on what was counted; it cannot be used with --fit");
         }
-        let counts = count_files::load_all(&self.fit, config.locale, &AtomicBool::new(false))?;
+        let counts =
+            count_files::load_all(&self.fit, config.reading.locale, &AtomicBool::new(false))?;
         let theirs = &counts.settings;
         let united = ModelOptions::from_bits(
-            counting_options(config.options).bits() | theirs.options.bits(),
+            counting_options(config.reading.options).bits() | theirs.options.bits(),
         );
         let name = self.fit[0].display();
         let refuse = |what: &str| {
@@ -199,27 +202,31 @@ impl Builder<'_> {
         if self.scheme.is_some_and(|scheme| scheme != theirs.scheme) {
             return refuse("another tokenizing scheme (-e)");
         }
-        if self.has_order && config.order != theirs.order {
+        if self.has_order && config.reading.order != theirs.order {
             return refuse("another order of n-grams (-w)");
         }
         if config.form.confidence && theirs.documents == Documents::Bags {
             return refuse("no order of tokens in documents (-X)");
         }
-        let given = config.own_patterns.iter().map(|&pattern| config.patterns.stored(pattern));
+        let given = config
+            .reading
+            .own_patterns
+            .iter()
+            .map(|&pattern| config.reading.patterns.stored(pattern));
         let given: Vec<Vec<u8>> = given.collect();
         if given.is_empty() {
             for text in &theirs.patterns {
                 let messages = self.messages;
                 let mut warn = |warning: Warning| messages.warning(&warning.0);
-                let pattern = config.patterns.add(text, &mut warn)?;
-                config.own_patterns.push(pattern);
+                let pattern = config.reading.patterns.add(text, &mut warn)?;
+                config.reading.own_patterns.push(pattern);
             }
         } else if given != theirs.patterns {
             return refuse("other regular expressions (-g)");
         }
-        let bits = config.options.bits() | theirs.options.bits();
-        config.options = ModelOptions::from_bits(bits);
-        config.order = theirs.order;
+        let bits = config.reading.options.bits() | theirs.options.bits();
+        config.reading.options = ModelOptions::from_bits(bits);
+        config.reading.order = theirs.order;
         self.scheme = Some(theirs.scheme);
         config.counts = Some(counts);
         Ok(())

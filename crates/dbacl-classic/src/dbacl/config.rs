@@ -8,35 +8,21 @@ use super::jobs::{
     SetJob,
 };
 use super::structured::Format;
-use dbacl_charset::Charset;
 use dbacl_engine::learn::LearnSettings;
 use dbacl_engine::learn::reference::Reference;
 use dbacl_engine::report::print::Form;
 use dbacl_engine::score::model::Model;
 use dbacl_engine::shards::counts::Counts;
 use dbacl_engine::shards::replay::Order;
-use dbacl_engine::token::PatternId;
-use dbacl_engine::token::pattern::PatternList;
 use dbacl_files::lock::USUAL_LIMIT;
-use dbacl_model::settings::{Locale, ModelOptions, Scheme};
-use std::ffi::OsString;
+use dbacl_model::settings::Locale;
 use std::path::PathBuf;
 use std::time::Duration;
 
 /// What the options say, before it is known which job they are for.
 pub struct Config {
-    /// Files and folders to read; standard input if there are none.
-    pub(super) operands: Vec<OsString>,
-    /// The option word of the model, or of the categories together.
-    pub(super) options: ModelOptions,
-    /// How text is cut into words.
-    pub(super) scheme: Scheme,
-    /// Longest n-gram.
-    pub(super) order: u8,
-    /// The regular expressions, in load order.
-    pub(super) patterns: PatternList,
-    /// Those given on the command line, without repeats.
-    pub(super) own_patterns: Vec<PatternId>,
+    /// Which inputs are read, and how.
+    pub(super) reading: Reading,
     /// The categories to compare with.
     pub(super) models: Vec<Model>,
     /// The expressions of the set that is changed, as its first category stores them.
@@ -49,8 +35,6 @@ pub struct Config {
     pub(super) form: Form,
     /// Classify each file by itself.
     pub(super) per_file: bool,
-    /// Read only indented lines.
-    pub(super) indented: bool,
     /// Print the model, or each token's scores.
     pub(super) dump: bool,
     /// Print new tokens, or the text as it is read.
@@ -91,16 +75,8 @@ pub struct Config {
     pub(super) records: Option<Records>,
     /// Write each result at once (`--line-buffered`).
     pub(super) line_buffered: bool,
-    /// The character set of the run.
-    pub(super) locale: Locale,
-    /// Status 0 for any verdict, `sysexits.h` for errors.
-    pub(super) strict: bool,
     /// The sets that categories were opened in; they are kept until the end.
     pub(super) opened: OpenSets,
-    /// Zero bytes are blanks.
-    pub(super) keep_nul: bool,
-    /// The character set of the text, if it is told.
-    pub(super) charset: Option<Charset>,
     /// Somebody is there to read a hint.
     pub(super) hints: bool,
     /// `--verdict`.
@@ -117,19 +93,13 @@ impl Config {
     /// A run without options.
     pub(super) fn new(locale: Locale, strict: bool) -> Self {
         Self {
-            operands: Vec::new(),
-            options: ModelOptions::default(),
-            scheme: Scheme::Alpha,
-            order: 1,
-            patterns: PatternList::new(locale),
-            own_patterns: Vec::new(),
+            reading: Reading::new(locale, strict),
             models: Vec::new(),
             set_patterns: None,
             model_paths: Vec::new(),
             filters: Vec::new(),
             form: Form::default(),
             per_file: false,
-            indented: false,
             dump: false,
             debug: false,
             prior: false,
@@ -150,11 +120,7 @@ impl Config {
             format: None,
             records: None,
             line_buffered: false,
-            locale,
-            strict,
             opened: OpenSets::default(),
-            keep_nul: false,
-            charset: None,
             hints: false,
             verdict: false,
             explain: None,
@@ -174,39 +140,19 @@ impl Config {
             min_count: self.min_count,
             confidence: self.form.confidence,
             reservoir: self.form.confidence && self.online.is_none(),
-            options: self.options,
-            scheme: self.scheme,
+            options: self.reading.options,
+            scheme: self.reading.scheme,
         }
     }
 
-    /// Which inputs are read, and how. Operands and regular expressions move there.
-    fn reading(&mut self) -> Reading {
-        Reading {
-            operands: std::mem::take(&mut self.operands),
-            options: self.options,
-            scheme: self.scheme,
-            order: self.order,
-            patterns: std::mem::replace(&mut self.patterns, PatternList::new(self.locale)),
-            own_patterns: std::mem::take(&mut self.own_patterns),
-            locale: self.locale,
-            keep_nul: self.keep_nul,
-            charset: self.charset,
-            indented: self.indented,
-            by_lines: !self.filters.is_empty(),
-            apart: false,
-            whole: false,
-            strict: self.strict,
-        }
-    }
-
-    pub(super) fn learn(mut self, path: PathBuf) -> Result<LearnJob, Failure> {
+    pub(super) fn learn(self, path: PathBuf) -> Result<LearnJob, Failure> {
         if self.keep.is_some() && self.decimation.is_some() {
             return Err(Failure::new(Kind::Usage, "--keep and -x do not go together"));
         }
         let settings = self.learn_settings();
         // A document of a ledger is found again when it comes alone, and none is missing.
         let keeps = self.keep.is_some();
-        let reading = Reading { apart: keeps, whole: keeps, ..self.reading() };
+        let reading = Reading { apart: keeps, whole: keeps, ..self.reading };
         Ok(LearnJob {
             reading,
             path,
@@ -228,7 +174,7 @@ impl Config {
         })
     }
 
-    pub(super) fn count(mut self, target: PathBuf) -> Result<CountJob, Failure> {
+    pub(super) fn count(self, target: PathBuf) -> Result<CountJob, Failure> {
         if self.decimation.is_some() {
             let text =
                 "-x draws lots in the order of the input, so parts cannot be counted with it";
@@ -239,21 +185,21 @@ impl Config {
             return Err(Failure::new(Kind::Usage, text));
         }
         let (place, confidence, threads) = (self.place, self.form.confidence, self.threads);
-        let reading = Reading { whole: true, ..self.reading() };
+        let reading = Reading { whole: true, ..self.reading };
         Ok(CountJob { reading, target, place, confidence, threads })
     }
 
     pub(super) fn merge(self, target: PathBuf) -> Result<MergeJob, Failure> {
-        if self.operands.is_empty() {
+        if self.reading.operands.is_empty() {
             return Err(Failure::new(Kind::Usage, "--merge needs counts to merge"));
         }
-        let sources = self.operands.into_iter().map(PathBuf::from).collect();
-        Ok(MergeJob { sources, target, locale: self.locale })
+        let sources = self.reading.operands.into_iter().map(PathBuf::from).collect();
+        Ok(MergeJob { sources, target, locale: self.reading.locale })
     }
 
     /// The job of `-c`, in one of its forms.
-    pub(super) fn classify(mut self) -> Result<Job, Failure> {
-        let mut reading = self.reading();
+    pub(super) fn classify(self) -> Result<Job, Failure> {
+        let mut reading = self.reading;
         if let Some(records) = self.records {
             return Ok(Job::ClassifyRecords(Box::new(RecordsJob {
                 reading,
@@ -299,10 +245,10 @@ impl Config {
         })))
     }
 
-    pub(super) fn set(mut self) -> SetJob {
+    pub(super) fn set(self) -> SetJob {
         SetJob {
             // A set is not learned from a part of its documents, and each of them comes alone.
-            reading: Reading { whole: true, apart: true, ..self.reading() },
+            reading: Reading { whole: true, apart: true, ..self.reading },
             model_paths: self.model_paths,
             patterns: self.set_patterns.unwrap_or_default(),
             verbose: self.form.verbose,

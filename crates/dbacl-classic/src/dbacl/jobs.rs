@@ -72,6 +72,26 @@ pub struct Reading {
 }
 
 impl Reading {
+    /// Standard input, read without options.
+    pub fn new(locale: Locale, strict: bool) -> Self {
+        Self {
+            operands: Vec::new(),
+            options: ModelOptions::default(),
+            scheme: Scheme::Alpha,
+            order: 1,
+            patterns: PatternList::new(locale),
+            own_patterns: Vec::new(),
+            locale,
+            keep_nul: false,
+            charset: None,
+            indented: false,
+            by_lines: false,
+            apart: false,
+            whole: false,
+            strict,
+        }
+    }
+
     /// How the inputs are read. The regular expressions move there.
     pub fn read_options(&mut self) -> ReadOptions {
         ReadOptions {
