@@ -1,12 +1,16 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-//! The beginning of a message, which is classified and learned. The limit bounds memory and time.
+//! The lines of a message that are classified and learned: its beginning, without verdicts of a
+//! mail filter in its header. The limit bounds memory and time.
+
+use dbacl_mail::mailbox::Separators;
+use dbacl_mail::verdict_header::VerdictHeaders;
 
 /// The most bytes of a message that are classified and learned.
 pub const LIMIT: usize = 8 << 20;
 
 /// Says which lines belong to the beginning of a message.
 #[derive(Debug, Clone, Copy)]
-pub struct Beginning {
+struct Beginning {
     /// Bytes that are still to come.
     left: usize,
     is_first: bool,
@@ -23,7 +27,7 @@ impl Beginning {
     /// the limit is cut there. The line `From ` that stands before a message in a mailbox does not
     /// count, so that a message has the same beginning wherever it is. No line is longer than the
     /// limit: readers of mail leave out the rest ([`dbacl_engine::document::FeatureReader`]).
-    pub fn holds(&mut self, line: &mut Vec<u8>) -> bool {
+    fn holds(&mut self, line: &mut Vec<u8>) -> bool {
         if std::mem::replace(&mut self.is_first, false) && line.starts_with(b"From ") {
             return true;
         }
@@ -31,6 +35,42 @@ impl Beginning {
         line.truncate(self.left);
         self.left -= line.len();
         was_empty || !line.is_empty()
+    }
+}
+
+/// Chooses the lines that are read of one message after the other.
+#[derive(Debug, Default)]
+pub struct MailLines {
+    separators: Separators,
+    /// The verdicts in the header, which are left out.
+    pub verdicts: VerdictHeaders,
+    beginning: Beginning,
+}
+
+impl MailLines {
+    /// Whether a message begins with this line of a source that may be a mailbox. A line that only
+    /// looks so is changed.
+    pub fn begins(&mut self, line: &mut Vec<u8>, may_be_mailbox: bool) -> bool {
+        let begins = self.separators.line(line, may_be_mailbox) && may_be_mailbox;
+        if begins {
+            self.restart_message();
+        }
+        begins
+    }
+
+    /// Whether a line of the message is read.
+    pub fn hold(&mut self, line: &mut Vec<u8>) -> bool {
+        !self.verdicts.contain(line) && self.beginning.holds(line)
+    }
+
+    /// The next line is the first one of a message.
+    pub fn restart_message(&mut self) {
+        (self.verdicts, self.beginning) = Default::default();
+    }
+
+    /// The next line is the first one of a source.
+    pub fn restart(&mut self) {
+        *self = Self::default();
     }
 }
 

@@ -2,13 +2,11 @@
 //! Collects the documents of a learning run for its ledger. A document is a message of a mailbox,
 //! or else a whole source. A source whose first line is no `From ` line is no mailbox.
 
-use super::beginning::Beginning;
+use super::beginning::MailLines;
 use super::documents::{Collector, Corpus, FeatureKind};
 use dbacl_engine::document::{Cutter, LineState};
 use dbacl_engine::token::Feature;
 use dbacl_engine::token::id::FeatureId;
-use dbacl_mail::mailbox::Separators;
-use dbacl_mail::verdict_header::VerdictHeaders;
 
 /// Gathers the features of one document after the other, as sinks see them.
 #[derive(Debug)]
@@ -16,15 +14,14 @@ pub struct DocumentKeeper {
     collector: Collector,
     /// The documents so far; all have label 0.
     pub corpus: Corpus,
-    /// Puts `>` before lines that only look like the beginning of a message; `None` where sources
-    /// are no mail.
-    separators: Option<Separators>,
+    /// `None` where sources are no mail.
+    mail: Option<MailLines>,
     /// The source may be a mailbox; its first line says whether it is one.
     may_be_mailbox: bool,
     /// Whether a document begins with this line.
     begins: bool,
-    /// Of a message only the beginning is kept, where that is asked for.
-    beginning: Option<(Beginning, VerdictHeaders)>,
+    /// Of a message only the beginning is kept, without verdicts of a mail filter.
+    keeps_beginnings: bool,
 }
 
 impl DocumentKeeper {
@@ -33,39 +30,32 @@ impl DocumentKeeper {
         Self {
             collector: Collector::default(),
             corpus: Corpus::default(),
-            separators: is_mail.then(Separators::default),
+            mail: is_mail.then(MailLines::default),
             may_be_mailbox: false,
             begins: false,
-            beginning: None,
+            keeps_beginnings: false,
         }
     }
 
-    /// The same keeper, which keeps only the beginning of each document.
+    /// The same keeper, which keeps only the beginning of each message.
     #[must_use]
     pub fn keeping_beginnings(self) -> Self {
-        Self { beginning: Some(Default::default()), ..self }
+        Self { keeps_beginnings: true, ..self }
     }
 
     /// A source begins; mail may be a whole mailbox in it.
     pub const fn start_source(&mut self, may_be_mailbox: bool) {
-        self.may_be_mailbox = self.separators.is_some() && may_be_mailbox;
+        self.may_be_mailbox = self.mail.is_some() && may_be_mailbox;
     }
 
     /// A line as it was read; it may be changed. Returns whether it is to be read further. Where
     /// only the beginnings of documents are kept, what is behind them is not, and neither are
     /// verdicts of a mail filter.
     pub fn raw_line(&mut self, line: &mut Vec<u8>) -> bool {
-        if let Some(separators) = &mut self.separators {
-            self.begins = separators.line(line, self.may_be_mailbox) && self.may_be_mailbox;
-        }
-        let begins = self.begins;
-        self.beginning.as_mut().is_none_or(|(beginning, verdicts)| {
-            if begins {
-                (*beginning, *verdicts) = Default::default();
-            }
-            // A verdict in the header does not count: corrections leave it out.
-            !verdicts.contain(line) && beginning.holds(line)
-        })
+        let Some(mail) = &mut self.mail else { return true };
+        self.begins = mail.begins(line, self.may_be_mailbox);
+        // A verdict in the header does not count: corrections leave it out.
+        !self.keeps_beginnings || mail.hold(line)
     }
 
     /// A text of a line. Returns whether a message begins with it, where the source may hold
@@ -89,9 +79,8 @@ impl DocumentKeeper {
     pub fn end_of_source(&mut self, cutter: &mut Cutter) {
         self.end_document();
         self.begins = false;
-        self.beginning = self.beginning.map(|_| Default::default());
-        if let Some(separators) = &mut self.separators {
-            *separators = Separators::default();
+        if let Some(mail) = &mut self.mail {
+            mail.restart();
         }
         cutter.restart();
     }

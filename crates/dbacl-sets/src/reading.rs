@@ -5,10 +5,8 @@ use dbacl_engine::category::reader::Category;
 use dbacl_engine::document::{FeatureReader, FeatureSink, ReadOptions};
 use dbacl_engine::token::Feature;
 use dbacl_engine::token::id::FeatureId;
-use dbacl_joint::beginning::{Beginning, LIMIT};
+use dbacl_joint::beginning::{LIMIT, MailLines};
 use dbacl_joint::documents::CorpusBuilder;
-use dbacl_mail::mailbox::Separators;
-use dbacl_mail::verdict_header::VerdictHeaders;
 use dbacl_model::settings::ModelOption;
 use std::io;
 use std::sync::atomic::AtomicBool;
@@ -73,23 +71,6 @@ pub fn texts_of(
     found
 }
 
-/// Chooses the lines of a message that are read.
-#[derive(Default)]
-struct MailLines {
-    separators: Separators,
-    verdicts: VerdictHeaders,
-    beginning: Beginning,
-}
-
-impl MailLines {
-    /// Whether a line is read: not if it belongs to `X-DBACL`, and not behind the beginning of the
-    /// mail. A line that would separate messages is changed so that it does not.
-    fn counts(&mut self, line: &mut Vec<u8>) -> bool {
-        self.separators.line(line, false);
-        !self.verdicts.contain(line) && self.beginning.holds(line)
-    }
-}
-
 /// Hands features on.
 struct Features<F> {
     each: F,
@@ -98,7 +79,9 @@ struct Features<F> {
 
 impl<F: FnMut(Feature<'_>)> FeatureSink for Features<F> {
     fn raw_line(&mut self, line: &mut Vec<u8>) -> io::Result<bool> {
-        Ok(self.mail.as_mut().is_none_or(|mail| mail.counts(line)))
+        let Some(mail) = &mut self.mail else { return Ok(true) };
+        mail.begins(line, false);
+        Ok(mail.hold(line))
     }
 
     fn feature(&mut self, feature: Feature<'_>) {

@@ -12,10 +12,8 @@ use dbacl_engine::category::mapped::MappedCategory;
 use dbacl_engine::document::{Cutter, FeatureSink, LineState, ReadOptions};
 use dbacl_engine::input::source::open_regular;
 use dbacl_engine::token::Feature;
-use dbacl_joint::beginning::{Beginning, LIMIT};
+use dbacl_joint::beginning::{LIMIT, MailLines};
 use dbacl_joint::documents::{Corpus, CorpusBuilder};
-use dbacl_mail::mailbox::Separators;
-use dbacl_mail::verdict_header::VerdictHeaders;
 use dbacl_model::settings::ModelOption;
 use std::ffi::{OsStr, OsString};
 use std::io;
@@ -62,7 +60,8 @@ pub struct Reader<'a> {
 /// The documents that were read, and the one that is being read.
 struct Documents<'a> {
     corpus: CorpusBuilder,
-    is_mail: bool,
+    /// `None` where documents are no mail.
+    mail: Option<MailLines>,
     /// Categories whose reference measures differ; else none.
     measured: &'a [MappedCategory],
     names: &'a [Vec<u8>],
@@ -70,11 +69,8 @@ struct Documents<'a> {
     unit: Unit,
     /// Whether the source may be a mailbox; its first line says whether it is one.
     may_be_mailbox: bool,
-    separators: Separators,
     /// Whether a message begins with this line.
     begins: bool,
-    verdicts: VerdictHeaders,
-    beginning: Beginning,
     line: u64,
     /// How lines with labels are read, and room for what they spell.
     labelled: Labelled,
@@ -93,16 +89,13 @@ impl<'a> Reader<'a> {
     ) -> Self {
         let documents = Documents {
             corpus: CorpusBuilder::default(),
-            is_mail: reading.options.has(ModelOption::Mail),
+            mail: reading.options.has(ModelOption::Mail).then(MailLines::default),
             measured,
             names,
             label: 0,
             unit: Unit::Whole,
             may_be_mailbox: false,
-            separators: Separators::default(),
             begins: false,
-            verdicts: VerdictHeaders::default(),
-            beginning: Beginning::default(),
             line: 0,
             labelled: Labelled::default(),
             fields: Fields::default(),
@@ -136,7 +129,7 @@ impl<'a> Reader<'a> {
         let documents = &mut self.documents;
         documents.unit = unit;
         documents.label = label;
-        documents.may_be_mailbox = documents.is_mail && folder.is_none();
+        documents.may_be_mailbox = documents.mail.is_some() && folder.is_none();
         documents.line = 0;
         reading.operands = match (source, folder) {
             (_, Some(folder)) => messages_of(folder),
@@ -146,7 +139,7 @@ impl<'a> Reader<'a> {
         // Lines as documents come without the two lines that end an input.
         reading.by_lines = unit != Unit::Whole;
         let mut reader = inputs::reader(reading, &self.options, signals);
-        if documents.is_mail && unit == Unit::Whole {
+        if documents.mail.is_some() && unit == Unit::Whole {
             reader = reader.of_beginnings(LIMIT);
         }
         inputs::read(reading, signals, &mut reader, documents, |_, _| Ok(()))?;
@@ -224,16 +217,16 @@ fn messages_of(folder: &Path) -> Vec<OsString> {
 impl FeatureSink for Documents<'_> {
     fn raw_line(&mut self, line: &mut Vec<u8>) -> io::Result<bool> {
         self.line += 1;
-        if self.is_mail {
-            self.begins = self.separators.line(line, self.may_be_mailbox) && self.may_be_mailbox;
-            if self.begins || self.unit != Unit::Whole {
-                (self.verdicts, self.beginning) = Default::default();
-            }
+        if let Some(mail) = &mut self.mail {
+            self.begins = mail.begins(line, self.may_be_mailbox);
             // A verdict that came with the mail must not become a feature.
-            if self.verdicts.contain(line) {
-                return Ok(false);
-            }
-            if self.unit == Unit::Whole && !self.beginning.holds(line) {
+            let is_read = if self.unit == Unit::Whole {
+                mail.hold(line)
+            } else {
+                mail.restart_message();
+                !mail.verdicts.contain(line)
+            };
+            if !is_read {
                 return Ok(false);
             }
         }
@@ -270,9 +263,9 @@ impl FeatureSink for Documents<'_> {
     fn end_of_source(&mut self, _: &[u8], cutter: &mut Cutter) -> io::Result<()> {
         self.end_document(cutter);
         self.begins = false;
-        self.verdicts = VerdictHeaders::default();
-        self.beginning = Beginning::default();
-        self.separators = Separators::default();
+        if let Some(mail) = &mut self.mail {
+            mail.restart();
+        }
         Ok(())
     }
 }
