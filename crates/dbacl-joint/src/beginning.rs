@@ -91,4 +91,30 @@ mod tests {
         // The end of a source may be an empty line.
         assert!(beginning.holds(&mut Vec::new()));
     }
+
+    #[test]
+    fn verdicts_in_the_header_of_each_message_are_not_read() {
+        let mut mail = MailLines::default();
+        for (line, expected) in [
+            ("From a@example.org Mon Jan  1 00:00:00 2024\n", (true, true)),
+            ("X-DBACL: spam 99.00%\n", (false, false)),
+            (" folded\n", (false, false)),
+            ("Subject: x\n", (false, true)),
+            ("\n", (false, true)),
+            ("X-DBACL: in the text\n", (false, true)),
+            ("\n", (false, true)),
+            ("From b@example.org Mon Jan  1 00:00:00 2024\n", (true, true)),
+            ("X-DBACL: ham 99.00%\n", (false, false)),
+        ] {
+            let mut bytes = line.as_bytes().to_vec();
+            let begins = mail.begins(&mut bytes, true);
+            assert_eq!((begins, mail.hold(&mut bytes)), expected, "{line}");
+        }
+        // A source that is no mailbox is one message.
+        mail.restart();
+        for line in ["Subject: x\n", "\n", "From b@example.org Mon Jan  1 00:00:00 2024\n"] {
+            let mut bytes = line.as_bytes().to_vec();
+            assert!(!mail.begins(&mut bytes, false) && mail.hold(&mut bytes), "{line}");
+        }
+    }
 }
