@@ -363,6 +363,20 @@ mod tests {
     }
 
     #[test]
+    fn factors_of_views_are_those_of_the_specification() {
+        let row = Row::new(Scoring::Counts, 4, 10, 2, 3.0);
+        let presence = Scoring::Counts.presence_length() / 2.0;
+        for (found, expected) in [
+            (row.presence, presence),
+            (row.counts, 0.3),
+            (row.presence_bias, BIAS_INPUT * 5.0 * presence),
+            (row.counts_bias, BIAS_INPUT * 1.5),
+        ] {
+            assert!((found - expected).abs() < 1e-12, "{found} {expected}");
+        }
+    }
+
+    #[test]
     fn dropping_rare_features_keeps_lengths() {
         let mut data = Dataset::new(corpus(), 2, 1);
         data.drop_rare_features();

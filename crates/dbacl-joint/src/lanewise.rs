@@ -491,6 +491,21 @@ mod tests {
     }
 
     #[test]
+    fn squared_lengths_are_sums_over_features() {
+        let data = pair(PAIR);
+        // One occurrence of the first feature, three of the second one.
+        let row = row_of(&data, 0);
+        let (p, c, b, d) = (row.presence, row.counts, row.presence_bias, row.counts_bias);
+        let found = with_squares(row, &[[0.5], [2.0], [9.0]], data.row(0), 0);
+        let expected = [p * p * 2.5 + b * b, c * c * 18.5 + d * d, p * c * 6.5 + b * d];
+        for (found, expected) in
+            [found.presence_square, found.counts_square, found.product].into_iter().zip(expected)
+        {
+            assert!((found - expected).abs() < 1e-12, "{found} {expected}");
+        }
+    }
+
+    #[test]
     fn features_only_of_left_out_documents_have_no_scale() {
         let data = pair(PAIR);
         let scales_of = |part: [bool; 4]| scales::<1>(&data, 1, &part);

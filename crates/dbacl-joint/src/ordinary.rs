@@ -147,6 +147,11 @@ mod tests {
     use super::*;
 
     #[test]
+    fn percent_of_nothing_is_nothing() {
+        assert_eq!([(1, 4), (0, 4), (0, 0)].map(|(a, b)| percent(a, b)), [25.0, 0.0, 0.0]);
+    }
+
+    #[test]
     fn weights_without_a_documents_own_counts() {
         for (weight, own, count, order, rest, expected) in [
             (2.0, 0, 10, 1, 0.0, 2.0),
