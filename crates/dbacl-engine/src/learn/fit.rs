@@ -6,7 +6,7 @@
 //! specified, over all features, with one term a group.
 
 use super::groups::{Groups, Scale};
-use super::orders::{Orders, Slots};
+use super::orders::Orders;
 use super::prepare::{Preparation, words};
 use super::round::{Change, limited, round};
 use super::state::LearningState;
@@ -18,7 +18,7 @@ use crate::alloc_hints::prefetch;
 use crate::error::{Error, Result};
 use crate::token::id::FeatureId;
 use dbacl_model::digram::DigramTable;
-use dbacl_model::medium::MEDIA;
+use dbacl_model::medium::{MEDIA, Medium};
 use dbacl_model::settings::ModelOption;
 use dbacl_numeric::cformat::fixed_text;
 use dbacl_numeric::elementary::{exp, log, narrow};
@@ -85,8 +85,8 @@ pub fn fit(
     let orders = Orders::of(&state.table, state.max_order.max(highest));
     let scale_of = |order| Scale {
         order,
-        total: state.total_of[usize::from(order)],
-        cut: cut_off(state.min_count, state.max_count),
+        total: state.total_of[usize::from(order)].into(),
+        cut: cut_off(state.min_count, state.max_count).into(),
     };
     let room = (1..=highest).map(|order| orders.length(order)).max().unwrap_or(0);
     let mut groups = Groups::with_room(room, scale_of(1));
@@ -99,11 +99,12 @@ pub fn fit(
         // Sum of weight times count over the orders below, steps; exact.
         let mut weight_of_lower = 0;
         let mut reach = Reach::default();
-        reach.note(&weights, orders.slots(0));
+        reach.note(orders.slots(0).map(|at| weights.slots()[at]));
         for order in 1..=highest {
             let slots = orders.slots(order);
             preparation.prepare(state, &mut weights, order, slots.clone());
-            let log_below = lower_orders(&weights, &orders, order, &reach, &mut exponentials);
+            let lower = orders.slots_of(0..order).map(|at| weights.slots()[at]);
+            let log_below = lower_orders(lower, order, &reach, &mut exponentials);
             let occurrences = state.total_of[usize::from(order)];
             let total = f64::from(occurrences);
             let extra = if order == 1 { 0.0 } else { steps_to_nats(weight_of_lower) / total };
@@ -120,43 +121,16 @@ pub fn fit(
             });
             groups.start(scale_of(order));
             for at in slots.clone() {
-                groups.push(state.table.count(at), weights.slots()[at]);
+                groups.push(state.table.count(at).into(), weights.slots()[at]);
             }
             let suffixes = || slots.clone().map(|at| weights.slots()[at].suffix);
-            let is_heard = progress.is_heard();
-            let is_enough = |change: Change| {
-                !is_heard && (change.least > tolerances.lambda || change.most <= tolerances.lambda)
-            };
             let mut sums = OrderFit::new(&mut groups, total, log_below, &mut exponentials);
-            let mut z = sums.log_partition(forward)?;
-            let mut divergence = sums.divergence(z);
-            forward = !forward;
-            for _ in 0..50 {
-                let (old_z, old_divergence) = (z, divergence);
-                let delta = sums.update(z, forward, suffixes, is_enough)?;
-                z = sums.log_partition(forward)?;
-                divergence = sums.divergence(z);
-                forward = !forward;
-                progress.say(|| {
-                    format!(
-                        "entropy change {} --> {} ({}, {})",
-                        fixed_text(old_divergence + extra, 0, 6),
-                        fixed_text(divergence + extra, 0, 6),
-                        fixed_text(delta, 10, 6),
-                        fixed_text((z - old_z).abs(), 10, 6)
-                    )
-                });
-                let change = (old_divergence - divergence).abs();
-                if !tolerances.ask_for_more(change, delta, (z - old_z).abs()) {
-                    break;
-                }
-            }
+            fitted = sums.optimize(&tolerances, extra, suffixes, &mut forward, progress)?;
             weight_of_lower += sums.weight;
             weights.store(slots.clone(), groups.lambdas());
             if order < highest {
-                reach.note(&weights, slots);
+                reach.note(slots.map(|at| weights.slots()[at]));
             }
-            fitted = Fitted { log_partition: z, divergence: divergence + extra };
         }
         if (1.0 - previous / fitted.log_partition).abs() < 0.01 {
             break;
@@ -175,13 +149,12 @@ pub(super) const fn cut_off(min_count: i32, max_count: u32) -> u32 {
 /// By order R, the largest `R l + R s + d` of weighty features of the orders fitted so far, steps;
 /// at least 0.
 #[derive(Debug, Default)]
-struct Reach([i32; 8]);
+pub(super) struct Reach([i32; 8]);
 
 impl Reach {
-    /// Updates the reach with the features in `slots`.
-    fn note(&mut self, weights: &Weights, slots: Slots<'_>) {
-        for at in slots {
-            let SlotWeights { lambda, suffix, reference } = weights.slots()[at];
+    /// Updates the reach with these features.
+    pub(super) fn note(&mut self, slots: impl Iterator<Item = SlotWeights>) {
+        for SlotWeights { lambda, suffix, reference } in slots {
             if lambda == 0 {
                 continue;
             }
@@ -193,11 +166,10 @@ impl Reach {
     }
 }
 
-/// Log mass of everything below `order`: maximum first, then the sum in hash order. As in dbacl
-/// 1.14.1, the sum starts from 1 and not from exp(-max).
-fn lower_orders(
-    weights: &Weights,
-    orders: &Orders,
+/// Log mass of everything below `order`, the features `lower`: maximum first, then the sum in their
+/// order. As in dbacl 1.14.1, the sum starts from 1 and not from exp(-max).
+pub(super) fn lower_orders(
+    lower: impl Iterator<Item = SlotWeights>,
     order: u8,
     reach: &Reach,
     exponentials: &mut Exponentials,
@@ -207,7 +179,6 @@ fn lower_orders(
     }
     let max = f64::from(reach.0[usize::from(order)]) / 32.0;
     exponentials.set_shift(max);
-    let lower = orders.slots_of(0..order).map(|at| weights.slots()[at]);
     let lower = lower.filter(|slot| slot.lambda > 0);
     let lower = lower.map(|slot| (slot.exponent(order), i32::from(order) * i32::from(slot.lambda)));
     let mut g = 1.0f64;
@@ -217,7 +188,7 @@ fn lower_orders(
 
 /// Whole steps of 1/32 nat, below 2^53 of them, as nats; exact.
 #[allow(clippy::cast_precision_loss)]
-fn steps_to_nats(steps: u64) -> f64 {
+pub(super) fn steps_to_nats(steps: u64) -> f64 {
     steps as f64 / 32.0
 }
 
@@ -261,7 +232,7 @@ fn kappa(state: &LearningState, weights: &Weights, order: u8) -> f64 {
 }
 
 /// The fit of one order.
-struct OrderFit<'a> {
+pub(super) struct OrderFit<'a> {
     groups: &'a mut Groups,
     /// Log mass of everything below the order, nats.
     log_below: f64,
@@ -270,7 +241,7 @@ struct OrderFit<'a> {
     /// Largest `R l + R s + d`, steps.
     max: i32,
     /// Sum of weight times count, steps; as of the last log-partition.
-    weight: u64,
+    pub(super) weight: u64,
     exponentials: &'a mut Exponentials,
     /// What a member of each group adds to the sum of exponentials.
     terms: Vec<f64>,
@@ -279,7 +250,7 @@ struct OrderFit<'a> {
 }
 
 impl<'a> OrderFit<'a> {
-    fn new(
+    pub(super) fn new(
         groups: &'a mut Groups,
         total: f64,
         log_below: f64,
@@ -288,6 +259,47 @@ impl<'a> OrderFit<'a> {
         let max = groups.max();
         let (terms, before) = (Vec::new(), Vec::new());
         Self { groups, log_below, total, max, weight: 0, exponentials, terms, before }
+    }
+
+    /// Moves the weights until they change little. `extra` is the divergence that the lower orders
+    /// add, nats; `suffixes` has the suffix sums of all features in their order, in which sums run
+    /// to and fro.
+    pub(super) fn optimize<I: Iterator<Item = u16>>(
+        &mut self,
+        tolerances: &Tolerances,
+        extra: f64,
+        suffixes: impl Fn() -> I + Copy,
+        forward: &mut bool,
+        progress: &mut Progress<'_>,
+    ) -> Result<Fitted> {
+        let is_heard = progress.is_heard();
+        let is_enough = |change: Change| {
+            !is_heard && (change.least > tolerances.lambda || change.most <= tolerances.lambda)
+        };
+        let mut z = self.log_partition(*forward)?;
+        let mut divergence = self.divergence(z);
+        *forward = !*forward;
+        for _ in 0..50 {
+            let (old_z, old_divergence) = (z, divergence);
+            let delta = self.update(z, *forward, suffixes, is_enough)?;
+            z = self.log_partition(*forward)?;
+            divergence = self.divergence(z);
+            *forward = !*forward;
+            progress.say(|| {
+                format!(
+                    "entropy change {} --> {} ({}, {})",
+                    fixed_text(old_divergence + extra, 0, 6),
+                    fixed_text(divergence + extra, 0, 6),
+                    fixed_text(delta, 10, 6),
+                    fixed_text((z - old_z).abs(), 10, 6)
+                )
+            });
+            let change = (old_divergence - divergence).abs();
+            if !tolerances.ask_for_more(change, delta, (z - old_z).abs()) {
+                break;
+            }
+        }
+        Ok(Fitted { log_partition: z, divergence: divergence + extra })
     }
 
     /// log Z divided by the order, nats. The sum runs over the slots of the table from the first to
@@ -367,17 +379,26 @@ impl<'a> OrderFit<'a> {
 
 /// Probability mass of each medium under the model (spec model 7.5).
 pub fn class_masses(state: &LearningState, weights: &Weights, log_partition: f64) -> [f64; MEDIA] {
-    let mut masses = [1.0 / 16.0; MEDIA];
-    let order = state.max_order;
-    let mut exponentials = StepExponentials::default();
     let only_medium = state.only_medium();
-    for (cell, slot) in state.table.cells().zip(weights.slots()) {
-        if slot.lambda > 0 && !cell.is_empty() {
-            let steps = slot.exponent(order);
-            let rise = i32::from(order) * i32::from(slot.lambda);
-            let medium = only_medium.unwrap_or_else(|| state.medium(&cell));
-            masses[medium.index()] += exponentials.get(steps + rise) - exponentials.get(steps);
-        }
+    let slots = state.table.cells().zip(weights.slots());
+    let weighty = slots.filter(|(cell, slot)| slot.lambda > 0 && !cell.is_empty());
+    let weighty =
+        weighty.map(|(cell, slot)| (only_medium.unwrap_or_else(|| state.medium(&cell)), *slot));
+    masses_of(weighty, state.max_order, log_partition)
+}
+
+/// The same of a model of `order` whose features with a weight, and their media, are `weighty`.
+pub(super) fn masses_of(
+    weighty: impl Iterator<Item = (Medium, SlotWeights)>,
+    order: u8,
+    log_partition: f64,
+) -> [f64; MEDIA] {
+    let mut masses = [1.0 / 16.0; MEDIA];
+    let mut exponentials = StepExponentials::default();
+    for (medium, slot) in weighty {
+        let steps = slot.exponent(order);
+        let rise = i32::from(order) * i32::from(slot.lambda);
+        masses[medium.index()] += exponentials.get(steps + rise) - exponentials.get(steps);
     }
     masses.map(|mass| mass * exp(-log_partition))
 }

@@ -10,7 +10,7 @@
 
 use super::weights::SlotWeights;
 use crate::alloc_hints::with_memory;
-use dbacl_numeric::elementary::log;
+use dbacl_numeric::elementary::{count_f64, log};
 use dbacl_numeric::logarithms::CountLogs;
 use dbacl_numeric::quantize::QuantWeight;
 use hashbrown::{HashMap, HashTable};
@@ -21,9 +21,9 @@ pub struct Scale {
     /// The order R.
     pub order: u8,
     /// Occurrences of the order.
-    pub total: u32,
+    pub total: u64,
     /// Features with this count or a lower one get no weight.
-    pub cut: u32,
+    pub cut: u64,
 }
 
 /// Features with the same count, exponent and weight.
@@ -34,7 +34,7 @@ pub struct Group {
     /// Occurrences of all members.
     occurrences: u64,
     /// Occurrences of each.
-    pub count: u32,
+    pub count: u64,
     /// `R s + d`, for the suffix sum s and the log reference weight d; steps of 1/32 nat.
     pub exponent: i32,
     /// The suffix sum of the first member, steps.
@@ -82,8 +82,8 @@ pub struct Groups {
 
 /// A hash of count, exponent and weight in 64 bits.
 #[inline]
-fn hash_of(count: u32, exponent: i32, lambda: u16) -> u64 {
-    let key = u64::from(count) << 32 | u64::from(exponent.cast_unsigned());
+fn hash_of(count: u64, exponent: i32, lambda: u16) -> u64 {
+    let key = count.rotate_left(32) ^ u64::from(exponent.cast_unsigned());
     let product = u128::from(key ^ u64::from(lambda) << 40) * 0x9e37_79b9_7f4a_7c15;
     #[allow(clippy::cast_possible_truncation)] // the middle of the product
     let hash = (product >> 32) as u64;
@@ -112,7 +112,7 @@ impl Groups {
         self.members.clear();
         self.index.clear();
         self.is_finite = true;
-        self.log_total = log(f64::from(scale.total));
+        self.log_total = log(count_f64(scale.total));
         self.scale = scale;
     }
 
@@ -121,7 +121,7 @@ impl Groups {
     /// # Panics
     /// Beyond 2^32 features, more than a table takes.
     #[inline]
-    pub fn push(&mut self, count: u32, slot: SlotWeights) {
+    pub fn push(&mut self, count: u64, slot: SlotWeights) {
         let exponent = slot.exponent(self.scale.order);
         let lambda = slot.lambda;
         let list = &self.list;
@@ -133,12 +133,12 @@ impl Groups {
         let group = found.unwrap_or_else(|| self.add_group(count, slot));
         self.members.push(group);
         let group = &mut self.list[group as usize];
-        group.occurrences += u64::from(count);
+        group.occurrences += count;
         group.is_mixed |= group.suffix != slot.suffix && !group.is_cut;
     }
 
     #[cold]
-    fn add_group(&mut self, count: u32, slot: SlotWeights) -> u32 {
+    fn add_group(&mut self, count: u64, slot: SlotWeights) -> u32 {
         let SlotWeights { lambda, suffix, .. } = slot;
         let group = self.new_group(count, slot.exponent(self.scale.order), lambda, suffix);
         let number = self.add(group);
@@ -152,12 +152,12 @@ impl Groups {
     }
 
     /// A group without members.
-    fn new_group(&mut self, count: u32, exponent: i32, lambda: u16, suffix: u16) -> Group {
+    fn new_group(&mut self, count: u64, exponent: i32, lambda: u16, suffix: u16) -> Group {
         let order = self.scale.order;
         let reference = i32::from(order) * i32::from(suffix) - exponent;
         let reference = u16::try_from(reference).expect("it was stored in 16 bits");
         let log_reference = f64::from(QuantWeight(reference).log_probability());
-        let log_count = self.logs.of(f64::from(count));
+        let log_count = self.logs.of(count_f64(count));
         let base = (log_count - self.log_total - log_reference) / f64::from(order);
         self.is_finite &= base.is_finite();
         let is_cut = count <= self.scale.cut;
@@ -230,8 +230,8 @@ impl Groups {
                 part
             });
             self.members[k] = part;
-            self.list[part as usize].occurrences += u64::from(group.count);
-            self.list[number as usize].occurrences -= u64::from(group.count);
+            self.list[part as usize].occurrences += group.count;
+            self.list[number as usize].occurrences -= group.count;
         }
     }
 
@@ -242,7 +242,7 @@ impl Groups {
         for (&number, suffix) in members.iter().zip(suffixes) {
             let Group { count, exponent, lambda, .. } = list[number as usize];
             let group = self.new_group(count, exponent, lambda, suffix);
-            let number = self.add(Group { occurrences: u64::from(count), ..group });
+            let number = self.add(Group { occurrences: count, ..group });
             self.members.push(number);
         }
     }

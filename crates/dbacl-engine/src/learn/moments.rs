@@ -7,7 +7,7 @@ use super::weights::Weights;
 use super::{LearnSettings, Progress};
 use dbacl_model::moments::Moments;
 use dbacl_numeric::cformat;
-use dbacl_numeric::elementary::{bits, count_f32, log};
+use dbacl_numeric::elementary::{bits, count_f64, log};
 use dbacl_numeric::logarithms::CountLogs;
 
 /// The statistics of the documents in `state`. Sums run in hash order, then in the order of the
@@ -22,17 +22,10 @@ pub fn measure(
     let mut moments = Moments::default();
     let n = f64::from(state.documents);
     if state.measures_entropy() && state.documents > 1 {
-        let sum = state.negative_entropy_sum;
-        moments.shannon = 0.0 + -(sum / n);
-        moments.shannon_variance = (n * state.squared_entropy_sum - sum * sum) / (n * (n - 1.0));
+        moments = of_documents(n, state.negative_entropy_sum, state.squared_entropy_sum);
     } else {
-        let (mut e, mut logs) = (0.0f64, CountLogs::default());
-        for cell in state.table.used().filter(|cell| cell.head.order() == state.max_order) {
-            let count = f64::from(count_f32(cell.count));
-            e += logs.of(count) * count;
-        }
-        let total = state.total;
-        moments.shannon = -(e / f64::from(total) - log(f64::from(count_f32(total))));
+        let longest = state.table.used().filter(|cell| cell.head.order() == state.max_order);
+        moments.shannon = of_counts(longest.map(|cell| cell.count.into()), state.total.into());
     }
     if settings.confidence && state.documents > 0 {
         measure_divergence(&mut moments, state, fitted, weights, n, progress);
@@ -52,6 +45,27 @@ pub fn measure(
         String::from_utf8_lossy(&text).into_owned()
     });
     moments
+}
+
+/// Mean and variance of the entropies of `n` documents with these sums of negative and of squared
+/// entropies.
+pub(super) fn of_documents(n: f64, negative_sum: f64, squared_sum: f64) -> Moments {
+    Moments {
+        shannon: 0.0 + -(negative_sum / n),
+        shannon_variance: (n * squared_sum - negative_sum * negative_sum) / (n * (n - 1.0)),
+        ..Moments::default()
+    }
+}
+
+/// The entropy of a text with these counts of its longest features, and `total` occurrences of all.
+pub(super) fn of_counts(longest: impl Iterator<Item = u64>, total: u64) -> f64 {
+    #[allow(clippy::cast_precision_loss)] // the specification rounds counts to f32
+    let rounded = |count: u64| f64::from(count as f32);
+    let (mut e, mut logs) = (0.0f64, CountLogs::default());
+    for count in longest.map(rounded) {
+        e += logs.of(count) * count;
+    }
+    -(e / count_f64(total) - log(rounded(total)))
 }
 
 fn measure_divergence(

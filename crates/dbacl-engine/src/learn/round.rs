@@ -129,16 +129,16 @@ mod tests {
     use super::*;
     use crate::learn::groups::Scale;
     use crate::learn::weights::SlotWeights;
-    use dbacl_numeric::elementary::log;
+    use dbacl_numeric::elementary::{count_f64, log};
     use proptest::prelude::*;
 
     /// The weight that a feature's count demands, as specified.
-    fn wanted((count, slot): (u32, SlotWeights), scale: Scale, z: f64) -> f64 {
+    fn wanted((count, slot): (u64, SlotWeights), scale: Scale, z: f64) -> f64 {
         if count <= scale.cut {
             return 0.0;
         }
         let log_reference = f64::from(QuantWeight(slot.reference).log_probability());
-        (log(f64::from(count)) - log(f64::from(scale.total)) - log_reference)
+        (log(count_f64(count)) - log(count_f64(scale.total)) - log_reference)
             / f64::from(scale.order)
             + z
             - f64::from(slot.suffix) / 32.0
@@ -146,8 +146,8 @@ mod tests {
 
     /// Features of few exponents, but of different suffix sums: count, exponent, suffix sum,
     /// weight.
-    fn features(order: u8) -> impl Strategy<Value = Vec<(u32, SlotWeights)>> {
-        let feature = (1..4u32, 0..20i32, 0..3000u16, 0..2u16).prop_map(
+    fn features(order: u8) -> impl Strategy<Value = Vec<(u64, SlotWeights)>> {
+        let feature = (1..4u64, 0..20i32, 0..3000u16, 0..2u16).prop_map(
             move |(count, exponent, suffix, lambda)| {
                 let reference = i32::from(order) * i32::from(suffix) + exponent;
                 let reference = u16::try_from(reference).expect("small");
@@ -176,7 +176,7 @@ mod tests {
         fn groups_move_as_each_of_their_features_does(
             (order, features) in (1..=7u8).prop_flat_map(|order| (Just(order), features(order))),
             pulls in proptest::collection::vec(pulls(), 1..4),
-            (cut, total) in (0..3u32, 1..100_000u32),
+            (cut, total) in (0..3u64, 1..100_000u64),
             every_digit: bool,
         ) {
             let scale = Scale { order, total, cut };
@@ -206,14 +206,14 @@ mod tests {
                 if every_digit {
                     prop_assert_eq!(change.most.to_bits(), delta.to_bits());
                 }
-                let reach = |(_, slot): &(u32, SlotWeights)| {
+                let reach = |(_, slot): &(u64, SlotWeights)| {
                     order * (i32::from(slot.lambda) + i32::from(slot.suffix))
                         - i32::from(slot.reference)
                 };
                 prop_assert_eq!(Some(moved.max), expected.iter().map(reach).max());
                 prop_assert_eq!(moved.max, groups.max());
-                let weight = |(count, slot): &(u32, SlotWeights)| {
-                    u64::from(slot.lambda) * u64::from(*count)
+                let weight = |(count, slot): &(u64, SlotWeights)| {
+                    u64::from(slot.lambda) * count
                 };
                 prop_assert_eq!(groups.weight(), expected.iter().map(weight).sum::<u64>());
             }

@@ -37,6 +37,12 @@ pub fn count_f32(count: u32) -> f32 {
     count as f32
 }
 
+/// A 64-bit count as f64; exact below 2^53.
+#[allow(clippy::cast_precision_loss)]
+pub const fn count_f64(count: u64) -> f64 {
+    count as f64
+}
+
 /// A number of things as f64.
 #[allow(clippy::cast_precision_loss)] // numbers of documents and features are far below 2^53
 pub const fn real(count: usize) -> f64 {
