@@ -247,6 +247,12 @@ pub enum FitError {
         /// The category's name.
         category: String,
     },
+    /// The category is large (`--large`).
+    #[error("category {category} is large: only classic categories can be fitted together")]
+    Large {
+        /// The category's name.
+        category: String,
+    },
     /// The categories cannot be compared; the text says why.
     #[error("{0}")]
     Incomparable(String),

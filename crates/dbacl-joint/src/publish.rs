@@ -207,6 +207,7 @@ mod tests {
             max_order: 1,
             multinomial: false,
             bits: 4,
+            large: None,
             features: 0,
             unique_features: 0,
             documents: 1,

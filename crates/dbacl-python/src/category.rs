@@ -136,7 +136,7 @@ impl Category {
 
     /// Occurrences of features that were learned.
     #[getter]
-    fn occurrences(&self) -> u32 {
+    fn occurrences(&self) -> u64 {
         self.category.header().features
     }
 

@@ -64,7 +64,7 @@ fn examine_file(path: &Path) -> Result<Vec<Finding>> {
     } else if is_model(path) {
         Container::open(path).map(|_| ())
     } else {
-        mapped::open(path).map(|_| ())
+        mapped::open_any(path).map(|_| ())
     };
     match examined {
         Ok(()) => Ok(Vec::new()),

@@ -106,7 +106,7 @@ impl<'a> JointFit<'a> {
     /// # Errors
     /// [`FitError::TooFewCategories`]; categories that cannot be fitted: multinomial ones
     /// ([`FitError::Multinomial`]), those of other features ([`FitError::OtherFeatures`]), and the
-    /// result of a fit ([`FitError::AlreadyFitted`]).
+    /// result of a fit ([`FitError::AlreadyFitted`]), and large ones ([`FitError::Large`]).
     pub fn new<D: AsRef<[u8]>>(
         set: &'a CategorySet<D>,
         options: &FitOptions,
@@ -114,6 +114,8 @@ impl<'a> JointFit<'a> {
         let names = set.names().to_vec();
         let mut categories = Vec::new();
         for (category, name) in set.categories().zip(&names) {
+            let large = || FitError::Large { category: name.clone() };
+            let category = category.ok_or_else(large)?;
             if RefitLine::find(category.other_lines()).is_some() {
                 return Err(FitError::AlreadyFitted { category: name.clone() });
             }

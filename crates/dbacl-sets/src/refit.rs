@@ -112,7 +112,8 @@ fn look(path: &Path) -> Result<Found> {
         }
         Err(source) => source,
     };
-    if is_cut_or_ours(path) && SparseCategory::open(&ordinary_path(path)).is_ok() {
+    let is_large = matches!(source, dbacl_engine::error::Error::Large { .. });
+    if !is_large && is_cut_or_ours(path) && SparseCategory::open(&ordinary_path(path)).is_ok() {
         return Ok(Found::Damaged);
     }
     let path = path.to_path_buf();

@@ -4,13 +4,15 @@
 
 use dbacl_classic::dbacl::options::TABLE;
 use dbacl_cli::getopt::{self, Event};
-use dbacl_engine::category::reader::Category;
+use dbacl_engine::category::header::Header;
+use dbacl_engine::category::layout::{DIGRAM_BYTES, LARGE_SLOT_BYTES, SUM_BYTES};
+use dbacl_engine::category::reader::{AnyCategory, Category};
 use dbacl_engine::input::lines::{LineReader, Stream};
 use dbacl_engine::learn::memory_dump;
 use dbacl_engine::learn::reference::Reference;
 use dbacl_engine::learn::state::LearningState;
 use dbacl_engine::learn::{LearnSettings, Progress, finish};
-use dbacl_engine::token::id::FeatureId;
+use dbacl_engine::token::id::{FeatureId, WideId};
 use dbacl_engine::token::ngram::Window;
 use dbacl_engine::token::tokenizer::Tokenizer;
 use dbacl_engine::token::word::{MAX_WORD, Word, WordSink};
@@ -88,7 +90,7 @@ pub fn category_open(data: &[u8]) {
     let mut bytes = data.to_vec();
     bytes.resize(data.len() + (1 << 17) + 6 * 64, 0);
     let Ok(category) = Category::new(bytes.as_slice()) else {
-        return;
+        return large_category(data);
     };
     for id in [0, 1, 5, u32::MAX] {
         category.find(FeatureId(id));
@@ -97,6 +99,25 @@ pub fn category_open(data: &[u8]) {
         assert!(category.log_reference(body) <= 0.0);
     }
     assert_eq!(category.digrams().count(), 1 << 16);
+}
+
+/// The same for a large category of few slots.
+fn large_category(data: &[u8]) {
+    let header = Header::parse(data).ok();
+    let Some((length, size)) = header.and_then(|it| Some((it.length, it.header.large?))) else {
+        return;
+    };
+    if size.slots > 4096 {
+        return;
+    }
+    let mut bytes = data.to_vec();
+    let slots = usize::try_from(size.slots).expect("few");
+    bytes.resize(length + DIGRAM_BYTES + slots * LARGE_SLOT_BYTES + SUM_BYTES, 0);
+    let category = AnyCategory::new(bytes.as_slice()).expect("as long as the header says");
+    for id in [0, 1, 1 << 40, u64::MAX] {
+        category.find(WideId(id));
+    }
+    assert!(category.log_reference(data) <= 0.0);
 }
 
 fn settings() -> LearnSettings {

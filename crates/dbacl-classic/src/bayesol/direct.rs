@@ -34,7 +34,7 @@ impl Judges {
         };
         let categories: Result<Vec<_>, Vec<String>> = categories.iter().map(open).collect();
         let locale = Locale::from_environment(|name| std::env::var_os(name)?.into_string().ok());
-        let set = CategorySet::in_locale(categories?, locale);
+        let set = CategorySet::shared(categories?, locale);
         let set = set.map_err(|incomparable| vec![incomparable.to_string()])?;
         for warning in set.warnings() {
             MESSAGES.warning(&warning.0);

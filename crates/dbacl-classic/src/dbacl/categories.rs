@@ -4,7 +4,7 @@
 use super::failure::{Failure, Kind, not_loaded};
 use super::messages::MESSAGES;
 use dbacl_engine::category::access;
-use dbacl_engine::category::mapped::{self, MappedCategory};
+use dbacl_engine::category::mapped::{self, AnyMapped};
 use dbacl_store::generations::Generation;
 use std::path::{Path, PathBuf};
 
@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 ///
 /// # Errors
 /// What to print.
-pub fn load(path: &Path) -> Result<MappedCategory, Failure> {
+pub fn load(path: &Path) -> Result<AnyMapped, Failure> {
     load_as(path, path)
 }
 
@@ -20,15 +20,15 @@ pub fn load(path: &Path) -> Result<MappedCategory, Failure> {
 ///
 /// # Errors
 /// A category that cannot be opened.
-pub fn load_as(path: &Path, name: &Path) -> Result<MappedCategory, Failure> {
-    load_by(path, name, mapped::open)
+pub fn load_as(path: &Path, name: &Path) -> Result<AnyMapped, Failure> {
+    load_by(path, name, mapped::open_any)
 }
 
 /// Opens a category as [`load_as`] does, but maps it into memory (`-m`).
 ///
 /// # Errors
 /// What to print.
-pub fn load_mapped(path: &Path, name: &Path) -> Result<MappedCategory, Failure> {
+pub fn load_mapped(path: &Path, name: &Path) -> Result<AnyMapped, Failure> {
     #[allow(unsafe_code)]
     // SAFETY: who asks for `-m` promises that nobody changes the file in place while it is in use,
     // as for dbacl 1.14.1, which maps it then, too.
@@ -91,7 +91,7 @@ impl OpenSets {
     ///
     /// # Errors
     /// A category that cannot be opened.
-    pub fn load(&mut self, path: &Path) -> Result<MappedCategory, Failure> {
+    pub fn load(&mut self, path: &Path) -> Result<AnyMapped, Failure> {
         load_as(&self.place_of(path)?, path)
     }
 }

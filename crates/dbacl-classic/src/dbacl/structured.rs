@@ -242,7 +242,7 @@ fn positive(number: f64) -> f64 {
 
 /// A probability, 0..=2 as `-X` has it.
 fn confidence_of(model: &Model, category_score: &CategoryScore) -> f64 {
-    let moments = model.category().map_or(Moments::default(), |category| category.header().moments);
+    let moments = model.header().map_or(Moments::default(), |header| header.moments);
     f64::from(confidence(category_score.divergence, &moments).0) / 1000.0
 }
 

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //! The text header of a category file: printing and parsing.
 
-use super::layout::{HEADER_END, LINE_LIMIT, MAGIC, UNICODE_MAGIC};
+use super::layout::{
+    HEADER_END, LARGE_MAGIC, LARGE_UNICODE_MAGIC, LINE_LIMIT, MAGIC, UNICODE_MAGIC,
+};
+use crate::token::id::WideId;
 use dbacl_model::medium::MEDIA;
 use dbacl_model::moments::Moments;
 use dbacl_model::settings::{ModelOptions, Scheme};
@@ -21,10 +24,13 @@ pub struct Header {
     pub max_order: u8,
     /// Whether features count independently of their order.
     pub multinomial: bool,
-    /// Bits of the table's size.
+    /// Bits of the table's size; 0 in a large category.
     pub bits: u8,
+    /// The size of the table, if the category is large (`--large`).
+    #[doc(hidden)]
+    pub large: Option<LargeSize>,
     /// Occurrences learned, those that found no room included.
-    pub features: u32,
+    pub features: u64,
     /// Features in the table.
     pub unique_features: u32,
     /// Documents learned.
@@ -39,11 +45,33 @@ pub struct Header {
     pub scheme: Option<Scheme>,
 }
 
+/// The size of a large category's table.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct LargeSize {
+    /// Number of slots where searches can begin.
+    pub homes: u64,
+    /// Number of slots.
+    pub slots: u64,
+}
+
+impl LargeSize {
+    /// Where the search for `id` begins: as far in the table as the id is among all ids. So ids in
+    /// ascending order have homes in ascending order.
+    #[inline]
+    pub const fn home(self, id: WideId) -> u64 {
+        #[allow(clippy::cast_possible_truncation)] // the upper half of a product
+        let home = ((id.0 as u128 * self.homes as u128) >> 64) as u64;
+        home
+    }
+}
+
 /// Why a header cannot be read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum HeaderFault {
     /// The first line is not that of a category file of this version.
     Foreign,
+    /// The category is large (`--large`), and only classic ones can be used here.
+    Large,
     /// The line with this number in messages of dbacl 1.14.1 cannot be read, or has an impossible
     /// value.
     Line(u8),
@@ -118,7 +146,12 @@ impl Header {
     #[doc(hidden)]
     pub fn magic(&self) -> &'static [u8] {
         let scheme = self.scheme.unwrap_or(Scheme::Alpha);
-        if self.options.read_unicode(scheme) { UNICODE_MAGIC } else { MAGIC }
+        match (self.large.is_some(), self.options.read_unicode(scheme)) {
+            (false, false) => MAGIC,
+            (false, true) => UNICODE_MAGIC,
+            (true, false) => LARGE_MAGIC,
+            (true, true) => LARGE_UNICODE_MAGIC,
+        }
     }
 
     /// Writes the header lines 1 to 6: everything before the expressions (spec model 9.1).
@@ -128,9 +161,13 @@ impl Header {
             out.extend_from_slice(label.as_bytes());
             cformat::fixed(out, value, 0, 6);
         };
-        let integer = |out: &mut Vec<u8>, label: &str, value: u32| {
+        // dbacl 1.14.1 prints its counts as signed numbers of 32 bits.
+        let is_large = self.large.is_some();
+        let integer = |out: &mut Vec<u8>, label: &str, value: u64| {
             out.extend_from_slice(label.as_bytes());
-            cformat::decimal(out, i64::from(value.cast_signed()), 0);
+            #[allow(clippy::cast_possible_truncation)] // classic counts have 32 bits
+            let signed = if is_large { value.cast_signed() } else { i64::from(value as i32) };
+            cformat::decimal(out, signed, 0);
         };
         out.extend_from_slice(self.magic());
         out.push(b' ');
@@ -138,14 +175,19 @@ impl Header {
         out.extend_from_slice(if self.reference_only { b" (ref)\n" } else { b" \n" });
         float(out, "# entropy ", self.divergence);
         float(out, " logZ ", self.log_partition);
-        integer(out, " max_order ", u32::from(self.max_order));
+        integer(out, " max_order ", self.max_order.into());
         let kind: &[u8] = if self.multinomial { b"multinomial" } else { b"hierarchical" };
         out.extend_from_slice(b" type ");
         out.extend_from_slice(kind);
-        integer(out, "\n# hash_size ", u32::from(self.bits));
+        if let Some(LargeSize { homes, slots }) = self.large {
+            integer(out, "\n# homes ", homes);
+            integer(out, " slots ", slots);
+        } else {
+            integer(out, "\n# hash_size ", self.bits.into());
+        }
         integer(out, " features ", self.features);
-        integer(out, " unique_features ", self.unique_features);
-        integer(out, " documents ", self.documents);
+        integer(out, " unique_features ", self.unique_features.into());
+        integer(out, " documents ", self.documents.into());
         float(out, "\n# shannon ", self.moments.shannon);
         float(out, " shannon_s2 ", self.moments.shannon_variance);
         float(out, "\n# alpha ", self.moments.alpha);
@@ -187,7 +229,9 @@ impl Header {
     pub fn parse(bytes: &[u8]) -> Result<ParsedHeader, HeaderFault> {
         let mut lines = Lines { bytes, at: 0 };
         let first = lines.next().unwrap_or_default();
-        if ![MAGIC, UNICODE_MAGIC].iter().any(|magic| first.starts_with(magic)) {
+        let begins_as_any = |magics: [&[u8]; 2]| magics.iter().any(|it| first.starts_with(it));
+        let is_large = begins_as_any([LARGE_MAGIC, LARGE_UNICODE_MAGIC]);
+        if !is_large && !begins_as_any([MAGIC, UNICODE_MAGIC]) {
             return Err(HeaderFault::Foreign);
         }
         let mut scan = Scan(lines.next().unwrap_or_default());
@@ -205,14 +249,22 @@ impl Header {
             second.ok_or(HeaderFault::Line(2))?;
         let mut scan = Scan(lines.next().unwrap_or_default());
         let third = (|| {
-            let bits = scan.text("# hash_size").integer()?;
+            let (bits, large) = if is_large {
+                let homes = u64::try_from(scan.text("# homes").integer()?).ok()?;
+                let slots = u64::try_from(scan.text(" slots").integer()?).ok()?;
+                (1..=slots).contains(&homes).then_some((0, Some(LargeSize { homes, slots })))?
+            } else {
+                (scan.text("# hash_size").integer()?, None)
+            };
             let features = scan.text(" features").integer()?;
             let unique = scan.text(" unique_features").integer()?;
             let documents = scan.text(" documents").integer()?;
             let bits = u8::try_from(bits).ok().filter(|&bits| bits <= 30)?;
-            Some((bits, features, unique, documents))
+            let features = if is_large { features.cast_unsigned() } else { wrap(features).into() };
+            Some((bits, large, features, unique, documents))
         })();
-        let (bits, features, unique_features, documents) = third.ok_or(HeaderFault::Line(3))?;
+        let (bits, large, features, unique_features, documents) =
+            third.ok_or(HeaderFault::Line(3))?;
         let mut scan = Scan(lines.next().unwrap_or_default());
         let fourth = (|| {
             let shannon = scan.text("# shannon").float()?;
@@ -235,7 +287,8 @@ impl Header {
             max_order,
             multinomial,
             bits,
-            features: wrap(features),
+            large,
+            features,
             unique_features: wrap(unique_features),
             documents: wrap(documents),
             moments,
@@ -269,7 +322,8 @@ impl Header {
                 other_lines.push(text.to_vec());
             }
         }
-        if sum.is_some_and(|(from, text)| !fits_checksum(&bytes[..lines.at], from, text)) {
+        let fits = |(from, text)| fits_checksum(&bytes[..lines.at], from, text);
+        if !sum.map_or(!is_large, fits) {
             return Err(HeaderFault::Sum);
         }
         // A first line that does not suit the settings is invalid.
@@ -364,6 +418,7 @@ mod tests {
             max_order: 3,
             multinomial: false,
             bits: 15,
+            large: None,
             features: 678,
             unique_features: 282,
             documents: 0,

@@ -8,7 +8,7 @@
 //! files of any size are read unless a map is asked for.
 
 use super::header::HeaderFault;
-use super::reader::{Category, Fault};
+use super::reader::{AnyCategory, Category, Fault};
 use crate::alloc_hints::is_available;
 use crate::error::{Error, Result};
 use crate::input::source::open_regular;
@@ -20,36 +20,50 @@ use std::path::Path;
 /// A category in anonymous memory, or in a memory map.
 pub type MappedCategory = Category<Mmap>;
 
+/// The same, which may be large.
+pub type AnyMapped = AnyCategory<Mmap>;
+
 /// Opens the category at `path` and reads it into memory.
 ///
 /// # Errors
 /// [`Error::Io`] when the file cannot be read, is no regular file or finds no memory,
-/// [`Error::NotACategory`] when its first line is not that of a category, [`Error::Damaged`] and
-/// its like when it is truncated or has impossible values.
+/// [`Error::NotACategory`] when its first line is not that of a category, [`Error::Large`] when it
+/// is large, [`Error::Damaged`] and its like when it is truncated or has impossible values.
 pub fn open(path: &Path) -> Result<MappedCategory> {
-    let read = open_regular(path).and_then(|file| copy(&file)?.make_read_only());
-    category(read.map_err(|error| Error::io(path, error))?, path)
+    Category::new(read(path)?).map_err(|fault| error_of(fault, path))
 }
 
-/// Opens the category at `path` as a memory map.
+/// Opens the category at `path`, which may be large, and reads it into memory.
 ///
 /// # Errors
-/// Those of [`open`].
+/// Those of [`open`], but for [`Error::Large`].
+pub fn open_any(path: &Path) -> Result<AnyMapped> {
+    let category = AnyCategory::new(read(path)?).and_then(AnyCategory::check);
+    category.map_err(|fault| error_of(fault, path))
+}
+
+fn read(path: &Path) -> Result<Mmap> {
+    let read = open_regular(path).and_then(|file| copy(&file)?.make_read_only());
+    read.map_err(|error| Error::io(path, error))
+}
+
+/// Opens the category at `path`, which may be large, as a memory map. The checksum of a large one
+/// is not looked at, since that would read all of the file.
+///
+/// # Errors
+/// Those of [`open_any`].
 ///
 /// # Safety
 /// Nobody may change or truncate the file as long as the category lives: data that was read may
 /// change, and reading what was cut off ends the process. Replacing the file by renaming another
 /// over it is no change in this sense.
 #[allow(unsafe_code)]
-pub unsafe fn map(path: &Path) -> Result<MappedCategory> {
+pub unsafe fn map(path: &Path) -> Result<AnyMapped> {
     let file = open_regular(path).map_err(|error| Error::io(path, error))?;
     // SAFETY: the caller's contract is that of the map.
     let map = unsafe { Mmap::map(&file) };
-    category(map.map_err(|error| Error::io(path, error))?, path)
-}
-
-fn category(bytes: Mmap, path: &Path) -> Result<MappedCategory> {
-    Category::new(bytes).map_err(|fault| error_of(fault, path))
+    AnyCategory::new(map.map_err(|error| Error::io(path, error))?)
+        .map_err(|fault| error_of(fault, path))
 }
 
 /// The error that says what is wrong with the file at `path`.
@@ -57,12 +71,14 @@ fn category(bytes: Mmap, path: &Path) -> Result<MappedCategory> {
 pub fn error_of(fault: Fault, path: &Path) -> Error {
     match fault {
         Fault::Header(HeaderFault::Foreign) => Error::NotACategory { path: path.to_path_buf() },
+        Fault::Header(HeaderFault::Large) => Error::Large { path: path.to_path_buf() },
         Fault::Header(HeaderFault::Line(line)) => {
             Error::BadHeader { path: path.to_path_buf(), line }
         }
         Fault::Header(HeaderFault::Sum) => {
             Error::damaged(path, "the header does not fit its checksum")
         }
+        Fault::Sum => Error::damaged(path, "the tables do not fit their checksum"),
         Fault::Digrams => Error::CutInDigrams { path: path.to_path_buf() },
         Fault::Slots => Error::CutInTable { path: path.to_path_buf() },
     }

@@ -5,7 +5,7 @@
 //! For a single message this takes half the work of reading the whole file, most of which would be
 //! to fill new pages. It is as safe: if the file is truncated meanwhile, that is an error.
 
-use super::header::{Header, ParsedHeader};
+use super::header::{Header, HeaderFault, ParsedHeader};
 use super::layout::{DIGRAM_BYTES, SLOT_BYTES};
 use super::mapped::error_of;
 use super::reader::Fault;
@@ -74,6 +74,9 @@ impl SparseCategory {
         };
         let ParsedHeader { header, patterns, other_lines, length: digrams } =
             Header::parse(&beginning).map_err(|fault| error_of(Fault::Header(fault), path))?;
+        if header.large.is_some() {
+            return Err(error_of(Fault::Header(HeaderFault::Large), path));
+        }
         let slots = (digrams + DIGRAM_BYTES) as u64;
         if length < slots {
             return Err(error_of(Fault::Digrams, path));

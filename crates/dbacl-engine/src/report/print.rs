@@ -6,7 +6,7 @@ use crate::score::document::{CategoryScore, best, percentages};
 use crate::score::model::Model;
 use crate::score::scorer::Scorer;
 use dbacl_numeric::cformat::{decimal, fixed, fixed_left};
-use dbacl_numeric::elementary::bits;
+use dbacl_numeric::elementary::{bits, count_f64};
 use dbacl_numeric::invalid::quotient;
 
 /// Which results are wanted, by the letters that ask for them.
@@ -83,7 +83,7 @@ fn confidence_percent(
     model: &Model,
     category_score: &CategoryScore,
 ) {
-    let moments = model.category().map(|category| category.header().moments).unwrap_or_default();
+    let moments = model.header().map(|header| header.moments).unwrap_or_default();
     let (permille, underflow) = confidence(category_score.divergence, &moments);
     if let Some(underflow) = underflow {
         out.extend_from_slice(underflow.message().as_bytes());
@@ -170,7 +170,7 @@ fn mean_complexities(out: &mut Vec<u8>, form: Form, scorer: &Scorer) {
             any = true;
             out.extend_from_slice(&model.name);
             out.push(b' ');
-            fixed(out, f64::from(model.features()) / f64::from(model.documents()), 5, 2);
+            fixed(out, count_f64(model.features()) / f64::from(model.documents()), 5, 2);
         }
         out.push(form.separator());
     }

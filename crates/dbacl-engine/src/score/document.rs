@@ -3,7 +3,7 @@
 //! (spec model 13).
 
 use super::scorer::Scorer;
-use dbacl_numeric::elementary::{exp, log, narrow};
+use dbacl_numeric::elementary::{count_f64, exp, log, narrow};
 use dbacl_numeric::invalid::{NEGATIVE_NAN, difference, product, quotient, root, sum};
 
 /// A document's result under one category.
@@ -73,8 +73,8 @@ pub fn finish<D: AsRef<[u8]>>(scorer: &Scorer<D>, priors: bool) -> Vec<CategoryS
 
 /// Log prior of a document of `complexity` tokens: Poisson, by Stirling's formula, with the
 /// category's mean number of features a document.
-fn log_prior(features: u32, documents: u32, complexity: f64) -> f64 {
-    let lambda = f64::from(features) / f64::from(documents);
+fn log_prior(features: u64, documents: u32, complexity: f64) -> f64 {
+    let lambda = count_f64(features) / f64::from(documents);
     let c = log(2.0 * core::f64::consts::PI) / 2.0;
     sum((-lambda) - c, product(complexity, 1.0 + log(lambda / complexity)))
 }

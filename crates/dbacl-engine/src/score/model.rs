@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //! A category as the scorer sees it: a mapped file, or the random category.
 
-use crate::category::reader::{Category, StoredSlot};
-use crate::token::id::FeatureId;
+use crate::category::header::Header;
+use crate::category::reader::{AnyCategory, Category, FoundSlot};
+use crate::token::id::WideId;
 use crate::token::{BOUNDARY, Feature, PatternId};
 use dbacl_model::digram::clip;
 use dbacl_model::medium::MEDIA;
@@ -10,7 +11,6 @@ use dbacl_model::settings::ModelOptions;
 use dbacl_numeric::elementary::{log, narrow};
 use dbacl_numeric::quantize::QuantWeight;
 use memmap2::Mmap;
-use std::sync::Arc;
 
 /// A set of regular expressions of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -41,7 +41,7 @@ impl PatternSet {
 /// Where a model's weights come from.
 #[derive(Debug)]
 enum Weights<D> {
-    File(Arc<Category<D>>),
+    File(AnyCategory<D>),
     /// All digrams alike, no features.
     Random,
 }
@@ -76,7 +76,7 @@ impl<D: AsRef<[u8]>> Model<D> {
     /// The model of an opened category.
     pub fn learned(
         name: Vec<u8>,
-        category: impl Into<Arc<Category<D>>>,
+        category: impl Into<AnyCategory<D>>,
         patterns: PatternSet,
     ) -> Self {
         let category = category.into();
@@ -106,10 +106,18 @@ impl<D: AsRef<[u8]>> Model<D> {
         }
     }
 
-    /// The file's category; `None` for the random one.
+    /// The file's category; `None` for the random one and for a large one.
     pub fn category(&self) -> Option<&Category<D>> {
         match &self.weights {
-            Weights::File(category) => Some(category),
+            Weights::File(category) => category.classic(),
+            Weights::Random => None,
+        }
+    }
+
+    /// The header of the category; `None` for the random one.
+    pub fn header(&self) -> Option<&Header> {
+        match &self.weights {
+            Weights::File(category) => Some(category.header()),
             Weights::Random => None,
         }
     }
@@ -136,17 +144,17 @@ impl<D: AsRef<[u8]>> Model<D> {
 
     /// Documents learned; 0 for the random category.
     pub fn documents(&self) -> u32 {
-        self.category().map_or(0, |category| category.header().documents)
+        self.header().map_or(0, |header| header.documents)
     }
 
     /// Features learned; 0 for the random category.
-    pub fn features(&self) -> u32 {
-        self.category().map_or(0, |category| category.header().features)
+    pub fn features(&self) -> u64 {
+        self.header().map_or(0, |header| header.features)
     }
 
     /// The model's option word; empty for the random category.
     pub fn options(&self) -> ModelOptions {
-        self.category().map_or_else(ModelOptions::default, |category| category.header().options)
+        self.header().map_or_else(ModelOptions::default, |header| header.options)
     }
 
     /// Whether a feature concerns this model (spec model 12, "Applies").
@@ -158,7 +166,8 @@ impl<D: AsRef<[u8]>> Model<D> {
     }
 
     /// The slot where the search for `id` ends; `None` when there is none.
-    pub fn find(&self, id: FeatureId) -> Option<StoredSlot> {
+    #[inline]
+    pub fn find(&self, id: WideId) -> Option<FoundSlot> {
         match &self.weights {
             Weights::File(category) => category.find(id),
             Weights::Random => None,
@@ -167,7 +176,7 @@ impl<D: AsRef<[u8]>> Model<D> {
 
     /// Prefetches the memory where the searches for `ids` begin.
     #[inline]
-    pub fn prefetch(&self, ids: impl Iterator<Item = FeatureId>) {
+    pub fn prefetch(&self, ids: impl Iterator<Item = WideId>) {
         if let Weights::File(category) = &self.weights {
             category.prefetch(ids);
         }

@@ -6,7 +6,7 @@ use super::model::{MediaCounts, Model};
 use super::words::WordScores;
 use crate::error::{Warning, WarningSink};
 use crate::token::Feature;
-use crate::token::id::FeatureId;
+use crate::token::id::WideId;
 use dbacl_numeric::elementary::{count_f32, log, narrow};
 use memmap2::Mmap;
 
@@ -45,7 +45,7 @@ pub struct Cell {
     /// The multinomial term, nats.
     pub multinomial: f32,
     /// The id that was found, or 0 if the category does not know the token.
-    pub id: u32,
+    pub id: u64,
     /// The score before the token, in nats.
     pub before: f32,
 }
@@ -117,14 +117,14 @@ impl<D: AsRef<[u8]>> Scorer<D> {
     }
 
     /// Counts a token of the document; returns whether it is to be scored.
-    pub(super) fn count_empirically(&mut self, id: FeatureId, warnings: WarningSink<'_>) -> bool {
+    pub(super) fn count_empirically(&mut self, id: WideId, warnings: WarningSink<'_>) -> bool {
         self.occurrence(id, warnings) != Some(Occurrence::NoRoom)
     }
 
     /// What the table of empirical counts says of a token; `None` if there is no table.
-    fn occurrence(&mut self, id: FeatureId, warnings: WarningSink<'_>) -> Option<Occurrence> {
+    fn occurrence(&mut self, id: WideId, warnings: WarningSink<'_>) -> Option<Occurrence> {
         let table = self.empirical.as_mut()?;
-        let occurrence = table.count(id);
+        let occurrence = table.count(id.narrow());
         if occurrence == Occurrence::NoRoom && !self.warned {
             self.warned = true;
             let bits = table.bits() + 1;
@@ -179,7 +179,7 @@ impl<D: AsRef<[u8]>> Scorer<D> {
         warnings: WarningSink<'_>,
         mut trace: impl FnMut(Cell, &Tally),
     ) -> bool {
-        let id = FeatureId::of(feature.body, feature.medium);
+        let id = WideId::of(feature.body, feature.medium);
         let mut occurrences = 0u32;
         let mut entropy_step = 0.0f32;
         match self.occurrence(id, warnings) {

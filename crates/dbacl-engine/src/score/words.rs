@@ -8,7 +8,7 @@ use super::model::Model;
 use super::scorer::{Scorer, Tally};
 use crate::alloc_hints::{make_room, prefetch};
 use crate::error::WarningSink;
-use crate::token::id::FeatureId;
+use crate::token::id::WideId;
 use crate::token::lexicon::{Lexicon, TermId, TermUser, WaitingWords};
 use crate::token::ngram_line::NgramLine;
 use crate::token::word::{WORD_WINDOW, Word, WordSink};
@@ -34,7 +34,7 @@ pub struct Wanted {
 #[derive(Debug)]
 pub struct WordScores {
     lexicon: Lexicon,
-    line: NgramLine,
+    line: NgramLine<WideId>,
     /// Words that have not been numbered yet.
     waiting: WaitingWords,
     /// Single words that have not been scored yet, when there are no n-grams.
@@ -50,7 +50,7 @@ pub struct WordScores {
 #[derive(Debug, Default)]
 struct Terms {
     /// Order-1 ids.
-    ids: Vec<FeatureId>,
+    ids: Vec<WideId>,
     /// By term, then by category: what the word adds to the score, nats.
     steps: Vec<f64>,
     /// By term, then by category: whether the category does not know the word.
@@ -66,7 +66,7 @@ struct Terms {
 #[derive(Debug, Default)]
 struct Pending {
     terms: Vec<TermId>,
-    ids: Vec<FeatureId>,
+    ids: Vec<WideId>,
 }
 
 impl Pending {
@@ -80,7 +80,7 @@ impl Pending {
     }
 
     /// Replaces the terms by the same tokens' ids.
-    fn spell(&mut self, ids: &[FeatureId]) {
+    fn spell(&mut self, ids: &[WideId]) {
         self.ids.extend(self.terms.drain(..).map(|term| ids[term.index()]));
     }
 }
@@ -113,7 +113,7 @@ impl<D: AsRef<[u8]>, F: FnMut(TermId, Word<'_>)> TermUser for Numbering<'_, D, F
     }
 
     fn add(&mut self, word: Word<'_>, medium: Medium) {
-        let id = FeatureId::of_word(word, medium);
+        let id = WideId::of_word(word, medium);
         self.terms.ids.push(id);
         // The prefetches come first, so that the look-ups overlap.
         for model in self.models {
@@ -311,7 +311,7 @@ impl<D: AsRef<[u8]>> Scorer<D> {
     }
 
     /// Adds what an n-gram of several words adds under the categories that have such.
-    fn add_ngram(&mut self, id: FeatureId, order: usize) {
+    fn add_ngram(&mut self, id: WideId, order: usize) {
         let (models, tallies) = self.models_and_tallies();
         for (model, tally) in models.iter().zip(tallies) {
             if order > usize::from(model.max_order()) {
@@ -331,12 +331,7 @@ impl<D: AsRef<[u8]>> Scorer<D> {
     /// Whether a token is scored. While the document's tokens are too few to fill the table of
     /// empirical counts they are only remembered: nobody asks for the counts themselves.
     #[inline]
-    fn may_score(
-        &mut self,
-        words: &mut WordScores,
-        id: FeatureId,
-        warnings: WarningSink<'_>,
-    ) -> bool {
+    fn may_score(&mut self, words: &mut WordScores, id: WideId, warnings: WarningSink<'_>) -> bool {
         let Some(pending) = &mut words.pending else { return true };
         if !words.counting && self.remembers(pending.len()) {
             pending.ids.push(id);
@@ -474,6 +469,7 @@ mod tests {
     use super::*;
     use crate::category::header::Header;
     use crate::score::model::{Model, PatternSet};
+    use crate::token::id::FeatureId;
     use crate::token::ngram::Window;
     use crate::token::tokenizer::Tokenizer;
     use dbacl_model::digram::DigramTable;
@@ -513,6 +509,7 @@ mod tests {
             max_order: order,
             multinomial: false,
             bits,
+            large: None,
             features: 10,
             unique_features: 10,
             documents: 0,

@@ -5,7 +5,7 @@
 //! ids of a line are known before the first is looked up, so that the look-ups overlap.
 
 use super::BOUNDARY;
-use super::id::{FeatureId, GrowingHash, HASH_PADDING};
+use super::id::{FeatureId, GrowingHash, HASH_PADDING, WideId};
 use super::lexicon::TermId;
 use super::word::Word;
 use dbacl_model::medium::Medium;
@@ -13,9 +13,9 @@ use dbacl_model::medium::Medium;
 /// The most words that are hashed at once.
 const BLOCK: usize = 4096;
 
-/// Words waiting, and the n-grams that end in them.
+/// Words waiting, and the n-grams that end in them, with ids of the width `I`.
 #[derive(Debug, Clone)]
-pub struct NgramLine {
+pub struct NgramLine<I = FeatureId> {
     order: usize,
     words: Vec<TermId>,
     /// Their text, between boundary marks.
@@ -24,35 +24,35 @@ pub struct NgramLine {
     hashes: Vec<GrowingHash>,
     /// The number of words at the beginning that only complete n-grams of later words.
     carried: usize,
-    ids: Vec<FeatureId>,
+    ids: Vec<I>,
 }
 
 /// The n-grams that end in one word of a line.
 #[derive(Debug, Clone, Copy)]
-pub struct Position<'a> {
+pub struct Position<'a, I = FeatureId> {
     /// The words up to this one.
     words: &'a [TermId],
     /// Ids of the n-grams of several words that are not blank, longest first.
-    ids: &'a [FeatureId],
+    ids: &'a [I],
     /// Length of the longest.
     longest: usize,
     /// Whether the word itself is blank.
     is_blank: bool,
 }
 
-impl Position<'_> {
+impl<I: Copy> Position<'_, I> {
     /// Orders of the n-grams of several words that are not blank, longest first.
-    pub fn orders(&self) -> impl DoubleEndedIterator<Item = usize> + use<> {
+    pub fn orders(&self) -> impl DoubleEndedIterator<Item = usize> + use<I> {
         (self.longest + 1 - self.ids.len()..=self.longest).rev()
     }
 
     /// Ids of these n-grams.
-    pub const fn ids(&self) -> &[FeatureId] {
+    pub const fn ids(&self) -> &[I] {
         self.ids
     }
 
     /// The id of the n-gram of `order` words, if it is one of [`Self::orders`].
-    pub fn id(&self, order: usize) -> Option<FeatureId> {
+    pub fn id(&self, order: usize) -> Option<I> {
         self.ids.get(self.longest.checked_sub(order)?).copied()
     }
 
@@ -67,7 +67,7 @@ impl Position<'_> {
     }
 }
 
-impl NgramLine {
+impl<I: Copy + From<WideId>> NgramLine<I> {
     /// An empty line, for n-grams of up to `order` words.
     pub fn new(order: u8) -> Self {
         Self {
@@ -140,7 +140,7 @@ impl NgramLine {
 
     /// Works out the ids of all n-grams of several words in `medium` that end in the waiting words,
     /// and returns them: word by word, longest first. Blank ones have none.
-    pub fn hash(&mut self, medium: Medium) -> &[FeatureId] {
+    pub fn hash(&mut self, medium: Medium) -> &[I] {
         let end_of_text = self.text.len();
         self.text.resize(end_of_text + HASH_PADDING, 0);
         self.ids.clear();
@@ -154,7 +154,7 @@ impl NgramLine {
             let longest = (at + 1).min(self.order);
             for order in (blanks.max(1) + 1..=longest).rev() {
                 let hash = self.hashes[at + 1 - order].upto(&self.text, next + 1);
-                self.ids.push(FeatureId::from_body_hash(hash, medium));
+                self.ids.push(WideId::from_body_hash(hash, medium).into());
             }
         }
         self.text.truncate(end_of_text);
@@ -163,7 +163,7 @@ impl NgramLine {
 
     /// The waiting words one after the other, with the ids of [`Self::hash`] and how many of all
     /// ids come before.
-    pub fn positions(&self) -> impl Iterator<Item = (usize, Position<'_>)> {
+    pub fn positions(&self) -> impl Iterator<Item = (usize, Position<'_, I>)> {
         let (mut from, mut blanks) = (0, 0);
         (0..self.words.len()).filter_map(move |at| {
             blanks = if self.is_blank(at) { blanks + 1 } else { 0 };
@@ -179,7 +179,7 @@ impl NgramLine {
     }
 
     /// All ids of [`Self::hash`].
-    pub fn ids(&self) -> &[FeatureId] {
+    pub fn ids(&self) -> &[I] {
         &self.ids
     }
 }

@@ -10,7 +10,7 @@ use dbacl_engine::score::document;
 use dbacl_engine::score::model::Model;
 use dbacl_engine::score::scorer::Scorer;
 use dbacl_engine::token::Feature;
-use dbacl_engine::token::id::FeatureId;
+use dbacl_engine::token::id::WideId;
 use dbacl_joint::documents::{Collector, FeatureKind};
 use dbacl_joint::explain::{Explanation, Gatherer, Piece, printable, shown};
 use dbacl_joint::scoring::Scoring;
@@ -61,7 +61,7 @@ fn text_of(name: &[u8]) -> String {
 
 /// An occurrence of a feature.
 struct Occurrence {
-    id: FeatureId,
+    id: WideId,
     /// Its bytes between boundary marks.
     body: Box<[u8]>,
     order: u8,
@@ -182,7 +182,7 @@ fn addition<D: AsRef<[u8]>>(model: &Model<D>, occurrence: &Occurrence) -> Additi
     if !model.applies(&feature) {
         return Addition::default();
     }
-    let slot = model.find(occurrence.id).filter(|slot| slot.id == occurrence.id);
+    let slot = model.find(occurrence.id).filter(|slot| slot.id.0 != 0);
     let weight = slot.map_or(0.0, |slot| f64::from(slot.weight.weight()));
     let reference =
         if occurrence.order == 1 { f64::from(model.log_reference(&occurrence.body)) } else { 0.0 };
@@ -231,8 +231,8 @@ impl<D: AsRef<[u8]>> Recorder<D> {
             let mut collector = Collector::default();
             for occurrence in &self.occurrences {
                 let (order, medium) = (occurrence.order, occurrence.medium.number());
-                collector
-                    .add(occurrence.id, FeatureKind { order, medium, ..FeatureKind::default() });
+                let id = occurrence.id.narrow();
+                collector.add(id, FeatureKind { order, medium, ..FeatureKind::default() });
             }
             let found = fitted.scores(models, &category_scores, Some(&mut collector));
             let FittedScores { scores, distinct, inputs: found_inputs, support } = found;
@@ -244,7 +244,7 @@ impl<D: AsRef<[u8]>> Recorder<D> {
             let percent = 100.0 * verdict.probability;
             let unsure = if verdict.is_unsure { "unsure, " } else { "" };
             heading = Some(format!("{unsure}{name} with probability {percent:.2} %"));
-            let max_order = models[0].category().map_or(1, |own| own.header().max_order);
+            let max_order = models[0].header().map_or(1, |own| own.max_order);
             if complexity > 0.0 && distinct > 0 {
                 let slope = line.calibration.slope * scoring.length_factor(distinct);
                 let occurrences = u32::try_from(self.occurrences.len()).unwrap_or(u32::MAX);
@@ -265,9 +265,8 @@ impl<D: AsRef<[u8]>> Recorder<D> {
                 let sign = if fitted.order[1] == best { 1.0 } else { -1.0 };
                 prior = sign * line.calibration.offset / std::f64::consts::LN_2;
                 if scoring == Scoring::Blocks {
-                    let partition = |at: usize| {
-                        models[at].category().map_or(0.0, |own| own.header().log_partition)
-                    };
+                    let partition =
+                        |at: usize| models[at].header().map_or(0.0, |own| own.log_partition);
                     let [first, second] = [fitted.order[0], fitted.order[1]].map(partition);
                     prior +=
                         sign * line.calibration.slope * (first - second) / std::f64::consts::LN_2;
@@ -285,7 +284,7 @@ impl<D: AsRef<[u8]>> Recorder<D> {
             let (mine, theirs) = (addition(first, occurrence), addition(other, occurrence));
             prior -= factor * (mine.renorm - theirs.renorm);
             let mut evidence = factor * (mine.reference - theirs.reference);
-            if scoring == Scoring::Counts || heard.insert(occurrence.id) {
+            if scoring == Scoring::Counts || heard.insert(occurrence.id.narrow()) {
                 let input = inputs[usize::from(occurrence.medium.is_header())];
                 evidence += weight_factor * input * (mine.weight - theirs.weight);
             }
@@ -346,7 +345,7 @@ impl<D: AsRef<[u8]>> FeatureSink for Recorder<D> {
     fn feature(&mut self, feature: Feature<'_>) {
         self.scorer.score(&feature, &mut |_| {});
         self.occurrences.push(Occurrence {
-            id: FeatureId::of(feature.body, feature.medium),
+            id: WideId::of(feature.body, feature.medium),
             body: feature.body.into(),
             order: feature.order,
             pattern: feature.pattern,

@@ -2,7 +2,6 @@
 //! Scores of categories that were fitted together: the order of the set, and the scores by counts
 //! or by distinct features, as the set asks for.
 
-use dbacl_engine::category::reader::Category;
 use dbacl_engine::score::document::CategoryScore;
 use dbacl_engine::score::model::Model;
 use dbacl_joint::decision::Decision;
@@ -102,11 +101,12 @@ impl Fitted {
         let distinct = u32::try_from(terms.len()).unwrap_or(u32::MAX);
         let (mut weights, mut shapes) = (Vec::new(), Vec::new());
         let rescore = |(model, mean): (&Model<D>, f64)| {
-            let header = model.category().map(Category::header);
+            let header = model.header();
             let (partition, order) =
                 header.map_or((0.0, 1), |header| (header.log_partition, header.max_order));
             let weight = |term: &Term| {
-                let slot = model.find(term.id).filter(|slot| slot.id == term.id);
+                let slot = model.category().and_then(|own| own.find(term.id));
+                let slot = slot.filter(|slot| slot.id == term.id);
                 slot.map_or(0.0, |slot| slot.weight.weight())
             };
             let own: Vec<f32> = terms.iter().map(weight).collect();
@@ -120,7 +120,7 @@ impl Fitted {
         let mut scores: Vec<f64> = means.map(rescore).collect();
         let known = KnownFeatures::of(terms, &weights);
         if self.line.scoring == Scoring::Blocks {
-            let headers = self.order.iter().map(|&at| models[at].category().map(Category::header));
+            let headers = self.order.iter().map(|&at| models[at].header());
             for (at, (score, header)) in scores.iter_mut().zip(headers).enumerate() {
                 let own =
                     header.map(|own| self.line.scoring.score_known(own, occurrences, &known, at));

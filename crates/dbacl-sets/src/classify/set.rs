@@ -3,7 +3,7 @@
 
 use super::fitted::Fitted;
 use super::shared::{Incomparable, SharedReading};
-use dbacl_engine::category::reader::Category;
+use dbacl_engine::category::reader::{AnyCategory, Category};
 use dbacl_engine::category::{access, mapped};
 use dbacl_engine::document::ReadOptions;
 use dbacl_engine::error::{Error, Warning};
@@ -66,10 +66,10 @@ impl CategorySet<Mmap> {
         let open = |path: &P| -> Result<_, Error> {
             let path = path.as_ref();
             let name = path.file_name().unwrap_or(path.as_os_str()).to_string_lossy();
-            Ok((name.into_owned(), mapped::open(path)?))
+            Ok((name.into_owned(), mapped::open_any(path)?))
         };
         let categories: Result<Vec<_>, Error> = paths.iter().map(open).collect();
-        let mut set = Self::new(categories?)?;
+        let mut set = Self::shared(categories?, Locale::C)?;
         set.warnings.extend(paths.iter().filter_map(|path| access::warning_about(path.as_ref())));
         Ok(set)
     }
@@ -83,35 +83,24 @@ impl<D: AsRef<[u8]>> CategorySet<D> {
     pub fn new<N: Into<String>>(
         categories: impl IntoIterator<Item = (N, Category<D>)>,
     ) -> Result<Self, Incomparable> {
-        Self::in_locale(categories, Locale::C)
+        Self::shared(categories, Locale::C)
     }
 
-    /// A set of named categories whose regular expressions see the characters of `locale`.
-    ///
-    /// # Errors
-    /// Why they cannot be compared.
-    #[doc(hidden)]
-    pub fn in_locale<N: Into<String>>(
-        categories: impl IntoIterator<Item = (N, Category<D>)>,
-        locale: Locale,
-    ) -> Result<Self, Incomparable> {
-        Self::shared(categories.into_iter().map(|(name, it)| (name, Arc::new(it))), locale)
-    }
-
-    /// A set of named categories that are shared with other owners.
+    /// A set of named categories that may be large, or shared with other owners. Their regular
+    /// expressions see the characters of `locale`.
     ///
     /// # Errors
     /// Why they cannot be compared.
     #[doc(hidden)]
     pub fn shared<N: Into<String>>(
-        categories: impl IntoIterator<Item = (N, Arc<Category<D>>)>,
+        categories: impl IntoIterator<Item = (N, impl Into<AnyCategory<D>>)>,
         locale: Locale,
     ) -> Result<Self, Incomparable> {
         let mut reading = SharedReading::new(locale);
         let mut warnings = Vec::new();
         let (mut models, mut names) = (Vec::new(), Vec::new());
         for (name, category) in categories {
-            let name = name.into();
+            let (name, category) = (name.into(), category.into());
             let mut warn = |warning| warnings.push(warning);
             let patterns = reading.add(name.as_bytes(), &category, &mut warn)?;
             models.push(Model::learned(name.clone().into_bytes(), category, patterns));
@@ -125,10 +114,10 @@ impl<D: AsRef<[u8]>> CategorySet<D> {
         Ok(Self { models, reading, fitted, names: names.into(), warnings })
     }
 
-    /// The categories, in their order.
+    /// The categories, in their order; `None` for a large one.
     #[doc(hidden)]
-    pub fn categories(&self) -> impl Iterator<Item = &Category<D>> {
-        self.models.iter().filter_map(Model::category)
+    pub fn categories(&self) -> impl Iterator<Item = Option<&Category<D>>> {
+        self.models.iter().map(Model::category)
     }
 
     /// Names of the categories, in their order.

@@ -3,7 +3,7 @@
 //! categories can be compared (spec text 10.2).
 
 use dbacl_engine::category::header::Header;
-use dbacl_engine::category::reader::Category;
+use dbacl_engine::category::reader::AnyCategory;
 use dbacl_engine::document::ReadOptions;
 use dbacl_engine::error::{Error, Warning, WarningSink};
 use dbacl_engine::score::model::{Model, PatternSet};
@@ -94,7 +94,7 @@ impl SharedReading {
     pub fn add<D: AsRef<[u8]>>(
         &mut self,
         name: &[u8],
-        category: &Category<D>,
+        category: &AnyCategory<D>,
         warnings: WarningSink<'_>,
     ) -> Result<PatternSet, Incomparable> {
         self.add_header(name, category.header(), category.patterns(), warnings)
@@ -261,6 +261,7 @@ mod tests {
             max_order: 1,
             multinomial: false,
             bits: 4,
+            large: None,
             features: 1,
             unique_features: 1,
             documents: 1,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //! Computes a message's scores against one category from its lines (spec tools 2.1, 2.2).
 
-use dbacl_engine::category::mapped::MappedCategory;
+use dbacl_engine::category::mapped::AnyMapped;
 use dbacl_engine::document::{Cutter, ReadOptions};
 use dbacl_engine::error::{Result, WarningSink};
 use dbacl_engine::score::confidence::confidence;
@@ -14,7 +14,7 @@ use dbacl_filter::{Filter, LineFate, reads_unicode};
 use dbacl_model::medium::Medium;
 use dbacl_model::moments::Moments;
 use dbacl_model::settings::{Locale, ModelOption};
-use dbacl_numeric::elementary::{log, narrow};
+use dbacl_numeric::elementary::{count_f64, log, narrow};
 use dbacl_numeric::invalid::quotient;
 use dbacl_numeric::special::Underflow;
 use dbacl_sets::classify::shared::default_scheme;
@@ -103,7 +103,7 @@ impl Judge {
     /// # Errors
     /// An expression of the category that cannot be compiled.
     pub fn new(
-        category: MappedCategory,
+        category: AnyMapped,
         name: Vec<u8>,
         keep_case: bool,
         fidelity: Fidelity,
@@ -276,9 +276,9 @@ impl Judge {
 fn message_cost(category_score: &CategoryScore, model: &Model) -> f64 {
     let lambda = match model.documents() {
         0 => 100,
-        documents => model.features() / documents,
+        documents => model.features() / u64::from(documents),
     };
-    let lambda = f64::from(lambda);
+    let lambda = count_f64(lambda);
     let k = category_score.complexity.trunc();
     if k == 0.0 {
         // 0 · ∞, with the sign that it prints with
