@@ -169,6 +169,7 @@ const ROWS: &[Row] = &[
     row(Key::Fit, "counts", "-l new"),
     row(Key::Place, "3", "--count part text"),
     unseen(Key::Canonical, "", "--fit counts -l new"),
+    row(Key::Large, "", LEARN),
     unseen(Key::Threads, "2", LEARN),
     row(Key::Format, "json", "-c one -c two text"),
     row(Key::Input, "lines", "-c one -c two text"),

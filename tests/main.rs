@@ -21,6 +21,7 @@ mod golden;
 mod hostile;
 mod kept;
 mod languages;
+mod large;
 mod mail_input;
 mod mail_systems;
 mod mails;

@@ -64,6 +64,9 @@ impl Builder<'_> {
         if self.fit.is_empty() && self.config.count_order == Order::Canonical {
             return usage("--canonical can only be used with --fit");
         }
+        if self.learn.is_none() && self.config.large {
+            return usage("--large can only be used with -l");
+        }
         if self.learn.is_none() && !self.fit.is_empty() {
             return usage("--fit can only be used with -l");
         }
@@ -100,6 +103,11 @@ impl Builder<'_> {
             return usage("--charset cannot be used with --input");
         }
         self.adopt_counts()?;
+        if self.config.large
+            && let Some(option) = self.config.unfit_for_large()
+        {
+            return usage(&format!("--large cannot be used with {option}"));
+        }
         let learning = self.learn.is_some() || self.count.is_some();
         let config = &mut self.config;
         if config.form.confidence && (config.online.is_some() || !config.merges.is_empty()) {

@@ -15,7 +15,7 @@ use dbacl_engine::score::model::Model;
 use dbacl_engine::shards::counts::Counts;
 use dbacl_engine::shards::replay::Order;
 use dbacl_files::lock::USUAL_LIMIT;
-use dbacl_model::settings::Locale;
+use dbacl_model::settings::{Locale, ModelOption};
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -65,6 +65,8 @@ pub struct Config {
     pub(super) counts: Option<Counts>,
     /// The order of features of `--fit` (`--canonical`).
     pub(super) count_order: Order,
+    /// `--large`.
+    pub(super) large: bool,
     /// Place of the counted shard (`--place`).
     pub(super) place: Option<u32>,
     /// Processors to use (`--threads`), if given.
@@ -115,6 +117,7 @@ impl Config {
             merges: Vec::new(),
             counts: None,
             count_order: Order::Appearance,
+            large: false,
             place: None,
             threads: None,
             format: None,
@@ -145,6 +148,28 @@ impl Config {
         }
     }
 
+    /// The first option that a large category does not have, if one is given.
+    pub(super) fn unfit_for_large(&self) -> Option<&'static str> {
+        let has = |option| self.reading.options.has(option);
+        let uses = [
+            (self.online.is_some(), "-o"),
+            (!self.merges.is_empty(), "-O"),
+            (self.keep.is_some(), "--keep"),
+            (self.preload, "-1"),
+            (self.decimation.is_some(), "-x"),
+            (self.bits.is_some(), "-h"),
+            (self.max_bits.is_some(), "-H"),
+            (self.form.confidence, "-X"),
+            (self.form.uncertainty, "-U"),
+            (!self.reading.own_patterns.is_empty(), "-g"),
+            (has(ModelOption::Multinomial), "-M"),
+            (self.form.append, "-a"),
+            (self.dump, "-d"),
+            (self.debug, "-D"),
+        ];
+        uses.into_iter().find_map(|(is_used, option)| is_used.then_some(option))
+    }
+
     pub(super) fn learn(self, path: PathBuf) -> Result<LearnJob, Failure> {
         if self.keep.is_some() && self.decimation.is_some() {
             return Err(Failure::new(Kind::Usage, "--keep and -x do not go together"));
@@ -160,6 +185,7 @@ impl Config {
             counts: self.counts.map(|counts| (counts, self.count_order)),
             online: self.online,
             merges: self.merges,
+            large: self.large,
             keep: self.keep,
             preload: self.preload,
             memory_map: self.memory_map,

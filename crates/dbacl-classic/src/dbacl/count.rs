@@ -11,7 +11,7 @@ use super::messages::MESSAGES;
 use super::signals::Signals;
 use super::threads;
 use dbacl_cli::output::Output;
-use dbacl_engine::document::{Cutter, FeatureSink, LineState};
+use dbacl_engine::document::{Cutter, FeatureSink, LineState, ReadOptions};
 use dbacl_engine::shards::collect::Counting;
 use dbacl_engine::shards::counts::{CountSettings, Counts};
 use dbacl_engine::shards::file;
@@ -21,32 +21,46 @@ use dbacl_model::medium::Medium;
 use std::io::{self, Write};
 use std::path::Path;
 
-/// Counts the inputs.
+/// Counts the inputs, and saves the counts.
 ///
 /// # Errors
 /// What stopped it; nothing is written then.
 pub fn run(job: &mut CountJob, signals: &Signals, output: &mut Output) -> Result<u8, Failure> {
-    job.reading.patterns.refuse_unstorable()?;
     let options = job.reading.read_options();
     let how = CountSettings::of(&options, job.confidence);
-    let (reading, place) = (&job.reading, job.place);
-    let in_parallel = threads::inputs(reading, &options, job.threads, signals).count(&how)?;
-    let counts = match in_parallel {
-        Some(counts) if place.is_none() => counts.without_places().ok_or_else(too_many)?,
-        Some(counts) => counts.at_place(place.unwrap_or(0)).ok_or_else(too_many)?,
-        None => {
-            let mut counts = ShardCounts::new(reading, how, place.is_some(), signals);
-            counts.counting.start_shard(place.unwrap_or(0));
-            let mut reader = inputs::reader(reading, &options, signals);
-            inputs::read(reading, signals, &mut reader, &mut counts, |_, _| Ok(()))?;
-            counts.counting.end_shard(reader.ending());
-            counts.counting.into_counts().ok_or_else(too_many)?
-        }
-    };
+    let counts = count(&job.reading, &options, how, (job.place, job.threads), signals)?;
     if counts.features() == 0 {
         MESSAGES.warning("no tokens matched - have I counted nothing?");
     }
     save(&job.target, &counts, output)
+}
+
+/// Counts the inputs, on so many processors, as the part of `place`.
+///
+/// # Errors
+/// What stopped it.
+pub fn count(
+    reading: &Reading,
+    options: &ReadOptions,
+    how: CountSettings,
+    (place, threads): (Option<u32>, Option<usize>),
+    signals: &Signals,
+) -> Result<Counts, Failure> {
+    options.patterns.refuse_unstorable()?;
+    let in_parallel = threads::inputs(reading, options, threads, signals).count(&how)?;
+    let counts = match (in_parallel, place) {
+        (Some(counts), None) => counts.without_places(),
+        (Some(counts), Some(place)) => counts.at_place(place),
+        (None, _) => {
+            let mut counts = ShardCounts::new(reading, how, place.is_some(), signals);
+            counts.counting.start_shard(place.unwrap_or(0));
+            let mut reader = inputs::reader(reading, options, signals);
+            inputs::read(reading, signals, &mut reader, &mut counts, |_, _| Ok(()))?;
+            counts.counting.end_shard(reader.ending());
+            counts.counting.into_counts()
+        }
+    };
+    counts.ok_or_else(too_many)
 }
 
 fn too_many() -> Failure {

@@ -113,7 +113,7 @@ impl LearnNotes {
                 let bits = state.table.bits_for_more(features + features / 20);
                 let way = match bits {
                     Some(bits) => format!("-H {bits} makes room for them"),
-                    None => "no table takes as many; a smaller -w makes fewer".into(),
+                    None => "no table takes as many: use --large, or a smaller -w".into(),
                 };
                 hints.push(format!("there are about {features} different features; {way}"));
             }

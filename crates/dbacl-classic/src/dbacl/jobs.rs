@@ -122,6 +122,8 @@ pub struct LearnJob {
     pub settings: LearnSettings,
     /// Counts to learn from instead of inputs (`--fit`), and the order of their features.
     pub counts: Option<(Counts, Order)>,
+    /// Learn a large category (`--large`).
+    pub large: bool,
     /// Counts that are kept (`-o`).
     pub online: Option<PathBuf>,
     /// Counts that are added (`-O`), in order.

@@ -49,7 +49,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
 #[allow(clippy::needless_pass_by_value)] // as sinks take them
-fn warn(warning: Warning) {
+pub(super) fn warn(warning: Warning) {
     MESSAGES.warning(&warning.0);
 }
 
@@ -167,7 +167,7 @@ fn learning(job: &LearnJob, settings: &LearnSettings, state: &LearningState) -> 
 }
 
 /// The right to change the sets that the category and its ledger belong to.
-fn locks(job: &LearnJob, signals: &Signals) -> Result<Vec<Lock>, Failure> {
+pub(super) fn locks(job: &LearnJob, signals: &Signals) -> Result<Vec<Lock>, Failure> {
     let ledger = job.keep.as_deref().map(|ledger| store_of(&[], Some(ledger)));
     let set = Store::of_link(&job.path).map(|(set, _)| set);
     let set = set.filter(|set| ledger.as_ref().is_none_or(|ledger| !set.is(ledger)));
@@ -203,17 +203,19 @@ fn is_unlearnable(
     if let Some(warning) = state.fullness() {
         warn(warning);
     }
-    if state.used > 0 {
-        return Ok(None);
-    }
+    if state.used > 0 { Ok(None) } else { nothing_learned(job, output).map(Some) }
+}
+
+/// Says that the inputs had no token; the exit status of that.
+pub(super) fn nothing_learned(job: &LearnJob, output: &mut Output) -> Result<u8, Failure> {
     MESSAGES.warning("no tokens matched - have I learned nothing?");
     output.flush().map_err(|error| output_failure(&error))?;
     // With strict statuses it is an error that no category was made.
-    if job.reading.strict { Err(Failure::silent(Kind::Data)) } else { Ok(Some(0)) }
+    if job.reading.strict { Err(Failure::silent(Kind::Data)) } else { Ok(0) }
 }
 
 /// The exit status of a category that was saved.
-fn whole_text(job: &LearnJob, signals: &Signals, status: u8) -> Result<u8, Failure> {
+pub(super) fn whole_text(job: &LearnJob, signals: &Signals, status: u8) -> Result<u8, Failure> {
     if job.reading.strict && signals.stopped() {
         // The category was saved, but not all of the text was read.
         return Err(Failure::silent(Kind::Interrupted));
@@ -306,39 +308,47 @@ fn conclude(
         }
         _ => learned::replace_category(path, &mut write, &mut warn),
     };
+    let is_saved = saved.is_ok();
+    let status = save_status(job, saved, output)?;
+    match failed {
+        Some(kind) if is_saved => Err(Failure::silent(kind)),
+        _ => Ok(status),
+    }
+}
+
+/// The exit status when the category was saved, or was not.
+pub(super) fn save_status(
+    job: &LearnJob,
+    saved: Result<(), Unsaved>,
+    output: &mut Output,
+) -> Result<u8, Failure> {
     output.flush().map_err(|error| output_failure(&error))?;
     match saved {
-        Ok(()) => {}
-        Err(Unsaved::File { source, .. }) if kept.is_none() => {
-            return save_status(path, &source, job.reading.strict);
+        Ok(()) => Ok(0),
+        Err(Unsaved::File { source, .. }) if job.keep.is_none() => {
+            unsaved_status(&job.path, &source, job.reading.strict)
         }
-        Err(Unsaved::File { path, source }) => return Err(save_failure(&path, &source)),
-        Err(error @ Unsaved::Divided { .. }) => {
-            return Err(Failure::new(Kind::Write, error.to_string()));
-        }
-        Err(Unsaved::Set(error)) => return Err(error.into()),
-    }
-    match failed {
-        Some(kind) => Err(Failure::silent(kind)),
-        None => Ok(0),
+        Err(Unsaved::File { path, source }) => Err(save_failure(&path, &source)),
+        Err(error @ Unsaved::Divided { .. }) => Err(Failure::new(Kind::Write, error.to_string())),
+        Err(Unsaved::Set(error)) => Err(error.into()),
     }
 }
 
 /// Prints a line of progress. A closed pipe is noticed at the end.
-fn say(output: &mut Output, line: &str) {
+pub(super) fn say(output: &mut Output, line: &str) {
     output.buffer().extend_from_slice(line.as_bytes());
     output.buffer().push(b'\n');
     let _ = output.spill();
 }
 
 /// Progress texts, if they are wanted.
-fn report(verbose: bool, say_line: &mut dyn FnMut(&str)) -> Progress<'_> {
+pub(super) fn report(verbose: bool, say_line: &mut dyn FnMut(&str)) -> Progress<'_> {
     if verbose { Progress::to(say_line) } else { Progress::silent() }
 }
 
 /// The exit status for a category that could not be saved. For a missing folder it is 0, as in
 /// dbacl 1.14.1 (case model/learn-errors), unless statuses are strict.
-fn save_status(path: &Path, error: &Error, strict: bool) -> Result<u8, Failure> {
+fn unsaved_status(path: &Path, error: &Error, strict: bool) -> Result<u8, Failure> {
     let failure = save_failure(path, error);
     let missing_folder = matches!(
         error, Error::Temporary { source, .. } if source.kind() == io::ErrorKind::NotFound

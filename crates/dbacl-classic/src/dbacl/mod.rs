@@ -15,6 +15,7 @@ mod help;
 mod hints;
 mod inputs;
 mod jobs;
+mod large;
 mod learn;
 mod lock;
 mod messages;
@@ -301,9 +302,8 @@ fn perform(job: Job, output: &mut Output) -> Result<u8, Failure> {
     match job {
         Job::Learn(mut job) => {
             let is_typed = job.reading.operands.is_empty() && std::io::stdin().is_terminal();
-            watched("learning", !is_typed && !job.prints(), || {
-                learn::run(&mut job, &signals, output)
-            })
+            let learn = if job.large { large::run } else { learn::run };
+            watched("learning", !is_typed && !job.prints(), || learn(&mut job, &signals, output))
         }
         Job::Classify(job) => classify::run(*job, &signals, output),
         Job::ClassifyRecords(job) => records::run(*job, &signals, output),

@@ -53,6 +53,7 @@ pub enum Key {
     Fit,
     Place,
     Canonical,
+    Large,
     Threads,
     Format,
     Input,
@@ -211,6 +212,7 @@ impl Key {
             | Self::Fit
             | Self::Place
             | Self::Canonical
+            | Self::Large
             | Self::Threads => Group::Parts,
             Self::Format | Self::Input | Self::LineBuffered | Self::Strict | Self::Quiet => {
                 Group::Programs
@@ -343,6 +345,7 @@ pub const TABLE: &[Opt<Key>] = &[
     long_value(Key::Fit, "fit", "FILE", "with -l: learn from the counts in FILE"),
     long_value(Key::Place, "place", "N", "with --count: this is part N of the input"),
     long(Key::Canonical, "canonical", "with --fit: the same category for any order of input"),
+    long(Key::Large, "large", "with -l: learn up to 2^32 features, in a format of its own"),
     long_value(Key::Threads, "threads", "N", "use N processors (as many as there are)"),
     long_value(Key::Format, "format", "FORMAT", "print results as json, ndjson or tsv"),
     long_value(Key::Input, "input", "RECORDS", "classify each line: ndjson or lines"),

@@ -43,7 +43,7 @@ pub struct Counter {
 
 /// The entropy of a document, summed up feature by feature.
 #[derive(Debug, Clone)]
-pub(super) struct DocumentEntropy {
+pub(crate) struct DocumentEntropy {
     /// Occurrences of all features.
     length: f32,
     sum: f64,
@@ -54,14 +54,14 @@ pub(super) struct DocumentEntropy {
 
 impl DocumentEntropy {
     /// The entropy of a document of `length` occurrences, before any feature is added.
-    fn of_length(length: usize) -> Self {
+    pub(crate) fn of_length(length: usize) -> Self {
         let length = count_f32(u32::try_from(length).unwrap_or(u32::MAX));
         Self { length, sum: 0.0, known: [(f32::NAN, 0.0); 16] }
     }
 
     /// Adds a feature; returns its share of the document.
     #[inline]
-    pub(super) fn add(&mut self, occurrences: u32) -> f32 {
+    pub(crate) fn add(&mut self, occurrences: u32) -> f32 {
         let (share, part) = match self.known.get_mut(occurrences as usize) {
             Some(known) if !known.0.is_nan() => *known,
             Some(unknown) => {
@@ -75,7 +75,7 @@ impl DocumentEntropy {
     }
 
     /// The entropy of the features added, nats.
-    pub(super) const fn sum(&self) -> f64 {
+    pub(crate) const fn sum(&self) -> f64 {
         self.sum
     }
 }

@@ -12,6 +12,7 @@ mod documents;
 pub mod dump;
 pub mod fit;
 mod groups;
+pub mod large;
 pub mod learner;
 pub mod memory_dump;
 pub mod merge;

@@ -375,6 +375,11 @@ impl Counts {
         true
     }
 
+    /// Frees the memory of the search for nodes, which is at an end.
+    pub fn forget_index(&mut self) {
+        self.index = Index::default();
+    }
+
     /// The node of `term` below `parent`, if there is one.
     pub fn find(&self, parent: u32, term: u32) -> Option<u32> {
         self.index.find(parent, term).ok().map(|at| self.index.entries[at].node)

@@ -17,6 +17,7 @@ pub mod collect;
 pub mod counts;
 pub mod dump;
 pub mod file;
+pub mod large;
 pub mod parallel;
 pub mod part;
 pub mod replay;

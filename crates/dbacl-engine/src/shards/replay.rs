@@ -12,7 +12,7 @@ use dbacl_model::medium::Medium;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum ReplayFault {
     /// There are more occurrences than a model can count.
-    #[error("more occurrences were counted than a category can hold (2^32 - 2)")]
+    #[error("more occurrences were counted than a category can hold (2^32 - 2): use --large")]
     TooMany,
 }
 
