@@ -81,20 +81,20 @@ impl BlockPlan {
         Ok(Frame::from_bytes(frame).map_err(failure)?.chains())
     }
 
-    /// The number of the chain of text `number` of `texts`.
-    fn chain(&self, number: u64, texts: u64) -> u64 {
-        place(number, texts, self.plan.block()).0
+    /// The number of the chain of text `number` of `texts`, and that of its block in the chain.
+    fn place(&self, number: u64, texts: u64) -> (u64, u64) {
+        place(number, texts, self.plan.block())
     }
 
-    /// The blocks of a chain from its texts in their order, with the number of each among all
-    /// texts, and the number of its label among the sorted labels.
+    /// A block from its texts in their order, with the number of each among all texts, and the
+    /// number of its label among the sorted labels.
     fn numbered<'py>(
         &self,
         frame: &[u8],
         numbers: Vec<u64>,
         labels: Vec<u32>,
         texts: &Bound<'py, PyAny>,
-    ) -> PyResult<Vec<Bound<'py, PyBytes>>> {
+    ) -> PyResult<Bound<'py, PyBytes>> {
         let (py, texts) = (texts.py(), all(texts)?);
         if numbers.len() != texts.len() || labels.len() != texts.len() {
             return Err(PyValueError::new_err("there are not as many numbers or labels as texts"));
@@ -102,23 +102,8 @@ impl BlockPlan {
         let frame = Frame::from_bytes(frame).map_err(failure)?;
         let each = numbers.into_iter().zip(labels).zip(&texts);
         let each = each.map(|((number, label), text)| (number, label, text.as_slice()));
-        let blocks = py.detach(|| self.plan.numbered(&frame, each));
-        Ok(blocks.iter().map(|block| PyBytes::new(py, block)).collect())
-    }
-
-    /// Does a task with the blocks of a chain. Returns the answer, and what the next task needs in
-    /// place of `state`, which is empty at first.
-    #[staticmethod]
-    fn work<'py>(
-        py: Python<'py>,
-        frame: &[u8],
-        task: &[u8],
-        blocks: Vec<Vec<u8>>,
-        state: Vec<u8>,
-    ) -> PyResult<(Bound<'py, PyBytes>, Bound<'py, PyBytes>)> {
-        let mut state = state;
-        let answer = py.detach(|| dbacl_text::BlockPlan::work(frame, task, &blocks, &mut state));
-        Ok((PyBytes::new(py, &answer.map_err(failure)?), PyBytes::new(py, &state)))
+        let block = py.detach(|| self.plan.numbered(&frame, each));
+        Ok(PyBytes::new(py, &block))
     }
 
     /// Trains a model: `ask` is called with tasks, and returns the answers of all chains in their
@@ -162,5 +147,45 @@ impl BlockPlan {
         let trained = trained.map_err(errors::of_training)?;
         warn(ask.py(), &trained.warnings)?;
         Ok(Model::new(trained.model))
+    }
+}
+
+/// A task that is being done with the blocks of a chain, which come one after the other in their
+/// order.
+#[pyclass(module = "dbacl")]
+pub struct BlockWork(Option<dbacl_text::BlockWork>);
+
+impl BlockWork {
+    fn ended() -> PyErr {
+        PyValueError::new_err("the answer was given before")
+    }
+}
+
+#[pymethods]
+impl BlockWork {
+    /// The work on a task.
+    #[new]
+    fn new(py: Python<'_>, frame: &[u8], task: &[u8]) -> PyResult<Self> {
+        let work = py.detach(|| dbacl_text::BlockWork::new(frame, task));
+        Ok(Self(Some(work.map_err(failure)?)))
+    }
+
+    /// Takes the next block. Returns what the next task needs in place of `state`, which is empty
+    /// at first.
+    fn add<'py>(
+        &mut self,
+        py: Python<'py>,
+        block: &[u8],
+        state: &[u8],
+    ) -> PyResult<Bound<'py, PyBytes>> {
+        let work = self.0.as_mut().ok_or_else(Self::ended)?;
+        let state = py.detach(|| work.add(block, state)).map_err(failure)?;
+        Ok(PyBytes::new(py, &state))
+    }
+
+    /// The answer, after the last block.
+    fn answer<'py>(&mut self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
+        let work = self.0.take().ok_or_else(Self::ended)?;
+        Ok(PyBytes::new(py, &py.detach(|| work.answer())))
     }
 }

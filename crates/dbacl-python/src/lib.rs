@@ -28,7 +28,7 @@ mod _dbacl {
     use pyo3::prelude::*;
 
     #[pymodule_export]
-    use super::blocks::BlockPlan;
+    use super::blocks::{BlockPlan, BlockWork};
     #[pymodule_export]
     use super::category::Category;
     #[pymodule_export]

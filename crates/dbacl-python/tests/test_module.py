@@ -340,20 +340,27 @@ class Programs(Scratch):
                 plan = dbacl.BlockPlan(dbacl.Trainer(**options), 2, block=5)
                 segments = (TEXTS[at:at + 5] for at in range(0, len(TEXTS), 5))
                 frame = plan.frame(plan.tally(texts) for texts in segments)
-                dealt = [[] for _ in range(plan.chains(frame))]
+                dealt = [{} for _ in range(plan.chains(frame))]
                 for at, (label, text) in enumerate(zip(LABELS, TEXTS)):
-                    dealt[plan.chain(at, len(TEXTS))].append((at, known.index(label), text))
-                shares = [[plan.numbered(frame, *zip(*rows)), b""] for rows in dealt]
+                    chain, block = plan.place(at, len(TEXTS))
+                    rows = dealt[chain].setdefault(block, [])
+                    rows.append((at, known.index(label), text))
+                shares = [
+                    [[plan.numbered(frame, *zip(*rows)), b""] for rows in chain.values()]
+                    for chain in dealt
+                ]
 
                 def ask(task):
-                    for share in shares:
-                        answer, share[1] = plan.work(frame, task, *share)
-                        yield answer
+                    for blocks in shares:
+                        work = dbacl.BlockWork(frame, task)
+                        for block in blocks:
+                            block[1] = work.add(*block)
+                        yield work.answer()
 
                 model = plan.train(frame, counts, ask, self.folder)
                 self.assertEqual(model.to_bytes(), path.read_bytes())
         with self.assertRaisesRegex(ValueError, "damaged"):
-            plan.work(frame, b"x", [], b"")
+            dbacl.BlockWork(frame, b"x")
         with self.assertRaises(ZeroDivisionError):
             plan.train(frame, counts, lambda task: 1 / 0, self.folder)
 

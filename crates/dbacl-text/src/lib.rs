@@ -52,7 +52,7 @@ mod table;
 pub mod threads;
 mod train;
 
-pub use blocks::{Ask, BlockError, BlockPlan, BlockTrainer, Frame};
+pub use blocks::{Ask, BlockError, BlockPlan, BlockTrainer, BlockWork, Frame};
 pub use dbacl_corpus as data;
 pub use dbacl_corpus::label::{LabelFault, check as check_label};
 pub use dbacl_corpus::{DataError, Format, Reading, Record};

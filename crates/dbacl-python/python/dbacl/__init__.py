@@ -11,6 +11,7 @@
 from . import _dbacl
 from ._dbacl import (
     BlockPlan,
+    BlockWork,
     Category,
     CategorySet,
     Error,
@@ -25,6 +26,7 @@ from ._dbacl import (
 __version__ = _dbacl.__version__
 __all__ = [
     "BlockPlan",
+    "BlockWork",
     "Category",
     "CategorySet",
     "DbaclClassifier",

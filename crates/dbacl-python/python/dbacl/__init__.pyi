@@ -5,6 +5,7 @@ from typing import Any, Literal, TypedDict
 from typing_extensions import Unpack
 
 from ._dbacl import BlockPlan as BlockPlan
+from ._dbacl import BlockWork as BlockWork
 from ._dbacl import Category as Category
 from ._dbacl import CategorySet as CategorySet
 from ._dbacl import Error as Error
@@ -19,6 +20,7 @@ from .estimator import DbaclClassifier as DbaclClassifier
 __version__: str
 __all__ = [
     "BlockPlan",
+    "BlockWork",
     "Category",
     "CategorySet",
     "DbaclClassifier",

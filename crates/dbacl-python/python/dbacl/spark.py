@@ -277,9 +277,10 @@ def train_in_blocks(spark, rows, block, features, options):
     """Trains a model of an RDD of labels and texts on the executors, a block of rows at a time.
 
     The rows are dealt to blocks and the blocks to at most eight chains. A chain is the work of one
-    executor at a time, so at most eight are busy, and each holds an eighth of the texts. The model
-    is, byte for byte, the one that `dbacl-text train` with the same `--block` makes of the same
-    rows, for any number of executors and after the loss of some.
+    executor at a time, so at most eight are busy with it. No record holds more than the texts of
+    one block; an executor goes through its chain block by block. The model is, byte for byte, the
+    one that `dbacl-text train` with the same `--block` makes of the same rows, for any number of
+    executors and after the loss of some.
     """
     context = spark.sparkContext
     settings = {"options": options, "block": block, "features": features}
@@ -300,23 +301,26 @@ def train_in_blocks(spark, rows, block, features, options):
     number = _dbacl.BlockPlan.chains(frame)
     sent = context.broadcast(frame)
 
-    def chained(part):
+    def dealt(part):
         plan = _plan_of(settings)
         for (label, text), at in part:
-            yield plan.chain(at, texts), (at, numbers[label], text)
+            yield plan.place(at, texts), (at, numbers[label], text)
 
-    chains = rows.mapPartitions(chained).groupByKey(number)
-    shares = chains.mapPartitions(_numberer(settings, sent))
+    blocks = rows.mapPartitions(dealt).groupByKey().mapPartitions(_numberer(settings, sent))
+    # A part for each chain, with its blocks in their order.
+    shares = blocks.repartitionAndSortWithinPartitions(number, lambda place: place[0])
     shares.persist(StorageLevel.MEMORY_AND_DISK)
     now = [shares]
 
     def ask(task):
         task = context.broadcast(task)
-        done = now[0].mapValues(_worker(sent, task)).persist(StorageLevel.MEMORY_AND_DISK)
-        found = dict(done.mapValues(lambda share: share[0]).collect())
+        done = now[0].mapPartitions(_worker(sent, task), preservesPartitioning=True)
+        done.persist(StorageLevel.MEMORY_AND_DISK)
+        answers = done.filter(lambda record: record[0][1] == ANSWER)
+        found = {chain: answer for (chain, _), answer in answers.collect()}
         # What was there before stays until the next state is there, and is made again from the
         # lines if an executor is lost.
-        now[0] = done.mapValues(lambda share: (share[1], share[2]))
+        now[0] = done.filter(lambda record: record[0][1] != ANSWER)
         return [found[chain] for chain in range(number)]
 
     with tempfile.TemporaryDirectory() as folder:
@@ -333,19 +337,26 @@ def _tallier(settings):
 
 
 def _numberer(settings, frame):
-    def number(chains):
+    def number(blocks):
         plan = _plan_of(settings)
-        for chain, rows in chains:
+        for place, rows in blocks:
             numbers, labels, texts = zip(*sorted(rows))
-            yield chain, (plan.numbered(frame.value, numbers, labels, texts), b"")
+            yield place, (plan.numbered(frame.value, numbers, labels, texts), b"")
 
     return number
 
 
+# In place of a block's number: the record is the answer of a chain.
+ANSWER = -1
+
+
 def _worker(frame, task):
-    def work(share):
-        blocks, state = share
-        answer, state = _dbacl.BlockPlan.work(frame.value, task.value, blocks, state)
-        return answer, blocks, state
+    def work(records):
+        own = None
+        for (chain, number), (block, state) in records:
+            own = own or _dbacl.BlockWork(frame.value, task.value)
+            yield (chain, number), (block, own.add(block, state))
+        if own:
+            yield (chain, ANSWER), own.answer()
 
     return work

@@ -84,40 +84,109 @@ pub enum Answer {
 
 /// Does a task with the blocks of one of `frame.chains()` chains.
 pub fn work(frame: &Frame, task: &Task<'_>, share: &mut dyn Share) -> Result<Answer, BlockError> {
-    match task {
-        Task::Count(labels, is_together) => count(frame, labels, *is_together, share),
-        Task::Round { state, is_first, is_whole, costs } => {
-            fit(frame, state, (*is_first, *is_whole), costs, share)
+    let mut work = Work::new(frame, task);
+    for at in 0..share.blocks() {
+        let block = share.block(at)?;
+        let duals = work.add(frame, task, &block, &mut |length| share.duals(at, length))?;
+        if let Some(duals) = duals {
+            share.set_duals(at, &duals)?;
         }
-        Task::Score(state) => score(frame, state, share),
+    }
+    Ok(work.answer(frame, task))
+}
+
+/// A task that is being done: the blocks of a chain come one after the other, in their order.
+pub enum Work {
+    /// Of [`Task::Count`]: what will be the answer.
+    Count(Vec<[u32; 2]>, Vec<[u32; 2]>),
+    /// Of [`Task::Round`]: the problems of each thread, and their tables.
+    Round(Vec<Range<usize>>, Vec<Table<f32>>),
+    /// Of [`Task::Score`]: the table, and what will be the answer.
+    Score(Table<f32>, Vec<[u32; 3]>, Vec<f32>),
+}
+
+impl Work {
+    /// The work on a task before the first block.
+    pub fn new(frame: &Frame, task: &Task<'_>) -> Self {
+        match task {
+            Task::Count(labels, is_together) => {
+                let rows = if *is_together { 1 } else { labels.len() };
+                let with = vec![[0u32; 2]; frame.features.len() * rows];
+                Self::Count(vec![[0u32; 2]; labels.len()], with)
+            }
+            Task::Round { state, .. } => {
+                let (chains, ranges) = (real(frame.chains()), ranges(state.problems.len()));
+                let tables = ranges.iter().map(|own| table(state, own, chains)).collect();
+                Self::Round(ranges, tables)
+            }
+            Task::Score(state) => {
+                Self::Score(table(state, &(0..state.problems.len()), 1.0), Vec::new(), Vec::new())
+            }
+        }
+    }
+
+    /// Takes the next block. Of a round, returns its new dual variables; `old` has those that the
+    /// round before has left, of the length that it is asked for.
+    pub fn add(
+        &mut self,
+        frame: &Frame,
+        task: &Task<'_>,
+        block: &[u8],
+        old: &mut dyn FnMut(usize) -> Result<Vec<f32>, BlockError>,
+    ) -> Result<Option<Vec<f32>>, BlockError> {
+        match (self, task) {
+            (Self::Count(documents, with), Task::Count(labels, is_together)) => {
+                count(frame, (labels, *is_together), block, (&mut *documents, &mut *with))?;
+            }
+            (Self::Round(ranges, tables), Task::Round { state, is_first, is_whole, costs }) => {
+                let data = Numbered::read(frame, costs, block)?;
+                let length = data.documents.len() * state.problems.len();
+                let mut duals = if *is_first { vec![0.0; length] } else { old(length)? };
+                fit(&data, &data.part(*is_whole), (&*ranges, &mut *tables), &mut duals);
+                return Ok(Some(duals));
+            }
+            (Self::Score(table, heads, scores), Task::Score(state)) => {
+                score(frame, state, block, (&*table, heads, scores))?;
+            }
+            _ => return Err(BlockError::Damaged),
+        }
+        Ok(None)
+    }
+
+    /// The answer, after the last block.
+    pub fn answer(self, frame: &Frame, task: &Task<'_>) -> Answer {
+        match (self, task) {
+            (Self::Count(documents, with), _) => Answer::Counts(documents, with),
+            (Self::Round(ranges, tables), Task::Round { state, .. }) => {
+                changes(frame, state, &ranges, tables)
+            }
+            (Self::Round(..), _) => Answer::Changes(Vec::new(), Vec::new()),
+            (Self::Score(_, heads, scores), _) => Answer::Scores(heads, scores),
+        }
     }
 }
 
 fn count(
     frame: &Frame,
-    labels: &Range<usize>,
-    is_together: bool,
-    share: &mut dyn Share,
-) -> Result<Answer, BlockError> {
+    (labels, is_together): (&Range<usize>, bool),
+    block: &[u8],
+    (documents, with): (&mut [[u32; 2]], &mut [[u32; 2]]),
+) -> Result<(), BlockError> {
     let width = frame.features.len();
-    let mut documents = vec![[0u32; 2]; labels.len()];
-    let mut with = vec![[0u32; 2]; width * if is_together { 1 } else { labels.len() }];
-    for at in 0..share.blocks() {
-        let data = Numbered::read(frame, &[], &share.block(at)?)?;
-        let rows = data.kinds.iter().zip(&data.labels).zip(&data.has_features);
-        for (at, ((&kind, &label), &has_features)) in (0u32..).zip(rows) {
-            let is_original = matches!(kind, Kind::Learned | Kind::HeldOut) && has_features;
-            let own = (label as usize).checked_sub(labels.start).filter(|&at| at < labels.len());
-            let Some(own) = own.filter(|_| is_original) else { continue };
-            let side = usize::from(kind.is_held_out());
-            documents[own][side] += 1;
-            let first = if is_together { 0 } else { own * width };
-            for &column in data.documents.member(at).columns {
-                with[first + column as usize][side] += 1;
-            }
+    let data = Numbered::read(frame, &[], block)?;
+    let rows = data.kinds.iter().zip(&data.labels).zip(&data.has_features);
+    for (at, ((&kind, &label), &has_features)) in (0u32..).zip(rows) {
+        let is_original = matches!(kind, Kind::Learned | Kind::HeldOut) && has_features;
+        let own = (label as usize).checked_sub(labels.start).filter(|&at| at < labels.len());
+        let Some(own) = own.filter(|_| is_original) else { continue };
+        let side = usize::from(kind.is_held_out());
+        documents[own][side] += 1;
+        let first = if is_together { 0 } else { own * width };
+        for &column in data.documents.member(at).columns {
+            with[first + column as usize][side] += 1;
         }
     }
-    Ok(Answer::Counts(documents, with))
+    Ok(())
 }
 
 /// The table of some of the problems of a state. Scales are multiplied by `chains`, and sums
@@ -148,40 +217,41 @@ fn ranges(problems: usize) -> Vec<Range<usize>> {
     (0..problems).step_by(width).map(|at| at..(at + width).min(problems)).collect()
 }
 
+/// Fits the documents of a block that are in `part`, the problems of each range by a thread.
 fn fit(
+    data: &Numbered,
+    part: &[u32],
+    (ranges, tables): (&[Range<usize>], &mut [Table<f32>]),
+    duals: &mut [f32],
+) {
+    let width = ranges.last().map_or(1, |own| own.end);
+    // Duals stand by document; each thread has those of its problems.
+    let go = |(table, own): (&mut Table<f32>, &Range<usize>)| {
+        let mut mine: Vec<f32> =
+            duals.chunks_exact(width).flat_map(|row| &row[own.clone()]).copied().collect();
+        let training = Training { part, cost: 1.0, passes: PASSES };
+        resume(table, &data.documents, &training, &mut mine, &mut |_| true);
+        mine
+    };
+    let found = threads::each(tables.iter_mut().zip(ranges), go);
+    for (own, found) in ranges.iter().zip(found) {
+        let rows = duals.chunks_exact_mut(width).zip(found.chunks_exact(own.len()));
+        rows.for_each(|(row, found)| row[own.clone()].copy_from_slice(found));
+    }
+}
+
+/// By how much the sums of a round have grown.
+fn changes(
     frame: &Frame,
     state: &State<'_>,
-    (is_first, is_whole): (bool, bool),
-    costs: &[f32],
-    share: &mut dyn Share,
-) -> Result<Answer, BlockError> {
+    ranges: &[Range<usize>],
+    mut tables: Vec<Table<f32>>,
+) -> Answer {
     let (chains, width) = (real(frame.chains()), state.problems.len());
-    let ranges = ranges(width);
-    let mut tables: Vec<Table<f32>> = ranges.iter().map(|own| table(state, own, chains)).collect();
-    for at in 0..share.blocks() {
-        let data = Numbered::read(frame, costs, &share.block(at)?)?;
-        let length = data.documents.len() * width;
-        let mut duals = if is_first { vec![0.0; length] } else { share.duals(at, length)? };
-        let part = data.part(is_whole);
-        // Duals stand by document; each thread has those of its problems.
-        let go = |(table, own): (&mut Table<f32>, &Range<usize>)| {
-            let mut mine: Vec<f32> =
-                duals.chunks_exact(width).flat_map(|row| &row[own.clone()]).copied().collect();
-            let training = Training { part: &part, cost: 1.0, passes: PASSES };
-            resume(table, &data.documents, &training, &mut mine, &mut |_| true);
-            mine
-        };
-        let found = threads::each(tables.iter_mut().zip(&ranges), go);
-        for (own, found) in ranges.iter().zip(found) {
-            let rows = duals.chunks_exact_mut(width).zip(found.chunks_exact(own.len()));
-            rows.for_each(|(row, found)| row[own.clone()].copy_from_slice(found));
-        }
-        share.set_duals(at, &duals)?;
-    }
     let mut sums = vec![0.0f32; state.sums.len()];
     let mut intercepts = vec![0.0f32; width];
     let change = |end: f32, start: f32, by: f64| narrow(f64::from(end) - f64::from(start) / by);
-    for (table, own) in tables.iter_mut().zip(&ranges) {
+    for (table, own) in tables.iter_mut().zip(ranges) {
         let rows = sums.chunks_exact_mut(width).zip(state.sums.chunks_exact(width));
         for (column, (out, start)) in (0u32..).zip(rows) {
             let each = out[own.clone()].iter_mut().zip(table.sums(column)).zip(&start[own.clone()]);
@@ -194,29 +264,30 @@ fn fit(
             *out = narrow(f64::from(change(*end, *start, root)) / root);
         });
     }
-    Ok(Answer::Changes(sums, intercepts))
+    Answer::Changes(sums, intercepts)
 }
 
-fn score(frame: &Frame, state: &State<'_>, share: &mut dyn Share) -> Result<Answer, BlockError> {
-    let width = state.problems.len();
-    let table = table(state, &(0..width), 1.0);
-    let (mut heads, mut scores, mut margins) = (Vec::new(), Vec::new(), vec![0.0; width]);
-    for at in 0..share.blocks() {
-        let data = Numbered::read(frame, &[], &share.block(at)?)?;
-        for (at, (&kind, &label)) in (0u32..).zip(data.kinds.iter().zip(&data.labels)) {
-            let words = match kind {
-                Kind::HeldOut => 0,
-                Kind::Cut(words) => u32::try_from(words).unwrap_or(u32::MAX),
-                _ => continue,
-            };
-            let member = data.documents.member(at);
-            let known = member.columns.iter().filter(|&&it| state.scales[it as usize] > 0.0);
-            heads.push([words, label, u32::try_from(known.count()).unwrap_or(u32::MAX)]);
-            table.margins(&member, &mut margins);
-            scores.extend(margins.iter().map(|&margin| narrow(margin)));
-        }
+fn score(
+    frame: &Frame,
+    state: &State<'_>,
+    block: &[u8],
+    (table, heads, scores): (&Table<f32>, &mut Vec<[u32; 3]>, &mut Vec<f32>),
+) -> Result<(), BlockError> {
+    let mut margins = vec![0.0; state.problems.len()];
+    let data = Numbered::read(frame, &[], block)?;
+    for (at, (&kind, &label)) in (0u32..).zip(data.kinds.iter().zip(&data.labels)) {
+        let words = match kind {
+            Kind::HeldOut => 0,
+            Kind::Cut(words) => u32::try_from(words).unwrap_or(u32::MAX),
+            _ => continue,
+        };
+        let member = data.documents.member(at);
+        let known = member.columns.iter().filter(|&&it| state.scales[it as usize] > 0.0);
+        heads.push([words, label, u32::try_from(known.count()).unwrap_or(u32::MAX)]);
+        table.margins(&member, &mut margins);
+        scores.extend(margins.iter().map(|&margin| narrow(margin)));
     }
-    Ok(Answer::Scores(heads, scores))
+    Ok(())
 }
 
 fn put_floats(out: &mut Vec<u8>, numbers: &[f32]) {

@@ -346,6 +346,7 @@ impl Share for LocalShare<'_> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::BlockWork;
     use super::*;
     use crate::model::TextModel;
     use crate::recipe::{InBlocks, Preset};
@@ -434,20 +435,27 @@ mod tests {
         let segments = documents.chunks(20);
         let tally = |own: &[(String, String)]| plan.tally(own.iter().map(|(_, it)| it.as_bytes()));
         let frame = plan.frame(segments.map(tally)).unwrap();
-        let mut rows = vec![Vec::new(); frame.chains()];
+        let mut rows = vec![BTreeMap::<u64, Vec<_>>::new(); frame.chains()];
         for (number, (label, text)) in documents.iter().enumerate() {
             let label = u32::from(label.as_bytes()[6] - b'0');
-            let (chain, _) = place(number as u64, frame.documents, 20);
-            rows[usize::try_from(chain).unwrap()].push((number as u64, label, text.as_bytes()));
+            let (chain, block) = place(number as u64, frame.documents, 20);
+            let chain = &mut rows[usize::try_from(chain).unwrap()];
+            chain.entry(block).or_default().push((number as u64, label, text.as_bytes()));
         }
         // Everything goes there and back as bytes.
-        let chains = rows.into_iter().map(|rows| (plan.numbered(&frame, rows), Vec::new()));
-        let mut chains: Vec<(Vec<Vec<u8>>, Vec<u8>)> = chains.collect();
+        let numbered = |rows: Vec<_>| (plan.numbered(&frame, rows), Vec::new());
+        let chains = rows.into_iter().map(|rows| rows.into_values().map(numbered).collect());
+        let mut chains: Vec<Vec<(Vec<u8>, Vec<u8>)>> = chains.collect();
         let bytes = frame.to_bytes();
         let mut ask = |task: &[u8], take: &mut dyn FnMut(&[u8]) -> Result<(), BlockError>| {
-            let each = chains.iter_mut();
-            each.map(|(blocks, duals)| BlockPlan::work(&bytes, task, blocks, duals))
-                .try_for_each(|answer| take(&answer?))
+            for blocks in &mut chains {
+                let mut work = BlockWork::new(&bytes, task)?;
+                for (block, duals) in blocks {
+                    *duals = work.add(block, duals)?;
+                }
+                take(&work.answer())?;
+            }
+            Ok(())
         };
         let frame = Frame::from_bytes(&bytes).unwrap();
         let labels: Vec<(String, u64)> =
@@ -455,7 +463,7 @@ mod tests {
         let found = plan.train(&frame, &labels, &mut ask, &std::env::temp_dir()).unwrap();
         assert_eq!(found.model.to_bytes(), here.model.to_bytes());
         for task in [&[][..], &[9], &[1, 0, 0, 0, 0]] {
-            assert!(BlockPlan::work(&bytes, task, &[], &mut Vec::new()).is_err(), "{task:?}");
+            assert!(BlockWork::new(&bytes, task).is_err(), "{task:?}");
         }
     }
 

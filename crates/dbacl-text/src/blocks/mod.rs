@@ -24,7 +24,7 @@ use crate::learn::{self, RunsPlan, Settings};
 use crate::model::TextModel;
 use crate::recipe::{InBlocks, OPTIONS, Recipe};
 use crate::train::{TrainError, Trained, warnings};
-use chain::{Answer, Share, Task, work};
+use chain::{Answer, Task, Work};
 pub use frame::{Frame, place};
 use frame::{Numberer, Tally};
 use leader::{BlockFit, Chains, Leader};
@@ -174,45 +174,18 @@ impl BlockPlan {
         Frame::new(tally, (self.layout.blocks(), self.labels), self.block, self.features)
     }
 
-    /// The blocks of a chain from its documents, in their order: the number of each among all
-    /// documents, the number of its label among the sorted labels, and its text.
+    /// A block from its documents, in their order: the number of each among all documents, the
+    /// number of its label among the sorted labels, and its text.
     pub fn numbered<'a>(
         &self,
         frame: &Frame,
         documents: impl IntoIterator<Item = (u64, u32, &'a [u8])>,
-    ) -> Vec<Vec<u8>> {
-        let mut numberer = Numberer::new(frame, &self.layout);
-        let mut blocks: Vec<Vec<u8>> = Vec::new();
+    ) -> Vec<u8> {
+        let (mut numberer, mut block) = (Numberer::new(frame, &self.layout), Vec::new());
         for (number, label, text) in documents {
-            let (_, block) = place(number, frame.documents, frame.block);
-            let block = usize::try_from(block).unwrap_or(usize::MAX);
-            if blocks.len() <= block {
-                blocks.resize(block + 1, Vec::new());
-            }
-            numberer.append(number, label, text, &mut blocks[block]);
+            numberer.append(number, label, text, &mut block);
         }
-        blocks
-    }
-
-    /// Does a task with the blocks of a chain. `duals` are those that the task before has left;
-    /// they are replaced.
-    ///
-    /// # Errors
-    /// Damaged bytes.
-    pub fn work(
-        frame: &[u8],
-        task: &[u8],
-        blocks: &[Vec<u8>],
-        duals: &mut Vec<u8>,
-    ) -> Result<Vec<u8>, BlockError> {
-        let frame = Frame::from_bytes(frame)?;
-        let task = Task::from_bytes(&frame, task)?;
-        let mut share = MemoryShare { blocks, old: duals, new: Vec::new() };
-        let answer = work(&frame, &task, &mut share)?;
-        if matches!(task, Task::Round { .. }) {
-            *duals = share.new;
-        }
-        Ok(answer.to_bytes())
+        block
     }
 
     /// Leads chains, which have the documents of these labels, to a model. Temporary files lie in
@@ -279,33 +252,45 @@ fn refusal(error: BlockError, labels: &[(String, u64)]) -> TrainError {
     }
 }
 
-/// The blocks of a chain in memory.
-struct MemoryShare<'a> {
-    blocks: &'a [Vec<u8>],
-    /// Dual variables of all blocks.
-    old: &'a [u8],
-    new: Vec<u8>,
+/// A task that is being done with the blocks of a chain, which come one after the other in their
+/// order.
+pub struct BlockWork {
+    frame: Frame,
+    task: Task<'static>,
+    work: Work,
 }
 
-impl Share for MemoryShare<'_> {
-    fn blocks(&self) -> usize {
-        self.blocks.len()
+impl BlockWork {
+    /// The work on a task.
+    ///
+    /// # Errors
+    /// Damaged bytes.
+    pub fn new(frame: &[u8], task: &[u8]) -> Result<Self, BlockError> {
+        let frame = Frame::from_bytes(frame)?;
+        let task = Task::from_bytes(&frame, task)?;
+        let work = Work::new(&frame, &task);
+        Ok(Self { frame, task, work })
     }
 
-    fn block(&mut self, at: usize) -> Result<Vec<u8>, BlockError> {
-        Ok(self.blocks[at].clone())
+    /// Takes the next block. `duals` are those that the task before has left of it, empty at first.
+    /// Returns those that it has from now on.
+    ///
+    /// # Errors
+    /// Damaged bytes.
+    pub fn add(&mut self, block: &[u8], duals: &[u8]) -> Result<Vec<u8>, BlockError> {
+        let mut old = |length: usize| {
+            let (own, rest) = duals.as_chunks::<4>();
+            let fits = own.len() == length && rest.is_empty();
+            let own = fits.then_some(own).ok_or(BlockError::Damaged)?;
+            Ok(own.iter().map(|&dual| f32::from_le_bytes(dual)).collect())
+        };
+        let new = self.work.add(&self.frame, &self.task, block, &mut old)?;
+        let bytes = |new: Vec<f32>| new.iter().flat_map(|dual| dual.to_le_bytes()).collect();
+        Ok(new.map_or_else(|| duals.to_vec(), bytes))
     }
 
-    fn duals(&mut self, _: usize, length: usize) -> Result<Vec<f32>, BlockError> {
-        // Blocks are fitted in their order.
-        let own = length.checked_mul(4).and_then(|length| self.old.split_at_checked(length));
-        let (own, rest) = own.ok_or(BlockError::Damaged)?;
-        self.old = rest;
-        Ok(own.as_chunks::<4>().0.iter().map(|&dual| f32::from_le_bytes(dual)).collect())
-    }
-
-    fn set_duals(&mut self, _: usize, duals: &[f32]) -> Result<(), BlockError> {
-        self.new.extend(duals.iter().flat_map(|dual| dual.to_le_bytes()));
-        Ok(())
+    /// The answer, after the last block.
+    pub fn answer(self) -> Vec<u8> {
+        self.work.answer(&self.frame, &self.task).to_bytes()
     }
 }
