@@ -12,7 +12,8 @@ use super::elementary::{descending_exps, exp};
 
 /// Arguments this many steps of 1/32 below 0 and further down, less one step, have an exponential
 /// of 0: it falls below half the smallest number at -745.13.
-const STEPS: usize = 23_848;
+const STEPS: usize = LOWEST as usize;
+const LOWEST: i32 = 23_848;
 
 /// Exponentials of grid values less a shift that stays the same for many of them.
 #[derive(Debug)]
@@ -81,16 +82,16 @@ impl Exponentials {
 /// Exponentials of multiples of 1/32, worked out once each; those of most weights are kept.
 #[derive(Debug)]
 pub struct StepExponentials {
-    /// Exponentials from -[`KEPT`] steps on; NaN where not worked out yet.
+    /// Exponentials from -[`STEPS`] steps on; NaN where not worked out yet.
     known: Vec<f64>,
 }
 
-/// Steps on either side of 0 that [`StepExponentials`] keeps.
-const KEPT: i32 = 1 << 14;
+/// Steps above 0 that [`StepExponentials`] keeps: larger exponentials are infinite.
+const KEPT: usize = 22_720;
 
 impl Default for StepExponentials {
     fn default() -> Self {
-        Self { known: vec![f64::NAN; 2 * KEPT as usize] }
+        Self { known: vec![f64::NAN; STEPS + KEPT] }
     }
 }
 
@@ -98,7 +99,7 @@ impl StepExponentials {
     /// `exp(steps / 32)`.
     #[inline]
     pub fn get(&mut self, steps: i32) -> f64 {
-        let at = usize::try_from(steps.saturating_add(KEPT)).unwrap_or(usize::MAX);
+        let Ok(at) = usize::try_from(steps.saturating_add(LOWEST)) else { return 0.0 };
         match self.known.get_mut(at) {
             Some(known) if !known.is_nan() => *known,
             Some(unknown) => {
@@ -157,6 +158,18 @@ impl OffGrid {
 mod tests {
     use super::*;
     use proptest::prelude::*;
+
+    #[test]
+    fn steps_have_the_bits_of_the_formula() {
+        let mut exponentials = StepExponentials::default();
+        let ends = [-24_000..-23_800, -16..16, 22_700..22_800, i32::MAX - 1..i32::MAX];
+        for steps in ends.into_iter().flatten().chain([i32::MIN]) {
+            let expected = exp(f64::from(steps) / 32.0);
+            for _ in 0..2 {
+                assert_eq!(exponentials.get(steps).to_bits(), expected.to_bits(), "{steps}");
+            }
+        }
+    }
 
     proptest! {
         #[test]
