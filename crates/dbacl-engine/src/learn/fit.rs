@@ -256,6 +256,7 @@ impl<'a> OrderFit<'a> {
         log_below: f64,
         exponentials: &'a mut Exponentials,
     ) -> Self {
+        groups.count();
         let max = groups.max();
         let (terms, before) = (Vec::new(), Vec::new());
         Self { groups, log_below, total, max, weight: 0, exponentials, terms, before }

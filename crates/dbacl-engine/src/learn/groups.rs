@@ -49,6 +49,11 @@ pub struct Group {
 }
 
 impl Group {
+    /// What all members have in common.
+    const fn key(&self) -> (u64, i32, u16) {
+        (self.count, self.exponent, self.lambda)
+    }
+
     /// The weight that the count of the first member demands under the log-partition `z`, nats.
     #[inline]
     pub fn wanted(&self, z: f64) -> f64 {
@@ -65,6 +70,21 @@ impl Group {
     }
 }
 
+/// A group that was met lately.
+#[derive(Debug, Clone, Copy)]
+struct Recent {
+    key: (u64, i32, u16),
+    group: u32,
+    /// As of the group.
+    suffix: u16,
+    is_mixed: bool,
+}
+
+/// How many groups are kept that way: so few that they stay near the processor.
+const RECENT: usize = 1 << 13;
+
+const NO_GROUP: Recent = Recent { key: (0, 0, 0), group: u32::MAX, suffix: 0, is_mixed: false };
+
 /// The groups of an order's features, and which feature is in which.
 #[derive(Debug, Clone)]
 pub struct Groups {
@@ -76,13 +96,15 @@ pub struct Groups {
     members: Vec<u32>,
     /// Groups by count, exponent and weight.
     index: HashTable<u32>,
+    /// Some of them, by their hashes.
+    recent: Vec<Recent>,
     /// Whether all bases are finite.
     pub is_finite: bool,
 }
 
 /// A hash of count, exponent and weight in 64 bits.
 #[inline]
-fn hash_of(count: u64, exponent: i32, lambda: u16) -> u64 {
+fn hash_of((count, exponent, lambda): (u64, i32, u16)) -> u64 {
     let key = count.rotate_left(32) ^ u64::from(exponent.cast_unsigned());
     let product = u128::from(key ^ u64::from(lambda) << 40) * 0x9e37_79b9_7f4a_7c15;
     #[allow(clippy::cast_possible_truncation)] // the middle of the product
@@ -100,6 +122,7 @@ impl Groups {
             list: Vec::new(),
             members: with_memory(length),
             index: HashTable::new(),
+            recent: Vec::new(),
             is_finite: true,
         };
         groups.start(scale);
@@ -111,6 +134,8 @@ impl Groups {
         self.list.clear();
         self.members.clear();
         self.index.clear();
+        self.recent.clear();
+        self.recent.resize(RECENT, NO_GROUP);
         self.is_finite = true;
         self.log_total = log(count_f64(scale.total));
         self.scale = scale;
@@ -122,32 +147,46 @@ impl Groups {
     /// Beyond 2^32 features, more than a table takes.
     #[inline]
     pub fn push(&mut self, count: u64, slot: SlotWeights) {
-        let exponent = slot.exponent(self.scale.order);
-        let lambda = slot.lambda;
-        let list = &self.list;
-        let is_it = |&group: &u32| {
-            let group = &list[group as usize];
-            (group.count, group.exponent, group.lambda) == (count, exponent, lambda)
-        };
-        let found = self.index.find(hash_of(count, exponent, lambda), is_it).copied();
-        let group = found.unwrap_or_else(|| self.add_group(count, slot));
-        self.members.push(group);
-        let group = &mut self.list[group as usize];
-        group.occurrences += count;
-        group.is_mixed |= group.suffix != slot.suffix && !group.is_cut;
+        let key = (count, slot.exponent(self.scale.order), slot.lambda);
+        let hash = hash_of(key);
+        #[allow(clippy::cast_possible_truncation)] // some of the bits
+        let at = (hash >> 24) as usize % RECENT;
+        let mut recent = self.recent[at];
+        if recent.key != key || recent.group == NO_GROUP.group {
+            let list = &self.list;
+            let found = self.index.find(hash, |&group| list[group as usize].key() == key).copied();
+            let group = found.unwrap_or_else(|| self.add_group(key, slot.suffix));
+            let Group { suffix, is_mixed, .. } = self.list[group as usize];
+            recent = Recent { key, group, suffix, is_mixed };
+            self.recent[at] = recent;
+        }
+        self.members.push(recent.group);
+        if recent.suffix != slot.suffix && !recent.is_mixed {
+            self.recent[at].is_mixed = true;
+            let group = &mut self.list[recent.group as usize];
+            group.is_mixed = !group.is_cut;
+        }
+    }
+
+    /// Adds up the occurrences of the groups, when all features have been added.
+    pub fn count(&mut self) {
+        let mut members = vec![0u64; self.list.len()];
+        for &group in &self.members {
+            members[group as usize] += 1;
+        }
+        for (group, members) in self.list.iter_mut().zip(members) {
+            group.occurrences = members * group.count;
+        }
     }
 
     #[cold]
-    fn add_group(&mut self, count: u64, slot: SlotWeights) -> u32 {
-        let SlotWeights { lambda, suffix, .. } = slot;
-        let group = self.new_group(count, slot.exponent(self.scale.order), lambda, suffix);
+    fn add_group(&mut self, key: (u64, i32, u16), suffix: u16) -> u32 {
+        let (count, exponent, lambda) = key;
+        let group = self.new_group(count, exponent, lambda, suffix);
         let number = self.add(group);
         let list = &self.list;
-        let hash = |&group: &u32| {
-            let Group { count, exponent, lambda, .. } = list[group as usize];
-            hash_of(count, exponent, lambda)
-        };
-        self.index.insert_unique(hash(&number), number, hash);
+        let hash = |&group: &u32| hash_of(list[group as usize].key());
+        self.index.insert_unique(hash_of(key), number, hash);
         number
     }
 

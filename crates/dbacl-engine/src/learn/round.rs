@@ -184,6 +184,7 @@ mod tests {
             for &(count, slot) in &features {
                 groups.push(count, slot);
             }
+            groups.count();
             let mut expected = features;
             let suffixes: Vec<u16> = expected.iter().map(|(_, slot)| slot.suffix).collect();
             let (mut before, order) = (Vec::new(), i32::from(order));
