@@ -278,18 +278,21 @@ fn conclude(
     let stored = job.reading.stored_patterns(patterns);
     let mut existed = false;
     let preload = job.preload.then(|| preload(path, state, &stored, &mut existed)).flatten();
+    let counted = job.dump.then(|| state.table.clone());
     let model = finish(state, settings, digrams, preload.as_ref(), &mut progress, &mut warn)?;
     if existed {
         progress.say(|| "can't make fast save".into());
     }
     let name = path.as_os_str().as_bytes();
-    if job.dump {
+    if let Some(counted) = counted {
+        let fitted = std::mem::replace(&mut state.table, counted);
         dump::head(output.buffer(), &model.header, name, &stored, state);
-        dump::tokens(&mut Vec::new(), state, &model.weights, |text| {
+        dump::tokens(&mut Vec::new(), state, &fitted, |text| {
             output.buffer().append(text);
             output.spill()
         })
         .map_err(|error| output_failure(&error))?;
+        state.table = fitted;
     }
     if verbose {
         output.buffer().extend_from_slice(b"saving category to file ");

@@ -2,7 +2,7 @@
 //! The model dump (`-d` when learning, spec model 11).
 
 use super::state::LearningState;
-use super::weights::Weights;
+use super::table::Table;
 use crate::category::header::Header;
 
 use crate::token::id::FeatureId;
@@ -35,7 +35,7 @@ pub fn head(
 pub fn tokens(
     out: &mut Vec<u8>,
     state: &LearningState,
-    weights: &Weights,
+    fitted: &Table,
     mut flush: impl FnMut(&mut Vec<u8>) -> std::io::Result<()>,
 ) -> std::io::Result<()> {
     let mut result = Ok(());
@@ -44,10 +44,10 @@ pub fn tokens(
         if result.is_err() {
             return;
         }
-        let cell = state.table.cell(at);
-        cformat::fixed(out, weights.lambda_nats(at), 9, 3);
+        let (cell, weights) = (state.table.cell(at), fitted.weights(at));
+        cformat::fixed(out, weights.lambda_nats(), 9, 3);
         out.push(b' ');
-        cformat::fixed(out, weights.log_reference(at), 9, 3);
+        cformat::fixed(out, weights.log_reference(), 9, 3);
         out.push(b' ');
         cformat::decimal(out, i64::from(cell.count.cast_signed()), 7);
         out.push(b' ');

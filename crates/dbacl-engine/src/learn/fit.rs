@@ -10,11 +10,10 @@ use super::orders::Orders;
 use super::prepare::{Preparation, words};
 use super::round::{Change, limited, round};
 use super::state::LearningState;
-use super::table::{AHEAD, Place};
+use super::table::{AHEAD, FAR_AHEAD, Place};
 use super::tokens::TokenList;
-use super::weights::{SlotWeights, Weights};
+use super::weights::SlotWeights;
 use super::{LearnSettings, Preload, Progress};
-use crate::alloc_hints::prefetch;
 use crate::error::{Error, Result};
 use crate::token::id::FeatureId;
 use dbacl_model::digram::DigramTable;
@@ -66,28 +65,23 @@ impl Tolerances {
 /// # Errors
 /// [`Error::Numeric`] when the log-partition leaves the range of numbers.
 pub fn fit(
-    state: &LearningState,
+    state: &mut LearningState,
     settings: &LearnSettings,
     digrams: &DigramTable,
     preload: Option<&Preload>,
     progress: &mut Progress<'_>,
-) -> Result<(Fitted, Weights)> {
-    let mut weights = Weights::new(state);
-    if let Some(preload) = preload {
-        weights.preload(state, preload, progress);
-    }
+) -> Result<Fitted> {
     let tolerances = Tolerances::of(settings.quality, preload.is_some());
     let multinomial = state.is_multinomial();
     let highest = if multinomial { 1 } else { state.max_order };
     let several = tolerances.several_passes && !multinomial && state.max_order != 1;
-    let preparation = Preparation::new(state, digrams);
     // Damaged counts may have a highest order of 0.
     let orders = Orders::of(&state.table, state.max_order.max(highest));
-    let scale_of = |order| Scale {
-        order,
-        total: state.total_of[usize::from(order)].into(),
-        cut: cut_off(state.min_count, state.max_count).into(),
-    };
+    let preparation =
+        Preparation::new(state, digrams, &orders, (highest, several), preload, progress);
+    let (total_of, cut) = (state.total_of, cut_off(state.min_count, state.max_count));
+    let scale_of =
+        |order| Scale { order, total: total_of[usize::from(order)].into(), cut: cut.into() };
     let room = (1..=highest).map(|order| orders.length(order)).max().unwrap_or(0);
     let mut groups = Groups::with_room(room, scale_of(1));
     let mut exponentials = Exponentials::default();
@@ -99,37 +93,39 @@ pub fn fit(
         // Sum of weight times count over the orders below, steps; exact.
         let mut weight_of_lower = 0;
         let mut reach = Reach::default();
-        reach.note(orders.slots(0).map(|at| weights.slots()[at]));
+        reach.note(orders.slots(0).map(|at| state.table.weights(at)));
         for order in 1..=highest {
             let slots = orders.slots(order);
-            preparation.prepare(state, &mut weights, order, slots.clone());
-            let lower = orders.slots_of(0..order).map(|at| weights.slots()[at]);
+            groups.start(scale_of(order));
+            preparation.prepare(state, order, slots.clone(), &mut groups);
+            let lower = orders.slots_of(0..order).map(|at| state.table.weights(at));
             let log_below = lower_orders(lower, order, &reach, &mut exponentials);
             let occurrences = state.total_of[usize::from(order)];
             let total = f64::from(occurrences);
             let extra = if order == 1 { 0.0 } else { steps_to_nats(weight_of_lower) / total };
             if state.options.has(ModelOption::ReferenceOnly) {
+                preparation.pass_over(state, orders.slots_of(2..highest + 1));
                 break;
             }
             progress.say(|| {
                 let unique = state.unique[usize::from(order)];
-                let kappa = fixed_text(kappa(state, &weights, order), 0, 6);
+                let kappa = fixed_text(kappa(state, &preparation, order), 0, 6);
                 format!(
                     "* optimizing order {order} weights ({occurrences} tokens, {unique} unique, \
                      kappa = {kappa})"
                 )
             });
-            groups.start(scale_of(order));
-            for at in slots.clone() {
-                groups.push(state.table.count(at).into(), weights.slots()[at]);
-            }
-            let suffixes = || slots.clone().map(|at| weights.slots()[at].suffix);
+            let suffixes = || slots.clone().map(|at| state.table.weights(at).suffix);
             let mut sums = OrderFit::new(&mut groups, total, log_below, &mut exponentials);
             fitted = sums.optimize(&tolerances, extra, suffixes, &mut forward, progress)?;
             weight_of_lower += sums.weight;
-            weights.store(slots.clone(), groups.lambdas());
-            if order < highest {
-                reach.note(slots.map(|at| weights.slots()[at]));
+            for (at, lambda) in slots.zip(groups.lambdas()) {
+                state.table.prefetch_slot(at + FAR_AHEAD);
+                let weights = SlotWeights { lambda, ..state.table.weights(at) };
+                state.table.set_weights(at, weights);
+                if order < highest {
+                    reach.note(std::iter::once(weights));
+                }
             }
         }
         if (1.0 - previous / fitted.log_partition).abs() < 0.01 {
@@ -137,7 +133,7 @@ pub fn fit(
         }
         previous = fitted.log_partition;
     }
-    Ok((fitted, weights))
+    Ok(fitted)
 }
 
 /// Features with this count or a lower one get no weight (spec model 7.2).
@@ -153,6 +149,7 @@ pub(super) struct Reach([i32; 8]);
 
 impl Reach {
     /// Updates the reach with these features.
+    #[inline]
     pub(super) fn note(&mut self, slots: impl Iterator<Item = SlotWeights>) {
         for SlotWeights { lambda, suffix, reference } in slots {
             if lambda == 0 {
@@ -194,7 +191,7 @@ pub(super) fn steps_to_nats(steps: u64) -> f64 {
 
 /// Mass of the reference measure on the features of up to `order`, in order of first appearance;
 /// shown in progress texts only.
-fn kappa(state: &LearningState, weights: &Weights, order: u8) -> f64 {
+fn kappa(state: &LearningState, preparation: &Preparation<'_>, order: u8) -> f64 {
     let (table, mut kappa) = (&state.table, 0.0);
     if let TokenList::Terms(list) = &state.tokens
         && !state.is_multinomial()
@@ -208,23 +205,22 @@ fn kappa(state: &LearningState, weights: &Weights, order: u8) -> f64 {
             }
             for (candidate, &id) in candidates.iter_mut().zip(ids) {
                 *candidate = table.candidate(id);
-                prefetch(weights.slots(), *candidate);
             }
             for (&candidate, &id) in candidates.iter().zip(ids) {
                 if let Place::Found(at) = table.place_from(candidate, id)
                     && table.head(at).order() <= order
                 {
-                    kappa += exponentials.get(-i32::from(weights.slots()[at].reference));
+                    kappa += exponentials.get(-i32::from(table.weights(at).reference));
                 }
             }
         }
         return kappa;
     }
-    state.tokens.for_each(table, |body, medium| {
+    state.tokens.for_each(preparation.counted(table), |body, medium| {
         if let Place::Found(at) = table.place(FeatureId::of(body, medium)) {
             let of = table.head(at).order();
             if words(body) == usize::from(of) && of <= order {
-                kappa += exp(weights.log_reference(at));
+                kappa += exp(table.weights(at).log_reference());
             }
         }
     });
@@ -379,12 +375,11 @@ impl<'a> OrderFit<'a> {
 }
 
 /// Probability mass of each medium under the model (spec model 7.5).
-pub fn class_masses(state: &LearningState, weights: &Weights, log_partition: f64) -> [f64; MEDIA] {
-    let only_medium = state.only_medium();
-    let slots = state.table.cells().zip(weights.slots());
-    let weighty = slots.filter(|(cell, slot)| slot.lambda > 0 && !cell.is_empty());
-    let weighty =
-        weighty.map(|(cell, slot)| (only_medium.unwrap_or_else(|| state.medium(&cell)), *slot));
+pub fn class_masses(state: &LearningState, log_partition: f64) -> [f64; MEDIA] {
+    let table = &state.table;
+    let slots = (0..table.size()).map(|at| (at, table.weights(at)));
+    let weighty = slots.filter(|&(at, slot)| slot.lambda > 0 && table.id(at).0 != 0);
+    let weighty = weighty.map(|(at, slot)| (table.medium(at), slot));
     masses_of(weighty, state.max_order, log_partition)
 }
 
@@ -413,10 +408,10 @@ mod tests {
     fn counts_with_a_highest_order_of_zero_are_fitted() {
         let options = ModelOptions::default().with(ModelOption::Multinomial);
         let settings = LearnSettings::plain(3, None, options);
-        let state = LearningState::new(3, options, Scheme::Alpha, 0);
+        let mut state = LearningState::new(3, options, Scheme::Alpha, 0);
         assert_eq!(state.max_order, 0);
         let digrams = DigramTable::zero();
-        let fitted = fit(&state, &settings, &digrams, None, &mut Progress::silent());
+        let fitted = fit(&mut state, &settings, &digrams, None, &mut Progress::silent());
         assert!(fitted.is_ok());
     }
 }

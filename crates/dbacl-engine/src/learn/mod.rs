@@ -46,7 +46,6 @@ pub use settings::{LearnSettings, Preload};
 use state::LearningState;
 use std::io::{self, Write};
 use table::Table;
-use weights::Weights;
 
 /// A category as learned, ready to be written.
 pub struct LearnedModel {
@@ -54,8 +53,6 @@ pub struct LearnedModel {
     pub header: Header,
     /// The digitised reference measure.
     pub digrams: DigramTable,
-    /// The weights by slot.
-    pub weights: Weights,
 }
 
 impl LearnedModel {
@@ -98,14 +95,15 @@ impl LearnedModel {
         patterns: &[Vec<u8>],
         table: &Table,
     ) -> io::Result<()> {
-        let weights = self.weights.slots().iter().map(|slot| QuantWeight(slot.lambda));
+        let weights = (0..table.size()).map(|at| QuantWeight(table.weights(at).lambda));
         let slots = table.ids().zip(weights);
         writer::write(out, &self.header, name, patterns, &self.digrams, slots)
     }
 }
 
 /// Turns counts and their reference measure into a model: fit, class masses, document statistics
-/// (spec model 5, steps 6 to 8).
+/// (spec model 5, steps 6 to 8). The weights are left in the table of `state`, where they replace
+/// what the features are made of: their texts are not known any more.
 ///
 /// # Errors
 /// A number that leaves the range of the formulas.
@@ -121,9 +119,9 @@ pub fn finish(
         warnings(Warning::new(NO_UNIGRAMS));
         state.make_multinomial();
     }
-    let (fitted, weights) = fit::fit(state, settings, &digrams, preload, progress)?;
-    let masses: [f64; MEDIA] = fit::class_masses(state, &weights, fitted.log_partition);
-    let moments = moments::measure(state, settings, &fitted, &weights, progress);
+    let fitted = fit::fit(state, settings, &digrams, preload, progress)?;
+    let masses: [f64; MEDIA] = fit::class_masses(state, fitted.log_partition);
+    let moments = moments::measure(state, settings, &fitted, progress);
     let header = Header {
         reference_only: state.options.has(ModelOption::ReferenceOnly),
         divergence: fitted.divergence,
@@ -140,7 +138,7 @@ pub fn finish(
         options: state.options,
         scheme: Some(state.scheme),
     };
-    Ok(LearnedModel { header, digrams, weights })
+    Ok(LearnedModel { header, digrams })
 }
 
 /// The model of a category of `order` of which nothing was learned: no feature has a weight.
@@ -167,7 +165,7 @@ fn empty(
         options: settings.options,
         scheme: Some(settings.scheme),
     };
-    LearnedModel { header, digrams, weights: Weights::new(state) }
+    LearnedModel { header, digrams }
 }
 
 const NO_UNIGRAMS: &str = "\n         You have not defined any unigrams, so in this model

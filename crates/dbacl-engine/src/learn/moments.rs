@@ -3,7 +3,6 @@
 
 use super::fit::Fitted;
 use super::state::LearningState;
-use super::weights::Weights;
 use super::{LearnSettings, Progress};
 use dbacl_model::moments::Moments;
 use dbacl_numeric::cformat;
@@ -16,7 +15,6 @@ pub fn measure(
     state: &LearningState,
     settings: &LearnSettings,
     fitted: &Fitted,
-    weights: &Weights,
     progress: &mut Progress<'_>,
 ) -> Moments {
     let mut moments = Moments::default();
@@ -28,7 +26,7 @@ pub fn measure(
         moments.shannon = of_counts(longest.map(|cell| cell.count.into()), state.total.into());
     }
     if settings.confidence && state.documents > 0 {
-        measure_divergence(&mut moments, state, fitted, weights, n, progress);
+        measure_divergence(&mut moments, state, fitted, n, progress);
     }
     progress.say(|| {
         let mut text = format!("documents {}", state.documents).into_bytes();
@@ -72,20 +70,20 @@ fn measure_divergence(
     moments: &mut Moments,
     state: &LearningState,
     fitted: &Fitted,
-    weights: &Weights,
     n: f64,
     progress: &mut Progress<'_>,
 ) {
     let weight = |at: usize| -> f64 {
-        let mut weight = weights.lambda_nats(at);
+        let weights = state.table.weights(at);
+        let mut weight = weights.lambda_nats();
         if state.table.head(at).order() == 1 {
-            weight += weights.log_reference(at) - fitted.log_partition;
+            weight += weights.log_reference() - fitted.log_partition;
         }
         weight
     };
     let mut mu = 0.0f64;
     for (at, cell) in state.table.cells().enumerate() {
-        if weights.slots()[at].lambda > 0 && !cell.is_empty() {
+        if state.table.weights(at).lambda > 0 && !cell.is_empty() {
             mu += weight(at) * f64::from(state.table.spread(at).share);
         }
     }
@@ -98,7 +96,7 @@ fn measure_divergence(
         let mut score = 0.0f64;
         for &id in &document.ids {
             let Some(at) = state.table.find(id) else { continue };
-            if weights.slots()[at].lambda > 0 {
+            if state.table.weights(at).lambda > 0 {
                 score += weight(at);
             }
         }
@@ -147,8 +145,7 @@ mod tests {
         let mut settings = LearnOptions::text().settings().clone();
         settings.confidence = true;
         let fitted = Fitted { log_partition: 0.0, divergence: 0.0 };
-        let weights = Weights::new(&state);
-        let found = measure(&state, &settings, &fitted, &weights, &mut Progress::silent());
+        let found = measure(&state, &settings, &fitted, &mut Progress::silent());
         assert_eq!((found.shannon, found.shannon_variance), (2.0, 1.0));
         // Without weights a document diverges by its negative entropy, and the mean is -2.
         assert_eq!((found.mu, found.variance), (-2.0, 1.0));

@@ -3,11 +3,16 @@
 //!
 //! The order of slots is part of the result: sums of the fit run over it and the file holds it.
 
+use super::weights::SlotWeights;
 use crate::alloc_hints::{has_addresses_to_spare, is_available, prefetch, take_memory, try_room};
 use crate::token::id::FeatureId;
+use dbacl_model::medium::Medium;
 
 /// Look-ups whose memory is prefetched together.
 pub const AHEAD: usize = 64;
+
+/// How many slots ahead memory is prefetched where slots are visited in order, but not all.
+pub const FAR_AHEAD: usize = 512;
 
 /// Largest number of bits of a table's size.
 pub const MAX_BITS: u8 = 30;
@@ -129,7 +134,8 @@ pub struct Table {
     bits: u8,
     /// The upper bits of the ids, never 0; 0 where a slot is empty.
     tags: Vec<u8>,
-    /// Id, 0 in an empty slot; count; head; id of the suffix.
+    /// Id, 0 in an empty slot; count; head; id of the suffix. In the fit the last two make room for
+    /// weights: order (three bits), medium (four bits) and reference weight; suffix sum and weight.
     slots: Vec<[u32; 4]>,
     /// As long as the others, or empty.
     spreads: Vec<Spread>,
@@ -265,6 +271,12 @@ impl Table {
         self.slots[at][2] = head.0;
     }
 
+    /// Prefetches the slot at `at`, if there is one.
+    #[inline]
+    pub fn prefetch_slot(&self, at: usize) {
+        prefetch(&self.slots, at);
+    }
+
     /// Prefetches the tag, the slot and the statistics at the home slot of a feature.
     #[inline]
     pub fn prefetch_whole(&self, id: FeatureId) {
@@ -284,6 +296,41 @@ impl Table {
     #[inline]
     pub fn set_suffix(&mut self, at: usize, suffix: FeatureId) {
         self.slots[at][3] = suffix.0;
+    }
+
+    /// Gives the slot at `at` the weights from before the fit, in the place of what its feature is
+    /// made of. They are 0, but suffix sum and reference weight hold traces of the occurrence
+    /// counter, with which they share memory in dbacl 1.14.1; the traces remain where the fit sets
+    /// neither (spec model 7.4).
+    #[allow(clippy::cast_possible_truncation)] // halves
+    pub fn start_weights(&mut self, at: usize, medium: Medium) {
+        let medium = u32::from(medium.number()) << 16;
+        self.set_head(at, Head::new(self.head(at).order(), medium));
+        let occurrences = self.spread(at).occurrences;
+        let (suffix, reference) = (occurrences as u16, (occurrences >> 16) as u16);
+        self.set_weights(at, SlotWeights { lambda: 0, suffix, reference });
+    }
+
+    /// The weights in the slot at `at`; zeros if it is empty.
+    #[inline]
+    #[allow(clippy::cast_possible_truncation)] // halves
+    pub fn weights(&self, at: usize) -> SlotWeights {
+        let [_, _, head, pair] = self.slots[at];
+        SlotWeights { lambda: pair as u16, suffix: (pair >> 16) as u16, reference: head as u16 }
+    }
+
+    /// Changes them.
+    #[inline]
+    pub fn set_weights(&mut self, at: usize, weights: SlotWeights) {
+        let [_, _, head, pair] = &mut self.slots[at];
+        *head = *head & !0xffff | u32::from(weights.reference);
+        *pair = u32::from(weights.suffix) << 16 | u32::from(weights.lambda);
+    }
+
+    /// The medium of the feature in the slot at `at`, which holds weights.
+    #[allow(clippy::cast_possible_truncation)] // four bits
+    pub fn medium(&self, at: usize) -> Medium {
+        Medium::new((self.slots[at][2] >> 16 & 15) as u8)
     }
 
     /// Statistics over documents of the slot at `at`; zeros where none are kept.
