@@ -7,9 +7,9 @@
 //! ```
 //!
 //! CORPORA holds unpacked corpora. Rows are `later stay older home test few copies wrong phishing
-//! enron ling words headers stream`; without any, all but `test` and `stream` are measured. "lost" is
-//! good mail confidently called spam, "missed" spam confidently called ham, in percent of its kind;
-//! "unsure" counts two good messages for each spam.
+//! enron ling words headers stream`; without any, all but `test` and `stream` are measured. "lost"
+//! is good mail confidently called spam, "missed" spam confidently called ham, in percent of its
+//! kind; "unsure" counts two good messages for each spam.
 
 use dbacl::{FittedSet, MailFolder, MailLearnOptions, MailReading};
 use std::error::Error;

@@ -160,7 +160,7 @@ fn in_order<Tools, T: Send>(
 /// No position is left to learn from.
 pub fn learn(games: &Games, options: &Options, done: &dyn Fn(u64, u64)) -> Result<Learned> {
     let begun = Instant::now();
-    let [places, kept_back] = games.places(options);
+    let [places, kept_back] = games.places(options.positions, options.seed);
     ensure!(!places.is_empty(), "no position to learn from");
     let settings = Settings {
         rate: RATE,

@@ -3,7 +3,6 @@
 
 use shakmaty::{Chess, Move, Position as _};
 
-use crate::fit::Options;
 use dbacl_numeric::random::SplitMix64;
 
 /// Of so many games one is kept back, for the second stage and to say how good the model is.
@@ -31,20 +30,21 @@ impl Games {
         self.0.iter().map(|(_, moves)| moves.len()).sum()
     }
 
-    /// All positions but those of games kept back, and those of them, both shuffled.
-    pub(crate) fn places(&self, options: &Options) -> [Vec<Place>; 2] {
+    /// All positions but those of games kept back, at most `most` unless that is 0, and those of
+    /// games kept back, both shuffled.
+    pub(crate) fn places(&self, most: usize, seed: u64) -> [Vec<Place>; 2] {
         let mut both = [Vec::new(), Vec::new()];
         for ((_, moves), number) in self.0.iter().zip(0u32..) {
             let is_kept_back = number as usize % KEPT_BACK == 7;
             let plies = u32::try_from(moves.len()).unwrap_or(u32::MAX);
             both[usize::from(is_kept_back)].extend((0..plies).map(|ply| (number, ply)));
         }
-        let mut random = SplitMix64::new(options.seed);
+        let mut random = SplitMix64::new(seed);
         for list in &mut both {
             random.shuffle(list);
         }
-        if options.positions > 0 {
-            both[0].truncate(options.positions);
+        if most > 0 {
+            both[0].truncate(most);
         }
         let judged = both[0].len() / LEARNED_FOR_KEPT_BACK;
         let bounds = KEPT_BACK_POSITIONS;
@@ -76,8 +76,7 @@ mod tests {
     #[test]
     fn games_kept_back_are_not_learned() {
         let games = games(60, 80);
-        let [learned, back] =
-            games.places(&Options { positions: 0, seed: 3, threads: 1, depth: 0 });
+        let [learned, back] = games.places(0, 3);
         assert!(back.iter().all(|&(game, _)| game as usize % KEPT_BACK == 7) && !back.is_empty());
         assert!(learned.iter().all(|&(game, _)| game as usize % KEPT_BACK != 7));
         assert_eq!(learned.len() + back.len(), games.positions());

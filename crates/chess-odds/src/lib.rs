@@ -6,9 +6,10 @@
 //!    └──→ a search (look) ─→ search words ─→ second stage: some hundred weights more ─→ Odds
 //! ```
 //!
-//! Words say what each legal move does and what came before it. [`fit`] learns a weight for each word from all positions of most games. Then the search of `chess-search` looks
-//! at positions of games that this stage has not seen, and a second stage weighs what it found and
-//! the first stage's probabilities. [`Odds`] is both stages in use.
+//! Words say what each legal move does and what came before it. [`fit`] learns a weight for each
+//! word from all positions of most games. Then the search of `chess-search` looks at positions of
+//! games that this stage has not seen, and a second stage weighs what it found and the first
+//! stage's probabilities. [`Odds`] is both stages in use.
 #![warn(missing_docs)]
 // Two arms with a pattern each read better than an if with two blocks.
 #![allow(clippy::match_bool)]

@@ -70,9 +70,9 @@ impl Tables {
         kept
     }
 
-    /// The result of a position; `None` if it is in no table. Looks a position up only if the fifty-move rule's count is 0, because the tables of
-    /// values hold for such positions only, and do not distinguish won positions by their
-    /// distance to progress.
+    /// The result of a position; `None` if it is in no table. Looks a position up only if the
+    /// fifty-move rule's count is 0, because the tables of values hold for such positions only, and
+    /// do not distinguish won positions by their distance to progress.
     pub fn probe(&self, position: &Chess) -> Option<Ending> {
         let men = position.board().occupied().count();
         if men > self.0.max_pieces() || position.halfmoves() > 0 || position.castles().any() {

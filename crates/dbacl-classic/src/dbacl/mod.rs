@@ -273,12 +273,12 @@ fn mail(
         let splits = refused.is_none() && !operands.is_empty();
         // The filter is opened after the message was read, so that the message is passed on after
         // an error.
-        let mut filter = refit::mail::Judge::new(&folder, with_reasons, &signals);
-        let judge = |mail: &[u8]| match refused.take() {
+        let mut filter = refit::mail::Filter::new(&folder, with_reasons, &signals);
+        let verdict = |mail: &[u8]| match refused.take() {
             Some(failure) => Err(failure),
             None => filter.verdict(mail),
         };
-        return refit::pass::filter(judge, splits, is_strict, &signals);
+        return refit::pass::filter(verdict, splits, is_strict, &signals);
     }
     if let Some(failure) = refused {
         return Err(failure);

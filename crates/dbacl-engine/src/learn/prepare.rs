@@ -248,8 +248,8 @@ impl LearningState {
         self.table.start_weights(at, medium);
     }
 
-    /// Starts from the weights of an earlier file (spec model 7.6); all slots hold weights. A weight
-    /// whose feature is not in the table goes to the empty slot where the search for it ends.
+    /// Starts from the weights of an earlier file (spec model 7.6); all slots hold weights. A
+    /// weight whose feature is not in the table goes to the empty slot where its search ends.
     fn preload(&mut self, preload: &Preload, progress: &mut Progress<'_>) {
         progress.say(|| format!("preloading {} token weights", preload.weights.len()));
         for &(id, weight) in &preload.weights {

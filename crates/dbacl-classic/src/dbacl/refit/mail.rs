@@ -278,7 +278,7 @@ pub fn correct(
 
 /// Classifies messages one after the other with the filter in a folder, which is opened for the
 /// first one.
-pub struct Judge<'a> {
+pub struct Filter<'a> {
     folder: &'a Path,
     with_reasons: bool,
     /// Ends a verdict early.
@@ -287,7 +287,7 @@ pub struct Judge<'a> {
     has_warned: bool,
 }
 
-impl<'a> Judge<'a> {
+impl<'a> Filter<'a> {
     /// With the filter in `folder`, which need not be there.
     pub const fn new(folder: &'a Path, with_reasons: bool, signals: &'a Signals) -> Self {
         Self { folder, with_reasons, signals, filter: None, has_warned: false }

@@ -82,15 +82,15 @@ pub fn take_input(operands: &[OsString]) -> Result<(), Failure> {
     dup2_stdin(file).map_err(|error| unopened(error.into()))
 }
 
-/// Passes on the mail on standard input, with the line that `judge` returns; if it is a mailbox and
-/// `splits`, each of its messages. Whatever happens the mail comes through; a verdict line that it
-/// brought does not.
+/// Passes on the mail on standard input, with the line that `verdict` returns; if it is a mailbox
+/// and `splits`, each of its messages. Whatever happens the mail comes through; a verdict line that
+/// it brought does not.
 ///
 /// # Errors
 /// Output that cannot be written; a signal before the mail's end; with strict statuses also what
 /// kept a verdict from being made.
 pub fn filter(
-    mut judge: impl FnMut(&[u8]) -> Result<Vec<u8>, Failure>,
+    mut verdict: impl FnMut(&[u8]) -> Result<Vec<u8>, Failure>,
     splits: bool,
     strict: bool,
     signals: &Signals,
@@ -109,11 +109,11 @@ pub fn filter(
     let parts = PARTS.get_or_init(|| parts);
     let mut failed: Option<Failure> = None;
     for (number, &part) in parts.iter().enumerate() {
-        let judged = match fault.take() {
+        let made = match fault.take() {
             Some(failure) => Err(failure),
-            None => judge(part),
+            None => verdict(part),
         };
-        let line = judged.unwrap_or_else(|failure| {
+        let line = made.unwrap_or_else(|failure| {
             // What keeps all messages of a mailbox from a verdict is said once, and before the
             // message is written, which may take long.
             let is_new = failed.as_ref().is_none_or(|last| last.lines != failure.lines);
