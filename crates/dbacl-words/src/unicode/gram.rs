@@ -7,11 +7,16 @@ use crate::word::{MAX_WORD, WORD_WINDOW, Word, WordSink};
 const SIZE: usize = 4;
 /// Begins a line of words that a filter has made, with blanks between them.
 const MADE: u8 = 0x1F;
+/// Bytes that mark the ends of tokens, media and words in texts of features: no word has any.
+const MARKS: std::ops::RangeInclusive<u8> = 1..=3;
 
-/// The words of a folded line, which is changed. A line of text has a blank before and behind it.
+/// The words of a folded line, which is changed. A line of text has a blank before and after it.
 pub fn words(line: &mut Vec<u8>, sink: &mut impl WordSink) {
     if line.last() == Some(&b'\n') {
         line.pop();
+    }
+    for byte in line.iter_mut() {
+        *byte = if MARKS.contains(byte) { b' ' } else { *byte };
     }
     let is_made = line.first() == Some(&MADE);
     if is_made {

@@ -84,6 +84,7 @@ fn glyphs_are_apart_where_blanks_are() {
 fn grams_are_four_bytes_of_the_folded_line() {
     assert_eq!(cut(Scheme::Gram, false, b"Ab c\n"), " ab |ab c|b c |/");
     assert_eq!(cut(Scheme::Gram, false, "\u{c9}a\n".as_bytes()), " \u{e9}a|\u{e9}a |/");
+    assert_eq!(cut(Scheme::Gram, false, b"a\x01\x02\x03b\n"), cut(Scheme::Gram, false, b"a   b\n"));
     assert_eq!(cut(Scheme::Gram, false, b"\n"), "/");
     assert_eq!(cut(Scheme::Gram, false, b"a\n"), "/");
     // Words that a filter has made stay whole, up to the longest word.
