@@ -251,11 +251,11 @@ pub const fn least_documents(smallest: usize) -> u32 {
 /// With so many documents of a category or fewer, every feature counts.
 const FEW: usize = 20;
 
-/// Whether two documents share 19 in 20 of the features that either has; both lists rise. Copies
+/// Whether two documents share 49 in 50 of the features that either has; both lists rise. Copies
 /// of a message differ in addresses and ids.
 fn are_copies(one: &[u32], other: &[u32]) -> bool {
     let shared = one.iter().filter(|feature| other.binary_search(feature).is_ok()).count();
-    20 * shared >= 19 * (one.len() + other.len() - shared)
+    50 * shared >= 49 * (one.len() + other.len() - shared)
 }
 
 /// The median of `numbers`, at least 1.
@@ -394,13 +394,13 @@ mod tests {
             let term = |id| Term::new(FeatureId(id), 1, 1);
             corpus.push(label, to - from, &(from..to).map(term).collect::<Vec<_>>());
         };
-        push(0, 1, 20);
-        push(1, 1, 20);
-        push(0, 1, 21); // 19 of 20
-        push(0, 2, 21); // 18 of 20
-        push(1, 1, 19); // 18 of 19
-        push(1, 30, 32);
-        push(1, 40, 42);
+        push(0, 1, 50);
+        push(1, 1, 50);
+        push(0, 1, 51); // 49 of 50
+        push(0, 2, 51); // 48 of 50
+        push(1, 1, 49); // 48 of 49
+        push(1, 60, 62);
+        push(1, 70, 72);
         let data = Dataset::new(corpus, 2, 1);
         assert_eq!(data.different_documents(8), [2, 4]);
         assert_eq!(data.different_documents(1), [1, 1]);

@@ -383,7 +383,8 @@ fn clients_that_say_nothing_give_way_soon() {
     for door in ["spamc", "rspamd", "milter"] {
         let mut silent: Vec<_> = (0..8).map(|_| server.connect(door)).collect();
         for stream in &mut silent[4..] {
-            stream.write_all(b"\0\0").expect("the server listens");
+            // On a busy machine it may have been put out by now.
+            let _ = stream.write_all(b"\0\0");
         }
         wait_until("silent clients are put out", || {
             silent.iter_mut().all(|stream| stream.write_all(b"").is_ok() && is_closed(stream))
