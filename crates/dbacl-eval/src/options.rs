@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //! The command line of `dbacl-eval`.
 
+// Help is written for terminals.
+#![allow(rustdoc::invalid_html_tags)]
+
 use crate::protocol::Feedback;
 use crate::sets::{self, Candidates, OptionSet};
 use clap::{Parser, ValueEnum};

@@ -5,7 +5,7 @@ use crate::errors;
 use crate::explain::Explanation;
 use crate::texts::{Texts, labelled, matrix, one};
 use crate::trainer::Trainer;
-use dbacl_text::{threads, Evaluation, Prediction, Predictor, TextModel};
+use dbacl_text::{Evaluation, Prediction, Predictor, TextModel, threads};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyList, PyString};
@@ -55,9 +55,8 @@ impl Model {
         while let Some(block) = texts.next_block()? {
             let texts = block.texts(py);
             let share = texts.len().div_ceil(threads).max(1);
-            let predictions = py.detach(|| {
-                threads::each(texts.chunks(share), |part| self.judge(part)).concat()
-            });
+            let predictions =
+                py.detach(|| threads::each(texts.chunks(share), |part| self.judge(part)).concat());
             take(predictions)?;
         }
         Ok(())
