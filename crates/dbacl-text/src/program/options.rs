@@ -369,7 +369,7 @@ impl TextArguments {
 pub(crate) struct PredictArguments {
     #[command(flatten)]
     pub texts: TextArguments,
-    /// Print K labels for each text, instead of one or, of several, its labels
+    /// Print the K most probable labels of each text
     #[arg(short = 'k', long, value_name = "K")]
     #[arg(value_parser = clap::value_parser!(u32).range(1..))]
     pub labels: Option<u32>,
