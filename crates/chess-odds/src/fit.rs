@@ -29,7 +29,7 @@ const WAITING: usize = 8;
 const RATE: f64 = 0.035;
 
 /// Weights of at most this size are left out, nats: the file becomes smaller by a third.
-const SMALLEST: f64 = 0.02;
+const SMALLEST: f32 = 0.02;
 
 /// What to learn, and how.
 #[derive(Clone, Copy, Debug)]
@@ -78,14 +78,14 @@ impl fmt::Display for Learned {
 
 /// Describes positions of games.
 #[derive(Default)]
-struct Replay {
+pub(crate) struct Replay {
     positions: Vec<Chess>,
     describer: Describer,
 }
 
 impl Replay {
     /// Adds the position's legal moves as a group, of which the one played was chosen.
-    fn describe(&mut self, games: &Games, place: Place, out: &mut Groups) {
+    pub(crate) fn describe(&mut self, games: &Games, place: Place, out: &mut Groups) {
         let (past, played) = games.replay(place, &mut self.positions);
         let legal = self.positions[past.len()].legal_moves();
         let chosen = legal.iter().position(|&m| m == played);
@@ -197,7 +197,8 @@ pub fn learn(games: &Games, options: &Options, done: &dyn Fn(u64, u64)) -> Resul
         advance(groups.len() as u64);
     });
     let first_took = begun.elapsed();
-    let (packed, unit) = pack(fit.weights(), SMALLEST);
+    let large = fit.weights().filter(|(_, weight)| weight.abs() > SMALLEST);
+    let (packed, unit) = pack(large, None);
     drop(fit);
     let words = Weights::count(&packed);
     let weights = Weights::new(packed, 0, words, unit).expect("just packed");
@@ -236,7 +237,7 @@ pub fn learn(games: &Games, options: &Options, done: &dyn Fn(u64, u64)) -> Resul
     });
     let (second, judged) = second.unzip();
     Ok(Learned {
-        file: file(first_stage.0.packed(), (unit, words), calibration, second.as_ref()),
+        file: file(first_stage.0.packed(), (unit, words), calibration, None, second.as_ref()),
         positions: places.len(),
         first_took,
         words,

@@ -25,6 +25,23 @@ impl Games {
         self.0.push((start, moves.into()));
     }
 
+    /// Number of games.
+    pub const fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    /// Whether there are none.
+    pub const fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// The places of a game, in their order.
+    pub(crate) fn of_game(&self, number: usize) -> impl Iterator<Item = Place> + use<> {
+        let game = u32::try_from(number).unwrap_or(u32::MAX);
+        let plies = self.0.get(number).map_or(0, |(_, moves)| moves.len());
+        (0..u32::try_from(plies).unwrap_or(0)).map(move |ply| (game, ply))
+    }
+
     /// Number of all positions in which a move was played.
     pub fn positions(&self) -> usize {
         self.0.iter().map(|(_, moves)| moves.len()).sum()

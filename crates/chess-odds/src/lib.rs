@@ -25,6 +25,7 @@ mod games;
 mod legend;
 mod look;
 mod odds;
+mod practice;
 mod quality;
 mod rich;
 mod second;
@@ -35,6 +36,7 @@ mod weights;
 mod words;
 
 pub use games::Games;
-pub use odds::Odds;
+pub use odds::{Base, Odds};
+pub use practice::{Practised, practise};
 pub use quality::Quality;
 pub use second::Part;

@@ -9,6 +9,8 @@
 //! temperature, curvature  how its scores become probabilities
 //! unit, features          the unit and the number of its weights
 //! checksum HEXADECIMAL    CRC-32 of the lines before, with zeros here, and of all after this line
+//! base HEXADECIMAL games N where it was learned from N games played by an engine: the checksum of
+//!                         the model from which it began
 //! ...                     the second stage (Second), if there is one
 //! (an empty line)
 //! ```
@@ -32,11 +34,23 @@ const MAGIC: &str = "# chess odds 1";
 
 /// A learned model. Its answers depend on the game alone, not on what it was asked before.
 pub struct Odds {
-    first: First,
-    calibration: Calibration,
-    second: Option<(Second, Looker)>,
+    pub(crate) first: First,
+    pub(crate) calibration: Calibration,
+    pub(crate) second: Option<(Second, Looker)>,
+    pub(crate) unit: f64,
+    sum: u32,
+    base: Option<Base>,
     describer: Describer,
     groups: Groups,
+}
+
+/// What a model was made of that was learned in play.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Base {
+    /// The checksum of the model from which it began.
+    pub sum: u32,
+    /// How many games were learned or kept back.
+    pub games: usize,
 }
 
 /// The first stage: the sum of the weights of a move's words.
@@ -92,6 +106,7 @@ pub(crate) fn file(
     packed: &[u8],
     (unit, features): (f64, usize),
     calibration: Calibration,
+    base: Option<Base>,
     second: Option<&Second>,
 ) -> Vec<u8> {
     let Calibration { temperature, curvature } = calibration;
@@ -100,7 +115,9 @@ pub(crate) fn file(
         "{MAGIC}\nwords {name}\ntemperature {temperature}\ncurvature {curvature}\nunit {unit}\n\
          features {features}\nchecksum "
     );
-    let after = format!("\n{}\n", second.map(Second::to_text).unwrap_or_default());
+    let base = base.map(|Base { sum, games }| format!("base {sum:08x} games {games}\n"));
+    let second = second.map(Second::to_text);
+    let after = format!("\n{}{}\n", base.unwrap_or_default(), second.unwrap_or_default());
     let sum = sum_of(&[before.as_bytes(), b"00000000", after.as_bytes(), packed]);
     [before.as_bytes(), format!("{sum:08x}").as_bytes(), after.as_bytes(), packed].concat()
 }
@@ -146,14 +163,34 @@ impl Odds {
         {
             bail!(DAMAGED);
         }
-        let second = lines.next().map(Second::parse).transpose()?;
+        let mut rest = lines.next();
+        let base = rest.and_then(|rest| rest.strip_prefix("base "));
+        let base = base.map(|line| {
+            let (line, after) = line.split_once('\n').map_or((line, None), |(a, b)| (a, Some(b)));
+            rest = after;
+            let (sum, games) = line.split_once(" games ").context(DAMAGED)?;
+            let sum = u32::from_str_radix(sum, 16).context(DAMAGED)?;
+            anyhow::Ok(Base { sum, games: games.parse().context(DAMAGED)? })
+        });
+        let base = base.transpose()?;
+        let second = rest.map(Second::parse).transpose()?;
         let second = second.map(|second| {
             let looker = Looker::new(second.depth());
             (second, looker)
         });
-        let weights = Weights::new(bytes, end + 2, features, unit).context(DAMAGED)?;
+        let first = First(Weights::new(bytes, end + 2, features, unit).context(DAMAGED)?);
         let (describer, groups) = (Describer::default(), Groups::default());
-        Ok(Self { first: First(weights), calibration, second, describer, groups })
+        Ok(Self { first, calibration, second, unit, sum: stated, base, describer, groups })
+    }
+
+    /// The checksum of its file.
+    pub const fn sum(&self) -> u32 {
+        self.sum
+    }
+
+    /// What it was made of, if it was learned in play.
+    pub const fn base(&self) -> Option<Base> {
+        self.base
     }
 
     /// The logarithms of the probabilities of these legal moves of the last position, by the first

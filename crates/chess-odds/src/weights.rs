@@ -7,6 +7,7 @@
 //! than large ones.
 
 use dbacl_choices::FeatureId;
+use dbacl_numeric::elementary::narrow;
 
 /// Different upper halves of ids.
 const UPPER: usize = 1 << 16;
@@ -26,15 +27,17 @@ pub struct Weights {
     of_bytes: Box<[f64; 256]>,
 }
 
-/// The weights of at least `smallest` nats in the form of the file, with their unit.
-pub fn pack(weights: impl Iterator<Item = (FeatureId, f32)>, smallest: f64) -> (Vec<u8>, f64) {
-    let mut all: Vec<(u32, f32)> = weights
-        .map(|(id, weight)| (id.0, weight))
-        .filter(|(_, weight)| f64::from(weight.abs()) > smallest)
-        .collect();
-    all.sort_unstable_by_key(|&(id, _)| id);
-    let most = all.iter().fold(0.0, |most: f64, (_, weight)| most.max(f64::from(weight.abs())));
-    let unit = if most > 0.0 { most / (LARGEST * LARGEST) } else { 1.0 };
+/// Weights in the form of the file, with their unit, unless it is given. Of two weights of a word
+/// the first one is taken.
+pub fn pack(weights: impl Iterator<Item = (FeatureId, f32)>, unit: Option<f64>) -> (Vec<u8>, f64) {
+    let mut all: Vec<(u32, f32)> = weights.map(|(id, weight)| (id.0, weight)).collect();
+    all.sort_by_key(|&(id, _)| id);
+    all.dedup_by_key(|&mut (id, _)| id);
+    let most = || all.iter().map(|(_, weight)| f64::from(weight.abs())).fold(0.0, f64::max);
+    let unit = unit.unwrap_or_else(|| most() / (LARGEST * LARGEST));
+    let unit = if unit > 0.0 { unit } else { 1.0 };
+    let root = |weight: f32| (f64::from(weight.abs()) / unit).sqrt().round().min(LARGEST);
+    all.retain(|&(_, weight)| root(weight) > 0.0);
     let mut bytes = Vec::with_capacity(PLACES + 3 * all.len());
     for upper in 0..=UPPER {
         let place = all.partition_point(|&(id, _)| ((id >> 16) as usize) < upper);
@@ -44,9 +47,8 @@ pub fn pack(weights: impl Iterator<Item = (FeatureId, f32)>, smallest: f64) -> (
         bytes.extend_from_slice(&id.to_le_bytes()[..2]);
     }
     bytes.extend(all.iter().map(|&(_, weight)| {
-        let root = (f64::from(weight.abs()) / unit).sqrt().round().min(LARGEST);
         #[expect(clippy::cast_possible_truncation, reason = "from -127 to 127")]
-        let byte = root.copysign(f64::from(weight)) as i8;
+        let byte = root(weight).copysign(f64::from(weight)) as i8;
         byte.cast_unsigned()
     }));
     (bytes, unit)
@@ -66,6 +68,20 @@ impl Weights {
         let weights = Self { bytes, start, count, of_bytes };
         let places = (0..=UPPER).map(|upper| weights.place(upper));
         (places.is_sorted() && weights.place(UPPER) == count).then_some(weights)
+    }
+
+    /// All words with their weights, nats.
+    pub fn iter(&self) -> impl Iterator<Item = (FeatureId, f32)> {
+        let halves = self.start + PLACES;
+        (0..UPPER).flat_map(move |upper| {
+            (self.place(upper)..self.place(upper + 1)).map(move |at| {
+                let half = &self.bytes[halves + 2 * at..][..2];
+                let id = u32::from_le_bytes([half[0], half[1], 0, 0]);
+                let upper = u32::try_from(upper).unwrap_or(0) << 16;
+                let byte = self.bytes[halves + 2 * self.count + at];
+                (FeatureId(upper | id), narrow(self.of_bytes[usize::from(byte)]))
+            })
+        })
     }
 
     /// Number of the weights of a packed table.
@@ -120,7 +136,7 @@ mod tests {
                 if n.is_multiple_of(2) { size } else { -size },
             )
         };
-        let (bytes, unit) = pack((1..50_000).map(given), 0.02);
+        let (bytes, unit) = pack((1..50_000).map(given).filter(|(_, w)| w.abs() > 0.02), None);
         let count = (bytes.len() - PLACES) / 3;
         let weights = Weights::new(bytes.clone(), 0, count, unit).expect("packed");
         for (id, weight) in (1..50_000).map(given) {

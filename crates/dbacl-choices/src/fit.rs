@@ -7,7 +7,7 @@
 //! [`SKIP`]:
 //!
 //! ```text
-//! G += g²;   w -= rate * x * g / sqrt(G + START / x²)
+//! G += g²;   w -= rate * x * g / sqrt(G + start / x²)
 //! ```
 //!
 //! x is the feature's strength ([`Groups::push_strong`]), 1 unless told otherwise. The formula is
@@ -55,11 +55,14 @@ pub struct Settings {
     pub chosen_only: bool,
     /// Features that are kept at most; further ones are ignored.
     pub features: usize,
+    /// The initial value of a weight's sum of squared gradients. The larger it is, the more groups
+    /// it takes to change weights that [`Fit::recall`] has given.
+    pub start: f32,
 }
 
 impl Default for Settings {
     fn default() -> Self {
-        Self { rate: 0.035, groups: 0, chosen_only: false, features: 1 << 25 }
+        Self { rate: 0.035, groups: 0, chosen_only: false, features: 1 << 25, start: START }
     }
 }
 
@@ -203,6 +206,23 @@ impl Fit {
         (&self.scores, &self.shares)
     }
 
+    /// Gives the features of a group that have no weight yet that of an earlier model, nats.
+    /// Features to which it gives 0 stay new.
+    pub fn recall(&mut self, group: Group<'_>, earlier: impl Fn(FeatureId) -> f64) {
+        self.table.reserve(group.ids().len());
+        for &id in group.ids() {
+            if self.table.find(id).0 == NOWHERE {
+                let weight = narrow(earlier(id));
+                if weight != 0.0 {
+                    let place = self.table.insert(id);
+                    if place != NOWHERE {
+                        self.table.at(place).weight = weight;
+                    }
+                }
+            }
+        }
+    }
+
     /// Learns the groups in their order. `tally` counts how well the model judged each group before
     /// it was learned.
     pub fn learn(&mut self, groups: &Groups, tally: &mut Tally) {
@@ -216,7 +236,7 @@ impl Fit {
         self.look_up(group);
         tally.add(&self.scores, group.chosen, self.shares[group.chosen]);
         self.take_up(group);
-        let rate = self.rate();
+        let (rate, start) = (self.rate(), self.settings.start);
         for (alternative, range) in group.ranges().enumerate() {
             let chosen = f64::from(u8::from(alternative == group.chosen));
             let gradient = self.shares[alternative] - chosen;
@@ -227,7 +247,7 @@ impl Fit {
             let strengths = &group.strengths()[range.clone()];
             for (&place, &strength) in self.places[range].iter().zip(strengths) {
                 if place != NOWHERE {
-                    step(self.table.at(place), gradient, rate, f32::from(strength));
+                    step(self.table.at(place), gradient, (rate, start), f32::from(strength));
                 }
             }
         }
@@ -269,9 +289,9 @@ impl Fit {
 }
 
 #[inline]
-fn step(slot: &mut Slot, gradient: f32, rate: f32, strength: f32) {
+fn step(slot: &mut Slot, gradient: f32, (rate, start): (f32, f32), strength: f32) {
     slot.squares += gradient * gradient;
-    let root = (slot.squares + START / (strength * strength)).sqrt();
+    let root = (slot.squares + start / (strength * strength)).sqrt();
     slot.weight -= rate * strength * gradient / root;
 }
 
