@@ -7,6 +7,7 @@ mod dialogue;
 mod interface;
 mod learned;
 mod mates;
+mod practice;
 mod process;
 mod programs;
 mod support;

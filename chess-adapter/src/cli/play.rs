@@ -33,6 +33,9 @@ pub struct PlayArgs {
     /// Append finished games to this PGN file
     #[arg(long, value_name = "FILE")]
     log: Option<PathBuf>,
+    /// Keep finished games in DIR and learn from them (preset odds)
+    #[arg(long, value_name = "DIR")]
+    learn_from_play: Option<PathBuf>,
     /// Write files to watch: PREFIX.current.pgn, .gameline, .scores, .scores.cap, .emove
     #[arg(long, value_name = "PREFIX")]
     watch: Option<PathBuf>,
@@ -42,6 +45,7 @@ pub fn run_play(args: &PlayArgs) -> Result<ExitCode> {
     let children = ChildProcesses::default();
     let mut engine = args.engine.engine(&children)?;
     engine.watch(args.watch.clone());
+    engine.learn_from_play(args.learn_from_play.clone());
     dialogue::run(engine, args.protocol, &args.name, args.log.as_ref(), &children)?;
     Ok(ExitCode::SUCCESS)
 }

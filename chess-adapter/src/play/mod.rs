@@ -7,6 +7,7 @@ pub mod engine;
 pub mod files;
 pub mod interrupts;
 pub mod models;
+pub mod practice;
 pub mod searching;
 pub mod settings;
 pub mod style;

@@ -132,10 +132,7 @@ impl Manifest {
         program: &Program,
     ) -> Result<Voice> {
         if name == ODDS && self.voice == ODDS {
-            let path = folder.join(ODDS);
-            let bytes = read_regular(&path).with_context(|| Cannot::read(&path))?;
-            let odds = Odds::new(bytes).with_context(|| path.display().to_string())?;
-            return Ok(Voice { source: Source::Odds(Rc::new(RefCell::new(odds))), window: 0 });
+            return read_odds(&folder.join(ODDS)).map(Voice::of_odds);
         }
         let entry = self.side(color).get(name).with_context(|| {
             let known = self.voices(color).join(", ");
@@ -147,6 +144,16 @@ impl Manifest {
         let classifier = Classifier::new(program.clone(), files?);
         Ok(Voice::of_classifier(classifier, entry.encoding, factors))
     }
+}
+
+/// Reads the file of the preset `odds`.
+///
+/// # Errors
+///
+/// It cannot be read or used.
+pub fn read_odds(path: &Path) -> Result<Odds> {
+    let bytes = read_regular(path).with_context(|| Cannot::read(path))?;
+    Odds::new(bytes).with_context(|| path.display().to_string())
 }
 
 fn check_category(folder: &Path, category: &CategoryEntry) -> Result<PathBuf> {
@@ -200,6 +207,19 @@ impl Voice {
         factors: Vec<f64>,
     ) -> Self {
         Self { source: Source::Categories(encoding, factors, classifier), window: 0 }
+    }
+
+    /// The odds of moves.
+    pub fn of_odds(odds: Odds) -> Self {
+        Self { source: Source::Odds(Rc::new(RefCell::new(odds))), window: 0 }
+    }
+
+    /// The checksum of the voice `odds`; `None` for another one.
+    pub fn odds_sum(&self) -> Option<u32> {
+        match &self.source {
+            Source::Categories(..) => None,
+            Source::Odds(odds) => Some(odds.borrow().sum()),
+        }
     }
 
     /// Whether this is the voice `odds`, which avoids draws and lets a search choose by itself.

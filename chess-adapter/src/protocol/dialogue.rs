@@ -222,7 +222,10 @@ fn converse(
         if !goes_on {
             return Ok(());
         }
-        let Ok(Some(next)) = queue.recv() else { return Ok(()) };
+        let Ok(Some(next)) = queue.recv() else {
+            answer("quit");
+            return Ok(());
+        };
         line = next;
     }
 }

@@ -4,7 +4,7 @@
 use std::time::{Duration, Instant};
 
 use chess_search::{Clock, Found, Limits, Line};
-use shakmaty::{Chess, Color};
+use shakmaty::{Chess, Color, Move};
 
 use crate::play::engine::{Choice, Engine, Trouble};
 use crate::play::searching::{Allowance, Waiting};
@@ -75,12 +75,23 @@ pub struct Uci {
     start: Option<String>,
     /// Why the last position could not be set.
     no_position: Option<String>,
+    /// The move chosen last, and how many were played before it.
+    last: Option<(usize, Move)>,
 }
 
 impl Uci {
     /// A new dialogue.
     pub const fn new(engine: Engine, name: String, out: Output) -> Self {
-        Self { engine, name, out, debug: false, pending: None, start: None, no_position: None }
+        Self {
+            engine,
+            name,
+            out,
+            debug: false,
+            pending: None,
+            start: None,
+            no_position: None,
+            last: None,
+        }
     }
 
     fn say(&mut self, line: impl AsRef<str>) {
@@ -106,19 +117,32 @@ impl Uci {
                 }
                 "setoption" => self.set_option(rest),
                 "ucinewgame" => {
+                    self.end_game();
                     (self.start, self.no_position) = (None, None);
                     self.engine.new_game();
                 }
                 "position" => self.position(rest),
                 "go" => self.go(rest),
                 "stop" | "ponderhit" => self.answer_pending(),
-                "quit" => return false,
+                "quit" => {
+                    self.end_game();
+                    return false;
+                }
                 "register" => {}
                 _ => continue,
             }
             break;
         }
         true
+    }
+
+    /// The protocol says neither how a game ends nor what is played after the last `go`.
+    fn end_game(&mut self) {
+        let Some((plies, last)) = self.last.take() else { return };
+        let own = self.name.as_str();
+        let names = if plies.is_multiple_of(2) { [own, "?"] } else { ["?", own] };
+        let is_last = self.engine.game().plies() == plies;
+        self.engine.end_game(is_last.then_some(last), names, None);
     }
 
     fn introduce(&mut self) {
@@ -221,6 +245,7 @@ impl Uci {
                 if let Err(error) = self.engine.write_watch_files(&choice) {
                     self.note(format!("{error:#}"));
                 }
+                self.last = Some((self.engine.game().plies(), choice.completion.m));
                 let best = to_coordinates(choice.completion.m);
                 let lines = match &choice.found {
                     Some(found) => chosen_line(found, &choice, told).into_iter().collect(),

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //! Chooses a move: book, voice, search and rules, one after the other.
 
+use std::sync::atomic::Ordering::SeqCst;
+
 use anyhow::Result;
 use chess_search::Found;
 use shakmaty::{Move, Position};
@@ -49,6 +51,21 @@ impl Engine {
     ///
     /// No legal move, no model, or the classifier failed.
     pub fn choose(
+        &mut self,
+        only: Option<&[Move]>,
+        allowed: &Allowance,
+        progress: &mut dyn FnMut(&Found),
+    ) -> Result<Choice, Trouble> {
+        self.answers += 1;
+        let thinks = self.practice.as_ref().map(|practice| practice.thinks.clone());
+        let think = |so: bool| thinks.as_ref().map(|thinks| thinks.store(so, SeqCst));
+        think(true);
+        let choice = self.choose_now(only, allowed, progress);
+        think(false);
+        choice
+    }
+
+    fn choose_now(
         &mut self,
         only: Option<&[Move]>,
         allowed: &Allowance,

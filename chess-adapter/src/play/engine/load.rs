@@ -72,7 +72,8 @@ impl Engine {
             }
             let chosen = self.style_voice.unwrap_or(&self.settings.voice);
             let voice = if chosen.is_empty() { &manifest.voice } else { chosen };
-            manifest.voice(path, color, voice, program)?
+            let voice = manifest.voice(path, color, voice, program)?;
+            self.practised(path, voice)
         } else {
             std::fs::metadata(path).with_context(|| Cannot::read(path))?;
             let encoding = self.settings.encoding.unwrap_or(Encoding::of_full_moves(color));
@@ -81,6 +82,22 @@ impl Engine {
         voice.window = self.settings.window as usize;
         voice.warm_up()?;
         Ok(Some(voice))
+    }
+
+    /// The voice, or what was learned from it in play.
+    fn practised(&mut self, models: &Path, voice: Voice) -> Voice {
+        let Some(practice) = &mut self.practice else { return voice };
+        let learned = match voice.odds_sum() {
+            Some(sum) => practice.open(models, sum),
+            None => Err(anyhow::anyhow!("only models of --preset odds learn from play")),
+        };
+        match learned {
+            Ok(learned) => learned.map_or(voice, Voice::of_odds),
+            Err(error) => {
+                self.notes.insert(format!("{error:#}"));
+                voice
+            }
+        }
     }
 
     /// Once the opponent has made enough moves: how to play against that style.

@@ -20,6 +20,7 @@ use crate::play::classifier::Program;
 use crate::play::files::replace_file;
 use crate::play::interrupts::Interrupts;
 use crate::play::models::Voice;
+use crate::play::practice::Practice;
 use crate::play::searching::{Allowance, Waiting};
 use crate::play::settings::Settings;
 use crate::play::style::{Judge, Style};
@@ -49,6 +50,10 @@ pub struct Engine {
     book: Option<Book>,
     tables: Option<Tables>,
     watch: Option<PathBuf>,
+    /// Learns from finished games, if it is to.
+    practice: Option<Practice>,
+    /// Moves chosen in this game.
+    answers: u32,
     bad_moves: u32,
     /// The voice played against the opponent of this game, once the style is known.
     style_voice: Option<&'static str>,
@@ -61,6 +66,9 @@ pub struct Engine {
     /// Notes that were shown.
     told: BTreeSet<String>,
 }
+
+/// A game in which the engine chose fewer moves was not played by it.
+const FEWEST_ANSWERS: u32 = 5;
 
 /// The generator of draws; seed 0 stands for one from the clock.
 fn random(seed: u32) -> SplitMix64 {
@@ -86,6 +94,8 @@ impl Engine {
             book: None,
             tables: None,
             watch: None,
+            practice: None,
+            answers: 0,
             bad_moves: 0,
             style_voice: None,
             style: None,
@@ -98,6 +108,44 @@ impl Engine {
     /// Writes the files to watch under this prefix.
     pub fn watch(&mut self, prefix: Option<PathBuf>) {
         self.watch = prefix;
+    }
+
+    /// Learns from finished games, which are kept in this folder.
+    pub fn learn_from_play(&mut self, folder: Option<PathBuf>) {
+        self.practice = folder.map(Practice::new);
+    }
+
+    /// The game in progress is over, after this last move; if the engine has played it, it is kept
+    /// and learned. The names are White's and Black's; without a result the rules decide.
+    pub fn end_game(
+        &mut self,
+        last: Option<Move>,
+        [white, black]: [&str; 2],
+        result: Option<&str>,
+    ) {
+        let has_played = std::mem::take(&mut self.answers) >= FEWEST_ANSWERS;
+        let is_whole = has_played && *self.game.start() == Chess::default();
+        let Some(practice) = self.practice.as_ref().filter(|_| is_whole) else { return };
+        let mut game = self.game.clone();
+        if let Some(m) = last {
+            game.play(m);
+        }
+        let by_rules = game.end().map_or("*", |end| end.result().as_str());
+        if let Err(error) =
+            practice.keep(&game.to_pgn(white, black, result.unwrap_or(by_rules), ""))
+        {
+            self.notes.insert(format!("{error:#}"));
+        }
+        self.practise();
+    }
+
+    /// Learns in the background, and takes up what was learned so far.
+    fn practise(&mut self) {
+        let models = Path::new(&self.settings.white_model);
+        if let Some(said) = self.practice.as_mut().and_then(|practice| practice.learn(models)) {
+            self.stale = ByColor { white: true, black: true };
+            self.notes.insert(said.unwrap_or_else(|error| format!("{error:#}")));
+        }
     }
 
     /// The game in progress.
@@ -131,6 +179,8 @@ impl Engine {
     pub fn new_game(&mut self) {
         self.forget_searches();
         self.set_position(Chess::default());
+        self.answers = 0;
+        self.practise();
     }
 
     /// Plays the moves that these words mean.

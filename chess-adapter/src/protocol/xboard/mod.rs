@@ -498,13 +498,14 @@ impl Xboard {
 
     fn result(&mut self, text: &str) {
         self.over = Some(Over::Declared);
-        let Some(path) = &self.log else { return };
         let (result, comment) = text.split_once(char::is_whitespace).unwrap_or((text, ""));
         let comment = comment.trim().trim_start_matches('{').trim_end_matches('}');
         let ours = self.side.unwrap_or(Color::Black);
         let names = |color| if color == ours { self.name.as_str() } else { self.opponent.as_str() };
-        let pgn =
-            self.engine.game().to_pgn(names(Color::White), names(Color::Black), result, comment);
+        let names = [names(Color::White), names(Color::Black)];
+        self.engine.end_game(None, names, Some(result));
+        let Some(path) = &self.log else { return };
+        let pgn = self.engine.game().to_pgn(names[0], names[1], result, comment);
         let written = std::fs::OpenOptions::new().create(true).append(true).open(path).and_then(
             |mut file| {
                 // A game is written by one call, because several engines may share the file.
