@@ -106,7 +106,7 @@ fn learn(folder: &Path, models: &Path, thinks: &AtomicBool) -> Result<Option<Str
         games.push(game.start.clone(), &game.moves);
         Ok(())
     })?;
-    if games.len() == known.map_or(0, |base| base.games) {
+    if games.count() == known.map_or(0, |base| base.games) {
         return Ok(None);
     }
     let rest = || {

@@ -159,11 +159,6 @@ impl Game {
         &self.positions
     }
 
-    /// The position after that many half-moves.
-    pub fn position_at(&self, ply: usize) -> &Chess {
-        &self.positions[ply]
-    }
-
     /// Keys of all positions before the one now.
     pub fn earlier_keys(&self) -> &[u64] {
         &self.keys[..self.keys.len() - 1]
@@ -375,7 +370,7 @@ mod tests {
     #[test]
     fn undo_restores_every_ply() {
         let mut game = game(START, "e4 e5 Nf3 Nc6");
-        let before: Vec<Chess> = (0..=4).map(|p| game.position_at(p).clone()).collect();
+        let before: Vec<Chess> = game.positions().to_vec();
         for ply in (0..4).rev() {
             assert!(game.undo());
             assert_eq!(game.position(), &before[ply]);

@@ -182,10 +182,6 @@ fn signature(m: Move) -> Signature {
 impl<'a> Context<'a> {
     /// A game's positions, the one now last, the moves between them, and what the one now looks
     /// like with all its legal moves.
-    ///
-    /// # Panics
-    ///
-    /// Without a position, or with another number of moves.
     pub fn new(
         positions: &'a [Chess],
         moves: &[Move],
@@ -296,10 +292,6 @@ impl<'a> Context<'a> {
     }
 
     /// Appends the words for the legal move of this number.
-    ///
-    /// # Panics
-    ///
-    /// If there is no such move.
     pub fn describe(&self, move_number: usize, out: &mut Words) {
         let prospect = &self.prospects[move_number];
         let m = prospect.m;

@@ -26,13 +26,8 @@ impl Games {
     }
 
     /// Number of games.
-    pub const fn len(&self) -> usize {
+    pub const fn count(&self) -> usize {
         self.0.len()
-    }
-
-    /// Whether there are none.
-    pub const fn is_empty(&self) -> bool {
-        self.0.is_empty()
     }
 
     /// The places of a game, in their order.

@@ -65,7 +65,7 @@ impl fmt::Display for Practised {
 /// The model was learned in play itself.
 pub fn practise(model: &Odds, games: &Games, rest: &dyn Fn()) -> Result<Practised> {
     ensure!(model.base().is_none(), "it was learned in play itself");
-    let numbers = games.len().saturating_sub(MOST)..games.len();
+    let numbers = games.count().saturating_sub(MOST)..games.count();
     let is_kept_back = |game: &usize| game % KEPT_BACK == KEPT_BACK - 1;
     let learned = numbers.clone().filter(|game| !is_kept_back(game));
     let places: Vec<_> = learned.flat_map(|game| games.of_game(game)).collect();
@@ -104,10 +104,10 @@ pub fn practise(model: &Odds, games: &Games, rest: &dyn Fn()) -> Result<Practise
         }
     }
     let kept_back = scored.map(|scored| scored.tally(model.calibration));
-    let mut practised = Practised { file: Vec::new(), games: games.len(), kept_back };
+    let mut practised = Practised { file: Vec::new(), games: games.count(), kept_back };
     let best = if practised.is_better() { &new } else { &model.first };
     let packed = best.0.packed();
-    let base = Base { sum: model.sum(), games: games.len() };
+    let base = Base { sum: model.sum(), games: games.count() };
     let second = model.second.as_ref().map(|(second, _)| second);
     let parts = (unit, Weights::count(packed));
     practised.file = file(packed, parts, model.calibration, Some(base), second);
