@@ -35,22 +35,14 @@ pub struct EvaluateArgs {
     json: bool,
 }
 
-fn read_cases(paths: &[PathBuf]) -> Result<Vec<evaluate::Case>> {
-    let mut cases = Vec::new();
-    for path in paths {
-        let file = File::open(path).with_context(|| Cannot::read(path))?;
-        let read = evaluate::read_cases(BufReader::new(file));
-        cases.extend(read.with_context(|| format!("{}", path.display()))?);
-    }
-    Ok(cases)
-}
-
 pub fn run_evaluate(args: &EvaluateArgs) -> Result<ExitCode> {
     let children = ChildProcesses::default();
     let mut out = std::io::stdout().lock();
     let mut reports = serde_json::Map::new();
     for path in &args.positions {
-        let cases = read_cases(std::slice::from_ref(path))?;
+        let file = File::open(path).with_context(|| Cannot::read(path))?;
+        let cases = evaluate::read_cases(BufReader::new(file));
+        let cases = cases.with_context(|| path.display().to_string())?;
         let name = path.file_stem().map(|n| n.to_string_lossy().into_owned()).unwrap_or_default();
         let mut engine = args.engine.loaded_engine(&children)?;
         let turn = if cases[0].is_white() { Color::White } else { Color::Black };

@@ -19,7 +19,7 @@ use serde::{Deserialize, Serialize};
 use shakmaty::{Color, Move};
 
 use crate::play::classifier::{Classifier, Program};
-use crate::play::files::{read_json, write_json};
+use crate::play::files::replace_file;
 use chess_games::encode::Encoding;
 use chess_games::game::{Completion, Game};
 use chess_games::notation::Spelling;
@@ -84,11 +84,13 @@ impl Manifest {
     /// It is missing, damaged or of another format.
     pub fn read(folder: &Path) -> Result<Self> {
         let path = folder.join(MANIFEST);
-        let Format { format } = read_json(&path)?;
+        let text = read_regular(&path).with_context(|| Cannot::read(&path))?;
+        let damaged = || format!("{} is damaged", path.display());
+        let Format { format } = serde_json::from_slice(&text).with_context(damaged)?;
         if format != FORMAT {
             bail!("{}: format {format} is not known here; learn again", path.display());
         }
-        read_json(&path)
+        serde_json::from_slice(&text).with_context(damaged)
     }
 
     /// Writes the manifest to a temporary file, which is then renamed.
@@ -97,7 +99,9 @@ impl Manifest {
     ///
     /// A file cannot be written.
     pub fn write(&self, folder: &Path) -> Result<()> {
-        write_json(&folder.join(MANIFEST), self)
+        let mut text = serde_json::to_vec_pretty(self)?;
+        text.push(b'\n');
+        replace_file(&folder.join(MANIFEST), &text)
     }
 
     const fn side(&self, color: Color) -> &Side {

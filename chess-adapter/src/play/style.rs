@@ -45,22 +45,13 @@ pub const DRAWS_VOICE: &str = "full-draws";
 /// The voice that plays against positional players: own wins.
 pub const WINS_VOICE: &str = "full";
 
-/// One side's half-moves, each with a colour letter in front; at most `limit` of them.
-pub fn own_words<'a>(
-    words: impl Iterator<Item = &'a str>,
-    first: Color,
-    side: Color,
-    limit: usize,
-) -> String {
-    let letter = side.fold_wb('w', 'b');
-    let skip = usize::from(first != side);
-    let own = words.skip(skip).step_by(2).take(limit);
-    own.map(|word| format!("{letter}{word}")).collect::<Vec<_>>().join(" ")
-}
-
-/// The line of words that is classified, after at most `limit` own moves of the player.
+/// The line of words that is classified: at most `limit` half-moves of the player, each with a
+/// colour letter in front.
 pub fn line(game: &Game, side: Color, limit: usize) -> String {
-    own_words(game.words().iter().map(String::as_str), game.first(), side, limit)
+    let letter = side.fold_wb('w', 'b');
+    let skip = usize::from(game.first() != side);
+    let own = game.words().iter().skip(skip).step_by(2).take(limit);
+    own.map(|word| format!("{letter}{word}")).collect::<Vec<_>>().join(" ")
 }
 
 /// Recognises styles by three categories in a folder.
@@ -100,17 +91,19 @@ impl Judge {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use chess_games::game::read_fen;
+    use chess_games::notation::Spelling;
 
     #[test]
     fn own_words_carry_the_colour() {
-        let words = || "e4 c5 Nf3 d6 d4".split(' ');
-        let rows = [
-            (Color::White, Color::White, 10, "we4 wNf3 wd4"),
-            (Color::White, Color::Black, 10, "bc5 bd6"),
-            (Color::Black, Color::Black, 2, "be4 bNf3"),
-        ];
-        for (first, side, limit, line) in rows {
-            assert_eq!(own_words(words(), first, side, limit), line);
-        }
+        let mut game = Game::default();
+        game.play_words("e4 c5 Nf3 d6 d4").expect("legal");
+        assert_eq!(line(&game, Color::White, 10), "we4 wNf3 wd4");
+        assert_eq!(line(&game, Color::White, 2), "we4 wNf3");
+        assert_eq!(line(&game, Color::Black, 10), "bc5 bd6");
+        let start = read_fen("4k3/8/8/8/8/8/8/4K3 b - - 0 1").expect("good FEN");
+        let mut game = Game::new(start, Spelling::default());
+        game.play_words("Kd7 Kd1 Kc6").expect("legal");
+        assert_eq!(line(&game, Color::Black, 10), "bKd7 bKc6");
     }
 }
