@@ -5,11 +5,10 @@
 //! every position, so that what it finds depends on the position alone. After each depth, moves up
 //! to [`MARGIN`] worse than the best one have values; all others are *beyond*.
 
-use chess_search::{Found, Limits, Request, Searcher, Value};
+use chess_search::{Found, Limits, Request, Searcher, Value, key_of};
 use dbacl_choices::normalise;
 use dbacl_numeric::elementary::exp;
-use shakmaty::zobrist::Zobrist64;
-use shakmaty::{Chess, EnPassantMode, Move, Position as _};
+use shakmaty::{Chess, Move, Position as _};
 
 use crate::Games;
 use crate::context::phase;
@@ -121,8 +120,7 @@ impl Looker {
     /// The moves with exact values and these values, best first, after each depth.
     fn search(&mut self, position: &Chess, before: &[Chess]) -> Vec<Vec<(Move, Value)>> {
         let repeatable = usize::try_from(position.halfmoves()).unwrap_or(0).min(before.len());
-        let key = |p: &Chess| u64::from(p.zobrist_hash::<Zobrist64>(EnPassantMode::Legal));
-        let keys: Vec<u64> = before[before.len() - repeatable..].iter().map(key).collect();
+        let keys: Vec<u64> = before[before.len() - repeatable..].iter().map(key_of).collect();
         let mut depths = Vec::new();
         let mut progress = |found: &Found| {
             let lines = found.lines.iter();

@@ -43,6 +43,7 @@ pub use limits::{Clock, Limits};
 pub use moves::PackedMove;
 pub use request::{Ending, Found, Line, Request};
 pub use searcher::Searcher;
+pub use tree::key_of;
 
 /// The value of being mated now, centipawns, negated.
 const MATE: i32 = 32_000;

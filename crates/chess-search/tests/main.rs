@@ -4,7 +4,7 @@
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
-use chess_search::{Found, Limits, Request, Searcher};
+use chess_search::{Found, Limits, Request, Searcher, key_of};
 use shakmaty::{CastlingMode, Chess, Position as _, fen::Fen, uci::UciMove};
 
 fn position(text: &str) -> Chess {
@@ -121,8 +121,7 @@ fn a_third_occurrence_is_seen_coming() {
     let mut game = position("7k/8/8/8/8/8/q7/7K w - - 0 1");
     let mut keys = Vec::new();
     for word in ["h1g1", "a2b2", "g1h1", "b2a2"] {
-        let key: shakmaty::zobrist::Zobrist64 = game.zobrist_hash(shakmaty::EnPassantMode::Legal);
-        keys.push(u64::from(key));
+        keys.push(key_of(&game));
         let m: UciMove = word.parse().expect("a move");
         game.play_unchecked(m.to_move(&game).expect("legal"));
     }
