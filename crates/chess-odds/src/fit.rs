@@ -2,9 +2,8 @@
 //! Learns from games: positions become groups of described moves of which one was played. The first
 //! stage is fitted on most games, the second on those kept back.
 
-use std::collections::BTreeMap;
 use std::fmt;
-use std::sync::{Condvar, Mutex, PoisonError};
+use std::sync::mpsc;
 use std::time::{Duration, Instant};
 
 use anyhow::{Result, ensure};
@@ -22,7 +21,7 @@ use crate::weights::{Weights, pack};
 /// Positions that a thread describes at a time.
 const CHUNK: usize = 64;
 
-/// Chunks that may wait to be learned.
+/// Chunks of a thread that may wait to be learned.
 const WAITING: usize = 8;
 
 /// Length of the first steps of the fit.
@@ -94,15 +93,6 @@ impl Replay {
     }
 }
 
-/// Chunks on their way from the threads that make something of them to the one that takes it.
-struct Queue<T> {
-    /// Number of the next chunk to be begun.
-    next: usize,
-    /// Chunks taken.
-    taken: usize,
-    ready: BTreeMap<usize, T>,
-}
-
 /// Has several threads make something of each chunk of places, each with tools of its own, and
 /// hands what they made to `take` in the order of the chunks.
 fn in_order<Tools, T: Send>(
@@ -112,43 +102,20 @@ fn in_order<Tools, T: Send>(
     make: impl Fn(&mut Tools, &[Place]) -> T + Sync,
     mut take: impl FnMut(T),
 ) {
-    let chunks: Vec<&[Place]> = places.chunks(chunk).collect();
-    let queue = Mutex::new(Queue { next: 0, taken: 0, ready: BTreeMap::new() });
-    let changed = Condvar::new();
-    let lock = || queue.lock().unwrap_or_else(PoisonError::into_inner);
-    let wait = |guard| changed.wait(guard).unwrap_or_else(PoisonError::into_inner);
+    let threads = threads.max(1);
     std::thread::scope(|scope| {
-        for _ in 0..threads.max(1) {
-            scope.spawn(|| {
+        let (tools, make) = (&tools, &make);
+        let start = |number: usize| {
+            let (made, queue) = mpsc::sync_channel(WAITING);
+            scope.spawn(move || {
                 let mut tools = tools();
-                loop {
-                    let mut state = lock();
-                    while state.next < chunks.len() && state.next > state.taken + WAITING {
-                        state = wait(state);
-                    }
-                    let number = state.next;
-                    let Some(chunk) = chunks.get(number) else { break };
-                    state.next += 1;
-                    drop(state);
-                    let made = make(&mut tools, chunk);
-                    lock().ready.insert(number, made);
-                    changed.notify_all();
-                }
+                let mut own = places.chunks(chunk).skip(number).step_by(threads);
+                own.try_for_each(|chunk| made.send(make(&mut tools, chunk)))
             });
-        }
-        for number in 0..chunks.len() {
-            let mut state = lock();
-            let made = loop {
-                match state.ready.remove(&number) {
-                    Some(made) => break made,
-                    None => state = wait(state),
-                }
-            };
-            drop(state);
-            take(made);
-            lock().taken = number + 1;
-            changed.notify_all();
-        }
+            queue
+        };
+        let queues: Vec<_> = (0..threads).map(start).collect();
+        queues.iter().cycle().map_while(|queue| queue.recv().ok()).for_each(&mut take);
     });
 }
 
