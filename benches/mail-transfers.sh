@@ -5,6 +5,7 @@
 #   mail-transfers.sh CORPORA [--reading NAME] [--caution NAME] [--draws N] [ROW...]
 #
 # CORPORA is a folder with unpacked corpora: spamassassin, lingspam, laterserver, enron, phishing.
-# Rows are later stay older home test few copies wrong phishing enron ling words headers stream.
+# Rows are later stay older home test few copies arrival wrong phishing enron ling words
+# headers stream.
 set -eu
 exec cargo run --quiet --profile quick --example mail_transfers -- "$@"

@@ -6,10 +6,10 @@
 //! mail_transfers CORPORA [--reading NAME] [--caution NAME] [--draws N] [ROW...]
 //! ```
 //!
-//! CORPORA holds unpacked corpora. Rows are `later stay older home test few copies wrong phishing
-//! enron ling words headers stream`; without any, all but `test` and `stream` are measured. "lost"
-//! is good mail confidently called spam, "missed" spam confidently called ham, in percent of its
-//! kind; "unsure" counts two good messages for each spam.
+//! CORPORA holds unpacked corpora. Rows are `later stay older home test few copies arrival wrong
+//! phishing enron ling words headers stream`; without any, all but `test` and `stream` are
+//! measured. "lost" is good mail confidently called spam, "missed" spam confidently called ham, in
+//! percent of its kind; "unsure" counts two good messages for each spam where there are any.
 
 use dbacl::{FittedSet, MailFolder, MailLearnOptions, MailReading};
 use std::error::Error;
@@ -27,7 +27,7 @@ struct Mail {
 
 /// What a filter says of a message.
 #[derive(Clone, Copy)]
-struct Judged {
+struct Verdict {
     is_spam: bool,
     /// The logarithm of the odds of spam.
     score: f64,
@@ -82,7 +82,7 @@ fn main() -> Result<()> {
             _ => rows.push(arg),
         }
     }
-    let all = "later stay older home few copies wrong phishing enron ling words headers";
+    let all = "later stay older home few copies arrival wrong phishing enron ling words headers";
     if rows.is_empty() {
         rows.extend(all.split(' ').map(str::to_owned));
     }
@@ -100,27 +100,27 @@ impl Bench {
             "later" => {
                 let all = [self.mails("spamassassin/train")?, self.mails("spamassassin/test")?];
                 let filter = self.learn(&all.concat())?;
-                self.show("SpamAssassin -> laterserver", &judge(&filter, &self.stream()?)?);
+                self.show("SpamAssassin -> laterserver", &classify(&filter, &self.stream()?)?);
             }
             "stay" => {
                 let all = self.stream()?;
                 let filter = self.learn(&all[..800])?;
-                let judged = judge(&filter, &all[all.len() - 1500..])?;
-                self.show("laterserver 800 -> last 1500", &judged);
+                let verdicts = classify(&filter, &all[all.len() - 1500..])?;
+                self.show("laterserver 800 -> last 1500", &verdicts);
                 let filter = self.learn(&all)?;
-                let judged = judge(&filter, &self.mails("spamassassin/train")?)?;
-                self.show("laterserver -> SpamAssassin", &judged);
+                let verdicts = classify(&filter, &self.mails("spamassassin/train")?)?;
+                self.show("laterserver -> SpamAssassin", &verdicts);
             }
             "older" => {
                 let mut all = self.mails("spamassassin/train")?;
                 all.sort_by_cached_key(|mail| (day(mail), mail.path.clone()));
                 let (old, new) = all.split_at(all.len() / 2);
-                self.show("SpamAssassin older -> newer", &judge(&self.learn(old)?, new)?);
+                self.show("SpamAssassin older -> newer", &classify(&self.learn(old)?, new)?);
             }
             "home" => {
                 let mut all = self.mails("spamassassin/train")?;
                 Random(7).shuffle(&mut all);
-                let mut judged = Vec::new();
+                let mut verdicts = Vec::new();
                 for fold in 0..4 {
                     let part = |is_own: bool| {
                         let each = all.iter().enumerate();
@@ -128,33 +128,33 @@ impl Bench {
                             .map(|(_, mail)| mail.clone())
                             .collect::<Vec<_>>()
                     };
-                    judged.extend(judge(&self.learn(&part(false))?, &part(true))?);
+                    verdicts.extend(classify(&self.learn(&part(false))?, &part(true))?);
                 }
-                self.show("SpamAssassin, 4-fold", &judged);
+                self.show("SpamAssassin, 4-fold", &verdicts);
             }
             "test" => {
                 let filter = self.learn(&self.mails("spamassassin/train")?)?;
-                let judged = judge(&filter, &self.mails("spamassassin/test")?)?;
-                self.show("SpamAssassin train -> test", &judged);
+                let verdicts = classify(&filter, &self.mails("spamassassin/test")?)?;
+                self.show("SpamAssassin train -> test", &verdicts);
             }
             "few" => {
                 let all = self.mails("spamassassin/train")?;
                 for number in [10, 20, 50, 100, 200] {
-                    let mut judged = Vec::new();
+                    let mut verdicts = Vec::new();
                     for draw in 0..self.draws {
                         let (own, rest) = drawn(&all, number, draw);
-                        judged.extend(judge(&self.learn(&own)?, &rest)?);
+                        verdicts.extend(classify(&self.learn(&own)?, &rest)?);
                     }
-                    self.show(&format!("{number} + {number} messages"), &judged);
+                    self.show(&format!("{number} + {number} messages"), &verdicts);
                 }
                 let all = self.stream()?;
                 for number in [20, 50, 100] {
-                    let mut judged = Vec::new();
+                    let mut verdicts = Vec::new();
                     for draw in 0..self.draws {
                         let (own, rest) = drawn(&all, number, draw);
-                        judged.extend(judge(&self.learn(&own)?, &rest)?);
+                        verdicts.extend(classify(&self.learn(&own)?, &rest)?);
                     }
-                    self.show(&format!("laterserver {number} + {number}"), &judged);
+                    self.show(&format!("laterserver {number} + {number}"), &verdicts);
                 }
             }
             "copies" => {
@@ -163,28 +163,42 @@ impl Bench {
                 for number in [10, 20, 50, 100] {
                     let (own, mut rest) = taken(all.clone(), number);
                     rest.truncate(1500);
-                    let judged = judge(&self.learn(&own)?, &rest)?;
-                    self.show(&format!("{number} + {number} messages, copies"), &judged);
+                    let verdicts = classify(&self.learn(&own)?, &rest)?;
+                    self.show(&format!("{number} + {number} messages, copies"), &verdicts);
+                }
+            }
+            "arrival" => {
+                for number in [10, 20, 50, 100] {
+                    let mut verdicts = Vec::new();
+                    for (_, all) in self.streams()? {
+                        for quarter in 0..3 {
+                            let from = all.len() * quarter / 4;
+                            let (own, mut rest) = taken(all[from..].to_vec(), number);
+                            rest.truncate(1500);
+                            verdicts.extend(classify(&self.learn(&own)?, &rest)?);
+                        }
+                    }
+                    self.show(&format!("{number} + {number}, the next 1,500"), &verdicts);
                 }
             }
             "wrong" => {
                 for share in [0, 1, 2, 5] {
-                    let mut judged = Vec::new();
+                    let mut verdicts = Vec::new();
                     for draw in 0..self.draws.min(2) {
                         let mut all = self.mails("spamassassin/train")?;
                         Random(11 + draw).shuffle(&mut all);
                         let rest = all.split_off(2448);
                         let wrong = all.len() * share / 100;
                         all[..wrong].iter_mut().for_each(|mail| mail.is_spam ^= true);
-                        judged.extend(judge(&self.learn(&all)?, &rest)?);
+                        verdicts.extend(classify(&self.learn(&all)?, &rest)?);
                     }
-                    self.show(&format!("{share} % wrong labels"), &judged);
+                    self.show(&format!("{share} % wrong labels"), &verdicts);
                 }
             }
             "phishing" => {
                 let filter = self.learn(&self.mails("spamassassin/train")?)?;
                 let mails = files(&self.corpora.join("phishing"), true)?;
-                self.show("SpamAssassin -> phishing", &judge(&filter, &mails)?);
+                self.show("SpamAssassin -> phishing", &classify(&filter, &mails)?);
             }
             "enron" => {
                 let mut users = Vec::new();
@@ -192,19 +206,19 @@ impl Bench {
                     let mut all = self.mails(&format!("enron/user{user}"))?;
                     all.sort_by_key(|mail| mail.path.file_name().map(ToOwned::to_owned));
                     let (old, new) = all.split_at(all.len() / 2);
-                    let judged = judge(&self.learn(old)?, new)?;
-                    self.show(&format!("enron user{user}, halves"), &judged);
+                    let verdicts = classify(&self.learn(old)?, new)?;
+                    self.show(&format!("enron user{user}, halves"), &verdicts);
                     users.push(all);
                 }
                 let filter = self.learn(&users[0])?;
-                self.show("enron user1 -> user2", &judge(&filter, &users[1])?);
-                self.show("enron user1 -> user3", &judge(&filter, &users[2])?);
+                self.show("enron user1 -> user2", &classify(&filter, &users[1])?);
+                self.show("enron user1 -> user3", &classify(&filter, &users[2])?);
             }
             "ling" => {
                 let (ling, home) =
                     (self.mails("lingspam/train")?, self.mails("spamassassin/train")?);
-                self.show("Ling-Spam -> SpamAssassin", &judge(&self.learn(&ling)?, &home)?);
-                self.show("SpamAssassin -> Ling-Spam", &judge(&self.learn(&home)?, &ling)?);
+                self.show("Ling-Spam -> SpamAssassin", &classify(&self.learn(&ling)?, &home)?);
+                self.show("SpamAssassin -> Ling-Spam", &classify(&self.learn(&home)?, &ling)?);
             }
             "words" => self.words()?,
             "headers" => self.headers()?,
@@ -231,6 +245,21 @@ impl Bench {
             Some(Mail { path: folder.join(path), is_spam: kind == "spam" })
         };
         Ok(index.lines().filter_map(mail).collect())
+    }
+
+    /// The mail of five receivers, in order of arrival.
+    fn streams(&self) -> Result<Vec<(String, Vec<Mail>)>> {
+        let all = [self.mails("spamassassin/train")?, self.mails("spamassassin/test")?];
+        let mut all = all.concat();
+        all.sort_by_cached_key(|mail| (day(mail), mail.path.clone()));
+        let mut streams =
+            vec![("SpamAssassin".into(), all), ("laterserver".into(), self.stream()?)];
+        for user in 1..=3 {
+            let mut all = self.mails(&format!("enron/user{user}"))?;
+            all.sort_by_key(|mail| mail.path.file_name().map(ToOwned::to_owned));
+            streams.push((format!("enron user{user}"), all));
+        }
+        Ok(streams)
     }
 
     /// A filter of these messages.
@@ -282,7 +311,7 @@ impl Bench {
         for number in [1000, 5000] {
             for (kind, is_known) in [("random", false), ("ham's", true)] {
                 for is_before in [false, true] {
-                    let mut judged = Vec::new();
+                    let mut verdicts = Vec::new();
                     for text in &caught {
                         let mut words = Vec::new();
                         for _ in 0..number {
@@ -303,10 +332,10 @@ impl Bench {
                         let body = crlf.or(plain).unwrap_or(text.len());
                         let at = if is_before { body } else { text.len() };
                         let text = [&text[..at], b"\n", &words, b"\n", &text[at..]].concat();
-                        judged.push(verdict(&filter, &text, true)?);
+                        verdicts.push(verdict(&filter, &text, true)?);
                     }
                     let place = if is_before { "before" } else { "appended" };
-                    shares(&format!("{number} {kind} words {place}"), &judged);
+                    shares(&format!("{number} {kind} words {place}"), &verdicts);
                 }
             }
         }
@@ -350,33 +379,30 @@ impl Bench {
         Ok(())
     }
 
-    /// Each message of laterserver is classified, then learned.
+    /// Each message is classified, then learned, after the first ten of each kind.
     fn online(&self) -> Result<()> {
-        let all = self.stream()?;
-        let mut first = Vec::new();
-        for is_spam in [false, true] {
-            first.extend(all.iter().position(|mail| mail.is_spam == is_spam));
+        for (name, all) in self.streams()? {
+            let (first, rest) = taken(all, 10);
+            let mut filter = self.learn(&first)?;
+            let mut verdicts = Vec::new();
+            for mail in rest {
+                let text = fs::read(&mail.path)?;
+                verdicts.push(verdict(&filter, &text, mail.is_spam)?);
+                filter.learn(if mail.is_spam { "spam" } else { "ham" }, &text)?;
+            }
+            self.show(&format!("{name}, on-line"), &verdicts);
+            self.show("- its second half", &verdicts[verdicts.len() / 2..]);
         }
-        let start: Vec<Mail> = first.iter().map(|&at| all[at].clone()).collect();
-        let mut filter = self.learn(&start)?;
-        let mut judged = Vec::new();
-        for (_, mail) in all.iter().enumerate().filter(|(at, _)| !first.contains(at)) {
-            let text = fs::read(&mail.path)?;
-            judged.push(verdict(&filter, &text, mail.is_spam)?);
-            filter.learn(if mail.is_spam { "spam" } else { "ham" }, &text)?;
-        }
-        self.show("laterserver, on-line", &judged);
-        self.show("- its last 2,000", &judged[judged.len().saturating_sub(2000)..]);
         Ok(())
     }
 
     #[allow(clippy::unused_self)]
-    fn show(&self, name: &str, judged: &[Judged]) {
+    fn show(&self, name: &str, verdicts: &[Verdict]) {
         let mut random = Random(1);
         let (mut areas, mut errors) = (Vec::new(), Vec::new());
         for _ in 0..200 {
-            let again = |_| judged[random.below(judged.len())];
-            let sample: Vec<Judged> = (0..judged.len()).map(again).collect();
+            let again = |_| verdicts[random.below(verdicts.len())];
+            let sample: Vec<Verdict> = (0..verdicts.len()).map(again).collect();
             areas.push(area(&sample));
             errors.push(wrong(&sample));
         }
@@ -385,20 +411,21 @@ impl Bench {
             (list[5], list[194])
         };
         let ((a, b), (c, d)) = (range(&mut areas), range(&mut errors));
-        let of = |is_spam: bool| judged.iter().filter(move |one| one.is_spam == is_spam);
-        let share = |is_spam: bool, is: &dyn Fn(&Judged) -> bool| {
+        let of = |is_spam: bool| verdicts.iter().filter(move |one| one.is_spam == is_spam);
+        let share = |is_spam: bool, is: &dyn Fn(&Verdict) -> bool| {
             let number = of(is_spam).count();
             percent(of(is_spam).filter(|one| is(one)).count(), number)
         };
         let lost = share(false, &|one| !one.is_unsure && one.score > 0.0);
         let missed = share(true, &|one| !one.is_unsure && one.score <= 0.0);
         let unsure = [share(false, &|one| one.is_unsure), share(true, &|one| one.is_unsure)];
-        let unsure = (2.0 * unsure[0] + unsure[1]) / 3.0;
+        let has_ham = of(false).next().is_some();
+        let unsure = if has_ham { (2.0 * unsure[0] + unsure[1]) / 3.0 } else { unsure[1] };
         println!(
             "{name:34} {:7.3} ({a:6.3}-{b:6.3}) {:6.2} ({c:4.2}-{d:5.2})   \
              {lost:5.2} {missed:6.2} {unsure:6.1}",
-            area(judged),
-            wrong(judged)
+            area(verdicts),
+            wrong(verdicts)
         );
     }
 }
@@ -458,15 +485,15 @@ fn files(folder: &Path, is_spam: bool) -> Result<Vec<Mail>> {
     Ok(all)
 }
 
-fn judge(filter: &FittedSet, mails: &[Mail]) -> Result<Vec<Judged>> {
+fn classify(filter: &FittedSet, mails: &[Mail]) -> Result<Vec<Verdict>> {
     mails.iter().map(|mail| verdict(filter, &fs::read(&mail.path)?, mail.is_spam)).collect()
 }
 
-fn verdict(filter: &FittedSet, text: &[u8], is_spam: bool) -> Result<Judged> {
+fn verdict(filter: &FittedSet, text: &[u8], is_spam: bool) -> Result<Verdict> {
     let found = filter.classify(text)?;
     let at = |label: &str| filter.labels().iter().position(|own| own == label).unwrap_or(0);
     let [ham, spam] = ["ham", "spam"].map(|label| found.probabilities[at(label)].max(1e-300));
-    Ok(Judged { is_spam, score: (spam / ham).ln(), is_unsure: found.is_unsure })
+    Ok(Verdict { is_spam, score: (spam / ham).ln(), is_unsure: found.is_unsure })
 }
 
 fn percent(part: usize, whole: usize) -> f64 {
@@ -475,8 +502,8 @@ fn percent(part: usize, whole: usize) -> f64 {
 }
 
 /// (1-AUC) in percent.
-fn area(judged: &[Judged]) -> f64 {
-    let mut all = judged.to_vec();
+fn area(verdicts: &[Verdict]) -> f64 {
+    let mut all = verdicts.to_vec();
     all.sort_by(|a, b| a.score.total_cmp(&b.score).then(b.is_spam.cmp(&a.is_spam)));
     let (mut spams, mut sum, mut hams) = (0usize, 0usize, 0usize);
     for one in &all {
@@ -491,18 +518,18 @@ fn area(judged: &[Judged]) -> f64 {
 }
 
 /// Errors at even odds in percent.
-fn wrong(judged: &[Judged]) -> f64 {
-    percent(judged.iter().filter(|one| (one.score > 0.0) != one.is_spam).count(), judged.len())
+fn wrong(verdicts: &[Verdict]) -> f64 {
+    percent(verdicts.iter().filter(|one| (one.score > 0.0) != one.is_spam).count(), verdicts.len())
 }
 
 /// How many of some spam are confidently spam, unsure, and confidently ham.
-fn shares(name: &str, judged: &[Judged]) {
-    let share = |is: &dyn Fn(&Judged) -> bool| {
-        percent(judged.iter().filter(|one| is(one)).count(), judged.len())
+fn shares(name: &str, verdicts: &[Verdict]) {
+    let share = |is: &dyn Fn(&Verdict) -> bool| {
+        percent(verdicts.iter().filter(|one| is(one)).count(), verdicts.len())
     };
     println!(
         "{name:34} of {}: spam {:.1}, unsure {:.1}, ham {:.1}; ham at even odds {:.1}",
-        judged.len(),
+        verdicts.len(),
         share(&|one| !one.is_unsure && one.score > 0.0),
         share(&|one| one.is_unsure),
         share(&|one| !one.is_unsure && one.score <= 0.0),

@@ -138,7 +138,7 @@ fn caution_decides_how_much_is_unsure() {
         learn_with(path, &labels, &["--caution", before]);
         learn_with(path, &labels, &["--caution", caution]);
         let (lower, higher) = band(path);
-        assert!((lower - factor * low).abs() < 1e-4 && (higher - factor * high).abs() < 1e-4);
+        assert!((higher - lower - factor * (high - low)).abs() < 1e-4, "{caution}");
         // It stays when single messages are learned.
         change(path, &labels, "--update", "spam", &mail("spam", 90));
         assert_eq!(band(path), (lower, higher), "{caution}");

@@ -129,13 +129,17 @@ impl Caution {
 pub fn margins(smaller: usize, caution: f64) -> (f64, f64) {
     let growth = log(real(smaller.max(10)) / 10.0);
     let low = (0.17 + 0.05 * growth).min(0.33);
-    let high = (0.38 + 0.11 * growth).min(0.66);
+    let high = (0.38 + 0.07 * growth).min(0.53);
     (-low * caution, high * caution)
 }
 
 /// The correction for a fit that leans is made in full once the larger category has this many times
 /// the documents of the smaller one.
 const UNEVEN: f64 = 3.0;
+
+/// The share of the correction that is made however equal the categories are in size: the documents
+/// of one may be more alike than those of the other, and a fit takes most new documents for them.
+const LEAST: f64 = 0.5;
 
 /// The correction becomes smaller once the smaller category has more documents than this.
 const LEANING: f64 = 100.0;
@@ -150,8 +154,9 @@ pub struct Lean {
 }
 
 /// Finds out how far a fit leans towards the larger category (spec refit 3.9), from the scores of
-/// documents that it has not seen. It knows little of the smaller category, so it takes most new
-/// documents for the larger one, and the score at which odds are even has to move. In full the
+/// documents that it has not seen. It knows little of the smaller category, or of the one whose
+/// documents differ more, so it takes most new documents for the other one, and the score at which
+/// odds are even has to move. In full the
 /// score is halfway between two others: the middle of the categories' mean scores, and the score
 /// that is the same number of standard deviations away from either mean.
 pub fn lean(scored: &[Scored]) -> Lean {
@@ -168,10 +173,12 @@ pub fn lean(scored: &[Scored]) -> Lean {
     if both <= 0.0 {
         return Lean::default();
     }
-    let share = (log(most / least) / log(UNEVEN)).min(1.0) * (LEANING / least).min(1.0);
+    let uneven = (log(most / least) / log(UNEVEN)).min(1.0);
+    let fading = (LEANING / least).min(1.0);
     let equally_far = (first * deviations[1] + second * deviations[0]) / both;
-    let even = share * f64::midpoint(f64::midpoint(first, second), equally_far);
-    let doubt = [0, 1].map(|at| share * deviations[at] / sizes[at].sqrt());
+    let middle = f64::midpoint(f64::midpoint(first, second), equally_far);
+    let even = uneven.max(LEAST) * fading * middle;
+    let doubt = [0, 1].map(|at| uneven * fading * deviations[at] / sizes[at].sqrt());
     Lean { even, doubt }
 }
 
@@ -528,9 +535,11 @@ mod tests {
         // The good messages are few, and look like spam to a fit that has seen none of them.
         let few = found(10, 200);
         assert!((few.even - 0.3).abs() < 0.01 && few.doubt[0] > 4.0 * few.doubt[1], "{few:?}");
-        assert_eq!(found(50, 50), Lean { even: 0.0, doubt: [0.0; 2] });
-        let (some, many) = (found(50, 75), found(1000, 3000));
-        assert!(some.even > 0.0 && some.even < few.even, "{some:?}");
+        // As many messages of each kind: half of the correction, and no doubt.
+        let even = found(50, 50);
+        assert!((even.even - 0.15).abs() < 1e-9 && even.doubt == [0.0; 2], "{even:?}");
+        let (some, many) = (found(50, 125), found(1000, 3000));
+        assert!(some.even > even.even && some.even < few.even, "{some:?}");
         assert!((many.even - 0.03).abs() < 0.001, "{many:?}");
         assert_eq!(found(1, 200), Lean::default());
         assert_eq!(
