@@ -149,6 +149,8 @@ fn wrong_files_are_named_and_nothing_is_written() {
         (vec!["--merge", "out", "nowhere"], "nowhere: No such file"),
         (vec!["--merge", "out"], "--merge needs counts to merge"),
         (vec!["-l", "./out", "--fit", "text"], "it is not a file of counts"),
+        (vec!["-l", "./out", "--fit", "damaged"], "the counts in damaged: it is damaged"),
+        (vec!["-l", "./out", "--fit", "cut"], "the counts in cut: it is damaged"),
         (vec!["-l", "./out", "--fit", "b", "-w", "3"], "another order of n-grams (-w)"),
         (vec!["-l", "./out", "--fit", "b", "-e", "alnum"], "another tokenizing scheme (-e)"),
         (vec!["-l", "./out", "--fit", "b", "-j"], "other options (-T, -j or -S)"),

@@ -304,8 +304,7 @@ impl KeptCounts {
     /// [`FittedSetError::Learning`] when there is no memory for the table.
     pub fn new(options: &LearnOptions) -> Result<Self> {
         let counter = empty_counter(options);
-        let mut counter = counter.map_err(|source| FittedSetError::Learning { source })?;
-        counter.forget_appearances();
+        let counter = counter.map_err(|source| FittedSetError::Learning { source })?;
         let is_mail = options.reading().has(ModelOption::Mail);
         let keeper = DocumentKeeper::new(is_mail);
         let keeper = if is_mail { keeper.keeping_beginnings() } else { keeper };

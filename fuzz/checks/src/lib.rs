@@ -291,12 +291,12 @@ pub fn counts(data: &[u8]) {
     use dbacl_engine::learn::reference::Reference;
     use dbacl_engine::learn::state::LearningState;
     use dbacl_engine::shards::counts::{Counts, Documents};
-    use dbacl_engine::shards::file;
-    use dbacl_engine::shards::replay::{Order, replay};
-    let _ = file::read(&mut &*data);
+    use dbacl_engine::shards::file::{self, CountsFile};
+    use dbacl_engine::shards::replay::{Order, replay, replay_file};
+    let _ = file::read(data);
     let body = &data[..data.len().saturating_sub(4)];
     let sealed = [body, &crc32fast::hash(body).to_le_bytes()].concat();
-    let Ok(counts) = file::read(&mut sealed.as_slice()) else {
+    let Ok(counts) = file::read(sealed.as_slice()) else {
         return;
     };
     let write = |counts: &Counts| {
@@ -305,7 +305,7 @@ pub fn counts(data: &[u8]) {
         bytes
     };
     let written = write(&counts);
-    let again = file::read(&mut written.as_slice()).expect("what was written can be read");
+    let again = file::read(written.as_slice()).expect("what was written can be read");
     assert_eq!(write(&again), written);
     if let Some(mut one) = counts.without_places() {
         let two = one.clone();
@@ -328,10 +328,18 @@ pub fn counts(data: &[u8]) {
             options: how.options,
             scheme: how.scheme,
         };
-        for order in [Order::Appearance, Order::Canonical] {
+        for (order, is_file) in
+            [(Order::Appearance, false), (Order::Appearance, true), (Order::Canonical, false)]
+        {
             let state = LearningState::new(6, how.options, how.scheme, 0);
             let mut counter = Counter::new(state, &settings, false);
-            let replayed = replay(&counts, order, &mut counter, &mut |_| {});
+            let replayed = if is_file {
+                let file = CountsFile::open(Box::new(sealed.as_slice()));
+                file.map_err(Into::into)
+                    .and_then(|file| replay_file(file, order, &mut counter, &mut |_| {}))
+            } else {
+                replay(&counts, order, &mut counter, &mut |_| {})
+            };
             assert!(replayed.is_ok());
             counter.into_state(&mut |_| {});
         }

@@ -2,16 +2,20 @@
 //! The checks after all options (spec text 10.1), and the job that is asked for.
 
 use super::builder::Builder;
+use super::count_files::Fitted;
 use super::failure::{Failure, Kind};
+use super::hints;
 use super::jobs::{Job, SetJob};
-use super::{count_files, hints};
 use dbacl_engine::error::Warning;
 use dbacl_engine::learn::reference::Reference;
-use dbacl_engine::shards::counts::{Counts, Documents, counting_options};
+use dbacl_engine::shards::counts::{Documents, counting_options};
 use dbacl_engine::shards::replay::Order;
 use dbacl_model::settings::{ModelOption, ModelOptions};
 use dbacl_sets::classify::shared::{complete_kind, default_scheme, settle_multinomial};
 use std::sync::atomic::AtomicBool;
+
+/// Options are read before signals are handled.
+static NEVER: AtomicBool = AtomicBool::new(false);
 
 impl Builder<'_> {
     /// The job that the options ask for.
@@ -169,10 +173,10 @@ impl Builder<'_> {
                 self.messages.hint(&hint);
             }
         }
-        let fits = |counts: &Counts| {
-            counts.settings.options == counting_options(config.reading.options)
+        let fits = |counts: &Fitted<'_>| {
+            counts.settings().options == counting_options(config.reading.options)
                 && (config.reading.options.has(Mail)
-                    || counts.settings.documents == Documents::None)
+                    || counts.settings().documents == Documents::None)
         };
         if !config.counts.as_ref().is_none_or(fits) {
             return usage("these options cannot be used with --fit");
@@ -193,9 +197,8 @@ impl Builder<'_> {
         if config.decimation.is_some() {
             return usage("-x has no effect on what was counted; it cannot be used with --fit");
         }
-        let counts =
-            count_files::load_all(&self.fit, config.reading.locale, &AtomicBool::new(false))?;
-        let theirs = &counts.settings;
+        let counts = Fitted::open_all(&self.fit, config.reading.locale, &NEVER)?;
+        let theirs = counts.settings();
         let united = ModelOptions::from_bits(
             counting_options(config.reading.options).bits() | theirs.options.bits(),
         );

@@ -2,6 +2,7 @@
 //! What the options say together, and the settings that each job takes of it.
 
 use super::categories::OpenSets;
+use super::count_files::Fitted;
 use super::failure::{Failure, Kind};
 use super::jobs::{
     ClassifyJob, CountJob, ExplainJob, Job, LearnJob, MergeJob, Reading, Records, RecordsJob,
@@ -12,7 +13,6 @@ use dbacl_engine::learn::LearnSettings;
 use dbacl_engine::learn::reference::Reference;
 use dbacl_engine::report::print::Form;
 use dbacl_engine::score::model::Model;
-use dbacl_engine::shards::counts::Counts;
 use dbacl_engine::shards::replay::Order;
 use dbacl_files::lock::USUAL_LIMIT;
 use dbacl_model::settings::{Locale, ModelOption};
@@ -62,7 +62,7 @@ pub struct Config {
     /// `-O`, in order.
     pub(super) merges: Vec<PathBuf>,
     /// Counts to learn from instead of inputs (`--fit`).
-    pub(super) counts: Option<Counts>,
+    pub(super) counts: Option<Fitted<'static>>,
     /// The order of features of `--fit` (`--canonical`).
     pub(super) count_order: Order,
     /// `--large`.

@@ -2,11 +2,15 @@
 //! Files of counts, and online memory dumps, as counts (`--merge`, `--fit`).
 
 use super::failure::{Failure, Kind};
+use dbacl_engine::error::WarningSink;
 use dbacl_engine::input::patient::UntilStopped;
 use dbacl_engine::input::source::{open_regular, standard_input};
+use dbacl_engine::learn::counter::Counter;
 use dbacl_engine::learn::memory_dump;
-use dbacl_engine::shards::counts::Counts;
-use dbacl_engine::shards::{dump, file};
+use dbacl_engine::shards::counts::{CountSettings, Counts};
+use dbacl_engine::shards::dump;
+use dbacl_engine::shards::file::CountsFile;
+use dbacl_engine::shards::replay::{Order, ReplayFault, replay, replay_file};
 use dbacl_model::settings::Locale;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
@@ -38,29 +42,114 @@ pub fn load_all(paths: &[PathBuf], locale: Locale, stop: &AtomicBool) -> Result<
 }
 
 fn load(path: &Path, locale: Locale, stop: &AtomicBool) -> Result<Counts, Failure> {
-    let name = path.display();
-    let unopened = |error: io::Error| Failure::new(Kind::NoInput, format!("{name}: {error}"));
-    let mut source: Box<dyn Read> = if path == Path::new("-") {
-        Box::new(UntilStopped { input: standard_input().reader, stop })
-    } else {
-        if path.is_dir() {
-            return Err(unopened(io::ErrorKind::IsADirectory.into()));
+    Fitted::open(path, locale, stop)?.into_counts()
+}
+
+/// Counts to learn from.
+pub enum Fitted<'a> {
+    /// Read, or merged from several files.
+    Whole(Counts),
+    /// A file of which the beginning has been read, and its name.
+    File(PathBuf, CountsFile<'a>),
+}
+
+impl<'a> Fitted<'a> {
+    /// The counts of these files, whose settings are known.
+    ///
+    /// # Errors
+    /// The first file that cannot be read or merged.
+    pub fn open_all(
+        paths: &[PathBuf],
+        locale: Locale,
+        stop: &'a AtomicBool,
+    ) -> Result<Self, Failure> {
+        match paths {
+            [path] => Self::open(path, locale, stop),
+            _ => load_all(paths, locale, stop).map(Self::Whole),
         }
-        Box::new(open_regular(path).map_err(unopened)?)
-    };
-    let mut beginning = Vec::new();
-    let length = memory_dump::MAGIC.len() as u64;
-    source.by_ref().take(length).read_to_end(&mut beginning).map_err(unopened)?;
-    let is_dump = memory_dump::is_dump(&beginning);
-    let mut whole = beginning.as_slice().chain(source);
-    let unusable = |what: &dyn std::fmt::Display| {
-        Failure::new(Kind::Data, format!("cannot use the counts in {name}: {what}"))
-    };
-    if is_dump {
-        let mut bytes = Vec::new();
-        whole.read_to_end(&mut bytes).map_err(unopened)?;
-        let read = memory_dump::read(&bytes).map_err(|fault| unusable(&dump::reason(&fault)))?;
-        return dump::counts(&read, locale).map_err(|fault| unusable(&fault));
     }
-    file::read(&mut whole).map_err(|fault| unusable(&fault))
+
+    fn open(path: &Path, locale: Locale, stop: &'a AtomicBool) -> Result<Self, Failure> {
+        let name = path.display();
+        let unopened = |error: io::Error| Failure::new(Kind::NoInput, format!("{name}: {error}"));
+        let mut source: Box<dyn Read + 'a> = if path == Path::new("-") {
+            Box::new(UntilStopped { input: standard_input().reader, stop })
+        } else {
+            if path.is_dir() {
+                return Err(unopened(io::ErrorKind::IsADirectory.into()));
+            }
+            Box::new(open_regular(path).map_err(unopened)?)
+        };
+        let mut beginning = Vec::new();
+        let length = memory_dump::MAGIC.len() as u64;
+        source.by_ref().take(length).read_to_end(&mut beginning).map_err(unopened)?;
+        let is_dump = memory_dump::is_dump(&beginning);
+        let mut whole = io::Cursor::new(beginning).chain(source);
+        if is_dump {
+            let mut bytes = Vec::new();
+            whole.read_to_end(&mut bytes).map_err(unopened)?;
+            let read = memory_dump::read(&bytes);
+            let read = read.map_err(|fault| unusable(path, &dump::reason(&fault)))?;
+            return dump::counts(&read, locale)
+                .map(Self::Whole)
+                .map_err(|fault| unusable(path, &fault));
+        }
+        let file = CountsFile::open(Box::new(whole)).map_err(|fault| unusable(path, &fault))?;
+        Ok(Self::File(path.to_path_buf(), file))
+    }
+
+    /// How their features were cut.
+    pub const fn settings(&self) -> &CountSettings {
+        match self {
+            Self::Whole(counts) => &counts.settings,
+            Self::File(_, file) => file.settings(),
+        }
+    }
+
+    /// Whether a part was read otherwise than in one pass.
+    pub fn is_inexact(&self) -> bool {
+        match self {
+            Self::Whole(counts) => counts.is_inexact(),
+            Self::File(_, file) => file.is_inexact(),
+        }
+    }
+
+    /// All of them.
+    ///
+    /// # Errors
+    /// A file that cannot be read.
+    pub fn into_counts(self) -> Result<Counts, Failure> {
+        match self {
+            Self::Whole(counts) => Ok(counts),
+            Self::File(path, file) => file.into_counts().map_err(|fault| unusable(&path, &fault)),
+        }
+    }
+
+    /// Counts their features in `counter`.
+    ///
+    /// # Errors
+    /// A file that cannot be read, and more occurrences than a category holds.
+    pub fn replay(
+        self,
+        order: Order,
+        counter: &mut Counter,
+        warnings: WarningSink<'_>,
+    ) -> Result<(), Failure> {
+        let too_many = |fault: &ReplayFault| Failure::new(Kind::Data, fault.to_string());
+        match self {
+            Self::Whole(counts) => {
+                replay(&counts, order, counter, warnings).map_err(|fault| too_many(&fault))
+            }
+            Self::File(path, file) => {
+                replay_file(file, order, counter, warnings).map_err(|fault| match fault {
+                    ReplayFault::File(fault) => unusable(&path, &fault),
+                    ReplayFault::TooMany => too_many(&fault),
+                })
+            }
+        }
+    }
+}
+
+fn unusable(path: &Path, what: &dyn std::fmt::Display) -> Failure {
+    Failure::new(Kind::Data, format!("cannot use the counts in {}: {what}", path.display()))
 }

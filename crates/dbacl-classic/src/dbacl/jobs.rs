@@ -5,13 +5,13 @@
 //! modules with the names of the jobs carry them out.
 
 use super::categories::OpenSets;
+use super::count_files::Fitted;
 use super::structured::Format;
 use dbacl_charset::Charset;
 use dbacl_engine::document::ReadOptions;
 use dbacl_engine::learn::LearnSettings;
 use dbacl_engine::report::print::Form;
 use dbacl_engine::score::model::Model;
-use dbacl_engine::shards::counts::Counts;
 use dbacl_engine::shards::replay::Order;
 use dbacl_engine::token::PatternId;
 use dbacl_engine::token::pattern::PatternList;
@@ -121,7 +121,7 @@ pub struct LearnJob {
     /// How it is learned.
     pub settings: LearnSettings,
     /// Counts to learn from instead of inputs (`--fit`), and the order of their features.
-    pub counts: Option<(Counts, Order)>,
+    pub counts: Option<(Fitted<'static>, Order)>,
     /// Learn a large category (`--large`).
     pub large: bool,
     /// Counts that are kept (`-o`).

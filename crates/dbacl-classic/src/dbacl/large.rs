@@ -43,12 +43,12 @@ fn counts(job: &mut LearnJob, signals: &Signals) -> Result<Counts, Failure> {
         let how = CountSettings::of(&options, false);
         return count::count(&job.reading, &options, how, (None, job.threads), signals);
     };
-    if counts.settings.documents == Documents::Sequences {
+    if counts.settings().documents == Documents::Sequences {
         let text = "--large cannot use counts with the order of tokens in documents (-X)";
         return Err(Failure::new(Kind::Usage, text));
     }
     if counts.is_inexact() {
         MESSAGES.warning(INEXACT);
     }
-    Ok(counts)
+    counts.into_counts()
 }

@@ -36,7 +36,6 @@ use dbacl_store::generations::Store;
 use dbacl_store::generations::ledger_file;
 use dbacl_store::ledger::{Learning, Name};
 
-use dbacl_engine::shards::replay::replay;
 use dbacl_engine::token::Feature;
 use dbacl_engine::token::pattern::PatternList;
 use dbacl_engine::token::show::show;
@@ -79,17 +78,19 @@ pub fn run(job: &mut LearnJob, signals: &Signals, output: &mut Output) -> Result
     let options = job.reading.read_options();
     let patterns = &options.patterns;
     let mut counter = Counter::new(state, &settings, verbose);
+    if job.online.is_none() && !job.dump && !verbose {
+        counter.forget_appearances();
+    }
     if let Some((counts, order)) = job.counts.take() {
-        replay(&counts, order, &mut counter, &mut warn)
-            .map_err(|fault| Failure::new(Kind::Data, fault.to_string()))?;
-        if counts.is_inexact() {
+        let is_inexact = counts.is_inexact();
+        counts.replay(order, &mut counter, &mut warn)?;
+        if is_inexact {
             MESSAGES.warning(INEXACT);
         }
         // Words are quicker to fit than texts.
         if patterns.is_empty() {
             counter.expect_words(job.reading.order);
         }
-        drop(counts);
         return category_of(job, &settings, counter, patterns, signals, output);
     }
     let shows = verbose || job.append || job.debug;
@@ -105,9 +106,6 @@ pub fn run(job: &mut LearnJob, signals: &Signals, output: &mut Output) -> Result
         && patterns.is_empty()
         && !job.debug
         && counter.expect_words(job.reading.order);
-    if job.online.is_none() && !job.dump && !verbose {
-        counter.forget_appearances();
-    }
     let mut counting = Counting {
         counts: LearnedCounts::going_on(counter, by_words),
         echo: Echo { append: job.append, indented: job.reading.indented },

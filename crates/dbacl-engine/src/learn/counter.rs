@@ -37,6 +37,8 @@ pub struct Counter {
     /// Room of that list in dbacl 1.14.1, which doubles it and prints a note.
     document_room: usize,
     say_growth: bool,
+    /// Whether the order in which features appeared first is not kept.
+    forgets_appearances: bool,
     overflow: bool,
     was_in_header: bool,
 }
@@ -125,6 +127,7 @@ impl Counter {
             repeats: 0,
             document_room: 1024,
             say_growth,
+            forgets_appearances: false,
             overflow: false,
             was_in_header: false,
         }
@@ -138,7 +141,12 @@ impl Counter {
             return false;
         }
         let TokenList::Texts(texts) = &self.state.tokens else { return false };
-        let Some(list) = TermList::from_texts(texts, &mut self.state.table) else { return false };
+        let list = TermList::from_texts(texts, &mut self.state.table);
+        let Some(mut list) = list else { return false };
+        if self.forgets_appearances {
+            list.is_unordered = true;
+            list.ids = Vec::new();
+        }
         // Words may wait only if no occurrence is dropped by chance, since that would change which
         // word comes first, and if the list of a document's tokens is not needed.
         let may_wait = order == 1 && self.decimation.is_none();
@@ -163,13 +171,15 @@ impl Counter {
     }
 
     /// Saves memory by forgetting in which order features appeared first. The order is needed for
-    /// counts that are saved, merged, printed with the model or reported as progress. Call it after
-    /// [`Self::expect_words`]; features that are counted as texts stay in order.
-    pub fn forget_appearances(&mut self) {
-        if let TokenList::Terms(list) = &mut self.state.tokens {
-            list.is_unordered = true;
-            list.ids = Vec::new();
-        }
+    /// counts that are saved, merged, printed with the model or reported as progress. Call it
+    /// before [`Self::expect_words`]; features that are counted as texts stay in order.
+    pub const fn forget_appearances(&mut self) {
+        self.forgets_appearances = true;
+    }
+
+    /// Whether [`Self::forget_appearances`] was called.
+    pub(super) const fn forgets_appearances(&self) -> bool {
+        self.forgets_appearances
     }
 
     /// Whether all features are single words, none of them counted in a document that is still
@@ -212,11 +222,6 @@ impl Counter {
     /// Keeps the features as words from now on, by this list.
     pub(super) fn keep_terms(&mut self, list: TermList) {
         self.state.tokens = TokenList::Terms(Box::new(list));
-    }
-
-    /// Counts the characters of a word's text, which occurs so many times.
-    pub(super) fn count_characters_of(&mut self, text: &[u8], times: u32) {
-        self.state.characters.count_times(text, times);
     }
 
     /// Whether features are kept by chance.

@@ -167,8 +167,8 @@ impl LearnedCounts {
     pub fn new(options: &LearnOptions) -> Result<Self> {
         let mut counter = empty_counter(options)?;
         let reading = options.reading();
-        let by_words = reading.patterns.is_empty() && counter.expect_words(reading.order);
         counter.forget_appearances();
+        let by_words = reading.patterns.is_empty() && counter.expect_words(reading.order);
         Ok(Self { counter, by_words, warnings: Vec::new() })
     }
 

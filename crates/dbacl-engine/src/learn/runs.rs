@@ -2,191 +2,201 @@
 //! Counts n-grams that come once each, with all their occurrences, as counts files have them.
 //!
 //! ```text
-//! numbers of words ─→ text ─→ id ─→ slot, 64 at a time ─→ links to suffixes, when all are there
+//! numbers of words ─→ ids ─→ slots, many at a time ─→ links to suffixes
 //! ```
 
 use super::counter::Counter;
-use super::table::{AHEAD, Head, Place, Table};
+use super::table::AHEAD;
 use super::tokens::{TermList, TokenList};
+use super::words::LookAhead;
+use crate::alloc_hints::prefetch;
 use crate::error::WarningSink;
 use crate::token::BOUNDARY;
-use crate::token::id::FeatureId;
+use crate::token::id::{FeatureId, GrowingHash, HASH_PADDING, WideId};
 use crate::token::lexicon::TermId;
+use crate::token::ngram_line::Position;
 use crate::token::word::{WORD_WINDOW, Word};
 use dbacl_model::medium::Medium;
+use std::ops::Range;
 
-/// N-grams by number, each a list of words, which have numbers, too.
-pub trait Runs {
-    /// How many words there are.
-    fn words(&self) -> usize;
+/// The n-gram without words.
+pub const NO_WORDS: u32 = u32::MAX;
 
-    /// A word and its medium.
-    fn word(&self, word: u32) -> (&[u8], Medium);
+/// Most words of an n-gram.
+const LONGEST: usize = 7;
 
-    /// Appends the words of an n-gram to `words`.
-    fn append(&self, run: u32, words: &mut Vec<u32>);
+/// Counts n-grams in order of first appearance, longest first where they end in the same word. Each
+/// is named by the n-gram without its last word, and by that word.
+///
+/// The counts are those that [`Counter::count_times`] gives for the n-grams' texts.
+pub struct RunCounter<'c> {
+    counter: &'c mut Counter,
+    list: TermList,
+    /// For each n-gram its beginning and its last word.
+    runs: Vec<(u32, TermId)>,
+    batch: Batch,
+    ahead: LookAhead,
 }
 
-/// Some n-grams' words, one n-gram after the other.
+/// N-grams that wait.
 #[derive(Default)]
 struct Batch {
-    words: Vec<u32>,
-    /// Where the words of each begin, and the end.
-    starts: Vec<usize>,
+    /// Their numbers, and how often each is counted.
+    runs: Vec<(u32, u32)>,
+    spots: Vec<Spot>,
+    words: Vec<TermId>,
     ids: Vec<FeatureId>,
     text: Vec<u8>,
 }
 
+/// A word at which n-grams end.
+#[derive(Default)]
+struct Spot {
+    /// Where the words of the longest are.
+    words: Range<usize>,
+    /// Where the ids of its suffixes of several words are, its own first.
+    ids: Range<usize>,
+    /// The order of the shortest that is counted.
+    shortest: usize,
+    /// How often each is counted, by order.
+    times: [u32; LONGEST + 1],
+}
+
 impl Batch {
-    fn fill(&mut self, runs: &impl Runs, numbers: &[u32]) {
+    const RUNS: usize = 4 * AHEAD;
+
+    /// Finds the words of the n-grams. They are counted at the last spot if its n-grams so far are
+    /// longer and end in these words, or else at a new one.
+    fn find_words(&mut self, runs: &[(u32, TermId)], list: &TermList) {
+        for &(run, times) in &self.runs {
+            let mut path = [TermId(0); LONGEST];
+            let (mut start, mut at) = (LONGEST, run);
+            while let Some(&(beginning, word)) = runs.get(at as usize) {
+                start -= 1;
+                path[start] = word;
+                at = beginning;
+            }
+            let (words, length) = (&path[start..], LONGEST - start);
+            let is_suffix = |spot: &&mut Spot| {
+                length < spot.shortest && self.words[spot.words.clone()].ends_with(words)
+            };
+            if let Some(spot) = self.spots.last_mut().filter(is_suffix) {
+                spot.shortest = length;
+                spot.times[length] = times;
+                continue;
+            }
+            for &word in words {
+                list.lexicon.prefetch(word);
+            }
+            let start = self.words.len();
+            self.words.extend_from_slice(words);
+            let words = start..self.words.len();
+            let mut spot = Spot { words, shortest: length, ..Spot::default() };
+            spot.times[length] = times;
+            self.spots.push(spot);
+        }
+        self.runs.clear();
+    }
+
+    /// Computes the ids of all suffixes of several words.
+    fn hash(&mut self, list: &TermList) {
+        let Self { spots, words, ids, text, .. } = self;
+        for spot in spots {
+            let words = &words[spot.words.clone()];
+            let start_of_ids = ids.len();
+            if let [longer @ .., last] = words
+                && !longer.is_empty()
+            {
+                let medium = list.lexicon.medium(*last);
+                let (mut starts, mut known) = ([0; LONGEST], 0);
+                list.text_with_starts(words, text, |start| {
+                    starts[known] = start;
+                    known += 1;
+                });
+                let end = text.len();
+                text.resize(end + HASH_PADDING, 0);
+                ids.extend(starts[..longer.len()].iter().map(|&start| {
+                    let hash = GrowingHash::new(start).upto(text, end);
+                    FeatureId::from(WideId::from_body_hash(hash, medium))
+                }));
+            }
+            spot.ids = start_of_ids..ids.len();
+        }
+    }
+
+    fn clear(&mut self) {
+        self.spots.clear();
         self.words.clear();
-        self.starts.clear();
-        self.starts.push(0);
-        for &number in numbers {
-            runs.append(number, &mut self.words);
-            self.starts.push(self.words.len());
-        }
-    }
-
-    fn words(&self, at: usize) -> &[u32] {
-        &self.words[self.starts[at]..self.starts[at + 1]]
-    }
-
-    /// Computes the ids of the n-grams without the first `skipped` words, 0 where no word is left,
-    /// and has their slots fetched.
-    fn hash(&mut self, runs: &impl Runs, skipped: usize, table: &Table) {
         self.ids.clear();
-        for ends in self.starts.windows(2) {
-            let words = &self.words[ends[0]..ends[1]];
-            let id = words.last().filter(|_| words.len() > skipped).map_or(FeatureId(0), |&last| {
-                text(runs, &words[skipped..], &mut self.text);
-                FeatureId::of(&self.text, runs.word(last).1)
-            });
-            table.prefetch(id);
-            self.ids.push(id);
-        }
     }
 }
 
-/// Sets `text` to the words with boundaries around them.
-fn text(runs: &impl Runs, words: &[u32], text: &mut Vec<u8>) {
-    text.clear();
-    text.push(BOUNDARY);
-    for &word in words {
-        text.extend_from_slice(runs.word(word).0);
-        text.push(BOUNDARY);
+impl<'c> RunCounter<'c> {
+    /// A counter of n-grams into `counter`; `None` if that is not empty or may drop n-grams.
+    pub fn new(counter: &'c mut Counter) -> Option<Self> {
+        counter.takes_runs().then(|| Self {
+            list: TermList { is_unordered: counter.forgets_appearances(), ..TermList::default() },
+            runs: Vec::new(),
+            batch: Batch::default(),
+            ahead: LookAhead::default(),
+            counter,
+        })
     }
-}
 
-impl Counter {
-    /// Counts the n-grams `numbers` of `runs`, each as often as `times` says, as
-    /// [`Self::count_times`] would. Returns whether that was possible; if not, nothing has changed.
-    /// It is possible in a counter that is empty and keeps every n-gram, and with words of the
-    /// standard tokenizer. The caller makes sure that no counter runs over.
-    pub fn count_runs(
-        &mut self,
-        runs: &impl Runs,
-        numbers: &[u32],
-        times: impl Fn(u32) -> u32,
-        warnings: WarningSink<'_>,
-    ) -> bool {
-        if !self.takes_runs() || !has_plain_words(runs) {
+    /// Adds a word, whose number is how many were added before it. Returns whether it is new and
+    /// one that the standard tokenizer can make.
+    pub fn word(&mut self, bytes: &[u8], medium: Medium) -> bool {
+        if bytes.len() >= WORD_WINDOW || bytes.iter().any(|&byte| byte == 0 || byte == BOUNDARY) {
             return false;
         }
-        let (mut list, mut new, mut batch) = (TermList::default(), Vec::new(), Batch::default());
-        let mut body = Vec::new();
-        for chunk in numbers.chunks(AHEAD) {
-            batch.fill(runs, chunk);
-            batch.hash(runs, 0, &self.state().table);
-            for (at, (&number, &id)) in chunk.iter().zip(&batch.ids).enumerate() {
-                let (words, times) = (batch.words(at), times(number));
-                if words.len() == 1 {
-                    text(runs, words, &mut body);
-                    self.count_characters_of(&body, times);
-                }
-                #[allow(clippy::cast_possible_truncation)] // at most 7 words
-                let head = Head::new(words.len() as u8, 0);
-                let (place, is_new) = self.place(id, head, FeatureId(0), warnings);
-                if is_new {
-                    list.append(id);
-                    new.push(number);
-                }
-                if let Some(at) = place {
-                    self.add_occurrences(at, times, warnings);
-                }
-            }
-        }
-        self.link_runs(runs, &new, list, batch);
-        true
+        let mut window = [0; WORD_WINDOW];
+        window[..bytes.len()].copy_from_slice(bytes);
+        let known = self.list.lexicon.len();
+        self.list.intern(Word::new(&window, bytes.len()), medium).index() == known
     }
 
-    /// Links the n-grams that were counted to their suffixes, and numbers their words.
-    fn link_runs(&mut self, runs: &impl Runs, new: &[u32], mut list: TermList, mut batch: Batch) {
-        let table = self.table_mut();
-        // The n-gram in each slot.
-        let mut owners = vec![u32::MAX; table.size()];
-        for (ids, numbers) in list.ids.chunks(AHEAD).zip(new.chunks(AHEAD)) {
-            for &id in ids {
-                table.prefetch(id);
-            }
-            for (&id, &number) in ids.iter().zip(numbers) {
-                if let Place::Found(at) = table.place(id) {
-                    owners[at] = number;
-                }
-            }
-        }
-        let mut terms = vec![None; runs.words()];
-        let (mut own, mut found) = (Vec::new(), Vec::new());
-        let ids = std::mem::take(&mut list.ids);
-        for (ids, numbers) in ids.chunks(AHEAD).zip(new.chunks(AHEAD)) {
-            batch.fill(runs, numbers);
-            for &id in ids {
-                table.prefetch(id);
-            }
-            batch.hash(runs, 1, table);
-            for (at, (&id, &suffix)) in ids.iter().zip(&batch.ids).enumerate() {
-                let words = batch.words(at);
-                own.clear();
-                own.extend(words.iter().map(|&word| {
-                    *terms[word as usize].get_or_insert_with(|| term(runs, word, &mut list))
-                }));
-                let Place::Found(slot) = table.place(id) else { continue };
-                let mut head = Head::new(table.head(slot).order(), own[0].0);
-                if own.len() > 1 {
-                    found.clear();
-                    if let Place::Found(place) = table.place(suffix) {
-                        runs.append(owners[place], &mut found);
-                    }
-                    if found == words[1..] {
-                        head = head.linked();
-                    } else {
-                        head = head.spelled();
-                        list.keep_spelling(id, &own);
-                    }
-                }
-                table.set_head(slot, head);
-                table.set_suffix(slot, suffix);
-            }
-        }
-        list.ids = ids;
-        self.keep_terms(list);
+    /// Adds an n-gram: `word` after the n-gram that was added as number `beginning`, or
+    /// [`NO_WORDS`]. The caller makes sure that it has at most seven words, and that its word and
+    /// its beginning have been added before.
+    pub fn add(&mut self, beginning: u32, word: u32) {
+        self.runs.push((beginning, TermId(word)));
     }
-}
 
-/// Whether all words are such as the standard tokenizer makes.
-fn has_plain_words(runs: &impl Runs) -> bool {
-    (0u32..).take(runs.words()).all(|word| {
-        let (bytes, _) = runs.word(word);
-        bytes.len() < WORD_WINDOW && !bytes.iter().any(|&byte| byte == 0 || byte == BOUNDARY)
-    })
-}
+    /// Counts the n-gram with this number so many times. The caller makes sure that no counter runs
+    /// over.
+    pub fn count(&mut self, run: u32, times: u32, warnings: WarningSink<'_>) {
+        if times == 0 {
+            return;
+        }
+        if self.batch.runs.len() == Batch::RUNS {
+            self.count_batch(warnings);
+        }
+        prefetch(&self.runs, self.runs[run as usize].0 as usize);
+        self.batch.runs.push((run, times));
+    }
 
-/// The number of a word in `list`.
-fn term(runs: &impl Runs, word: u32, list: &mut TermList) -> TermId {
-    let (bytes, medium) = runs.word(word);
-    let mut window = [0; WORD_WINDOW];
-    window[..bytes.len()].copy_from_slice(bytes);
-    list.intern(Word::new(&window, bytes.len()), medium)
+    /// Counts the n-grams that wait.
+    fn count_batch(&mut self, warnings: WarningSink<'_>) {
+        let Self { counter, list, runs, batch, ahead } = self;
+        batch.find_words(runs, list);
+        batch.hash(list);
+        ahead.clear();
+        for spot in &batch.spots {
+            let ids = &batch.ids[spot.ids.clone()];
+            let position = Position::of(&batch.words[spot.words.clone()], ids);
+            let table = counter.table_mut();
+            let places = ahead.places(spot.ids.start, ids.len(), &batch.ids, table);
+            counter.count_run(&position, places, &spot.times, list, warnings);
+        }
+        batch.clear();
+    }
+
+    /// Ends counting.
+    pub fn finish(mut self, warnings: WarningSink<'_>) {
+        self.count_batch(warnings);
+        self.counter.count_characters(&self.list);
+        self.counter.keep_terms(self.list);
+    }
 }
 
 impl Counter {

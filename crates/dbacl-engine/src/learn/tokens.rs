@@ -202,9 +202,20 @@ impl TermList {
 
     /// Sets `body` to the text of the words: boundary marks around each.
     pub fn text(&self, terms: &[TermId], body: &mut Vec<u8>) {
+        self.text_with_starts(terms, body, |_| {});
+    }
+
+    /// The same; also reports where the mark before each word stands.
+    pub fn text_with_starts(
+        &self,
+        terms: &[TermId],
+        body: &mut Vec<u8>,
+        mut starts: impl FnMut(usize),
+    ) {
         body.clear();
         body.push(BOUNDARY);
         for &term in terms {
+            starts(body.len() - 1);
             self.lexicon.word(term).append_to(body);
             body.push(BOUNDARY);
         }

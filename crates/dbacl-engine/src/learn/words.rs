@@ -20,7 +20,7 @@ use dbacl_model::medium::Medium;
 
 /// Searches for the n-grams of a line, some of which run ahead of the counting.
 #[derive(Debug, Default, Clone)]
-struct LookAhead {
+pub(super) struct LookAhead {
     /// The slots that the searches have reached.
     places: Vec<u32>,
     /// Bits of the table's size then.
@@ -28,13 +28,13 @@ struct LookAhead {
 }
 
 impl LookAhead {
-    fn clear(&mut self) {
+    pub(super) fn clear(&mut self) {
         self.places.clear();
     }
 
     /// The slots where the searches for `length` of `ids`, from `from` on, continue.
     #[inline]
-    fn places(
+    pub(super) fn places(
         &mut self,
         from: usize,
         length: usize,
@@ -385,19 +385,50 @@ impl Counter {
                 self.state.total += 1;
             } else if plain || (!self.is_muted() && self.draws()) {
                 let bits = self.state.table.bits();
-                any_new |= self.count_ngram(&position, order, &mut places[k], list, warnings);
+                any_new |= self.count_ngram(&position, order, 1, &mut places[k], list, warnings);
                 self.search_anew(bits, position, places);
             }
         }
         any_new
     }
 
-    /// Counts one n-gram, whose search continues at `at`, and sets `at` to its slot; returns
-    /// whether it is new.
+    /// Counts the n-grams that end in one word as often as `times` says for each order, longest
+    /// first; the searches for them continue at `places`.
+    pub(super) fn count_run(
+        &mut self,
+        position: &Position<'_>,
+        places: &mut [u32],
+        times: &[u32],
+        list: &mut TermList,
+        warnings: WarningSink<'_>,
+    ) {
+        let bits = self.state.table.bits();
+        let mut any_new = false;
+        for (k, order) in position.orders().enumerate() {
+            if times[order] > 0 {
+                let place = &mut places[k];
+                any_new |= self.count_ngram(position, order, times[order], place, list, warnings);
+                self.search_anew(bits, *position, places);
+            }
+        }
+        if times[1] > 0 {
+            let term = position.terms(1)[0];
+            list.uses[term.index()].times = times[1];
+            self.count_word(term, times[1], list, warnings);
+            self.search_anew(bits, *position, places);
+        }
+        if any_new {
+            self.link(position, places, list);
+        }
+    }
+
+    /// Counts one n-gram so many times. The search for it continues at `at`, which is set to its
+    /// slot. Returns whether it is new.
     fn count_ngram(
         &mut self,
         position: &Position<'_>,
         order: usize,
+        times: u32,
         at: &mut u32,
         list: &mut TermList,
         warnings: WarningSink<'_>,
@@ -415,7 +446,7 @@ impl Counter {
         }
         if let Some(place) = place {
             *at = slot_number(place);
-            self.add_occurrences(place, 1, warnings);
+            self.add_occurrences(place, times, warnings);
         }
         new
     }
@@ -456,7 +487,7 @@ impl Counter {
     }
 
     /// Adds the characters of all words to the digrams.
-    fn count_characters(&mut self, list: &TermList) {
+    pub(super) fn count_characters(&mut self, list: &TermList) {
         let words = || {
             let uses = (0u32..).map(TermId).zip(&list.uses).filter(|(_, uses)| uses.times > 0);
             uses.map(|(term, uses)| (term, uses.times))

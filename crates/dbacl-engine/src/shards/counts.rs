@@ -7,6 +7,7 @@
 //! order and in any grouping.
 
 use crate::document::Ending;
+use crate::learn::runs::NO_WORDS;
 use crate::token::{BOUNDARY, Feature};
 use dbacl_model::medium::Medium;
 use dbacl_model::settings::{Locale, ModelOption, ModelOptions, Scheme};
@@ -109,7 +110,7 @@ pub struct Shard {
 }
 
 /// The node above all features.
-pub const ROOT: u32 = u32::MAX;
+pub const ROOT: u32 = NO_WORDS;
 
 /// A feature, or the beginning of features.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -3,6 +3,7 @@
 
 use super::counts::{CountSettings, Counts, Documents, First, Node, ROOT, Shard, repack};
 use crate::document::Ending;
+use crate::token::BOUNDARY;
 use crate::token::word::WORD_WINDOW;
 use dbacl_model::settings::{Locale, ModelOptions, Scheme};
 use dbacl_numeric::varint;
@@ -17,7 +18,7 @@ pub const MAGIC: &[u8] = b"# dbacl counts 1\n";
 const BLOCK: usize = 1 << 16;
 /// The most bytes of a feature of a regular expression: eight groups of 30 bytes, and nine boundary
 /// marks.
-const LONGEST_BODY: u64 = 8 * 30 + 9;
+const LONGEST_BODY: usize = 8 * 30 + 9;
 
 const PLACED: u8 = 1;
 const KEEPS_NUL: u8 = 2;
@@ -172,8 +173,87 @@ impl Summed<'_> {
 ///
 /// # Errors
 /// [`Fault`].
-pub fn read(source: &mut dyn Read) -> Result<Counts, Fault> {
-    let mut input = Input::new(source);
+pub fn read<'a>(source: impl Read + 'a) -> Result<Counts, Fault> {
+    CountsFile::open(Box::new(source))?.into_counts()
+}
+
+/// A file of counts of which the beginning has been read: what was counted, and its shards.
+pub struct CountsFile<'a> {
+    input: Input<'a>,
+    /// Without nodes.
+    counts: Counts,
+}
+
+/// Takes words and nodes in the order of the file.
+pub(super) trait Nodes {
+    /// Takes a word; returns whether it is new and possible.
+    fn word(&mut self, bytes: &[u8], tag: u8) -> bool;
+
+    /// Takes a node, whose parent and word have been taken before; returns whether it is new, as
+    /// far as that is checked.
+    fn node(&mut self, node: Node) -> bool;
+}
+
+impl Nodes for Counts {
+    fn word(&mut self, bytes: &[u8], tag: u8) -> bool {
+        let known = self.terms.len();
+        self.terms.intern(bytes, tag).is_some_and(|term| term as usize == known)
+    }
+
+    fn node(&mut self, node: Node) -> bool {
+        self.push_node(node)
+    }
+}
+
+impl<'a> CountsFile<'a> {
+    /// Reads the beginning.
+    ///
+    /// # Errors
+    /// [`Fault`].
+    pub fn open(source: Box<dyn Read + 'a>) -> Result<Self, Fault> {
+        let mut input = Input::new(source);
+        let counts = read_head(&mut input)?;
+        Ok(Self { input, counts })
+    }
+
+    /// How features were cut.
+    pub const fn settings(&self) -> &CountSettings {
+        &self.counts.settings
+    }
+
+    /// See [`Counts::is_inexact`].
+    pub fn is_inexact(&self) -> bool {
+        self.counts.is_inexact()
+    }
+
+    /// The counts.
+    ///
+    /// # Errors
+    /// [`Fault`].
+    pub fn into_counts(mut self) -> Result<Counts, Fault> {
+        let shape = Shape::of(&self.counts);
+        read_nodes(&mut self.input, &shape, &mut self.counts)?;
+        self.finish()
+    }
+
+    /// Reads the words and nodes into `nodes`, and the rest, which has no documents.
+    ///
+    /// # Errors
+    /// [`Fault`].
+    pub(super) fn read_into(mut self, nodes: &mut impl Nodes) -> Result<(), Fault> {
+        read_nodes(&mut self.input, &Shape::of(&self.counts), nodes)?;
+        self.finish().map(|_| ())
+    }
+
+    fn finish(mut self) -> Result<Counts, Fault> {
+        read_documents(&mut self.input, &mut self.counts)?;
+        self.input.finish()?;
+        Ok(self.counts)
+    }
+}
+
+/// Reads all before the nodes.
+fn read_head(input: &mut Input<'_>) -> Result<Counts, Fault> {
     input.magic()?;
     let fixed = input.bytes(9)?;
     let &[a, b, c, d, scheme, order, locale, documents, flags] = fixed else {
@@ -233,62 +313,88 @@ pub fn read(source: &mut dyn Read) -> Result<Counts, Fault> {
         }
         counts.shards.push(Shard { place, ending, documents, packed: Vec::new() });
     }
-    read_nodes(&mut input, &mut counts)?;
-    read_documents(&mut input, &mut counts)?;
-    input.finish()?;
     Ok(counts)
 }
 
-fn read_nodes(input: &mut Input<'_>, counts: &mut Counts) -> Result<(), Fault> {
+/// What the nodes of a file must be like.
+struct Shape {
+    /// The most words of a node.
+    order: u8,
+    /// Whether they are words, not what regular expressions found.
+    by_words: bool,
+    /// The places of shards, if they have some.
+    places: Option<Vec<u32>>,
+    has_shards: bool,
+}
+
+impl Shape {
+    fn of(counts: &Counts) -> Self {
+        let by_words = counts.settings.patterns.is_empty();
+        let places = || counts.shards.iter().map(|shard| shard.place).collect();
+        Self {
+            order: if by_words { counts.settings.order } else { 1 },
+            by_words,
+            places: counts.is_placed.then(places),
+            has_shards: !counts.shards.is_empty(),
+        }
+    }
+}
+
+/// The most bytes of a node: five numbers; and a new word's tag, length and bytes.
+const LONGEST_NODE: usize = 5 * varint::LONGEST + 1 + varint::LONGEST + LONGEST_BODY;
+
+fn read_nodes(input: &mut Input<'_>, shape: &Shape, nodes: &mut impl Nodes) -> Result<(), Fault> {
     let damaged = |what| Err(Fault::Damaged(what));
     let number = input.number()?;
     let Some(number) = u32::try_from(number).ok().filter(|&number| number < ROOT) else {
         return damaged("its number of features is impossible");
     };
-    let by_words = counts.settings.patterns.is_empty();
-    let longest = if by_words { WORD_WINDOW as u64 - 1 } else { LONGEST_BODY };
+    let longest = if shape.by_words { WORD_WINDOW - 1 } else { LONGEST_BODY };
     // The number of words of each node.
     let mut depths: Vec<u8> = Vec::new();
-    let mut first = First { place: 0, ordinal: 0 };
+    let (mut words, mut first) = (0u32, First { place: 0, ordinal: 0 });
     let mut next_ordinal = 0u32;
-    let mut places = counts.shards.iter().map(|shard| shard.place).collect::<Vec<_>>().into_iter();
+    let mut places = shape.places.iter().flatten().copied();
     let mut place = None;
     for at in 0..number {
-        let distance = input.number()?;
-        let (parent, depth) = match u32::try_from(distance) {
+        let bytes = input.ahead(LONGEST_NODE)?;
+        let mut rest = bytes;
+        let (parent, depth) = match u32::try_from(number_of(&mut rest)?) {
             Ok(0) => (ROOT, 1),
             Ok(distance) if distance <= at => (at - distance, depths[(at - distance) as usize] + 1),
             _ => return damaged("a feature has no beginning"),
         };
-        if depth > if by_words { counts.settings.order } else { 1 } {
+        if depth > shape.order {
             return damaged("a feature has too many words");
         }
         depths.push(depth);
-        let term = match input.number()? {
+        let term = match number_of(&mut rest)? {
             0 => {
-                let &[tag] = input.bytes(1)? else { return damaged("it is cut short") };
-                let length = input.number_below(longest + 1)?;
-                let word = input.bytes(length)?;
-                // Words of the tokenizer hold no zero byte. The text of a pattern's feature holds
-                // no bytes below 3, and at least one above.
-                let possible = if by_words {
-                    tag < 16 && !word.contains(&0)
+                let (word, tag) = new_word(&mut rest, longest)?;
+                // Words of the tokenizer hold no marks. The text of a pattern's feature holds no
+                // bytes below 3, and at least one above.
+                let possible = if shape.by_words {
+                    tag < 16 && !word.iter().any(|&byte| byte <= BOUNDARY)
                 } else {
                     !word.iter().any(|&byte| byte < 3) && word.iter().any(|&byte| byte > 3)
                 };
-                let known = counts.terms.len();
-                let term = counts.terms.intern(word, tag).filter(|_| possible);
-                term.filter(|&term| term as usize == known)
+                if !(possible && nodes.word(word, tag)) {
+                    return damaged("a word is impossible");
+                }
+                words += 1;
+                words - 1
             }
-            number => u32::try_from(number - 1).ok().filter(|&t| (t as usize) < counts.terms.len()),
+            known => match u32::try_from(known - 1) {
+                Ok(term) if term < words => term,
+                _ => return damaged("a word is impossible"),
+            },
         };
-        let Some(term) = term else { return damaged("a word is impossible") };
-        let count = input.number()?;
-        if counts.is_placed {
-            let skipped = input.number()?;
+        let count = number_of(&mut rest)?;
+        if shape.places.is_some() {
+            let skipped = number_of(&mut rest)?;
             let moves = skipped & 1 == 1;
             if moves || place.is_none() {
-                let steps = if moves { input.number()? } else { 0 };
+                let steps = if moves { number_of(&mut rest)? } else { 0 };
                 let target = u32::try_from(steps).ok().and_then(|s| first.place.checked_add(s));
                 place = places.find(|&known| Some(known) >= target);
                 if place.is_none() || place != target {
@@ -307,14 +413,36 @@ fn read_nodes(input: &mut Input<'_>, counts: &mut Counts) -> Result<(), Fault> {
         } else {
             first.ordinal = at;
         }
-        if !counts.push_node(Node { parent, term, count, first }) {
+        let length = bytes.len() - rest.len();
+        input.at += length;
+        if !nodes.node(Node { parent, term, count, first }) {
             return damaged("a feature is there twice");
         }
     }
-    if number > 0 && counts.shards.is_empty() {
+    if number > 0 && !shape.has_shards {
         return damaged("it has features from no shard");
     }
     Ok(())
+}
+
+/// The number at the beginning of `bytes`.
+#[inline]
+fn number_of(bytes: &mut &[u8]) -> Result<u64, Fault> {
+    varint::take(bytes).ok_or(Fault::Damaged("it is cut short or a number is broken"))
+}
+
+/// The word at the beginning of `bytes`, of at most `longest`, and its tag.
+fn new_word<'a>(bytes: &mut &'a [u8], longest: usize) -> Result<(&'a [u8], u8), Fault> {
+    let short = Fault::Damaged("it is cut short");
+    let Some((&tag, rest)) = bytes.split_first() else { return Err(short) };
+    *bytes = rest;
+    let length = usize::try_from(number_of(bytes)?).unwrap_or(usize::MAX);
+    if length > longest {
+        return Err(Fault::Damaged("a length is impossible"));
+    }
+    let Some((word, rest)) = bytes.split_at_checked(length) else { return Err(short) };
+    *bytes = rest;
+    Ok((word, tag))
 }
 
 /// Reads the documents, and checks that their features add up to the counts.
@@ -354,7 +482,7 @@ fn read_documents(input: &mut Input<'_>, counts: &mut Counts) -> Result<(), Faul
 /// Reads, and computes the checksum of all but the last four bytes, which are the checksum
 /// themselves.
 struct Input<'a> {
-    source: &'a mut dyn Read,
+    source: Box<dyn Read + 'a>,
     block: Vec<u8>,
     at: usize,
     summed: usize,
@@ -365,25 +493,32 @@ struct Input<'a> {
 const SUM: usize = 4;
 
 impl<'a> Input<'a> {
-    fn new(source: &'a mut dyn Read) -> Self {
+    fn new(source: Box<dyn Read + 'a>) -> Self {
         let sum = crc32fast::Hasher::new();
         Self { source, block: Vec::new(), at: 0, summed: 0, ended: false, sum }
     }
 
     /// Reads until `wanted` bytes and the checksum are in the buffer, or the input ends.
+    #[inline]
     fn fill(&mut self, wanted: usize) -> Result<usize, Fault> {
         if self.block.len() - self.at < wanted + SUM && !self.ended {
-            self.sum.update(&self.block[self.summed..self.at]);
-            self.block.drain(..self.at);
-            (self.at, self.summed) = (0, 0);
-            while self.block.len() < wanted + SUM && !self.ended {
-                let before = self.block.len();
-                let limit = BLOCK.max(wanted) as u64;
-                let read = Read::take(&mut *self.source, limit).read_to_end(&mut self.block)?;
-                self.ended = self.block.len() == before || (read as u64) < limit;
-            }
+            self.read_block(wanted)?;
         }
         Ok((self.block.len() - self.at).saturating_sub(SUM))
+    }
+
+    #[cold]
+    fn read_block(&mut self, wanted: usize) -> Result<(), Fault> {
+        self.sum.update(&self.block[self.summed..self.at]);
+        self.block.drain(..self.at);
+        (self.at, self.summed) = (0, 0);
+        while self.block.len() < wanted + SUM && !self.ended {
+            let before = self.block.len();
+            let limit = BLOCK.max(wanted) as u64;
+            let read = Read::take(&mut self.source, limit).read_to_end(&mut self.block)?;
+            self.ended = self.block.len() == before || (read as u64) < limit;
+        }
+        Ok(())
     }
 
     fn magic(&mut self) -> Result<(), Fault> {
@@ -400,12 +535,19 @@ impl<'a> Input<'a> {
 
     #[inline]
     fn number(&mut self) -> Result<u64, Fault> {
-        let available = self.fill(varint::LONGEST)?;
-        let mut rest = &self.block[self.at..self.at + available];
-        let value = varint::take(&mut rest);
-        let value = value.ok_or(Fault::Damaged("it is cut short or a number is broken"))?;
-        self.at += available - rest.len();
+        let bytes = self.ahead(varint::LONGEST)?;
+        let mut rest = bytes;
+        let value = number_of(&mut rest)?;
+        let length = bytes.len() - rest.len();
+        self.at += length;
         Ok(value)
+    }
+
+    /// At least the next `wanted` bytes, or all that are left; they stay unread.
+    #[inline]
+    fn ahead(&mut self, wanted: usize) -> Result<&[u8], Fault> {
+        let available = self.fill(wanted)?;
+        Ok(&self.block[self.at..self.at + available])
     }
 
     /// A number that must be less than `limit`.

@@ -125,8 +125,8 @@ impl Counts {
     /// # Errors
     /// [`Error::Io`], or [`Error::Damaged`] for a file that is not a file of counts or is damaged.
     pub fn open(path: &Path) -> Result<Self> {
-        let mut file = open_regular(path).map_err(|error| Error::io(path, error))?;
-        file::read(&mut file).map_err(|fault| match fault {
+        let file = open_regular(path).map_err(|error| Error::io(path, error))?;
+        file::read(file).map_err(|fault| match fault {
             Fault::Io(error) => Error::io(path, error),
             fault => Error::damaged(path, fault.to_string()),
         })
@@ -155,6 +155,7 @@ impl Counts {
         let mut warnings = Vec::new();
         let mut counter = empty_counter(options)?;
         let mut warn = |warning| warnings.push(warning);
+        counter.forget_appearances();
         replay(self, Order::Appearance, &mut counter, &mut warn)
             .map_err(|fault| Error::Counts(fault.to_string()))?;
         // Words are quicker to fit than texts.

@@ -1,16 +1,20 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //! Computes from counts the state of a learning run that has read the whole input.
 
-use super::counts::{Counts, Documents, ROOT};
+use super::counts::{Counts, Documents, Node};
+use super::file::{CountsFile, Fault, Nodes};
 use crate::error::WarningSink;
 use crate::learn::counter::Counter;
-use crate::learn::runs::Runs;
+use crate::learn::runs::RunCounter;
 use crate::token::Feature;
 use dbacl_model::medium::Medium;
 
 /// Why a category cannot be learned from counts.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[derive(Debug, thiserror::Error)]
 pub enum ReplayFault {
+    /// Their file cannot be read.
+    #[error(transparent)]
+    File(#[from] Fault),
     /// There are more occurrences than a model can count.
     #[error("more occurrences were counted than a category can hold (2^32 - 2): use --large")]
     TooMany,
@@ -46,12 +50,14 @@ pub fn replay(
         if order == Order::Canonical {
             sort_by_text(counts, &mut sequence);
         }
-        sequence.retain(|&node| counts.nodes()[node as usize].count > 0);
         // The total was checked above, so a part of it is less.
         let times =
             |node: u32| u32::try_from(counts.nodes()[node as usize].count).unwrap_or(u32::MAX);
-        let is_plain = counts.settings.patterns.is_empty();
-        if is_plain && counter.count_runs(counts, &sequence, times, warnings) {
+        if let Some(mut runs) = runs_of(counts, counter) {
+            for node in sequence {
+                runs.count(node, times(node), warnings);
+            }
+            runs.finish(warnings);
             return Ok(());
         }
         for node in sequence {
@@ -94,24 +100,70 @@ fn count_node(
     counter.count_times(Feature { body, medium, order, pattern: None }, times, warnings);
 }
 
-impl Runs for Counts {
-    fn words(&self) -> usize {
-        self.terms.len()
+/// A counter of n-grams into `counter` to which those of `counts` have been added, if it takes
+/// them.
+fn runs_of<'c>(counts: &Counts, counter: &'c mut Counter) -> Option<RunCounter<'c>> {
+    let mut runs = RunCounter::new(counter).filter(|_| counts.settings.patterns.is_empty())?;
+    let mut words = (0u32..).take(counts.terms.len()).map(|term| counts.terms.get(term));
+    if !words.all(|(bytes, tag)| runs.word(bytes, Medium::new(tag & 15))) {
+        return None;
+    }
+    counts.nodes().iter().for_each(|node| runs.add(node.parent, node.term));
+    Some(runs)
+}
+
+/// As [`replay`] for the counts in a file. Text is counted as it is read, so that the counts are
+/// not kept in memory twice.
+///
+/// # Errors
+/// [`ReplayFault`].
+pub fn replay_file(
+    file: CountsFile<'_>,
+    order: Order,
+    counter: &mut Counter,
+    warnings: WarningSink<'_>,
+) -> Result<(), ReplayFault> {
+    let settings = file.settings();
+    let is_plain = settings.documents == Documents::None && settings.patterns.is_empty();
+    if is_plain
+        && order == Order::Appearance
+        && let Some(runs) = RunCounter::new(counter)
+    {
+        let mut counted = Counted { runs, number: 0, total: 0, warnings };
+        file.read_into(&mut counted)?;
+        let Counted { runs, total, warnings, .. } = counted;
+        runs.finish(warnings);
+        return if total < MOST { Ok(()) } else { Err(ReplayFault::TooMany) };
+    }
+    replay(&file.into_counts()?, order, counter, warnings)
+}
+
+/// A model holds fewer occurrences.
+const MOST: u64 = u32::MAX as u64;
+
+/// Counts n-grams as their file is read.
+struct Counted<'c, 'w> {
+    runs: RunCounter<'c>,
+    number: u32,
+    total: u64,
+    warnings: WarningSink<'w>,
+}
+
+impl Nodes for Counted<'_, '_> {
+    fn word(&mut self, bytes: &[u8], tag: u8) -> bool {
+        self.runs.word(bytes, Medium::new(tag & 15))
     }
 
-    fn word(&self, word: u32) -> (&[u8], Medium) {
-        let (bytes, tag) = self.terms.get(word);
-        (bytes, Medium::new(tag & 15))
-    }
-
-    fn append(&self, run: u32, words: &mut Vec<u32>) {
-        let (start, mut at) = (words.len(), run);
-        while at != ROOT {
-            let node = self.nodes()[at as usize];
-            words.push(node.term);
-            at = node.parent;
+    fn node(&mut self, node: Node) -> bool {
+        self.runs.add(node.parent, node.term);
+        self.total = self.total.saturating_add(node.count);
+        if self.total < MOST {
+            // The total is less than 2^32, and so is this part of it.
+            let times = u32::try_from(node.count).unwrap_or(u32::MAX);
+            self.runs.count(self.number, times, self.warnings);
         }
-        words[start..].reverse();
+        self.number += 1;
+        true
     }
 }
 
@@ -120,7 +172,7 @@ pub fn fits(counts: &Counts, counter: &Counter) -> bool {
     let before = u64::from(counter.state().total);
     let mut counted = counts.nodes().iter().map(|node| node.count);
     let total = counted.try_fold(before, u64::checked_add);
-    total.is_some_and(|total| total < u64::from(u32::MAX))
+    total.is_some_and(|total| total < MOST)
 }
 
 /// Sorts nodes by medium, order and text.

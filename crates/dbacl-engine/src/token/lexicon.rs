@@ -72,6 +72,13 @@ impl Lexicon {
         TermId(term)
     }
 
+    /// Prefetches a term's word and medium.
+    #[inline]
+    pub fn prefetch(&self, term: TermId) {
+        prefetch(&self.keys, term.index());
+        prefetch(&self.kinds, term.index());
+    }
+
     /// A term's word.
     pub fn word(&self, term: TermId) -> Word<'_> {
         Word::new(&self.keys[term.index()].0, usize::from(self.kinds[term.index()].1))

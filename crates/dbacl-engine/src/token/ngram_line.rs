@@ -40,6 +40,14 @@ pub struct Position<'a, I = FeatureId> {
     is_blank: bool,
 }
 
+impl<'a, I> Position<'a, I> {
+    /// The n-grams that end in the last of these words, blank ones, too; of those of several words
+    /// the ids, longest first.
+    pub fn of(words: &'a [TermId], ids: &'a [I]) -> Self {
+        Self { words, ids, longest: words.len(), is_blank: false }
+    }
+}
+
 impl<I: Copy> Position<'_, I> {
     /// Orders of the n-grams of several words that are not blank, longest first.
     pub fn orders(&self) -> impl DoubleEndedIterator<Item = usize> + use<I> {

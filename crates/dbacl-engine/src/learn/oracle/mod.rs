@@ -128,10 +128,10 @@ proptest! {
             settings.bits, settings.options, Scheme::Alpha, settings.min_count,
         );
         let mut fast = Counter::new(state, settings, false);
-        let by_words = fast.expect_words(run.order);
         if forgets {
             fast.forget_appearances();
         }
+        let by_words = fast.expect_words(run.order);
         if let Some(engine) = &mut fast.engine
             && most_words < 30
         {
