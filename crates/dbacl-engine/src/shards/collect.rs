@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //! Counts the features of a shard.
 
-use super::counts::{CountSettings, Counts, Documents, First, ROOT, Shard, pattern_tag};
+use super::counts::{CountSettings, Counts, Documents, First, Known, ROOT, Shard, pattern_tag};
+use crate::alloc_hints::prefetch;
 use crate::document::{Cutter, Ending, FeatureSink, LineState};
 use crate::token::Feature;
-use crate::token::lexicon::Lexicon;
+use crate::token::lexicon::{Lexicon, TermId, TermUser, WaitingWords};
 use crate::token::word::{WORD_WINDOW, Word, WordSink};
 use dbacl_model::medium::Medium;
 use dbacl_numeric::varint;
@@ -12,6 +13,9 @@ use std::io;
 
 /// Longest n-gram.
 const LONGEST: usize = 7;
+
+/// Words that are counted together.
+const TOGETHER: usize = 256;
 
 /// Counts the features of several shards, one shard after the other.
 #[derive(Debug, Clone)]
@@ -24,18 +28,70 @@ pub struct Counting {
     singles: Vec<Single>,
     place: u32,
     ordinal: u32,
-    /// Nodes of the n-grams that end in the last word, by their order.
+    /// Nodes of the n-grams that end in the last word counted, by their order.
     open: [u32; LONGEST + 1],
-    /// Words of the window.
-    length: usize,
-    /// Empty words at the window's end.
-    blanks: usize,
+    /// Words that have no numbers yet.
+    waiting: WaitingWords,
+    /// Words that have numbers and are to be counted.
+    numbered: Numbered,
+    /// What is known of their n-grams, by order.
+    known: [Vec<Known>; LONGEST + 1],
     document: OpenDocument,
     /// Documents of the shard so far.
     documents: u64,
     packed: Vec<u8>,
     overflow: bool,
     was_in_header: bool,
+}
+
+/// Words by number, as n-grams end in them.
+#[derive(Debug, Clone, Default)]
+struct Numbered {
+    words: Vec<Numbering>,
+    /// Words of the window.
+    length: u8,
+    /// Empty words at the window's end.
+    blanks: u8,
+    order: u8,
+}
+
+/// A word.
+#[derive(Debug, Clone, Copy)]
+struct Numbering {
+    term: u32,
+    /// The order of the longest n-gram that ends in it.
+    longest: u8,
+    /// N-grams of up to so many words are blank.
+    blanks: u8,
+}
+
+/// Numbers words for counts.
+struct Numbers<'a> {
+    numbered: &'a mut Numbered,
+    counts: &'a mut Counts,
+    singles: &'a [Single],
+    overflow: &'a mut bool,
+}
+
+impl TermUser for Numbers<'_> {
+    #[inline]
+    fn expect(&self, term: TermId) {
+        prefetch(self.singles, term.index());
+    }
+
+    fn add(&mut self, word: Word<'_>, medium: Medium) {
+        let number = u32::try_from(self.counts.terms.len()).ok();
+        let interned = self.counts.terms.intern(word.bytes(), medium.number());
+        *self.overflow |= interned.is_none() || interned != number;
+    }
+
+    #[inline]
+    fn take(&mut self, term: TermId, word: Word<'_>) {
+        let Numbered { words, length, blanks, order } = &mut *self.numbered;
+        *blanks = if word.is_empty() { blanks.saturating_add(1) } else { 0 };
+        *length = (*length + 1).min(*order);
+        words.push(Numbering { term: term.0, longest: *length, blanks: *blanks });
+    }
 }
 
 /// A single word: its node, or [`ROOT`] if it has none yet, and the occurrences that have not been
@@ -60,14 +116,15 @@ impl Counting {
     pub fn new(settings: CountSettings, is_placed: bool) -> Self {
         Self {
             order: usize::from(settings.order).clamp(1, LONGEST),
+            numbered: Numbered { order: settings.order.clamp(1, 7), ..Numbered::default() },
             counts: Counts::new(settings, is_placed),
             lexicon: Lexicon::default(),
             singles: Vec::new(),
             place: 0,
             ordinal: 0,
             open: [ROOT; LONGEST + 1],
-            length: 0,
-            blanks: 0,
+            waiting: WaitingWords::default(),
+            known: Default::default(),
             document: OpenDocument::default(),
             documents: 0,
             packed: Vec::new(),
@@ -86,6 +143,7 @@ impl Counting {
 
     /// Ends the shard.
     pub fn end_shard(&mut self, ending: Ending) {
+        self.count_words();
         let packed = std::mem::take(&mut self.packed);
         let documents = std::mem::take(&mut self.documents);
         self.counts.shards.push(Shard { place: self.place, ending, documents, packed });
@@ -98,6 +156,7 @@ impl Counting {
 
     /// The counts; `None` if a number did not fit its width.
     pub fn into_counts(mut self) -> Option<Counts> {
+        self.count_words();
         for single in &self.singles {
             if single.waiting > 0 {
                 self.overflow |= !self.counts.add(single.node, u64::from(single.waiting));
@@ -113,8 +172,65 @@ impl Counting {
 
     /// N-grams begin again.
     fn forget(&mut self) {
-        self.length = 0;
-        self.blanks = 0;
+        self.number_words();
+        self.numbered.length = 0;
+        self.numbered.blanks = 0;
+        if self.numbered.words.len() >= TOGETHER {
+            self.count_words();
+        }
+    }
+
+    fn number_words(&mut self) {
+        let Self { waiting, lexicon, numbered, counts, singles, overflow, .. } = self;
+        waiting.number(lexicon, &mut Numbers { numbered, counts, singles, overflow });
+    }
+
+    /// Counts the n-grams that end in the words that wait.
+    fn count_words(&mut self) {
+        self.number_words();
+        let words = std::mem::take(&mut self.numbered.words);
+        let mut known = std::mem::take(&mut self.known);
+        // What is known of the n-grams, order by order, so that searches overlap.
+        for order in 2..=self.order {
+            let (shorter, longer) = known.split_at_mut(order);
+            let before = |at: usize| match (at.checked_sub(1), order) {
+                (None, _) => self.open[order - 1],
+                (Some(at), 2) => {
+                    let single = self.singles.get(words[at].term as usize);
+                    single.map_or(ROOT, |single| single.node)
+                }
+                (Some(at), _) => shorter[order - 1][at].node,
+            };
+            let wanted = words.iter().enumerate().map(|(at, word)| {
+                let has_parent = usize::from(word.longest) >= order;
+                (if has_parent { before(at) } else { ROOT }, word.term)
+            });
+            self.counts.find_all(wanted, &mut longer[0]);
+        }
+        for (at, word) in words.iter().enumerate() {
+            for order in (1..=usize::from(word.longest)).rev() {
+                let counts = order > usize::from(word.blanks);
+                self.open[order] = match order {
+                    1 => self.single(word.term, counts),
+                    _ => self.longer(known[order][at], self.open[order - 1], word.term, counts),
+                };
+            }
+        }
+        self.known = known;
+        self.numbered.words = words;
+        self.numbered.words.clear();
+    }
+
+    /// As [`Self::node`] for an n-gram of several words of which this is known.
+    #[inline]
+    fn longer(&mut self, known: Known, parent: u32, term: u32, counts: bool) -> u32 {
+        if counts && self.counts.count_known(known) {
+            if self.keeps_documents() {
+                self.note(known.node);
+            }
+            return known.node;
+        }
+        self.node(parent, term, counts)
     }
 
     /// The node of `term` below `parent`, created if the term has not been seen there before. With
@@ -184,6 +300,7 @@ impl Counting {
 
     /// Counts a feature that a regular expression found.
     pub fn pattern_feature(&mut self, feature: &Feature<'_>) {
+        self.count_words();
         let Some(term) = self.counts.terms.intern(feature.body, pattern_tag(feature)) else {
             self.overflow = true;
             return;
@@ -226,21 +343,12 @@ impl Counting {
         if self.order == 1 && word.is_empty() {
             return;
         }
-        let term = self.lexicon.intern(word, medium).0;
-        if term as usize == self.counts.terms.len() {
-            let tag = medium.number();
-            self.overflow |= self.counts.terms.intern(word.bytes(), tag) != Some(term);
+        if !self.waiting.push(word, medium, &self.lexicon) {
+            self.number_words();
+            if self.numbered.words.len() >= TOGETHER {
+                self.count_words();
+            }
         }
-        self.blanks = if word.is_empty() { self.blanks + 1 } else { 0 };
-        let longest = (self.length + 1).min(self.order);
-        for order in (1..=longest).rev() {
-            let counts = order > self.blanks;
-            self.open[order] = match order {
-                1 => self.single(term, counts),
-                _ => self.node(self.open[order - 1], term, counts),
-            };
-        }
-        self.length = longest;
     }
 
     /// Receives the state of the mail filter after a line; a change into a header block begins a
@@ -262,6 +370,7 @@ impl Counting {
         if !self.keeps_documents() {
             return;
         }
+        self.count_words();
         let OpenDocument { nodes, times } = &mut self.document;
         self.documents += 1;
         varint::append(&mut self.packed, nodes.len() as u64);

@@ -6,6 +6,7 @@
 //! shard. The earliest place is kept when counts are merged, so that merging gives the same in any
 //! order and in any grouping.
 
+use crate::alloc_hints::prefetch;
 use crate::document::Ending;
 use crate::learn::runs::NO_WORDS;
 use crate::token::{BOUNDARY, Feature};
@@ -228,21 +229,43 @@ struct Entry {
     waiting: u32,
 }
 
+/// What a search has found.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Known {
+    /// The node, or [`ROOT`].
+    pub node: u32,
+    /// Its place in the index when that had this size.
+    at: usize,
+    size: usize,
+}
+
 const FREE: Entry = Entry { parent: 0, term: 0, node: ROOT, waiting: 0 };
 const FIRST_BITS: u32 = 10;
 
 impl Index {
+    /// The index where the search begins.
+    #[inline]
+    fn home(&self, parent: u32, term: u32) -> usize {
+        let key = u64::from(parent) << 32 | u64::from(term);
+        let mixed = (key ^ key >> 29).wrapping_mul(MULTIPLIER);
+        #[allow(clippy::cast_possible_truncation)] // an index below the table's size
+        let home = ((mixed ^ mixed >> 32).wrapping_mul(MULTIPLIER) >> self.shift) as usize;
+        home
+    }
+
     /// The index of the entry, or of the free entry where it would be inserted.
     #[inline]
     fn find(&self, parent: u32, term: u32) -> Result<usize, usize> {
+        self.find_from(self.home(parent, term), parent, term)
+    }
+
+    /// The same for an entry with this home.
+    #[inline]
+    fn find_from(&self, mut at: usize, parent: u32, term: u32) -> Result<usize, usize> {
         if self.entries.is_empty() {
             return Err(0);
         }
         let mask = self.entries.len() - 1;
-        let key = u64::from(parent) << 32 | u64::from(term);
-        let mixed = (key ^ key >> 29).wrapping_mul(MULTIPLIER);
-        #[allow(clippy::cast_possible_truncation)] // an index below the table's size
-        let mut at = ((mixed ^ mixed >> 32).wrapping_mul(MULTIPLIER) >> self.shift) as usize;
         loop {
             let entry = &self.entries[at & mask];
             if entry.node == ROOT {
@@ -334,6 +357,11 @@ impl Counts {
     #[inline]
     pub fn count_child(&mut self, parent: u32, term: u32, first: First) -> Option<u32> {
         let at = self.entry(parent, term, first)?;
+        self.count_entry(at)
+    }
+
+    #[inline]
+    fn count_entry(&mut self, at: usize) -> Option<u32> {
         let entry = &mut self.index.entries[at];
         entry.waiting += 1;
         if entry.waiting == u32::MAX {
@@ -342,6 +370,37 @@ impl Counts {
             entry.waiting = 0;
         }
         Some(entry.node)
+    }
+
+    /// Searches for nodes, given by parent and term, side by side, and sets `found` to what is
+    /// known of each. Searches below [`ROOT`] find nothing.
+    pub(super) fn find_all(
+        &self,
+        wanted: impl Iterator<Item = (u32, u32)> + Clone,
+        found: &mut Vec<Known>,
+    ) {
+        found.clear();
+        found.extend(wanted.clone().map(|(parent, term)| {
+            let at = self.index.home(parent, term);
+            prefetch(&self.index.entries, at);
+            Known { node: ROOT, at, size: self.index.entries.len() }
+        }));
+        for (known, (parent, term)) in found.iter_mut().zip(wanted) {
+            if parent != ROOT
+                && let Ok(at) = self.index.find_from(known.at, parent, term)
+            {
+                *known = Known { node: self.index.entries[at].node, at, ..*known };
+            }
+        }
+    }
+
+    /// Counts one more occurrence of a node that was found, if it is known where it is; returns
+    /// whether it is.
+    #[inline]
+    pub(super) fn count_known(&mut self, known: Known) -> bool {
+        known.node != ROOT
+            && known.size == self.index.entries.len()
+            && self.count_entry(known.at).is_some()
     }
 
     #[inline]
