@@ -283,14 +283,14 @@ pub struct Filter<'a> {
     with_reasons: bool,
     /// Ends a verdict early.
     signals: &'a Signals,
-    filter: Option<MailFilter>,
+    opened: Option<MailFilter>,
     has_warned: bool,
 }
 
 impl<'a> Filter<'a> {
     /// With the filter in `folder`, which need not be there.
     pub const fn new(folder: &'a Path, with_reasons: bool, signals: &'a Signals) -> Self {
-        Self { folder, with_reasons, signals, filter: None, has_warned: false }
+        Self { folder, with_reasons, signals, opened: None, has_warned: false }
     }
 
     /// The verdict on a message; on further lines the header with the reasons, if it is wanted.
@@ -298,7 +298,7 @@ impl<'a> Filter<'a> {
     /// # Errors
     /// The folder holds no filter, or the filter cannot be read.
     pub fn verdict(&mut self, mail: &[u8]) -> Result<Vec<u8>, Failure> {
-        let filter = match &mut self.filter {
+        let filter = match &mut self.opened {
             Some(filter) => filter,
             unopened => {
                 let warn = &mut |warning: Warning| MESSAGES.warning(&warning.0);
