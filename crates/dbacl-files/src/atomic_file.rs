@@ -291,7 +291,14 @@ fn entry(path: &Path) -> io::Result<Option<fs::Metadata>> {
 /// # Errors
 /// Those of the operating system.
 pub fn is_named(file: &File, path: &Path) -> io::Result<bool> {
-    let held = file.metadata()?;
+    is_at(&file.metadata()?, path)
+}
+
+/// The same for a file of which this is known.
+///
+/// # Errors
+/// Those of the operating system.
+pub fn is_at(held: &fs::Metadata, path: &Path) -> io::Result<bool> {
     Ok(entry(path)?.is_some_and(|named| held.ino() == named.ino() && held.dev() == named.dev()))
 }
 

@@ -7,7 +7,7 @@
 //! is read. Links are followed.
 
 use rustix::fs::OFlags;
-use std::fs::{File, OpenOptions};
+use std::fs::{File, Metadata, OpenOptions};
 use std::io::{self, Read};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
@@ -36,6 +36,15 @@ pub fn open_at_once(path: &Path) -> io::Result<File> {
 /// # Errors
 /// Those of the operating system; [`io::ErrorKind::InvalidInput`] for what is no regular file.
 pub fn open_regular(path: &Path) -> io::Result<File> {
+    open_known(path).map(|(file, _)| file)
+}
+
+/// Opens a regular file as [`open_regular`] does; also returns what is known of it, so that nobody
+/// has to ask again.
+///
+/// # Errors
+/// Those of [`open_regular`].
+pub fn open_known(path: &Path) -> io::Result<(File, Metadata)> {
     regular(open_at_once(path)?)
 }
 
@@ -46,14 +55,15 @@ pub fn open_regular(path: &Path) -> io::Result<File> {
 pub fn open_to_change(path: &Path) -> io::Result<File> {
     // Opening a device to write can have effects, so the file is looked at first.
     open_regular(path)?;
-    regular(at_once().write(true).open(path)?)
+    regular(at_once().write(true).open(path)?).map(|(file, _)| file)
 }
 
-fn regular(file: File) -> io::Result<File> {
-    if !file.metadata()?.is_file() {
+fn regular(file: File) -> io::Result<(File, Metadata)> {
+    let found = file.metadata()?;
+    if !found.is_file() {
         return Err(io::Error::new(io::ErrorKind::InvalidInput, "not a regular file"));
     }
-    Ok(file)
+    Ok((file, found))
 }
 
 /// All bytes of a regular file.

@@ -480,7 +480,10 @@ impl LookUp for &OpenSet {
 fn open_category(path: &Path, generation: Option<&Generation>) -> Result<SparseCategory, Error> {
     let name = path.file_name().unwrap_or_default();
     match generation.filter(|generation| generation.path(name) == path) {
-        Some(generation) => SparseCategory::of(path, generation.open_file(name)?),
+        Some(generation) => {
+            let (file, length) = generation.open_file(name)?;
+            SparseCategory::of(path, file, length)
+        }
         None => SparseCategory::open(path),
     }
 }

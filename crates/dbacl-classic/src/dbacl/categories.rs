@@ -6,6 +6,7 @@ use super::messages::MESSAGES;
 use dbacl_engine::category::access;
 use dbacl_engine::category::mapped::{self, AnyMapped};
 use dbacl_store::generations::Generation;
+use std::fs::Metadata;
 use std::path::{Path, PathBuf};
 
 /// Opens a category, with dbacl 1.14.1's messages when that fails.
@@ -21,7 +22,8 @@ pub fn load(path: &Path) -> Result<AnyMapped, Failure> {
 /// # Errors
 /// A category that cannot be opened.
 pub fn load_as(path: &Path, name: &Path) -> Result<AnyMapped, Failure> {
-    load_by(path, name, mapped::open_any)
+    mapped::open_seen(path, |found| warn_of_writers(path, name, found))
+        .map_err(|error| not_loaded(error, path, name))
 }
 
 /// Opens a category as [`load_as`] does, but maps it into memory (`-m`).
@@ -32,26 +34,18 @@ pub fn load_mapped(path: &Path, name: &Path) -> Result<AnyMapped, Failure> {
     #[allow(unsafe_code)]
     // SAFETY: who asks for `-m` promises that nobody changes the file in place while it is in use,
     // as for dbacl 1.14.1, which maps it then, too.
-    load_by(path, name, |path| unsafe { mapped::map(path) })
+    let mapped = unsafe { mapped::map(path, |found| warn_of_writers(path, name, found)) };
+    mapped.map_err(|error| not_loaded(error, path, name))
 }
 
 /// Warns of the file `path` of the category `name` if anybody may write to it. Of a set the folder
 /// tells.
-fn warn_of_writers(path: &Path, name: &Path) {
+fn warn_of_writers(path: &Path, name: &Path, found: &Metadata) {
     if path == name
-        && let Some(warning) = access::warning_about(path)
+        && let Some(warning) = access::warning_of(|| path.to_path_buf(), found)
     {
         MESSAGES.warning(&warning.0);
     }
-}
-
-fn load_by<T>(
-    path: &Path,
-    name: &Path,
-    open: impl Fn(&Path) -> dbacl_engine::error::Result<T>,
-) -> Result<T, Failure> {
-    warn_of_writers(path, name);
-    open(path).map_err(|error| not_loaded(error, path, name))
 }
 
 /// The sets that a run has opened.

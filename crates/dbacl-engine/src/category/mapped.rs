@@ -11,9 +11,9 @@ use super::header::HeaderFault;
 use super::reader::{AnyCategory, Category, Fault};
 use crate::alloc_hints::is_available;
 use crate::error::{Error, Result};
-use crate::input::source::open_regular;
+use dbacl_files::reading::open_known;
 use memmap2::{Mmap, MmapMut, MmapOptions};
-use std::fs::File;
+use std::fs::{File, Metadata};
 use std::io::{self, Read};
 use std::path::Path;
 
@@ -30,7 +30,7 @@ pub type AnyMapped = AnyCategory<Mmap>;
 /// [`Error::NotACategory`] when its first line is not that of a category, [`Error::Large`] when it
 /// is large, [`Error::Damaged`] and its like when it is truncated or has impossible values.
 pub fn open(path: &Path) -> Result<MappedCategory> {
-    Category::new(read(path)?).map_err(|fault| error_of(fault, path))
+    Category::new(read(path, |_| {})?).map_err(|fault| error_of(fault, path))
 }
 
 /// Opens the category at `path`, which may be large, and reads it into memory.
@@ -38,17 +38,28 @@ pub fn open(path: &Path) -> Result<MappedCategory> {
 /// # Errors
 /// Those of [`open`], but for [`Error::Large`].
 pub fn open_any(path: &Path) -> Result<AnyMapped> {
-    let category = AnyCategory::new(read(path)?).and_then(AnyCategory::check);
+    open_seen(path, |_| {})
+}
+
+/// The same; `see` gets what is known of the file.
+///
+/// # Errors
+/// Those of [`open_any`].
+pub fn open_seen(path: &Path, see: impl FnOnce(&Metadata)) -> Result<AnyMapped> {
+    let category = AnyCategory::new(read(path, see)?).and_then(AnyCategory::check);
     category.map_err(|fault| error_of(fault, path))
 }
 
-fn read(path: &Path) -> Result<Mmap> {
-    let read = open_regular(path).and_then(|file| copy(&file)?.make_read_only());
+fn read(path: &Path, see: impl FnOnce(&Metadata)) -> Result<Mmap> {
+    let read = open_known(path).and_then(|(file, found)| {
+        see(&found);
+        copy(&file, found.len())?.make_read_only()
+    });
     read.map_err(|error| Error::io(path, error))
 }
 
-/// Opens the category at `path`, which may be large, as a memory map. The checksum of a large one
-/// is not looked at, since that would read all of the file.
+/// Opens the category at `path`, which may be large, as a memory map; `see` gets what is known of
+/// the file. The checksum of a large one is not looked at, since that would read all of the file.
 ///
 /// # Errors
 /// Those of [`open_any`].
@@ -58,8 +69,9 @@ fn read(path: &Path) -> Result<Mmap> {
 /// change, and reading what was cut off ends the process. Replacing the file by renaming another
 /// over it is no change in this sense.
 #[allow(unsafe_code)]
-pub unsafe fn map(path: &Path) -> Result<AnyMapped> {
-    let file = open_regular(path).map_err(|error| Error::io(path, error))?;
+pub unsafe fn map(path: &Path, see: impl FnOnce(&Metadata)) -> Result<AnyMapped> {
+    let (file, found) = open_known(path).map_err(|error| Error::io(path, error))?;
+    see(&found);
     // SAFETY: the caller's contract is that of the map.
     let map = unsafe { Mmap::map(&file) };
     AnyCategory::new(map.map_err(|error| Error::io(path, error))?)
@@ -87,8 +99,7 @@ pub fn error_of(fault: Fault, path: &Path) -> Error {
 /// Copies a file's bytes to anonymous memory. Its pages are provided at once, because one by one
 /// they would take longer than the copy. If the file is truncated meanwhile, the copy ends where
 /// the file ended.
-fn copy(mut file: &File) -> io::Result<MmapMut> {
-    let length = file.metadata()?.len();
+fn copy(mut file: &File, length: u64) -> io::Result<MmapMut> {
     let too_large = || io::Error::from(io::ErrorKind::OutOfMemory);
     if !is_available(length) {
         return Err(too_large());

@@ -10,10 +10,10 @@ use super::layout::{DIGRAM_BYTES, SLOT_BYTES};
 use super::mapped::error_of;
 use super::reader::Fault;
 use crate::error::{Error, Result};
-use crate::input::source::open_regular;
 use crate::token::id::FeatureId;
 use byteorder::{BigEndian, ByteOrder};
 use dbacl_files::checked::{BLOCK, Checked, Window};
+use dbacl_files::reading::open_known;
 use dbacl_numeric::quantize::QuantWeight;
 use std::path::{Path, PathBuf};
 
@@ -23,8 +23,9 @@ const BEGINNING: usize = 4096;
 /// Bytes in which all headers end.
 const LONGEST: usize = 1 << 20;
 
-/// Bytes that are read at a time at most: as many as the cache next to the processor holds.
-const PART: u64 = 1 << 15;
+/// Bytes that are read at a time at most: with more, providing the memory would take longer than
+/// the calls.
+const PART: u64 = 1 << 17;
 
 /// Bytes between two look-ups that are read rather than skipped. A system call takes as long as
 /// copying 10,000 bytes.
@@ -51,17 +52,16 @@ impl SparseCategory {
     /// # Errors
     /// Those of [`super::mapped::open`].
     pub fn open(path: &Path) -> Result<Self> {
-        let file = open_regular(path).map_err(|error| Error::io(path, error))?;
-        Self::of(path, Checked::new(file, None))
+        let (file, found) = open_known(path).map_err(|error| Error::io(path, error))?;
+        Self::of(path, Checked::new(file, None), found.len())
     }
 
-    /// Opens the category at `path`, which is the file `file`.
+    /// Opens the category at `path`, which is the file `file` of `length` bytes.
     ///
     /// # Errors
     /// Those of [`Self::open`]; [`Error::Damaged`] for a block that does not fit its checksum.
-    pub fn of(path: &Path, file: Checked) -> Result<Self> {
+    pub fn of(path: &Path, file: Checked, length: u64) -> Result<Self> {
         let io = |error| Error::unreadable(path, error);
-        let length = file.file().metadata().map_err(io)?.len();
         let mut size = BEGINNING;
         let beginning = loop {
             let mut beginning = vec![0; usize::try_from(length).unwrap_or(size).min(size)];
@@ -204,7 +204,7 @@ mod tests {
             let length = file.as_file().metadata().unwrap().len();
             let sums = Sums::of(file.as_file(), 0, length, None, &mut Vec::new()).unwrap();
             let checked = Checked::new(file.reopen().unwrap(), Some(sums));
-            let checked = SparseCategory::of(file.path(), checked).unwrap();
+            let checked = SparseCategory::of(file.path(), checked, length).unwrap();
             assert_eq!(sparse.header(), whole.header());
             let mut window = SparseCategory::window();
             let mut wanted: Vec<FeatureId> = ids.iter().map(|&id| FeatureId(id)).collect();
@@ -228,7 +228,7 @@ mod tests {
         let sums = Sums::of(file.as_file(), 0, length, None, &mut Vec::new()).unwrap();
         let open = || {
             let checked = Checked::new(file.reopen().unwrap(), Some(sums.clone()));
-            SparseCategory::of(file.path(), checked)
+            SparseCategory::of(file.path(), checked, length)
         };
         let mut bytes = std::fs::read(file.path()).unwrap();
         for (at, is_needed) in [(length - 5000, false), (length - 10, true)] {

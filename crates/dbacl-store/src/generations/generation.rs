@@ -3,14 +3,16 @@
 
 use super::manifest::{self, Listed, Manifest, Purpose};
 use super::{Store, folder_of};
+use dbacl_engine::alloc_hints::try_room;
 use dbacl_engine::category::access;
 use dbacl_engine::error::{Error, Result, Warning, WarningSink};
 use dbacl_engine::input::source::open_regular;
-use dbacl_files::atomic_file::is_named;
+use dbacl_files::atomic_file::is_at;
 use dbacl_files::checked::{Checked, Sums};
+use dbacl_files::reading::open_known;
 use dbacl_joint::checksum::Checksum;
 use std::ffi::{OsStr, OsString};
-use std::fs::{self, File, TryLockError};
+use std::fs::{self, File, Metadata, TryLockError};
 use std::io::{self, Read};
 use std::os::unix::fs::{FileExt, MetadataExt};
 use std::path::{Path, PathBuf};
@@ -35,6 +37,9 @@ pub struct Generation {
     forced: Option<Box<Generation>>,
     /// The file with the checksums of blocks, once it was needed.
     sums: OnceLock<File>,
+    /// What is known of the list, and of the first files in its order, as far as they were looked
+    /// at when it was opened.
+    seen: (Option<Metadata>, Vec<Option<Metadata>>),
     _lock: Option<File>,
 }
 
@@ -184,7 +189,10 @@ impl Store {
             all.filter(|name| !manifest::has_checksum(name)).cloned().collect()
         });
         for Listed { name, .. } in files.iter() {
-            let is_empty = || is_whole(&generation.folder.join(name), 1).map(|is_whole| !is_whole);
+            let is_empty = || {
+                let found = found(&generation.folder.join(name))?;
+                Ok::<_, Error>(found.is_none_or(|found| found.len() == 0))
+            };
             if !torn.contains(name) && manifest::has_checksum(name) && is_empty()? {
                 torn.push(name.clone());
             }
@@ -221,8 +229,8 @@ impl Store {
     ) -> Result<Generation, Missing> {
         let path = folder.join(manifest::NAME);
         let gone = |error: &io::Error| error.kind() == io::ErrorKind::NotFound;
-        let mut file = match open_regular(&path) {
-            Ok(file) => file,
+        let (file, found) = match open_known(&path) {
+            Ok(known) => known,
             Err(error) if gone(&error) => return Err(Missing::Gone),
             Err(error) => return Err(Missing::Refused(Error::io(&path, error))),
         };
@@ -232,24 +240,24 @@ impl Store {
             // A file system without locks: see `tidy`.
             Err(TryLockError::Error(_)) => false,
         };
-        if !is_named(&file, &path).unwrap_or(false) {
+        if !is_at(&found, &path).unwrap_or(false) {
             return Err(Missing::Gone);
         }
-        let mut bytes = Vec::new();
-        let read = file.read_to_end(&mut bytes);
-        read.map_err(|error| Missing::Refused(Error::io(&path, error)))?;
+        let read = room(found.len())
+            .and_then(|mut bytes| file.read_exact_at(&mut bytes, 0).map(|()| bytes));
+        let bytes = read.map_err(|error| Missing::Refused(Error::io(&path, error)))?;
         let manifest = Manifest::parse(&bytes).ok_or(Missing::Torn(Torn::List))?;
         let is_needed = |name: &OsStr| {
             Purpose::Read.needs(name) || purpose == Purpose::Change && purpose.needs(name)
         };
-        let torn = truncated(folder, &manifest, is_needed).map_err(Missing::Refused)?;
+        let (seen, torn) = look_at(folder, &manifest, is_needed).map_err(Missing::Refused)?;
         if !torn.is_empty() {
             let what = if manifest.is_forced { Torn::Forced } else { Torn::Files(torn) };
             return Err(Missing::Torn(what));
         }
         let lock = is_locked.then_some(file);
         let bare = Generation::bare(self.clone(), folder.to_path_buf(), number);
-        Ok(Generation { manifest, _lock: lock, ..bare })
+        Ok(Generation { manifest, seen: (Some(found), seen), _lock: lock, ..bare })
     }
 
     /// Whether generation `number` is complete and was synchronised to the device.
@@ -266,32 +274,46 @@ impl Store {
         };
         let Some(manifest) = Manifest::parse(&bytes) else { return Ok(false) };
         let is_needed = |name: &OsStr| Purpose::Read.needs(name) || Purpose::Change.needs(name);
-        Ok(manifest.is_forced && truncated(&folder, &manifest, is_needed)?.is_empty())
+        Ok(manifest.is_forced && look_at(&folder, &manifest, is_needed)?.1.is_empty())
     }
 }
 
-/// The files in `folder` that are needed, and are shorter than the list says or missing.
-fn truncated(
+/// What is known of the files in `folder` that are needed, in the order of the list, and those that
+/// are shorter than the list says or missing.
+fn look_at(
     folder: &Path,
     manifest: &Manifest,
     is_needed: impl Fn(&OsStr) -> bool,
-) -> Result<Vec<OsString>> {
-    let mut torn = Vec::new();
-    for Listed { name, length, .. } in manifest.files.iter().filter(|file| is_needed(&file.name)) {
-        if !is_whole(&folder.join(name), *length)? {
+) -> Result<(Vec<Option<Metadata>>, Vec<OsString>)> {
+    let (mut seen, mut torn) = (Vec::new(), Vec::new());
+    for Listed { name, length, .. } in &manifest.files {
+        let is_needed = is_needed(name);
+        let found = if is_needed { found(&folder.join(name))? } else { None };
+        if is_needed && found.as_ref().is_none_or(|found| found.len() < *length) {
             torn.push(name.clone());
         }
+        seen.push(found);
     }
-    Ok(torn)
+    Ok((seen, torn))
 }
 
-/// Whether there is a file at `path` that is at least `length` bytes long.
-fn is_whole(path: &Path, length: u64) -> Result<bool> {
+/// What is known of the file at `path`, if there is one.
+fn found(path: &Path) -> Result<Option<Metadata>> {
     match fs::metadata(path) {
-        Ok(file) => Ok(file.len() >= length),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
-        Err(error) => Err(Error::io(path, error)),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        found => found.map(Some).map_err(|error| Error::io(path, error)),
     }
+}
+
+/// Room for so many bytes.
+fn room(length: u64) -> io::Result<Vec<u8>> {
+    let length = usize::try_from(length).map_err(|_| io::ErrorKind::OutOfMemory)?;
+    let mut bytes = Vec::new();
+    if !try_room(&mut bytes, length) {
+        return Err(io::ErrorKind::OutOfMemory.into());
+    }
+    bytes.resize(length, 0);
+    Ok(bytes)
 }
 
 impl Generation {
@@ -306,6 +328,7 @@ impl Generation {
             torn: Vec::new(),
             forced: None,
             sums: OnceLock::new(),
+            seen: (None, Vec::new()),
             _lock: None,
         }
     }
@@ -370,14 +393,15 @@ impl Generation {
         sums.map(Some).ok_or_else(damaged)
     }
 
-    /// Opens the file called `name`, whose blocks are checked when they are read.
+    /// Opens the file called `name`, whose blocks are checked when they are read; also returns its
+    /// length.
     ///
     /// # Errors
     /// Those of [`Self::sums`].
-    pub fn open_file(&self, name: &OsStr) -> Result<Checked> {
+    pub fn open_file(&self, name: &OsStr) -> Result<(Checked, u64)> {
         let path = self.path(name);
-        let file = open_regular(&path).map_err(|error| Error::io(&path, error))?;
-        Ok(Checked::new(file, self.sums(name)?))
+        let (file, found) = open_known(&path).map_err(|error| Error::io(&path, error))?;
+        Ok((Checked::new(file, self.sums(name)?), found.len()))
     }
 
     /// The bytes of the file called `name`, which were checked.
@@ -385,13 +409,10 @@ impl Generation {
     /// # Errors
     /// Those of [`Self::sums`]; [`Error::Damaged`].
     pub fn read(&self, name: &OsStr) -> Result<Vec<u8>> {
-        let file = self.open_file(name)?;
-        let read = || {
-            let length = usize::try_from(file.file().metadata()?.len());
-            let mut bytes = vec![0; length.map_err(|_| io::ErrorKind::OutOfMemory)?];
-            file.read_exact_at(&mut bytes, 0).map(|()| bytes)
-        };
-        read().map_err(|error| Error::unreadable(&self.path(name), error))
+        let (file, length) = self.open_file(name)?;
+        let read =
+            room(length).and_then(|mut bytes| file.read_exact_at(&mut bytes, 0).map(|()| bytes));
+        read.map_err(|error| Error::unreadable(&self.path(name), error))
     }
 
     /// The names of its files.
@@ -405,7 +426,7 @@ impl Generation {
     /// # Errors
     /// Those of [`Self::open_file`].
     pub fn damaged_blocks(&self, name: &OsStr) -> Result<Vec<u64>> {
-        let checked = self.open_file(name)?.check();
+        let checked = self.open_file(name)?.0.check();
         checked.map_err(|error| Error::io(&self.path(name), error))
     }
 
@@ -459,12 +480,15 @@ impl Generation {
         access::warning_about(folder_of(&self.store.folder)).into_iter().for_each(&mut *warnings);
         let own = rustix::process::geteuid().as_raw();
         let is_foreign = |uid: u32| uid != own && uid != 0 && own != 0;
-        let files = self.manifest.files.iter().map(|file| self.path(&file.name));
-        let own_files = [self.store.folder.clone(), self.folder.clone()];
-        let all = own_files.into_iter().chain([self.folder.join(manifest::NAME)]).chain(files);
+        let (list, seen) = &self.seen;
+        let seen = seen.iter().map(Option::as_ref).chain(std::iter::repeat(None));
+        let files = self.manifest.files.iter().map(|file| self.path(&file.name)).zip(seen);
+        let own_files = [self.store.folder.clone(), self.folder.clone()].map(|path| (path, None));
+        let list = (self.folder.join(manifest::NAME), list.as_ref());
         let mut foreign = None;
-        for path in all {
-            let Ok(found) = fs::metadata(&path) else { continue };
+        for (path, seen) in own_files.into_iter().chain([list]).chain(files) {
+            let found = seen.cloned().map_or_else(|| fs::metadata(&path), Ok);
+            let Ok(found) = found else { continue };
             // Its name takes a look at the link, and is seldom needed.
             let name = || self.store.in_current(self.number, &path);
             access::warning_of(name, &found).into_iter().for_each(&mut *warnings);

@@ -23,6 +23,7 @@ use dbacl_mail::mailbox::{Boundaries, Line, Rule, is_mailbox};
 use dbacl_mail::verdict_header::Marker;
 use dbacl_sets::open_set::ERROR;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::fs::FileType;
 use rustix::io::Errno;
 use rustix::stdio::{dup2_stdin, stdin, stdout};
 use std::ffi::OsString;
@@ -155,8 +156,9 @@ fn messages(mail: &[u8]) -> Vec<&[u8]> {
 /// so.
 fn read(signals: &Signals) -> Result<(Vec<u8>, Option<Failure>), Failure> {
     let mut mail: Vec<u8> = Vec::new();
-    // The size of a regular file is known.
-    let length = rustix::fs::fstat(stdin()).map_or(0, |stat| stat.st_size);
+    // The size of a regular file is known, and it need not be waited for.
+    let (length, waits) = rustix::fs::fstat(stdin())
+        .map_or((0, true), |stat| (stat.st_size, !FileType::from_raw_mode(stat.st_mode).is_file()));
     let _ = try_room(&mut mail, usize::try_from(length).unwrap_or(0).saturating_add(1));
     let cannot =
         |error: io::Error| Failure::new(Kind::NoInput, format!("cannot read the mail: {error}"));
@@ -170,10 +172,10 @@ fn read(signals: &Signals) -> Result<(Vec<u8>, Option<Failure>), Failure> {
             return Ok((mail, Some(Failure::new(Kind::Resources, text))));
         }
         let stdin = stdin();
-        match poll(&mut [PollFd::new(&stdin, PollFlags::IN)], Some(&PATIENCE)) {
-            Ok(0) | Err(Errno::INTR) => continue,
-            // Waiting failed; reading reports the error.
-            Ok(_) | Err(_) => {}
+        // If waiting fails, reading reports the error.
+        let ready = || poll(&mut [PollFd::new(&stdin, PollFlags::IN)], Some(&PATIENCE));
+        if waits && matches!(ready(), Ok(0) | Err(Errno::INTR)) {
+            continue;
         }
         match rustix::io::read(stdin, rustix::buffer::spare_capacity(&mut mail)) {
             Ok(0) => return Ok((mail, None)),
