@@ -262,15 +262,19 @@ mod tests {
     #[test]
     fn nothing_in_the_text_becomes_markup() {
         let html = explanation().html();
-        assert!(
-            html.contains("<span class=\"f2\" title=\"+4.00 bits\">free</span>")
-                || html.contains("<span class=\"f3\" title=\"+4.00 bits\">free</span>")
-        );
+        assert!(html.contains("<span class=\"f3\" title=\"+4.00 bits\">free</span>"), "{html}");
         assert!(html.contains("&lt;script&gt;\u{fffd}") && !html.contains("<script"));
         assert!(html.contains("<p>inbox/1: &lt;i&gt;</p>"), "{html}");
         assert!(html.contains("spam &amp; eggs") && html.contains("<td>&lt;b&gt;</td>"));
         assert!(html.contains("Evidence for <b class=\"f3\">spam</b>"), "{html}");
         assert!(!html.contains("http://") && !html.contains("https://") && !html.contains("src="));
+    }
+
+    #[test]
+    fn the_tint_grows_with_the_share_of_the_strongest_evidence() {
+        let found = [8.0, -4.0, 3.9, 1.6, -1.5, 0.4, 0.39].map(|bits| level(bits, 8.0));
+        assert_eq!(found, [3, 3, 2, 2, 1, 1, 0]);
+        assert_eq!(level(0.0, 0.0), 0);
     }
 
     #[test]

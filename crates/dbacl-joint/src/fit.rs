@@ -879,3 +879,6 @@ impl FittedWeights {
         publish::file(ordinary, name, &line, &tables[at], log_partitions[at], digrams.as_ref())
     }
 }
+
+#[cfg(test)]
+mod tests;

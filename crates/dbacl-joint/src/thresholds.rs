@@ -561,6 +561,11 @@ mod tests {
     }
 
     #[test]
+    fn the_variance_is_that_of_a_sample() {
+        assert_eq!(mean_and_variance(&[1.0, 3.0, 5.0]), (3.0, 4.0));
+    }
+
+    #[test]
     fn a_document_is_unusual_by_more_than_chance() {
         for (share, all, least, expected) in [
             // Two of twenty words are new: chance. Five are not.
