@@ -465,7 +465,7 @@ impl Ledger {
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use super::*;
     use dbacl_engine::token::id::FeatureId;
     use dbacl_joint::documents::FeatureKind;
@@ -474,7 +474,7 @@ mod tests {
         Settings { options: ModelOptions::from_bits(8), scheme: Scheme::Cef, order: 2, patterns: 0 }
     }
 
-    fn ledger() -> Ledger {
+    pub fn ledger() -> Ledger {
         let mut ledger = Ledger::new(settings(), vec![Name::new(b"ham"), Name::new(b"spam")]);
         ledger.head.names[1].learning = Learning {
             is_plain: true,

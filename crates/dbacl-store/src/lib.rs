@@ -12,3 +12,6 @@ pub mod pages;
 mod record;
 pub mod relearn;
 pub mod state;
+
+#[cfg(test)]
+mod tests;

@@ -434,3 +434,117 @@ impl OpenLedger {
         write_head(&self.path, &self.head)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ledger::tests::ledger;
+    use crate::ledger::write_record;
+    use dbacl_engine::token::id::FeatureId;
+    use dbacl_joint::documents::Term;
+    use std::os::unix::fs::MetadataExt;
+
+    /// A ledger of three documents in a folder of its own.
+    fn saved() -> (tempfile::TempDir, PathBuf) {
+        let room = tempfile::tempdir().unwrap();
+        let path = room.path().join("ledger");
+        save(&path, &ledger()).unwrap();
+        (room, path)
+    }
+
+    fn documents(path: &Path) -> u32 {
+        load(path).unwrap().unwrap().head.documents
+    }
+
+    #[test]
+    fn what_is_added_or_withdrawn_counts_once_the_head_is_written() {
+        let (_room, path) = saved();
+        let mut open = OpenLedger::new(&path, None).unwrap();
+        let mut long = Vec::new();
+        let terms: Vec<Term> = (1..5000).map(|id| Term::new(FeatureId(id << 9), 1, 1)).collect();
+        write_record(&mut long, 1, 5000, &terms);
+        assert!(long.len() > 16_384);
+        let at = open.push(&long).unwrap();
+        assert_eq!((documents(&path), open.label(0), open.label(at)), (3, Some(0), Some(1)));
+        let found = open.record(at).unwrap();
+        assert_eq!((&found.terms, found.label, found.occurrences), (&terms, 1, 5000));
+        let (end, beyond) = (open.head.length, open.head.length + 1);
+        assert!(open.record(end).is_none() && open.record(beyond).is_none());
+        open.write_head().unwrap();
+        assert_eq!((documents(&path), head(&path).unwrap().documents), (4, 4));
+        open.withdraw(1, found.fingerprint).unwrap();
+        open.write_head().unwrap();
+        assert_eq!(documents(&path), 3);
+        let read = OpenLedger::to_read(&path).unwrap().unwrap();
+        assert_eq!(read.head, open.head);
+        // The head in the ledger itself is older until it is copied.
+        let own_head = || Head::parse(&std::fs::read(&path).unwrap()).unwrap();
+        assert_ne!(own_head(), open.head);
+        copy_head(&path);
+        assert_eq!(own_head(), open.head);
+        remove_head(&path).unwrap();
+        assert_eq!(documents(&path), 3);
+    }
+
+    #[test]
+    fn a_ledger_shorter_than_its_head_says_is_cut() {
+        let (room, path) = saved();
+        let file = open_to_change(&path).unwrap();
+        let length = file.metadata().unwrap().len();
+        assert!(OpenLedger::new(&path, None).is_ok());
+        file.set_len(length - 1).unwrap();
+        let cut = OpenLedger::new(&path, None);
+        assert!(matches!(cut, Err(LedgerError::Damaged { fault: Fault::Cut, .. })));
+        let none = room.path().join("none");
+        assert!(load(&none).unwrap().is_none() && OpenLedger::to_read(&none).unwrap().is_none());
+        assert!(!exists(&none).unwrap() && exists(&path).unwrap());
+        assert!(is_ledger(&path) && !is_ledger(&none));
+        let settings = ledger().head.settings;
+        assert!(matches!(load_fitting(&none, &settings), Err(LedgerError::Missing { .. })));
+        put(&path, &ledger()).unwrap();
+        assert!(load_fitting(&path, &settings).is_ok());
+        let other = Settings { order: settings.order + 1, ..settings };
+        assert!(matches!(load_fitting(&path, &other), Err(LedgerError::OtherOptions { .. })));
+    }
+
+    #[test]
+    fn a_generation_has_a_ledger_of_its_own_unless_each_has_its_head() {
+        let (room, path) = saved();
+        let other = room.path().join("other");
+        std::fs::hard_link(&path, &other).unwrap();
+        let links = || std::fs::metadata(&path).unwrap().nlink();
+        unshare(&path).unwrap();
+        assert_eq!(links(), 2);
+        remove_head(&path).unwrap();
+        unshare(&path).unwrap();
+        assert_eq!((links(), documents(&path)), (1, 3));
+    }
+
+    #[test]
+    fn only_what_was_cut_within_its_magic_is_removed() {
+        let room = tempfile::tempdir().unwrap();
+        let path = room.path().join("file");
+        for (content, is_removed) in [("", true), ("# dba", true), ("# other", false)] {
+            std::fs::write(&path, content).unwrap();
+            remove_cut(&path, b"# dbacl");
+            assert_eq!(!path.exists(), is_removed, "{content}");
+        }
+        std::fs::write(&path, "# dbacl").unwrap();
+        remove_cut(&path, b"# dbacl");
+        assert!(path.exists(), "it is whole");
+    }
+
+    #[test]
+    fn settings_are_those_of_features_only() {
+        let mut options = ModelOptions::default();
+        let of = |options, patterns: &[&[u8]]| {
+            let patterns: Vec<Vec<u8>> = patterns.iter().map(|own| own.to_vec()).collect();
+            settings(options, Scheme::Cef, 1, &patterns)
+        };
+        let plain = of(options, &[]);
+        options.insert(ModelOption::Multinomial);
+        assert_eq!((of(options, &[]), plain.patterns), (plain, 0));
+        let [one, two] = [&[&b"a"[..], b"b"][..], &[b"b", b"a"]].map(|all| of(options, all));
+        assert!(one.patterns != 0 && one.patterns != two.patterns);
+    }
+}

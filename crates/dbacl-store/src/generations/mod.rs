@@ -384,4 +384,143 @@ mod tests {
         assert!(matches!(change.publish(Force::Lessons), Err(Error::Damaged { .. })));
         assert_eq!(store.open().unwrap().unwrap().number(), 1);
     }
+
+    /// A set of two generations, of which only the first was forced to the device; each file says
+    /// in which one it was written.
+    fn two_generations() -> (tempfile::TempDir, Store) {
+        let room = tempfile::tempdir().unwrap();
+        let store = Store::beside(&room.path().join("ledger"));
+        for (number, force) in [("one", Force::All), ("two", Force::Lessons)] {
+            let change = replacement(&store).unwrap();
+            for name in ["category.a", "category.b", "a.state", "order", "ledger"] {
+                fs::write(change.path(OsStr::new(name)), format!("{name} {number}")).unwrap();
+            }
+            change.publish(force).unwrap();
+        }
+        (room, store)
+    }
+
+    #[test]
+    fn in_place_of_what_a_power_failure_has_cut_stands_what_was_forced_before() {
+        // To read: the generation, and whether it stands for a later one. To change: what is cut.
+        for (cut, read, torn) in [
+            (&[][..], (2, false), &[][..]),
+            (&["category.a"], (1, true), &["category.a", "category.b"]),
+            (&["order"], (1, true), &["order"]),
+            (&["ledger"], (2, false), &["ledger"]),
+            (&["a.state"], (2, false), &[]),
+            (&["sums", "ledger"], (1, true), &["ledger", "sums"]),
+            // The list itself: all that has no checksum of its own.
+            (&["generation"], (1, true), &["a.state", "category.a", "category.b", "order", "sums"]),
+        ] {
+            let (_room, store) = two_generations();
+            for name in cut {
+                let length = if *name == "generation" { 20 } else { 0 };
+                let file = fs::OpenOptions::new().write(true).open(store.current_link().join(name));
+                file.unwrap().set_len(length).unwrap();
+            }
+            let found = store.open().unwrap().unwrap();
+            assert_eq!((found.number(), found.is_earlier()), read, "{cut:?}");
+            assert_eq!(found.warning_of_damage().is_some(), found.is_earlier());
+            let found = store.open_to_change().unwrap().unwrap();
+            let mut names: Vec<&str> =
+                ["category.a", "category.b", "a.state", "order", "ledger", "sums"]
+                    .into_iter()
+                    .filter(|name| found.is_torn(OsStr::new(name)))
+                    .collect();
+            names.sort_unstable();
+            assert_eq!(
+                (names, found.has_torn(), found.number()),
+                (torn.to_vec(), !torn.is_empty(), 2),
+                "{cut:?}"
+            );
+            let content = |name: &str| fs::read_to_string(found.path(OsStr::new(name))).unwrap();
+            if torn.contains(&"category.a") {
+                assert_eq!(content("category.b"), "category.b one");
+            }
+        }
+    }
+
+    #[test]
+    fn changed_blocks_are_found_and_not_read() {
+        let (_room, store) = two_generations();
+        let name = OsStr::new("category.a");
+        let open = || store.open().unwrap().unwrap();
+        assert_eq!(open().read(name).unwrap(), b"category.a two");
+        assert!(open().damaged_blocks(name).unwrap().is_empty() && open().has(name));
+        fs::write(store.current_link().join(name), "category.a too").unwrap();
+        assert!(matches!(open().read(name), Err(Error::Damaged { .. })));
+        assert_eq!(open().damaged_blocks(name).unwrap(), [0]);
+        let change = store.change(&[], &mut |_| {}).unwrap();
+        assert!(change.is_damaged(name).unwrap());
+        assert!(!change.is_damaged(OsStr::new("category.b")).unwrap());
+        change.empty(name).unwrap();
+        assert_eq!(fs::read(change.path(name)).unwrap(), b"");
+        drop(change);
+        fs::write(store.current_link().join("sums"), vec![0; 4096]).unwrap();
+        assert!(matches!(open().read(name), Err(Error::Damaged { .. })));
+        assert_eq!(store.numbers().unwrap(), [1, 2], "the change was given up");
+    }
+
+    #[test]
+    fn names_become_links_to_files_of_the_set() {
+        let room = tempfile::tempdir().unwrap();
+        let store = Store::beside(&room.path().join("ledger"));
+        let name =
+            |own: &str| Name { path: room.path().join(own), member: own.into(), ours: b"# dbacl" };
+        let names = ["category.a", "category.b", "category.c"].map(name);
+        let is_link =
+            |name: &Name| fs::symlink_metadata(&name.path).is_ok_and(|found| found.is_symlink());
+        for own in &names[..2] {
+            fs::write(&own.path, "# dbacl x").unwrap();
+        }
+        store.take_over(&names).unwrap();
+        assert_eq!(names.each_ref().map(is_link), [true, true, false]);
+        assert_eq!(fs::read(&names[0].path).unwrap(), b"# dbacl x");
+        assert_eq!(Store::of_link(&names[1].path), Some((store.clone(), "category.b".into())));
+        let change = store.change(&names, &mut |_| {}).unwrap();
+        assert!(!change.is_linked(), "the third is no link");
+        let made = change.path(&names[2].member);
+        assert_eq!(store.known(&made), store.current_link().join("category.c"));
+        assert_eq!(store.known(&names[0].path), names[0].path);
+        fs::write(made, "# dbacl z").unwrap();
+        fs::remove_file(change.path(&names[1].member)).unwrap();
+        change.publish(Force::All).unwrap();
+        store.link_names(&names).unwrap();
+        store.unlink_names(&names);
+        assert_eq!(names.each_ref().map(is_link), [true, false, true]);
+        let shown = store.open().unwrap().unwrap();
+        assert_eq!(
+            store.in_current(shown.number(), &shown.folder().join("order")),
+            store.current_link().join("order")
+        );
+        assert_eq!(
+            store.in_current(1, &shown.folder().join("order")),
+            shown.folder().join("order")
+        );
+        // Another file is not replaced, neither is a folder.
+        fs::write(&names[1].path, "mine").unwrap();
+        assert!(matches!(store.change(&names, &mut |_| {}), Err(Error::Occupied { .. })));
+        fs::remove_file(&names[1].path).unwrap();
+        fs::create_dir(&names[1].path).unwrap();
+        assert!(matches!(store.change(&names, &mut |_| {}), Err(Error::Occupied { .. })));
+    }
+
+    #[test]
+    fn a_copy_with_a_folder_in_place_of_the_link_is_a_set() {
+        let (_room, store) = two_generations();
+        let folder = store.folder_of(store.open().unwrap().unwrap().number());
+        fs::remove_file(store.current_link()).unwrap();
+        fs::rename(folder, store.current_link()).unwrap();
+        assert_eq!(
+            store.open().unwrap().unwrap().read(OsStr::new("ledger")).unwrap(),
+            b"ledger two"
+        );
+        publish(&store);
+        assert!(fs::symlink_metadata(store.current_link()).unwrap().is_symlink());
+        assert_eq!(
+            store.open().unwrap().unwrap().read(OsStr::new("category.ham")).unwrap(),
+            b"ham"
+        );
+    }
 }

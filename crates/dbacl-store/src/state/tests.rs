@@ -319,3 +319,56 @@ fn a_document_that_changes_its_category_is_not_looked_at_again_beside_itself() {
     });
     assert_eq!(seen, [1], "it was drawn, and left out");
 }
+
+/// Every kind of fit of two or five categories, with documents of text and tags.
+#[test]
+fn states_of_every_kind_come_out_as_recorded() {
+    let mut found = Vec::new();
+    for width in WIDTHS {
+        for scoring in [Scoring::Counts, Scoring::Once, Scoring::Blocks] {
+            for (contrast, counts_ordinary, blend) in [(false, true, 0.1), (true, false, 0.0)] {
+                let mut state = empty(width);
+                let numbers = &mut state.numbers;
+                (numbers.scoring, numbers.contrast, numbers.blend) = (scoring, contrast, blend);
+                numbers.counts_ordinary = counts_ordinary;
+                let record = |k: u32| {
+                    let mut record = record(width, k);
+                    for (at, term) in (0u8..).zip(&mut record.terms) {
+                        (term.kind.pairs, term.kind.medium) =
+                            (6 + at, if at == 1 { 12 } else { 3 });
+                    }
+                    record
+                };
+                let mut sum = Checksum::default();
+                let mut note = |state: &mut State| {
+                    let general = |id: FeatureId| (id.0 == 20).then(|| vec![0.5; width as usize]);
+                    let changes = format!("{:?}", state.changes(general));
+                    sum.bytes(changes.as_bytes());
+                    state.log_partitions().iter().for_each(|own| sum.word(own.to_bits()));
+                    sum.bytes(&bytes_of(state));
+                };
+                for k in 0..30 * width {
+                    state.learn(&record(k), u64::from(k), |at| u32::try_from(at).ok().map(record));
+                }
+                note(&mut state);
+                let moved = Record { label: (record(7).label + 1) % width, ..record(7) };
+                state.relabel(7, record(7).label, &moved, 999, |_| Some(record(3)));
+                state.undo(9, record(9).label, &record(9));
+                note(&mut state);
+                let weight = state.tables.find(20).map(|at| {
+                    let (slot, mut weights) = (state.tables.slot(at), Vec::new());
+                    state.tables.weights(&slot, &mut weights);
+                    weights[0]
+                });
+                let bias = state.numbers.sides[1].bias;
+                found.push(format!(
+                    "{width} {scoring:?} {contrast}: {:.4} {bias:.4} {:016x}",
+                    weight.unwrap(),
+                    sum.value()
+                ));
+            }
+        }
+    }
+    let found = found.join("\n");
+    assert_eq!(found, include_str!("recorded.txt").trim_end(), "\n{found}");
+}
