@@ -23,3 +23,6 @@ pub mod report;
 pub mod score;
 pub mod shards;
 pub mod token;
+
+#[cfg(test)]
+mod tests;

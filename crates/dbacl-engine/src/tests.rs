@@ -1,0 +1,195 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+//! From documents to categories, dumps and verdicts, whole.
+
+use crate::category::mapped::from_bytes;
+use crate::document::{FeatureReader, FeatureSink};
+use crate::learn::LearnedModel;
+use crate::learn::learner::{LearnedCounts, empty_counter};
+use crate::learn::options::LearnOptions;
+use crate::learn::reference::Reference;
+use crate::learn::{dump, memory_dump};
+use crate::report::{print, trace};
+use crate::score::document::{best, finish};
+use crate::score::model::{Model, PatternSet};
+use crate::score::scorer::Scorer;
+use crate::shards;
+use crate::token::Feature;
+use dbacl_model::settings::{ModelOption, Scheme};
+
+const TEXTS: [&str; 3] = [
+    "The whale swam. The whale and the ship, the ship and the sea: no ship came back.\n",
+    "a sea of 1,024 names; names like ahab@pequod.example and a_b-c\n\nno sea, no ship\n",
+    "From x\nSubject: the whale\nX-Mailer: ship\n\n<b>the sea</b> is &amp; was\n\n\
+     From y\n\nsea sea\n",
+];
+
+/// The options of learning, by what the recorded lines call them.
+fn kinds() -> Vec<(&'static str, LearnOptions)> {
+    let text = LearnOptions::text;
+    let mut kinds = vec![
+        ("text", text()),
+        ("order 3", text().order(3)),
+        ("small", text().order(2).table_bits(2).max_table_bits(4)),
+        ("quality 1", text().quality(1)),
+        ("quality 4", text().quality(4).order(2)),
+        ("rare", text().min_count(1)),
+        ("half", text().decimation(1)),
+        ("multinomial", text().with(ModelOption::Multinomial).order(2)),
+        ("reference", text().with(ModelOption::ReferenceOnly)),
+        ("case", text().with(ModelOption::KeepCase).with(ModelOption::Straddle).order(2)),
+        ("mail", LearnOptions::mail()),
+        ("confidence", LearnOptions::mail().confidence().order(2)),
+        ("adp", text().tokenizer(Scheme::Adp)),
+        ("cef", text().tokenizer(Scheme::Cef).order(2)),
+        ("pattern", text().pattern("(s[a-z]+)||1", &mut |_| {}).unwrap()),
+    ];
+    for reference in [
+        Reference::Uniform,
+        Reference::Dirichlet,
+        Reference::MaximumEntropy,
+        Reference::MaximumLikelihood,
+        Reference::Independent,
+        Reference::TokenLength,
+    ] {
+        kinds.push(("measure", text().reference(reference)));
+    }
+    kinds
+}
+
+/// The category of `texts`, its dumps, and the warnings.
+fn learn(options: &LearnOptions, texts: &[&str]) -> (Vec<u8>, [Vec<u8>; 2], String) {
+    let mut counter = empty_counter(options).unwrap();
+    let by_words =
+        options.reading().patterns.is_empty() && counter.expect_words(options.reading().order);
+    let mut counts = LearnedCounts::going_on(counter, by_words);
+    let mut reader = FeatureReader::new(options.reading());
+    for text in texts {
+        reader.read_bytes(text.as_bytes(), &mut counts).unwrap();
+    }
+    let mut said: String = counts.warnings.iter().map(|own| format!("; {own}")).collect();
+    let mut warn = |warning| said += &format!("; {warning}");
+    let mut state = counts.counter.into_state(&mut warn);
+    let mut memory = Vec::new();
+    memory_dump::write(&mut memory, &state, memory_dump::RunFlags::default()).unwrap();
+    let counted = state.clone();
+    let (settings, order) = (options.settings(), state.max_order);
+    let model = LearnedModel::of(&mut state, settings, order, &mut warn).unwrap();
+    let patterns = options.stored_patterns();
+    let mut shown = Vec::new();
+    dump::head(&mut shown, &model.header, b"category", &patterns, &counted);
+    dump::tokens(&mut shown, &counted, &state.table, |_| Ok(())).unwrap();
+    (model.to_bytes(b"category", &patterns, &state.table), [memory, shown], said)
+}
+
+#[test]
+fn categories_and_dumps_of_every_kind_are_as_recorded() {
+    let mut found = String::new();
+    for (name, options) in kinds() {
+        let (file, [memory, shown], said) = learn(&options, &TEXTS);
+        let category = from_bytes(&file).unwrap();
+        let header = category.header();
+        let read = memory_dump::read(&memory).unwrap();
+        let again = match shards::dump::counts(&read, options.reading().locale) {
+            Err(fault) => format!("{fault:?}"),
+            Ok(counts) => {
+                let mut bytes = Vec::new();
+                shards::file::write(&mut bytes, &counts).unwrap();
+                // The file ends with its own checksum.
+                let learned = counts.learn(&options).unwrap().category;
+                format!(
+                    "{} {:08x}",
+                    learned.as_bytes() == file,
+                    crc32fast::hash(&bytes[..bytes.len() - 4])
+                )
+            }
+        };
+        found += &format!(
+            "{name}: {} features, {} bits, log Z {:.5}, divergence {:.5}; \
+             {:08x} {:08x} {:08x}; {again}{said}\n",
+            header.unique_features,
+            header.bits,
+            header.log_partition,
+            header.divergence,
+            crc32fast::hash(&file),
+            crc32fast::hash(&memory),
+            crc32fast::hash(&shown),
+        );
+    }
+    assert!(found == include_str!("recorded/learned.txt"), "\n{found}");
+}
+
+/// Scores features, and shows each as `-d` does.
+struct Traced {
+    scorer: Scorer,
+    form: trace::CellForm,
+    out: Vec<u8>,
+}
+
+impl FeatureSink for Traced {
+    fn feature(&mut self, feature: Feature<'_>) {
+        let Self { scorer, form, out } = self;
+        let each = |cell, tally: &_| trace::cell(out, *form, &cell, tally);
+        if scorer.score_each(&feature, &mut |_| {}, each) {
+            trace::token_text(out, &feature);
+        }
+    }
+}
+
+#[test]
+fn verdicts_of_every_form_are_as_recorded() {
+    let mut out = Vec::new();
+    let of = |texts: &[&str], options: &LearnOptions, name: &str| {
+        let messages: Vec<String> = texts.iter().map(|own| format!("From x\n\n{own}")).collect();
+        let messages: Vec<&str> = messages.iter().map(String::as_str).collect();
+        let category = from_bytes(&learn(options, &messages).0).unwrap();
+        Model::learned(name.into(), category, PatternSet::default())
+    };
+    for options in [
+        LearnOptions::text(),
+        LearnOptions::mail().confidence().order(2),
+        LearnOptions::text().with(ModelOption::Multinomial),
+    ] {
+        let models = || {
+            let two = vec![of(&TEXTS[..1], &options, "one"), of(&TEXTS[1..], &options, "two")];
+            two.into_iter().chain([Model::random()]).collect::<Vec<_>>()
+        };
+        for number in 0..4 {
+            let forms = (number == 1, number == 2, number == 3);
+            let form = trace::CellForm::of_cells(forms.0, forms.1, forms.2);
+            let mut sink = Traced { scorer: Scorer::new(models(), Some(5)), form, out: Vec::new() };
+            trace::head(&mut sink.out, sink.scorer.models(), form);
+            let mut reader = FeatureReader::new(options.reading());
+            reader.read_bytes(b"From z\n\nthe ship and the sea and a storm\n", &mut sink).unwrap();
+            out.append(&mut sink.out);
+            let scores = finish(&sink.scorer, number == 1);
+            for letters in 0..32u32 {
+                let has = |bit: u32| letters >> bit & 1 == 1;
+                let form = print::Form {
+                    verbose: has(0),
+                    scores: has(1) && number == 1,
+                    probabilities: has(1) && number == 2,
+                    media: has(1) && number == 3,
+                    confidence: has(2),
+                    uncertainty: has(3),
+                    by_line: has(4) && number > 1,
+                    append: has(4) && number < 2,
+                };
+                print::whole(&mut out, form, &sink.scorer, &scores);
+                if letters < 4 {
+                    let wanted = [best(&scores)];
+                    print::line(&mut out, form, &sink.scorer, &scores, &wanted, b"line\n");
+                    print::line(&mut out, form, &sink.scorer, &scores, &[2 - wanted[0]], b"no\n");
+                }
+            }
+        }
+    }
+    let found = String::from_utf8_lossy(&out);
+    let mut different: Vec<&str> = Vec::new();
+    for line in found.lines() {
+        if !different.contains(&line) {
+            different.push(line);
+        }
+    }
+    let found = format!("{:08x}\n{}\n", crc32fast::hash(&out), different.join("\n"));
+    assert!(found == include_str!("recorded/verdicts.txt"), "\n{found}");
+}
