@@ -70,9 +70,9 @@ setup:
 	@.ci/need-cargo $(CARGO)
 	@.ci/setup
 
-test: setup
-	$(CARGO) test --profile checked --locked --workspace --no-fail-fast
-	crates/dbacl-python/tests/run
+test:
+	@.ci/need-cargo $(CARGO)
+	@CARGO=$(CARGO) .ci/test
 
 check:
 	@.ci/need-cargo $(CARGO)
