@@ -337,7 +337,7 @@ fn a_state_of_many_categories_is_made_anew_when_it_is_damaged() {
         update(number)
     };
     let mut found = 0;
-    for block in (0..length).step_by(4096) {
+    for block in (0..length).step_by(1024) {
         assert_eq!(next(), "");
         let mut bytes = fs::read(&state).expect("there");
         bytes[usize::try_from(block).expect("small") + 130] ^= 1;

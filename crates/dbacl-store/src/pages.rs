@@ -6,17 +6,16 @@
 //! the file      head, its last 8 bytes a checksum of the head and the blocks' sums
 //!               a CRC-32 for each block of 1024 bytes; zeros up to a multiple of 1024
 //!               blocks
-//! the changes   "# dbacl changes 1\n"
+//! the changes   "# dbacl changes 2\n"
 //!               CRC-32 u32 of all that follows
 //!               checksum u64 at the end of the head that these are changes of
 //!               the head as it is now, without its checksum
-//!               number u32 of pieces; their numbers u32, in order; the pieces, 256 bytes each
+//!               number u32 of pieces; their numbers u32, in order; the pieces, 16 bytes each
 //! ```
 //!
-//! A block is read, with those around it, and checked when it is used for the first time. A damaged
+//! A block is read and checked when it is used for the first time. A damaged
 //! block reads as zeros; [`Pages::is_damaged`] is then true, and results must not be used. When the
-//! changes have grown to an eighth of the blocks, the file should be written again
-//! ([`Pages::is_due`]).
+//! changes have grown too much, the file should be written again ([`Pages::is_due`]).
 
 use byteorder::{ByteOrder, LittleEndian};
 use dbacl_engine::alloc_hints::take_memory;
@@ -27,32 +26,28 @@ use std::io::{self, Write};
 use std::os::unix::fs::FileExt;
 
 /// How changes begin.
-pub const CHANGES: &[u8] = b"# dbacl changes 1\n";
+pub const CHANGES: &[u8] = b"# dbacl changes 2\n";
 
 /// Bytes of a block, which has a checksum and is read as a whole. Most uses need a few bytes of it.
 pub const BLOCK: usize = 1024;
 
-/// Blocks that are read together, since most of the time of a short read is the system call's.
-const TOGETHER: usize = 8;
+/// Bytes of a piece, which is written as a whole when one of them has changed. Most changes are of
+/// a weight, far from others.
+const PIECE: usize = 16;
 
-/// Bytes of a piece, which is written as a whole when one of them has changed.
-const PIECE: usize = 256;
+/// Pieces of a block.
+const PIECES: usize = BLOCK / PIECE;
 
 /// The file is written again when more than one piece in so many has changed. Each change also
 /// writes all pieces that changed before. A larger share would make changes slower; a smaller one
 /// would have the file written more often.
-const FOLDED: usize = 8;
+const FOLDED: usize = 16;
 
 /// With so few changed pieces the file is never written again.
-const FEW: usize = 48;
+const FEW: usize = 768;
 
 /// Bytes that are written at a time.
 const PART: usize = 1 << 16;
-
-/// Blocks of a file of up to so many bytes get their memory at once, when the file is opened. A
-/// change reads a good part of such a file, and memory that is taken page by page costs more than
-/// that. The state of twenty folders of 600 messages has 17 MB.
-const SMALL: usize = 1 << 25;
 
 /// Bytes of the checksum at the end of a head.
 const SUM: usize = 8;
@@ -129,25 +124,30 @@ enum Progress {
 /// Blocks of a table.
 #[derive(Debug)]
 pub struct Pages {
-    /// Zeros where nothing was read yet.
+    /// The blocks that were read, one behind the other, as memory that is taken page by page costs
+    /// more than reading.
     bytes: Vec<u8>,
+    /// Where in the bytes each block is, counted in blocks, if it was read.
+    places: Vec<u32>,
     source: Option<Source>,
     old: Old,
     progress: Vec<Progress>,
-    /// For each piece, whether it differs from the file.
-    is_changed: Vec<bool>,
+    /// For each block, which of its pieces differ from the file: a bit for each, the lowest first.
+    changed: Vec<u64>,
     is_damaged: bool,
 }
 
 impl Pages {
     /// A table of so many blocks of zeros, without a file.
+    #[allow(clippy::cast_possible_truncation)] // tables of 32-bit numbers
     pub fn new(blocks: usize) -> Self {
         Self {
             bytes: vec![0; blocks * BLOCK],
+            places: (0..blocks as u32).collect(),
             source: None,
             old: Old::default(),
             progress: vec![Progress::Ready; blocks],
-            is_changed: vec![true; blocks * BLOCK / PIECE],
+            changed: vec![u64::MAX; blocks],
             is_damaged: false,
         }
     }
@@ -162,16 +162,13 @@ impl Pages {
             return None;
         }
         let sums = sums.chunks_exact(4).take(blocks).map(LittleEndian::read_u32).collect();
-        let bytes = vec![0; blocks * BLOCK];
-        if bytes.len() <= SMALL {
-            take_memory(&bytes, bytes.len());
-        }
         Some(Self {
-            bytes,
+            bytes: Vec::with_capacity(blocks * BLOCK),
+            places: vec![0; blocks],
             source: Some(Source { file, blocks_at, sums, name }),
             old: Old::default(),
             progress: vec![Progress::Unread; blocks],
-            is_changed: vec![false; blocks * BLOCK / PIECE],
+            changed: vec![0; blocks],
             is_damaged: false,
         })
     }
@@ -195,12 +192,13 @@ impl Pages {
         let (numbers, pieces) = rest.split_at_checked(number.checked_mul(4)?)?;
         let numbers: Vec<u32> = numbers.chunks_exact(4).map(LittleEndian::read_u32).collect();
         let is_in_order = numbers.is_sorted_by(|one, next| one < next);
-        let is_inside = numbers.last().is_none_or(|&last| (last as usize) < self.is_changed.len());
+        let is_inside =
+            numbers.last().is_none_or(|&last| (last as usize) < PIECES * self.changed.len());
         if !is_in_order || !is_inside || pieces.len() != number.checked_mul(PIECE)? {
             return None;
         }
         for &number in &numbers {
-            self.is_changed[number as usize] = true;
+            self.change(number as usize);
         }
         let new = [new, &[0; SUM]].concat();
         let pieces_at = changes.len() - pieces.len();
@@ -208,19 +206,32 @@ impl Pages {
         Some(new)
     }
 
-    /// `length` bytes from byte `at` on.
+    /// `length` bytes from byte `at` on, which are in one block.
     #[inline]
     pub fn get(&mut self, at: usize, length: usize) -> &[u8] {
-        self.need(at, length);
-        &self.bytes[at..at + length]
+        let start = self.need(at);
+        &self.bytes[start..start + length]
     }
 
     /// The bytes at a place, to be changed. Their pieces count as changed.
     #[inline]
     pub fn get_mut(&mut self, at: usize, length: usize) -> &mut [u8] {
-        self.need(at, length);
-        self.is_changed[at / PIECE..=(at + length.max(1) - 1) / PIECE].fill(true);
-        &mut self.bytes[at..at + length]
+        for piece in at / PIECE..=(at + length.max(1) - 1) / PIECE {
+            self.change(piece);
+        }
+        let start = self.need(at);
+        &mut self.bytes[start..start + length]
+    }
+
+    #[inline]
+    fn change(&mut self, piece: usize) {
+        self.changed[piece / PIECES] |= 1 << (piece % PIECES);
+    }
+
+    /// Takes memory for `length` bytes that are about to be read: page by page this would take
+    /// longer.
+    pub fn take_memory(&self, length: usize) {
+        take_memory(&self.bytes, length);
     }
 
     /// Whether a block that was used has a wrong checksum, or could not be read.
@@ -231,8 +242,8 @@ impl Pages {
     /// Whether the file should be written as a whole, because it is new or too much of it has
     /// changed.
     pub fn is_due(&self) -> bool {
-        let changed = self.is_changed.iter().filter(|&&changed| changed).count();
-        self.source.is_none() || changed > (self.is_changed.len() / FOLDED).max(FEW)
+        let changed: usize = self.changed.iter().map(|own| own.count_ones() as usize).sum();
+        self.source.is_none() || changed > (PIECES * self.changed.len() / FOLDED).max(FEW)
     }
 
     /// Whether a block is damaged that was read, or that writing the whole file would read.
@@ -245,79 +256,79 @@ impl Pages {
 
     /// Reads all blocks.
     pub fn read_all(&mut self) {
-        self.need(0, self.bytes.len());
+        self.fetch(0, self.progress.len() * BLOCK);
+        for block in 0..self.progress.len() {
+            self.prepare(block);
+        }
     }
 
-    /// Reads the blocks that these bytes are in.
+    /// Makes the block of a byte ready to be used; returns where the byte is.
     #[inline]
-    fn need(&mut self, at: usize, length: usize) {
-        let (first, last) = (at / BLOCK, (at + length.max(1) - 1) / BLOCK);
-        // Most of what is needed lies in one block, which was used before.
-        if first != last || self.progress.get(first) != Some(&Progress::Ready) {
-            self.prepare(first, last);
+    fn need(&mut self, at: usize) -> usize {
+        let block = at / BLOCK;
+        if self.progress[block] != Progress::Ready {
+            self.prepare(block);
+        }
+        self.places[block] as usize * BLOCK + at % BLOCK
+    }
+
+    #[cold]
+    fn prepare(&mut self, block: usize) {
+        if self.progress[block] == Progress::Unread {
+            self.read(block, 1);
+        }
+        if self.progress[block] == Progress::Read {
+            self.check(block);
         }
     }
 
     /// Reads the blocks that these bytes are in, without checking them, where much of them is going
     /// to be used: one read is less than many.
     pub fn fetch(&mut self, at: usize, length: usize) {
-        self.read(at / BLOCK, (at + length.max(1) - 1) / BLOCK);
-    }
-
-    /// Makes the blocks from the first up to the last ready to be used.
-    #[cold]
-    fn prepare(&mut self, first: usize, last: usize) {
-        self.read(first, last);
-        for block in first..self.progress.len().min(last + 1) {
-            if self.progress[block] == Progress::Read {
-                self.check(block);
-            }
-        }
-    }
-
-    /// Reads the blocks from the first up to the last, and those around them.
-    fn read(&mut self, first: usize, last: usize) {
-        let mut block = first / TOGETHER * TOGETHER;
-        let end = (last + 1).next_multiple_of(TOGETHER).min(self.progress.len());
-        let wanted = &self.progress[first.min(end)..end.min(last + 1)];
-        if !wanted.contains(&Progress::Unread) {
-            return;
-        }
+        let mut block = at / BLOCK;
+        let end = (at + length).div_ceil(BLOCK).min(self.progress.len());
         while block < end {
             let of_unread = |progress: &&Progress| **progress == Progress::Unread;
             let unread = self.progress[block..end].iter().take_while(of_unread).count();
-            if !self.read_run(block, unread) {
-                // Others may be readable.
-                for one in block..block + unread {
-                    self.read_run(one, 1);
-                }
+            if unread > 0 {
+                self.read(block, unread);
             }
             block += unread.max(1);
         }
     }
 
-    /// Reads `length` blocks. Those that cannot be read become zeros, which fail their check.
-    fn read_run(&mut self, block: usize, length: usize) -> bool {
-        let Some(source) = &self.source else { return true };
-        let bytes = &mut self.bytes[block * BLOCK..(block + length) * BLOCK];
-        let read = source.file.read_at(bytes, source.blocks_at + block * BLOCK);
-        if read.is_err() {
-            bytes.fill(0);
+    /// Reads `length` blocks, or, if they cannot be read at once, one after the other. Those that
+    /// cannot be read become zeros, which fail their check.
+    #[allow(clippy::cast_possible_truncation)] // tables of 32-bit numbers
+    fn read(&mut self, block: usize, length: usize) {
+        let Some(source) = &self.source else { return };
+        let start = self.bytes.len();
+        self.bytes.resize(start + length * BLOCK, 0);
+        let at = source.blocks_at + block * BLOCK;
+        let bytes = &mut self.bytes[start..];
+        if source.file.read_at(bytes, at).is_err() {
+            for (number, bytes) in bytes.chunks_exact_mut(BLOCK).enumerate() {
+                if source.file.read_at(bytes, at + number * BLOCK).is_err() {
+                    bytes.fill(0);
+                }
+            }
         }
-        self.progress[block..block + length].fill(Progress::Read);
-        read.is_ok()
+        for (place, number) in (start / BLOCK..).zip(block..block + length) {
+            self.places[number] = place as u32;
+            self.progress[number] = Progress::Read;
+        }
     }
 
     /// Checks a block, and applies the changes that it has.
     fn check(&mut self, block: usize) {
         let Some(source) = &self.source else { return };
-        let bytes = &mut self.bytes[block * BLOCK..(block + 1) * BLOCK];
+        let place = self.places[block] as usize * BLOCK;
+        let bytes = &mut self.bytes[place..place + BLOCK];
         if crc32fast::hash(bytes) != source.sums[block] {
             self.is_damaged = true;
             bytes.fill(0);
         }
-        let pieces = BLOCK / PIECE;
-        for (number, piece) in self.old.between(block * pieces, (block + 1) * pieces) {
+        for (number, piece) in self.old.between(block * PIECES, (block + 1) * PIECES) {
             bytes[number * PIECE - block * BLOCK..][..PIECE].copy_from_slice(piece);
         }
         self.progress[block] = Progress::Ready;
@@ -333,12 +344,12 @@ impl Pages {
             return Err(io::ErrorKind::InvalidData.into());
         }
         let blocks = self.progress.len();
+        let block = |number: usize| &self.bytes[self.places[number] as usize * BLOCK..][..BLOCK];
         let mut start = head.to_vec();
-        for (number, block) in self.bytes.chunks_exact(BLOCK).enumerate() {
-            let pieces = number * BLOCK / PIECE..(number + 1) * BLOCK / PIECE;
+        for number in 0..blocks {
             let sum = match &self.source {
-                Some(source) if !self.is_changed[pieces].contains(&true) => source.sums[number],
-                _ => crc32fast::hash(block),
+                Some(source) if self.changed[number] == 0 => source.sums[number],
+                _ => crc32fast::hash(block(number)),
             };
             start.extend_from_slice(&sum.to_le_bytes());
         }
@@ -347,8 +358,10 @@ impl Pages {
         let sum = sum_of(head, sums);
         let end = head.len() - SUM;
         LittleEndian::write_u64(&mut head[end..], sum);
+        let mut out = io::BufWriter::with_capacity(PART, out);
         out.write_all(&start)?;
-        out.write_all(&self.bytes)
+        (0..blocks).try_for_each(|number| out.write_all(block(number)))?;
+        out.flush()
     }
 
     /// Writes the changes behind `head`, whose last bytes are for a checksum; nothing if there is
@@ -359,34 +372,30 @@ impl Pages {
     #[allow(clippy::cast_possible_truncation)] // numbers of pieces are below 2^32
     pub fn write_changes(&self, head: &[u8], out: &mut dyn Write) -> io::Result<()> {
         let Some(source) = &self.source else { return Ok(()) };
-        let changed = (0..self.is_changed.len()).filter(|&number| self.is_changed[number]);
-        let numbers: Vec<usize> = changed.collect();
+        let changed = self.changed.iter().enumerate().filter(|&(_, &own)| own != 0);
+        let pieces = changed.flat_map(|(block, own)| {
+            (0..PIECES).filter(move |at| own >> at & 1 == 1).map(move |at| block * PIECES + at)
+        });
+        let numbers: Vec<usize> = pieces.collect();
         let mut start = source.name.to_le_bytes().to_vec();
         start.extend_from_slice(&head[..head.len() - SUM]);
         start.extend_from_slice(&(numbers.len() as u32).to_le_bytes());
         for &number in &numbers {
             start.extend_from_slice(&(number as u32).to_le_bytes());
         }
-        let mut sum = crc32fast::Hasher::new();
-        sum.update(&start);
         for &number in &numbers {
-            sum.update(self.piece(number));
+            start.extend_from_slice(self.piece(number));
         }
-        let mut out = io::BufWriter::with_capacity(PART, out);
         out.write_all(CHANGES)?;
-        out.write_all(&sum.finalize().to_le_bytes())?;
-        out.write_all(&start)?;
-        for &number in &numbers {
-            out.write_all(self.piece(number))?;
-        }
-        out.flush()
+        out.write_all(&crc32fast::hash(&start).to_le_bytes())?;
+        out.write_all(&start)
     }
 
     /// A piece that has changed.
     fn piece(&self, number: usize) -> &[u8] {
-        let at = number * PIECE;
-        if self.progress[at / BLOCK] == Progress::Ready {
-            return &self.bytes[at..at + PIECE];
+        let (block, at) = (number / PIECES, number % PIECES * PIECE);
+        if self.progress[block] == Progress::Ready {
+            return &self.bytes[self.places[block] as usize * BLOCK + at..][..PIECE];
         }
         // In a block that was not used, only the pieces that the changes brought have changed.
         self.old.between(number, number + 1).next().map_or(&[0; PIECE], |(_, piece)| piece)
@@ -434,10 +443,11 @@ mod tests {
     fn changes_add_up_and_are_folded_into_the_file() {
         let file = file();
         let mut pages = open(&file).unwrap();
-        pages.get_mut(3 * BLOCK - 1, 2).copy_from_slice(b"ab");
+        pages.get_mut(3 * BLOCK - 1, 1)[0] = b'a';
+        pages.get_mut(3 * BLOCK, 1)[0] = b'b';
         assert!(!pages.is_due());
         let changes = changes_of(&pages);
-        assert!(changes.len() < 3 * PIECE);
+        assert!(changes.len() < CHANGES.len() + 4 + 8 + HEAD.len() + 4 + 3 * PIECE);
         let mut again = open(&file).unwrap();
         assert_eq!(again.take_changes(changes, HEAD.len()).unwrap()[..8], *b"new head");
         again.get_mut(0, 1)[0] = 9;
@@ -445,20 +455,23 @@ mod tests {
         let second = changes_of(&again);
         let mut last = open(&file).unwrap();
         last.take_changes(second.clone(), HEAD.len()).unwrap();
-        assert_eq!(last.get(3 * BLOCK - 1, 2), b"ab");
+        let both = |pages: &mut Pages| [3 * BLOCK - 1, 3 * BLOCK].map(|at| pages.get(at, 1)[0]);
+        assert_eq!(both(&mut last), *b"ab");
         assert!(!last.is_damaged());
         assert_eq!((last.get(0, 1)[0], last.get(BLOCK, 1)[0]), (9, 2));
         let mut whole = Vec::new();
         last.write(&HEAD, &mut whole).unwrap();
         let mut read = open(&whole).unwrap();
         read.read_all();
-        assert_eq!(read.get(3 * BLOCK - 1, 2), b"ab");
+        assert_eq!(both(&mut read), *b"ab");
         assert!(!read.is_damaged());
         // They are changes of the other file.
         assert!(read.take_changes(second, HEAD.len()).is_none());
-        read.get_mut(0, FEW * PIECE)[1] = 1;
+        for block in 0..FEW / PIECES {
+            read.get_mut(block * BLOCK, BLOCK)[1] = 1;
+        }
         assert!(!read.is_due());
-        read.get_mut(0, (FEW + 1) * PIECE)[1] = 1;
+        read.get_mut(FEW * PIECE, 1)[0] = 1;
         assert!(read.is_due() && Pages::new(1).is_due());
     }
 
@@ -503,10 +516,10 @@ mod tests {
         }
         // With a checksum that fits: out of order, and outside.
         let numbers = CHANGES.len() + 4 + 8 + HEAD.len() - SUM + 4;
-        for number in [17u32, 64, u32::MAX] {
+        for number in [70u32, 1024, u32::MAX] {
             let mut wrong = changes.clone();
             LittleEndian::write_u32(
-                &mut wrong[numbers + if number == 17 { 0 } else { 8 }..],
+                &mut wrong[numbers + if number == 70 { 0 } else { 8 }..],
                 number,
             );
             let sum = crc32fast::hash(&wrong[CHANGES.len() + 4..]);

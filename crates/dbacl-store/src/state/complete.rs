@@ -76,7 +76,7 @@ pub fn state_of<D: AsRef<[u8]>>(
         (record.label as usize) < categories
     })?;
     for (feature, id) in data.ids.iter().enumerate() {
-        if let Ok(at) = state.tables.find(id.0) {
+        if let Some(at) = state.tables.find(id.0) {
             let weights: Vec<f32> = fits.iter().map(|fit| fit.weights[feature].value).collect();
             state.tables.put_weights(at, &weights);
         }

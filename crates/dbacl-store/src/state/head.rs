@@ -2,7 +2,7 @@
 //! The head of a state: all numbers that are not in a table.
 //!
 //! ```text
-//! 16 bytes   "# dbacl state 7\n"
+//! 16 bytes   "# dbacl state 8\n"
 //! u64 each   name of the set; checksum of the ledger's body, its bytes
 //! u32 each   documents, slots, rows and entries; how many of them there is room for
 //! u32 each   documents of the last full fit; number of categories
@@ -23,7 +23,7 @@ use dbacl_joint::scoring::Scoring;
 pub const KIND: &[u8] = b"# dbacl state ";
 
 /// How a state of this version begins.
-const MAGIC: &[u8] = b"# dbacl state 7\n";
+const MAGIC: &[u8] = b"# dbacl state 8\n";
 
 /// Bytes of the head before what it has of each category.
 const FIXED: usize = 112;

@@ -43,13 +43,15 @@ pub struct State {
     tables: Tables,
     /// Features whose weights may have changed, with repeats.
     touched: Vec<u32>,
+    /// A number of documents, and scales of features by how many of these contain them.
+    rarities: (usize, Vec<f32>),
 }
 
 impl State {
     /// The state of a set without documents, with room for so many.
     pub fn new(numbers: Numbers, room: Sizes) -> Self {
         let tables = Tables::new(numbers.sides.len(), room);
-        Self { numbers, tables, touched: Vec::new() }
+        Self { numbers, tables, touched: Vec::new(), rarities: Default::default() }
     }
 
     /// Number of categories.
@@ -90,7 +92,7 @@ impl State {
     /// Learns a document of the ledger that is new at `offset`, then looks again at some old ones,
     /// which `old` finds. Counts are those of this moment.
     pub fn learn(&mut self, record: &Record, offset: u64, old: impl FnMut(u64) -> Option<Record>) {
-        self.tables.read_places();
+        self.tables.read_near();
         self.count(record, record.label, false);
         self.touch_counted(record);
         let number = self.tables.push_document(offset, record.fingerprint);
@@ -107,7 +109,7 @@ impl State {
         offset: u64,
         old: impl FnMut(u64) -> Option<Record>,
     ) {
-        self.tables.read_places();
+        self.tables.read_near();
         self.undo(number, from, record);
         self.count(record, from, true);
         self.count(record, record.label, false);
@@ -172,8 +174,8 @@ impl State {
         file.read_at(&mut head, 0).ok()?;
         let (mut numbers, mut used, room) = Numbers::read(&head)?;
         let categories = numbers.sides.len();
-        let end = room.starts(fits_of(categories))?[6];
-        let blocks = end.div_ceil(BLOCK);
+        let end = room.starts(fits_of(categories))?.end;
+        let blocks = end / BLOCK;
         if end > length || blocks_at(head.len(), blocks) + blocks * BLOCK != length {
             return None;
         }
@@ -186,7 +188,7 @@ impl State {
             (numbers, used) = (new, new_used);
         }
         let tables = Tables::of_pages(pages, categories, used, room)?;
-        Some(Self { numbers, tables, touched: Vec::new() })
+        Some(Self { numbers, tables, touched: Vec::new(), rarities: Default::default() })
     }
 
     /// Reads a state and checks all of it; `None` when it is damaged.

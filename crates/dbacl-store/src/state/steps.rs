@@ -180,16 +180,16 @@ impl State {
     fn gather(&mut self, record: &Record) -> Gathered {
         let fits = self.tables.fits();
         let all = self.documents() as usize;
+        let least = self.least_documents();
         let mut found = Gathered::default();
         found.slots.reserve(record.terms.len());
         found.cells.reserve(record.terms.len());
         found.weights.reserve(record.terms.len() * fits);
         for term in &record.terms {
-            let Ok(at) = self.tables.find(term.id.0) else { continue };
+            let Some(at) = self.tables.find(term.id.0) else { continue };
             let slot = self.tables.slot(at);
             let scale = if self.numbers.scoring == Scoring::Blocks {
-                let is_known = slot.documents >= self.least_documents();
-                if is_known { scales::rarity(all, slot.documents, by_blocks::RARITY) } else { 0.0 }
+                if slot.documents >= least { self.rarity(all, slot.documents) } else { 0.0 }
             } else {
                 scale(all, slot.documents)
             };
@@ -215,6 +215,21 @@ impl State {
             }
         }
         found
+    }
+
+    /// The scale of a feature that so many of all documents contain, in fits by blocks. Many
+    /// features have the same.
+    fn rarity(&mut self, all: usize, documents: u32) -> f32 {
+        const KEPT: usize = 1 << 12;
+        let compute = || scales::rarity(all, documents, by_blocks::RARITY);
+        if self.rarities.0 != all {
+            self.rarities = (all, vec![f32::NAN; KEPT]);
+        }
+        let Some(known) = self.rarities.1.get_mut(documents as usize) else { return compute() };
+        if known.is_nan() {
+            *known = compute();
+        }
+        *known
     }
 
     /// The factors of a document's views; the squares are 0.

@@ -3,8 +3,9 @@
 //!
 //! ```text
 //! documents x 16 bytes    offset in the ledger's body u64, name u64
+//! near places of 4 bytes  number of a slot, plus 1, where the search for its id ends; 0 if empty
 //! duals x 8 F bytes       dual variables f32, f32 of each of the F fits, by document
-//! places of 4 bytes       number of a slot, plus 1, where the search for its id ends; 0 if empty
+//! far places of 4 bytes   the same as near places, for the slots that are not the first ones
 //! slots x 24 bytes        id u32, documents u24, pairs of characters u8, weight, first entry
 //! rows x 4 F bytes        weights f32 of a feature in the F fits
 //! entries x 12 bytes      next entry u32, documents u24, category u8, occurrences u32
@@ -13,7 +14,11 @@
 //! An entry has the counts of a feature in the documents of one category. A feature's first entry
 //! is in its slot, the others follow in a chain. With one fit, a slot has the weight itself (f32).
 //! With more, it has the number of a row (u32), from the moment when two documents contain the
-//! feature. Entries and rows are numbered from 1, and 0 is none.
+//! feature. Entries and rows are numbered from 1, and 0 is none. A table begins with a block, and
+//! nothing in it lies in two.
+//!
+//! The first slots are of features that most documents contain. They are searched first, in places
+//! of their own, so that what most searches need is little and close together.
 
 use crate::pages::{BLOCK, Pages};
 use byteorder::{ByteOrder, LittleEndian};
@@ -74,27 +79,36 @@ impl Sizes {
         }
     }
 
-    /// Places for the search of the slots.
-    const fn places(self) -> usize {
-        self.slots + self.slots / 2
+    /// The slots that are searched first.
+    fn near(self) -> usize {
+        (self.slots / NEAR).max(LEAST_NEAR).min(self.slots / 2)
+    }
+
+    /// Places for the search of the first slots, or of the others.
+    fn places(self, is_near: bool) -> usize {
+        let slots = if is_near { self.near() } else { self.slots - self.near() };
+        slots + slots / 2
     }
 
     /// Where the tables of a set with so many fits begin, one behind the other, and where the last
     /// one ends; `None` if no memory could hold them.
-    pub fn starts(self, fits: usize) -> Option<[usize; 7]> {
+    pub fn starts(self, fits: usize) -> Option<Starts> {
         let lengths = [
-            self.documents.checked_mul(DOCUMENT)?,
-            self.documents.checked_mul(8 * fits)?,
-            self.places().checked_mul(PLACE)?,
-            self.slots.checked_mul(SLOT)?,
-            self.rows.checked_mul(4 * fits)?,
-            self.entries.checked_mul(ENTRY)?,
+            (self.documents, DOCUMENT),
+            (self.places(true), PLACE),
+            (self.documents, 8 * fits),
+            (self.places(false), PLACE),
+            (self.slots, SLOT),
+            (self.rows, 4 * fits),
+            (self.entries, ENTRY),
         ];
-        let mut starts = [0usize; 7];
-        for (at, length) in lengths.into_iter().enumerate() {
+        let mut starts = [0usize; 8];
+        for (at, (number, bytes)) in lengths.into_iter().enumerate() {
+            let length = number.div_ceil(BLOCK / bytes).checked_mul(BLOCK)?;
             starts[at + 1] = starts[at].checked_add(length)?;
         }
-        Some(starts)
+        let [documents, near, duals, far, slots, rows, entries, end] = starts;
+        Some(Starts { documents, near, duals, far, slots, rows, entries, end })
     }
 
     /// Whether there is room for so many.
@@ -109,6 +123,34 @@ impl Sizes {
     pub const fn words(self) -> [usize; 4] {
         [self.documents, self.slots, self.rows, self.entries]
     }
+}
+
+/// Bytes that a change reads at most, of most sets, in addition to what is read at once.
+const OTHERS: usize = 1 << 20;
+
+/// One slot of so many is searched first, but at least so many slots, or half of them.
+const NEAR: usize = 16;
+const LEAST_NEAR: usize = 1 << 16;
+
+/// Where the tables begin.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Starts {
+    documents: usize,
+    near: usize,
+    duals: usize,
+    far: usize,
+    slots: usize,
+    rows: usize,
+    entries: usize,
+    /// Where the last one ends.
+    pub end: usize,
+}
+
+/// Where number `number` of a table is that begins at `start` and has so many bytes for each.
+#[inline]
+const fn spot(start: usize, number: usize, bytes: usize) -> usize {
+    let each = BLOCK / bytes;
+    start + number / each * BLOCK + number % each * bytes
 }
 
 /// The counts of a feature in the documents of one category.
@@ -148,7 +190,7 @@ pub struct Tables {
     fits: usize,
     room: Sizes,
     used: Sizes,
-    starts: [usize; 7],
+    starts: Starts,
 }
 
 /// Where the search for `id` begins among so many places.
@@ -188,14 +230,16 @@ impl Tables {
         let fits = fits_of(categories);
         // Somewhat more than what was in memory.
         let starts = room.starts(fits).unwrap_or_default();
-        let pages = Pages::new(starts[6].div_ceil(BLOCK));
+        let pages = Pages::new(starts.end / BLOCK);
         Self { pages, categories, fits, room, used: Sizes::default(), starts }
     }
 
     /// Tables that were written: so much of so much room is used.
     pub fn of_pages(pages: Pages, categories: usize, used: Sizes, room: Sizes) -> Option<Self> {
         let fits = fits_of(categories);
-        Some(Self { pages, categories, fits, room, used, starts: room.starts(fits)? })
+        let starts = room.starts(fits)?;
+        pages.take_memory(starts.duals + spot(0, room.near(), SLOT) + OTHERS.min(starts.end / 4));
+        Some(Self { pages, categories, fits, room, used, starts })
     }
 
     /// Number of categories.
@@ -233,30 +277,34 @@ impl Tables {
         self.pages.read_all();
         let mut larger = Self::with_room(self.categories, wanted.room().max(self.room));
         self.copy_documents(&mut larger);
-        for (table, length) in [(3, slots * SLOT), (4, rows * 4 * self.fits), (5, entries * ENTRY)]
-        {
-            let (from, to) = (self.starts[table], larger.starts[table]);
-            larger.pages.get_mut(to, length).copy_from_slice(self.pages.get(from, length));
-        }
+        let (from, to) = (self.starts, larger.starts);
+        self.copy(&mut larger, (from.slots, to.slots), (slots, SLOT));
+        self.copy(&mut larger, (from.rows, to.rows), (rows, 4 * self.fits));
+        self.copy(&mut larger, (from.entries, to.entries), (entries, ENTRY));
         for number in 0..slots {
             // Places of later slots are not written yet.
             larger.used.slots = number;
             let id = larger.slot(number).id;
-            if let Err(place) = larger.find(id) {
-                larger.put_place(place, number);
-            }
+            larger.put_place(id, number);
         }
         larger.used = self.used;
         *self = larger;
     }
 
     fn copy_documents(&mut self, to: &mut Self) {
-        for (table, bytes) in [(0, DOCUMENT), (1, 8 * self.fits)] {
-            let length = self.used.documents * bytes;
-            let from = self.pages.get(self.starts[table], length);
-            to.pages.get_mut(to.starts[table], length).copy_from_slice(from);
+        let (documents, start) = (self.used.documents, self.starts);
+        self.copy(to, (start.documents, to.starts.documents), (documents, DOCUMENT));
+        self.copy(to, (start.duals, to.starts.duals), (documents, 8 * self.fits));
+        to.used.documents = documents;
+    }
+
+    /// Copies the blocks of a table, which has so many entries of so many bytes.
+    fn copy(&mut self, other: &mut Self, (from, to): (usize, usize), of: (usize, usize)) {
+        let (number, bytes) = of;
+        for block in 0..number.div_ceil(BLOCK / bytes) {
+            let own = self.pages.get(from + block * BLOCK, BLOCK);
+            other.pages.get_mut(to + block * BLOCK, BLOCK).copy_from_slice(own);
         }
-        to.used.documents = self.used.documents;
     }
 
     /// The same tables, with the features that many documents contain first: what an update changes
@@ -290,31 +338,34 @@ impl Tables {
         self.make_room();
         let number = self.used.documents;
         self.used.documents += 1;
-        let bytes = self.pages.get_mut(number * DOCUMENT, DOCUMENT);
-        LittleEndian::write_u64(&mut bytes[8..], name);
+        let at = spot(self.starts.documents, number, DOCUMENT);
+        LittleEndian::write_u64(self.pages.get_mut(at + 8, 8), name);
         self.put_offset(number, offset);
         number
     }
 
     /// Offset in the ledger's body of document `number`.
     pub fn offset(&mut self, number: usize) -> u64 {
-        LittleEndian::read_u64(self.pages.get(number * DOCUMENT, DOCUMENT))
+        LittleEndian::read_u64(self.pages.get(spot(self.starts.documents, number, DOCUMENT), 8))
     }
 
     /// Sets where document `number` stands in the ledger's body.
     pub fn put_offset(&mut self, number: usize, offset: u64) {
-        LittleEndian::write_u64(self.pages.get_mut(number * DOCUMENT, DOCUMENT), offset);
+        let at = spot(self.starts.documents, number, DOCUMENT);
+        LittleEndian::write_u64(self.pages.get_mut(at, 8), offset);
     }
 
     /// Names of the documents, in their order in the ledger.
     pub fn names(&mut self) -> Vec<u64> {
-        let documents = self.pages.get(0, self.used.documents * DOCUMENT);
-        let documents = documents.chunks_exact(DOCUMENT);
-        documents.map(|document| LittleEndian::read_u64(&document[8..])).collect()
+        let start = self.starts.documents;
+        self.pages.fetch(start, self.used.documents * DOCUMENT);
+        let at = |number| spot(start, number, DOCUMENT) + 8;
+        let pages = &mut self.pages;
+        (0..self.used.documents).map(|own| LittleEndian::read_u64(pages.get(at(own), 8))).collect()
     }
 
     const fn duals_at(&self, document: usize, fit: usize) -> usize {
-        self.starts[1] + (document * self.fits + fit) * 8
+        spot(self.starts.duals, document, 8 * self.fits) + 8 * fit
     }
 
     /// Dual variables of a document in a fit.
@@ -331,50 +382,65 @@ impl Tables {
 
     // Features.
 
-    /// Reads all places at once, where many features are going to be looked for.
-    pub fn read_places(&mut self) {
-        self.pages.fetch(self.starts[2], self.room.places() * PLACE);
+    /// Reads at once what most searches for features need, where many are going to be looked for.
+    pub fn read_near(&mut self) {
+        let Sizes { entries, rows, .. } = self.used;
+        let Starts { near, duals, slots, rows: first_row, entries: first, .. } = self.starts;
+        self.pages.fetch(near, duals - near);
+        for (start, number, bytes) in [
+            (slots, self.room.near(), SLOT),
+            (first_row, rows / NEAR, 4 * self.fits),
+            (first, entries / NEAR, ENTRY),
+        ] {
+            self.pages.fetch(start, spot(0, number, bytes));
+        }
     }
 
-    /// The number of the slot of `id`, or the empty place where this number would
-    /// stand.
+    /// The number of the slot of `id`.
+    pub fn find(&mut self, id: u32) -> Option<usize> {
+        let near = self.search(id, true);
+        near.or_else(|_| self.search(id, false)).ok()
+    }
+
+    /// The number of the slot of `id`, if it is one of the first slots, or of the others.
     ///
     /// # Errors
-    /// The free slot, as with a binary search, where the feature has none.
-    pub fn find(&mut self, id: u32) -> Result<usize, usize> {
-        let places = self.room.places();
+    /// The position of the empty place where the search ends.
+    fn search(&mut self, id: u32, is_near: bool) -> Result<usize, usize> {
+        let places = self.room.places(is_near);
+        let start = if is_near { self.starts.near } else { self.starts.far };
         let mut at = first_place(id, places);
         // There is always an empty place, unless somebody has filled it.
         for _ in 0..places {
-            let place = self.pages.get(self.starts[2] + at * PLACE, PLACE);
-            let number = word(place, 0) as usize;
+            let number = word(self.pages.get(start + at * PLACE, PLACE), 0) as usize;
             if number == 0 || number > self.used.slots {
                 break;
             }
-            let slot = self.pages.get(self.starts[3] + (number - 1) * SLOT, PLACE);
+            let slot = self.pages.get(spot(self.starts.slots, number - 1, SLOT), PLACE);
             if word(slot, 0) == id {
                 return Ok(number - 1);
             }
             at = if at + 1 == places { 0 } else { at + 1 };
         }
-        Err(at)
+        Err(start + at * PLACE)
     }
 
+    /// Notes where the slot of `id` is, which no search finds yet.
     #[allow(clippy::cast_possible_truncation)] // numbers of features with 32-bit ids
-    fn put_place(&mut self, place: usize, number: usize) {
-        let bytes = self.pages.get_mut(self.starts[2] + place * PLACE, PLACE);
-        put_words(bytes, &[number as u32 + 1]);
+    fn put_place(&mut self, id: u32, number: usize) {
+        if let Err(place) = self.search(id, number < self.room.near()) {
+            put_words(self.pages.get_mut(place, PLACE), &[number as u32 + 1]);
+        }
     }
 
     /// The number of the slot of `id`, which is a new one if it was not known.
     pub fn insert(&mut self, id: u32, pairs: u8) -> usize {
         self.make_room();
-        let place = match self.find(id) {
-            Ok(known) => return known,
-            Err(place) => place,
-        };
+        if let Some(known) = self.find(id) {
+            return known;
+        }
         let number = self.used.slots;
-        self.put_place(place, number);
+        self.put_place(id, number);
         self.used.slots += 1;
         let first = Entry { category: NO_CATEGORY, ..Entry::default() };
         self.put_slot(number, Slot { id, documents: 0, pairs, weight: 0, first, next: 0 });
@@ -383,14 +449,14 @@ impl Tables {
 
     /// Slot number `at`.
     pub fn slot(&mut self, at: usize) -> Slot {
-        let bytes = self.pages.get(self.starts[3] + at * SLOT, SLOT);
+        let bytes = self.pages.get(spot(self.starts.slots, at, SLOT), SLOT);
         let (documents, pairs) = (word(bytes, 1) & DOCUMENTS, bytes[7]);
         let (first, next) = read_entry(&bytes[FIRST..]);
         Slot { id: word(bytes, 0), documents, pairs, weight: word(bytes, 2), first, next }
     }
 
     fn put_slot(&mut self, at: usize, slot: Slot) {
-        let bytes = self.pages.get_mut(self.starts[3] + at * SLOT, SLOT);
+        let bytes = self.pages.get_mut(spot(self.starts.slots, at, SLOT), SLOT);
         let documents = slot.documents.min(DOCUMENTS) | u32::from(slot.pairs) << 24;
         put_words(bytes, &[slot.id, documents, slot.weight]);
         write_entry(&mut bytes[FIRST..], slot.first, slot.next);
@@ -415,7 +481,7 @@ impl Tables {
         if slot.weight == 0 || slot.weight as usize > self.used.rows {
             return None;
         }
-        Some(self.starts[4] + (slot.weight as usize - 1) * 4 * self.fits)
+        Some(spot(self.starts.rows, slot.weight as usize - 1, 4 * self.fits))
     }
 
     /// Appends the weights of a feature in all fits.
@@ -433,7 +499,7 @@ impl Tables {
     /// Sets the weights of the feature in slot `at`, which has a row if there are several fits.
     /// Returns whether they were others.
     pub fn put_weights(&mut self, at: usize, weights: &[f32]) -> bool {
-        let own = self.starts[3] + at * SLOT + WEIGHT;
+        let own = spot(self.starts.slots, at, SLOT) + WEIGHT;
         let place = if self.fits == 1 {
             own
         } else {
@@ -457,11 +523,12 @@ impl Tables {
         if number == 0 || number as usize > self.used.entries {
             return None;
         }
-        Some(read_entry(self.pages.get(self.starts[5] + (number as usize - 1) * ENTRY, ENTRY)))
+        let at = spot(self.starts.entries, number as usize - 1, ENTRY);
+        Some(read_entry(self.pages.get(at, ENTRY)))
     }
 
     fn put_entry(&mut self, number: u32, entry: Entry, next: u32) {
-        let at = self.starts[5] + (number as usize - 1) * ENTRY;
+        let at = spot(self.starts.entries, number as usize - 1, ENTRY);
         write_entry(self.pages.get_mut(at, ENTRY), entry, next);
     }
 
@@ -525,7 +592,7 @@ mod tests {
         for categories in [2, 3] {
             let mut tables = Tables::new(categories, Sizes::default());
             let at = tables.insert(7, 255);
-            assert_eq!((tables.insert(7, 1), tables.find(7)), (at, Ok(at)));
+            assert_eq!((tables.insert(7, 1), tables.find(7)), (at, Some(at)));
             tables.count_documents(at, u32::MAX);
             for category in [1, 0] {
                 tables.change_entry(at, category, false, |_| panic!("there is none"));

@@ -85,7 +85,7 @@ impl State {
         let mut changes = vec![Vec::new(); self.categories()];
         let (mut weights, mut entries) = (Vec::new(), Vec::new());
         for id in touched {
-            let Ok(at) = self.tables.find(id) else { continue };
+            let Some(at) = self.tables.find(id) else { continue };
             let slot = self.tables.slot(at);
             weights.clear();
             self.tables.weights(&slot, &mut weights);
