@@ -11,7 +11,9 @@
 use rustix::fs::OFlags;
 use std::fs::{self, DirBuilder, File, OpenOptions, Permissions, TryLockError};
 use std::io::{self, Read, Write};
-use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, PermissionsExt, fchown};
+use std::os::unix::fs::{
+    DirBuilderExt, FileExt, MetadataExt, OpenOptionsExt, PermissionsExt, fchown,
+};
 use std::path::{Path, PathBuf};
 
 /// Why a file could not be replaced; the old one is kept.
@@ -139,6 +141,12 @@ pub struct Found {
 
 /// An open temporary file.
 pub trait Draft: Write {
+    /// Writes bytes at a position. What [`Write`] writes goes on where it was.
+    ///
+    /// # Errors
+    /// Those of the operating system.
+    fn write_at(&mut self, bytes: &[u8], at: u64) -> io::Result<()>;
+
     /// Forces what was written onto the device.
     ///
     /// # Errors
@@ -248,6 +256,10 @@ pub trait Storage {
 pub struct Disk;
 
 impl Draft for File {
+    fn write_at(&mut self, bytes: &[u8], at: u64) -> io::Result<()> {
+        self.write_all_at(bytes, at)
+    }
+
     fn sync(&mut self) -> io::Result<()> {
         self.sync_all()
     }
@@ -395,6 +407,21 @@ pub fn replace(
     replace_with_access(storage, target, ours, Access::Usual, write)
 }
 
+/// The same where `write` does not write from the beginning to the end.
+///
+/// # Errors
+/// Those of [`replace`].
+pub fn replace_by_parts(
+    storage: &dyn Storage,
+    target: &Path,
+    ours: &[u8],
+    write: &mut dyn FnMut(&mut dyn Draft) -> io::Result<()>,
+) -> Result<(), SaveError> {
+    let staged = stage_by_parts(storage, target, ours, Access::Usual, write)?;
+    // Nothing can fail afterwards for which the old content would be needed.
+    place_by(vec![staged], |_| Old::Unknown)?.force()
+}
+
 /// The same, with `access` if there is no old file.
 ///
 /// # Errors
@@ -449,12 +476,22 @@ pub fn stage<'a>(
     access: Access,
     write: &mut dyn FnMut(&mut dyn Write) -> io::Result<()>,
 ) -> Result<Staged<'a>, SaveError> {
+    stage_by_parts(storage, target, ours, access, &mut |draft| write(draft))
+}
+
+fn stage_by_parts<'a>(
+    storage: &'a dyn Storage,
+    target: &Path,
+    ours: &[u8],
+    access: Access,
+    write: &mut dyn FnMut(&mut dyn Draft) -> io::Result<()>,
+) -> Result<Staged<'a>, SaveError> {
     let access = check_target(storage, target, ours)?.unwrap_or(access);
     let (temporary, draft) = temporary(storage, target, ours, access)?;
     let target = target.to_path_buf();
     let mut staged = Staged { storage, target, temporary, draft, is_placed: false };
     let draft = &mut staged.draft;
-    let written = write(&mut AsWrite(&mut **draft)).and_then(|()| storage.force(&mut **draft));
+    let written = write(&mut **draft).and_then(|()| storage.force(&mut **draft));
     written.map_err(|error| SaveError::io(&staged.target, error))?;
     Ok(staged)
 }
@@ -586,19 +623,6 @@ impl Drop for Placed<'_> {
     }
 }
 
-/// A draft as a plain writer.
-struct AsWrite<'a>(&'a mut dyn Draft);
-
-impl Write for AsWrite<'_> {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.0.write(bytes)
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        self.0.flush()
-    }
-}
-
 fn temporary(
     storage: &dyn Storage,
     target: &Path,
@@ -651,6 +675,11 @@ mod tests {
     }
 
     impl Draft for FailingDraft<'_> {
+        fn write_at(&mut self, bytes: &[u8], at: u64) -> io::Result<()> {
+            self.1.step()?;
+            self.0.write_at(bytes, at)
+        }
+
         fn sync(&mut self) -> io::Result<()> {
             self.1.step()?;
             self.0.sync()

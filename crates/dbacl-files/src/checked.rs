@@ -15,21 +15,45 @@ pub const BLOCK: u64 = 1024;
 /// Bytes that are read at a time where all of a file is.
 const PART: u64 = 64 * BLOCK;
 
-/// Checksums (CRC-32) of a file's blocks, of which the first begins at byte `from`. Bytes behind
-/// `length` have none.
+/// How a file is divided into blocks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Blocks {
+    /// Where the first one begins.
+    pub from: u64,
+    /// Bytes of each.
+    pub size: u64,
+}
+
+impl Blocks {
+    /// Blocks of [`BLOCK`] bytes from this byte on.
+    pub const fn from(from: u64) -> Self {
+        Self { from, size: BLOCK }
+    }
+
+    /// Bytes of the sums of a file of `length` bytes.
+    pub const fn bytes_for(self, length: u64) -> u64 {
+        4 * length.saturating_sub(self.from).div_ceil(self.size)
+    }
+
+    /// The number of the block that a byte is in.
+    const fn number(self, at: u64) -> u64 {
+        at.saturating_sub(self.from) / self.size
+    }
+
+    fn of(self, bytes: &[u8]) -> impl Iterator<Item = &[u8]> {
+        bytes.chunks(usize::try_from(self.size).unwrap_or(usize::MAX))
+    }
+}
+
+/// Checksums (CRC-32) of a file's blocks. Bytes behind `length` have none.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Sums {
-    from: u64,
+    grid: Blocks,
     length: u64,
     blocks: Vec<u32>,
 }
 
 impl Sums {
-    /// Bytes of the sums of a file of `length` bytes with blocks from byte `from` on.
-    pub const fn bytes_for(from: u64, length: u64) -> u64 {
-        4 * length.saturating_sub(from).div_ceil(BLOCK)
-    }
-
     /// The sums of the first `length` bytes of a file. With `known` sums of a shorter beginning
     /// only the rest is read, through `buffer`: new memory takes longer than reading.
     ///
@@ -37,35 +61,36 @@ impl Sums {
     /// Those of the operating system.
     pub fn of(
         file: &File,
-        from: u64,
+        grid: Blocks,
         length: u64,
         known: Option<Self>,
         buffer: &mut Vec<u8>,
     ) -> io::Result<Self> {
-        let known = known.filter(|known| known.from == from && known.length <= length);
+        let Blocks { from, size } = grid;
+        let known = known.filter(|known| known.grid == grid && known.length <= length);
         let mut sums = known.map_or_else(Vec::new, |mut known| {
-            if known.length < length && !known.length.saturating_sub(from).is_multiple_of(BLOCK) {
+            if known.length < length && !known.length.saturating_sub(from).is_multiple_of(size) {
                 known.blocks.pop();
             }
             known.blocks
         });
-        let mut at = from + BLOCK * sums.len() as u64;
+        let mut at = from + size * sums.len() as u64;
         while at < length {
             let part = PART.min(length - at);
             let bytes = room(buffer, part)?;
             file.read_exact_at(bytes, at)?;
-            sums.extend(blocks_of(bytes).map(crc32fast::hash));
+            sums.extend(grid.of(bytes).map(crc32fast::hash));
             at += part;
         }
-        Ok(Self { from, length, blocks: sums })
+        Ok(Self { grid, length, blocks: sums })
     }
 
     /// Sums that were written by [`Self::bytes`]; `None` if they are not of so many blocks.
-    pub fn parse(bytes: &[u8], from: u64, length: u64) -> Option<Self> {
+    pub fn parse(bytes: &[u8], grid: Blocks, length: u64) -> Option<Self> {
         let (words, rest) = bytes.as_chunks();
-        let is_right = rest.is_empty() && bytes.len() as u64 == Self::bytes_for(from, length);
+        let is_right = rest.is_empty() && bytes.len() as u64 == grid.bytes_for(length);
         let blocks = words.iter().map(|word| u32::from_le_bytes(*word)).collect();
-        is_right.then_some(Self { from, length, blocks })
+        is_right.then_some(Self { grid, length, blocks })
     }
 
     /// The sums, four bytes each.
@@ -75,46 +100,18 @@ impl Sums {
 
     /// The bytes that have to be read to check those of `wanted`.
     fn around(&self, wanted: &Range<u64>) -> Range<u64> {
-        let start = wanted.start.saturating_sub(self.from) / BLOCK * BLOCK + self.from;
-        let end = wanted.end.saturating_sub(self.from).next_multiple_of(BLOCK) + self.from;
+        let Blocks { from, size } = self.grid;
+        let start = wanted.start.saturating_sub(from) / size * size + from;
+        let end = wanted.end.saturating_sub(from).next_multiple_of(size) + from;
         start.min(wanted.start)..end.min(self.length).max(wanted.end)
     }
 
-    /// The sums of `bytes`, which only in these places differ from what the sums are of; `None` if
-    /// their number differs.
-    pub fn changed(
-        mut self,
-        bytes: &[u8],
-        places: impl Iterator<Item = Range<usize>>,
-    ) -> Option<Self> {
-        let from = usize::try_from(self.from).ok()?;
-        let size = usize::try_from(BLOCK).ok()?;
-        if bytes.len() as u64 != self.length {
-            return None;
+    /// Makes the sums of the blocks of `bytes`, which begin with the first one, again.
+    pub fn renew(&mut self, bytes: &[u8]) {
+        for (sum, block) in self.blocks.iter_mut().zip(self.grid.of(bytes)) {
+            *sum = crc32fast::hash(block);
         }
-        let mut is_changed = vec![false; self.blocks.len()];
-        for place in places {
-            let blocks = place.start.saturating_sub(from) / size;
-            let end = place.end.saturating_sub(from).div_ceil(size);
-            is_changed.get_mut(blocks..end)?.fill(true);
-        }
-        let blocks = bytes.get(from..)?.chunks(size);
-        for (block, (sum, is_changed)) in blocks.zip(self.blocks.iter_mut().zip(is_changed)) {
-            if is_changed {
-                *sum = crc32fast::hash(block);
-            }
-        }
-        Some(self)
     }
-
-    /// The number of the block that a byte is in.
-    const fn number(&self, at: u64) -> u64 {
-        at.saturating_sub(self.from) / BLOCK
-    }
-}
-
-fn blocks_of(bytes: &[u8]) -> impl Iterator<Item = &[u8]> {
-    bytes.chunks(usize::try_from(BLOCK).unwrap_or(usize::MAX))
 }
 
 /// The first `length` bytes of a buffer, which grows if it must.
@@ -155,14 +152,15 @@ impl Window {
     }
 
     fn check(&mut self, sums: &Sums, wanted: &Range<u64>) -> io::Result<()> {
-        let end = wanted.end.min(sums.length).saturating_sub(sums.from).div_ceil(BLOCK);
-        for number in sums.number(wanted.start)..end {
+        let Blocks { from, size } = sums.grid;
+        let end = wanted.end.min(sums.length).saturating_sub(from).div_ceil(size);
+        for number in sums.grid.number(wanted.start)..end {
             let at = usize::try_from(number - self.first).unwrap_or(usize::MAX);
             if self.is_checked[at] {
                 continue;
             }
-            let start = sums.from + BLOCK * number;
-            let sum = crc32fast::hash(self.bytes(start..(start + BLOCK).min(sums.length)));
+            let start = from + size * number;
+            let sum = crc32fast::hash(self.bytes(start..(start + size).min(sums.length)));
             let own = usize::try_from(number).ok().and_then(|number| sums.blocks.get(number));
             if own != Some(&sum) {
                 return Err(damaged());
@@ -218,8 +216,8 @@ impl Checked {
         window.range = 0..0;
         self.file.read_exact_at(room(&mut window.buffer, all.end - all.start)?, all.start)?;
         if let Some(sums) = &self.sums {
-            window.first = sums.number(all.start);
-            let blocks = usize::try_from(sums.number(all.end) + 1 - window.first);
+            window.first = sums.grid.number(all.start);
+            let blocks = usize::try_from(sums.grid.number(all.end) + 1 - window.first);
             window.is_checked.clear();
             window.is_checked.resize(blocks.map_err(|_| io::ErrorKind::OutOfMemory)?, false);
         }
@@ -249,7 +247,7 @@ impl Checked {
         let Some(sums) = &self.sums else { return Ok(Vec::new()) };
         let mut found = Vec::new();
         let mut buffer = Vec::new();
-        let now = match Sums::of(&self.file, sums.from, sums.length, None, &mut buffer) {
+        let now = match Sums::of(&self.file, sums.grid, sums.length, None, &mut buffer) {
             Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => {
                 return Ok(vec![self.file.metadata()?.len()]);
             }
@@ -257,11 +255,86 @@ impl Checked {
         };
         for (number, (now, sum)) in (0..).zip(now.blocks.iter().zip(&sums.blocks)) {
             if now != sum {
-                found.push(sums.from + BLOCK * number);
+                found.push(sums.grid.from + sums.grid.size * number);
             }
         }
         Ok(found)
     }
+}
+
+impl Checked {
+    /// Copies the file, if all its bytes have sums, in parts of whole blocks from the beginning to
+    /// the end. Each is checked, may be changed, and is written. Returns the sums of the copy;
+    /// `None`, before anything is written, if bytes have no sums.
+    ///
+    /// # Errors
+    /// Those of the operating system and of the caller's functions; [`io::ErrorKind::InvalidData`]
+    /// for a damaged block.
+    pub fn copy(&self, parts: &mut dyn Parts) -> io::Result<Option<Sums>> {
+        let Some(mut sums) = self.sums.clone().filter(|sums| sums.grid.from == 0) else {
+            return Ok(None);
+        };
+        let (size, length) = (sums.grid.size, sums.length);
+        if self.file.metadata()?.len() != length {
+            return Ok(None);
+        }
+        let place =
+            |at: u64| usize::try_from(at).map_err(|_| io::Error::from(io::ErrorKind::OutOfMemory));
+        let mut is_changed = vec![false; sums.blocks.len()];
+        let mut buffer = vec![0; place(PART + size)?];
+        // The buffer has the bytes of the file from `start` up to `end`.
+        let (mut start, mut end) = (0, 0);
+        while end < length {
+            let (old, part) = (end, (PART / size * size).max(size).min(length - end));
+            end += part;
+            self.file.read_exact_at(&mut buffer[place(old - start)?..place(end - start)?], old)?;
+            let new = &buffer[place(old - start)?..place(end - start)?];
+            let known = sums.blocks.iter().skip(place(old / size)?);
+            if !sums
+                .grid
+                .of(new)
+                .map(crc32fast::hash)
+                .eq(known.copied().take(place(part.div_ceil(size))?))
+            {
+                return Err(damaged());
+            }
+            let bytes = &mut buffer[..place(end - start)?];
+            let done = parts.change(start, bytes, &mut |range| {
+                let blocks =
+                    (start + range.start as u64) / size..(start + range.end as u64).div_ceil(size);
+                for block in blocks {
+                    is_changed[usize::try_from(block).unwrap_or(usize::MAX)] = true;
+                }
+            });
+            // A block that is not done is a part of the next part.
+            let done = if end == length { end } else { (start + done as u64) / size * size };
+            let whole = &bytes[..place(done - start)?];
+            let numbers = place(start / size)?..;
+            for (number, block) in numbers.zip(sums.grid.of(whole)) {
+                if is_changed[number] {
+                    sums.blocks[number] = crc32fast::hash(block);
+                }
+            }
+            parts.write(start, whole)?;
+            buffer.copy_within(place(done - start)?..place(end - start)?, 0);
+            start = done;
+        }
+        Ok(Some(sums))
+    }
+}
+
+/// What becomes of the parts of a file that is copied.
+pub trait Parts {
+    /// Changes bytes, which begin at position `at` of the file. Those behind the returned number
+    /// come once more, if there are more; `changed` is called with the places of changed bytes.
+    fn change(&mut self, at: u64, bytes: &mut [u8], changed: &mut dyn FnMut(Range<usize>))
+    -> usize;
+
+    /// Writes bytes, which begin at position `at`.
+    ///
+    /// # Errors
+    /// Those of the operating system.
+    fn write(&mut self, at: u64, bytes: &[u8]) -> io::Result<()>;
 }
 
 /// The error of a block that does not fit its checksum.
@@ -273,7 +346,6 @@ pub fn damaged() -> io::Error {
 mod tests {
     use super::*;
     use std::io::Write;
-    use std::iter::once;
 
     fn file(bytes: &[u8]) -> File {
         let mut file = tempfile::tempfile().unwrap();
@@ -286,7 +358,7 @@ mod tests {
     }
 
     fn sums_of(file: &File, from: u64, length: u64, known: Option<Sums>) -> Sums {
-        Sums::of(file, from, length, known, &mut Vec::new()).unwrap()
+        Sums::of(file, Blocks::from(from), length, known, &mut Vec::new()).unwrap()
     }
 
     #[test]
@@ -294,7 +366,10 @@ mod tests {
         for (from, length) in [(0, 5000), (81, 5000), (81, 81), (0, 2048), (100, 40)] {
             let bytes = text(length);
             let sums = sums_of(&file(&bytes), from, length.into(), None);
-            assert_eq!(Sums::parse(&sums.bytes(), from, length.into()), Some(sums.clone()));
+            assert_eq!(
+                Sums::parse(&sums.bytes(), Blocks::from(from), length.into()),
+                Some(sums.clone())
+            );
             for at in (0..length as usize).step_by(97) {
                 let mut damaged = bytes.clone();
                 damaged[at] ^= 1;
@@ -340,28 +415,70 @@ mod tests {
         }
     }
 
-    #[test]
-    fn sums_are_made_again_where_bytes_have_changed() {
-        for (from, start) in [(0, 0), (81, 81)] {
-            let mut bytes = text(5000);
-            let sums = sums_of(&file(&bytes), from, 5000, None);
-            let places = [start..200, 2000..2002, 2047..2049, 4999..5000, 300..300];
-            for place in &places {
-                bytes[place.clone()].fill(1);
+    /// Copies into memory; sets some bytes to 1, which are done when the byte behind them is there.
+    struct Copy {
+        places: Vec<Range<usize>>,
+        bytes: Vec<u8>,
+    }
+
+    impl Parts for Copy {
+        fn change(
+            &mut self,
+            at: u64,
+            bytes: &mut [u8],
+            changed: &mut dyn FnMut(Range<usize>),
+        ) -> usize {
+            let at = usize::try_from(at).unwrap();
+            let mut done = bytes.len();
+            for place in &self.places {
+                if place.start >= at && place.end < at + bytes.len() {
+                    bytes[place.start - at..place.end - at].fill(1);
+                    changed(place.start - at..place.end - at);
+                } else if (at..at + bytes.len()).contains(&place.start) {
+                    done = done.min(place.start - at);
+                }
             }
-            let changed = sums.clone().changed(&bytes, places.into_iter());
-            assert_eq!(changed, Some(sums_of(&file(&bytes), from, 5000, None)));
-            assert_ne!(changed, sums.clone().changed(&bytes, once(2000..2002)));
-            assert_eq!(sums.clone().changed(&bytes[1..], [].into_iter()), None);
-            assert_eq!(sums.changed(&bytes, once(4999..9000)), None);
+            done
+        }
+
+        fn write(&mut self, at: u64, bytes: &[u8]) -> io::Result<()> {
+            assert_eq!(at, self.bytes.len() as u64);
+            self.bytes.extend_from_slice(bytes);
+            Ok(())
+        }
+    }
+
+    #[test]
+    fn a_copy_has_the_changes_and_sums_that_fit() {
+        let length = 3 * 65_536 + 777;
+        let bytes = text(length);
+        let sums = sums_of(&file(&bytes), 0, length.into(), None);
+        let places = [0..3, 1000..1100, 65_530..65_540, 131_071..131_072, 150_000..150_006];
+        let mut copy = Copy { places: places.to_vec(), bytes: Vec::new() };
+        let found = Checked::new(file(&bytes), Some(sums.clone())).copy(&mut copy).unwrap();
+        let mut expected = bytes.clone();
+        places.into_iter().for_each(|place| expected[place].fill(1));
+        assert!(copy.bytes == expected);
+        assert_eq!(found, Some(sums_of(&file(&expected), 0, length.into(), None)));
+        let mut copied = |bytes: &[u8], sums: Option<Sums>| {
+            copy.bytes.clear();
+            Checked::new(file(bytes), sums).copy(&mut copy)
+        };
+        assert_eq!(copied(&bytes[1..], Some(sums.clone())).unwrap(), None);
+        assert_eq!(copied(&bytes, None).unwrap(), None);
+        for at in (0..bytes.len()).step_by(1021) {
+            let mut damaged = bytes.clone();
+            damaged[at] ^= 1;
+            let error = copied(&damaged, Some(sums.clone())).unwrap_err();
+            assert_eq!(error.kind(), io::ErrorKind::InvalidData, "{at}");
         }
     }
 
     #[test]
     fn sums_of_another_length_are_not_taken() {
-        assert_eq!(Sums::parse(&[0; 8], 0, 1024), None);
-        assert_eq!(Sums::parse(&[0; 7], 0, 1025), None);
-        assert!(Sums::parse(&[0; 8], 0, 1025).is_some());
+        assert_eq!(Sums::parse(&[0; 8], Blocks::from(0), 1024), None);
+        assert_eq!(Sums::parse(&[0; 7], Blocks::from(0), 1025), None);
+        assert!(Sums::parse(&[0; 8], Blocks::from(0), 1025).is_some());
         let file = file(&text(100));
         let sums = sums_of(&file, 0, 100, None);
         file.set_len(50).unwrap();

@@ -4,13 +4,12 @@
 
 use super::header::RefitLine;
 use byteorder::{BigEndian, ByteOrder};
-use dbacl_engine::category::header::add_checksum;
+use dbacl_engine::category::header::{Header, add_checksum};
 use dbacl_engine::category::layout::{DIGRAM_BYTES, SLOT_BYTES};
 use dbacl_engine::category::reader::{Category, Fault};
 use dbacl_engine::token::id::FeatureId;
 use dbacl_model::digram::DigramTable;
 use dbacl_numeric::quantize::QuantWeight;
-use hashbrown::HashMap;
 use std::collections::BTreeMap;
 use std::ops::Range;
 
@@ -35,7 +34,8 @@ pub fn file<D: AsRef<[u8]>>(
     digrams: Option<&DigramTable>,
 ) -> Vec<u8> {
     let bits = bits_for(table.len());
-    let mut bytes = head(ordinary, name, line, log_partition, bits, table.len());
+    let from = (ordinary.header(), ordinary.patterns(), ordinary.other_lines());
+    let mut bytes = head(from, name, line, log_partition, bits, table.len());
     let mut append = |weight: QuantWeight| bytes.extend_from_slice(&weight.0.to_be_bytes());
     match digrams {
         Some(digrams) => digrams.stored().for_each(&mut append),
@@ -50,15 +50,15 @@ pub fn file<D: AsRef<[u8]>>(
 }
 
 /// The header.
-fn head<D: AsRef<[u8]>>(
-    from: &Category<D>,
+fn head(
+    (header, patterns, other_lines): (&Header, &[Vec<u8>], &[Vec<u8>]),
     name: &[u8],
     line: &RefitLine,
     log_partition: f64,
     bits: u8,
     features: usize,
 ) -> Vec<u8> {
-    let mut header = from.header().clone();
+    let mut header = header.clone();
     header.log_partition = log_partition;
     header.bits = bits;
     header.unique_features = u32::try_from(features).unwrap_or(u32::MAX);
@@ -66,7 +66,7 @@ fn head<D: AsRef<[u8]>>(
     header.write_numbers(&mut bytes, name);
     debug_assert!(bytes.starts_with(header.magic()));
     // The masses of the media are not read back; their line stays as it was.
-    let media = from.other_lines().iter().find(|line| line.starts_with(b"# medialp"));
+    let media = other_lines.iter().find(|line| line.starts_with(b"# medialp"));
     if let Some(media) = media {
         let end = bytes.len() - 1;
         let start = bytes[..end].iter().rposition(|&byte| byte == b'\n').map_or(0, |at| at + 1);
@@ -75,7 +75,7 @@ fn head<D: AsRef<[u8]>>(
         bytes.push(b'\n');
     }
     line.write(&mut bytes);
-    header.write_settings(&mut bytes, from.patterns());
+    header.write_settings(&mut bytes, patterns);
     add_checksum(&mut bytes);
     bytes
 }
@@ -83,7 +83,7 @@ fn head<D: AsRef<[u8]>>(
 /// Sets a weight in a table that has room.
 fn set(slots: &mut [u8], bits: u8, id: FeatureId, weight: QuantWeight) {
     let mask = (1usize << bits) - 1;
-    let mut at = id.0 as usize & mask;
+    let mut at = home(id, bits);
     loop {
         let slot = &mut slots[SLOT_BYTES * at..][..SLOT_BYTES];
         let found = BigEndian::read_u32(slot);
@@ -100,93 +100,135 @@ fn put(slot: &mut [u8], id: FeatureId, weight: QuantWeight) {
     BigEndian::write_u16(&mut slot[4..], weight.0);
 }
 
-/// What [`patch`] has made of a file.
-pub struct Patched {
-    /// The new head.
-    pub head: Vec<u8>,
-    /// Where in the bytes that begins which comes behind the head.
-    pub rest: usize,
-    /// Where the bytes have changed.
-    pub places: Vec<Range<usize>>,
-}
-
-/// Changes some weights of the fitted category file in `bytes`, but not its head.
+/// The file of a fitted category with other weights for some features, and the same digrams.
 ///
 /// # Errors
 /// The bytes are not a category.
 pub fn patch(
-    bytes: &mut Vec<u8>,
+    mut bytes: Vec<u8>,
     name: &[u8],
     line: &RefitLine,
     changes: &[(FeatureId, QuantWeight)],
     log_partition: f64,
-) -> Result<Patched, Fault> {
+) -> Result<Vec<u8>, Fault> {
     let old = Category::new(bytes.as_slice())?;
-    let bits = old.header().bits;
-    let features = old.header().unique_features as usize;
-    let Some((places, new)) = places(&old, changes, features) else {
+    let mut patch = Patch::new(old.header(), changes);
+    let slots = old.slots_offset()..old.slots_offset() + SLOT_BYTES * old.size();
+    let parts = (old.header().clone(), old.patterns().to_vec(), old.other_lines().to_vec());
+    // Searches that do not end before the end of the table go on at its beginning.
+    patch.part(&mut bytes[slots.clone()], 0, |_| {});
+    patch.part(&mut bytes[slots.clone()], 0, |_| {});
+    if patch.is_full() {
+        let old = Category::new(bytes.as_slice())?;
         let kept = (0..old.size()).map(|at| old.slot(at)).filter(|slot| slot.id.0 != 0);
         let mut table: BTreeMap<FeatureId, QuantWeight> =
             kept.map(|slot| (slot.id, slot.weight)).collect();
         table.extend(changes.iter().copied());
         table.retain(|_, weight| weight.0 > 0);
         let table: Vec<_> = table.into_iter().collect();
-        *bytes = file(&old, name, line, &table, log_partition, None);
-        let places = std::iter::once(0..bytes.len()).collect();
-        return Ok(Patched { head: Vec::new(), rest: 0, places });
-    };
-    let head = head(&old, name, line, log_partition, bits, features + new);
-    let start = old.slots_offset();
-    bytes.truncate(start + (SLOT_BYTES << bits));
-    let put = |(at, id, weight)| {
-        let place = start + SLOT_BYTES * at;
-        put(&mut bytes[place..], id, weight);
-        place..place + SLOT_BYTES
-    };
-    let places = places.into_iter().map(put).collect();
-    Ok(Patched { head, rest: start - DIGRAM_BYTES, places })
+        return Ok(file(&old, name, line, &table, log_partition, None));
+    }
+    bytes.truncate(slots.end);
+    let (header, patterns, other_lines) = parts;
+    let head = patch.head((&header, &patterns, &other_lines), name, line, log_partition);
+    Ok([&head, &bytes[slots.start - DIGRAM_BYTES..]].concat())
 }
 
-/// Slots of a table, what is to be put there, and how many of them were empty.
-type Places = (Vec<(usize, FeatureId, QuantWeight)>, usize);
-
-/// The slots of `old`, which has so many features, that changed weights go to, and how many of the
-/// slots were empty. New features without weight are left out. `None` if there are too many new
-/// ones for the table: searches in a table that is almost full would take long.
-fn places<D: AsRef<[u8]>>(
-    old: &Category<D>,
-    changes: &[(FeatureId, QuantWeight)],
+/// New weights on their way into the slots of a category, which are passed in parts, from the first
+/// slot to the last one. A search that does not end in a part goes on in the next one, and after
+/// the last one in the first again.
+pub struct Patch {
+    bits: u8,
+    /// Features of the table.
     features: usize,
-) -> Option<Places> {
-    let mask = old.size() - 1;
-    let is_full = |new: usize| bits_for(features + new) > old.header().bits;
-    if is_full(0) {
-        return None;
+    /// The changes, sorted by the slot where the search for them begins, and the next of them.
+    changes: Vec<(FeatureId, QuantWeight)>,
+    next: usize,
+    /// Changes whose searches have not ended.
+    waiting: Vec<(FeatureId, QuantWeight)>,
+}
+
+impl Patch {
+    /// These changes of a category with this header.
+    pub fn new(header: &Header, changes: &[(FeatureId, QuantWeight)]) -> Self {
+        let bits = header.bits;
+        let mut changes = changes.to_vec();
+        changes.sort_by_key(|&(id, _)| home(id, bits));
+        let features = header.unique_features as usize;
+        Self { bits, features, changes, next: 0, waiting: Vec::new() }
     }
-    let mut taken: HashMap<usize, FeatureId> = HashMap::new();
-    let mut places = Vec::with_capacity(changes.len());
-    for &(id, weight) in changes {
-        let mut at = id.0 as usize & mask;
-        // Tables are never full, but a file may have been made by another program.
-        for _ in 0..old.size() {
-            let found = old.slot(at).id;
-            let found = if found.0 == 0 { taken.get(&at).copied().unwrap_or(found) } else { found };
-            if found == id || found.0 == 0 {
-                if found == id || weight.0 > 0 {
-                    places.push((at, id, weight));
-                }
-                if found.0 == 0 && weight.0 > 0 {
-                    taken.insert(at, id);
-                    if is_full(taken.len()) {
-                        return None;
-                    }
-                }
+
+    /// Puts weights into `slots`, of which the first has the number `first`. `changed` is told
+    /// which of the bytes have changed. New features without weight are left out.
+    pub fn part(&mut self, slots: &mut [u8], first: usize, mut changed: impl FnMut(Range<usize>)) {
+        let end = first + slots.len() / SLOT_BYTES;
+        let waiting = std::mem::take(&mut self.waiting);
+        for change in waiting {
+            self.put(slots, 0, change, &mut changed);
+        }
+        // In a table that is almost full searches would take long.
+        while let Some(&change) = self.changes.get(self.next).filter(|_| !self.is_crowded()) {
+            let home = home(change.0, self.bits);
+            if home >= end {
                 break;
             }
-            at = (at + 1) & mask;
+            self.next += 1;
+            self.put(slots, home - first, change, &mut changed);
         }
     }
-    Some((places, taken.len()))
+
+    fn put(
+        &mut self,
+        slots: &mut [u8],
+        start: usize,
+        (id, weight): (FeatureId, QuantWeight),
+        changed: &mut impl FnMut(Range<usize>),
+    ) {
+        let each = slots.chunks_exact_mut(SLOT_BYTES).enumerate().skip(start);
+        for (at, slot) in each {
+            let found = BigEndian::read_u32(slot);
+            if found == id.0 || found == 0 {
+                if found == id.0 || weight.0 > 0 {
+                    self.features += usize::from(found == 0);
+                    put(slot, id, weight);
+                    changed(at * SLOT_BYTES..(at + 1) * SLOT_BYTES);
+                }
+                return;
+            }
+        }
+        self.waiting.push((id, weight));
+    }
+
+    /// Whether a search has not ended.
+    pub const fn is_waiting(&self) -> bool {
+        !self.waiting.is_empty()
+    }
+
+    const fn is_crowded(&self) -> bool {
+        bits_for(self.features) > self.bits
+    }
+
+    /// Whether there are too many features for the table: then not all were put there.
+    pub const fn is_full(&self) -> bool {
+        self.is_crowded() || self.is_waiting()
+    }
+
+    /// The head of the file when all slots have been passed; settings are those of the old file,
+    /// whose header, expressions and other lines are given.
+    pub fn head(
+        &self,
+        from: (&Header, &[Vec<u8>], &[Vec<u8>]),
+        name: &[u8],
+        line: &RefitLine,
+        log_partition: f64,
+    ) -> Vec<u8> {
+        head(from, name, line, log_partition, self.bits, self.features)
+    }
+}
+
+/// The slot where the search for a feature begins.
+const fn home(id: FeatureId, bits: u8) -> usize {
+    id.0 as usize & ((1 << bits) - 1)
 }
 
 #[cfg(test)]
@@ -230,10 +272,7 @@ mod tests {
     }
 
     fn patched(old: &[u8], changes: &[(FeatureId, QuantWeight)]) -> Category<Vec<u8>> {
-        let mut bytes = old.to_vec();
-        let Patched { head, rest, places: _ } =
-            patch(&mut bytes, b"own", &line(), changes, 1.25).unwrap();
-        Category::new([head.as_slice(), &bytes[rest..]].concat()).unwrap()
+        Category::new(patch(old.to_vec(), b"own", &line(), changes, 1.25).unwrap()).unwrap()
     }
 
     #[test]

@@ -5,7 +5,7 @@
 use super::error::FittedSetError;
 use super::filter_folder::{CORRECTIONS, LEDGER, MAGIC, ORDER, is_order};
 use super::open_set::direct;
-use super::salvage::{salvage, set_aside_damaged};
+use super::salvage::{salvage, set_aside_if_damaged};
 use dbacl_engine::category::layout::ANY_MAGIC;
 use dbacl_engine::error::{Error, Warning, WarningSink};
 use dbacl_files::atomic_file::beside;
@@ -205,7 +205,6 @@ impl SetFiles {
         let links = links(names, &members, ledger);
         let change = store.change(&links, warnings).map_err(FittedSetError::generation)?;
         let begun = salvage(&change, warnings);
-        let begun = begun.and_then(|()| set_aside_damaged(&change, &members));
         let begun = begun.and_then(|()| match ledger {
             Some(_) => Ok(unshare(&change.path(OsStr::new(LEDGER)))?),
             None => Ok(()),
@@ -268,6 +267,23 @@ impl SetFiles {
     pub fn know(&self, path: &Path, sums: Sums) -> Result<(), FittedSetError> {
         let name = path.file_name().unwrap_or_default();
         self.change.know(name, sums).map_err(FittedSetError::generation)
+    }
+
+    /// Empties the category at `path`, of the generation that is being made, if any of it is
+    /// damaged, so that it is fitted again. Returns whether it is empty now.
+    ///
+    /// # Errors
+    /// [`FittedSetError::Generation`].
+    pub fn set_aside_if_damaged(&self, path: &Path) -> Result<bool, FittedSetError> {
+        set_aside_if_damaged(&self.change, path.file_name().unwrap_or_default())
+    }
+
+    /// The same for all categories.
+    ///
+    /// # Errors
+    /// [`FittedSetError::Generation`].
+    pub fn set_aside_damaged(&self) -> Result<(), FittedSetError> {
+        self.paths.iter().try_for_each(|path| self.set_aside_if_damaged(path).map(|_| ()))
     }
 
     /// Checks the whole file at `path`, which a fit starts from.

@@ -39,6 +39,7 @@ mod mend;
 mod misfiled;
 pub mod open_set;
 mod options;
+mod patching;
 mod protection;
 mod reading;
 pub mod reasons;

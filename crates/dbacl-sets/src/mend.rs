@@ -36,6 +36,7 @@ impl FittedSet {
         let mut warn = |warning| warnings.push(warning);
         let files = SetFiles::open(&names, Some(&ledger), lock, &mut warn)?;
         let as_it_was = || {
+            files.set_aside_damaged()?;
             let heads: Result<Vec<SparseCategory>, _> =
                 files.paths.iter().map(|path| head_or_ordinary(path)).collect();
             let heads = heads?;

@@ -318,6 +318,7 @@ pub fn fit_files<E: From<FittedSetError>>(
 ) -> Result<Refitted, E> {
     let in_words = |error| E::from(files.in_words(error));
     let HowToFit { options, settings, is_mail, ledger_leads } = how;
+    files.set_aside_damaged().map_err(in_words)?;
     let job = RefitJob::open(&files, settings, ledger_leads).map_err(in_words)?;
     let corpus = match job.ledger_corpus() {
         Some(corpus) => corpus.map_err(in_words)?,

@@ -17,7 +17,7 @@ use dbacl_store::generations::ledger_file::{self, LedgerError, OpenLedger, put, 
 use dbacl_store::generations::{Change, Generation, Store};
 use dbacl_store::ledger::{Ledger, Record};
 use hashbrown::HashSet;
-use std::ffi::{OsStr, OsString};
+use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
 type Result<T, E = FittedSetError> = std::result::Result<T, E>;
@@ -33,19 +33,20 @@ pub fn salvage(change: &Change, warnings: WarningSink<'_>) -> Result<()> {
     if is_damaged(base, path)? { mend(change, base, warnings) } else { Ok(()) }
 }
 
-/// Empties those of the fitted categories `members` that are damaged, so that they are fitted
-/// again.
+/// Empties the fitted category `member` if it is damaged, so that it is fitted again. Returns
+/// whether it is empty now.
 ///
 /// # Errors
 /// Files that cannot be read or written.
-pub fn set_aside_damaged(change: &Change, members: &[OsString]) -> Result<()> {
-    for member in members {
-        let is_damaged = || Ok(change.has(member)? && change.is_damaged(member)?);
-        if is_damaged().map_err(FittedSetError::generation)? {
-            change.empty(member).map_err(FittedSetError::generation)?;
+pub fn set_aside_if_damaged(change: &Change, member: &OsStr) -> Result<bool> {
+    let set_aside = || {
+        let is_damaged = change.has(member)? && change.is_damaged(member)?;
+        if is_damaged {
+            change.empty(member)?;
         }
-    }
-    Ok(())
+        Ok(is_damaged)
+    };
+    set_aside().map_err(FittedSetError::generation)
 }
 
 fn mend(change: &Change, base: &Generation, warnings: WarningSink<'_>) -> Result<()> {

@@ -8,19 +8,18 @@
 
 use super::error::FittedSetError;
 use super::files::{SetFiles, label_of, ordinary_path};
+use super::patching::{News, category_error, patch};
 use super::refit::{
     general_of, head_or_ordinary, head_unless_damaged, load, read_state, refit_from_ledger,
     replace, write_state,
 };
 use super::report::Outcome;
-use dbacl_engine::alloc_hints::try_room;
-use dbacl_engine::category::layout::ANY_MAGIC;
-use dbacl_engine::category::mapped::error_of;
 use dbacl_engine::category::sparse::SparseCategory;
 use dbacl_engine::error::{Error, Warning, WarningSink};
-use dbacl_engine::input::source::open_regular;
 use dbacl_engine::token::id::FeatureId;
-use dbacl_files::atomic_file::{Unforced, beside};
+use dbacl_files::atomic_file::beside;
+use dbacl_files::checked::Checked;
+use dbacl_files::reading::open_known;
 use dbacl_joint::blend::scaled;
 use dbacl_joint::checksum::Checksum;
 use dbacl_joint::decision::Decision;
@@ -28,7 +27,6 @@ use dbacl_joint::documents::{Corpus, Term, fingerprint};
 use dbacl_joint::fit::FitOptions;
 use dbacl_joint::general::GeneralModel;
 use dbacl_joint::header::{Mismatch, RefitLine, set_of};
-use dbacl_joint::publish::{self, Patched};
 use dbacl_joint::stop::Stop;
 use dbacl_joint::weighing::Weighing;
 use dbacl_store::corrections;
@@ -40,8 +38,6 @@ use dbacl_store::relearn;
 use dbacl_store::state::State;
 use hashbrown::{HashMap, HashSet};
 use memmap2::Mmap;
-use std::io::{self, Read};
-use std::iter;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -133,6 +129,9 @@ pub fn change(
     stop: Stop<'_>,
     warnings: WarningSink<'_>,
 ) -> Result<(Done, Vec<Outcome>)> {
+    if matches!(request.kind, ChangeKind::LearnErrors | ChangeKind::Forget) {
+        files.set_aside_damaged()?;
+    }
     let mut is_fitted = false;
     let mut refit = |line: &RefitLine, same_settings: bool| -> Result<()> {
         is_fitted = true;
@@ -222,8 +221,9 @@ pub fn change(
             || was_one_sided && documents < QUICK
         {
             refit(&set.line, false)?;
-        } else {
-            set.publish()?;
+        } else if let Some(damaged) = set.publish()? {
+            warnings(damaged_category(&files.names[damaged]));
+            refit(&set.line, true)?;
         }
     }
     let has_learned = documents != set.line.documents || set.has_learned;
@@ -316,14 +316,15 @@ fn open_categories(
     let mut categories = Vec::new();
     let mut is_whole = true;
     for (path, name) in files.paths.iter().zip(&files.names) {
+        if let Ok(category) = open_category(files, path) {
+            categories.push(category);
+            continue;
+        }
+        files.set_aside_if_damaged(path)?;
         if let Some(category) = head_unless_damaged(path)? {
             categories.push(category);
         } else {
-            warnings(Warning::new(format!(
-                "category {} is damaged and is made anew from {} and the ledger",
-                name.display(),
-                ordinary_path(name).display()
-            )));
+            warnings(damaged_category(name));
             is_whole = false;
         }
     }
@@ -347,6 +348,22 @@ fn open_categories(
         Err(mismatch) => return Err(FittedSetError::Mismatch { mismatch }),
     }
     Ok((categories, line, is_whole))
+}
+
+/// Opens the category at `path`, whose blocks are checked when they are read.
+fn open_category(files: &SetFiles, path: &Path) -> Result<SparseCategory> {
+    let of = |error| category_error(path, error);
+    let (file, found) = open_known(path).map_err(|error| of(Error::io(path, error)))?;
+    SparseCategory::of(path, Checked::new(file, files.sums(path)?), found.len()).map_err(of)
+}
+
+/// The warning about a damaged category.
+fn damaged_category(name: &Path) -> Warning {
+    Warning::new(format!(
+        "category {} is damaged and is made anew from {} and the ledger",
+        name.display(),
+        ordinary_path(name).display()
+    ))
 }
 
 /// The files of a set that is being changed.
@@ -629,8 +646,9 @@ impl<'a> OpenFiles<'a> {
         Ok(forgotten.iter().map(|record| (record.fingerprint, record.label)).collect())
     }
 
-    /// Writes what has changed: state and categories.
-    fn publish(&mut self) -> Result<()> {
+    /// Writes what has changed: state and categories. Returns the number of a category that is
+    /// damaged; then all have to be fitted again.
+    fn publish(&mut self) -> Result<Option<usize>> {
         let (general, share) = (self.general.as_ref(), self.line.general);
         let of_general = |id| general.and_then(|model| model.weights(id));
         let changes = self.state.changes(|id| of_general(id).map(|own| scaled(own, share)));
@@ -648,51 +666,20 @@ impl<'a> OpenFiles<'a> {
         self.has_learned = true;
         write_state(self.ledger_path, &mut self.state)?;
         let named = self.files.names.iter().zip(&self.files.paths);
-        let mut bytes = Vec::new();
         for (at, (name, path)) in named.enumerate() {
             let place = u32::try_from(at + 1).unwrap_or(u32::MAX);
-            let line = RefitLine { place, ..self.line.clone() };
-            let name = name.as_os_str().as_bytes();
-            read_into(path, &mut bytes)?;
-            let (own, z) = (&changes[at], log_partitions[at]);
-            let known = self.files.sums(path)?;
-            let patched = publish::patch(&mut bytes, name, &line, own, z);
-            let Patched { head, rest, places } =
-                patched.map_err(|fault| category_error(path, error_of(fault, path)))?;
-            ledger_file::replace_with(&Unforced, path, ANY_MAGIC, &mut |out| {
-                out.write_all(&head)?;
-                out.write_all(&bytes[rest..])
-            })?;
-            if let Some(known) = known.filter(|_| head.len() == rest) {
-                bytes[..rest].copy_from_slice(&head);
-                let changed = iter::once(0..rest).chain(places);
-                if let Some(sums) = known.changed(&bytes, changed) {
-                    self.files.know(path, sums)?;
-                }
+            let news = News {
+                name: name.as_os_str().as_bytes(),
+                line: &RefitLine { place, ..self.line.clone() },
+                weights: &changes[at],
+                log_partition: log_partitions[at],
+            };
+            if !patch(self.files, path, &self.categories[at], &news)? {
+                return Ok(Some(at));
             }
         }
-        Ok(())
+        Ok(None)
     }
-}
-
-/// Reads the file at `path` into `bytes`. The caller uses the same buffer for all files, because
-/// allocating takes longer than reading.
-fn read_into(path: &Path, bytes: &mut Vec<u8>) -> Result<()> {
-    bytes.clear();
-    let read = open_regular(path).and_then(|mut file| {
-        let length = usize::try_from(file.metadata()?.len()).unwrap_or(usize::MAX);
-        if !try_room(bytes, length) {
-            return Err(io::ErrorKind::OutOfMemory.into());
-        }
-        file.read_to_end(bytes)
-    });
-    read.map(|_| ()).map_err(|error| category_error(path, Error::io(path, error)))
-}
-
-/// A category of the generation that is being made cannot be used.
-fn category_error(path: &Path, source: Error) -> FittedSetError {
-    let path = path.to_path_buf();
-    FittedSetError::Category { name: path.clone(), path, source }
 }
 
 /// Warns about what became of the state.

@@ -92,6 +92,16 @@ impl SparseCategory {
         &self.header
     }
 
+    /// The file.
+    pub const fn file(&self) -> &Checked {
+        &self.file
+    }
+
+    /// Where in it the slots begin.
+    pub const fn slots(&self) -> u64 {
+        self.slots
+    }
+
     /// Texts of the stored expressions, `EXPRESSION||DIGITS`.
     pub fn patterns(&self) -> &[Vec<u8>] {
         &self.patterns
@@ -162,7 +172,7 @@ impl SparseCategory {
 mod tests {
     use super::*;
     use crate::category::mapped;
-    use dbacl_files::checked::Sums;
+    use dbacl_files::checked::{Blocks, Sums};
     use std::io::Write;
 
     /// A category of `bits` bits with these ids, each at the end of its chain; its weight is its
@@ -202,7 +212,8 @@ mod tests {
             let whole = mapped::open(file.path()).unwrap();
             let sparse = SparseCategory::open(file.path()).unwrap();
             let length = file.as_file().metadata().unwrap().len();
-            let sums = Sums::of(file.as_file(), 0, length, None, &mut Vec::new()).unwrap();
+            let sums =
+                Sums::of(file.as_file(), Blocks::from(0), length, None, &mut Vec::new()).unwrap();
             let checked = Checked::new(file.reopen().unwrap(), Some(sums));
             let checked = SparseCategory::of(file.path(), checked, length).unwrap();
             assert_eq!(sparse.header(), whole.header());
@@ -225,7 +236,8 @@ mod tests {
     fn a_damaged_block_is_an_error_where_it_is_needed() {
         let file = file(12, &[1, 2, 3]);
         let length = file.as_file().metadata().unwrap().len();
-        let sums = Sums::of(file.as_file(), 0, length, None, &mut Vec::new()).unwrap();
+        let sums =
+            Sums::of(file.as_file(), Blocks::from(0), length, None, &mut Vec::new()).unwrap();
         let open = || {
             let checked = Checked::new(file.reopen().unwrap(), Some(sums.clone()));
             SparseCategory::of(file.path(), checked, length)

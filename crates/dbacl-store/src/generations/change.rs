@@ -512,7 +512,7 @@ impl Change {
         self.base = None;
         let base = self.store.open()?;
         let set = self.store.ownership()?;
-        let mut manifest = Manifest { is_forced, files: Vec::new() };
+        let mut manifest = Manifest { is_forced, ..Manifest::default() };
         let mut readers = 0;
         for entry in fs::read_dir(&self.folder).map_err(failed(&self.folder))? {
             let entry = entry.map_err(failed(&self.folder))?;
@@ -590,8 +590,8 @@ impl Change {
             let path = self.path(&name);
             let failed = |error| Error::io(&path, error);
             let file = open_regular(&path).map_err(failed)?;
-            let first = manifest.first_block(&name);
-            if first > 0
+            let blocks = manifest.blocks(&name);
+            if blocks.from > 0
                 && let Ok(head) = ledger_file::head(&path)
             {
                 // The next addition overwrites what a killed process has left behind the records.
@@ -607,7 +607,7 @@ impl Change {
                 base.sums(&name).ok()?
             });
             let length = manifest.files[at].length;
-            let sums = Sums::of(&file, first, length, known, &mut buffer).map_err(failed)?;
+            let sums = Sums::of(&file, blocks, length, known, &mut buffer).map_err(failed)?;
             let own = sums.bytes();
             manifest.files[at].sum = Some(Checksum::of(&own));
             bytes.extend_from_slice(&own);

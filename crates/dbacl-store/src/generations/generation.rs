@@ -387,8 +387,8 @@ impl Generation {
         let mut bytes = vec![0; length.map_err(|_| failed(io::ErrorKind::OutOfMemory.into()))?];
         file.read_exact_at(&mut bytes, part.start).map_err(failed)?;
         let is_right = listed.sum == Some(Checksum::of(&bytes));
-        let first = self.manifest.first_block(name);
-        let sums = Sums::parse(&bytes, first, listed.length).filter(|_| is_right);
+        let blocks = self.manifest.blocks(name);
+        let sums = Sums::parse(&bytes, blocks, listed.length).filter(|_| is_right);
         let damaged = || Error::damaged(&path, "it does not fit the list of the set's files");
         sums.map(Some).ok_or_else(damaged)
     }

@@ -6,7 +6,7 @@ use crate::ledger::{
     ANY_MAGIC, Fault, HEAD, Head, Ledger, MAGIC, Record, Settings, write_withdrawal,
 };
 use dbacl_engine::error::Error;
-use dbacl_files::atomic_file::{self, SaveError, Storage, Unforced, beside};
+use dbacl_files::atomic_file::{self, Draft, SaveError, Storage, Unforced, beside};
 use dbacl_files::checked::{Checked, Sums};
 use dbacl_files::reading::{
     SMALL, begins_with, open_regular, open_to_change, read_beginning, read_regular, read_small,
@@ -324,10 +324,29 @@ pub fn replace_with(
     write: &mut dyn FnMut(&mut dyn Write) -> io::Result<()>,
 ) -> Result<(), LedgerError> {
     let saved = atomic_file::replace(storage, path, ours, write);
-    saved.map_err(|error| match error {
+    saved.map_err(|error| unsaved(path, error))
+}
+
+/// Replaces a file that begins with `ours` by what `write` writes, not from the beginning to the
+/// end.
+///
+/// # Errors
+/// It cannot be written; the old one is kept.
+pub fn replace_by_parts(
+    storage: &dyn Storage,
+    path: &Path,
+    ours: &[u8],
+    write: &mut dyn FnMut(&mut dyn Draft) -> io::Result<()>,
+) -> Result<(), LedgerError> {
+    let saved = atomic_file::replace_by_parts(storage, path, ours, write);
+    saved.map_err(|error| unsaved(path, error))
+}
+
+fn unsaved(path: &Path, error: SaveError) -> LedgerError {
+    match error {
         SaveError::Occupied { path } => LedgerError::Occupied { path },
         error => LedgerError::Unsaved { path: path.to_path_buf(), source: Box::new(error.into()) },
-    })
+    }
 }
 
 /// An open ledger that documents are added to, without reading those that are there.

@@ -3,17 +3,22 @@
 //! where the checksums of their blocks are.
 
 use super::ledger_file::HEAD_FILE;
-use dbacl_files::checked::Sums;
+use dbacl_files::checked::Blocks;
 use dbacl_joint::checksum::Checksum;
 use std::ffi::{OsStr, OsString};
 use std::ops::Range;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 
 /// How the file begins.
-pub const MAGIC: &str = "# dbacl generation 2\n";
+pub const MAGIC: &str = "# dbacl generation 3\n";
 
-/// How lists without checksums begin, which older versions of dbacl wrote.
-const OLD_MAGIC: &str = "# dbacl generation 1\n";
+/// How lists begin that older versions of dbacl wrote, where ledgers have small blocks, and, in the
+/// oldest, no file has checksums.
+const OLD_MAGICS: [&str; 2] = ["# dbacl generation 2\n", "# dbacl generation 1\n"];
+
+/// Bytes of a block of a ledger. A record is longer than a block of other files, and the checksums
+/// of a large ledger are read and written at each change.
+const LEDGER_BLOCK: u64 = 1 << 14;
 
 /// How lists of any version begin.
 pub const ANY_MAGIC: &str = "# dbacl generation ";
@@ -31,6 +36,8 @@ pub struct Manifest {
     pub is_forced: bool,
     /// The files, in order of their names.
     pub files: Vec<Listed>,
+    /// Whether an older version of dbacl wrote the list, so that blocks of ledgers are small.
+    pub is_old: bool,
 }
 
 /// A file of a generation.
@@ -75,8 +82,10 @@ impl Manifest {
             return None;
         }
         let new = facts.strip_prefix(MAGIC.as_bytes());
-        let has_sums = new.is_some();
-        let rest = new.or_else(|| facts.strip_prefix(OLD_MAGIC.as_bytes()))?;
+        let is_old = new.is_none();
+        let [second, first] = OLD_MAGICS.map(|magic| facts.strip_prefix(magic.as_bytes()));
+        let has_sums = first.is_none();
+        let rest = new.or(second).or(first)?;
         let mut lines = rest.split(|&byte| byte == b'\n');
         let is_forced = match lines.next()? {
             b"forced" => true,
@@ -98,7 +107,7 @@ impl Manifest {
             let (name, length) = (OsString::from_vec(name.to_vec()), length.parse().ok()?);
             files.push(Listed { name, length, sum });
         }
-        Some(Self { is_forced, files })
+        Some(Self { is_forced, files, is_old })
     }
 
     /// The length of the file called `name`.
@@ -106,12 +115,15 @@ impl Manifest {
         self.files.iter().find(|file| file.name == name).map(|file| file.length)
     }
 
-    /// Where the blocks of the file called `name` begin: behind the head, if another file has the
-    /// head that counts.
-    pub fn first_block(&self, name: &OsStr) -> u64 {
+    /// The blocks of the file called `name`. Those of a ledger begin behind its head, since another
+    /// file has the head that counts.
+    pub fn blocks(&self, name: &OsStr) -> Blocks {
         let mut head = name.to_owned();
         head.push(HEAD_FILE);
-        self.length_of(&head).unwrap_or(0)
+        match self.length_of(&head) {
+            Some(from) if !self.is_old => Blocks { from, size: LEDGER_BLOCK },
+            head => Blocks::from(head.unwrap_or(0)),
+        }
     }
 
     /// The file called `name`, and the part of [`SUMS`] that is its own; `None` for a file without
@@ -119,7 +131,7 @@ impl Manifest {
     pub fn part_of(&self, name: &OsStr) -> Option<(&Listed, Range<u64>)> {
         let mut start = 0;
         for file in self.files.iter().filter(|file| file.sum.is_some()) {
-            let length = Sums::bytes_for(self.first_block(&file.name), file.length);
+            let length = self.blocks(&file.name).bytes_for(file.length);
             if file.name == name {
                 return Some((file, start..start + length));
             }
@@ -206,10 +218,11 @@ mod tests {
             is_forced: true,
             files: vec![
                 Listed { name: "category.a b".into(), length: 12, sum: Some(0x12f) },
-                Listed { name: "ledger".into(), length: 1100, sum: Some(u64::MAX) },
+                Listed { name: "ledger".into(), length: 16_455, sum: Some(u64::MAX) },
                 Listed::new("ledger.head".into(), 70),
                 Listed { name: "order".into(), length: 3, sum: Some(0) },
             ],
+            is_old: false,
         };
         let part = |name: &str| manifest.part_of(OsStr::new(name)).map(|(_, part)| part);
         assert_eq!(part("category.a b"), Some(0..4));
@@ -226,19 +239,24 @@ mod tests {
     }
 
     #[test]
-    fn lists_of_older_versions_have_no_checksums() {
-        let mut old = b"# dbacl generation 1\nquick\n12 category.a b\n".to_vec();
-        let sum = Checksum::of(&old);
-        old.extend_from_slice(format!("sum {sum:016x}\n").as_bytes());
+    fn lists_of_older_versions_have_no_checksums_or_those_of_smaller_blocks() {
+        let parse = |old: &str| {
+            let sum = Checksum::of(old.as_bytes());
+            Manifest::parse(format!("{old}sum {sum:016x}\n").as_bytes())
+        };
         let files = vec![Listed::new("category.a b".into(), 12)];
-        assert_eq!(Manifest::parse(&old), Some(Manifest { is_forced: false, files }));
+        let first = Manifest { is_forced: false, files, is_old: true };
+        assert_eq!(parse("# dbacl generation 1\nquick\n12 category.a b\n"), Some(first));
+        let second = "forced\n3000 00000000000000ff ledger\n70 - ledger.head\n";
+        let second = parse(&format!("# dbacl generation 2\n{second}")).unwrap();
+        assert_eq!(second.part_of(OsStr::new("ledger")).unwrap().1, 0..12);
     }
 
     #[test]
     fn files_outside_the_folder_are_not_taken() {
         for name in ["", ".", "..", "/ledger", "../../mail", "a/b", NAME] {
             let files = vec![Listed::new(name.into(), 0)];
-            let manifest = Manifest { is_forced: true, files };
+            let manifest = Manifest { is_forced: true, files, is_old: false };
             assert_eq!(Manifest::parse(&manifest.bytes()), None, "{name:?}");
         }
     }
