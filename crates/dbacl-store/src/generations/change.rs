@@ -514,6 +514,7 @@ impl Change {
         let set = self.store.ownership()?;
         let mut manifest = Manifest { is_forced, ..Manifest::default() };
         let mut readers = 0;
+        let mut forced = Vec::new();
         for entry in fs::read_dir(&self.folder).map_err(failed(&self.folder))? {
             let entry = entry.map_err(failed(&self.folder))?;
             let found = entry.metadata().map_err(failed(&entry.path()))?;
@@ -531,7 +532,7 @@ impl Change {
             readers |= own;
             let is_lesson = manifest::is_of_lessons(&name) && !is_old(&found, &name, base.as_ref());
             if is_forced || is_lesson {
-                sync(&entry.path()).map_err(failed(&entry.path()))?;
+                forced.push(entry.path());
             }
             manifest.files.push(Listed::new(name, found.len()));
         }
@@ -550,8 +551,8 @@ impl Change {
             let given = found.and_then(|found| set.with_readers(readers).give(path, &found));
             self.is_accessible &= given.map_err(failed(path))?;
         }
-        let forced = sync(&path).and_then(|()| sync(&list_path));
-        forced.and_then(|()| sync(&self.folder)).map_err(failed(&list_path))?;
+        forced.extend([path, list_path, self.folder.clone()]);
+        sync_all(&forced)?;
         let last = self.store.numbers()?.last().copied().unwrap_or(0);
         let number = last.checked_add(1).ok_or_else(|| {
             let last = self.store.folder_of(last);
@@ -729,10 +730,35 @@ thread_local! {
     };
 }
 
+/// Forces files and folders to the device, all at the same time: most file systems force what was
+/// written to all of them at once, so one waits hardly longer for many than for one.
+fn sync_all(paths: &[PathBuf]) -> Result<()> {
+    #[cfg(test)]
+    FORCED.with_borrow_mut(|forced| forced.extend_from_slice(paths));
+    let done: Vec<io::Result<()>> = std::thread::scope(|scope| {
+        let begin = |path| std::thread::Builder::new().spawn_scoped(scope, move || force(path));
+        let begun: Vec<_> = paths.iter().map(|path| (path, begin(path))).collect();
+        let end = |(path, begun): (&PathBuf, io::Result<std::thread::ScopedJoinHandle<'_, _>>)| {
+            // Where there can be no more threads, this one waits.
+            let waited = begun.ok().and_then(|thread| thread.join().ok());
+            waited.unwrap_or_else(|| force(path))
+        };
+        begun.into_iter().map(end).collect()
+    });
+    for (path, done) in paths.iter().zip(done) {
+        done.map_err(|error| Error::io(path, error))?;
+    }
+    Ok(())
+}
+
 /// Forces a file or folder to the device.
 fn sync(path: &Path) -> io::Result<()> {
     #[cfg(test)]
     FORCED.with_borrow_mut(|forced| forced.push(path.to_path_buf()));
+    force(path)
+}
+
+fn force(path: &Path) -> io::Result<()> {
     match File::open(path)?.sync_all() {
         // Some file systems cannot sync a folder and say so.
         Err(error) if error.kind() == io::ErrorKind::InvalidInput => Ok(()),
