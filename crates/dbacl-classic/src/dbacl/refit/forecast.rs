@@ -14,6 +14,13 @@ use std::fmt::Write as _;
 /// mail (`docs/lab/mail.md`).
 const USUAL: [(usize, u32); 3] = [(50, 24), (200, 13), (2000, 5)];
 
+/// Where one kind has less than a quarter of the other's messages, and more than so many of 100 are
+/// unsure, more of it helps: up to half of the other's number, or to so many. Of 294 spams of
+/// SpamAssassin with 12 good messages 79 to 93 % were unsure, with 150 of them 28 to 31 %.
+const MUCH: f64 = 30.0;
+const UNEVEN: usize = 2;
+const PLENTY: usize = 200;
+
 /// What is known of a filter that was learned.
 struct Forecast<'a> {
     names: &'a [String],
@@ -123,6 +130,10 @@ impl Forecast<'_> {
             "\nexpect about {share:.0} of 100 messages to be unsure{}",
             self.usual_of_more(share)
         );
+        if let Some((name, more)) = self.lacking(share) {
+            let many = format!("about {more} more {name} messages");
+            let _ = writeln!(text, "there is little {name}: with {many} far fewer are unsure");
+        }
         let (wrong, all, of) = match self.names {
             [first, ..] if self.is_protected => (wrong, of_first, first.as_str()),
             _ => (wrong + missed, judged, "all messages"),
@@ -137,6 +148,16 @@ impl Forecast<'_> {
             "expect at most {bound:.2} % of {of} to be {other} (95 % confidence; {wrong} of {all} \
              here)"
         );
+    }
+
+    /// The name of the smaller of two kinds, and how many more messages of it there should be, if
+    /// that is why so large a `share` is unsure.
+    fn lacking(&self, share: f64) -> Option<(&str, usize)> {
+        let &[first, second] = self.documents else { return None };
+        let (fewer, wanted) = (first.min(second), (first.max(second) / UNEVEN).min(PLENTY));
+        let more = wanted.saturating_sub(fewer).next_multiple_of(10);
+        let is_reason = fewer * UNEVEN < wanted && share > MUCH;
+        is_reason.then(|| (self.names[usize::from(second < first)].as_str(), more))
     }
 
     /// How many of 100 messages are usually unsure with more mail, where that is fewer than
@@ -216,6 +237,24 @@ mod tests {
              with 200\n\
              expect at most 22.09 % of ham to be called spam (95 % confidence; 0 of 12 here)\n"
         );
+    }
+
+    #[test]
+    fn the_kind_of_which_there_is_little_is_named() {
+        let few = |documents: &[usize], unsure| {
+            let all: usize = documents.iter().sum();
+            let said = text(documents, Some([0, 0, unsure, all, 12]), true, &USUAL);
+            said.lines().find(|line| line.starts_with("there is little")).map(str::to_owned)
+        };
+        let said =
+            "there is little ham: with about 140 more ham messages far fewer are unsure".to_owned();
+        assert_eq!(few(&[12, 294], 298), Some(said));
+        let said = "there is little spam: with about 180 more spam messages far fewer are unsure"
+            .to_owned();
+        assert_eq!(few(&[2000, 20], 1000), Some(said));
+        for (documents, unsure) in [([12, 294], 60), ([100, 294], 298), ([12, 40], 52)] {
+            assert_eq!(few(&documents, unsure), None);
+        }
     }
 
     #[test]
