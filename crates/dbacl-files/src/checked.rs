@@ -457,7 +457,9 @@ mod tests {
         let mut copy = Copy { places: places.to_vec(), bytes: Vec::new() };
         let found = Checked::new(file(&bytes), Some(sums.clone())).copy(&mut copy).unwrap();
         let mut expected = bytes.clone();
-        places.into_iter().for_each(|place| expected[place].fill(1));
+        for place in places {
+            expected[place].fill(1);
+        }
         assert!(copy.bytes == expected);
         assert_eq!(found, Some(sums_of(&file(&expected), 0, length.into(), None)));
         let mut copied = |bytes: &[u8], sums: Option<Sums>| {
