@@ -114,7 +114,7 @@ fn a_filter_of_few_mails_says_what_it_does_not_know() {
     }
     let said = learn(12);
     assert!(
-        said.contains(" of 100 messages to be unsure; usually 24 with 50 of each kind"),
+        said.contains(" of 100 messages to be unsure; usually 22 with 50 of each kind"),
         "{said}"
     );
     assert!(said.contains("of ham to be called spam (95 % confidence; 0 of 12 here)"), "{said}");
