@@ -243,8 +243,7 @@ impl Store {
         if !is_at(&found, &path).unwrap_or(false) {
             return Err(Missing::Gone);
         }
-        let read = room(found.len())
-            .and_then(|mut bytes| file.read_exact_at(&mut bytes, 0).map(|()| bytes));
+        let read = filled(found.len(), |bytes| file.read_exact_at(bytes, 0));
         let bytes = read.map_err(|error| Missing::Refused(Error::io(&path, error)))?;
         let manifest = Manifest::parse(&bytes).ok_or(Missing::Torn(Torn::List))?;
         let is_needed = |name: &OsStr| {
@@ -305,14 +304,15 @@ fn found(path: &Path) -> Result<Option<Metadata>> {
     }
 }
 
-/// Room for so many bytes.
-fn room(length: u64) -> io::Result<Vec<u8>> {
+/// So many bytes, which `read` fills.
+fn filled(length: u64, read: impl FnOnce(&mut [u8]) -> io::Result<()>) -> io::Result<Vec<u8>> {
     let length = usize::try_from(length).map_err(|_| io::ErrorKind::OutOfMemory)?;
     let mut bytes = Vec::new();
     if !try_room(&mut bytes, length) {
         return Err(io::ErrorKind::OutOfMemory.into());
     }
     bytes.resize(length, 0);
+    read(&mut bytes)?;
     Ok(bytes)
 }
 
@@ -410,8 +410,7 @@ impl Generation {
     /// Those of [`Self::sums`]; [`Error::Damaged`].
     pub fn read(&self, name: &OsStr) -> Result<Vec<u8>> {
         let (file, length) = self.open_file(name)?;
-        let read =
-            room(length).and_then(|mut bytes| file.read_exact_at(&mut bytes, 0).map(|()| bytes));
+        let read = filled(length, |bytes| file.read_exact_at(bytes, 0));
         read.map_err(|error| Error::unreadable(&self.path(name), error))
     }
 
