@@ -55,7 +55,7 @@ impl Practice {
     ///
     /// # Errors
     ///
-    /// The file cannot be written, or is something else.
+    /// The file cannot be written, or is no file of games.
     pub fn keep(&self, pgn: &str) -> Result<()> {
         std::fs::create_dir_all(&self.folder).with_context(|| Cannot::write(&self.folder))?;
         let patience = Patience { limit: USUAL_LIMIT, stop: &AtomicBool::new(false) };

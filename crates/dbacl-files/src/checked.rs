@@ -45,7 +45,7 @@ impl Blocks {
     }
 }
 
-/// Checksums (CRC-32) of a file's blocks. Bytes behind `length` have none.
+/// Checksums (CRC-32) of a file's blocks. Bytes after `length` have none.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Sums {
     grid: Blocks,
@@ -263,9 +263,9 @@ impl Checked {
 }
 
 impl Checked {
-    /// Copies the file, if all its bytes have sums, in parts of whole blocks from the beginning to
-    /// the end. Each is checked, may be changed, and is written. Returns the sums of the copy;
-    /// `None`, before anything is written, if bytes have no sums.
+    /// Copies the file from the beginning to the end in parts of whole blocks: each part is read
+    /// and checked, [`Parts::change`] may change it, and [`Parts::write`] writes it. Returns the
+    /// sums of the copy; `None`, before anything is written, if some bytes have no sums.
     ///
     /// # Errors
     /// Those of the operating system and of the caller's functions; [`io::ErrorKind::InvalidData`]
@@ -325,7 +325,7 @@ impl Checked {
 
 /// What becomes of the parts of a file that is copied.
 pub trait Parts {
-    /// Changes bytes, which begin at position `at` of the file. Those behind the returned number
+    /// Changes bytes, which begin at position `at` of the file. Those after the returned number
     /// come once more, if there are more; `changed` is called with the places of changed bytes.
     fn change(&mut self, at: u64, bytes: &mut [u8], changed: &mut dyn FnMut(Range<usize>))
     -> usize;

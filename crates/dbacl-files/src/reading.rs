@@ -39,8 +39,8 @@ pub fn open_regular(path: &Path) -> io::Result<File> {
     open_known(path).map(|(file, _)| file)
 }
 
-/// Opens a regular file as [`open_regular`] does; also returns what is known of it, so that nobody
-/// has to ask again.
+/// Opens a regular file as [`open_regular`] does; also returns its metadata, so that callers need
+/// not ask the system again.
 ///
 /// # Errors
 /// Those of [`open_regular`].

@@ -646,8 +646,8 @@ impl<'a> OpenFiles<'a> {
         Ok(forgotten.iter().map(|record| (record.fingerprint, record.label)).collect())
     }
 
-    /// Writes what has changed: state and categories. Returns the number of a category that is
-    /// damaged; then all have to be fitted again.
+    /// Writes what has changed: state and categories. If the file of a category is damaged, returns
+    /// which one, and all have to be fitted again.
     fn publish(&mut self) -> Result<Option<usize>> {
         let (general, share) = (self.general.as_ref(), self.line.general);
         let of_general = |id| general.and_then(|model| model.weights(id));

@@ -58,10 +58,14 @@ impl Engine {
     ) -> Result<Choice, Trouble> {
         self.answers += 1;
         let thinks = self.practice.as_ref().map(|practice| practice.thinks.clone());
-        let think = |so: bool| thinks.as_ref().map(|thinks| thinks.store(so, SeqCst));
-        think(true);
+        let set = |thinking: bool| {
+            if let Some(thinks) = &thinks {
+                thinks.store(thinking, SeqCst);
+            }
+        };
+        set(true);
         let choice = self.choose_now(only, allowed, progress);
-        think(false);
+        set(false);
         choice
     }
 

@@ -14,11 +14,16 @@ use std::fmt::Write as _;
 /// mail (`docs/lab/mail.md`).
 const USUAL: [(usize, u32); 3] = [(50, 22), (200, 10), (2000, 4)];
 
-/// Where one kind has less than a quarter of the other's messages, and more than so many of 100 are
-/// unsure, more of it helps: up to half of the other's number, or to so many. Of 294 spams of
-/// SpamAssassin with 12 good messages 79 to 93 % were unsure, with 150 of them 28 to 31 %.
+/// If more than so many of 100 messages are unsure, the report says which kind is too small, if one
+/// is. With 294 spams of SpamAssassin and 12 good messages 79 to 93 % were unsure, with 150 good
+/// ones 28 to 31 %.
 const MUCH: f64 = 30.0;
+
+/// The smaller kind should have the number of the larger one divided by this. It is too small with
+/// fewer than that number divided by this once more.
 const UNEVEN: usize = 2;
+
+/// More messages than this are not asked for, however many the larger kind has.
 const PLENTY: usize = 200;
 
 /// What is known of a filter that was learned.
