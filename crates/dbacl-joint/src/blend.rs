@@ -128,7 +128,7 @@ pub fn compose<D: AsRef<[u8]>>(
     for id in general.into_iter().flat_map(GeneralModel::features) {
         index.insert(id);
     }
-    let known = Known::of(&slots, index.len());
+    let known = Known::of(&slots, index.ids().len());
     drop(slots);
     let once = data.scoring != Scoring::Counts;
     let mixing = Mixing { form, per_ordinary, per_fitted, once };

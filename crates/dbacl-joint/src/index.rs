@@ -44,16 +44,6 @@ impl FeatureIndex {
         self.ids
     }
 
-    /// How many ids there are.
-    pub fn len(&self) -> usize {
-        self.ids.len()
-    }
-
-    /// Whether there are none.
-    pub fn is_empty(&self) -> bool {
-        self.ids.is_empty()
-    }
-
     /// The number of `id`, if it is in the table.
     pub fn get(&self, id: FeatureId) -> Option<usize> {
         let is_it = |&number: &u32| self.ids[number as usize] == id;

@@ -21,7 +21,7 @@ pub const FOLDS: usize = 4;
 
 /// Weights of one category by feature number.
 pub fn weights_of<D: AsRef<[u8]>>(category: &Category<D>, index: &FeatureIndex) -> Vec<f32> {
-    let mut weights = vec![0.0; index.len()];
+    let mut weights = vec![0.0; index.ids().len()];
     for at in 0..category.size() {
         let slot = category.slot(at);
         if slot.id.0 != 0
@@ -97,7 +97,7 @@ pub fn without_folds<D: AsRef<[u8]>>(
             narrow(without(weights[feature], gone, count, data.orders[feature], rest))
         };
         Without {
-            weights: (0..index.len()).map(left).collect(),
+            weights: (0..index.ids().len()).map(left).collect(),
             is_seen: counts.iter().zip(&gone).map(|(count, gone)| count > gone).collect(),
         }
     };

@@ -71,16 +71,6 @@ impl LargeCounts {
         }
     }
 
-    /// Number of features.
-    pub fn len(&self) -> usize {
-        self.ids.len()
-    }
-
-    /// Whether there are none.
-    pub fn is_empty(&self) -> bool {
-        self.ids.is_empty()
-    }
-
     /// Adds a feature of the order that is being filled; ids ascend. Returns its place: that of the
     /// feature before it if that has the same id, since two features with one id are one.
     pub fn push(&mut self, feature: LargeFeature) -> usize {
@@ -182,7 +172,7 @@ impl LargeModel {
             bits: 0,
             large: Some(writer::large_size(counts.by_id().map(|slot| slot.id))),
             features: total,
-            unique_features: u32::try_from(counts.len()).unwrap_or(u32::MAX),
+            unique_features: u32::try_from(counts.ids.len()).unwrap_or(u32::MAX),
             documents,
             moments,
             log_masses: masses.map(|mass| -log(mass)),

@@ -150,7 +150,7 @@ impl TermList {
             *times = times.saturating_add(other.uses[term.index()].times);
             number
         };
-        (0u32..).take(other.lexicon.len()).map(adopt).collect()
+        (0u32..).take(other.lexicon.size()).map(adopt).collect()
     }
 }
 

@@ -44,7 +44,7 @@ impl<'a> Preparation<'a> {
         if let TokenList::Terms(list) = &state.tokens {
             if !digrams.prices_lengths() {
                 let mut body = Vec::new();
-                costs.extend((0u32..).map(TermId).take(list.lexicon.len()).map(|term| {
+                costs.extend((0u32..).map(TermId).take(list.lexicon.size()).map(|term| {
                     list.text(&[term], &mut body);
                     digrams.steps(&body)
                 }));

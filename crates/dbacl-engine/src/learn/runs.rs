@@ -151,7 +151,7 @@ impl<'c> RunCounter<'c> {
         }
         let mut window = [0; WORD_WINDOW];
         window[..bytes.len()].copy_from_slice(bytes);
-        let known = self.list.lexicon.len();
+        let known = self.list.lexicon.size();
         self.list.intern(Word::new(&window, bytes.len()), medium).index() == known
     }
 

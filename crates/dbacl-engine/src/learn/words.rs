@@ -206,7 +206,7 @@ impl Counter {
     pub(super) fn spell_if_words_are_many(&mut self, warnings: WarningSink<'_>) {
         let TokenList::Terms(list) = &self.state.tokens else { return };
         let Some(engine) = &self.engine else { return };
-        if list.lexicon.len() <= engine.most_words {
+        if list.lexicon.size() <= engine.most_words {
             return;
         }
         let window = Window::new(u8::try_from(engine.line.order()).unwrap_or(7));

@@ -419,7 +419,7 @@ impl<D: AsRef<[u8]>> WordSink for ScoredWords<'_, D> {
 impl<D: AsRef<[u8]>> Scorer<D> {
     /// Forgets the words known so far if there are too many. No words may be waiting.
     fn limit_words(&mut self) {
-        if self.words.as_ref().is_some_and(|words| words.lexicon.len() >= KEPT) {
+        if self.words.as_ref().is_some_and(|words| words.lexicon.size() >= KEPT) {
             self.settle_words(&mut |_| {});
             if let Some(words) = &mut self.words {
                 words.reset();

@@ -80,7 +80,7 @@ impl TermUser for Numbers<'_> {
     }
 
     fn add(&mut self, word: Word<'_>, medium: Medium) {
-        let number = u32::try_from(self.counts.terms.len()).ok();
+        let number = u32::try_from(self.counts.terms.size()).ok();
         let interned = self.counts.terms.intern(word.bytes(), medium.number());
         *self.overflow |= interned.is_none() || interned != number;
     }

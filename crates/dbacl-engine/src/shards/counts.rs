@@ -147,13 +147,8 @@ pub struct Terms {
 
 impl Terms {
     /// Number of words.
-    pub fn len(&self) -> usize {
+    pub fn size(&self) -> usize {
         self.words.len()
-    }
-
-    /// Whether there are none.
-    pub fn is_empty(&self) -> bool {
-        self.words.is_empty()
     }
 
     /// A word's bytes and tag.
@@ -547,9 +542,9 @@ impl Counts {
     /// Adds counts whose settings agree. If both have a shard at a place, the two become one.
     pub(super) fn absorb_anyhow(&mut self, other: &Self) -> Result<(), MergeFault> {
         let overflow = MergeFault::Overflow;
-        let mut terms = Vec::with_capacity(other.terms.len());
+        let mut terms = Vec::with_capacity(other.terms.size());
         #[allow(clippy::cast_possible_truncation)] // fewer than 2^32 terms
-        for term in 0..other.terms.len() as u32 {
+        for term in 0..other.terms.size() as u32 {
             let (bytes, tag) = other.terms.get(term);
             terms.push(self.terms.intern(bytes, tag).ok_or(overflow)?);
         }

@@ -99,7 +99,7 @@ pub fn write(out: &mut dyn Write, counts: &Counts) -> io::Result<()> {
 fn write_nodes(out: &mut Summed<'_>, counts: &Counts, sequence: &[u32]) -> io::Result<Vec<u32>> {
     varint::append(&mut out.waiting, sequence.len() as u64);
     let mut numbers = vec![ROOT; sequence.len()];
-    let mut term_numbers = vec![0u32; counts.terms.len()];
+    let mut term_numbers = vec![0u32; counts.terms.size()];
     let mut terms = 0u32;
     let mut last = First { place: 0, ordinal: 0 };
     let mut next_ordinal = 0u32;
@@ -196,7 +196,7 @@ pub(super) trait Nodes {
 
 impl Nodes for Counts {
     fn word(&mut self, bytes: &[u8], tag: u8) -> bool {
-        let known = self.terms.len();
+        let known = self.terms.size();
         self.terms.intern(bytes, tag).is_some_and(|term| term as usize == known)
     }
 

@@ -104,7 +104,7 @@ fn count_node(
 /// them.
 fn runs_of<'c>(counts: &Counts, counter: &'c mut Counter) -> Option<RunCounter<'c>> {
     let mut runs = RunCounter::new(counter).filter(|_| counts.settings.patterns.is_empty())?;
-    let mut words = (0u32..).take(counts.terms.len()).map(|term| counts.terms.get(term));
+    let mut words = (0u32..).take(counts.terms.size()).map(|term| counts.terms.get(term));
     if !words.all(|(bytes, tag)| runs.word(bytes, Medium::new(tag & 15))) {
         return None;
     }

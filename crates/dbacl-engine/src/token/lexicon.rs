@@ -33,13 +33,8 @@ pub struct Lexicon {
 
 impl Lexicon {
     /// Number of terms.
-    pub fn len(&self) -> usize {
+    pub fn size(&self) -> usize {
         self.keys.len()
-    }
-
-    /// Whether there are none.
-    pub fn is_empty(&self) -> bool {
-        self.keys.is_empty()
     }
 
     /// The number of `word` in `medium`, new if it has not been seen before.
@@ -201,7 +196,7 @@ impl WaitingWords {
                 user.take(TermId(likely), word);
                 continue;
             }
-            let known = lexicon.len();
+            let known = lexicon.size();
             let term = lexicon.intern_key(key, hash);
             if term.index() == known {
                 user.add(word, key.medium());
@@ -329,7 +324,7 @@ mod tests {
                     let term = lexicon.intern(word, medium);
                     if round == 0 {
                         expected.push(term);
-                        assert_eq!(term.index() + 1, lexicon.len());
+                        assert_eq!(term.index() + 1, lexicon.size());
                         assert_eq!(lexicon.word(term).bytes(), text.as_bytes());
                         assert_eq!(lexicon.medium(term), medium);
                     } else {
@@ -368,7 +363,7 @@ mod tests {
             window[..text.len()].copy_from_slice(text.as_bytes());
             let word = Word::new(&window, text.len());
             let medium = Medium::new((number % 3) as u8);
-            let known = now.len();
+            let known = now.size();
             let term = now.intern(word, medium);
             if term.index() == known {
                 expected.add(word, medium);
