@@ -434,3 +434,144 @@ impl<R: Read> Read for Metered<R> {
         Ok(length)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::learn::learner::{Learner, conclude};
+    use crate::learn::options::LearnOptions;
+    use dbacl_model::settings::Scheme;
+    use std::fs;
+
+    /// Waits until all has been read; the counts are wanted or not.
+    struct Patience(bool);
+
+    impl Watcher for Patience {
+        fn wait(&self, done: &AtomicU64, size: u64, has_ended: &dyn Fn() -> bool) {
+            while !has_ended() {
+                std::thread::yield_now();
+            }
+            assert_eq!(done.load(Ordering::Relaxed), size);
+        }
+
+        fn is_wanted(&self) -> bool {
+            self.0
+        }
+    }
+
+    fn inputs<'a>(operands: &'a [OsString], reading: &'a ReadOptions) -> Inputs<'a> {
+        static NEVER: AtomicBool = AtomicBool::new(false);
+        let (indented, threads, watcher) = (false, Some(3), &Patience(true));
+        Inputs { operands, reading, indented, threads, stop: &NEVER, watcher }
+    }
+
+    /// Messages of 100 bytes, some lines indented, and from number `long` on two long lines.
+    fn text(messages: usize, long: usize) -> Vec<u8> {
+        let line = |number: usize| {
+            let letter = |unit: usize| char::from(b"abcdefg"[number / unit % 7]);
+            let word: String = [letter(1), letter(7), letter(1), letter(49)].iter().collect();
+            let end = if (long..long + 2).contains(&number) { 9000 } else { 49 };
+            format!("From {word} {word:>8}\nSubject: {word}\n\n {word} {:>end$}\n", "z")
+        };
+        (0..messages).map(line).collect::<String>().into_bytes()
+    }
+
+    #[test]
+    fn parts_side_by_side_are_one_pass() {
+        let folder = tempfile::tempdir().unwrap();
+        let files = [text(2500, 9999), text(1500, 1000), text(1200, 500)];
+        for (name, file) in ["a", "b", "c"].iter().zip(&files) {
+            fs::write(folder.path().join(name), file).unwrap();
+        }
+        let operands = [folder.path().into()];
+        let text = LearnOptions::text;
+        let mail = LearnOptions::mail();
+        for (options, indented) in [(text(), true), (text().order(2), false), (mail, false)] {
+            let reading = options.reading();
+            for threads in [3, 7] {
+                let mut learner = Learner::new(&options).unwrap();
+                for file in &files {
+                    let lines = file.split_inclusive(|&byte| byte == b'\n');
+                    let blank = |line: &'_ [u8]| line.strip_prefix(b" ").map(<[u8]>::to_vec);
+                    let kept: Vec<u8> = lines.filter_map(blank).flatten().collect();
+                    learner.learn(if indented { &kept } else { file });
+                }
+                let expected = learner.finish().unwrap().category;
+                let threads = Some(threads);
+                let inputs = Inputs { indented, threads, ..inputs(&operands, reading) };
+                let settings = CountSettings::of(reading, false);
+                let counts = inputs.count(&settings).unwrap().expect("counts");
+                assert!(counts.shards.len() > 2 && counts.nodes()[0].first.ordinal == 0);
+                let counted = counts.learn(&options).unwrap().category;
+                assert!(counted.as_bytes() == expected.as_bytes());
+                let learned = inputs.learn(options.settings(), &mut |_| {}).unwrap();
+                // Statistics of messages cannot be merged.
+                assert_eq!(learned.is_none(), reading.reads_mail());
+                if let Some(counter) = learned {
+                    let state = counter.into_state(&mut |_| {});
+                    let learned = conclude(state, options.settings(), &[], Vec::new());
+                    assert!(learned.unwrap().category.as_bytes() == expected.as_bytes());
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn one_pass_reads_what_cannot_be_cut() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = |name: &str| folder.path().join(name);
+        fs::write(path("text"), text(2000, 9999)).unwrap();
+        fs::write(path("mark"), b"\xff\xfea\0").unwrap();
+        fs::write(path("small"), b"a b\n").unwrap();
+        for (names, scheme, threads, is_cut) in [
+            (&["text"][..], Scheme::Alpha, Some(2), true),
+            (&["text"], Scheme::Alpha, Some(1), false),
+            (&["text"], Scheme::Alpha, None, false),
+            (&["small"], Scheme::Alpha, Some(2), false),
+            (&["text", "none"], Scheme::Alpha, Some(2), false),
+            (&["text", "mark"], Scheme::Alpha, Some(2), true),
+            (&["text", "mark"], Scheme::Word, Some(2), false),
+            (&["text", "small"], Scheme::Word, Some(2), true),
+            (&[], Scheme::Alpha, Some(2), false),
+        ] {
+            let reading = ReadOptions { scheme, ..ReadOptions::text() };
+            let operands: Vec<OsString> = names.iter().map(|name| path(name).into()).collect();
+            let inputs = Inputs { threads, ..inputs(&operands, &reading) };
+            assert_eq!(inputs.parts().is_some(), is_cut, "{names:?} {threads:?}");
+            let unwanted = Inputs { watcher: &Patience(false), ..inputs };
+            let counted = unwanted.count(&CountSettings::of(&reading, false));
+            assert_eq!(counted.err(), is_cut.then_some(Interrupted));
+        }
+    }
+
+    #[test]
+    fn threads_get_shares_of_about_one_size() {
+        let halves = SMALLEST / 2;
+        for (sizes, threads, expected) in [
+            (&[2, 2, 2, 2][..], 2, &[&[2, 2][..], &[2, 2]][..]),
+            (&[2, 2, 2, 2], 9, &[&[2], &[2], &[2], &[2]]),
+            (&[6, 2], 2, &[&[6], &[2]]),
+            (&[2, 6], 2, &[&[2], &[6]]),
+            (&[6, 4, 2], 2, &[&[6], &[4, 2]]),
+            (&[8, 8, 8], 2, &[&[8, 8], &[8]]),
+            (&[8, 10, 6], 2, &[&[8], &[10, 6]]),
+            (&[], 2, &[]),
+        ] {
+            let piece = |&size: &u64| Piece { path: "none".into(), from: 0, to: size * halves };
+            let pieces: Vec<Piece> = sizes.iter().map(piece).collect();
+            let size = sizes.iter().sum::<u64>() * halves;
+            let of = |part: Vec<Piece>| part.iter().map(|own| own.to / halves).collect::<Vec<_>>();
+            let parts: Vec<_> = cut(pieces, size, threads, true).into_iter().map(of).collect();
+            assert_eq!(parts, expected, "{sizes:?}");
+        }
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("lines");
+        for (line, ends) in [(64, [133_376, 266_752]), (100, [133_400, 266_800])] {
+            fs::write(&path, format!("{:>line$}", "\n").repeat(400_000 / line)).unwrap();
+            let whole = Piece { path: path.clone(), from: 0, to: 400_000 };
+            let parts = cut(vec![whole], 400_000, 3, true);
+            let ends_of: Vec<u64> = parts.iter().map(|part| part[0].to).collect();
+            assert_eq!(ends_of, [ends[0], ends[1], 400_000]);
+        }
+    }
+}
