@@ -4,9 +4,10 @@
 use crate::category::mapped::from_bytes;
 use crate::document::{FeatureReader, FeatureSink};
 use crate::learn::LearnedModel;
-use crate::learn::learner::{LearnedCounts, empty_counter};
+use crate::learn::learner::{LearnedCounts, Learner, empty_counter};
 use crate::learn::options::LearnOptions;
 use crate::learn::reference::Reference;
+use crate::learn::state::LearningState;
 use crate::learn::{dump, memory_dump};
 use crate::report::{print, trace};
 use crate::score::document::{best, finish};
@@ -89,6 +90,9 @@ fn categories_and_dumps_of_every_kind_are_as_recorded() {
         let category = from_bytes(&file).unwrap();
         let header = category.header();
         let read = memory_dump::read(&memory).unwrap();
+        let mut copy = Vec::new();
+        category.write(&mut copy, b"category").unwrap();
+        assert!(copy == file);
         let again = match shards::dump::counts(&read, options.reading().locale) {
             Err(fault) => format!("{fault:?}"),
             Ok(counts) => {
@@ -116,6 +120,58 @@ fn categories_and_dumps_of_every_kind_are_as_recorded() {
         );
     }
     assert!(found == include_str!("recorded/learned.txt"), "\n{found}");
+}
+
+#[test]
+fn merged_dumps_have_the_counts_of_all_texts() {
+    let options = LearnOptions::mail().order(2).table_bits(5);
+    let messages = TEXTS.map(|own| format!("From x\n\n{own}"));
+    let messages = messages.each_ref().map(String::as_str);
+    let state = |texts: &[&str]| memory_dump::read(&learn(&options, texts).1[0]).unwrap().state;
+    let (first, whole) = (state(&messages[..1]), state(&messages));
+    let numbers = |state: &LearningState| {
+        let mut cells: Vec<_> = state.table.used().map(|c| (c.id, c.count, c.head)).collect();
+        cells.sort_unstable_by_key(|&(id, ..)| id);
+        let characters = state.characters.cells().to_vec();
+        let sums = (state.total, state.total_of, state.unique, state.used, state.documents);
+        let texts = state.tokens.to_texts(&state.table).len();
+        (cells, characters, sums, (state.max_count, state.max_order, texts))
+    };
+    let mut merged = first.clone();
+    let mut warn = |warning| panic!("{warning}");
+    memory_dump::merge(&mut merged, &state(&messages[1..]), &mut Some(20), &mut warn);
+    assert_eq!(numbers(&merged), numbers(&whole));
+    let sum = merged.negative_entropy_sum + merged.squared_entropy_sum;
+    assert!((sum - whole.negative_entropy_sum - whole.squared_entropy_sum).abs() < 1e-9);
+    // A full table counts further features in the slots where they would be, and says so once.
+    let (mut full, mut bits, mut said) = (first.clone(), Some(0), 0);
+    memory_dump::merge(&mut full, &whole, &mut bits, &mut |_| said += 1);
+    assert_eq!((bits, said, full.table.bits()), (None, 1, first.table.bits()));
+    assert_eq!(full.total, first.total + whole.total);
+    // Counts stop at their limit.
+    for (room, overflows) in [(1, false), (0, true)] {
+        full.total = u32::MAX - whole.total - room;
+        memory_dump::merge(&mut full, &whole, &mut None, &mut |_| said += 1);
+        assert_eq!((full.options.has(ModelOption::Overflow), said), (overflows, 2 - room));
+    }
+}
+
+#[test]
+fn filtered_documents_are_learned_as_those_that_are_read() {
+    for (_, options) in kinds() {
+        let [mut read, mut filtered, mut streamed] =
+            [(); 3].map(|()| Learner::new(&options).unwrap());
+        let mut reader = FeatureReader::new(options.reading());
+        for text in TEXTS {
+            read.learn(text);
+            filtered.learn_filtered(&reader.filter(text.as_bytes()));
+            streamed.read(text.as_bytes()).unwrap();
+        }
+        let [read, filtered, streamed] =
+            [read, filtered, streamed].map(|own| own.finish().unwrap().category);
+        assert!(filtered.as_bytes() == read.as_bytes());
+        assert!(streamed.as_bytes() == read.as_bytes());
+    }
 }
 
 /// Scores features, and shows each as `-d` does.
@@ -147,7 +203,7 @@ fn verdicts_of_every_form_are_as_recorded() {
     for options in [
         LearnOptions::text(),
         LearnOptions::mail().confidence().order(2),
-        LearnOptions::text().with(ModelOption::Multinomial),
+        LearnOptions::text().with(ModelOption::Multinomial).reference(Reference::TokenLength),
     ] {
         let models = || {
             let two = vec![of(&TEXTS[..1], &options, "one"), of(&TEXTS[1..], &options, "two")];

@@ -183,6 +183,42 @@ mod tests {
         counter.end_of_file(&mut |_| {});
     }
 
+    #[test]
+    fn parts_that_one_pass_might_count_otherwise_are_not_merged() {
+        let part = |order, bits| {
+            let mut counter = counter(order, bits, None);
+            read(&mut counter, &["aa bb cc dd ee ff aa\n".to_owned()], order);
+            counter
+        };
+        let all = part(2, SMALLEST_BITS).into_state(&mut |_| {}).total;
+        let fill = |own: &mut Counter, total| {
+            own.settle_document(&mut |_| {});
+            own.state.total = total;
+        };
+        let merges = |order, bits, change: &dyn Fn(&mut Counter, &mut Counter)| {
+            let (mut first, mut later) = (part(order, 5), part(order, bits));
+            change(&mut first, &mut later);
+            first.merge(later, &mut |_| {})
+        };
+        let leave = |own: &mut Counter, room| {
+            let engine = own.engine.as_mut().unwrap();
+            engine.spend(engine.left() - room);
+        };
+        for (expected, is_merged) in [
+            (true, merges(2, SMALLEST_BITS, &|_, _| {})),
+            (false, merges(2, SMALLEST_BITS - 1, &|_, _| {})),
+            (true, merges(2, 5, &|own, _| fill(own, u32::MAX - 1 - all))),
+            (false, merges(2, 5, &|own, _| fill(own, u32::MAX - all))),
+            (true, merges(1, 5, &|own, _| leave(own, 8))),
+            (false, merges(1, 5, &|own, _| leave(own, 7))),
+            (false, merges(2, 5, &|own, _| own.state.message_dropped = true)),
+            (false, merges(2, 5, &|_, later| later.state.options.insert(ModelOption::Entropy))),
+            (false, merges(2, 5, &|_, later| later.state.total_of[0] = 1)),
+        ] {
+            assert_eq!(is_merged, expected);
+        }
+    }
+
     proptest! {
         #[test]
         fn merged_parts_are_one_pass(

@@ -180,7 +180,12 @@ mod tests {
 
     #[test]
     fn parts_of_mail_are_learned_as_one_learner_would() {
-        for options in [LearnOptions::mail(), LearnOptions::mail().order(2).confidence()] {
+        let pattern = LearnOptions::mail().pattern("(t[a-z]+) ?(t[a-z]+)?||12", &mut |_| {});
+        for options in [
+            LearnOptions::mail(),
+            LearnOptions::mail().order(2).confidence(),
+            pattern.expect("an expression"),
+        ] {
             let mut learner = Learner::new(&options).expect("a learner");
             let mut counts: Option<Counts> = None;
             for mail in MAILS {
