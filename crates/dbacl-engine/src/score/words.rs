@@ -527,25 +527,6 @@ mod tests {
         Model::learned(b"x".to_vec(), category, PatternSet::default())
     }
 
-    #[test]
-    fn words_that_depend_on_their_document_are_refused() {
-        for (random, bits, entropy, accepts) in [
-            (false, None, true, true),
-            (true, None, false, true),
-            (false, Some(5), false, true),
-            (false, Some(5), true, false),
-            (true, Some(5), false, false),
-        ] {
-            let models = vec![if random { Model::random() } else { model("a b", 1) }];
-            let wanted = Wanted { squares: false, counts: false, entropy };
-            assert_eq!(Scorer::new(models, bits).expect_words(1, wanted), accepts);
-        }
-        let mut of_patterns = model("a b", 1);
-        of_patterns.patterns.insert(crate::token::PatternId(3));
-        let wanted = Wanted { squares: false, counts: false, entropy: false };
-        assert!(!Scorer::new(vec![of_patterns], None).expect_words(1, wanted));
-    }
-
     proptest! {
         #[test]
         fn words_score_as_their_texts_do(
@@ -564,6 +545,8 @@ mod tests {
             let order = orders.iter().copied().max().unwrap_or(1);
             let wanted = Wanted { squares, counts: true, entropy: false };
             let (mut fast, mut slow) = (Scorer::new(models(), bits), Scorer::new(models(), bits));
+            let with_entropy = fast.expect_words(order, Wanted { entropy: true, ..wanted });
+            prop_assert_eq!(with_entropy, bits.is_none());
             prop_assert!(fast.expect_words(order, wanted));
             let mut tokenizer = Tokenizer::new(Scheme::Alpha, false, straddle, order);
             let mut spelling = tokenizer.clone();

@@ -9,7 +9,7 @@ use super::{dump, file};
 use crate::document::{FeatureReader, ReadOptions};
 use crate::learn::counter::Counter;
 use crate::learn::learner::LearnedCounts;
-use crate::learn::memory_dump::{self, RunFlags};
+use crate::learn::memory_dump::{self, Dump, RunFlags};
 use crate::learn::reference::Reference;
 use crate::learn::state::{LearningState, Sampled};
 use crate::learn::tokens::TokenList;
@@ -352,6 +352,19 @@ proptest! {
         let replayed = run.replayed(&counts, Order::Appearance);
         memory_dump::write(&mut back, &replayed, RunFlags::default()).unwrap();
         prop_assert!(back == bytes);
+        let refused = |change: fn(&mut Dump)| {
+            let mut other = read.clone();
+            change(&mut other);
+            dump::counts(&other, Locale::C).is_err()
+        };
+        prop_assert!(refused(|own| own.patterns = 1));
+        prop_assert!(refused(|own| own.state.options.remove(ModelOption::StandardTokenizer)));
+        prop_assert!(refused(|own| own.state.options.insert(ModelOption::Entropy)));
+        prop_assert!(refused(|own| own.state.options.insert(ModelOption::Mail)));
+        prop_assert!(refused(|own| own.state.options.insert(ModelOption::Multinomial)));
+        prop_assert!(refused(|own| own.state.options.insert(ModelOption::Overflow)));
+        prop_assert!(refused(|own| own.state.total_of[0] = 1));
+        prop_assert!(refused(|own| own.state.total += 1));
     }
 
     #[test]
@@ -389,6 +402,56 @@ fn words_of_any_bytes_can_be_read_again() {
 }
 
 #[test]
+fn a_file_says_which_part_of_it_is_wrong() {
+    let options = ModelOptions::default().with(ModelOption::Text);
+    let options = options.with(ModelOption::StandardTokenizer);
+    let (scheme, order) = (Scheme::Alpha, 1);
+    let run = Run { options, scheme, order, bits: 8, max_bits: None, confidence: false };
+    let file = |documents, place: Option<u32>| {
+        let settings = CountSettings { documents, ..run.count_settings() };
+        let mut counting = Counting::new(settings, place.is_some());
+        counting.start_shard(place.unwrap_or(0));
+        run.reader().read_bytes(b"aa bb aa\n", &mut counting).unwrap();
+        counting.end_shard(crate::document::Ending::default());
+        written(&counting.into_counts().unwrap())
+    };
+    let (plain, bags) = (file(Documents::None, None), file(Documents::Bags, None));
+    let (placed, length) = (file(Documents::None, Some(4)), bags.len());
+    let sums = "its documents do not hold what was counted";
+    for (file, fault, changes) in [
+        (&plain, "", &[(22, 7), (23, 1), (29, 7), (30, 63), (35, 15), (37, 4)][..]),
+        (&placed, "", &[(49, 6)]),
+        (&plain, "its tokenizing scheme is unknown", &[(21, 99)]),
+        (&plain, "its order is impossible", &[(22, 0), (22, 8)]),
+        (&plain, "its character set is unknown", &[(23, 2)]),
+        (&plain, "its statistics of documents are unknown", &[(24, 3)]),
+        (&plain, "it has unknown flags", &[(25, 4), (29, 8), (30, 11), (30, 64)]),
+        (&plain, "a length is impossible", &[(26, 64), (36, 32)]),
+        (&plain, "its shards are out of order", &[(27, 2), (28, 1)]),
+        (&plain, "it has documents that it does not keep", &[(31, 1)]),
+        (&plain, "something follows", &[(32, 1)]),
+        (&plain, "it is cut short or a number is broken", &[(32, 3)]),
+        (&plain, "it is cut short", &[(36, 31), (47, 1)]),
+        (&plain, "a feature has no beginning", &[(33, 1), (40, 2)]),
+        (&plain, "a feature has too many words", &[(40, 1)]),
+        (&plain, "a word is impossible", &[(34, 1), (41, 2), (35, 16), (37, 3)]),
+        (&plain, "a feature is there twice", &[(41, 1)]),
+        (&placed, "a feature is from a shard that it does not have", &[(40, 0), (41, 5)]),
+        (&bags, sums, &[(31, 0), (length - 10, 4), (length - 9, 1), (length - 8, 2)]),
+        (&bags, sums, &[(length - 7, 1), (length - 7, 3), (length - 5, 0)]),
+    ] {
+        for &(at, byte) in changes {
+            let mut bytes = file.clone();
+            bytes[at] = byte;
+            let (body, sum) = bytes.split_last_chunk_mut().unwrap();
+            *sum = crc32fast::hash(body).to_le_bytes();
+            let said = file::read(&bytes[..]).err().map_or(String::new(), |own| own.to_string());
+            assert_eq!(said.trim_start_matches("it is damaged: "), fault, "byte {at} is {byte}");
+        }
+    }
+}
+
+#[test]
 fn counts_with_other_settings_are_refused() {
     let options = ModelOptions::default().with(ModelOption::StandardTokenizer);
     let run = Run {
@@ -401,19 +464,22 @@ fn counts_with_other_settings_are_refused() {
     };
     let files = [b"one two three\n".to_vec()];
     let counts = |run: &Run, place| run.count(&files, place);
-    let alnum = Run { scheme: Scheme::Alnum, ..run.clone() };
     let merge = |mut left: Counts, right: &Counts| left.add_parts(right);
+    let settings = || run.count_settings();
+    let with = |option| settings().options.with(option);
+    for (settings, what) in [
+        (CountSettings { options: with(ModelOption::KeepCase), ..settings() }, "-T, -j, -S or -g"),
+        (CountSettings { scheme: Scheme::Alnum, ..settings() }, "-e"),
+        (CountSettings { order: 3, ..settings() }, "-w"),
+        (CountSettings { patterns: vec![Vec::new()], ..settings() }, "-g"),
+        (CountSettings { locale: Locale::Utf8, ..settings() }, "LC_ALL"),
+        (CountSettings { keeps_nul: true, ..settings() }, "--keep-nul"),
+        (CountSettings { documents: Documents::Bags, ..settings() }, "-X"),
+    ] {
+        let fault = merge(counts(&run, None), &Counts::new(settings, false)).unwrap_err();
+        assert!(fault.to_string().ends_with(&format!(" ({what})")), "{fault}");
+    }
     for (left, right, fault) in [
-        (
-            counts(&run, None),
-            counts(&alnum, None),
-            Some(MergeFault::Settings("another tokenizing scheme (-e)")),
-        ),
-        (
-            counts(&run, None),
-            counts(&Run { order: 3, ..run.clone() }, None),
-            Some(MergeFault::Settings("another order of n-grams (-w)")),
-        ),
         (counts(&run, None), counts(&run, Some(1)), Some(MergeFault::Placement)),
         (counts(&run, Some(1)), counts(&run, Some(1)), Some(MergeFault::SamePlace(1))),
         (counts(&run, Some(2)), counts(&run, Some(1)), None),
