@@ -159,6 +159,7 @@ mod tests {
     use super::*;
     use crate::learn::LearnSettings;
     use crate::learn::state::LearningState;
+    use crate::learn::table::Cell;
     use crate::token::tokenizer::Tokenizer;
     use dbacl_model::medium::Medium;
     use dbacl_model::settings::{ModelOption, ModelOptions, Scheme};
@@ -239,9 +240,8 @@ mod tests {
             prop_assert!(is_merged);
             let mut whole = whole.into_state(&mut |_| {});
             let mut merged = merged.into_state(&mut |_| {});
-            prop_assert!(whole.table.cells().map(|c| (c.id, c.count, c.head.order())).eq(
-                merged.table.cells().map(|c| (c.id, c.count, c.head.order()))
-            ));
+            let slot = |c: Cell| (c.id, c.count, c.head.order(), c.head.is_linked());
+            prop_assert!(whole.table.cells().map(slot).eq(merged.table.cells().map(slot)));
             let texts = |state: &LearningState| state.tokens.to_texts(&state.table);
             prop_assert_eq!(texts(&whole), texts(&merged));
             prop_assert_eq!(whole.characters.cells(), merged.characters.cells());
