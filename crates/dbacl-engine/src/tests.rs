@@ -39,6 +39,7 @@ fn kinds() -> Vec<(&'static str, LearnOptions)> {
         ("case", text().with(ModelOption::KeepCase).with(ModelOption::Straddle).order(2)),
         ("mail", LearnOptions::mail()),
         ("confidence", LearnOptions::mail().confidence().order(2).min_count(1)),
+        ("unicode", LearnOptions::mail().with(ModelOption::MailUnicode).tokenizer(Scheme::Word)),
         ("adp", text().tokenizer(Scheme::Adp)),
         ("cef", text().tokenizer(Scheme::Cef).order(2)),
         ("pattern", text().pattern("(s[a-z]+)||1", &mut |_| {}).unwrap()),
