@@ -8,14 +8,10 @@ use std::io::Write as _;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-use chess_adapter::play::classifier::{ChildProcesses, Program};
-use chess_adapter::play::engine::Engine;
-use chess_adapter::play::settings::Settings;
 use chess_games::encode::Encoding;
 use chess_games::game::Game;
-use chess_games::notation::Spelling;
 
-use crate::support::{adapter, dbacl, read, recorded, shared, testdata};
+use crate::support::{Adapter, adapter, dbacl, read, recorded, shared, testdata};
 
 fn prepare(args: &[&str], input: &[u8], folder: &Path) -> String {
     let mut child = Command::new(adapter())
@@ -141,15 +137,13 @@ fn rules_choose_as_recorded() {
     let (pairs, sevens) = (folder.path().join("pairs"), folder.path().join("sevens"));
     learn(&dbacl, "-e alnum -w 2 -H 20", &pairs, &inputs.join("BlackWinDraw.txt"));
     learn(&dbacl, "-e graph -w 7 -H 23", &sevens, &inputs.join("BlackWin-full.txt"));
-    let program = Program::find(Some(&dbacl), &[], &ChildProcesses::default());
+    let dbacl = dbacl.display().to_string();
     let engine = |model: &Path, encoding: &str| {
-        let mut settings = Settings { mate_keyword: false, ..Settings::default() };
         let model = model.display().to_string();
-        (settings.white_model, settings.black_model) = (model.clone(), model);
-        settings.set("Encoding", encoding).expect("an encoding");
-        let mut engine = Engine::new(settings, program.clone(), Spelling::default());
-        assert_eq!(engine.load(), Vec::<String>::new());
-        engine
+        let set = ["--encoding", encoding, "--no-mate-keyword"];
+        Adapter::start(
+            [&set[..], &["--dbacl", &dbacl, "--white", &model, "--black", &model]].concat(),
+        )
     };
     let (mut pairs, mut sevens) = (engine(&pairs, "half"), engine(&sevens, "full"));
     for row in read(&inputs.join("choices.tsv")).lines().filter(|l| !l.starts_with('#')) {
@@ -157,11 +151,13 @@ fn rules_choose_as_recorded() {
             panic!("{row}")
         };
         let engine = if model == "half, pairs" { &mut pairs } else { &mut sevens };
-        engine.set_option("Rule", rule).expect("a rule");
-        engine.new_game();
-        engine.play_words(&position(name).gameline()).expect("legal");
-        assert_eq!(engine.choose_best().expect("a move").completion.word, expected, "{row}");
+        let moves = position(name).gameline().replace(' ', "\nusermove ");
+        let start = format!("accepted san\nnew\nforce\noption Rule={rule}\nusermove {moves}\ngo\n");
+        engine.send(&start);
+        assert_eq!(engine.wait_for("move "), format!("move {expected}"), "{row}");
     }
+    pairs.finish();
+    sevens.finish();
 }
 
 #[test]

@@ -20,7 +20,6 @@ pub enum Rule {
 }
 
 impl Rule {
-    /// The name in options.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Basic => "basic",
@@ -30,12 +29,10 @@ impl Rule {
     }
 }
 
-/// A completion and its score, smaller is better.
+/// A completion and its score in bits, smaller is better.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Scored {
-    /// The completion.
     pub completion: Completion,
-    /// Bits.
     pub score: f64,
 }
 
@@ -98,7 +95,6 @@ pub fn weighted(weights: &[f64], random: &mut SplitMix64) -> Option<usize> {
     last
 }
 
-/// Draws one of the candidates.
 pub fn draw(
     list: &[Scored],
     candidates: &[usize],

@@ -16,7 +16,6 @@ use chess_games::cannot::Cannot;
 /// One row of the classifier's feature report.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FeatureRow {
-    /// The feature's tokens.
     pub feature: String,
     /// Bits this feature adds to the line's score.
     pub bits: f64,
@@ -44,10 +43,6 @@ impl ChildProcesses {
     }
 
     /// Starts a child of its own process group, so that the terminal's interrupt does not reach it.
-    ///
-    /// # Errors
-    ///
-    /// The program cannot be run.
     pub fn spawn(&self, command: &mut Command) -> Result<Arc<Mutex<Child>>> {
         if self.is_closed() {
             bail!("shutting down");
@@ -99,12 +94,10 @@ impl Program {
         Self { path, args: args.iter().map(OsString::from).collect(), children: children.clone() }
     }
 
-    /// The program's path, for messages.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// A command line to be completed.
     pub fn command(&self) -> Command {
         let mut command = Command::new(&self.path);
         command.args(&self.args);
@@ -143,10 +136,6 @@ impl Classifier {
     }
 
     /// Starts the process, if it is not running.
-    ///
-    /// # Errors
-    ///
-    /// The program cannot be run.
     pub fn start(&mut self) -> Result<()> {
         if self.running.is_some() {
             return Ok(());
@@ -224,10 +213,6 @@ impl Classifier {
     }
 
     /// Has everything loaded that an answer needs, or waits for it for a limited time.
-    ///
-    /// # Errors
-    ///
-    /// The program cannot be run.
     pub fn warm_up(&mut self) -> Result<()> {
         self.ask(&["e4".to_owned()])?;
         if let Some(running) = &mut self.running
@@ -240,10 +225,6 @@ impl Classifier {
 
     /// Sends lines, which must not hold line ends, to be answered by a score for each category:
     /// minus log2 of the line's probability, smaller is likelier.
-    ///
-    /// # Errors
-    ///
-    /// The process has ended and cannot be started again.
     pub fn ask(&mut self, lines: &[String]) -> Result<()> {
         self.pending.clear();
         for line in lines {
@@ -258,10 +239,6 @@ impl Classifier {
     }
 
     /// Reads the scores of the lines just sent, in their order.
-    ///
-    /// # Errors
-    ///
-    /// The process died twice, or answers something else than scores.
     pub fn scores(&mut self) -> Result<Vec<Vec<f64>>> {
         self.read().or_else(|first| {
             self.running = None;
@@ -274,10 +251,6 @@ impl Classifier {
     }
 
     /// The features of a line and their evidence, one list for each category in their order.
-    ///
-    /// # Errors
-    ///
-    /// The program cannot be run.
     pub fn features(&self, line: &str) -> Result<Vec<Vec<FeatureRow>>> {
         let mut command = self.program.command();
         command.arg("-nv");

@@ -7,10 +7,6 @@ use anyhow::{Context as _, Result};
 use chess_games::cannot::Cannot;
 
 /// Replaces a file by writing a temporary one and renaming it, so that no reader sees half of it.
-///
-/// # Errors
-///
-/// A file cannot be written.
 pub fn replace_file(path: &Path, contents: &[u8]) -> Result<()> {
     let mut beside = path.as_os_str().to_owned();
     beside.push(format!(".{}.tmp", std::process::id()));

@@ -12,13 +12,11 @@ use chess_games::notation;
 enum Meaning {
     /// Begins to look for a move.
     Start,
-    /// Answer now.
     Stop,
     /// The answer is no longer wanted.
     Abandon,
     /// The expected move was played: from now on time counts.
     PonderHit,
-    /// Nothing.
     None,
 }
 
@@ -103,7 +101,6 @@ impl Interrupts {
         state.signals.iter().any(|(about, signal)| *about == state.taken && wanted.contains(signal))
     }
 
-    /// Whether the search is to end.
     pub fn is_stopped(&self) -> bool {
         self.stopped.load(Ordering::Relaxed) || self.has(&[Meaning::Stop, Meaning::Abandon])
     }

@@ -34,7 +34,6 @@ pub const ODDS: &str = "odds";
 /// A category of a model folder.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct CategoryEntry {
-    /// File name within the folder.
     pub file: String,
     /// Size of the file when it was learned, bytes. A file of another size is refused.
     pub bytes: u64,
@@ -47,7 +46,6 @@ pub struct CategoryEntry {
 pub struct VoiceEntry {
     /// How the gamelines are encoded that its categories read.
     pub encoding: Encoding,
-    /// Its categories.
     pub categories: Vec<CategoryEntry>,
 }
 
@@ -57,17 +55,13 @@ pub type Side = BTreeMap<String, VoiceEntry>;
 /// What is in a model folder.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Manifest {
-    /// [`FORMAT`].
     pub format: u32,
     /// The voice that plays unless another one is asked for.
     pub voice: String,
-    /// Games read.
     pub games: u64,
     /// Whether training text has `+` and `#`.
     pub check_marks: bool,
-    /// White's voices.
     pub white: Side,
-    /// Black's voices.
     pub black: Side,
 }
 
@@ -77,11 +71,6 @@ struct Format {
 }
 
 impl Manifest {
-    /// Reads the manifest of a folder.
-    ///
-    /// # Errors
-    ///
-    /// It is missing, damaged or of another format.
     pub fn read(folder: &Path) -> Result<Self> {
         let path = folder.join(MANIFEST);
         let text = read_regular(&path).with_context(|| Cannot::read(&path))?;
@@ -93,11 +82,6 @@ impl Manifest {
         serde_json::from_slice(&text).with_context(damaged)
     }
 
-    /// Writes the manifest to a temporary file, which is then renamed.
-    ///
-    /// # Errors
-    ///
-    /// A file cannot be written.
     pub fn write(&self, folder: &Path) -> Result<()> {
         let mut text = serde_json::to_vec_pretty(self)?;
         text.push(b'\n');
@@ -123,11 +107,6 @@ impl Manifest {
     }
 
     /// Makes the named voice of a colour, checking its files.
-    ///
-    /// # Errors
-    ///
-    /// The voice is not there, a file is missing or has changed, or the descriptions are those of
-    /// another version.
     pub fn voice(
         &self,
         folder: &Path,
@@ -150,11 +129,6 @@ impl Manifest {
     }
 }
 
-/// Reads the file of the preset `odds`.
-///
-/// # Errors
-///
-/// It cannot be read or used.
 pub fn read_odds(path: &Path) -> Result<Odds> {
     let bytes = read_regular(path).with_context(|| Cannot::read(path))?;
     Odds::new(bytes).with_context(|| path.display().to_string())
@@ -213,7 +187,6 @@ impl Voice {
         Self { source: Source::Categories(encoding, factors, classifier), window: 0 }
     }
 
-    /// The odds of moves.
     pub fn of_odds(odds: Odds) -> Self {
         Self { source: Source::Odds(Rc::new(RefCell::new(odds))), window: 0 }
     }
@@ -240,10 +213,6 @@ impl Voice {
     }
 
     /// Starts what is needed, so that the first answer is quick.
-    ///
-    /// # Errors
-    ///
-    /// The classifier cannot be run.
     pub fn warm_up(&mut self) -> Result<()> {
         match &mut self.source {
             Source::Categories(_, _, classifier) => classifier.warm_up(),
@@ -253,10 +222,6 @@ impl Voice {
 
     /// One score per completion, in their order; smaller is better. The odds have looked ahead if
     /// `ahead` says so.
-    ///
-    /// # Errors
-    ///
-    /// The classifier failed, twice.
     pub fn scores(
         &mut self,
         game: &Game,
@@ -286,10 +251,6 @@ impl Voice {
     /// What speaks for these completions, by their numbers among all legal ones, and what against
     /// them: bits of the score, a positive number for what speaks for a move. What all legal moves
     /// together take from each is not among it.
-    ///
-    /// # Errors
-    ///
-    /// The classifier cannot be run.
     pub fn reasons(
         &mut self,
         game: &Game,

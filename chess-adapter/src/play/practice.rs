@@ -29,7 +29,6 @@ const GAMES: &str = "games.pgn";
 pub struct Practice {
     folder: PathBuf,
     thread: Option<JoinHandle<Result<Option<String>>>>,
-    /// Whether the engine thinks.
     pub thinks: Arc<AtomicBool>,
 }
 
@@ -40,10 +39,6 @@ impl Practice {
     }
 
     /// What was learned from the model in the folder `models`, whose file has this checksum.
-    ///
-    /// # Errors
-    ///
-    /// The file is damaged, or was learned from another model.
     pub fn open(&mut self, models: &Path, sum: u32) -> Result<Option<Odds>> {
         if self.thread.is_none() {
             self.learn(models);
@@ -51,11 +46,6 @@ impl Practice {
         learned(&self.folder, sum)
     }
 
-    /// Keeps a game.
-    ///
-    /// # Errors
-    ///
-    /// The file cannot be written, or is no file of games.
     pub fn keep(&self, pgn: &str) -> Result<()> {
         std::fs::create_dir_all(&self.folder).with_context(|| Cannot::write(&self.folder))?;
         let patience = Patience { limit: USUAL_LIMIT, stop: &AtomicBool::new(false) };

@@ -12,7 +12,6 @@ pub enum SearchMode {
     /// As the model folder has it, and only when the protocol gives a limit.
     #[default]
     Auto,
-    /// Never.
     Off,
     /// Always, within the protocol's limits; a second a move where it gives none.
     On,
@@ -29,10 +28,6 @@ const MOST_TIME: Duration = Duration::from_secs(86_400);
 
 impl SearchMode {
     /// Reads `auto`, `on`, `off`, a number of half-moves, or a time such as `500ms` or `0.5s`.
-    ///
-    /// # Errors
-    ///
-    /// The text is none of these.
     pub fn parse(text: &str) -> Result<Self> {
         let time = |number: &str, unit: f64| -> Result<Self> {
             let seconds = number.trim().parse::<f64>().unwrap_or(f64::NAN) * unit;
@@ -67,10 +62,6 @@ impl SearchMode {
     }
 
     /// What a manner of playing asks for.
-    ///
-    /// # Errors
-    ///
-    /// There is no such manner.
     pub fn of_manner(text: &str) -> Result<Self> {
         match text.to_ascii_lowercase().as_str() {
             "auto" => Ok(Self::Auto),
@@ -136,9 +127,7 @@ pub enum Waiting {
 /// What a protocol allows for one move.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Allowance {
-    /// Limits of the search.
     pub limits: Limits,
-    /// When to answer.
     pub waiting: Waiting,
 }
 

@@ -12,7 +12,6 @@ use chess_games::encode::Encoding;
 #[derive(Clone, Debug, PartialEq)]
 #[expect(clippy::struct_excessive_bools, reason = "each is an option of the protocols")]
 pub struct Settings {
-    /// Which completions are preferred.
     pub rule: Rule,
     /// The encoding of gamelines for a single category. `None` means full for Black and shifted for
     /// White.
@@ -23,20 +22,15 @@ pub struct Settings {
     pub seed: u32,
     /// Divides score differences in draws; 0 takes the best.
     pub temperature: f64,
-    /// Play a mate when there is one.
     pub mate_keyword: bool,
     /// Leave out moves that draw at once, unless behind. `None` takes the setting of the model
     /// folder.
     pub avoid_draws: Option<bool>,
     /// Words sent to the classifier, 0 for all.
     pub window: u32,
-    /// Lines shown.
     pub multi_pv: u32,
-    /// Take moves from the book.
     pub own_book: bool,
-    /// The book's path.
     pub book_file: String,
-    /// Folder of endgame tables.
     pub syzygy_path: String,
     /// Folder of style categories, which decide once in a game which voice plays.
     pub style_path: String,
@@ -54,16 +48,13 @@ pub struct Settings {
     pub voice: String,
     /// Ignore the interface's `random`.
     pub deterministic: bool,
-    /// Whether to look ahead.
     pub search: SearchMode,
     /// The classifier chooses among the moves that are at most so many centipawns worse than the
     /// best.
     pub search_margin: u32,
     /// Value of a bit of the classifier's odds in a search, in centipawns, if there is no margin.
     pub search_odds: f64,
-    /// Play as strongly as `elo` says.
     pub limit_strength: bool,
-    /// The rating to be played at, if the strength is limited.
     pub elo: u32,
     /// Megabytes of the search's table.
     pub hash: u32,
@@ -113,7 +104,6 @@ impl Default for Settings {
 
 /// The kind of an option, and where its value is.
 enum Kind {
-    /// On or off.
     Check(fn(&mut Settings) -> &mut bool),
     /// A number in a range.
     Spin(fn(&mut Settings) -> &mut u32, u32, u32),
@@ -224,10 +214,6 @@ fn is_on(value: &str) -> Result<bool> {
 }
 
 /// The name and the value of an option that is written as `NAME=VALUE`.
-///
-/// # Errors
-///
-/// There is no `=`.
 pub fn name_and_value(pair: &str) -> Result<(&str, &str)> {
     pair.split_once('=').with_context(|| format!("no NAME=VALUE: {pair}"))
 }
@@ -250,11 +236,7 @@ impl Settings {
     }
 
     /// Sets an option; names are matched without regard to case and spaces, `value` as the
-    /// protocols write it.
-    ///
-    /// # Errors
-    ///
-    /// The name is unknown, or the value is not of the option's kind; nothing is changed then.
+    /// protocols write it. An unknown name or a bad value changes nothing.
     pub fn set(&mut self, name: &str, value: &str) -> Result<()> {
         let bare = |name: &str| name.replace(' ', "").to_ascii_lowercase();
         let mut options = OPTIONS.iter().chain(OLD_OPTIONS);

@@ -26,7 +26,6 @@ impl Style {
     /// All of them, in the order of their categories.
     pub const ALL: [Self; 3] = [Self::Attacking, Self::Positional, Self::Mixed];
 
-    /// The category's name.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Attacking => "attacking",
@@ -58,11 +57,6 @@ pub fn line(game: &Game, side: Color, limit: usize) -> String {
 pub struct Judge(Classifier);
 
 impl Judge {
-    /// Opens the categories.
-    ///
-    /// # Errors
-    ///
-    /// One of them is missing.
     pub fn open(folder: &Path, program: &Program) -> Result<Self> {
         let folder = std::path::absolute(folder).unwrap_or_else(|_| folder.to_path_buf());
         let mut files = Vec::new();
@@ -75,10 +69,6 @@ impl Judge {
     }
 
     /// The likeliest style of a player of this game.
-    ///
-    /// # Errors
-    ///
-    /// The classifier fails.
     pub fn judge(&mut self, game: &Game, side: Color) -> Result<Style> {
         self.0.ask(&[line(game, side, MOVES)])?;
         let rows = self.0.scores()?;

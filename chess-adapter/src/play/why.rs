@@ -18,7 +18,6 @@ pub struct Explained {
     pub words: Vec<String>,
     /// Their places among the legal moves, from 0.
     pub places: Vec<usize>,
-    /// Number of legal moves.
     pub legal: usize,
     /// Their shares, from 0 to 1.
     pub shares: Vec<f64>,
@@ -30,10 +29,6 @@ pub struct Explained {
 }
 
 /// Explains the move `word`, or the best move if `word` is empty, beside the best other one.
-///
-/// # Errors
-///
-/// The move is not legal here, there is no model, or the classifier fails.
 pub fn explain(engine: &mut Engine, word: &str) -> Result<Explained> {
     let ranking = engine.rank(None)?;
     let place = if word.is_empty() {
@@ -95,14 +90,12 @@ fn cents(bits: f64) -> i64 {
     (100.0 * bits).round() as i64
 }
 
-/// Hundredths as a number with a sign.
 pub fn signed(cents: i64) -> String {
     let sign = if cents < 0 { '-' } else { '+' };
     format!("{sign}{}.{:02}", cents.abs() / 100, cents.abs() % 100)
 }
 
 impl Explained {
-    /// As lines of text.
     pub fn lines(&self) -> Vec<String> {
         let name = |at: usize| {
             let percent = 100.0 * self.shares[at];

@@ -17,7 +17,7 @@ use signal_hook::consts::{SIGINT, SIGTERM};
 use crate::play::classifier::ChildProcesses;
 use crate::play::engine::Engine;
 use crate::play::interrupts::Interrupts;
-use crate::protocol::{Output, uci::Uci, xboard::Xboard};
+use crate::protocol::{Output, dialogue};
 
 /// Longest line taken from an interface, bytes.
 const MAX_LINE: u64 = 1 << 20;
@@ -145,10 +145,6 @@ fn watch_signals(lines: mpsc::Sender<Option<String>>, shared: Shared) -> Result<
 }
 
 /// Plays until the interface ends it; the classifiers have ended when this returns.
-///
-/// # Errors
-///
-/// Signals cannot be handled, or output fails for another reason than a closed pipe.
 pub fn run(
     engine: Engine,
     protocol: Protocol,
@@ -203,14 +199,8 @@ fn converse(
         Protocol::Xboard => false,
     };
     let failed = Rc::default();
-    let (name, out) = (name.to_owned(), output(shared, &failed));
-    let mut answer: Box<dyn FnMut(&str) -> bool> = if is_uci {
-        let mut uci = Uci::new(engine, name, out);
-        Box::new(move |line| uci.answer(line))
-    } else {
-        let mut xboard = Xboard::new(engine, name, log.cloned(), out);
-        Box::new(move |line| xboard.answer(line))
-    };
+    let out = output(shared, &failed);
+    let mut answer = dialogue(is_uci, engine, name.to_owned(), log.cloned(), out);
     loop {
         shared.interrupts.take(&line);
         shared.thinking.store(is_uci && line.starts_with("go"), Ordering::SeqCst);

@@ -80,7 +80,6 @@ pub struct Uci {
 }
 
 impl Uci {
-    /// A new dialogue.
     pub const fn new(engine: Engine, name: String, out: Output) -> Self {
         Self {
             engine,

@@ -26,28 +26,18 @@ use dbacl_numeric::random::SplitMix64;
 /// Someone who answers a position with a move.
 pub trait Player {
     /// The move to play; the game is not over.
-    ///
-    /// # Errors
-    ///
-    /// The player is gone or answers nonsense.
     fn answer(&mut self, game: &Game, clocks: Option<&Clocks>) -> Result<Move>;
 }
 
 /// Both sides' clocks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Clocks {
-    /// Time left.
     pub left: ByColor<Duration>,
-    /// Time added after each move.
     pub increment: Duration,
 }
 
 impl Clocks {
     /// Reads `SECONDS+SECONDS`: time for the game and after each move.
-    ///
-    /// # Errors
-    ///
-    /// The text is not of that form.
     pub fn parse(text: &str) -> Result<Self> {
         let (base, increment) = text.split_once('+').unwrap_or((text, "0"));
         let time = |text: &str| -> Result<Duration> {
@@ -131,10 +121,6 @@ pub struct UciPlayer {
 impl UciPlayer {
     /// Starts the engine by a shell command; `options` are `NAME=VALUE`, `go` what follows that
     /// word, beside the clocks.
-    ///
-    /// # Errors
-    ///
-    /// It cannot be run or does not speak UCI.
     pub fn start(
         command: &str,
         options: &[String],
@@ -242,11 +228,8 @@ impl Options {
 /// What came of a match, from the engine's side.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Score {
-    /// Games won.
     pub won: u32,
-    /// Games drawn.
     pub drawn: u32,
-    /// Games lost.
     pub lost: u32,
     /// Games among those won that the opponent lost on time.
     pub won_on_time: u32,
@@ -260,17 +243,14 @@ pub struct Score {
     pub stopped_behind: u32,
     /// Mean material lead at the end, pawns.
     pub material: f64,
-    /// Mean number of half-moves.
     pub half_moves: f64,
 }
 
 /// How a game went.
 pub struct Played {
-    /// The game.
     pub game: Game,
     /// Its end by the rules; `None` if it was stopped, or lost on time.
     pub end: Option<End>,
-    /// Who lost on time.
     pub overstepped: Option<Color>,
 }
 
@@ -286,10 +266,6 @@ impl Played {
 }
 
 /// One game, to its end by the rules or the limit.
-///
-/// # Errors
-///
-/// A player fails.
 pub fn play_game(
     white: &mut dyn Player,
     black: &mut dyn Player,
@@ -331,10 +307,6 @@ pub fn play_game(
 }
 
 /// Plays a match; every finished game goes to `finished` with the engine's colour.
-///
-/// # Errors
-///
-/// The openings cannot be read, a player fails, or `finished` does.
 pub fn play_match(
     engine: &mut dyn Player,
     opponent: &mut dyn Player,

@@ -23,17 +23,12 @@ pub struct Case {
 }
 
 impl Case {
-    /// Whether White is to move.
     pub const fn is_white(&self) -> bool {
         self.moves.len().is_multiple_of(2)
     }
 }
 
 /// Reads positions: gameline, tab, the move played.
-///
-/// # Errors
-///
-/// A line has no tab or a move that is not legal.
 pub fn read_cases(input: impl BufRead) -> Result<Vec<Case>> {
     let mut cases = Vec::new();
     for (number, line) in input.lines().enumerate() {
@@ -60,7 +55,6 @@ fn read_case(line: &str) -> Result<Case> {
 /// What was found; while it is counted, sums over the positions.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 pub struct Shares {
-    /// Positions judged.
     pub positions: u32,
     /// The move played is the first choice, per cent of positions.
     pub first: f64,
@@ -107,7 +101,6 @@ impl Shares {
 /// All positions and those of each phase.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Report {
-    /// Everything.
     pub all: Shares,
     /// Before half-move 20.
     pub opening: Shares,
@@ -121,14 +114,12 @@ pub struct Report {
     /// What that comes to on average by chance alone, with these positions, where all stated
     /// probabilities are true.
     pub calibration_by_chance: f64,
-    /// The bins.
     pub calibration: [Bin; BINS],
 }
 
 /// Positions whose first choice has a stated probability within a tenth.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 pub struct Bin {
-    /// Positions.
     pub positions: u32,
     /// Mean of the stated probabilities, per cent.
     pub stated: f64,
@@ -174,10 +165,6 @@ fn percent(is_so: bool) -> f64 {
 }
 
 /// Lets the engine rank the completions of every position.
-///
-/// # Errors
-///
-/// There is no model for the side to move, or the classifier fails.
 pub fn evaluate(engine: &mut Engine, cases: &[Case]) -> Result<Report> {
     let (mut phases, mut bins) = ([Shares::default(); 3], [Bin::default(); BINS]);
     for case in cases {

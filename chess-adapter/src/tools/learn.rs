@@ -41,7 +41,6 @@ pub enum Preset {
 /// One category to be learned.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Lesson {
-    /// The category's file name.
     pub category: String,
     /// The training text's file name without its ending.
     pub text: String,
@@ -126,7 +125,6 @@ pub struct Options {
 }
 
 impl Options {
-    /// Processors that may be used.
     fn jobs(&self) -> usize {
         let available = || std::thread::available_parallelism().map_or(1, usize::from);
         self.jobs.unwrap_or_else(available)
@@ -134,10 +132,6 @@ impl Options {
 }
 
 /// Learns a model folder.
-///
-/// # Errors
-///
-/// No game could be used, the classifier fails, or files cannot be written.
 pub fn learn(options: &Options, program: &Program) -> Result<Statistics> {
     let folder = &options.output;
     std::fs::create_dir_all(folder).with_context(|| Cannot::write(folder))?;
@@ -304,10 +298,6 @@ fn run_lessons(
 
 impl Lesson {
     /// Learns the category; a table that is full grows until it is not.
-    ///
-    /// # Errors
-    ///
-    /// The classifier fails.
     pub fn learn(&self, text: &Path, folder: &Path, program: &Program) -> Result<()> {
         let folder = std::path::absolute(folder).unwrap_or_else(|_| folder.to_path_buf());
         let Self { category: name, order, tokens, mut table, .. } = self.clone();

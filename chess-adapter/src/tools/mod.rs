@@ -13,10 +13,6 @@ use anyhow::Result;
 use chess_games::prepare::{self, Options, Statistics, Take};
 
 /// Reads games, with a line of progress on a terminal.
-///
-/// # Errors
-///
-/// An input cannot be read, or a game cannot be taken.
 pub fn read_games(
     pgn: &[PathBuf],
     options: &Options,

@@ -50,11 +50,8 @@ fn tag(raw: &RawGame, name: &str) -> String {
     raw.tag(name).map(|v| escape(&String::from_utf8_lossy(v))).unwrap_or_default()
 }
 
-/// Writes the page: the engine's voices judge every move of the game.
-///
-/// # Errors
-///
-/// The classifier fails; a missing model leaves its colour's moves without judgement.
+/// Writes the page: the engine's voices judge every move of the game. Moves of a colour without a
+/// model stand without judgement.
 pub fn page(engine: &mut Engine, raw: &RawGame, game: &Gameline) -> Result<String> {
     let title = format!("{} – {} {}", tag(raw, "White"), tag(raw, "Black"), tag(raw, "Date"));
     let mut body = String::new();

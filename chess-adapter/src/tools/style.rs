@@ -41,7 +41,6 @@ pub struct Options {
 /// The result of learning styles.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Outcome {
-    /// Games learned of each style.
     pub learned: [usize; 3],
     /// Games that were not learned but judged.
     pub judged: usize,
@@ -49,11 +48,6 @@ pub struct Outcome {
     pub right: usize,
 }
 
-/// Learns the three categories.
-///
-/// # Errors
-///
-/// A style has no games, the classifier fails, or files cannot be written.
 pub fn learn(options: &Options, program: &Program) -> Result<Outcome> {
     std::fs::create_dir_all(&options.output)?;
     let mut lines: [Vec<String>; 3] = Default::default();

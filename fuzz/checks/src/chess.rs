@@ -1,19 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //! Target for what the chess adapter reads: both protocols, positions, moves, PGN.
 
-use chess_adapter::play::classifier::{ChildProcesses, Program};
-use chess_adapter::play::engine::Engine;
-use chess_adapter::play::settings::Settings;
-use chess_adapter::protocol::{Output, uci::Uci, xboard::Xboard};
-use chess_games::notation::Spelling;
+use chess_adapter::protocol::{Output, without_models};
 use chess_games::prepare::{self, Options, Statistics};
-use std::path::Path;
-
-fn engine() -> Engine {
-    let nobody = Path::new("/nonexistent");
-    let program = Program::find(Some(nobody), &[], &ChildProcesses::default());
-    Engine::new(Settings::default(), program, Spelling::default())
-}
 
 /// The first byte chooses what the rest is: a dialogue in one of the protocols, or a PGN file. No
 /// model is loaded, so the engine has nothing to say but must keep to the rules.
@@ -31,18 +20,11 @@ pub fn chess_protocol(data: &[u8]) {
     let text = String::from_utf8_lossy(text);
     // Options that name files are other targets' business.
     let lines = text.lines().filter(|line| !line.contains(['/', '\\']));
-    let name = String::from("fuzz");
     let is_uci = choice % 3 == 1;
     // An empty line ends what XBoard's `bk` shows.
     let out: Output =
         Box::new(move |line| assert!(!line.contains('\n') && (!is_uci || !line.is_empty())));
-    let mut answer: Box<dyn FnMut(&str) -> bool> = if is_uci {
-        let mut dialogue = Uci::new(engine(), name, out);
-        Box::new(move |line| dialogue.answer(line))
-    } else {
-        let mut dialogue = Xboard::new(engine(), name, None, out);
-        Box::new(move |line| dialogue.answer(line))
-    };
+    let mut answer = without_models(is_uci, out);
     for line in lines {
         answer(line);
     }

@@ -15,9 +15,7 @@ use chess_games::game::Completion;
 pub enum Source {
     /// The classifier preferred it.
     Classifier,
-    /// It mates.
     Mate,
-    /// It stands in the book.
     Book,
     /// The classifier preferred it among the best moves of a search.
     Search,
@@ -26,9 +24,7 @@ pub enum Source {
 /// A chosen move, and the moves from which it was chosen.
 #[derive(Clone, Debug)]
 pub struct Choice {
-    /// The move.
     pub completion: Completion,
-    /// Who chose.
     pub source: Source,
     /// What was classified, best first; empty if the classifier was not asked.
     pub ranking: Vec<Scored>,
@@ -36,7 +32,6 @@ pub struct Choice {
     pub depth: usize,
     /// What the rule left to choose from, the preferred one first.
     pub considered: Vec<Scored>,
-    /// What the search found, if there was one.
     pub found: Option<Found>,
 }
 
@@ -57,9 +52,7 @@ impl Choice {
 /// Why no move was chosen.
 #[derive(Debug)]
 pub enum Trouble {
-    /// No legal move.
     NoMove,
-    /// No model for this colour.
     NoModel(Color),
     /// The classifier or a file failed.
     Failed(Error),

@@ -16,10 +16,6 @@ use chess_tables::book::BookMove;
 
 impl Engine {
     /// Puts all legal completions, or those asked for, in the classifier's order.
-    ///
-    /// # Errors
-    ///
-    /// No legal move, no model, or the classifier failed.
     pub fn rank(&mut self, only: Option<&[Move]>) -> Result<Vec<Scored>, Trouble> {
         self.rank_by(only, true)
     }
@@ -46,10 +42,6 @@ impl Engine {
 
     /// Chooses a move for the side to move within what the protocol allows; `progress` is shown
     /// what a search finds.
-    ///
-    /// # Errors
-    ///
-    /// No legal move, no model, or the classifier failed.
     pub fn choose(
         &mut self,
         only: Option<&[Move]>,
@@ -144,10 +136,6 @@ impl Engine {
     }
 
     /// The best move, where [`Engine::choose`] may draw one at random, within no limits.
-    ///
-    /// # Errors
-    ///
-    /// As for [`Engine::choose`].
     pub fn choose_best(&mut self) -> Result<Choice, Trouble> {
         let randomised = std::mem::take(&mut self.randomised);
         let choice = self.choose(None, &Allowance::default(), &mut |_| {});

@@ -38,7 +38,6 @@ pub struct Engine {
     voices: ByColor<Option<Voice>>,
     stale: ByColor<bool>,
     settings: Settings,
-    /// The classifier.
     program: Program,
     spelling: Spelling,
     random: SplitMix64,
@@ -57,7 +56,6 @@ pub struct Engine {
     bad_moves: u32,
     /// The voice played against the opponent of this game, once the style is known.
     style_voice: Option<&'static str>,
-    /// The opponent's style, once it is known.
     style: Option<Style>,
     /// Recognises styles, if the settings name a folder for it.
     judge: Option<Judge>,
@@ -153,7 +151,6 @@ impl Engine {
         &self.game
     }
 
-    /// What the engine was told.
     pub const fn settings(&self) -> &Settings {
         &self.settings
     }
@@ -168,7 +165,6 @@ impl Engine {
         }
     }
 
-    /// Forgets what earlier searches found.
     pub fn forget_searches(&mut self) {
         if let Some(searcher) = &mut self.searcher {
             searcher.clear();
@@ -183,16 +179,10 @@ impl Engine {
         self.practise();
     }
 
-    /// Plays the moves that these words mean.
-    ///
-    /// # Errors
-    ///
-    /// A word is no legal move.
     pub fn play_words(&mut self, words: &str) -> Result<()> {
         self.game.play_words(words)
     }
 
-    /// Plays a legal move on the board.
     pub fn play(&mut self, m: Move) {
         self.game.play(m);
     }
@@ -209,10 +199,6 @@ impl Engine {
     }
 
     /// Sets an option; models, books and tables are loaded when next needed.
-    ///
-    /// # Errors
-    ///
-    /// The name is unknown or the value bad.
     pub fn set_option(&mut self, name: &str, value: &str) -> Result<()> {
         let before = self.settings.clone();
         self.settings.set(name, value)?;
@@ -285,16 +271,11 @@ impl Engine {
         self.settings.draw_after > 0 && self.game.position().halfmoves() >= self.settings.draw_after
     }
 
-    /// Whether and how the game is over by the rules.
     pub fn end(&self) -> Option<End> {
         self.game.end()
     }
 
     /// Writes the files to watch, if asked for, before the move is played (spec chess 5.5).
-    ///
-    /// # Errors
-    ///
-    /// A file cannot be written.
     pub fn write_watch_files(&self, choice: &Choice) -> Result<()> {
         use std::fmt::Write as _;
         let Some(prefix) = &self.watch else { return Ok(()) };

@@ -103,7 +103,6 @@ impl Xboard {
         }
     }
 
-    /// Does what a line says; `false` once the dialogue is over.
     pub fn answer(&mut self, line: &str) -> bool {
         let line = line.trim();
         if self.editor.is_some() {
