@@ -105,7 +105,7 @@ pub struct WhyArgs {
 pub fn run_why(args: &WhyArgs) -> Result<ExitCode> {
     let children = ChildProcesses::default();
     let mut engine = args.engine.loaded_engine(&children)?;
-    engine.play_words(&args.moves)?;
+    engine.game.play_words(&args.moves)?;
     let mut out = std::io::stdout().lock();
     for line in why::explain(&mut engine, &args.word)?.lines() {
         writeln!(out, "{line}")?;

@@ -34,13 +34,13 @@ pub fn explain(engine: &mut Engine, word: &str) -> Result<Explained> {
     let place = if word.is_empty() {
         0
     } else {
-        let m = engine.game().read_move(word)?;
+        let m = engine.game.read_move(word)?;
         ranking.iter().position(|s| s.completion.m == m).context("not a legal move")?
     };
     let rival = usize::from(place == 0);
     let places: Vec<usize> = [place, rival].into_iter().filter(|&p| p < ranking.len()).collect();
     let shares = choose::shares(&ranking, engine.settings().temperature);
-    let game = engine.game().clone();
+    let game = engine.game.clone();
     let completions = game.completions();
     let number = |&place: &usize| {
         let m = ranking[place].completion.m;

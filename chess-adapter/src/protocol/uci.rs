@@ -140,7 +140,7 @@ impl Uci {
         let Some((plies, last)) = self.last.take() else { return };
         let own = self.name.as_str();
         let names = if plies.is_multiple_of(2) { [own, "?"] } else { ["?", own] };
-        let is_last = self.engine.game().plies() == plies;
+        let is_last = self.engine.game.plies() == plies;
         self.engine.end_game(is_last.then_some(last), names, None);
     }
 
@@ -180,7 +180,7 @@ impl Uci {
             _ => None,
         };
         self.no_position = None;
-        let known = self.engine.game().moves();
+        let known = self.engine.game.moves();
         let continues = self.start == fen
             && known.len() <= moves.len()
             && known.iter().zip(moves).all(|(m, word)| to_coordinates(*m) == *word);
@@ -202,10 +202,10 @@ impl Uci {
             moves
         };
         for word in new {
-            let Ok(m) = read_move(self.engine.game().position(), word.as_bytes()) else {
+            let Ok(m) = read_move(self.engine.game.position(), word.as_bytes()) else {
                 return self.note(format!("illegal move {word}"));
             };
-            self.engine.play(m);
+            self.engine.game.play(m);
         }
     }
 
@@ -224,7 +224,7 @@ impl Uci {
             return self.say("bestmove 0000");
         }
         self.load();
-        let game = self.engine.game();
+        let game = &self.engine.game;
         let (allowed, only) = read_go(words, game.turn());
         let read = |word: &&str| read_move(game.position(), word.as_bytes()).ok();
         let only: Vec<_> = only.iter().filter_map(read).collect();
@@ -244,7 +244,7 @@ impl Uci {
                 if let Err(error) = self.engine.write_watch_files(&choice) {
                     self.note(format!("{error:#}"));
                 }
-                self.last = Some((self.engine.game().plies(), choice.completion.m));
+                self.last = Some((self.engine.game.plies(), choice.completion.m));
                 let best = to_coordinates(choice.completion.m);
                 let lines = match &choice.found {
                     Some(found) => chosen_line(found, &choice, told).into_iter().collect(),
@@ -262,7 +262,7 @@ impl Uci {
             Err(trouble) => {
                 self.note(trouble);
                 // The protocol wants a move; a null move would lose at once.
-                let first = self.engine.game().completions().into_iter().next();
+                let first = self.engine.game.completions().into_iter().next();
                 first.map_or_else(|| "0000".to_owned(), |c| to_coordinates(c.m))
             }
         };

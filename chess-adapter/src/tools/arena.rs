@@ -75,15 +75,15 @@ pub struct EnginePlayer(pub Engine, pub String);
 
 impl Player for EnginePlayer {
     fn answer(&mut self, game: &Game, clocks: Option<&Clocks>) -> Result<Move> {
-        let known = self.0.game().plies();
+        let known = self.0.game.plies();
         let continues = known <= game.plies()
-            && self.0.game().start() == game.start()
-            && self.0.game().moves() == &game.moves()[..known];
+            && self.0.game.start() == game.start()
+            && self.0.game.moves() == &game.moves()[..known];
         if !continues {
             self.0.set_position(game.start().clone());
         }
-        for &m in &game.moves()[self.0.game().plies()..] {
-            self.0.play(m);
+        for &m in &game.moves()[self.0.game.plies()..] {
+            self.0.game.play(m);
         }
         if game.plies() < 2 {
             self.0.forget_searches();
@@ -331,7 +331,7 @@ pub fn play_match(
             Color::White => play_game(&mut *engine, &mut *opponent, limit, opening, clocks)?,
             Color::Black => play_game(&mut *opponent, &mut *engine, limit, opening, clocks)?,
         };
-        let lead = played.game.material_balance() * if color.is_white() { 1 } else { -1 };
+        let lead = played.game.lead(color);
         material += f64::from(lead);
         half_moves += u32::try_from(played.game.plies()).map_or(f64::INFINITY, f64::from);
         score.lost_on_time += u32::from(played.overstepped == Some(color));

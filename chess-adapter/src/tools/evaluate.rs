@@ -170,7 +170,7 @@ pub fn evaluate(engine: &mut Engine, cases: &[Case]) -> Result<Report> {
     for case in cases {
         engine.set_position(Chess::default());
         for &m in &case.moves {
-            engine.play(m);
+            engine.game.play(m);
         }
         let list = engine.rank(None)?;
         let is_played = |place: usize| list[place].completion.m == case.played;

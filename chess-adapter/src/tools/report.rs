@@ -58,16 +58,16 @@ pub fn page(engine: &mut Engine, raw: &RawGame, game: &Gameline) -> Result<Strin
     let mut judged = Judged::default();
     engine.set_position(game.start.clone());
     for (word, &m) in game.words().zip(&game.moves) {
-        let number = engine.game().position().fullmoves();
-        let dots = engine.game().turn().fold_wb(".", "...");
+        let number = engine.game.position().fullmoves();
+        let dots = engine.game.turn().fold_wb(".", "...");
         let _ = write!(body, "<section><h2>{number}{dots} {}</h2>", escape(word));
         let judgement = match engine.rank(None) {
             Ok(ranking) => judge(engine, &ranking, m, &mut judged)?,
             Err(Trouble::Failed(error)) => return Err(error),
             Err(_) => String::from("<p>no model for this colour</p>"),
         };
-        engine.play(m);
-        body.push_str(&board(engine.game().position().board(), m));
+        engine.game.play(m);
+        body.push_str(&board(engine.game.position().board(), m));
         body.push_str(&judgement);
         body.push_str("</section>\n");
     }

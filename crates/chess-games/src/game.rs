@@ -201,14 +201,13 @@ impl Game {
         notation::read_move(self.position(), word.as_bytes()).with_context(|| word.to_owned())
     }
 
-    /// Takes back the last half-move; `false` if there is none.
-    pub fn undo(&mut self) -> bool {
-        if self.moves.pop().is_none() {
-            return false;
-        }
-        self.words.pop();
-        self.keys.pop();
-        self.positions.pop();
+    /// Takes back half-moves; `false`, and nothing taken back, if there are not so many.
+    pub fn undo(&mut self, half_moves: usize) -> bool {
+        let Some(left) = self.plies().checked_sub(half_moves) else { return false };
+        self.moves.truncate(left);
+        self.words.truncate(left);
+        self.keys.truncate(left + 1);
+        self.positions.truncate(left + 1);
         true
     }
 
@@ -267,17 +266,13 @@ impl Game {
         }
     }
 
-    /// White's material lead in pawns.
-    pub fn material_balance(&self) -> i32 {
-        let board = self.position().board();
-        let count = |color: Color| -> i32 {
-            let own = board.by_color(color);
-            let worth = [(board.pawns(), 1), (board.knights(), 3), (board.bishops(), 3)];
-            let dear = [(board.rooks(), 5), (board.queens(), 9)];
-            let men = worth.into_iter().chain(dear);
-            men.map(|(men, pawns)| pawns * i32::try_from((men & own).count()).unwrap_or(0)).sum()
+    /// A side's material lead in pawns.
+    pub fn lead(&self, side: Color) -> i32 {
+        let worth = |side| {
+            let men = self.position().board().material_side(side).map(i32::from);
+            men.pawn + 3 * (men.knight + men.bishop) + 5 * men.rook + 9 * men.queen
         };
-        count(Color::White) - count(Color::Black)
+        worth(side) - worth(side.other())
     }
 
     /// The gameline.
@@ -372,11 +367,11 @@ mod tests {
         let mut game = game(START, "e4 e5 Nf3 Nc6");
         let before: Vec<Chess> = game.positions().to_vec();
         for ply in (0..4).rev() {
-            assert!(game.undo());
+            assert!(game.undo(1));
             assert_eq!(game.position(), &before[ply]);
             assert_eq!(game.words().len(), ply);
         }
-        assert!(!game.undo());
+        assert!(!game.undo(1));
     }
 
     #[test]

@@ -162,7 +162,7 @@ impl Engine {
                 list.retain(|s| good.contains(&s.completion.m));
             }
         }
-        let lead = self.game.material_balance() * if self.game.turn().is_white() { 1 } else { -1 };
+        let lead = self.game.lead(self.game.turn());
         let default = self.has_odds();
         if avoiding_draws && self.settings.avoid_draws.unwrap_or(default) && lead >= 0 {
             let kept: Vec<Scored> =

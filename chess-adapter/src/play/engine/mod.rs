@@ -24,7 +24,7 @@ use crate::play::practice::Practice;
 use crate::play::searching::{Allowance, Waiting};
 use crate::play::settings::Settings;
 use crate::play::style::{Judge, Style};
-use chess_games::game::{End, Game};
+use chess_games::game::Game;
 use chess_games::notation::Spelling;
 use chess_tables::book::Book;
 use chess_tables::syzygy::Tables;
@@ -34,7 +34,8 @@ pub use choice::{Choice, Source, Trouble};
 
 /// The engine: a game, two voices, settings.
 pub struct Engine {
-    game: Game,
+    /// The game in progress; [`Engine::set_position`] begins another one.
+    pub game: Game,
     voices: ByColor<Option<Voice>>,
     stale: ByColor<bool>,
     settings: Settings,
@@ -146,11 +147,6 @@ impl Engine {
         }
     }
 
-    /// The game in progress.
-    pub const fn game(&self) -> &Game {
-        &self.game
-    }
-
     pub const fn settings(&self) -> &Settings {
         &self.settings
     }
@@ -177,25 +173,6 @@ impl Engine {
         self.set_position(Chess::default());
         self.answers = 0;
         self.practise();
-    }
-
-    pub fn play_words(&mut self, words: &str) -> Result<()> {
-        self.game.play_words(words)
-    }
-
-    pub fn play(&mut self, m: Move) {
-        self.game.play(m);
-    }
-
-    /// Takes back half-moves; `false`, and nothing taken back, if there are not so many.
-    pub fn undo(&mut self, half_moves: usize) -> bool {
-        let enough = self.game.plies() >= half_moves;
-        if enough {
-            for _ in 0..half_moves {
-                self.game.undo();
-            }
-        }
-        enough
     }
 
     /// Sets an option; models, books and tables are loaded when next needed.
@@ -256,7 +233,7 @@ impl Engine {
 
     /// Whether the position's material says that it is time to resign; counts own moves.
     pub fn is_resigning(&mut self) -> bool {
-        let lead = self.game.material_balance() * if self.game.turn().is_white() { 1 } else { -1 };
+        let lead = self.game.lead(self.game.turn());
         let limit = i32::try_from(self.settings.resign_material).unwrap_or(i32::MAX);
         if limit == 0 || lead > -limit {
             self.bad_moves = 0;
@@ -269,10 +246,6 @@ impl Engine {
     /// Whether a draw is offered and accepted here.
     pub fn is_drawish(&self) -> bool {
         self.settings.draw_after > 0 && self.game.position().halfmoves() >= self.settings.draw_after
-    }
-
-    pub fn end(&self) -> Option<End> {
-        self.game.end()
     }
 
     /// Writes the files to watch, if asked for, before the move is played (spec chess 5.5).
@@ -372,7 +345,7 @@ pub(crate) mod tests {
         let folder = tempfile::tempdir().expect("a folder");
         let mut engine = engine(&["Nf6"], Settings::default());
         engine.watch(Some(folder.path().join("game")));
-        engine.play_words("e4").expect("legal");
+        engine.game.play_words("e4").expect("legal");
         let choice = engine.choose_best().expect("a move");
         engine.write_watch_files(&choice).expect("written");
         let read = |name: &str| {

@@ -169,7 +169,7 @@ impl Xboard {
                 Err(_) => self.no_such_position(),
             },
             "edit" => {
-                let board = self.engine.game().position().board().clone();
+                let board = self.engine.game.position().board().clone();
                 self.editor = Some(Editor::new(board));
             }
             "random" => {
@@ -179,10 +179,10 @@ impl Xboard {
             "force" => self.side = None,
             "go" => {
                 self.analyzing = false;
-                self.side = Some(self.engine.game().turn());
+                self.side = Some(self.engine.game.turn());
                 self.move_now();
             }
-            "playother" => self.side = Some(self.engine.game().turn().other()),
+            "playother" => self.side = Some(self.engine.game.turn().other()),
             "white" => self.set_turn(Color::White),
             "black" => self.set_turn(Color::Black),
             "usermove" => self.user_move(rest),
@@ -249,7 +249,7 @@ impl Xboard {
         let mut allowed = Allowance::depth(self.depth);
         allowed.limits.move_time = self.move_time;
         if let Some(control) = self.control {
-            let played = u32::try_from(self.engine.game().plies() / 2).unwrap_or(0);
+            let played = u32::try_from(self.engine.game.plies() / 2).unwrap_or(0);
             let moves_to_go = (control.moves > 0).then(|| control.moves - played % control.moves);
             allowed.limits.clock = Some(Clock {
                 left: self.time_left.unwrap_or(control.base),
@@ -264,8 +264,8 @@ impl Xboard {
     fn choose(&mut self, allowed: &Allowance) -> Result<Choice, Trouble> {
         let Self { engine, out, san, .. } = self;
         let shown = if self.post || self.analyzing { engine.settings().multi_pv } else { 0 };
-        let position = engine.game().position().clone();
-        let spelling = san.then(|| engine.game().spelling());
+        let position = engine.game.position().clone();
+        let spelling = san.then(|| engine.game.spelling());
         let mut progress = |found: &Found| {
             for line in found.lines.iter().take(shown as usize) {
                 out(&search_line(found, line, &position, spelling));
@@ -339,16 +339,16 @@ impl Xboard {
         if self.over.is_some() {
             return self.say(format!("Illegal move (game over): {word}"));
         }
-        match notation::read_move(self.engine.game().position(), word.as_bytes()) {
+        match notation::read_move(self.engine.game.position(), word.as_bytes()) {
             Err(WordError::Ambiguous) => self.say(format!("Illegal move (ambiguous): {word}")),
             Err(_) => self.say(format!("Illegal move: {word}")),
             Ok(m) => {
-                self.engine.play(m);
+                self.engine.game.play(m);
                 if self.has_ended() {
                     return;
                 }
                 self.analysis();
-                if self.side == Some(self.engine.game().turn()) {
+                if self.side == Some(self.engine.game.turn()) {
                     self.move_now();
                 }
             }
@@ -358,7 +358,7 @@ impl Xboard {
     /// Says the result if the game is over by the rules. In force mode only what nobody needs to
     /// claim ends a game.
     fn has_ended(&mut self) -> bool {
-        let end = self.engine.end().filter(|end| self.side.is_some() || end.is_inevitable());
+        let end = self.engine.game.end().filter(|end| self.side.is_some() || end.is_inevitable());
         let Some(end) = end else { return false };
         self.over = Some(Over::Rules(end));
         if !self.analyzing {
@@ -386,7 +386,7 @@ impl Xboard {
         {
             return;
         }
-        if let Some(end) = self.engine.end().filter(|end| end.is_inevitable()) {
+        if let Some(end) = self.engine.game.end().filter(|end| end.is_inevitable()) {
             self.over = Some(Over::Rules(end));
             return self.say_result(end);
         }
@@ -413,7 +413,7 @@ impl Xboard {
             self.say(self.thinking(&choice, started));
         }
         self.say(format!("move {}", self.spell(&choice)));
-        self.engine.play(choice.completion.m);
+        self.engine.game.play(choice.completion.m);
         if !self.has_ended() {
             self.offer_draw();
         }
@@ -435,7 +435,7 @@ impl Xboard {
             Source::Classifier | Source::Search => format!("({})", best.join(", ")),
         };
         if let Some((found, line)) = choice.line() {
-            let game = self.engine.game();
+            let game = &self.engine.game;
             let spelling = self.san.then(|| game.spelling());
             return format!("{} {text}", search_line(found, line, game.position(), spelling));
         }
@@ -445,7 +445,9 @@ impl Xboard {
 
     /// In analysis, what the engine thinks of the position.
     fn analysis(&mut self) {
-        if !self.analyzing || self.no_position || self.engine.end().is_some_and(End::is_inevitable)
+        if !self.analyzing
+            || self.no_position
+            || self.engine.game.end().is_some_and(End::is_inevitable)
         {
             return;
         }
@@ -466,7 +468,7 @@ impl Xboard {
         if !self.analyzing {
             return self.error("command not legal now", ".");
         }
-        let moves = self.engine.game().position().legal_moves().len();
+        let moves = self.engine.game.position().legal_moves().len();
         self.say(format!("stat01: 0 {moves} 1 0 {moves}"));
         // A search that the question ended goes on.
         if self.engine.searches() {
@@ -475,7 +477,7 @@ impl Xboard {
     }
 
     fn take_back(&mut self, half_moves: usize, name: &str) {
-        if self.engine.undo(half_moves) {
+        if self.engine.game.undo(half_moves) {
             self.over = None;
             self.analysis();
         } else {
@@ -484,8 +486,8 @@ impl Xboard {
     }
 
     fn set_turn(&mut self, color: Color) {
-        if self.engine.game().plies() == 0 && self.engine.game().turn() != color {
-            let mut setup = self.engine.game().start().to_setup(EnPassantMode::Legal);
+        if self.engine.game.plies() == 0 && self.engine.game.turn() != color {
+            let mut setup = self.engine.game.start().to_setup(EnPassantMode::Legal);
             setup.turn = color;
             setup.ep_square = None;
             if let Ok(position) = Chess::from_setup(setup, CastlingMode::Standard) {
@@ -504,7 +506,7 @@ impl Xboard {
         let names = [names(Color::White), names(Color::Black)];
         self.engine.end_game(None, names, Some(result));
         let Some(path) = &self.log else { return };
-        let pgn = self.engine.game().to_pgn(names[0], names[1], result, comment);
+        let pgn = self.engine.game.to_pgn(names[0], names[1], result, comment);
         let written = std::fs::OpenOptions::new().create(true).append(true).open(path).and_then(
             |mut file| {
                 // A game is written by one call, because several engines may share the file.
@@ -519,11 +521,11 @@ impl Xboard {
     /// The book's moves, or the likeliest ones; an empty line ends them.
     fn book(&mut self) {
         self.load();
-        let position = self.engine.game().position().clone();
+        let position = self.engine.game.position().clone();
         let moves = self.engine.book_moves();
         let total: f64 = moves.iter().map(|b| b.weight).sum();
         for book_move in &moves {
-            let word = notation::to_word(&position, book_move.m, self.engine.game().spelling());
+            let word = notation::to_word(&position, book_move.m, self.engine.game.spelling());
             let share = 100.0 * book_move.weight / total.max(1.0);
             let count = book_move
                 .count
@@ -546,7 +548,7 @@ impl Xboard {
         let edited = self.editor.as_mut().and_then(|editor| editor.line(line));
         let Some(board) = edited else { return };
         self.editor = None;
-        match editor::position_of(board, self.engine.game().turn()) {
+        match editor::position_of(board, self.engine.game.turn()) {
             Some(position) => self.start_without_history(position),
             None => self.no_such_position(),
         }
