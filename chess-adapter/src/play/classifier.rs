@@ -4,8 +4,9 @@
 
 use std::ffi::OsString;
 use std::io::{BufRead as _, BufReader, Write as _};
+use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, Weak, mpsc};
 use std::time::Duration;
@@ -20,6 +21,9 @@ pub struct FeatureRow {
     /// Bits this feature adds to the line's score.
     pub bits: f64,
 }
+
+/// A child, the pipe to it and the one from it.
+type Piped = (Arc<Mutex<Child>>, ChildStdin, BufReader<ChildStdout>);
 
 /// All children of this process that are to end with it.
 #[derive(Clone, Debug, Default)]
@@ -42,14 +46,15 @@ impl ChildProcesses {
         self.closed.load(Ordering::SeqCst)
     }
 
-    /// Starts a child of its own process group, so that the terminal's interrupt does not reach it.
-    pub fn spawn(&self, command: &mut Command) -> Result<Arc<Mutex<Child>>> {
+    /// Starts a child, with pipes to it and from it, of its own process group, so that the
+    /// terminal's interrupt does not reach it.
+    pub fn spawn(&self, command: &mut Command) -> Result<Piped> {
         if self.is_closed() {
             bail!("shutting down");
         }
-        #[cfg(unix)]
-        std::os::unix::process::CommandExt::process_group(command, 0);
-        let child = command.spawn().with_context(|| Cannot::run(command.get_program()))?;
+        command.process_group(0).stdin(Stdio::piped()).stdout(Stdio::piped());
+        let mut child = command.spawn().with_context(|| Cannot::run(command.get_program()))?;
+        let pipes = (child.stdin.take(), child.stdout.take());
         let child = Arc::new(Mutex::new(child));
         let mut children = lock(&self.children);
         children.retain(|c| c.strong_count() > 0);
@@ -58,7 +63,8 @@ impl ChildProcesses {
         if self.is_closed() {
             end(&child);
         }
-        Ok(child)
+        let (to, from) = (pipes.0.context("no pipe")?, pipes.1.context("no pipe")?);
+        Ok((child, to, BufReader::new(from)))
     }
 }
 
@@ -143,13 +149,7 @@ impl Classifier {
         let mut command = self.program.command();
         command.arg("-n");
         self.name_categories(&mut command);
-        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::inherit());
-        let child = self.program.children.spawn(&mut command)?;
-        let (stdin, stdout) = {
-            let mut child = lock(&child);
-            (child.stdin.take(), child.stdout.take())
-        };
-        let (mut stdin, stdout) = (stdin.context("no pipe")?, stdout.context("no pipe")?);
+        let (child, mut stdin, stdout) = self.program.children.spawn(&mut command)?;
         let (to, lines) = mpsc::channel::<Vec<u8>>();
         // Writing has a thread of its own: a long list fills both pipes before the first answer is
         // read.
@@ -162,7 +162,7 @@ impl Classifier {
         });
         let (answers, from) = mpsc::channel();
         std::thread::spawn(move || {
-            for line in BufReader::new(stdout).split(b'\n').map_while(Result::ok) {
+            for line in stdout.split(b'\n').map_while(Result::ok) {
                 if answers.send(line).is_err() {
                     return;
                 }
@@ -256,15 +256,10 @@ impl Classifier {
         command.arg("-nv");
         self.name_categories(&mut command);
         command.arg("-d");
-        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::inherit());
-        let child = self.program.children.spawn(&mut command)?;
-        let (stdin, stdout) = {
-            let mut child = lock(&child);
-            (child.stdin.take(), child.stdout.take())
-        };
+        let (child, mut stdin, report) = self.program.children.spawn(&mut command)?;
         // One line fits any pipe.
-        stdin.context("no pipe")?.write_all(format!("{line}\n").as_bytes())?;
-        let report = BufReader::new(stdout.context("no pipe")?);
+        stdin.write_all(format!("{line}\n").as_bytes())?;
+        drop(stdin);
         let rows = read_features(report, self.categories.len());
         end(&child);
         rows
@@ -424,7 +419,7 @@ mod tests {
         let children = ChildProcesses::default();
         let mut command = Command::new("sleep");
         command.arg("100");
-        let child = children.spawn(&mut command).expect("sleep runs");
+        let (child, ..) = children.spawn(&mut command).expect("sleep runs");
         children.close();
         assert!(lock(&child).try_wait().expect("known child").is_some());
         assert!(children.spawn(&mut command).is_err());

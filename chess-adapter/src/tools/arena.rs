@@ -4,7 +4,7 @@
 
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::path::PathBuf;
-use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+use std::process::{Child, ChildStdin, ChildStdout, Command};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
@@ -95,21 +95,6 @@ impl Player for EnginePlayer {
     }
 }
 
-/// Starts an engine by a shell command, with pipes to it and from it.
-fn spawn(
-    command: &str,
-    children: &ChildProcesses,
-) -> Result<(Arc<Mutex<Child>>, ChildStdin, BufReader<ChildStdout>)> {
-    let mut shell = Command::new("sh");
-    shell.arg("-c").arg(format!("exec {command}")).stdin(Stdio::piped()).stdout(Stdio::piped());
-    let child = children.spawn(&mut shell)?;
-    let (to, from) = {
-        let mut child = child.lock().map_err(|_| anyhow::anyhow!("a thread panicked"))?;
-        (child.stdin.take().context("no pipe")?, child.stdout.take().context("no pipe")?)
-    };
-    Ok((child, to, BufReader::new(from)))
-}
-
 /// Any engine that speaks UCI.
 pub struct UciPlayer {
     child: Arc<Mutex<Child>>,
@@ -127,7 +112,9 @@ impl UciPlayer {
         go: &str,
         children: &ChildProcesses,
     ) -> Result<Self> {
-        let (child, to, from) = spawn(command, children)?;
+        let mut shell = Command::new("sh");
+        shell.arg("-c").arg(format!("exec {command}"));
+        let (child, to, from) = children.spawn(&mut shell)?;
         let mut player = Self { child, to, from, go: go.to_owned() };
         player.ask("uci", "uciok").with_context(|| format!("{command} does not speak UCI"))?;
         for option in options {
