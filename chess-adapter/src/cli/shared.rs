@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, Result};
 use clap::Args;
+use dbacl_files::atomic_file::Disk;
 
 use crate::play::classifier::{ChildProcesses, Program};
 use crate::play::files::replace_file;
@@ -31,6 +32,6 @@ impl ProgramArgs {
 pub fn write_output(path: Option<&Path>, contents: &[u8]) -> Result<()> {
     match path {
         None => std::io::stdout().lock().write_all(contents).context("standard output"),
-        Some(path) => replace_file(path, contents),
+        Some(path) => replace_file(&Disk, path, contents),
     }
 }

@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //! Files are replaced as a whole.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
-use anyhow::{Context as _, Result};
+use anyhow::{Context as _, Error, Result};
 use chess_games::cannot::Cannot;
+use dbacl_files::atomic_file::{SaveError, Storage, replace};
 
-/// Replaces a file by writing a temporary one and renaming it, so that no reader sees half of it.
-pub fn replace_file(path: &Path, contents: &[u8]) -> Result<()> {
-    let mut beside = path.as_os_str().to_owned();
-    beside.push(format!(".{}.tmp", std::process::id()));
-    let beside = PathBuf::from(beside);
-    let written = std::fs::write(&beside, contents).and_then(|()| std::fs::rename(&beside, path));
-    if written.is_err() {
-        let _ = std::fs::remove_file(&beside);
-    }
-    written.with_context(|| Cannot::write(path))
+/// Replaces a file, whatever it holds, in one step. Who may read it is said by the old one; a new
+/// one is readable to the user and the group, as categories are.
+pub fn replace_file(storage: &dyn Storage, path: &Path, contents: &[u8]) -> Result<()> {
+    let replaced = replace(storage, path, b"", &mut |out| out.write_all(contents));
+    let bare = |error| match error {
+        SaveError::Temporary { source, .. } | SaveError::Io { source, .. } => source.into(),
+        error => Error::from(error),
+    };
+    replaced.map_err(bare).with_context(|| Cannot::write(path))
 }

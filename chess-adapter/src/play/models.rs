@@ -14,6 +14,7 @@ use std::rc::Rc;
 use anyhow::{Context as _, Result, bail};
 use chess_games::cannot::Cannot;
 use chess_odds::{Odds, Part};
+use dbacl_files::atomic_file::Disk;
 use dbacl_files::reading::read_regular;
 use serde::{Deserialize, Serialize};
 use shakmaty::{Color, Move};
@@ -85,7 +86,7 @@ impl Manifest {
     pub fn write(&self, folder: &Path) -> Result<()> {
         let mut text = serde_json::to_vec_pretty(self)?;
         text.push(b'\n');
-        replace_file(&folder.join(MANIFEST), &text)
+        replace_file(&Disk, &folder.join(MANIFEST), &text)
     }
 
     const fn side(&self, color: Color) -> &Side {

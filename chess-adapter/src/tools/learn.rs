@@ -5,6 +5,7 @@ use chess_games::cannot::Cannot;
 use chess_odds::{Games, fit};
 use dbacl_cli::output::raw;
 use dbacl_cli::progress;
+use dbacl_files::atomic_file::Disk;
 use std::cell::Cell;
 use std::collections::BTreeSet;
 use std::io::IsTerminal as _;
@@ -222,7 +223,7 @@ fn learn_odds(options: &Options, games: &Games) -> Result<()> {
     if let Some(more) = what_more_brings(&learned, games.positions(), rest) {
         raw(more.as_bytes());
     }
-    replace_file(&options.output.join(ODDS), &learned.file).context("the model is as it was")
+    replace_file(&Disk, &options.output.join(ODDS), &learned.file).context("the model is as it was")
 }
 
 /// What learning all positions would bring and take, if some were left out.

@@ -28,6 +28,7 @@ use chess_games::game::Game;
 use chess_games::notation::Spelling;
 use chess_tables::book::Book;
 use chess_tables::syzygy::Tables;
+use dbacl_files::atomic_file::{Unforced, beside};
 use dbacl_numeric::random::SplitMix64;
 
 pub use choice::{Choice, Source, Trouble};
@@ -253,9 +254,8 @@ impl Engine {
         use std::fmt::Write as _;
         let Some(prefix) = &self.watch else { return Ok(()) };
         let file = |name: &str, text: &str| {
-            let mut path = prefix.as_os_str().to_owned();
-            path.push(format!(".current.{name}"));
-            replace_file(Path::new(&path), text.as_bytes())
+            let path = beside(prefix, &format!(".current.{name}"));
+            replace_file(&Unforced, &path, text.as_bytes())
         };
         let gameline = self.game.gameline();
         let lines = |list: &[Scored]| {
