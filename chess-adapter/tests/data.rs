@@ -4,29 +4,20 @@
 //! They are kept in `testdata/`, here and beside the recorded cases; only the masters' games are
 //! used where the project's shared folder is beside the checkout, and SKIPPED otherwise.
 
-use std::io::Write as _;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
 use chess_games::encode::Encoding;
 use chess_games::game::Game;
 
-use crate::support::{Adapter, adapter, dbacl, read, recorded, shared, testdata};
+use dbacl_testing::programs;
+
+use crate::support::{Adapter, fed, read, recorded, shared, testdata};
 
 fn prepare(args: &[&str], input: &[u8], folder: &Path) -> String {
-    let mut child = Command::new(adapter())
-        .arg("prepare")
-        .arg("-o")
-        .arg(folder)
-        .args(args)
-        .stdin(Stdio::piped())
-        .stdout(Stdio::null())
-        .stderr(Stdio::piped())
-        .spawn()
-        .expect("the adapter runs");
-    child.stdin.take().expect("a pipe").write_all(input).expect("the adapter reads");
-    let output = child.wait_with_output().expect("the adapter ends");
-    format!("{}\n{}", output.status.code().unwrap_or(-1), String::from_utf8_lossy(&output.stderr))
+    let folder = folder.display().to_string();
+    let done = fed(&[&["prepare", "-o", &folder], args].concat(), input);
+    format!("{}\n{}", done.status, done.stderr)
 }
 
 #[test]
@@ -131,7 +122,7 @@ fn learn(dbacl: &Path, options: &str, category: &Path, text: &Path) {
 
 #[test]
 fn rules_choose_as_recorded() {
-    let Some(dbacl) = dbacl("rules_choose_as_recorded") else { return };
+    let dbacl = programs().join("dbacl");
     let inputs = recorded();
     let folder = tempfile::tempdir().expect("a folder");
     let (pairs, sevens) = (folder.path().join("pairs"), folder.path().join("sevens"));

@@ -3,32 +3,30 @@
 //! measure.
 
 use std::collections::BTreeMap;
-use std::process::Command;
 
-use crate::support::{Adapter, adapter, dbacl, run, script, some_games, testdata};
+use dbacl_testing::programs;
+
+use crate::support::{Adapter, fed, run, script, some_games, testdata};
 
 #[test]
 fn learn_play_explain_measure() {
-    if dbacl("learn_play_explain_measure").is_none() {
-        return;
-    }
     let folder = tempfile::tempdir().expect("a folder");
     let pgn = some_games(folder.path(), 80);
     let at = |name: &str| folder.path().join(name).display().to_string();
     let models = at("models");
-    let (_, output) = run(&["learn", &pgn, "-o", &models, "--positions", "3000"]);
-    let told = String::from_utf8_lossy(&output.stderr).into_owned();
+    let told = run(&["learn", &pgn, "-o", &models, "--positions", "3000"]).stderr;
     assert!(told.contains("odds: 3000 positions learned, "), "{told}");
 
     // A match against the random mover is won, and the same games are played each time.
-    let play = || run(&["match", &models, "--games", "4", "--json", "--avoid-draws"]).0;
+    let play = || run(&["match", &models, "--games", "4", "--json", "--avoid-draws"]).stdout;
     let score: serde_json::Value = serde_json::from_str(&play()).expect("JSON");
     assert_eq!(score["lost"], 0, "{score}");
     assert!(score["won"].as_u64() >= Some(3), "{score}");
     assert_eq!(serde_json::from_str::<serde_json::Value>(&play()).expect("JSON"), score);
 
     // The classifier explains itself.
-    let (why, output) = run(&["why", &models, "--moves", "e4 e5 Nf3", "--move", "Nc6"]);
+    // Good models need no warning.
+    let why = run(&["why", &models, "--moves", "e4 e5 Nf3", "--move", "Nc6"]).quiet(0);
     assert!(
         why.starts_with("Nc6 is number ") && why.contains("the logarithm of the share"),
         "{why}"
@@ -48,7 +46,6 @@ fn learn_play_explain_measure() {
             why.lines().nth(at).and_then(|line| line.rsplit(' ').nth(1)?.parse::<f64>().ok());
         assert!((100.0 * total.exp2() - share.expect("a share")).abs() < 0.5, "{why}");
     }
-    assert_eq!(String::from_utf8_lossy(&output.stderr), "", "good models need no warning");
 
     // Moves of the learned games are found more often than by chance.
     let text = folder.path().join("positions.tsv");
@@ -56,7 +53,7 @@ fn learn_play_explain_measure() {
     let evaluate = |temperature: &str| -> serde_json::Value {
         let positions = text.display().to_string();
         let args = ["--json", "--positions", &positions, "--temperature", temperature];
-        let (report, _) = run(&[&["evaluate", &models][..], &args].concat());
+        let report = run(&[&["evaluate", &models][..], &args].concat()).stdout;
         let report: serde_json::Value = serde_json::from_str(&report).expect("JSON");
         report["positions"]["all"].clone()
     };
@@ -81,17 +78,12 @@ fn learn_play_explain_measure() {
     // A damaged file is refused.
     std::fs::write(at("models/odds"), "x").expect("written");
     let args = ["match", &models, "--games", "1", "--side", "white"];
-    let output = Command::new(adapter()).args(args).output().expect("the adapter runs");
-    assert!(
-        String::from_utf8_lossy(&output.stderr).contains("learn again") && !output.status.success()
-    );
+    let refused = fed(&args, b"");
+    assert!(refused.stderr.contains("learn again") && refused.status != 0, "{refused:?}");
 }
 
 #[test]
 fn draws_begin_games_as_the_masters_did() {
-    if dbacl("draws_begin_games_as_the_masters_did").is_none() {
-        return;
-    }
     let folder = tempfile::tempdir().expect("a folder");
     let pgn = testdata("masters.pgn").display().to_string();
     let at = |name: &str| folder.path().join(name).display().to_string();
@@ -146,7 +138,6 @@ fn play(args: &[&str], commands: &str) -> String {
 
 #[test]
 fn small_tables_grow_until_nothing_is_ignored() {
-    let Some(dbacl) = dbacl("small_tables_grow_until_nothing_is_ignored") else { return };
     let folder = tempfile::tempdir().expect("a folder");
     let pgn = some_games(folder.path(), 10);
     // The stand-in for the classifier begins with a table that is too small.
@@ -154,14 +145,13 @@ fn small_tables_grow_until_nothing_is_ignored() {
     let body = format!(
         "set -- $(echo \" $* \" | sed 's/ -H 23 / -h 6 -H 6 /; s/ -H 24 / -H 20 /')\nexec '{}' \
          \"$@\"",
-        dbacl.display()
+        programs().join("dbacl").display()
     );
     script(&small, &body);
     let models = folder.path().join("m").display().to_string();
     let small = small.display().to_string();
     let args = ["learn", &pgn, "-o", &models, "--preset", "essay", "--dbacl", &small];
-    let (_, output) = run(&args);
-    let told = String::from_utf8_lossy(&output.stderr).into_owned();
+    let told = run(&args).stderr;
     assert!(told.contains("table full") && told.contains("learning again with -H 24"), "{told}");
 }
 
@@ -172,15 +162,9 @@ fn a_failed_lesson_is_told_and_leaves_no_text() {
     let failing = folder.path().join("failing");
     script(&failing, "echo 'no space left' >&2; exit 1");
     let models = folder.path().join("m");
-    let output = Command::new(adapter())
-        .args(["learn", &pgn, "--preset", "essay", "-o"])
-        .arg(&models)
-        .arg("--dbacl")
-        .arg(&failing)
-        .output()
-        .expect("the adapter runs");
-    let told = String::from_utf8_lossy(&output.stderr).into_owned();
-    assert_eq!(output.status.code(), Some(69), "{told}");
+    let (output, program) = (models.display().to_string(), failing.display().to_string());
+    let args = ["learn", &pgn, "--preset", "essay", "-o", &output, "--dbacl", &program];
+    let told = fed(&args, b"").complaint(69);
     assert!(told.contains("no space left") && told.contains("could not learn"), "{told}");
     assert!(!models.join("text").exists() && !models.join("manifest.json").exists());
 }
@@ -189,7 +173,7 @@ fn a_failed_lesson_is_told_and_leaves_no_text() {
 fn books_are_made_and_played() {
     let folder = tempfile::tempdir().expect("a folder");
     let pgn = some_games(folder.path(), 200);
-    let (tree, _) = run(&["book", &pgn, "--tree", "--depth", "2", "--min-count", "5"]);
+    let tree = run(&["book", &pgn, "--tree", "--depth", "2", "--min-count", "5"]).stdout;
     assert!(tree.lines().next().is_some_and(|l| l.contains(" +")), "{tree}");
     for form in [&[][..], &["--polyglot"]] {
         let book = folder.path().join("book").display().to_string();
@@ -207,15 +191,12 @@ fn books_are_made_and_played() {
 
 #[test]
 fn styles_are_learned_and_asked() {
-    if dbacl("styles_are_learned_and_asked").is_none() {
-        return;
-    }
     let folder = tempfile::tempdir().expect("a folder");
     let pgn = testdata("masters.pgn").display().to_string();
     let styles = folder.path().join("styles").display().to_string();
     let players = ["--attacking", "Morphy", "--positional", "Capablanca", "--mixed", "Lasker"];
     let more = ["--test-every", "5"];
-    let told = run(&[&["style", &pgn, "-o", &styles], &players[..], &more[..]].concat()).0;
+    let told = run(&[&["style", &pgn, "-o", &styles], &players[..], &more[..]].concat()).stdout;
     assert!(told.contains("judged rightly"), "{told}");
     assert!(told.starts_with("learned: attacking "), "{told}");
     let some = some_games(folder.path(), 30);
@@ -227,6 +208,7 @@ fn styles_are_learned_and_asked() {
     let commands = format!("xboard\nprotover 2\naccepted san\nnew\nforce\n{moves}go\n");
     let told = play(&[&models, "--style", &styles, "--deterministic"], &commands);
     assert!(told.contains("telluser the opponent's style is ") && told.contains("move "), "{told}");
-    let (score, _) = run(&["match", &models, "--style", &styles, "--games", "1", "--limit", "40"]);
+    let match_args = ["match", &models, "--style", &styles, "--games", "1", "--limit", "40"];
+    let score = run(&match_args).stdout;
     assert!(score.contains("half-moves"), "{score}");
 }

@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //! The adapter as a process: signals, dying classifiers, closed pipes, long games.
 
+use std::collections::BTreeMap;
 use std::io::Write as _;
 use std::path::Path;
 use std::process::Command;
 use std::sync::mpsc;
 use std::time::{Duration, Instant};
 
-use crate::support::{Adapter, PATIENCE, fake, script};
+use dbacl_testing::{PATIENCE, kill};
+
+use crate::support::{Adapter, fake, script};
 
 /// An adapter whose two colours are scored by this program.
 fn start(classifier: &Path, args: &[&str]) -> Adapter {
@@ -17,25 +20,24 @@ fn start(classifier: &Path, args: &[&str]) -> Adapter {
     Adapter::start(["--encoding", "half"].iter().chain(&named).chain(args))
 }
 
-fn signal(number: u32, name: &str) {
-    let sent = Command::new("kill").arg(format!("-{name}")).arg(number.to_string()).status();
-    assert!(sent.expect("kill runs").success());
+/// The running processes and their parents; those that ended and were not waited for are left out.
+fn processes() -> BTreeMap<u32, u32> {
+    let list = Command::new("ps").args(["-A", "-o", "pid=,ppid=,stat="]).output();
+    let list = String::from_utf8(list.expect("ps runs").stdout).expect("ASCII");
+    let numbers = |line: &str| -> Option<(u32, u32)> {
+        let [process, parent, state] = line.split_whitespace().collect::<Vec<_>>()[..] else {
+            return None;
+        };
+        (!state.starts_with('Z')).then_some((process.parse().ok()?, parent.parse().ok()?))
+    };
+    list.lines().filter_map(numbers).collect()
 }
 
 impl Adapter {
     /// Process numbers of the adapter's children.
     fn children(&self) -> Vec<u32> {
-        let list = Command::new("ps").args(["-A", "-o", "pid=,ppid="]).output().expect("ps runs");
-        let text = String::from_utf8_lossy(&list.stdout).into_owned();
-        let numbers = |l: &str| -> Option<(u32, u32)> {
-            let mut fields = l.split_whitespace();
-            Some((fields.next()?.parse().ok()?, fields.next()?.parse().ok()?))
-        };
-        text.lines()
-            .filter_map(numbers)
-            .filter(|(_, p)| *p == self.child.id())
-            .map(|(c, _)| c)
-            .collect()
+        let own = processes().into_iter().filter(|&(_, parent)| parent == self.child.id());
+        own.map(|(child, _)| child).collect()
     }
 
     /// Waits for the adapter's end and says whether it was successful. A classifier that hangs
@@ -62,15 +64,6 @@ impl Adapter {
     }
 }
 
-fn is_alive(number: u32) -> bool {
-    let state = Command::new("ps")
-        .args(["-o", "stat=", "-p", &number.to_string()])
-        .output()
-        .expect("ps runs");
-    let state = String::from_utf8_lossy(&state.stdout).trim().to_owned();
-    !state.is_empty() && !state.starts_with('Z')
-}
-
 fn started() -> (Adapter, Vec<u32>) {
     let mut adapter = start(&fake(), &[]);
     adapter.send("xboard\nprotover 2\naccepted san\nnew\nusermove e4\n");
@@ -95,7 +88,10 @@ fn comes_true(mut is_so: impl FnMut() -> bool) -> bool {
 #[track_caller]
 fn gone(children: &[u32]) {
     for &child in children {
-        assert!(comes_true(|| !is_alive(child)), "process {child} was left behind");
+        assert!(
+            comes_true(|| !processes().contains_key(&child)),
+            "process {child} was left behind"
+        );
     }
 }
 
@@ -106,7 +102,7 @@ fn quit_end_of_input_and_sigterm_leave_nothing_behind() {
         match way {
             "quit" => adapter.send("quit\n"),
             "end" => adapter.to = None,
-            "TERM" => signal(adapter.child.id(), "TERM"),
+            "TERM" => kill(adapter.child.id(), "TERM"),
             _ => {
                 // Nobody reads its output any more, so the adapter ends when it answers.
                 adapter.lines = mpsc::channel().1;
@@ -122,23 +118,21 @@ fn quit_end_of_input_and_sigterm_leave_nothing_behind() {
 #[test]
 fn interrupts_are_ignored() {
     let (mut adapter, _) = started();
-    signal(adapter.child.id(), "INT");
+    kill(adapter.child.id(), "INT");
     adapter.send("usermove Nf3\n");
     assert_eq!(adapter.wait_for("move"), "move Nf6");
-    adapter.send("quit\n");
-    assert!(adapter.ends_well());
+    adapter.finish();
 }
 
 #[test]
 fn a_killed_classifier_comes_back() {
     let (mut adapter, children) = started();
     for child in &children {
-        signal(*child, "KILL");
+        kill(*child, "KILL");
     }
     adapter.send("usermove Nf3\n");
     assert_eq!(adapter.wait_for("move"), "move Nf6");
-    adapter.send("quit\n");
-    assert!(adapter.ends_well());
+    adapter.finish();
 }
 
 #[test]
@@ -154,7 +148,7 @@ fn a_hanging_classifier_does_not_delay_quitting() {
         let children = adapter.classifiers();
         adapter.send("quit\n");
         if is_signalled {
-            signal(adapter.child.id(), "TERM");
+            kill(adapter.child.id(), "TERM");
         }
         assert!(adapter.ends_well());
         gone(&children);
@@ -192,8 +186,7 @@ fn a_game_of_six_hundred_half_moves_goes_on() {
             assert!(adapter.wait_for("bestmove").len() >= "bestmove e2e4".len());
         }
     }
-    adapter.send("quit\n");
-    assert!(adapter.ends_well());
+    adapter.finish();
 }
 
 #[test]
@@ -206,8 +199,7 @@ fn random_play_follows_the_seed() {
             adapter.send("go\n");
             moves.push_str(&adapter.wait_for("move"));
         }
-        adapter.send("quit\n");
-        assert!(adapter.ends_well());
+        adapter.finish();
         moves
     };
     assert_eq!(play("5"), play("5"));

@@ -6,19 +6,20 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::OnceLock;
 
-use crate::support::{adapter, dbacl, run, skip, some_games};
+use dbacl_testing::skip;
+
+use crate::support::{adapter, run, some_games};
 
 /// A small model folder of the default preset, learned once.
-fn models(test: &str) -> Option<String> {
+fn models() -> String {
     static LEARNED: OnceLock<tempfile::TempDir> = OnceLock::new();
-    dbacl(test)?;
     let folder = LEARNED.get_or_init(|| {
         let folder = tempfile::tempdir().expect("a folder");
         let pgn = some_games(folder.path(), 80);
         run(&["learn", &pgn, "-o", &folder.path().join("models").display().to_string()]);
         folder
     });
-    Some(folder.path().join("models").display().to_string())
+    folder.path().join("models").display().to_string()
 }
 
 /// Runs a script of this folder and returns what it printed; `None` if it was skipped.
@@ -47,12 +48,11 @@ fn here(name: &str) -> PathBuf {
 #[test]
 fn python_chess_finds_every_move_legal() {
     let test = "python_chess_finds_every_move_legal";
-    let Some(models) = models(test) else { return };
     if !Command::new(python()).arg("--version").output().is_ok_and(|o| o.status.success()) {
         return skip(test, "no python3");
     }
     let mut command = Command::new(python());
-    command.arg(here("drive.py")).arg(adapter()).arg(models).arg("10");
+    command.arg(here("drive.py")).arg(adapter()).arg(models()).arg("10");
     let Some(told) = drive(test, &mut command) else { return };
     let lines: Vec<&str> = told.lines().collect();
     assert_eq!(lines.len(), 2, "{told}");
@@ -64,9 +64,8 @@ fn python_chess_finds_every_move_legal() {
 #[test]
 fn xboard_plays_matches_to_a_clean_end() {
     let test = "xboard_plays_matches_to_a_clean_end";
-    let Some(models) = models(test) else { return };
     let mut command = Command::new(here("xboard.sh"));
-    command.arg(adapter()).arg(models).arg("2");
+    command.arg(adapter()).arg(models()).arg("2");
     let Some(told) = drive(test, &mut command) else { return };
     assert!(told.contains("fairymax: 2 games") && told.contains("itself: 2 games"), "{told}");
 }

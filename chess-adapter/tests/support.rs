@@ -3,18 +3,14 @@
 
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::path::{Path, PathBuf};
-use std::process::{Child, ChildStdin, Command, Output, Stdio};
-use std::sync::{OnceLock, mpsc};
-use std::time::Duration;
+use std::process::{Child, ChildStdin, Command, Stdio};
+use std::sync::mpsc;
+
+use dbacl_testing::{Done, PATIENCE, skip};
 
 /// The program under test.
 pub fn adapter() -> &'static Path {
     Path::new(env!("CARGO_BIN_EXE_chess-adapter"))
-}
-
-/// Says that a test was skipped; this shows although the output of tests is captured.
-pub fn skip(test: &str, reason: &str) {
-    let _ = writeln!(std::io::stderr(), "SKIPPED {test}: {reason}");
 }
 
 /// A file that comes with the sources.
@@ -52,41 +48,20 @@ pub fn shared(test: &str) -> Option<PathBuf> {
     found
 }
 
-/// The workspace's classifier, beside the adapter; built once if it is not there.
-pub fn dbacl(test: &str) -> Option<PathBuf> {
-    static BUILT: OnceLock<Option<PathBuf>> = OnceLock::new();
-    let found = BUILT.get_or_init(|| {
-        let path = adapter().with_file_name("dbacl");
-        if !path.is_file() {
-            let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
-            let profile = adapter().parent()?.file_name()?.to_str()?.replace("debug", "dev");
-            let built = Command::new(env!("CARGO"))
-                .args(["build", "-p", "dbacl", "--bin", "dbacl", "--profile", &profile])
-                .current_dir(root)
-                .status();
-            if !built.is_ok_and(|s| s.success()) {
-                return None;
-            }
-        }
-        path.is_file().then_some(path)
-    });
-    if found.is_none() {
-        skip(test, "no dbacl beside the adapter, and it could not be built");
-    }
-    found.clone()
+/// Runs the adapter with this input; returns what it printed.
+pub fn fed(args: &[&str], input: &[u8]) -> Done {
+    let mut command = Command::new(adapter());
+    command.args(args).stdout(Stdio::piped()).stderr(Stdio::piped());
+    dbacl_testing::fed(command, input)
 }
 
-/// Runs the adapter, which must succeed; returns what it printed, and the whole output.
+/// The same without input, where the adapter must succeed.
 #[track_caller]
-pub fn run(args: &[&str]) -> (String, Output) {
-    let output = Command::new(adapter()).args(args).output().expect("the adapter runs");
-    let text = String::from_utf8(output.stdout.clone()).expect("UTF-8");
-    assert!(output.status.success(), "{args:?}: {}", String::from_utf8_lossy(&output.stderr));
-    (text, output)
+pub fn run(args: &[&str]) -> Done {
+    let done = fed(args, b"");
+    assert_eq!(done.status, 0, "{args:?}: {}", done.stderr);
+    done
 }
-
-/// How long to wait for what takes a few milliseconds on an idle machine.
-pub const PATIENCE: Duration = Duration::from_secs(60);
 
 /// An adapter that plays.
 pub struct Adapter {
