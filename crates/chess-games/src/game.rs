@@ -2,7 +2,7 @@
 //! The game in progress: positions, half-moves in words, and how games end (spec chess 6).
 
 use anyhow::{Context as _, Result, bail};
-use shakmaty::zobrist::Zobrist64;
+use chess_search::key_of;
 use shakmaty::{CastlingMode, Chess, Color, EnPassantMode, Move, Position, fen::Fen};
 
 use crate::notation::{self, Spelling};
@@ -85,12 +85,6 @@ impl Default for Game {
     }
 }
 
-/// The key under which repetitions are counted and books are kept: Polyglot's.
-pub fn position_key(position: &Chess) -> u64 {
-    let key: Zobrist64 = position.zobrist_hash(EnPassantMode::Legal);
-    key.into()
-}
-
 /// Reads a position in FEN; odd but legal ones are taken, the two counters may be missing. Castling
 /// rights that name the rook's file, as Chess960 writes them, are refused.
 ///
@@ -115,7 +109,7 @@ pub fn read_fen(text: &str) -> Result<Chess> {
 impl Game {
     /// A game that begins in this position.
     pub fn new(start: Chess, spelling: Spelling) -> Self {
-        let keys = vec![position_key(&start)];
+        let keys = vec![key_of(&start)];
         Self { positions: vec![start], keys, moves: Vec::new(), words: Vec::new(), spelling }
     }
 
@@ -175,7 +169,7 @@ impl Game {
         let mut word = Vec::with_capacity(8);
         notation::write_and_play(&mut next, m, self.spelling, &mut word);
         self.words.push(String::from_utf8(word).expect("SAN is ASCII"));
-        self.keys.push(position_key(&next));
+        self.keys.push(key_of(&next));
         self.positions.push(next);
         self.moves.push(m);
     }
@@ -242,7 +236,7 @@ impl Game {
     pub fn occurrences_after(&self, m: Move) -> usize {
         let mut next = self.position().clone();
         next.play_unchecked(m);
-        let key = position_key(&next);
+        let key = key_of(&next);
         self.keys.iter().filter(|k| **k == key).count()
     }
 

@@ -24,7 +24,8 @@ const POLL: u64 = 512;
 /// than a mate that was seen.
 const WON: i32 = 20_000;
 
-/// The key under which repetitions are counted, as [`Request::history`] has it.
+/// The key under which repetitions are counted, as [`Request::history`] has it, and books are kept:
+/// Polyglot's.
 pub fn key_of(position: &Chess) -> u64 {
     position.zobrist_hash::<Zobrist64>(EnPassantMode::Legal).into()
 }

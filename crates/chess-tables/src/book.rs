@@ -6,11 +6,10 @@ use std::fmt::Write as _;
 use std::path::Path;
 
 use anyhow::{Context as _, Result, bail};
-use chess_search::PackedMove;
+use chess_search::{PackedMove, key_of};
 use dbacl_files::reading::read_regular;
 use shakmaty::{Chess, Color, Move, Position, Square};
 
-use chess_games::game::position_key;
 use chess_games::notation::{Spelling, to_word};
 use chess_games::pgn::GameResult;
 use chess_games::prepare::Gameline;
@@ -127,7 +126,7 @@ impl Book {
                 std::str::from_utf8(&bytes).with_context(|| format!("{}", path.display()))?;
             return Self::from_text(text).with_context(|| format!("{}", path.display()));
         }
-        let sorted = bytes.chunks_exact(RECORD).is_sorted_by_key(key_of);
+        let sorted = bytes.chunks_exact(RECORD).is_sorted_by_key(key_of_record);
         if bytes.is_empty() || !bytes.len().is_multiple_of(RECORD) || !sorted {
             bail!("{} is no opening book", path.display());
         }
@@ -145,7 +144,7 @@ impl Book {
 
     /// The moves known here, best first.
     pub fn moves(&self, position: &Chess) -> Vec<BookMove> {
-        let key = position_key(position);
+        let key = key_of(position);
         let mut found: Vec<BookMove> = match self {
             Self::Polyglot(bytes) => polyglot_records(bytes, key)
                 .filter_map(|(packed, weight)| {
@@ -169,7 +168,7 @@ impl Book {
     }
 }
 
-fn key_of(record: &[u8]) -> u64 {
+fn key_of_record(record: &[u8]) -> u64 {
     record.iter().take(8).fold(0, |key, b| (key << 8) | u64::from(*b))
 }
 
@@ -179,7 +178,7 @@ fn polyglot_records(bytes: &[u8], key: u64) -> impl Iterator<Item = (u16, u16)> 
     let (mut low, mut high) = (0, count);
     while low < high {
         let middle = usize::midpoint(low, high);
-        if key_of(record(middle)) < key {
+        if key_of_record(record(middle)) < key {
             low = middle + 1;
         } else {
             high = middle;
@@ -187,7 +186,7 @@ fn polyglot_records(bytes: &[u8], key: u64) -> impl Iterator<Item = (u16, u16)> 
     }
     (low..count)
         .map(record)
-        .take_while(move |r| key_of(r) == key)
+        .take_while(move |r| key_of_record(r) == key)
         .map(|r| (u16::from_be_bytes([r[8], r[9]]), u16::from_be_bytes([r[10], r[11]])))
 }
 
@@ -218,7 +217,7 @@ impl Counter {
         let Some(result) = finished else { return };
         let mut position = game.start.clone();
         for &m in game.moves.iter().take(self.plies) {
-            let count = self.counts.entry((position_key(&position), pack(m))).or_default();
+            let count = self.counts.entry((key_of(&position), pack(m))).or_default();
             count.add(result, position.turn());
             position.play_unchecked(m);
         }
@@ -301,7 +300,7 @@ fn write_node(
     seen: &mut std::collections::HashSet<u64>,
     out: &mut String,
 ) {
-    let key = position_key(position);
+    let key = key_of(position);
     let Some(children) = nodes.get(&key) else { return };
     if level >= depth {
         return;
@@ -363,7 +362,7 @@ mod tests {
 
     #[test]
     fn start_position_has_polyglots_key() {
-        assert_eq!(position_key(&Chess::default()), 0x463b_9618_1691_fc9c);
+        assert_eq!(key_of(&Chess::default()), 0x463b_9618_1691_fc9c);
     }
 
     #[test]
