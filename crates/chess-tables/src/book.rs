@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //! Opening books: counted from games, or any Polyglot file (spec chess 9.11, 9.15).
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::fmt::Write as _;
 use std::path::Path;
 
@@ -10,6 +10,7 @@ use chess_search::{PackedMove, key_of};
 use dbacl_files::reading::read_regular;
 use shakmaty::{Chess, Color, Move, Position, Square};
 
+use chess_games::cannot::Cannot;
 use chess_games::notation::{Spelling, to_word};
 use chess_games::pgn::GameResult;
 use chess_games::prepare::Gameline;
@@ -20,8 +21,8 @@ const TEXT_MAGIC: &str = "# chess book 1";
 const VARIANCE: f64 = 0.55;
 /// A normal deviate surpasses minus so many standard deviations with nine chances in ten.
 const NINE_IN_TEN: f64 = 1.28;
-/// Bytes of a Polyglot record.
-const RECORD: usize = 16;
+/// A move in a Polyglot book: key, move, weight and four bytes that are not used here.
+type Record = [u8; 16];
 
 /// How often a move won, drew and lost for the side that played it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -52,7 +53,7 @@ impl Count {
     }
 
     /// Wins less losses, per decisive game; 0 without decisive games.
-    pub fn decisive_balance(self) -> f64 {
+    fn decisive_balance(self) -> f64 {
         ratio(f64::from(self.wins) - f64::from(self.losses), f64::from(self.wins + self.losses))
     }
 
@@ -86,21 +87,15 @@ pub struct BookMove {
 #[derive(Debug)]
 pub enum Book {
     /// Records sorted by key.
-    Polyglot(Vec<u8>),
+    Polyglot(Vec<Record>),
     /// Moves by position key.
     Counted(HashMap<u64, Vec<(u16, Count)>>),
 }
 
-/// A move as Polyglot packs it: target file and rank, origin file and rank, promotion, three bits
-/// each. Castling is the king that takes its own rook.
-pub fn pack(m: Move) -> u16 {
-    PackedMove::from(m).0
-}
-
 /// The legal move that is meant, castling in either spelling.
-pub fn unpack(position: &Chess, packed: u16) -> Option<Move> {
+fn unpack(position: &Chess, packed: u16) -> Option<Move> {
     let moves = position.legal_moves();
-    let exact = moves.iter().find(|m| pack(**m) == packed).copied();
+    let exact = moves.iter().find(|&&m| PackedMove::from(m).0 == packed).copied();
     exact.or_else(|| {
         let square = |bits: u16| Square::try_from(u8::try_from(bits & 63).ok()?).ok();
         let (to, from) = (square(packed)?, square(packed >> 6)?);
@@ -119,18 +114,17 @@ impl Book {
     ///
     /// The file cannot be read, or is no book.
     pub fn open(path: &Path) -> Result<Self> {
-        let bytes =
-            read_regular(path).with_context(|| format!("cannot read {}", path.display()))?;
+        let bytes = read_regular(path).with_context(|| Cannot::read(path))?;
         if bytes.starts_with(TEXT_MAGIC.as_bytes()) {
             let text =
                 std::str::from_utf8(&bytes).with_context(|| format!("{}", path.display()))?;
             return Self::from_text(text).with_context(|| format!("{}", path.display()));
         }
-        let sorted = bytes.chunks_exact(RECORD).is_sorted_by_key(key_of_record);
-        if bytes.is_empty() || !bytes.len().is_multiple_of(RECORD) || !sorted {
+        let (records, rest) = bytes.as_chunks();
+        if records.is_empty() || !rest.is_empty() || !records.is_sorted_by_key(key_of_record) {
             bail!("{} is no opening book", path.display());
         }
-        Ok(Self::Polyglot(bytes))
+        Ok(Self::Polyglot(records.to_vec()))
     }
 
     fn from_text(text: &str) -> Result<Self> {
@@ -145,21 +139,15 @@ impl Book {
     /// The moves known here, best first.
     pub fn moves(&self, position: &Chess) -> Vec<BookMove> {
         let key = key_of(position);
+        let book_move = |packed: u16, weight: f64, count: Option<Count>| {
+            Some(BookMove { m: unpack(position, packed)?, weight, count })
+        };
         let mut found: Vec<BookMove> = match self {
-            Self::Polyglot(bytes) => polyglot_records(bytes, key)
-                .filter_map(|(packed, weight)| {
-                    let m = unpack(position, packed)?;
-                    Some(BookMove { m, weight: f64::from(weight), count: None })
-                })
+            Self::Polyglot(records) => moves_of_records(records, key)
+                .filter_map(|(packed, weight)| book_move(packed, f64::from(weight), None))
                 .collect(),
-            Self::Counted(positions) => positions
-                .get(&key)
-                .into_iter()
-                .flatten()
-                .filter_map(|&(packed, count)| {
-                    let m = unpack(position, packed)?;
-                    Some(BookMove { m, weight: f64::from(count.games()), count: Some(count) })
-                })
+            Self::Counted(positions) => (positions.get(&key).into_iter().flatten())
+                .filter_map(|&(m, count)| book_move(m, f64::from(count.games()), Some(count)))
                 .collect(),
         };
         let value = |b: &BookMove| b.count.map_or(b.weight, Count::sure_balance);
@@ -168,26 +156,14 @@ impl Book {
     }
 }
 
-fn key_of_record(record: &[u8]) -> u64 {
-    record.iter().take(8).fold(0, |key, b| (key << 8) | u64::from(*b))
+fn key_of_record(record: &Record) -> u64 {
+    u64::from_be_bytes(*record.first_chunk().expect("eight bytes"))
 }
 
-fn polyglot_records(bytes: &[u8], key: u64) -> impl Iterator<Item = (u16, u16)> {
-    let count = bytes.len() / RECORD;
-    let record = move |i: usize| &bytes[i * RECORD..(i + 1) * RECORD];
-    let (mut low, mut high) = (0, count);
-    while low < high {
-        let middle = usize::midpoint(low, high);
-        if key_of_record(record(middle)) < key {
-            low = middle + 1;
-        } else {
-            high = middle;
-        }
-    }
-    (low..count)
-        .map(record)
-        .take_while(move |r| key_of_record(r) == key)
-        .map(|r| (u16::from_be_bytes([r[8], r[9]]), u16::from_be_bytes([r[10], r[11]])))
+fn moves_of_records(records: &[Record], key: u64) -> impl Iterator<Item = (u16, u16)> {
+    let first = records.partition_point(|record| key_of_record(record) < key);
+    let own = records[first..].iter().take_while(move |record| key_of_record(record) == key);
+    own.map(|r| (u16::from_be_bytes([r[8], r[9]]), u16::from_be_bytes([r[10], r[11]])))
 }
 
 fn parse_row(line: &str) -> Option<(u64, u16, Count)> {
@@ -217,14 +193,14 @@ impl Counter {
         let Some(result) = finished else { return };
         let mut position = game.start.clone();
         for &m in game.moves.iter().take(self.plies) {
-            let count = self.counts.entry((key_of(&position), pack(m))).or_default();
-            count.add(result, position.turn());
+            let place = (key_of(&position), PackedMove::from(m).0);
+            self.counts.entry(place).or_default().add(result, position.turn());
             position.play_unchecked(m);
         }
     }
 
     /// Moves seen at least that often, in order of key and move.
-    pub fn rows(&self, at_least: u32) -> Vec<(u64, u16, Count)> {
+    fn rows(&self, at_least: u32) -> Vec<(u64, u16, Count)> {
         let mut rows: Vec<(u64, u16, Count)> = self
             .counts
             .iter()
@@ -239,9 +215,8 @@ impl Counter {
     pub fn to_text(&self, at_least: u32) -> String {
         let mut out =
             format!("{TEXT_MAGIC}: key, move, wins, draws, losses of the side that moved\n");
-        for (key, m, count) in self.rows(at_least) {
-            let _ =
-                writeln!(out, "{key:016x} {m:04x} {} {} {}", count.wins, count.draws, count.losses);
+        for (key, m, Count { wins, draws, losses }) in self.rows(at_least) {
+            let _ = writeln!(out, "{key:016x} {m:04x} {wins} {draws} {losses}");
         }
         out
     }
@@ -251,7 +226,7 @@ impl Counter {
     pub fn to_polyglot(&self, at_least: u32) -> Vec<u8> {
         let rows = self.rows(at_least);
         let points = |c: &Count| u64::from(c.wins) * 2 + u64::from(c.draws);
-        let mut out = Vec::with_capacity(rows.len() * RECORD);
+        let mut out = Vec::with_capacity(rows.len() * size_of::<Record>());
         for group in rows.chunk_by(|a, b| a.0 == b.0) {
             let most = group.iter().map(|(_, _, c)| points(c)).max().unwrap_or(0).max(0xffff);
             for (key, m, count) in group {
@@ -275,21 +250,16 @@ impl Counter {
             nodes.entry(key).or_default().push((m, count));
         }
         for children in nodes.values_mut() {
-            sort_children(children);
+            children.sort_by(|(a_move, a), (b_move, b)| {
+                let by_balance = b.decisive_balance().total_cmp(&a.decisive_balance());
+                by_balance.then(b.games().cmp(&a.games())).then(a_move.cmp(b_move))
+            });
             children.truncate(16);
         }
         let mut out = String::new();
-        let mut seen = std::collections::HashSet::new();
-        write_node(&nodes, &Chess::default(), 0, depth, &mut seen, &mut out);
+        write_node(&nodes, &Chess::default(), 0, depth, &mut HashSet::new(), &mut out);
         out
     }
-}
-
-fn sort_children(children: &mut [(u16, Count)]) {
-    children.sort_by(|(a_move, a), (b_move, b)| {
-        let by_balance = b.decisive_balance().total_cmp(&a.decisive_balance());
-        by_balance.then(b.games().cmp(&a.games())).then(a_move.cmp(b_move))
-    });
 }
 
 fn write_node(
@@ -297,7 +267,7 @@ fn write_node(
     position: &Chess,
     level: usize,
     depth: usize,
-    seen: &mut std::collections::HashSet<u64>,
+    seen: &mut HashSet<u64>,
     out: &mut String,
 ) {
     let key = key_of(position);
