@@ -2,10 +2,10 @@
 //! The material balance after the captures that begin in a position, when each side may stop at any
 //! time. It is a small search of its own, because it runs for millions of positions.
 
+use chess_search::board::{pawn_attacks, snipers};
 use shakmaty::{Bitboard, Board, Chess, Color, Piece, Position as _, Rank, Role, Square, attacks};
 
 use crate::exchange::{material, worth};
-use crate::rich::pawn_attacks;
 
 /// More than all pieces are worth.
 const MUCH: i32 = 1000;
@@ -43,12 +43,8 @@ fn doubtful(board: &Board, king: Square, them: Color) -> Bitboard {
     if board.attacks_to(king, them, board.occupied()).any() {
         return Bitboard::FULL;
     }
-    let snipers = (attacks::rook_attacks(king, Bitboard::EMPTY) & board.rooks_and_queens()
-        | attacks::bishop_attacks(king, Bitboard::EMPTY) & board.bishops_and_queens())
-        & board.by_color(them);
-    snipers
-        .into_iter()
-        .fold(Bitboard::from_square(king), |all, sniper| all | attacks::between(king, sniper))
+    let lines = snipers(board, king, them).into_iter().map(|from| attacks::between(king, from));
+    lines.fold(Bitboard::from_square(king), |all, line| all | line)
 }
 
 /// Squares that the men of a side attack.

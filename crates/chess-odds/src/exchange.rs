@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //! The result of a series of captures on one square, in pawns. It is counted without a search.
 
+use chess_search::board::count;
 use chess_search::{Capture, attackers, captures, cheapest};
-use shakmaty::{Bitboard, Board, Color, Role, Square};
+use shakmaty::{Board, Color, Role, Square};
 
 /// A piece's worth in pawns; the king's is more than that of all others.
 pub const fn worth(role: Role) -> i32 {
@@ -13,11 +14,6 @@ pub const fn worth(role: Role) -> i32 {
         Role::Queen => 9,
         Role::King => 100,
     }
-}
-
-/// How many squares these are, as a number that takes part in sums.
-pub fn count(squares: Bitboard) -> i32 {
-    i32::try_from(squares.count()).unwrap_or(0)
 }
 
 /// What a side's men are worth, without its king.

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //! Attacks and exchanges on a board, found once for a position and updated for each of its moves.
 
+use chess_search::board::count;
 use shakmaty::{Bitboard, Board, Chess, Color, Move, Position as _, Role, Square, attacks};
 
-use crate::exchange::{count, gain};
+use crate::exchange::gain;
 
 /// Attacks and results of exchanges on a board, as one side sees them.
 #[derive(Clone)]

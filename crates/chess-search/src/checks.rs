@@ -3,6 +3,8 @@
 
 use shakmaty::{Bitboard, Chess, Move, Position, Role, Square, attacks};
 
+use crate::board::screens;
+
 /// The squares and pieces from which a check of the king of the side not to move would come.
 #[derive(Debug, Clone, Copy)]
 pub struct Checks {
@@ -22,24 +24,13 @@ impl Checks {
         let (us, them) = (position.turn(), position.turn().other());
         let king = board.king_of(them).unwrap_or(Square::A1);
         let occupied = board.occupied();
-        let own = board.by_color(us);
-        let mut openers = Bitboard::EMPTY;
-        let snipers = own
-            & ((attacks::bishop_attacks(king, Bitboard::EMPTY) & board.bishops_and_queens())
-                | (attacks::rook_attacks(king, Bitboard::EMPTY) & board.rooks_and_queens()));
-        for sniper in snipers {
-            let between = attacks::between(king, sniper) & occupied;
-            if between.count() == 1 {
-                openers |= between & own;
-            }
-        }
         Self {
             king,
             diagonal: attacks::bishop_attacks(king, occupied),
             straight: attacks::rook_attacks(king, occupied),
             knight: attacks::knight_attacks(king),
             pawn: attacks::pawn_attacks(them, king),
-            openers,
+            openers: screens(board, king, us) & board.by_color(us),
         }
     }
 

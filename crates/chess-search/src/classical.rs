@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //! An evaluation by hand: material, squares, mobility, pawns, kings.
 
-use shakmaty::{Bitboard, Board, Chess, Color, File, Position as _, Rank, Role, Square, attacks};
+use shakmaty::{Bitboard, Board, ByRole, Chess, Color, Position as _, Rank, Role, Square, attacks};
+
+use crate::board::{ahead, count, files_beside, pawn_attacks, steps};
 
 /// Centipawns in the middle game and in the ending; what a position is worth lies between, by the
 /// pieces left.
@@ -19,40 +21,17 @@ impl Tapered {
 /// formulas.
 pub struct Classical {
     /// By role and square, for White.
-    squares: [[Tapered; 64]; 6],
+    squares: ByRole<[Tapered; 64]>,
 }
 
-const ROLES: [Role; 6] =
-    [Role::Pawn, Role::Knight, Role::Bishop, Role::Rook, Role::Queen, Role::King];
-const MATERIAL: [Tapered; 6] = [
-    Tapered(85, 105),
-    Tapered(330, 300),
-    Tapered(345, 320),
-    Tapered(480, 540),
-    Tapered(980, 980),
-    Tapered(0, 0),
-];
+/// By role: centipawns in the middle game and in the ending.
+const MATERIAL: [(i32, i32); 6] =
+    [(85, 105), (330, 300), (345, 320), (480, 540), (980, 980), (0, 0)];
 /// By rank, from the second to the seventh.
-const PAWN_ADVANCE: [Tapered; 8] = [
-    Tapered(0, 0),
-    Tapered(0, 0),
-    Tapered(2, 4),
-    Tapered(6, 10),
-    Tapered(14, 22),
-    Tapered(28, 40),
-    Tapered(45, 60),
-    Tapered(0, 0),
-];
-const PASSED: [Tapered; 8] = [
-    Tapered(0, 0),
-    Tapered(2, 8),
-    Tapered(4, 14),
-    Tapered(10, 28),
-    Tapered(28, 52),
-    Tapered(55, 90),
-    Tapered(85, 140),
-    Tapered(0, 0),
-];
+const PAWN_ADVANCE: [(i32, i32); 8] =
+    [(0, 0), (0, 0), (2, 4), (6, 10), (14, 22), (28, 40), (45, 60), (0, 0)];
+const PASSED: [(i32, i32); 8] =
+    [(0, 0), (2, 8), (4, 14), (10, 28), (28, 52), (55, 90), (85, 140), (0, 0)];
 /// Pieces' share of the middle game; all of them together make [`FULL`].
 const fn phase_of(role: Role) -> i32 {
     match role {
@@ -66,26 +45,9 @@ const FULL: i32 = 24;
 /// Centipawns for being to move.
 const TEMPO: i32 = 12;
 
-fn count(squares: Bitboard) -> i32 {
-    i32::try_from(squares.count()).unwrap_or(0)
-}
-
-fn steps(a: Square, b: Square) -> i32 {
-    i32::try_from(a.distance(b)).unwrap_or(0)
-}
-
-const fn index(role: Role) -> usize {
-    role as usize - 1
-}
-
 impl Default for Classical {
     fn default() -> Self {
-        let mut squares = [[Tapered::default(); 64]; 6];
-        for role in ROLES {
-            for square in Square::ALL {
-                squares[index(role)][usize::from(square)] = on_square(role, square);
-            }
-        }
+        let squares = ByRole::new_with(|role| Square::ALL.map(|square| on_square(role, square)));
         Self { squares }
     }
 }
@@ -97,7 +59,7 @@ fn on_square(role: Role, square: Square) -> Tapered {
     // Distance from the board's middle lines: 1, 3, 5, 7.
     let (aside, beyond) = ((2 * file - 7).abs(), (2 * rank - 7).abs());
     let away = aside + beyond;
-    let Tapered(mut middle, mut end) = MATERIAL[index(role)];
+    let (mut middle, mut end) = MATERIAL[role as usize - 1];
     match role {
         Role::Pawn => {
             let advance = PAWN_ADVANCE[square.rank() as usize];
@@ -140,33 +102,6 @@ fn on_square(role: Role, square: Square) -> Tapered {
     Tapered(middle, end)
 }
 
-/// The squares before a pawn, on its own file and on those beside it.
-fn ahead(square: Square, color: Color) -> (Bitboard, Bitboard) {
-    let rank = square.rank();
-    let beyond = Rank::ALL
-        .into_iter()
-        .filter(|&r| color.fold_wb(r > rank, r < rank))
-        .fold(Bitboard::EMPTY, |all, r| all | Bitboard::from_rank(r));
-    let file = Bitboard::from_file(square.file());
-    (file & beyond, neighbours(square.file()) & beyond)
-}
-
-fn neighbours(file: File) -> Bitboard {
-    [-1, 1]
-        .into_iter()
-        .filter_map(|d| file.offset(d))
-        .fold(Bitboard::EMPTY, |all, f| all | Bitboard::from_file(f))
-}
-
-fn pawn_attacks(pawns: Bitboard, color: Color) -> Bitboard {
-    let inner_left = pawns & !Bitboard::from_file(File::A);
-    let inner_right = pawns & !Bitboard::from_file(File::H);
-    color.fold_wb(
-        inner_left.shift(7) | inner_right.shift(9),
-        inner_left.shift(-9) | inner_right.shift(-7),
-    )
-}
-
 impl Classical {
     fn side(&self, board: &Board, color: Color, total: &mut Tapered, phase: &mut i32) {
         let sign = color.fold_wb(1, -1);
@@ -174,14 +109,14 @@ impl Classical {
         let (our_pawns, their_pawns) = (board.pawns() & own, board.pawns() & other);
         let occupied = board.occupied();
         let seen = |square: Square| color.fold_wb(square, square.flip_vertical());
-        let safe = !own & !pawn_attacks(their_pawns, color.other());
+        let safe = !own & !pawn_attacks(board, color.other());
         let their_king = board.king_of(color.other()).unwrap_or(Square::E8);
         let our_king = board.king_of(color).unwrap_or(Square::E1);
         let zone = attacks::king_attacks(their_king).with(their_king);
         let (mut attackers, mut pressure) = (0, 0);
-        for role in ROLES {
+        for role in Role::ALL {
             for square in own & board.by_role(role) {
-                let Tapered(middle, end) = self.squares[index(role)][usize::from(seen(square))];
+                let Tapered(middle, end) = self.squares.get(role)[usize::from(seen(square))];
                 total.add(sign, middle, end);
                 *phase += phase_of(role);
                 let reach = match role {
@@ -227,7 +162,7 @@ impl Classical {
         if count(own & board.bishops()) > 1 {
             total.add(sign, 28, 45);
         }
-        self.pawns(board, color, our_king, their_king, total);
+        pawns(board, color, our_king, their_king, total);
         if board.queens().is_empty() {
             return;
         }
@@ -250,49 +185,6 @@ impl Classical {
         }
     }
 
-    #[expect(clippy::unused_self, reason = "belongs to the evaluation of a side")]
-    fn pawns(
-        &self,
-        board: &Board,
-        color: Color,
-        our_king: Square,
-        their_king: Square,
-        total: &mut Tapered,
-    ) {
-        let sign = color.fold_wb(1, -1);
-        let (own, other) = (board.by_color(color), board.by_color(color.other()));
-        let (ours, theirs) = (board.pawns() & own, board.pawns() & other);
-        let guarded = pawn_attacks(ours, color);
-        for square in ours {
-            let (before, beside) = ahead(square, color);
-            if (neighbours(square.file()) & ours).is_empty() {
-                total.add(sign, -12, -12);
-            }
-            if !(before & ours).is_empty() {
-                total.add(sign, -8, -18);
-            }
-            if guarded.contains(square) {
-                total.add(sign, 6, 5);
-            }
-            if ((before | beside) & theirs).is_empty() && (before & ours).is_empty() {
-                let rank = color.fold_wb(square, square.flip_vertical()).rank() as usize;
-                let Tapered(middle, end) = PASSED[rank];
-                total.add(sign, middle, end);
-                if rank >= 3 {
-                    let front = square.offset(color.fold_wb(8, -8)).unwrap_or(square);
-                    let distance = 5 * steps(their_king, front) - 3 * steps(our_king, front);
-                    let weight = i32::try_from(rank).unwrap_or(0) - 2;
-                    total.add(sign, 0, distance * weight / 2);
-                    if board.occupied().contains(front) {
-                        total.add(sign, -middle / 3, -end / 3);
-                    }
-                }
-            }
-        }
-    }
-}
-
-impl Classical {
     /// What a position is worth without looking ahead, centipawns for the side to move.
     pub fn evaluate(&self, position: &Chess) -> i32 {
         let board = position.board();
@@ -303,6 +195,41 @@ impl Classical {
         let value = (total.0 * phase + total.1 * (FULL - phase)) / FULL;
         let value = scaled(board, value);
         position.turn().fold_wb(value, -value) + TEMPO
+    }
+}
+
+/// What the pawns of a side are worth beyond their squares.
+fn pawns(board: &Board, color: Color, our_king: Square, their_king: Square, total: &mut Tapered) {
+    let sign = color.fold_wb(1, -1);
+    let (own, other) = (board.by_color(color), board.by_color(color.other()));
+    let (ours, theirs) = (board.pawns() & own, board.pawns() & other);
+    let guarded = pawn_attacks(board, color);
+    for square in ours {
+        let before = ahead(square, color, false);
+        if (files_beside(square.file()) & ours).is_empty() {
+            total.add(sign, -12, -12);
+        }
+        if !(before & ours).is_empty() {
+            total.add(sign, -8, -18);
+        }
+        if guarded.contains(square) {
+            total.add(sign, 6, 5);
+        }
+        if ((before | ahead(square, color, true)) & theirs).is_empty() && (before & ours).is_empty()
+        {
+            let rank = color.fold_wb(square, square.flip_vertical()).rank() as usize;
+            let (middle, end) = PASSED[rank];
+            total.add(sign, middle, end);
+            if rank >= 3 {
+                let front = square.offset(color.fold_wb(8, -8)).unwrap_or(square);
+                let distance = 5 * steps(their_king, front) - 3 * steps(our_king, front);
+                let weight = i32::try_from(rank).unwrap_or(0) - 2;
+                total.add(sign, 0, distance * weight / 2);
+                if board.occupied().contains(front) {
+                    total.add(sign, -middle / 3, -end / 3);
+                }
+            }
+        }
     }
 }
 

@@ -25,6 +25,7 @@
 // What can panic here are invariants of ours, named where they are relied on.
 #![allow(clippy::missing_panics_doc)]
 
+pub mod board;
 mod checks;
 mod classical;
 mod exchange;

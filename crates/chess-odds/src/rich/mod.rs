@@ -11,7 +11,6 @@ mod letters;
 mod scene;
 mod words;
 
-pub use board::pawn_attacks;
 pub use scene::Scene;
 
 #[cfg(test)]

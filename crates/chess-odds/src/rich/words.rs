@@ -1,17 +1,16 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //! The words of a move: exchanges, threats, squares, kings, pawns, pieces, the moves before.
 
+use chess_search::board::{ahead, count, files_beside, pawn_attacks, steps};
 use chess_search::cheapest;
 use shakmaty::{Bitboard, Board, Chess, Move, Piece, Position, Role, Square, attacks};
 
-use super::board::{
-    ahead, file_of, from_centre, openness, pawn_attacks, pinned, shield, steps, wing,
-};
+use super::board::{file_of, from_centre, openness, pinned, shield, wing};
 use super::letters::{
     castling_letter, change, class, file_letter, letter, name, seen, upper, upto, yes,
 };
 use super::scene::Scene;
-use crate::exchange::{count, worth};
+use crate::exchange::worth;
 use crate::view::{Prospect, View, target};
 use crate::words::Words;
 
@@ -335,8 +334,7 @@ impl Moved<'_> {
         let beside = ahead(self.to, us, true);
         let passed = ((front | beside) & theirs).is_empty();
         let opposed = !(front & theirs).is_empty();
-        let neighbours = [-1, 1].into_iter().filter_map(|d| self.to.file().offset(d));
-        let neighbours = neighbours.fold(Bitboard::EMPTY, |all, f| all | Bitboard::from_file(f));
+        let neighbours = files_beside(self.to.file());
         let isolated = (neighbours & ours).is_empty();
         let doubled = (file_of(self.to) & ours).count() > 1;
         let supported = !(attacks::pawn_attacks(them, self.to) & ours).is_empty();
