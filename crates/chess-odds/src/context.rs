@@ -72,17 +72,6 @@ fn push(out: &mut Words, kind: u8, key: Key) {
 /// What stands on a square: 0 nothing, 1 to 6 ours from pawn to king, 7 to 12 theirs.
 type Content = u8;
 
-const fn number(role: Role) -> u8 {
-    match role {
-        Role::Pawn => 1,
-        Role::Knight => 2,
-        Role::Bishop => 3,
-        Role::Rook => 4,
-        Role::Queen => 5,
-        Role::King => 6,
-    }
-}
-
 /// A square beyond the edge.
 const BEYOND: Content = 15;
 
@@ -143,7 +132,7 @@ pub struct Context<'a> {
     balance: u64,
     /// Half-moves since the last capture or pawn move, in four classes.
     quiet: u64,
-    /// What the opponent's last move was: none, quiet, capture, check.
+    /// See [`answer()`].
     answer: u64,
     last_to: Option<Square>,
     /// Whether both sides have no more men of each kind than a game begins with, now and after a
@@ -170,13 +159,23 @@ pub fn phase(plies: usize, board: &Board) -> usize {
     }
 }
 
+/// What the opponent's last move was: 0 none, 1 quiet, 2 a capture, 3 a check.
+pub fn answer(position: &Chess, past: &[Move]) -> u8 {
+    match past.last() {
+        Some(m) if m.is_capture() => 2,
+        Some(_) if position.is_check() => 3,
+        Some(_) => 1,
+        None => 0,
+    }
+}
+
 /// A move without its victim: piece, from, to, promotion.
 type Signature = u32;
 
 fn signature(m: Move) -> Signature {
     let from = m.from().map_or(64, u32::from);
-    let promotion = m.promotion().map_or(0, number);
-    u32::from(number(m.role())) << 24 | from << 16 | u32::from(m.to()) << 8 | u32::from(promotion)
+    let promotion = m.promotion().map_or(0, u32::from);
+    u32::from(m.role()) << 24 | from << 16 | u32::from(m.to()) << 8 | promotion
 }
 
 impl<'a> Context<'a> {
@@ -202,7 +201,7 @@ impl<'a> Context<'a> {
             let square = Square::new(place ^ flip);
             let Some(piece) = board.piece_at(square) else { continue };
             let is_ours = piece.color == us;
-            let what = number(piece.role) + if is_ours { 0 } else { 6 };
+            let what = u8::from(piece.role) + if is_ours { 0 } else { 6 };
             squares[place as usize] = what;
             #[expect(clippy::cast_possible_truncation, reason = "below 64")]
             pieces.push((what, place as u8));
@@ -244,12 +243,6 @@ impl<'a> Context<'a> {
         let quiet = before.halfmoves() as usize;
         let boards = past.iter().rev().take(quiet).step_by(2).map(Position::board).collect();
         let phase = phase(moves.len(), board);
-        let answer = match moves.last() {
-            Some(m) if m.is_capture() => 2,
-            Some(_) if before.is_check() => 3,
-            Some(_) => 1,
-            None => 0,
-        };
         let outcomes: Vec<i32> = prospects.iter().map(|p| -captures(&p.after)).collect();
         let best = outcomes.iter().copied().max().unwrap_or(0);
         let passed = before.clone().swap_turn().map_or(balance, |p| -captures(&p));
@@ -286,7 +279,7 @@ impl<'a> Context<'a> {
                 _ => 3,
             },
             their_attacks: view.their_attacks,
-            answer,
+            answer: u64::from(answer(before, moves)),
             last_to: moves.last().map(|&m| target(m)),
         }
     }
@@ -298,9 +291,9 @@ impl<'a> Context<'a> {
         let to = target(m);
         let from = m.from().unwrap_or(to);
         let seen = |square: Square| u64::from(u32::from(square) ^ self.flip);
-        let piece = u64::from(number(m.role()));
-        let promotion = m.promotion().map_or(0, |role| u64::from(number(role)));
-        let taken = m.capture().map_or(0, |role| u64::from(number(role)));
+        let piece = u64::from(m.role());
+        let promotion = m.promotion().map_or(0, u64::from);
+        let taken = m.capture().map_or(0, u64::from);
         let (there, here) = (seen(to), seen(from));
         let mut squares = self.squares;
         #[expect(clippy::cast_possible_truncation, reason = "squares are below 64")]
@@ -376,8 +369,8 @@ fn push_offset(out: &mut Words, kind: u8, part: u64) {
 fn half_move(m: Move, flip: u32) -> u64 {
     let seen = |square: Square| u64::from(u32::from(square) ^ flip);
     let from = m.from().map_or(0, seen);
-    let taken = m.capture().map_or(0, |role| u64::from(number(role)));
-    u64::from(number(m.role())) << 20 | from << 14 | seen(m.to()) << 8 | taken
+    let taken = m.capture().map_or(0, u64::from);
+    u64::from(m.role()) << 20 | from << 14 | seen(m.to()) << 8 | taken
 }
 
 /// One move with everything its words are made from.

@@ -11,7 +11,7 @@ use dbacl_numeric::elementary::exp;
 use shakmaty::{Chess, Move, Position as _};
 
 use crate::Games;
-use crate::context::phase;
+use crate::context::{answer, phase};
 use crate::games::Place;
 
 /// The name of these words and of the search behind them. Weights fit only the search with which
@@ -184,7 +184,6 @@ struct Scene<'a> {
     ranks: Vec<usize>,
     own_last: Option<Move>,
     their_last: Option<Move>,
-    /// What their last move was: none, quiet, capture, check.
     answer: u8,
 }
 
@@ -212,12 +211,6 @@ impl<'a> Scene<'a> {
         let second_loss = value(1).map_or(BEYOND, |second| bucket(best - second, &LOSSES));
         let close = last.iter().filter(|(_, v)| best - v.centipawns() <= CLOSE).count();
         let rank = |own: &f64| first.iter().filter(|other| *other > own).count();
-        let answer = match past.last() {
-            Some(m) if m.is_capture() => 2,
-            Some(_) if position.is_check() => 3,
-            Some(_) => 1,
-            None => 0,
-        };
         Self {
             moves,
             first,
@@ -232,7 +225,7 @@ impl<'a> Scene<'a> {
             ranks: first.iter().map(rank).collect(),
             own_last: past.len().checked_sub(2).map(|at| past[at]),
             their_last: past.last().copied(),
-            answer,
+            answer: answer(position, past),
         }
     }
 

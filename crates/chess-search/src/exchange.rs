@@ -17,9 +17,7 @@ pub const fn piece_value(role: Role) -> i32 {
 
 /// The cheapest of these pieces, and where it stands.
 pub fn cheapest(board: &Board, pieces: Bitboard) -> Option<(Square, Role)> {
-    [Role::Pawn, Role::Knight, Role::Bishop, Role::Rook, Role::Queen, Role::King]
-        .into_iter()
-        .find_map(|role| Some(((pieces & board.by_role(role)).first()?, role)))
+    (Role::ALL.into_iter()).find_map(|role| Some(((pieces & board.by_role(role)).first()?, role)))
 }
 
 /// The pieces among `occupied` that attack a square.

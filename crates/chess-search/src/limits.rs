@@ -47,12 +47,7 @@ impl Limits {
 
     /// Whether there is no limit, so that only a signal ends the search.
     pub fn is_endless(&self) -> bool {
-        let Self { depth, nodes, move_time, clock, mate, overhead: _ } = self;
-        depth.is_none()
-            && nodes.is_none()
-            && move_time.is_none()
-            && clock.is_none()
-            && mate.is_none()
+        *self == Self { overhead: self.overhead, ..Self::default() }
     }
 
     /// The time after which no new depth is begun, and the time after which the search ends at

@@ -11,13 +11,7 @@ pub struct PackedMove(pub u16);
 impl From<Move> for PackedMove {
     fn from(m: Move) -> Self {
         let from = m.from().unwrap_or(m.to());
-        let promotion = match m.promotion() {
-            Some(Role::Knight) => 1,
-            Some(Role::Bishop) => 2,
-            Some(Role::Rook) => 3,
-            Some(Role::Queen) => 4,
-            _ => 0,
-        };
+        let promotion = m.promotion().map_or(0, |role| u16::from(role) - u16::from(Role::Pawn));
         Self(u16::from(m.to()) | (u16::from(from) << 6) | (promotion << 12))
     }
 }

@@ -39,14 +39,7 @@ pub fn letter(role: Option<Role>) -> u8 {
 }
 
 pub const fn upper(role: Role) -> u8 {
-    match role {
-        Role::Pawn => b'P',
-        Role::Knight => b'N',
-        Role::Bishop => b'B',
-        Role::Rook => b'R',
-        Role::Queen => b'Q',
-        Role::King => b'K',
-    }
+    role.upper_char() as u8
 }
 
 /// A square as this side sees it.
@@ -54,20 +47,15 @@ pub fn seen(square: Square, side: Color) -> Square {
     if side.is_white() { square } else { square.flip_vertical() }
 }
 
-#[expect(clippy::cast_possible_truncation, reason = "squares are below 64")]
 pub const fn file_letter(square: Square) -> u8 {
-    b'a' + square.to_usize() as u8 % 8
+    square.file().char() as u8
 }
 
-#[expect(clippy::cast_possible_truncation, reason = "squares are below 64")]
 pub fn name(square: Square, us: Color) -> [u8; 2] {
     let square = seen(square, us);
-    [file_letter(square), b'1' + square.to_usize() as u8 / 8]
+    [file_letter(square), square.rank().char() as u8]
 }
 
 pub const fn castling_letter(side: CastlingSide) -> u8 {
-    match side {
-        CastlingSide::KingSide => b'k',
-        CastlingSide::QueenSide => b'q',
-    }
+    if side.is_king_side() { b'k' } else { b'q' }
 }
