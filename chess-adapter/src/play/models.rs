@@ -13,7 +13,7 @@ use std::rc::Rc;
 
 use anyhow::{Context as _, Result, bail};
 use chess_games::cannot::Cannot;
-use chess_odds::{Odds, Part};
+use chess_odds::{Odds, Part, Turn};
 use dbacl_files::atomic_file::Disk;
 use dbacl_files::reading::read_regular;
 use serde::{Deserialize, Serialize};
@@ -172,6 +172,10 @@ fn moves(completions: &[Completion]) -> Vec<Move> {
     completions.iter().map(|c| c.m).collect()
 }
 
+fn turn<'a>(game: &'a Game, moves: &'a [Move]) -> Turn<'a> {
+    Turn { positions: game.positions(), past: game.moves(), moves }
+}
+
 impl Voice {
     /// One category that reads gamelines.
     pub fn of_category(program: &Program, category: &Path, encoding: Encoding) -> Self {
@@ -239,11 +243,8 @@ impl Voice {
             }
             Source::Odds(odds) => {
                 let (mut odds, moves) = (odds.borrow_mut(), moves(completions));
-                let (positions, past) = (game.positions(), game.moves());
-                let logarithms = match ahead {
-                    true => odds.scores(positions, past, &moves),
-                    false => odds.first(positions, past, &moves),
-                };
+                let turn = turn(game, &moves);
+                let logarithms = if ahead { odds.scores(turn) } else { odds.first(turn) };
                 Ok(logarithms.into_iter().map(|logarithm| logarithm / -LN_2).collect())
             }
         }
@@ -267,8 +268,7 @@ impl Voice {
             Source::Odds(odds) => {
                 let moves = moves(completions);
                 let reason = |part: Part| Reason { text: part.reason, bits: part.score / LN_2 };
-                let all =
-                    odds.borrow_mut().reasons(game.positions(), game.moves(), &moves, numbers);
+                let all = odds.borrow_mut().reasons(turn(game, &moves), numbers);
                 Ok(all.into_iter().map(|parts| parts.into_iter().map(reason).collect()).collect())
             }
         }

@@ -13,10 +13,10 @@ use shakmaty::{Chess, Position as _};
 use crate::Games;
 use crate::games::Place;
 use crate::look::{Looker, Row};
-use crate::odds::{Describer, First, file};
+use crate::odds::{Describer, First, Turn, file};
 use crate::quality::Quality;
 use crate::second;
-use crate::weights::{Weights, pack};
+use crate::weights::Weights;
 
 /// Positions that a thread describes at a time.
 const CHUNK: usize = 64;
@@ -89,7 +89,8 @@ impl Replay {
         let legal = self.positions[past.len()].legal_moves();
         let chosen = legal.iter().position(|&m| m == played);
         let chosen = chosen.expect("games were replayed: their moves are legal");
-        self.describer.describe(&self.positions, past, &legal, chosen, out);
+        let turn = Turn { positions: &self.positions, past, moves: &legal };
+        self.describer.describe(turn, chosen, out);
     }
 }
 
@@ -165,11 +166,8 @@ pub fn learn(games: &Games, options: &Options, done: &dyn Fn(u64, u64)) -> Resul
     });
     let first_took = begun.elapsed();
     let large = fit.weights().filter(|(_, weight)| weight.abs() > SMALLEST);
-    let (packed, unit) = pack(large, None);
+    let first_stage = First(Weights::pack(large, None));
     drop(fit);
-    let words = Weights::count(&packed);
-    let weights = Weights::new(packed, 0, words, unit).expect("just packed");
-    let first_stage = First(weights);
     in_order(&kept_back, threads, Replay::default, describe, |groups| {
         for group in groups.iter() {
             let own = first_stage.scores(group);
@@ -204,10 +202,10 @@ pub fn learn(games: &Games, options: &Options, done: &dyn Fn(u64, u64)) -> Resul
     });
     let (second, judged) = second.unzip();
     Ok(Learned {
-        file: file(first_stage.0.packed(), (unit, words), calibration, None, second.as_ref()),
+        file: file(&first_stage, calibration, None, second.as_ref()),
         positions: places.len(),
         first_took,
-        words,
+        words: first_stage.0.count(),
         first,
         second: judged.map(|quality| (options.depth, quality)),
     })
@@ -239,9 +237,10 @@ mod tests {
         let mut odds = Odds::new(learned.file.clone()).expect("a model");
         let start = [Chess::default()];
         let moves: Vec<Move> = start[0].legal_moves().into_iter().collect();
-        let scores = odds.scores(&start, &[], &moves);
+        let turn = Turn { positions: &start, past: &[], moves: &moves };
+        let scores = odds.scores(turn);
         assert!((scores.iter().map(|score| score.exp()).sum::<f64>() - 1.0).abs() < 1e-9);
-        let reasons = odds.reasons(&start, &[], &moves, &[0, 7]);
+        let reasons = odds.reasons(turn, &[0, 7]);
         let sum = |parts: &[Part]| parts.iter().map(|part| part.score).sum::<f64>();
         assert!((sum(&reasons[0]) - sum(&reasons[1]) - scores[0] + scores[7]).abs() < 0.7);
         for at in (0..learned.file.len()).step_by(4_999).chain([0, 20, 70, 120, 150, 400]) {

@@ -36,7 +36,7 @@ mod weights;
 mod words;
 
 pub use games::Games;
-pub use odds::{Base, Odds};
+pub use odds::{Base, Odds, Turn};
 pub use practice::{Practised, practise};
 pub use quality::Quality;
 pub use second::Part;

@@ -13,6 +13,7 @@ use shakmaty::{Chess, Move, Position as _};
 use crate::Games;
 use crate::context::{answer, phase};
 use crate::games::Place;
+use crate::odds::Turn;
 
 /// The name of these words and of the search behind them. Weights fit only the search with which
 /// they were learned: when a test says that its values have changed, this name has to change.
@@ -91,29 +92,22 @@ impl Looker {
         let played = legal.iter().position(|&m| m == played).expect("a legal move was played");
         let mut first = first.to_vec();
         normalise(&mut first);
-        let looked = self.look(&positions, past, &legal, &first);
+        let turn = Turn { positions: &positions, past, moves: &legal };
+        let looked = self.look(turn, &first);
         self.positions = positions;
         Row { game: place.0, first, looked, played }
     }
 
-    /// Looks at the legal moves of the last of these positions, to which the moves before led.
-    /// `first` has the logarithms of the first stage's probabilities.
-    pub fn look(
-        &mut self,
-        positions: &[Chess],
-        past: &[Move],
-        moves: &[Move],
-        first: &[f64],
-    ) -> Looked {
-        let Some((position, before)) = positions.split_last() else {
-            return Looked { phase: 0, words: Vec::new(), seen: Vec::new() };
-        };
+    /// Looks at the moves; `first` has the logarithms of the first stage's probabilities.
+    pub fn look(&mut self, turn: Turn<'_>, first: &[f64]) -> Looked {
+        let (position, before) = turn.positions.split_last().expect("the position now");
         let depths = self.search(position, before);
-        let scene = Scene::new(position, past, moves, first, &depths);
+        let scene = Scene::new(turn, first, &depths);
+        let numbers = 0..turn.moves.len();
         Looked {
             phase: usize::from(scene.phase),
-            words: (0..moves.len()).map(|at| scene.words(at)).collect(),
-            seen: (0..moves.len()).map(|at| scene.seen(at)).collect(),
+            words: numbers.clone().map(|at| scene.words(at)).collect(),
+            seen: numbers.map(|at| scene.seen(at)).collect(),
         }
     }
 
@@ -188,13 +182,9 @@ struct Scene<'a> {
 }
 
 impl<'a> Scene<'a> {
-    fn new(
-        position: &Chess,
-        past: &[Move],
-        moves: &'a [Move],
-        first: &'a [f64],
-        depths: &'a [Vec<(Move, Value)>],
-    ) -> Self {
+    fn new(turn: Turn<'a>, first: &'a [f64], depths: &'a [Vec<(Move, Value)>]) -> Self {
+        let Turn { positions, past, moves } = turn;
+        let position = &positions[past.len()];
         let place = |lines: &Vec<(Move, Value)>| -> Vec<Option<(usize, i32)>> {
             let value = |m: &Move| lines.iter().find(|(own, _)| own == m).map(|(_, v)| *v);
             let best = lines.first().map_or(0, |(_, value)| value.centipawns());
@@ -308,7 +298,8 @@ mod tests {
         let moves: Vec<Move> = position.legal_moves().into_iter().collect();
         let mut first = vec![0.0; moves.len()];
         normalise(&mut first);
-        let looked = Looker::new(depth).look(&[position], &[], &moves, &first);
+        let turn = Turn { positions: &[position], past: &[], moves: &moves };
+        let looked = Looker::new(depth).look(turn, &first);
         (moves, looked)
     }
 

@@ -37,7 +37,6 @@ pub struct Odds {
     pub(crate) first: First,
     pub(crate) calibration: Calibration,
     pub(crate) second: Option<(Second, Looker)>,
-    pub(crate) unit: f64,
     sum: u32,
     base: Option<Base>,
     describer: Describer,
@@ -65,6 +64,17 @@ impl First {
     }
 }
 
+/// Legal moves of the last position of a game.
+#[derive(Clone, Copy, Debug)]
+pub struct Turn<'a> {
+    /// The positions of the game, from the first to the one now.
+    pub positions: &'a [Chess],
+    /// The moves between them.
+    pub past: &'a [Move],
+    /// The moves.
+    pub moves: &'a [Move],
+}
+
 /// Describes the moves of positions by the ids of words.
 pub(crate) struct Describer {
     prospects: Vec<Prospect>,
@@ -78,17 +88,11 @@ impl Default for Describer {
 }
 
 impl Describer {
-    /// Adds these legal moves of the last position as a group, of which one was chosen.
-    pub(crate) fn describe(
-        &mut self,
-        positions: &[Chess],
-        past: &[Move],
-        moves: &[Move],
-        chosen: usize,
-        out: &mut Groups,
-    ) {
+    /// Adds the moves as a group, of which one was chosen.
+    pub(crate) fn describe(&mut self, turn: Turn<'_>, chosen: usize, out: &mut Groups) {
+        let Turn { positions, past, moves } = turn;
         let Some(now) = positions.last() else { return };
-        let scene = Scene::new(now, past, past.len());
+        let scene = Scene::new(now, past);
         self.prospects.clear();
         self.prospects.extend(moves.iter().map(|&m| scene.prospect(m)));
         let context = Context::new(positions, past, scene.view(), &self.prospects);
@@ -103,14 +107,14 @@ impl Describer {
 
 /// The lines of a file, up to the weights, with the checksum.
 pub(crate) fn file(
-    packed: &[u8],
-    (unit, features): (f64, usize),
+    First(weights): &First,
     calibration: Calibration,
     base: Option<Base>,
     second: Option<&Second>,
 ) -> Vec<u8> {
     let Calibration { temperature, curvature } = calibration;
-    let name = context::NAME;
+    let (name, unit, features) = (context::NAME, weights.unit(), weights.count());
+    let packed = weights.packed();
     let before = format!(
         "{MAGIC}\nwords {name}\ntemperature {temperature}\ncurvature {curvature}\nunit {unit}\n\
          features {features}\nchecksum "
@@ -180,7 +184,7 @@ impl Odds {
         });
         let first = First(Weights::new(bytes, end + 2, features, unit).context(DAMAGED)?);
         let (describer, groups) = (Describer::default(), Groups::default());
-        Ok(Self { first, calibration, second, unit, sum: stated, base, describer, groups })
+        Ok(Self { first, calibration, second, sum: stated, base, describer, groups })
     }
 
     /// The checksum of its file.
@@ -193,25 +197,23 @@ impl Odds {
         self.base
     }
 
-    /// The logarithms of the probabilities of these legal moves of the last position, by the first
-    /// stage alone.
-    pub fn first(&mut self, positions: &[Chess], past: &[Move], moves: &[Move]) -> Vec<f64> {
-        if moves.is_empty() {
+    /// The logarithms of the moves' probabilities by the first stage alone.
+    pub fn first(&mut self, turn: Turn<'_>) -> Vec<f64> {
+        if turn.moves.is_empty() {
             return Vec::new();
         }
         self.groups.clear();
-        self.describer.describe(positions, past, moves, 0, &mut self.groups);
+        self.describer.describe(turn, 0, &mut self.groups);
         let mut scores = self.first.scores(self.groups.get(0));
         self.calibration.apply(&mut scores);
         normalise(&mut scores);
         scores
     }
 
-    /// The logarithms of the probabilities of these legal moves of the last position, after looking
-    /// ahead if the model does so.
-    pub fn scores(&mut self, positions: &[Chess], past: &[Move], moves: &[Move]) -> Vec<f64> {
-        let first = self.first(positions, past, moves);
-        match self.look(positions, past, moves, &first) {
+    /// The logarithms of the moves' probabilities, after looking ahead if the model does so.
+    pub fn scores(&mut self, turn: Turn<'_>) -> Vec<f64> {
+        let first = self.first(turn);
+        match self.look(turn, &first) {
             Some((second, looked)) => {
                 let mut scores = second.scores(&first, &looked);
                 normalise(&mut scores);
@@ -221,32 +223,19 @@ impl Odds {
         }
     }
 
-    fn look(
-        &mut self,
-        positions: &[Chess],
-        past: &[Move],
-        moves: &[Move],
-        first: &[f64],
-    ) -> Option<(&Second, Looked)> {
+    fn look(&mut self, turn: Turn<'_>, first: &[f64]) -> Option<(&Second, Looked)> {
         let (second, looker) = self.second.as_mut()?;
-        let looked = looker.look(positions, past, moves, first);
-        Some((second, looked))
+        Some((second, looker.look(turn, first)))
     }
 
-    /// What the scores of some of these moves, by their numbers, are made of, nats. What all legal
-    /// moves together take from each is not among it.
-    pub fn reasons(
-        &mut self,
-        positions: &[Chess],
-        past: &[Move],
-        moves: &[Move],
-        numbers: &[usize],
-    ) -> Vec<Vec<Part>> {
-        if moves.is_empty() {
+    /// What the scores of some of the moves, by their numbers, are made of, nats. What all moves
+    /// together take from each is not among it.
+    pub fn reasons(&mut self, turn: Turn<'_>, numbers: &[usize]) -> Vec<Vec<Part>> {
+        if turn.moves.is_empty() {
             return Vec::new();
         }
         self.describer.words.spelt = Some(Vec::new());
-        let first = self.first(positions, past, moves);
+        let first = self.first(turn);
         let spelt = self.describer.words.spelt.take().unwrap_or_default();
         let group = self.groups.get(0);
         let ranges: Vec<_> = group.ranges().collect();
@@ -256,7 +245,7 @@ impl Odds {
             self.reasons_of_words(words)
         };
         let mut all: Vec<Vec<Part>> = numbers.iter().map(words).collect();
-        if let Some((second, looked)) = self.look(positions, past, moves, &first) {
+        if let Some((second, looked)) = self.look(turn, &first) {
             for (reasons, &number) in all.iter_mut().zip(numbers) {
                 reasons.extend(second.parts(first[number], &looked, number));
             }

@@ -13,7 +13,7 @@ use dbacl_choices::{Fit, Groups, Judged, Settings, Tally};
 
 use crate::fit::Replay;
 use crate::odds::{Base, First, file};
-use crate::weights::{Weights, pack};
+use crate::weights::Weights;
 use crate::{Games, Odds};
 
 /// Of so many games one is kept back, to see whether the others made the model better.
@@ -92,9 +92,7 @@ pub fn practise(model: &Odds, games: &Games, rest: &dyn Fn()) -> Result<Practise
         }
     }
     let weights = fit.weights().chain(model.first.0.iter());
-    let (packed, unit) = pack(weights, Some(model.unit));
-    let count = Weights::count(&packed);
-    let new = First(Weights::new(packed, 0, count, unit).expect("just packed"));
+    let new = First(Weights::pack(weights, Some(model.first.0.unit())));
     let mut scored: [Judged; 2] = Default::default();
     for place in numbers.filter(is_kept_back).flat_map(|game| games.of_game(game)) {
         describe(place, &mut groups);
@@ -106,11 +104,9 @@ pub fn practise(model: &Odds, games: &Games, rest: &dyn Fn()) -> Result<Practise
     let kept_back = scored.map(|scored| scored.tally(model.calibration));
     let mut practised = Practised { file: Vec::new(), games: games.count(), kept_back };
     let best = if practised.is_better() { &new } else { &model.first };
-    let packed = best.0.packed();
     let base = Base { sum: model.sum(), games: games.count() };
     let second = model.second.as_ref().map(|(second, _)| second);
-    let parts = (unit, Weights::count(packed));
-    practised.file = file(packed, parts, model.calibration, Some(base), second);
+    practised.file = file(best, model.calibration, Some(base), second);
     Ok(practised)
 }
 

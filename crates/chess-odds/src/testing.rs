@@ -6,7 +6,7 @@ use shakmaty::{Chess, Move, Position as _};
 use dbacl_choices::Groups;
 
 use crate::Games;
-use crate::odds::Describer;
+use crate::odds::{Describer, Turn};
 use dbacl_numeric::random::SplitMix64;
 
 use chess_games::game::Game;
@@ -17,7 +17,7 @@ pub fn described(positions: &[Chess], past: &[Move]) -> Vec<(Move, Vec<String>)>
     let moves: Vec<Move> = positions.last().expect("one").legal_moves().into_iter().collect();
     let (mut describer, mut groups) = (Describer::default(), Groups::default());
     describer.words.spelt = Some(Vec::new());
-    describer.describe(positions, past, &moves, 0, &mut groups);
+    describer.describe(Turn { positions, past, moves: &moves }, 0, &mut groups);
     let spelt = describer.words.spelt.expect("wanted");
     let words = groups.get(0).ranges().map(|range| spelt[range].to_vec());
     moves.iter().copied().zip(words).collect()

@@ -23,38 +23,38 @@ pub struct Weights {
     bytes: Vec<u8>,
     start: usize,
     count: usize,
+    unit: f64,
     /// The weight of each byte, nats.
     of_bytes: Box<[f64; 256]>,
 }
 
-/// Weights in the form of the file, with their unit, unless it is given. Of two weights of a word
-/// the first one is taken.
-pub fn pack(weights: impl Iterator<Item = (FeatureId, f32)>, unit: Option<f64>) -> (Vec<u8>, f64) {
-    let mut all: Vec<(u32, f32)> = weights.map(|(id, weight)| (id.0, weight)).collect();
-    all.sort_by_key(|&(id, _)| id);
-    all.dedup_by_key(|&mut (id, _)| id);
-    let most = || all.iter().map(|(_, weight)| f64::from(weight.abs())).fold(0.0, f64::max);
-    let unit = unit.unwrap_or_else(|| most() / (LARGEST * LARGEST));
-    let unit = if unit > 0.0 { unit } else { 1.0 };
-    let root = |weight: f32| (f64::from(weight.abs()) / unit).sqrt().round().min(LARGEST);
-    all.retain(|&(_, weight)| root(weight) > 0.0);
-    let mut bytes = Vec::with_capacity(PLACES + 3 * all.len());
-    for upper in 0..=UPPER {
-        let place = all.partition_point(|&(id, _)| ((id >> 16) as usize) < upper);
-        bytes.extend_from_slice(&u32::try_from(place).unwrap_or(u32::MAX).to_le_bytes());
-    }
-    for (id, _) in &all {
-        bytes.extend_from_slice(&id.to_le_bytes()[..2]);
-    }
-    bytes.extend(all.iter().map(|&(_, weight)| {
-        #[expect(clippy::cast_possible_truncation, reason = "from -127 to 127")]
-        let byte = root(weight).copysign(f64::from(weight)) as i8;
-        byte.cast_unsigned()
-    }));
-    (bytes, unit)
-}
-
 impl Weights {
+    /// Packs weights, with this unit if it is given. Of two weights of a word the first one is taken.
+    pub fn pack(weights: impl Iterator<Item = (FeatureId, f32)>, unit: Option<f64>) -> Self {
+        let mut all: Vec<(u32, f32)> = weights.map(|(id, weight)| (id.0, weight)).collect();
+        all.sort_by_key(|&(id, _)| id);
+        all.dedup_by_key(|&mut (id, _)| id);
+        let most = || all.iter().map(|(_, weight)| f64::from(weight.abs())).fold(0.0, f64::max);
+        let unit = unit.unwrap_or_else(|| most() / (LARGEST * LARGEST));
+        let unit = if unit > 0.0 { unit } else { 1.0 };
+        let root = |weight: f32| (f64::from(weight.abs()) / unit).sqrt().round().min(LARGEST);
+        all.retain(|&(_, weight)| root(weight) > 0.0);
+        let mut bytes = Vec::with_capacity(PLACES + 3 * all.len());
+        for upper in 0..=UPPER {
+            let place = all.partition_point(|&(id, _)| ((id >> 16) as usize) < upper);
+            bytes.extend_from_slice(&u32::try_from(place).unwrap_or(u32::MAX).to_le_bytes());
+        }
+        for (id, _) in &all {
+            bytes.extend_from_slice(&id.to_le_bytes()[..2]);
+        }
+        bytes.extend(all.iter().map(|&(_, weight)| {
+            #[expect(clippy::cast_possible_truncation, reason = "from -127 to 127")]
+            let byte = root(weight).copysign(f64::from(weight)) as i8;
+            byte.cast_unsigned()
+        }));
+        Self::new(bytes, 0, all.len(), unit).expect("just packed")
+    }
+
     /// Takes the packed weights that begin at `start`; `None` if they are not `count` ones.
     pub fn new(bytes: Vec<u8>, start: usize, count: usize, unit: f64) -> Option<Self> {
         if bytes.len().checked_sub(start)? != PLACES.checked_add(count.checked_mul(3)?)? {
@@ -65,28 +65,30 @@ impl Weights {
             let root = f64::from(byte.cast_signed());
             *weight = root * root.abs() * unit;
         }
-        let weights = Self { bytes, start, count, of_bytes };
+        let weights = Self { bytes, start, count, unit, of_bytes };
         let places = (0..=UPPER).map(|upper| weights.place(upper));
         (places.is_sorted() && weights.place(UPPER) == count).then_some(weights)
     }
 
     /// All words with their weights, nats.
     pub fn iter(&self) -> impl Iterator<Item = (FeatureId, f32)> {
-        let halves = self.start + PLACES;
-        (0..UPPER).flat_map(move |upper| {
-            (self.place(upper)..self.place(upper + 1)).map(move |at| {
-                let half = &self.bytes[halves + 2 * at..][..2];
-                let id = u32::from_le_bytes([half[0], half[1], 0, 0]);
-                let upper = u32::try_from(upper).unwrap_or(0) << 16;
-                let byte = self.bytes[halves + 2 * self.count + at];
-                (FeatureId(upper | id), narrow(self.of_bytes[usize::from(byte)]))
+        (0..=u16::MAX).flat_map(move |upper| {
+            let places = self.place(upper.into())..self.place(usize::from(upper) + 1);
+            places.map(move |at| {
+                let id = u32::from(upper) << 16 | u32::from(u16::from_le_bytes(self.halves()[at]));
+                (FeatureId(id), narrow(self.weight(at)))
             })
         })
     }
 
-    /// Number of the weights of a packed table.
-    pub const fn count(packed: &[u8]) -> usize {
-        packed.len().saturating_sub(PLACES) / 3
+    /// Number of words.
+    pub const fn count(&self) -> usize {
+        self.count
+    }
+
+    /// The unit of the weights.
+    pub const fn unit(&self) -> f64 {
+        self.unit
     }
 
     /// The packed table.
@@ -100,26 +102,24 @@ impl Weights {
         u32::from_le_bytes(bytes) as usize
     }
 
+    /// The lower halves of the ids.
+    fn halves(&self) -> &[[u8; 2]] {
+        self.bytes[self.start + PLACES..].as_chunks().0
+    }
+
+    /// The weight of the word in this place.
+    fn weight(&self, at: usize) -> f64 {
+        let byte = self.bytes[self.start + PLACES + 2 * self.count + at];
+        self.of_bytes[usize::from(byte)]
+    }
+
     /// The weight of a word, nats; 0 if it has none.
     pub fn get(&self, id: FeatureId) -> f64 {
-        let upper = (id.0 >> 16) as usize;
-        let lower = id.0 & 0xffff;
-        let halves = self.start + PLACES;
-        let (mut low, mut high) = (self.place(upper), self.place(upper + 1));
-        while low < high {
-            let middle = usize::midpoint(low, high);
-            let at = halves + 2 * middle;
-            let found = u32::from(u16::from_le_bytes([self.bytes[at], self.bytes[at + 1]]));
-            match found.cmp(&lower) {
-                std::cmp::Ordering::Less => low = middle + 1,
-                std::cmp::Ordering::Greater => high = middle,
-                std::cmp::Ordering::Equal => {
-                    let byte = self.bytes[halves + 2 * self.count + middle];
-                    return self.of_bytes[usize::from(byte)];
-                }
-            }
-        }
-        0.0
+        let (upper, lower) = ((id.0 >> 16) as usize, id.0 & 0xffff);
+        let (first, end) = (self.place(upper), self.place(upper + 1));
+        let half = |half: &[u8; 2]| u32::from(u16::from_le_bytes(*half));
+        let found = self.halves()[first..end].binary_search_by_key(&lower, half);
+        found.map_or(0.0, |at| self.weight(first + at))
     }
 }
 
@@ -136,9 +136,8 @@ mod tests {
                 if n.is_multiple_of(2) { size } else { -size },
             )
         };
-        let (bytes, unit) = pack((1..50_000).map(given).filter(|(_, w)| w.abs() > 0.02), None);
-        let count = (bytes.len() - PLACES) / 3;
-        let weights = Weights::new(bytes.clone(), 0, count, unit).expect("packed");
+        let weights = Weights::pack((1..50_000).map(given).filter(|(_, w)| w.abs() > 0.02), None);
+        let (bytes, count, unit) = (weights.packed().to_vec(), weights.count(), weights.unit());
         for (id, weight) in (1..50_000).map(given) {
             let (weight, found) = (f64::from(weight), weights.get(id));
             if weight.abs() > 0.02 {

@@ -40,9 +40,9 @@ pub struct Scene<'a> {
 
 impl<'a> Scene<'a> {
     /// A position and the moves that led to it, the latest last.
-    pub fn new(before: &'a Chess, history: &[Move], plies: usize) -> Self {
+    pub fn new(before: &'a Chess, history: &[Move]) -> Self {
         let board = before.board();
-        let us = before.turn();
+        let (us, plies) = (before.turn(), history.len());
         let last = history.last().copied();
         let own_last = history.len().checked_sub(2).map(|i| history[i]);
         let material = [us, us.other()].map(|side| material(board, side));
