@@ -93,8 +93,9 @@ impl RawGame {
     }
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum State {
+    #[default]
     Between,
     Word,
     /// After `(` glued to a word that ends in a rank: a promotion `(Q)` or a variation.
@@ -119,7 +120,7 @@ pub struct Games<R> {
 }
 
 /// What is known of the game that is being read.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 struct Machine {
     state: State,
     depth: usize,
@@ -140,17 +141,7 @@ const EVENT: &[u8] = b"[Event \"";
 impl<R: BufRead> Games<R> {
     /// Starts at the input's beginning; a UTF-8 byte-order mark is skipped.
     pub fn new(input: R) -> Self {
-        let machine = Machine {
-            state: State::Between,
-            depth: 0,
-            at_line_start: true,
-            seen: 0,
-            word: Vec::new(),
-            name: Vec::new(),
-            value: Vec::new(),
-            event_prefix: 0,
-            held_tag: None,
-        };
+        let machine = Machine { at_line_start: true, ..Machine::default() };
         Self { input: input.bytes(), machine }
     }
 
@@ -199,6 +190,7 @@ impl Machine {
             self.seen = 3;
         }
         let line_start = std::mem::replace(&mut self.at_line_start, matches!(byte, b'\n' | b'\r'));
+        let line_end = self.at_line_start;
         if line_start {
             self.event_prefix = 0;
         }
@@ -252,33 +244,17 @@ impl Machine {
                     self.between(byte, line_start, game)
                 }
             }
-            State::Brace => {
-                if byte == b'}' {
-                    self.state = State::Between;
-                }
-                false
-            }
-            State::LineComment => {
-                if matches!(byte, b'\n' | b'\r') {
-                    self.state = State::Between;
-                }
-                false
-            }
-            State::TagName => {
+            State::Brace => self.leave(byte == b'}'),
+            State::LineComment => self.leave(line_end),
+            State::TagEnd => self.leave(byte == b']' || line_end),
+            State::TagName | State::TagGap => {
                 match byte {
                     b'"' => self.state = State::TagValue,
                     b']' | b'\n' | b'\r' => self.state = State::Between,
+                    _ if self.state == State::TagGap => {}
                     b' ' | b'\t' if self.name.is_empty() => {}
                     b' ' | b'\t' => self.state = State::TagGap,
                     _ if self.name.len() < MAX_VALUE => self.name.push(byte),
-                    _ => {}
-                }
-                false
-            }
-            State::TagGap => {
-                match byte {
-                    b'"' => self.state = State::TagValue,
-                    b']' | b'\n' | b'\r' => self.state = State::Between,
                     _ => {}
                 }
                 false
@@ -302,12 +278,6 @@ impl Machine {
                 self.push_value(byte);
                 self.enter(State::TagValue)
             }
-            State::TagEnd => {
-                if matches!(byte, b']' | b'\n' | b'\r') {
-                    self.state = State::Between;
-                }
-                false
-            }
         }
     }
 
@@ -321,6 +291,14 @@ impl Machine {
     /// Goes on within the same game.
     const fn enter(&mut self, state: State) -> bool {
         self.state = state;
+        false
+    }
+
+    /// The same, between words if what was entered ends here.
+    const fn leave(&mut self, ends: bool) -> bool {
+        if ends {
+            self.state = State::Between;
+        }
         false
     }
 
