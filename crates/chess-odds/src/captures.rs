@@ -179,12 +179,8 @@ fn settle(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::read_fen;
+    use crate::testing::{play_at_random, read_fen};
     use shakmaty::{Move, Position};
-
-    fn settled(position: &Chess, depth: u32) -> i32 {
-        value(position.board(), position.turn(), position.maybe_ep_square(), depth)
-    }
 
     #[test]
     fn captures_are_followed_to_their_end() {
@@ -217,33 +213,20 @@ mod tests {
 
     #[test]
     fn captures_that_are_left_out_do_not_change_the_result() {
-        let mut random = dbacl_numeric::random::SplitMix64::new(11);
-        let depth = 4;
-        let mut compared = 0;
-        for _ in 0..60 {
-            let mut position = Chess::default();
-            for _ in 0..80 {
-                let moves = position.legal_moves();
-                if moves.is_empty() {
-                    break;
-                }
-                position.play_unchecked(moves[random.below(moves.len())]);
-                let found = settled(&position, depth);
-                assert_eq!(found, slowly(&position, depth), "{position:?}");
-                compared += 1;
-            }
-        }
         // En passant, promotion with capture, a pinned capturer.
-        for fen in [
+        let fens = [
             "4k3/8/8/3pP3/8/8/8/4K3 w - d6 0 1",
             "3rk3/4P3/8/8/8/8/8/4K3 w - - 0 1",
             "4k3/4r3/8/8/8/3p4/4N3/4K3 w - - 0 1",
             "4k3/8/8/r2pP2K/8/8/8/8 w - d6 0 1",
-        ] {
-            let position = read_fen(fen).expect("good FEN");
-            let found = settled(&position, depth);
-            assert_eq!(found, slowly(&position, depth), "{fen}");
-        }
+        ];
+        let mut compared = 0;
+        play_at_random(11, &fens, (64, 80), |position| {
+            let (board, us) = (position.board(), position.turn());
+            let found = value(board, us, position.maybe_ep_square(), 4);
+            assert_eq!(found, slowly(position, 4), "{position:?}");
+            compared += 1;
+        });
         assert!(compared > 2000);
     }
 }

@@ -53,7 +53,7 @@ fn may_check(position: &Chess, view: &View, checking: &Checks) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::read_fen;
+    use crate::testing::play_at_random;
 
     /// The same by looking at every move.
     fn slowly(position: &Chess) -> (u64, bool) {
@@ -72,27 +72,15 @@ mod tests {
 
     #[test]
     fn checks_are_counted_as_by_trying_every_move() {
-        let mut random = dbacl_numeric::random::SplitMix64::new(17);
         let (mut found, mut mating) = (0, 0);
         let fens = ["k7/4P3/8/8/8/8/8/K7 w - - 0 1", "8/1k2P3/8/8/3pP3/8/1K6/8 b - e3 0 1"];
-        for number in 0..120 {
-            let mut position = match fens.get(number) {
-                Some(fen) => read_fen(fen).expect("good FEN"),
-                None => Chess::default(),
-            };
-            for _ in 0..150 {
-                let moves = position.legal_moves();
-                if moves.is_empty() {
-                    break;
-                }
-                let view = View::new(position.board(), position.turn());
-                let all = checks(&position, &view);
-                assert_eq!(all, slowly(&position), "{position:?}");
-                found += u64::from(all.0 > 0);
-                mating += u64::from(all.1);
-                position.play_unchecked(moves[random.below(moves.len())]);
-            }
-        }
+        play_at_random(17, &fens, (120, 150), |position| {
+            let view = View::new(position.board(), position.turn());
+            let all = checks(position, &view);
+            assert_eq!(all, slowly(position), "{position:?}");
+            found += u64::from(all.0 > 0);
+            mating += u64::from(all.1);
+        });
         assert!(found > 500 && mating > 20, "{found} {mating}");
     }
 }

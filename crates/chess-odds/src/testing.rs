@@ -32,6 +32,29 @@ pub fn words(moves: &str, m: &str) -> Vec<String> {
     all.into_iter().find(|(own, _)| *own == m).expect("legal").1
 }
 
+/// Plays games at random, up to so many half-moves each, the first ones from these positions, and
+/// shows each position that occurs.
+pub fn play_at_random(
+    seed: u64,
+    starts: &[&str],
+    (games, plies): (usize, usize),
+    mut each: impl FnMut(&Chess),
+) {
+    let mut random = SplitMix64::new(seed);
+    for game in 0..games {
+        let start = starts.get(game).map(|fen| read_fen(fen).expect("good FEN"));
+        let mut position = start.unwrap_or_default();
+        for _ in 0..plies {
+            each(&position);
+            let moves = position.legal_moves();
+            if moves.is_empty() {
+                break;
+            }
+            position.play_unchecked(moves[random.below(moves.len())]);
+        }
+    }
+}
+
 /// Games of up to `plies` half-moves, drawn at random; captures are liked.
 pub fn games(number: usize, plies: usize) -> Games {
     let mut random = SplitMix64::new(23);

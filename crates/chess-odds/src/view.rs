@@ -199,37 +199,29 @@ impl Prospect {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::testing::play_at_random;
 
     #[test]
     fn updated_views_equal_new_ones() {
-        let mut random = dbacl_numeric::random::SplitMix64::new(5);
         let mut compared = 0;
-        for _ in 0..30 {
-            let mut position = Chess::default();
-            for _ in 0..120 {
-                let moves = position.legal_moves();
-                if moves.is_empty() {
-                    break;
-                }
-                let us = position.turn();
-                let view = View::new(position.board(), us);
-                for &m in &moves {
-                    let prospect = Prospect::new(&position, &view, m);
-                    let new = View::new(prospect.after.board(), us);
-                    let mended = &prospect.view;
-                    assert!(new.reach == mended.reach, "{position:?} {m}");
-                    assert_eq!((new.lost, new.won), (mended.lost, mended.won), "{position:?} {m}");
-                    let numbers = |view: &View| {
-                        let lost = (view.most_lost, view.second_lost);
-                        let reach = (view.our_reach, view.their_reach);
-                        (view.our_attacks, view.their_attacks, reach, lost, view.times_won)
-                    };
-                    assert_eq!(numbers(&new), numbers(mended), "{position:?} {m}");
-                    compared += 1;
-                }
-                position.play_unchecked(moves[random.below(moves.len())]);
+        play_at_random(5, &[], (30, 120), |position| {
+            let us = position.turn();
+            let view = View::new(position.board(), us);
+            for m in position.legal_moves() {
+                let prospect = Prospect::new(position, &view, m);
+                let new = View::new(prospect.after.board(), us);
+                let mended = &prospect.view;
+                assert!(new.reach == mended.reach, "{position:?} {m}");
+                assert_eq!((new.lost, new.won), (mended.lost, mended.won), "{position:?} {m}");
+                let numbers = |view: &View| {
+                    let lost = (view.most_lost, view.second_lost);
+                    let reach = (view.our_reach, view.their_reach);
+                    (view.our_attacks, view.their_attacks, reach, lost, view.times_won)
+                };
+                assert_eq!(numbers(&new), numbers(mended), "{position:?} {m}");
+                compared += 1;
             }
-        }
+        });
         assert!(compared > 20_000);
     }
 }
