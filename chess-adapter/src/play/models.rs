@@ -196,25 +196,26 @@ impl Voice {
         Self { source: Source::Odds(Rc::new(RefCell::new(odds))), window: 0 }
     }
 
-    /// The checksum of the voice `odds`; `None` for another one.
-    pub fn odds_sum(&self) -> Option<u32> {
+    const fn odds(&self) -> Option<&Rc<RefCell<Odds>>> {
         match &self.source {
             Source::Categories(..) => None,
-            Source::Odds(odds) => Some(odds.borrow().sum()),
+            Source::Odds(odds) => Some(odds),
         }
+    }
+
+    /// The checksum of the voice `odds`; `None` for another one.
+    pub fn odds_sum(&self) -> Option<u32> {
+        self.odds().map(|odds| odds.borrow().sum())
     }
 
     /// Whether this is the voice `odds`, which avoids draws and lets a search choose by itself.
     pub const fn is_odds(&self) -> bool {
-        matches!(self.source, Source::Odds(_))
+        self.odds().is_some()
     }
 
     /// The same odds for the other colour; `None` for another voice.
     pub fn shared(&self) -> Option<Self> {
-        match &self.source {
-            Source::Categories(..) => None,
-            Source::Odds(odds) => Some(Self { source: Source::Odds(odds.clone()), window: 0 }),
-        }
+        self.odds().map(|odds| Self { source: Source::Odds(odds.clone()), window: 0 })
     }
 
     /// Starts what is needed, so that the first answer is quick.

@@ -2,7 +2,6 @@
 //! The options of play: one table for the command line and both protocols.
 
 use anyhow::{Context as _, Result, anyhow, bail};
-use clap::ValueEnum as _;
 
 use crate::play::choose::Rule;
 use crate::play::searching::SearchMode;
@@ -115,14 +114,21 @@ enum Kind {
     Word(&'static [&'static str], fn(&Settings) -> String, fn(&mut Settings, &str) -> Result<()>),
 }
 
-const SEARCH_OF_WORD: Kind = Kind::Word(
-    &[],
-    |s| s.search.text(),
-    |s, word| {
-        s.search = SearchMode::parse(word)?;
-        Ok(())
-    },
-);
+/// Puts what was read in its place, unless it could not be read.
+fn put<T>(place: &mut T, read: Result<T>) -> Result<()> {
+    *place = read?;
+    Ok(())
+}
+
+/// Reads a word, which `auto` is not.
+fn unless_auto<T>(word: &str, read: impl FnOnce() -> Result<T>) -> Result<Option<T>> {
+    if word.eq_ignore_ascii_case("auto") { Ok(None) } else { read().map(Some) }
+}
+
+/// Reads one of the words of a type.
+fn one_of<T: clap::ValueEnum>(kind: &str, word: &str) -> Result<T> {
+    T::from_str(word, true).map_err(|_| anyhow!("no {kind} {word:?}"))
+}
 
 /// The options, in the order in which they are announced.
 const OPTIONS: &[(&str, Kind)] = &[
@@ -134,10 +140,7 @@ const OPTIONS: &[(&str, Kind)] = &[
         Kind::Word(
             &["basic", "captures", "tactical"],
             |s| s.rule.as_str().to_owned(),
-            |s, word| {
-                s.rule = Rule::from_str(word, true).map_err(|_| anyhow!("no rule {word:?}"))?;
-                Ok(())
-            },
+            |s, word| put(&mut s.rule, one_of("rule", word)),
         ),
     ),
     (
@@ -145,13 +148,7 @@ const OPTIONS: &[(&str, Kind)] = &[
         Kind::Word(
             &["auto", "half", "full", "shifted"],
             |s| s.encoding.map_or("auto", Encoding::as_str).to_owned(),
-            |s, word| {
-                s.encoding = match Encoding::from_str(word, true) {
-                    Err(_) if word.eq_ignore_ascii_case("auto") => None,
-                    encoding => Some(encoding.map_err(|_| anyhow!("no encoding {word:?}"))?),
-                };
-                Ok(())
-            },
+            |s, word| put(&mut s.encoding, unless_auto(word, || one_of("encoding", word))),
         ),
     ),
     ("Voice", Kind::Text("string", |s| &mut s.voice)),
@@ -163,11 +160,7 @@ const OPTIONS: &[(&str, Kind)] = &[
         Kind::Word(
             &["auto", "on", "off"],
             |s| s.avoid_draws.map_or("auto", |on| if on { "on" } else { "off" }).to_owned(),
-            |s, word| {
-                let is_auto = word.eq_ignore_ascii_case("auto");
-                s.avoid_draws = if is_auto { None } else { Some(is_on(word)?) };
-                Ok(())
-            },
+            |s, word| put(&mut s.avoid_draws, unless_auto(word, || is_on(word))),
         ),
     ),
     ("Window", Kind::Spin(|s| &mut s.window, 0, 1000)),
@@ -184,10 +177,7 @@ const OPTIONS: &[(&str, Kind)] = &[
         Kind::Word(
             &["auto", "human", "strong"],
             |s| s.search.manner().to_owned(),
-            |s, word| {
-                s.search = SearchMode::of_manner(word)?;
-                Ok(())
-            },
+            |s, word| put(&mut s.search, SearchMode::of_manner(word)),
         ),
     ),
     ("UCI_LimitStrength", Kind::Check(|s| &mut s.limit_strength)),
@@ -200,7 +190,10 @@ const OPTIONS: &[(&str, Kind)] = &[
 
 /// Options that are accepted but not announced: `Play` says the same in one word.
 const OLD_OPTIONS: &[(&str, Kind)] = &[
-    ("Search", SEARCH_OF_WORD),
+    (
+        "Search",
+        Kind::Word(&[], |s| s.search.text(), |s, w| put(&mut s.search, SearchMode::parse(w))),
+    ),
     ("SearchMargin", Kind::Spin(|s| &mut s.search_margin, 0, 1000)),
     ("SearchOdds", Kind::Real(|s| &mut s.search_odds)),
 ];
