@@ -5,9 +5,6 @@ use shakmaty::Color;
 
 use crate::game::{Completion, Game};
 
-/// Stands where a pair has no partner before it.
-pub const PAD: &str = "^";
-
 /// How half-moves are joined into words.
 #[derive(
     Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize, clap::ValueEnum,
@@ -47,30 +44,22 @@ impl Encoding {
     /// here.
     pub fn push_word(self, out: &mut String, index: usize, first: Color, word: &str) {
         let mover = if index.is_multiple_of(2) { first } else { first.other() };
-        // The colour whose half-move opens a pair; half-moves know no pairs.
+        // Whether the half-move opens a pair; half-moves know no pairs.
         let opens = match self {
-            Self::Half => {
-                if index > 0 {
-                    out.push(' ');
-                }
-                out.push_str(word);
-                return;
-            }
-            Self::Full => mover.is_white(),
-            Self::Shifted => mover.is_black(),
+            Self::Half => None,
+            Self::Full => Some(mover.is_white()),
+            Self::Shifted => Some(mover.is_black()),
         };
-        if opens {
-            if index > 0 {
-                out.push(' ');
-            }
-            out.push_str(word);
+        if index > 0 && opens != Some(false) {
+            out.push(' ');
+        }
+        if index == 0 && opens == Some(false) {
+            // A pair without a partner before it.
+            out.push_str("^_");
+        }
+        out.push_str(word);
+        if opens == Some(true) {
             out.push('_');
-        } else {
-            if index == 0 {
-                out.push_str(PAD);
-                out.push('_');
-            }
-            out.push_str(word);
         }
     }
 

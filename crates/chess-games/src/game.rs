@@ -166,9 +166,7 @@ impl Game {
     /// Plays a legal move.
     pub fn play(&mut self, m: Move) {
         let mut next = self.position().clone();
-        let mut word = Vec::with_capacity(8);
-        notation::write_and_play(&mut next, m, self.spelling, &mut word);
-        self.words.push(String::from_utf8(word).expect("SAN is ASCII"));
+        self.words.push(notation::word_and_play(&mut next, m, self.spelling));
         self.keys.push(key_of(&next));
         self.positions.push(next);
         self.moves.push(m);
@@ -213,13 +211,8 @@ impl Game {
             .into_iter()
             .map(|m| {
                 let mut after = position.clone();
-                let mut word = Vec::with_capacity(8);
-                notation::write_and_play(&mut after, m, self.spelling, &mut word);
-                Completion {
-                    m,
-                    word: String::from_utf8(word).expect("SAN is ASCII"),
-                    mates: after.is_checkmate(),
-                }
+                let word = notation::word_and_play(&mut after, m, self.spelling);
+                Completion { m, word, mates: after.is_checkmate() }
             })
             .collect();
         list.sort_unstable_by(|a, b| a.word.cmp(&b.word));
