@@ -94,13 +94,13 @@ impl Replay {
     }
 }
 
-/// Has several threads make something of each chunk of places, each with tools of its own, and
+/// Has several threads make something of each chunk of items, each with tools of its own, and
 /// hands what they made to `take` in the order of the chunks.
-fn in_order<Tools, T: Send>(
-    places: &[Place],
+fn in_order<Item: Sync, Tools, T: Send>(
+    items: &[Item],
     (threads, chunk): (usize, usize),
     tools: impl Fn() -> Tools + Sync,
-    make: impl Fn(&mut Tools, &[Place]) -> T + Sync,
+    make: impl Fn(&mut Tools, &[Item]) -> T + Sync,
     mut take: impl FnMut(T),
 ) {
     let threads = threads.max(1);
@@ -110,7 +110,7 @@ fn in_order<Tools, T: Send>(
             let (made, queue) = mpsc::sync_channel(WAITING);
             scope.spawn(move || {
                 let mut tools = tools();
-                let mut own = places.chunks(chunk).skip(number).step_by(threads);
+                let mut own = items.chunks(chunk).skip(number).step_by(threads);
                 own.try_for_each(|chunk| made.send(make(&mut tools, chunk)))
             });
             queue
@@ -141,10 +141,9 @@ pub fn learn(games: &Games, options: &Options, done: &dyn Fn(u64, u64)) -> Resul
     let mut scores = Vec::new();
     let mut judged = Judged::default();
     // A search takes about three times as long from one half-move to the next.
-    let price = if options.depth > 0 {
-        3u64.pow(u32::try_from(options.depth.min(9)).unwrap_or(9))
-    } else {
-        0
+    let price = match u32::try_from(options.depth.min(9)) {
+        Ok(depth @ 1..) => 3u64.pow(depth),
+        _ => 0,
     };
     let all = places.len() as u64 + kept_back.len() as u64 * (1 + price);
     let mut so_far = 0;
@@ -183,18 +182,12 @@ pub fn learn(games: &Games, options: &Options, done: &dyn Fn(u64, u64)) -> Resul
         for own in &mut scores {
             calibration.apply(own);
         }
-        // Positions and their scores travel together.
-        let numbered: Vec<Place> =
-            (0u32..).zip(&kept_back).map(|(number, _)| (number, 0)).collect();
-        let look = |looker: &mut Looker, chunk: &[Place]| -> Vec<Row> {
-            let row = |&(number, _): &Place| {
-                let number = number as usize;
-                looker.row(games, kept_back[number], &scores[number])
-            };
-            chunk.iter().map(row).collect()
+        let scored: Vec<(Place, Vec<f64>)> = kept_back.iter().copied().zip(scores).collect();
+        let look = |looker: &mut Looker, chunk: &[(Place, Vec<f64>)]| -> Vec<Row> {
+            chunk.iter().map(|(place, own)| looker.row(games, *place, own)).collect()
         };
         let tools = || Looker::new(options.depth);
-        in_order(&numbered, (options.threads, 4), tools, look, |found| {
+        in_order(&scored, (options.threads, 4), tools, look, |found| {
             advance(found.len() as u64 * price);
             rows.extend(found);
         });

@@ -152,17 +152,13 @@ pub fn known_words(found: &str, own: &str) -> Result<()> {
 }
 
 fn in_words(seen: Seen, depth: usize) -> String {
-    match seen {
-        Seen { mate: Some(moves), .. } => {
-            format!("looking ahead {depth} half-moves: mate in {moves}")
-        }
-        Seen { rank: Some(0), .. } => format!("looking ahead {depth} half-moves: the best"),
-        Seen { rank: Some(rank), loss, .. } => format!(
-            "looking ahead {depth} half-moves: number {}, {loss} centipawns behind",
-            rank + 1
-        ),
-        Seen { rank: None, .. } => format!("looking ahead {depth} half-moves: far behind"),
-    }
+    let what = match (seen.mate, seen.rank) {
+        (Some(moves), _) => format!("mate in {moves}"),
+        (None, Some(0)) => "the best".to_owned(),
+        (None, Some(rank)) => format!("number {}, {} centipawns behind", rank + 1, seen.loss),
+        (None, None) => "far behind".to_owned(),
+    };
+    format!("looking ahead {depth} half-moves: {what}")
 }
 
 /// A row whose words are numbers of weights.
