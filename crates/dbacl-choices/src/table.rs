@@ -73,22 +73,24 @@ impl Table {
         alloc_hints::prefetch(&self.slots, self.home(id));
     }
 
+    /// The slot of `id`, or the empty one where it would be inserted.
+    #[inline]
+    fn slot_of(&self, id: FeatureId) -> usize {
+        let mask = self.slots.len() - 1;
+        let mut at = self.home(id);
+        while self.slots[at & mask].id != id && self.slots[at & mask].id.0 != 0 {
+            at = (at + 1) & mask;
+        }
+        at
+    }
+
     /// Where `id` is, and its weight; [`NOWHERE`] and 0 if it is not in the table.
     #[inline]
     #[allow(clippy::cast_possible_truncation)] // at most 2^29 slots
     pub fn find(&self, id: FeatureId) -> (u32, f32) {
-        let mask = self.slots.len() - 1;
-        let mut at = self.home(id);
-        loop {
-            let slot = &self.slots[at & mask];
-            if slot.id == id && id.0 != 0 {
-                return (at as u32, slot.weight);
-            }
-            if slot.id.0 == 0 {
-                return (NOWHERE, 0.0);
-            }
-            at = (at + 1) & mask;
-        }
+        let at = self.slot_of(id);
+        let slot = &self.slots[at];
+        if slot.id.0 == 0 { (NOWHERE, 0.0) } else { (at as u32, slot.weight) }
     }
 
     /// Makes room so that the next `count` insertions do not move slots.
@@ -102,12 +104,8 @@ impl Table {
             let mut larger = alloc_hints::with_memory(size);
             larger.resize(size, Slot::default());
             let old = std::mem::replace(&mut self.slots, larger);
-            let mask = size - 1;
             for slot in old.into_iter().filter(|slot| slot.id.0 != 0) {
-                let mut at = self.home(slot.id);
-                while self.slots[at].id.0 != 0 {
-                    at = (at + 1) & mask;
-                }
+                let at = self.slot_of(slot.id);
                 self.slots[at] = slot;
             }
         }
@@ -120,13 +118,9 @@ impl Table {
         if id.0 == 0 {
             return NOWHERE;
         }
-        let mask = self.slots.len() - 1;
-        let mut at = self.home(id);
-        while self.slots[at].id.0 != 0 {
-            if self.slots[at].id == id {
-                return at as u32;
-            }
-            at = (at + 1) & mask;
+        let at = self.slot_of(id);
+        if self.slots[at].id == id {
+            return at as u32;
         }
         if self.features >= self.limit {
             self.refused += 1;
