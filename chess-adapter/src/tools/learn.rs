@@ -5,13 +5,13 @@ use chess_games::cannot::Cannot;
 use chess_odds::{Games, fit};
 use dbacl_cli::output::raw;
 use dbacl_cli::progress;
+use dbacl_engine::parallel;
 use dbacl_files::atomic_file::Disk;
 use std::cell::Cell;
 use std::collections::BTreeSet;
 use std::io::IsTerminal as _;
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
@@ -127,8 +127,7 @@ pub struct Options {
 
 impl Options {
     fn jobs(&self) -> usize {
-        let available = || std::thread::available_parallelism().map_or(1, usize::from);
-        self.jobs.unwrap_or_else(available)
+        self.jobs.unwrap_or_else(parallel::processors)
     }
 }
 
@@ -187,9 +186,11 @@ fn learn_essay(
     ensure!(statistics.written > 0, NO_GAME);
     let sides = [Color::White, Color::Black].map(plans);
     let parts = sides.iter().flatten().flat_map(|plan| &plan.parts);
-    let lessons: BTreeSet<Lesson> = parts.map(|(lesson, _)| lesson.clone()).collect();
+    let lessons: BTreeSet<&Lesson> = parts.map(|(lesson, _)| lesson).collect();
+    let lessons: Vec<&Lesson> = lessons.into_iter().collect();
     let folder = &options.output;
-    run_lessons(lessons.into_iter().collect(), text, folder, options.jobs(), program)?;
+    let learn = |(): &mut (), at: usize| lessons[at].learn(text, folder, program);
+    parallel::map(lessons.len(), options.jobs(), || Ok(()), learn)?;
     let [white, black] = sides.map(|plans| side(folder, &plans));
     Ok([white?, black?])
 }
@@ -265,36 +266,6 @@ fn side(folder: &Path, plans: &[Plan]) -> Result<Side> {
         Ok((plan.name.to_owned(), entry))
     };
     plans.iter().map(voice).collect()
-}
-
-/// Learns the categories, some at a time; the first failure ends it.
-fn run_lessons(
-    lessons: Vec<Lesson>,
-    text: &Path,
-    folder: &Path,
-    jobs: usize,
-    program: &Program,
-) -> Result<()> {
-    let queue = Mutex::new(lessons.into_iter());
-    let failed = Mutex::new(None);
-    let next = || queue.lock().ok().and_then(|mut q| q.next());
-    std::thread::scope(|scope| {
-        for _ in 0..jobs.max(1) {
-            scope.spawn(|| {
-                while let Some(lesson) = next() {
-                    if let Err(error) = lesson.learn(text, folder, program) {
-                        if let Ok(mut failed) = failed.lock() {
-                            failed.get_or_insert(error);
-                        }
-                        if let Ok(mut queue) = queue.lock() {
-                            *queue = Vec::new().into_iter();
-                        }
-                    }
-                }
-            });
-        }
-    });
-    failed.into_inner().ok().flatten().map_or(Ok(()), Err)
 }
 
 impl Lesson {
