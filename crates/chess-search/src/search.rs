@@ -8,7 +8,7 @@ use shakmaty::{Move, Position};
 use crate::moves::PackedMove;
 use crate::request::{Found, Line, Request};
 use crate::searcher::Searcher;
-use crate::tree::{Child, INFINITE, Run, key_after, key_of};
+use crate::tree::{Child, INFINITE, Run, key_of};
 use crate::{MATE, MATE_SEEN, MAX_PLY, Value};
 
 /// Beyond this many centipawns a game is decided, and bonuses are ignored.
@@ -202,9 +202,6 @@ impl Run<'_, '_> {
         let mut values: Vec<i32> = Vec::new();
         for number in 0..roots.len() {
             let m = roots[number].m;
-            let mut after = position.clone();
-            after.play_unchecked(m);
-            let after_key = key_after(position, key, m, &after);
             let bonus = roots[number].bonus;
             let before = self.nodes;
             let best = values.first().copied().unwrap_or(-INFINITE);
@@ -214,8 +211,8 @@ impl Run<'_, '_> {
                 _ if best.abs() > MATE_SEEN => values[wanted - 1],
                 _ => values[wanted - 1].min(best - self.request.margin),
             };
-            self.keys.push(after_key);
-            let child = Child { position: &after, key: after_key, ply: 1, last: Some(m), bonus };
+            let (after, key) = self.enter(position, key, m);
+            let child = Child { position: &after, key, ply: 1, last: Some(m), bonus };
             let mut value;
             if number == 0 || floor == -INFINITE {
                 // Replies to this move are neither looked up nor recorded.

@@ -30,12 +30,6 @@ pub fn key_of(position: &Chess) -> u64 {
     position.zobrist_hash::<Zobrist64>(EnPassantMode::Legal).into()
 }
 
-pub fn key_after(position: &Chess, key: u64, m: Move, after: &Chess) -> u64 {
-    position
-        .update_zobrist_hash(Zobrist64::from(key), m, EnPassantMode::Legal)
-        .map_or_else(|| key_of(after), u64::from)
-}
-
 /// The position with the other side to move; `None` in check.
 fn passed(position: &Chess) -> Option<Chess> {
     position.clone().swap_turn().ok()
@@ -98,6 +92,16 @@ impl Run<'_, '_> {
         if self.request.limits.nodes.is_some_and(|most| self.nodes >= most) {
             self.stopped = true;
         }
+    }
+
+    /// The position after a move, and its key, which counts as occurred until it is popped.
+    pub fn enter(&mut self, position: &Chess, key: u64, m: Move) -> (Chess, u64) {
+        let mut after = position.clone();
+        after.play_unchecked(m);
+        let known = position.update_zobrist_hash(Zobrist64::from(key), m, EnPassantMode::Legal);
+        let key = known.map_or_else(|| key_of(&after), u64::from);
+        self.keys.push(key);
+        (after, key)
     }
 
     /// The value of the move that leads to `child`, for the side that makes it, with the bonus on
@@ -274,13 +278,9 @@ impl Run<'_, '_> {
                     continue;
                 }
             }
-            let mut after = position.clone();
-            after.play_unchecked(m);
-            let after_key = key_after(position, key, m, &after);
+            let (after, key) = self.enter(position, key, m);
             let gives_check = after.is_check();
-            self.keys.push(after_key);
-            let child =
-                Child { position: &after, key: after_key, ply: ply + 1, last: Some(m), bonus: 0 };
+            let child = Child { position: &after, key, ply: ply + 1, last: Some(m), bonus: 0 };
             let mut value;
             if number == 0 {
                 value = self.value_after(&child, depth - 1, alpha, beta);
@@ -484,11 +484,8 @@ impl Run<'_, '_> {
                     continue;
                 }
             }
-            let mut after = position.clone();
-            after.play_unchecked(m);
-            let after_key = key_after(position, key, m, &after);
-            self.keys.push(after_key);
-            let value = -self.quiet(&after, after_key, -beta, -alpha, ply + 1, level + 1);
+            let (after, key) = self.enter(position, key, m);
+            let value = -self.quiet(&after, key, -beta, -alpha, ply + 1, level + 1);
             self.keys.pop();
             if self.stopped {
                 return 0;
