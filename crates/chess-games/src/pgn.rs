@@ -37,12 +37,8 @@ impl GameResult {
 
     /// Reads a result; `None` for `*` and for anything else.
     pub fn from_bytes(word: &[u8]) -> Option<Self> {
-        match word {
-            b"1-0" => Some(Self::WhiteWins),
-            b"0-1" => Some(Self::BlackWins),
-            b"1/2-1/2" => Some(Self::Draw),
-            _ => None,
-        }
+        let all = [Self::WhiteWins, Self::BlackWins, Self::Draw];
+        all.into_iter().find(|result| result.as_str().as_bytes() == word)
     }
 }
 

@@ -56,7 +56,7 @@ impl TextFiles {
                 Encoding::Half => String::new(),
                 other => format!("-{}", other.as_str()),
             };
-            let files = TrainingSet::ALL.map(|set| open(format!("{}{ending}", set.as_str())));
+            let files = TrainingSet::ALL.map(|set| open(format!("{}{ending}", set.name)));
             sets.push((encoding, files.into_iter().collect::<Result<_>>()?));
         }
         Ok(Self { all: open("all".to_owned())?, sets, line: String::new() })

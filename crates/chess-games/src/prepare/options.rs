@@ -14,42 +14,29 @@ pub enum Unfinished {
     Draw,
 }
 
-/// The four training sets.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum TrainingSet {
-    /// White wins and draws.
-    WhiteWinDraw,
-    /// Black wins and draws.
-    BlackWinDraw,
-    /// White wins.
-    WhiteWin,
-    /// Black wins.
-    BlackWin,
+/// A training set: games that one side won, and draws if it takes them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TrainingSet {
+    /// The file name without its ending.
+    pub name: &'static str,
+    won: GameResult,
+    draws: bool,
 }
 
 impl TrainingSet {
     /// All of them, in the specification's order.
-    pub const ALL: [Self; 4] =
-        [Self::WhiteWinDraw, Self::BlackWinDraw, Self::WhiteWin, Self::BlackWin];
-
-    /// The file name without its ending.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::WhiteWinDraw => "WhiteWinDraw",
-            Self::BlackWinDraw => "BlackWinDraw",
-            Self::WhiteWin => "WhiteWin",
-            Self::BlackWin => "BlackWin",
-        }
-    }
+    pub const ALL: [Self; 4] = [
+        Self { name: "WhiteWinDraw", won: GameResult::WhiteWins, draws: true },
+        Self { name: "BlackWinDraw", won: GameResult::BlackWins, draws: true },
+        Self { name: "WhiteWin", won: GameResult::WhiteWins, draws: false },
+        Self { name: "BlackWin", won: GameResult::BlackWins, draws: false },
+    ];
 
     /// Whether a game with that result belongs here; `None` is an unfinished one kept as a draw.
-    pub const fn takes(self, result: Option<GameResult>) -> bool {
+    pub fn takes(self, result: Option<GameResult>) -> bool {
         match result {
-            Some(GameResult::WhiteWins) => matches!(self, Self::WhiteWinDraw | Self::WhiteWin),
-            Some(GameResult::BlackWins) => matches!(self, Self::BlackWinDraw | Self::BlackWin),
-            Some(GameResult::Draw) | None => {
-                matches!(self, Self::WhiteWinDraw | Self::BlackWinDraw)
-            }
+            None | Some(GameResult::Draw) => self.draws,
+            Some(result) => result == self.won,
         }
     }
 }

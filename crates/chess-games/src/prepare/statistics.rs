@@ -62,7 +62,7 @@ impl Statistics {
             )?;
         }
         for (set, count) in TrainingSet::ALL.iter().zip(self.sets) {
-            writeln!(out, "  {}: {count}", set.as_str())?;
+            writeln!(out, "  {}: {count}", set.name)?;
         }
         Ok(())
     }
