@@ -108,11 +108,7 @@ impl Second {
         out
     }
 
-    /// Reads the lines of a file.
-    ///
-    /// # Errors
-    ///
-    /// It is not one of these, is damaged, or belongs to another search.
+    /// Reads the lines of a file, unless they are damaged or belong to another search.
     pub fn parse(text: &str) -> Result<Self> {
         let mut lines = text.lines();
         let mut field = |name: &str| {

@@ -3,7 +3,7 @@
 
 use chess_search::board::{ahead, count, files_beside, pawn_attacks, steps};
 use chess_search::cheapest;
-use shakmaty::{Bitboard, Board, Chess, Move, Piece, Position, Role, Square, attacks};
+use shakmaty::{Bitboard, Board, Chess, Color, Move, Piece, Position, Role, Square, attacks};
 
 use super::board::{file_of, from_centre, openness, pinned, shield, wing};
 use super::letters::{
@@ -224,8 +224,7 @@ impl Moved<'_> {
         line.word(b"se", [p, f, r, c]);
         let (king, own) = (scene.their_king, scene.our_king);
         let apart = |a: Square, b: Square| {
-            let rank = |q: Square| seen(q, us).rank().to_u32();
-            let up = i32::try_from(rank(a)).unwrap_or(0) - i32::try_from(rank(b)).unwrap_or(0);
+            let [_, up] = from(b, a, us);
             [upto(a.file().distance(b.file()) as usize, 4), change(up, 4)]
         };
         let [x, y] = apart(self.to, king);
@@ -416,10 +415,7 @@ impl Moved<'_> {
             let there = target(last);
             let q = upper(last.role());
             let [x, y] = name(there, us);
-            let file = i32::try_from(self.to.file().to_u32()).unwrap_or(0)
-                - i32::try_from(there.file().to_u32()).unwrap_or(0);
-            let up = i32::try_from(seen(self.to, us).rank().to_u32()).unwrap_or(0)
-                - i32::try_from(seen(there, us).rank().to_u32()).unwrap_or(0);
+            let [file, up] = from(there, self.to, us);
             line.word(b"la", [q, p, change(file, 3), change(up, 3)]);
             line.word(b"lb", [q, x, y, p, f, r]);
             line.word(b"lc", [q, letter(last.capture()), p, c, class(self.net)]);
@@ -432,17 +428,12 @@ impl Moved<'_> {
                 line.word(b"le", [p, q, class(self.net)]);
             }
             if !scene.last_attacks.is_empty() {
-                let most = scene
-                    .last_attacks
-                    .into_iter()
-                    .map(|s| scene.view.lost_at(s))
-                    .max()
-                    .unwrap_or(0);
-                let now = (scene.last_attacks & self.after.board().by_color(us))
-                    .into_iter()
-                    .map(|s| self.view.lost_at(s))
-                    .max()
-                    .unwrap_or(0);
+                let dearest = |squares: Bitboard, view: &View| {
+                    squares.into_iter().map(|square| view.lost_at(square)).max().unwrap_or(0)
+                };
+                let most = dearest(scene.last_attacks, &scene.view);
+                let still = scene.last_attacks & self.after.board().by_color(us);
+                let now = dearest(still, self.view);
                 line.word(b"lf", [class(most), class(now), yes(attacked), c]);
             }
         }
@@ -464,6 +455,13 @@ impl Moved<'_> {
             line.word(b"oc", [a, v, w, b, x, y, p, f, r]);
         }
     }
+}
+
+/// Files and ranks from a square to another one, as this side sees them.
+fn from(a: Square, b: Square, us: Color) -> [i32; 2] {
+    let place = |square: Square| (seen(square, us).file() as i32, seen(square, us).rank() as i32);
+    let ((x, y), (to_x, to_y)) = (place(a), place(b));
+    [to_x - x, to_y - y]
 }
 
 /// Value of what was taken less that of the dearest piece that can be lost, pawns.
