@@ -35,18 +35,32 @@ pub struct Entry {
 impl Entry {
     /// The value as seen from `ply` half-moves after the root.
     pub fn value(&self, ply: usize) -> i32 {
-        let value = i32::from(self.value);
-        let ply = distance(ply);
-        match value {
-            v if v > MATE_SEEN => v - ply,
-            v if v < -MATE_SEEN => v + ply,
-            v => v,
+        further(self.value.into(), -distance(ply))
+    }
+
+    /// Whether a value, which this entry states, shows that the true one is at most `alpha`, at
+    /// least `beta`, or exact.
+    pub fn decides(&self, value: i32, alpha: i32, beta: i32) -> bool {
+        match self.bound {
+            Bound::Exact => true,
+            Bound::Lower => value >= beta,
+            Bound::Upper => value <= alpha,
+            Bound::None => false,
         }
     }
 }
 
 fn distance(ply: usize) -> i32 {
     i32::try_from(ply.min(MAX_PLY)).unwrap_or(0)
+}
+
+/// A value as seen from so many half-moves earlier: mates are further away.
+fn further(value: i32, plies: i32) -> i32 {
+    match value {
+        v if v > MATE_SEEN => v + plies,
+        v if v < -MATE_SEEN => v - plies,
+        v => v,
+    }
 }
 
 /// Entries by position key; each key has two places, of which the less useful one is overwritten.
@@ -100,12 +114,7 @@ impl Table {
         ply: usize,
     ) {
         let check = Self::check(key);
-        let ply = distance(ply);
-        let value = match value {
-            v if v > MATE_SEEN => v + ply,
-            v if v < -MATE_SEEN => v - ply,
-            v => v,
-        };
+        let value = further(value, distance(ply));
         let place = self.place(key);
         let generation = self.generation;
         let pair = &mut self.entries[place];

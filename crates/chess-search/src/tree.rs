@@ -171,13 +171,7 @@ impl Run<'_, '_> {
             && i32::from(entry.depth) >= depth
         {
             let value = entry.value(ply);
-            let decides = match entry.bound {
-                Bound::Exact => true,
-                Bound::Lower => value >= beta,
-                Bound::Upper => value <= alpha,
-                Bound::None => false,
-            };
-            if decides && position.halfmoves() < 90 {
+            if entry.decides(value, alpha, beta) && position.halfmoves() < 90 {
                 return value;
             }
         }
@@ -191,13 +185,7 @@ impl Run<'_, '_> {
             && !checked
         {
             let value = entry.value(ply);
-            let tells = match entry.bound {
-                Bound::Exact => true,
-                Bound::Lower => value > estimate,
-                Bound::Upper => value < estimate,
-                Bound::None => false,
-            };
-            if tells && value.abs() < MATE_SEEN {
+            if entry.decides(value, estimate - 1, estimate + 1) && value.abs() < MATE_SEEN {
                 estimate = value;
             }
         }
@@ -434,11 +422,8 @@ impl Run<'_, '_> {
             && beta - alpha == 1
         {
             let value = entry.value(ply);
-            match entry.bound {
-                Bound::Exact => return value,
-                Bound::Lower if value >= beta => return value,
-                Bound::Upper if value <= alpha => return value,
-                _ => {}
+            if entry.decides(value, alpha, beta) {
+                return value;
             }
         }
         let mut alpha = alpha;
