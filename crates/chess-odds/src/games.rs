@@ -46,10 +46,8 @@ impl Games {
     /// games kept back, both shuffled.
     pub(crate) fn places(&self, most: usize, seed: u64) -> [Vec<Place>; 2] {
         let mut both = [Vec::new(), Vec::new()];
-        for ((_, moves), number) in self.0.iter().zip(0u32..) {
-            let is_kept_back = number as usize % KEPT_BACK == 7;
-            let plies = u32::try_from(moves.len()).unwrap_or(u32::MAX);
-            both[usize::from(is_kept_back)].extend((0..plies).map(|ply| (number, ply)));
+        for number in 0..self.count() {
+            both[usize::from(number % KEPT_BACK == 7)].extend(self.of_game(number));
         }
         let mut random = SplitMix64::new(seed);
         for list in &mut both {
