@@ -7,7 +7,6 @@ use anyhow::{Context as _, Result};
 use clap::Args;
 
 use super::shared::ProgramArgs;
-use crate::play::classifier::ChildProcesses;
 use crate::play::engine::Engine;
 use crate::play::settings::{Settings, name_and_value};
 use chess_games::notation::Spelling;
@@ -138,16 +137,16 @@ impl ModelArgs {
         Ok(())
     }
 
-    fn engine_of(&self, settings: Settings, children: &ChildProcesses) -> Engine {
+    fn engine_of(&self, settings: Settings) -> Engine {
         let spelling = Spelling { check_marks: !self.no_check_marks };
-        Engine::new(settings, self.program.program(children), spelling)
+        Engine::new(settings, self.program.program(), spelling)
     }
 
     /// An engine that ranks moves, with its models loaded.
-    pub fn loaded_engine(&self, children: &ChildProcesses) -> Result<Engine> {
+    pub fn loaded_engine(&self) -> Result<Engine> {
         let mut settings = Settings::default();
         self.apply(&mut settings)?;
-        Ok(loaded(self.engine_of(settings, children)))
+        Ok(loaded(self.engine_of(settings)))
     }
 }
 
@@ -199,12 +198,12 @@ impl EngineArgs {
         Ok(settings)
     }
 
-    pub fn engine(&self, children: &ChildProcesses) -> Result<Engine> {
-        Ok(self.model.engine_of(self.settings()?, children))
+    pub fn engine(&self) -> Result<Engine> {
+        Ok(self.model.engine_of(self.settings()?))
     }
 
     /// An engine whose models are loaded.
-    pub fn loaded_engine(&self, children: &ChildProcesses) -> Result<Engine> {
-        Ok(loaded(self.engine(children)?))
+    pub fn loaded_engine(&self) -> Result<Engine> {
+        Ok(loaded(self.engine()?))
     }
 }

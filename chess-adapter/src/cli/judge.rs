@@ -13,7 +13,6 @@ use shakmaty::Color;
 
 use super::engine::ModelArgs;
 use super::shared::write_output;
-use crate::play::classifier::ChildProcesses;
 use crate::play::models::Manifest;
 use crate::play::why;
 use crate::tools::evaluate;
@@ -36,15 +35,14 @@ pub struct EvaluateArgs {
 }
 
 pub fn run_evaluate(args: &EvaluateArgs) -> Result<ExitCode> {
-    let children = ChildProcesses::default();
     let mut out = std::io::stdout().lock();
     let mut reports = serde_json::Map::new();
     for path in &args.positions {
-        let file = File::open(path).with_context(|| Cannot::read(path))?;
+        let file = File::open(path).with_context(|| Cannot::Read(path.into()))?;
         let cases = evaluate::read_cases(BufReader::new(file));
         let cases = cases.with_context(|| path.display().to_string())?;
         let name = path.file_stem().map(|n| n.to_string_lossy().into_owned()).unwrap_or_default();
-        let mut engine = args.engine.loaded_engine(&children)?;
+        let mut engine = args.engine.loaded_engine()?;
         let turn = if cases[0].is_white() { Color::White } else { Color::Black };
         let voices: Vec<String> = match (&args.engine.models, args.all_voices) {
             (Some(models), true) => {
@@ -103,8 +101,7 @@ pub struct WhyArgs {
 }
 
 pub fn run_why(args: &WhyArgs) -> Result<ExitCode> {
-    let children = ChildProcesses::default();
-    let mut engine = args.engine.loaded_engine(&children)?;
+    let mut engine = args.engine.loaded_engine()?;
     engine.game.play_words(&args.moves)?;
     let mut out = std::io::stdout().lock();
     for line in why::explain(&mut engine, &args.word)?.lines() {
@@ -129,8 +126,7 @@ pub struct ReportArgs {
 }
 
 pub fn run_report(args: &ReportArgs) -> Result<ExitCode> {
-    let children = ChildProcesses::default();
-    let file = File::open(&args.pgn).with_context(|| Cannot::read(&args.pgn))?;
+    let file = File::open(&args.pgn).with_context(|| Cannot::Read(args.pgn.clone()))?;
     let mut games = chess_games::pgn::Games::new(BufReader::new(file));
     let mut raw = chess_games::pgn::RawGame::default();
     for _ in 0..args.game.max(1) {
@@ -142,7 +138,7 @@ pub fn run_report(args: &ReportArgs) -> Result<ExitCode> {
     if let Err(reason) = game.replay(&raw, Spelling::default(), true) {
         bail!("{}: game {}: {reason}", args.pgn.display(), args.game);
     }
-    let mut engine = args.engine.loaded_engine(&children)?;
+    let mut engine = args.engine.loaded_engine()?;
     let page = crate::tools::report::page(&mut engine, &raw, &game)?;
     write_output(args.output.as_deref(), page.as_bytes())?;
     Ok(ExitCode::SUCCESS)

@@ -12,7 +12,6 @@ use clap::Args;
 use shakmaty::Color;
 
 use super::engine::EngineArgs;
-use crate::play::classifier::ChildProcesses;
 use crate::play::settings::name_and_value;
 use crate::protocol::dialogue::{self, Protocol};
 use crate::tools::arena::{self, EnginePlayer, Player, RandomMover, UciPlayer};
@@ -42,11 +41,10 @@ pub struct PlayArgs {
 }
 
 pub fn run_play(args: &PlayArgs) -> Result<ExitCode> {
-    let children = ChildProcesses::default();
-    let mut engine = args.engine.engine(&children)?;
+    let mut engine = args.engine.engine()?;
     engine.watch(args.watch.clone());
     engine.learn_from_play(args.learn_from_play.clone());
-    dialogue::run(engine, args.protocol, &args.name, args.log.as_ref(), &children)?;
+    dialogue::run(engine, args.protocol, &args.name, args.log.as_ref())?;
     Ok(ExitCode::SUCCESS)
 }
 
@@ -82,11 +80,11 @@ pub struct MatchArgs {
     json: bool,
 }
 
-fn opponent(args: &MatchArgs, children: &ChildProcesses) -> Result<Box<dyn Player>> {
+fn opponent(args: &MatchArgs) -> Result<Box<dyn Player>> {
     Ok(match args.opponent.as_str() {
         "random" => Box::new(RandomMover(SplitMix64::new(args.match_seed))),
         "self" => {
-            let mut engine = args.engine.engine(children)?;
+            let mut engine = args.engine.engine()?;
             for pair in &args.opponent_set {
                 let (name, value) = name_and_value(pair)?;
                 engine.set_option(name, value).with_context(|| pair.clone())?;
@@ -100,19 +98,18 @@ fn opponent(args: &MatchArgs, children: &ChildProcesses) -> Result<Box<dyn Playe
         command => {
             let default = if args.options.clock.is_some() { "" } else { "depth 1" };
             let go = args.opponent_go.as_deref().unwrap_or(default);
-            Box::new(UciPlayer::start(command, &args.opponent_set, go, children)?)
+            Box::new(UciPlayer::start(command, &args.opponent_set, go)?)
         }
     })
 }
 
 pub fn run_match(args: &MatchArgs) -> Result<ExitCode> {
-    let children = ChildProcesses::default();
     let mut engine =
-        EnginePlayer(args.engine.loaded_engine(&children)?, args.go.clone().unwrap_or_default());
-    let mut opponent = opponent(args, &children)?;
+        EnginePlayer(args.engine.loaded_engine()?, args.go.clone().unwrap_or_default());
+    let mut opponent = opponent(args)?;
     let mut pgn = match &args.pgn {
         None => None,
-        Some(path) => Some(File::create(path).with_context(|| Cannot::write(path))?),
+        Some(path) => Some(File::create(path).with_context(|| Cannot::Write(path.into()))?),
     };
     let report = |played: &arena::Played, color: Color, score: &arena::Score| -> Result<()> {
         if args.progress {
@@ -132,7 +129,6 @@ pub fn run_match(args: &MatchArgs) -> Result<ExitCode> {
         Ok(())
     };
     let score = arena::play_match(&mut engine, opponent.as_mut(), &args.options, report)?;
-    children.close();
     let mut out = std::io::stdout().lock();
     match args.json {
         true => writeln!(out, "{}", serde_json::to_string_pretty(&score)?)?,

@@ -8,7 +8,6 @@ use anyhow::Result;
 use clap::Args;
 
 use super::shared::{ProgramArgs, write_output};
-use crate::play::classifier::ChildProcesses;
 use crate::tools::{learn, read_games, style};
 use chess_games::encode::Encoding;
 use chess_games::prepare::{self, Statistics, TextFiles};
@@ -46,8 +45,7 @@ pub struct LearnArgs {
 }
 
 pub fn run_learn(args: &LearnArgs) -> Result<ExitCode> {
-    let program = args.program.program(&ChildProcesses::default());
-    let statistics = learn::learn(&args.options, &program)?;
+    let statistics = learn::learn(&args.options, &args.program.program())?;
     statistics.write(&mut std::io::stderr())?;
     Ok(ExitCode::SUCCESS)
 }
@@ -61,9 +59,7 @@ pub struct StyleArgs {
 }
 
 pub fn run_style(args: &StyleArgs) -> Result<ExitCode> {
-    let children = ChildProcesses::default();
-    let outcome = style::learn(&args.options, &args.program.program(&children))?;
-    children.close();
+    let outcome = style::learn(&args.options, &args.program.program())?;
     let [attacking, positional, mixed] = outcome.learned;
     println!("learned: attacking {attacking}, positional {positional}, mixed {mixed} games");
     if outcome.judged > 0 {

@@ -8,7 +8,7 @@ use anyhow::{Context as _, Result};
 use clap::Args;
 use dbacl_files::atomic_file::Disk;
 
-use crate::play::classifier::{ChildProcesses, Program};
+use crate::play::classifier::Program;
 use crate::play::files::replace_file;
 
 #[derive(Debug, Args)]
@@ -22,10 +22,10 @@ pub struct ProgramArgs {
 }
 
 impl ProgramArgs {
-    pub fn program(&self, children: &ChildProcesses) -> Program {
+    pub fn program(&self) -> Program {
         let args: Vec<String> =
             self.dbacl_args.iter().flat_map(|a| a.split_whitespace()).map(str::to_owned).collect();
-        Program::find(self.dbacl.as_deref(), &args, children)
+        Program::find(self.dbacl.as_deref(), &args)
     }
 }
 

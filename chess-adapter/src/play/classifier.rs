@@ -53,7 +53,8 @@ impl ChildProcesses {
             bail!("shutting down");
         }
         command.process_group(0).stdin(Stdio::piped()).stdout(Stdio::piped());
-        let mut child = command.spawn().with_context(|| Cannot::run(command.get_program()))?;
+        let mut child =
+            command.spawn().with_context(|| Cannot::Run(command.get_program().into()))?;
         let pipes = (child.stdin.take(), child.stdout.take());
         let child = Arc::new(Mutex::new(child));
         let mut children = lock(&self.children);
@@ -84,20 +85,22 @@ pub fn end(child: &Mutex<Child>) {
 pub struct Program {
     path: PathBuf,
     args: Vec<OsString>,
-    children: ChildProcesses,
+    /// The processes that run it.
+    pub children: ChildProcesses,
 }
 
 impl Program {
     /// The named program, or `dbacl` beside this one, or `dbacl` on the search path. `args` stand
     /// before the other arguments.
-    pub fn find(path: Option<&Path>, args: &[String], children: &ChildProcesses) -> Self {
+    pub fn find(path: Option<&Path>, args: &[String]) -> Self {
         let beside = || {
             let beside = std::env::current_exe().ok()?.with_file_name("dbacl");
             beside.is_file().then_some(beside)
         };
         let path =
             path.map(Path::to_path_buf).or_else(beside).unwrap_or_else(|| PathBuf::from("dbacl"));
-        Self { path, args: args.iter().map(OsString::from).collect(), children: children.clone() }
+        let args = args.iter().map(OsString::from).collect();
+        Self { path, args, children: ChildProcesses::default() }
     }
 
     pub fn path(&self) -> &Path {
@@ -366,8 +369,7 @@ mod tests {
     }
 
     fn shell(script: &str) -> Program {
-        let children = ChildProcesses::default();
-        Program::find(Some(Path::new("sh")), &["-c".to_owned(), script.to_owned()], &children)
+        Program::find(Some(Path::new("sh")), &["-c".to_owned(), script.to_owned()])
     }
 
     #[test]
@@ -396,10 +398,8 @@ mod tests {
             Classifier::new(shell("while read -r line; do echo '!'; done"), vec!["x".into()]);
         classifier.ask(&["a".to_owned()]).expect("it runs");
         assert!(classifier.scores().is_err());
-        let mut nothing = Classifier::new(
-            Program::find(Some(Path::new("/nonexistent")), &[], &ChildProcesses::default()),
-            vec!["x".into()],
-        );
+        let mut nothing =
+            Classifier::new(Program::find(Some(Path::new("/nonexistent")), &[]), vec!["x".into()]);
         assert!(nothing.ask(&["a".to_owned()]).is_err());
     }
 

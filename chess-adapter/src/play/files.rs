@@ -15,5 +15,5 @@ pub fn replace_file(storage: &dyn Storage, path: &Path, contents: &[u8]) -> Resu
         SaveError::Temporary { source, .. } | SaveError::Io { source, .. } => source.into(),
         error => Error::from(error),
     };
-    replaced.map_err(bare).with_context(|| Cannot::write(path))
+    replaced.map_err(bare).with_context(|| Cannot::Write(path.into()))
 }

@@ -74,7 +74,7 @@ struct Format {
 impl Manifest {
     pub fn read(folder: &Path) -> Result<Self> {
         let path = folder.join(MANIFEST);
-        let text = read_regular(&path).with_context(|| Cannot::read(&path))?;
+        let text = read_regular(&path).with_context(|| Cannot::Read(path.clone()))?;
         let damaged = || format!("{} is damaged", path.display());
         let Format { format } = serde_json::from_slice(&text).with_context(damaged)?;
         if format != FORMAT {
@@ -131,14 +131,14 @@ impl Manifest {
 }
 
 pub fn read_odds(path: &Path) -> Result<Odds> {
-    let bytes = read_regular(path).with_context(|| Cannot::read(path))?;
+    let bytes = read_regular(path).with_context(|| Cannot::Read(path.into()))?;
     Odds::new(bytes).with_context(|| path.display().to_string())
 }
 
 fn check_category(folder: &Path, category: &CategoryEntry) -> Result<PathBuf> {
     let path = folder.join(&category.file);
     let path = std::path::absolute(&path).unwrap_or(path);
-    let bytes = std::fs::metadata(&path).with_context(|| Cannot::read(&path))?.len();
+    let bytes = std::fs::metadata(&path).with_context(|| Cannot::Read(path.clone()))?.len();
     if bytes != category.bytes {
         bail!("{} is not the category that was learned here; learn again", path.display());
     }

@@ -47,7 +47,8 @@ impl Practice {
     }
 
     pub fn keep(&self, pgn: &str) -> Result<()> {
-        std::fs::create_dir_all(&self.folder).with_context(|| Cannot::write(&self.folder))?;
+        std::fs::create_dir_all(&self.folder)
+            .with_context(|| Cannot::Write(self.folder.clone()))?;
         let patience = Patience { limit: USUAL_LIMIT, stop: &AtomicBool::new(false) };
         let _lock = Lock::take(&self.folder.join("games.lock"), patience, &mut || ())?.vanishing();
         let path = self.folder.join(GAMES);
@@ -89,7 +90,7 @@ fn learn(folder: &Path, models: &Path, thinks: &AtomicBool) -> Result<Option<Str
     }
     let model = read_odds(&models.join(ODDS))?;
     let known = learned(folder, model.sum())?.and_then(|odds| odds.base());
-    let bytes = read_regular(&path).with_context(|| Cannot::read(&path))?;
+    let bytes = read_regular(&path).with_context(|| Cannot::Read(path.clone()))?;
     let (mut games, mut statistics) = (Games::default(), Statistics::default());
     let options = Options { unfinished: Unfinished::Draw, ..Options::default() };
     read_games(&bytes[..], &options, &mut statistics, &mut |game| {

@@ -2,6 +2,7 @@
 //! The options of play: one table for the command line and both protocols.
 
 use anyhow::{Context as _, Result, anyhow, bail};
+use shakmaty::Color;
 
 use crate::play::choose::Rule;
 use crate::play::searching::SearchMode;
@@ -216,6 +217,11 @@ const RATINGS: [(f64, f64); 5] =
     [(620.0, 1.88), (1_040.0, 1.44), (1_440.0, 1.0), (1_800.0, 0.5), (1_850.0, 0.0)];
 
 impl Settings {
+    /// A colour's model.
+    pub fn model(&self, color: Color) -> &str {
+        color.fold_wb(&self.white_model, &self.black_model)
+    }
+
     /// The temperature of draws that makes the engine as strong as it shall be, if its strength is
     /// limited.
     pub fn rated_temperature(&self) -> Option<f64> {

@@ -62,7 +62,7 @@ impl Judge {
         let mut files = Vec::new();
         for style in Style::ALL {
             let path = folder.join(style.as_str());
-            std::fs::metadata(&path).with_context(|| Cannot::read(&path))?;
+            std::fs::metadata(&path).with_context(|| Cannot::Read(path.clone()))?;
             files.push(path);
         }
         Ok(Self(Classifier::new(program.clone(), files)))

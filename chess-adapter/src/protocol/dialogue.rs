@@ -145,25 +145,19 @@ fn watch_signals(lines: mpsc::Sender<Option<String>>, shared: Shared) -> Result<
 }
 
 /// Plays until the interface ends it; the classifiers have ended when this returns.
-pub fn run(
-    engine: Engine,
-    protocol: Protocol,
-    name: &str,
-    log: Option<&PathBuf>,
-    children: &ChildProcesses,
-) -> Result<()> {
+pub fn run(engine: Engine, protocol: Protocol, name: &str, log: Option<&PathBuf>) -> Result<()> {
     let (lines, queue) = mpsc::channel();
     let shared = Shared {
         thinking: Arc::default(),
         interrupts: engine.interrupts.clone(),
         ended: Arc::default(),
-        children: children.clone(),
+        children: engine.children().clone(),
     };
     watch_signals(lines.clone(), shared.clone())?;
     let reader = shared.clone();
     thread::spawn(move || read_lines(&lines, &reader));
     let done = converse(engine, protocol, name, log, &queue, &shared);
-    children.close();
+    shared.children.close();
     match done {
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
         done => done.context("standard output"),

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 
 use chess_games::notation::Spelling;
 
-use crate::play::classifier::{ChildProcesses, Program};
+use crate::play::classifier::Program;
 use crate::play::engine::Engine;
 use crate::play::settings::Settings;
 
@@ -38,7 +38,7 @@ fn dialogue(
 /// A dialogue with an engine that has no model, for checks of what interfaces may send.
 pub fn without_models(is_uci: bool, out: Output) -> Answer {
     let nobody = Path::new("/nonexistent");
-    let program = Program::find(Some(nobody), &[], &ChildProcesses::default());
+    let program = Program::find(Some(nobody), &[]);
     let engine = Engine::new(Settings::default(), program, Spelling::default());
     dialogue(is_uci, engine, "dbacl".to_owned(), None, out)
 }

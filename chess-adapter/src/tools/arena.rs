@@ -106,15 +106,10 @@ pub struct UciPlayer {
 impl UciPlayer {
     /// Starts the engine by a shell command; `options` are `NAME=VALUE`, `go` what follows that
     /// word, beside the clocks.
-    pub fn start(
-        command: &str,
-        options: &[String],
-        go: &str,
-        children: &ChildProcesses,
-    ) -> Result<Self> {
+    pub fn start(command: &str, options: &[String], go: &str) -> Result<Self> {
         let mut shell = Command::new("sh");
         shell.arg("-c").arg(format!("exec {command}"));
-        let (child, to, from) = children.spawn(&mut shell)?;
+        let (child, to, from) = ChildProcesses::default().spawn(&mut shell)?;
         let mut player = Self { child, to, from, go: go.to_owned() };
         player.ask("uci", "uciok").with_context(|| format!("{command} does not speak UCI"))?;
         for option in options {
@@ -200,7 +195,7 @@ impl Options {
     /// The first half-moves of each gameline, none without a file.
     fn read_openings(&self) -> Result<Vec<Vec<Move>>> {
         let Some(path) = &self.openings else { return Ok(Vec::new()) };
-        let text = std::fs::read_to_string(path).with_context(|| Cannot::read(path))?;
+        let text = std::fs::read_to_string(path).with_context(|| Cannot::Read(path.into()))?;
         let opening = |(number, line): (usize, &str)| {
             let mut game = Game::default();
             let words: Vec<&str> = line.split_whitespace().take(self.opening_plies).collect();

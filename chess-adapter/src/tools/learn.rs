@@ -134,7 +134,7 @@ impl Options {
 /// Learns a model folder.
 pub fn learn(options: &Options, program: &Program) -> Result<Statistics> {
     let folder = &options.output;
-    std::fs::create_dir_all(folder).with_context(|| Cannot::write(folder))?;
+    std::fs::create_dir_all(folder).with_context(|| Cannot::Write(folder.into()))?;
     let mut statistics = Statistics::default();
     let (voice, [white, black]) = match options.preset {
         Preset::Odds => {
@@ -153,7 +153,7 @@ pub fn learn(options: &Options, program: &Program) -> Result<Statistics> {
             if !options.keep_text {
                 let removed = std::fs::remove_dir_all(&text);
                 if sides.is_ok() {
-                    removed.with_context(|| Cannot::write(&text))?;
+                    removed.with_context(|| Cannot::Write(text.clone()))?;
                 }
             }
             ("full", sides?)
@@ -252,7 +252,7 @@ fn what_more_brings(learned: &fit::Learned, all: usize, rest: Duration) -> Optio
 fn entry(folder: &Path, file: &str, factor: f64) -> Result<CategoryEntry> {
     let path = folder.join(file);
     let read = std::fs::metadata(&path);
-    let bytes = read.with_context(|| Cannot::read(path))?.len();
+    let bytes = read.with_context(|| Cannot::Read(path))?.len();
     Ok(CategoryEntry { file: file.to_owned(), bytes, factor })
 }
 
@@ -281,14 +281,14 @@ impl Lesson {
             command.args(["-w", &order.to_string(), "-H", &table.to_string()]);
             command.arg(text.join(format!("{}.txt", self.text)));
             command.stdin(Stdio::null()).stdout(Stdio::null());
-            let done = command.output().with_context(|| Cannot::run(program.path()))?;
+            let done = command.output().with_context(|| Cannot::Run(program.path().into()))?;
             let messages = String::from_utf8_lossy(&done.stderr);
             for line in messages.lines() {
                 raw(format!("{name}: {line}").as_bytes());
             }
             if !done.status.success() || !category.is_file() {
                 let text = format!("it could not learn {name} ({})", done.status);
-                return Err(anyhow::Error::msg(text).context(Cannot::run(program.path())));
+                return Err(anyhow::Error::msg(text).context(Cannot::Run(program.path().into())));
             }
             if !messages.contains("table full") || table >= MAX_TABLE {
                 return Ok(());

@@ -55,7 +55,7 @@ pub fn learn(options: &Options, program: &Program) -> Result<Outcome> {
     let mut outcome = Outcome::default();
     let players = [&options.attacking, &options.positional, &options.mixed];
     for path in &options.pgn {
-        let file = std::fs::File::open(path).with_context(|| Cannot::read(path))?;
+        let file = std::fs::File::open(path).with_context(|| Cannot::Read(path.into()))?;
         let mut games = Games::new(std::io::BufReader::new(file));
         let (mut raw, mut read) = (RawGame::default(), Gameline::default());
         let mut number = 0usize;
@@ -94,11 +94,12 @@ pub fn learn(options: &Options, program: &Program) -> Result<Outcome> {
             table: 20,
         };
         let text = options.output.join(format!("{}.txt", lesson.text));
-        std::fs::write(&text, lines[i].join("\n") + "\n").with_context(|| Cannot::write(&text))?;
+        std::fs::write(&text, lines[i].join("\n") + "\n")
+            .with_context(|| Cannot::Write(text.clone()))?;
         let learned = lesson.learn(&options.output, &options.output, program);
         let removed = std::fs::remove_file(&text);
         learned?;
-        removed.with_context(|| Cannot::write(&text))?;
+        removed.with_context(|| Cannot::Write(text.clone()))?;
     }
     let mut judge = Judge::open(&options.output, program)?;
     for (style, game, side) in kept {

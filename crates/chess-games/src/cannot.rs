@@ -2,7 +2,7 @@
 //! What could not be done with a file or a program: the context of an error of the system.
 
 use std::fmt;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 /// See the [module](self).
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -13,23 +13,6 @@ pub enum Cannot {
     Write(PathBuf),
     /// Run a program.
     Run(PathBuf),
-}
-
-impl Cannot {
-    /// This file or folder cannot be read.
-    pub fn read(path: impl AsRef<Path>) -> Self {
-        Self::Read(path.as_ref().to_owned())
-    }
-
-    /// This file or folder cannot be made or written.
-    pub fn write(path: impl AsRef<Path>) -> Self {
-        Self::Write(path.as_ref().to_owned())
-    }
-
-    /// This program cannot be run.
-    pub fn run(path: impl AsRef<Path>) -> Self {
-        Self::Run(path.as_ref().to_owned())
-    }
 }
 
 impl fmt::Display for Cannot {

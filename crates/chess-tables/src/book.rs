@@ -114,7 +114,7 @@ impl Book {
     ///
     /// The file cannot be read, or is no book.
     pub fn open(path: &Path) -> Result<Self> {
-        let bytes = read_regular(path).with_context(|| Cannot::read(path))?;
+        let bytes = read_regular(path).with_context(|| Cannot::Read(path.into()))?;
         if bytes.starts_with(TEXT_MAGIC.as_bytes()) {
             let text =
                 std::str::from_utf8(&bytes).with_context(|| format!("{}", path.display()))?;

@@ -50,14 +50,10 @@ impl Engine {
     ) -> Result<Choice, Trouble> {
         self.answers += 1;
         let thinks = self.practice.as_ref().map(|practice| practice.thinks.clone());
-        let set = |thinking: bool| {
-            if let Some(thinks) = &thinks {
-                thinks.store(thinking, SeqCst);
-            }
-        };
-        set(true);
+        let thinks = thinks.unwrap_or_default();
+        thinks.store(true, SeqCst);
         let choice = self.choose_now(only, allowed, progress);
-        set(false);
+        thinks.store(false, SeqCst);
         choice
     }
 

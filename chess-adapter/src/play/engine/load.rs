@@ -28,7 +28,7 @@ impl Engine {
                     complaints.push(format!("{error:#}"));
                     None
                 });
-                if loaded.is_none() && self.model(color).is_empty() {
+                if loaded.is_none() && self.settings.model(color).is_empty() {
                     complaints.push(format!("no model for {color}"));
                 }
                 *self.voices.get_mut(color) = loaded;
@@ -43,22 +43,18 @@ impl Engine {
         complaints
     }
 
-    fn model(&self, color: Color) -> &str {
-        model(&self.settings, color)
-    }
-
     fn load_voice(&mut self, color: Color) -> Result<Option<Voice>> {
         let other = color.other();
-        if self.model(color).is_empty() {
+        if self.settings.model(color).is_empty() {
             return Ok(None);
         }
-        if self.model(color) == self.model(other)
+        if self.settings.model(color) == self.settings.model(other)
             && !self.stale.get(other)
             && let Some(voice) = self.voices.get(other).as_ref().and_then(Voice::shared)
         {
             return Ok(Some(voice));
         }
-        let path = PathBuf::from(self.model(color));
+        let path = PathBuf::from(self.settings.model(color));
         let path = path.as_path();
         let program = &self.program;
         let mut voice = if path.is_dir() {
@@ -75,7 +71,7 @@ impl Engine {
             let voice = manifest.voice(path, color, voice, program)?;
             self.practised(path, voice)
         } else {
-            std::fs::metadata(path).with_context(|| Cannot::read(path))?;
+            std::fs::metadata(path).with_context(|| Cannot::Read(path.into()))?;
             let encoding = self.settings.encoding.unwrap_or(Encoding::of_full_moves(color));
             Voice::of_category(program, path, encoding)
         };
@@ -129,14 +125,10 @@ impl Engine {
     }
 }
 
-fn model(settings: &Settings, color: Color) -> &str {
-    color.fold_wb(&settings.white_model, &settings.black_model)
-}
-
 /// Opens the categories of styles in a folder, if the models have the voices that play against
 /// styles.
 fn judge(settings: &Settings, program: &Program) -> impl FnOnce(&Path) -> Result<Judge> + use<> {
-    let models = Color::ALL.map(|color| (color, model(settings, color).to_owned()));
+    let models = Color::ALL.map(|color| (color, settings.model(color).to_owned()));
     let program = program.clone();
     move |folder| {
         let judge = Judge::open(folder, &program)?;

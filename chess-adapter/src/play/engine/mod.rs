@@ -16,7 +16,7 @@ use chess_search::Searcher;
 use shakmaty::{ByColor, Chess, Color, Move, Position};
 
 use crate::play::choose::Scored;
-use crate::play::classifier::Program;
+use crate::play::classifier::{ChildProcesses, Program};
 use crate::play::files::replace_file;
 use crate::play::interrupts::Interrupts;
 use crate::play::models::Voice;
@@ -152,6 +152,11 @@ impl Engine {
         &self.settings
     }
 
+    /// The processes that classify for it.
+    pub const fn children(&self) -> &ChildProcesses {
+        &self.program.children
+    }
+
     /// Starts again from this position.
     pub fn set_position(&mut self, start: Chess) {
         self.game = Game::new(start, self.spelling);
@@ -279,7 +284,7 @@ impl Engine {
 #[cfg(test)]
 pub(crate) mod tests {
     use super::*;
-    use crate::play::classifier::{ChildProcesses, Classifier};
+    use crate::play::classifier::Classifier;
     use chess_games::encode::Encoding;
 
     /// A classifier that prefers these words, in this order.
@@ -291,7 +296,7 @@ pub(crate) mod tests {
              $l\"; done"
         );
         let args = ["-c".to_owned(), script];
-        let program = Program::find(Some(Path::new("sh")), &args, &ChildProcesses::default());
+        let program = Program::find(Some(Path::new("sh")), &args);
         let mut engine = Engine::new(settings, program.clone(), Spelling::default());
         engine.voices = ByColor::new_with(|_| {
             let classifier = Classifier::new(program.clone(), vec!["x".into()]);

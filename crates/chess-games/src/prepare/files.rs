@@ -21,12 +21,12 @@ struct Out {
 
 impl Out {
     fn create(path: PathBuf) -> Result<Self> {
-        let file = File::create(&path).with_context(|| Cannot::write(&path))?;
+        let file = File::create(&path).with_context(|| Cannot::Write(path.clone()))?;
         Ok(Self { path, file: BufWriter::with_capacity(1 << 16, file) })
     }
 
     fn write(&mut self, line: &str) -> Result<()> {
-        self.file.write_all(line.as_bytes()).with_context(|| Cannot::write(&self.path))
+        self.file.write_all(line.as_bytes()).with_context(|| Cannot::Write(self.path.clone()))
     }
 }
 
@@ -46,7 +46,7 @@ impl TextFiles {
     ///
     /// A file cannot be created.
     pub fn create(folder: &Path, wanted: &[Encoding]) -> Result<Self> {
-        std::fs::create_dir_all(folder).with_context(|| Cannot::write(folder))?;
+        std::fs::create_dir_all(folder).with_context(|| Cannot::Write(folder.into()))?;
         let open = |name: String| Out::create(folder.join(format!("{name}.txt")));
         let mut encodings = vec![Encoding::Half];
         encodings.extend(wanted.iter().filter(|&&e| e != Encoding::Half));
@@ -70,7 +70,7 @@ impl TextFiles {
     pub fn finish(mut self) -> Result<()> {
         let sets = self.sets.iter_mut().flat_map(|(_, files)| files);
         for Out { path, file } in sets.chain([&mut self.all]) {
-            file.flush().with_context(|| Cannot::write(path))?;
+            file.flush().with_context(|| Cannot::Write(path.clone()))?;
         }
         Ok(())
     }

@@ -68,7 +68,7 @@ pub fn read_files(
             read_games(io::stdin().lock(), options, statistics, take).context("standard input")?;
             continue;
         }
-        let file = File::open(path).with_context(|| Cannot::read(path))?;
+        let file = File::open(path).with_context(|| Cannot::Read(path.into()))?;
         read_games(BufReader::with_capacity(1 << 16, file), options, statistics, take)
             .with_context(|| path.display().to_string())?;
     }
