@@ -19,16 +19,6 @@ pub enum Rule {
     Tactical,
 }
 
-impl Rule {
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Basic => "basic",
-            Self::Captures => "captures",
-            Self::Tactical => "tactical",
-        }
-    }
-}
-
 /// A completion and its score in bits, smaller is better.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Scored {

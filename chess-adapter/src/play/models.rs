@@ -89,11 +89,8 @@ impl Manifest {
         replace_file(&Disk, &folder.join(MANIFEST), &text)
     }
 
-    const fn side(&self, color: Color) -> &Side {
-        match color {
-            Color::White => &self.white,
-            Color::Black => &self.black,
-        }
+    fn side(&self, color: Color) -> &Side {
+        color.fold_wb(&self.white, &self.black)
     }
 
     /// The names of a colour's voices.

@@ -2,6 +2,7 @@
 //! The options of play: one table for the command line and both protocols.
 
 use anyhow::{Context as _, Result, anyhow, bail};
+use clap::ValueEnum as _;
 use shakmaty::Color;
 
 use crate::play::choose::Rule;
@@ -140,7 +141,7 @@ const OPTIONS: &[(&str, Kind)] = &[
         "Rule",
         Kind::Word(
             &["basic", "captures", "tactical"],
-            |s| s.rule.as_str().to_owned(),
+            |s| s.rule.to_possible_value().map_or_else(String::new, |v| v.get_name().to_owned()),
             |s, word| put(&mut s.rule, one_of("rule", word)),
         ),
     ),

@@ -12,20 +12,11 @@ use crate::protocol::Output;
 use chess_games::game::read_fen;
 use chess_games::notation::{read_move, to_coordinates};
 
-const WORDS_OF_GO: &[&str] = &[
-    "searchmoves",
-    "ponder",
-    "wtime",
-    "btime",
-    "winc",
-    "binc",
-    "movestogo",
-    "depth",
-    "nodes",
-    "mate",
-    "movetime",
-    "infinite",
-];
+fn is_word_of_go(word: &str) -> bool {
+    let all =
+        "searchmoves ponder wtime btime winc binc movestogo depth nodes mate movetime infinite";
+    all.split(' ').any(|own| own == word)
+}
 
 /// What the words after `go` allow the side to move, and the moves that they name.
 pub fn read_go<'a>(words: &[&'a str], turn: Color) -> (Allowance, Vec<&'a str>) {
@@ -37,12 +28,12 @@ pub fn read_go<'a>(words: &[&'a str], turn: Color) -> (Allowance, Vec<&'a str>) 
     while let Some(word) = words.next() {
         // Clocks that have run out may be negative.
         let mut number = || -> Option<u64> {
-            let next = words.next_if(|w| !WORDS_OF_GO.contains(w))?;
+            let next = words.next_if(|w| !is_word_of_go(w))?;
             next.parse::<i64>().ok().map(|n| u64::try_from(n).unwrap_or(0))
         };
         match word {
             "searchmoves" => {
-                while let Some(m) = words.next_if(|w| !WORDS_OF_GO.contains(w)) {
+                while let Some(m) = words.next_if(|w| !is_word_of_go(w)) {
                     moves.push(m);
                 }
             }

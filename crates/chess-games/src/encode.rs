@@ -30,11 +30,8 @@ impl Encoding {
     }
 
     /// The encoding whose words are complete when this side chooses.
-    pub const fn of_full_moves(side: Color) -> Self {
-        match side {
-            Color::Black => Self::Full,
-            Color::White => Self::Shifted,
-        }
+    pub fn of_full_moves(side: Color) -> Self {
+        side.fold_wb(Self::Shifted, Self::Full)
     }
 
     /// Appends one word of the plain gameline, `index` words after the start, made by `first` if

@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use chess_search::{Clock, Found, Line};
 use shakmaty::{CastlingMode, Chess, Color, EnPassantMode, FromSetup, Position};
 
-use crate::play::choose;
+use crate::play::choose::{self, Scored};
 use crate::play::engine::{Choice, Engine, Source, Trouble};
 use crate::play::searching::{Allowance, Waiting};
 use crate::play::why;
@@ -419,20 +419,22 @@ impl Xboard {
         }
     }
 
+    /// The first moves of a ranking with their shares.
+    fn likeliest(&self, ranking: &[Scored], most: usize) -> Vec<String> {
+        let shares = choose::shares(ranking, self.engine.settings().temperature);
+        let line =
+            |(s, share): (&Scored, f64)| format!("{} {:.0}%", s.completion.word, share * 100.0);
+        ranking.iter().zip(shares).take(most).map(line).collect()
+    }
+
     fn thinking(&self, choice: &Choice, started: Instant) -> String {
-        let settings = self.engine.settings();
-        let shares = choose::shares(&choice.ranking, settings.temperature);
-        let best: Vec<String> = choice
-            .ranking
-            .iter()
-            .zip(&shares)
-            .take(settings.multi_pv.max(3) as usize)
-            .map(|(s, share)| format!("{} {:.0}%", s.completion.word, share * 100.0))
-            .collect();
+        let most = self.engine.settings().multi_pv.max(3) as usize;
         let text = match choice.source {
             Source::Book => format!("(book move {})", choice.completion.word),
             Source::Mate => format!("(mate {})", choice.completion.word),
-            Source::Classifier | Source::Search => format!("({})", best.join(", ")),
+            Source::Classifier | Source::Search => {
+                format!("({})", self.likeliest(&choice.ranking, most).join(", "))
+            }
         };
         if let Some((found, line)) = choice.line() {
             let game = &self.engine.game;
@@ -536,9 +538,8 @@ impl Xboard {
             && !self.no_position
             && let Ok(ranking) = self.engine.rank(None)
         {
-            let shares = choose::shares(&ranking, self.engine.settings().temperature);
-            for (scored, share) in ranking.iter().zip(shares).take(10) {
-                self.say(format!(" {} {:.0}%", scored.completion.word, share * 100.0));
+            for line in self.likeliest(&ranking, 10) {
+                self.say(format!(" {line}"));
             }
         }
         self.say("");
