@@ -14,13 +14,8 @@ use std::time::Duration;
 use anyhow::{Context as _, Result, bail};
 use chess_games::cannot::Cannot;
 
-/// One row of the classifier's feature report.
-#[derive(Clone, Debug, PartialEq)]
-pub struct FeatureRow {
-    pub feature: String,
-    /// Bits this feature adds to the line's score.
-    pub bits: f64,
-}
+/// A feature's tokens, and the bits that it adds to the line's score.
+pub type FeatureRow = (String, f64);
 
 /// A child, the pipe to it and the one from it.
 type Piped = (Arc<Mutex<Child>>, ChildStdin, BufReader<ChildStdout>);
@@ -305,9 +300,8 @@ fn read_features(report: impl std::io::BufRead, categories: usize) -> Result<Vec
         let bits = rows.iter().map(|(averages, feature)| {
             complexity += 1.0 / order;
             let total = averages[category].0 * complexity / std::f64::consts::LN_2;
-            let bits = total - before;
-            before = total;
-            FeatureRow { feature: feature.clone(), bits }
+            let bits = total - std::mem::replace(&mut before, total);
+            (feature.clone(), bits)
         });
         bits.collect()
     };
@@ -357,26 +351,28 @@ mod tests {
         let both = read_features(report.as_bytes(), 1).expect("memory does not fail");
         let rows = &both[0];
         assert_eq!(rows.len(), 2);
-        assert_eq!((rows[0].feature.as_str(), rows[1].feature.as_str()), ("e4", "e4 c5"));
-        assert!((rows[0].bits - 8.31 / std::f64::consts::LN_2).abs() < 1e-9);
-        assert!((rows[1].bits - (3.12 - 8.31) / std::f64::consts::LN_2).abs() < 1e-9);
+        assert_eq!((rows[0].0.as_str(), rows[1].0.as_str()), ("e4", "e4 c5"));
+        assert!((rows[0].1 - 8.31 / std::f64::consts::LN_2).abs() < 1e-9);
+        assert!((rows[1].1 - (3.12 - 8.31) / std::f64::consts::LN_2).abs() < 1e-9);
         let two = "    42.14 * 1.0   \t    47.39 * 1.0   \t[]hc*00[](1)\n    39.40 * 2.0   \t    \
                    41.86 * 2.0   \t[]b[](1)\n";
         let both = read_features(two.as_bytes(), 2).expect("memory does not fail");
-        assert_eq!((both[1][0].feature.as_str(), both[0][1].feature.as_str()), ("hc*00", "b"));
-        assert!((both[1][0].bits - 47.39 / std::f64::consts::LN_2).abs() < 1e-9);
-        assert!((both[1][1].bits - (2.0 * 41.86 - 47.39) / std::f64::consts::LN_2).abs() < 1e-9);
+        assert_eq!((both[1][0].0.as_str(), both[0][1].0.as_str()), ("hc*00", "b"));
+        assert!((both[1][0].1 - 47.39 / std::f64::consts::LN_2).abs() < 1e-9);
+        assert!((both[1][1].1 - (2.0 * 41.86 - 47.39) / std::f64::consts::LN_2).abs() < 1e-9);
     }
 
-    fn shell(script: &str) -> Program {
-        Program::find(Some(Path::new("sh")), &["-c".to_owned(), script.to_owned()])
+    /// What this shell script answers.
+    fn classifier(script: &str) -> Classifier {
+        let args = ["-c".to_owned(), script.to_owned()];
+        Classifier::new(Program::find(Some(Path::new("sh")), &args), vec!["x".into()])
     }
 
     #[test]
     fn a_dead_classifier_is_restarted_once() {
         // Answers two lines, then ends: the second question finds it dead.
-        let program = shell("for i in 1 2; do read -r line; echo \"x 1.50 $line\"; done");
-        let mut classifier = Classifier::new(program, vec!["x".into()]);
+        let mut classifier =
+            classifier("for i in 1 2; do read -r line; echo \"x 1.50 $line\"; done");
         for _ in 0..2 {
             classifier.ask(&["a".to_owned(), "b".to_owned()]).expect("restarted");
             assert_eq!(classifier.scores().expect("restarted"), [[1.5], [1.5]]);
@@ -385,8 +381,7 @@ mod tests {
 
     #[test]
     fn a_classifier_that_is_warm_answers_what_it_is_asked() {
-        let program = shell("while read -r line; do echo \"x ${#line} $line\"; done");
-        let mut classifier = Classifier::new(program, vec!["x".into()]);
+        let mut classifier = classifier("while read -r line; do echo \"x ${#line} $line\"; done");
         classifier.warm_up().expect("it runs");
         classifier.ask(&["abc".to_owned()]).expect("it runs");
         assert_eq!(classifier.scores().expect("it answers"), [[3.0]]);
@@ -394,8 +389,7 @@ mod tests {
 
     #[test]
     fn nonsense_is_an_error() {
-        let mut classifier =
-            Classifier::new(shell("while read -r line; do echo '!'; done"), vec!["x".into()]);
+        let mut classifier = classifier("while read -r line; do echo '!'; done");
         classifier.ask(&["a".to_owned()]).expect("it runs");
         assert!(classifier.scores().is_err());
         let mut nothing =
@@ -405,10 +399,7 @@ mod tests {
 
     #[test]
     fn long_lists_do_not_deadlock() {
-        let mut classifier = Classifier::new(
-            shell("while read -r line; do echo \"x 1.00 $line\"; done"),
-            vec!["x".into()],
-        );
+        let mut classifier = classifier("while read -r line; do echo \"x 1.00 $line\"; done");
         let lines: Vec<String> = (0..300).map(|_| "e4 ".repeat(500)).collect();
         classifier.ask(&lines).expect("it runs");
         assert_eq!(classifier.scores().expect("it answers").len(), 300);

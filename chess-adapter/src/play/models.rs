@@ -278,11 +278,11 @@ fn by_feature(classifier: &Classifier, factors: &[f64], line: &str) -> Result<Ve
     let mut all: Vec<Reason> = Vec::new();
     for (factor, rows) in factors.iter().zip(classifier.features(line)?) {
         // The categories cut the same line into the same features.
-        for (i, row) in rows.into_iter().enumerate() {
-            let bits = -factor * row.bits;
-            match all.get_mut(i).filter(|reason| reason.text == row.feature) {
+        for (i, (text, bits)) in rows.into_iter().enumerate() {
+            let bits = -factor * bits;
+            match all.get_mut(i).filter(|reason| reason.text == text) {
                 Some(known) => known.bits += bits,
-                None => all.push(Reason { text: row.feature, bits }),
+                None => all.push(Reason { text, bits }),
             }
         }
     }
