@@ -119,7 +119,7 @@ pub fn probabilities(scores: &[f64], out: &mut Vec<f64>) {
 #[derive(Debug, Clone)]
 pub struct Fit {
     settings: Settings,
-    table: Table,
+    pub(super) table: Table,
     learned: u64,
     places: Vec<u32>,
     scores: Vec<f64>,
@@ -140,12 +140,6 @@ impl Fit {
             scores: Vec::new(),
             shares: Vec::new(),
         }
-    }
-
-    /// The weights.
-    #[cfg(test)]
-    pub(super) const fn table(&self) -> &Table {
-        &self.table
     }
 
     /// All features with their weights, nats, in no certain order.
@@ -332,7 +326,7 @@ mod tests {
             fit.learn(&groups, &mut Tally::default());
             fit
         };
-        assert_eq!(fit.table().slots(), again.table().slots());
+        assert_eq!(fit.table.slots(), again.table.slots());
     }
 
     #[test]
@@ -357,7 +351,7 @@ mod tests {
         groups.end_group(0);
         let mut fit = Fit::new(Settings { groups: 1, ..Settings::default() });
         fit.learn(&groups, &mut Tally::default());
-        let weight = |id| fit.table().find(FeatureId(id)).1;
+        let weight = |id| fit.table.find(FeatureId(id)).1;
         // g = -1/2: rate g / sqrt(1/4 + 0.3), and 5 rate g / sqrt(1/4 + 0.3/25).
         assert!((weight(1) - 0.035 * 0.5 / 0.55f32.sqrt()).abs() < 1e-7);
         assert!((weight(2) - 0.035 * 2.5 / 0.262f32.sqrt()).abs() < 1e-7);

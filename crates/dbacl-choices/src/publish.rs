@@ -161,7 +161,7 @@ mod tests {
             slot.map(|slot| f64::from(slot.weight.weight()) / 8.0)
         };
         for (id, expected) in [(8, 0), (9, 1)] {
-            let exact = f64::from(fit.table().find(FeatureId(id)).1).abs();
+            let exact = f64::from(fit.table.find(FeatureId(id)).1).abs();
             let [own, not] = if expected == 0 { [&chosen, &other] } else { [&other, &chosen] };
             let found = weight(own, id).expect("in its file");
             assert!(exact > 0.3 && (found - exact).abs() <= 1.0 / 512.0, "{id} {found} {exact}");
