@@ -4,7 +4,7 @@
 
 use std::cell::Cell;
 use std::io::{self, BufRead, Read as _, Write as _};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, mpsc};
@@ -12,12 +12,42 @@ use std::thread;
 use std::time::Duration;
 
 use anyhow::{Context as _, Result};
+use chess_games::notation::Spelling;
 use signal_hook::consts::{SIGINT, SIGTERM};
 
-use crate::play::classifier::ChildProcesses;
+use crate::play::classifier::{ChildProcesses, Program};
 use crate::play::engine::Engine;
 use crate::play::interrupts::Interrupts;
-use crate::protocol::{Output, dialogue};
+use crate::play::settings::Settings;
+use crate::protocol::{Output, uci::Uci, xboard::Xboard};
+
+/// Does what a line of the interface says; `false` once the dialogue is over.
+pub type Answer = Box<dyn FnMut(&str) -> bool>;
+
+/// A dialogue in UCI, or in XBoard's protocol, which appends finished games to `log`.
+pub(super) fn dialogue(
+    is_uci: bool,
+    engine: Engine,
+    name: String,
+    log: Option<PathBuf>,
+    out: Output,
+) -> Answer {
+    if is_uci {
+        let mut uci = Uci::new(engine, name, out);
+        Box::new(move |line| uci.answer(line))
+    } else {
+        let mut xboard = Xboard::new(engine, name, log, out);
+        Box::new(move |line| xboard.answer(line))
+    }
+}
+
+/// A dialogue with an engine that has no model, for checks of what interfaces may send.
+pub fn without_models(is_uci: bool, out: Output) -> Answer {
+    let nobody = Path::new("/nonexistent");
+    let program = Program::find(Some(nobody), &[]);
+    let engine = Engine::new(Settings::default(), program, Spelling::default());
+    dialogue(is_uci, engine, "dbacl".to_owned(), None, out)
+}
 
 /// Longest line taken from an interface, bytes.
 const MAX_LINE: u64 = 1 << 20;
@@ -145,7 +175,12 @@ fn watch_signals(lines: mpsc::Sender<Option<String>>, shared: Shared) -> Result<
 }
 
 /// Plays until the interface ends it; the classifiers have ended when this returns.
-pub fn run(engine: Engine, protocol: Protocol, name: &str, log: Option<&PathBuf>) -> Result<()> {
+pub(crate) fn run(
+    engine: Engine,
+    protocol: Protocol,
+    name: &str,
+    log: Option<&PathBuf>,
+) -> Result<()> {
     let (lines, queue) = mpsc::channel();
     let shared = Shared {
         thinking: Arc::default(),

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //! Target for what the chess adapter reads: both protocols, positions, moves, PGN.
 
-use chess_adapter::protocol::{Output, without_models};
+use chess_adapter::protocol::{Output, dialogue::without_models};
 use chess_games::prepare::{self, Options, Statistics};
 
 /// The first byte chooses what the rest is: a dialogue in one of the protocols, or a PGN file. No
