@@ -8,12 +8,12 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Result, ensure};
 use dbacl_choices::{Fit, Groups, Judged, Settings, Tally};
-use shakmaty::{Chess, Position as _};
+use shakmaty::Chess;
 
 use crate::Games;
-use crate::games::Place;
+use crate::games::{Place, Turn};
 use crate::look::{Looker, Row};
-use crate::odds::{Describer, First, Turn, file};
+use crate::odds::{Describer, First, file};
 use crate::quality::Quality;
 use crate::second;
 use crate::weights::Weights;
@@ -85,10 +85,7 @@ pub(crate) struct Replay {
 impl Replay {
     /// Adds the position's legal moves as a group, of which the one played was chosen.
     pub(crate) fn describe(&mut self, games: &Games, place: Place, out: &mut Groups) {
-        let (past, played) = games.replay(place, &mut self.positions);
-        let legal = self.positions[past.len()].legal_moves();
-        let chosen = legal.iter().position(|&m| m == played);
-        let chosen = chosen.expect("games were replayed: their moves are legal");
+        let (past, legal, chosen) = games.replay(place, &mut self.positions);
         let turn = Turn { positions: &self.positions, past, moves: &legal };
         self.describer.describe(turn, chosen, out);
     }
@@ -209,7 +206,7 @@ mod tests {
     use super::*;
     use crate::testing::games;
     use crate::{Odds, Part};
-    use shakmaty::Move;
+    use shakmaty::{Move, Position as _};
 
     #[test]
     fn what_is_learned_does_not_depend_on_threads() {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //! The games to learn from, and the positions that are drawn from them.
 
-use shakmaty::{Chess, Move, Position as _};
+use shakmaty::{Chess, Move, MoveList, Position as _};
 
 use dbacl_numeric::random::SplitMix64;
 
@@ -18,6 +18,17 @@ pub struct Games(Vec<(Chess, Box<[Move]>)>);
 
 /// A position of a game: the game's number, and half-moves played before.
 pub type Place = (u32, u32);
+
+/// Legal moves of the last position of a game.
+#[derive(Clone, Copy, Debug)]
+pub struct Turn<'a> {
+    /// The positions of the game, from the first to the one now.
+    pub positions: &'a [Chess],
+    /// The moves between them.
+    pub past: &'a [Move],
+    /// The moves.
+    pub moves: &'a [Move],
+}
 
 impl Games {
     /// Adds a game: where it began, and its legal moves.
@@ -63,8 +74,12 @@ impl Games {
     }
 
     /// Puts the positions up to a place into `positions`, the last one being that of the place;
-    /// returns the moves that led there, and the one played.
-    pub(crate) fn replay(&self, (game, ply): Place, positions: &mut Vec<Chess>) -> (&[Move], Move) {
+    /// returns the moves that led there, the legal ones, and the number of the one played.
+    pub(crate) fn replay(
+        &self,
+        (game, ply): Place,
+        positions: &mut Vec<Chess>,
+    ) -> (&[Move], MoveList, usize) {
         let (start, moves) = &self.0[game as usize];
         let past = &moves[..ply as usize];
         positions.clear();
@@ -74,7 +89,9 @@ impl Games {
             next.play_unchecked(m);
             positions.push(next);
         }
-        (past, moves[ply as usize])
+        let legal = positions[past.len()].legal_moves();
+        let played = legal.iter().position(|&m| m == moves[ply as usize]);
+        (past, legal, played.expect("the moves of games are legal"))
     }
 }
 

@@ -35,8 +35,8 @@ mod view;
 mod weights;
 mod words;
 
-pub use games::Games;
-pub use odds::{Base, Odds, Turn};
+pub use games::{Games, Turn};
+pub use odds::{Base, Odds};
 pub use practice::{Practised, practise};
 pub use quality::Quality;
 pub use second::Part;

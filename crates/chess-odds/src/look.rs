@@ -12,8 +12,7 @@ use shakmaty::{Chess, Move, Position as _};
 
 use crate::Games;
 use crate::context::{answer, phase};
-use crate::games::Place;
-use crate::odds::Turn;
+use crate::games::{Place, Turn};
 
 /// The name of these words and of the search behind them. Weights fit only the search with which
 /// they were learned: when a test says that its values have changed, this name has to change.
@@ -87,9 +86,7 @@ impl Looker {
     /// probabilities, up to a constant.
     pub(crate) fn row(&mut self, games: &Games, place: Place, first: &[f64]) -> Row {
         let mut positions = std::mem::take(&mut self.positions);
-        let (past, played) = games.replay(place, &mut positions);
-        let legal = positions.last().map(Chess::legal_moves).unwrap_or_default();
-        let played = legal.iter().position(|&m| m == played).expect("a legal move was played");
+        let (past, legal, played) = games.replay(place, &mut positions);
         let mut first = first.to_vec();
         normalise(&mut first);
         let turn = Turn { positions: &positions, past, moves: &legal };

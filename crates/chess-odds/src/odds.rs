@@ -19,9 +19,9 @@ use std::collections::BTreeMap;
 
 use anyhow::{Context as _, Result, bail, ensure};
 use dbacl_choices::{Calibration, FeatureId, Group, Groups, normalise};
-use shakmaty::{Chess, Move};
 
 use crate::context::{self, Context};
+use crate::games::Turn;
 use crate::legend;
 use crate::look::{Looked, Looker};
 use crate::rich::Scene;
@@ -62,17 +62,6 @@ impl First {
         let ids = group.ids();
         group.ranges().map(|range| ids[range].iter().map(|&id| self.0.get(id)).sum()).collect()
     }
-}
-
-/// Legal moves of the last position of a game.
-#[derive(Clone, Copy, Debug)]
-pub struct Turn<'a> {
-    /// The positions of the game, from the first to the one now.
-    pub positions: &'a [Chess],
-    /// The moves between them.
-    pub past: &'a [Move],
-    /// The moves.
-    pub moves: &'a [Move],
 }
 
 /// Describes the moves of positions by the ids of words.

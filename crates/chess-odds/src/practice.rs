@@ -126,9 +126,9 @@ mod tests {
         let (mut same, mut four) = (Games::default(), Games::default());
         for number in 0..10 {
             let mut positions = Vec::new();
-            let (moves, _) = all.replay((60, 39), &mut positions);
+            let (moves, ..) = all.replay((60, 39), &mut positions);
             same.push(Chess::default(), moves);
-            let (moves, _) = all.replay((number, 39), &mut positions);
+            let (moves, ..) = all.replay((number, 39), &mut positions);
             if number < 4 {
                 four.push(Chess::default(), moves);
             }

@@ -6,7 +6,8 @@ use shakmaty::{Chess, Move, Position as _};
 use dbacl_choices::Groups;
 
 use crate::Games;
-use crate::odds::{Describer, Turn};
+use crate::games::Turn;
+use crate::odds::Describer;
 use dbacl_numeric::random::SplitMix64;
 
 use chess_games::game::Game;

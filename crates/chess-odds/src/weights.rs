@@ -29,7 +29,8 @@ pub struct Weights {
 }
 
 impl Weights {
-    /// Packs weights, with this unit if it is given. Of two weights of a word the first one is taken.
+    /// Packs weights, with this unit if it is given. Of two weights of a word the first one is
+    /// taken.
     pub fn pack(weights: impl Iterator<Item = (FeatureId, f32)>, unit: Option<f64>) -> Self {
         let mut all: Vec<(u32, f32)> = weights.map(|(id, weight)| (id.0, weight)).collect();
         all.sort_by_key(|&(id, _)| id);
