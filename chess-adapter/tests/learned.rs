@@ -75,6 +75,15 @@ fn learn_play_explain_measure() {
     assert!(!page.contains("<script") && !page.contains("http") && page.contains("surprise"));
     assert!(page.contains("the sum: the logarithm of the share"), "no reasons");
 
+    // An opponent that does not run, or does not answer, is refused.
+    for opponent in ["no-such-program", "true"] {
+        let refused = fed(&["match", &models, "--games", "1", "--opponent", opponent], b"");
+        assert!(
+            refused.stderr.contains("does not speak UCI") && refused.status != 0,
+            "{refused:?}"
+        );
+    }
+
     // A damaged file is refused.
     std::fs::write(at("models/odds"), "x").expect("written");
     let args = ["match", &models, "--games", "1", "--side", "white"];

@@ -5,10 +5,12 @@
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::path::PathBuf;
 use std::process::{Child, ChildStdin, ChildStdout, Command};
+use std::sync::mpsc::{self, RecvTimeoutError};
 use std::sync::{Arc, Mutex};
+use std::thread;
 use std::time::{Duration, Instant};
 
-use anyhow::{Context as _, Result, bail};
+use anyhow::{Context as _, Result, anyhow, bail};
 use serde::Serialize;
 use shakmaty::{ByColor, Color, EnPassantMode, Move, Position, fen::Fen};
 
@@ -95,6 +97,9 @@ impl Player for EnginePlayer {
     }
 }
 
+/// How long an engine may take to say that it speaks UCI.
+const GREETING: Duration = Duration::from_secs(20);
+
 /// Any engine that speaks UCI.
 pub struct UciPlayer {
     child: Arc<Mutex<Child>>,
@@ -111,7 +116,7 @@ impl UciPlayer {
         shell.arg("-c").arg(format!("exec {command}"));
         let (child, to, from) = ChildProcesses::default().spawn(&mut shell)?;
         let mut player = Self { child, to, from, go: go.to_owned() };
-        player.ask("uci", "uciok").with_context(|| format!("{command} does not speak UCI"))?;
+        player.greet().with_context(|| format!("{command} does not speak UCI"))?;
         for option in options {
             let (name, value) = name_and_value(option)?;
             writeln!(player.to, "setoption name {name} value {value}")?;
@@ -120,9 +125,29 @@ impl UciPlayer {
         Ok(player)
     }
 
+    /// Asks for the first answer. A program that gives none in time is ended.
+    fn greet(&mut self) -> Result<String> {
+        let (answered, waiting) = mpsc::channel::<()>();
+        let child = Arc::clone(&self.child);
+        let watch = thread::spawn(move || {
+            let is_late = waiting.recv_timeout(GREETING) == Err(RecvTimeoutError::Timeout);
+            if is_late {
+                end(&child);
+            }
+            is_late
+        });
+        let answer = self.ask("uci", "uciok");
+        drop(answered);
+        match watch.join() {
+            Ok(true) => bail!("no uciok in {} seconds", GREETING.as_secs()),
+            _ => answer,
+        }
+    }
+
     fn ask(&mut self, question: &str, answer: &str) -> Result<String> {
-        writeln!(self.to, "{question}")?;
-        self.to.flush()?;
+        let asked = writeln!(self.to, "{question}").and_then(|()| self.to.flush());
+        // Its pipe is not our standard output, which a reader may close.
+        asked.map_err(|error| anyhow!("the opponent ended: {error}"))?;
         let mut line = String::new();
         loop {
             line.clear();

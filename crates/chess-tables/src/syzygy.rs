@@ -3,7 +3,7 @@
 
 use std::path::Path;
 
-use anyhow::{Result, bail};
+use anyhow::{Context as _, Result, bail};
 use chess_search::Ending;
 use shakmaty::{Chess, Move, Position, Role};
 use shakmaty_syzygy::{MaybeRounded, SyzygyError, Tablebase, Wdl};
@@ -21,7 +21,8 @@ impl Tables {
         let mut tables = Tablebase::new();
         let mut count = 0;
         for folder in std::env::split_paths(path) {
-            count += tables.add_directory(&folder)?;
+            let added = tables.add_directory(&folder);
+            count += added.with_context(|| folder.display().to_string())?;
         }
         if count == 0 {
             bail!("no endgame tables in {}", path.display());
