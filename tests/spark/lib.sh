@@ -52,22 +52,24 @@ spark() {
 }
 
 # Waits for the job $learner, which writes to the file that is given, and kills an executor once it
-# works on its parts. The executor is a child of the worker that we started.
+# works on its parts; with KILLS, so many executors, one after another. They are children of the
+# worker that we started.
 lose_executor() {
-    killed=
-    for _ in $(seq 600); do
-        kill -0 "$learner" 2>/dev/null || break
+    killed=0 last=
+    for _ in $(seq 6000); do
+        kill -0 "$learner" 2>/dev/null && [ "$killed" -lt "${KILLS:-1}" ] || break
         child=$(ps -o pid=,args= --ppid "$worker1" |
             awk '/CoarseGrainedExecutorBackend/ { print $1; exit }')
-        if [ -n "$child" ] && grep -q "${2:-Finished task}" "$1"; then
-            kill -9 "$child" && killed=$child
-            break
+        ended=$(grep -c "${2:-Finished task}" "$1") || :
+        if [ -n "$child" ] && [ "$child" != "$last" ] && [ "$ended" -gt $((killed * 8)) ]; then
+            kill -9 "$child" && killed=$((killed + 1)) last=$child
         fi
         sleep 0.2
     done
     wait "$learner" || { tail -30 "$1"; echo "FAILED: the job"; exit 1; }
     learner=
-    [ -n "$killed" ] || { echo "FAILED: no executor was killed in mid-job"; exit 1; }
+    [ "$killed" = "${KILLS:-1}" ] ||
+        { echo "FAILED: $killed executors were killed in mid-job"; exit 1; }
     grep -q 'Lost executor\|ExecutorLostFailure\|Lost task' "$1" ||
         { echo "FAILED: the job did not notice the loss"; exit 1; }
 }

@@ -6,7 +6,8 @@
 # two languages. Prints SKIPPED and a reason where that cannot be done.
 #
 #   tests/spark/run.sh DBACL        SPARK_VENV=DIR keeps the installation of pyspark
-#                                   SIZE_MB, PARTS and DOCUMENTS make a smaller test
+#                                   SIZE_MB, PARTS and DOCUMENTS make a smaller or larger test,
+#                                   of ORDER -w; KILLS executors are killed
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 dbacl=$(realpath -s "${1:-$here/../../target/release/dbacl}")
@@ -20,10 +21,10 @@ submit() { spark "$job" --dbacl "$dbacl" "$@"; }
 set -- "$work"/part-*.txt
 echo "one pass over $# files"
 mkdir "$work/one" "$work/spark"
-(cd "$work/one" && "$dbacl" -l ./category -w 2 -H 22 "$@")
-echo "Spark, and one executor killed"
-(cd "$work/spark" && run_by='exec' && submit learn category "$@" --count-options '-w 2' --fit-options '-H 22' \
-    >"$work/learn" 2>&1) &
+(cd "$work/one" && "$dbacl" -l ./category -w "${ORDER:-2}" -H 22 "$@")
+echo "Spark, and ${KILLS:-1} of its executors killed"
+(cd "$work/spark" && run_by='exec' && submit learn category "$@" \
+    --count-options "-w ${ORDER:-2}" --fit-options '-H 22' >"$work/learn" 2>&1) &
 learner=$!
 lose_executor "$work/learn"
 # The name of the file is in its first line; both are called the same.
