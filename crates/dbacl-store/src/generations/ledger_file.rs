@@ -355,18 +355,23 @@ pub struct OpenLedger {
     path: PathBuf,
     /// What was there when it was opened is checked when it is read.
     file: Checked,
+    /// Where what counts ended when it was opened.
+    end: u64,
     /// The head of the ledger.
     pub head: Head,
 }
 
 impl OpenLedger {
-    /// Opens a ledger, whose blocks have these checksums if it has any.
+    /// Opens a ledger, whose blocks have these checksums if it has any. What a change that failed
+    /// has left after its end is cut off.
     ///
     /// # Errors
     /// A ledger that is missing or damaged.
     pub fn new(path: &Path, sums: Option<Sums>) -> Result<Self, LedgerError> {
         let file = open_to_change(path);
-        Self::of(path, file.map_err(|error| unreadable(path, error))?, sums)
+        let ledger = Self::of(path, file.map_err(|error| unreadable(path, error))?, sums)?;
+        ledger.cut();
+        Ok(ledger)
     }
 
     /// Opens a ledger that is only read; `None` if there is no file.
@@ -384,10 +389,26 @@ impl OpenLedger {
     fn of(path: &Path, file: File, sums: Option<Sums>) -> Result<Self, LedgerError> {
         let head = head_in(path, &file)?;
         let length = file.metadata().map_err(|error| unreadable(path, error))?.len();
-        if length < head.body() + head.length {
+        let end = head.body() + head.length;
+        if length < end {
             return Err(damaged(path, Fault::Cut));
         }
-        Ok(Self { path: path.to_path_buf(), file: Checked::new(file, sums), head })
+        Ok(Self { path: path.to_path_buf(), file: Checked::new(file, sums), end, head })
+    }
+
+    /// Removes what was added since the ledger was opened, so that it takes no room on a full disk.
+    fn cut(&self) {
+        // What remains does not count.
+        let _ = self.file.file().set_len(self.end);
+    }
+
+    /// Writes bytes after what is there.
+    fn append(&self, bytes: &[u8]) -> Result<(), LedgerError> {
+        let written = self.file.file().write_all_at(bytes, self.head.body() + self.head.length);
+        written.map_err(|error| {
+            self.cut();
+            unwritable(&self.path, error)
+        })
     }
 
     /// The record at `offset` in the body.
@@ -424,8 +445,7 @@ impl OpenLedger {
     /// It cannot be written; the ledger is as it was.
     pub fn push(&mut self, record: &[u8]) -> Result<u64, LedgerError> {
         let offset = self.head.length;
-        let written = self.file.file().write_all_at(record, self.head.body() + offset);
-        written.map_err(|error| unwritable(&self.path, error))?;
+        self.append(record)?;
         self.head.add(record);
         Ok(offset)
     }
@@ -437,9 +457,7 @@ impl OpenLedger {
     pub fn withdraw(&mut self, label: u32, fingerprint: u64) -> Result<(), LedgerError> {
         let mut bytes = Vec::new();
         write_withdrawal(&mut bytes, label, self.head.names.len(), fingerprint);
-        let end = self.head.body() + self.head.length;
-        let written = self.file.file().write_all_at(&bytes, end);
-        written.map_err(|error| unwritable(&self.path, error))?;
+        self.append(&bytes)?;
         self.head.withdraw(&bytes);
         Ok(())
     }
@@ -510,7 +528,10 @@ mod tests {
         let (room, path) = saved();
         let file = open_to_change(&path).unwrap();
         let length = file.metadata().unwrap().len();
+        // What does not count goes when the ledger is opened.
+        file.write_all_at(&[7; 4096], length).unwrap();
         assert!(OpenLedger::new(&path, None).is_ok());
+        assert_eq!(file.metadata().unwrap().len(), length);
         file.set_len(length - 1).unwrap();
         let cut = OpenLedger::new(&path, None);
         assert!(matches!(cut, Err(LedgerError::Damaged { fault: Fault::Cut, .. })));
