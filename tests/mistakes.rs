@@ -275,3 +275,42 @@ fn help_is_help_in_a_file_too() {
     scratch.sh("dbacl --help >log 2>&1").quiet(0);
     assert!(scratch.read("log").starts_with(b"Usage: dbacl"));
 }
+
+#[test]
+fn a_correction_learns_mail_only() {
+    let scratch = sorted();
+    scratch.dbacl(LEARN).quiet(0);
+    fs::create_dir(scratch.path("more")).expect("made");
+    scratch.write("more/1", "Subject: one more\n\ncheap pills for you\n");
+    scratch.write("more/README.txt", "These are messages\nfrom friends.\n");
+    let learned = || scratch.read("f/ledger").len();
+    let before = learned();
+    for (program, what) in [("x.gz", b"\x1f\x8b\x08\0\0"), ("y", b"\x7fELF\0")] {
+        scratch.write(program, what);
+        let complaint = scratch.dbacl(&format!("--mail-correct f spam {program}")).complaint(1);
+        assert!(complaint.contains(&format!("{program} is not mail")), "{complaint}");
+    }
+    scratch.write("zero", "");
+    let complaint = scratch.dbacl("--mail-correct f spam zero").complaint(1);
+    assert_eq!(complaint, "dbacl:error: zero: there is no word to learn\n");
+    let complaint = scratch.dbacl("--mail-correct f spam nosuch").complaint(1);
+    assert!(complaint.contains("nosuch: No such file"), "{complaint}");
+    assert_eq!(learned(), before);
+    let complaint = scratch.dbacl("--mail-correct f spam more").complaint(0);
+    assert!(complaint.contains("left out: more/README.txt (without a header)"), "{complaint}");
+    assert!(learned() > before);
+}
+
+#[test]
+fn a_correction_that_fails_leaves_no_room_taken() {
+    let scratch = sorted();
+    scratch.dbacl(LEARN).quiet(0);
+    let length = || fs::metadata(scratch.path("f/ledger")).expect("a ledger").len();
+    let (before, blocks) = (length(), length() / 512 + 1);
+    let words: String = (0..9000).map(|number| format!("word{number}x ")).collect();
+    scratch.write("large", format!("Subject: x\n\n{words}\n"));
+    let done = scratch.sh(&format!("ulimit -f {blocks}; dbacl --mail-correct f spam bad/01 large"));
+    let complaint = done.complaint(1);
+    assert!(complaint.contains("ledger"), "{complaint}");
+    assert_eq!(length(), before);
+}

@@ -12,11 +12,12 @@ use super::drift;
 use super::error::{FittedSetError, lock};
 use super::files::{SetFiles, SetNames, check_paths, links};
 use super::filter_folder::{CORRECTIONS, LEDGER, MAGIC, ORDER, labels, set_aside};
-use super::folder_counts::{Reading, unopened};
+use super::folder_counts::{Reading, left_out, open_mail, unopened};
 use super::general::{self, GeneralSource};
 use super::mail_folders::{MailFolder, MailLearnOptions};
 use super::mail_reading::MailReading;
-use super::mailboxes::{self, MailFile};
+use super::mailboxes;
+pub use super::mailboxes::MailFile;
 use super::misfiled::{self, MisfiledMail, Place};
 use super::open_set::direct;
 use super::protection::{fit_options, in_order};
@@ -35,7 +36,8 @@ use hashbrown::HashSet;
 use std::ffi::OsStr;
 use std::fs;
 use std::io;
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::AtomicBool;
 
 type Result<T, E = FittedSetError> = std::result::Result<T, E>;
 
@@ -180,6 +182,30 @@ fn learn_all(
     misfiled::tell(folder, found.filter_map(mail).collect(), warnings);
     drift::tell(folder, &changes, warnings);
     Ok((fitted, applied))
+}
+
+/// The files with mail at these places, found as learning finds them. A pipe can be read only once,
+/// so what it holds is not looked at.
+///
+/// # Errors
+/// Something cannot be read, or a file that the user has named is not mail.
+pub fn mail_at(
+    places: &[PathBuf],
+    stop: &AtomicBool,
+    warnings: WarningSink<'_>,
+) -> Result<Vec<MailFile>> {
+    let mut files = Vec::new();
+    for place in places {
+        files.extend(mailboxes::files_of(place).map_err(|error| unopened(place, error))?);
+    }
+    let (mut found, mut others) = (Vec::new(), Vec::new());
+    for file in &files {
+        if !file.path.is_file() || open_mail(file, stop, &mut others)?.is_some() {
+            found.push(file.clone());
+        }
+    }
+    left_out(&others).into_iter().for_each(warnings);
+    Ok(found)
 }
 
 /// The files of a mail folder. `filter` is the folder of the filter, which must not be among them.

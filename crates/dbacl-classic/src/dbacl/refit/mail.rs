@@ -269,7 +269,7 @@ pub fn correct(
     let mut job = builder.set_job()?;
     job.reading.operands = files.to_vec();
     let keep = Some(direct(&folder.join(LEDGER)));
-    let request = Request { keep, ..Request::default() };
+    let request = Request { keep, only_mail: true, ..Request::default() };
     let action = Action::correction(label);
     let is_typed = files.is_empty() && io::stdin().is_terminal();
     let signals = Signals::install();

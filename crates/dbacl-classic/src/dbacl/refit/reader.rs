@@ -15,6 +15,7 @@ use dbacl_engine::token::Feature;
 use dbacl_joint::beginning::{LIMIT, MailLines};
 use dbacl_joint::documents::{Corpus, CorpusBuilder};
 use dbacl_model::settings::ModelOption;
+use dbacl_sets::learn_folders::MailFile;
 use std::ffi::{OsStr, OsString};
 use std::io;
 use std::path::Path;
@@ -67,6 +68,8 @@ struct Documents<'a> {
     names: &'a [Vec<u8>],
     label: u32,
     unit: Unit,
+    /// Whether the next source is one message, however it begins.
+    is_single: bool,
     /// Whether the source may be a mailbox; its first line says whether it is one.
     may_be_mailbox: bool,
     /// Whether a message begins with this line.
@@ -94,6 +97,7 @@ impl<'a> Reader<'a> {
             names,
             label: 0,
             unit: Unit::Whole,
+            is_single: false,
             may_be_mailbox: false,
             begins: false,
             line: 0,
@@ -129,7 +133,8 @@ impl<'a> Reader<'a> {
         let documents = &mut self.documents;
         documents.unit = unit;
         documents.label = label;
-        documents.may_be_mailbox = documents.mail.is_some() && folder.is_none();
+        let is_single = std::mem::take(&mut documents.is_single);
+        documents.may_be_mailbox = documents.mail.is_some() && folder.is_none() && !is_single;
         documents.line = 0;
         reading.operands = match (source, folder) {
             (_, Some(folder)) => messages_of(folder),
@@ -151,6 +156,21 @@ impl<'a> Reader<'a> {
             }
             None => Ok(()),
         }
+    }
+
+    /// Reads the documents of a file with mail, which get `label`.
+    ///
+    /// # Errors
+    /// As [`Self::read`].
+    pub fn read_mail(
+        &mut self,
+        reading: &mut Reading,
+        signals: &Signals,
+        file: &MailFile,
+        label: u32,
+    ) -> Result<(), Failure> {
+        self.documents.is_single = !file.may_be_mailbox;
+        self.read(reading, signals, Some(file.path.as_os_str()), Unit::Whole, label)
     }
 
     /// What was read.

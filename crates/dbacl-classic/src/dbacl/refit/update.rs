@@ -10,12 +10,13 @@ use super::super::signals::Signals;
 use super::reader::{Reader, Unit};
 use super::request::{Action, Request};
 use dbacl_cli::names::lossy;
+use dbacl_engine::error::Warning;
 use dbacl_model::settings::ModelOption;
 use dbacl_sets::FittedSetError;
 use dbacl_sets::Outcome;
 use dbacl_sets::files::{SetFiles, label_of, store_of};
+use dbacl_sets::learn_folders::mail_at;
 use dbacl_sets::update::{self, ChangeKind};
-use std::ffi::OsString;
 use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
 
@@ -46,21 +47,32 @@ pub fn run(
     // Documents are read before the lock is taken, because standard input may be slow.
     let operands = std::mem::take(&mut reading.operands);
     let mut reader = Reader::new(reading, &[], &names);
-    let sources: Vec<_> =
-        if operands.is_empty() { vec![None] } else { operands.iter().map(Some).collect() };
-    for source in sources {
+    let mut warn = |warning: Warning| MESSAGES.warning(&warning.0);
+    if operands.is_empty() {
+        reader.read(reading, signals, None, request.unit.unwrap_or(Unit::Whole), label)?;
+    } else if request.only_mail {
+        let places: Vec<PathBuf> = operands.iter().map(PathBuf::from).collect();
+        for file in &mail_at(&places, &signals.stop, &mut warn)? {
+            reader.read_mail(reading, signals, file, label)?;
+        }
+    }
+    for operand in operands.iter().filter(|_| !request.only_mail) {
         let unit = request.unit.unwrap_or(Unit::Whole);
-        reader.read(reading, signals, source.map(OsString::as_os_str), unit, label)?;
+        reader.read(reading, signals, Some(operand), unit, label)?;
     }
     if signals.stopped() {
         return Err(FittedSetError::Stopped.into());
     }
     let corpus = reader.into_corpus();
     if corpus.documents.is_empty() {
-        return Err(Failure::new(Kind::Data, "there are no features in the document"));
+        let place = match operands.as_slice() {
+            [] => "standard input".to_owned(),
+            [one] => lossy(one.as_bytes()),
+            _ => "these files".to_owned(),
+        };
+        return Err(Failure::new(Kind::Data, format!("{place}: there is no word to learn")));
     }
     let lock = lock::of_set(&store_of(paths, Some(ledger)), job.lock_timeout, signals)?;
-    let mut warn = |warning: dbacl_engine::error::Warning| MESSAGES.warning(&warning.0);
     let files = SetFiles::open(paths, Some(ledger), lock, &mut warn)?;
     let request = update::Request::new(kind, label, &corpus);
     let is_mail = job.reading.options.has(ModelOption::Mail);
