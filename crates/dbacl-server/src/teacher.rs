@@ -177,16 +177,17 @@ fn prepare(pupil: &Pupil, users: &Users, limits: &Limits) -> Result<(), String> 
             if users.all().len() >= limits.user_filters {
                 return Err("there are as many filters of users as limits.user-filters".into());
             }
-            let names = MailFilter::open(general, &mut |_| {}).map_err(|error| text(&error))?;
-            let names = names.names().to_vec();
+            let default = MailFilter::open(general, &mut |_| {}).map_err(|error| text(&error))?;
             let mut options = MailLearnOptions::default().general(general);
-            if let Some(first) = names.first() {
-                options = options.protect(first);
+            for (name, role) in default.names().iter().zip(default.roles()) {
+                if role == Some(MailRole::Ham) {
+                    options = options.protect(name);
+                }
             }
             // There is no mail yet.
             let nothing = folder.join("nothing");
             let empty = |name: &String| MailFolder::new(name, &nothing).listed();
-            let folders: Vec<MailFolder> = names.iter().map(empty).collect();
+            let folders: Vec<MailFolder> = default.names().iter().map(empty).collect();
             if let Some(above) = folder.parent() {
                 std::fs::create_dir_all(above).map_err(|error| text(&error))?;
             }
@@ -221,7 +222,8 @@ fn give(
     };
     let report = report.map_err(text)?;
     let outcome = report.documents.into_iter().next().map(|document| document.outcome);
-    Ok(outcome.unwrap_or(Outcome::Empty))
+    let outcome = outcome.filter(|outcome| *outcome != Outcome::Empty);
+    outcome.ok_or_else(|| "the message has no word to learn".to_owned())
 }
 
 #[cfg(test)]
@@ -241,13 +243,17 @@ mod tests {
             }
             MailFolder::new(label, place)
         };
-        let folders = [folder("ham"), folder("spam")];
-        let filter = scratch.path("filter");
-        FittedSet::learn_folders(&filter, &folders, &MailLearnOptions::default()).unwrap();
+        let folders = ["ham", "spam", "lists", "work"].map(folder);
+        let [filter, mixed] = ["filter", "mixed"].map(|name| scratch.path(name));
+        for (filter, folders) in [(&filter, &folders[..2]), (&mixed, &folders[1..])] {
+            FittedSet::learn_folders(filter, folders, &MailLearnOptions::default()).unwrap();
+        }
         let mail = b"Subject: offer\n\ncheap pills\n";
         let lesson = |stop| give(&filter, Lesson::Spam, mail, Arc::new(AtomicBool::new(stop)));
         assert!(lesson(true).is_err_and(|text| text.starts_with("stopped")));
         assert_eq!(lesson(false), Ok(Outcome::Learned));
+        let empty = give(&filter, Lesson::Spam, b"", Arc::default());
+        assert!(empty.is_err_and(|text| text.contains("no word to learn")));
         // The first lesson of a user begins a filter, which has the labels of the default one.
         let users = Users {
             pattern: Some(scratch.path("users/{user}").display().to_string()),
@@ -266,5 +272,12 @@ mod tests {
         limits.filter_bytes = 1000;
         let refused = prepare(&alice, &users, &limits);
         assert!(refused.is_err_and(|why| why.contains("limits.filter-bytes")));
+        // Where no label of the default filter means ham, none of the user's own does.
+        let users = Users { default: Some(mixed), ..users };
+        let bob = users.taught("bob", false).unwrap();
+        prepare(&bob, &users, &Limits::default()).unwrap();
+        let lesson = |lesson| give(&bob.folder, lesson, mail, Arc::default());
+        assert!(lesson(Lesson::Ham).is_err_and(|text| text.contains("ham")));
+        assert_eq!(lesson(Lesson::Spam), Ok(Outcome::Learned));
     }
 }
