@@ -47,6 +47,17 @@ where
     }
 }
 
+/// What is expected of a value: the name of its type, and words that users know.
+const KINDS: [(&str, &str); 7] = [
+    ("usize", "a whole number"),
+    ("u64", "a whole number"),
+    ("u32", "a whole number"),
+    ("u16", "a whole number"),
+    ("f64", "a number"),
+    ("a sequence", "a list"),
+    ("a boolean", "true or false"),
+];
+
 /// Reads the settings in `text`. Errors name `path`.
 ///
 /// # Errors
@@ -54,8 +65,17 @@ where
 pub fn parse<T: DeserializeOwned>(text: &str, path: &Path) -> Result<T, SettingsError> {
     toml::from_str(text).map_err(|error| {
         let at = error.span().map_or(0, |span| span.start);
-        let line = 1 + text[..at.min(text.len())].matches('\n').count();
-        let what = error.message().lines().next().unwrap_or("no configuration").to_owned();
+        let number = text[..at.min(text.len())].matches('\n').count();
+        let mut what = error.message().lines().next().unwrap_or("no configuration").to_owned();
+        for (own, usual) in KINDS {
+            what = what.replace(&format!("expected {own}"), &format!("expected {usual}"));
+        }
+        let name = text.lines().nth(number).and_then(|line| line.split_once('='));
+        if let Some((name, _)) = name.filter(|_| what.contains("expected ") && !what.contains('`'))
+        {
+            what = format!("{}: {what}", name.trim());
+        }
+        let line = number + 1;
         SettingsError::Syntax { path: path.into(), text: format!("line {line}: {what}") }
     })
 }

@@ -307,7 +307,7 @@ impl Config {
 /// One address or a list of them.
 fn one_or_more<'de, D: Deserializer<'de>>(value: D) -> Result<Vec<Address>, D::Error> {
     #[derive(Deserialize)]
-    #[serde(untagged)]
+    #[serde(untagged, expecting = "expected an address or a list of addresses")]
     enum Texts {
         One(String),
         More(Vec<String>),
@@ -368,6 +368,8 @@ mod tests {
             ("modles = '/m'", "server.toml: line 1: unknown field `modles`"),
             ("\nlearn = 'never'", "server.toml: line 2: unknown variant `never`"),
             ("[listen]\nspamc = 'host:port'", "host:port is neither"),
+            ("[listen]\nspamc = 783", "line 2: spamc: expected an address or a list of addresses"),
+            ("[limits]\nmail = '1 MB'", "string \"1 MB\", expected a whole number"),
             ("[listen]\nmode = '888'", "888 is no mode"),
             ("models = 'm/{user}'", "m/{user} does not begin with /"),
             ("models = '/m'", "models: /m lacks {user}"),
