@@ -23,7 +23,7 @@ pub struct Finding {
     pub help: &'static str,
 }
 
-const CHANGE: &str = "the next correction makes it anew";
+const CHANGE: &str = "the next message that is learned makes it again";
 const LEARN: &str = "learn the mail folders again with --mail-learn";
 const COPY: &str = "learn it again, or copy it from a backup";
 

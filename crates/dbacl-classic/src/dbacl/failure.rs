@@ -184,7 +184,9 @@ impl From<FittedSetError> for Failure {
         use FittedSetError as Set;
         let option = match &error {
             Set::MissingCategory { label } => format!(": give -c {label} as well"),
-            Set::NotFitted => ": use --refit first".into(),
+            Set::NotFitted => {
+                ": use --refit first, with --always if it kept the ordinary files".into()
+            }
             Set::SettingsLost => ": use --refit".into(),
             _ => String::new(),
         };

@@ -60,7 +60,7 @@ pub fn text_of(fitted: &Refitted, verbose: bool) -> String {
     let mut text = String::new();
     describe(&mut text, solution, names, verbose);
     let Some(weights) = &solution.fitted else {
-        text.push_str("The ordinary files judge as well: they are kept as they are.\n");
+        text.push_str("The ordinary files judge as well: they are kept (--always uses the fit).\n");
         if solution.form == Form::Sparse {
             text.push_str("Larger files may be better than these: try --exact.\n");
         }
