@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //! Every verb, with good and with bad input.
 
+use dbacl_files::lock::{Lock, Patience};
 use dbacl_testing::{Done, Scratch, command, finish};
 use std::fmt::Write as _;
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::ops::Range;
 use std::path::PathBuf;
 use std::process::Stdio;
+use std::sync::atomic::AtomicBool;
+use std::time::Duration;
 
 /// The program: the one in `DBACL_BIN`, or that just built.
 fn program() -> PathBuf {
@@ -432,6 +435,39 @@ fn documents_that_are_kept_come_and_go() {
     let expected = "dbacl-text: bare: the model keeps no documents: it was trained without \
                     --keep\n";
     assert_eq!(said, expected);
+}
+
+#[test]
+fn a_model_is_changed_by_one_process_at_a_time() {
+    let scratch = Scratch::new();
+    let all = documents();
+    scratch.write("all.tsv", &all);
+    let lines: Vec<&str> = all.lines().collect();
+    for (number, part) in lines.chunks(18).enumerate() {
+        scratch.write(&format!("{number}.tsv"), part.join("\n"));
+    }
+    for line in ["0.tsv -o model", "all.tsv -o whole"] {
+        run(&scratch, &format!("train {line} --keep -q --words"), "").quiet(0);
+    }
+    let update = format!("{} update model $n.tsv -q --lock-timeout 600", program().display());
+    scratch.sh(&format!("for n in 1 2 3; do {update} & done; wait")).quiet(0);
+    let before = scratch.read("model");
+    let [about, expected] = ["model", "whole"].map(|it| run(&scratch, &format!("info {it}"), ""));
+    assert_eq!(about, expected);
+    let (limit, stop) = (Duration::ZERO, &AtomicBool::new(false));
+    let lock = scratch.path("model.learning");
+    let _held = Lock::take(&lock, Patience { limit, stop }, &mut || {}).expect("it is free");
+    for line in [
+        "train all.tsv -o model",
+        "update model 1.tsv",
+        "forget model 1.tsv",
+        "merge whole whole -o model",
+        "quantize whole -o model",
+    ] {
+        let said = run(&scratch, &format!("{line} --lock-timeout 0"), "").complaint(75);
+        assert!(said.starts_with("dbacl-text: model is being changed by "), "{line}: {said}");
+    }
+    assert!(scratch.read("model") == before);
 }
 
 #[test]

@@ -3,7 +3,7 @@
 //! on more or fewer of them, as if on these from the beginning.
 
 use super::options::{ChangeArguments, MergeArguments};
-use super::{Failure, MESSAGES, open, status, train};
+use super::{Failure, MESSAGES, begin, open, status, train};
 use crate::data::{self, DataError, Record};
 use crate::train::{ChangeError, Trainer};
 use std::path::Path;
@@ -22,9 +22,8 @@ fn change(
     arguments: &ChangeArguments,
     apply: &mut dyn FnMut(&mut Trainer, &Record<'_>) -> Result<(), DataError>,
 ) -> Result<(), Failure> {
-    if arguments.quiet {
-        MESSAGES.be_quiet();
-    }
+    let output = arguments.output.as_ref().unwrap_or(&arguments.model);
+    let _lock = begin(&arguments.replacing, output)?;
     let mut trainer = trainer_of(&arguments.model)?;
     let path = &arguments.data.data;
     let mut take = |record: Record<'_>| apply(&mut trainer, &record);
@@ -32,8 +31,7 @@ fn change(
     if let Some(note) = notes.text(path) {
         MESSAGES.warning(&note);
     }
-    let output = arguments.output.as_ref().unwrap_or(&arguments.model);
-    train::finish(&trainer, path, output, arguments.quiet)
+    train::finish(&trainer, path, output, arguments.replacing.quiet)
 }
 
 pub fn update(arguments: &ChangeArguments) -> Result<(), Failure> {
@@ -54,9 +52,7 @@ pub fn forget(arguments: &ChangeArguments) -> Result<(), Failure> {
 }
 
 pub fn merge(arguments: &MergeArguments) -> Result<(), Failure> {
-    if arguments.quiet {
-        MESSAGES.be_quiet();
-    }
+    let _lock = begin(&arguments.replacing, &arguments.output)?;
     // `num_args` sees to it that there are two or more.
     let Some((first, others)) = arguments.models.split_first() else { return Ok(()) };
     let mut trainer = trainer_of(first)?;
@@ -65,5 +61,5 @@ pub fn merge(arguments: &MergeArguments) -> Result<(), Failure> {
             return Err(refuse(path, &ChangeError::NoDocuments));
         }
     }
-    train::finish(&trainer, first, &arguments.output, arguments.quiet)
+    train::finish(&trainer, first, &arguments.output, arguments.replacing.quiet)
 }

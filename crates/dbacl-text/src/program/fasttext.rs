@@ -4,7 +4,7 @@
 //! Models are those of `train`. What chooses features is obeyed; what only fastText's way to learn
 //! needs is named on standard error and changes nothing.
 
-use super::options::{PredictArguments, ResultFormat, TextArguments, size};
+use super::options::{PredictArguments, Replacing, ResultFormat, TextArguments, size};
 use super::train::{labels_of, refusal, tell, watched};
 use super::{Failure, MESSAGES, open, predict, status};
 use crate::data::{self, Format, Reading, Record};
@@ -12,10 +12,12 @@ use crate::recipe::{Preset, Recipe};
 use crate::search::search;
 use crate::train::Trainer;
 use dbacl_cli::output::Output;
+use dbacl_files::atomic_file::beside;
+use dbacl_files::lock::USUAL_LIMIT;
 use dbacl_numeric::cformat;
 use std::ffi::{OsStr, OsString};
 use std::io::Write as _;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::time::Duration;
 
 /// Options of fastText's way to learn, all of which have a value, but for the last four.
@@ -161,9 +163,10 @@ fn reading(needs_label: bool) -> Reading {
 /// Trains the model OUTPUT.bin.
 fn supervised(words: &[OsString]) -> Result<(), Failure> {
     let own = Supervised::of(words)?;
-    if own.is_quiet {
-        MESSAGES.be_quiet();
-    }
+    let output = &beside(&own.output, ".bin");
+    let replacing = Replacing { lock_timeout: USUAL_LIMIT.as_secs(), quiet: own.is_quiet };
+    let _lock = super::begin(&replacing, output)?;
+    super::warn_of_writers(output);
     if !own.unused.is_empty() {
         MESSAGES.warning(&format!("not needed here, and without effect: {}", own.unused.join(" ")));
     }
@@ -189,10 +192,6 @@ fn supervised(words: &[OsString]) -> Result<(), Failure> {
     });
     let trained = trained.map_err(|error| refusal(error, &own.input))?;
     trained.warnings.iter().for_each(|warning| MESSAGES.warning(warning));
-    let mut output = own.output.into_os_string();
-    output.push(".bin");
-    let output = Path::new(&output);
-    super::warn_of_writers(output);
     match own.size {
         Some(size) => {
             let model = super::small(&trained.model, 8, Some(size))?;

@@ -18,10 +18,14 @@ use clap::CommandFactory;
 use dbacl_cli::output::{Messages, Output};
 use dbacl_cli::{last_resort, status};
 use dbacl_files::access::open_to_all;
-use options::{Arguments, QuantizeArguments, Verb};
-use std::io;
+use dbacl_files::atomic_file::beside;
+use dbacl_files::lock::{Lock, LockError, Patience, holder_text};
+use options::{Arguments, QuantizeArguments, Replacing, Verb};
+use std::io::{self, IsTerminal};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use std::sync::atomic::AtomicBool;
+use std::time::Duration;
 
 const NAME: &str = "dbacl-text";
 
@@ -139,6 +143,32 @@ fn run(verb: &Verb) -> Result<(), Failure> {
     }
 }
 
+/// The right to replace the model at `path`, which one process has at a time. A change begins with
+/// it, since a change that reads a model while another one is made would undo the other.
+fn begin(replacing: &Replacing, path: &Path) -> Result<Lock, Failure> {
+    if replacing.quiet {
+        MESSAGES.be_quiet();
+    }
+    let (name, seconds) = (path.display(), replacing.lock_timeout);
+    let patience = Patience { limit: Duration::from_secs(seconds), stop: &AtomicBool::new(false) };
+    let lock = Lock::take(&beside(path, ".learning"), patience, &mut || {
+        if io::stderr().is_terminal() {
+            MESSAGES.warning(&format!("waiting for another process to change {name}"));
+        }
+    });
+    lock.map(Lock::vanishing).map_err(|error| match error {
+        LockError::Held { holder, .. } => {
+            let holder = holder_text(holder);
+            let text = format!(
+                "{name} is being changed by {holder}: nothing was done after a wait of {seconds} s \
+                 (--lock-timeout)"
+            );
+            Failure::new(status::LATER, &text)
+        }
+        error => Failure::new(status::CANNOT_CREATE, &format!("cannot write {name}: {error}")),
+    })
+}
+
 /// Warns of a model that anybody may write to.
 fn warn_of_writers(path: &Path) {
     if let Some(text) = open_to_all(path) {
@@ -181,13 +211,14 @@ fn info(model: &Path) -> Result<(), Failure> {
 }
 
 fn quantize(arguments: &QuantizeArguments) -> Result<(), Failure> {
+    let _lock = begin(&arguments.replacing, &arguments.output)?;
     warn_of_writers(&arguments.output);
     let model = open(&arguments.model)?;
     let small = small(&model, arguments.bits, arguments.size)
         .map_err(|failure| failure.of(&arguments.model))?;
     small.save(&arguments.output)?;
     let mut out = Output::new();
-    if !arguments.quiet {
+    if !arguments.replacing.quiet {
         let [before, after] = [&model, &small].map(|model| model.to_bytes().len());
         out.buffer().extend_from_slice(format!("{before} bytes are {after} now\n").as_bytes());
     }

@@ -5,6 +5,7 @@ use crate::data::{Format, Reading};
 use crate::recipe::{InBlocks, Kind, Preset, Recipe, is_cost, is_share};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use dbacl::Scheme;
+use dbacl_files::lock::USUAL_LIMIT;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
@@ -246,6 +247,16 @@ pub(crate) struct TrainArguments {
     #[arg(value_parser = clap::value_parser!(u64).range(1..=1 << 28))]
     #[arg(help_heading = "Many documents")]
     pub features: u64,
+    #[command(flatten)]
+    pub replacing: Replacing,
+}
+
+/// How a model is replaced.
+#[derive(Debug, Clone, Args)]
+pub(crate) struct Replacing {
+    /// Seconds to wait for another process that changes the model
+    #[arg(long, value_name = "SECONDS", default_value_t = USUAL_LIMIT.as_secs())]
+    pub lock_timeout: u64,
     /// Print nothing but errors
     #[arg(short, long)]
     pub quiet: bool,
@@ -397,9 +408,8 @@ pub(crate) struct QuantizeArguments {
     /// Largest size of the file, such as 500k or 4M
     #[arg(long, value_name = "SIZE", value_parser = size)]
     pub size: Option<u64>,
-    /// Print nothing but errors
-    #[arg(short, long)]
-    pub quiet: bool,
+    #[command(flatten)]
+    pub replacing: Replacing,
 }
 
 fn bits(text: &str) -> Result<u8, String> {
@@ -450,9 +460,8 @@ pub(crate) struct ChangeArguments {
     /// The file for the changed model, instead of the model itself
     #[arg(short, long, value_name = "MODEL")]
     pub output: Option<PathBuf>,
-    /// Print nothing but errors
-    #[arg(short, long)]
-    pub quiet: bool,
+    #[command(flatten)]
+    pub replacing: Replacing,
 }
 
 #[derive(Debug, Args)]
@@ -463,7 +472,6 @@ pub(crate) struct MergeArguments {
     /// The file for the new model
     #[arg(short, long, value_name = "MODEL")]
     pub output: PathBuf,
-    /// Print nothing but errors
-    #[arg(short, long)]
-    pub quiet: bool,
+    #[command(flatten)]
+    pub replacing: Replacing,
 }

@@ -16,9 +16,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 pub fn run(arguments: &TrainArguments) -> Result<(), Failure> {
-    if arguments.quiet {
-        MESSAGES.be_quiet();
-    }
+    let quiet = arguments.replacing.quiet;
+    let _lock = super::begin(&arguments.replacing, &arguments.output)?;
     // A model that is replaced keeps its mode.
     super::warn_of_writers(&arguments.output);
     let path = &arguments.data.data;
@@ -56,11 +55,11 @@ pub fn run(arguments: &TrainArguments) -> Result<(), Failure> {
         None => trainer.train_watched(&recipe, &unlabelled, watch),
         Some(seconds) => {
             let limit = Duration::from_secs(seconds);
-            let mut told = |trial: &Trial| tell(trial, arguments.quiet);
+            let mut told = |trial: &Trial| tell(trial, quiet);
             search(&trainer, limit, watch, &mut told).map(|(trained, _)| trained)
         }
     });
-    save(&trained.map_err(|error| refusal(error, path))?, &arguments.output, arguments.quiet)
+    save(&trained.map_err(|error| refusal(error, path))?, &arguments.output, quiet)
 }
 
 /// The labels of a record, which stand in lines.
@@ -105,7 +104,8 @@ fn in_blocks(recipe: &Recipe, arguments: &TrainArguments) -> Result<(), Failure>
         MESSAGES.warning(&note);
     }
     let trained = watched(|watch| trainer.train(watch));
-    save(&trained.map_err(|error| refusal(error, path))?, &arguments.output, arguments.quiet)
+    let quiet = arguments.replacing.quiet;
+    save(&trained.map_err(|error| refusal(error, path))?, &arguments.output, quiet)
 }
 
 /// Trains, saves the model, and tells of it; documents came from `path`.
