@@ -9,18 +9,24 @@
 //! Registering the handler is one of two places of this crate with `unsafe`; `closed` has
 //! the other.
 
-use std::sync::OnceLock;
+use signal_hook::consts::SIGXFSZ;
+use signal_hook::flag;
 use std::sync::atomic::{AtomicU8, Ordering};
+use std::sync::{Arc, OnceLock};
 
 static BEGINNING: OnceLock<[&'static str; 2]> = OnceLock::new();
 static STATUS: AtomicU8 = AtomicU8::new(1);
 static ACTION: OnceLock<fn()> = OnceLock::new();
 
 /// From now on `program` prints a line and ends with a status when it would abort. Its name and
-/// `mark` begin the line: `:error: ` in the programs of dbacl 1.14.1, `: ` in newer ones.
+/// `mark` begin the line: `:error: ` in the programs of dbacl 1.14.1, `: ` in newer ones. A write
+/// beyond the limit of a file's size fails, and no longer kills the process.
 pub fn install(program: &'static str, mark: &'static str) {
     if BEGINNING.set([program, mark]).is_ok() {
         before_abort();
+        // A signal that is caught, unlike one that is ignored, has its usual effect in programs
+        // that this one starts.
+        let _ = flag::register(SIGXFSZ, Arc::default());
     }
 }
 

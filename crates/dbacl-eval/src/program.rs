@@ -18,7 +18,9 @@ use dbacl_cli::status::{IO, USAGE};
 use dbacl_cli::{arguments, progress};
 use dbacl_engine::error::Error;
 use dbacl_engine::parallel;
+use dbacl_files::atomic_file::{Disk, replace};
 use dbacl_numeric::random::SplitMix64;
+use std::io::Write;
 use std::path::Path;
 use std::process::ExitCode;
 
@@ -45,13 +47,22 @@ fn begin(mut options: Options) -> Result<(), (u8, String)> {
     ];
     for (path, make) in files {
         if let Some(path) = path
-            && let Err(error) = std::fs::write(path, make(&report))
+            && let Err(text) = write(path, make(&report).as_bytes())
         {
-            written = written.and(Err((IO, format!("{}: {error}", path.display()))));
+            written = written.and(Err((IO, text)));
         }
     }
     let text = if options.json { json::write(&report) } else { text::write(&report) };
     written.and(arguments::print(&text))
+}
+
+/// Writes a file as a whole; what is no file, such as a pipe, and a link's file are written into.
+fn write(path: &Path, bytes: &[u8]) -> Result<(), String> {
+    if std::fs::symlink_metadata(path).is_ok_and(|found| !found.is_file()) {
+        return std::fs::write(path, bytes).map_err(|error| format!("{}: {error}", path.display()));
+    }
+    let write = &mut |out: &mut dyn Write| out.write_all(bytes);
+    replace(&Disk, path, b"", write).map_err(|error| error.to_string())
 }
 
 /// Runs the evaluation.

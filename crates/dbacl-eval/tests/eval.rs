@@ -224,6 +224,22 @@ fn page_loads_nothing_and_escapes_all() {
     assert!(!page.contains("NaN"));
 }
 
+#[test]
+fn a_page_that_cannot_be_written_leaves_the_old_one() {
+    let place = tempfile::tempdir().expect("a temporary folder");
+    let place = place.path();
+    corpus(place);
+    fs::write(place.join("page.html"), "old").expect("written");
+    let before = files(place);
+    let script = "ulimit -f 2; exec \"$0\" train -k 2 --html page.html";
+    let output = run(place, "sh", &["-c", script, EVAL]);
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(74), "{said}");
+    assert!(said.starts_with("dbacl-eval: page.html: File too large"), "{said}");
+    assert_eq!(fs::read_to_string(place.join("page.html")).expect("a page"), "old");
+    assert_eq!(files(place), before);
+}
+
 fn browser() -> Option<&'static str> {
     let found = ["chromium", "chromium-browser", "google-chrome"]
         .into_iter()

@@ -6,6 +6,7 @@
 
 mod completions;
 
+use dbacl_cli::last_resort;
 use dbacl_cli::output::Messages;
 use dbacl_eval::mailcross;
 use std::ffi::OsStr;
@@ -47,6 +48,7 @@ fn main() -> ExitCode {
     if let [Some(verb), Some(folder), None] = [args.next(), args.next(), args.next()]
         && verb == "completions"
     {
+        last_resort::install("dbacl-suite", ": ");
         let written = completions::write(Path::new(&folder));
         let failed = |error| MESSAGES.error(&format!("{}: {error}", folder.display()));
         return written.map_err(failed).map_or(ExitCode::from(73), |()| ExitCode::SUCCESS);

@@ -387,6 +387,17 @@ fn bad_input_gives_one_line() {
 }
 
 #[test]
+fn a_model_that_cannot_be_written_leaves_the_old_one() {
+    let scratch = trained();
+    let (before, names) = (scratch.read("model"), scratch.names());
+    let program = program().display().to_string();
+    let script = format!("ulimit -f 2; exec {program} train train.tsv -o model");
+    let said = scratch.sh(&script).complaint(74);
+    assert!(said.starts_with("dbacl-text: model: File too large"), "{said}");
+    assert!(scratch.read("model") == before && scratch.names() == names);
+}
+
+#[test]
 fn a_folder_of_folders_is_read() {
     let scratch = Scratch::new();
     for number in 0..3 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //! Signals as flags, which are checked before each line is read (spec text 12).
 
-use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGXFSZ};
+use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1};
 use signal_hook::flag;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -24,9 +24,6 @@ impl Signals {
         }
         let _ = flag::register(SIGINT, Arc::clone(&signals.interrupt));
         let _ = flag::register(SIGUSR1, Arc::clone(&signals.reload));
-        // This signal is caught so that a write beyond the file-size limit fails and does not kill
-        // the process.
-        let _ = flag::register(SIGXFSZ, Arc::new(AtomicBool::new(false)));
         signals
     }
 
