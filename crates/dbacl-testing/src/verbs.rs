@@ -22,6 +22,9 @@ fn entry(arg: &Arg) -> (String, String, String) {
     let longest = names.last().unwrap_or(&value).clone();
     let names = match (names.is_empty(), takes_value) {
         (true, _) => value,
+        (false, true) if arg.is_require_equals_set() => {
+            format!("{}[={value}]", names.join(", "))
+        }
         (false, true) => format!("{} {value}", names.join(", ")),
         (false, false) => names.join(", "),
     };
