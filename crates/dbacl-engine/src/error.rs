@@ -102,7 +102,7 @@ pub enum Error {
         path: PathBuf,
     },
     /// No temporary file can be created beside the target.
-    #[error("cannot open tempfile for writing {}", path.display())]
+    #[error("cannot open tempfile for writing {}: {source}", path.display())]
     Temporary {
         /// The target.
         path: PathBuf,

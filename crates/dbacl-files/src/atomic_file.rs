@@ -26,7 +26,7 @@ pub enum SaveError {
         path: PathBuf,
     },
     /// No temporary file can be created beside the target.
-    #[error("cannot open tempfile for writing {}", path.display())]
+    #[error("cannot open tempfile for writing {}: {source}", path.display())]
     Temporary {
         /// The target.
         path: PathBuf,
@@ -838,6 +838,8 @@ mod tests {
         std::os::unix::fs::symlink("nowhere", &link).unwrap();
         assert!(matches!(save(&Disk, &link, OURS), Err(SaveError::Occupied { .. })));
         assert!(matches!(save(&Disk, folder.path(), OURS), Err(SaveError::Occupied { .. })));
+        let refused = save(&Disk, &folder.path().join("none/cat"), OURS).unwrap_err();
+        assert!(refused.to_string().contains("none/cat: No such file"), "{refused}");
     }
 
     #[test]

@@ -374,7 +374,10 @@ fn bad_input_gives_one_line() {
     }
     assert!(scratch.read("model") == before, "the old model is kept");
     run(&scratch, "train nothing.tsv -o model", "").complaint(66);
-    run(&scratch, "train train.tsv -o no/such/model", "").complaint(73);
+    // The folder is looked at before the documents are.
+    let said = run(&scratch, "train nothing.tsv -o no/such/model", "").complaint(73);
+    let cause = "cannot write no/such/model: no/such/model.learning: No such file";
+    assert!(said.starts_with(&format!("dbacl-text: {cause}")), "{said}");
     let said = run(&scratch, "train train.tsv -o train.tsv", "").complaint(73);
     assert!(said.contains("train.tsv is already used for something"), "{said}");
     run(&scratch, "train train.tsv", "").complaint(64);

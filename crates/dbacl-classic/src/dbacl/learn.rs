@@ -374,14 +374,15 @@ fn save_failure(path: &Path, error: &Error) -> Failure {
                  Nothing written."
             ),
         ),
-        Error::Temporary { source, .. } if source.kind() == io::ErrorKind::NotFound => Failure {
+        // The text of dbacl 1.14.1 has no reason.
+        Error::Temporary { path, source } if source.kind() == io::ErrorKind::NotFound => Failure {
             kind: Kind::Create,
             lines: vec![
                 "cannot seek in temporary token file, reference weights not calculated.".into(),
-                error.to_string(),
+                format!("cannot open tempfile for writing {}", path.display()),
             ],
         },
-        Error::Temporary { source, .. } => Failure::new(Kind::Create, format!("{error}: {source}")),
+        Error::Temporary { .. } => Failure::new(Kind::Create, error.to_string()),
         Error::HalfSaved(_) => Failure::new(Kind::Write, error.to_string()),
         _ => Failure::new(Kind::Write, format!("could not save {error}; {name} is unchanged")),
     }
