@@ -40,6 +40,8 @@ pub struct Gatherer {
     documents: Vec<Document>,
     first_test: Option<usize>,
     folders: usize,
+    /// Paths of categories without documents.
+    empty: Vec<String>,
 }
 
 /// Why documents cannot be read, and the status to end with.
@@ -142,6 +144,15 @@ impl Gatherer {
 
     /// All documents of a category.
     fn category(&mut self, label: &str, path: &Path) -> Outcome {
+        let before = self.documents.len();
+        self.documents_of(label, path)?;
+        if self.documents.len() == before {
+            self.empty.push(path.display().to_string());
+        }
+        Ok(())
+    }
+
+    fn documents_of(&mut self, label: &str, path: &Path) -> Outcome {
         let data = fs::metadata(path).map_err(|error| about(path, &error))?;
         if data.is_dir() {
             self.folders += 1;
@@ -232,7 +243,7 @@ impl Gatherer {
     /// # Errors
     /// If there are fewer than two categories, or one without documents to learn.
     pub fn finish(self) -> Outcome<Corpus> {
-        let Self { labels, mut documents, first_test, folders } = self;
+        let Self { labels, mut documents, first_test, folders, empty } = self;
         let mut numbers: BTreeMap<&str, usize> =
             labels.iter().map(|label| (label.as_str(), 0)).collect();
         for (number, value) in numbers.values_mut().enumerate() {
@@ -244,8 +255,9 @@ impl Gatherer {
         let categories: Vec<String> = numbers.keys().map(|&label| label.to_owned()).collect();
         if categories.len() < 2 {
             return Err(format!(
-                "at least two categories are needed, and there is {}",
-                categories.first().map_or("none".to_owned(), |only| format!("only \"{only}\""))
+                "at least two categories are needed, and there is {}{}",
+                categories.first().map_or("none".to_owned(), |only| format!("only \"{only}\"")),
+                empty.iter().map(|path| format!("; {path} has no documents")).collect::<String>()
             )
             .into());
         }

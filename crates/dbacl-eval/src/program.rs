@@ -9,7 +9,7 @@
 use crate::corpus::{Corpus, Gatherer, Refusal};
 use crate::measures::measure;
 use crate::options::{Options, Order};
-use crate::protocol::{Feedback, Findings, Meter, Plan, Run, deal};
+use crate::protocol::{Feedback, Findings, Meter, Plan, Run, body, deal};
 use crate::report::{Entry, Report};
 use crate::sets::OptionSet;
 use crate::{json, mail_filter, page, peer, sets, text};
@@ -70,6 +70,11 @@ fn evaluate(options: &Options) -> Result<Report, Refusal> {
     let corpus = gather(options)?;
     let positive = positive(options, &corpus)?;
     let (plan, described) = plan(options, &corpus);
+    let mut all = (0..corpus.categories.len()).filter_map(|it| one_body(&corpus, &plan, it));
+    // What another filter makes of an unknown category is its own affair.
+    if let Some(text) = all.next().filter(|_| options.filters.is_empty()) {
+        return Err(text.into());
+    }
     let findings = perform(options, &corpus, &plan, positive)?;
     let own = options.sets.iter().map(|set| (true, set.name.clone(), set.options.clone()));
     let filter = options
@@ -148,6 +153,18 @@ fn plan(options: &Options, corpus: &Corpus) -> (Plan, String) {
     (Plan::Online { order, feedback: options.feedback, refresh: options.refresh }, text)
 }
 
+/// Why a category cannot be learned whose documents are copies: all of them lie in one fold.
+fn one_body(corpus: &Corpus, plan: &Plan, category: usize) -> Option<String> {
+    let own = corpus.documents.iter().filter(|document| document.truth == category);
+    let mut bodies = own.map(|document| body(&document.bytes));
+    let first = bodies.next();
+    let is_one = matches!(plan, Plan::Folds { .. }) && bodies.all(|body| Some(body) == first);
+    is_one.then(|| {
+        let name = &corpus.categories[category];
+        format!("all documents of \"{name}\" have the same body, so none is left to learn from")
+    })
+}
+
 /// Runs every option set and every other filter.
 fn perform(
     options: &Options,
@@ -177,7 +194,9 @@ fn perform(
             Ok(findings) => return Ok(Some(findings)),
             Err(Error::NothingToLearn { category }) => {
                 let name = &corpus.categories[category];
-                format!("cannot learn \"{name}\": its documents have no token of that kind")
+                one_body(corpus, plan, category).unwrap_or_else(|| {
+                    format!("cannot learn \"{name}\": its documents have no token of that kind")
+                })
             }
             Err(error) => error.to_string(),
         };

@@ -174,7 +174,7 @@ fn hash(bytes: &[u8]) -> u64 {
 }
 
 /// The part of a message behind its header; the whole of anything else.
-fn body(document: &[u8]) -> &[u8] {
+pub(crate) fn body(document: &[u8]) -> &[u8] {
     let end =
         document.windows(2).position(|pair| pair == b"\n\n").map(|at| at + 2).or_else(|| {
             document.windows(4).position(|bytes| bytes == b"\r\n\r\n").map(|at| at + 4)

@@ -179,6 +179,33 @@ fn mistakes_on_the_command_line_are_told() {
     }
 }
 
+#[test]
+fn a_category_without_documents_to_learn_is_named() {
+    let place = tempfile::tempdir().expect("a temporary folder");
+    let place = place.path();
+    corpus(place);
+    for folder in ["empty", "copies"] {
+        fs::create_dir(place.join(folder)).expect("a folder");
+    }
+    for number in 0..3 {
+        let text = format!("Subject: {number}\n\nwin a prize\n");
+        fs::write(place.join(format!("copies/{number}")), text).expect("written");
+    }
+    for (spam, expected) in [
+        ("copies", "all documents of \"spam\" have the same body, so none is left to learn from"),
+        (
+            "empty",
+            "at least two categories are needed, and there is only \"ham\"; empty has no documents",
+        ),
+    ] {
+        let args = ["--try", "mail", "ham=train/ham", &format!("spam={spam}")];
+        let output = run(place, EVAL, &args);
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(said, format!("dbacl-eval: {expected}\n"));
+        assert_eq!(output.status.code(), Some(65));
+    }
+}
+
 /// A page about categories, documents and options with hostile names.
 fn page(place: &Path) -> String {
     corpus(place);
