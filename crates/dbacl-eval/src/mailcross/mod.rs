@@ -325,6 +325,15 @@ impl Session<'_> {
             return Err(Stop::Usage("error: missing category name.\n".to_owned()));
         };
         self.need_folder()?;
+        // The log is divided at blanks, and mailboxes are looked for by their names.
+        let is_bad = |byte: &u8| matches!(byte, 0..=b' ' | b'/' | 0x7f);
+        if category.as_bytes().iter().any(is_bad) {
+            let name = category.to_string_lossy();
+            return Err(Stop::Failure(io::Error::other(format!(
+                "{name:?} cannot be a category: blanks, slashes and control characters are not \
+                 allowed"
+            ))));
+        }
         let folders = if self.program == Program::Cross {
             (0..self.folder.folds()).map(|fold| self.folder.fold(fold)).collect()
         } else {
@@ -554,6 +563,21 @@ mod tests {
         assert_eq!(reviewed.count(), 2);
         assert_eq!(call(&["clean"], ""), (0, String::new()));
         assert!(!place.path().join("mailcross.d").exists());
+    }
+
+    #[test]
+    fn names_that_would_divide_a_line_of_the_log_are_refused() {
+        let place = tempfile::tempdir().expect("a temporary folder");
+        for program in [Program::Cross, Program::Toe] {
+            call(program, place.path(), &["prepare", "1"], "");
+            for name in ["sp am", "sp\tam", "sp\nam", "a/b"] {
+                let (status, _, said) =
+                    call_and_complain(program, place.path(), &["add", name], "From a x\n\nhi\n");
+                assert_eq!(status, 1);
+                let expected = format!("{}:error: {name:?} cannot be a cat", program.name());
+                assert!(said.starts_with(&expected) && said.lines().count() == 1, "{said}");
+            }
+        }
     }
 
     #[test]
