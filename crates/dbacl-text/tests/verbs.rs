@@ -142,6 +142,8 @@ fn a_test_measures() {
     let scratch = trained();
     let said = run(&scratch, "test model train.tsv", "").quiet(0);
     assert!(said.starts_with("documents          72\naccuracy           100.00 (94."), "{said}");
+    let said = run(&scratch, "test model -", "none\tthe ship\n").output();
+    assert!(said.contains("\nmacro-F1           - %\n"), "{said}");
     let data = "sea\tthe ship\nwar\tthe ship\nnone\tthe front\n";
     let done = run(&scratch, "test model - --json", data);
     assert_eq!(done.status, 0);

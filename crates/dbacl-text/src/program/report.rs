@@ -29,7 +29,7 @@ pub fn text(found: &Evaluation, labels: &[String]) -> String {
     // writing to a String cannot fail
     let _ = writeln!(out, "documents          {}", found.documents());
     let _ = writeln!(out, "accuracy           {} %", percent(found.accuracy()));
-    let _ = writeln!(out, "macro-F1           {:.2} %", 100.0 * found.macro_f1());
+    let _ = writeln!(out, "macro-F1           {} %", plain(found.macro_f1()));
     let _ = writeln!(out, "log loss           {:.4} bits", found.log_loss());
     let _ = writeln!(out, "calibration error  {:.2} %\n", 100.0 * found.calibration_error());
     out.push_str(&labels_text(labels, |number| found.of_label(number)));
