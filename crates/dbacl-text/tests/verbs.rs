@@ -212,7 +212,9 @@ fn files_and_rows_keep_their_names_with_any_number_of_threads() {
     let lines: Vec<&str> = said.lines().collect();
     assert!(lines.len() == 2 && lines[0].starts_with("a.txt\tsea\t"), "{said}");
     assert!(lines[1].starts_with("b.txt\ta/b c\t"), "{said}");
-    run(&scratch, "predict model --files a.txt missing.txt", "").complaint(66);
+    let done = run(&scratch, "predict model --files a.txt missing.txt", "");
+    assert!(done.stdout.starts_with("a.txt\tsea\t"), "{done:?}");
+    done.complaint(66);
 
     let mut csv = "key,text\n".to_owned();
     (0..9000).for_each(|at| csv.push_str(&format!("k{at},{}\n", ["whale", "bread"][at % 2])));
@@ -386,6 +388,8 @@ fn bad_input_gives_one_line() {
     run(&scratch, "train train.tsv -o model --cost 0", "").complaint(64);
     let said = run(&scratch, "predict train.tsv", "").complaint(65);
     assert_eq!(said, "dbacl-text: train.tsv: not a dbacl-text model (a category? use dbacl -c)\n");
+    let said = run(&scratch, "predict nothing", "").complaint(66);
+    assert!(said.contains("nothing: No such file") && said.contains("/nothing.model"), "{said}");
     scratch.write("cut", &before[..before.len() / 2]);
     let said = run(&scratch, "predict cut", "").complaint(65);
     assert!(said.starts_with("dbacl-text: cut: damaged: the model is cut short"), "{said}");

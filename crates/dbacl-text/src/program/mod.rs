@@ -176,20 +176,23 @@ fn warn_of_writers(path: &Path) {
     }
 }
 
-fn open(path: &Path) -> Result<TextModel, Failure> {
-    let path = &found(path);
-    warn_of_writers(path);
-    Ok(TextModel::open(path)?)
-}
-
-/// A model by its path or, if there is no such file, the one of that name in the folder
+/// Opens a model by its path or, if there is no such file, the one of that name in the folder
 /// `$DBACL_MODELS` or among those that come with the program.
-fn found(path: &Path) -> PathBuf {
+fn open(path: &Path) -> Result<TextModel, Failure> {
     let is_name = path.components().count() == 1 && !path.exists();
     let given = std::env::var_os("DBACL_MODELS").map(PathBuf::from);
     let all = given.into_iter().chain(models_of_program()).filter(|_| is_name);
-    let mut files = all.map(|folder| folder.join(path).with_extension("model"));
-    files.find(|file| file.is_file()).unwrap_or_else(|| path.to_owned())
+    let files: Vec<PathBuf> = all.map(|folder| folder.join(path).with_extension("model")).collect();
+    let found = files.iter().find(|file| file.is_file());
+    let path = found.map_or(path, PathBuf::as_path);
+    warn_of_writers(path);
+    TextModel::open(path).map_err(|error| {
+        let mut failure = Failure::from(error);
+        for file in files.iter().filter(|_| found.is_none()) {
+            failure.text.push_str(&format!("; there is no {}", file.display()));
+        }
+        failure
+    })
 }
 
 /// The folder of the models that come with the program: as installed, or beside the folder `target`

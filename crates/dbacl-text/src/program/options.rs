@@ -31,7 +31,7 @@ pub(crate) enum Verb {
     Forget(ChangeArguments),
     /// Make one model of several that keep their documents
     Merge(MergeArguments),
-    /// Print the most probable labels of each text
+    /// Print the most probable labels of each text; a text above 8 MiB ends the run
     Predict(PredictArguments),
     /// Measure how well a model classifies labelled documents
     Test(TestArguments),

@@ -56,14 +56,15 @@ pub fn run(arguments: &PredictArguments) -> Result<(), Failure> {
     };
     let answer = RefCell::new(answer);
     if !arguments.texts.files.is_empty() {
-        for path in &arguments.texts.files {
+        let read = arguments.texts.files.iter().try_for_each(|path| {
             let text = read_text(path)
                 .map_err(|source| Failure::from(DataError::Io { path: path.clone(), source }))?;
             waiting.borrow_mut().push((text, path.to_string_lossy().into_owned()));
             (answer.borrow_mut())(false);
-        }
+            Ok(())
+        });
         (answer.borrow_mut())(true);
-        return out.into_inner().1.map_or(Ok(()), |error| Err(error.into()));
+        return out.into_inner().1.map_or(read, |error| Err(error.into()));
     }
     let told = model.about().iter().find(|(name, _)| name == TEXT_COLUMNS);
     let columns = told.map_or("text", |(_, columns)| columns.as_str());
