@@ -82,15 +82,18 @@ fn show(
         if !is_innermost() {
             continue;
         }
-        let (template, done) = match part() {
-            Some((done, total)) => {
-                bar.set_length(total.max(done).max(1));
-                ("{msg} [{bar:30}] {percent:>3} %, {eta} left", done)
-            }
-            None => ("{spinner} {msg} {elapsed}", 0),
+        let part = part();
+        let template = match part {
+            Some(_) => "{msg} [{bar:30}] {percent:>3} %, {eta} left",
+            None => "{spinner} {msg} {elapsed}",
         };
         if let Ok(style) = style(template) {
             bar.set_style(style);
+        }
+        // Whatever changes the bar may draw it: the style is first.
+        let (done, total) = part.unwrap_or((0, 0));
+        if part.is_some() {
+            bar.set_length(total.max(done).max(1));
         }
         bar.set_position(done);
         bar.tick();
@@ -118,6 +121,8 @@ mod tests {
             let during = terminal.contents();
             drop(finished);
             shows.join().expect("no panic");
+            let moves = terminal.moves_since_last_check();
+            assert!(!moves.contains("0/"), "a bar without style: {moves}");
             (during, terminal.contents())
         })
     }
