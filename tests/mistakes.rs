@@ -293,6 +293,8 @@ fn a_correction_learns_mail_only() {
     scratch.write("zero", "");
     let complaint = scratch.dbacl("--mail-correct f spam zero").complaint(1);
     assert_eq!(complaint, "dbacl:error: zero: there is no word to learn\n");
+    let complaint = scratch.dbacl("--mail-correct f/order spam more").complaint(1);
+    assert!(complaint.contains("f/order is a file"), "{complaint}");
     let complaint = scratch.dbacl("--mail-correct f spam nosuch").complaint(1);
     assert!(complaint.contains("nosuch: No such file"), "{complaint}");
     assert_eq!(learned(), before);

@@ -38,7 +38,7 @@ impl Task<'_> {
     /// [`Fault`]; the filter is as it was.
     pub fn learn<S: Wire>(&self, session: &mut Session<S>) -> Result<String, Fault> {
         let fields = self.fields(session, None)?;
-        are_enough(&fields)?;
+        are_enough(&fields, "")?;
         let folders = harvest::fetch(session, self.room, &fields)?;
         let learned = self.fit(&self.config.filter, &folders)?;
         harvest::remove(self.room)?;
@@ -101,7 +101,7 @@ impl Task<'_> {
             fields.iter().map(of).collect()
         };
         let (before, since) = (part(true), part(false));
-        are_enough(&before)?;
+        are_enough(&before, &format!(" older than {days} days"))?;
         harvest::remove(self.room)?;
         let folders = harvest::fetch(session, &self.room.join("mail"), &before)?;
         let filter = self.room.join("filter");
@@ -142,11 +142,11 @@ impl Task<'_> {
 
 /// # Errors
 /// There is no good mail, or no spam.
-fn are_enough(fields: &[Field]) -> Result<(), Fault> {
+fn are_enough(fields: &[Field], since: &str) -> Result<(), Fault> {
     for (label, what) in [(HAM, "good mail"), (SPAM, "spam")] {
         let mut mails = fields.iter().filter(|field| field.label == label);
         if mails.all(|field| field.mails.is_empty()) {
-            let text = format!("the account has no {what} to learn from");
+            let text = format!("the account has no {what}{since} to learn from");
             return Err(Fault::NoFolder(text));
         }
     }

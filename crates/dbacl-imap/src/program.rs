@@ -132,7 +132,8 @@ fn in_words(fault: &Fault) -> (u8, String) {
         Fault::Filter(_) | Fault::NoFolder(_) | Fault::State(_) | Fault::Secret(_) => UNAVAILABLE,
         _ => LATER,
     };
-    (status, fault.to_string())
+    let help = if status == NO_INPUT { ", or dbacl-imap learn" } else { "" };
+    (status, format!("{fault}{help}"))
 }
 
 /// The configuration, with options in the place of its settings.

@@ -86,7 +86,7 @@ impl Users {
             }
             (Some(folder), Some(default)) => Ok(Pupil { folder, general: Some(default.clone()) }),
             (Some(_), None) => Err("the user has no filter, and there is no default one"),
-            (None, _) => Err("no user is named, and learn-default is off"),
+            (None, _) => Err("no user is named who can have a filter, and learn-default is off"),
         }
     }
 }

@@ -287,6 +287,10 @@ fn mail(
         // The message was printed before.
         return Err(Failure::silent(Kind::Usage));
     }
+    if folder.is_file() {
+        let text = format!("{} is a file, not the folder of a filter", folder.display());
+        return Err(Failure::new(Kind::NoInput, text));
+    }
     match job {
         MailJob::Learn => {
             refit::mail::learn(&folder, &operands, &how, builder.lock_timeout(), output)
