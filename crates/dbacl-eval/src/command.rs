@@ -37,7 +37,6 @@ impl ShellCommand {
     }
 
     /// Adds a variable to the command's environment.
-    #[must_use]
     pub fn with_variable(mut self, name: &str, value: impl Into<OsString>) -> Self {
         self.variables.push((name.into(), value.into()));
         self
@@ -78,9 +77,6 @@ impl ShellCommand {
 
     /// Feeds mailboxes to a learner, one after the other; those that are missing are empty. Returns
     /// whether it ended well.
-    ///
-    /// # Errors
-    /// If the learner cannot be started or a mailbox cannot be read.
     pub fn learn(
         &self,
         category: &Path,
@@ -106,9 +102,6 @@ impl ShellCommand {
 
     /// Gives a message to a filter and returns what it prints, without blanks and newlines around
     /// it. Its exit status is ignored.
-    ///
-    /// # Errors
-    /// If the filter cannot be started.
     pub fn ask(&self, paths: &[PathBuf], message: &[u8]) -> io::Result<Vec<u8>> {
         let mut command = self.prepare(paths, &[]);
         let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn()?;
@@ -125,9 +118,6 @@ impl ShellCommand {
 
     /// Asks a filter about several messages, `jobs` at a time; verdicts in the order of the
     /// messages.
-    ///
-    /// # Errors
-    /// If the filter cannot be started.
     pub fn ask_all(
         &self,
         paths: &[PathBuf],

@@ -49,7 +49,6 @@ pub struct Gatherer {
 pub struct Refusal {
     /// One of [`dbacl_cli::status`].
     pub status: u8,
-    /// What is wrong.
     pub text: String,
 }
 
@@ -103,9 +102,6 @@ impl Gatherer {
     }
 
     /// Reads one operand.
-    ///
-    /// # Errors
-    /// A message about what cannot be read.
     pub fn add(&mut self, operand: &str) -> Outcome {
         let path = Path::new(operand);
         if let Some((label, path)) = operand.split_once('=').filter(|_| !path.exists()) {
@@ -142,7 +138,6 @@ impl Gatherer {
         Err(format!("{}: no folder with one entry for each category", folder.display()).into())
     }
 
-    /// All documents of a category.
     fn category(&mut self, label: &str, path: &Path) -> Outcome {
         let before = self.documents.len();
         self.documents_of(label, path)?;
@@ -172,7 +167,6 @@ impl Gatherer {
         Ok(())
     }
 
-    /// The messages of a mailbox.
     fn mailbox(&mut self, label: &str, path: &Path, bytes: &[u8]) -> Outcome {
         let place = path.display();
         let mut messages = Messages::new(bytes, Rule::SenderAndDate);
@@ -219,9 +213,6 @@ impl Gatherer {
     }
 
     /// Reads an index: lines of category, blank, path below the index's folder.
-    ///
-    /// # Errors
-    /// A message about what cannot be read.
     pub fn index(&mut self, path: &Path) -> Outcome {
         let bytes = read(path)?;
         let folder = path.parent().unwrap_or(Path::new(""));
@@ -239,9 +230,6 @@ impl Gatherer {
     }
 
     /// The corpus.
-    ///
-    /// # Errors
-    /// If there are fewer than two categories, or one without documents to learn.
     pub fn finish(self) -> Outcome<Corpus> {
         let Self { labels, mut documents, first_test, folders, empty } = self;
         let mut numbers: BTreeMap<&str, usize> =

@@ -23,7 +23,6 @@ fn rate(json: &mut Json, rate: Rate) {
     });
 }
 
-/// The report.
 pub fn write(report: &Report) -> String {
     let mut json = Json::new();
     json.object(|json| {

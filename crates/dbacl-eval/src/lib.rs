@@ -16,14 +16,17 @@ mod mail_filter;
 pub mod mailcross;
 mod mbox;
 mod measures;
-pub mod options;
+mod options;
 mod order;
 mod page;
 mod peer;
-pub mod program;
+mod program;
 mod protocol;
 mod report;
 #[cfg(test)]
 mod script;
 mod sets;
 mod text;
+
+pub use options::Options;
+pub use program::main;

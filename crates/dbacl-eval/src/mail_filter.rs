@@ -20,9 +20,6 @@ const MOST: usize = 64;
 
 /// Learns and classifies mail with the mail filter. Unsure verdicts count as the most probable
 /// category.
-///
-/// # Errors
-/// Learning or judging fails; the plan is an online one; or there are more than 64 categories.
 pub fn perform(
     documents: &[Document],
     categories: usize,

@@ -24,9 +24,6 @@ impl<R: BufRead> Messages<R> {
 
     /// Reads the next message into `message`, its `From ` line first. Text without such a line is a
     /// message as well, and gets one from its header. Returns whether there was a message.
-    ///
-    /// # Errors
-    /// If reading fails.
     pub fn read(&mut self, message: &mut Vec<u8>) -> io::Result<bool> {
         message.clear();
         message.append(&mut self.pending);

@@ -125,7 +125,6 @@ pub struct Calibration {
 /// Recall, precision and F1 of a category.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct PerClass {
-    /// Documents of the category.
     pub documents: usize,
     /// Share of them that was classified to be of it.
     pub recall: f64,
@@ -144,7 +143,6 @@ pub struct Measures {
     pub confusion: Vec<Vec<usize>>,
     /// Wrong verdicts.
     pub error: Rate,
-    /// By category.
     pub classes: Vec<PerClass>,
     /// Average F1 of the categories.
     pub macro_f1: f64,

@@ -41,9 +41,6 @@ fn parse(answer: &[u8], categories: &[String]) -> (Option<usize>, f64) {
 type Part = (Vec<usize>, Vec<usize>);
 
 /// Which of `documents` documents are learned and which are classified, one part after the other.
-///
-/// # Errors
-/// A plan that learns and classifies in turn.
 pub fn parts(documents: usize, plan: &Plan) -> io::Result<Vec<Part>> {
     let numbers = 0..documents;
     match plan {
@@ -58,9 +55,6 @@ pub fn parts(documents: usize, plan: &Plan) -> io::Result<Vec<Part>> {
 }
 
 /// Learns and classifies with the filter behind `wrapper`, `jobs` messages at a time.
-///
-/// # Errors
-/// If the wrapper cannot be run, fails to learn, or the plan is an online one.
 pub fn perform(
     wrapper: &Path,
     documents: &[Document],

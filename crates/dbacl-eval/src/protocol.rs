@@ -26,7 +26,6 @@ pub struct Document {
     pub name: String,
     /// Number of its category.
     pub truth: usize,
-    /// Its bytes.
     pub bytes: Vec<u8>,
 }
 
@@ -46,7 +45,6 @@ pub enum Feedback {
 pub enum Plan {
     /// `folds[d]` is the fold of document d; there are `count` folds.
     Folds {
-        /// The fold of each document.
         folds: Vec<usize>,
         /// Number of folds.
         count: usize,
@@ -117,15 +115,12 @@ impl Meter {
 
 /// A run of a method: documents, plan, and what is shared by its threads.
 pub struct Run<'a> {
-    /// The documents.
     pub documents: &'a [Document],
-    /// Number of categories.
     pub categories: usize,
     /// The positive category when there are two.
     pub positive: usize,
     /// Which documents to learn and to classify.
     pub plan: &'a Plan,
-    /// Threads to use.
     pub threads: usize,
     /// Counts documents judged.
     pub meter: &'a Meter,
@@ -136,7 +131,6 @@ pub struct Run<'a> {
 pub struct Point {
     /// Documents learned, on average.
     pub learned: f64,
-    /// Documents judged.
     pub judged: usize,
     /// Those that were classified wrongly.
     pub errors: usize,
@@ -205,9 +199,6 @@ pub fn deal(documents: &[Document], categories: usize, count: usize, seed: u64) 
 
 impl Run<'_> {
     /// Learns and classifies. With `curve`, the learning curve is measured as well.
-    ///
-    /// # Errors
-    /// A category that has nothing to learn from; a number out of range.
     pub fn perform(&self, method: &Method, curve: bool) -> Result<Findings> {
         let texts = parallel::map(
             self.documents.len(),
@@ -253,7 +244,6 @@ impl Run<'_> {
     }
 }
 
-/// A run with one method.
 struct MethodRun<'a> {
     run: &'a Run<'a>,
     method: &'a Method,
@@ -341,7 +331,6 @@ impl MethodRun<'_> {
         if self.method.prior { classifier.counting_length() } else { classifier }
     }
 
-    /// The opinion of a classifier on a document.
     fn opinion(&self, classifier: &mut Classifier<Vec<u8>>, document: usize) -> Opinion {
         let verdict = classifier.classify_filtered(&self.texts[document]);
         classifier.warnings().into_iter().for_each(|warning| self.warn(warning));
@@ -531,7 +520,6 @@ fn ignorant(states: &[Growing]) -> Opinion {
     Opinion { best, means: vec![0.0; states.len()], shares: vec![share; states.len()] }
 }
 
-/// A category that grows.
 struct Growing {
     learner: Learner,
     model: Option<Learned>,

@@ -12,15 +12,12 @@ pub const CHANCE: f64 = 0.05;
 /// An option set or another filter, and how good it is.
 #[derive(Debug)]
 pub struct Entry {
-    /// Its name.
     pub name: String,
     /// Options of `dbacl`; for another filter what it says about itself.
     pub options: String,
     /// Whether it is a set of options of `dbacl`.
     pub is_own: bool,
-    /// Verdicts.
     pub findings: Findings,
-    /// Measures of them.
     pub measures: Measures,
 }
 
@@ -34,7 +31,6 @@ impl Entry {
 /// The whole evaluation.
 #[derive(Debug)]
 pub struct Report {
-    /// The documents.
     pub corpus: Corpus,
     /// How they were divided, in words.
     pub plan: String,
@@ -52,7 +48,6 @@ pub struct Column {
     pub head: String,
     /// Its value, a share.
     pub value: fn(&Entry) -> f64,
-    /// Whether more is better.
     pub is_more_better: bool,
 }
 

@@ -63,10 +63,6 @@ pub enum Candidates {
 }
 
 /// The built-in candidates of a list.
-///
-/// # Errors
-///
-/// Those of [`parse`], which there are none of.
 pub fn candidates(list: Candidates) -> Result<Vec<OptionSet>, String> {
     let sets = match list {
         Candidates::Mail => MAIL,
@@ -76,9 +72,6 @@ pub fn candidates(list: Candidates) -> Result<Vec<OptionSet>, String> {
 }
 
 /// Reads `NAME: OPTIONS`, or options alone, which then are the name.
-///
-/// # Errors
-/// A message about the options.
 pub fn parse(text: &str) -> Result<OptionSet, String> {
     let (name, options) = match text.split_once(':') {
         // a colon of an option, as in -T email:headers, is no end of a name

@@ -17,7 +17,6 @@ fn short(name: &str) -> String {
     name.chars().take(LONGEST_NAME - 1).chain(['\u{2026}']).collect()
 }
 
-/// The report.
 pub fn write(report: &Report) -> String {
     let mut out = heading(report);
     out.push('\n');

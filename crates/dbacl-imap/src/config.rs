@@ -5,7 +5,7 @@ use crate::connection::Fault;
 use crate::session::Credentials;
 use crate::transport::{Place, TransportError};
 use clap::builder::{OsStringValueParser, TypedValueParser as _};
-use dbacl_cli::settings::{self, SettingsError};
+use dbacl_cli::settings;
 use dbacl_files::access::open_to_all;
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
@@ -82,41 +82,21 @@ pub struct Config {
     pub file: Option<PathBuf>,
 }
 
-/// What is wrong with a configuration.
-#[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum ConfigError {
-    /// The file cannot be read, or is no configuration.
-    #[error(transparent)]
-    File(#[from] SettingsError),
-    /// A setting is missing or invalid.
-    #[error("{0}")]
-    Senseless(String),
-    /// The certificates cannot be used.
-    #[error(transparent)]
-    Transport(#[from] TransportError),
-}
-
 impl Config {
     /// Reads a file. Without `path`, that in the user's folder if there is one, else nothing is
     /// set.
-    ///
-    /// # Errors
-    /// The file cannot be read, or is no configuration.
-    pub fn read(path: Option<&Path>) -> Result<Self, ConfigError> {
+    pub(crate) fn read(path: Option<&Path>) -> Result<Self, String> {
         let chosen = path.map(Path::to_path_buf).or_else(usual_path);
         // Whoever can write the file could have any command run.
         if let Some(text) = chosen.as_deref().and_then(open_to_all) {
-            let text = format!("{text}, and its commands are run: chmod o-w helps");
-            return Err(ConfigError::Senseless(text));
+            return Err(format!("{text}, and its commands are run: chmod o-w helps"));
         }
-        let read: Self = settings::read(path, usual_path())?;
+        let read: Self = settings::read(path, usual_path()).map_err(|error| error.to_string())?;
         Ok(Self { file: chosen, ..read })
     }
 
     /// These settings with those of the command line in their place.
-    #[must_use]
-    pub fn with_options(mut self, options: Self) -> Self {
+    pub(crate) fn with_options(mut self, options: Self) -> Self {
         let text = |own: String, other: String| if other.is_empty() { own } else { other };
         self.server = text(self.server, options.server);
         self.port = options.port.or(self.port);
@@ -143,17 +123,13 @@ impl Config {
     }
 
     /// Checks that no setting is missing or invalid, and fills in paths that were not given.
-    ///
-    /// # Errors
-    /// [`ConfigError::Senseless`].
-    pub fn checked(mut self) -> Result<Self, ConfigError> {
-        let senseless = |text: &str| Err(ConfigError::Senseless(text.to_owned()));
+    pub(crate) fn checked(mut self) -> Result<Self, String> {
+        let senseless = |text: &str| Err(text.to_owned());
         let file = self.file.clone().unwrap_or_else(|| "imap.toml".into());
         let missing = |name: &str, setting: &str| {
             let option = setting.split(' ').next().unwrap_or_default();
             let (file, hint) = (file.display(), "or let dbacl-imap setup ask");
-            let text = format!("no {name}: set {setting} in {file}, use --{option}, {hint}");
-            Err(ConfigError::Senseless(text))
+            Err(format!("no {name}: set {setting} in {file}, use --{option}, {hint}"))
         };
         if self.server.is_empty() {
             return missing("server", "server = \"imap.example.org\"");
@@ -192,37 +168,31 @@ impl Config {
     }
 
     /// The account as `USER@SERVER:PORT`.
-    pub fn account(&self) -> String {
+    pub(crate) fn account(&self) -> String {
         format!("{}@{}:{}", self.user, self.server, self.port())
     }
 
     /// The server's port.
-    pub fn port(&self) -> u16 {
+    pub(crate) fn port(&self) -> u16 {
         self.port.unwrap_or(if self.plain { 143 } else { 993 })
     }
 
     /// The address of the server and how to connect to it.
-    ///
-    /// # Errors
-    /// The certificates cannot be used.
-    pub fn place(&self) -> Result<Place, ConfigError> {
+    pub(crate) fn place(&self) -> Result<Place, TransportError> {
         if self.plain {
             return Ok(Place::plain(self.server.clone(), self.port()));
         }
-        Ok(Place::tls(self.server.clone(), self.port(), self.certificates.as_deref())?)
+        Place::tls(self.server.clone(), self.port(), self.certificates.as_deref())
     }
 
     /// The time between looks at the folders. `is_told_news`: the server announces news (IDLE).
-    pub fn poll(&self, is_told_news: bool) -> Duration {
+    pub(crate) fn poll(&self, is_told_news: bool) -> Duration {
         let usual = if is_told_news { 300 } else { 60 };
         Duration::from_secs(self.poll_seconds.unwrap_or(usual))
     }
 
     /// The password or the token, from the command that prints it.
-    ///
-    /// # Errors
-    /// The command fails or prints nothing.
-    pub fn credentials(&self) -> Result<Credentials, Fault> {
+    pub(crate) fn credentials(&self) -> Result<Credentials, Fault> {
         if let Some(command) = &self.token_command {
             return first_line(command, "token-command").map(Credentials::Token);
         }
@@ -281,10 +251,7 @@ mod tests {
 
     fn read(text: &str) -> Result<Config, String> {
         let parsed = settings::parse::<Config>(text, Path::new("imap.toml"));
-        parsed
-            .map_err(ConfigError::from)
-            .and_then(Config::checked)
-            .map_err(|error| error.to_string())
+        parsed.map_err(|error| error.to_string()).and_then(Config::checked)
     }
 
     const LEAST: &str = "server = 'imap.example.org'\nuser = 'alice'\npassword-command = 'echo \

@@ -80,7 +80,7 @@ pub enum Fault {
 
 impl Fault {
     /// The fault in words. Those of a connection name the server.
-    pub fn at(&self, host: &str, port: u16) -> String {
+    pub(crate) fn at(&self, host: &str, port: u16) -> String {
         match self {
             // These name the server, or have nothing to do with it.
             Self::NoFolder(_)
@@ -114,9 +114,6 @@ pub struct Connection<S> {
 
 impl<S: Wire> Connection<S> {
     /// Waits for the greeting.
-    ///
-    /// # Errors
-    /// No greeting comes, or the server refuses the connection.
     pub fn new(stream: S) -> Result<Self, Fault> {
         let mut options = Options::default();
         options.max_response_size = MOST_BYTES;
@@ -202,9 +199,6 @@ impl<S: Wire> Connection<S> {
 
     /// Sends a command. `hear` gets every answer that comes until the command is done. Returns the
     /// server's final answer, which may be a refusal.
-    ///
-    /// # Errors
-    /// The connection has failed.
     pub fn command(
         &mut self,
         body: CommandBody<'static>,
@@ -236,9 +230,6 @@ impl<S: Wire> Connection<S> {
     }
 
     /// Sends a command that must succeed, and takes the answers to it.
-    ///
-    /// # Errors
-    /// [`Fault::Refused`] if it does not, or what [`Self::command`] says.
     pub fn must(
         &mut self,
         what: &str,
@@ -254,9 +245,6 @@ impl<S: Wire> Connection<S> {
 
     /// Logs in by a mechanism of one message. `sends_at_once`: the message is sent with the
     /// command.
-    ///
-    /// # Errors
-    /// [`Fault::Login`] if the server refuses.
     pub fn authenticate(
         &mut self,
         user: &str,
@@ -295,9 +283,6 @@ impl<S: Wire> Connection<S> {
 
     /// Waits for news in the folder that is selected, for at most `patience`. Calls `news` whenever
     /// there is some, and once at the beginning.
-    ///
-    /// # Errors
-    /// The connection is of no use any more, or the server refuses.
     pub fn idle(&mut self, patience: Duration, news: &mut dyn FnMut()) -> Result<(), Fault> {
         let tag = self.enqueue(CommandBody::Idle);
         let end = Instant::now() + patience;

@@ -39,9 +39,7 @@ const MOST: u64 = 1 << 16;
 /// A server that was found.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Server {
-    /// Its name.
     pub host: String,
-    /// Its port.
     pub port: u16,
     /// Whether anybody vouches for it: it is known, or belongs to the domain. Otherwise somebody
     /// who can forge answers of name servers may have chosen it.
@@ -61,7 +59,6 @@ pub fn find(address: &str) -> Option<Server> {
     Some(Server { host, port, is_vouched_for })
 }
 
-/// The name servers of this machine.
 fn name_servers() -> Vec<SocketAddr> {
     let text = fs::read_to_string("/etc/resolv.conf").unwrap_or_default();
     let listed = text.lines().filter_map(|line| line.strip_prefix("nameserver"));

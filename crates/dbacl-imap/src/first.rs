@@ -18,7 +18,6 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 /// What both tasks are given.
 pub struct Task<'a> {
-    /// The settings.
     pub config: &'a Config,
     /// The folder for copies of mail; it vanishes when the task is done.
     pub room: &'a Path,
@@ -33,9 +32,6 @@ pub struct Task<'a> {
 impl Task<'_> {
     /// Makes the filter from the newest mail of each folder. After an interruption it goes on where
     /// it was. Returns what to print.
-    ///
-    /// # Errors
-    /// [`Fault`]; the filter is as it was.
     pub fn learn<S: Wire>(&self, session: &mut Session<S>) -> Result<String, Fault> {
         let fields = self.fields(session, None)?;
         are_enough(&fields, "")?;
@@ -85,9 +81,6 @@ impl Task<'_> {
 
     /// Reports what a filter that has learned the mail before the last `days` would have said of
     /// the mail since then. Nothing of the account and no filter is changed.
-    ///
-    /// # Errors
-    /// [`Fault`]
     pub fn replay<S: Wire>(&self, session: &mut Session<S>, days: u32) -> Result<String, Fault> {
         let now = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs());
         let begin = i64::try_from(now).unwrap_or(i64::MAX) - i64::from(days) * 86_400;
@@ -109,7 +102,7 @@ impl Task<'_> {
         let filter = MailFilter::open(&filter, &mut |warning| (self.say)(&warning.to_string()));
         let filter = filter.map_err(dbacl::FittedSetError::from)?;
         let total: usize = learned.documents.iter().sum();
-        let mut report = Report::default();
+        let mut replayed = Vec::new();
         for field in &since {
             if !learned.labels.contains(&field.label) {
                 (self.say)(&format!("{} has no mail from before", field.name()));
@@ -123,7 +116,7 @@ impl Task<'_> {
                         .classify_with_reasons(&mail)
                         .map_err(|error| Fault::State(error.to_string()))?;
                     let day = mails.iter().find(|it| it.uid == uid).map(|it| it.day.as_str());
-                    report.add(Replayed {
+                    replayed.push(Replayed {
                         day: day.unwrap_or_default().to_owned(),
                         subject: dbacl_mail::subject::subject(&mail).unwrap_or_default(),
                         verdict: verdict.to_string(),
@@ -136,12 +129,10 @@ impl Task<'_> {
             }
         }
         harvest::remove(self.room)?;
-        Ok(report.text(days, total))
+        Ok(report(replayed, days, total))
     }
 }
 
-/// # Errors
-/// There is no good mail, or no spam.
 fn are_enough(fields: &[Field], since: &str) -> Result<(), Fault> {
     for (label, what) in [(HAM, "good mail"), (SPAM, "spam")] {
         let mut mails = fields.iter().filter(|field| field.label == label);
@@ -178,58 +169,49 @@ impl Replayed {
     }
 }
 
-/// What a replay has found.
-#[derive(Debug, Default)]
-struct Report(Vec<Replayed>);
-
-impl Report {
-    fn add(&mut self, message: Replayed) {
-        self.0.push(message);
+/// What a replay has found, in words.
+fn report(mut replayed: Vec<Replayed>, days: u32, learned: usize) -> String {
+    replayed.sort_by(|one, other| one.day.cmp(&other.day));
+    let count = replayed.len();
+    let mut text = format!(
+        "{count} messages of the last {days} days, by a filter that has learned the {learned} \
+         before them:\n"
+    );
+    let mut goals: BTreeMap<&str, (usize, usize)> = BTreeMap::new();
+    for message in &replayed {
+        let goal = message.sure.as_deref().unwrap_or_default();
+        let (moved, wrong) = goals.entry(goal).or_default();
+        *moved += 1;
+        *wrong += usize::from(message.is_wrong());
     }
-
-    fn text(mut self, days: u32, learned: usize) -> String {
-        self.0.sort_by(|one, other| one.day.cmp(&other.day));
-        let count = self.0.len();
-        let mut text = format!(
-            "{count} messages of the last {days} days, by a filter that has learned the {learned} \
-             before them:\n"
-        );
-        let mut goals: BTreeMap<&str, (usize, usize)> = BTreeMap::new();
-        for message in &self.0 {
-            let goal = message.sure.as_deref().unwrap_or_default();
-            let (moved, wrong) = goals.entry(goal).or_default();
-            *moved += 1;
-            *wrong += usize::from(message.is_wrong());
-        }
-        for (goal, (moved, wrong)) in goals {
-            // A string can be written.
-            let _ = match goal {
-                "" => writeln!(text, "{moved} unsure"),
-                HAM => writeln!(text, "{moved} left in the inbox, {wrong} of them wrongly"),
-                goal => writeln!(text, "{moved} moved as {goal}, {wrong} of them wrongly"),
-            };
-        }
-        let mut list = |title: &str, is_listed: &dyn Fn(&Replayed) -> bool, has_reasons: bool| {
-            let mut listed = self.0.iter().filter(|message| is_listed(message)).peekable();
-            if listed.peek().is_some() {
-                let _ = writeln!(text, "\n{title}:");
-            }
-            for message in listed {
-                text.push_str(&message.line());
-                if has_reasons && !message.reasons.is_empty() {
-                    let _ = writeln!(text, "    because of {}", message.reasons);
-                }
-            }
+    for (goal, (moved, wrong)) in goals {
+        // A string can be written.
+        let _ = match goal {
+            "" => writeln!(text, "{moved} unsure"),
+            HAM => writeln!(text, "{moved} left in the inbox, {wrong} of them wrongly"),
+            goal => writeln!(text, "{moved} moved as {goal}, {wrong} of them wrongly"),
         };
-        list("Wrong", &Replayed::is_wrong, true);
-        list("Unsure", &|message| message.sure.is_none(), true);
-        let is_moved = |message: &Replayed| {
-            !message.is_wrong() && message.sure.as_deref().is_some_and(|sure| sure != HAM)
-        };
-        list("Moved", &is_moved, false);
-        text.truncate(text.trim_end().len());
-        text
     }
+    let mut list = |title: &str, is_listed: &dyn Fn(&Replayed) -> bool, has_reasons: bool| {
+        let mut listed = replayed.iter().filter(|message| is_listed(message)).peekable();
+        if listed.peek().is_some() {
+            let _ = writeln!(text, "\n{title}:");
+        }
+        for message in listed {
+            text.push_str(&message.line());
+            if has_reasons && !message.reasons.is_empty() {
+                let _ = writeln!(text, "    because of {}", message.reasons);
+            }
+        }
+    };
+    list("Wrong", &Replayed::is_wrong, true);
+    list("Unsure", &|message| message.sure.is_none(), true);
+    let is_moved = |message: &Replayed| {
+        !message.is_wrong() && message.sure.as_deref().is_some_and(|sure| sure != HAM)
+    };
+    list("Moved", &is_moved, false);
+    text.truncate(text.trim_end().len());
+    text
 }
 
 #[cfg(test)]
@@ -247,14 +229,14 @@ mod tests {
             label: label.into(),
             folder: "INBOX".into(),
         };
-        let report = Report(vec![
+        let replayed = vec![
             message(Some("spam"), "spam", "pills"),
             message(Some("spam"), "ham", "lunch"),
             message(None, "ham", "unclear"),
             message(Some("ham"), "ham", "minutes"),
-        ]);
+        ];
         assert_eq!(
-            report.text(30, 7),
+            report(replayed, 30, 7),
             "4 messages of the last 30 days, by a filter that has learned the 7 before them:\n\
              1 unsure\n1 left in the inbox, 0 of them wrongly\n2 moved as spam, 1 of them wrongly\n\
              \nWrong:\n  2026-11-03  verdict, now in INBOX: lunch\n    because of +6.31 pills\n\

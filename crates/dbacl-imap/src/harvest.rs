@@ -61,9 +61,6 @@ pub struct Harvest {
 
 /// The folders whose mail is learned, with the `newest` messages of each. `say` gets what the user
 /// should know.
-///
-/// # Errors
-/// [`Fault`]
 pub fn fields<S: Wire>(
     session: &mut Session<S>,
     config: &Config,
@@ -75,8 +72,7 @@ pub fn fields<S: Wire>(
     for name in &choice.unmatched {
         say(&format!("the account has no folder {name} yet"));
     }
-    let sent = sent(&listed)?;
-    let mut harvest = Harvest { sent, ..Harvest::default() };
+    let mut harvest = Harvest { sent: sent(&listed), ..Harvest::default() };
     for folder in &listed {
         let kind = choice.watched.iter().find(|it| it.name == folder.name).map(|it| it.kind);
         let is_other =
@@ -122,9 +118,6 @@ impl Harvest {
     /// as is missing, and no more, since too much of it makes spam pass. It is taken for good
     /// because somebody answered or flagged it, has written to its sender, or keeps a folder for
     /// its mailing list (docs/lab/refit.md). Messages that came after `before` are left out.
-    ///
-    /// # Errors
-    /// [`Fault`]
     pub fn add_guesses<S: Wire>(
         &mut self,
         session: &mut Session<S>,
@@ -198,9 +191,6 @@ fn uids(mails: &[Arrival]) -> Vec<u32> {
 
 /// Copies the mail of `fields` into files below `room`, which is created. What is there from a
 /// fetch that was interrupted is not fetched again.
-///
-/// # Errors
-/// [`Fault`]; what was fetched stays.
 pub fn fetch<S: Wire>(
     session: &mut Session<S>,
     room: &Path,
@@ -270,9 +260,6 @@ fn keep<S: Wire>(
 }
 
 /// Removes the copies.
-///
-/// # Errors
-/// Some are left.
 pub fn remove(room: &Path) -> Result<(), Fault> {
     match fs::remove_dir_all(room) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => {

@@ -10,34 +10,47 @@
 //!                                    state (which mail is where, on disk)
 //! ```
 //!
-//! Once a week the connection may add a [`letter`] to the inbox.
+//! Once a week the connection may add a `letter` to the inbox.
 //!
-//! The tasks beside this are [`setup`] (with [`discover`]), which writes the settings, and those of
-//! [`first`], which make a filter from the account ([`harvest`]) and report what it would have
+//! The tasks beside this are `setup` (with `discover`), which writes the settings, and those of
+//! `first`, which make a filter from the account (`harvest`) and report what it would have
 //! done.
 //!
 //! A look compares each watched folder with the state: which messages are gone, which are new, and
-//! which have other flags. What that means is decided by [`moves`], which knows neither IMAP nor
+//! which have other flags. What that means is decided by `moves`, which knows neither IMAP nor
 //! filters. Only when all lessons of a look are learned is the new state written; a look that fails
 //! anywhere is made again, and a lesson that is learned twice is learned once.
 
 #![warn(missing_docs)]
 
-pub mod config;
-pub mod connection;
-pub mod discover;
-pub mod first;
-pub mod folder_names;
-pub mod harvest;
-pub mod letter;
-pub mod look;
-pub mod moves;
-pub mod options;
-pub mod program;
-pub mod session;
-pub mod setup;
-pub mod state;
-pub mod teach;
-pub mod transport;
-pub mod watch;
-pub mod week;
+mod config;
+mod connection;
+mod discover;
+mod first;
+mod folder_names;
+mod harvest;
+mod letter;
+mod look;
+mod moves;
+mod options;
+mod program;
+mod session;
+mod setup;
+mod state;
+mod teach;
+mod transport;
+mod watch;
+mod week;
+
+pub use config::Config;
+pub use connection::Fault;
+pub use folder_names::{from_imap, to_imap};
+pub use look::{choose, look};
+pub use moves::{Flags, Label};
+pub use options::Options;
+pub use program::main;
+pub use session::{Credentials, Session};
+pub use state::{Folder, Found, Mail, State};
+pub use teach::{MailLearner, teach};
+pub use transport::Wire;
+pub use week::WEEK;

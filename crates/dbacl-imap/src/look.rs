@@ -18,7 +18,6 @@ use std::fmt::Write as _;
 pub struct Watched {
     /// Its name, as IMAP writes it.
     pub name: String,
-    /// What it is for.
     pub kind: Kind,
     /// Whether mail is moved there that is confidently of its label.
     pub is_sorted: bool,
@@ -71,7 +70,7 @@ pub struct Choice {
 }
 
 /// Which of the account's folders are watched, by the settings and the filter's `labels`, which
-/// [`Kind::Topic`] counts. A folder below one for spam is for spam as well, and so it is with what
+/// `Kind::Topic` counts. A folder below one for spam is for spam as well, and so it is with what
 /// is thrown away; but for folders that the configuration names without `*`.
 ///
 /// # Errors
@@ -173,15 +172,11 @@ pub fn label_of(name: &str, delimiter: Option<char>) -> String {
 }
 
 /// The folders of what was sent.
-///
-/// # Errors
-/// None.
-pub fn sent(listed: &[Listed]) -> Result<Vec<String>, Fault> {
-    find(listed, None, "\\sent", &SENT_NAMES)
+pub fn sent(listed: &[Listed]) -> Vec<String> {
+    find_usual(listed, "\\sent", &SENT_NAMES)
 }
 
-/// The folders of a kind: the one that the user names, those that the server says, or those that
-/// have a usual name.
+/// The folders of a kind: the one that the user names, or the usual ones.
 fn find(
     listed: &[Listed],
     wish: Option<&str>,
@@ -194,10 +189,15 @@ fn find(
         let missing = || Fault::NoFolder(format!("the account has no folder {wish}"));
         return found.ok_or_else(missing).map(|it| vec![it.name.clone()]);
     }
+    Ok(find_usual(listed, attribute, names))
+}
+
+/// The folders of a kind: those that the server says, or those that have a usual name.
+fn find_usual(listed: &[Listed], attribute: &str, names: &[&str]) -> Vec<String> {
     let said = listed.iter().filter(|it| it.attributes.iter().any(|has| has == attribute));
     let said: Vec<String> = said.map(|it| it.name.clone()).collect();
     if !said.is_empty() {
-        return Ok(said);
+        return said;
     }
     let is_usual = |it: &&Listed| {
         let name = from_imap(&it.name);
@@ -205,7 +205,7 @@ fn find(
         let name = name.strip_prefix("INBOX.").or(name.strip_prefix("INBOX/")).unwrap_or(&name);
         names.iter().any(|known| known.eq_ignore_ascii_case(name))
     };
-    Ok(listed.iter().filter(is_usual).map(|it| it.name.clone()).collect())
+    listed.iter().filter(is_usual).map(|it| it.name.clone()).collect()
 }
 
 impl Listed {

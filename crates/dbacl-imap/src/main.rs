@@ -2,5 +2,5 @@
 //! Learns from the messages that a person moves to the junk folder of an IMAP account.
 
 fn main() -> std::process::ExitCode {
-    dbacl_imap::program::main()
+    dbacl_imap::main()
 }

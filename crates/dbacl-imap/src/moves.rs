@@ -43,28 +43,26 @@ pub struct Flags(u8);
 
 impl Flags {
     /// `$Junk`
-    pub const JUNK: Self = Self(1);
+    pub(crate) const JUNK: Self = Self(1);
     /// `$NotJunk`
-    pub const NOT_JUNK: Self = Self(2);
+    pub(crate) const NOT_JUNK: Self = Self(2);
     /// `\Deleted`: the mail is as good as gone.
-    pub const DELETED: Self = Self(4);
+    pub(crate) const DELETED: Self = Self(4);
     /// `\Seen`
-    pub const SEEN: Self = Self(8);
+    pub(crate) const SEEN: Self = Self(8);
 
     /// The union of both.
-    #[must_use]
-    pub const fn with(self, other: Self) -> Self {
+    pub(crate) const fn with(self, other: Self) -> Self {
         Self(self.0 | other.0)
     }
 
     /// The flags of `self` that are not in `other`.
-    #[must_use]
-    pub const fn without(self, other: Self) -> Self {
+    pub(crate) const fn without(self, other: Self) -> Self {
         Self(self.0 & !other.0)
     }
 
     /// Whether `self` has all flags of `other`.
-    pub const fn has(self, other: Self) -> bool {
+    pub(crate) const fn has(self, other: Self) -> bool {
         self.0 & other.0 == other.0
     }
 
@@ -94,7 +92,6 @@ pub struct Placed {
     pub uid: u32,
     /// By what the mail is known again in another folder.
     pub identity: Identity,
-    /// Its flags.
     pub flags: Flags,
 }
 
@@ -103,7 +100,6 @@ pub struct Placed {
 pub struct Changes {
     /// Messages that are gone, as they were.
     pub gone: Vec<Placed>,
-    /// Messages that are new.
     pub new: Vec<Placed>,
     /// Messages with other flags, and what their flags were.
     pub flagged: Vec<(Placed, Flags)>,
@@ -255,7 +251,6 @@ impl Half {
     }
 
     /// The same half after the folder was given another kind.
-    #[must_use]
     pub fn of_kind(self, kind: Kind) -> Self {
         Self { kind, ..self }
     }

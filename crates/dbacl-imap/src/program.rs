@@ -43,7 +43,7 @@ fn begin(options: Options) -> Result<(), (u8, String)> {
     let (is_once, is_dry_run, is_status) = (options.once, options.dry_run, options.status);
     let (task, newest, days, replace) =
         (options.task, options.newest, options.days, options.replace);
-    let config = settings(options).map_err(|error| (USAGE, error.to_string()))?;
+    let config = settings(options).map_err(|text| (USAGE, text))?;
     let path = config.state.clone().unwrap_or_default();
     if is_status {
         return status(&config, &path);
@@ -120,7 +120,6 @@ fn begin(options: Options) -> Result<(), (u8, String)> {
     }
 }
 
-/// Prints a line.
 fn print(text: &str) -> Result<(), (u8, String)> {
     arguments::print(&format!("{text}\n"))
 }
@@ -137,7 +136,7 @@ fn in_words(fault: &Fault) -> (u8, String) {
 }
 
 /// The configuration, with options in the place of its settings.
-fn settings(options: Options) -> Result<Config, crate::config::ConfigError> {
+fn settings(options: Options) -> Result<Config, String> {
     Config::read(options.config.as_deref())?.with_options(given(options)).checked()
 }
 
@@ -162,7 +161,7 @@ fn set_up(options: Options) -> Result<(), (u8, String)> {
     let input = is_anybody_there.then_some(&mut input as &mut dyn io::BufRead);
     let mut talk = setup::Dialogue { input, output: &mut output };
     setup::account(&mut config, &mut talk).map_err(|fault| told(&fault))?;
-    let tried = config.clone().checked().map_err(|error| (USAGE, error.to_string()))?;
+    let tried = config.clone().checked().map_err(|text| (USAGE, text))?;
     let place = tried.place().map_err(|error| (USAGE, error.to_string()))?;
     let handles = Handles::default();
     let mut ask = || {

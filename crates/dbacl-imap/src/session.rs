@@ -48,7 +48,6 @@ pub struct Abilities {
     at_once: bool,
     plain: bool,
     bearer: bool,
-    xoauth2: bool,
     no_login: bool,
 }
 
@@ -92,9 +91,7 @@ pub struct Selected {
 /// What identifies a message that the state does not have yet.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Introduced {
-    /// Its number.
     pub uid: u32,
-    /// Its flags.
     pub flags: Flags,
     /// Its size in bytes.
     pub size: u32,
@@ -105,7 +102,6 @@ pub struct Introduced {
 /// When a message came.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Arrival {
-    /// Its number.
     pub uid: u32,
     /// The second at which the server got it, from the beginning of 1970.
     pub second: i64,
@@ -116,7 +112,6 @@ pub struct Arrival {
 /// What a message's flags and fields say of it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Trace {
-    /// Its number.
     pub uid: u32,
     /// Whether somebody has answered or flagged it.
     pub is_marked: bool,
@@ -132,7 +127,7 @@ pub struct Trace {
 pub struct Session<S> {
     connection: Connection<S>,
     /// What the server can do.
-    pub abilities: Abilities,
+    pub(crate) abilities: Abilities,
 }
 
 impl<S: Wire> Session<S> {
@@ -186,35 +181,31 @@ impl<S: Wire> Session<S> {
     ) -> Result<(), Fault> {
         let Abilities { at_once, plain, bearer, no_login, .. } = self.abilities;
         let connection = &mut self.connection;
-        match credentials {
+        let (mechanism, message) = match credentials {
             Credentials::Token(token) if bearer => {
                 let message = format!(
                     "n,a={},\x01host={host}\x01port={port}\x01auth=Bearer {token}\x01\x01",
                     saslname(user)
                 );
-                let mechanism = AuthMechanism::OAuthBearer;
-                connection.authenticate(user, mechanism, message.as_bytes(), at_once)
+                (AuthMechanism::OAuthBearer, message)
             }
             Credentials::Token(token) => {
-                let message = format!("user={user}\x01auth=Bearer {token}\x01\x01");
-                let mechanism = AuthMechanism::XOAuth2;
-                connection.authenticate(user, mechanism, message.as_bytes(), at_once)
+                (AuthMechanism::XOAuth2, format!("user={user}\x01auth=Bearer {token}\x01\x01"))
             }
             Credentials::Password(password) if plain || no_login => {
-                let message = format!("\0{user}\0{password}");
-                let mechanism = AuthMechanism::Plain;
-                connection.authenticate(user, mechanism, message.as_bytes(), at_once)
+                (AuthMechanism::Plain, format!("\0{user}\0{password}"))
             }
             Credentials::Password(password) => {
                 let refused = |text: String| Fault::Login { user: user.into(), text };
                 let body = CommandBody::login(user.to_owned(), password.clone());
                 let body = body.map_err(|error| refused(error.to_string()))?;
-                match connection.must("LOGIN", body, &mut |_| Ok(())) {
+                return match connection.must("LOGIN", body, &mut |_| Ok(())) {
                     Err(Fault::Refused { text, .. }) => Err(refused(text)),
                     result => result.map(drop),
-                }
+                };
             }
-        }
+        };
+        connection.authenticate(user, mechanism, message.as_bytes(), at_once)
     }
 
     /// All folders that can be selected.
@@ -245,10 +236,7 @@ impl<S: Wire> Session<S> {
 
     /// Selects a folder, to read it only unless `to_change`. With the UIDVALIDITY and HIGHESTMODSEQ
     /// of a state, and QRESYNC, the answer says what has changed since.
-    ///
-    /// # Errors
-    /// [`Fault::Refused`] if there is no such folder.
-    pub fn select(
+    pub(crate) fn select(
         &mut self,
         name: &str,
         to_change: bool,
@@ -284,10 +272,7 @@ impl<S: Wire> Session<S> {
     }
 
     /// Numbers and flags of all messages of the folder, or of those that have changed since.
-    ///
-    /// # Errors
-    /// [`Fault`]
-    pub fn flags(&mut self, since: Option<u64>) -> Result<Vec<(u32, Flags)>, Fault> {
+    pub(crate) fn flags(&mut self, since: Option<u64>) -> Result<Vec<(u32, Flags)>, Fault> {
         let since = since.and_then(NonZeroU64::new);
         let modifiers = since.map(FetchModifier::ChangedSince).into_iter().collect();
         let items = vec![MessageDataItemName::Uid, MessageDataItemName::Flags];
@@ -304,10 +289,7 @@ impl<S: Wire> Session<S> {
     }
 
     /// All messages of the folder but those that are marked as deleted, in order of their numbers.
-    ///
-    /// # Errors
-    /// [`Fault`]
-    pub fn arrivals(&mut self) -> Result<Vec<Arrival>, Fault> {
+    pub(crate) fn arrivals(&mut self) -> Result<Vec<Arrival>, Fault> {
         let items = vec![
             MessageDataItemName::Uid,
             MessageDataItemName::Flags,
@@ -333,10 +315,7 @@ impl<S: Wire> Session<S> {
     }
 
     /// What flags and fields say of messages; those that are gone meanwhile are left out.
-    ///
-    /// # Errors
-    /// [`Fault`]
-    pub fn traces(&mut self, uids: &[u32]) -> Result<Vec<Trace>, Fault> {
+    pub(crate) fn traces(&mut self, uids: &[u32]) -> Result<Vec<Trace>, Fault> {
         let fields = ["From", "To", "Cc", "List-Id"];
         let items = vec![MessageDataItemName::Uid, MessageDataItemName::Flags, header(&fields)];
         let mut found = Vec::new();
@@ -360,10 +339,7 @@ impl<S: Wire> Session<S> {
     }
 
     /// Numbers of all messages of the folder, in order.
-    ///
-    /// # Errors
-    /// [`Fault`]
-    pub fn uids(&mut self) -> Result<Vec<u32>, Fault> {
+    pub(crate) fn uids(&mut self) -> Result<Vec<u32>, Fault> {
         let criteria = Vec1::from(SearchKey::All);
         let body = CommandBody::Search { charset: None, criteria, uid: true };
         let mut found: Vec<u32> = Vec::new();
@@ -379,10 +355,7 @@ impl<S: Wire> Session<S> {
     }
 
     /// Fetches what identifies messages; those that are gone meanwhile are left out.
-    ///
-    /// # Errors
-    /// [`Fault`]
-    pub fn introduce(
+    pub(crate) fn introduce(
         &mut self,
         uids: &[u32],
         mut hear: impl FnMut(Introduced),
@@ -395,11 +368,7 @@ impl<S: Wire> Session<S> {
         ];
         for set in sets(uids) {
             self.fetch(set, items.clone(), Vec::new(), &mut |items| {
-                let size = items.iter().find_map(|item| match item {
-                    MessageDataItem::Rfc822Size(size) => Some(*size),
-                    _ => None,
-                });
-                let found = (uid_of(items), flags_of(items), size, body_of(items));
+                let found = (uid_of(items), flags_of(items), size_of(items), body_of(items));
                 if let (Some(uid), Some(flags), Some(size), Some(header)) = found
                     && uids.binary_search(&uid).is_ok()
                 {
@@ -412,19 +381,12 @@ impl<S: Wire> Session<S> {
     }
 
     /// Sizes of messages.
-    ///
-    /// # Errors
-    /// [`Fault`]
-    pub fn sizes(&mut self, uids: &[u32]) -> Result<Vec<(u32, u32)>, Fault> {
+    pub(crate) fn sizes(&mut self, uids: &[u32]) -> Result<Vec<(u32, u32)>, Fault> {
         let items = vec![MessageDataItemName::Uid, MessageDataItemName::Rfc822Size];
         let mut found = Vec::new();
         for set in sets(uids) {
             self.fetch(set, items.clone(), Vec::new(), &mut |items| {
-                let size = items.iter().find_map(|item| match item {
-                    MessageDataItem::Rfc822Size(size) => Some(*size),
-                    _ => None,
-                });
-                if let (Some(uid), Some(size)) = (uid_of(items), size)
+                if let (Some(uid), Some(size)) = (uid_of(items), size_of(items))
                     && uids.binary_search(&uid).is_ok()
                 {
                     found.push((uid, size));
@@ -439,10 +401,7 @@ impl<S: Wire> Session<S> {
 
     /// Messages themselves, of each the first [`MOST_OF_A_MAIL`] bytes; those that are gone are
     /// left out.
-    ///
-    /// # Errors
-    /// [`Fault`]
-    pub fn mails(&mut self, uids: &[u32]) -> Result<Vec<(u32, Vec<u8>)>, Fault> {
+    pub(crate) fn mails(&mut self, uids: &[u32]) -> Result<Vec<(u32, Vec<u8>)>, Fault> {
         let most = NonZeroU32::new(MOST_OF_A_MAIL).expect("a number above 0");
         let partial = Some((0, most));
         let items = vec![
@@ -498,24 +457,13 @@ impl<S: Wire> Session<S> {
     }
 
     /// Adds a message to a folder.
-    ///
-    /// # Errors
-    /// [`Fault::Refused`] if it was not added.
-    pub fn append(&mut self, folder: &str, message: Vec<u8>) -> Result<(), Fault> {
+    pub(crate) fn append(&mut self, folder: &str, message: Vec<u8>) -> Result<(), Fault> {
         let body = CommandBody::append(mailbox(folder)?, Vec::new(), None, message)
             .map_err(|_| Fault::Senseless("a message holds a zero byte"))?;
         self.connection.must("APPEND", body, &mut |_| Ok(())).map(drop)
     }
 
-    /// Sends NOOP, so that the server does not close an idle connection.
-    ///
-    /// # Errors
-    /// [`Fault`]
-    pub fn nothing(&mut self) -> Result<(), Fault> {
-        self.connection.must("NOOP", CommandBody::Noop, &mut |_| Ok(())).map(drop)
-    }
-
-    /// Waits for news in the folder that is selected; see [`Connection::idle`].
+    /// Waits for news in the folder that is selected; see `Connection::idle`.
     ///
     /// # Errors
     /// [`Fault`]
@@ -524,7 +472,7 @@ impl<S: Wire> Session<S> {
     }
 
     /// Sends LOGOUT and closes the connection, whether the server answers or not.
-    pub fn end(mut self) {
+    pub(crate) fn end(mut self) {
         let _ = self.connection.command(CommandBody::Logout, &mut |_| Ok(()));
     }
 
@@ -558,7 +506,6 @@ impl Abilities {
             Capability::LoginDisabled => self.no_login = true,
             Capability::Auth(AuthMechanism::Plain) => self.plain = true,
             Capability::Auth(AuthMechanism::OAuthBearer) => self.bearer = true,
-            Capability::Auth(AuthMechanism::XOAuth2) => self.xoauth2 = true,
             _ => {}
         }
     }
@@ -662,6 +609,13 @@ fn name_of(mailbox: &Mailbox<'_>) -> Option<String> {
 fn uid_of(items: &[MessageDataItem<'_>]) -> Option<u32> {
     items.iter().find_map(|item| match item {
         MessageDataItem::Uid(uid) => Some(uid.get()),
+        _ => None,
+    })
+}
+
+fn size_of(items: &[MessageDataItem<'_>]) -> Option<u32> {
+    items.iter().find_map(|item| match item {
+        MessageDataItem::Rfc822Size(size) => Some(*size),
         _ => None,
     })
 }

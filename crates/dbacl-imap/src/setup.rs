@@ -55,9 +55,6 @@ impl Dialogue<'_> {
 }
 
 /// Fills in how to reach the account.
-///
-/// # Errors
-/// An answer is missing, or the keyring refuses.
 pub fn account(config: &mut Config, talk: &mut Dialogue<'_>) -> Result<(), Fault> {
     if config.user.is_empty() {
         config.user = talk.ask("--user", "Mail address, or name of the user", None)?;
@@ -107,9 +104,6 @@ fn keyring(config: &Config) -> Result<String, Fault> {
 }
 
 /// Shows what is in the account, and asks which folders have good mail and which are to be sorted.
-///
-/// # Errors
-/// There is no folder for spam, an answer is missing, or the connection fails.
 pub fn folders<S: Wire>(
     config: &mut Config,
     session: &mut Session<S>,
@@ -148,9 +142,6 @@ pub fn folders<S: Wire>(
 }
 
 /// Writes the settings to a new file, which is its user's alone.
-///
-/// # Errors
-/// There is a file already, or it cannot be written.
 pub fn write(config: &Config, path: &Path) -> Result<(), Fault> {
     let told = |error: io::Error| Fault::State(format!("{}: {error}", path.display()));
     if let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty()) {

@@ -88,7 +88,7 @@ pub struct Counts {
 /// The state of an account.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct State {
-    /// The account, as [`crate::config::Config::account`] gives it.
+    /// The account, as `Config::account` gives it.
     pub account: String,
     /// The key of the checksums in identities. It is secret, so that nobody can make a message with
     /// the identity of another.
@@ -121,8 +121,7 @@ impl State {
     }
 
     /// The state of this account with other folders.
-    #[must_use]
-    pub fn with(
+    pub(crate) fn with(
         &self,
         folders: BTreeMap<String, Folder>,
         halves: Vec<Half>,

@@ -32,7 +32,6 @@ pub trait MailLearner {
 pub enum Verdict {
     /// It is confidently what mail with this label is.
     Sure(Label),
-    /// The filter is unsure.
     Unsure,
 }
 
@@ -56,9 +55,6 @@ impl Filter {
     }
 
     /// The filter as it is now.
-    ///
-    /// # Errors
-    /// There is none, or it is damaged.
     pub fn open(&mut self) -> Result<&mut FittedSet, Fault> {
         if let Some(set) = &mut self.set {
             set.reload_if_changed()?;
@@ -72,9 +68,7 @@ impl Filter {
         }
         self.set.as_mut().ok_or(Fault::Senseless("no filter"))
     }
-}
 
-impl Filter {
     /// The labels that are neither spam nor ham; [`Label::Topic`] counts them.
     pub fn topics(&self) -> &[String] {
         &self.topics
@@ -82,9 +76,6 @@ impl Filter {
 
     /// Takes up which labels the filter has now. Until the next call their numbers stay, even if
     /// the filter is learned again with other labels.
-    ///
-    /// # Errors
-    /// The filter cannot be opened.
     pub fn number_topics(&mut self) -> Result<(), Fault> {
         let set = self.open()?;
         let ham = set.label_for(MailRole::Ham)?;
@@ -95,9 +86,6 @@ impl Filter {
     }
 
     /// What a label is called in the filter.
-    ///
-    /// # Errors
-    /// The filter cannot be opened, or has no such label any more.
     pub fn name(&mut self, label: Label) -> Result<String, Fault> {
         match label {
             Label::Ham => Ok(self.open()?.label_for(MailRole::Ham)?),
@@ -122,17 +110,11 @@ impl Filter {
     }
 
     /// What the filter says of a message.
-    ///
-    /// # Errors
-    /// The mail cannot be classified.
     pub fn classify(&mut self, mail: &[u8]) -> Result<SetVerdict, Fault> {
         Ok(self.open()?.classify(mail)?)
     }
 
     /// What a verdict means.
-    ///
-    /// # Errors
-    /// The filter cannot be opened.
     pub fn verdict(&mut self, verdict: &SetVerdict) -> Result<Verdict, Fault> {
         let set = self.open()?;
         if verdict.is_unsure {

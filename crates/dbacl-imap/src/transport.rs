@@ -50,7 +50,6 @@ pub enum TransportError {
     Unreachable {
         /// The server's name.
         host: String,
-        /// The port.
         port: u16,
         /// What the operating system said, or TLS.
         source: io::Error,
@@ -63,12 +62,7 @@ pub enum TransportError {
     },
     /// The file of certificates cannot be used.
     #[error("{}: {text}", path.display())]
-    Certificates {
-        /// The file.
-        path: PathBuf,
-        /// What is wrong with it.
-        text: String,
-    },
+    Certificates { path: PathBuf, text: String },
     /// The system has no certificates to trust.
     #[error("no certificates are found that this system trusts: {0}")]
     NoRoots(String),
@@ -82,7 +76,6 @@ pub enum TransportError {
 pub struct Place {
     /// Its name or address.
     pub host: String,
-    /// Its port.
     pub port: u16,
     /// The settings of TLS; `None` for a connection without TLS.
     tls: Option<Arc<ClientConfig>>,
@@ -96,9 +89,6 @@ impl Place {
 
     /// A server whose certificate is signed by an authority that the system trusts, or, if a file
     /// `certificates` (PEM) is given, by one of those in the file.
-    ///
-    /// # Errors
-    /// There are no such certificates.
     pub fn tls(
         host: String,
         port: u16,
@@ -135,9 +125,6 @@ impl Place {
 
     /// Connects. The second result is another handle of the connection, by which it can be shut
     /// down.
-    ///
-    /// # Errors
-    /// [`TransportError`]
     pub fn connect(&self) -> Result<(Box<dyn Wire + Send>, TcpStream), TransportError> {
         let unreachable = |source| {
             let (host, port) = (self.host.clone(), self.port);

@@ -53,7 +53,6 @@ pub enum News {
     Changed,
     /// A connection has failed.
     Broken(Fault),
-    /// The program is to stop.
     Stop,
 }
 
@@ -99,7 +98,6 @@ impl Handles {
 pub enum Mode {
     /// Until the program is told to stop.
     Forever,
-    /// Once.
     Once,
     /// Once, and nothing is changed.
     DryRun,
@@ -122,9 +120,6 @@ pub struct Watcher<'a> {
 pub type Line = Session<Box<dyn Wire + Send>>;
 
 /// Connects and logs in.
-///
-/// # Errors
-/// [`Fault`]
 pub fn log_in(
     config: &Config,
     place: &Place,
@@ -143,9 +138,6 @@ fn now() -> u64 {
 
 impl<'a> Watcher<'a> {
     /// Reads the state at `path`. `say` prints lines for the user.
-    ///
-    /// # Errors
-    /// The state cannot be read.
     pub fn new(
         config: &'a Config,
         place: Place,
@@ -173,20 +165,17 @@ impl<'a> Watcher<'a> {
     }
 
     /// Logs in and says which folders are watched.
-    ///
-    /// # Errors
-    /// [`Fault`]
     pub fn check(&mut self) -> Result<String, Fault> {
         self.filter.open()?;
-        let mut session =
-            log_in(self.config, &self.place, &self.config.credentials()?, &self.handles)?;
-        let watched = self.choose(&mut session)?;
+        let (session, watched) = self.begin(&self.config.credentials()?)?;
         let text = describe(&watched, &session);
         session.end();
         Ok(text)
     }
 
-    fn choose(&mut self, session: &mut Line) -> Result<Vec<Watched>, Fault> {
+    /// Logs in and chooses the folders to watch.
+    fn begin(&mut self, credentials: &Credentials) -> Result<(Line, Vec<Watched>), Fault> {
+        let mut session = log_in(self.config, &self.place, credentials, &self.handles)?;
         self.filter.number_topics()?;
         let choice = choose(&session.list()?, self.config, self.filter.topics())?;
         // When a connection was lost, this is not said again.
@@ -201,27 +190,19 @@ impl<'a> Watcher<'a> {
                 ));
             }
         }
-        Ok(choice.watched)
+        Ok((session, choice.watched))
     }
 
     /// Looks once.
-    ///
-    /// # Errors
-    /// [`Fault`]; lessons before it are learned.
     pub fn once(&mut self) -> Result<(), Fault> {
         self.filter.open()?;
-        let mut session =
-            log_in(self.config, &self.place, &self.config.credentials()?, &self.handles)?;
-        let watched = self.choose(&mut session)?;
+        let (mut session, watched) = self.begin(&self.config.credentials()?)?;
         self.look_until_calm(&mut session, &watched)?;
         session.end();
         Ok(())
     }
 
     /// Makes rounds until `news` says that the program is to stop.
-    ///
-    /// # Errors
-    /// A fault of the first round that another try would not repair.
     pub fn forever(&mut self, tell: &Sender<News>, news: &Receiver<News>) -> Result<(), Fault> {
         let mut rest = Duration::from_secs(1);
         let mut is_first = true;
@@ -269,8 +250,7 @@ impl<'a> Watcher<'a> {
         has_looked: &mut bool,
     ) -> Result<(), Fault> {
         let credentials = self.config.credentials()?;
-        let mut session = log_in(self.config, &self.place, &credentials, &self.handles)?;
-        let watched = self.choose(&mut session)?;
+        let (mut session, watched) = self.begin(&credentials)?;
         if !self.is_greeted {
             self.is_greeted = true;
             (self.say)(&format!("watches {}", describe(&watched, &session)));

@@ -41,7 +41,6 @@ pub struct Week {
 /// A verdict on a message.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Doubt {
-    /// Whether it is unsure.
     pub is_unsure: bool,
     /// The probability of the most probable label, in millionths.
     pub millionths: u32,

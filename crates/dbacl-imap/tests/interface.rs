@@ -3,7 +3,7 @@
 //! `BLESS=1 cargo test -p dbacl-imap interface` writes it again.
 
 use clap::CommandFactory;
-use dbacl_imap::options::Options;
+use dbacl_imap::Options;
 use dbacl_testing::terminal::shows_escapes;
 use dbacl_testing::{Scratch, clap_options, command, finish, free_ports, manual, programs};
 use std::io::{Read, Write};

@@ -4,8 +4,7 @@
 use crate::dovecot::{Dovecot, letter, mail};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use dbacl_imap::state::{Found, State};
-use dbacl_imap::week::WEEK;
+use dbacl_imap::{Found, State, WEEK};
 
 /// Lets a week go by.
 fn wait(server: &Dovecot) {

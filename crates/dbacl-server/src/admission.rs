@@ -50,7 +50,6 @@ pub struct Connection {
 }
 
 impl Connection {
-    /// Who has connected.
     pub const fn peer(&self) -> Peer {
         self.peer
     }
@@ -126,9 +125,6 @@ pub struct Door {
 
 impl Door {
     /// Begins to accept connections, in the runtime that this is called in.
-    ///
-    /// # Errors
-    /// What the operating system says.
     pub fn open(bound: Bound, limits: &Limits, measures: &Arc<Measures>) -> io::Result<Self> {
         let socket = match &bound.address {
             Address::Port(_) => None,

@@ -6,9 +6,6 @@ use crate::teacher::Lesson;
 use mail_parser::{MessageParser, MimeHeaders as _, PartType};
 
 /// What a report says, and the mail of which it does.
-///
-/// # Errors
-/// Why nothing can be learned of it.
 pub fn read(report: &[u8]) -> Result<(Lesson, Vec<u8>), &'static str> {
     let message = MessageParser::default().parse(report).ok_or("the report is not a message")?;
     let is = |part: &mail_parser::MessagePart<'_>, main: &str, sub: &str| {

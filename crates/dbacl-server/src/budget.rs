@@ -27,7 +27,7 @@ pub enum Peer {
 
 impl Peer {
     /// The host with this address.
-    pub fn host(address: IpAddr) -> Self {
+    pub(crate) fn host(address: IpAddr) -> Self {
         Self::Host(match address.to_canonical() {
             IpAddr::V6(address) => {
                 let [a, b, c, d, ..] = address.segments();
@@ -159,9 +159,6 @@ impl Mail {
     }
 
     /// Adds a piece.
-    ///
-    /// # Errors
-    /// The message becomes too large, or there is no memory for it. It stays as it was.
     pub fn push(&mut self, piece: &[u8]) -> Result<(), Refusal> {
         let length = self.bytes.len() + piece.len();
         let limit = self.held.budget.limit;
@@ -183,9 +180,6 @@ impl Mail {
 
     /// Adds a piece of a message of which the beginning is enough. Of one that is too large, or for
     /// which there is no memory, as much is kept as there is room for.
-    ///
-    /// # Errors
-    /// No more will be taken.
     pub fn push_beginning(&mut self, piece: &[u8]) -> Result<(), Refusal> {
         let result = self.push(piece);
         if result == Err(Refusal::Large) {
@@ -205,7 +199,6 @@ impl Mail {
         why == Refusal::Large || self.bytes.len() >= SHORT
     }
 
-    /// Its bytes.
     pub fn bytes(&self) -> &[u8] {
         &self.bytes
     }

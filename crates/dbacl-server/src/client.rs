@@ -18,7 +18,6 @@ pub enum ClientError {
     /// There is no server at the address, or it has closed the connection.
     #[error("no server at {address}: {source}")]
     Unreachable {
-        /// Where it should be.
         address: Address,
         /// What the operating system said.
         source: io::Error,
@@ -60,9 +59,6 @@ fn connect(address: &Address) -> io::Result<Box<dyn Connection>> {
 }
 
 /// Asks whether somebody listens at `address`; where spamc is spoken, whether the server answers.
-///
-/// # Errors
-/// It does not.
 pub fn is_alive(address: &Address, speaks_spamc: bool) -> Result<(), ClientError> {
     let asked = connect(address).and_then(|mut stream| {
         if !speaks_spamc {
@@ -79,9 +75,6 @@ pub fn is_alive(address: &Address, speaks_spamc: bool) -> Result<(), ClientError
 }
 
 /// Tells the server at `address` what to do with a message for a user; returns once that is done.
-///
-/// # Errors
-/// The mail was not learned, or the answer of the server is missing.
 pub fn tell(address: &Address, user: &str, lesson: Lesson, mail: &[u8]) -> Result<(), ClientError> {
     let answer = ask(address, user, lesson, mail)
         .map_err(|source| ClientError::Unreachable { address: address.clone(), source })?;

@@ -204,32 +204,14 @@ impl Limits {
     }
 }
 
-/// What is wrong with a configuration.
-#[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum ConfigError {
-    /// The file cannot be read, or is no configuration.
-    #[error(transparent)]
-    File(#[from] SettingsError),
-    /// A setting is invalid, or two settings contradict each other.
-    #[error("{0}")]
-    Senseless(String),
-}
-
 impl Config {
     /// Reads a file. Without `path`, that at [`PATH`] if there is one, else the defaults.
-    ///
-    /// # Errors
-    /// The file cannot be read, or is no configuration.
-    pub fn read(path: Option<&Path>) -> Result<Self, ConfigError> {
-        Ok(settings::read(path, Some(PATH.into()))?)
+    pub(crate) fn read(path: Option<&Path>) -> Result<Self, SettingsError> {
+        settings::read(path, Some(PATH.into()))
     }
 
     /// Fills in the default addresses, and checks each setting and those that depend on each other.
-    ///
-    /// # Errors
-    /// [`ConfigError::Senseless`].
-    pub fn checked(mut self) -> Result<Self, ConfigError> {
+    pub(crate) fn checked(mut self) -> Result<Self, String> {
         if self.listen.is_empty() {
             self.listen.spamc = vec![Address::loopback(783)];
             self.listen.milter = vec![Address::loopback(8893)];
@@ -242,60 +224,52 @@ impl Config {
             ("limits.open-models", limits.open_models),
         ];
         if let Some((name, _)) = numbers.iter().find(|(_, value)| *value == 0) {
-            return Err(ConfigError::Senseless(format!("{name} must be larger than 0")));
+            return Err(format!("{name} must be larger than 0"));
         }
         if limits.mail > limits.memory {
-            let text = "limits.mail must not be larger than limits.memory";
-            return Err(ConfigError::Senseless(text.into()));
+            return Err("limits.mail must not be larger than limits.memory".into());
         }
         if !(1..=100).contains(&limits.peer_percent) {
-            let text = "limits.peer-percent is a number from 1 to 100";
-            return Err(ConfigError::Senseless(text.into()));
+            return Err("limits.peer-percent is a number from 1 to 100".into());
         }
         let has_token = self.status_token.as_ref().is_some_and(|token| !token.is_empty());
         if !has_token && self.listen.status.iter().any(|address| !address.is_socket()) {
-            let text = "a status page at a port needs status-token";
-            return Err(ConfigError::Senseless(text.into()));
+            return Err("a status page at a port needs status-token".into());
         }
         self.teacher_numbers.clear();
         for name in &self.teachers {
             let known = || User::from_name(name).ok().flatten().map(|user| user.uid.as_raw());
             let number = name.parse().ok().or_else(known);
-            self.teacher_numbers.push(number.ok_or_else(|| {
-                ConfigError::Senseless(format!("teachers: there is no user {name}"))
-            })?);
+            self.teacher_numbers
+                .push(number.ok_or_else(|| format!("teachers: there is no user {name}"))?);
         }
         if self.delimiter.chars().count() > 1 {
-            let text = format!("delimiter must be one character or none: {}", self.delimiter);
-            return Err(ConfigError::Senseless(text));
+            return Err(format!("delimiter must be one character or none: {}", self.delimiter));
         }
         if self.models.is_none() && self.default.is_none() {
-            return Err(ConfigError::Senseless("neither models nor default is given".into()));
+            return Err("neither models nor default is given".into());
         }
         for (name, value) in [
             ("milter.reject-above", self.milter.reject_above),
             ("milter.quarantine-above", self.milter.quarantine_above),
         ] {
             if value.is_some_and(|value| !(50.0..=100.0).contains(&value)) {
-                let text = format!("{name} is a probability in percent, from 50 to 100");
-                return Err(ConfigError::Senseless(text));
+                return Err(format!("{name} is a probability in percent, from 50 to 100"));
             }
         }
         for path in self.models.iter().chain(&self.default) {
             if !path.is_absolute() {
-                let text = format!("{} does not begin with /", path.display());
-                return Err(ConfigError::Senseless(text));
+                return Err(format!("{} does not begin with /", path.display()));
             }
         }
         if let Some(models) = self.models.as_deref().filter(|models| !tells_users_apart(models)) {
-            let text = format!("models: {} lacks {{user}} or {{local}}", models.display());
-            return Err(ConfigError::Senseless(text));
+            return Err(format!("models: {} lacks {{user}} or {{local}}", models.display()));
         }
         Ok(self)
     }
 
     /// The rule that gives the folder of a user's filter.
-    pub fn users(&self) -> Users {
+    pub(crate) fn users(&self) -> Users {
         Users {
             pattern: self.models.as_ref().map(|path| path.to_string_lossy().into_owned()),
             default: self.default.clone(),
@@ -331,10 +305,7 @@ mod tests {
 
     fn read(text: &str) -> Result<Config, String> {
         let parsed = settings::parse::<Config>(text, Path::new("server.toml"));
-        parsed
-            .map_err(ConfigError::from)
-            .and_then(Config::checked)
-            .map_err(|error| error.to_string())
+        parsed.map_err(|error| error.to_string()).and_then(Config::checked)
     }
 
     #[test]

@@ -23,31 +23,31 @@ use tokio::sync::Semaphore;
 /// How long after large work memory is given back.
 const TIDY: Duration = Duration::from_secs(1);
 
+/// The most names of users or recipients that are used for one message.
+pub const NAMES: usize = 1000;
+
 /// What all connections share.
 #[derive(Debug)]
 pub struct Engine {
-    /// All settings.
-    pub config: Config,
-    /// The counters.
-    pub measures: Arc<Measures>,
+    pub(crate) config: Config,
+    pub(crate) measures: Arc<Measures>,
     /// Where events go.
-    pub log: Log,
+    pub(crate) log: Log,
     /// The filters that are open.
-    pub models: Arc<Models>,
+    pub(crate) models: Arc<Models>,
     /// What has happened lately.
-    pub history: Arc<History>,
+    pub(crate) history: Arc<History>,
     /// When the server began.
-    pub started: Instant,
+    pub(crate) started: Instant,
     /// The thread that learns and forgets.
-    pub teacher: Arc<Teacher>,
+    pub(crate) teacher: Arc<Teacher>,
     /// Once this is set, lessons that have begun end soon and change nothing.
-    pub ends_lessons: Arc<AtomicBool>,
-    /// Where the folders of users are.
-    pub users: Users,
+    pub(crate) ends_lessons: Arc<AtomicBool>,
+    pub(crate) users: Users,
     /// The memory that work with messages may take.
-    pub memory: Arc<Memory>,
+    pub(crate) memory: Arc<Memory>,
     /// The memory for messages as they come in.
-    pub budget: Arc<Budget>,
+    pub(crate) budget: Arc<Budget>,
     /// One permit for each verdict that may be made at the same time.
     workers: Arc<Semaphore>,
     /// One permit for each verdict on a large message that may be made at the same time.
@@ -90,10 +90,7 @@ impl Engine {
 
     /// The same server with other settings. What was counted and logged stays, and so does what is
     /// being done.
-    ///
-    /// # Errors
-    /// The log cannot begin.
-    pub fn with(&self, config: Config) -> io::Result<Self> {
+    pub(crate) fn with(&self, config: Config) -> io::Result<Self> {
         let new = Self::new(config, self.log.clone());
         let limits = |config: &Config| {
             let limits = &config.limits;
@@ -116,13 +113,13 @@ impl Engine {
     }
 
     /// A message of this peer without bytes yet.
-    pub fn mail(&self, peer: Option<Peer>) -> Mail {
+    pub(crate) fn mail(&self, peer: Option<Peer>) -> Mail {
         Mail::new(&self.budget, &self.memory, peer)
     }
 
     /// Gives memory back to the system after large work, for as long as this is awaited. The C
     /// library would keep it.
-    pub async fn tidy(self: Arc<Self>) {
+    pub(crate) async fn tidy(self: Arc<Self>) {
         loop {
             self.budget.freed.notified().await;
             // More such work may follow at once.
@@ -132,7 +129,7 @@ impl Engine {
     }
 
     /// The verdict for these users; `None` if there can be none, which has been logged then.
-    pub async fn judge(
+    pub(crate) async fn judge(
         self: &Arc<Self>,
         wire: Wire,
         envelope: Envelope,
@@ -167,7 +164,7 @@ impl Engine {
     }
 
     /// The verdict on a message, made in this thread and without a limit of time.
-    pub fn judge_now(&self, wire: Wire, envelope: &Envelope, mail: &[u8]) -> Option<Judged> {
+    pub(crate) fn judge_now(&self, wire: Wire, envelope: &Envelope, mail: &[u8]) -> Option<Judged> {
         let start = Instant::now();
         let judged = self.look_up(&envelope.names, mail, Duration::ZERO);
         self.tell(wire, envelope, mail, start.elapsed(), judged)
@@ -175,7 +172,7 @@ impl Engine {
 
     /// Does work with a message of this length: here if that is short, since nothing that takes
     /// longer than a moment may be done in a thread that serves connections.
-    pub async fn with_mail<T: Send + 'static>(
+    pub(crate) async fn with_mail<T: Send + 'static>(
         length: usize,
         work: impl FnOnce() -> T + Send + 'static,
     ) -> Option<T> {
@@ -206,7 +203,13 @@ impl Engine {
     fn open(&self, folder: &Path) -> Result<Arc<MailFilter>, String> {
         let found = self.models.get(folder).map_err(|error| error.to_string())?;
         if let Some(warnings) = &found.opened {
-            self.opened(folder, warnings);
+            self.measures.opened.fetch_add(1, Relaxed);
+            let folder = folder.display();
+            self.log.event(Level::Info, "opened", &[("folder", &folder)]);
+            for warning in warnings {
+                let facts: [Fact<'_>; 2] = [("folder", &folder), ("warning", &warning)];
+                self.log.event(Level::Warn, "opened", &facts);
+            }
         }
         Ok(found.filter)
     }
@@ -222,16 +225,6 @@ impl Engine {
             filter.classify(mail).map(|verdict| Judged::new(verdict, filter))
         };
         judged.map_err(|error| error.to_string())
-    }
-
-    fn opened(&self, folder: &Path, warnings: &[String]) {
-        self.measures.opened.fetch_add(1, Relaxed);
-        let folder = folder.display();
-        self.log.event(Level::Info, "opened", &[("folder", &folder)]);
-        for warning in warnings {
-            let facts: [Fact<'_>; 2] = [("folder", &folder), ("warning", &warning)];
-            self.log.event(Level::Warn, "opened", &facts);
-        }
     }
 
     fn tell(
@@ -271,26 +264,25 @@ impl Engine {
     }
 
     /// Logs an event that the status page shows as well.
-    pub fn event(&self, kind: Kind, level: Level, event: &str, facts: &[Fact<'_>]) {
+    pub(crate) fn event(&self, kind: Kind, level: Level, event: &str, facts: &[Fact<'_>]) {
         self.log.event(level, event, facts);
         self.history.add(kind, facts);
     }
 
     /// Logs that a message is not taken.
-    pub fn refuse(&self, wire: Wire, why: &dyn std::fmt::Display) {
+    pub(crate) fn refuse(&self, wire: Wire, why: &dyn std::fmt::Display) {
         let facts: [Fact<'_>; 2] = [("wire", &wire.name()), ("error", why)];
         self.event(Kind::Refusal, Level::Warn, "refused", &facts);
     }
 
     /// Logs that a client does not speak the protocol.
-    pub fn complain(&self, wire: Wire, why: &dyn std::fmt::Display) {
+    pub(crate) fn complain(&self, wire: Wire, why: &dyn std::fmt::Display) {
         self.measures.malformed.fetch_add(1, Relaxed);
         let facts: [Fact<'_>; 2] = [("wire", &wire.name()), ("error", why)];
         self.event(Kind::Refusal, Level::Warn, "malformed", &facts);
     }
 }
 
-/// The domain of an address.
 fn domain_of(address: &str) -> Option<&str> {
     let (_, domain) = address.trim().trim_end_matches('>').rsplit_once('@')?;
     (!domain.is_empty()).then_some(domain)

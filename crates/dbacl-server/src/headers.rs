@@ -28,14 +28,11 @@ const REASONS: &str = "X-DBACL-Reasons";
 /// A header without a value, behind ours in a message whose first line begins with a blank.
 const FOLDED: &[u8] = b"X-DBACL-Folded:";
 
-/// The verdict on a message that could not be classified.
-pub const ERROR: &str = "error";
-
 /// The header lines of a verdict, and of its reasons if it has some. `judged` is `None` for a
 /// message that could not be classified; such a message gets `X-DBACL: error` in every dialect, and
 /// nothing that looks like a verdict.
 pub fn lines(judged: Option<&Judged>, dialects: &[Dialect]) -> Vec<Line> {
-    let Some(judged) = judged else { return vec![("X-DBACL", ERROR.into())] };
+    let Some(judged) = judged else { return vec![("X-DBACL", "error".into())] };
     let (score, symbol) = (judged.score(), judged.symbol());
     let mut lines: Vec<Line> = Vec::new();
     for dialect in dialects {

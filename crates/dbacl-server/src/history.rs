@@ -63,9 +63,7 @@ impl Series {
 /// A kind of events.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
-    /// A verdict.
     Verdict,
-    /// A lesson.
     Lesson,
     /// Something that was refused.
     Refusal,
@@ -74,9 +72,7 @@ pub enum Kind {
 /// An event, as it stands in the log.
 #[derive(Debug, Clone, Serialize)]
 pub struct Event {
-    /// When it was.
     pub time: String,
-    /// What is known of it.
     pub facts: Vec<(&'static str, String)>,
 }
 
@@ -122,7 +118,6 @@ impl History {
         }
     }
 
-    /// Adds an event.
     pub fn add(&self, kind: Kind, facts: &[Fact<'_>]) {
         let facts = facts.iter().map(|(key, value)| (*key, value.to_string())).collect();
         let events = &mut self.lock().events[kind as usize];

@@ -228,7 +228,7 @@ fn is_own_name(host: &str, names: &[String]) -> bool {
 
 /// What is known of a message. It is classified for the one to whom it is delivered, else for its
 /// recipients, else for the user.
-pub fn envelope(headers: &HeaderMap) -> Envelope {
+fn envelope(headers: &HeaderMap) -> Envelope {
     let of = |name: &str| -> Vec<String> {
         let values = headers.get_all(name).into_iter();
         values.map(|value| String::from_utf8_lossy(value.as_bytes()).into_owned()).collect()
@@ -291,7 +291,7 @@ where
 }
 
 /// The verdict as rspamd's clients read it.
-pub fn verdict(judged: &Judged, dialects: &[Dialect], seconds: f64) -> Value {
+fn verdict(judged: &Judged, dialects: &[Dialect], seconds: f64) -> Value {
     let (score, symbol) = (judged.score(), judged.symbol());
     let action = if judged.is_spam() { "add header" } else { "no action" };
     let mut symbols = Map::new();

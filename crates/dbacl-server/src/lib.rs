@@ -18,28 +18,37 @@
 
 #![warn(missing_docs)]
 
-pub mod admission;
-pub mod arf;
-pub mod budget;
-pub mod client;
-pub mod config;
-pub mod engine;
-pub mod headers;
-pub mod history;
+mod admission;
+mod arf;
+mod budget;
+mod client;
+mod config;
+mod engine;
+mod headers;
+mod history;
 pub mod http;
-pub mod listen;
-pub mod log;
-pub mod measures;
-pub mod memory;
+mod listen;
+mod log;
+mod measures;
+mod memory;
 pub mod milter;
-pub mod models;
+mod models;
 pub mod opensmtpd;
-pub mod options;
+mod options;
 mod privileges;
-pub mod program;
-pub mod rights;
+mod program;
+mod rights;
 pub mod spamc;
-pub mod status;
-pub mod teacher;
-pub mod users;
-pub mod verdict;
+mod status;
+mod teacher;
+mod users;
+mod verdict;
+
+pub use budget::Peer;
+pub use config::Config;
+pub use engine::Engine;
+pub use listen::Protocol;
+pub use log::Log;
+pub use memory::{of_judging, of_learning};
+pub use options::Options;
+pub use program::main;

@@ -35,7 +35,6 @@ impl Address {
         }
     }
 
-    /// Whether it is a UNIX socket.
     pub const fn is_socket(&self) -> bool {
         matches!(self, Self::Socket(_))
     }
@@ -82,7 +81,7 @@ pub enum Protocol {
 
 impl Protocol {
     /// Its name in the configuration and in the log.
-    pub const fn name(self) -> &'static str {
+    pub(crate) const fn name(self) -> &'static str {
         match self {
             Self::Spamc => "spamc",
             Self::Rspamd => "rspamd",
@@ -96,14 +95,13 @@ impl Protocol {
 /// A socket that is bound to its address, but not yet used by the asynchronous runtime.
 #[derive(Debug)]
 pub struct Bound {
-    /// Where it listens.
     pub address: Address,
-    pub(crate) listener: Plain,
+    pub listener: Plain,
 }
 
 /// A listener without the runtime.
 #[derive(Debug)]
-pub(crate) enum Plain {
+pub enum Plain {
     Port(std::net::TcpListener),
     Socket(std::os::unix::net::UnixListener),
 }
@@ -111,9 +109,6 @@ pub(crate) enum Plain {
 impl Bound {
     /// Listens at an address. A socket that nobody listens at any more is replaced. No other thread
     /// may create files meanwhile.
-    ///
-    /// # Errors
-    /// What the operating system says; [`io::ErrorKind::AddrInUse`] when somebody listens there.
     pub fn new(address: &Address, mode: Option<u32>) -> io::Result<Self> {
         let listener = match address {
             Address::Port(address) => Plain::Port(std::net::TcpListener::bind(address)?),
@@ -135,9 +130,6 @@ impl Bound {
     }
 
     /// The port that the operating system chose, where 0 was asked for.
-    ///
-    /// # Errors
-    /// What the operating system says.
     pub fn place(&self) -> io::Result<Address> {
         match &self.listener {
             Plain::Port(listener) => listener.local_addr().map(Address::Port),

@@ -21,9 +21,7 @@ use std::time::{Duration, SystemTime};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, serde::Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Level {
-    /// Nothing.
     Silent,
-    /// Errors.
     Error,
     /// Errors, and what else an administrator should know.
     Warn,
@@ -111,19 +109,13 @@ impl Log {
 
     /// A log on standard error, which a thread of its own writes. The thread has a descriptor of
     /// its own, so that no other part of the program waits for it.
-    ///
-    /// # Errors
-    /// The descriptor cannot be had, or the thread cannot begin.
-    pub fn new(level: Level) -> io::Result<Self> {
+    pub(crate) fn new(level: Level) -> io::Result<Self> {
         let out = File::from(io::stderr().as_fd().try_clone_to_owned()?);
         Self::to(level, out)
     }
 
     /// The same, written to `out`.
-    ///
-    /// # Errors
-    /// The thread cannot begin.
-    pub fn to(level: Level, mut out: impl Write + Send + 'static) -> io::Result<Self> {
+    pub(crate) fn to(level: Level, mut out: impl Write + Send + 'static) -> io::Result<Self> {
         let mut queue = Queue::default();
         if level > Level::Silent {
             let (lines, waiting) = channel();
@@ -150,17 +142,14 @@ impl Log {
     }
 
     /// Adds an event with its facts, in order. This never waits for whoever reads the log.
-    pub fn event(&self, level: Level, event: &str, facts: &[Fact<'_>]) {
+    pub(crate) fn event(&self, level: Level, event: &str, facts: &[Fact<'_>]) {
         if level <= self.level {
             self.queue.add(line(level, event, facts));
         }
     }
 
     /// The same log with another level.
-    ///
-    /// # Errors
-    /// As for [`Self::new`].
-    pub fn at(&self, level: Level) -> io::Result<Self> {
+    pub(crate) fn at(&self, level: Level) -> io::Result<Self> {
         match self.level {
             Level::Silent => Self::new(level),
             _ => Ok(Self { level, queue: Arc::clone(&self.queue) }),
@@ -168,17 +157,17 @@ impl Log {
     }
 
     /// Lines that were dropped.
-    pub fn lost(&self) -> u64 {
+    pub(crate) fn lost(&self) -> u64 {
         self.queue.dropped_in_all.load(Relaxed)
     }
 
     /// Whether events of this level are logged.
-    pub fn has(&self, level: Level) -> bool {
+    pub(crate) fn has(&self, level: Level) -> bool {
         level <= self.level
     }
 
     /// Ends the log: waits until the last lines have been written, but only for a moment.
-    pub fn finish(&self) {
+    pub(crate) fn finish(&self) {
         if let Some(lines) = &self.queue.lines {
             let (tell, told) = channel();
             let _ = lines.send(Message::End(tell));

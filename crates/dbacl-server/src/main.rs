@@ -2,5 +2,5 @@
 //! Classifies mail for mail servers.
 
 fn main() -> std::process::ExitCode {
-    dbacl_server::program::main()
+    dbacl_server::main()
 }

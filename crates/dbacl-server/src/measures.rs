@@ -9,9 +9,7 @@ use std::time::Duration;
 /// A protocol.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Wire {
-    /// That of `spamc`.
     Spamc,
-    /// rspamd's.
     Rspamd,
     /// That of Postfix and sendmail.
     Milter,
@@ -55,11 +53,9 @@ pub struct Measures {
 /// The result of a request to learn.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Taught {
-    /// Something changed.
     Changed,
     /// The mail was known with the same label.
     Known,
-    /// It failed.
     Failed,
     /// Whoever asked is not allowed to, or there is no filter that could learn.
     Refused,

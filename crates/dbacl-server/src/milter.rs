@@ -7,7 +7,7 @@
 
 use crate::budget::{Mail, Peer, Refusal};
 use crate::config::OnError;
-use crate::engine::{Engine, Envelope};
+use crate::engine::{Engine, Envelope, NAMES};
 use crate::headers::{is_forged, lines};
 use crate::log::Level;
 use crate::measures::Wire;
@@ -21,9 +21,6 @@ use std::ffi::{CStr, CString};
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::watch;
-
-/// The most recipients of a message that are used.
-const NAMES: usize = 1000;
 
 /// The state of a connection.
 struct Session {
@@ -249,10 +246,11 @@ async fn end(context: &mut EomContext<Session>) -> Status {
         let _ = context.reply.set_error_reply("451", Some("4.7.1"), text);
         return Status::Tempfail;
     }
+    let complain = |event: &str, error: &dyn std::fmt::Display| {
+        engine.log.event(Level::Error, event, &[("wire", &Wire::Milter.name()), ("error", error)]);
+    };
     if let Err(error) = mark(context, &engine, judged.as_ref(), &forged, has_blanks).await {
-        let facts: [(&str, &dyn std::fmt::Display); 2] =
-            [("wire", &Wire::Milter.name()), ("error", &error)];
-        engine.log.event(Level::Error, "mark", &facts);
+        complain("mark", &error);
         return Status::Continue;
     }
     let is_above = |limit: Option<f64>| {
@@ -269,9 +267,7 @@ async fn end(context: &mut EomContext<Session>) -> Status {
     if is_above(engine.config.milter.quarantine_above)
         && let Err(error) = context.actions.quarantine("taken for spam by dbacl").await
     {
-        let facts: [(&str, &dyn std::fmt::Display); 2] =
-            [("wire", &Wire::Milter.name()), ("error", &error)];
-        engine.log.event(Level::Error, "quarantine", &facts);
+        complain("quarantine", &error);
     }
     Status::Continue
 }

@@ -39,7 +39,6 @@ const TRIES: u32 = 5;
 /// A filter, and whether it was opened just now.
 #[derive(Debug)]
 pub struct Found {
-    /// The filter.
     pub filter: Arc<MailFilter>,
     /// Warnings about the files of a filter that was opened just now; `None` if it was open.
     pub opened: Option<Vec<String>>,
@@ -54,9 +53,6 @@ impl Models {
 
     /// The filter in a folder as it is now. A filter in use stays whole, whatever happens to its
     /// folder.
-    ///
-    /// # Errors
-    /// Those of [`MailFilter::open`].
     pub fn get(&self, folder: &Path) -> Result<Found, MailFilterError> {
         let known = self.lock().get(folder).cloned();
         if let Some(open) = &known

@@ -9,19 +9,15 @@
 
 use crate::budget::{Mail, Refusal};
 use crate::config::OnError;
-use crate::engine::{Engine, Envelope};
+use crate::engine::{Engine, Envelope, NAMES};
 use crate::headers::{HeaderLines, lines, rewritten_header};
 use crate::measures::Wire;
-use crate::verdict::Judged;
 use std::collections::{HashMap, HashSet};
 use std::io::{self, BufRead, Read, Write};
 
 /// The longest line of the protocol that is kept, in bytes. smtpd itself accepts only much shorter
 /// lines of mail; a longer one is passed on as it comes.
 const LONGEST: u64 = 1 << 20;
-
-/// The most recipients of a message that are used.
-const NAMES: usize = 1000;
 
 /// What the filter says at the beginning: the events that it wants.
 const REGISTRATION: &str = "register|report|smtp-in|tx-begin\n\
@@ -35,7 +31,7 @@ const REGISTRATION: &str = "register|report|smtp-in|tx-begin\n\
 const COMMIT: &str = "register|filter|smtp-in|commit\n";
 
 /// The state of the conversation with smtpd.
-pub struct Conversation<'a> {
+struct Conversation<'a> {
     engine: &'a Engine,
     sessions: HashMap<Vec<u8>, Session>,
     /// Sessions whose mail is to be put off.
@@ -59,20 +55,13 @@ enum State {
 
 impl<'a> Conversation<'a> {
     /// A conversation that has not begun.
-    pub fn new(engine: &'a Engine) -> Self {
+    fn new(engine: &'a Engine) -> Self {
         Self { engine, sessions: HashMap::new(), put_off: HashSet::new() }
     }
 
-    /// Takes a line, without its end, and writes what is to be answered.
-    ///
-    /// # Errors
-    /// Those of `out`.
-    pub fn line(&mut self, line: &[u8], out: &mut dyn Write) -> io::Result<()> {
-        self.piece(line, true, out).map(|_| ())
-    }
-
-    /// Takes a line, or the beginning of one that is too long to be kept. Returns whether what
-    /// follows of that one is to be written as it comes.
+    /// Takes a line, without its end, or the beginning of one that is too long to be kept, and
+    /// writes what is to be answered. Returns whether what follows of a line that is not whole is
+    /// to be written as it comes.
     fn piece(&mut self, line: &[u8], is_whole: bool, out: &mut dyn Write) -> io::Result<bool> {
         let mut fields = line.splitn(6, |&byte| byte == b'|');
         let kind = fields.next().unwrap_or_default();
@@ -128,7 +117,11 @@ impl<'a> Conversation<'a> {
 
     fn session(&mut self, id: &[u8]) -> &mut Session {
         let engine = self.engine;
-        self.sessions.entry(id.to_vec()).or_insert_with(|| Session::new(engine))
+        self.sessions.entry(id.to_vec()).or_insert_with(|| Session {
+            envelope: Envelope::default(),
+            token: Vec::new(),
+            state: State::Keeps(engine.mail(None)),
+        })
     }
 
     /// `SESSION|MESSAGE|RESULT|ADDRESS`, or in older versions with the address before the result:
@@ -218,7 +211,13 @@ impl<'a> Conversation<'a> {
         }
         session.state = State::Passes(header);
         let token = session.token.clone();
-        mark(engine, judged.as_ref(), before, &mut |line| say(id, &token, (line, true), out))?;
+        let (header, rest) = rewritten_header(before, &lines(judged.as_ref(), dialects), dialects);
+        let both = header.split_inclusive(|&byte| byte == b'\n');
+        for line in both.chain(rest.split_inclusive(|&byte| byte == b'\n')) {
+            let line = line.strip_suffix(b"\n").unwrap_or(line);
+            let dot: &[u8] = if line.starts_with(b".") { b"." } else { b"" };
+            say(id, &token, (&[dot, line].concat(), true), out)?;
+        }
         if judged.is_none() {
             self.put_off.insert(id.to_vec());
         }
@@ -262,34 +261,6 @@ fn say(
     if is_whole { out.write_all(b"\n") } else { Ok(()) }
 }
 
-impl Session {
-    fn new(engine: &Engine) -> Self {
-        let state = State::Keeps(engine.mail(None));
-        Self { envelope: Envelope::default(), token: Vec::new(), state }
-    }
-}
-
-/// Passes on a message with its verdict.
-fn mark(
-    engine: &Engine,
-    judged: Option<&Judged>,
-    mail: &[u8],
-    say: &mut dyn FnMut(&[u8]) -> io::Result<()>,
-) -> io::Result<()> {
-    let dialects = &engine.config.headers;
-    let (header, rest) = rewritten_header(mail, &lines(judged, dialects), dialects);
-    let both = header.split_inclusive(|&byte| byte == b'\n');
-    for line in both.chain(rest.split_inclusive(|&byte| byte == b'\n')) {
-        let line = line.strip_suffix(b"\n").unwrap_or(line);
-        if line.starts_with(b".") {
-            say(&[b".", line].concat())?;
-        } else {
-            say(line)?;
-        }
-    }
-    Ok(())
-}
-
 /// Speaks with smtpd until it ends.
 ///
 /// # Errors
@@ -307,13 +278,13 @@ pub fn converse(
         if length == 0 {
             return Ok(());
         }
-        match line.strip_suffix(b"\n") {
-            Some(text) => conversation.line(text, output)?,
-            None if (line.len() as u64) < LONGEST => conversation.line(&line, output)?,
-            None => {
-                let passes = conversation.piece(&line, false, output)?;
-                pass_rest(input, if passes { Some(output) } else { None })?;
-            }
+        let (text, is_whole) = match line.strip_suffix(b"\n") {
+            Some(text) => (text, true),
+            None => (&line[..], (line.len() as u64) < LONGEST),
+        };
+        let passes = conversation.piece(text, is_whole, output)?;
+        if !is_whole {
+            pass_rest(input, if passes { Some(output) } else { None })?;
         }
         // smtpd waits for the answer.
         output.flush()?;

@@ -9,10 +9,8 @@ use std::ffi::CString;
 #[derive(Debug, Clone)]
 pub struct Identity {
     name: CString,
-    /// The user's number.
-    pub uid: Uid,
-    /// The group's number.
-    pub gid: Gid,
+    uid: Uid,
+    gid: Gid,
 }
 
 impl Identity {

@@ -24,7 +24,7 @@ use dbacl_cli::terminal::Shown;
 use dbacl_cli::{arguments, output};
 use dbacl_files::reading::read_beginning;
 use std::ffi::OsStr;
-use std::fmt::{Display, Write as _};
+use std::fmt::Write as _;
 use std::future::Future;
 use std::io::{BufRead as _, ErrorKind, Read, Write};
 use std::os::unix::ffi::OsStrExt as _;
@@ -49,8 +49,7 @@ pub fn main() -> ExitCode {
 
 /// The settings of the file, with those of the command line.
 fn configure(options: &Options) -> Result<Config, String> {
-    let text = |error: &dyn Display| error.to_string();
-    let mut config = Config::read(options.config.as_deref()).map_err(|error| text(&error))?;
+    let mut config = Config::read(options.config.as_deref()).map_err(|error| error.to_string())?;
     config.default = options.default.clone().or(config.default);
     config.models = options.models.clone().or(config.models);
     config.reasons |= options.reasons;
@@ -60,7 +59,7 @@ fn configure(options: &Options) -> Result<Config, String> {
         let [spamc, rspamd, milter, metrics, status] = lists.map(Clone::clone);
         config.listen = Listen { spamc, rspamd, milter, metrics, status, ..config.listen };
     }
-    config.checked().map_err(|error| text(&error))
+    config.checked()
 }
 
 fn begin(options: Options) -> Result<(), (u8, String)> {

@@ -9,7 +9,6 @@ use nix::unistd::{Uid, User};
 /// What somebody who has connected may teach.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Rights {
-    /// Nothing.
     Nothing,
     /// Everybody's filters.
     All,
@@ -34,9 +33,6 @@ impl Rights {
 
     /// The user whose filter is taught, where a request names `name`. This asks the system for
     /// names, which may take long.
-    ///
-    /// # Errors
-    /// Why the request is refused.
     pub fn user(self, users: &Users, name: &str) -> Result<String, String> {
         let number = match self {
             Self::Nothing => return Err("learning is not allowed here".into()),

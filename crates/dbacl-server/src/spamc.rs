@@ -12,7 +12,7 @@
 
 use crate::budget::{Mail, Peer, Refusal};
 use crate::config::OnError;
-use crate::engine::{Engine, Envelope};
+use crate::engine::{Engine, Envelope, NAMES};
 use crate::headers::{lines, rewritten, rewritten_header};
 use crate::measures::{Taught, Wire};
 use crate::memory::of_returning;
@@ -32,12 +32,9 @@ const HEAD: usize = 16 << 10;
 /// The bytes of a compressed mail that are unpacked at a time.
 const UNPACKED: usize = 64 << 10;
 
-/// The most names of users that are used in one request.
-const NAMES: usize = 1000;
-
 /// The commands of the protocol.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Command {
+enum Command {
     /// The score.
     Check,
     /// The score and the tests' names.
@@ -60,38 +57,37 @@ pub enum Command {
 
 /// The head of a request: its command and its fields.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Head {
-    /// The command.
-    pub command: Command,
+struct Head {
+    command: Command,
     /// Whether the client speaks rspamd's older protocol.
-    pub is_rspamc: bool,
+    is_rspamc: bool,
     /// The protocol's version; answers to versions below 1.3 have another form.
-    pub version: (u32, u32),
+    version: (u32, u32),
     /// Length of the mail in bytes, if the client states it.
-    pub length: Option<u64>,
+    length: Option<u64>,
     /// The user or the recipients.
-    pub names: Vec<String>,
+    names: Vec<String>,
     /// `Message-class`.
-    pub class: Option<Lesson>,
+    class: Option<Lesson>,
     /// `Set: local`: the mail is to be learned.
-    pub sets: bool,
+    sets: bool,
     /// `Remove: local`: the mail is to be forgotten.
-    pub removes: bool,
+    removes: bool,
     /// `Set: remote` (`spamc -C report`): the mail is to be reported. It is learned.
-    pub reports: bool,
+    reports: bool,
     /// `Remove: remote` (`spamc -C revoke`): the report is to be taken back.
-    pub revokes: bool,
+    revokes: bool,
     /// The sender's address.
-    pub sender: Option<String>,
+    sender: Option<String>,
     /// The mail's name in the queue of the mail server.
-    pub queue: Option<String>,
+    queue: Option<String>,
     /// `Compress: zlib`: the mail is packed, and `length` is that of the packed one.
-    pub is_packed: bool,
+    is_packed: bool,
 }
 
 /// Why a request is invalid.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-pub enum Malformed {
+enum Malformed {
     /// The first line is no command of the protocol.
     #[error("the first line is no command of the protocol")]
     Command,
@@ -114,10 +110,7 @@ pub enum Malformed {
 
 impl Head {
     /// Parses the head of a request: all lines before the empty one.
-    ///
-    /// # Errors
-    /// [`Malformed`]
-    pub fn parse(bytes: &[u8]) -> Result<Self, Malformed> {
+    fn parse(bytes: &[u8]) -> Result<Self, Malformed> {
         let text = String::from_utf8_lossy(bytes);
         let mut lines = text.lines();
         let mut words = lines.next().unwrap_or_default().split_ascii_whitespace();
@@ -219,7 +212,7 @@ fn refusal((code, name): (u8, &str), why: &str) -> Vec<u8> {
 }
 
 /// The answer to a request about a message.
-pub fn answer(head: &Head, mail: &[u8], judged: Option<&Judged>, engine: &Engine) -> Vec<u8> {
+fn answer(head: &Head, mail: &[u8], judged: Option<&Judged>, engine: &Engine) -> Vec<u8> {
     let dialects = &engine.config.headers;
     if head.is_rspamc {
         return judged.map_or_else(|| refusal(TEMPORARY, "no verdict"), rspamc_answer);

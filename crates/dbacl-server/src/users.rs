@@ -74,9 +74,6 @@ impl Users {
 
     /// The filter that learns something for a user. `teaches_default` says whether users without a
     /// filter teach the default one.
-    ///
-    /// # Errors
-    /// Why nothing can be learned.
     pub fn taught(&self, name: &str, teaches_default: bool) -> Result<Pupil, &'static str> {
         let own = self.folder(name);
         match (own, &self.default) {
@@ -165,7 +162,6 @@ pub fn size(folder: &Path) -> u64 {
 /// A filter that learns.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Pupil {
-    /// Its folder.
     pub folder: PathBuf,
     /// The filter with which it begins, if it does not exist yet.
     pub general: Option<PathBuf>,

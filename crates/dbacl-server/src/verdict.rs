@@ -44,17 +44,6 @@ pub enum Decision {
     Spam,
 }
 
-impl Decision {
-    /// One word, for logs and measures.
-    pub const fn word(self) -> &'static str {
-        match self {
-            Self::Ham => "ham",
-            Self::Unsure => "unsure",
-            Self::Spam => "spam",
-        }
-    }
-}
-
 impl Judged {
     /// The verdict of `filter`. It is spam if its category is one of those that have spam.
     pub fn new(verdict: SetVerdict, filter: &MailFilter) -> Self {
@@ -73,14 +62,12 @@ impl Judged {
     }
 
     /// A verdict that no filter made.
-    #[doc(hidden)]
     pub fn made_up(decision: Decision, spam: f64, text: &str) -> Self {
         let strongest = String::new();
         Self { text: text.to_owned(), decision, spam, reasons: None, strongest, verdict: None }
     }
 
     /// This verdict, but unsure if the other one is for another category.
-    #[must_use]
     pub fn unless(self, other: &Self) -> Self {
         match (self.verdict, &other.verdict) {
             (Some(mut verdict), Some(second)) if verdict.category != second.category => {

@@ -3,7 +3,7 @@
 //! `BLESS=1 cargo test -p dbacl-server interface` writes it again.
 
 use clap::CommandFactory;
-use dbacl_server::options::Options;
+use dbacl_server::Options;
 use dbacl_testing::terminal::{shown, shows_escapes};
 use dbacl_testing::{Scratch, clap_options, command, finish, manual, programs};
 use std::process::{Command, Stdio};

@@ -3,7 +3,7 @@
 
 use crate::wire::learn;
 use dbacl_numeric::random::SplitMix64;
-use dbacl_server::memory::{of_judging, of_learning};
+use dbacl_server::{of_judging, of_learning};
 use dbacl_testing::Scratch;
 
 /// As much of a message as is classified and learned.

@@ -78,7 +78,7 @@ fn with_tables() -> Vec<Program> {
         program("dbacl", without_keys(dbacl::options::TABLE)),
         program("bayesol", bayesol::options()),
         program("hypex", hypex::options()),
-        program("mailinspect", without_keys(mailinspect::options::TABLE)),
+        program("mailinspect", without_keys(mailinspect::TABLE)),
     ];
     for name in ["mailcross", "mailtoe", "mailfoot"] {
         programs.push(Program { name, options: mailcross::options(), commands: COMMANDS });
@@ -88,10 +88,10 @@ fn with_tables() -> Vec<Program> {
 
 fn with_clap() -> [(&'static str, clap::Command); 5] {
     [
-        ("dbacl-server", dbacl_server::options::Options::command()),
-        ("dbacl-imap", dbacl_imap::options::Options::command()),
+        ("dbacl-server", dbacl_server::Options::command()),
+        ("dbacl-imap", dbacl_imap::Options::command()),
         ("dbacl-text", dbacl_text::program::command()),
-        ("dbacl-eval", dbacl_eval::options::Options::command()),
+        ("dbacl-eval", dbacl_eval::Options::command()),
         ("chess-adapter", chess_adapter::cli::command()),
     ]
 }

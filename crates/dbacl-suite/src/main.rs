@@ -22,13 +22,13 @@ const PROGRAMS: [Program; 11] = [
     ("bayesol", dbacl_classic::bayesol::main),
     ("hypex", dbacl_classic::hypex::main),
     ("dbacl-text", dbacl_text::program::main),
-    ("dbacl-eval", dbacl_eval::program::main),
+    ("dbacl-eval", dbacl_eval::main),
     ("mailcross", || mailcross::main(mailcross::Program::Cross)),
     ("mailtoe", || mailcross::main(mailcross::Program::Toe)),
     ("mailfoot", || mailcross::main(mailcross::Program::Foot)),
     ("mailinspect", mailinspect::main),
-    ("dbacl-server", dbacl_server::program::main),
-    ("dbacl-imap", dbacl_imap::program::main),
+    ("dbacl-server", dbacl_server::main),
+    ("dbacl-imap", dbacl_imap::main),
     ("chess-adapter", chess_adapter::cli::main),
 ];
 

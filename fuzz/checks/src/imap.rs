@@ -2,15 +2,8 @@
 //! A hostile IMAP server, and files that are no state: faults, and no lessons that nobody has
 //! given.
 
-use dbacl_imap::config::Config;
-use dbacl_imap::connection::Fault;
-use dbacl_imap::folder_names::{from_imap, to_imap};
-use dbacl_imap::look::{choose, look};
-use dbacl_imap::moves::{Flags, Label};
-use dbacl_imap::session::{Credentials, Session};
-use dbacl_imap::state::{Folder, Mail, State};
-use dbacl_imap::teach::{MailLearner, teach};
-use dbacl_imap::transport::Wire;
+use dbacl_imap::{Config, Credentials, Fault, Flags, Folder, Label, Mail, MailLearner, Session};
+use dbacl_imap::{State, Wire, choose, from_imap, look, teach, to_imap};
 use std::io::{self, Read, Write};
 use std::time::Duration;
 

@@ -2,13 +2,7 @@
 //! Protocols of mail servers: any bytes from a client are answered or refused, and the server goes
 //! on.
 
-use dbacl_server::budget::Peer;
-use dbacl_server::config::Config;
-use dbacl_server::engine::Engine;
-use dbacl_server::http;
-use dbacl_server::listen::Protocol;
-use dbacl_server::log::Log;
-use dbacl_server::{milter, opensmtpd, spamc};
+use dbacl_server::{Config, Engine, Log, Peer, Protocol, http, milter, opensmtpd, spamc};
 use std::io;
 use std::sync::Arc;
 use std::task::{Context, Poll};

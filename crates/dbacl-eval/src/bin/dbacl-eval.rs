@@ -2,5 +2,5 @@
 //! Says how good a set of options is on labelled documents.
 
 fn main() -> std::process::ExitCode {
-    dbacl_eval::program::main()
+    dbacl_eval::main()
 }

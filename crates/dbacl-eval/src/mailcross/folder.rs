@@ -25,20 +25,15 @@ impl Folder {
         Self { path }
     }
 
-    /// Its path.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// Whether it exists.
     pub fn exists(&self) -> bool {
         self.path.is_dir()
     }
 
     /// Creates it, for `count` folds.
-    ///
-    /// # Errors
-    /// If a folder cannot be created.
     pub fn create(&self, count: usize) -> io::Result<()> {
         for name in ["tmp", "log", "plots", "mbox", "review", "filters"] {
             std::fs::create_dir_all(self.path.join(name))?;
@@ -46,7 +41,6 @@ impl Folder {
         (0..count).try_for_each(|fold| std::fs::create_dir_all(self.fold(fold)))
     }
 
-    /// The folder of one fold.
     pub fn fold(&self, fold: usize) -> PathBuf {
         self.path.join(fold.to_string())
     }

@@ -86,21 +86,20 @@ pub fn main(program: Program) -> ExitCode {
 }
 
 /// The environment of a run: folder, variables, input and outputs.
-pub struct Environment<'a> {
-    /// The current folder.
-    pub folder: &'a Path,
+struct Environment<'a> {
+    folder: &'a Path,
     /// Looks up an environment variable.
-    pub variable: &'a dyn Fn(&str) -> Option<OsString>,
+    variable: &'a dyn Fn(&str) -> Option<OsString>,
     /// Messages for `add` without mailboxes.
-    pub stdin: &'a mut dyn BufRead,
+    stdin: &'a mut dyn BufRead,
     /// Results, and most errors.
-    pub stdout: &'a mut dyn Write,
+    stdout: &'a mut dyn Write,
     /// Messages that the programs of dbacl 1.14.1 do not print.
-    pub stderr: &'a mut dyn Write,
+    stderr: &'a mut dyn Write,
 }
 
 /// Runs a program; returns its exit status.
-pub fn run(
+fn run(
     program: Program,
     invoked: &OsStr,
     args: impl IntoIterator<Item = OsString>,

@@ -43,7 +43,6 @@ pub enum Unit {
     Hidden,
 }
 
-/// An axis.
 #[derive(Debug, Clone)]
 pub struct Axis {
     /// What it shows.
@@ -54,7 +53,6 @@ pub struct Axis {
     pub unit: Unit,
 }
 
-/// An axis with this label.
 pub fn axis(label: impl Into<String>, scale: Scale, unit: Unit) -> Axis {
     Axis { label: label.into(), scale, unit }
 }
@@ -212,7 +210,6 @@ pub enum Weight {
 pub type Spot = (f64, f64);
 
 impl Chart {
-    /// An empty chart.
     pub const fn new(x: Axis, y: Axis) -> Self {
         Self { x, y, marks: Vec::new() }
     }

@@ -18,7 +18,6 @@ use maud::Markup;
 
 const STYLE: &str = include_str!("page.css");
 
-/// The page.
 pub fn write(report: &Report) -> String {
     let best = &report.entries[report.best()];
     let others = || report.entries.iter().enumerate().filter(|&(at, _)| at != report.best());
