@@ -64,9 +64,6 @@ pub enum DumpFault {
 }
 
 /// Reads what `dbacl -d` printed when it learned.
-///
-/// # Errors
-/// What is wrong with the dump.
 pub fn parse(text: &[u8]) -> Result<Dump, DumpFault> {
     let parsed = Header::parse(text).map_err(|_| DumpFault::NotADump)?;
     let mut line_number = newlines(&text[..parsed.length]) + 1;
@@ -223,7 +220,6 @@ impl Pair {
 pub struct Tilted {
     /// Its place, from 0 (P1) to 1 (P0).
     pub beta: f64,
-    /// Its log-partition.
     pub log_partition: f64,
     /// Its expected log-likelihood ratio of P1 to P0.
     pub psi: f64,

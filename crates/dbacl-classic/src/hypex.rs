@@ -70,7 +70,7 @@ pub fn main() -> ExitCode {
 }
 
 /// Runs the program. `program` is the name as invoked.
-pub fn run(
+fn run(
     program: &OsStr,
     args: impl IntoIterator<Item = OsString>,
     posixly_correct: bool,

@@ -7,7 +7,7 @@
 #![warn(missing_docs)]
 
 pub mod bayesol;
-pub mod chernoff;
+mod chernoff;
 pub mod dbacl;
 pub mod hypex;
 pub mod memory;

@@ -53,9 +53,6 @@ pub fn collect(
 }
 
 /// Prints the list, or gives each message to the command.
-///
-/// # Errors
-/// Of writing `out`.
 pub fn print(
     config: &Config,
     mailbox: &Mailbox,
@@ -101,9 +98,6 @@ fn description(entry: &Entry, style: Style) -> Cow<'_, [u8]> {
 }
 
 /// Gives a message to a shell command, and waits for its end. The command's exit status is ignored.
-///
-/// # Errors
-/// If the message cannot be read or the shell not be started.
 pub fn pipe(command: &OsStr, mailbox: &Mailbox, entry: &Entry) -> io::Result<()> {
     let mut message = mailbox.open(entry)?;
     let mut child = Command::new("/bin/sh").arg("-c").arg(command).stdin(Stdio::piped()).spawn()?;

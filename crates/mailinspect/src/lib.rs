@@ -7,7 +7,7 @@
 
 mod batch;
 mod mail;
-pub mod options;
+mod options;
 mod screen;
 
 use std::ffi::{OsStr, OsString};
@@ -29,7 +29,9 @@ use dbacl_engine::error::Warning;
 use dbacl_engine::token::pattern::{Expression, Syntax};
 use dbacl_model::settings::Locale;
 use dbacl_numeric::parse::atoi;
-use options::{Key, TABLE};
+pub use options::TABLE;
+
+use options::Key;
 
 const NAME: &str = "mailinspect";
 const USAGE: &str = "Usage: mailinspect [-zjiI] -c CATEGORY MBOX [-g REGEX]... [-G REGEX]... \
@@ -244,12 +246,12 @@ fn judge(
         .map_err(|error| vec![error.to_string()])
 }
 
-/// C's `atoi`, cut to eight bits.
 /// The message about an expression that cannot be compiled.
 fn refusal(pattern: &str) -> String {
     format!("could not compile regular expression '{pattern}'.")
 }
 
+/// C's `atoi`, cut to eight bits.
 fn low_byte(value: &OsStr) -> u8 {
     atoi(value.as_bytes()).to_le_bytes()[0]
 }
@@ -267,7 +269,7 @@ fn help() -> String {
 }
 
 /// Runs the program; returns its exit status. `program` is the name as invoked.
-pub fn run(
+fn run(
     program: &OsStr,
     args: impl IntoIterator<Item = OsString>,
     variable: &dyn Fn(&str) -> Option<OsString>,

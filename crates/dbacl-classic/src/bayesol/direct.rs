@@ -19,9 +19,6 @@ pub struct Judges {
 
 impl Judges {
     /// Loads `categories`, which the classifier could compare with each other.
-    ///
-    /// # Errors
-    /// What to say, line by line.
     pub fn load(categories: &[OsString]) -> Result<Self, Vec<String>> {
         let folder = std::env::var_os("DBACL_PATH");
         let open = |name: &OsString| {
@@ -50,7 +47,6 @@ impl Judges {
         }
     }
 
-    /// Names of the categories.
     pub fn names(&self) -> impl Iterator<Item = &[u8]> {
         self.names.iter().map(String::as_bytes)
     }

@@ -12,7 +12,6 @@ mod print;
 mod session;
 
 pub use options::options;
-pub use session::Streams;
 
 use dbacl_cli::terminal::Shown;
 use dbacl_cli::{getopt, last_resort};
@@ -20,7 +19,7 @@ use dbacl_engine::token::pattern::{Expression, Syntax};
 use dbacl_model::settings::Locale;
 use dbacl_risk::evidence::{Condition, GROUPS};
 use options::OPTIONS;
-use session::{FATAL, Session, Stop};
+use session::{FATAL, Session, Stop, Streams};
 use std::ffi::{OsStr, OsString};
 use std::io::{self, BufRead};
 use std::process::ExitCode;
@@ -29,7 +28,7 @@ use std::process::ExitCode;
 ///
 /// `program` is the name as invoked; `stdin` is read when there are no files; `compile` turns a
 /// row's condition into a matcher, or refuses it.
-pub fn run<C: Condition>(
+fn run<C: Condition>(
     program: &OsStr,
     args: impl IntoIterator<Item = OsString>,
     posixly_correct: bool,

@@ -119,7 +119,6 @@ pub struct Config {
     pub files: Vec<OsString>,
 }
 
-/// The help text.
 pub fn help() -> String {
     format!(
         "{USAGE}\n\

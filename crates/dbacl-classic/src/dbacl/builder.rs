@@ -110,9 +110,6 @@ impl<'a> Builder<'a> {
     }
 
     /// Lets one part of the command line act; `Some` is a text to print instead of any job.
-    ///
-    /// # Errors
-    /// What stops the run at this option.
     pub fn act(&mut self, event: Event<Key>) -> Result<Option<String>, Failure> {
         match event {
             Event::Operand(operand) => self.config.reading.operands.push(operand),
@@ -327,9 +324,6 @@ impl<'a> Builder<'a> {
     }
 
     /// Chooses the category to learn.
-    ///
-    /// # Errors
-    /// One was chosen before, or categories to compare with were.
     pub fn learn(&mut self, name: &[u8]) -> Result<(), Failure> {
         let usage = |text: &str| Err(Failure::new(Kind::Usage, text));
         if self.classify {
@@ -414,9 +408,6 @@ impl<'a> Builder<'a> {
     }
 
     /// Chooses a category to compare with.
-    ///
-    /// # Errors
-    /// One that cannot be opened, or does not go with what was chosen before.
     pub fn category(&mut self, name: &[u8]) -> Result<(), Failure> {
         if self.learn.is_some() {
             return Err(Failure::new(Kind::Usage, "cannot use options -l and -c together"));
@@ -455,9 +446,6 @@ impl<'a> Builder<'a> {
     }
 
     /// Takes over how the text of a category was cut.
-    ///
-    /// # Errors
-    /// A category that does not go with the options or the other categories.
     fn adopt(
         &mut self,
         path: &Path,

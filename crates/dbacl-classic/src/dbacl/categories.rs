@@ -18,18 +18,12 @@ pub fn load(path: &Path) -> Result<AnyMapped, Failure> {
 }
 
 /// Opens the category in the file at `path`; messages call it `name`.
-///
-/// # Errors
-/// A category that cannot be opened.
 pub fn load_as(path: &Path, name: &Path) -> Result<AnyMapped, Failure> {
     mapped::open_seen(path, |found| warn_of_writers(path, name, found))
         .map_err(|error| not_loaded(error, path, name))
 }
 
 /// Opens a category as [`load_as`] does, but maps it into memory (`-m`).
-///
-/// # Errors
-/// What to print.
 pub fn load_mapped(path: &Path, name: &Path) -> Result<AnyMapped, Failure> {
     #[allow(unsafe_code)]
     // SAFETY: who asks for `-m` promises that nobody changes the file in place while it is in use,
@@ -54,17 +48,11 @@ pub struct OpenSets(dbacl_store::generations::Opened);
 
 impl OpenSets {
     /// The file that a category is read from: itself, or what it is in its set.
-    ///
-    /// # Errors
-    /// A set that cannot be read.
     pub fn place_of(&mut self, path: &Path) -> Result<PathBuf, Failure> {
         self.place(path, note_about)
     }
 
     /// The same for a set that is going to be changed, which tells then what there is to know.
-    ///
-    /// # Errors
-    /// A set that cannot be read.
     pub fn place_to_change(&mut self, path: &Path) -> Result<PathBuf, Failure> {
         self.place(path, |_| {})
     }
@@ -82,9 +70,6 @@ impl OpenSets {
     }
 
     /// Opens the category at `path`.
-    ///
-    /// # Errors
-    /// A category that cannot be opened.
     pub fn load(&mut self, path: &Path) -> Result<AnyMapped, Failure> {
         load_as(&self.place_of(path)?, path)
     }

@@ -12,9 +12,6 @@ use std::ffi::OsString;
 use std::path::Path;
 
 /// The files and folders that are to be examined; `None` for another job.
-///
-/// # Errors
-/// Options that say nothing about this job.
 pub fn wanted(events: &[Event<Key>]) -> Result<Option<Vec<OsString>>, Failure> {
     let is_check = |event: &Event<Key>| matches!(event, Event::Option { key: Key::Check, .. });
     if !events.iter().any(is_check) {
@@ -53,9 +50,6 @@ fn age(path: &Path) -> String {
 }
 
 /// Says of each file or folder whether it is whole; what is not, with what helps.
-///
-/// # Errors
-/// Output that cannot be written.
 pub fn run(paths: &[OsString], output: &mut Output) -> Result<u8, Failure> {
     let mut result = 0;
     for path in paths {

@@ -19,9 +19,6 @@ static NEVER: AtomicBool = AtomicBool::new(false);
 
 impl Builder<'_> {
     /// The job that the options ask for.
-    ///
-    /// # Errors
-    /// What makes it impossible.
     pub fn job(mut self) -> Result<Job, Failure> {
         self.settle()?;
         let Self { config, learn, count, merge, .. } = self;
@@ -34,9 +31,6 @@ impl Builder<'_> {
     }
 
     /// The job of changing a set whose categories the options name.
-    ///
-    /// # Errors
-    /// What makes it impossible.
     pub fn set_job(mut self) -> Result<SetJob, Failure> {
         self.settle()?;
         Ok(self.config.set())

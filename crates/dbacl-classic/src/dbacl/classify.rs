@@ -34,9 +34,6 @@ fn warn(warning: Warning) {
 }
 
 /// Scores the inputs and prints the results; returns the exit status.
-///
-/// # Errors
-/// What stopped it.
 pub fn run(mut job: ClassifyJob, signals: &Signals, output: &mut Output) -> Result<u8, Failure> {
     let set = fitted_set(&job)?;
     let measures_entropy = job.reading.options.has(ModelOption::Entropy);

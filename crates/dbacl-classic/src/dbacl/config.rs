@@ -65,7 +65,6 @@ pub struct Config {
     pub(super) counts: Option<Fitted<'static>>,
     /// The order of features of `--fit` (`--canonical`).
     pub(super) count_order: Order,
-    /// `--large`.
     pub(super) large: bool,
     /// Place of the counted shard (`--place`).
     pub(super) place: Option<u32>,
@@ -81,11 +80,9 @@ pub struct Config {
     pub(super) opened: OpenSets,
     /// Somebody is there to read a hint.
     pub(super) hints: bool,
-    /// `--verdict`.
     pub(super) verdict: bool,
     /// `--explain`; whether as HTML.
     pub(super) explain: Option<bool>,
-    /// `--keep`.
     pub(super) keep: Option<PathBuf>,
     /// How long to wait for another process (`--lock-timeout`).
     pub(super) lock_timeout: Duration,
@@ -132,7 +129,6 @@ impl Config {
         }
     }
 
-    /// How a category is learned.
     fn learn_settings(&self) -> LearnSettings {
         LearnSettings {
             bits: self.bits.unwrap_or(15),

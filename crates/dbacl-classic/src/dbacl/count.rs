@@ -22,9 +22,6 @@ use std::io::{self, Write};
 use std::path::Path;
 
 /// Counts the inputs, and saves the counts.
-///
-/// # Errors
-/// What stopped it; nothing is written then.
 pub fn run(job: &mut CountJob, signals: &Signals, output: &mut Output) -> Result<u8, Failure> {
     let options = job.reading.read_options();
     let how = CountSettings::of(&options, job.confidence);
@@ -36,9 +33,6 @@ pub fn run(job: &mut CountJob, signals: &Signals, output: &mut Output) -> Result
 }
 
 /// Counts the inputs, on so many processors, as the part of `place`.
-///
-/// # Errors
-/// What stopped it.
 pub fn count(
     reading: &Reading,
     options: &ReadOptions,
@@ -68,9 +62,6 @@ fn too_many() -> Failure {
 }
 
 /// Merges counts.
-///
-/// # Errors
-/// What stopped it; nothing is written then.
 pub fn merge(job: &MergeJob, signals: &Signals, output: &mut Output) -> Result<u8, Failure> {
     let counts = load_all(&job.sources, job.locale, &signals.stop)?;
     if counts.is_inexact() {
@@ -117,7 +108,6 @@ impl Write for Through<'_> {
 
 /// Counts the features of the inputs.
 pub struct ShardCounts<'a> {
-    /// The counts.
     pub counting: Counting,
     echo: Echo,
     signals: &'a Signals,

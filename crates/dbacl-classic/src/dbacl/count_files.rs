@@ -18,9 +18,6 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Loads and merges counts, and online memory dumps. Once `stop` is set, standard input is not
 /// waited for any more.
-///
-/// # Errors
-/// The first file that cannot be read or merged.
 pub fn load_all(paths: &[PathBuf], locale: Locale, stop: &AtomicBool) -> Result<Counts, Failure> {
     let mut merged: Option<Counts> = None;
     for path in paths {
@@ -55,9 +52,6 @@ pub enum Fitted<'a> {
 
 impl<'a> Fitted<'a> {
     /// The counts of these files, whose settings are known.
-    ///
-    /// # Errors
-    /// The first file that cannot be read or merged.
     pub fn open_all(
         paths: &[PathBuf],
         locale: Locale,
@@ -115,9 +109,6 @@ impl<'a> Fitted<'a> {
     }
 
     /// All of them.
-    ///
-    /// # Errors
-    /// A file that cannot be read.
     pub fn into_counts(self) -> Result<Counts, Failure> {
         match self {
             Self::Whole(counts) => Ok(counts),
@@ -126,9 +117,6 @@ impl<'a> Fitted<'a> {
     }
 
     /// Counts their features in `counter`.
-    ///
-    /// # Errors
-    /// A file that cannot be read, and more occurrences than a category holds.
     pub fn replay(
         self,
         order: Order,

@@ -23,9 +23,6 @@ impl Echo {
     /// Shows a line as asked for; returns whether it is to be processed. With [`Self::indented`]
     /// the line loses its blank; other lines are shown with the `(null)` that dbacl 1.14.1 prints
     /// (case text/append-and-indent).
-    ///
-    /// # Errors
-    /// Those of the output.
     pub fn raw_line(self, line: &mut Vec<u8>, output: &mut Output) -> io::Result<bool> {
         let process = self.is_processed(line);
         if self.append {

@@ -42,7 +42,6 @@ Names of categories that begin with neither / nor . are looked up in $DBACL_PATH
     )
 }
 
-/// What `--version` prints.
 pub fn version() -> String {
     format!("dbacl {} (compatible with dbacl {COMPATIBLE})\n", env!("CARGO_PKG_VERSION"))
 }

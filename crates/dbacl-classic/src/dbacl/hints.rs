@@ -132,9 +132,6 @@ impl LearnNotes {
 
 /// Reads the inputs once more and estimates how many different features they have; `None` if
 /// standard input has gone by.
-///
-/// # Errors
-/// Those of reading.
 pub fn features(
     reading: &Reading,
     options: &ReadOptions,

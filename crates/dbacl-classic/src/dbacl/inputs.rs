@@ -24,9 +24,6 @@ pub fn reader<'a>(
 
 /// Reads all operands, or standard input, into `sink`. `announce` is told each source's name before
 /// it is read, `None` for standard input.
-///
-/// # Errors
-/// An operand that cannot be opened, an interrupt, output that cannot be written.
 pub fn read<S: FeatureSink>(
     reading: &Reading,
     signals: &Signals,
@@ -106,9 +103,6 @@ pub fn read<S: FeatureSink>(
 }
 
 /// Says which signal ended reading, if one did.
-///
-/// # Errors
-/// An interrupt: nothing is to be written.
 pub fn after_signals(signals: &Signals, said: &mut bool) -> Result<(), Failure> {
     if signals.interrupted() {
         MESSAGES.signal("caught interrupt request, exiting");

@@ -112,9 +112,7 @@ impl Reading {
     }
 }
 
-/// Learning a category.
 pub struct LearnJob {
-    /// The inputs.
     pub reading: Reading,
     /// Where the category goes.
     pub path: PathBuf,
@@ -161,9 +159,7 @@ impl LearnJob {
 
 /// Comparing texts with categories.
 pub struct ClassifyJob {
-    /// The inputs.
     pub reading: Reading,
-    /// The categories.
     pub models: Vec<Model>,
     /// Where they came from, to load them again; `None` for random text.
     pub model_paths: Vec<Option<PathBuf>>,
@@ -213,13 +209,11 @@ impl Records {
 
 /// Comparing records, one a line, with categories.
 pub struct RecordsJob {
-    /// The inputs.
     pub reading: Reading,
     /// What a line is.
     pub records: Records,
     /// Form of the results.
     pub format: Format,
-    /// The categories.
     pub models: Vec<Model>,
     /// Where they came from, to load them again; `None` for random text.
     pub model_paths: Vec<Option<PathBuf>>,
@@ -235,11 +229,9 @@ pub struct RecordsJob {
     pub opened: OpenSets,
 }
 
-/// Explaining a verdict.
 pub struct ExplainJob {
     /// The inputs, taken as one text.
     pub reading: Reading,
-    /// The categories.
     pub models: Vec<Model>,
     /// Print an HTML page.
     pub is_html: bool,
@@ -249,7 +241,6 @@ pub struct ExplainJob {
 
 /// Counting without learning.
 pub struct CountJob {
-    /// The inputs.
     pub reading: Reading,
     /// Where the counts go; `-` for standard output.
     pub target: PathBuf,
@@ -273,7 +264,6 @@ pub struct MergeJob {
 
 /// Fitting categories together (`--refit`), and learning or forgetting single documents.
 pub struct SetJob {
-    /// The inputs.
     pub reading: Reading,
     /// The category files; `None` for random text.
     pub model_paths: Vec<Option<PathBuf>>,

@@ -15,9 +15,6 @@ use std::io::Write;
 use std::os::unix::ffi::OsStrExt;
 
 /// Learns a large category.
-///
-/// # Errors
-/// What stopped it; the old category is kept.
 pub fn run(job: &mut LearnJob, signals: &Signals, output: &mut Output) -> Result<u8, Failure> {
     let counts = counts(job, signals)?;
     if counts.features() == 0 {

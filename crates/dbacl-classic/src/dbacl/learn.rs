@@ -58,9 +58,6 @@ pub(super) const INEXACT: &str = "a part of the input was read otherwise than it
      lines or a broken attachment before it; a few features may differ";
 
 /// Learns a category.
-///
-/// # Errors
-/// What stopped it; the old category is kept.
 pub fn run(job: &mut LearnJob, signals: &Signals, output: &mut Output) -> Result<u8, Failure> {
     let mut settings = job.settings.clone();
     let verbose = job.verbose;

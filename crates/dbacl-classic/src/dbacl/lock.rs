@@ -20,9 +20,6 @@ use std::time::Duration;
 /// The right to learn into `counts` (`-o`), waited for up to `limit`. `None` where there can be no
 /// lock: the folder cannot be written, the file system knows no locks, or the lock's name is taken
 /// by something else, which gives a warning.
-///
-/// # Errors
-/// Another process holds the lock for too long; or a signal ends the wait.
 pub fn of_counts(
     counts: &Path,
     limit: Duration,
@@ -52,9 +49,6 @@ fn is_own_lock(found: &Metadata) -> bool {
 }
 
 /// The right to change a set, or the ledger beside which it would be, waited for up to `limit`.
-///
-/// # Errors
-/// Another process holds the lock for too long; a signal ends the wait; or the lock cannot be made.
 pub fn of_set(store: &Store, limit: Duration, signals: &Signals) -> Result<Lock, Failure> {
     Ok(take(&store.anchor(), ".lock", limit, signals)?)
 }

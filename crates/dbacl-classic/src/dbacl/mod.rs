@@ -184,7 +184,6 @@ fn flag_named(text: &OsStr) -> Option<Key> {
     options::TABLE.iter().find(is_flag).map(|option| option.key)
 }
 
-/// The mail filter.
 fn mail(
     (job, folder): (MailJob, Option<PathBuf>),
     events: Vec<Event<Key>>,

@@ -33,10 +33,6 @@ const BLOCK: usize = 1 << 20;
 const SHARE: usize = 1 << 14;
 
 /// Classifies the records of all inputs.
-///
-/// # Errors
-/// The failure that stopped it. Records that cannot be read do not stop it, but the status is that
-/// of an error.
 pub fn run(mut job: RecordsJob, signals: &Signals, output: &mut Output) -> Result<u8, Failure> {
     let all = || std::thread::available_parallelism().map_or(1, Into::into);
     let threads = job.threads.unwrap_or_else(all);
@@ -258,20 +254,15 @@ fn records_in(lines: &[u8]) -> impl Iterator<Item = &[u8]> {
 }
 
 /// The members of a JSON object, as they stand there; of those with one name, the last.
-///
-/// # Errors
-/// A text that says what is wrong with the line.
 fn members(line: &[u8]) -> Result<HashMap<String, &RawValue>, String> {
     serde_json::from_slice(line).map_err(|error| {
         if error.is_data() { "not an object".into() } else { format!("not valid JSON: {error}") }
     })
 }
 
-/// Results of a part.
 #[derive(Default)]
 struct Part {
     text: Vec<u8>,
-    /// Where each result ends.
     ends: Vec<usize>,
     faults: u64,
 }

@@ -24,7 +24,6 @@ pub enum Format {
 }
 
 impl Format {
-    /// The format of this name.
     pub fn by_name(name: &[u8]) -> Option<Self> {
         match name {
             b"json" => Some(Self::Json),

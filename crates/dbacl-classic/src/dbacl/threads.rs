@@ -15,7 +15,6 @@ use std::time::Duration;
 /// The longest time between two checks whether reading has ended.
 const TICK: Duration = Duration::from_millis(50);
 
-/// The inputs of a run.
 pub fn inputs<'a>(
     reading: &'a Reading,
     options: &'a ReadOptions,

@@ -36,7 +36,6 @@ pub struct Entry {
     pub subject: Vec<u8>,
     /// The same of `Date:`.
     pub date: Vec<u8>,
-    /// Its scores.
     pub measures: Measures,
     /// Whether the selection lists it.
     pub is_listed: bool,
@@ -92,9 +91,6 @@ pub enum Next {
 }
 
 /// Reads `input` to its end and hands its messages on, in their order.
-///
-/// # Errors
-/// A read error; messages before it have been handed on.
 pub fn index(
     input: Box<dyn Read + '_>,
     part: Part<'_>,

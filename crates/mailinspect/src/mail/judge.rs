@@ -57,7 +57,6 @@ impl Scoring {
     }
 
     /// The scoring after this one, the first after the last.
-    #[must_use]
     pub fn next(self) -> Self {
         Self::ALL[(self.number() + 1) % Self::ALL.len()]
     }
@@ -99,9 +98,6 @@ pub struct Judge {
 impl Judge {
     /// A judge by `category`, which is called `name`. With `keep_case` tokens keep their case, also
     /// if the category's do not.
-    ///
-    /// # Errors
-    /// An expression of the category that cannot be compiled.
     pub fn new(
         category: AnyMapped,
         name: Vec<u8>,
@@ -151,7 +147,6 @@ impl Judge {
         Ok(judge)
     }
 
-    /// The category.
     pub fn model(&self) -> &Model {
         &self.scorer.models()[0]
     }

@@ -23,9 +23,6 @@ pub struct Mailbox {
 impl Mailbox {
     /// The mailbox at `path`: an mbox file; or a folder, whose files are messages or mboxes, those
     /// of its `cur` and `new` if it has these.
-    ///
-    /// # Errors
-    /// [`dbacl::Error::Io`] when it cannot be opened.
     pub fn new(path: &Path, warnings: WarningSink<'_>) -> Result<Self> {
         let one = Self { files: vec![path.to_path_buf()], is_folder: false };
         let metadata = path.metadata().map_err(|error| Error::io(path, error))?;
@@ -90,9 +87,6 @@ impl Mailbox {
     }
 
     /// A message's bytes.
-    ///
-    /// # Errors
-    /// If its file cannot be opened, or has no offsets to go to.
     pub fn open(&self, entry: &Entry) -> io::Result<Take<File>> {
         let path = self.files.get(entry.file).ok_or(io::ErrorKind::NotFound)?;
         let mut file = source::open_regular(path)?;
@@ -101,9 +95,6 @@ impl Mailbox {
     }
 
     /// The first `limit` bytes of a message.
-    ///
-    /// # Errors
-    /// As [`Self::open`], and of reading.
     pub fn read(&self, entry: &Entry, limit: u64) -> io::Result<Vec<u8>> {
         let mut bytes = Vec::new();
         self.open(entry)?.take(limit).read_to_end(&mut bytes)?;

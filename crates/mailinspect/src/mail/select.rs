@@ -3,7 +3,6 @@
 
 use dbacl_engine::token::pattern::Expression;
 
-/// One expression.
 #[derive(Debug, Clone)]
 pub struct Rule {
     /// The expression that a line must match.
@@ -23,12 +22,10 @@ pub struct Selection {
 }
 
 impl Selection {
-    /// A selection by `rules`.
     pub const fn new(rules: Vec<Rule>) -> Self {
         Self { rules, last: None }
     }
 
-    /// Starts a message.
     pub fn start(&mut self) {
         self.last = None;
     }
@@ -49,7 +46,6 @@ impl Selection {
         }
     }
 
-    /// Whether the message is listed.
     pub fn is_listed(&self) -> bool {
         match self.last {
             Some(last) => self.rules[last].lists,

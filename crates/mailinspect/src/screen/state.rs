@@ -24,7 +24,6 @@ pub enum Effect {
     Page(usize),
     /// Give messages, in this order, to a shell command.
     Pipe {
-        /// The command.
         command: String,
         /// Numbers of entries.
         messages: Vec<usize>,
@@ -42,7 +41,6 @@ pub enum Effect {
     Load(String),
     /// Append messages to an mbox.
     Save {
-        /// Its path.
         path: String,
         /// Numbers of entries.
         messages: Vec<usize>,
@@ -90,7 +88,6 @@ impl Purpose {
     }
 }
 
-/// The state of the screen.
 #[derive(Debug, Clone, Default)]
 #[allow(clippy::struct_excessive_bools)] // each is a switch of the screen
 pub struct State {
@@ -118,7 +115,6 @@ pub struct State {
     pub cursor: usize,
     /// Place of the first message shown.
     pub top: usize,
-    /// Whether the preview is shown.
     pub has_preview: bool,
     /// First line of the preview that is shown.
     pub scroll: usize,
@@ -234,7 +230,6 @@ impl State {
         self.go(self.cursor);
     }
 
-    /// Takes a key.
     pub fn key(&mut self, key: KeyEvent) -> Option<Effect> {
         if let Some((purpose, mut prompt)) = self.prompt.take() {
             match prompt.key(key, &self.histories[purpose.history()]) {

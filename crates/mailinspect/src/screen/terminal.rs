@@ -157,9 +157,6 @@ pub fn has_terminal() -> bool {
 }
 
 /// Lets the user look through `mailbox` until they quit.
-///
-/// # Errors
-/// Of the terminal.
 pub fn run(config: &Config, mailbox: &Mailbox, first: Judge) -> io::Result<()> {
     let stop = Arc::new(AtomicBool::new(false));
     for signal in [signal_hook::consts::SIGTERM, signal_hook::consts::SIGHUP] {

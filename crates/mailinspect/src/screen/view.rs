@@ -85,7 +85,6 @@ const HELP: &str = " q               quit
 
  Any key goes on.";
 
-/// Draws the screen.
 pub fn draw(frame: &mut Frame<'_>, state: &State) {
     let areas = state.areas();
     let bar = Look::new().add_modifier(Modifier::REVERSED);

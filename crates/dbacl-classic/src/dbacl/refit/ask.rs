@@ -21,9 +21,6 @@ const MOST: usize = 10;
 
 /// Names messages of `operands` whose labels teach the filter in `folder` most. On a
 /// terminal it asks for their labels, and learns them after the last answer.
-///
-/// # Errors
-/// The folder holds no filter, mail cannot be read, or the answers cannot be learned.
 pub fn ask(
     folder: &Path,
     operands: &[OsString],
@@ -54,9 +51,6 @@ pub fn ask(
 
 /// Names the messages that seem to be in the wrong folder. On a terminal it asks for their labels;
 /// after the last answer it learns those with another label, and does not name the others again.
-///
-/// # Errors
-/// The folder holds no filter, mail cannot be read, or the answers cannot be learned.
 pub fn review(
     folder: &Path,
     operands: &[OsString],
@@ -179,9 +173,6 @@ fn asked(
 }
 
 /// The number of the label that `answer` is or begins; `None` for an empty answer.
-///
-/// # Errors
-/// The text that says why it is none.
 fn label_called(answer: &str, labels: &[String]) -> Result<Option<usize>, String> {
     if answer.is_empty() {
         return Ok(None);

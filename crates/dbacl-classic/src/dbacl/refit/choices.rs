@@ -43,9 +43,6 @@ const PASSES: [u32; 4] = [1, 3, 10, 30];
 
 /// Learns the groups of `source` (`-` for standard input) as the categories `names`, *chosen*
 /// first.
-///
-/// # Errors
-/// What stopped it; files are as they were.
 pub fn run(
     source: &OsStr,
     names: &[OsString],
@@ -216,17 +213,11 @@ struct Model {
 const STRIDE: usize = 256;
 
 /// Goes on unless a signal has come.
-///
-/// # Errors
-/// The run was stopped: nothing is to be written.
 fn unless_stopped(signals: &Signals) -> Result<(), Failure> {
     if signals.stopped() { Err(FittedSetError::Stopped.into()) } else { Ok(()) }
 }
 
 /// Fits on the groups with these numbers, `passes` times.
-///
-/// # Errors
-/// The run was stopped.
 fn fit_on(
     groups: &Groups,
     numbers: &[usize],

@@ -10,9 +10,6 @@ use dbacl_sets::classify::Fitted;
 use dbacl_sets::classify::explain::Recorder;
 
 /// Explains the verdict on the inputs, taken as one text.
-///
-/// # Errors
-/// What stopped it.
 pub fn run(job: ExplainJob, signals: &Signals, output: &mut Output) -> Result<u8, Failure> {
     let ExplainJob { mut reading, models, is_html, _opened } = job;
     let fitted = Fitted::of(&models);

@@ -25,9 +25,6 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 /// Fits the categories together.
-///
-/// # Errors
-/// What stopped it; files are as they were.
 pub fn refit(
     request: &Request,
     job: &mut SetJob,
@@ -92,9 +89,6 @@ fn has_one_kind(solution: &Solution) -> bool {
 }
 
 /// Prints the report on a fit.
-///
-/// # Errors
-/// Output that cannot be written.
 pub fn say(output: &mut Output, text: &str) -> Result<u8, Failure> {
     output.buffer().extend_from_slice(text.as_bytes());
     output.flush().map_err(|error| output_failure(&error))?;
@@ -145,7 +139,6 @@ fn read_documents(
     Ok(reader.into_corpus())
 }
 
-/// Prints a warning of a fit.
 pub fn warn(note: &FitNote) {
     match note {
         FitNote::NoThresholds => {

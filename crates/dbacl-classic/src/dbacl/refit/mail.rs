@@ -53,7 +53,6 @@ pub struct How {
     pub verbose: bool,
 }
 
-/// Seconds of a day.
 const DAY: u64 = 24 * 60 * 60;
 
 /// The first of so many days up to today, counted from the beginning of 1970.
@@ -68,9 +67,6 @@ fn first_day(window: &OsStr) -> Result<i64, Failure> {
 
 /// Learns the mail of two categories or more into the filter of `folder`. The whole filter is
 /// replaced at the end; until then the old one can be used.
-///
-/// # Errors
-/// What stopped it; the filter is as it was.
 pub fn learn(
     folder: &Path,
     operands: &[OsString],
@@ -208,10 +204,6 @@ pub(super) fn mail_at(label: String, place: &OsStr) -> Result<MailFolder, Failur
 }
 
 /// The paths that fit a pattern, in order.
-///
-/// # Errors
-/// A pattern that is none, and a folder in which it has to be looked for and that cannot be read:
-/// mail must not be left out in silence.
 fn expand(pattern: &str) -> Result<Vec<PathBuf>, Failure> {
     let unopened = |path: &Path, error: &io::Error| {
         let text = format!("couldn't open {}: {error}", path.display());
@@ -239,9 +231,6 @@ fn expand(pattern: &str) -> Result<Vec<PathBuf>, Failure> {
 }
 
 /// Learns the mail on standard input, or in files, as what the user says it is.
-///
-/// # Errors
-/// The folder holds no filter, the label is unknown, or the change failed; files are unchanged.
 pub fn correct(
     mut builder: Builder<'_>,
     folder: &Path,
@@ -294,9 +283,6 @@ impl<'a> Filter<'a> {
     }
 
     /// The verdict on a message; on further lines the header with the reasons, if it is wanted.
-    ///
-    /// # Errors
-    /// The folder holds no filter, or the filter cannot be read.
     pub fn verdict(&mut self, mail: &[u8]) -> Result<Vec<u8>, Failure> {
         let filter = match &mut self.opened {
             Some(filter) => filter,

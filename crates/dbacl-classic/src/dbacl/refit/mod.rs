@@ -24,9 +24,6 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
 
 /// Does what `request` asks for with the categories of `builder`.
-///
-/// # Errors
-/// What stopped it; files are as they were.
 pub fn run(
     request: &Request,
     builder: Builder<'_>,

@@ -56,9 +56,6 @@ struct Buffers {
 }
 
 /// Lets the message come from the file that `operands` name instead of standard input.
-///
-/// # Errors
-/// A file that cannot be opened, or several.
 pub fn take_input(operands: &[OsString]) -> Result<(), Failure> {
     let [operand] = operands else {
         if operands.is_empty()
@@ -86,10 +83,6 @@ pub fn take_input(operands: &[OsString]) -> Result<(), Failure> {
 /// Passes on the mail on standard input, with the line that `verdict` returns; if it is a mailbox
 /// and `splits`, each of its messages. Whatever happens the mail comes through; a verdict line that
 /// it brought does not.
-///
-/// # Errors
-/// Output that cannot be written; a signal before the mail's end; with strict statuses also what
-/// kept a verdict from being made.
 pub fn filter(
     mut verdict: impl FnMut(&[u8]) -> Result<Vec<u8>, Failure>,
     splits: bool,

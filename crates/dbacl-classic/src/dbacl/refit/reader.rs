@@ -25,7 +25,6 @@ use std::path::Path;
 pub enum Unit {
     /// A message of a mailbox, which begins with a `From ` line, else a file.
     Whole,
-    /// A line.
     Line,
     /// A line `LABEL<TAB>TEXT`.
     Tsv,
@@ -52,7 +51,6 @@ impl Unit {
     }
 }
 
-/// Reads documents.
 pub struct Reader<'a> {
     options: ReadOptions,
     documents: Documents<'a>,
@@ -111,9 +109,6 @@ impl<'a> Reader<'a> {
 
     /// Reads the documents of `source`; `None` stands for standard input. Documents get `label`,
     /// unless the source has labels of its own.
-    ///
-    /// # Errors
-    /// A source that cannot be opened, an interrupt, a line that cannot be understood.
     pub fn read(
         &mut self,
         reading: &mut Reading,
@@ -159,9 +154,6 @@ impl<'a> Reader<'a> {
     }
 
     /// Reads the documents of a file with mail, which get `label`.
-    ///
-    /// # Errors
-    /// As [`Self::read`].
     pub fn read_mail(
         &mut self,
         reading: &mut Reading,
@@ -173,7 +165,6 @@ impl<'a> Reader<'a> {
         self.read(reading, signals, Some(file.path.as_os_str()), Unit::Whole, label)
     }
 
-    /// What was read.
     pub fn into_corpus(self) -> Corpus {
         self.documents.corpus.finish()
     }

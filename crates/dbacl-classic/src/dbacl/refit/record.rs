@@ -8,7 +8,6 @@ pub enum GroupLine<'a> {
     Text {
         /// Whether it was chosen.
         chosen: bool,
-        /// The text.
         text: &'a [u8],
     },
     /// An empty line: the group ends.
@@ -16,7 +15,6 @@ pub enum GroupLine<'a> {
     /// A whole group: `{"choices": ["text", ...], "chosen": 2}`, counted from 0; other members are
     /// ignored.
     Whole {
-        /// The texts.
         choices: Vec<String>,
         /// The number of the chosen one.
         chosen: usize,
@@ -24,9 +22,6 @@ pub enum GroupLine<'a> {
 }
 
 /// Reads a line of a file of choices, without its end.
-///
-/// # Errors
-/// What is wrong with the line, for people.
 pub fn group_line(line: &[u8]) -> Result<GroupLine<'_>, String> {
     match line.trim_ascii_start().first() {
         None => Ok(GroupLine::End),

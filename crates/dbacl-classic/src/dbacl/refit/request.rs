@@ -48,9 +48,6 @@ impl Action {
 
 /// The request of a command line, whose options are taken out of it. `None` if it asks for no job
 /// of this module; then the command line stays as it was.
-///
-/// # Errors
-/// Impossible values.
 pub fn request(events: &mut Vec<Event<Key>>) -> Result<Option<Request>, Failure> {
     let asks = |event: &Event<Key>| {
         matches!(
@@ -81,9 +78,6 @@ pub fn request(events: &mut Vec<Event<Key>>) -> Result<Option<Request>, Failure>
 
 impl Request {
     /// Handles another part of the command line. `Some` is a text to print instead of any job.
-    ///
-    /// # Errors
-    /// What stops the run at this option.
     pub fn act(
         &mut self,
         event: Event<Key>,

@@ -21,9 +21,6 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
 
 /// Learns, forgets or corrects the documents of the operands, or of standard input.
-///
-/// # Errors
-/// What stopped it; files are as they were.
 pub fn run(
     request: &Request,
     action: &Action,
