@@ -222,7 +222,7 @@ pub use dbacl_joint::thresholds::Caution;
 #[doc(hidden)]
 pub use dbacl_sets::MailRole;
 #[doc(hidden)]
-pub use dbacl_sets::reasons::Reasons;
+pub use dbacl_sets::Reasons;
 pub use dbacl_sets::{
     DocumentId, DocumentReport, FittedSet, FittedSetError, FittedSetOptions, Outcome,
 };

@@ -68,7 +68,6 @@ pub struct Question {
 struct Candidate {
     question: Question,
     id: u64,
-    /// Its features, in order.
     features: Vec<FeatureId>,
     doubt: Doubt,
 }
@@ -95,9 +94,6 @@ impl Doubt {
 /// The messages of `files`, at most `most`, whose labels teach a set most: first those that it
 /// doubts, no two alike, then perhaps some by chance. `open` is what is open of the set, and
 /// `is_learned` says whether it has a document.
-///
-/// # Errors
-/// A file that cannot be read or is not mail, and a set that cannot be read any more.
 pub fn questions(
     (open, is_learned): (&OpenSet, &dyn Fn(DocumentId) -> Result<bool>),
     files: &[MailFile],
@@ -175,9 +171,6 @@ pub fn questions(
 /// list, each with its id.
 /// `is_learned` says whether the set has a message under its label: one that was corrected is left
 /// out. So are those that have gone or changed.
-///
-/// # Errors
-/// A file that cannot be read, and a set that cannot be read any more.
 pub fn suspected(
     open: &OpenSet,
     list: &[Suspect],

@@ -15,7 +15,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 /// The error of an open set whose files can no longer be read.
-pub fn lost(error: Error) -> FittedSetError {
+pub(crate) fn lost(error: Error) -> FittedSetError {
     MailFilterError::Generation(error).into()
 }
 

@@ -21,13 +21,13 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 
 /// A ledger's path with this ending is the path of the changes of its state.
-pub const CHANGES: &str = ".changes";
+pub(crate) const CHANGES: &str = ".changes";
 
 /// A fitted category's path with this ending is the path of its ordinary file.
 pub const ORDINARY: &str = ".ordinary";
 
 /// The path of the ordinary file that belongs to the category at `path`.
-pub fn ordinary_path(path: &Path) -> PathBuf {
+pub(crate) fn ordinary_path(path: &Path) -> PathBuf {
     beside(path, ORDINARY)
 }
 
@@ -35,16 +35,13 @@ pub fn ordinary_path(path: &Path) -> PathBuf {
 const GENERAL: &str = "general.";
 
 /// The name of the file that holds the general model's category `label`, in the folder of a set.
-pub fn general_member(label: &[u8]) -> OsString {
+pub(crate) fn general_member(label: &[u8]) -> OsString {
     member(GENERAL, OsStr::from_bytes(label))
 }
 
 /// The files of the general model in the folder of a generation, in the order of their names, each
 /// with the label of its category.
-///
-/// # Errors
-/// [`FittedSetError::Generation`] when the folder cannot be read.
-pub fn general_files(folder: &Path) -> Result<Vec<(Vec<u8>, PathBuf)>, FittedSetError> {
+pub(crate) fn general_files(folder: &Path) -> Result<Vec<(Vec<u8>, PathBuf)>, FittedSetError> {
     let failed = |error| FittedSetError::generation(Error::io(folder, error));
     let mut files = Vec::new();
     for entry in std::fs::read_dir(folder).map_err(failed)? {
@@ -90,7 +87,7 @@ pub fn store_of(names: &[PathBuf], ledger: Option<&Path>) -> Store {
 }
 
 /// The file names that the categories `names` have in a set.
-pub fn members(names: &[PathBuf], store: &Store) -> Vec<OsString> {
+pub(crate) fn members(names: &[PathBuf], store: &Store) -> Vec<OsString> {
     let mut members: Vec<OsString> = Vec::new();
     for name in names {
         let known = Store::of_link(name).filter(|(other, _)| other.is(store));
@@ -127,7 +124,7 @@ pub fn check_paths(names: &[PathBuf]) -> Result<(), FittedSetError> {
 }
 
 /// The paths that users know of a set with these categories, each with its file name in the set.
-pub fn links(names: &[PathBuf], members: &[OsString], ledger: Option<&Path>) -> Vec<Name> {
+pub(crate) fn links(names: &[PathBuf], members: &[OsString], ledger: Option<&Path>) -> Vec<Name> {
     let name = |path: PathBuf, member: OsString, ours| Name { path, member, ours };
     let mut links = Vec::new();
     for (path, own) in names.iter().zip(members) {
@@ -146,10 +143,8 @@ pub fn links(names: &[PathBuf], members: &[OsString], ledger: Option<&Path>) -> 
 }
 
 /// The names of a set in a folder of its own.
-pub struct SetNames {
-    /// The path of the ledger.
+pub(crate) struct SetNames {
     pub ledger: PathBuf,
-    /// The paths of the categories.
     pub names: Vec<PathBuf>,
     /// The file names of the categories in the set.
     pub members: Vec<OsString>,
@@ -158,8 +153,7 @@ pub struct SetNames {
 }
 
 impl SetNames {
-    /// The names of the set in `folder` with these labels.
-    pub fn in_folder<L: AsRef<str>>(folder: &Path, labels: &[L]) -> Self {
+    pub(crate) fn in_folder<L: AsRef<str>>(folder: &Path, labels: &[L]) -> Self {
         let inside = |name: &str| direct(&folder.join(name));
         let ledger = inside(LEDGER);
         let names: Vec<PathBuf> = labels.iter().map(|label| inside(label.as_ref())).collect();
@@ -271,18 +265,12 @@ impl SetFiles {
 
     /// Empties the category at `path`, of the generation that is being made, if any of it is
     /// damaged, so that it is fitted again. Returns whether it is empty now.
-    ///
-    /// # Errors
-    /// [`FittedSetError::Generation`].
-    pub fn set_aside_if_damaged(&self, path: &Path) -> Result<bool, FittedSetError> {
+    pub(crate) fn set_aside_if_damaged(&self, path: &Path) -> Result<bool, FittedSetError> {
         set_aside_if_damaged(&self.change, path.file_name().unwrap_or_default())
     }
 
     /// The same for all categories.
-    ///
-    /// # Errors
-    /// [`FittedSetError::Generation`].
-    pub fn set_aside_damaged(&self) -> Result<(), FittedSetError> {
+    pub(crate) fn set_aside_damaged(&self) -> Result<(), FittedSetError> {
         self.paths.iter().try_for_each(|path| self.set_aside_if_damaged(path).map(|_| ()))
     }
 
@@ -312,7 +300,7 @@ impl SetFiles {
 
     /// The path that the file at `path`, of the generation that is being made, has in the current
     /// one.
-    pub fn in_current(&self, path: &Path) -> PathBuf {
+    pub(crate) fn in_current(&self, path: &Path) -> PathBuf {
         self.store.current_link().join(path.file_name().unwrap_or_default())
     }
 

@@ -12,11 +12,11 @@ use std::path::{Path, PathBuf};
 pub const LEDGER: &str = "ledger";
 
 /// Name of the ledger of corrections in a mail filter's set.
-pub const CORRECTIONS: &str = "corrections";
+pub(crate) const CORRECTIONS: &str = "corrections";
 
 /// The name of the ledger of corrections of mail that was read in the way called `reading`, in the
 /// set of a filter that reads mail otherwise now.
-pub fn set_aside(reading: &str) -> OsString {
+pub(crate) fn set_aside(reading: &str) -> OsString {
     format!("{CORRECTIONS}.{reading}").into()
 }
 
@@ -25,10 +25,10 @@ pub fn set_aside(reading: &str) -> OsString {
 pub const ORDER: &str = "order";
 
 /// The most categories that a filter can have.
-pub const MOST: usize = 64;
+pub(crate) const MOST: usize = 64;
 
 /// How that file begins.
-pub const MAGIC: &[u8] = b"# dbacl mail filter\n";
+pub(crate) const MAGIC: &[u8] = b"# dbacl mail filter\n";
 
 /// Why a filter cannot be opened.
 #[derive(Debug, thiserror::Error)]
@@ -118,10 +118,7 @@ pub fn labels(path: &Path) -> Result<Vec<String>, MailFilterError> {
 }
 
 /// The labels in `text`, the content of the file `path`.
-///
-/// # Errors
-/// [`MailFilterError::Damaged`].
-pub fn labels_in(text: &str, path: &Path) -> Result<Vec<String>, MailFilterError> {
+pub(crate) fn labels_in(text: &str, path: &Path) -> Result<Vec<String>, MailFilterError> {
     let path = path.to_path_buf();
     let labels: Vec<&str> = text.lines().filter(|line| !line.starts_with('#')).collect();
     let is_whole = text.ends_with('\n');
@@ -133,6 +130,6 @@ pub fn labels_in(text: &str, path: &Path) -> Result<Vec<String>, MailFilterError
 }
 
 /// Whether a file says which categories a filter has.
-pub fn is_order(path: &Path) -> bool {
+pub(crate) fn is_order(path: &Path) -> bool {
     begins_with(path, MAGIC)
 }

@@ -31,7 +31,6 @@ type Result<T, E = FittedSetError> = std::result::Result<T, E>;
 
 /// The ordinary category that was learned from documents, and what a ledger keeps of them.
 pub struct LearnedLabel {
-    /// The ordinary category.
     category: Vec<u8>,
     /// Whether there was no token.
     pub is_empty: bool,
@@ -44,9 +43,6 @@ pub struct LearnedLabel {
 
 impl LearnedLabel {
     /// Writes the category, and adds its label and documents to `ledger`.
-    ///
-    /// # Errors
-    /// It cannot be written.
     pub fn write(&self, path: &Path, label: &str, ledger: &mut Ledger) -> Result<()> {
         replace(path, &self.category)?;
         let number = u32::try_from(ledger.head.names.len()).unwrap_or(u32::MAX);
@@ -136,9 +132,6 @@ pub struct OpenMail {
 
 /// Opens a file; `None` for one of a listing that is gone, or that is not mail: this one goes to
 /// `others`.
-///
-/// # Errors
-/// It cannot be read, or the user has named it and it is not mail.
 pub fn open_mail<'f>(
     file: &'f MailFile,
     stop: &AtomicBool,
@@ -299,9 +292,6 @@ pub struct KeptCounts {
 
 impl KeptCounts {
     /// Nothing counted yet.
-    ///
-    /// # Errors
-    /// [`FittedSetError::Learning`] when there is no memory for the table.
     pub fn new(options: &LearnOptions) -> Result<Self> {
         let counter = empty_counter(options);
         let counter = counter.map_err(|source| FittedSetError::Learning { source })?;
@@ -321,9 +311,6 @@ impl KeptCounts {
     }
 
     /// Makes the category that users call `name`.
-    ///
-    /// # Errors
-    /// [`FittedSetError::Learning`]
     pub fn finish(self, options: &LearnOptions, name: &Path) -> Result<LearnedLabel> {
         let Self { counts, keeper, places, .. } = self;
         let LearnedCounts { counter, mut warnings, .. } = counts;

@@ -46,10 +46,6 @@ pub fn reading_of(folder: &Path) -> Option<MailReading> {
 
 /// Copies the filter in `from` into the generation that `change` makes of a filter with these
 /// `labels`, which reads mail as `reading` says. A warning names the labels that it does not know.
-///
-/// # Errors
-/// [`FittedSetError::General`] where that filter has none of the labels, reads mail otherwise or
-/// is none; errors of reading and writing.
 pub fn bring(
     change: &Change,
     from: &Path,
@@ -86,9 +82,6 @@ pub fn bring(
 
 /// The files of the general model that the current generation has, each with the label of its
 /// category; none without a general model.
-///
-/// # Errors
-/// Errors of reading.
 pub fn current(store: &Store) -> Result<Vec<(Vec<u8>, PathBuf)>> {
     let current = store.open().map_err(FittedSetError::generation)?;
     current.map_or_else(|| Ok(Vec::new()), |current| general_files(current.folder()))
@@ -97,9 +90,6 @@ pub fn current(store: &Store) -> Result<Vec<(Vec<u8>, PathBuf)>> {
 /// Copies the general model of the generation in the folder `now` into the one that `change` makes.
 /// Where the filter gets other labels, or reads mail otherwise than before, it is left out with a
 /// warning.
-///
-/// # Errors
-/// Errors of reading and writing.
 pub fn keep(
     (now, change): (Option<&Path>, &Change),
     labels: &[&str],

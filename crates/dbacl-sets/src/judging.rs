@@ -26,9 +26,6 @@ pub trait LookUp {
     type Error;
 
     /// The weights of `ids` by category and then feature.
-    ///
-    /// # Errors
-    /// They cannot be read.
     fn weights(&self, ids: &[FeatureId]) -> Result<Vec<Vec<f32>>, Self::Error>;
 }
 
@@ -88,9 +85,6 @@ impl<L: LookUp> Gathering<L> {
     }
 
     /// Ends the document: its occurrences, and what is known of its features.
-    ///
-    /// # Errors
-    /// The first error of the look-ups.
     pub fn finish(mut self) -> Result<(u32, KnownFeatures), L::Error> {
         self.end_batch(true);
         self.error.map_or(Ok((self.occurrences, self.known)), Err)

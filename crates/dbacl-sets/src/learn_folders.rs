@@ -209,9 +209,6 @@ pub fn mail_at(
 }
 
 /// The files of a mail folder. `filter` is the folder of the filter, which must not be among them.
-///
-/// # Errors
-/// [`FittedSetError::Source`], [`FittedSetError::FilterInMail`].
 pub(super) fn files_of(folder: &MailFolder, filter: &Path) -> Result<Vec<MailFile>> {
     let mut files = Vec::new();
     for path in &folder.paths {
@@ -234,9 +231,6 @@ pub(super) fn files_of(folder: &MailFolder, filter: &Path) -> Result<Vec<MailFil
 }
 
 /// Checks that the filter's folder is none of those that are read as the mail at `path`.
-///
-/// # Errors
-/// [`FittedSetError::FilterInMail`]
 fn keep_apart(path: &Path, filter: &Path) -> Result<()> {
     // A path that cannot be followed is an error where it is read.
     let Ok(mail) = path.canonicalize() else { return Ok(()) };
@@ -257,9 +251,6 @@ const FEW: usize = 3;
 
 /// Checks that no two labels have mostly the same messages, and warns of messages that two have.
 /// `places` has the messages of each label.
-///
-/// # Errors
-/// [`FittedSetError::SameMail`]
 fn compare(
     folders: &[&MailFolder],
     places: &[Vec<Place>],
@@ -289,9 +280,6 @@ fn compare(
 
 /// Whether the current filter has learned mail of the folder called `label`, other than by
 /// corrections.
-///
-/// # Errors
-/// Its files cannot be read.
 fn has_learned(store: &Store, label: &str) -> Result<bool> {
     let current = store.open_to_change().map_err(FittedSetError::generation)?;
     let Some(current) = current else { return Ok(false) };
@@ -320,9 +308,6 @@ fn has_learned(store: &Store, label: &str) -> Result<bool> {
 }
 
 /// Writes the file that lists the categories.
-///
-/// # Errors
-/// It cannot be written.
 pub(super) fn write_order(change: &Change, labels: &[&str]) -> Result<()> {
     let order: String = labels.iter().map(|label| format!("{label}\n")).collect();
     let order = [MAGIC, order.as_bytes()].concat();
@@ -330,9 +315,6 @@ pub(super) fn write_order(change: &Change, labels: &[&str]) -> Result<()> {
 }
 
 /// Creates a filter's folder with access for the user only; an existing folder stays as it is.
-///
-/// # Errors
-/// [`FittedSetError::Folder`]
 pub(super) fn private_folder(folder: &Path) -> Result<()> {
     if folder.is_dir() {
         return Ok(());
@@ -341,7 +323,6 @@ pub(super) fn private_folder(folder: &Path) -> Result<()> {
     atomic_file::private_folder(folder).map_err(|source| FittedSetError::Folder { path, source })
 }
 
-/// The names of the filter that is in `folder`.
 fn names_of(folder: &Path, ledger: &Path) -> Vec<Name> {
     let labels = labels(&folder.join(ORDER)).unwrap_or_default();
     let SetNames { names, members, .. } = SetNames::in_folder(folder, &labels);

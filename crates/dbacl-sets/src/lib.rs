@@ -14,7 +14,7 @@
 
 #![warn(missing_docs)]
 
-pub mod asking;
+mod asking;
 pub mod check;
 pub mod classify;
 mod create;
@@ -22,7 +22,7 @@ mod drift;
 pub mod error;
 pub mod files;
 pub mod filter_folder;
-pub mod fitted_set;
+mod fitted_set;
 mod folder_counts;
 mod general;
 #[cfg(test)]
@@ -31,26 +31,27 @@ mod joint_fit;
 mod judging;
 pub mod learn_folders;
 pub mod learned;
-pub mod mail_filter;
-pub mod mail_folders;
-pub mod mail_reading;
+mod mail_filter;
+mod mail_folders;
+mod mail_reading;
 mod mailboxes;
 mod mend;
 mod misfiled;
-pub mod open_set;
+mod open_set;
 mod options;
 mod patching;
 mod protection;
 mod reading;
-pub mod reasons;
+mod reasons;
 pub mod refit;
-pub mod report;
+mod report;
 mod roles;
 mod runs;
 mod salvage;
 pub mod unfinished;
 pub mod update;
 
+pub use asking::Question;
 pub use error::FittedSetError;
 pub use filter_folder::MailFilterError;
 pub use fitted_set::FittedSet;
@@ -58,7 +59,8 @@ pub use joint_fit::{Fit, JointFit};
 pub use mail_filter::MailFilter;
 pub use mail_folders::{LearnedSet, MailFolder, MailLearnOptions};
 pub use mail_reading::MailReading;
-pub use open_set::SetVerdict;
+pub use open_set::{ERROR, SetVerdict, direct};
 pub use options::FittedSetOptions;
+pub use reasons::Reasons;
 pub use report::{DocumentId, DocumentReport, Outcome, SetReport};
 pub use roles::MailRole;

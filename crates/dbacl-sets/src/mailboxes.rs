@@ -54,9 +54,6 @@ impl MailFile {
 }
 
 /// The files of the mail folder at `path`; none if there is no mail in it.
-///
-/// # Errors
-/// [`Error::Io`] with the path of what cannot be listed, or of a file that cannot be reached.
 pub fn files_of(path: &Path) -> Result<Vec<MailFile>> {
     let found = fs::metadata(path).map_err(|error| Error::io(path, error))?;
     let mut list = List::default();
@@ -107,9 +104,6 @@ impl List {
 
 /// Whether files below the folder at `path` are read as its mail: it is neither a Maildir nor an MH
 /// folder.
-///
-/// # Errors
-/// [`Error::Io`] with the path of what cannot be listed.
 pub fn reads_folders_of(path: &Path) -> Result<bool> {
     let is_folder = found(path)?.is_some_and(|found| found.is_dir());
     Ok(is_folder && maildir(path)?.is_none() && !is_mh(&Folder::read(path)?.files))

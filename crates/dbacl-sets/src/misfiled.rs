@@ -51,7 +51,6 @@ pub struct Place {
 pub struct MisfiledMail<'a> {
     /// What its features are known by.
     pub id: u64,
-    /// Its file.
     pub file: &'a MailFile,
     /// Its number in the file, from 1.
     pub mail: u32,
@@ -96,9 +95,6 @@ impl Suspect {
 }
 
 /// The list in the filter's folder; empty where there is none.
-///
-/// # Errors
-/// It cannot be read.
 pub fn suspects(folder: &Path) -> Result<Vec<Suspect>, FittedSetError> {
     let path = folder.join(LIST);
     match read_small(&path) {
@@ -112,9 +108,6 @@ pub fn suspects(folder: &Path) -> Result<Vec<Suspect>, FittedSetError> {
 }
 
 /// Replaces the list in the filter's folder.
-///
-/// # Errors
-/// It cannot be written.
 pub fn save(folder: &Path, list: &[Suspect]) -> Result<(), FittedSetError> {
     let path = folder.join(LIST);
     let bytes = [MAGIC.to_vec(), list.iter().flat_map(Suspect::line).collect()].concat();

@@ -66,7 +66,6 @@ impl fmt::Display for SetVerdict {
 /// A category of a set: the path that users know, and its file.
 #[derive(Debug, Clone)]
 pub struct Member {
-    /// Its label.
     pub label: String,
     /// What users call it.
     pub name: PathBuf,
@@ -102,10 +101,6 @@ impl fmt::Debug for OpenSet {
 }
 
 impl OpenSet {
-    /// Opens the mail filter in `folder`.
-    ///
-    /// # Errors
-    /// [`MailFilterError`]
     pub fn in_folder(folder: &Path, warnings: WarningSink<'_>) -> Result<Self, MailFilterError> {
         let store = Store::beside(&folder.join(LEDGER));
         Self::newest(&store, |generation| Self::of_folder(folder, generation, &mut *warnings))
@@ -113,9 +108,6 @@ impl OpenSet {
 
     /// What `open` opens of the current generation of `store`, or of the last one that is not
     /// damaged.
-    ///
-    /// # Errors
-    /// What is wrong with the current one, if none can be opened.
     pub fn newest(
         store: &Store,
         mut open: impl FnMut(Option<Generation>) -> Result<Self, MailFilterError>,
@@ -178,9 +170,6 @@ impl OpenSet {
     }
 
     /// Opens the set of the categories `members`, which belong to `generation` if it is given.
-    ///
-    /// # Errors
-    /// [`MailFilterError`]
     pub fn of(
         members: &[Member],
         generation: Option<Generation>,
@@ -231,7 +220,6 @@ impl OpenSet {
         Roles::of(&self.names, &is_protected)
     }
 
-    /// How documents are read.
     pub const fn reading(&self) -> &ReadOptions {
         &self.reading
     }
@@ -266,9 +254,6 @@ impl OpenSet {
 
     /// The verdict on a document. Of a message only the first 8 MiB are classified.
     /// Reading ends early once `stop` is set.
-    ///
-    /// # Errors
-    /// [`Error::Io`] when a file cannot be read any more.
     pub fn judge(&self, document: &[u8], stop: Option<&AtomicBool>) -> Result<SetVerdict, Error> {
         let (set, (_, weighing)) = self.weigh(document, stop)?;
         Ok(set.verdict(&weighing))
@@ -296,9 +281,6 @@ impl OpenSet {
     }
 
     /// The verdict with its reasons; `None` instead of reasons for a document without features.
-    ///
-    /// # Errors
-    /// [`Error::Io`] when a file cannot be read any more.
     pub fn explain(
         &self,
         document: &[u8],
@@ -346,9 +328,6 @@ impl OpenSet {
 
     /// The weighing of a document with these distinct features, in order of first appearance, which
     /// has so many occurrences.
-    ///
-    /// # Errors
-    /// [`Error::Io`] when a file cannot be read any more.
     pub fn weighing(&self, occurrences: u32, terms: &[Term]) -> Result<Weighing, Error> {
         let ids: Vec<FeatureId> = terms.iter().map(|term| term.id).collect();
         let mut window = SparseCategory::window();
@@ -488,7 +467,6 @@ fn open_category(path: &Path, generation: Option<&Generation>) -> Result<SparseC
     }
 }
 
-/// The error for categories that were not fitted.
 const NOT_FITTED: MailFilterError =
     MailFilterError::NotFitted("these categories were not fitted together");
 

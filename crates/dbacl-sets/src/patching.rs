@@ -34,9 +34,6 @@ pub struct News<'a> {
 
 /// Replaces the file at `path`, of the generation that is being made, which is the open `category`.
 /// Returns false if it is damaged; then it is empty.
-///
-/// # Errors
-/// It cannot be read or written.
 pub fn patch(
     files: &SetFiles,
     path: &Path,

@@ -14,9 +14,6 @@ type Result<T, E = FittedSetError> = std::result::Result<T, E>;
 const LONGEST: usize = 200;
 
 /// Checks the labels of a set in a folder of its own.
-///
-/// # Errors
-/// [`FittedSetError::NotFolders`], [`FittedSetError::BadLabel`].
 pub(super) fn check_labels(labels: &[&str]) -> Result<()> {
     let is_plain = |label: &str| {
         (1..=LONGEST).contains(&label.len())
@@ -35,10 +32,6 @@ pub(super) fn check_labels(labels: &[&str]) -> Result<()> {
 
 /// The folders, with the protected ones first, each with the share of its mail that may confidently
 /// be called other mail; `None` for those that are not protected.
-///
-/// # Errors
-/// [`FittedSetError::NotFolders`], [`FittedSetError::BadLabel`], [`FittedSetError::Roles`],
-/// [`FittedSetError::Protect`].
 pub(super) fn in_order<'a>(
     folders: &'a [MailFolder],
     options: &MailLearnOptions,

@@ -51,7 +51,6 @@ pub struct Reasons {
     pub before: f64,
 }
 
-/// Hundredths of a bit.
 fn hundredths(bits: f64) -> f64 {
     (100.0 * bits).round()
 }

@@ -34,11 +34,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 type Result<T, E = FittedSetError> = std::result::Result<T, E>;
 
-/// Opens the category at `path`.
-///
-/// # Errors
-/// [`FittedSetError::Category`].
-pub fn load(path: &Path) -> Result<MappedCategory> {
+pub(crate) fn load(path: &Path) -> Result<MappedCategory> {
     mapped::open(path).map_err(|source| {
         let path = path.to_path_buf();
         FittedSetError::Category { name: path.clone(), path, source }
@@ -47,10 +43,7 @@ pub fn load(path: &Path) -> Result<MappedCategory> {
 
 /// Opens the general model in these files, for a set with the categories `labels`. Each file comes
 /// with the label of its category.
-///
-/// # Errors
-/// [`FittedSetError::Category`], [`FittedSetError::General`].
-pub fn open_general<L: AsRef<[u8]>>(
+pub(crate) fn open_general<L: AsRef<[u8]>>(
     files: &[(Vec<u8>, PathBuf)],
     labels: &[L],
 ) -> Result<GeneralModel<Mmap>> {
@@ -62,10 +55,7 @@ pub fn open_general<L: AsRef<[u8]>>(
 }
 
 /// The general model of a set that is being changed; `None` for a set without one.
-///
-/// # Errors
-/// [`FittedSetError::GeneralUnusable`], with the path in the current generation.
-pub fn general_of(files: &SetFiles) -> Result<Option<GeneralModel<Mmap>>> {
+pub(crate) fn general_of(files: &SetFiles) -> Result<Option<GeneralModel<Mmap>>> {
     let own = files.general()?;
     if own.is_empty() {
         return Ok(None);
@@ -82,7 +72,7 @@ pub fn general_of(files: &SetFiles) -> Result<Option<GeneralModel<Mmap>>> {
 }
 
 /// The error of opening a set's own copy of its general model.
-pub fn of_own_general(error: FittedSetError) -> FittedSetError {
+pub(crate) fn of_own_general(error: FittedSetError) -> FittedSetError {
     match error {
         FittedSetError::Category { source, .. } => FittedSetError::GeneralUnusable { source },
         other => other,
@@ -101,9 +91,6 @@ enum Found {
 }
 
 /// Reads the head of a category to find out its kind.
-///
-/// # Errors
-/// A category that cannot be opened and has no ordinary file, or is a file of something else.
 fn look(path: &Path) -> Result<Found> {
     let source = match SparseCategory::open(path) {
         Ok(category) => {
@@ -128,10 +115,7 @@ fn is_cut_or_ours(path: &Path) -> bool {
 
 /// The head of a category that is being changed; `None` if it is damaged and has an ordinary file
 /// from which it can be fitted again.
-///
-/// # Errors
-/// A category that cannot be opened and has no ordinary file, or is a file of something else.
-pub fn head_unless_damaged(path: &Path) -> Result<Option<SparseCategory>> {
+pub(crate) fn head_unless_damaged(path: &Path) -> Result<Option<SparseCategory>> {
     let source = match SparseCategory::open(path) {
         Ok(category) => return Ok(Some(category)),
         Err(source) => source,
@@ -179,7 +163,6 @@ pub struct RefitJob<'a> {
     pub categories: Vec<MappedCategory>,
     /// The labels, for people.
     names: Vec<String>,
-    /// The ledger, if the set has one.
     ledger: Option<Ledger>,
     general: Option<GeneralModel<Mmap>>,
 }
@@ -334,18 +317,12 @@ pub fn fit_files<E: From<FittedSetError>>(
 }
 
 /// Reads no documents, where [`fit_files`] must find them in the ledger.
-///
-/// # Errors
-/// [`FittedSetError::SettingsLost`]
-pub const fn no_documents(_: &RefitJob<'_>) -> Result<Corpus> {
+pub(crate) const fn no_documents(_: &RefitJob<'_>) -> Result<Corpus> {
     Err(FittedSetError::SettingsLost)
 }
 
 /// Fits a set again from its ledger. The change that this belongs to becomes current later.
-///
-/// # Errors
-/// What stopped it.
-pub fn refit_from_ledger(
+pub(crate) fn refit_from_ledger(
     files: &SetFiles,
     options: &FitOptions,
     settings: &Settings,
@@ -430,18 +407,12 @@ fn write_files(
 }
 
 /// Replaces a category.
-///
-/// # Errors
-/// It cannot be written.
-pub fn replace(path: &Path, bytes: &[u8]) -> Result<()> {
+pub(crate) fn replace(path: &Path, bytes: &[u8]) -> Result<()> {
     Ok(ledger_file::replace(&Unforced, path, ANY_MAGIC, bytes)?)
 }
 
 /// Writes the state beside its ledger: its changes, or all of it.
-///
-/// # Errors
-/// It cannot be written.
-pub fn write_state(ledger: &Path, state: &mut State) -> Result<()> {
+pub(crate) fn write_state(ledger: &Path, state: &mut State) -> Result<()> {
     let (path, changes) = (beside(ledger, ".state"), beside(ledger, CHANGES));
     // The old changes belong to another state, or are written again.
     let _ = std::fs::remove_file(&changes);
@@ -457,7 +428,7 @@ pub fn write_state(ledger: &Path, state: &mut State) -> Result<()> {
 
 /// The state of the ledger at `path`, whose head is `head`, and the ids of its documents; `None` if
 /// there is no state that belongs to this ledger.
-pub fn read_state(path: &Path, head: &Head) -> Option<(State, Vec<u64>)> {
+pub(crate) fn read_state(path: &Path, head: &Head) -> Option<(State, Vec<u64>)> {
     let file = open_regular(&beside(path, ".state")).ok()?;
     let length = usize::try_from(file.metadata().ok()?.len()).ok()?;
     let changes = open_regular(&beside(path, CHANGES)).and_then(|file| read_whole(&file));

@@ -24,9 +24,6 @@ type Result<T, E = FittedSetError> = std::result::Result<T, E>;
 
 /// Makes ledger and corrections whole in the generation that `change` makes, if a power failure has
 /// damaged the generation that it began with. A warning says so, and what is lost.
-///
-/// # Errors
-/// Files that cannot be read or written.
 pub fn salvage(change: &Change, warnings: WarningSink<'_>) -> Result<()> {
     let Some(base) = change.base() else { return Ok(()) };
     let path = |name: &str| change.path(OsStr::new(name));
@@ -35,9 +32,6 @@ pub fn salvage(change: &Change, warnings: WarningSink<'_>) -> Result<()> {
 
 /// Empties the fitted category `member` if it is damaged, so that it is fitted again. Returns
 /// whether it is empty now.
-///
-/// # Errors
-/// Files that cannot be read or written.
 pub fn set_aside_if_damaged(change: &Change, member: &OsStr) -> Result<bool> {
     let set_aside = || {
         let is_damaged = change.has(member)? && change.is_damaged(member)?;
@@ -177,9 +171,6 @@ pub enum Present {
 impl Present {
     /// The files of the set in `store`, of which the caller holds the lock; `None` if it has no
     /// generation yet.
-    ///
-    /// # Errors
-    /// Files that cannot be read or written.
     pub fn of(store: &Store, warnings: WarningSink<'_>) -> Result<Option<Self>> {
         let now = store.open_to_change().map_err(FittedSetError::generation)?;
         let Some(now) = now else { return Ok(None) };

@@ -36,17 +36,14 @@ fn sum_of(head: Option<&Head>) -> u64 {
 }
 
 /// The counts as they were before documents are learned. The file goes away with this value.
-pub struct Before {
+pub(crate) struct Before {
     path: PathBuf,
 }
 
 impl Before {
     /// Keeps `counts`, if they are there, while the ledger with the head `old` is replaced by one
     /// with the head `new`.
-    ///
-    /// # Errors
-    /// [`Error::Io`].
-    pub fn keep(counts: &Path, old: Option<&Head>, new: &Head) -> Result<Self> {
+    pub(crate) fn keep(counts: &Path, old: Option<&Head>, new: &Head) -> Result<Self> {
         let ending = format!("{ENDING}{:016x}-{:016x}", sum_of(old), sum_of(Some(new)));
         let path = beside(counts, &ending);
         let kept = match fs::hard_link(counts, &path) {
@@ -64,7 +61,7 @@ impl Before {
     }
 
     /// The file stays for the next run, which puts the counts back.
-    pub fn stay(self) {
+    pub(crate) fn stay(self) {
         std::mem::forget(self);
     }
 }

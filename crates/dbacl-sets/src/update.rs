@@ -93,7 +93,7 @@ pub enum Done {
     Fitted,
 }
 
-/// As [`change`], and makes the change current.
+/// As `change`, and makes the change current.
 ///
 /// # Errors
 /// Why the change was not made; the set is as it was.
@@ -118,11 +118,7 @@ pub fn change_files(
 
 /// Changes the set of `files`, whose documents are read according to `settings` and may be mail.
 /// Returns the outcome of each document as well.
-///
-/// # Errors
-/// Why the change was not made; paths are those of the generation that is being made. After
-/// [`FittedSetError::Stopped`] that generation is incomplete and must not become current.
-pub fn change(
+pub(crate) fn change(
     files: &SetFiles,
     request: &Request<'_>,
     (settings, is_mail): (&Settings, bool),
@@ -452,14 +448,12 @@ impl<'a> OpenFiles<'a> {
         set.ok_or(FittedSetError::Inconsistent)
     }
 
-    /// The name of a label.
     fn label(&self, label: u32) -> String {
         let name = self.files.names.get(label as usize);
         let name = name.map_or_else(Vec::new, |name: &PathBuf| label_of(name));
         String::from_utf8_lossy(&name).into_owned()
     }
 
-    /// The verdict on a document.
     fn verdict(&self, occurrences: u32, terms: &[Term]) -> Result<Decision> {
         let ids: Vec<FeatureId> = terms.iter().map(|term| term.id).collect();
         let mut window = SparseCategory::window();

@@ -67,7 +67,6 @@ impl Layout {
 /// The features of a text by block, each once, in rising order.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Features {
-    /// The blocks.
     pub blocks: [Vec<u32>; 2],
 }
 
@@ -108,7 +107,6 @@ impl FeatureSink for Gathered {
 }
 
 impl TextReader {
-    /// A reader of texts.
     pub fn new(layout: &Layout) -> Self {
         let reader = FeatureReader::new(&layout.words);
         let text = layout.runs.map(|_| Vec::new());
@@ -116,7 +114,6 @@ impl TextReader {
         Self { reader, layout: layout.clone(), gathered }
     }
 
-    /// The features of a text.
     pub fn read(&mut self, text: &[u8]) -> &Features {
         let all = &mut self.gathered;
         all.found.blocks.iter_mut().for_each(Vec::clear);

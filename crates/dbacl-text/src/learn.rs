@@ -53,7 +53,6 @@ const SOFT_START: f64 = 0.02;
 
 /// Labelled texts.
 pub struct Task<'a> {
-    /// The texts.
     pub texts: Vec<&'a [u8]>,
     /// The labels of each, by number, rising.
     pub labels: Vec<Vec<u32>>,
@@ -99,15 +98,12 @@ pub struct FitPlan {
 pub enum RunsPlan {
     /// Where texts are short.
     Chosen,
-    /// There are none.
     None,
-    /// There are some.
     Some,
 }
 
 /// What came of it.
 pub struct Learned {
-    /// The table.
     pub table: Table,
     /// Errors in documents that were left out, and how many these were.
     pub errors: usize,
@@ -719,10 +715,6 @@ impl Progress<'_> {
     }
 }
 
-/// Learns.
-///
-/// # Errors
-/// [`Stopped`]
 pub fn learn(task: &Task<'_>) -> Result<Learned, Stopped> {
     let corpus = Corpus::new(task)?;
     let folds = corpus.folds();

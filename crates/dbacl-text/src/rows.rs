@@ -39,7 +39,6 @@ enum Row<'a> {
 /// Sums of weights by problem.
 #[derive(Debug, Clone, Default)]
 pub struct Sums {
-    /// The sums.
     pub all: Vec<i64>,
     /// Those of the rows that are added at once.
     few: Vec<i32>,
@@ -97,7 +96,6 @@ impl Rows {
         self.importances.push(importance);
     }
 
-    /// Appends the weights of a row.
     fn append(&mut self, feature: u32, row: &[(u16, i16)]) {
         let start = u32::try_from(self.weights.len() + 1).ok().and_then(NonZeroU32::new);
         self.starts.find_or_insert(feature, start.expect("fewer than 2^32 weights"));
@@ -310,7 +308,6 @@ pub fn take<'a>(rest: &mut &'a [u8], length: usize) -> Option<&'a [u8]> {
     Some(own)
 }
 
-/// The next number.
 pub fn number(rest: &mut &[u8]) -> Option<usize> {
     usize::try_from(varint::take(rest)?).ok()
 }

@@ -18,7 +18,6 @@ pub const fn copy_cost(median: usize) -> f32 {
     if median >= 25 { 0.1 } else { 0.03 }
 }
 
-/// The number of words of a text.
 pub fn words(text: &[u8]) -> usize {
     text.split(u8::is_ascii_whitespace).filter(|word| !word.is_empty()).count()
 }

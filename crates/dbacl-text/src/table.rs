@@ -65,7 +65,6 @@ pub struct Scale {
 pub struct Table {
     /// What labels are.
     pub labelling: Labelling,
-    /// The blocks.
     pub blocks: Vec<BlockKind>,
     /// How scores become probabilities.
     pub scale: Scale,
@@ -132,12 +131,10 @@ impl Table {
         Self { labelling, blocks, scale, intercepts, steps, bits: 16, rows }
     }
 
-    /// Number of labels.
     pub fn labels(&self) -> usize {
         self.scale.priors.len()
     }
 
-    /// Number of features.
     pub fn features(&self) -> usize {
         self.rows.features().len()
     }

@@ -59,7 +59,6 @@ fn text_of(name: &[u8]) -> String {
     String::from_utf8_lossy(name).into_owned()
 }
 
-/// An occurrence of a feature.
 struct Occurrence {
     id: WideId,
     /// Its bytes between boundary marks.
@@ -69,7 +68,6 @@ struct Occurrence {
     medium: Medium,
 }
 
-/// A line and its words.
 struct Line {
     text: Vec<u8>,
     /// Where each word stands, and the occurrences that end with it.

@@ -24,10 +24,8 @@ const FEWEST: usize = 4;
 
 /// The blocks of a chain, with the dual variables of a fit: by document, then problem.
 pub trait Share {
-    /// How many blocks there are.
     fn blocks(&self) -> usize;
 
-    /// The bytes of a block.
     fn block(&mut self, at: usize) -> Result<Vec<u8>, BlockError>;
 
     /// The dual variables of a block, `length` numbers.
@@ -40,7 +38,6 @@ pub trait Share {
 /// Where a fit of some problems has come to.
 #[derive(Debug, Clone, PartialEq)]
 pub struct State<'a> {
-    /// The problems.
     pub problems: Range<usize>,
     /// The scales of the features.
     pub scales: Cow<'a, [f32]>,
@@ -346,7 +343,6 @@ fn place(bytes: &mut &[u8]) -> Result<usize, BlockError> {
 }
 
 impl Task<'_> {
-    /// The task as bytes.
     pub fn to_bytes(&self) -> Vec<u8> {
         let mut out = Vec::new();
         match self {
@@ -392,7 +388,6 @@ impl Task<'_> {
 }
 
 impl Answer {
-    /// The answer as bytes.
     pub fn to_bytes(&self) -> Vec<u8> {
         let mut out = Vec::new();
         match self {
@@ -415,7 +410,6 @@ impl Answer {
         out
     }
 
-    /// The answer of these bytes.
     pub fn from_bytes(mut bytes: &[u8]) -> Result<Self, BlockError> {
         let rest = &mut bytes;
         match number(rest)? {

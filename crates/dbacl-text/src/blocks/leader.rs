@@ -30,7 +30,6 @@ pub trait Chains {
 
 /// What came of a fit in blocks.
 pub struct BlockFit {
-    /// The table.
     pub table: Table,
     /// Documents with features, by label.
     pub documents: Vec<u64>,
@@ -44,7 +43,6 @@ pub struct BlockFit {
 /// first fit and in all.
 type Counts = (Vec<[u32; 2]>, Vec<[u32; 2]>);
 
-/// Leads a fit.
 pub struct Leader<'a> {
     pub plan: &'a BlockPlan,
     pub frame: &'a Frame,
@@ -119,7 +117,6 @@ impl Leader<'_> {
         Ok([of(0), of(1)])
     }
 
-    /// Fits all documents.
     pub fn fit(mut self) -> Result<BlockFit, BlockError> {
         let (labels, problems) = (self.frame.labels, self.frame.problems());
         let (documents, with) = self.counts(0..labels, true)?;

@@ -19,7 +19,6 @@ use std::thread;
 /// Texts that are classified at once by several threads.
 const BATCH: usize = 4096;
 
-/// What is printed of a prediction.
 struct Printing<'a> {
     labels: &'a [String],
     format: ResultFormat,

@@ -168,7 +168,6 @@ fn put_labels(json: &mut Json, labels: &[String], of: impl Fn(usize) -> PerLabel
     });
 }
 
-/// What a model was made of.
 pub fn info_text(model: &TextModel) -> String {
     let mut out = String::new();
     for (name, value) in model.about() {

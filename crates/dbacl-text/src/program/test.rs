@@ -11,7 +11,6 @@ use dbacl_cli::output::Output;
 use dbacl_cli::progress;
 use std::collections::HashMap;
 
-/// What was measured.
 pub enum Measured {
     One(Box<Evaluation>),
     Several(SeveralEvaluation),

@@ -127,7 +127,6 @@ fn save(trained: &Trained, output: &Path, quiet: bool) -> Result<(), Failure> {
     Ok(out.flush()?)
 }
 
-/// The failure to train on the documents at `path`.
 pub fn refusal(error: TrainError, path: &Path) -> Failure {
     let place = match error {
         TrainError::NoDocuments | TrainError::OneLabel { .. } | TrainError::NoWords { .. } => {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //! `--mail-ask` names messages whose labels teach a mail filter most, `--mail-review` those that
 //! seem to be in the wrong folder. Both learn the answers that are given on a terminal.
-//! [`dbacl_sets::asking`] chooses the messages.
+//! `dbacl_sets::asking` chooses the messages.
 
 use super::super::failure::{Failure, Kind};
 use super::super::messages::{MESSAGES, watched};
@@ -9,7 +9,7 @@ use super::super::signals::Signals;
 use super::fit::say;
 use super::mail::{mail_at, set_options};
 use dbacl_cli::output::Output;
-use dbacl_sets::asking::Question;
+use dbacl_sets::Question;
 use dbacl_sets::{DocumentId, FittedSet, FittedSetOptions};
 use std::ffi::OsString;
 use std::io::{self, BufRead, IsTerminal};

@@ -21,7 +21,7 @@ use dbacl_engine::alloc_hints::{try_room, trying};
 use dbacl_files::reading::open_at_once;
 use dbacl_mail::mailbox::{Boundaries, Line, Rule, is_mailbox};
 use dbacl_mail::verdict_header::Marker;
-use dbacl_sets::open_set::ERROR;
+use dbacl_sets::ERROR;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fs::FileType;
 use rustix::io::Errno;
