@@ -61,15 +61,10 @@ pub fn perform(
             unsure += usize::from(verdict.is_unsure);
             let place = set.labels().iter().position(|own| *own == labels[positive]);
             let share = place.filter(|_| categories == 2).map(|at| verdict.probabilities[at]);
-            findings.judged.push(Judged {
-                document,
-                fold,
-                truth: documents[document].truth,
-                verdict: labels.iter().position(|label| *label == verdict.category),
-                means: Vec::new(),
-                shares: Vec::new(),
-                margin: share.map_or(f64::NAN, |share| log(share / (1.0 - share))),
-            });
+            let verdict = labels.iter().position(|label| *label == verdict.category);
+            let margin = share.map_or(f64::NAN, |share| log(share / (1.0 - share)));
+            let truth = documents[document].truth;
+            findings.judged.push(Judged::by_filter((document, fold), truth, verdict, margin));
             meter.advance(1);
         }
     }

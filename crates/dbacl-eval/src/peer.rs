@@ -104,15 +104,8 @@ pub fn perform(
             for (&document, answer) in chunk.iter().zip(&answers) {
                 let (verdict, margin) = parse(answer, categories);
                 silent += usize::from(verdict.is_none());
-                findings.judged.push(Judged {
-                    document,
-                    fold,
-                    truth: documents[document].truth,
-                    verdict,
-                    means: Vec::new(),
-                    shares: Vec::new(),
-                    margin,
-                });
+                let truth = documents[document].truth;
+                findings.judged.push(Judged::by_filter((document, fold), truth, verdict, margin));
             }
             meter.advance(chunk.len());
         }

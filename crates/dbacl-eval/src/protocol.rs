@@ -83,6 +83,18 @@ pub struct Judged {
     pub margin: f64,
 }
 
+impl Judged {
+    /// The verdict of an outside filter on a document in a fold.
+    pub const fn by_filter(
+        (document, fold): (usize, usize),
+        truth: usize,
+        verdict: Option<usize>,
+        margin: f64,
+    ) -> Self {
+        Self { document, fold, truth, verdict, means: Vec::new(), shares: Vec::new(), margin }
+    }
+}
+
 /// How far a run has come; read by another thread.
 #[derive(Debug, Default)]
 pub struct Meter {

@@ -254,14 +254,9 @@ mod tests {
             documents: (0..40).map(document).collect(),
             ..Corpus::default()
         };
-        let judged = |number: usize, wrong: usize| Judged {
-            document: number,
-            fold: 0,
-            truth: number % 2,
-            verdict: Some(if number < wrong { 1 - number % 2 } else { number % 2 }),
-            means: Vec::new(),
-            shares: Vec::new(),
-            margin: f64::NAN,
+        let judged = |number: usize, wrong: usize| {
+            let verdict = if number < wrong { 1 - number % 2 } else { number % 2 };
+            Judged::by_filter((number, 0), number % 2, Some(verdict), f64::NAN)
         };
         let entry = |&(name, wrong): &(&str, usize)| {
             let judged: Vec<Judged> = (0..40).map(|number| judged(number, wrong)).collect();
