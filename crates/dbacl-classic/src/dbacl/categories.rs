@@ -5,6 +5,7 @@ use super::failure::{Failure, Kind, not_loaded};
 use super::messages::MESSAGES;
 use dbacl_engine::category::access;
 use dbacl_engine::category::mapped::{self, AnyMapped};
+use dbacl_engine::score::model::Model;
 use dbacl_store::generations::Generation;
 use std::fs::Metadata;
 use std::path::{Path, PathBuf};
@@ -72,6 +73,26 @@ impl OpenSets {
     /// Opens the category at `path`.
     pub fn load(&mut self, path: &Path) -> Result<AnyMapped, Failure> {
         load_as(&self.place_of(path)?, path)
+    }
+}
+
+/// Loads the categories `old` again from where they came from, `None` for random text. If one
+/// cannot be loaded, this warns, and all stay as they are.
+pub fn reload(paths: &[Option<PathBuf>], old: &[Model]) -> Option<(Vec<Model>, OpenSets)> {
+    MESSAGES.signal("caught SIGUSR1 request, reloading categories asap");
+    let mut opened = OpenSets::default();
+    let each = paths.iter().zip(old).map(|(path, old)| match path {
+        None => Ok(Model::random()),
+        Some(path) => Ok(Model::learned(old.name.clone(), opened.load(path)?, old.patterns)),
+    });
+    match each.collect::<Result<_, Failure>>() {
+        Ok(models) => Some((models, opened)),
+        Err(failure) => {
+            for line in &failure.lines {
+                MESSAGES.warning(&format!("{line}; keeping the old one"));
+            }
+            None
+        }
     }
 }
 

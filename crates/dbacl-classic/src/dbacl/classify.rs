@@ -1,21 +1,19 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //! Classifying texts, and filtering lines (spec model 12 to 14).
 
-use super::categories::OpenSets;
+use super::categories::reload;
 use super::echo::Echo;
 use super::failure::{Failure, Kind, output_failure};
 use super::inputs;
 use super::jobs::ClassifyJob;
-use super::messages::MESSAGES;
+use super::messages::{MESSAGES, warn};
 use super::signals::Signals;
 use super::structured::{Format, Id};
 use dbacl_cli::output::Output;
 use dbacl_engine::document::{Cutter, FeatureSink, LineState};
-use dbacl_engine::error::Warning;
 use dbacl_engine::report::print::{self, Form};
 use dbacl_engine::report::trace::{self, CellForm};
 use dbacl_engine::score::document;
-use dbacl_engine::score::model::Model;
 use dbacl_engine::score::scorer::Scorer;
 use dbacl_engine::score::words::Wanted;
 use dbacl_engine::token::Feature;
@@ -27,11 +25,6 @@ use dbacl_sets::classify::{DocumentScores, Fitted};
 use std::io;
 use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
-
-#[allow(clippy::needless_pass_by_value)] // as sinks take them
-fn warn(warning: Warning) {
-    MESSAGES.warning(&warning.0);
-}
 
 /// Scores the inputs and prints the results; returns the exit status.
 pub fn run(mut job: ClassifyJob, signals: &Signals, output: &mut Output) -> Result<u8, Failure> {
@@ -197,26 +190,8 @@ impl Printer<'_> {
 
     /// Loads the categories again; those that cannot be loaded stay as they are.
     fn reload(&mut self) {
-        MESSAGES.signal("caught SIGUSR1 request, reloading categories asap");
-        let mut models = Vec::new();
-        let mut opened = OpenSets::default();
-        for (path, old) in self.model_paths.iter().zip(self.scores.models()) {
-            let Some(path) = path else {
-                models.push(Model::random());
-                continue;
-            };
-            match opened.load(path) {
-                Ok(category) => {
-                    models.push(Model::learned(old.name.clone(), category, old.patterns));
-                }
-                Err(failure) => {
-                    for line in &failure.lines {
-                        MESSAGES.warning(&format!("{line}; keeping the old one"));
-                    }
-                    return;
-                }
-            }
-        }
+        let loaded = reload(&self.model_paths, self.scores.models());
+        let Some((models, _)) = loaded else { return };
         self.scores.scorer.settle_words(&mut warn);
         self.scores.scorer.set_models(models);
     }

@@ -54,11 +54,8 @@ pub fn count(
             counts.counting.into_counts()
         }
     };
-    counts.ok_or_else(too_many)
-}
-
-fn too_many() -> Failure {
-    Failure::new(Kind::Data, "there are too many features or occurrences to count")
+    let too_many = "there are too many features or occurrences to count";
+    counts.ok_or_else(|| Failure::new(Kind::Data, too_many))
 }
 
 /// Merges counts.

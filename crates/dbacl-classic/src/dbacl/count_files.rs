@@ -21,7 +21,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 pub fn load_all(paths: &[PathBuf], locale: Locale, stop: &AtomicBool) -> Result<Counts, Failure> {
     let mut merged: Option<Counts> = None;
     for path in paths {
-        let loaded = load(path, locale, stop);
+        let loaded = Fitted::open(path, locale, stop).and_then(Fitted::into_counts);
         if stop.load(Ordering::Relaxed) {
             let text = "stopped by a signal; the counts were not used";
             return Err(Failure::new(Kind::Interrupted, text));
@@ -36,10 +36,6 @@ pub fn load_all(paths: &[PathBuf], locale: Locale, stop: &AtomicBool) -> Result<
         }
     }
     merged.ok_or_else(|| Failure::new(Kind::Usage, "there are no counts to merge"))
-}
-
-fn load(path: &Path, locale: Locale, stop: &AtomicBool) -> Result<Counts, Failure> {
-    Fitted::open(path, locale, stop)?.into_counts()
 }
 
 /// Counts to learn from.

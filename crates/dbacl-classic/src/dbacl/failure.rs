@@ -302,6 +302,12 @@ pub fn called(mut failure: Failure, path: &Path, name: &Path) -> Failure {
     failure
 }
 
+/// Why an input cannot be opened.
+pub fn unopened(path: &Path, error: &io::Error) -> Failure {
+    let text = format!("couldn't open {}: {error}", path.display());
+    Failure::new(Kind::of_reading(error), text)
+}
+
 /// What became of writing standard output.
 pub fn output_failure(error: &io::Error) -> Failure {
     match complaint(error) {

@@ -2,10 +2,7 @@
 //! What `--help`, `--version` and `-V` print.
 
 use super::options::{Group, TABLE};
-use dbacl_cli::getopt;
-
-/// The version of the original whose behaviour the program keeps.
-const COMPATIBLE: &str = "1.14.1";
+use dbacl_cli::{COMPATIBLE, getopt};
 
 /// The help text: examples first, then the options by what they are for.
 pub fn text() -> String {
@@ -46,14 +43,8 @@ pub fn version() -> String {
     format!("dbacl {} (compatible with dbacl {COMPATIBLE})\n", env!("CARGO_PKG_VERSION"))
 }
 
-/// What `-V` prints: scripts read the compatible version from the first line.
+/// What `-V` prints, which has no empty line at its end.
 pub fn version_text() -> String {
-    format!(
-        "dbacl version {COMPATIBLE}
-This is dbacl {}, a compatible successor.
-It comes with ABSOLUTELY NO WARRANTY, and is licensed under the terms
-of the GNU General Public License, version 3 or later.
-",
-        env!("CARGO_PKG_VERSION")
-    )
+    let text = dbacl_cli::version("dbacl");
+    text.trim_end().to_owned() + "\n"
 }

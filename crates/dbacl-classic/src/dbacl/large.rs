@@ -4,8 +4,8 @@
 use super::count;
 use super::failure::{Failure, Kind};
 use super::jobs::LearnJob;
-use super::learn::{INEXACT, locks, nothing_learned, report, save_status, say, warn, whole_text};
-use super::messages::MESSAGES;
+use super::learn::{INEXACT, locks, nothing_learned, report, save_status, say, whole_text};
+use super::messages::{MESSAGES, warn};
 use super::signals::Signals;
 use dbacl_cli::output::Output;
 use dbacl_engine::shards::counts::{CountSettings, Counts, Documents};

@@ -7,14 +7,14 @@ use super::hints::{self, LearnNotes};
 use super::inputs;
 use super::jobs::LearnJob;
 use super::lock;
-use super::messages::MESSAGES;
+use super::messages::{MESSAGES, warn};
 use super::signals::Signals;
 use super::threads;
 use dbacl_cli::names::{base_name, lossy};
 use dbacl_cli::output::Output;
 use dbacl_engine::category::{access, mapped};
 use dbacl_engine::document::{Cutter, FeatureSink, LineState};
-use dbacl_engine::error::{Error, Warning};
+use dbacl_engine::error::Error;
 use dbacl_engine::input::source::open_regular;
 use dbacl_engine::learn::counter::{Counted, Counter};
 use dbacl_engine::learn::dump;
@@ -46,11 +46,6 @@ use dbacl_sets::unfinished;
 use std::io::{self, Read, Write};
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
-
-#[allow(clippy::needless_pass_by_value)] // as sinks take them
-pub(super) fn warn(warning: Warning) {
-    MESSAGES.warning(&warning.0);
-}
 
 /// The warning for counts whose parts were not read as in a single run.
 pub(super) const INEXACT: &str = "a part of the input was read otherwise than it would have been \

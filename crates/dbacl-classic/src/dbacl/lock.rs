@@ -60,9 +60,12 @@ fn take(
     signals: &Signals,
 ) -> Result<Lock, FittedSetError> {
     let patience = Patience { limit, stop: &signals.stop };
-    lock(file, ending, patience, &mut || {
-        if io::stderr().is_terminal() {
-            MESSAGES.warning(&format!("waiting for another process to change {}", file.display()));
-        }
-    })
+    lock(file, ending, patience, &mut || say_waiting(file))
+}
+
+/// Says on a terminal what is waited for.
+pub fn say_waiting(file: &Path) {
+    if io::stderr().is_terminal() {
+        MESSAGES.warning(&format!("waiting for another process to change {}", file.display()));
+    }
 }

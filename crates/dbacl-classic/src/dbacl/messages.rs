@@ -3,9 +3,16 @@
 
 use dbacl_cli::output::Messages;
 use dbacl_cli::progress;
+use dbacl_engine::error::Warning;
 
 /// The program's messages on standard error.
 pub static MESSAGES: Messages = Messages::of("dbacl");
+
+/// Prints a warning.
+#[allow(clippy::needless_pass_by_value)] // as sinks take them
+pub fn warn(warning: Warning) {
+    MESSAGES.warning(&warning.0);
+}
 
 /// Runs `work` and shows its progress on the terminal if `is_wanted`. Progress is not wanted while
 /// the user types the text, or while the work prints.

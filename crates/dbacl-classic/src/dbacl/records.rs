@@ -2,17 +2,16 @@
 //! Documents as records: one JSON object, or one text, a line (`--input`). Each is classified as a
 //! file of its own would be, whatever came before it; results come in the order of the records.
 
-use super::categories::OpenSets;
-use super::failure::{Failure, Kind, output_failure};
+use super::categories::{OpenSets, reload};
+use super::failure::{Failure, Kind, output_failure, unopened};
 use super::inputs;
 use super::jobs::{Records, RecordsJob};
-use super::messages::MESSAGES;
+use super::messages::{MESSAGES, warn};
 use super::signals::Signals;
 use super::structured::{Format, Id};
 use dbacl_cli::names::lossy;
 use dbacl_cli::output::Output;
 use dbacl_engine::document::{FeatureReader, ReadOptions};
-use dbacl_engine::error::Warning;
 use dbacl_engine::input::source::{self, Operand, Source};
 use dbacl_engine::score::model::Model;
 use dbacl_engine::score::scorer::Scorer;
@@ -23,7 +22,6 @@ use dbacl_sets::classify::classifier::EMPIRICAL_BITS;
 use serde_json::value::RawValue;
 use std::collections::HashMap;
 use std::io::{self, Read};
-use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 /// The most bytes that are read at a time. Records that have arrived are classified before the
@@ -63,12 +61,10 @@ pub fn run(mut job: RecordsJob, signals: &Signals, output: &mut Output) -> Resul
     for operand in &reading.operands {
         if records == Records::Ndjson && !Path::new(operand).is_dir() {
             // Only a regular file is read here: opening a named pipe might wait for ever.
-            source::open_regular(Path::new(operand)).map_err(|error| {
-                let text = format!("couldn't open {}: {error}", lossy(operand.as_bytes()));
-                Failure::new(Kind::of_reading(&error), text)
-            })?;
+            let path = Path::new(operand);
+            source::open_regular(path).map_err(|error| unopened(path, &error))?;
         }
-        let opened = source::open(operand, &mut |warning: Warning| MESSAGES.warning(&warning.0))
+        let opened = source::open(operand, &mut warn)
             .map_err(|error| Failure::new(Kind::NoInput, format!("couldn't open {error}")))?;
         match opened {
             Operand::File(source) => each(source)?,
@@ -292,30 +288,12 @@ impl Scorers {
         }
     }
 
-    fn models(&mut self) -> Result<Vec<Model>, Failure> {
-        let opened = &mut self.opened;
-        let old = self.workers[0].scores.models();
-        let each = self.paths.iter().zip(old).map(|(path, old)| match path {
-            None => Ok(Model::random()),
-            Some(path) => Ok(Model::learned(old.name.clone(), opened.load(path)?, old.patterns)),
-        });
-        each.collect()
-    }
-
     /// Loads the categories again; if one cannot be loaded all stay as they are.
     fn reload(&mut self) {
-        MESSAGES.signal("caught SIGUSR1 request, reloading categories asap");
-        self.opened = OpenSets::default();
-        match self.models() {
-            Ok(models) => {
-                self.workers.truncate(1);
-                self.workers[0].scores.scorer.set_models(models);
-            }
-            Err(failure) => {
-                for line in &failure.lines {
-                    MESSAGES.warning(&format!("{line}; keeping the old one"));
-                }
-            }
+        if let Some((models, opened)) = reload(&self.paths, self.workers[0].scores.models()) {
+            self.opened = opened;
+            self.workers.truncate(1);
+            self.workers[0].scores.scorer.set_models(models);
         }
     }
 }
@@ -373,9 +351,7 @@ impl Worker {
 
     fn result(&mut self, part: &mut Part, id: &Id<'_>, how: &How) {
         let category_scores = self.scores.finish(how.prior);
-        for warning in self.scores.warnings() {
-            MESSAGES.warning(&warning.0);
-        }
+        self.scores.warnings().into_iter().for_each(warn);
         let models = self.scores.models();
         how.format.result(&mut part.text, id, models, &category_scores, how.confident);
     }

@@ -110,8 +110,7 @@ impl Format {
             out.push(b'\n');
             return;
         }
-        let mut json = Json::new();
-        json.object(|json| {
+        self.object(out, |json| {
             id.write(json.key("id"));
             json.key("best").string(&name(winner));
             json.key("categories").array(|json| {
@@ -127,10 +126,6 @@ impl Format {
                 }
             });
         });
-        out.extend_from_slice(json.into_text().as_bytes());
-        if self == Self::Ndjson {
-            out.push(b'\n');
-        }
     }
 
     /// Appends a document's verdict: for the category of number `best`, with names and log odds of
@@ -159,8 +154,7 @@ impl Format {
             out.push(b'\n');
             return;
         }
-        let mut json = Json::new();
-        json.object(|json| {
+        self.object(out, |json| {
             id.write(json.key("id"));
             json.key("best").string(&name(rows[best].0));
             json.key("unsure").raw(if verdict.is_unsure { "true" } else { "false" });
@@ -175,10 +169,6 @@ impl Format {
                 }
             });
         });
-        out.extend_from_slice(json.into_text().as_bytes());
-        if self == Self::Ndjson {
-            out.push(b'\n');
-        }
     }
 
     /// Appends the reason why there is no result, in its place.
@@ -190,11 +180,16 @@ impl Format {
             out.push(b'\n');
             return;
         }
-        let mut json = Json::new();
-        json.object(|json| {
+        self.object(out, |json| {
             id.write(json.key("id"));
             json.key("error").string(why);
         });
+    }
+
+    /// Appends an object, which is a line of NDJSON.
+    fn object(self, out: &mut Vec<u8>, fill: impl FnOnce(&mut Json)) {
+        let mut json = Json::new();
+        json.object(fill);
         out.extend_from_slice(json.into_text().as_bytes());
         if self == Self::Ndjson {
             out.push(b'\n');

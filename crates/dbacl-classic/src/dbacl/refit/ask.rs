@@ -4,7 +4,7 @@
 //! `dbacl_sets::asking` chooses the messages.
 
 use super::super::failure::{Failure, Kind};
-use super::super::messages::{MESSAGES, watched};
+use super::super::messages::{MESSAGES, warn, watched};
 use super::super::signals::Signals;
 use super::fit::say;
 use super::mail::{mail_at, set_options};
@@ -38,9 +38,7 @@ pub fn ask(
     // Nothing is changed until all answers are there, so a signal may just end the program.
     let set = FittedSet::open(folder, &FittedSetOptions::default())?;
     set.warnings().iter().for_each(|warning| MESSAGES.warning(&warning.0));
-    let questions = watched("reading", true, || {
-        set.questions(&mail, MOST, &mut |warning| MESSAGES.warning(&warning.0))
-    })?;
+    let questions = watched("reading", true, || set.questions(&mail, MOST, &mut warn))?;
     if questions.is_empty() {
         MESSAGES.warning("there is nothing to ask: the filter has learned all of this mail");
         return Ok(0);

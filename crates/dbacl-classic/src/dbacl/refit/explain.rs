@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //! `--explain`: explains the verdict on a text, as text or as one HTML page.
 
-use super::super::failure::{Failure, Kind, output_failure};
+use super::super::failure::{Failure, Kind};
 use super::super::inputs;
 use super::super::jobs::ExplainJob;
 use super::super::signals::Signals;
+use super::fit::say;
 use dbacl_cli::output::Output;
 use dbacl_sets::classify::Fitted;
 use dbacl_sets::classify::explain::Recorder;
@@ -24,8 +25,7 @@ pub fn run(job: ExplainJob, signals: &Signals, output: &mut Output) -> Result<u8
     let explained = recorder.explain(fitted.as_ref());
     let explanation = explained.explanation;
     let page = if is_html { explanation.html() } else { explanation.text() };
-    output.buffer().extend_from_slice(page.as_bytes());
-    output.flush().map_err(|error| output_failure(&error))?;
+    say(output, &page)?;
     let status = u8::try_from(explained.best + 1).unwrap_or(u8::MAX);
     Ok(if reading.strict { 0 } else { status })
 }

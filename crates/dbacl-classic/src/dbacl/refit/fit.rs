@@ -4,7 +4,7 @@
 use super::super::failure::{Failure, Kind, output_failure};
 use super::super::jobs::SetJob;
 use super::super::lock;
-use super::super::messages::MESSAGES;
+use super::super::messages::{self, MESSAGES};
 use super::super::signals::Signals;
 use super::reader::{Reader, Unit};
 use super::request::Request;
@@ -34,8 +34,7 @@ pub fn refit(
 ) -> Result<u8, Failure> {
     let keep = request.keep.as_deref();
     let lock = lock::of_set(&store_of(names, keep), job.lock_timeout, signals)?;
-    let mut warn_of = |warning: dbacl_engine::error::Warning| MESSAGES.warning(&warning.0);
-    let files = SetFiles::open(names, keep, lock, &mut warn_of)?;
+    let files = SetFiles::open(names, keep, lock, &mut messages::warn)?;
     let settings = job.features();
     let how = HowToFit {
         options: &request.wishes,
@@ -47,7 +46,7 @@ pub fn refit(
     let documents =
         |set: &RefitJob<'_>| read_documents(request, job, set, &labels, signals, &settings);
     let mut note = |note| warn(&note);
-    let fitted = fit_files(files, how, documents, (&mut note, &mut warn_of), &signals.stop)?;
+    let fitted = fit_files(files, how, documents, (&mut note, &mut messages::warn), &signals.stop)?;
     say(output, &text_of(&fitted, verbose))
 }
 

@@ -9,18 +9,18 @@
 //! ```
 
 use super::super::builder::Builder;
-use super::super::failure::{Failure, Kind};
+use super::super::failure::{Failure, Kind, unopened};
 use super::super::hints::FORGET;
-use super::super::messages::{MESSAGES, watched};
+use super::super::lock::say_waiting;
+use super::super::messages::{MESSAGES, warn, watched};
 use super::super::signals::Signals;
-use super::fit::{say, text_of, warn};
+use super::fit::{self, say, text_of};
 use super::forecast::forecast;
 use super::request::{Action, Request, rate};
 use super::update;
 use dbacl_cli::names::lossy;
 use dbacl_cli::output::Output;
 use dbacl_cli::progress;
-use dbacl_engine::error::Warning;
 use dbacl_joint::thresholds::Caution;
 use dbacl_sets::filter_folder::{LEDGER, ORDER, labels};
 use dbacl_sets::learn_folders;
@@ -126,8 +126,8 @@ pub fn learn(
         (done < total).then_some((done, total))
     };
     let work = || {
-        let mut tell = |warning: Warning| MESSAGES.warning(&warning.0);
-        learn_folders::learn(folder, &folders, &options, &mut |note| warn(&note), &mut tell)
+        let mut tell_note = |note| fit::warn(&note);
+        learn_folders::learn(folder, &folders, &options, &mut tell_note, &mut warn)
     };
     let is_quiet = MESSAGES.is_quiet();
     let learned = if is_quiet { work() } else { progress::watch("learning", part, work) };
@@ -146,14 +146,8 @@ pub fn learn(
 
 /// How a filter is changed: who waits says so on a terminal.
 pub(super) fn set_options(lock_timeout: Duration, signals: &Signals) -> FittedSetOptions {
-    FittedSetOptions::default().lock_timeout(lock_timeout).stop(Arc::clone(&signals.stop)).on_wait(
-        |path| {
-            if io::stderr().is_terminal() {
-                let text = format!("waiting for another process to change {}", path.display());
-                MESSAGES.warning(&text);
-            }
-        },
-    )
+    let options = FittedSetOptions::default().lock_timeout(lock_timeout);
+    options.stop(Arc::clone(&signals.stop)).on_wait(say_waiting)
 }
 
 /// The mail of each label; a label may be given several times.
@@ -203,10 +197,6 @@ pub(super) fn mail_at(label: String, place: &OsStr) -> Result<MailFolder, Failur
 
 /// The paths that fit a pattern, in order.
 fn expand(pattern: &str) -> Result<Vec<PathBuf>, Failure> {
-    let unopened = |path: &Path, error: &io::Error| {
-        let text = format!("couldn't open {}: {error}", path.display());
-        Failure::new(Kind::of_reading(error), text)
-    };
     let fitting = |part: &str| -> Result<Vec<PathBuf>, Failure> {
         let found = glob::glob(part)
             .map_err(|error| Failure::new(Kind::Usage, format!("{pattern}: {error}")))?;
@@ -284,10 +274,7 @@ impl<'a> Filter<'a> {
     pub fn verdict(&mut self, mail: &[u8]) -> Result<Vec<u8>, Failure> {
         let filter = match &mut self.opened {
             Some(filter) => filter,
-            unopened => {
-                let warn = &mut |warning: Warning| MESSAGES.warning(&warning.0);
-                unopened.insert(MailFilter::open(self.folder, warn)?)
-            }
+            unopened => unopened.insert(MailFilter::open(self.folder, &mut warn)?),
         };
         let stop = Some(&*self.signals.stop);
         let (verdict, reasons) = if self.with_reasons {
@@ -297,7 +284,7 @@ impl<'a> Filter<'a> {
         };
         if let Some(warning) = filter.warning().filter(|_| !self.has_warned) {
             self.has_warned = true;
-            MESSAGES.warning(&warning.0);
+            warn(warning);
         }
         let reasons = reasons.map_or_else(String::new, |reasons| format!("\n{}", reasons.header()));
         Ok(format!("{verdict}{reasons}").into_bytes())

@@ -10,7 +10,7 @@
 //! Reading takes one byte of memory for each byte of mail, and only the first 8 MB are classified.
 //! If memory runs out, the mail is passed on before the process ends ([`on_abort`]).
 
-use super::super::failure::{Failure, Kind, output_failure};
+use super::super::failure::{Failure, Kind, output_failure, unopened};
 use super::super::hints;
 use super::super::messages::MESSAGES;
 use super::super::signals::Signals;
@@ -69,10 +69,7 @@ pub fn take_input(operands: &[OsString]) -> Result<(), Failure> {
             _ => Err(Failure::new(Kind::Usage, "--mail-filter takes one file at a time")),
         };
     };
-    let unopened = |error: io::Error| {
-        let text = format!("couldn't open {}: {error}", Path::new(operand).display());
-        Failure::new(Kind::of_reading(&error), text)
-    };
+    let unopened = |error: io::Error| unopened(Path::new(operand), &error);
     let file = open_at_once(Path::new(operand)).map_err(unopened)?;
     if file.metadata().map_err(unopened)?.is_dir() {
         return Err(unopened(io::ErrorKind::IsADirectory.into()));

@@ -5,12 +5,11 @@
 use super::super::failure::{Failure, Kind};
 use super::super::jobs::SetJob;
 use super::super::lock;
-use super::super::messages::MESSAGES;
+use super::super::messages::warn;
 use super::super::signals::Signals;
 use super::reader::{Reader, Unit};
 use super::request::{Action, Request};
 use dbacl_cli::names::lossy;
-use dbacl_engine::error::Warning;
 use dbacl_model::settings::ModelOption;
 use dbacl_sets::FittedSetError;
 use dbacl_sets::Outcome;
@@ -44,7 +43,6 @@ pub fn run(
     // Documents are read before the lock is taken, because standard input may be slow.
     let operands = std::mem::take(&mut reading.operands);
     let mut reader = Reader::new(reading, &[], &names);
-    let mut warn = |warning: Warning| MESSAGES.warning(&warning.0);
     if operands.is_empty() {
         reader.read(reading, signals, None, request.unit.unwrap_or(Unit::Whole), label)?;
     } else if request.only_mail {
