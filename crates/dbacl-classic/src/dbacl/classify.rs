@@ -100,8 +100,8 @@ fn fitted_set(job: &ClassifyJob) -> Result<Option<Fitted>, Failure> {
     match Fitted::of(&job.models) {
         Ok(None) if job.verdict => Err(Failure::new(
             Kind::Usage,
-            "--verdict needs categories that were fitted together: --refit, with --always if it kept \
-             the ordinary files",
+            "--verdict needs categories that were fitted together: --refit, with --always if it \
+             kept the ordinary files",
         )),
         Ok(None) => Ok(None),
         Err(mismatch) if job.verdict => Err(Failure::new(Kind::Data, mismatch.text())),
