@@ -22,7 +22,7 @@ pub struct Request {
     pub(super) wishes: FitOptions,
     pub(super) keep: Option<PathBuf>,
     pub(super) action: Option<Action>,
-    /// Whether documents are mail: files of folders that are not are left out.
+    /// Whether documents must be mail: other files are left out, or refused if they were named.
     pub(super) only_mail: bool,
     /// The source of the groups (`--choices`), and the categories to be made of them.
     pub(super) choices: Option<(OsString, Vec<OsString>)>,
