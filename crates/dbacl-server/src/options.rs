@@ -65,7 +65,8 @@ pub struct Options {
     #[arg(long)]
     pub judge: bool,
 
-    /// Teach or classify by the filter of this user; without it, by the default one
+    /// Teach or classify by the filter of this user; without it, by the default one (see
+    /// learn-default)
     #[arg(long, value_name = "NAME", default_value = "", hide_default_value = true)]
     pub user: String,
 
