@@ -369,8 +369,11 @@ impl OpenLedger {
     /// A ledger that is missing or damaged.
     pub fn new(path: &Path, sums: Option<Sums>) -> Result<Self, LedgerError> {
         let file = open_to_change(path);
-        let ledger = Self::of(path, file.map_err(|error| unreadable(path, error))?, sums)?;
-        ledger.cut();
+        let file = file.map_err(|error| unreadable(path, error))?;
+        let (ledger, length) = Self::of(path, file, sums)?;
+        if length > ledger.end {
+            ledger.cut();
+        }
         Ok(ledger)
     }
 
@@ -380,20 +383,21 @@ impl OpenLedger {
     /// A ledger that cannot be read or is damaged.
     pub fn to_read(path: &Path) -> Result<Option<Self>, LedgerError> {
         match open_regular(path) {
-            Ok(file) => Self::of(path, file, None).map(Some),
+            Ok(file) => Self::of(path, file, None).map(|(ledger, _)| Some(ledger)),
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
             Err(error) => Err(unreadable(path, error)),
         }
     }
 
-    fn of(path: &Path, file: File, sums: Option<Sums>) -> Result<Self, LedgerError> {
+    /// The ledger in a file, and the length of the file.
+    fn of(path: &Path, file: File, sums: Option<Sums>) -> Result<(Self, u64), LedgerError> {
         let head = head_in(path, &file)?;
         let length = file.metadata().map_err(|error| unreadable(path, error))?.len();
         let end = head.body() + head.length;
         if length < end {
             return Err(damaged(path, Fault::Cut));
         }
-        Ok(Self { path: path.to_path_buf(), file: Checked::new(file, sums), end, head })
+        Ok((Self { path: path.to_path_buf(), file: Checked::new(file, sums), end, head }, length))
     }
 
     /// Removes what was added since the ledger was opened, so that it takes no room on a full disk.
