@@ -189,7 +189,7 @@ fn learn_all(
 ///
 /// # Errors
 /// Something cannot be read, or a file that the user has named is not mail.
-pub fn mail_at(
+pub fn mail_files(
     places: &[PathBuf],
     stop: &AtomicBool,
     warnings: WarningSink<'_>,

@@ -66,8 +66,6 @@ struct Documents<'a> {
     names: &'a [Vec<u8>],
     label: u32,
     unit: Unit,
-    /// Whether the next source is one message, however it begins.
-    is_single: bool,
     /// Whether the source may be a mailbox; its first line says whether it is one.
     may_be_mailbox: bool,
     /// Whether a message begins with this line.
@@ -95,7 +93,6 @@ impl<'a> Reader<'a> {
             names,
             label: 0,
             unit: Unit::Whole,
-            is_single: false,
             may_be_mailbox: false,
             begins: false,
             line: 0,
@@ -125,25 +122,14 @@ impl<'a> Reader<'a> {
                 Failure::new(Kind::of_reading(&error), text)
             })?;
         }
-        let documents = &mut self.documents;
-        documents.unit = unit;
-        documents.label = label;
-        let is_single = std::mem::take(&mut documents.is_single);
-        documents.may_be_mailbox = documents.mail.is_some() && folder.is_none() && !is_single;
-        documents.line = 0;
-        reading.operands = match (source, folder) {
+        let may_be_mailbox = folder.is_none();
+        let operands = match (source, folder) {
             (_, Some(folder)) => messages_of(folder),
             (Some(source), None) => vec![source.to_owned()],
             (None, None) => Vec::new(),
         };
-        // Lines as documents come without the two lines that end an input.
-        reading.by_lines = unit != Unit::Whole;
-        let mut reader = inputs::reader(reading, &self.options, signals);
-        if documents.mail.is_some() && unit == Unit::Whole {
-            reader = reader.of_beginnings(LIMIT);
-        }
-        inputs::read(reading, signals, &mut reader, documents, |_, _| Ok(()))?;
-        match documents.fault.take() {
+        self.read_operands(reading, signals, operands, (unit, label, may_be_mailbox))?;
+        match self.documents.fault.take() {
             Some(fault) => {
                 let name =
                     source.map_or_else(|| "stdin".into(), |name| lossy(name.as_encoded_bytes()));
@@ -161,8 +147,30 @@ impl<'a> Reader<'a> {
         file: &MailFile,
         label: u32,
     ) -> Result<(), Failure> {
-        self.documents.is_single = !file.may_be_mailbox;
-        self.read(reading, signals, Some(file.path.as_os_str()), Unit::Whole, label)
+        let how = (Unit::Whole, label, file.may_be_mailbox);
+        self.read_operands(reading, signals, vec![file.path.clone().into()], how)
+    }
+
+    fn read_operands(
+        &mut self,
+        reading: &mut Reading,
+        signals: &Signals,
+        operands: Vec<OsString>,
+        (unit, label, may_be_mailbox): (Unit, u32, bool),
+    ) -> Result<(), Failure> {
+        let documents = &mut self.documents;
+        documents.unit = unit;
+        documents.label = label;
+        documents.may_be_mailbox = documents.mail.is_some() && may_be_mailbox;
+        documents.line = 0;
+        reading.operands = operands;
+        // Lines as documents come without the two lines that end an input.
+        reading.by_lines = unit != Unit::Whole;
+        let mut reader = inputs::reader(reading, &self.options, signals);
+        if documents.mail.is_some() && unit == Unit::Whole {
+            reader = reader.of_beginnings(LIMIT);
+        }
+        inputs::read(reading, signals, &mut reader, documents, |_, _| Ok(()))
     }
 
     pub fn into_corpus(self) -> Corpus {

@@ -14,7 +14,7 @@ use dbacl_model::settings::ModelOption;
 use dbacl_sets::FittedSetError;
 use dbacl_sets::Outcome;
 use dbacl_sets::files::{SetFiles, label_of, store_of};
-use dbacl_sets::learn_folders::mail_at;
+use dbacl_sets::learn_folders::mail_files;
 use dbacl_sets::update::{self, ChangeKind};
 use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
@@ -43,17 +43,18 @@ pub fn run(
     // Documents are read before the lock is taken, because standard input may be slow.
     let operands = std::mem::take(&mut reading.operands);
     let mut reader = Reader::new(reading, &[], &names);
+    let unit = request.unit.unwrap_or(Unit::Whole);
     if operands.is_empty() {
-        reader.read(reading, signals, None, request.unit.unwrap_or(Unit::Whole), label)?;
+        reader.read(reading, signals, None, unit, label)?;
     } else if request.only_mail {
         let places: Vec<PathBuf> = operands.iter().map(PathBuf::from).collect();
-        for file in &mail_at(&places, &signals.stop, &mut warn)? {
+        for file in &mail_files(&places, &signals.stop, &mut warn)? {
             reader.read_mail(reading, signals, file, label)?;
         }
-    }
-    for operand in operands.iter().filter(|_| !request.only_mail) {
-        let unit = request.unit.unwrap_or(Unit::Whole);
-        reader.read(reading, signals, Some(operand), unit, label)?;
+    } else {
+        for operand in &operands {
+            reader.read(reading, signals, Some(operand), unit, label)?;
+        }
     }
     if signals.stopped() {
         return Err(FittedSetError::Stopped.into());
