@@ -3,7 +3,8 @@
 
 use crate::progress;
 use crate::terminal::Shown;
-use std::io::{self, StdoutLock, Write};
+use std::io::{self, IsTerminal, StdoutLock, Write};
+use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Bytes that are collected before they are written, as in the C library.
@@ -99,6 +100,13 @@ impl Messages {
     pub fn warning(&self, text: &str) {
         if !self.is_quiet() {
             self.line("warning", text);
+        }
+    }
+
+    /// Says on a terminal that another process is waited for, which changes the file at `path`.
+    pub fn waiting(&self, path: &Path) {
+        if io::stderr().is_terminal() {
+            self.warning(&format!("waiting for another process to change {}", path.display()));
         }
     }
 

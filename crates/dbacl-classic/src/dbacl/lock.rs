@@ -12,7 +12,6 @@ use dbacl_sets::FittedSetError;
 use dbacl_sets::error::lock;
 use dbacl_store::generations::Store;
 use std::fs::Metadata;
-use std::io::{self, IsTerminal};
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 use std::time::Duration;
@@ -60,12 +59,5 @@ fn take(
     signals: &Signals,
 ) -> Result<Lock, FittedSetError> {
     let patience = Patience { limit, stop: &signals.stop };
-    lock(file, ending, patience, &mut || say_waiting(file))
-}
-
-/// Says on a terminal what is waited for.
-pub fn say_waiting(file: &Path) {
-    if io::stderr().is_terminal() {
-        MESSAGES.warning(&format!("waiting for another process to change {}", file.display()));
-    }
+    lock(file, ending, patience, &mut || MESSAGES.waiting(file))
 }

@@ -21,7 +21,7 @@ use dbacl_files::access::open_to_all;
 use dbacl_files::atomic_file::beside;
 use dbacl_files::lock::{Lock, LockError, Patience, holder_text};
 use options::{Arguments, QuantizeArguments, Replacing, Verb};
-use std::io::{self, IsTerminal};
+use std::io;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::atomic::AtomicBool;
@@ -151,11 +151,7 @@ fn begin(replacing: &Replacing, path: &Path) -> Result<Lock, Failure> {
     }
     let (name, seconds) = (path.display(), replacing.lock_timeout);
     let patience = Patience { limit: Duration::from_secs(seconds), stop: &AtomicBool::new(false) };
-    let lock = Lock::take(&beside(path, ".learning"), patience, &mut || {
-        if io::stderr().is_terminal() {
-            MESSAGES.warning(&format!("waiting for another process to change {name}"));
-        }
-    });
+    let lock = Lock::take(&beside(path, ".learning"), patience, &mut || MESSAGES.waiting(path));
     lock.map(Lock::vanishing).map_err(|error| match error {
         LockError::Held { holder, .. } => {
             let holder = holder_text(holder);

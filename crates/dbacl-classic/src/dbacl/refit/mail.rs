@@ -11,7 +11,6 @@
 use super::super::builder::Builder;
 use super::super::failure::{Failure, Kind, unopened};
 use super::super::hints::FORGET;
-use super::super::lock::say_waiting;
 use super::super::messages::{MESSAGES, warn, watched};
 use super::super::signals::Signals;
 use super::fit::{self, say, text_of};
@@ -147,7 +146,7 @@ pub fn learn(
 /// How a filter is changed: who waits says so on a terminal.
 pub(super) fn set_options(lock_timeout: Duration, signals: &Signals) -> FittedSetOptions {
     let options = FittedSetOptions::default().lock_timeout(lock_timeout);
-    options.stop(Arc::clone(&signals.stop)).on_wait(say_waiting)
+    options.stop(Arc::clone(&signals.stop)).on_wait(|path| MESSAGES.waiting(path))
 }
 
 /// The mail of each label; a label may be given several times.
