@@ -6,10 +6,9 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, Result};
 use clap::Args;
-use dbacl_files::atomic_file::Disk;
 
 use crate::play::classifier::Program;
-use crate::play::files::replace_file;
+use crate::play::files::write_file;
 
 #[derive(Debug, Args)]
 pub struct ProgramArgs {
@@ -32,6 +31,6 @@ impl ProgramArgs {
 pub fn write_output(path: Option<&Path>, contents: &[u8]) -> Result<()> {
     match path {
         None => std::io::stdout().lock().write_all(contents).context("standard output"),
-        Some(path) => replace_file(&Disk, path, contents),
+        Some(path) => write_file(path, contents),
     }
 }

@@ -5,15 +5,24 @@ use std::path::Path;
 
 use anyhow::{Context as _, Error, Result};
 use chess_games::cannot::Cannot;
-use dbacl_files::atomic_file::{SaveError, Storage, replace};
+use dbacl_files::atomic_file::{SaveError, Storage, replace, write_output};
 
 /// Replaces a file, whatever it holds, in one step. Who may read it is said by the old one; a new
 /// one is readable to the user and the group, as categories are.
 pub fn replace_file(storage: &dyn Storage, path: &Path, contents: &[u8]) -> Result<()> {
-    let replaced = replace(storage, path, b"", &mut |out| out.write_all(contents));
+    named(path, replace(storage, path, b"", &mut |out| out.write_all(contents)))
+}
+
+/// Writes what a verb makes into the file that the user named, or the pipe.
+pub fn write_file(path: &Path, contents: &[u8]) -> Result<()> {
+    named(path, write_output(path, contents))
+}
+
+/// The same error, which names the file once.
+fn named(path: &Path, written: Result<(), SaveError>) -> Result<()> {
     let bare = |error| match error {
         SaveError::Temporary { source, .. } | SaveError::Io { source, .. } => source.into(),
         error => Error::from(error),
     };
-    replaced.map_err(bare).with_context(|| Cannot::Write(path.into()))
+    written.map_err(bare).with_context(|| Cannot::Write(path.into()))
 }

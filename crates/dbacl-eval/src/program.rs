@@ -18,9 +18,8 @@ use dbacl_cli::status::{IO, USAGE};
 use dbacl_cli::{arguments, progress};
 use dbacl_engine::error::Error;
 use dbacl_engine::parallel;
-use dbacl_files::atomic_file::{Disk, replace};
+use dbacl_files::atomic_file::write_output;
 use dbacl_numeric::random::SplitMix64;
-use std::io::Write;
 use std::path::Path;
 use std::process::ExitCode;
 
@@ -47,22 +46,13 @@ fn begin(mut options: Options) -> Result<(), (u8, String)> {
     ];
     for (path, make) in files {
         if let Some(path) = path
-            && let Err(text) = write(path, make(&report).as_bytes())
+            && let Err(error) = write_output(path, make(&report).as_bytes())
         {
-            written = written.and(Err((IO, text)));
+            written = written.and(Err((IO, error.to_string())));
         }
     }
     let text = if options.json { json::write(&report) } else { text::write(&report) };
     written.and(arguments::print(&text))
-}
-
-/// Writes a file as a whole; what is no file, such as a pipe, and a link's file are written into.
-fn write(path: &Path, bytes: &[u8]) -> Result<(), String> {
-    if std::fs::symlink_metadata(path).is_ok_and(|found| !found.is_file()) {
-        return std::fs::write(path, bytes).map_err(|error| format!("{}: {error}", path.display()));
-    }
-    let write = &mut |out: &mut dyn Write| out.write_all(bytes);
-    replace(&Disk, path, b"", write).map_err(|error| error.to_string())
 }
 
 /// Runs the evaluation.
@@ -71,7 +61,7 @@ fn evaluate(options: &Options) -> Result<Report, Refusal> {
     let positive = positive(options, &corpus)?;
     let (plan, described) = plan(options, &corpus);
     let mut all = (0..corpus.categories.len()).filter_map(|it| one_body(&corpus, &plan, it));
-    // What another filter makes of an unknown category is its own affair.
+    // Outside filters are asked all the same: they may know more than these documents.
     if let Some(text) = all.next().filter(|_| options.filters.is_empty()) {
         return Err(text.into());
     }
@@ -153,7 +143,8 @@ fn plan(options: &Options, corpus: &Corpus) -> (Plan, String) {
     (Plan::Online { order, feedback: options.feedback, refresh: options.refresh }, text)
 }
 
-/// Why a category cannot be learned whose documents are copies: all of them lie in one fold.
+/// Why a category cannot be learned: all its documents have the same body, so they are in one fold,
+/// and nothing is left when that fold is classified.
 fn one_body(corpus: &Corpus, plan: &Plan, category: usize) -> Option<String> {
     let own = corpus.documents.iter().filter(|document| document.truth == category);
     let mut bodies = own.map(|document| body(&document.bytes));

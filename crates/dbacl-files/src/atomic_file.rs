@@ -407,7 +407,20 @@ pub fn replace(
     replace_with_access(storage, target, ours, Access::Usual, write)
 }
 
-/// The same where `write` does not write from the beginning to the end.
+/// Writes what a program prints into the file that its user named, which is replaced as a whole.
+/// What is no file, such as a pipe, and the file that a link leads to are written into.
+///
+/// # Errors
+/// Those of [`replace`].
+pub fn write_output(path: &Path, bytes: &[u8]) -> Result<(), SaveError> {
+    if fs::symlink_metadata(path).is_ok_and(|found| !found.is_file()) {
+        let written = fs::write(path, bytes);
+        return written.map_err(|source| SaveError::Io { path: path.to_path_buf(), source });
+    }
+    replace(&Disk, path, b"", &mut |out| out.write_all(bytes))
+}
+
+/// As [`replace`], where `write` does not write from the beginning to the end.
 ///
 /// # Errors
 /// Those of [`replace`].
@@ -950,6 +963,24 @@ mod tests {
         assert!(!is_named(&file, &first).unwrap());
         File::create(&first).unwrap();
         assert!(!is_named(&file, &first).unwrap());
+    }
+
+    #[test]
+    fn output_replaces_files_and_is_written_into_what_is_none() {
+        let room = tempfile::tempdir().unwrap();
+        let at = |name: &str| room.path().join(name);
+        for name in ["page", "behind"] {
+            fs::write(at(name), "old").unwrap();
+            fs::hard_link(at(name), at(&format!("{name} before"))).unwrap();
+        }
+        std::os::unix::fs::symlink("behind", at("link")).unwrap();
+        for name in ["page", "new", "link"] {
+            write_output(&at(name), b"new").unwrap();
+            assert_eq!(fs::read(at(name)).unwrap(), b"new", "{name}");
+        }
+        write_output(Path::new("/dev/null"), b"new").unwrap();
+        assert!(at("link").is_symlink() && fs::read(at("behind before")).unwrap() == b"new");
+        assert_eq!(fs::read(at("page before")).unwrap(), b"old");
     }
 
     #[test]
