@@ -41,7 +41,7 @@ impl Encoding {
     /// here.
     pub fn push_word(self, out: &mut String, index: usize, first: Color, word: &str) {
         let mover = if index.is_multiple_of(2) { first } else { first.other() };
-        // Whether the half-move opens a pair; half-moves know no pairs.
+        // Whether this half-move is the first of a pair; `None` where they stand alone.
         let opens = match self {
             Self::Half => None,
             Self::Full => Some(mover.is_white()),

@@ -186,7 +186,7 @@ impl Format {
         });
     }
 
-    /// Appends an object, which is a line of NDJSON.
+    /// Appends a JSON object, in NDJSON as a line.
     fn object(self, out: &mut Vec<u8>, fill: impl FnOnce(&mut Json)) {
         let mut json = Json::new();
         json.object(fill);
