@@ -22,12 +22,14 @@ class Missing(Exception):
 def program(name, package=None):
     """The path of a program: unpacked by `field install`, or of this system."""
     root = BUILD.parent / "unpacked" / (package or name)
-    for folder in ("usr/bin", "usr/sbin"):
-        if (root / folder / name).exists():
+    # Of a package whose program is one of several alternatives only the long name is unpacked.
+    files = [file for folder in ("usr/bin", "usr/sbin") for file in (root / folder).glob(f"{name}*")]
+    for file in sorted(files, key=lambda file: len(file.name)):
+        if file.name == name or file.name.startswith(f"{name}-"):
             libraries = {str(file.parent) for file in (root / "usr/lib").rglob("lib*.so*")}
             known = os.environ.get("LD_LIBRARY_PATH", "").split(":")
             os.environ["LD_LIBRARY_PATH"] = ":".join(sorted(libraries.union(known) - {""}))
-            return str(root / folder / name)
+            return str(file)
     found = shutil.which(name)
     if not found:
         raise Missing(f"{name} is not installed (Debian package {package or name})")
