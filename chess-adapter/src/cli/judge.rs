@@ -6,7 +6,7 @@ use std::io::{BufReader, Write as _};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use anyhow::{Context as _, Result, bail};
+use anyhow::{Context as _, Result, anyhow, bail};
 use chess_games::cannot::Cannot;
 use clap::Args;
 use shakmaty::Color;
@@ -17,7 +17,8 @@ use crate::play::models::Manifest;
 use crate::play::why;
 use crate::tools::evaluate;
 use chess_games::notation::Spelling;
-use chess_games::prepare;
+use chess_games::pgn::Games;
+use chess_games::prepare::Gameline;
 
 #[derive(Debug, Args)]
 pub struct EvaluateArgs {
@@ -127,17 +128,11 @@ pub struct ReportArgs {
 
 pub fn run_report(args: &ReportArgs) -> Result<ExitCode> {
     let file = File::open(&args.pgn).with_context(|| Cannot::Read(args.pgn.clone()))?;
-    let mut games = chess_games::pgn::Games::new(BufReader::new(file));
-    let mut raw = chess_games::pgn::RawGame::default();
-    for _ in 0..args.game.max(1) {
-        if !games.next_game(&mut raw)? {
-            bail!("{} has fewer games than {}", args.pgn.display(), args.game);
-        }
-    }
-    let mut game = prepare::Gameline::default();
-    if let Err(reason) = game.replay(&raw, Spelling::default(), true) {
-        bail!("{}: game {}: {reason}", args.pgn.display(), args.game);
-    }
+    let raw = Games::new(BufReader::new(file)).nth(args.game.max(1) - 1).transpose()?;
+    let name = args.pgn.display();
+    let raw = raw.with_context(|| format!("{name} has fewer games than {}", args.game))?;
+    let game = Gameline::replay(&raw, Spelling::default(), true)
+        .map_err(|reason| anyhow!("{name}: game {}: {reason}", args.game))?;
     let mut engine = args.engine.loaded_engine()?;
     let page = crate::tools::report::page(&mut engine, &raw, &game)?;
     write_output(args.output.as_deref(), page.as_bytes())?;

@@ -9,14 +9,13 @@ use std::process::ExitCode;
 use anyhow::{Context as _, Result};
 use chess_games::cannot::Cannot;
 use clap::Args;
-use shakmaty::Color;
+use shakmaty::{Color, KnownOutcome};
 
 use super::engine::EngineArgs;
 use crate::play::settings::name_and_value;
 use crate::protocol::dialogue::{self, Protocol};
 use crate::tools::arena::{self, EnginePlayer, Player, RandomMover, UciPlayer};
 use chess_games::game::End;
-use chess_games::pgn::GameResult;
 use dbacl_numeric::random::SplitMix64;
 
 #[derive(Debug, Args)]
@@ -119,7 +118,7 @@ pub fn run_match(args: &MatchArgs) -> Result<ExitCode> {
             let names = ["dbacl", args.opponent.as_str()];
             let (white, black) =
                 if color.is_white() { (names[0], names[1]) } else { (names[1], names[0]) };
-            let result = played.result().map_or("*", GameResult::as_str);
+            let result = played.result().map_or("*", KnownOutcome::as_str);
             let reason = match (played.overstepped, played.end) {
                 (Some(color), _) => format!("{} loses on time", color.fold_wb("White", "Black")),
                 (None, end) => end.map_or("stopped", End::reason).to_owned(),

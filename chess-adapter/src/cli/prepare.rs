@@ -30,7 +30,7 @@ pub struct PrepareArgs {
 pub fn run_prepare(args: &PrepareArgs) -> Result<ExitCode> {
     let mut files = TextFiles::create(&args.output, &args.encodings)?;
     let mut statistics = Statistics::default();
-    read_games(&args.pgn, &args.text, &mut statistics, &mut |game| files.take(game))?;
+    read_games(&args.pgn, &args.text, &mut statistics, &mut |game, _| files.take(game))?;
     files.finish()?;
     statistics.write(&mut std::io::stderr())?;
     Ok(ExitCode::from(u8::from(statistics.written == 0)))
@@ -99,7 +99,7 @@ pub fn run_book(args: &BookArgs) -> Result<ExitCode> {
     let mut counter = Counter::new(args.plies);
     let mut statistics = Statistics::default();
     let options = prepare::Options::default();
-    read_games(&args.pgn, &options, &mut statistics, &mut |game| {
+    read_games(&args.pgn, &options, &mut statistics, &mut |game, _| {
         counter.take(game);
         Ok(())
     })?;

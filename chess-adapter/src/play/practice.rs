@@ -93,7 +93,7 @@ fn learn(folder: &Path, models: &Path, thinks: &AtomicBool) -> Result<Option<Str
     let bytes = read_regular(&path).with_context(|| Cannot::Read(path.clone()))?;
     let (mut games, mut statistics) = (Games::default(), Statistics::default());
     let options = Options { unfinished: Unfinished::Draw, ..Options::default() };
-    read_games(&bytes[..], &options, &mut statistics, &mut |game| {
+    read_games(&bytes[..], &options, &mut statistics, &mut |game, _| {
         games.push(game.start.clone(), &game.moves);
         Ok(())
     })?;

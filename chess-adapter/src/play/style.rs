@@ -9,7 +9,6 @@ use chess_games::cannot::Cannot;
 use shakmaty::Color;
 
 use crate::play::classifier::{Classifier, Program};
-use chess_games::game::Game;
 
 /// A way to play.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -44,12 +43,11 @@ pub const DRAWS_VOICE: &str = "full-draws";
 /// The voice that plays against positional players: own wins.
 pub const WINS_VOICE: &str = "full";
 
-/// The line of words that is classified: at most `limit` half-moves of the player, each with a
-/// colour letter in front.
-pub fn line(game: &Game, side: Color, limit: usize) -> String {
+/// The line of words that is classified: of half-moves, of which this colour has made the first, at
+/// most `limit` of the player, each with a colour letter in front.
+pub fn line(words: &[String], first: Color, side: Color, limit: usize) -> String {
     let letter = side.fold_wb('w', 'b');
-    let skip = usize::from(game.first() != side);
-    let own = game.words().iter().skip(skip).step_by(2).take(limit);
+    let own = words.iter().skip(usize::from(first != side)).step_by(2).take(limit);
     own.map(|word| format!("{letter}{word}")).collect::<Vec<_>>().join(" ")
 }
 
@@ -68,9 +66,9 @@ impl Judge {
         Ok(Self(Classifier::new(program.clone(), files)))
     }
 
-    /// The likeliest style of a player of this game.
-    pub fn judge(&mut self, game: &Game, side: Color) -> Result<Style> {
-        self.0.ask(&[line(game, side, MOVES)])?;
+    /// The likeliest style of the player of this [`line`] of [`MOVES`].
+    pub fn judge(&mut self, line: String) -> Result<Style> {
+        self.0.ask(&[line])?;
         let rows = self.0.scores()?;
         let scores = rows.first().context("no answer")?;
         let best = scores.iter().enumerate().min_by(|a, b| a.1.total_cmp(b.1));
@@ -81,19 +79,17 @@ impl Judge {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use chess_games::game::read_fen;
-    use chess_games::notation::Spelling;
-
     #[test]
     fn own_words_carry_the_colour() {
-        let mut game = Game::default();
-        game.play_words("e4 c5 Nf3 d6 d4").expect("legal");
-        assert_eq!(line(&game, Color::White, 10), "we4 wNf3 wd4");
-        assert_eq!(line(&game, Color::White, 2), "we4 wNf3");
-        assert_eq!(line(&game, Color::Black, 10), "bc5 bd6");
-        let start = read_fen("4k3/8/8/8/8/8/8/4K3 b - - 0 1").expect("good FEN");
-        let mut game = Game::new(start, Spelling::default());
-        game.play_words("Kd7 Kd1 Kc6").expect("legal");
-        assert_eq!(line(&game, Color::Black, 10), "bKd7 bKc6");
+        use Color::{Black, White};
+        for (words, first, side, limit, expected) in [
+            ("e4 c5 Nf3 d6 d4", White, White, 10, "we4 wNf3 wd4"),
+            ("e4 c5 Nf3 d6 d4", White, White, 2, "we4 wNf3"),
+            ("e4 c5 Nf3 d6 d4", White, Black, 10, "bc5 bd6"),
+            ("Kd7 Kd1 Kc6", Black, Black, 10, "bKd7 bKc6"),
+        ] {
+            let words: Vec<String> = words.split(' ').map(str::to_owned).collect();
+            assert_eq!(line(&words, first, side, limit), expected);
+        }
     }
 }

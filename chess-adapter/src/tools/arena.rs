@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, Result, anyhow, bail};
 use serde::Serialize;
-use shakmaty::{ByColor, Color, EnPassantMode, Move, Position, fen::Fen};
+use shakmaty::{ByColor, Color, EnPassantMode, KnownOutcome, Move, Position, fen::Fen};
 
 use chess_games::cannot::Cannot;
 
@@ -22,7 +22,6 @@ use crate::play::settings::name_and_value;
 use crate::protocol::uci::read_go;
 use chess_games::game::{End, Game};
 use chess_games::notation;
-use chess_games::pgn::GameResult;
 use dbacl_numeric::random::SplitMix64;
 
 /// Someone who answers a position with a move.
@@ -263,12 +262,10 @@ pub struct Played {
 
 impl Played {
     /// Who won; `None` for a game that was stopped.
-    pub fn result(&self) -> Option<GameResult> {
-        match (self.overstepped, self.end) {
-            (Some(Color::White), _) => Some(GameResult::BlackWins),
-            (Some(Color::Black), _) => Some(GameResult::WhiteWins),
-            (None, end) => end.map(End::result),
-        }
+    pub fn result(&self) -> Option<KnownOutcome> {
+        let on_time =
+            self.overstepped.map(|color| KnownOutcome::Decisive { winner: color.other() });
+        on_time.or_else(|| self.end.map(End::result))
     }
 }
 
@@ -343,11 +340,9 @@ pub fn play_match(
         half_moves += u32::try_from(played.game.plies()).map_or(f64::INFINITY, f64::from);
         score.lost_on_time += u32::from(played.overstepped == Some(color));
         score.won_on_time += u32::from(played.overstepped == Some(color.other()));
-        let place = match (played.result(), lead) {
-            (Some(GameResult::Draw), _) => &mut score.drawn,
-            (Some(result), _) if (result == GameResult::WhiteWins) == color.is_white() => {
-                &mut score.won
-            }
+        let place = match (played.result().map(KnownOutcome::winner), lead) {
+            (Some(None), _) => &mut score.drawn,
+            (Some(Some(winner)), _) if winner == color => &mut score.won,
             (Some(_), _) => &mut score.lost,
             (None, 3..) => &mut score.stopped_ahead,
             (None, ..=-3) => &mut score.stopped_behind,

@@ -139,7 +139,7 @@ pub fn learn(options: &Options, program: &Program) -> Result<Statistics> {
     let (voice, [white, black]) = match options.preset {
         Preset::Odds => {
             let mut games = Games::default();
-            read_games(&options.pgn, &options.text, &mut statistics, &mut |game| {
+            read_games(&options.pgn, &options.text, &mut statistics, &mut |game, _| {
                 games.push(game.start.clone(), &game.moves);
                 Ok(())
             })?;
@@ -181,7 +181,7 @@ fn learn_essay(
     statistics: &mut Statistics,
 ) -> Result<[Side; 2]> {
     let mut files = TextFiles::create(text, &[Encoding::Full, Encoding::Shifted])?;
-    read_games(&options.pgn, &options.text, statistics, &mut |game| files.take(game))?;
+    read_games(&options.pgn, &options.text, statistics, &mut |game, _| files.take(game))?;
     files.finish()?;
     ensure!(statistics.written > 0, NO_GAME);
     let sides = [Color::White, Color::Black].map(plans);

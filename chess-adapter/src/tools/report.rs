@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 
 use anyhow::Result;
 use dbacl_numeric::elementary::log2;
-use shakmaty::{Board, File, Move, Piece, Position as _, Rank, Square};
+use shakmaty::{Board, File, KnownOutcome, Move, Piece, Position as _, Rank, Square};
 
 use crate::play::choose::{self, Scored};
 use crate::play::engine::{Engine, Trouble};
@@ -57,7 +57,7 @@ pub fn page(engine: &mut Engine, raw: &RawGame, game: &Gameline) -> Result<Strin
     let mut body = String::new();
     let mut judged = Judged::default();
     engine.set_position(game.start.clone());
-    for (word, &m) in game.words().zip(&game.moves) {
+    for (word, &m) in game.words.iter().zip(&game.moves) {
         let number = engine.game.position().fullmoves();
         let dots = engine.game.turn().fold_wb(".", "...");
         let _ = write!(body, "<section><h2>{number}{dots} {}</h2>", escape(word));
@@ -72,7 +72,7 @@ pub fn page(engine: &mut Engine, raw: &RawGame, game: &Gameline) -> Result<Strin
         body.push_str("</section>\n");
     }
     let summary = judged.summary();
-    let result = game.result.map_or("*", chess_games::pgn::GameResult::as_str);
+    let result = game.result.map_or("*", KnownOutcome::as_str);
     Ok(format!(
         "<!DOCTYPE html>\n<html lang=\"en\"><head><meta \
          charset=\"utf-8\"><title>{title}</title><style>{STYLE}</style></head>\n\

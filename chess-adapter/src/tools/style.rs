@@ -5,15 +5,14 @@ use std::path::PathBuf;
 
 use anyhow::{Context as _, Result, bail};
 use chess_games::cannot::Cannot;
-use shakmaty::Color;
+use shakmaty::{Color, Position as _};
 
 use super::learn::Lesson;
+use super::read_games;
 use crate::play::classifier::Program;
-use crate::play::style::{Judge, Style, line};
-use chess_games::game::Game;
-use chess_games::notation::Spelling;
-use chess_games::pgn::{Games, RawGame};
-use chess_games::prepare::Gameline;
+use crate::play::style::{Judge, MOVES, Style, line};
+use chess_games::pgn::RawGame;
+use chess_games::prepare::{self, Statistics, Unfinished};
 
 /// What to learn styles from, and how.
 #[derive(Debug, clap::Args)]
@@ -51,36 +50,25 @@ pub struct Outcome {
 pub fn learn(options: &Options, program: &Program) -> Result<Outcome> {
     std::fs::create_dir_all(&options.output)?;
     let mut lines: [Vec<String>; 3] = Default::default();
-    let mut kept: Vec<(Style, Game, Color)> = Vec::new();
+    let mut kept: Vec<(Style, String)> = Vec::new();
     let mut outcome = Outcome::default();
     let players = [&options.attacking, &options.positional, &options.mixed];
-    for path in &options.pgn {
-        let file = std::fs::File::open(path).with_context(|| Cannot::Read(path.into()))?;
-        let mut games = Games::new(std::io::BufReader::new(file));
-        let (mut raw, mut read) = (RawGame::default(), Gameline::default());
-        let mut number = 0usize;
-        while games.next_game(&mut raw)? {
-            for (i, style) in Style::ALL.into_iter().enumerate() {
-                for side in Color::ALL {
-                    if !is_player(&raw, side, players[i])
-                        || read.replay(&raw, Spelling::default(), false).is_err()
-                    {
-                        continue;
-                    }
-                    let mut game = Game::new(read.start.clone(), Spelling::default());
-                    for &m in &read.moves {
-                        game.play(m);
-                    }
-                    number += 1;
-                    if options.test_every > 0 && number.is_multiple_of(options.test_every) {
-                        kept.push((style, game, side));
-                    } else {
-                        lines[i].push(line(&game, side, usize::MAX));
-                    }
+    let mut number = 0usize;
+    let all = prepare::Options { unfinished: Unfinished::Draw, ..Default::default() };
+    read_games(&options.pgn, &all, &mut Statistics::default(), &mut |game, raw| {
+        for (i, style) in Style::ALL.into_iter().enumerate() {
+            for side in Color::ALL.into_iter().filter(|&side| is_player(raw, side, players[i])) {
+                let line = |limit| line(&game.words, game.start.turn(), side, limit);
+                number += 1;
+                if options.test_every > 0 && number.is_multiple_of(options.test_every) {
+                    kept.push((style, line(MOVES)));
+                } else {
+                    lines[i].push(line(usize::MAX));
                 }
             }
         }
-    }
+        Ok(())
+    })?;
     for (i, style) in Style::ALL.into_iter().enumerate() {
         if lines[i].is_empty() {
             bail!("no games by {} players", style.as_str());
@@ -102,9 +90,9 @@ pub fn learn(options: &Options, program: &Program) -> Result<Outcome> {
         removed.with_context(|| Cannot::Write(text.clone()))?;
     }
     let mut judge = Judge::open(&options.output, program)?;
-    for (style, game, side) in kept {
+    for (style, line) in kept {
         outcome.judged += 1;
-        outcome.right += usize::from(judge.judge(&game, side)? == style);
+        outcome.right += usize::from(judge.judge(line)? == style);
     }
     Ok(outcome)
 }

@@ -3,10 +3,9 @@
 
 use anyhow::{Context as _, Result, bail};
 use chess_search::key_of;
-use shakmaty::{CastlingMode, Chess, Color, EnPassantMode, Move, Position, fen::Fen};
+use shakmaty::{CastlingMode, Chess, Color, EnPassantMode, KnownOutcome, Move, Position, fen::Fen};
 
 use crate::notation::{self, Spelling};
-use crate::pgn::GameResult;
 
 /// How a game ended by the rules.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -25,11 +24,10 @@ pub enum End {
 
 impl End {
     /// The result for the score sheet.
-    pub const fn result(self) -> GameResult {
+    pub const fn result(self) -> KnownOutcome {
         match self {
-            Self::Mate(Color::White) => GameResult::WhiteWins,
-            Self::Mate(Color::Black) => GameResult::BlackWins,
-            _ => GameResult::Draw,
+            Self::Mate(winner) => KnownOutcome::Decisive { winner },
+            _ => KnownOutcome::Draw,
         }
     }
 

@@ -1,54 +1,35 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //! A game as words, replayed from PGN.
 
-use shakmaty::{CastlingMode, Chess, Color, Position, fen::Fen};
+use shakmaty::{CastlingMode, Chess, KnownOutcome, Move, fen::Fen};
 
 use crate::notation::{self, Spelling};
-use crate::pgn::{GameResult, RawGame};
+use crate::pgn::RawGame;
 
 /// One legal game, ready to be written.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct Gameline {
-    /// The half-moves in SAN, one after the other.
-    text: String,
-    ends: Vec<usize>,
-    /// Who moves first.
-    pub first: Option<Color>,
+    /// The half-moves in SAN.
+    pub words: Vec<String>,
     /// The result, unless unfinished.
-    pub result: Option<GameResult>,
+    pub result: Option<KnownOutcome>,
     /// The moves, for those who need the board.
-    pub moves: Vec<shakmaty::Move>,
+    pub moves: Vec<Move>,
     /// Where the game began.
     pub start: Chess,
 }
 
 impl Gameline {
-    /// The half-moves.
-    pub fn words(&self) -> impl Iterator<Item = &str> {
-        let starts = std::iter::once(0).chain(self.ends.iter().copied());
-        starts.zip(&self.ends).map(|(start, &end)| &self.text[start..end])
-    }
-
-    /// Number of half-moves.
-    pub fn plies(&self) -> usize {
-        self.ends.len()
-    }
-
     /// Replays a raw game on a board.
     ///
     /// # Errors
     ///
     /// Why the game cannot be used.
     pub fn replay(
-        &mut self,
         raw: &RawGame,
         spelling: Spelling,
         keep_setup: bool,
-    ) -> Result<(), &'static str> {
-        self.ends.clear();
-        self.moves.clear();
-        let mut bytes = std::mem::take(&mut self.text).into_bytes();
-        bytes.clear();
+    ) -> Result<Self, &'static str> {
         if let Some(damage) = raw.damage {
             return Err(damage);
         }
@@ -60,7 +41,7 @@ impl Gameline {
         {
             return Err("variant");
         }
-        let mut position = match raw.tag("FEN") {
+        let start = match raw.tag("FEN") {
             None => Chess::default(),
             Some(_) if !keep_setup => return Err("set-up position"),
             Some(fen) => Fen::from_ascii(fen)
@@ -71,24 +52,14 @@ impl Gameline {
         if raw.is_without_moves() {
             return Err("no moves");
         }
-        self.first = Some(position.turn());
-        self.start = position.clone();
-        for word in raw.words() {
-            let m = notation::respell_and_play(&mut position, word, spelling, &mut bytes)
-                .map_err(notation::WordError::as_str)?;
-            self.ends.push(bytes.len());
-            self.moves.push(m);
-        }
-        self.text = String::from_utf8(bytes).expect("SAN is ASCII");
-        let text = raw.terminator.as_deref().and_then(GameResult::from_bytes);
-        self.result = text.or_else(|| {
-            // `*` says that the game is unfinished; silence lets the tag speak.
-            if raw.terminator.is_some() {
-                None
-            } else {
-                raw.tag("Result").and_then(GameResult::from_bytes)
-            }
-        });
-        Ok(())
+        let mut position = start.clone();
+        let played =
+            raw.words().map(|word| notation::respell_and_play(&mut position, word, spelling));
+        let (moves, words) =
+            played.collect::<Result<_, _>>().map_err(notation::WordError::as_str)?;
+        // `*` says that the game is unfinished; silence lets the tag speak.
+        let result = raw.terminator.as_deref().or_else(|| raw.tag("Result"));
+        let result = result.and_then(|text| KnownOutcome::from_ascii(text).ok());
+        Ok(Self { words, result, moves, start })
     }
 }

@@ -126,35 +126,27 @@ fn normalise(mut word: &[u8]) -> Result<Vec<u8>, WordError> {
     Ok([body, promotion.as_ref().map_or(&[], |two| &two[..])].concat())
 }
 
-/// Appends the move in SAN as gamelines spell it, and plays it on `position`.
-fn write_and_play(position: &mut Chess, m: Move, spelling: Spelling, out: &mut Vec<u8>) {
-    let san = San::from_move(position, m);
-    write_san_and_play(position, m, san, spelling, out);
-}
-
-/// Finds the legal move that a word means, writes it as gamelines spell it and plays it.
+/// Finds the legal move that a word means and plays it; returns it, and its word as gamelines spell
+/// it.
 ///
 /// # Errors
 ///
-/// As for [`read_move`]; nothing is written or played then.
+/// As for [`read_move`]; nothing is played then.
 pub fn respell_and_play(
     position: &mut Chess,
     word: &[u8],
     spelling: Spelling,
-    out: &mut Vec<u8>,
-) -> Result<Move, WordError> {
+) -> Result<(Move, String), WordError> {
     if let Ok(plus) = SanPlus::from_ascii(word)
         && is_shortest(plus.san)
         && let Ok(m) = plus.san.to_move(position)
     {
         // Nothing can be left out of it, and nothing is missing: no need to look for the shortest
         // form.
-        write_san_and_play(position, m, plus.san, spelling, out);
-        return Ok(m);
+        return Ok((m, spell_and_play(position, m, plus.san, spelling)));
     }
     let m = read_move(position, word)?;
-    write_and_play(position, m, spelling, out);
-    Ok(m)
+    Ok((m, word_and_play(position, m, spelling)))
 }
 
 /// Whether the word, if it means one legal move, has no shorter form.
@@ -169,29 +161,16 @@ const fn is_shortest(san: San) -> bool {
     }
 }
 
-fn write_san_and_play(
-    position: &mut Chess,
-    m: Move,
-    san: San,
-    spelling: Spelling,
-    out: &mut Vec<u8>,
-) {
-    san.append_ascii_to(out);
+fn spell_and_play(position: &mut Chess, m: Move, san: San, spelling: Spelling) -> String {
     position.play_unchecked(m);
-    if spelling.check_marks {
-        match Suffix::from_position(position) {
-            Some(Suffix::Check) => out.push(b'+'),
-            Some(Suffix::Checkmate) => out.push(b'#'),
-            None => {}
-        }
-    }
+    let suffix = if spelling.check_marks { Suffix::from_position(position) } else { None };
+    SanPlus { san, suffix }.to_string()
 }
 
 /// Plays the move on `position`; returns it in SAN as gamelines spell it.
 pub fn word_and_play(position: &mut Chess, m: Move, spelling: Spelling) -> String {
-    let mut out = Vec::with_capacity(8);
-    write_and_play(position, m, spelling, &mut out);
-    String::from_utf8(out).expect("SAN is ASCII")
+    let san = San::from_move(position, m);
+    spell_and_play(position, m, san, spelling)
 }
 
 /// The move in SAN as gamelines spell it.

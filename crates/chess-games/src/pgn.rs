@@ -8,39 +8,13 @@
 
 use std::io::{self, BufRead};
 
+use shakmaty::KnownOutcome;
+
 /// Longest movetext kept of one game, bytes of words. The longest game ever played needs less than
 /// 4 kB.
 const MAX_MOVETEXT: usize = 1 << 16;
 /// Longest tag value and movetext word kept, bytes; the rest is dropped.
 const MAX_VALUE: usize = 1 << 10;
-
-/// How a finished game ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum GameResult {
-    /// `1-0`
-    WhiteWins,
-    /// `0-1`
-    BlackWins,
-    /// `1/2-1/2`
-    Draw,
-}
-
-impl GameResult {
-    /// The result as PGN and gamelines write it.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::WhiteWins => "1-0",
-            Self::BlackWins => "0-1",
-            Self::Draw => "1/2-1/2",
-        }
-    }
-
-    /// Reads a result; `None` for `*` and for anything else.
-    pub fn from_bytes(word: &[u8]) -> Option<Self> {
-        let all = [Self::WhiteWins, Self::BlackWins, Self::Draw];
-        all.into_iter().find(|result| result.as_str().as_bytes() == word)
-    }
-}
 
 /// One game as it stands in the file.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -70,14 +44,6 @@ impl RawGame {
     /// Whether no half-move stands in the text.
     pub fn is_without_moves(&self) -> bool {
         self.ends.is_empty()
-    }
-
-    fn clear(&mut self) {
-        self.tags.clear();
-        self.words.clear();
-        self.ends.clear();
-        self.terminator = None;
-        self.damage = None;
     }
 
     fn is_blank(&self) -> bool {
@@ -140,22 +106,24 @@ impl<R: BufRead> Games<R> {
         let machine = Machine { at_line_start: true, ..Machine::default() };
         Self { input: input.bytes(), machine }
     }
+}
 
-    /// Reads the next game into `game`, which is cleared first; `false` at the end of the input.
-    ///
-    /// # Errors
-    ///
-    /// The input cannot be read.
-    pub fn next_game(&mut self, game: &mut RawGame) -> io::Result<bool> {
-        game.clear();
-        game.tags.extend(self.machine.held_tag.take());
+impl<R: BufRead> Iterator for Games<R> {
+    type Item = io::Result<RawGame>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        let mut game = RawGame {
+            tags: self.machine.held_tag.take().into_iter().collect(),
+            ..RawGame::default()
+        };
         for byte in &mut self.input {
-            if self.machine.step(byte?, game) {
-                return Ok(true);
+            match byte {
+                Ok(byte) if !self.machine.step(byte, &mut game) => {}
+                complete => return Some(complete.map(|_| game)),
             }
         }
-        self.machine.end(game);
-        Ok(!game.is_blank())
+        self.machine.end(&mut game);
+        (!game.is_blank()).then_some(Ok(game))
     }
 }
 
@@ -394,7 +362,7 @@ fn accept_word(word: &[u8], game: &mut RawGame) -> bool {
     {
         return false; // move number without dots, lone suffix, remark on the move before
     }
-    if GameResult::from_bytes(word).is_some() {
+    if KnownOutcome::from_ascii(word).is_ok() {
         game.terminator = Some(word.to_vec());
         return true;
     }
@@ -412,16 +380,13 @@ mod tests {
     use super::*;
 
     fn read(text: &str) -> Vec<(String, String, usize, bool)> {
-        let mut games = Games::new(text.as_bytes());
-        let mut game = RawGame::default();
-        let mut found = Vec::new();
-        while games.next_game(&mut game).expect("memory does not fail") {
-            let words: Vec<String> =
-                game.words().map(|w| String::from_utf8_lossy(w).into_owned()).collect();
+        let row = |game: io::Result<RawGame>| {
+            let game = game.expect("memory does not fail");
+            let words: Vec<_> = game.words().map(String::from_utf8_lossy).collect();
             let end = game.terminator.as_deref().map(String::from_utf8_lossy).unwrap_or_default();
-            found.push((words.join(" "), end.into_owned(), game.tags.len(), game.damage.is_some()));
-        }
-        found
+            (words.join(" "), end.into_owned(), game.tags.len(), game.damage.is_some())
+        };
+        Games::new(text.as_bytes()).map(row).collect()
     }
 
     #[test]
@@ -474,9 +439,8 @@ mod tests {
 
     #[test]
     fn tag_values_keep_quotes_and_bytes() {
-        let mut game = RawGame::default();
         let text = b"[White \"a \\\"b\\\" J\xe9r\"]\n\n1. e4 1-0";
-        assert!(Games::new(&text[..]).next_game(&mut game).expect("memory does not fail"));
+        let game = Games::new(&text[..]).next().expect("a game").expect("memory does not fail");
         assert_eq!(game.tag("White"), Some(&b"a \"b\" J\xe9r"[..]));
     }
 

@@ -8,11 +8,10 @@ use std::path::Path;
 use anyhow::{Context as _, Result, bail};
 use chess_search::{PackedMove, key_of};
 use dbacl_files::reading::read_regular;
-use shakmaty::{Chess, Color, Move, Position, Square};
+use shakmaty::{Chess, Color, KnownOutcome, Move, Position, Square};
 
 use chess_games::cannot::Cannot;
 use chess_games::notation::{Spelling, to_word};
-use chess_games::pgn::GameResult;
 use chess_games::prepare::Gameline;
 
 /// First line of a book in text form.
@@ -57,13 +56,11 @@ impl Count {
         ratio(f64::from(self.wins) - f64::from(self.losses), f64::from(self.wins + self.losses))
     }
 
-    const fn add(&mut self, result: GameResult, side: Color) {
-        match (result, side) {
-            (GameResult::Draw, _) => self.draws += 1,
-            (GameResult::WhiteWins, Color::White) | (GameResult::BlackWins, Color::Black) => {
-                self.wins += 1;
-            }
-            _ => self.losses += 1,
+    fn add(&mut self, result: KnownOutcome, side: Color) {
+        match result.winner() {
+            None => self.draws += 1,
+            Some(winner) if winner == side => self.wins += 1,
+            Some(_) => self.losses += 1,
         }
     }
 }
@@ -296,19 +293,21 @@ fn write_node(
 mod tests {
     use super::*;
     use chess_games::game::Game;
-    use chess_games::pgn::{Games, RawGame};
+    use chess_games::prepare::{Options, Statistics, read_games};
 
     const GAMES: &str = "1. e4 e5 2. Nf3 Nc6 3. Bb5 Nf6 4. O-O 1-0\n1. e4 e5 2. Nf3 Nc6 0-1\n\
                          1. e4 c5 1/2-1/2\n1. d4 d5 1-0\n1. Nf3 e5 2. e4 1-0\n";
 
     fn counter() -> Counter {
         let mut counter = Counter::new(24);
-        let mut games = Games::new(GAMES.as_bytes());
-        let (mut raw, mut game) = (RawGame::default(), Gameline::default());
-        while games.next_game(&mut raw).expect("memory does not fail") {
-            game.replay(&raw, Spelling::default(), false).expect("legal");
-            counter.take(&game);
-        }
+        let mut statistics = Statistics::default();
+        let read =
+            read_games(GAMES.as_bytes(), &Options::default(), &mut statistics, &mut |game, _| {
+                counter.take(game);
+                Ok(())
+            });
+        read.expect("memory does not fail");
+        assert_eq!(statistics.written, 5);
         counter
     }
 

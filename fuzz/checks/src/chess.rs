@@ -12,7 +12,7 @@ pub fn chess_protocol(data: &[u8]) {
     };
     if choice % 3 == 2 {
         let mut statistics = Statistics::default();
-        let _ = prepare::read_games(text, &Options::default(), &mut statistics, &mut |_| Ok(()));
+        let _ = prepare::read_games(text, &Options::default(), &mut statistics, &mut |_, _| Ok(()));
         let skipped: u64 = statistics.skipped.values().sum();
         assert_eq!(statistics.read, statistics.written + skipped);
         return;

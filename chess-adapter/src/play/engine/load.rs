@@ -106,7 +106,9 @@ impl Engine {
         if self.style.is_some() {
             return Ok(());
         }
-        let style = judge.judge(&self.game, turn.other())?;
+        let game = &self.game;
+        let line = style::line(game.words(), game.first(), turn.other(), style::MOVES);
+        let style = judge.judge(line)?;
         self.style = Some(style);
         let wins = match style {
             Style::Attacking => false,

@@ -6,12 +6,11 @@ use std::io::{BufWriter, Write as _};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, Result};
-use shakmaty::Color;
+use shakmaty::{KnownOutcome, Position as _};
 
 use super::{Gameline, TrainingSet};
 use crate::cannot::Cannot;
 use crate::encode::Encoding;
-use crate::pgn::GameResult;
 
 /// A file that is written.
 struct Out {
@@ -81,11 +80,11 @@ impl TextFiles {
     ///
     /// A file cannot be written.
     pub fn take(&mut self, game: &Gameline) -> Result<()> {
-        let end = game.result.map(GameResult::as_str);
-        let first = game.first.unwrap_or(Color::White);
+        let end = game.result.map(KnownOutcome::as_str);
+        let (words, first) = (game.words.iter().map(String::as_str), game.start.turn());
         for (encoding, files) in &mut self.sets {
             self.line.clear();
-            for (index, word) in game.words().chain(end).enumerate() {
+            for (index, word) in words.clone().chain(end).enumerate() {
                 encoding.push_word(&mut self.line, index, first, word);
             }
             self.line.push('\n');

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //! What is made of games: training sets and encodings.
 
+use shakmaty::{Color, KnownOutcome};
+
 use crate::notation::Spelling;
-use crate::pgn::GameResult;
 
 /// What unfinished games become.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
@@ -19,25 +20,22 @@ pub enum Unfinished {
 pub struct TrainingSet {
     /// The file name without its ending.
     pub name: &'static str,
-    won: GameResult,
+    won: Color,
     draws: bool,
 }
 
 impl TrainingSet {
     /// All of them, in the specification's order.
     pub const ALL: [Self; 4] = [
-        Self { name: "WhiteWinDraw", won: GameResult::WhiteWins, draws: true },
-        Self { name: "BlackWinDraw", won: GameResult::BlackWins, draws: true },
-        Self { name: "WhiteWin", won: GameResult::WhiteWins, draws: false },
-        Self { name: "BlackWin", won: GameResult::BlackWins, draws: false },
+        Self { name: "WhiteWinDraw", won: Color::White, draws: true },
+        Self { name: "BlackWinDraw", won: Color::Black, draws: true },
+        Self { name: "WhiteWin", won: Color::White, draws: false },
+        Self { name: "BlackWin", won: Color::Black, draws: false },
     ];
 
     /// Whether a game with that result belongs here; `None` is an unfinished one kept as a draw.
-    pub fn takes(self, result: Option<GameResult>) -> bool {
-        match result {
-            None | Some(GameResult::Draw) => self.draws,
-            Some(result) => result == self.won,
-        }
+    pub fn takes(self, result: Option<KnownOutcome>) -> bool {
+        result.and_then(KnownOutcome::winner).map_or(self.draws, |winner| winner == self.won)
     }
 }
 

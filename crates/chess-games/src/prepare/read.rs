@@ -6,13 +6,14 @@ use std::io::{self, BufRead, BufReader};
 use std::path::PathBuf;
 
 use anyhow::{Context as _, Result};
+use shakmaty::KnownOutcome;
 
 use super::{Gameline, Options, Statistics, TrainingSet, Unfinished};
 use crate::cannot::Cannot;
-use crate::pgn::{GameResult, Games, RawGame};
+use crate::pgn::{Games, RawGame};
 
-/// Takes one legal, wanted game.
-pub type Take<'a> = &'a mut dyn FnMut(&Gameline) -> Result<()>;
+/// Takes one legal, wanted game, and the same as it stands in the file.
+pub type Take<'a> = &'a mut dyn FnMut(&Gameline, &RawGame) -> Result<()>;
 
 /// Reads all games of one input and hands the wanted ones on.
 ///
@@ -25,20 +26,21 @@ pub fn read_games<R: BufRead>(
     statistics: &mut Statistics,
     take: Take<'_>,
 ) -> Result<()> {
-    let mut games = Games::new(input);
-    let mut raw = RawGame::default();
-    let mut game = Gameline::default();
-    while games.next_game(&mut raw)? {
+    for raw in Games::new(input) {
+        let raw = raw?;
         statistics.read += 1;
-        if let Err(reason) = game.replay(&raw, options.spelling(), options.keep_setup) {
-            statistics.skip(reason, &raw);
-            continue;
-        }
-        if game.result.is_none() && options.unfinished == Unfinished::Skip {
-            statistics.skip("unfinished", &raw);
-            continue;
-        }
-        let tag = raw.tag("Result").and_then(GameResult::from_bytes);
+        let game = match Gameline::replay(&raw, options.spelling(), options.keep_setup) {
+            Ok(game) if game.result.is_some() || options.unfinished == Unfinished::Draw => game,
+            Ok(_) => {
+                statistics.skip("unfinished", &raw);
+                continue;
+            }
+            Err(reason) => {
+                statistics.skip(reason, &raw);
+                continue;
+            }
+        };
+        let tag = raw.tag("Result").and_then(|tag| KnownOutcome::from_ascii(tag).ok());
         if tag.is_some() && game.result.is_some() && tag != game.result {
             statistics.disagreements += 1;
         }
@@ -46,7 +48,7 @@ pub fn read_games<R: BufRead>(
         for (set, count) in TrainingSet::ALL.iter().zip(&mut statistics.sets) {
             *count += u64::from(set.takes(game.result));
         }
-        take(&game)?;
+        take(&game, &raw)?;
     }
     Ok(())
 }
@@ -81,9 +83,9 @@ mod tests {
 
     fn gamelines(pgn: &str, options: &Options) -> (Vec<String>, Statistics) {
         let (mut lines, mut statistics) = (Vec::new(), Statistics::default());
-        let read = read_games(pgn.as_bytes(), options, &mut statistics, &mut |game| {
-            let end = game.result.map_or("", GameResult::as_str);
-            lines.push(format!("{} {end}", game.words().collect::<Vec<_>>().join(" ")));
+        let read = read_games(pgn.as_bytes(), options, &mut statistics, &mut |game, _| {
+            let end = game.result.map_or("", KnownOutcome::as_str);
+            lines.push(format!("{} {end}", game.words.join(" ")));
             Ok(())
         });
         read.expect("memory does not fail");
