@@ -72,7 +72,7 @@ fn learn_play_explain_measure() {
     run(&["report", &models, "--pgn", &pgn, "-o", &page]);
     let page = std::fs::read_to_string(page).expect("the page");
     assert!(page.starts_with("<!DOCTYPE html>") && page.ends_with("</html>\n"));
-    assert!(!page.contains("<script") && !page.contains("http") && page.contains("surprise"));
+    assert!(!page.contains("<script") && !page.contains("://") && page.contains("surprise"));
     assert!(page.contains("the sum: the logarithm of the share"), "no reasons");
 
     // An opponent that does not run, or does not answer, is refused.

@@ -90,7 +90,7 @@ fn cents(bits: f64) -> i64 {
     (100.0 * bits).round() as i64
 }
 
-pub fn signed(cents: i64) -> String {
+fn signed(cents: i64) -> String {
     let sign = if cents < 0 { '-' } else { '+' };
     format!("{sign}{}.{:02}", cents.abs() / 100, cents.abs() % 100)
 }
