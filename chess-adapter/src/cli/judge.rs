@@ -105,7 +105,7 @@ pub fn run_why(args: &WhyArgs) -> Result<ExitCode> {
     let mut engine = args.engine.loaded_engine()?;
     engine.game.play_words(&args.moves)?;
     let mut out = std::io::stdout().lock();
-    for line in why::explain(&mut engine, &args.word)?.lines() {
+    for line in why::explain(&mut engine, &args.word)? {
         writeln!(out, "{line}")?;
     }
     Ok(ExitCode::SUCCESS)

@@ -109,7 +109,7 @@ fn judge(
             }
             tr { td {} td colspan="3" { (format!("surprise {surprise:.1} bits")) } }
         }
-        pre { (why.lines().join("\n")) }
+        pre { (why.join("\n")) }
     })
 }
 

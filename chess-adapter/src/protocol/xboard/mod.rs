@@ -208,11 +208,7 @@ impl Xboard {
             "." => self.status(),
             // Not part of the protocol.
             "why" => match why::explain(&mut self.engine, rest) {
-                Ok(why) => {
-                    for line in why.lines() {
-                        self.note(&line);
-                    }
-                }
+                Ok(why) => why.iter().for_each(|line| self.note(line)),
                 Err(error) => self.note(&format!("why: {error:#}")),
             },
             _ if rest.is_empty() && notation::looks_like_move(word.as_bytes()) => {
