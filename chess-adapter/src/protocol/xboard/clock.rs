@@ -3,26 +3,16 @@
 
 use std::time::Duration;
 
-/// How the clocks run.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct TimeControl {
-    /// Moves until time is added again, 0 for the whole game.
-    pub moves: u32,
-    /// Time for them.
-    pub base: Duration,
-    /// Time added after each move.
-    pub increment: Duration,
-}
+use chess_search::Clock;
 
-impl TimeControl {
-    /// Reads `MPS BASE INC`; BASE is minutes or minutes:seconds, INC seconds.
-    pub fn read(text: &str) -> Option<Self> {
-        let mut words = text.split_whitespace();
-        let moves = words.next()?.parse().ok()?;
-        let base = read_time(words.next()?, 60.0)?;
-        let increment = read_time(words.next()?, 1.0)?;
-        Some(Self { moves, base, increment })
-    }
+/// Reads the clock of a game's beginning, `MPS BASE INC`: moves until time is added again, 0 for the
+/// whole game; minutes or minutes:seconds for them; seconds added after each move.
+pub fn read_level(text: &str) -> Option<Clock> {
+    let mut words = text.split_whitespace();
+    let moves = words.next()?.parse().ok()?;
+    let left = read_time(words.next()?, 60.0)?;
+    let increment = read_time(words.next()?, 1.0)?;
+    Some(Clock { left, increment, moves_to_go: (moves > 0).then_some(moves) })
 }
 
 /// Reads `A:B`, minutes and seconds, or a single number of the given unit in seconds.

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //! The editor of positions that interfaces use which do not know `setboard`.
 
-use shakmaty::{Board, CastlingMode, Chess, Color, FromSetup, Piece, PositionError, Setup, Square};
+use shakmaty::{
+    Bitboard, Board, CastlingMode, Chess, Color, FromSetup, Piece, PositionError, Setup, Square,
+};
 
 /// A board that is being edited, and the colour of the pieces that are put on it.
 #[derive(Clone, Debug)]
@@ -45,22 +47,10 @@ impl Editor {
 /// The position with this board. Kings and rooks that stand on their first squares may castle.
 /// `None` if no game can have this position.
 pub fn position_of(board: Board, turn: Color) -> Option<Chess> {
-    let mut setup = Setup::empty();
-    setup.turn = turn;
-    for (color, king, rooks) in [
-        (Color::White, Square::E1, [Square::A1, Square::H1]),
-        (Color::Black, Square::E8, [Square::A8, Square::H8]),
-    ] {
-        if board.piece_at(king) == Some(color.king()) {
-            for rook in rooks {
-                if board.piece_at(rook) == Some(color.rook()) {
-                    setup.castling_rights.add(rook);
-                }
-            }
-        }
-    }
-    setup.board = board;
+    let castling_rights = Bitboard::CORNERS;
+    let setup = Setup { board, turn, castling_rights, ..Setup::empty() };
     Chess::from_setup(setup, CastlingMode::Standard)
+        .or_else(PositionError::ignore_invalid_castling_rights)
         .or_else(PositionError::ignore_too_much_material)
         .or_else(PositionError::ignore_impossible_check)
         .ok()

@@ -8,7 +8,7 @@ use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use chess_search::{Clock, Found, Line};
-use shakmaty::{CastlingMode, Chess, Color, EnPassantMode, FromSetup, Position};
+use shakmaty::{Chess, Color, Position};
 
 use crate::play::choose::{self, Scored};
 use crate::play::engine::{Choice, Engine, Source, Trouble};
@@ -18,7 +18,7 @@ use crate::protocol::Output;
 use chess_games::game::{End, read_fen};
 use chess_games::notation::{self, Spelling, WordError};
 
-use clock::{TimeControl, read_time};
+use clock::{read_level, read_time};
 use editor::Editor;
 
 /// The dialogue's state.
@@ -36,8 +36,8 @@ pub struct Xboard {
     analyzing: bool,
     editor: Option<Editor>,
     depth: Option<usize>,
-    /// The clock, or the time for each move; `None` if the interface set neither.
-    control: Option<TimeControl>,
+    /// The clock at the beginning, or the time for each move; `None` if the interface set neither.
+    control: Option<Clock>,
     move_time: Option<Duration>,
     /// The engine's clock, as the interface last sent it.
     time_left: Option<Duration>,
@@ -144,7 +144,7 @@ impl Xboard {
             "post" => self.post = true,
             "nopost" => self.post = false,
             "level" => {
-                if let Some(control) = TimeControl::read(rest) {
+                if let Some(control) = read_level(rest) {
                     (self.control, self.move_time, self.time_left) = (Some(control), None, None);
                 }
             }
@@ -246,12 +246,9 @@ impl Xboard {
         allowed.limits.move_time = self.move_time;
         if let Some(control) = self.control {
             let played = u32::try_from(self.engine.game.plies() / 2).unwrap_or(0);
-            let moves_to_go = (control.moves > 0).then(|| control.moves - played % control.moves);
-            allowed.limits.clock = Some(Clock {
-                left: self.time_left.unwrap_or(control.base),
-                increment: control.increment,
-                moves_to_go,
-            });
+            let moves_to_go = control.moves_to_go.map(|moves| moves - played % moves);
+            let left = self.time_left.unwrap_or(control.left);
+            allowed.limits.clock = Some(Clock { left, moves_to_go, ..control });
         }
         allowed
     }
@@ -484,13 +481,11 @@ impl Xboard {
     }
 
     fn set_turn(&mut self, color: Color) {
-        if self.engine.game.plies() == 0 && self.engine.game.turn() != color {
-            let mut setup = self.engine.game.start().to_setup(EnPassantMode::Legal);
-            setup.turn = color;
-            setup.ep_square = None;
-            if let Ok(position) = Chess::from_setup(setup, CastlingMode::Standard) {
-                self.engine.set_position(position);
-            }
+        if self.engine.game.plies() == 0
+            && self.engine.game.turn() != color
+            && let Ok(position) = self.engine.game.start().clone().swap_turn()
+        {
+            self.engine.set_position(position);
         }
         self.side = Some(color.other());
     }
