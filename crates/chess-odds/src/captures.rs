@@ -2,8 +2,7 @@
 //! The material balance after the captures that begin in a position, when each side may stop at any
 //! time. It is a small search of its own, because it runs for millions of positions.
 
-use chess_search::board::{pawn_attacks, snipers};
-use shakmaty::{Bitboard, Board, Chess, Color, Piece, Position as _, Rank, Role, Square, attacks};
+use shakmaty::{Bitboard, Board, Chess, Color, Piece, Position as _, Rank, Role, Square};
 
 use crate::exchange::{material, worth};
 
@@ -27,89 +26,37 @@ pub fn captures(position: &Chess) -> i32 {
     value(position.board(), position.turn(), position.maybe_ep_square(), DEPTH)
 }
 
-/// The same if it were the other side's turn; the position must be one in which it may be.
-pub fn captures_of_other(position: &Chess) -> i32 {
-    value(position.board(), position.turn().other(), None, DEPTH)
+/// The same if it were the other side's turn; `None` in check.
+pub fn captures_of_other(position: &Chess) -> Option<i32> {
+    let value = || value(position.board(), position.turn().other(), None, DEPTH);
+    (!position.is_check()).then(value)
 }
 
 fn value(board: &Board, us: Color, passant: Option<Square>, depth: u32) -> i32 {
     let stand = material(board, us) - material(board, us.other());
-    settle(board, us, passant, stand, -MUCH, MUCH, depth)
+    settle(board, us, passant, stand, (-MUCH, MUCH), depth)
 }
 
-/// Squares that a man may leave only if the king is not in check afterwards: all if it is in check,
-/// else those between the king and what could look at it.
-fn doubtful(board: &Board, king: Square, them: Color) -> Bitboard {
-    if board.attacks_to(king, them, board.occupied()).any() {
-        return Bitboard::FULL;
-    }
-    let lines = snipers(board, king, them).into_iter().map(|from| attacks::between(king, from));
-    lines.fold(Bitboard::from_square(king), |all, line| all | line)
+/// The board after a piece has taken what stands on `victim`; `None` if its king is in check then.
+fn taken(board: &Board, [from, to, victim]: [Square; 3], becomes: Piece) -> Option<Board> {
+    let mut after = board.clone();
+    after.discard_piece_at(victim);
+    after.discard_piece_at(from);
+    after.set_piece_at(to, becomes);
+    let king = after.king_of(becomes.color)?;
+    let checks = after.attacks_to(king, becomes.color.other(), after.occupied());
+    checks.is_empty().then_some(after)
 }
 
-/// Squares that the men of a side attack.
-fn reached(board: &Board, side: Color) -> Bitboard {
-    let (own, occupied) = (board.by_color(side), board.occupied());
-    let mut all = pawn_attacks(board, side);
-    (own & board.knights()).into_iter().for_each(|from| all |= attacks::knight_attacks(from));
-    (own & board.kings()).into_iter().for_each(|from| all |= attacks::king_attacks(from));
-    for from in own & board.rooks_and_queens() {
-        all |= attacks::rook_attacks(from, occupied);
-    }
-    for from in own & board.bishops_and_queens() {
-        all |= attacks::bishop_attacks(from, occupied);
-    }
-    all
-}
-
-/// A node of the search: what its captures have in common.
-struct Node<'a> {
-    board: &'a Board,
-    us: Color,
-    king: Square,
-    /// Found when it is needed.
-    doubtful: Option<Bitboard>,
-    beta: i32,
-    depth: u32,
-}
-
-impl Node<'_> {
-    /// The result of taking what stands on `victim`, which leaves us with material `stand`; `None`
-    /// if it would leave our king in check.
-    fn taken(
-        &mut self,
-        [from, to, victim]: [Square; 3],
-        becomes: Role,
-        stand: i32,
-        alpha: i32,
-    ) -> Option<i32> {
-        let (board, us, them) = (self.board, self.us, self.us.other());
-        let mut after = board.clone();
-        if victim != to {
-            after.discard_piece_at(victim);
-        }
-        after.discard_piece_at(from);
-        after.set_piece_at(to, Piece { color: us, role: becomes });
-        let doubtful = *self.doubtful.get_or_insert_with(|| doubtful(board, self.king, them));
-        if doubtful.contains(from) {
-            let king = if becomes == Role::King { to } else { self.king };
-            if after.attacks_to(king, them, after.occupied()).any() {
-                return None;
-            }
-        }
-        Some(-settle(&after, them, None, -stand, -self.beta, -alpha, self.depth - 1))
-    }
-}
-
-/// Material of the side to move less the other's, in pawns, after the best captures of both.
-/// `stand` is the present difference, `passant` the square of a possible capture en passant.
+/// Material of the side to move less the other's, in pawns, after the best captures of both; exact
+/// within the window. `stand` is the present difference, `passant` the square of a possible capture
+/// en passant.
 fn settle(
     board: &Board,
     us: Color,
     passant: Option<Square>,
     stand: i32,
-    mut alpha: i32,
-    beta: i32,
+    (mut alpha, beta): (i32, i32),
     depth: u32,
 ) -> i32 {
     // The side to move need not capture. That it may have to in check is ignored.
@@ -118,58 +65,38 @@ fn settle(
     }
     alpha = alpha.max(stand);
     let mut best = stand;
-    let Some(king) = board.king_of(us) else { return stand };
-    let mut node = Node { board, us, king, doubtful: None, beta, depth };
-    let (own, theirs) = (board.by_color(us), board.by_color(us.other()));
     let last_rank = Bitboard::from_rank(us.fold_wb(Rank::Eighth, Rank::First));
-    let mut reach = None;
-    for victim in VICTIMS {
-        // The other side can stop after a capture, so a victim of too little value cannot raise the
+    let men = |victim: Role| {
+        board.by_piece(victim.of(us.other())).into_iter().map(move |to| (victim, to, to))
+    };
+    // A pawn that was passed stands one rank beyond, which is the lowest bit of the rank.
+    let passing = passant.map(|to| (Role::Pawn, to, to.xor(Square::A2)));
+    for (victim, to, place) in VICTIMS.into_iter().flat_map(men).chain(passing) {
+        let is_last = last_rank.contains(to);
+        // The other side can stop after a capture, so one of too little value cannot raise the
         // result above `alpha`.
-        let mut victims = theirs & board.by_role(victim);
-        if stand + worth(victim) <= alpha {
-            victims &= last_rank;
-        }
-        if victims.is_empty() || stand + worth(victim) + MOST_PROMOTED <= alpha {
+        if stand + worth(victim) + if is_last { MOST_PROMOTED } else { 0 } <= alpha {
             continue;
         }
-        for to in victims & *reach.get_or_insert_with(|| reached(board, us)) {
-            let is_last = last_rank.contains(to);
-            let promoted = if is_last { MOST_PROMOTED } else { 0 };
-            if stand + worth(victim) + promoted <= alpha {
-                continue;
-            }
-            let attackers = board.attacks_to(to, us, board.occupied());
-            for attacker in Role::ALL {
-                for from in attackers & board.by_role(attacker) {
-                    let becomes: &[Role] = match attacker == Role::Pawn && is_last {
-                        true => &PROMOTIONS,
-                        false => &[attacker],
-                    };
-                    for &becomes in becomes {
-                        let won = worth(victim) + worth(becomes) - worth(attacker);
-                        let value = node.taken([from, to, to], becomes, stand + won, alpha);
-                        best = best.max(value.unwrap_or(best));
-                        alpha = alpha.max(best);
-                        if alpha >= beta {
-                            return best;
-                        }
+        let attackers = board.attacks_to(to, us, board.occupied());
+        let roles = if place == to { &Role::ALL[..] } else { &[Role::Pawn] };
+        for &attacker in roles {
+            for from in attackers & board.by_role(attacker) {
+                let becomes: &[Role] = match attacker == Role::Pawn && is_last {
+                    true => &PROMOTIONS,
+                    false => &[attacker],
+                };
+                for &becomes in becomes {
+                    let stand = stand + worth(victim) + worth(becomes) - worth(attacker);
+                    let after = taken(board, [from, to, place], becomes.of(us));
+                    let Some(after) = after else { continue };
+                    let window = (-beta, -alpha);
+                    best = best.max(-settle(&after, us.other(), None, -stand, window, depth - 1));
+                    alpha = alpha.max(best);
+                    if alpha >= beta {
+                        return best;
                     }
                 }
-            }
-        }
-    }
-    if let Some(to) = passant
-        && stand + worth(Role::Pawn) > alpha
-    {
-        node.doubtful = Some(Bitboard::FULL);
-        for from in attacks::pawn_attacks(us.other(), to) & own & board.pawns() {
-            let victim = Square::from_coords(to.file(), from.rank());
-            let value = node.taken([from, to, victim], Role::Pawn, stand + 1, alpha);
-            best = best.max(value.unwrap_or(best));
-            alpha = alpha.max(best);
-            if alpha >= beta {
-                return best;
             }
         }
     }

@@ -135,9 +135,6 @@ pub struct Context<'a> {
     /// See [`answer()`].
     answer: u64,
     last_to: Option<Square>,
-    /// Whether both sides have no more men of each kind than a game begins with, now and after a
-    /// move.
-    is_ordinary: bool,
     /// The legal moves, each with the result of the captures after it, in pawns, for us.
     prospects: &'a [Prospect],
     outcomes: Vec<i32>,
@@ -245,12 +242,8 @@ impl<'a> Context<'a> {
         let phase = phase(moves.len(), board);
         let outcomes: Vec<i32> = prospects.iter().map(|p| -captures(&p.after)).collect();
         let best = outcomes.iter().copied().max().unwrap_or(0);
-        let passed = before.clone().swap_turn().map_or(balance, |p| -captures(&p));
-        let sides = [Color::White, Color::Black];
-        let promotes = prospects.iter().any(|p| p.m.is_promotion());
-        let is_ordinary = !promotes && sides.into_iter().all(|side| is_ordinary(board, side));
+        let passed = captures_of_other(before).map_or(balance, |value| -value);
         Self {
-            is_ordinary,
             prospects,
             outcomes,
             best,
@@ -333,27 +326,6 @@ impl<'a> Context<'a> {
         moved.declined(out);
         moved.outcome(out);
     }
-}
-
-/// Whether a board has for this side at most the men that a game begins with.
-fn is_ordinary(board: &Board, side: Color) -> bool {
-    let own = board.by_color(side);
-    let few = |role: Role, most: usize| (own & board.by_role(role)).count() <= most;
-    let shades = [Bitboard::LIGHT_SQUARES, Bitboard::DARK_SQUARES];
-    few(Role::Pawn, 8)
-        && few(Role::Knight, 2)
-        && few(Role::Rook, 2)
-        && few(Role::Queen, 1)
-        && shades.into_iter().all(|shade| (own & board.bishops() & shade).count() <= 1)
-}
-
-/// The result of the captures for the side that has just moved if it may move once more; `None`
-/// where the rules allow no such position.
-fn captures_of_second_move(after: &Chess, is_ordinary: bool) -> Option<i32> {
-    if is_ordinary {
-        return (!after.is_check()).then(|| captures_of_other(after));
-    }
-    after.clone().swap_turn().ok().map(|position| captures(&position))
 }
 
 /// A word about where one man stands relative to another. There are few such words: two men, and
@@ -523,7 +495,7 @@ impl Moved<'_> {
         let less = part(c.best - value, 9);
         let gain = part(value - c.material, 9);
         let threat = part(c.passed - c.material, 9);
-        let opponent_passes = captures_of_second_move(self.after, c.is_ordinary).unwrap_or(value);
+        let opponent_passes = captures_of_other(self.after).unwrap_or(value);
         let more = part(opponent_passes - value, 9);
         push(out, b'1', START.with(self.piece << 4 | self.taken).with(more).with(less));
         push(out, b'2', START.with(more).with(part(c.best - c.material, 9)).with(gain));
