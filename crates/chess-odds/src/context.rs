@@ -483,7 +483,7 @@ impl Moved<'_> {
 
     fn replies(&self, out: &mut Words) {
         let is_check = self.after.is_check();
-        let (count, mates) = checks(self.after, self.view);
+        let (count, mates) = checks(self.after);
         push(out, b'R', START.with(u64::from(mates) << 1 | u64::from(is_check)));
         push(out, b'S', START.with(self.piece << 4 | count.min(6)));
     }

@@ -103,6 +103,6 @@ impl<'a> Scene<'a> {
 
     /// A legal move and what it leads to, ready to be described.
     pub fn prospect(&self, m: Move) -> Prospect {
-        Prospect::new(self.before, &self.view, m)
+        Prospect::new(self.before, m)
     }
 }
