@@ -19,18 +19,6 @@ use crate::words::Words;
 /// The name that models record for these words together with the rich ones.
 pub const NAME: &str = "rich-words 1, context-words 1";
 
-/// How many times as long as usual the steps of a weight are in the fit, by the kind of its word:
-/// rare combinations need longer steps. The numbers were found with positions kept back from the
-/// training games.
-pub const fn strength(kind: u8) -> u8 {
-    match kind {
-        b'A' => 8,
-        b'B' | b'C' | b'D' | b'E' | b'F' | b'W' => 5,
-        b'H' | b'I' | b'J' | b'K' | b'L' | b'M' | b'N' | b'O' | b'T' => 3,
-        _ => 1,
-    }
-}
-
 /// The characters of hashes: six bits each, all of them visible and none of them ending a word.
 const DIGITS: &[u8; 64] = b"0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ+-";
 
@@ -328,15 +316,6 @@ impl<'a> Context<'a> {
     }
 }
 
-/// A word about where one man stands relative to another. There are few such words: two men, and
-/// eight bits.
-#[expect(clippy::cast_possible_truncation, reason = "16 bits")]
-fn push_offset(out: &mut Words, kind: u8, part: u64) {
-    let number = (part >> 24 & 15) << 12 | (part >> 20 & 7) << 9 | (part & 0xff) << 1;
-    let number = number | u64::from(kind == b'P');
-    out.push_common(number as usize, || spell(kind, START.with(part)));
-}
-
 /// A half-move as the side sees it that is to move next.
 fn half_move(m: Move, flip: u32) -> u64 {
     let seen = |square: Square| u64::from(u32::from(square) ^ flip);
@@ -474,9 +453,9 @@ impl Moved<'_> {
                 continue;
             }
             let part = u64::from(what) << 16 | self.piece << 12;
-            push_offset(out, b'Q', part << 8 | relative(place, self.here));
+            push(out, b'Q', START.with(part << 8 | relative(place, self.here)));
             if self.squares[usize::from(place)] == what && u64::from(place) != self.there {
-                push_offset(out, b'P', part << 8 | relative(place, self.there));
+                push(out, b'P', START.with(part << 8 | relative(place, self.there)));
             }
         }
     }

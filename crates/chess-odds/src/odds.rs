@@ -65,15 +65,10 @@ impl First {
 }
 
 /// Describes the moves of positions by the ids of words.
+#[derive(Default)]
 pub(crate) struct Describer {
     prospects: Vec<Prospect>,
     pub(crate) words: Words,
-}
-
-impl Default for Describer {
-    fn default() -> Self {
-        Self { prospects: Vec::new(), words: Words::new(context::strength) }
-    }
 }
 
 impl Describer {

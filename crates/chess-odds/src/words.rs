@@ -3,99 +3,49 @@
 
 use dbacl_choices::{FeatureId, Groups, ShortWord};
 
-/// Numbers of [`Words::push_common`] are below this.
-pub const COMMON: usize = 1 << 16;
+/// How many times as long as usual the steps of a weight are in the fit, by the kind of its word:
+/// rare combinations need longer steps. The numbers were found with positions kept back from the
+/// training games.
+const fn strength(kind: u8) -> u8 {
+    match kind {
+        b'A' => 8,
+        b'B' | b'C' | b'D' | b'E' | b'F' | b'W' => 5,
+        b'H' | b'I' | b'J' | b'K' | b'L' | b'M' | b'N' | b'O' | b'T' => 3,
+        _ => 1,
+    }
+}
 
 /// The feature ids of an alternative's words, as `dbacl -T text -e graph -j` has them for the text.
+#[derive(Default)]
 pub struct Words {
     /// The words themselves, if they are wanted; writing them takes time.
     pub spelt: Option<Vec<String>>,
-    /// How many times as long as usual the steps of a word's weight are, by its first byte.
-    strength: [u8; 256],
-    found: Vec<FeatureId>,
-    strengths: Vec<u8>,
-    /// Words whose ids are not known yet, and their places in `found`.
-    unhashed: Vec<ShortWord>,
-    places: Vec<usize>,
-    /// The ids of common words that occurred; 0 for others.
-    common: Vec<FeatureId>,
+    pushed: Vec<ShortWord>,
     hashed: Vec<FeatureId>,
 }
 
 impl Words {
-    /// No words yet; `strength` gives the length of the steps of a word's weight by its first byte.
-    pub fn new(strength: impl Fn(u8) -> u8) -> Self {
-        let mut strengths = [1; 256];
-        for (slot, byte) in strengths.iter_mut().zip(0..=u8::MAX) {
-            *slot = strength(byte);
-        }
-        Self {
-            spelt: None,
-            strength: strengths,
-            found: Vec::new(),
-            strengths: Vec::new(),
-            unhashed: Vec::new(),
-            places: Vec::new(),
-            common: vec![FeatureId(0); COMMON],
-            hashed: Vec::new(),
-        }
-    }
-
     /// Moves the words to the groups as one alternative.
     pub fn end_alternative(&mut self, groups: &mut Groups) {
         self.hashed.clear();
-        ShortWord::ids(&self.unhashed, &mut self.hashed);
-        for (&place, &id) in self.places.iter().zip(&self.hashed) {
-            self.found[place] = id;
+        ShortWord::ids(&self.pushed, &mut self.hashed);
+        for (&id, word) in self.hashed.iter().zip(&self.pushed) {
+            groups.push_strong(id, strength(word.first()));
         }
-        groups.push_all(&self.found, &self.strengths);
         groups.end_alternative();
-        self.found.clear();
-        self.strengths.clear();
-        self.unhashed.clear();
-        self.places.clear();
-    }
-
-    #[cold]
-    fn find_common(&mut self, number: usize, word: ShortWord) -> FeatureId {
-        self.hashed.clear();
-        ShortWord::ids(&[word], &mut self.hashed);
-        self.common[number] = self.hashed[0];
-        self.hashed[0]
-    }
-
-    #[cold]
-    fn spell(&mut self, word: ShortWord) {
-        let (bytes, length) = word.bytes();
-        let word = bytes[..length].iter().map(|&byte| char::from(byte)).collect();
-        self.spelt.get_or_insert_default().push(word);
+        if let Some(spelt) = &mut self.spelt {
+            let text = |(bytes, length): ([u8; 16], usize)| {
+                bytes[..length].iter().map(|&b| char::from(b)).collect()
+            };
+            spelt.extend(self.pushed.iter().map(|word| -> String { text(word.bytes()) }));
+        }
+        self.pushed.clear();
     }
 
     /// Takes a word.
     #[inline]
     pub fn push(&mut self, word: ShortWord) {
-        self.unhashed.push(word);
-        self.places.push(self.found.len());
-        self.found.push(FeatureId(0));
-        self.strengths.push(self.strength[usize::from(word.first())]);
-        if self.spelt.is_some() {
-            self.spell(word);
-        }
-    }
-
-    /// Takes a common word. Its `number`, below [`COMMON`], belongs to no other word. Steps of the
-    /// weights of common words have the usual length, whatever their first byte is.
-    #[inline]
-    pub fn push_common(&mut self, number: usize, word: impl Fn() -> ShortWord) {
-        let mut id = self.common[number];
-        if id.0 == 0 {
-            id = self.find_common(number, word());
-        }
-        self.found.push(id);
-        self.strengths.push(1);
-        if self.spelt.is_some() {
-            self.spell(word());
-        }
+        self.pushed.push(word);
     }
 
     /// Takes the word of a kind of two letters and the characters after it.

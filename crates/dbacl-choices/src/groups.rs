@@ -58,16 +58,6 @@ impl Groups {
         self.push_strong(FeatureId::of(&body[..word.len() + 2], Medium::TEXT), strength);
     }
 
-    /// Adds these features in their order, each with its strength as in [`Self::push_strong`].
-    ///
-    /// # Panics
-    /// If there are not as many strengths as features.
-    pub fn push_all(&mut self, ids: &[FeatureId], strengths: &[u8]) {
-        assert_eq!(ids.len(), strengths.len(), "a strength for each feature");
-        self.ids.extend_from_slice(ids);
-        self.strengths.extend(strengths.iter().map(|&strength| strength.max(1)));
-    }
-
     /// Ends the alternative that is being built; it may have no features.
     pub fn end_alternative(&mut self) {
         self.alternative_ends.push(self.ids.len());
