@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use anyhow::{Context as _, Result};
 use clap::Args;
 
-use super::shared::ProgramArgs;
+use crate::play::classifier::ProgramArgs;
 use crate::play::engine::Engine;
 use crate::play::settings::{Settings, name_and_value};
 use chess_games::notation::Spelling;

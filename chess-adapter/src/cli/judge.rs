@@ -12,7 +12,7 @@ use clap::Args;
 use shakmaty::Color;
 
 use super::engine::ModelArgs;
-use super::shared::write_output;
+use crate::play::files::write_result;
 use crate::play::models::Manifest;
 use crate::play::why;
 use crate::tools::evaluate;
@@ -135,6 +135,6 @@ pub fn run_report(args: &ReportArgs) -> Result<ExitCode> {
         .map_err(|reason| anyhow!("{name}: game {}: {reason}", args.game))?;
     let mut engine = args.engine.loaded_engine()?;
     let page = crate::tools::report::page(&mut engine, &raw, &game)?;
-    write_output(args.output.as_deref(), page.as_bytes())?;
+    write_result(args.output.as_deref(), page.as_bytes())?;
     Ok(ExitCode::SUCCESS)
 }

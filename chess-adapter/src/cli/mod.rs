@@ -5,7 +5,6 @@ mod engine;
 mod judge;
 mod play;
 mod prepare;
-mod shared;
 
 use std::process::ExitCode;
 
@@ -15,9 +14,9 @@ use dbacl_cli::{arguments, last_resort, status};
 
 use judge::{EvaluateArgs, ReportArgs, WhyArgs, run_evaluate, run_report, run_why};
 use play::{MatchArgs, PlayArgs, run_match, run_play};
-use prepare::{
-    BookArgs, LearnArgs, PrepareArgs, StyleArgs, run_book, run_learn, run_prepare, run_style,
-};
+use prepare::{BookArgs, PrepareArgs, run_book, run_learn, run_prepare, run_style};
+
+use crate::tools::{learn, style};
 
 const NAME: &str = "chess-adapter";
 
@@ -39,7 +38,7 @@ enum Verb {
     /// PGN files to training text
     Prepare(PrepareArgs),
     /// PGN files to a folder of models, ready to play
-    Learn(LearnArgs),
+    Learn(learn::Options),
     /// Play in a chess interface that speaks XBoard or UCI
     Play(PlayArgs),
     /// Measure the share of master moves found
@@ -49,7 +48,7 @@ enum Verb {
     /// Explain a move by the classifier's own evidence
     Why(WhyArgs),
     /// Learn to tell players' styles apart
-    Style(StyleArgs),
+    Style(style::Options),
     /// PGN files to an opening book
     Book(BookArgs),
     /// A game as one HTML page: boards, likeliest moves, evidence

@@ -41,7 +41,7 @@ pub struct PlayArgs {
 
 pub fn run_play(args: &PlayArgs) -> Result<ExitCode> {
     let mut engine = args.engine.engine()?;
-    engine.watch(args.watch.clone());
+    engine.watch.clone_from(&args.watch);
     engine.learn_from_play(args.learn_from_play.clone());
     dialogue::run(engine, args.protocol, &args.name, args.log.as_ref())?;
     Ok(ExitCode::SUCCESS)
@@ -119,9 +119,9 @@ pub fn run_match(args: &MatchArgs) -> Result<ExitCode> {
             let (white, black) =
                 if color.is_white() { (names[0], names[1]) } else { (names[1], names[0]) };
             let result = played.result().map_or("*", KnownOutcome::as_str);
-            let reason = match (played.overstepped, played.end) {
-                (Some(color), _) => format!("{} loses on time", color.fold_wb("White", "Black")),
-                (None, end) => end.map_or("stopped", End::reason).to_owned(),
+            let reason = match played.overstepped {
+                Some(color) => format!("{} loses on time", color.fold_wb("White", "Black")),
+                None => played.game.end().map_or("stopped", End::reason).to_owned(),
             };
             writeln!(file, "{}", played.game.to_pgn(white, black, result, &reason))?;
         }

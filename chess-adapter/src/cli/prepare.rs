@@ -7,7 +7,7 @@ use std::process::ExitCode;
 use anyhow::Result;
 use clap::Args;
 
-use super::shared::{ProgramArgs, write_output};
+use crate::play::files::write_result;
 use crate::tools::{learn, read_games, style};
 use chess_games::encode::Encoding;
 use chess_games::prepare::{self, Statistics, TextFiles};
@@ -36,30 +36,14 @@ pub fn run_prepare(args: &PrepareArgs) -> Result<ExitCode> {
     Ok(ExitCode::from(u8::from(statistics.written == 0)))
 }
 
-#[derive(Debug, Args)]
-pub struct LearnArgs {
-    #[command(flatten)]
-    options: learn::Options,
-    #[command(flatten)]
-    program: ProgramArgs,
-}
-
-pub fn run_learn(args: &LearnArgs) -> Result<ExitCode> {
-    let statistics = learn::learn(&args.options, &args.program.program())?;
+pub fn run_learn(options: &learn::Options) -> Result<ExitCode> {
+    let statistics = learn::learn(options)?;
     statistics.write(&mut std::io::stderr())?;
     Ok(ExitCode::SUCCESS)
 }
 
-#[derive(Debug, Args)]
-pub struct StyleArgs {
-    #[command(flatten)]
-    options: style::Options,
-    #[command(flatten)]
-    program: ProgramArgs,
-}
-
-pub fn run_style(args: &StyleArgs) -> Result<ExitCode> {
-    let outcome = style::learn(&args.options, &args.program.program())?;
+pub fn run_style(options: &style::Options) -> Result<ExitCode> {
+    let outcome = style::learn(options)?;
     let [attacking, positional, mixed] = outcome.learned;
     println!("learned: attacking {attacking}, positional {positional}, mixed {mixed} games");
     if outcome.judged > 0 {
@@ -110,6 +94,6 @@ pub fn run_book(args: &BookArgs) -> Result<ExitCode> {
     } else {
         counter.to_text(args.min_count).into_bytes()
     };
-    write_output(args.output.as_deref(), &contents)?;
+    write_result(args.output.as_deref(), &contents)?;
     Ok(ExitCode::from(u8::from(statistics.written == 0)))
 }

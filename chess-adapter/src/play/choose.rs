@@ -36,7 +36,7 @@ pub fn sort(list: &mut [Scored]) {
 /// The candidates of a rule, the preferred one first; indices into a sorted, non-empty list.
 pub fn candidates(list: &[Scored], rule: Rule) -> Vec<usize> {
     let all = || (0..list.len()).collect();
-    let captures = (0..list.len()).filter(|&i| list[i].completion.is_capture());
+    let captures = (0..list.len()).filter(|&i| list[i].completion.m.is_capture());
     match rule {
         Rule::Basic => all(),
         Rule::Captures => {

@@ -75,10 +75,28 @@ pub fn end(child: &Mutex<Child>) {
     let _ = child.wait();
 }
 
+/// The options of every verb that needs the classifier.
+#[derive(Debug, clap::Args)]
+pub struct ProgramArgs {
+    /// The classifier; default: dbacl beside this program, then on the search path
+    #[arg(long, value_name = "PATH")]
+    dbacl: Option<PathBuf>,
+    /// Option for the classifier, such as -m; may repeat
+    #[arg(long, value_name = "ARG", allow_hyphen_values = true)]
+    dbacl_args: Vec<String>,
+}
+
+impl ProgramArgs {
+    pub fn program(&self) -> Program {
+        let args = self.dbacl_args.iter().flat_map(|a| a.split_whitespace()).map(str::to_owned);
+        Program::find(self.dbacl.as_deref(), &args.collect::<Vec<_>>())
+    }
+}
+
 /// The classifier program and its options.
 #[derive(Clone, Debug)]
 pub struct Program {
-    path: PathBuf,
+    pub path: PathBuf,
     args: Vec<OsString>,
     /// The processes that run it.
     pub children: ChildProcesses,
@@ -96,10 +114,6 @@ impl Program {
             path.map(Path::to_path_buf).or_else(beside).unwrap_or_else(|| PathBuf::from("dbacl"));
         let args = args.iter().map(OsString::from).collect();
         Self { path, args, children: ChildProcesses::default() }
-    }
-
-    pub fn path(&self) -> &Path {
-        &self.path
     }
 
     pub fn command(&self) -> Command {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //! Files are replaced as a whole.
 
+use std::io::Write as _;
 use std::path::Path;
 
 use anyhow::{Context as _, Error, Result};
@@ -13,9 +14,12 @@ pub fn replace_file(storage: &dyn Storage, path: &Path, contents: &[u8]) -> Resu
     named(path, replace(storage, path, b"", &mut |out| out.write_all(contents)))
 }
 
-/// Writes what a verb makes into the file that the user named, or the pipe.
-pub fn write_file(path: &Path, contents: &[u8]) -> Result<()> {
-    named(path, write_output(path, contents))
+/// Writes what a verb makes into the file or the pipe that the user named, else to standard output.
+pub fn write_result(path: Option<&Path>, contents: &[u8]) -> Result<()> {
+    match path {
+        None => std::io::stdout().lock().write_all(contents).context("standard output"),
+        Some(path) => named(path, write_output(path, contents)),
+    }
 }
 
 /// The same error, which names the file once.

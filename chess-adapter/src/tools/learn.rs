@@ -19,7 +19,7 @@ use anyhow::{Context as _, Result, ensure};
 use shakmaty::Color;
 
 use super::read_games;
-use crate::play::classifier::Program;
+use crate::play::classifier::{Program, ProgramArgs};
 use crate::play::files::replace_file;
 use crate::play::models::{CategoryEntry, FORMAT, Manifest, ODDS, Side, VoiceEntry};
 use chess_games::encode::Encoding;
@@ -123,6 +123,8 @@ pub struct Options {
     /// Learn so many categories at once
     #[arg(short, long, alias = "threads", value_name = "N")]
     jobs: Option<usize>,
+    #[command(flatten)]
+    program: ProgramArgs,
 }
 
 impl Options {
@@ -132,7 +134,7 @@ impl Options {
 }
 
 /// Learns a model folder.
-pub fn learn(options: &Options, program: &Program) -> Result<Statistics> {
+pub fn learn(options: &Options) -> Result<Statistics> {
     let folder = &options.output;
     std::fs::create_dir_all(folder).with_context(|| Cannot::Write(folder.into()))?;
     let mut statistics = Statistics::default();
@@ -149,7 +151,7 @@ pub fn learn(options: &Options, program: &Program) -> Result<Statistics> {
         }
         Preset::Essay => {
             let text = folder.join("text");
-            let sides = learn_essay(options, program, &text, &mut statistics);
+            let sides = learn_essay(options, &text, &mut statistics);
             if !options.keep_text {
                 let removed = std::fs::remove_dir_all(&text);
                 if sides.is_ok() {
@@ -174,12 +176,7 @@ pub fn learn(options: &Options, program: &Program) -> Result<Statistics> {
 const NO_GAME: &str = "no game could be used";
 
 /// Learns the essay's categories; returns the voices of both colours, White's first.
-fn learn_essay(
-    options: &Options,
-    program: &Program,
-    text: &Path,
-    statistics: &mut Statistics,
-) -> Result<[Side; 2]> {
+fn learn_essay(options: &Options, text: &Path, statistics: &mut Statistics) -> Result<[Side; 2]> {
     let mut files = TextFiles::create(text, &[Encoding::Full, Encoding::Shifted])?;
     read_games(&options.pgn, &options.text, statistics, &mut |game, _| files.take(game))?;
     files.finish()?;
@@ -188,8 +185,8 @@ fn learn_essay(
     let parts = sides.iter().flatten().flat_map(|plan| &plan.parts);
     let lessons: BTreeSet<&Lesson> = parts.map(|(lesson, _)| lesson).collect();
     let lessons: Vec<&Lesson> = lessons.into_iter().collect();
-    let folder = &options.output;
-    let learn = |(): &mut (), at: usize| lessons[at].learn(text, folder, program);
+    let (folder, program) = (&options.output, options.program.program());
+    let learn = |(): &mut (), at: usize| lessons[at].learn(text, folder, &program);
     parallel::map(lessons.len(), options.jobs(), || Ok(()), learn)?;
     let [white, black] = sides.map(|plans| side(folder, &plans));
     Ok([white?, black?])
@@ -281,14 +278,14 @@ impl Lesson {
             command.args(["-w", &order.to_string(), "-H", &table.to_string()]);
             command.arg(text.join(format!("{}.txt", self.text)));
             command.stdin(Stdio::null()).stdout(Stdio::null());
-            let done = command.output().with_context(|| Cannot::Run(program.path().into()))?;
+            let done = command.output().with_context(|| Cannot::Run(program.path.clone()))?;
             let messages = String::from_utf8_lossy(&done.stderr);
             for line in messages.lines() {
                 raw(format!("{name}: {line}").as_bytes());
             }
             if !done.status.success() || !category.is_file() {
                 let text = format!("it could not learn {name} ({})", done.status);
-                return Err(anyhow::Error::msg(text).context(Cannot::Run(program.path().into())));
+                return Err(anyhow::Error::msg(text).context(Cannot::Run(program.path.clone())));
             }
             if !messages.contains("table full") || table >= MAX_TABLE {
                 return Ok(());

@@ -9,7 +9,7 @@ use shakmaty::{Color, Position as _};
 
 use super::learn::Lesson;
 use super::read_games;
-use crate::play::classifier::Program;
+use crate::play::classifier::ProgramArgs;
 use crate::play::style::{Judge, MOVES, Style, line};
 use chess_games::pgn::RawGame;
 use chess_games::prepare::{self, Statistics, Unfinished};
@@ -35,6 +35,8 @@ pub struct Options {
     /// Keep every N-th game back and judge it after ten moves
     #[arg(long, value_name = "N", default_value_t = 0)]
     test_every: usize,
+    #[command(flatten)]
+    program: ProgramArgs,
 }
 
 /// The result of learning styles.
@@ -47,7 +49,8 @@ pub struct Outcome {
     pub right: usize,
 }
 
-pub fn learn(options: &Options, program: &Program) -> Result<Outcome> {
+pub fn learn(options: &Options) -> Result<Outcome> {
+    let program = &options.program.program();
     std::fs::create_dir_all(&options.output)?;
     let mut lines: [Vec<String>; 3] = Default::default();
     let mut kept: Vec<(Style, String)> = Vec::new();

@@ -50,7 +50,8 @@ pub struct Engine {
     searcher: Option<Searcher>,
     book: Option<Book>,
     tables: Option<Tables>,
-    watch: Option<PathBuf>,
+    /// Files to watch are written under this prefix.
+    pub watch: Option<PathBuf>,
     /// Learns from finished games, if it is to.
     practice: Option<Practice>,
     /// Moves chosen in this game.
@@ -103,11 +104,6 @@ impl Engine {
             notes: BTreeSet::new(),
             told: BTreeSet::new(),
         }
-    }
-
-    /// Writes the files to watch under this prefix.
-    pub fn watch(&mut self, prefix: Option<PathBuf>) {
-        self.watch = prefix;
     }
 
     /// Learns from finished games, which are kept in this folder.
@@ -272,7 +268,7 @@ impl Engine {
             })
         };
         let captures: Vec<Scored> =
-            choice.considered.iter().filter(|s| s.completion.is_capture()).cloned().collect();
+            choice.considered.iter().filter(|s| s.completion.m.is_capture()).cloned().collect();
         file("pgn", &self.game.to_pgn("?", "?", "*", ""))?;
         file("gameline", &format!("{gameline}\n"))?;
         file("scores", &lines(&choice.ranking))?;
@@ -349,7 +345,7 @@ pub(crate) mod tests {
     fn watch_files_show_the_choice() {
         let folder = tempfile::tempdir().expect("a folder");
         let mut engine = engine(&["Nf6"], Settings::default());
-        engine.watch(Some(folder.path().join("game")));
+        engine.watch = Some(folder.path().join("game"));
         engine.game.play_words("e4").expect("legal");
         let choice = engine.choose_best().expect("a move");
         engine.write_watch_files(&choice).expect("written");
