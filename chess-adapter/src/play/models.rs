@@ -66,21 +66,17 @@ pub struct Manifest {
     pub black: Side,
 }
 
-#[derive(Deserialize)]
-struct Format {
-    format: u32,
-}
-
 impl Manifest {
     pub fn read(folder: &Path) -> Result<Self> {
         let path = folder.join(MANIFEST);
         let text = read_regular(&path).with_context(|| Cannot::Read(path.clone()))?;
         let damaged = || format!("{} is damaged", path.display());
-        let Format { format } = serde_json::from_slice(&text).with_context(damaged)?;
-        if format != FORMAT {
+        let json: serde_json::Value = serde_json::from_slice(&text).with_context(damaged)?;
+        let format = &json["format"];
+        if *format != FORMAT {
             bail!("{}: format {format} is not known here; learn again", path.display());
         }
-        serde_json::from_slice(&text).with_context(damaged)
+        serde_json::from_value(json).with_context(damaged)
     }
 
     pub fn write(&self, folder: &Path) -> Result<()> {

@@ -112,7 +112,7 @@ enum Kind {
     Real(fn(&mut Settings) -> &mut f64),
     /// Text, the path of a file, or that of a folder; which of them, in XBoard's words.
     Text(&'static str, fn(&mut Settings) -> &mut String),
-    /// One of these words, or any text that can be read if there are none.
+    /// One of these words.
     Word(&'static [&'static str], fn(&Settings) -> String, fn(&mut Settings, &str) -> Result<()>),
 }
 
@@ -190,12 +190,8 @@ const OPTIONS: &[(&str, Kind)] = &[
     ("Move Overhead", Kind::Spin(|s| &mut s.move_overhead, 0, 10_000)),
 ];
 
-/// Options that are accepted but not announced: `Play` says the same in one word.
+/// Options that are accepted but not announced, as is `Search`: `Play` says the same in one word.
 const OLD_OPTIONS: &[(&str, Kind)] = &[
-    (
-        "Search",
-        Kind::Word(&[], |s| s.search.text(), |s, w| put(&mut s.search, SearchMode::parse(w))),
-    ),
     ("SearchMargin", Kind::Spin(|s| &mut s.search_margin, 0, 1000)),
     ("SearchOdds", Kind::Real(|s| &mut s.search_odds)),
 ];
@@ -239,6 +235,9 @@ impl Settings {
     /// protocols write it. An unknown name or a bad value changes nothing.
     pub fn set(&mut self, name: &str, value: &str) -> Result<()> {
         let bare = |name: &str| name.replace(' ', "").to_ascii_lowercase();
+        if bare(name) == "search" {
+            return put(&mut self.search, SearchMode::parse(value.trim()));
+        }
         let mut options = OPTIONS.iter().chain(OLD_OPTIONS);
         let option = options.find(|(known, _)| bare(known) == bare(name));
         let value = value.trim();
