@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, Result, anyhow, bail};
 use serde::Serialize;
-use shakmaty::{ByColor, Color, EnPassantMode, KnownOutcome, Move, Position, fen::Fen};
+use shakmaty::{ByColor, Color, EnPassantMode, KnownOutcome, Move, fen::Fen};
 
 use chess_games::cannot::Cannot;
 
@@ -26,7 +26,7 @@ use dbacl_numeric::random::SplitMix64;
 
 /// Someone who answers a position with a move.
 pub trait Player {
-    /// The move to play; the game is not over.
+    /// A legal move to play; the game is not over.
     fn answer(&mut self, game: &Game, clocks: Option<&Clocks>) -> Result<Move>;
 }
 
@@ -255,8 +255,7 @@ pub struct Score {
 /// How a game went.
 pub struct Played {
     pub game: Game,
-    /// Its end by the rules; `None` if it was stopped, or lost on time.
-    pub end: Option<End>,
+    /// Who lost on time.
     pub overstepped: Option<Color>,
 }
 
@@ -265,7 +264,7 @@ impl Played {
     pub fn result(&self) -> Option<KnownOutcome> {
         let on_time =
             self.overstepped.map(|color| KnownOutcome::Decisive { winner: color.other() });
-        on_time.or_else(|| self.end.map(End::result))
+        on_time.or_else(|| self.game.end().map(End::result))
     }
 }
 
@@ -279,15 +278,9 @@ pub fn play_game(
 ) -> Result<Played> {
     let mut game = Game::default();
     for &m in opening {
-        if !game.position().is_legal(m) {
-            bail!("illegal move {m} in an opening");
-        }
         game.play(m);
     }
-    while game.plies() < limit {
-        if let Some(end) = game.end() {
-            return Ok(Played { game, end: Some(end), overstepped: None });
-        }
+    while game.plies() < limit && game.end().is_none() {
         let turn = game.turn();
         let begun = Instant::now();
         let m = match turn {
@@ -297,17 +290,13 @@ pub fn play_game(
         if let Some(clocks) = &mut clocks {
             let left = clocks.left.get_mut(turn);
             let Some(rest) = left.checked_sub(begun.elapsed()) else {
-                return Ok(Played { game, end: None, overstepped: Some(turn) });
+                return Ok(Played { game, overstepped: Some(turn) });
             };
             *left = rest + clocks.increment;
         }
-        if !game.position().is_legal(m) {
-            bail!("illegal move {m}");
-        }
         game.play(m);
     }
-    let end = game.end();
-    Ok(Played { game, end, overstepped: None })
+    Ok(Played { game, overstepped: None })
 }
 
 /// Plays a match; every finished game goes to `finished` with the engine's colour.

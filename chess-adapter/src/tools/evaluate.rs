@@ -52,7 +52,7 @@ fn read_case(line: &str) -> Result<Case> {
     Ok(Case { moves: game.moves().to_vec(), played })
 }
 
-/// What was found; while it is counted, sums over the positions.
+/// What was found, in one position or on average.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 pub struct Shares {
     pub positions: u32,
@@ -73,28 +73,23 @@ pub struct Shares {
 }
 
 impl Shares {
-    const fn numbers(&mut self) -> [&mut f64; 7] {
-        [
-            &mut self.first,
-            &mut self.first_five,
-            &mut self.mean_reciprocal_rank,
-            &mut self.bits,
-            &mut self.rule_captures,
-            &mut self.rule_tactical,
-            &mut self.uniform,
-        ]
-    }
-
-    fn sum(mut self, mut other: Self) -> Self {
-        self.positions += other.positions;
-        self.numbers().into_iter().zip(other.numbers()).for_each(|(own, other)| *own += *other);
-        self
-    }
-
-    fn mean(mut self) -> Self {
-        let positions = f64::from(self.positions.max(1));
-        self.numbers().into_iter().for_each(|number| *number /= positions);
-        self
+    /// The means of what was found in these positions.
+    fn mean(found: &[Self]) -> Self {
+        let positions = u32::try_from(found.len()).unwrap_or(u32::MAX);
+        let mean = |of: fn(&Self) -> f64| {
+            // The sum of no numbers is -0.
+            (0.0 + found.iter().map(of).sum::<f64>()) / f64::from(positions.max(1))
+        };
+        Self {
+            positions,
+            first: mean(|s| s.first),
+            first_five: mean(|s| s.first_five),
+            mean_reciprocal_rank: mean(|s| s.mean_reciprocal_rank),
+            bits: mean(|s| s.bits),
+            rule_captures: mean(|s| s.rule_captures),
+            rule_tactical: mean(|s| s.rule_tactical),
+            uniform: mean(|s| s.uniform),
+        }
     }
 }
 
@@ -166,7 +161,7 @@ fn percent(is_so: bool) -> f64 {
 
 /// Lets the engine rank the completions of every position.
 pub fn evaluate(engine: &mut Engine, cases: &[Case]) -> Result<Report> {
-    let (mut phases, mut bins) = ([Shares::default(); 3], [Bin::default(); BINS]);
+    let (mut phases, mut bins) = (<[Vec<Shares>; 3]>::default(), [Bin::default(); BINS]);
     for case in cases {
         engine.set_position(Chess::default());
         for &m in &case.moves {
@@ -191,15 +186,15 @@ pub fn evaluate(engine: &mut Engine, cases: &[Case]) -> Result<Report> {
         };
         let ply = case.moves.len();
         let phase = PHASE_BOUNDS.iter().filter(|&&bound| ply >= bound).count();
-        phases[phase] = phases[phase].sum(found);
+        phases[phase].push(found);
     }
-    let all = phases.into_iter().fold(Shares::default(), Shares::sum);
-    let [opening, middle, end] = phases.map(Shares::mean);
+    let all = Shares::mean(&phases.concat());
+    let [opening, middle, end] = phases.map(|found| Shares::mean(&found));
     let positions = f64::from(all.positions.max(1));
     let apart: f64 = bins.iter().map(|bin| (bin.stated - bin.played).abs()).sum();
     let by_chance: f64 = bins.iter().map(|bin| bin.apart_by_chance()).sum();
     Ok(Report {
-        all: all.mean(),
+        all,
         opening,
         middle,
         end,
