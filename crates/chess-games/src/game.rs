@@ -2,6 +2,7 @@
 //! The game in progress: positions, half-moves in words, and how games end (spec chess 6).
 
 use anyhow::{Context as _, Result, bail};
+use chess_search::board::material;
 use chess_search::key_of;
 use shakmaty::{CastlingMode, Chess, Color, EnPassantMode, KnownOutcome, Move, Position, fen::Fen};
 
@@ -58,13 +59,6 @@ pub struct Completion {
     pub word: String,
     /// Whether it gives mate.
     pub mates: bool,
-}
-
-impl Completion {
-    /// Whether the half-move is a capture.
-    pub fn is_capture(&self) -> bool {
-        self.m.is_capture()
-    }
 }
 
 /// A game: where it began, what was played.
@@ -253,11 +247,8 @@ impl Game {
 
     /// A side's material lead in pawns.
     pub fn lead(&self, side: Color) -> i32 {
-        let worth = |side| {
-            let men = self.position().board().material_side(side).map(i32::from);
-            men.pawn + 3 * (men.knight + men.bishop) + 5 * men.rook + 9 * men.queen
-        };
-        worth(side) - worth(side.other())
+        let board = self.position().board();
+        material(board, side) - material(board, side.other())
     }
 
     /// The gameline.

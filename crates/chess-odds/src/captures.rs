@@ -4,7 +4,8 @@
 
 use shakmaty::{Bitboard, Board, Chess, Color, Piece, Position as _, Rank, Role, Square};
 
-use crate::exchange::{material, worth};
+use crate::exchange::worth;
+use chess_search::board::material;
 
 /// More than all pieces are worth.
 const MUCH: i32 = 1000;

@@ -7,12 +7,12 @@
 //! they are written as hashes: a capital letter or a digit for the kind
 //! ([`crate::legend::CONTEXT`]) and five characters. Squares are as the mover sees them.
 
+use chess_search::board::material;
 use dbacl_choices::ShortWord;
 use shakmaty::{Bitboard, Board, Chess, Color, Move, Position, Role, Square};
 
 use crate::captures::{captures, captures_of_other};
 use crate::checks::checks;
-use crate::exchange::material;
 use crate::view::{Prospect, View, target};
 use crate::words::Words;
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //! The result of a series of captures on one square, in pawns. It is counted without a search.
 
-use chess_search::board::count;
 use chess_search::{Capture, attackers, captures, cheapest};
 use shakmaty::{Board, Color, Role, Square};
 
@@ -14,12 +13,6 @@ pub const fn worth(role: Role) -> i32 {
         Role::Queen => 9,
         Role::King => 100,
     }
-}
-
-/// What a side's men are worth, without its king.
-pub fn material(board: &Board, side: Color) -> i32 {
-    let men = board.by_color(side) & !board.kings();
-    Role::ALL.into_iter().map(|role| worth(role) * count(men & board.by_role(role))).sum()
 }
 
 /// What `side` wins, in pawns, by beginning to capture on `square`. Both sides capture with their

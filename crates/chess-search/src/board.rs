@@ -8,6 +8,12 @@ pub fn count(squares: Bitboard) -> i32 {
     i32::try_from(squares.count()).unwrap_or(0)
 }
 
+/// What a side's men are worth in pawns, without its king.
+pub fn material(board: &Board, side: Color) -> i32 {
+    let men = board.material_side(side).map(i32::from);
+    men.pawn + 3 * (men.knight + men.bishop) + 5 * men.rook + 9 * men.queen
+}
+
 /// Steps of a king from one square to another.
 pub fn steps(a: Square, b: Square) -> i32 {
     i32::try_from(a.distance(b)).unwrap_or(0)

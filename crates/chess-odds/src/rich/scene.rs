@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //! A position whose moves are to be described.
 
-use chess_search::board::{count, pawn_attacks};
+use chess_search::board::{count, material, pawn_attacks};
 use shakmaty::{Bitboard, Chess, Color, Move, Position, Square, attacks};
 
 use super::board::{pinned, shield};
 use super::letters::seen;
-use crate::exchange::material;
 use crate::view::{Prospect, View, target};
 
 /// A position whose moves are to be described.
