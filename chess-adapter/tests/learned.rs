@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 
 use dbacl_testing::programs;
 
-use crate::support::{Adapter, fed, run, script, some_games, testdata};
+use crate::support::{Adapter, fed, learned, run, script, some_games, testdata};
 
 #[test]
 fn learn_play_explain_measure() {
@@ -208,9 +208,7 @@ fn styles_are_learned_and_asked() {
     let told = run(&[&["style", &pgn, "-o", &styles], &players[..], &more[..]].concat()).stdout;
     assert!(told.contains("judged rightly"), "{told}");
     assert!(told.starts_with("learned: attacking "), "{told}");
-    let some = some_games(folder.path(), 30);
-    let models = folder.path().join("models").display().to_string();
-    run(&["learn", &some, "-o", &models, "--preset", "essay"]);
+    let models = learned(folder.path(), 30, &["--preset", "essay"]);
     let game =
         "e4 e5 Nf3 Nc6 Bc4 Bc5 c3 Nf6 d4 exd4 cxd4 Bb4+ Nc3 Nxe4 O-O Bxc3 d5 Bf6 Re1 Ne7 Rxe4";
     let moves: String = game.split(' ').map(|word| format!("usermove {word}\n")).collect();

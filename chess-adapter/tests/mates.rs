@@ -6,7 +6,7 @@ use chess_games::game::read_fen;
 use chess_games::notation::read_move;
 use shakmaty::{Chess, Position as _};
 
-use crate::support::{Adapter, read, run, some_games, testdata};
+use crate::support::{Adapter, learned, read, testdata};
 
 /// Whether the side to move mates in so many moves, whatever the other side does.
 fn can_mate(position: &Chess, moves: i32) -> bool {
@@ -54,9 +54,7 @@ fn announced(start: &Chess, line: &str) -> Option<(String, i32)> {
 #[test]
 fn announced_mates_are_mates() {
     let folder = tempfile::tempdir().expect("a folder");
-    let pgn = some_games(folder.path(), 60);
-    let models = folder.path().join("models").display().to_string();
-    run(&["learn", &pgn, "-o", &models, "--positions", "1000", "--search-words", "0"]);
+    let models = learned(folder.path(), 60, &["--positions", "1000", "--search-words", "0"]);
     let mut adapter = Adapter::start([&models]);
     let mut mates = 0;
     adapter.send("uci\n");

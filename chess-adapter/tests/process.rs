@@ -135,14 +135,19 @@ fn a_killed_classifier_comes_back() {
     adapter.finish();
 }
 
-#[test]
-fn a_hanging_classifier_does_not_delay_quitting() {
+/// An adapter whose classifiers never answer, and the folder that holds them.
+fn hanging() -> (Adapter, tempfile::TempDir) {
     let folder = tempfile::tempdir().expect("a folder");
     let hanging = folder.path().join("hanging");
     script(&hanging, "exec sleep 1000");
+    (start(&hanging, &[]), folder)
+}
+
+#[test]
+fn a_hanging_classifier_does_not_delay_quitting() {
     // The second time with a signal, too, while an answer is awaited.
     for is_signalled in [false, true] {
-        let mut adapter = start(&hanging, &[]);
+        let (mut adapter, _folder) = hanging();
         adapter.send("xboard\nprotover 2\nnew\nusermove e4\n");
         adapter.wait_for("feature done=1");
         let children = adapter.classifiers();
@@ -157,10 +162,7 @@ fn a_hanging_classifier_does_not_delay_quitting() {
 
 #[test]
 fn isready_is_answered_while_thinking() {
-    let folder = tempfile::tempdir().expect("a folder");
-    let hanging = folder.path().join("hanging");
-    script(&hanging, "exec sleep 1000");
-    let mut adapter = start(&hanging, &[]);
+    let (mut adapter, _folder) = hanging();
     adapter.send("uci\nisready\n");
     adapter.wait_for("readyok");
     adapter.send("position startpos\ngo\n");

@@ -8,15 +8,14 @@ use std::sync::OnceLock;
 
 use dbacl_testing::skip;
 
-use crate::support::{adapter, run, some_games};
+use crate::support::{adapter, learned};
 
 /// A small model folder of the default preset, learned once.
 fn models() -> String {
     static LEARNED: OnceLock<tempfile::TempDir> = OnceLock::new();
     let folder = LEARNED.get_or_init(|| {
         let folder = tempfile::tempdir().expect("a folder");
-        let pgn = some_games(folder.path(), 80);
-        run(&["learn", &pgn, "-o", &folder.path().join("models").display().to_string()]);
+        learned(folder.path(), 80, &[]);
         folder
     });
     folder.path().join("models").display().to_string()

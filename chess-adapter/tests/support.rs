@@ -131,6 +131,14 @@ pub fn some_games(folder: &Path, count: usize) -> String {
     path.display().to_string()
 }
 
+/// A model folder, learned with these options from the first of the shipped games.
+pub fn learned(folder: &Path, games: usize, options: &[&str]) -> String {
+    let pgn = some_games(folder, games);
+    let models = folder.join("models").display().to_string();
+    run(&[&["learn", &pgn, "-o", &models], options].concat());
+    models
+}
+
 /// Writes a shell script that can be run. A process of its own does that: if this process had the
 /// file open for writing while another thread starts a child, the child would hold the file open,
 /// too, until it has begun its own program, and running the script would fail with "text file busy"
