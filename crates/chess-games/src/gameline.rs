@@ -49,12 +49,12 @@ impl Gameline {
                 .and_then(|fen| fen.into_position(CastlingMode::Standard).ok())
                 .ok_or("unreadable FEN")?,
         };
-        if raw.is_without_moves() {
+        if raw.words.is_empty() {
             return Err("no moves");
         }
         let mut position = start.clone();
         let played =
-            raw.words().map(|word| notation::respell_and_play(&mut position, word, spelling));
+            raw.words.iter().map(|word| notation::respell_and_play(&mut position, word, spelling));
         let (moves, words) =
             played.collect::<Result<_, _>>().map_err(notation::WordError::as_str)?;
         // `*` says that the game is unfinished; silence lets the tag speak.

@@ -21,8 +21,10 @@ const MAX_VALUE: usize = 1 << 10;
 pub struct RawGame {
     /// Tags in file order, values with escapes resolved; bytes above 127 as they came.
     pub tags: Vec<(Vec<u8>, Vec<u8>)>,
-    words: Vec<u8>,
-    ends: Vec<usize>,
+    /// The words of the main line: half-moves, move numbers already gone.
+    pub words: Vec<Vec<u8>>,
+    /// Bytes of these words.
+    size: usize,
     /// The terminator `1-0`, `0-1`, `1/2-1/2` or `*`, if the text has one.
     pub terminator: Option<Vec<u8>>,
     /// Why the movetext cannot be trusted, if so.
@@ -35,23 +37,12 @@ impl RawGame {
         self.tags.iter().find(|(n, _)| n == name.as_bytes()).map(|(_, v)| v.as_slice())
     }
 
-    /// The words of the main line: half-moves, move numbers already gone.
-    pub fn words(&self) -> impl Iterator<Item = &[u8]> {
-        let starts = std::iter::once(0).chain(self.ends.iter().copied());
-        starts.zip(&self.ends).map(|(start, &end)| &self.words[start..end])
-    }
-
-    /// Whether no half-move stands in the text.
-    pub fn is_without_moves(&self) -> bool {
-        self.ends.is_empty()
-    }
-
     fn is_blank(&self) -> bool {
         self.tags.is_empty() && !self.has_movetext()
     }
 
     fn has_movetext(&self) -> bool {
-        !self.ends.is_empty() || self.terminator.is_some() || self.damage.is_some()
+        !self.words.is_empty() || self.terminator.is_some() || self.damage.is_some()
     }
 }
 
@@ -366,11 +357,11 @@ fn accept_word(word: &[u8], game: &mut RawGame) -> bool {
         game.terminator = Some(word.to_vec());
         return true;
     }
-    if game.words.len() + word.len() > MAX_MOVETEXT {
+    if game.size + word.len() > MAX_MOVETEXT {
         game.damage.get_or_insert("too many moves");
     } else {
-        game.words.extend_from_slice(word);
-        game.ends.push(game.words.len());
+        game.size += word.len();
+        game.words.push(word.to_vec());
     }
     false
 }
@@ -382,7 +373,8 @@ mod tests {
     fn read(text: &str) -> Vec<(String, String, usize, bool)> {
         let row = |game: io::Result<RawGame>| {
             let game = game.expect("memory does not fail");
-            let words: Vec<_> = game.words().map(String::from_utf8_lossy).collect();
+            let words: Vec<_> =
+                game.words.iter().map(|word| String::from_utf8_lossy(word)).collect();
             let end = game.terminator.as_deref().map(String::from_utf8_lossy).unwrap_or_default();
             (words.join(" "), end.into_owned(), game.tags.len(), game.damage.is_some())
         };

@@ -20,8 +20,6 @@ const TEXT_MAGIC: &str = "# chess book 1";
 const VARIANCE: f64 = 0.55;
 /// A normal deviate surpasses minus so many standard deviations with nine chances in ten.
 const NINE_IN_TEN: f64 = 1.28;
-/// A move in a Polyglot book: key, move, weight and four bytes that are not used here.
-type Record = [u8; 16];
 
 /// How often a move won, drew and lost for the side that played it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -80,14 +78,12 @@ pub struct BookMove {
     pub count: Option<Count>,
 }
 
-/// A book.
+/// A move in a book: the position's key, the move, its weight, and its games if they are known.
+type Row = (u64, u16, f64, Option<Count>);
+
+/// A book: rows sorted by key.
 #[derive(Debug)]
-pub enum Book {
-    /// Records sorted by key.
-    Polyglot(Vec<Record>),
-    /// Moves by position key.
-    Counted(HashMap<u64, Vec<(u16, Count)>>),
-}
+pub struct Book(Vec<Row>);
 
 /// The legal move that is meant, castling in either spelling.
 fn unpack(position: &Chess, packed: u16) -> Option<Move> {
@@ -113,62 +109,56 @@ impl Book {
     pub fn open(path: &Path) -> Result<Self> {
         let bytes = read_regular(path).with_context(|| Cannot::Read(path.into()))?;
         if bytes.starts_with(TEXT_MAGIC.as_bytes()) {
-            let text =
-                std::str::from_utf8(&bytes).with_context(|| format!("{}", path.display()))?;
-            return Self::from_text(text).with_context(|| format!("{}", path.display()));
+            let text = std::str::from_utf8(&bytes).map_err(anyhow::Error::from);
+            return text.and_then(Self::from_text).with_context(|| path.display().to_string());
         }
         let (records, rest) = bytes.as_chunks();
-        if records.is_empty() || !rest.is_empty() || !records.is_sorted_by_key(key_of_record) {
+        let rows: Vec<Row> = records.iter().map(row_of_record).collect();
+        if rows.is_empty() || !rest.is_empty() || !rows.is_sorted_by_key(|row| row.0) {
             bail!("{} is no opening book", path.display());
         }
-        Ok(Self::Polyglot(records.to_vec()))
+        Ok(Self(rows))
     }
 
     fn from_text(text: &str) -> Result<Self> {
-        let mut positions: HashMap<u64, Vec<(u16, Count)>> = HashMap::new();
-        for (number, line) in text.lines().enumerate().filter(|(_, l)| !l.starts_with('#')) {
-            let row = parse_row(line).with_context(|| format!("line {}: {line:?}", number + 1))?;
-            positions.entry(row.0).or_default().push((row.1, row.2));
-        }
-        Ok(Self::Counted(positions))
+        let lines = text.lines().enumerate().filter(|(_, line)| !line.starts_with('#'));
+        let row = |(number, line): (usize, &str)| {
+            parse_row(line).with_context(|| format!("line {}: {line:?}", number + 1))
+        };
+        let mut rows = lines.map(row).collect::<Result<Vec<Row>>>()?;
+        rows.sort_by_key(|row| row.0);
+        Ok(Self(rows))
     }
 
     /// The moves known here, best first.
     pub fn moves(&self, position: &Chess) -> Vec<BookMove> {
         let key = key_of(position);
-        let book_move = |packed: u16, weight: f64, count: Option<Count>| {
+        let first = self.0.partition_point(|row| row.0 < key);
+        let own = self.0[first..].iter().take_while(|row| row.0 == key);
+        let book_move = |&(_, packed, weight, count): &Row| {
             Some(BookMove { m: unpack(position, packed)?, weight, count })
         };
-        let mut found: Vec<BookMove> = match self {
-            Self::Polyglot(records) => moves_of_records(records, key)
-                .filter_map(|(packed, weight)| book_move(packed, f64::from(weight), None))
-                .collect(),
-            Self::Counted(positions) => (positions.get(&key).into_iter().flatten())
-                .filter_map(|&(m, count)| book_move(m, f64::from(count.games()), Some(count)))
-                .collect(),
-        };
+        let mut found: Vec<BookMove> = own.filter_map(book_move).collect();
         let value = |b: &BookMove| b.count.map_or(b.weight, Count::sure_balance);
         found.sort_by(|a, b| value(b).total_cmp(&value(a)).then(b.weight.total_cmp(&a.weight)));
         found
     }
 }
 
-fn key_of_record(record: &Record) -> u64 {
-    u64::from_be_bytes(*record.first_chunk().expect("eight bytes"))
+/// Reads a record of a Polyglot file: key, move, weight and four bytes that are not used here.
+fn row_of_record(record: &[u8; 16]) -> Row {
+    let key = u64::from_be_bytes(*record.first_chunk().expect("eight bytes"));
+    let number = |at: usize| u16::from_be_bytes([record[at], record[at + 1]]);
+    (key, number(8), f64::from(number(10)), None)
 }
 
-fn moves_of_records(records: &[Record], key: u64) -> impl Iterator<Item = (u16, u16)> {
-    let first = records.partition_point(|record| key_of_record(record) < key);
-    let own = records[first..].iter().take_while(move |record| key_of_record(record) == key);
-    own.map(|r| (u16::from_be_bytes([r[8], r[9]]), u16::from_be_bytes([r[10], r[11]])))
-}
-
-fn parse_row(line: &str) -> Option<(u64, u16, Count)> {
+fn parse_row(line: &str) -> Option<Row> {
     let mut fields = line.split_ascii_whitespace();
     let key = u64::from_str_radix(fields.next()?, 16).ok()?;
     let m = u16::from_str_radix(fields.next()?, 16).ok()?;
     let mut number = || fields.next()?.parse().ok();
-    Some((key, m, Count { wins: number()?, draws: number()?, losses: number()? }))
+    let count = Count { wins: number()?, draws: number()?, losses: number()? };
+    Some((key, m, f64::from(count.games()), Some(count)))
 }
 
 /// Counts the first half-moves of games.
@@ -223,7 +213,7 @@ impl Counter {
     pub fn to_polyglot(&self, at_least: u32) -> Vec<u8> {
         let rows = self.rows(at_least);
         let points = |c: &Count| u64::from(c.wins) * 2 + u64::from(c.draws);
-        let mut out = Vec::with_capacity(rows.len() * size_of::<Record>());
+        let mut out = Vec::with_capacity(rows.len() * 16);
         for group in rows.chunk_by(|a, b| a.0 == b.0) {
             let most = group.iter().map(|(_, _, c)| points(c)).max().unwrap_or(0).max(0xffff);
             for (key, m, count) in group {
