@@ -53,8 +53,10 @@ impl Gameline {
             return Err("no moves");
         }
         let mut position = start.clone();
-        let played =
-            raw.words.iter().map(|word| notation::respell_and_play(&mut position, word, spelling));
+        let played = raw.words.iter().map(|word| {
+            let m = notation::read_move(&position, word)?;
+            Ok((m, notation::word_and_play(&mut position, m, spelling)))
+        });
         let (moves, words) =
             played.collect::<Result<_, _>>().map_err(notation::WordError::as_str)?;
         // `*` says that the game is unfinished; silence lets the tag speak.

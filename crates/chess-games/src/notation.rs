@@ -3,9 +3,9 @@
 
 use std::fmt;
 
-use shakmaty::san::{San, SanError, SanPlus, Suffix};
+use shakmaty::san::{San, SanError, SanPlus};
 use shakmaty::uci::UciMove;
-use shakmaty::{Chess, Move, Position, Role};
+use shakmaty::{Chess, Move};
 
 /// Why a word is no move here.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -126,51 +126,13 @@ fn normalise(mut word: &[u8]) -> Result<Vec<u8>, WordError> {
     Ok([body, promotion.as_ref().map_or(&[], |two| &two[..])].concat())
 }
 
-/// Finds the legal move that a word means and plays it; returns it, and its word as gamelines spell
-/// it.
-///
-/// # Errors
-///
-/// As for [`read_move`]; nothing is played then.
-pub fn respell_and_play(
-    position: &mut Chess,
-    word: &[u8],
-    spelling: Spelling,
-) -> Result<(Move, String), WordError> {
-    if let Ok(plus) = SanPlus::from_ascii(word)
-        && is_shortest(plus.san)
-        && let Ok(m) = plus.san.to_move(position)
-    {
-        // Nothing can be left out of it, and nothing is missing: no need to look for the shortest
-        // form.
-        return Ok((m, spell_and_play(position, m, plus.san, spelling)));
-    }
-    let m = read_move(position, word)?;
-    Ok((m, word_and_play(position, m, spelling)))
-}
-
-/// Whether the word, if it means one legal move, has no shorter form.
-const fn is_shortest(san: San) -> bool {
-    match san {
-        San::Normal { role: Role::Pawn, file, rank, capture, .. } => {
-            rank.is_none() && file.is_some() == capture
-        }
-        San::Normal { file, rank, .. } => file.is_none() && rank.is_none(),
-        San::Castle(_) => true,
-        San::Put { .. } | San::Null => false,
-    }
-}
-
-fn spell_and_play(position: &mut Chess, m: Move, san: San, spelling: Spelling) -> String {
-    position.play_unchecked(m);
-    let suffix = if spelling.check_marks { Suffix::from_position(position) } else { None };
-    SanPlus { san, suffix }.to_string()
-}
-
 /// Plays the move on `position`; returns it in SAN as gamelines spell it.
 pub fn word_and_play(position: &mut Chess, m: Move, spelling: Spelling) -> String {
-    let san = San::from_move(position, m);
-    spell_and_play(position, m, san, spelling)
+    let mut word = SanPlus::from_move_and_play_unchecked(position, m);
+    if !spelling.check_marks {
+        word.suffix = None;
+    }
+    word.to_string()
 }
 
 /// The move in SAN as gamelines spell it.

@@ -100,16 +100,11 @@ impl Engine {
     pub(super) fn adapt_to_style(&mut self) -> Result<()> {
         let turn = self.game.turn();
         let theirs = self.game.words().len() / 2;
-        let Some(judge) = self.judge.as_mut().filter(|_| theirs >= style::MOVES) else {
-            return Ok(());
-        };
-        if self.style.is_some() {
-            return Ok(());
-        }
+        let is_due = theirs >= style::MOVES && self.style_voice.is_none();
+        let Some(judge) = self.judge.as_mut().filter(|_| is_due) else { return Ok(()) };
         let game = &self.game;
         let line = style::line(game.words(), game.first(), turn.other(), style::MOVES);
         let style = judge.judge(line)?;
-        self.style = Some(style);
         let wins = match style {
             Style::Attacking => false,
             Style::Positional => true,

@@ -23,7 +23,7 @@ use crate::play::models::Voice;
 use crate::play::practice::Practice;
 use crate::play::searching::{Allowance, Waiting};
 use crate::play::settings::Settings;
-use crate::play::style::{Judge, Style};
+use crate::play::style::Judge;
 use chess_games::game::Game;
 use chess_games::notation::Spelling;
 use chess_tables::book::Book;
@@ -59,7 +59,6 @@ pub struct Engine {
     bad_moves: u32,
     /// The voice played against the opponent of this game, once the style is known.
     style_voice: Option<&'static str>,
-    style: Option<Style>,
     /// Recognises styles, if the settings name a folder for it.
     judge: Option<Judge>,
     /// Notes for the player that were not shown yet.
@@ -99,7 +98,6 @@ impl Engine {
             answers: 0,
             bad_moves: 0,
             style_voice: None,
-            style: None,
             judge: None,
             notes: BTreeSet::new(),
             told: BTreeSet::new(),
@@ -157,7 +155,6 @@ impl Engine {
     pub fn set_position(&mut self, start: Chess) {
         self.game = Game::new(start, self.spelling);
         self.bad_moves = 0;
-        self.style = None;
         if self.style_voice.take().is_some() {
             self.stale = ByColor { white: true, black: true };
         }
