@@ -37,14 +37,10 @@ impl ChildProcesses {
         }
     }
 
-    fn is_closed(&self) -> bool {
-        self.closed.load(Ordering::SeqCst)
-    }
-
     /// Starts a child, with pipes to it and from it, of its own process group, so that the
     /// terminal's interrupt does not reach it.
     pub fn spawn(&self, command: &mut Command) -> Result<Piped> {
-        if self.is_closed() {
+        if self.closed.load(Ordering::SeqCst) {
             bail!("shutting down");
         }
         command.process_group(0).stdin(Stdio::piped()).stdout(Stdio::piped());
@@ -56,7 +52,7 @@ impl ChildProcesses {
         children.retain(|c| c.strong_count() > 0);
         children.push(Arc::downgrade(&child));
         drop(children);
-        if self.is_closed() {
+        if self.closed.load(Ordering::SeqCst) {
             end(&child);
         }
         let (to, from) = (pipes.0.context("no pipe")?, pipes.1.context("no pipe")?);

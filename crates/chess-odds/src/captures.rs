@@ -70,7 +70,7 @@ fn settle(
     let men = |victim: Role| {
         board.by_piece(victim.of(us.other())).into_iter().map(move |to| (victim, to, to))
     };
-    // A pawn that was passed stands one rank beyond, which is the lowest bit of the rank.
+    // The pawn that is taken en passant stands on the next rank: its lowest bit is the other one.
     let passing = passant.map(|to| (Role::Pawn, to, to.xor(Square::A2)));
     for (victim, to, place) in VICTIMS.into_iter().flat_map(men).chain(passing) {
         let is_last = last_rank.contains(to);

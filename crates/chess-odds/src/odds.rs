@@ -78,8 +78,8 @@ impl Describer {
         let Some(now) = positions.last() else { return };
         let scene = Scene::new(now, past);
         self.prospects.clear();
-        self.prospects.extend(moves.iter().map(|&m| scene.prospect(m)));
-        let context = Context::new(positions, past, scene.view(), &self.prospects);
+        self.prospects.extend(moves.iter().map(|&m| Prospect::new(now, m)));
+        let context = Context::new(positions, past, &scene.view, &self.prospects);
         for (number, prospect) in self.prospects.iter().enumerate() {
             scene.describe(prospect, &mut self.words);
             context.describe(number, &mut self.words);

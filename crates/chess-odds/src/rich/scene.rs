@@ -6,14 +6,15 @@ use shakmaty::{Bitboard, Chess, Color, Move, Position, Square, attacks};
 
 use super::board::{pinned, shield};
 use super::letters::seen;
-use crate::view::{Prospect, View, target};
+use crate::view::{View, target};
 
 /// A position whose moves are to be described.
 pub struct Scene<'a> {
     pub(super) before: &'a Chess,
     pub(super) us: Color,
     pub(super) plies: usize,
-    pub(super) view: View,
+    /// The attacks on the board.
+    pub view: View,
     pub(super) last: Option<Move>,
     pub(super) own_last: Option<Move>,
     pub(super) phase: u8,
@@ -93,15 +94,5 @@ impl<'a> Scene<'a> {
             pinned: pinned(board, king(us), us),
             pawn_attacks: pawn_attacks(board, us.other()),
         }
-    }
-
-    /// The attacks on the board.
-    pub const fn view(&self) -> &View {
-        &self.view
-    }
-
-    /// A legal move and what it leads to, ready to be described.
-    pub fn prospect(&self, m: Move) -> Prospect {
-        Prospect::new(self.before, m)
     }
 }
