@@ -11,12 +11,17 @@
 //! measured. "lost" is good mail confidently called spam, "missed" spam confidently called ham, in
 //! percent of its kind; "unsure" counts two good messages for each spam where there are any.
 
+use dbacl::measures::{Scored, area_above, mistakes};
 use dbacl::{FittedSet, MailFolder, MailLearnOptions, MailReading};
+use dbacl_numeric::random::SplitMix64;
 use std::error::Error;
 use std::fs;
 use std::path::{Path, PathBuf};
 
 type Result<T> = std::result::Result<T, Box<dyn Error>>;
+
+/// Messages that are learned, and others.
+type Part = (Vec<Mail>, Vec<Mail>);
 
 /// A message.
 #[derive(Clone)]
@@ -25,29 +30,23 @@ struct Mail {
     is_spam: bool,
 }
 
-/// What a filter says of a message.
+/// What a filter says of a message: the logarithm of the odds of spam.
 #[derive(Clone, Copy)]
 struct Verdict {
-    is_spam: bool,
-    /// The logarithm of the odds of spam.
-    score: f64,
+    scored: Scored,
     is_unsure: bool,
 }
 
-/// `SplitMix64`.
-struct Random(u64);
+/// Numbers from a seed.
+struct Random(SplitMix64);
 
 impl Random {
-    fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        z ^ (z >> 31)
+    fn of(seed: u64) -> Self {
+        Self(SplitMix64::new(seed))
     }
 
     fn below(&mut self, number: usize) -> usize {
-        usize::try_from(self.next() % number as u64).unwrap_or(0)
+        usize::try_from(self.0.draw() % number as u64).unwrap_or(0)
     }
 
     fn shuffle<T>(&mut self, list: &mut [T]) {
@@ -96,129 +95,89 @@ fn main() -> Result<()> {
 
 impl Bench {
     fn row(&self, row: &str) -> Result<()> {
+        let home = || self.mails("spamassassin/train");
+        let several = [10, 20, 50, 100];
         match row {
             "later" => {
-                let all = [self.mails("spamassassin/train")?, self.mails("spamassassin/test")?];
-                let filter = self.learn(&all.concat())?;
-                self.show("SpamAssassin -> laterserver", &classify(&filter, &self.stream()?)?);
+                let part = (self.all_of_spamassassin()?, self.stream()?);
+                self.measure("SpamAssassin -> laterserver", [part])?;
             }
             "stay" => {
                 let all = self.stream()?;
-                let filter = self.learn(&all[..800])?;
-                let verdicts = classify(&filter, &all[all.len() - 1500..])?;
-                self.show("laterserver 800 -> last 1500", &verdicts);
-                let filter = self.learn(&all)?;
-                let verdicts = classify(&filter, &self.mails("spamassassin/train")?)?;
-                self.show("laterserver -> SpamAssassin", &verdicts);
+                let part = (all[..800].to_vec(), all[all.len() - 1500..].to_vec());
+                self.measure("laterserver 800 -> last 1500", [part])?;
+                self.measure("laterserver -> SpamAssassin", [(all, home()?)])?;
             }
-            "older" => {
-                let mut all = self.mails("spamassassin/train")?;
-                all.sort_by_cached_key(|mail| (day(mail), mail.path.clone()));
-                let (old, new) = all.split_at(all.len() / 2);
-                self.show("SpamAssassin older -> newer", &classify(&self.learn(old)?, new)?);
-            }
+            "older" => self.measure("SpamAssassin older -> newer", [halves(&by_day(home()?))])?,
             "home" => {
-                let mut all = self.mails("spamassassin/train")?;
-                Random(7).shuffle(&mut all);
-                let mut verdicts = Vec::new();
-                for fold in 0..4 {
-                    let part = |is_own: bool| {
-                        let each = all.iter().enumerate();
-                        each.filter(move |(at, _)| (at % 4 == fold) == is_own)
-                            .map(|(_, mail)| mail.clone())
-                            .collect::<Vec<_>>()
-                    };
-                    verdicts.extend(classify(&self.learn(&part(false))?, &part(true))?);
-                }
-                self.show("SpamAssassin, 4-fold", &verdicts);
+                let mut all = home()?;
+                Random::of(7).shuffle(&mut all);
+                let folds = (0..4).map(|fold| parted(&all, |at| at % 4 != fold));
+                self.measure("SpamAssassin, 4-fold", folds)?;
             }
             "test" => {
-                let filter = self.learn(&self.mails("spamassassin/train")?)?;
-                let verdicts = classify(&filter, &self.mails("spamassassin/test")?)?;
-                self.show("SpamAssassin train -> test", &verdicts);
+                let part = (home()?, self.mails("spamassassin/test")?);
+                self.measure("SpamAssassin train -> test", [part])?;
             }
             "few" => {
-                let all = self.mails("spamassassin/train")?;
+                let (home, stream) = (home()?, self.stream()?);
                 for number in [10, 20, 50, 100, 200] {
-                    let mut verdicts = Vec::new();
-                    for draw in 0..self.draws {
-                        let (own, rest) = drawn(&all, number, draw);
-                        verdicts.extend(classify(&self.learn(&own)?, &rest)?);
-                    }
-                    self.show(&format!("{number} + {number} messages"), &verdicts);
+                    let parts = (0..self.draws).map(|draw| drawn(&home, number, draw));
+                    self.measure(&format!("{number} + {number} messages"), parts)?;
                 }
-                let all = self.stream()?;
                 for number in [20, 50, 100] {
-                    let mut verdicts = Vec::new();
-                    for draw in 0..self.draws {
-                        let (own, rest) = drawn(&all, number, draw);
-                        verdicts.extend(classify(&self.learn(&own)?, &rest)?);
-                    }
-                    self.show(&format!("laterserver {number} + {number}"), &verdicts);
+                    let parts = (0..self.draws).map(|draw| drawn(&stream, number, draw));
+                    self.measure(&format!("laterserver {number} + {number}"), parts)?;
                 }
             }
             "copies" => {
                 // Nearly all spam of the following hours is of one kind.
                 let all = self.stream()?.split_off(520);
-                for number in [10, 20, 50, 100] {
-                    let (own, mut rest) = taken(all.clone(), number);
-                    rest.truncate(1500);
-                    let verdicts = classify(&self.learn(&own)?, &rest)?;
-                    self.show(&format!("{number} + {number} messages, copies"), &verdicts);
+                for number in several {
+                    let name = format!("{number} + {number} messages, copies");
+                    self.measure(&name, [followed(&all, number)])?;
                 }
             }
             "arrival" => {
-                for number in [10, 20, 50, 100] {
-                    let mut verdicts = Vec::new();
-                    for (_, all) in self.streams()? {
-                        for quarter in 0..3 {
-                            let from = all.len() * quarter / 4;
-                            let (own, mut rest) = taken(all[from..].to_vec(), number);
-                            rest.truncate(1500);
-                            verdicts.extend(classify(&self.learn(&own)?, &rest)?);
-                        }
-                    }
-                    self.show(&format!("{number} + {number}, the next 1,500"), &verdicts);
+                let streams = self.streams()?;
+                for number in several {
+                    let parts = streams.iter().flat_map(|(_, all)| {
+                        (0..3).map(move |at| followed(&all[all.len() * at / 4..], number))
+                    });
+                    self.measure(&format!("{number} + {number}, the next 1,500"), parts)?;
                 }
             }
             "wrong" => {
+                let home = home()?;
                 for share in [0, 1, 2, 5] {
-                    let mut verdicts = Vec::new();
-                    for draw in 0..self.draws.min(2) {
-                        let mut all = self.mails("spamassassin/train")?;
-                        Random(11 + draw).shuffle(&mut all);
+                    let parts = (0..self.draws.min(2)).map(|draw| {
+                        let mut all = home.clone();
+                        Random::of(11 + draw).shuffle(&mut all);
                         let rest = all.split_off(2448);
                         let wrong = all.len() * share / 100;
                         all[..wrong].iter_mut().for_each(|mail| mail.is_spam ^= true);
-                        verdicts.extend(classify(&self.learn(&all)?, &rest)?);
-                    }
-                    self.show(&format!("{share} % wrong labels"), &verdicts);
+                        (all, rest)
+                    });
+                    self.measure(&format!("{share} % wrong labels"), parts)?;
                 }
             }
             "phishing" => {
-                let filter = self.learn(&self.mails("spamassassin/train")?)?;
-                let mails = files(&self.corpora.join("phishing"), true)?;
-                self.show("SpamAssassin -> phishing", &classify(&filter, &mails)?);
+                let part = (home()?, files(&self.corpora.join("phishing"), true)?);
+                self.measure("SpamAssassin -> phishing", [part])?;
             }
             "enron" => {
-                let mut users = Vec::new();
-                for user in 1..=3 {
-                    let mut all = self.mails(&format!("enron/user{user}"))?;
-                    all.sort_by_key(|mail| mail.path.file_name().map(ToOwned::to_owned));
-                    let (old, new) = all.split_at(all.len() / 2);
-                    let verdicts = classify(&self.learn(old)?, new)?;
-                    self.show(&format!("enron user{user}, halves"), &verdicts);
-                    users.push(all);
+                let users = [self.user(1)?, self.user(2)?, self.user(3)?];
+                for (user, all) in (1..).zip(&users) {
+                    self.measure(&format!("enron user{user}, halves"), [halves(all)])?;
                 }
-                let filter = self.learn(&users[0])?;
-                self.show("enron user1 -> user2", &classify(&filter, &users[1])?);
-                self.show("enron user1 -> user3", &classify(&filter, &users[2])?);
+                let [first, second, third] = users;
+                self.measure("enron user1 -> user2", [(first.clone(), second)])?;
+                self.measure("enron user1 -> user3", [(first, third)])?;
             }
             "ling" => {
-                let (ling, home) =
-                    (self.mails("lingspam/train")?, self.mails("spamassassin/train")?);
-                self.show("Ling-Spam -> SpamAssassin", &classify(&self.learn(&ling)?, &home)?);
-                self.show("SpamAssassin -> Ling-Spam", &classify(&self.learn(&home)?, &ling)?);
+                let (ling, home) = (self.mails("lingspam/train")?, home()?);
+                self.measure("Ling-Spam -> SpamAssassin", [(ling.clone(), home.clone())])?;
+                self.measure("SpamAssassin -> Ling-Spam", [(home, ling)])?;
             }
             "words" => self.words()?,
             "headers" => self.headers()?,
@@ -228,11 +187,32 @@ impl Bench {
         Ok(())
     }
 
+    /// Shows how filters of the first messages of each part classify the others.
+    fn measure(&self, name: &str, parts: impl IntoIterator<Item = Part>) -> Result<()> {
+        let mut verdicts = Vec::new();
+        for (learned, others) in parts {
+            verdicts.extend(classify(&self.learn(&learned)?, &others)?);
+        }
+        show(name, &verdicts);
+        Ok(())
+    }
+
     /// The messages in `ham` and `spam` of a folder.
     fn mails(&self, folder: &str) -> Result<Vec<Mail>> {
         let folder = self.corpora.join(folder);
         let mut all = files(&folder.join("ham"), false)?;
         all.extend(files(&folder.join("spam"), true)?);
+        Ok(all)
+    }
+
+    fn all_of_spamassassin(&self) -> Result<Vec<Mail>> {
+        Ok([self.mails("spamassassin/train")?, self.mails("spamassassin/test")?].concat())
+    }
+
+    /// The mail of a user of Enron, in order of arrival.
+    fn user(&self, user: u8) -> Result<Vec<Mail>> {
+        let mut all = self.mails(&format!("enron/user{user}"))?;
+        all.sort_by_key(|mail| mail.path.file_name().map(ToOwned::to_owned));
         Ok(all)
     }
 
@@ -249,15 +229,11 @@ impl Bench {
 
     /// The mail of five receivers, in order of arrival.
     fn streams(&self) -> Result<Vec<(String, Vec<Mail>)>> {
-        let all = [self.mails("spamassassin/train")?, self.mails("spamassassin/test")?];
-        let mut all = all.concat();
-        all.sort_by_cached_key(|mail| (day(mail), mail.path.clone()));
+        let all = by_day(self.all_of_spamassassin()?);
         let mut streams =
             vec![("SpamAssassin".into(), all), ("laterserver".into(), self.stream()?)];
         for user in 1..=3 {
-            let mut all = self.mails(&format!("enron/user{user}"))?;
-            all.sort_by_key(|mail| mail.path.file_name().map(ToOwned::to_owned));
-            streams.push((format!("enron user{user}"), all));
+            streams.push((format!("enron user{user}"), self.user(user)?));
         }
         Ok(streams)
     }
@@ -281,62 +257,56 @@ impl Bench {
         Ok(set)
     }
 
+    /// Three quarters of the messages at home, a filter of these, and the others.
+    fn quarters(&self) -> Result<(Vec<Mail>, FittedSet, Vec<Mail>)> {
+        let (learned, rest) = parted(&self.mails("spamassassin/train")?, |at| at % 4 > 0);
+        let filter = self.learn(&learned)?;
+        Ok((learned, filter, rest))
+    }
+
     /// Random words below or above the text of spam that is caught.
     fn words(&self) -> Result<()> {
-        let all = self.mails("spamassassin/train")?;
-        let (learned, rest): (Vec<_>, Vec<_>) =
-            all.iter().cloned().enumerate().partition(|(at, _)| at % 4 > 0);
-        let bare = |list: Vec<(usize, Mail)>| -> Vec<Mail> {
-            list.into_iter().map(|(_, mail)| mail).collect()
-        };
-        let filter = self.learn(&bare(learned.clone()))?;
+        let (learned, filter, rest) = self.quarters()?;
         let mut known = Vec::new();
-        for (_, mail) in learned.iter().filter(|(_, mail)| !mail.is_spam).step_by(9) {
+        for mail in learned.iter().filter(|mail| !mail.is_spam).step_by(9) {
             let text = fs::read(&mail.path)?;
             known.extend(text.split(|byte| !byte.is_ascii_alphabetic()).map(<[u8]>::to_vec));
         }
         known.retain(|word| (3..12).contains(&word.len()));
-        let mut caught = Vec::new();
-        for mail in bare(rest).iter().filter(|mail| mail.is_spam) {
-            let text = fs::read(&mail.path)?;
+        let mut caught = caught(&filter, &rest)?;
+        caught.retain(|text| {
             let lower = text.to_ascii_lowercase();
-            let has = |what: &[u8]| find(&lower, what).is_some();
-            let found = filter.classify(&text)?;
-            let is_single = !has(b"multipart/") && !has(b"base64");
-            if is_single && found.category == "spam" && !found.is_unsure && caught.len() < 100 {
-                caught.push(text);
-            }
-        }
-        let mut random = Random(5);
-        for number in [1000, 5000] {
-            for (kind, is_known) in [("random", false), ("ham's", true)] {
-                for is_before in [false, true] {
-                    let mut verdicts = Vec::new();
-                    for text in &caught {
-                        let mut words = Vec::new();
-                        for _ in 0..number {
-                            if is_known {
-                                words.extend_from_slice(&known[random.below(known.len())]);
-                            } else {
-                                let letters = 3 + random.below(8);
-                                words.extend(
-                                    (0..letters).map(|_| {
-                                        b'a' + u8::try_from(random.below(26)).unwrap_or(0)
-                                    }),
-                                );
-                            }
-                            words.push(if random.below(10) == 0 { b'\n' } else { b' ' });
+            find(&lower, b"multipart/").is_none() && find(&lower, b"base64").is_none()
+        });
+        caught.truncate(100);
+        let mut random = Random::of(5);
+        let letter = |random: &mut Random| b'a' + u8::try_from(random.below(26)).unwrap_or(0);
+        let kinds = [1000, 5000].into_iter().flat_map(|number| {
+            [("random", false), ("ham's", true)]
+                .map(move |(kind, is_known)| (number, kind, is_known))
+        });
+        for (number, kind, is_known) in kinds {
+            for (place, is_before) in [("appended", false), ("before", true)] {
+                let mut verdicts = Vec::new();
+                for text in &caught {
+                    let mut words = Vec::new();
+                    for _ in 0..number {
+                        if is_known {
+                            words.extend_from_slice(&known[random.below(known.len())]);
+                        } else {
+                            let letters = 3 + random.below(8);
+                            words.extend((0..letters).map(|_| letter(&mut random)));
                         }
-                        let crlf = find(text, b"\r\n\r\n").map(|at| at + 4);
-                        let plain = find(text, b"\n\n").map(|at| at + 2);
-                        let body = crlf.or(plain).unwrap_or(text.len());
-                        let at = if is_before { body } else { text.len() };
-                        let text = [&text[..at], b"\n", &words, b"\n", &text[at..]].concat();
-                        verdicts.push(verdict(&filter, &text, true)?);
+                        words.push(if random.below(10) == 0 { b'\n' } else { b' ' });
                     }
-                    let place = if is_before { "before" } else { "appended" };
-                    shares(&format!("{number} {kind} words {place}"), &verdicts);
+                    let crlf = find(text, b"\r\n\r\n").map(|at| at + 4);
+                    let plain = find(text, b"\n\n").map(|at| at + 2);
+                    let body = crlf.or(plain).unwrap_or(text.len());
+                    let at = if is_before { body } else { text.len() };
+                    let text = [&text[..at], b"\n", &words, b"\n", &text[at..]].concat();
+                    verdicts.push(verdict(&filter, &text, true)?);
                 }
+                shares(&format!("{number} {kind} words {place}"), &verdicts);
             }
         }
         Ok(())
@@ -344,20 +314,11 @@ impl Bench {
 
     /// Headers of a good message before the text of spam that is caught.
     fn headers(&self) -> Result<()> {
-        let all = self.mails("spamassassin/train")?;
-        let (learned, rest): (Vec<_>, Vec<_>) =
-            all.iter().cloned().enumerate().partition(|(at, _)| at % 4 > 0);
-        let learned: Vec<Mail> = learned.into_iter().map(|(_, mail)| mail).collect();
-        let filter = self.learn(&learned)?;
-        let good: Vec<&Mail> = rest.iter().map(|(_, mail)| mail).filter(|it| !it.is_spam).collect();
-        let mut random = Random(6);
+        let (_, filter, rest) = self.quarters()?;
+        let good: Vec<&Mail> = rest.iter().filter(|mail| !mail.is_spam).collect();
+        let mut random = Random::of(6);
         let (mut forged, mut quoted) = (Vec::new(), Vec::new());
-        for (_, mail) in rest.iter().filter(|(_, mail)| mail.is_spam) {
-            let text = fs::read(&mail.path)?;
-            let found = filter.classify(&text)?;
-            if found.category != "spam" || found.is_unsure {
-                continue;
-            }
+        for text in caught(&filter, &rest)? {
             let other = fs::read(&good[random.below(good.len())].path)?;
             let split = |text: &[u8]| -> (Vec<u8>, Vec<u8>) {
                 let at = find(text, b"\n\n").map_or(text.len(), |at| at + 1);
@@ -390,44 +351,42 @@ impl Bench {
                 verdicts.push(verdict(&filter, &text, mail.is_spam)?);
                 filter.learn(if mail.is_spam { "spam" } else { "ham" }, &text)?;
             }
-            self.show(&format!("{name}, on-line"), &verdicts);
-            self.show("- its second half", &verdicts[verdicts.len() / 2..]);
+            show(&format!("{name}, on-line"), &verdicts);
+            show("- its second half", &verdicts[verdicts.len() / 2..]);
         }
         Ok(())
     }
+}
 
-    #[allow(clippy::unused_self)]
-    fn show(&self, name: &str, verdicts: &[Verdict]) {
-        let mut random = Random(1);
-        let (mut areas, mut errors) = (Vec::new(), Vec::new());
-        for _ in 0..200 {
-            let again = |_| verdicts[random.below(verdicts.len())];
-            let sample: Vec<Verdict> = (0..verdicts.len()).map(again).collect();
-            areas.push(area(&sample));
-            errors.push(wrong(&sample));
-        }
-        let range = |list: &mut Vec<f64>| {
-            list.sort_by(f64::total_cmp);
-            (list[5], list[194])
-        };
-        let ((a, b), (c, d)) = (range(&mut areas), range(&mut errors));
-        let of = |is_spam: bool| verdicts.iter().filter(move |one| one.is_spam == is_spam);
-        let share = |is_spam: bool, is: &dyn Fn(&Verdict) -> bool| {
-            let number = of(is_spam).count();
-            percent(of(is_spam).filter(|one| is(one)).count(), number)
-        };
-        let lost = share(false, &|one| !one.is_unsure && one.score > 0.0);
-        let missed = share(true, &|one| !one.is_unsure && one.score <= 0.0);
-        let unsure = [share(false, &|one| one.is_unsure), share(true, &|one| one.is_unsure)];
-        let has_ham = of(false).next().is_some();
-        let unsure = if has_ham { (2.0 * unsure[0] + unsure[1]) / 3.0 } else { unsure[1] };
-        println!(
-            "{name:34} {:7.3} ({a:6.3}-{b:6.3}) {:6.2} ({c:4.2}-{d:5.2})   \
-             {lost:5.2} {missed:6.2} {unsure:6.1}",
-            area(verdicts),
-            wrong(verdicts)
-        );
+fn show(name: &str, verdicts: &[Verdict]) {
+    let mut random = Random::of(1);
+    let (mut areas, mut errors) = (Vec::new(), Vec::new());
+    for _ in 0..200 {
+        let again = |_| verdicts[random.below(verdicts.len())];
+        let sample: Vec<Verdict> = (0..verdicts.len()).map(again).collect();
+        areas.push(area(&sample));
+        errors.push(wrong(&sample));
     }
+    let range = |list: &mut Vec<f64>| {
+        list.sort_by(f64::total_cmp);
+        (list[5], list[194])
+    };
+    let ((a, b), (c, d)) = (range(&mut areas), range(&mut errors));
+    let share = |is_spam: bool, is: &dyn Fn(&Verdict) -> bool| {
+        let own = verdicts.iter().filter(|one| one.scored.positive == is_spam);
+        percent(own.clone().filter(|one| is(one)).count(), own.count())
+    };
+    let lost = share(false, &|one| !one.is_unsure && one.scored.score > 0.0);
+    let missed = share(true, &|one| !one.is_unsure && one.scored.score <= 0.0);
+    let unsure = [false, true].map(|is_spam| share(is_spam, &|one| one.is_unsure));
+    let has_ham = verdicts.iter().any(|one| !one.scored.positive);
+    let unsure = if has_ham { (2.0 * unsure[0] + unsure[1]) / 3.0 } else { unsure[1] };
+    println!(
+        "{name:34} {:7.3} ({a:6.3}-{b:6.3}) {:6.2} ({c:4.2}-{d:5.2})   \
+         {lost:5.2} {missed:6.2} {unsure:6.1}",
+        area(verdicts),
+        wrong(verdicts)
+    );
 }
 
 /// Where a text begins in another.
@@ -456,15 +415,38 @@ fn day(mail: &Mail) -> i64 {
     fs::read(&mail.path).ok().and_then(|text| dbacl_mail::day::day_of(&text)).unwrap_or(i64::MAX)
 }
 
+fn by_day(mut all: Vec<Mail>) -> Vec<Mail> {
+    all.sort_by_cached_key(|mail| (day(mail), mail.path.clone()));
+    all
+}
+
+fn halves(all: &[Mail]) -> Part {
+    let (old, new) = all.split_at(all.len() / 2);
+    (old.to_vec(), new.to_vec())
+}
+
+/// The messages whose places are of a kind, and the others.
+fn parted(all: &[Mail], is_own: impl Fn(usize) -> bool) -> Part {
+    let mut at = 0..;
+    all.iter().cloned().partition(|_| at.next().is_some_and(&is_own))
+}
+
 /// So many messages of each kind, and the others.
-fn drawn(all: &[Mail], number: usize, draw: u64) -> (Vec<Mail>, Vec<Mail>) {
+fn drawn(all: &[Mail], number: usize, draw: u64) -> Part {
     let mut all = all.to_vec();
-    Random(100 + draw).shuffle(&mut all);
+    Random::of(100 + draw).shuffle(&mut all);
     taken(all, number)
 }
 
+/// The first messages, so many of each kind, and the 1,500 others that follow.
+fn followed(all: &[Mail], number: usize) -> Part {
+    let (own, mut rest) = taken(all.to_vec(), number);
+    rest.truncate(1500);
+    (own, rest)
+}
+
 /// The first messages, so many of each kind, and the others.
-fn taken(all: Vec<Mail>, number: usize) -> (Vec<Mail>, Vec<Mail>) {
+fn taken(all: Vec<Mail>, number: usize) -> Part {
     let mut taken = [0; 2];
     all.into_iter().partition(|mail| {
         let taken = &mut taken[usize::from(mail.is_spam)];
@@ -489,11 +471,25 @@ fn classify(filter: &FittedSet, mails: &[Mail]) -> Result<Vec<Verdict>> {
     mails.iter().map(|mail| verdict(filter, &fs::read(&mail.path)?, mail.is_spam)).collect()
 }
 
+/// The texts of the spam that is confidently classified as such.
+fn caught(filter: &FittedSet, mails: &[Mail]) -> Result<Vec<Vec<u8>>> {
+    let mut caught = Vec::new();
+    for mail in mails.iter().filter(|mail| mail.is_spam) {
+        let text = fs::read(&mail.path)?;
+        let found = filter.classify(&text)?;
+        if found.category == "spam" && !found.is_unsure {
+            caught.push(text);
+        }
+    }
+    Ok(caught)
+}
+
 fn verdict(filter: &FittedSet, text: &[u8], is_spam: bool) -> Result<Verdict> {
     let found = filter.classify(text)?;
     let at = |label: &str| filter.labels().iter().position(|own| own == label).unwrap_or(0);
     let [ham, spam] = ["ham", "spam"].map(|label| found.probabilities[at(label)].max(1e-300));
-    Ok(Verdict { is_spam, score: (spam / ham).ln(), is_unsure: found.is_unsure })
+    let scored = Scored { score: (spam / ham).ln(), positive: is_spam };
+    Ok(Verdict { scored, is_unsure: found.is_unsure })
 }
 
 fn percent(part: usize, whole: usize) -> f64 {
@@ -501,25 +497,19 @@ fn percent(part: usize, whole: usize) -> f64 {
     if whole == 0 { 0.0 } else { 100.0 * part as f64 / whole as f64 }
 }
 
-/// (1-AUC) in percent.
+fn scored(verdicts: &[Verdict]) -> Vec<Scored> {
+    verdicts.iter().map(|one| one.scored).collect()
+}
+
+/// (1-AUC) in percent; 0 if there is only one kind.
 fn area(verdicts: &[Verdict]) -> f64 {
-    let mut all = verdicts.to_vec();
-    all.sort_by(|a, b| a.score.total_cmp(&b.score).then(b.is_spam.cmp(&a.is_spam)));
-    let (mut spams, mut sum, mut hams) = (0usize, 0usize, 0usize);
-    for one in &all {
-        if one.is_spam {
-            spams += 1;
-        } else {
-            hams += 1;
-            sum += spams;
-        }
-    }
-    percent(sum, spams * hams)
+    100.0 * area_above(&scored(verdicts)).max(0.0)
 }
 
 /// Errors at even odds in percent.
 fn wrong(verdicts: &[Verdict]) -> f64 {
-    percent(verdicts.iter().filter(|one| (one.score > 0.0) != one.is_spam).count(), verdicts.len())
+    let (lost, missed) = mistakes(&scored(verdicts), 0.0);
+    percent(lost + missed, verdicts.len())
 }
 
 /// How many of some spam are confidently spam, unsure, and confidently ham.
@@ -530,9 +520,9 @@ fn shares(name: &str, verdicts: &[Verdict]) {
     println!(
         "{name:34} of {}: spam {:.1}, unsure {:.1}, ham {:.1}; ham at even odds {:.1}",
         verdicts.len(),
-        share(&|one| !one.is_unsure && one.score > 0.0),
+        share(&|one| !one.is_unsure && one.scored.score > 0.0),
         share(&|one| one.is_unsure),
-        share(&|one| !one.is_unsure && one.score <= 0.0),
-        share(&|one| one.score <= 0.0),
+        share(&|one| !one.is_unsure && one.scored.score <= 0.0),
+        share(&|one| one.scored.score <= 0.0),
     );
 }
