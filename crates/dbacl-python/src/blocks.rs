@@ -6,13 +6,13 @@ use crate::model::Model;
 use crate::texts::Texts;
 use crate::trainer::{Trainer, warn};
 use dbacl_text::blocks::place;
-use dbacl_text::{BlockError, Frame, InBlocks};
+use dbacl_text::{Frame, InBlocks, TrainError};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 use std::path::PathBuf;
 
-fn failure(error: BlockError) -> PyErr {
+fn failure(error: TrainError) -> PyErr {
     PyValueError::new_err(error.to_string())
 }
 
@@ -126,11 +126,11 @@ impl BlockPlan {
         }
         // What the function has raised.
         let mut error = None;
-        let mut each = |task: &[u8], take: &mut dyn FnMut(&[u8]) -> Result<(), BlockError>| {
+        let mut each = |task: &[u8], take: &mut dyn FnMut(&[u8]) -> Result<(), TrainError>| {
             let mut raised = |raised: PyErr| {
                 let text = raised.to_string();
                 error = Some(raised);
-                BlockError::Elsewhere(text)
+                TrainError::Elsewhere(text)
             };
             let answers = ask.call1((PyBytes::new(ask.py(), task),));
             let answers = answers.and_then(|answers| answers.try_iter()).map_err(&mut raised)?;

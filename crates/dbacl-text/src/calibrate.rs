@@ -7,6 +7,7 @@ use dbacl_numeric::elementary::{exp, log, narrow, real};
 use std::collections::BTreeMap;
 
 /// A text that was left out, or what is left of it when it is cut short.
+#[derive(Clone)]
 pub struct Cut<'a> {
     /// Words that are left, 0 for all.
     pub words: usize,

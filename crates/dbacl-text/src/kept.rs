@@ -5,6 +5,7 @@
 //! of them a varint, its length, and its bytes. A varint has seven bits in each byte, the lowest
 //! first; the highest bit says that another byte follows.
 
+use crate::bytes::number;
 use dbacl_numeric::varint;
 use std::ops::Range;
 
@@ -23,13 +24,12 @@ pub fn write<'a>(labels: impl Iterator<Item = Vec<&'a [u8]>>) -> Vec<u8> {
 
 /// Where the documents of each of `labels` labels stand in `bytes`; `None` if that is damaged.
 pub fn read(bytes: &[u8], labels: usize) -> Option<Vec<Vec<Range<usize>>>> {
-    let number = |rest: &mut &[u8]| usize::try_from(varint::take(rest)?).ok();
     let mut rest = bytes;
     let mut found = Vec::new();
     for _ in 0..labels {
         let mut documents = Vec::new();
-        for _ in 0..number(&mut rest)? {
-            let length = number(&mut rest)?;
+        for _ in 0..number::<u64>(&mut rest)? {
+            let length: usize = number(&mut rest)?;
             let start = bytes.len() - rest.len();
             rest = rest.get(length..)?;
             documents.push(start..start + length);

@@ -11,9 +11,11 @@
 use crate::calibrate::{Cut, scale};
 use crate::features::{Features, LENGTHS, Layout, Runs, TextReader};
 use crate::index::Index;
+use crate::recipe::Recipe;
 use crate::shorten;
 use crate::table::{Fitted, LOSS, Labelling, Scale, Table};
 use crate::threads;
+use crate::train::Watch;
 use dbacl::ReadOptions;
 use dbacl_fit::{Block, Calibration, Documents, Member, Training, resume, scales};
 use dbacl_numeric::elementary::{narrow, real};
@@ -56,7 +58,7 @@ pub struct Task<'a> {
     pub texts: Vec<&'a [u8]>,
     /// The labels of each, by number, rising.
     pub labels: Vec<Vec<u32>>,
-    /// What each costs on the wrong side, as a multiple; empty for 1.
+    /// What each costs on the wrong side, as a multiple.
     pub costs: Vec<f32>,
     /// Number of labels.
     pub classes: usize,
@@ -66,31 +68,17 @@ pub struct Task<'a> {
     pub unlabelled: &'a [Vec<u8>],
     /// What is wished for.
     pub plan: FitPlan,
-    /// Told how much is done, from 0 to 1; ends the work by `false`.
-    pub go_on: &'a (dyn Fn(f64) -> bool + Sync),
+    pub watch: &'a Watch<'a>,
 }
 
-/// What a caller wants of a fit; what is `None` is chosen.
+/// What a caller wants of a fit.
 #[derive(Debug, Clone)]
 pub struct FitPlan {
+    pub recipe: Recipe,
     /// How words are read.
     pub words: ReadOptions,
     /// Whether there are runs of characters, and which.
     pub runs: RunsPlan,
-    /// Whether upper and lower case differ.
-    pub keeps_case: bool,
-    /// Whether features that tell the labels apart are preferred.
-    pub contrast: Option<bool>,
-    /// What a document on the wrong side costs.
-    pub cost: Option<f64>,
-    /// The share of ordinary weights to start from.
-    pub start: Option<f64>,
-    /// The power with which documents of rare labels cost more.
-    pub balance: f64,
-    /// Whether labels are chosen for the mean F1 of all labels.
-    pub is_for_f1: bool,
-    /// Whether all settings are tried, however long it takes.
-    pub is_thorough: bool,
 }
 
 /// Whether there are runs of characters.
@@ -176,23 +164,20 @@ pub fn layout(plan: &FitPlan, median: usize, labels: usize) -> Layout {
     Layout {
         words: plan.words.clone(),
         runs,
-        keeps_case: plan.keeps_case,
+        keeps_case: plan.recipe.case_sensitive,
         lengths: if labels > MANY { [1, LENGTHS[1]] } else { LENGTHS },
     }
 }
 
 /// The settings that suit most texts of so many labels.
-pub fn usual(plan: &FitPlan, labels: usize) -> Settings {
-    let contrast = plan.contrast.unwrap_or(labels <= MANY);
-    settings(plan, contrast, 0.0)
+pub fn usual(recipe: &Recipe, labels: usize) -> Settings {
+    settings(recipe, labels <= MANY, 0.0)
 }
 
-fn settings(plan: &FitPlan, contrast: bool, start: f64) -> Settings {
-    Settings {
-        contrast,
-        cost: plan.cost.unwrap_or(if contrast { 0.05 } else { 0.1 }),
-        start: plan.start.unwrap_or(start),
-    }
+fn settings(recipe: &Recipe, contrast: bool, start: f64) -> Settings {
+    let contrast = contrast && !recipe.no_contrast;
+    let cost = recipe.cost.unwrap_or(if contrast { 0.05 } else { 0.1 });
+    Settings { contrast, cost, start: recipe.start.unwrap_or(start) }
 }
 
 /// What was chosen, for people: `tried` are all settings with their errors.
@@ -255,22 +240,22 @@ impl<'a> Corpus<'a> {
         let task = self.task;
         let mut reader = TextReader::new(&self.layout);
         let mut counts: Vec<u32> = Vec::new();
-        let (mut columns, mut blocks): (Vec<u32>, Vec<Block>) = (Vec::new(), Vec::new());
         let costs = self.costs();
         let all = task.texts.len() + task.unlabelled.len();
         let mut copies = Vec::new();
         let texts = task.texts.iter().copied().chain(task.unlabelled.iter().map(Vec::as_slice));
         for (at, text) in texts.enumerate() {
-            if at % 1024 == 0 && !(task.go_on)(0.2 * real(at) / real(all)) {
+            if at % 1024 == 0 && !task.watch.goes_on(0.2 * real(at) / real(all)) {
                 return Err(Stopped);
             }
             let number = u32::try_from(at).unwrap_or(u32::MAX);
             let features = reader.read(text);
             let key = shorten::key(features);
             self.has_features.push(features.blocks.iter().any(|block| !block.is_empty()));
-            self.push(features, (key, number), &costs, (&mut columns, &mut blocks));
+            let cost = costs.get(at).copied().unwrap_or(0.0);
+            let columns = self.push(features, (key, number), cost);
             counts.resize(self.index.len(), 0);
-            for &column in &columns {
+            for column in columns {
                 counts[column as usize] += 1;
             }
             if at >= task.texts.len() {
@@ -282,7 +267,7 @@ impl<'a> Corpus<'a> {
             let features = reader.read(&text);
             let cost = costs[origin as usize] * shorten::copy_cost(median);
             let key = shorten::key(features) ^ self.documents.key(origin);
-            self.push_with(features, (key, origin), cost, (&mut columns, &mut blocks));
+            self.push(features, (key, origin), cost);
         }
         // Features that only copies have are not counted.
         counts.resize(self.index.len(), 0);
@@ -294,39 +279,21 @@ impl<'a> Corpus<'a> {
         let Task { labels, costs, classes, plan, .. } = self.task;
         let mut sizes = vec![0u32; *classes];
         labels.iter().flatten().for_each(|&label| sizes[label as usize] += 1);
-        let balance = scales::balance(&sizes, plan.balance);
-        let of = |(at, labels): (usize, &Vec<u32>)| {
+        let balance = scales::balance(&sizes, plan.recipe.balance.unwrap_or(0.0));
+        let of = |(labels, cost): (&Vec<u32>, &f32)| {
             let largest = labels.iter().map(|&label| balance[label as usize]).fold(0.0, f32::max);
-            let rare = if labels.is_empty() { 1.0 } else { largest };
-            rare * costs.get(at).copied().unwrap_or(1.0)
+            cost * if labels.is_empty() { 1.0 } else { largest }
         };
-        labels.iter().enumerate().map(of).collect()
+        labels.iter().zip(costs).map(of).collect()
     }
 
-    fn push(
-        &mut self,
-        features: &Features,
-        (key, origin): (u64, u32),
-        costs: &[f32],
-        desk: (&mut Vec<u32>, &mut Vec<Block>),
-    ) {
-        let cost = costs.get(origin as usize).copied().unwrap_or(0.0);
-        self.push_with(features, (key, origin), cost, desk);
-    }
-
-    fn push_with(
-        &mut self,
-        features: &Features,
-        (key, origin): (u64, u32),
-        cost: f32,
-        (columns, blocks): (&mut Vec<u32>, &mut Vec<Block>),
-    ) {
-        columns.clear();
-        blocks.clear();
-        for own in features.blocks.iter().take(self.layout.blocks()) {
-            columns.extend(own.iter().map(|&feature| self.index.insert(feature)));
-            blocks.push(Block::new(own.len(), WEIGHT, own.len()));
-        }
+    /// Takes a document; returns its columns.
+    fn push(&mut self, features: &Features, (key, origin): (u64, u32), cost: f32) -> Vec<u32> {
+        let own = &features.blocks[..self.layout.blocks()];
+        let columns: Vec<u32> =
+            own.iter().flatten().map(|&feature| self.index.insert(feature)).collect();
+        let blocks: Vec<Block> =
+            own.iter().map(|own| Block::new(own.len(), WEIGHT, own.len())).collect();
         let labels = self.task.labels.get(origin as usize);
         let positive: Vec<u32> = match labels.map(Vec::as_slice) {
             None => Vec::new(),
@@ -335,8 +302,10 @@ impl<'a> Corpus<'a> {
             }
             Some(own) => own.to_vec(),
         };
-        self.documents.push(key, &Member { columns, blocks, positive: &positive, cost });
+        let member = Member { columns: &columns, blocks: &blocks, positive: &positive, cost };
+        self.documents.push(key, &member);
         self.origins.push(origin);
+        columns
     }
 
     /// Numbers the features that enough documents have by their own order.
@@ -545,10 +514,16 @@ impl<'a> Corpus<'a> {
         scores.into_iter().map(narrow).collect()
     }
 
-    /// The columns that a fit knows.
-    fn known(fit: &Fit, member: &Member<'_>) -> u32 {
+    /// What a fit says of a document that it has not seen, or of `words` of its words.
+    fn judged(&self, fit: &Fit, member: &Member<'_>, (number, words): (u32, usize)) -> Cut<'a> {
         let is_known = |column: &&u32| fit.scales[**column as usize] > 0.0;
-        u32::try_from(member.columns.iter().filter(is_known).count()).unwrap_or(u32::MAX)
+        let known = member.columns.iter().filter(is_known).count();
+        Cut {
+            words,
+            scores: self.scores(fit, member),
+            known: u32::try_from(known).unwrap_or(u32::MAX),
+            labels: &self.task.labels[number as usize],
+        }
     }
 
     /// Fits all but one fold after the other, and scores what was left out.
@@ -559,43 +534,36 @@ impl<'a> Corpus<'a> {
         settings: Settings,
         soft: Option<&[Vec<f64>]>,
         progress: &Progress<'_>,
-    ) -> Result<Trial, Stopped> {
-        let (mut fits, mut scores) = (Vec::new(), Vec::new());
+    ) -> Result<Trial<'a>, Stopped> {
+        let (mut fits, mut cuts) = (Vec::new(), Vec::new());
         for fold in 0..judged {
             let own = soft.map(|soft| soft[usize::from(fold)].as_slice());
             let fit = self.fit(&self.part(folds, Some(fold)), settings, own, progress)?;
             for (at, _) in (0u32..).zip(folds).filter(|(_, own)| **own == fold) {
                 let member = self.documents.member(at);
-                scores.push((at, self.scores(&fit, &member), Self::known(&fit, &member)));
+                cuts.push((at, self.judged(&fit, &member, (at, 0))));
             }
             fits.push(fit);
         }
-        let labelling = self.task.labelling;
-        let is_wrong = |trial: &&Scored| !self.cut(trial).is_right(labelling);
-        let errors = scores.iter().filter(is_wrong).count();
-        Ok(Trial { settings, fits, scores, errors })
-    }
-
-    /// A document that was left out, as a whole.
-    fn cut(&self, (number, scores, known): &Scored) -> Cut<'_> {
-        let labels = &self.task.labels[*number as usize];
-        Cut { words: 0, scores: scores.clone(), known: *known, labels }
+        let is_wrong = |(_, cut): &&(u32, Cut<'_>)| !cut.is_right(self.task.labelling);
+        let errors = cuts.iter().filter(is_wrong).count();
+        Ok(Trial { settings, fits, cuts, errors })
     }
 
     /// The settings that are tried, the usual ones first.
     fn candidates(&self) -> Vec<Settings> {
-        let plan = &self.task.plan;
-        let settings = |contrast, start| settings(plan, contrast, start);
+        let recipe = &self.task.plan.recipe;
+        let settings = |contrast, start| settings(recipe, contrast, start);
         let is_many = self.task.classes > MANY;
-        let usual = usual(plan, self.task.classes);
+        let usual = usual(recipe, self.task.classes);
         let contrast = usual.contrast;
         let mut candidates = vec![usual];
-        if self.work() <= WORK || plan.is_thorough {
+        if self.work() <= WORK || recipe.choose {
             if is_many {
                 candidates.push(settings(contrast, 0.05));
             }
-            if (!is_many && self.work() <= WORK / 10.0) || plan.is_thorough {
-                candidates.push(settings(plan.contrast.unwrap_or(is_many), 0.0));
+            if (!is_many && self.work() <= WORK / 10.0) || recipe.choose {
+                candidates.push(settings(is_many, 0.0));
                 candidates.push(settings(contrast, 0.02));
             }
         } else if is_many {
@@ -622,38 +590,31 @@ impl<'a> Corpus<'a> {
     }
 
     /// Left-out documents, whole and cut short, with their scores.
-    fn cut_short(&self, folds: &[u8], trial: &Trial) -> Vec<Cut<'_>> {
+    fn cut_short(&self, folds: &[u8], trial: &Trial<'a>) -> Vec<Cut<'a>> {
         let mut reader = TextReader::new(&self.layout);
-        let mut order: Vec<usize> = (0..trial.scores.len()).collect();
-        order.sort_by_key(|&at| (self.documents.key(trial.scores[at].0), trial.scores[at].0));
+        let mut order: Vec<&(u32, Cut<'_>)> = trial.cuts.iter().collect();
+        order.sort_by_key(|(number, _)| (self.documents.key(*number), *number));
         let mut cuts = Vec::new();
-        for (place, &at) in order.iter().enumerate() {
-            let (number, ..) = trial.scores[at];
-            let whole = self.cut(&trial.scores[at]);
-            let labels = whole.labels;
-            cuts.push(whole);
+        for (place, &&(number, ref whole)) in order.iter().enumerate() {
+            cuts.push(whole.clone());
             if place >= CUT {
                 continue;
             }
             let fit = &trial.fits[usize::from(folds[number as usize])];
             let text = self.task.texts[number as usize];
             for (words, text) in shorten::cuts(text, self.documents.key(number)) {
-                let (scores, known) = self.scores_of(fit, reader.read(&text));
-                cuts.push(Cut { words, scores, known, labels });
+                let (mut columns, mut blocks) = (Vec::new(), Vec::new());
+                for own in &reader.read(&text).blocks[..self.layout.blocks()] {
+                    let before = columns.len();
+                    columns.extend(own.iter().filter_map(|&feature| self.index.get(feature)));
+                    blocks.push(Block::new(columns.len() - before, WEIGHT, own.len()));
+                }
+                let (columns, blocks) = (&columns, &blocks);
+                let member = Member { columns, blocks, positive: &[], cost: 1.0 };
+                cuts.push(self.judged(fit, &member, (number, words)));
             }
         }
         cuts
-    }
-
-    fn scores_of(&self, fit: &Fit, features: &Features) -> (Vec<f32>, u32) {
-        let (mut columns, mut blocks) = (Vec::new(), Vec::new());
-        for own in features.blocks.iter().take(self.layout.blocks()) {
-            let before = columns.len();
-            columns.extend(own.iter().filter_map(|&feature| self.index.get(feature)));
-            blocks.push(Block::new(columns.len() - before, WEIGHT, own.len()));
-        }
-        let member = Member { columns: &columns, blocks: &blocks, positive: &[], cost: 1.0 };
-        (self.scores(fit, &member), Self::known(fit, &member))
     }
 
     /// The share of each label.
@@ -686,20 +647,17 @@ impl<'a> Corpus<'a> {
     }
 }
 
-/// Number, scores and known features of a document.
-type Scored = (u32, Vec<f32>, u32);
-
-/// Fits with some settings, and what they said of documents that were left out.
-struct Trial {
+/// Fits with some settings, and what they said of documents that were left out, by their numbers.
+struct Trial<'a> {
     settings: Settings,
     fits: Vec<Fit>,
-    scores: Vec<Scored>,
+    cuts: Vec<(u32, Cut<'a>)>,
     errors: usize,
 }
 
 /// How much of the work is done, for all threads.
 struct Progress<'a> {
-    go_on: &'a (dyn Fn(f64) -> bool + Sync),
+    watch: &'a Watch<'a>,
     /// Millionths of a fit.
     done: AtomicUsize,
     /// Fits in all.
@@ -711,7 +669,7 @@ impl Progress<'_> {
     #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // a share
     fn step(&self, share: f64) -> bool {
         let done = self.done.fetch_add((share * 1e6) as usize, Ordering::Relaxed);
-        (self.go_on)(0.2 + 0.8 * (real(done) / 1e6 / self.fits).min(1.0))
+        self.watch.goes_on(0.2 + 0.8 * (real(done) / 1e6 / self.fits).min(1.0))
     }
 }
 
@@ -723,7 +681,7 @@ pub fn learn(task: &Task<'_>) -> Result<Learned, Stopped> {
     let soft = !task.unlabelled.is_empty();
     let rounds = if soft { ROUNDS + 1 } else { 0 };
     let fits = real(candidates.len() + rounds) * f64::from(judged) + 1.0;
-    let progress = Progress { go_on: task.go_on, done: AtomicUsize::new(0), fits };
+    let progress = Progress { watch: task.watch, done: AtomicUsize::new(0), fits };
     let mut best: Option<Trial> = None;
     let mut tried = Vec::new();
     for settings in candidates {
@@ -740,9 +698,10 @@ pub fn learn(task: &Task<'_>) -> Result<Learned, Stopped> {
     // There is always a first candidate.
     let mut trial = best.ok_or(Stopped)?;
     let mut chosen = Vec::new();
-    let mut help = None;
+    let mut is_helped = false;
     if soft {
-        let start = Settings { start: task.plan.start.unwrap_or(SOFT_START), ..trial.settings };
+        let start =
+            Settings { start: task.plan.recipe.start.unwrap_or(SOFT_START), ..trial.settings };
         let mut other: Option<Trial> = None;
         for _ in 0..ROUNDS {
             let fits = other.as_ref().map_or(&trial.fits, |other| &other.fits);
@@ -759,17 +718,17 @@ pub fn learn(task: &Task<'_>) -> Result<Learned, Stopped> {
         chosen.push(("texts without labels".to_owned(), text));
         if is_used {
             trial = found;
-            help = Some(());
+            is_helped = true;
         }
     }
-    let judged_documents = trial.scores.len();
+    let judged_documents = trial.cuts.len();
     let cuts = corpus.cut_short(&folds, &trial);
     let all = corpus.part(&folds, None);
-    let is_for_f1 = task.plan.is_for_f1;
+    let is_for_f1 = task.plan.recipe.for_f1;
     let scale = scale(task.labelling, &cuts, corpus.priors(&all.1), is_for_f1);
     // One fit goes on with the documents that were left out; of several none is that of all.
     let settings = trial.settings;
-    let fit = if help.is_some() {
+    let fit = if is_helped {
         let plain = Settings { start: 0.0, ..settings };
         let mut fit = corpus.fit(&all, plain, None, &progress)?;
         for _ in 0..ROUNDS {

@@ -34,6 +34,7 @@
 #![warn(missing_docs)]
 
 pub mod blocks;
+mod bytes;
 mod calibrate;
 mod evaluate;
 mod explain;
@@ -52,7 +53,7 @@ mod table;
 pub mod threads;
 mod train;
 
-pub use blocks::{Ask, BlockError, BlockPlan, BlockTrainer, BlockWork, Frame};
+pub use blocks::{Ask, BlockPlan, BlockTrainer, BlockWork, Frame};
 pub use dbacl_corpus as data;
 pub use dbacl_corpus::label::{LabelFault, check as check_label};
 pub use dbacl_corpus::{DataError, Format, Reading, Record};

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //! A trained model: labels and what tells them apart, in one file.
 
+use crate::bytes::{number, take};
 use crate::explain;
 use crate::features::{Layout, TextReader};
 use crate::kept;
@@ -58,7 +59,7 @@ impl TextModel {
         let plan = recipe.plan(&mut |_| {})?;
         let runs = table.blocks.get(1).and_then(|block| block.runs);
         let lengths = table.blocks.last().map_or([1, 1], |block| block.lengths);
-        let layout = Layout { words: plan.words, runs, keeps_case: plan.keeps_case, lengths };
+        let layout = Layout { words: plan.words, runs, keeps_case: recipe.case_sensitive, lengths };
         Ok(Self { labels, documents, about, kept, table: Arc::new(table), layout })
     }
 
@@ -228,15 +229,13 @@ fn put_labels(out: &mut Vec<u8>, labels: &[String], documents: &[u64]) {
 /// Labels with their numbers of documents.
 fn labels_of(rest: &mut &[u8]) -> Option<Vec<(String, u64)>> {
     let mut labels: Vec<(String, u64)> = Vec::new();
-    for _ in 0..varint::take(rest)? {
-        let length = usize::try_from(varint::take(rest)?).ok()?;
-        let (label, others) = rest.split_at_checked(length)?;
-        *rest = others;
-        let label = label::check(label).ok()?;
+    for _ in 0..number::<u64>(rest)? {
+        let length = number(rest)?;
+        let label = label::check(take(rest, length)?).ok()?;
         if labels.last().is_some_and(|(last, _)| last.as_str() >= label) {
             return None;
         }
-        labels.push((label.to_owned(), varint::take(rest)?));
+        labels.push((label.to_owned(), number(rest)?));
     }
     Some(labels)
 }

@@ -246,17 +246,7 @@ impl Recipe {
         for expression in &self.regex {
             learn = learn.pattern(expression, &mut |warning| warn(warning.to_string()))?;
         }
-        Ok(FitPlan {
-            words: learn.reading().clone(),
-            runs,
-            keeps_case: self.case_sensitive,
-            contrast: self.no_contrast.then_some(false),
-            cost: self.cost,
-            start: self.start,
-            balance: self.balance.unwrap_or(0.0),
-            is_for_f1: self.for_f1,
-            is_thorough: self.choose,
-        })
+        Ok(FitPlan { recipe: self.clone(), words: learn.reading().clone(), runs })
     }
 }
 

@@ -4,6 +4,7 @@
 //! A row has a weight for each problem, or only those that matter. In memory, rows of which a
 //! quarter or more matter have all, so that they are added several problems at once.
 
+use crate::bytes::{number, take};
 use crate::index::{Index, TOGETHER};
 use dbacl_numeric::varint;
 use std::num::NonZeroU32;
@@ -213,11 +214,11 @@ impl Rows {
 
     /// Reads rows of `width` problems, with weights of `bits` bits; `None` if they are damaged.
     pub fn read(rest: &mut &[u8], bits: u8, width: usize) -> Option<Self> {
-        let length = number(rest).filter(|&length| length <= rest.len())?;
+        let length = number(rest).filter(|&length: &usize| length <= rest.len())?;
         let mut features = Vec::new();
         let mut last: Option<u32> = None;
         for _ in 0..length {
-            let step = u32::try_from(varint::take(rest)?).ok()?;
+            let step = number(rest)?;
             let next = match last {
                 None => step,
                 Some(last) => last.checked_add(step).filter(|_| step > 0)?,
@@ -299,15 +300,4 @@ impl Numbers<'_> {
         own.chunks_exact(self.bytes.max(1))
             .map(|own| i16::from_le_bytes([own[0], own.get(1).copied().unwrap_or(0)]))
     }
-}
-
-/// The next bytes.
-pub fn take<'a>(rest: &mut &'a [u8], length: usize) -> Option<&'a [u8]> {
-    let (own, others) = rest.split_at_checked(length)?;
-    *rest = others;
-    Some(own)
-}
-
-pub fn number(rest: &mut &[u8]) -> Option<usize> {
-    usize::try_from(varint::take(rest)?).ok()
 }

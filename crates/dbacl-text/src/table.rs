@@ -10,12 +10,12 @@
 //! median of a row is taken from all its weights, which changes no probability, and small ones are
 //! left out. Weights are whole numbers of 16 or 8 bits times a step a problem.
 
+use crate::bytes::{number, put, take, words};
 use crate::features::{Features, Runs};
 use crate::index::TOGETHER;
-use crate::rows::{Rows, Sums, number, take};
+use crate::rows::{Rows, Sums};
 use dbacl_fit::{Calibration, input};
 use dbacl_numeric::elementary::{exp, log};
-use dbacl_numeric::varint;
 
 /// The first byte of a table: the version of its form.
 const VERSION: u8 = 1;
@@ -261,15 +261,12 @@ impl Table {
     /// The table as bytes, see `docs/spec/model-format.md`.
     pub fn to_bytes(&self) -> Vec<u8> {
         let mut out = vec![VERSION, u8::from(self.labelling == Labelling::Several), self.bits];
-        varint::append(&mut out, self.labels() as u64);
-        varint::append(&mut out, self.steps.len() as u64);
-        varint::append(&mut out, self.blocks.len() as u64);
+        let sizes = [self.labels(), self.steps.len(), self.blocks.len()];
+        put(&mut out, sizes.map(|size| size as u64));
         for BlockKind { runs, lengths, weight } in &self.blocks {
             let kind = runs.map_or(0, |runs| if runs == Runs::Across { 1 } else { 2 });
             out.push(kind);
-            for &length in lengths {
-                varint::append(&mut out, length as u64);
-            }
+            put(&mut out, lengths.map(|length| length as u64));
             out.extend_from_slice(&weight.to_le_bytes());
         }
         let Scale { calibration, priors, shift, thresholds } = &self.scale;
@@ -440,9 +437,7 @@ impl Chosen {
 }
 
 fn floats(rest: &mut &[u8], length: usize) -> Option<Vec<f32>> {
-    let bytes = take(rest, length.checked_mul(4)?)?;
-    let read = |chunk: &[u8]| f32::from_le_bytes([chunk[0], chunk[1], chunk[2], chunk[3]]);
-    let numbers: Vec<f32> = bytes.chunks_exact(4).map(read).collect();
+    let numbers: Vec<f32> = words(rest, length)?.into_iter().map(f32::from_bits).collect();
     numbers.iter().all(|number| number.is_finite()).then_some(numbers)
 }
 

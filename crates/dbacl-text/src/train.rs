@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //! Labelled documents → a model.
 
-use crate::blocks::BlockError;
 use crate::kept;
 use crate::learn::{Learned, Stopped, Task, learn};
 use crate::model::{ModelError, TextModel};
@@ -38,15 +37,32 @@ pub enum TrainError {
     /// Learning failed.
     #[error(transparent)]
     Learn(#[from] dbacl::Error),
-    /// Several labels of a document need to be asked for, and cannot be kept.
+    /// The options do not suit the documents, or blocks.
     #[error("{0}")]
-    Several(&'static str),
+    Settings(&'static str),
     /// What was made is no model.
     #[error(transparent)]
     Model(#[from] ModelError),
-    /// The documents cannot be fitted in blocks.
-    #[error(transparent)]
-    Blocks(#[from] BlockError),
+    /// A temporary file cannot be written or read.
+    #[error("a temporary file: {0}")]
+    Io(#[from] std::io::Error),
+    /// What another process has sent, or a temporary file, is damaged.
+    #[error("what was counted or fitted in part is damaged")]
+    Damaged,
+    /// The memory does not suffice.
+    #[error(
+        "{features} words and runs of words need a memory of {} MiB at least; with fewer \
+         --features less is enough", needed.div_ceil(1 << 20)
+    )]
+    Memory {
+        /// Bytes that are needed.
+        needed: u64,
+        /// Features that take part.
+        features: usize,
+    },
+    /// What happened where chains of blocks are worked on.
+    #[error("{0}")]
+    Elsewhere(String),
     /// The caller asked to stop.
     #[error("training was stopped")]
     Stopped,
@@ -109,6 +125,43 @@ pub struct Watch<'a> {
     pub stop: Option<&'a AtomicBool>,
     /// Told how much is done, from 0 to 1.
     pub progress: Option<&'a (dyn Fn(f64) + Sync)>,
+}
+
+impl Watch<'_> {
+    /// Tells how much is done; returns whether to go on.
+    pub(crate) fn goes_on(&self, share: f64) -> bool {
+        if let Some(told) = self.progress {
+            told(share);
+        }
+        !self.stop.is_some_and(|stop| stop.load(Ordering::Relaxed))
+    }
+}
+
+impl Trained {
+    /// The model of what was learned of so many documents with these labels.
+    pub(crate) fn of(
+        recipe: &Recipe,
+        mut about: Vec<(String, String)>,
+        (labels, documents): (Vec<(String, u64)>, u64),
+        learned: Learned,
+        kept: Option<Vec<u8>>,
+    ) -> Result<Self, TrainError> {
+        let Learned { table, errors, judged, chosen, documents: with_words } = learned;
+        about.push((OPTIONS.to_owned(), recipe.told()));
+        about.push(("documents".into(), documents.to_string()));
+        about.push(("errors in cross-validation".into(), format!("{errors} of {judged}")));
+        about.extend(chosen.iter().cloned());
+        let names = labels.iter().map(|(label, _)| label.clone());
+        Ok(Self {
+            model: TextModel::new(names.zip(with_words).collect(), table, about, kept)?,
+            warnings: warnings(&labels).into_iter().collect(),
+            labels,
+            errors: errors as u64,
+            judged: judged as u64,
+            documents,
+            chosen,
+        })
+    }
 }
 
 impl Trainer {
@@ -262,15 +315,20 @@ impl Trainer {
                 return Err(TrainError::OneLabel { label: label.to_owned() });
             }
             Some(_) if has_several && !recipe.several => {
-                return Err(TrainError::Several("documents have several labels or none"));
+                return Err(TrainError::Settings("documents have several labels or none"));
             }
             Some(_) if recipe.several && self.keeps => {
-                return Err(TrainError::Several("documents of several labels cannot be kept"));
+                return Err(TrainError::Settings("documents of several labels cannot be kept"));
             }
             Some(_) => {}
         }
         let learned = self.learn(recipe, &labels, unlabelled, watch)?;
-        self.model_of(recipe, &labels, learned)
+        let texts_of = |places: &Vec<(Range<usize>, f32)>| {
+            places.iter().map(|(place, _)| &self.texts[place.clone()]).collect()
+        };
+        let kept = self.keeps.then(|| kept::write(self.labels.values().map(texts_of)));
+        let labels = labels.into_iter().map(|(label, count)| (label.to_owned(), count as u64));
+        Trained::of(recipe, self.about.clone(), (labels.collect(), self.len()), learned, kept)
     }
 
     fn learn(
@@ -291,12 +349,6 @@ impl Trainer {
                 costs.push(*cost);
             }
         }
-        let go_on = |share: f64| {
-            if let Some(told) = watch.progress {
-                told(share);
-            }
-            !watch.stop.is_some_and(|stop| stop.load(Ordering::Relaxed))
-        };
         let task = Task {
             texts,
             labels: numbers,
@@ -305,7 +357,7 @@ impl Trainer {
             labelling: if recipe.several { Labelling::Several } else { Labelling::One },
             unlabelled,
             plan: recipe.plan(&mut |_| {})?,
-            go_on: &go_on,
+            watch,
         };
         let learned = learn(&task).map_err(|Stopped| TrainError::Stopped)?;
         let silent = labels.keys().zip(&learned.documents).find(|(_, documents)| **documents == 0);
@@ -314,42 +366,10 @@ impl Trainer {
             None => Ok(learned),
         }
     }
-
-    /// The model of what was learned.
-    fn model_of(
-        &self,
-        recipe: &Recipe,
-        labels: &BTreeMap<&str, usize>,
-        learned: Learned,
-    ) -> Result<Trained, TrainError> {
-        let Learned { table, errors, judged, chosen, documents } = learned;
-        let mut about = self.about.clone();
-        about.push((OPTIONS.to_owned(), recipe.told()));
-        about.push(("documents".into(), self.len().to_string()));
-        about.push(("errors in cross-validation".into(), format!("{errors} of {judged}")));
-        about.extend(chosen.iter().cloned());
-        let texts_of = |places: &Vec<(Range<usize>, f32)>| {
-            places.iter().map(|(place, _)| &self.texts[place.clone()]).collect()
-        };
-        let kept = self.keeps.then(|| kept::write(self.labels.values().map(texts_of)));
-        let names = || labels.keys().map(|label| (*label).to_owned());
-        let model = TextModel::new(names().zip(documents).collect(), table, about, kept)?;
-        let counts: Vec<(String, u64)> =
-            names().zip(labels.values().map(|&count| count as u64)).collect();
-        Ok(Trained {
-            model,
-            warnings: warnings(&counts).into_iter().collect(),
-            labels: counts,
-            errors: errors as u64,
-            judged: judged as u64,
-            documents: self.len(),
-            chosen,
-        })
-    }
 }
 
 /// What is to be said of labels with few documents.
-pub(crate) fn warnings(labels: &[(String, u64)]) -> Option<String> {
+fn warnings(labels: &[(String, u64)]) -> Option<String> {
     let mut few = labels.iter().filter(|(_, documents)| *documents < FEW);
     let (label, documents) = few.next()?;
     let others = match few.count() {

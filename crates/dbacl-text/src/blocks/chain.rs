@@ -6,10 +6,11 @@
 //! all changes can be added up. In the fit that means scales times K, and inputs of the intercept
 //! times the root of K.
 
-use super::BlockError;
-use super::frame::{Frame, Kind, Numbered, number};
+use super::frame::{Frame, Kind, Numbered};
+use crate::bytes::{number, put, words};
 use crate::learn::INTERCEPT;
 use crate::threads;
+use crate::train::TrainError;
 use dbacl_fit::{Table, Training, resume};
 use dbacl_numeric::elementary::{narrow, real};
 use dbacl_numeric::varint;
@@ -21,19 +22,6 @@ use std::thread;
 const PASSES: u32 = 2;
 /// Fewer problems than this are not worth a thread.
 const FEWEST: usize = 4;
-
-/// The blocks of a chain, with the dual variables of a fit: by document, then problem.
-pub trait Share {
-    fn blocks(&self) -> usize;
-
-    fn block(&mut self, at: usize) -> Result<Vec<u8>, BlockError>;
-
-    /// The dual variables of a block, `length` numbers.
-    fn duals(&mut self, at: usize, length: usize) -> Result<Vec<f32>, BlockError>;
-
-    /// Keeps the dual variables of a block.
-    fn set_duals(&mut self, at: usize, duals: &[f32]) -> Result<(), BlockError>;
-}
 
 /// Where a fit of some problems has come to.
 #[derive(Debug, Clone, PartialEq)]
@@ -79,86 +67,77 @@ pub enum Answer {
     Scores(Vec<[u32; 3]>, Vec<f32>),
 }
 
-/// Does a task with the blocks of one of `frame.chains()` chains.
-pub fn work(frame: &Frame, task: &Task<'_>, share: &mut dyn Share) -> Result<Answer, BlockError> {
-    let mut work = Work::new(frame, task);
-    for at in 0..share.blocks() {
-        let block = share.block(at)?;
-        let duals = work.add(frame, task, &block, &mut |length| share.duals(at, length))?;
-        if let Some(duals) = duals {
-            share.set_duals(at, &duals)?;
-        }
-    }
-    Ok(work.answer(frame, task))
-}
-
 /// A task that is being done: the blocks of a chain come one after the other, in their order.
-pub enum Work {
-    /// Of [`Task::Count`]: what will be the answer.
-    Count(Vec<[u32; 2]>, Vec<[u32; 2]>),
-    /// Of [`Task::Round`]: the problems of each thread, and their tables.
-    Round(Vec<Range<usize>>, Vec<Table<f32>>),
-    /// Of [`Task::Score`]: the table, and what will be the answer.
-    Score(Table<f32>, Vec<[u32; 3]>, Vec<f32>),
+pub struct Work {
+    /// Of a [`Task::Round`]: the problems of each thread.
+    ranges: Vec<Range<usize>>,
+    /// Their tables, or the one of a [`Task::Score`].
+    tables: Vec<Table<f32>>,
+    answer: Answer,
 }
 
 impl Work {
     /// The work on a task before the first block.
     pub fn new(frame: &Frame, task: &Task<'_>) -> Self {
-        match task {
+        let (ranges, tables, answer) = match task {
             Task::Count(labels, is_together) => {
                 let rows = if *is_together { 1 } else { labels.len() };
                 let with = vec![[0u32; 2]; frame.features.len() * rows];
-                Self::Count(vec![[0u32; 2]; labels.len()], with)
+                (Vec::new(), Vec::new(), Answer::Counts(vec![[0u32; 2]; labels.len()], with))
             }
             Task::Round { state, .. } => {
                 let (chains, ranges) = (real(frame.chains()), ranges(state.problems.len()));
                 let tables = ranges.iter().map(|own| table(state, own, chains)).collect();
-                Self::Round(ranges, tables)
+                (ranges, tables, Answer::Changes(Vec::new(), Vec::new()))
             }
             Task::Score(state) => {
-                Self::Score(table(state, &(0..state.problems.len()), 1.0), Vec::new(), Vec::new())
+                let table = table(state, &(0..state.problems.len()), 1.0);
+                (Vec::new(), vec![table], Answer::Scores(Vec::new(), Vec::new()))
             }
-        }
+        };
+        Self { ranges, tables, answer }
     }
 
-    /// Takes the next block. Of a round, returns its new dual variables; `old` has those that the
-    /// round before has left, of the length that it is asked for.
+    /// Takes the next block. Of a round, returns the bytes of its new dual variables; `old` has
+    /// those that the round before has left, as many as it is asked for.
     pub fn add(
         &mut self,
         frame: &Frame,
         task: &Task<'_>,
         block: &[u8],
-        old: &mut dyn FnMut(usize) -> Result<Vec<f32>, BlockError>,
-    ) -> Result<Option<Vec<f32>>, BlockError> {
-        match (self, task) {
-            (Self::Count(documents, with), Task::Count(labels, is_together)) => {
-                count(frame, (labels, *is_together), block, (&mut *documents, &mut *with))?;
+        old: &mut dyn FnMut(usize) -> Result<Vec<u8>, TrainError>,
+    ) -> Result<Option<Vec<u8>>, TrainError> {
+        let read = |costs| Numbered::read(frame, costs, block).ok_or(TrainError::Damaged);
+        match (task, &mut self.answer) {
+            (Task::Count(labels, is_together), Answer::Counts(documents, with)) => {
+                count(frame, (labels, *is_together), &read(&[])?, (documents, with));
             }
-            (Self::Round(ranges, tables), Task::Round { state, is_first, is_whole, costs }) => {
-                let data = Numbered::read(frame, costs, block)?;
+            (Task::Score(state), Answer::Scores(heads, scores)) => {
+                score(state, &read(&[])?, (&self.tables[0], heads, scores));
+            }
+            (Task::Round { state, is_first, is_whole, costs }, _) => {
+                let data = read(costs)?;
                 let length = data.documents.len() * state.problems.len();
-                let mut duals = if *is_first { vec![0.0; length] } else { old(length)? };
-                fit(&data, &data.part(*is_whole), (&*ranges, &mut *tables), &mut duals);
-                return Ok(Some(duals));
+                let mut duals = vec![0.0; length];
+                if !is_first {
+                    let old = old(length * 4)?;
+                    let old = old.as_chunks().0.iter().map(|&dual| f32::from_le_bytes(dual));
+                    duals.iter_mut().zip(old).for_each(|(dual, old)| *dual = old);
+                }
+                let part = data.part(*is_whole);
+                fit(&data, &part, (&self.ranges, &mut self.tables), &mut duals);
+                return Ok(Some(duals.iter().flat_map(|dual| dual.to_le_bytes()).collect()));
             }
-            (Self::Score(table, heads, scores), Task::Score(state)) => {
-                score(frame, state, block, (&*table, heads, scores))?;
-            }
-            _ => return Err(BlockError::Damaged),
+            _ => return Err(TrainError::Damaged),
         }
         Ok(None)
     }
 
     /// The answer, after the last block.
     pub fn answer(self, frame: &Frame, task: &Task<'_>) -> Answer {
-        match (self, task) {
-            (Self::Count(documents, with), _) => Answer::Counts(documents, with),
-            (Self::Round(ranges, tables), Task::Round { state, .. }) => {
-                changes(frame, state, &ranges, tables)
-            }
-            (Self::Round(..), _) => Answer::Changes(Vec::new(), Vec::new()),
-            (Self::Score(_, heads, scores), _) => Answer::Scores(heads, scores),
+        match task {
+            Task::Round { state, .. } => changes(frame, state, &self.ranges, self.tables),
+            _ => self.answer,
         }
     }
 }
@@ -166,11 +145,10 @@ impl Work {
 fn count(
     frame: &Frame,
     (labels, is_together): (&Range<usize>, bool),
-    block: &[u8],
+    data: &Numbered,
     (documents, with): (&mut [[u32; 2]], &mut [[u32; 2]]),
-) -> Result<(), BlockError> {
+) {
     let width = frame.features.len();
-    let data = Numbered::read(frame, &[], block)?;
     let rows = data.kinds.iter().zip(&data.labels).zip(&data.has_features);
     for (at, ((&kind, &label), &has_features)) in (0u32..).zip(rows) {
         let is_original = matches!(kind, Kind::Learned | Kind::HeldOut) && has_features;
@@ -183,7 +161,6 @@ fn count(
             with[first + column as usize][side] += 1;
         }
     }
-    Ok(())
 }
 
 /// The table of some of the problems of a state. Scales are multiplied by `chains`, and sums
@@ -265,13 +242,11 @@ fn changes(
 }
 
 fn score(
-    frame: &Frame,
     state: &State<'_>,
-    block: &[u8],
+    data: &Numbered,
     (table, heads, scores): (&Table<f32>, &mut Vec<[u32; 3]>, &mut Vec<f32>),
-) -> Result<(), BlockError> {
+) {
     let mut margins = vec![0.0; state.problems.len()];
-    let data = Numbered::read(frame, &[], block)?;
     for (at, (&kind, &label)) in (0u32..).zip(data.kinds.iter().zip(&data.labels)) {
         let words = match kind {
             Kind::HeldOut => 0,
@@ -284,16 +259,6 @@ fn score(
         table.margins(&member, &mut margins);
         scores.extend(margins.iter().map(|&margin| narrow(margin)));
     }
-    Ok(())
-}
-
-fn put_floats(out: &mut Vec<u8>, numbers: &[f32]) {
-    varint::append(out, numbers.len() as u64);
-    out.extend(numbers.iter().flat_map(|number| number.to_le_bytes()));
-}
-
-fn floats(bytes: &mut &[u8]) -> Result<Vec<f32>, BlockError> {
-    Ok(words(bytes)?.into_iter().map(f32::from_bits).collect())
 }
 
 fn put_words<const N: usize>(out: &mut Vec<u8>, rows: &[[u32; N]]) {
@@ -301,45 +266,40 @@ fn put_words<const N: usize>(out: &mut Vec<u8>, rows: &[[u32; N]]) {
     out.extend(rows.as_flattened().iter().flat_map(|number| number.to_le_bytes()));
 }
 
-fn words(bytes: &mut &[u8]) -> Result<Vec<u32>, BlockError> {
-    let length = usize::try_from(number(bytes)?).ok().and_then(|length| length.checked_mul(4));
-    let split = length.and_then(|length| bytes.split_at_checked(length));
-    let (own, rest) = split.ok_or(BlockError::Damaged)?;
-    *bytes = rest;
-    Ok(own.as_chunks::<4>().0.iter().map(|&word| u32::from_le_bytes(word)).collect())
+fn put_floats(out: &mut Vec<u8>, numbers: &[f32]) {
+    varint::append(out, numbers.len() as u64);
+    out.extend(numbers.iter().flat_map(|number| number.to_le_bytes()));
 }
 
-fn rows<const N: usize>(bytes: &mut &[u8]) -> Result<Vec<[u32; N]>, BlockError> {
-    Ok(words(bytes)?.as_chunks::<N>().0.to_vec())
+fn rows<const N: usize>(rest: &mut &[u8]) -> Option<Vec<[u32; N]>> {
+    let length = number(rest)?;
+    Some(words(rest, length)?.as_chunks().0.to_vec())
+}
+
+fn floats(rest: &mut &[u8]) -> Option<Vec<f32>> {
+    Some(rows(rest)?.into_iter().map(|[word]| f32::from_bits(word)).collect())
 }
 
 impl State<'_> {
     fn put(&self, out: &mut Vec<u8>) {
-        let Range { start, end } = self.problems;
-        for number in [start, end] {
-            varint::append(out, number as u64);
-        }
+        put(out, [self.problems.start, self.problems.end].map(|number| number as u64));
         for numbers in [&self.scales, &self.sums, &self.intercepts] {
             put_floats(out, numbers);
         }
     }
 
-    fn take(frame: &Frame, bytes: &mut &[u8]) -> Result<State<'static>, BlockError> {
-        let problems = place(bytes)?..place(bytes)?;
+    fn take(frame: &Frame, rest: &mut &[u8]) -> Option<State<'static>> {
+        let problems = number(rest)?..number(rest)?;
         let [scales, sums, intercepts] =
-            [floats(bytes)?, floats(bytes)?, floats(bytes)?].map(Cow::Owned);
+            [floats(rest)?, floats(rest)?, floats(rest)?].map(Cow::Owned);
         let state = State { problems, scales, sums, intercepts };
         let (width, features) = (state.problems.len(), frame.features.len());
         let fits = state.problems.end <= frame.problems()
             && state.scales.len() == features
             && state.intercepts.len() == width
             && state.sums.len() == features * width;
-        if fits && width > 0 { Ok(state) } else { Err(BlockError::Damaged) }
+        (fits && width > 0).then_some(state)
     }
-}
-
-fn place(bytes: &mut &[u8]) -> Result<usize, BlockError> {
-    usize::try_from(number(bytes)?).map_err(|_| BlockError::Damaged)
 }
 
 impl Task<'_> {
@@ -348,9 +308,7 @@ impl Task<'_> {
         match self {
             Self::Count(labels, is_together) => {
                 let numbers = [0, labels.start as u64, labels.end as u64, u64::from(*is_together)];
-                for number in numbers {
-                    varint::append(&mut out, number);
-                }
+                put(&mut out, numbers);
             }
             Self::Round { state, is_first, is_whole, costs } => {
                 out.extend([1, u8::from(*is_first), u8::from(*is_whole)]);
@@ -366,23 +324,24 @@ impl Task<'_> {
     }
 
     /// The task of these bytes, which fits `frame`.
-    pub fn from_bytes(frame: &Frame, mut bytes: &[u8]) -> Result<Task<'static>, BlockError> {
+    pub fn from_bytes(frame: &Frame, mut bytes: &[u8]) -> Option<Task<'static>> {
         let rest = &mut bytes;
         match number(rest)? {
-            0 => {
-                let labels = place(rest)?..place(rest)?;
+            0u8 => {
+                let labels: Range<usize> = number(rest)?..number(rest)?;
                 let fits = labels.start <= labels.end && labels.end <= frame.labels;
-                let is_together = number(rest)? == 1;
-                if fits { Ok(Task::Count(labels, is_together)) } else { Err(BlockError::Damaged) }
+                let is_together = number::<u64>(rest)? == 1;
+                fits.then_some(Task::Count(labels, is_together))
             }
             1 => {
-                let (is_first, is_whole) = (number(rest)? == 1, number(rest)? == 1);
+                let [is_first, is_whole] =
+                    [number::<u64>(rest)?, number(rest)?].map(|flag| flag == 1);
                 let costs = Cow::Owned(floats(rest)?);
                 let state = State::take(frame, rest)?;
-                Ok(Task::Round { state, is_first, is_whole, costs })
+                Some(Task::Round { state, is_first, is_whole, costs })
             }
-            2 => Ok(Task::Score(State::take(frame, rest)?)),
-            _ => Err(BlockError::Damaged),
+            2 => Some(Task::Score(State::take(frame, rest)?)),
+            _ => None,
         }
     }
 }
@@ -410,13 +369,13 @@ impl Answer {
         out
     }
 
-    pub fn from_bytes(mut bytes: &[u8]) -> Result<Self, BlockError> {
+    pub fn from_bytes(mut bytes: &[u8]) -> Option<Self> {
         let rest = &mut bytes;
         match number(rest)? {
-            0 => Ok(Self::Counts(rows(rest)?, rows(rest)?)),
-            1 => Ok(Self::Changes(floats(rest)?, floats(rest)?)),
-            2 => Ok(Self::Scores(rows(rest)?, floats(rest)?)),
-            _ => Err(BlockError::Damaged),
+            0u8 => Some(Self::Counts(rows(rest)?, rows(rest)?)),
+            1 => Some(Self::Changes(floats(rest)?, floats(rest)?)),
+            2 => Some(Self::Scores(rows(rest)?, floats(rest)?)),
+            _ => None,
         }
     }
 }

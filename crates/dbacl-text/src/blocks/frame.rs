@@ -6,11 +6,12 @@
 //! for each block of features how many distinct ones the document has, how many of these take part,
 //! and by how much the number of each exceeds that of the one before.
 
-use super::BlockError;
+use crate::bytes::{number, put};
 use crate::features::{Features, Layout, TextReader};
 use crate::index::Index;
 use crate::learn::WEIGHT;
 use crate::shorten;
+use crate::train::TrainError;
 use dbacl_fit::{Block, Documents, Member};
 use dbacl_numeric::random::SplitMix64;
 use dbacl_numeric::varint;
@@ -103,33 +104,22 @@ impl Tally {
         let features = features.flat_map(|(feature, &count)| [feature, count].map(u64::from));
         let head = [self.documents, self.lengths.len() as u64].into_iter();
         let mut out = Vec::new();
-        head.chain(lengths).chain(features).for_each(|number| varint::append(&mut out, number));
+        put(&mut out, head.chain(lengths).chain(features));
         out
     }
 
     /// The tally of these bytes.
-    pub fn from_bytes(mut bytes: &[u8]) -> Result<Self, BlockError> {
-        let mut tally = Self { documents: number(&mut bytes)?, ..Self::default() };
-        for _ in 0..number(&mut bytes)? {
-            let words = number(&mut bytes)?;
-            tally.lengths.insert(words, number(&mut bytes)?);
+    pub fn from_bytes(mut bytes: &[u8]) -> Option<Self> {
+        let rest = &mut bytes;
+        let mut tally = Self { documents: number(rest)?, ..Self::default() };
+        for _ in 0..number(rest)? {
+            tally.lengths.insert(number(rest)?, number(rest)?);
         }
-        while !bytes.is_empty() {
-            let feature = small(&mut bytes)?;
-            tally.count(feature, small(&mut bytes)?);
+        while !rest.is_empty() {
+            tally.count(number(rest)?, number(rest)?);
         }
-        Ok(tally)
+        Some(tally)
     }
-}
-
-/// Takes a number from the front of bytes.
-pub fn number(bytes: &mut &[u8]) -> Result<u64, BlockError> {
-    varint::take(bytes).ok_or(BlockError::Damaged)
-}
-
-/// The same of 32 bits.
-pub fn small(bytes: &mut &[u8]) -> Result<u32, BlockError> {
-    number(bytes)?.try_into().map_err(|_| BlockError::Damaged)
 }
 
 /// What all chains know.
@@ -202,11 +192,8 @@ impl Frame {
     pub fn to_bytes(&self) -> Vec<u8> {
         let mut out = Vec::new();
         let [parts, labels] = [self.parts as u64, self.labels as u64];
-        let numbers =
-            [u64::from(self.least), parts, labels, self.documents, self.block, self.median];
-        for number in numbers {
-            varint::append(&mut out, number);
-        }
+        let least = u64::from(self.least);
+        put(&mut out, [least, parts, labels, self.documents, self.block, self.median]);
         append_rising(&mut out, &self.features);
         out
     }
@@ -214,18 +201,20 @@ impl Frame {
     /// The frame of these bytes.
     ///
     /// # Errors
-    /// [`BlockError::Damaged`] if they are not those of a frame.
-    pub fn from_bytes(mut bytes: &[u8]) -> Result<Self, BlockError> {
+    /// [`TrainError::Damaged`] if they are not those of a frame.
+    pub fn from_bytes(bytes: &[u8]) -> Result<Self, TrainError> {
+        Self::read(bytes).ok_or(TrainError::Damaged)
+    }
+
+    fn read(mut bytes: &[u8]) -> Option<Self> {
         let rest = &mut bytes;
-        let least = small(rest)?;
-        let (parts, labels) = (small(rest)? as usize, small(rest)? as usize);
+        let least = number(rest)?;
+        let [parts, labels] = [number::<u32>(rest)?, number(rest)?].map(|it| it as usize);
         let (documents, block, median) = (number(rest)?, number(rest)?, number(rest)?);
         let mut features = Vec::new();
         take_rising(rest, &mut features)?;
-        if block == 0 || labels < 2 || parts == 0 || !rest.is_empty() {
-            return Err(BlockError::Damaged);
-        }
-        Ok(Self { features, least, parts, labels, documents, block, median })
+        let fits = block > 0 && labels >= 2 && parts > 0 && rest.is_empty();
+        fits.then_some(Self { features, least, parts, labels, documents, block, median })
     }
 }
 
@@ -239,13 +228,13 @@ fn append_rising(out: &mut Vec<u8>, numbers: &[u32]) {
     }
 }
 
-fn take_rising(bytes: &mut &[u8], out: &mut Vec<u32>) -> Result<(), BlockError> {
+fn take_rising(rest: &mut &[u8], out: &mut Vec<u32>) -> Option<()> {
     let mut before = 0u32;
-    for _ in 0..number(bytes)? {
-        before = before.checked_add(small(bytes)?).ok_or(BlockError::Damaged)?;
+    for _ in 0..number::<u64>(rest)? {
+        before = before.checked_add(number(rest)?)?;
         out.push(before);
     }
-    Ok(())
+    Some(())
 }
 
 /// What a numbered document is.
@@ -342,33 +331,33 @@ pub struct Numbered {
 
 impl Numbered {
     /// The documents of these bytes; `costs` are what each label's cost.
-    pub fn read(frame: &Frame, costs: &[f32], mut bytes: &[u8]) -> Result<Self, BlockError> {
+    pub fn read(frame: &Frame, costs: &[f32], mut bytes: &[u8]) -> Option<Self> {
         let rest = &mut bytes;
         let mut found = Self::default();
         let (mut columns, mut blocks) = (Vec::new(), Vec::new());
         let copies = shorten::copy_cost(usize::try_from(frame.median).unwrap_or(usize::MAX));
         while !rest.is_empty() {
-            let head = number(rest)?;
-            let label = u32::try_from(head / 5).map_err(|_| BlockError::Damaged)?;
+            let head: u64 = number(rest)?;
+            let label = u32::try_from(head / 5).ok()?;
             let kind = match head % 5 {
                 0 => Kind::Learned,
                 1 => Kind::HeldOut,
                 2 => Kind::Copy,
                 3 => Kind::CopyHeldOut,
-                _ => Kind::Cut(small(rest)? as usize),
+                _ => Kind::Cut(number::<u32>(rest)? as usize),
             };
             columns.clear();
             blocks.clear();
             let mut all = 0;
             for _ in 0..frame.parts {
-                let (distinct, before) = (small(rest)? as usize, columns.len());
+                let (distinct, before) = (number::<u32>(rest)? as usize, columns.len());
                 take_rising(rest, &mut columns)?;
                 blocks.push(Block::new(columns.len() - before, WEIGHT, distinct));
                 all += distinct;
             }
             let is_known = |&column: &u32| (column as usize) < frame.features.len();
             if label as usize >= frame.labels || !columns.iter().all(is_known) {
-                return Err(BlockError::Damaged);
+                return None;
             }
             let positive: &[u32] = match (frame.labels, label) {
                 (2, 0) => &[],
@@ -383,7 +372,7 @@ impl Numbered {
             found.labels.push(label);
             found.has_features.push(all > 0);
         }
-        Ok(found)
+        Some(found)
     }
 
     /// The documents that a fit learns: all but cuts, and without those that are held out unless
@@ -436,7 +425,7 @@ mod tests {
         merged.merge(&Tally::from_bytes(&two.to_bytes()).unwrap());
         let all = tally(&[&[1, 2], &[2], &[2, 3], &[1, 3, 4, 5]]);
         assert_eq!(merged.to_bytes(), all.to_bytes());
-        assert!(Tally::from_bytes(&one.to_bytes()[..one.to_bytes().len() - 1]).is_err());
+        assert!(Tally::from_bytes(&one.to_bytes()[..one.to_bytes().len() - 1]).is_none());
     }
 
     #[test]
@@ -481,7 +470,7 @@ mod tests {
         );
         for length in [1, bytes.len() / 2, bytes.len() - 1] {
             let damaged = [&bytes[..length], &[0xff]].concat();
-            assert!(Numbered::read(&frame, &[], &damaged).is_err(), "{length}");
+            assert!(Numbered::read(&frame, &[], &damaged).is_none(), "{length}");
         }
     }
 }

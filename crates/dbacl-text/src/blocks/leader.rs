@@ -3,10 +3,11 @@
 
 use super::chain::{Answer, State, Task};
 use super::frame::Frame;
-use super::{BlockError, BlockPlan};
+use super::{BlockPlan, Done};
 use crate::calibrate::{Cut, scale};
-use crate::learn::INTERCEPT;
+use crate::learn::{INTERCEPT, Learned, told};
 use crate::table::{Fitted, LOSS, Labelling, Table};
+use crate::train::TrainError;
 use dbacl_fit::scales;
 use dbacl_numeric::elementary::{narrow, real};
 use std::borrow::Cow;
@@ -18,26 +19,8 @@ use std::os::unix::fs::FileExt;
 const ROUNDS: u32 = 8;
 const MORE_ROUNDS: u32 = 4;
 
-/// Chains of blocks, wherever they are.
-pub trait Chains {
-    /// Hands a task to all of them, and their answers in their order to `take`.
-    fn each(
-        &mut self,
-        task: &Task<'_>,
-        take: &mut dyn FnMut(Answer) -> Result<(), BlockError>,
-    ) -> Result<(), BlockError>;
-}
-
-/// What came of a fit in blocks.
-pub struct BlockFit {
-    pub table: Table,
-    /// Documents with features, by label.
-    pub documents: Vec<u64>,
-    /// Errors in documents that were held out, and how many these were.
-    pub errors: usize,
-    /// See `errors`.
-    pub judged: usize,
-}
+/// Hands a task to all chains, wherever they are, and their answers in their order to the function.
+pub type Chains<'a> = dyn FnMut(&Task<'_>, &mut dyn FnMut(Answer) -> Done) -> Done + 'a;
 
 /// Documents with features by label, and by label or for all those with each feature: both of the
 /// first fit and in all.
@@ -46,7 +29,9 @@ type Counts = (Vec<[u32; 2]>, Vec<[u32; 2]>);
 pub struct Leader<'a> {
     pub plan: &'a BlockPlan,
     pub frame: &'a Frame,
-    pub chains: &'a mut dyn Chains,
+    /// Labels with their documents.
+    pub labels: &'a [(String, u64)],
+    pub chains: &'a mut Chains<'a>,
     /// How many labels are worked on at a time.
     pub at_a_time: usize,
     /// Makes a file for weights.
@@ -65,10 +50,10 @@ fn real_sum(counts: &[[u32; 2]], side: usize) -> f64 {
 }
 
 impl Leader<'_> {
-    fn counts(&mut self, labels: Range<usize>, is_together: bool) -> Result<Counts, BlockError> {
+    fn counts(&mut self, labels: Range<usize>, is_together: bool) -> Result<Counts, TrainError> {
         let (mut documents, mut with): Counts = (Vec::new(), Vec::new());
-        self.chains.each(&Task::Count(labels, is_together), &mut |answer| {
-            let Answer::Counts(own, own_with) = answer else { return Err(BlockError::Damaged) };
+        (self.chains)(&Task::Count(labels, is_together), &mut |answer| {
+            let Answer::Counts(own, own_with) = answer else { return Err(TrainError::Damaged) };
             for (sums, own) in [(&mut documents, own), (&mut with, own_with)] {
                 sums.resize(own.len(), [0; 2]);
                 // What is held out is part of all.
@@ -87,7 +72,7 @@ impl Leader<'_> {
         &mut self,
         documents: &[[u32; 2]],
         with: &[[u32; 2]],
-    ) -> Result<[Vec<f32>; 2], BlockError> {
+    ) -> Result<[Vec<f32>; 2], TrainError> {
         let any = [0, 1].map(|side| real_sum(documents, side));
         let mut largest = [vec![1.0f64; with.len()], vec![1.0; with.len()]];
         if self.plan.settings.contrast {
@@ -117,15 +102,16 @@ impl Leader<'_> {
         Ok([of(0), of(1)])
     }
 
-    pub fn fit(mut self) -> Result<BlockFit, BlockError> {
+    pub fn fit(mut self) -> Result<Learned, TrainError> {
         let (labels, problems) = (self.frame.labels, self.frame.problems());
         let (documents, with) = self.counts(0..labels, true)?;
-        if let Some(label) = documents.iter().position(|own| own[1] == 0) {
-            return Err(BlockError::NoWords(label));
+        if let Some(at) = documents.iter().position(|own| own[1] == 0) {
+            let label = self.labels.get(at).map_or_else(String::new, |(label, _)| label.clone());
+            return Err(TrainError::NoWords { label });
         }
         let sizes: Vec<u32> = documents.iter().map(|own| own[1]).collect();
         let cost = self.plan.settings.cost;
-        let balance = scales::balance(&sizes, self.plan.balance);
+        let balance = scales::balance(&sizes, self.plan.recipe.balance.unwrap_or(0.0));
         let costs: Vec<f32> = balance.iter().map(|&it| narrow(cost * f64::from(it))).collect();
         let [first, whole] = self.scales(&documents, &with)?;
         let (mut heads, mut scores): (Vec<[u32; 3]>, Vec<Vec<f32>>) = (Vec::new(), Vec::new());
@@ -141,12 +127,12 @@ impl Leader<'_> {
             for round in 0..ROUNDS + MORE_ROUNDS {
                 let done = f64::from(round) / f64::from(ROUNDS + MORE_ROUNDS);
                 if !(self.go_on)((real(fit) + done) / real(fits)) {
-                    return Err(BlockError::Stopped);
+                    return Err(TrainError::Stopped);
                 }
                 if round == ROUNDS {
                     let task = Task::Score(state);
                     self.score(&task, &mut heads, &mut scores, fit == 0)?;
-                    let Task::Score(scored) = task else { return Err(BlockError::Damaged) };
+                    let Task::Score(scored) = task else { return Err(TrainError::Damaged) };
                     state = State { scales: Cow::Borrowed(&whole[..]), ..scored };
                 }
                 let (is_first, is_whole) = (round == 0, round >= ROUNDS);
@@ -175,7 +161,7 @@ impl Leader<'_> {
         };
         let labels = labels.iter().map(<[u32; 1]>::as_slice);
         let cuts: Vec<Cut<'_>> = heads.into_iter().zip(scores).zip(labels).map(cut).collect();
-        let scale = scale(Labelling::One, &cuts, priors, self.plan.is_for_f1);
+        let scale = scale(Labelling::One, &cuts, priors, self.plan.recipe.for_f1);
         let is_whole = |cut: &&Cut<'_>| cut.words == 0;
         let judged = cuts.iter().filter(is_whole).count();
         let right = cuts.iter().filter(is_whole).filter(|cut| cut.is_right(Labelling::One)).count();
@@ -207,28 +193,30 @@ impl Leader<'_> {
         if let Some(error) = failure.take() {
             return Err(error.into());
         }
+        let BlockPlan { recipe, layout, settings, .. } = self.plan;
+        let chosen = told(layout, *settings, &[], &table.scale, recipe.for_f1);
         let documents = sizes.into_iter().map(u64::from).collect();
-        Ok(BlockFit { table, documents, errors: judged - right, judged })
+        Ok(Learned { table, errors: judged - right, judged, chosen, documents })
     }
 
     /// Has all chains do a round, and adds their changes up in their order.
-    fn round<'a>(&mut self, task: Task<'a>) -> Result<State<'a>, BlockError> {
-        let Task::Round { state, .. } = &task else { return Err(BlockError::Damaged) };
+    fn round<'a>(&mut self, task: Task<'a>) -> Result<State<'a>, TrainError> {
+        let Task::Round { state, .. } = &task else { return Err(TrainError::Damaged) };
         let (mut sums, mut intercepts) = (state.sums.to_vec(), state.intercepts.to_vec());
-        self.chains.each(&task, &mut |answer| {
+        (self.chains)(&task, &mut |answer| {
             let Answer::Changes(own, own_intercepts) = answer else {
-                return Err(BlockError::Damaged);
+                return Err(TrainError::Damaged);
             };
             let pairs = [(&mut sums, own), (&mut intercepts, own_intercepts)];
             for (sums, own) in pairs {
                 if sums.len() != own.len() {
-                    return Err(BlockError::Damaged);
+                    return Err(TrainError::Damaged);
                 }
                 sums.iter_mut().zip(own).for_each(|(sum, own)| *sum += own);
             }
             Ok(())
         })?;
-        let Task::Round { state, .. } = task else { return Err(BlockError::Damaged) };
+        let Task::Round { state, .. } = task else { return Err(TrainError::Damaged) };
         Ok(State { sums: Cow::Owned(sums), intercepts: Cow::Owned(intercepts), ..state })
     }
 
@@ -238,11 +226,11 @@ impl Leader<'_> {
         heads: &mut Vec<[u32; 3]>,
         scores: &mut Vec<Vec<f32>>,
         is_first: bool,
-    ) -> Result<(), BlockError> {
-        let Task::Score(State { problems, .. }) = task else { return Err(BlockError::Damaged) };
+    ) -> Result<(), TrainError> {
+        let Task::Score(State { problems, .. }) = task else { return Err(TrainError::Damaged) };
         let mut before = 0;
-        self.chains.each(task, &mut |answer| {
-            let Answer::Scores(own, own_scores) = answer else { return Err(BlockError::Damaged) };
+        (self.chains)(task, &mut |answer| {
+            let Answer::Scores(own, own_scores) = answer else { return Err(TrainError::Damaged) };
             if is_first {
                 scores.resize(before + own.len(), Vec::new());
                 heads.extend_from_slice(&own);
@@ -250,10 +238,10 @@ impl Leader<'_> {
             let rows = own_scores.chunks_exact(problems.len());
             let places = scores.get_mut(before..before + own.len());
             if rows.len() != own.len() {
-                return Err(BlockError::Damaged);
+                return Err(TrainError::Damaged);
             }
             places
-                .ok_or(BlockError::Damaged)?
+                .ok_or(TrainError::Damaged)?
                 .iter_mut()
                 .zip(rows)
                 .for_each(|(all, row)| all.extend(row));

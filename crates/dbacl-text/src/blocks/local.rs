@@ -2,20 +2,18 @@
 //! Blocks on one machine: texts and numbered documents lie in files, and one block after the other
 //! is in memory.
 
-use super::chain::{Answer, Share, Task, work};
+use super::chain::{Answer, Task, Work};
 use super::frame::{Frame, Numberer, Tally, place};
-use super::leader::{Chains, Leader};
-use super::{BlockError, BlockFit, BlockPlan};
+use super::leader::Leader;
+use super::{BlockPlan, Done};
 use crate::features::TextReader;
 use crate::recipe::Recipe;
 use crate::train::{TrainError, Trained, Trainer, Watch};
-use dbacl_numeric::varint;
 use std::collections::BTreeMap;
 use std::fs::{self, File, OpenOptions};
-use std::io::{self, BufRead, BufReader, BufWriter, Read, Seek, Write};
+use std::io::{self, BufReader, BufWriter, Read, Seek, Write};
 use std::os::unix::fs::{FileExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
-use std::sync::atomic::Ordering;
 
 /// Bytes of a block that wait in memory until they are written together.
 const WAITING: usize = 1 << 14;
@@ -56,8 +54,6 @@ pub struct BlockTrainer {
     block: u64,
     memory: Option<u64>,
     folder: PathBuf,
-    /// All documents, while they fit into one block.
-    whole: Option<Trainer>,
     texts: BufWriter<File>,
     /// Numbers of labels in the order in which they came, with their documents.
     labels: BTreeMap<String, (u64, u64)>,
@@ -75,16 +71,14 @@ impl BlockTrainer {
         memory: Option<u64>,
         folder: &Path,
         warn: &mut dyn FnMut(String),
-    ) -> Result<Self, BlockError> {
+    ) -> Result<Self, TrainError> {
         let block = BlockPlan::new(recipe, 2, warn)?.block();
-        let whole = Recipe { in_blocks: None, ..recipe.clone() };
         let folder = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
         Ok(Self {
             recipe: recipe.clone(),
             block,
             memory,
             folder: folder.to_path_buf(),
-            whole: Some(Trainer::of_recipe(&whole, &mut |_| {})?),
             texts: BufWriter::with_capacity(1 << 16, vanishing(folder)?),
             labels: BTreeMap::new(),
             documents: 0,
@@ -95,24 +89,13 @@ impl BlockTrainer {
     ///
     /// # Errors
     /// Those of the temporary file.
-    pub fn add(&mut self, label: &str, text: &[u8]) -> Result<(), BlockError> {
+    pub fn add(&mut self, label: &str, text: &[u8]) -> Done {
         self.documents += 1;
-        self.whole = self.whole.take().filter(|_| self.documents <= self.block);
-        if let Some(whole) = &mut self.whole {
-            whole.add(label, text);
-        }
         let next = self.labels.len() as u64;
-        let number = if let Some((number, documents)) = self.labels.get_mut(label) {
-            *documents += 1;
-            *number
-        } else {
-            self.labels.insert(label.to_owned(), (next, 1));
-            next
-        };
-        let mut head = Vec::new();
-        varint::append(&mut head, number);
-        varint::append(&mut head, text.len() as u64);
-        self.texts.write_all(&head)?;
+        let own = self.labels.entry(label.to_owned()).or_insert((next, 0));
+        own.1 += 1;
+        let head = [own.0, text.len() as u64].map(u64::to_le_bytes);
+        self.texts.write_all(head.as_flattened())?;
         self.texts.write_all(text)?;
         Ok(())
     }
@@ -122,55 +105,59 @@ impl BlockTrainer {
     /// # Errors
     /// Those of [`Trainer::train_watched`], and those of temporary files.
     pub fn train(self, watch: &Watch<'_>) -> Result<Trained, TrainError> {
-        if let Some(whole) = &self.whole {
-            return whole.train_watched(whole.recipe(), &[], watch);
+        let Self { recipe, block, memory, folder, texts, labels: numbers, documents } = self;
+        let mut file = texts.into_inner().map_err(io::IntoInnerError::into_error)?;
+        let named = numbers.iter().map(|(label, &(_, documents))| (label.clone(), documents));
+        let labels: Vec<(String, u64)> = named.collect();
+        // By number: the place of each label.
+        let mut places = vec![0; labels.len()];
+        for (place, &(number, _)) in numbers.values().enumerate() {
+            places[usize::try_from(number).unwrap_or(0)] = place;
         }
-        let labels: Vec<(String, u64)> =
-            self.labels.iter().map(|(label, &(_, documents))| (label.clone(), documents)).collect();
+        let place_of = |number: usize| places.get(number).copied().ok_or(TrainError::Damaged);
+        if documents <= block {
+            let whole = Recipe { in_blocks: None, ..recipe };
+            let mut trainer = Trainer::of_recipe(&whole, &mut |_| {})?;
+            each_text(&mut file, documents, |_, label, text| {
+                trainer.add(&labels[place_of(label)?].0, text);
+                Ok(())
+            })?;
+            return trainer.train_watched(&whole, &[], watch);
+        }
         if let [(label, _)] = labels.as_slice() {
             return Err(TrainError::OneLabel { label: label.clone() });
         }
-        let plan = BlockPlan::new(&self.recipe, labels.len(), &mut |_| {})?;
-        let fit = self.fit(&plan, watch);
-        plan.trained(fit, &labels)
-    }
-
-    fn fit(self, plan: &BlockPlan, watch: &Watch<'_>) -> Result<BlockFit, BlockError> {
-        let Self { memory, folder, texts, labels, documents, .. } = self;
-        let mut file = texts.into_inner().map_err(io::IntoInnerError::into_error)?;
-        let is_going = |share: f64| {
-            if let Some(told) = watch.progress {
-                told(share);
-            }
-            !watch.stop.is_some_and(|stop| stop.load(Ordering::Relaxed))
-        };
+        let plan = &BlockPlan::new(&recipe, labels.len(), &mut |_| {})?;
         let (mut tally, mut reader) = (Tally::default(), TextReader::new(&plan.layout));
         each_text(&mut file, documents, |number, _, text| {
             tally.add(reader.read(text), text);
             if (number + 1).is_multiple_of(plan.block) {
                 tally.end_segment(plan.features);
-                return if is_going(0.0) { Ok(()) } else { Err(BlockError::Stopped) };
+                return if watch.goes_on(0.0) { Ok(()) } else { Err(TrainError::Stopped) };
             }
             Ok(())
         })?;
         let frame = plan.framed(&tally);
         drop(tally);
-        let mut places = vec![0; labels.len()];
-        for (place, &(number, _)) in (0u32..).zip(labels.values()) {
-            places[usize::try_from(number).unwrap_or(0)] = place;
-        }
         let mut chains = LocalChains::new(&frame, vanishing(&folder)?, vanishing(&folder)?);
         let mut numberer = Numberer::new(&frame, &plan.layout);
         each_text(&mut file, documents, |number, label, text| {
-            let label = *places.get(label).ok_or(BlockError::Damaged)?;
+            let label = u32::try_from(place_of(label)?).map_err(|_| TrainError::Damaged)?;
             chains.append(number, |out| numberer.append(number, label, text, out))
         })?;
         drop((file, numberer));
         let at_a_time = chains.labels_at_a_time(memory)?;
         chains.flush()?;
-        let (chains, file) = (&mut chains, &mut || vanishing(&folder));
-        let go_on = &|share: f64| is_going(0.2 + 0.8 * share);
-        Leader { plan, frame: &frame, chains, at_a_time, file, go_on }.fit()
+        let leader = Leader {
+            plan,
+            frame: &frame,
+            labels: &labels,
+            chains: &mut |task, take| chains.each(task, take),
+            at_a_time,
+            file: &mut || vanishing(&folder),
+            go_on: &|share: f64| watch.goes_on(0.2 + 0.8 * share),
+        };
+        plan.trained(leader.fit()?, &labels)
     }
 }
 
@@ -178,34 +165,21 @@ impl BlockTrainer {
 fn each_text(
     file: &mut File,
     documents: u64,
-    mut take: impl FnMut(u64, usize, &[u8]) -> Result<(), BlockError>,
-) -> Result<(), BlockError> {
+    mut take: impl FnMut(u64, usize, &[u8]) -> Done,
+) -> Done {
     file.rewind()?;
     let mut texts = BufReader::with_capacity(1 << 16, file);
     let mut text = Vec::new();
     for document in 0..documents {
-        let mut number = || -> Result<usize, BlockError> {
-            usize::try_from(read_varint(&mut texts)?).map_err(|_| BlockError::Damaged)
-        };
-        let (label, length) = (number()?, number()?);
+        let mut head = [[0; 8]; 2];
+        texts.read_exact(head.as_flattened_mut())?;
+        let [label, length] =
+            head.map(|number| usize::try_from(u64::from_le_bytes(number)).unwrap_or(usize::MAX));
         text.resize(length, 0);
         texts.read_exact(&mut text)?;
         take(document, label, &text)?;
     }
     Ok(())
-}
-
-fn read_varint(input: &mut impl BufRead) -> io::Result<u64> {
-    let (mut number, mut shift) = (0u64, 0);
-    loop {
-        let mut byte = [0];
-        input.read_exact(&mut byte)?;
-        number |= u64::from(byte[0] & 0x7f) << shift;
-        shift += 7;
-        if byte[0] & 0x80 == 0 || shift > 63 {
-            return Ok(number);
-        }
-    }
 }
 
 /// Where the bytes of a block are, and what waits to be written.
@@ -234,7 +208,7 @@ impl<'a> LocalChains<'a> {
     }
 
     /// Has `put` append a document to its block.
-    fn append(&mut self, number: u64, put: impl FnOnce(&mut Vec<u8>)) -> Result<(), BlockError> {
+    fn append(&mut self, number: u64, put: impl FnOnce(&mut Vec<u8>)) -> Done {
         let (chain, block) = place(number, self.frame.documents, self.frame.block);
         let at = |number: u64| usize::try_from(number).unwrap_or(usize::MAX);
         let chain = &mut self.chains[at(chain)];
@@ -250,7 +224,7 @@ impl<'a> LocalChains<'a> {
     }
 
     /// Writes all that waits.
-    fn flush(&mut self) -> Result<(), BlockError> {
+    fn flush(&mut self) -> Done {
         for own in self.chains.iter_mut().flatten() {
             write(&self.file, &mut self.end, own)?;
             own.waiting = Vec::new();
@@ -258,8 +232,36 @@ impl<'a> LocalChains<'a> {
         Ok(())
     }
 
+    /// Hands a task to all chains, and their answers in their order to `take`.
+    fn each(&mut self, task: &Task<'_>, take: &mut dyn FnMut(Answer) -> Done) -> Done {
+        let mut end = 0;
+        for chain in &mut self.chains {
+            let mut work = Work::new(self.frame, task);
+            for own in chain {
+                let mut block = Vec::new();
+                for &(offset, length) in &own.parts {
+                    let before = block.len();
+                    block.resize(before + length, 0);
+                    self.file.read_exact_at(&mut block[before..], offset)?;
+                }
+                let mut old = |length| {
+                    let mut bytes = vec![0; length];
+                    self.duals.read_exact_at(&mut bytes, own.duals)?;
+                    Ok(bytes)
+                };
+                if let Some(duals) = work.add(self.frame, task, &block, &mut old)? {
+                    own.duals = end;
+                    self.duals.write_all_at(&duals, end)?;
+                    end += duals.len() as u64;
+                }
+            }
+            take(work.answer(self.frame, task))?;
+        }
+        Ok(())
+    }
+
     /// How many labels can be fitted at a time with about `memory` bytes.
-    fn labels_at_a_time(&self, memory: Option<u64>) -> Result<usize, BlockError> {
+    fn labels_at_a_time(&self, memory: Option<u64>) -> Result<usize, TrainError> {
         let features = self.frame.features.len();
         let length = |place: &Place| {
             place.waiting.len() as u64 + place.parts.iter().map(|part| part.1 as u64).sum::<u64>()
@@ -269,7 +271,7 @@ impl<'a> LocalChains<'a> {
         let needed = needed(features) + 6 * block;
         match memory {
             None => Ok(self.frame.labels),
-            Some(memory) if memory < needed => Err(BlockError::Memory { needed, features }),
+            Some(memory) if memory < needed => Err(TrainError::Memory { needed, features }),
             Some(memory) => {
                 let more = (memory - needed) / (PER_CELL * features.max(1) as u64);
                 let all = self.frame.labels;
@@ -280,68 +282,12 @@ impl<'a> LocalChains<'a> {
 }
 
 /// Writes what waits of a block to the end of the file.
-fn write(file: &File, end: &mut u64, place: &mut Place) -> Result<(), BlockError> {
+fn write(file: &File, end: &mut u64, place: &mut Place) -> Done {
     file.write_all_at(&place.waiting, *end)?;
     place.parts.push((*end, place.waiting.len()));
     *end += place.waiting.len() as u64;
     place.waiting.clear();
     Ok(())
-}
-
-impl Chains for LocalChains<'_> {
-    fn each(
-        &mut self,
-        task: &Task<'_>,
-        take: &mut dyn FnMut(Answer) -> Result<(), BlockError>,
-    ) -> Result<(), BlockError> {
-        let Self { frame, file, chains, duals, .. } = self;
-        let mut end = 0;
-        for chain in chains {
-            let mut share = LocalShare { file, duals, chain, end: &mut end };
-            take(work(frame, task, &mut share)?)?;
-        }
-        Ok(())
-    }
-}
-
-struct LocalShare<'a> {
-    file: &'a File,
-    duals: &'a File,
-    chain: &'a mut [Place],
-    /// Where the dual variables of the next block begin.
-    end: &'a mut u64,
-}
-
-impl Share for LocalShare<'_> {
-    fn blocks(&self) -> usize {
-        self.chain.len()
-    }
-
-    fn block(&mut self, at: usize) -> Result<Vec<u8>, BlockError> {
-        let parts = &self.chain[at].parts;
-        let mut bytes = vec![0; parts.iter().map(|part| part.1).sum()];
-        let mut rest = bytes.as_mut_slice();
-        for &(offset, length) in parts {
-            let (part, others) = rest.split_at_mut(length);
-            self.file.read_exact_at(part, offset)?;
-            rest = others;
-        }
-        Ok(bytes)
-    }
-
-    fn duals(&mut self, at: usize, length: usize) -> Result<Vec<f32>, BlockError> {
-        let mut bytes = vec![0; 4 * length];
-        self.duals.read_exact_at(&mut bytes, self.chain[at].duals)?;
-        Ok(bytes.as_chunks::<4>().0.iter().map(|&dual| f32::from_le_bytes(dual)).collect())
-    }
-
-    fn set_duals(&mut self, at: usize, duals: &[f32]) -> Result<(), BlockError> {
-        let bytes: Vec<u8> = duals.iter().flat_map(|dual| dual.to_le_bytes()).collect();
-        self.chain[at].duals = *self.end;
-        self.duals.write_all_at(&bytes, *self.end)?;
-        *self.end += bytes.len() as u64;
-        Ok(())
-    }
 }
 
 #[cfg(test)]
@@ -447,7 +393,7 @@ mod tests {
         let chains = rows.into_iter().map(|rows| rows.into_values().map(numbered).collect());
         let mut chains: Vec<Vec<(Vec<u8>, Vec<u8>)>> = chains.collect();
         let bytes = frame.to_bytes();
-        let mut ask = |task: &[u8], take: &mut dyn FnMut(&[u8]) -> Result<(), BlockError>| {
+        let mut ask = |task: &[u8], take: &mut dyn FnMut(&[u8]) -> Done| {
             for blocks in &mut chains {
                 let mut work = BlockWork::new(&bytes, task)?;
                 for (block, duals) in blocks {

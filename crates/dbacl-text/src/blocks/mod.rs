@@ -20,70 +20,22 @@ mod leader;
 mod local;
 
 use crate::features::{Layout, TextReader};
-use crate::learn::{self, RunsPlan, Settings};
-use crate::model::TextModel;
-use crate::recipe::{InBlocks, OPTIONS, Recipe};
-use crate::train::{TrainError, Trained, warnings};
+use crate::learn::{self, Learned, RunsPlan, Settings};
+use crate::recipe::{InBlocks, Recipe};
+use crate::train::{TrainError, Trained};
 use chain::{Answer, Task, Work};
 pub use frame::{Frame, place};
 use frame::{Numberer, Tally};
-use leader::{BlockFit, Chains, Leader};
+use leader::Leader;
 pub use local::BlockTrainer;
 use local::vanishing;
 use std::path::Path;
-
-/// Why documents cannot be fitted in blocks.
-#[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum BlockError {
-    /// A temporary file cannot be written or read.
-    #[error("a temporary file: {0}")]
-    Io(#[from] std::io::Error),
-    /// What another process has sent, or a temporary file, is damaged.
-    #[error("what was counted or fitted in part is damaged")]
-    Damaged,
-    /// The options do not suit blocks.
-    #[error("{0}")]
-    Settings(&'static str),
-    /// The memory does not suffice.
-    #[error(
-        "{features} words and runs of words need a memory of {} MiB at least; with fewer \
-         --features less is enough", needed.div_ceil(1 << 20)
-    )]
-    Memory {
-        /// Bytes that are needed.
-        needed: u64,
-        /// Features that take part.
-        features: usize,
-    },
-    /// The documents of a label have no words; its number is stated.
-    #[error("the documents of label {0} have no words")]
-    NoWords(usize),
-    /// What happened where chains are worked on.
-    #[error("{0}")]
-    Elsewhere(String),
-    /// The caller asked to stop.
-    #[error("training was stopped")]
-    Stopped,
-    /// Expressions that are none.
-    #[error(transparent)]
-    Learn(#[from] dbacl::Error),
-}
 
 /// Hands a task to all chains, and their answers in the order of the chains to the function.
 pub type Ask<'a> = dyn FnMut(&[u8], &mut dyn FnMut(&[u8]) -> Done) -> Done + 'a;
 
 /// Whether chains have done what they were asked for.
-type Done = Result<(), BlockError>;
-
-/// Chains that are asked by bytes.
-struct Asking<'a, 'b>(&'a mut Ask<'b>);
-
-impl Chains for Asking<'_, '_> {
-    fn each(&mut self, task: &Task<'_>, take: &mut dyn FnMut(Answer) -> Done) -> Done {
-        (self.0)(&task.to_bytes(), &mut |answer| take(Answer::from_bytes(answer)?))
-    }
-}
+type Done = Result<(), TrainError>;
 
 /// How documents of so many labels are fitted in blocks, for each process that takes part.
 #[derive(Debug, Clone)]
@@ -91,9 +43,6 @@ pub struct BlockPlan {
     recipe: Recipe,
     layout: Layout,
     settings: Settings,
-    /// The power with which documents of rare labels cost more.
-    balance: f64,
-    is_for_f1: bool,
     labels: usize,
     block: u64,
     features: usize,
@@ -110,9 +59,9 @@ impl BlockPlan {
         recipe: &Recipe,
         labels: usize,
         warn: &mut dyn FnMut(String),
-    ) -> Result<Self, BlockError> {
+    ) -> Result<Self, TrainError> {
         let Some(InBlocks { block, features }) = recipe.in_blocks else {
-            return Err(BlockError::Settings("the number of documents in a block is missing"));
+            return Err(TrainError::Settings("the number of documents in a block is missing"));
         };
         let what = if block == 0 {
             "a block has one document at least"
@@ -124,18 +73,16 @@ impl BlockPlan {
             ""
         };
         if !what.is_empty() {
-            return Err(BlockError::Settings(what));
+            return Err(TrainError::Settings(what));
         }
         let mut plan = recipe.plan(warn)?;
         if plan.runs == RunsPlan::Chosen {
             plan.runs = RunsPlan::None;
         }
         Ok(Self {
-            recipe: recipe.clone(),
             layout: learn::layout(&plan, 0, labels),
-            settings: learn::usual(&plan, labels),
-            balance: plan.balance,
-            is_for_f1: plan.is_for_f1,
+            settings: learn::usual(recipe, labels),
+            recipe: plan.recipe,
             labels,
             block,
             features: usize::try_from(features).unwrap_or(usize::MAX),
@@ -161,10 +108,10 @@ impl BlockPlan {
     pub fn frame<T: AsRef<[u8]>>(
         &self,
         tallies: impl IntoIterator<Item = T>,
-    ) -> Result<Frame, BlockError> {
+    ) -> Result<Frame, TrainError> {
         let mut all = Tally::default();
         for tally in tallies {
-            all.merge(&Tally::from_bytes(tally.as_ref())?);
+            all.merge(&Tally::from_bytes(tally.as_ref()).ok_or(TrainError::Damaged)?);
             all.end_segment(self.features);
         }
         Ok(self.framed(&all))
@@ -203,52 +150,23 @@ impl BlockPlan {
         let leader = Leader {
             plan: self,
             frame,
-            chains: &mut Asking(ask),
+            labels,
+            chains: &mut |task, take| {
+                ask(&task.to_bytes(), &mut |answer| {
+                    take(Answer::from_bytes(answer).ok_or(TrainError::Damaged)?)
+                })
+            },
             at_a_time: frame.labels,
             file: &mut || vanishing(folder),
             go_on: &|_| true,
         };
-        self.trained(leader.fit(), labels)
+        self.trained(leader.fit()?, labels)
     }
 
-    /// The model of a fit, and how it came about.
-    fn trained(
-        &self,
-        fit: Result<BlockFit, BlockError>,
-        labels: &[(String, u64)],
-    ) -> Result<Trained, TrainError> {
-        let fit = fit.map_err(|error| refusal(error, labels))?;
-        let all: u64 = labels.iter().map(|(_, documents)| documents).sum();
-        let chosen =
-            learn::told(&self.layout, self.settings, &[], &fit.table.scale, self.is_for_f1);
-        let mut about = vec![
-            (OPTIONS.to_owned(), self.recipe.told()),
-            ("documents".into(), all.to_string()),
-            ("errors in cross-validation".into(), format!("{} of {}", fit.errors, fit.judged)),
-        ];
-        about.extend(chosen.iter().cloned());
-        let names = labels.iter().map(|(label, _)| label.clone());
-        Ok(Trained {
-            model: TextModel::new(names.zip(fit.documents).collect(), fit.table, about, None)?,
-            labels: labels.to_vec(),
-            errors: fit.errors as u64,
-            judged: fit.judged as u64,
-            documents: all,
-            chosen,
-            warnings: warnings(labels).into_iter().collect(),
-        })
-    }
-}
-
-/// The failure to train on documents of these labels.
-fn refusal(error: BlockError, labels: &[(String, u64)]) -> TrainError {
-    match error {
-        BlockError::NoWords(at) => {
-            let label = labels.get(at).map_or_else(String::new, |(label, _)| label.clone());
-            TrainError::NoWords { label }
-        }
-        BlockError::Stopped => TrainError::Stopped,
-        other => TrainError::Blocks(other),
+    /// The model of what was learned, and how it came about.
+    fn trained(&self, learned: Learned, labels: &[(String, u64)]) -> Result<Trained, TrainError> {
+        let all = labels.iter().map(|(_, documents)| documents).sum();
+        Trained::of(&self.recipe, Vec::new(), (labels.to_vec(), all), learned, None)
     }
 }
 
@@ -265,9 +183,9 @@ impl BlockWork {
     ///
     /// # Errors
     /// Damaged bytes.
-    pub fn new(frame: &[u8], task: &[u8]) -> Result<Self, BlockError> {
+    pub fn new(frame: &[u8], task: &[u8]) -> Result<Self, TrainError> {
         let frame = Frame::from_bytes(frame)?;
-        let task = Task::from_bytes(&frame, task)?;
+        let task = Task::from_bytes(&frame, task).ok_or(TrainError::Damaged)?;
         let work = Work::new(&frame, &task);
         Ok(Self { frame, task, work })
     }
@@ -277,16 +195,12 @@ impl BlockWork {
     ///
     /// # Errors
     /// Damaged bytes.
-    pub fn add(&mut self, block: &[u8], duals: &[u8]) -> Result<Vec<u8>, BlockError> {
+    pub fn add(&mut self, block: &[u8], duals: &[u8]) -> Result<Vec<u8>, TrainError> {
         let mut old = |length: usize| {
-            let (own, rest) = duals.as_chunks::<4>();
-            let fits = own.len() == length && rest.is_empty();
-            let own = fits.then_some(own).ok_or(BlockError::Damaged)?;
-            Ok(own.iter().map(|&dual| f32::from_le_bytes(dual)).collect())
+            if duals.len() == length { Ok(duals.to_vec()) } else { Err(TrainError::Damaged) }
         };
         let new = self.work.add(&self.frame, &self.task, block, &mut old)?;
-        let bytes = |new: Vec<f32>| new.iter().flat_map(|dual| dual.to_le_bytes()).collect();
-        Ok(new.map_or_else(|| duals.to_vec(), bytes))
+        Ok(new.unwrap_or_else(|| duals.to_vec()))
     }
 
     /// The answer, after the last block.

@@ -10,7 +10,6 @@ mod report;
 mod test;
 mod train;
 
-use crate::blocks::BlockError;
 use crate::data::DataError;
 use crate::model::{ModelError, TextModel};
 use crate::train::TrainError;
@@ -68,8 +67,8 @@ impl From<DataError> for Failure {
 impl From<TrainError> for Failure {
     fn from(error: TrainError) -> Self {
         let status = match &error {
-            TrainError::Blocks(BlockError::Io(_)) => status::CANNOT_CREATE,
-            TrainError::Blocks(BlockError::Memory { .. }) => status::USAGE,
+            TrainError::Io(_) => status::CANNOT_CREATE,
+            TrainError::Memory { .. } => status::USAGE,
             _ => status::DATA,
         };
         Self::new(status, &error)

@@ -3,7 +3,7 @@
 
 use super::options::TrainArguments;
 use super::{Failure, MESSAGES, status};
-use crate::blocks::{BlockError, BlockTrainer};
+use crate::blocks::BlockTrainer;
 use crate::data::{self, DataError, Record};
 use crate::recipe::{Recipe, TEXT_COLUMNS};
 use crate::search::{Trial, search};
@@ -84,8 +84,8 @@ fn in_blocks(recipe: &Recipe, arguments: &TrainArguments) -> Result<(), Failure>
     let mut warn = |text: String| MESSAGES.warning(&text);
     let trainer = BlockTrainer::new(recipe, arguments.memory, folder, &mut warn);
     let mut trainer = trainer.map_err(|error| match error {
-        BlockError::Settings(_) => Failure::new(status::USAGE, &error),
-        other => refusal(other.into(), &arguments.output),
+        TrainError::Settings(_) => Failure::new(status::USAGE, &error),
+        other => refusal(other, &arguments.output),
     })?;
     let mut failure = None;
     let mut take = |record: Record<'_>| {
@@ -98,7 +98,7 @@ fn in_blocks(recipe: &Recipe, arguments: &TrainArguments) -> Result<(), Failure>
     let read = || data::read(path, &arguments.data.reading(false), &mut take);
     let read = progress::watch("reading", || None, read);
     if let Some(error) = failure {
-        return Err(refusal(error.into(), &arguments.output));
+        return Err(refusal(error, &arguments.output));
     }
     if let Some(note) = read?.text(path) {
         MESSAGES.warning(&note);
