@@ -2,14 +2,13 @@
 //! `dbacl-eval` against the program `dbacl`, its page in a browser, the wrappers and the TREC
 //! commands.
 
+use dbacl_testing::{Done, Scratch, done, programs, root};
+use serde_json::Value;
 use std::collections::HashMap;
-use std::ffi::OsStr;
 use std::fmt::Write as _;
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
-
-use dbacl_testing::{programs, root};
+use std::process::Command;
 
 const EVAL: &str = env!("CARGO_BIN_EXE_dbacl-eval");
 
@@ -35,30 +34,38 @@ fn message(kind: &[&str], number: usize) -> String {
     text
 }
 
-/// Folders `train` and `test` with categories of made-up mail.
-fn corpus(place: &Path) {
+/// A scratch folder with folders `train` and `test` with categories of made-up mail.
+fn corpus() -> Scratch {
+    let scratch = Scratch::new();
     for (part, count) in [("train", 30), ("test", 10)] {
         for (name, kind) in [("ham", HAM), ("spam", SPAM)] {
-            let folder = place.join(part).join(name);
-            fs::create_dir_all(&folder).expect("a folder");
+            let folder = format!("{part}/{name}");
+            fs::create_dir_all(scratch.path(&folder)).expect("a folder");
             for number in 0..count {
                 let text = message(kind, number + if part == "test" { 1000 } else { 0 });
-                fs::write(folder.join(format!("{number:03}")), text).expect("written");
+                scratch.write(&format!("{folder}/{number:03}"), text);
             }
         }
     }
+    scratch
 }
 
-fn run(place: &Path, program: impl AsRef<OsStr>, args: &[&str]) -> Output {
-    let mut command = Command::new(program);
-    command.current_dir(place).args(args).env("LC_ALL", "C.UTF-8").env_remove("DBACL_STRICT");
-    command.output().expect("the program starts")
+fn run(scratch: &Scratch, args: &[&str]) -> Done {
+    done(scratch.command(EVAL).args(args).env("LC_ALL", "C.UTF-8"))
 }
 
-fn text(output: &Output) -> String {
-    let said = String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.success(), "{}: {said}", output.status);
-    String::from_utf8_lossy(&output.stdout).into_owned()
+/// What `dbacl-eval` prints as JSON.
+fn json(scratch: &Scratch, args: &[&str]) -> Value {
+    let args = [args, &["--json"]].concat();
+    serde_json::from_str(&run(scratch, &args).output()).expect("JSON")
+}
+
+fn error(found: &Value) -> f64 {
+    found["sets"][0]["error"]["rate"].as_f64().expect("a rate")
+}
+
+fn text(scratch: &Scratch, name: &str) -> String {
+    String::from_utf8(scratch.read(name)).expect("text")
 }
 
 /// Names of a folder's files, sorted.
@@ -71,88 +78,67 @@ fn files(folder: &Path) -> Vec<PathBuf> {
 
 #[test]
 fn verdicts_are_those_of_dbacl() {
-    let place = tempfile::tempdir().expect("a temporary folder");
-    let place = place.path();
-    corpus(place);
+    let scratch = corpus();
     for options in
         ["-T email", "-T email -T email:headers -e cef -j -H 18", "-w 2 -e alnum", "-g ([a-z]+)"]
     {
         let words: Vec<&str> =
             options.splitn(if options.starts_with("-g") { 2 } else { 99 }, ' ').collect();
+        let dbacl = |args: &[&str]| done(scratch.dbacl_command(args).env("LC_ALL", "C.UTF-8"));
         for category in ["ham", "spam"] {
-            let mut args = words.clone();
-            args.extend(["-l", category]);
-            let learned = files(&place.join("train").join(category));
-            args.extend(learned.iter().map(|path| path.to_str().expect("a name")));
-            text(&run(place, programs().join("dbacl"), &args));
+            let learned = files(&scratch.path(&format!("train/{category}")));
+            let learned = learned.iter().map(|path| path.to_str().expect("a name"));
+            let args = words.iter().copied().chain(["-l", category]).chain(learned);
+            dbacl(&args.collect::<Vec<_>>()).output();
         }
         let set = match words.as_slice() {
             ["-g", pattern] => format!("x: -g '{pattern}'"),
             _ => format!("x: {options}"),
         };
-        text(&run(place, EVAL, &["train", "--test", "test", "-s", &set, "--verdicts", "verdicts"]));
-        let verdicts = fs::read_to_string(place.join("verdicts")).expect("verdicts");
-        let mut seen = 0;
+        run(&scratch, &["train", "--test", "test", "-s", &set, "--verdicts", "verdicts"]).output();
+        let verdicts = text(&scratch, "verdicts");
         for line in verdicts.lines() {
-            let value: serde_json::Value = serde_json::from_str(line).expect("JSON");
+            let value: Value = serde_json::from_str(line).expect("JSON");
             let document = value["document"].as_str().expect("a name");
-            let output = run(
-                place,
-                programs().join("dbacl"),
-                &["--strict", "-nv", "-c", "ham", "-c", "spam", document],
-            );
-            let scores = text(&output);
+            let asked =
+                |how: &str| dbacl(&["--strict", how, "-c", "ham", "-c", "spam", document]).output();
+            let scores = asked("-nv");
             let fields: Vec<&str> = scores.split_whitespace().collect();
             for (at, column) in [(0, 1), (1, 5)] {
                 let nats = value["scores_nats"][at].as_f64().expect("a score");
                 let printed = format!("{:.2}", -nats / std::f64::consts::LN_2);
                 assert_eq!(printed, fields[column], "{options}: {document}");
             }
-            let output = run(
-                place,
-                programs().join("dbacl"),
-                &["--strict", "-v", "-c", "ham", "-c", "spam", document],
-            );
-            assert_eq!(text(&output).trim(), value["verdict"].as_str().expect("a verdict"));
-            seen += 1;
+            assert_eq!(asked("-v").trim(), value["verdict"].as_str().expect("a verdict"));
         }
-        assert_eq!(seen, 20);
+        assert_eq!(verdicts.lines().count(), 20);
     }
 }
 
 #[test]
 fn results_do_not_depend_on_threads() {
-    let place = tempfile::tempdir().expect("a temporary folder");
-    let place = place.path();
-    corpus(place);
+    let scratch = corpus();
     for protocol in
         [&["-k", "5", "--curve"][..], &["--online"], &["--online", "--feedback", "on-error"]]
     {
         let report = |threads: &str| {
-            let mut args = vec!["train", "test", "--json", "-t", threads, "-s", "a: -T email"];
-            args.extend(["-s", "b: -T email -e cef"]);
-            args.extend(protocol);
-            text(&run(place, EVAL, &args))
+            let sets = ["-s", "a: -T email", "-s", "b: -T email -e cef"];
+            let args = [&["train", "test", "-t", threads, "--json"], &sets[..], protocol].concat();
+            run(&scratch, &args).output()
         };
         let one = report("1");
         assert_eq!(one, report("3"), "{protocol:?}");
-        let value: serde_json::Value = serde_json::from_str(&one).expect("JSON");
+        let value: Value = serde_json::from_str(&one).expect("JSON");
         assert_eq!(value["categories"][1]["judged"], 40);
-        let error = value["sets"][0]["error"]["rate"].as_f64().expect("a rate");
-        assert!(error < 0.3, "{protocol:?}: {error}");
+        assert!(error(&value) < 0.3, "{protocol:?}: {value}");
     }
 }
 
 #[test]
 fn later_feedback_is_learned_later() {
-    let place = tempfile::tempdir().expect("a temporary folder");
-    let place = place.path();
-    corpus(place);
+    let scratch = corpus();
     let errors = |feedback: &str| {
-        let args = ["train", "--online", "--refresh", "0", "--feedback", feedback, "--json"];
-        let value: serde_json::Value =
-            serde_json::from_str(&text(&run(place, EVAL, &args))).expect("JSON");
-        value["sets"][0]["error"]["rate"].as_f64().expect("a rate")
+        error(&json(&scratch, &["train", "--online", "--refresh", "0", "--feedback", feedback]))
     };
     // If the truth comes after more messages than there are, nothing is learned, and the first
     // category wins every time.
@@ -162,7 +148,7 @@ fn later_feedback_is_learned_later() {
 
 #[test]
 fn mistakes_on_the_command_line_are_told() {
-    let place = tempfile::tempdir().expect("a temporary folder");
+    let scratch = Scratch::new();
     for (args, status, expected) in [
         (&[][..], 64, "not provided"),
         (&["x", "--folds", "1"], 64, "1 is not in 2"),
@@ -172,24 +158,20 @@ fn mistakes_on_the_command_line_are_told() {
         (&["x", "--online", "--test", "y"], 64, "cannot be used with"),
         (&["nowhere"], 66, "nowhere"),
     ] {
-        let output = run(place.path(), EVAL, args);
-        let said = String::from_utf8_lossy(&output.stderr);
-        assert_eq!(output.status.code(), Some(status), "{args:?}: {said}");
+        let said = run(&scratch, args).complaint(status);
         assert!(said.contains(expected), "{args:?}: {said}");
     }
 }
 
 #[test]
 fn a_category_without_documents_to_learn_is_named() {
-    let place = tempfile::tempdir().expect("a temporary folder");
-    let place = place.path();
-    corpus(place);
+    let scratch = corpus();
     for folder in ["empty", "copies"] {
-        fs::create_dir(place.join(folder)).expect("a folder");
+        fs::create_dir(scratch.path(folder)).expect("a folder");
     }
     for number in 0..3 {
         let text = format!("Subject: {number}\n\nwin a prize\n");
-        fs::write(place.join(format!("copies/{number}")), text).expect("written");
+        scratch.write(&format!("copies/{number}"), text);
     }
     for (spam, expected) in [
         ("copies", "all documents of \"spam\" have the same body, so none is left to learn from"),
@@ -199,30 +181,29 @@ fn a_category_without_documents_to_learn_is_named() {
         ),
     ] {
         let args = ["--try", "mail", "ham=train/ham", &format!("spam={spam}")];
-        let output = run(place, EVAL, &args);
-        let said = String::from_utf8_lossy(&output.stderr);
+        let said = run(&scratch, &args).complaint(65);
         assert_eq!(said, format!("dbacl-eval: {expected}\n"));
-        assert_eq!(output.status.code(), Some(65));
     }
 }
 
 /// A page about categories, documents and options with hostile names.
-fn page(place: &Path) -> String {
-    corpus(place);
-    let bad = place.join("bad");
-    fs::create_dir_all(&bad).expect("a folder");
-    fs::rename(place.join("train/ham"), bad.join("<script>alert(1)<!--")).expect("renamed");
-    fs::rename(place.join("train/spam"), bad.join("&\"'><img src=x onerror=y>")).expect("renamed");
+fn page() -> (Scratch, String) {
+    let scratch = corpus();
+    fs::create_dir(scratch.path("bad")).expect("a folder");
+    for (name, bad) in [("ham", "<script>alert(1)<!--"), ("spam", "&\"'><img src=x onerror=y>")] {
+        let [old, new] = [format!("train/{name}"), format!("bad/{bad}")];
+        fs::rename(scratch.path(&old), scratch.path(&new)).expect("renamed");
+    }
     let set = "</title><b onload='x'>: -T email";
     let args = ["bad", "-k", "3", "--html", "page.html", "-s", set, "-s", "cef: -T email -e cef"];
-    text(&run(place, EVAL, &args));
-    fs::read_to_string(place.join("page.html")).expect("a page")
+    run(&scratch, &args).output();
+    let page = text(&scratch, "page.html");
+    (scratch, page)
 }
 
 #[test]
 fn page_loads_nothing_and_escapes_all() {
-    let place = tempfile::tempdir().expect("a temporary folder");
-    let page = page(place.path());
+    let (_scratch, page) = page();
     for forbidden in [
         "<script",
         "<img",
@@ -253,18 +234,13 @@ fn page_loads_nothing_and_escapes_all() {
 
 #[test]
 fn a_page_that_cannot_be_written_leaves_the_old_one() {
-    let place = tempfile::tempdir().expect("a temporary folder");
-    let place = place.path();
-    corpus(place);
-    fs::write(place.join("page.html"), "old").expect("written");
-    let before = files(place);
-    let script = "ulimit -f 2; exec \"$0\" train -k 2 --html page.html";
-    let output = run(place, "sh", &["-c", script, EVAL]);
-    let said = String::from_utf8_lossy(&output.stderr);
-    assert_eq!(output.status.code(), Some(74), "{said}");
+    let scratch = corpus();
+    scratch.write("page.html", "old");
+    let before = scratch.names();
+    let script = format!("ulimit -f 2; exec {EVAL} train -k 2 --html page.html");
+    let said = scratch.sh(&script).complaint(74);
     assert!(said.starts_with("dbacl-eval: page.html: File too large"), "{said}");
-    assert_eq!(fs::read_to_string(place.join("page.html")).expect("a page"), "old");
-    assert_eq!(files(place), before);
+    assert_eq!((scratch.read("page.html"), scratch.names()), (b"old".to_vec(), before));
 }
 
 fn browser() -> Option<&'static str> {
@@ -278,7 +254,8 @@ fn browser() -> Option<&'static str> {
 }
 
 /// A page about six categories.
-fn page_of_many(place: &Path) -> String {
+fn page_of_many() -> (Scratch, String) {
+    let scratch = Scratch::new();
     let mut lines = String::new();
     for number in 0..240 {
         let (kind, word) = (number % 6, number * 7919 % 101);
@@ -286,10 +263,11 @@ fn page_of_many(place: &Path) -> String {
         lines +=
             &format!("<{theme}> & co\t{theme} and {theme} of {word} with common words {number}\n");
     }
-    fs::write(place.join("many.tsv"), lines).expect("written");
+    scratch.write("many.tsv", lines);
     let args = ["many.tsv", "-k", "3", "--html", "page.html", "-s", "words: -e alnum"];
-    text(&run(place, EVAL, &args));
-    fs::read_to_string(place.join("page.html")).expect("a page")
+    run(&scratch, &args).output();
+    let page = text(&scratch, "page.html");
+    (scratch, page)
 }
 
 #[test]
@@ -303,37 +281,26 @@ fn page_of_many_categories_opens_in_a_browser() {
 }
 
 /// Opens a page, which is made in a folder, and looks at it in light and dark.
-fn opens_in_a_browser(page: fn(&Path) -> String) {
+fn opens_in_a_browser(page: fn() -> (Scratch, String)) {
     let Some(browser) = browser() else { return };
-    let place = tempfile::tempdir().expect("a temporary folder");
-    let place = place.path();
-    let page = page(place);
+    let (scratch, page) = page();
     let open = |extra: &[&str]| {
-        let profile = place.join("profile");
-        let output = Command::new(browser)
-            .current_dir(place)
+        let profile = format!("--user-data-dir={}", scratch.path("profile").display());
+        let mut command = scratch.command(browser);
+        command
             .args(["--headless", "--no-sandbox", "--disable-gpu", "--hide-scrollbars"])
-            .args(["--window-size=1240,2400", "--enable-logging=stderr"])
-            .arg(
-                [OsStr::new("--user-data-dir="), profile.as_os_str()]
-                    .iter()
-                    .copied()
-                    .collect::<std::ffi::OsString>(),
-            )
+            .args(["--window-size=1240,2400", "--enable-logging=stderr", &profile])
             .args(extra)
-            .arg(format!("file://{}", place.join("page.html").display()))
-            .output()
-            .expect("the browser starts");
-        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-        output
+            .arg(format!("file://{}", scratch.path("page.html").display()));
+        let done = done(&mut command);
+        assert_eq!(done.status, 0, "{done:?}");
+        done
     };
-    let output = open(&["--dump-dom"]);
-    let seen = String::from_utf8_lossy(&output.stdout);
+    let Done { stdout: seen, stderr: console, .. } = open(&["--dump-dom"]);
     assert_eq!(seen.matches("<svg").count(), page.matches("<svg").count());
     assert_eq!(seen.matches("<figure>").count(), page.matches("<figure>").count());
     assert!(!seen.contains("<img") && !seen.contains("<script"));
     // a violation of the page's policy, or a mistake in a picture, would be on the console
-    let console = String::from_utf8_lossy(&output.stderr);
     assert!(!console.contains("CONSOLE"), "{console}");
     // light and dark differ, and neither is empty
     let mut pictures = HashMap::new();
@@ -342,7 +309,7 @@ fn opens_in_a_browser(page: fn(&Path) -> String) {
             &format!("--screenshot={name}"),
             &format!("--blink-settings=preferredColorScheme={scheme}"),
         ]);
-        let picture = fs::read(place.join(name)).expect("a picture");
+        let picture = scratch.read(name);
         assert!(picture.len() > 50_000, "{name}: {} bytes", picture.len());
         pictures.insert(name, picture);
     }
@@ -351,41 +318,23 @@ fn opens_in_a_browser(page: fn(&Path) -> String) {
 
 #[test]
 fn wrappers_run_their_filters() {
-    let place = tempfile::tempdir().expect("a temporary folder");
-    let place = place.path();
-    corpus(place);
-    let wrappers = root().join("libexec/wrappers");
-    let programs = programs();
-    let path = std::env::var_os("PATH").unwrap_or_default();
-    let folders = std::iter::once(programs.clone()).chain(std::env::split_paths(&path));
-    let path = std::env::join_paths(folders).expect("a path");
+    let scratch = corpus();
+    let path = std::env::var("PATH").unwrap_or_default();
+    let path = format!("{}:{path}", programs().display());
     let evaluate = |name: &str| {
-        let mut command = Command::new(EVAL);
-        command
-            .current_dir(place)
-            .env("PATH", &path)
-            .env("DBACL_WRAPPER_OPTIONS", "-T email -e cef");
-        command.args([
-            "train",
-            "--test",
-            "test",
-            "--json",
-            "-s",
-            "own: -T email -e cef",
-            "--filter",
-        ]);
-        let output = command.arg(wrappers.join(name)).output().expect("the program starts");
-        serde_json::from_str::<serde_json::Value>(&text(&output)).expect("JSON")
+        let mut command = scratch.command(EVAL);
+        command.env("PATH", &path).env("DBACL_WRAPPER_OPTIONS", "-T email -e cef");
+        command.args(["train", "--test", "test", "--json", "-s", "own: -T email -e cef"]);
+        command.arg("--filter").arg(root().join("libexec/wrappers").join(name));
+        serde_json::from_str::<Value>(&done(&mut command).output()).expect("JSON")
     };
     let found = evaluate("dbacl");
     for member in ["error", "confusion"] {
         assert_eq!(found["sets"][0][member], found["sets"][1][member]);
     }
-    for (name, program) in
-        [("bogofilter", "bogofilter"), ("spamprobe", "spamprobe"), ("bsfilter", "bsfilter")]
-    {
-        if Command::new(program).arg("--version").output().is_err() {
-            dbacl_testing::skip("eval", &format!("no {program}"));
+    for name in ["bogofilter", "spamprobe", "bsfilter"] {
+        if Command::new(name).arg("--version").output().is_err() {
+            dbacl_testing::skip("eval", &format!("no {name}"));
             continue;
         }
         let found = evaluate(name);
@@ -396,25 +345,18 @@ fn wrappers_run_their_filters() {
 
 #[test]
 fn trec_commands_and_online_simulation_agree() {
-    let place = tempfile::tempdir().expect("a temporary folder");
-    let place = place.path();
-    corpus(place);
+    let scratch = corpus();
     let mut index = String::new();
     for number in 0..10 {
         for category in ["ham", "spam"] {
             let _ = writeln!(index, "{category} test/{category}/{number:03}");
         }
     }
-    fs::write(place.join("index"), index).expect("written");
-    let driver = root().join("integrations/trec/run");
-    let output = Command::new(driver)
-        .current_dir(place)
-        .args(["index"])
-        .env("DBACL", programs().join("dbacl"))
-        .env("TREC_OPTIONS", "-H 20 -1 -T email -T email:headers -e cef")
-        .output()
-        .expect("the driver starts");
-    let lines = text(&output);
+    scratch.write("index", index);
+    let mut driver = scratch.command(root().join("integrations/trec/run"));
+    driver.arg("index").env("DBACL", programs().join("dbacl"));
+    driver.env("TREC_OPTIONS", "-H 20 -1 -T email -T email:headers -e cef");
+    let lines = done(&mut driver).output();
     assert_eq!(lines.lines().count(), 20);
     let errors = lines
         .lines()
@@ -425,10 +367,8 @@ fn trec_commands_and_online_simulation_agree() {
     assert!(errors < 10, "{lines}");
     // the driver also learns an empty message, so only the first results may differ
     let set = "x: -H 20 -T email -T email:headers -e cef";
-    let args = ["--index", "index", "--online", "--refresh", "0", "--json", "-s", set];
-    let value: serde_json::Value =
-        serde_json::from_str(&text(&run(place, EVAL, &args))).expect("JSON");
-    let ours = value["sets"][0]["error"]["rate"].as_f64().expect("a rate") * 20.0;
+    let args = ["--index", "index", "--online", "--refresh", "0", "-s", set];
+    let ours = error(&json(&scratch, &args)) * 20.0;
     assert!(
         (ours - f64::from(u32::try_from(errors).expect("few"))).abs() <= 3.0,
         "{ours} {errors}"
@@ -437,16 +377,14 @@ fn trec_commands_and_online_simulation_agree() {
 
 #[test]
 fn mistakes_have_subjects_and_the_mail_filter_is_a_candidate() {
-    let place = tempfile::tempdir().expect("a temporary folder");
-    let place = place.path();
-    corpus(place);
+    let scratch = corpus();
     // Three spams lie in the folder of good mail.
     for number in 0..3 {
         let text = message(SPAM, 500 + number).replacen("Subject: ", "Subject: odd one out, ", 1);
-        fs::write(place.join(format!("test/ham/odd{number}")), text).expect("written");
+        scratch.write(&format!("test/ham/odd{number}"), text);
     }
     let args = ["train", "--test", "test", "--try", "mail", "--html", "page.html"];
-    let said = text(&run(place, EVAL, &[&args[..], &["--verdicts", "verdicts"]].concat()));
+    let said = run(&scratch, &[&args[..], &["--verdicts", "verdicts"]].concat()).output();
     let row = said.lines().find(|line| line.starts_with("mail filter ")).expect("a row");
     let error: f64 = row.split_whitespace().nth(2).and_then(|word| word.parse().ok()).expect("%");
     assert!(error > 0.0 && error < 20.0, "{row}");
@@ -454,10 +392,10 @@ fn mistakes_have_subjects_and_the_mail_filter_is_a_candidate() {
     let recommended = "\nRecommended: mail filter\n  dbacl --mail-learn DIR ham=MAIL spam=MAIL\n  \
                        dbacl --mail-filter DIR MESSAGE\nWithin chance of it: ";
     assert!(said.contains(recommended), "{said}");
-    let page = fs::read_to_string(place.join("page.html")).expect("a page");
+    let page = text(&scratch, "page.html");
     assert!(page.contains(">odd one out, ") && page.contains("odd1\""), "{page}");
     assert!(page.contains("<p>Recommended: <strong>mail filter</strong></p>"), "{page}");
-    let verdicts = fs::read_to_string(place.join("verdicts")).expect("verdicts");
+    let verdicts = text(&scratch, "verdicts");
     let own = verdicts.lines().filter(|line| line.contains("\"set\":\"mail filter\""));
     assert_eq!(own.filter(|line| line.contains("\"subject\":\"odd one out, ")).count(), 3);
 }

@@ -210,6 +210,11 @@ pub fn finish(child: Child) -> Done {
     }
 }
 
+/// Runs a command of [`Scratch`].
+pub fn done(command: &mut Command) -> Done {
+    finish(command.spawn().expect("the program starts"))
+}
+
 /// Runs a command of [`Scratch`] with `input` on standard input.
 pub fn fed(mut command: Command, input: impl AsRef<[u8]>) -> Done {
     let mut child = command.stdin(Stdio::piped()).spawn().expect("the program starts");
@@ -266,11 +271,18 @@ impl Scratch {
         names
     }
 
+    /// A command that runs a program in the folder, with nothing on standard input.
+    pub fn command(&self, program: impl AsRef<OsStr>) -> Command {
+        let mut command = command(program);
+        command.current_dir(self.folder.path());
+        command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        command
+    }
+
     /// A command that runs `dbacl` with `args` in the folder.
     pub fn dbacl_command<S: AsRef<OsStr>>(&self, args: impl IntoIterator<Item = S>) -> Command {
-        let mut command = command(programs().join("dbacl"));
-        command.args(args).current_dir(self.folder.path());
-        command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut command = self.command(programs().join("dbacl"));
+        command.args(args);
         command
     }
 
@@ -281,7 +293,7 @@ impl Scratch {
 
     /// Runs `dbacl` with `args` and nothing on standard input.
     pub fn dbacl_args<S: AsRef<OsStr>>(&self, args: impl IntoIterator<Item = S>) -> Done {
-        finish(self.dbacl_command(args).spawn().expect("dbacl starts"))
+        done(&mut self.dbacl_command(args))
     }
 
     /// Runs `dbacl` with the words of `args` and `input` on standard input.
@@ -291,13 +303,9 @@ impl Scratch {
 
     /// Runs a script of `sh` in the folder, with the programs first on the path.
     pub fn sh(&self, script: &str) -> Done {
-        let mut command = command("sh");
+        let mut command = self.command("sh");
         let path = std::env::var("PATH").unwrap_or_default();
-        command
-            .env("PATH", format!("{}:{path}", programs().display()))
-            .args(["-c", script])
-            .current_dir(self.folder.path());
-        command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
-        finish(command.spawn().expect("sh starts"))
+        command.env("PATH", format!("{}:{path}", programs().display())).args(["-c", script]);
+        done(&mut command)
     }
 }

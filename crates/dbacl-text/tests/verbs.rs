@@ -2,7 +2,7 @@
 //! Every verb, with good and with bad input.
 
 use dbacl_files::lock::{Lock, Patience};
-use dbacl_testing::{Done, Scratch, command, finish};
+use dbacl_testing::{Done, Scratch, fed};
 use std::fmt::Write as _;
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::ops::Range;
@@ -20,17 +20,9 @@ fn program() -> PathBuf {
 
 /// Runs the program in the scratch folder; blanks divide arguments.
 fn run(scratch: &Scratch, line: &str, input: &str) -> Done {
-    let mut command = command(program());
-    command.args(line.split_whitespace()).current_dir(scratch.path("."));
-    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
-    let mut child = command.spawn().expect("the program starts");
-    let mut stdin = child.stdin.take().expect("piped");
-    let input = input.as_bytes().to_vec();
-    // A program that ends early does not read it all.
-    let feeder = std::thread::spawn(move || drop(stdin.write_all(&input)));
-    let done = finish(child);
-    feeder.join().expect("writes do not panic");
-    done
+    let mut command = scratch.command(program());
+    command.args(line.split_whitespace());
+    fed(command, input)
 }
 
 /// Texts of three labels, one of which is odd.
@@ -188,9 +180,8 @@ fn damaged_models_are_refused() {
 #[test]
 fn texts_in_a_pipe_are_answered_one_by_one() {
     let scratch = trained();
-    let mut command = command(program());
-    command.args(["predict", "model"]).current_dir(scratch.path("."));
-    command.stdin(Stdio::piped()).stdout(Stdio::piped());
+    let mut command = scratch.command(program());
+    command.args(["predict", "model"]).stdin(Stdio::piped());
     let mut child = command.spawn().expect("the program starts");
     let (mut stdin, stdout) = (child.stdin.take().unwrap(), child.stdout.take().unwrap());
     let mut answers = BufReader::new(stdout).lines();
