@@ -94,8 +94,8 @@ fn entry(json: &mut Json, report: &Report, at: usize) {
         if at != report.best() {
             let found = report.against_best(at);
             json.key("against_best").object(|json| {
-                count(json.key("only_this_wrong"), found.only_this);
-                count(json.key("only_best_wrong"), found.only_best);
+                count(json.key("only_this_wrong"), found.only_first);
+                count(json.key("only_best_wrong"), found.only_second);
                 json.key("chance").number(found.chance);
             });
         }

@@ -2,12 +2,12 @@
 //! dbacl's mail filter on the same folds: it learns the training documents as `--mail-learn` does,
 //! and classifies the others.
 
-use crate::peer::parts;
-use crate::protocol::{Document, Findings, Judged, Meter, Plan};
+use crate::protocol::{Document, Findings, Judged, Plan};
 use dbacl::{FittedSet, FittedSetOptions, MailFolder, MailLearnOptions};
 use dbacl_numeric::elementary::log;
 use std::fs;
 use std::io;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// What it is called in reports.
 pub const NAME: &str = "mail filter";
@@ -25,7 +25,7 @@ pub fn perform(
     categories: usize,
     positive: usize,
     plan: &Plan,
-    meter: &Meter,
+    meter: &AtomicUsize,
 ) -> io::Result<Findings> {
     if categories > MOST {
         return Err(io::Error::other(format!("it has {MOST} folders at most")));
@@ -35,7 +35,9 @@ pub fn perform(
     // The names of the corpus may not be valid names for a filter, so these are used in their
     // place.
     let labels: Vec<String> = (0..categories).map(|category| format!("c{category}")).collect();
-    for (fold, (training, testing)) in parts(documents.len(), plan)?.into_iter().enumerate() {
+    let parts =
+        plan.parts(documents.len()).ok_or_else(|| io::Error::other("it learns all at once"))?;
+    for (fold, (training, testing)) in parts.into_iter().enumerate() {
         let work = tempfile::tempdir()?;
         let mut folders = Vec::new();
         for (category, label) in labels.iter().enumerate() {
@@ -55,7 +57,7 @@ pub fn perform(
         let set = work.path().join("filter");
         FittedSet::learn_folders(&set, &folders, &options).map_err(io::Error::other)?;
         let set = FittedSet::open(&set, &FittedSetOptions::default()).map_err(io::Error::other)?;
-        meter.advance(training.len());
+        meter.fetch_add(training.len(), Ordering::Relaxed);
         for document in testing {
             let verdict = set.classify(&documents[document].bytes).map_err(io::Error::other)?;
             unsure += usize::from(verdict.is_unsure);
@@ -65,7 +67,7 @@ pub fn perform(
             let margin = share.map_or(f64::NAN, |share| log(share / (1.0 - share)));
             let truth = documents[document].truth;
             findings.judged.push(Judged::by_filter((document, fold), truth, verdict, margin));
-            meter.advance(1);
+            meter.fetch_add(1, Ordering::Relaxed);
         }
     }
     if unsure > 0 {
@@ -94,7 +96,7 @@ mod tests {
         let folds: Vec<usize> = (0..40).map(|number| usize::from(number >= 20)).collect();
         let plan = Plan::Folds { folds, count: 2 };
         for positive in [0, 1] {
-            let meter = Meter::default();
+            let meter = AtomicUsize::default();
             let findings = perform(&documents, 2, positive, &plan, &meter).expect("findings");
             assert_eq!(findings.judged.len(), 40);
             for judged in &findings.judged {
@@ -102,7 +104,7 @@ mod tests {
                 assert_eq!(judged.margin > 0.0, judged.truth == positive, "{judged:?}");
             }
         }
-        let meter = Meter::default();
+        let meter = AtomicUsize::default();
         let online = Plan::Online { order: vec![0], feedback: Feedback::Immediate, refresh: 0.0 };
         assert!(perform(&documents, 2, 0, &online, &meter).is_err());
         assert!(perform(&documents, MOST + 1, 0, &plan, &meter).is_err());
@@ -117,7 +119,7 @@ mod tests {
             Document { name: String::new(), truth: number % 3, bytes: text.into_bytes() }
         };
         let documents: Vec<Document> = (0..60).map(document).collect();
-        let findings = perform(&documents, 3, 0, &Plan::Split(45), &Meter::default());
+        let findings = perform(&documents, 3, 0, &Plan::Split(45), &AtomicUsize::default());
         let judged = findings.expect("findings").judged;
         assert_eq!(judged.len(), 15);
         for judged in judged {

@@ -366,20 +366,34 @@ fn logistic(points: &[(f64, bool)]) -> (f64, f64) {
     (slope, offset)
 }
 
-/// Compares two methods on the same documents. Returns how many documents only the first judged
-/// wrongly, how many only the second, and the probability that chance makes these two numbers
-/// differ at least as much if both methods are equally good (`McNemar`'s exact test).
-pub fn compare(one: &[Judged], other: &[Judged]) -> (usize, usize, f64) {
-    let wrong = |judged: &Judged| judged.verdict != Some(judged.truth);
-    let (mut first, mut second) = (0, 0);
-    for (one, other) in one.iter().zip(other) {
-        match (wrong(one), wrong(other)) {
-            (true, false) => first += 1,
-            (false, true) => second += 1,
-            _ => {}
+/// A comparison of two methods on the same documents.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Comparison {
+    /// Documents that only the first got wrong.
+    pub only_first: usize,
+    /// Documents that only the second got wrong.
+    pub only_second: usize,
+    /// Probability that chance makes these two numbers differ at least as much, if both methods are
+    /// equally good (`McNemar`'s exact test).
+    pub chance: f64,
+}
+
+impl Comparison {
+    /// The comparison of two methods by their verdicts.
+    pub fn of(one: &[Judged], other: &[Judged]) -> Self {
+        let wrong = |judged: &Judged| judged.verdict != Some(judged.truth);
+        let (mut only_first, mut only_second) = (0, 0);
+        for (one, other) in one.iter().zip(other) {
+            only_first += usize::from(wrong(one) && !wrong(other));
+            only_second += usize::from(wrong(other) && !wrong(one));
         }
+        Self { only_first, only_second, chance: sign_test(only_first, only_second) }
     }
-    (first, second, sign_test(first, second))
+
+    /// The probability for people.
+    pub fn chance_text(&self) -> String {
+        if self.chance < 1e-4 { "< 0.0001".to_owned() } else { format!("{:.4}", self.chance) }
+    }
 }
 
 /// Two-sided probability that tosses of a fair coin are at least so unequal.

@@ -7,12 +7,13 @@
 //! alone.
 
 use crate::command::ShellCommand;
-use crate::protocol::{Document, Findings, Judged, Meter, Plan};
+use crate::protocol::{Document, Findings, Judged, Plan};
 use std::ffi::OsStr;
 use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// A document as a mailbox holds it.
 fn write_message(out: &mut impl Write, document: &[u8]) -> io::Result<()> {
@@ -37,23 +38,6 @@ fn parse(answer: &[u8], categories: &[String]) -> (Option<usize>, f64) {
     (verdict, score.unwrap_or(f64::NAN))
 }
 
-/// Numbers of documents that are learned and of those that are classified with that.
-type Part = (Vec<usize>, Vec<usize>);
-
-/// Which of `documents` documents are learned and which are classified, one part after the other.
-pub fn parts(documents: usize, plan: &Plan) -> io::Result<Vec<Part>> {
-    let numbers = 0..documents;
-    match plan {
-        Plan::Folds { folds, count } => Ok((0..*count)
-            .map(|fold| numbers.clone().partition(|&document| folds[document] != fold))
-            .collect()),
-        Plan::Split(first) => Ok(vec![numbers.partition(|document| document < first)]),
-        Plan::Online { .. } => {
-            Err(io::Error::other("other filters are compared with folds or --test only"))
-        }
-    }
-}
-
 /// Learns and classifies with the filter behind `wrapper`, `jobs` messages at a time.
 pub fn perform(
     wrapper: &Path,
@@ -61,11 +45,13 @@ pub fn perform(
     categories: &[String],
     plan: &Plan,
     jobs: usize,
-    meter: &Meter,
+    meter: &AtomicUsize,
 ) -> io::Result<Findings> {
     let wrapper = fs::canonicalize(wrapper)
         .map_err(|error| io::Error::new(error.kind(), format!("{}: {error}", wrapper.display())))?;
-    let sets = parts(documents.len(), plan)?;
+    let sets = plan
+        .parts(documents.len())
+        .ok_or_else(|| io::Error::other("other filters are compared with folds or --test only"))?;
     let mut findings = Findings::default();
     let mut silent = 0;
     for (fold, (training, testing)) in sets.into_iter().enumerate() {
@@ -76,6 +62,7 @@ pub fn perform(
             let mut out = BufWriter::new(File::create(&mailbox)?);
             for &document in training.iter().filter(|&&at| documents[at].truth == category) {
                 write_message(&mut out, &documents[document].bytes)?;
+                meter.fetch_add(1, Ordering::Relaxed);
             }
             out.into_inner().map_err(io::IntoInnerError::into_error)?;
             let learner = ShellCommand::wrapper(&wrapper, "learn");
@@ -85,7 +72,6 @@ pub fn perform(
                 return Err(io::Error::other(text));
             }
             fs::remove_file(mailbox)?;
-            meter.advance(training.iter().filter(|&&at| documents[at].truth == category).count());
         }
         let ask = |verb: &str, chunk: &[usize]| {
             let messages: Vec<Vec<u8>> =
@@ -107,7 +93,7 @@ pub fn perform(
                 let truth = documents[document].truth;
                 findings.judged.push(Judged::by_filter((document, fold), truth, verdict, margin));
             }
-            meter.advance(chunk.len());
+            meter.fetch_add(chunk.len(), Ordering::Relaxed);
         }
     }
     if silent > 0 {
@@ -165,7 +151,7 @@ mod tests {
             document(1, "?"),
         ];
         let plan = Plan::Folds { folds: vec![0, 0, 1, 1, 1], count: 2 };
-        let meter = Meter::default();
+        let meter = AtomicUsize::default();
         let findings =
             perform(&wrapper, &documents, &categories, &plan, 2, &meter).expect("findings");
         let verdicts: Vec<Option<usize>> =

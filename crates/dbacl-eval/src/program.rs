@@ -9,7 +9,7 @@
 use crate::corpus::{Corpus, Gatherer, Refusal};
 use crate::measures::measure;
 use crate::options::{Options, Order};
-use crate::protocol::{Feedback, Findings, Meter, Plan, Run, body, deal};
+use crate::protocol::{Feedback, Findings, Plan, Run, body, deal};
 use crate::report::{Entry, Report};
 use crate::sets::OptionSet;
 use crate::{json, mail_filter, page, peer, sets, text};
@@ -20,8 +20,9 @@ use dbacl_engine::error::Error;
 use dbacl_engine::parallel;
 use dbacl_files::atomic_file::write_output;
 use dbacl_numeric::random::SplitMix64;
-use std::path::Path;
+use std::path::PathBuf;
 use std::process::ExitCode;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 const NAME: &str = "dbacl-eval";
 static MESSAGES: Messages = Messages::plain(NAME);
@@ -65,25 +66,8 @@ fn evaluate(options: &Options) -> Result<Report, Refusal> {
     if let Some(text) = all.next().filter(|_| options.filters.is_empty()) {
         return Err(text.into());
     }
-    let findings = perform(options, &corpus, &plan, positive)?;
-    let own = options.sets.iter().map(|set| (true, set.name.clone(), set.options.clone()));
-    let filter = options
-        .tries_mail_filter()
-        .then(|| (false, mail_filter::NAME.to_owned(), format!("dbacl {}", mail_filter::OPTIONS)));
-    let others = options.filters.iter().map(|path| {
-        let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
-        (false, name, peer::describe(path))
-    });
-    let entries = own
-        .chain(filter)
-        .chain(others)
-        .zip(findings)
-        .filter_map(|(named, findings)| Some((named, findings?)))
-        .map(|((is_own, name, options), findings)| {
-            let measures = measure(&findings.judged, corpus.categories.len(), positive);
-            Entry { name, options, is_own, findings, measures }
-        })
-        .collect::<Vec<_>>();
+    let entries = perform(options, &corpus, &plan, positive)?;
+    let entries: Vec<Entry> = entries.into_iter().flatten().collect();
     if entries.is_empty() {
         return Err("no option set could be tried".to_owned().into());
     }
@@ -162,8 +146,8 @@ fn perform(
     corpus: &Corpus,
     plan: &Plan,
     positive: usize,
-) -> Result<Vec<Option<Findings>>, String> {
-    let meter = Meter::default();
+) -> Result<Vec<Option<Entry>>, String> {
+    let meter = AtomicUsize::default();
     let curve = options.curve || options.html.is_some();
     let run = Run {
         documents: &corpus.documents,
@@ -178,11 +162,15 @@ fn perform(
     let steps = run.steps(curve);
     let candidates =
         options.sets.len() + options.filters.len() + usize::from(options.tries_mail_filter());
-    meter.expect(steps * candidates);
+    let total = (steps * candidates) as u64;
+    let entry = |is_own, name: &str, options: &str, findings: Findings| {
+        let measures = measure(&findings.judged, corpus.categories.len(), positive);
+        Entry { name: name.to_owned(), options: options.to_owned(), is_own, findings, measures }
+    };
     let try_set = |set: &OptionSet| {
         let found = run.perform(&set.method, curve);
         let reason = match found {
-            Ok(findings) => return Ok(Some(findings)),
+            Ok(findings) => return Ok(Some(entry(true, &set.name, &set.options, findings))),
             Err(Error::NothingToLearn { category }) => {
                 let name = &corpus.categories[category];
                 one_body(corpus, plan, category).unwrap_or_else(|| {
@@ -199,49 +187,38 @@ fn perform(
         }
         Err(reason)
     };
-    let try_filter = |path: &Path| {
+    let try_filter = |path: &PathBuf| {
         let (documents, categories) = (&corpus.documents, &corpus.categories);
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
         peer::perform(path, documents, categories, plan, options.threads, &meter)
-            .map(Some)
+            .map(|findings| Some(entry(false, &name, &peer::describe(path), findings)))
             .map_err(|error| error.to_string())
     };
     let try_mail_filter = || {
         let count = corpus.categories.len();
         let found = mail_filter::perform(&corpus.documents, count, positive, plan, &meter);
         let told = |error| MESSAGES.warning(&format!("the mail filter cannot be tried: {error}"));
-        found.map_err(told).ok()
+        let options = format!("dbacl {}", mail_filter::OPTIONS);
+        found.map(|it| entry(false, mail_filter::NAME, &options, it)).map_err(told).ok()
     };
     let judge = || {
         if options.online {
-            let count = options.sets.len();
-            return parallel::map(
-                count,
-                options.threads,
-                || Ok(()),
-                |(), at| try_set(&options.sets[at]),
-            );
+            let (count, threads) = (options.sets.len(), options.threads);
+            return parallel::map(count, threads, || Ok(()), |(), at| try_set(&options.sets[at]));
         }
-        let mut all = Vec::new();
-        for set in &options.sets {
-            all.push(try_set(set)?);
-            meter.catch_up(steps * all.len());
-        }
-        if options.tries_mail_filter() {
-            all.push(try_mail_filter());
-            meter.catch_up(steps * all.len());
-        }
-        for filter in &options.filters {
-            all.push(try_filter(filter)?);
-            meter.catch_up(steps * all.len());
-        }
-        Ok(all)
+        let mail_filter = options.tries_mail_filter().then_some(());
+        let mail_filter = mail_filter.into_iter().map(|()| Ok(try_mail_filter()));
+        let sets = options.sets.iter().map(try_set);
+        let all = sets.chain(mail_filter).chain(options.filters.iter().map(try_filter));
+        let counted = all.zip(1..).inspect(|(_, number)| {
+            // Some steps may have been unnecessary.
+            meter.store(steps * number, Ordering::Relaxed);
+        });
+        counted.map(|(found, _)| found).collect()
     };
     if options.quiet {
         return judge();
     }
-    let part = || {
-        let (done, total) = meter.read();
-        Some((done as u64, total as u64))
-    };
+    let part = || Some((meter.load(Ordering::Relaxed) as u64, total));
     progress::watch("judging", part, judge)
 }

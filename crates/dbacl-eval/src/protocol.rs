@@ -8,7 +8,7 @@
 //! ```
 
 use crate::order::Dealer;
-use dbacl::{Category, CategorySet, Classifier, Learner, Verdict};
+use dbacl::{Category, CategorySet, Classifier, Learner};
 use dbacl_classic::dbacl::method::Method;
 use dbacl_engine::document::{FeatureReader, FilteredText};
 use dbacl_engine::error::{Error, Result, Warning};
@@ -95,33 +95,21 @@ impl Judged {
     }
 }
 
-/// How far a run has come; read by another thread.
-#[derive(Debug, Default)]
-pub struct Meter {
-    done: AtomicUsize,
-    total: AtomicUsize,
-}
+/// Numbers of documents that are learned and of those that are classified with that.
+pub type Part = (Vec<usize>, Vec<usize>);
 
-impl Meter {
-    /// Adds `steps` to the number of expected steps.
-    pub fn expect(&self, steps: usize) {
-        self.total.fetch_add(steps, Ordering::Relaxed);
-    }
-
-    /// Adds `steps` to the number of steps that are done.
-    pub fn advance(&self, steps: usize) {
-        self.done.fetch_add(steps, Ordering::Relaxed);
-    }
-
-    /// Sets the number of steps that are done to those expected so far, as some may have been
-    /// unnecessary.
-    pub fn catch_up(&self, expected: usize) {
-        self.done.store(expected, Ordering::Relaxed);
-    }
-
-    /// Steps done and steps in all.
-    pub fn read(&self) -> (usize, usize) {
-        (self.done.load(Ordering::Relaxed), self.total.load(Ordering::Relaxed))
+impl Plan {
+    /// The parts of `documents` documents, one after the other; none online.
+    pub fn parts(&self, documents: usize) -> Option<Vec<Part>> {
+        let numbers = 0..documents;
+        match self {
+            Self::Folds { folds, count } => {
+                let part = |fold| numbers.clone().partition(|&document| folds[document] != fold);
+                Some((0..*count).map(part).collect())
+            }
+            Self::Split(first) => Some(vec![numbers.partition(|document| document < first)]),
+            Self::Online { .. } => None,
+        }
     }
 }
 
@@ -134,8 +122,8 @@ pub struct Run<'a> {
     /// Which documents to learn and to classify.
     pub plan: &'a Plan,
     pub threads: usize,
-    /// Counts documents judged.
-    pub meter: &'a Meter,
+    /// Counts documents read, learned and judged.
+    pub meter: &'a AtomicUsize,
 }
 
 /// A point of a learning curve.
@@ -172,13 +160,6 @@ fn share_of(count: usize, share: f64) -> usize {
     (real(count) * share).ceil() as usize
 }
 
-/// FNV-1a, the same on every machine.
-fn hash(bytes: &[u8]) -> u64 {
-    bytes.iter().fold(0xcbf2_9ce4_8422_2325, |hash, &byte| {
-        (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
-    })
-}
-
 /// The part of a message behind its header; the whole of anything else.
 pub(crate) fn body(document: &[u8]) -> &[u8] {
     let end =
@@ -202,7 +183,7 @@ pub fn deal(documents: &[Document], categories: usize, count: usize, seed: u64) 
         .iter()
         .map(|document| {
             let fold = known
-                .entry(hash(body(&document.bytes)))
+                .entry(body(&document.bytes))
                 .or_insert_with(|| dealers.get_mut(document.truth).map_or(0, Dealer::deal));
             *fold
         })
@@ -217,15 +198,16 @@ impl Run<'_> {
             self.threads,
             || Ok::<_, Error>(FeatureReader::new(method.learn.reading())),
             |reader, at| {
-                self.meter.advance(1);
+                self.meter.fetch_add(1, Ordering::Relaxed);
                 Ok(reader.filter(&self.documents[at].bytes))
             },
         )?;
         let course =
             MethodRun { run: self, method, texts: &texts, warnings: Mutex::new(BTreeSet::new()) };
         let (judged, curve) = match self.plan {
-            Plan::Folds { folds, count } => course.folds(folds, *count, curve)?,
-            Plan::Split(first) => course.split(*first, curve)?,
+            plan @ (Plan::Folds { .. } | Plan::Split(_)) => {
+                course.parts(plan.parts(texts.len()).unwrap_or_default(), curve)?
+            }
             Plan::Online { order, feedback, refresh } => {
                 let judged = course.online(order, *feedback, *refresh)?;
                 let curve = if curve { windows(&judged) } else { Vec::new() };
@@ -280,8 +262,14 @@ impl MethodRun<'_> {
         self.run.documents[document].truth
     }
 
-    fn judged(&self, document: usize, fold: usize, opinion: Opinion) -> Judged {
-        let Opinion { best, means, shares } = opinion;
+    /// The verdict on a document from what the categories make of it, in their order.
+    fn judged(
+        &self,
+        (document, fold): (usize, usize),
+        best: usize,
+        means: Vec<f64>,
+        shares: Vec<f64>,
+    ) -> Judged {
         let margin = match means.as_slice() {
             [first, second] => {
                 let toward = if self.run.positive == 0 { first - second } else { second - first };
@@ -306,7 +294,7 @@ impl MethodRun<'_> {
                 let mut learner = Learner::new(&self.method.learn)?;
                 for &document in set.iter().filter(|&&document| self.truth(document) == category) {
                     learner.learn_filtered(&self.texts[document]);
-                    self.run.meter.advance(1);
+                    self.run.meter.fetch_add(1, Ordering::Relaxed);
                 }
                 self.learned(&learner)?.ok_or(Error::NothingToLearn { category })
             },
@@ -343,10 +331,25 @@ impl MethodRun<'_> {
         if self.method.prior { classifier.counting_length() } else { classifier }
     }
 
-    fn opinion(&self, classifier: &mut Classifier<Vec<u8>>, document: usize) -> Opinion {
+    fn classify(
+        &self,
+        classifier: &mut Classifier<Vec<u8>>,
+        (document, fold): (usize, usize),
+    ) -> Judged {
         let verdict = classifier.classify_filtered(&self.texts[document]);
         classifier.warnings().into_iter().for_each(|warning| self.warn(warning));
-        Opinion::from(&verdict)
+        self.run.meter.fetch_add(1, Ordering::Relaxed);
+        let (means, shares) = (verdict.means().collect(), verdict.probabilities().to_vec());
+        self.judged((document, fold), verdict.best_index(), means, shares)
+    }
+
+    /// The verdict while a category has no documents yet: the category with the most documents.
+    fn ignorant(&self, states: &[Growing], document: usize) -> Judged {
+        let most = states.iter().map(|state| state.documents).max().unwrap_or(0);
+        let best = states.iter().position(|state| state.documents == most).unwrap_or(0);
+        let share = 1.0 / real(states.len().max(1));
+        self.run.meter.fetch_add(1, Ordering::Relaxed);
+        self.judged((document, 0), best, vec![0.0; states.len()], vec![share; states.len()])
     }
 
     /// Classifies the documents of each of `sets` with its models.
@@ -367,13 +370,9 @@ impl MethodRun<'_> {
                     Some((of, classifier)) if *of == set => classifier,
                     _ => &mut kept.insert((set, self.classifier(&models[set]))).1,
                 };
-                let opinions = documents.iter().map(|&document| {
-                    let opinion = self.opinion(classifier, document);
-                    self.judged(document, set, opinion)
-                });
-                let opinions: Vec<Judged> = opinions.collect();
-                self.run.meter.advance(opinions.len());
-                Ok(opinions)
+                let judged =
+                    documents.iter().map(|&document| self.classify(classifier, (document, set)));
+                Ok(judged.collect::<Vec<_>>())
             },
         )?;
         let mut results = vec![Vec::new(); sets.len()];
@@ -383,60 +382,27 @@ impl MethodRun<'_> {
         Ok(results)
     }
 
-    fn folds(
-        &self,
-        folds: &[usize],
-        count: usize,
-        curve: bool,
-    ) -> Result<(Vec<Judged>, Vec<Point>)> {
-        let pick = |wanted: &dyn Fn(usize) -> bool| -> Vec<usize> {
-            (0..folds.len()).filter(|&document| wanted(folds[document])).collect()
-        };
-        let mut all = Vec::with_capacity(folds.len());
-        let mut points = Vec::new();
-        // Some folds at a time, to bound memory and still occupy all threads.
+    fn parts(&self, parts: Vec<Part>, curve: bool) -> Result<(Vec<Judged>, Vec<Point>)> {
+        let (training, testing): (Vec<_>, Vec<_>) = parts.into_iter().unzip();
+        let mut all = Vec::with_capacity(self.texts.len());
+        // Some parts at a time, to bound memory and still occupy all threads.
         let together = (2 * self.run.threads).max(1);
-        let numbers: Vec<usize> = (0..count).collect();
-        for group in numbers.chunks(together) {
-            let training: Vec<_> =
-                group.iter().map(|&fold| pick(&|other: usize| other != fold)).collect();
-            let testing: Vec<_> =
-                group.iter().map(|&fold| pick(&|other: usize| other == fold)).collect();
-            let models = self.learn(&training)?;
-            for (&fold, mut judged) in group.iter().zip(self.judge(&models, &testing)?) {
-                for one in &mut judged {
-                    one.fold = fold;
-                }
-                all.append(&mut judged);
-            }
+        let groups = training.chunks(together).zip(testing.chunks(together));
+        for (group, (training, testing)) in groups.enumerate() {
+            let models = self.learn(training)?;
+            let judged = self.judge(&models, testing)?.into_iter().flatten();
+            all.extend(judged.map(|one| Judged { fold: one.fold + group * together, ..one }));
         }
+        let mut points = Vec::new();
         if curve {
-            let drawn: Vec<usize> = numbers.iter().copied().take(CURVE_FOLDS).collect();
-            let training: Vec<_> =
-                drawn.iter().map(|&fold| pick(&|other: usize| other != fold)).collect();
-            let testing: Vec<_> =
-                drawn.iter().map(|&fold| pick(&|other: usize| other == fold)).collect();
-            points = self.curve(&training, &testing)?;
-            points
-                .push(point(training.iter().map(Vec::len).sum::<usize>() / drawn.len().max(1), {
-                    all.iter().filter(|judged| judged.fold < CURVE_FOLDS)
-                }));
+            let drawn = CURVE_FOLDS.min(training.len());
+            let training = &training[..drawn];
+            points = self.curve(training, &testing[..drawn])?;
+            let learned = training.iter().map(Vec::len).sum::<usize>() / drawn.max(1);
+            points.push(point(learned, all.iter().filter(|judged| judged.fold < CURVE_FOLDS)));
         }
         all.sort_by_key(|judged| judged.document);
         Ok((all, points))
-    }
-
-    fn split(&self, first: usize, curve: bool) -> Result<(Vec<Judged>, Vec<Point>)> {
-        let training = vec![(0..first).collect::<Vec<_>>()];
-        let testing = vec![(first..self.texts.len()).collect::<Vec<_>>()];
-        let models = self.learn(&training)?;
-        let judged = self.judge(&models, &testing)?.pop().unwrap_or_default();
-        let mut points = Vec::new();
-        if curve {
-            points = self.curve(&training, &testing)?;
-            points.push(point(first, judged.iter()));
-        }
-        Ok((judged, points))
     }
 
     /// The learning curve: learns growing shares of the training documents, spread evenly over each
@@ -484,13 +450,11 @@ impl MethodRun<'_> {
                 let set = models.map(|models| self.categories(models)).transpose()?;
                 classifier = set.map(|set| self.classifier(&set));
             }
-            let opinion = match &mut classifier {
-                Some(classifier) => self.opinion(classifier, document),
+            let judged = match &mut classifier {
+                Some(classifier) => self.classify(classifier, (document, 0)),
                 // Some category is still empty: all documents so far were of the others.
-                None => ignorant(&states),
+                None => self.ignorant(&states, document),
             };
-            self.run.meter.advance(1);
-            let judged = self.judged(document, 0, opinion);
             let wrong = judged.verdict != Some(judged.truth);
             results.push(judged);
             let told = match feedback {
@@ -504,32 +468,6 @@ impl MethodRun<'_> {
         }
         Ok(results)
     }
-}
-
-/// What the categories make of a document, in their order.
-#[derive(Debug, Clone, PartialEq, Default)]
-struct Opinion {
-    /// Number of the verdict.
-    best: usize,
-    /// Average log-probability of a token, nats.
-    means: Vec<f64>,
-    /// Probabilities, 0 to 1, as `-N` prints them in percent.
-    shares: Vec<f64>,
-}
-
-impl From<&Verdict> for Opinion {
-    fn from(verdict: &Verdict) -> Self {
-        let (best, means) = (verdict.best_index(), verdict.means().collect());
-        Self { best, means, shares: verdict.probabilities().to_vec() }
-    }
-}
-
-/// The verdict while a category has no documents yet: the category with the most documents.
-fn ignorant(states: &[Growing]) -> Opinion {
-    let most = states.iter().map(|state| state.documents).max().unwrap_or(0);
-    let best = states.iter().position(|state| state.documents == most).unwrap_or(0);
-    let share = 1.0 / real(states.len().max(1));
-    Opinion { best, means: vec![0.0; states.len()], shares: vec![share; states.len()] }
 }
 
 struct Growing {

@@ -3,7 +3,7 @@
 
 use crate::corpus::Corpus;
 use crate::mail_filter;
-use crate::measures::{Binary, Measures, PerClass, RATES, Rate, compare};
+use crate::measures::{Binary, Comparison, Measures, PerClass, RATES, Rate};
 use crate::protocol::{Findings, Judged};
 
 /// A difference counts if its probability by chance alone is smaller than this.
@@ -54,25 +54,6 @@ pub struct Column {
 /// What stands above the columns of [`Report::class_rows`].
 pub const CLASS_HEADS: [&str; 5] = ["category", "documents", "recall %", "precision %", "F1 %"];
 
-/// The comparison of an option set with the best one.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Comparison {
-    /// Documents that only the best set got wrong.
-    pub only_best: usize,
-    /// Documents that only this set got wrong.
-    pub only_this: usize,
-    /// Probability that chance makes these two numbers differ at least as much, if both sets are
-    /// equally good (`McNemar`'s exact test).
-    pub chance: f64,
-}
-
-impl Comparison {
-    /// The probability for people.
-    pub fn chance_text(&self) -> String {
-        if self.chance < 1e-4 { "< 0.0001".to_owned() } else { format!("{:.4}", self.chance) }
-    }
-}
-
 impl Report {
     /// The columns of the overview, the error rate first.
     pub fn columns(&self) -> Vec<Column> {
@@ -121,9 +102,13 @@ impl Report {
 
     /// Whether an entry makes more errors than another, by more than chance.
     fn is_clearly_worse(&self, entry: usize, other: usize) -> bool {
-        let judged = [entry, other].map(|at| &self.entries[at].findings.judged);
-        let (only_entry, only_other, chance) = compare(judged[0], judged[1]);
-        only_entry > only_other && chance < CHANCE
+        let found = self.compared(entry, other);
+        found.only_first > found.only_second && found.chance < CHANCE
+    }
+
+    fn compared(&self, entry: usize, other: usize) -> Comparison {
+        let [entry, other] = [entry, other].map(|at| &self.entries[at].findings.judged);
+        Comparison::of(entry, other)
     }
 
     /// What to call the best entry, where there are several.
@@ -175,9 +160,7 @@ impl Report {
 
     /// Compares an entry with the best one.
     pub fn against_best(&self, at: usize) -> Comparison {
-        let (best, this) = (&self.entries[self.best()], &self.entries[at]);
-        let (only_best, only_this, chance) = compare(&best.findings.judged, &this.findings.judged);
-        Comparison { only_best, only_this, chance }
+        self.compared(at, self.best())
     }
 
     /// Name of a category; `?` for no verdict.

@@ -119,8 +119,8 @@ fn comparisons(report: &Report) -> String {
         let found = report.against_best(at);
         vec![
             short(&entry.name),
-            found.only_this.to_string(),
-            found.only_best.to_string(),
+            found.only_first.to_string(),
+            found.only_second.to_string(),
             found.chance_text(),
         ]
     });
