@@ -88,6 +88,13 @@ pub struct Record<'a> {
     pub file: &'a Path,
 }
 
+impl<'a> Record<'a> {
+    /// Its labels, each by itself.
+    pub fn labels(&self) -> Vec<&'a str> {
+        self.label.split('\n').filter(|label| !label.is_empty()).collect()
+    }
+}
+
 /// Why documents cannot be read. The text begins with file and line.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]

@@ -41,6 +41,25 @@ pub struct PerLabel {
     pub f1: f64,
 }
 
+impl PerLabel {
+    /// Of the texts with the label, the texts that were called so, and those of which both is true.
+    fn of([documents, called, hits]: [u64; 3]) -> Self {
+        let both = documents + called;
+        Self {
+            documents,
+            precision: share(hits, called),
+            recall: share(hits, documents),
+            f1: if both > 0 { 2.0 * real(hits) / real(both) } else { 0.0 },
+        }
+    }
+}
+
+/// Average F1 of the labels that have texts.
+fn mean_f1(labels: impl Iterator<Item = PerLabel>) -> f64 {
+    let seen: Vec<f64> = labels.filter(|one| one.documents > 0).map(|one| one.f1).collect();
+    seen.iter().sum::<f64>() / real(seen.len() as u64)
+}
+
 /// Gathers predictions and measures them.
 #[derive(Debug, Clone)]
 pub struct Evaluation {
@@ -178,21 +197,12 @@ impl Evaluation {
     pub fn of_label(&self, label: usize) -> PerLabel {
         let documents = (0..self.labels).map(|verdict| self.cell(label, verdict)).sum();
         let called = (0..=self.labels).map(|truth| self.cell(truth, label)).sum();
-        let hits = self.cell(label, label);
-        let both = documents + called;
-        PerLabel {
-            documents,
-            precision: share(hits, called),
-            recall: share(hits, documents),
-            f1: if both > 0 { 2.0 * real(hits) / real(both) } else { 0.0 },
-        }
+        PerLabel::of([documents, called, self.cell(label, label)])
     }
 
     /// Average F1 of the labels that have texts.
     pub fn macro_f1(&self) -> f64 {
-        let labels = (0..self.labels).map(|label| self.of_label(label));
-        let seen: Vec<f64> = labels.filter(|one| one.documents > 0).map(|one| one.f1).collect();
-        seen.iter().sum::<f64>() / real(seen.len() as u64)
+        mean_f1((0..self.labels).map(|label| self.of_label(label)))
     }
 
     /// Average negative logarithm of the probability of the truth, bits; claims are bounded to
@@ -266,26 +276,18 @@ impl SeveralEvaluation {
 
     /// Precision, recall and F1 of a label.
     pub fn of_label(&self, label: usize) -> PerLabel {
-        let [documents, called, hits] = self.counts[label];
-        PerLabel {
-            documents,
-            precision: share(hits, called),
-            recall: share(hits, documents),
-            f1: f1(self.counts[label]),
-        }
+        PerLabel::of(self.counts[label])
     }
 
     /// F1 of all labels of all texts together.
     pub fn micro_f1(&self) -> f64 {
         let add = |sum: [u64; 3], own: &[u64; 3]| [0, 1, 2].map(|at| sum[at] + own[at]);
-        f1(self.counts.iter().fold([0; 3], add))
+        PerLabel::of(self.counts.iter().fold([0; 3], add)).f1
     }
 
     /// Average F1 of the labels that have texts.
     pub fn macro_f1(&self) -> f64 {
-        let seen = self.counts.iter().filter(|counts| counts[0] > 0);
-        let each: Vec<f64> = seen.map(|&counts| f1(counts)).collect();
-        each.iter().sum::<f64>() / real(each.len() as u64)
+        mean_f1(self.counts.iter().map(|&counts| PerLabel::of(counts)))
     }
 
     /// Average negative logarithm of the probability that was given to the truth, for each label
@@ -293,10 +295,6 @@ impl SeveralEvaluation {
     pub fn log_loss(&self) -> f64 {
         self.log_loss / real(self.documents * self.counts.len() as u64)
     }
-}
-
-fn f1([documents, called, hits]: [u64; 3]) -> f64 {
-    if documents + called > 0 { 2.0 * real(hits) / real(documents + called) } else { 0.0 }
 }
 
 #[cfg(test)]

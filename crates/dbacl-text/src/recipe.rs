@@ -23,6 +23,20 @@ pub enum Preset {
     Both,
 }
 
+impl Preset {
+    const NAMES: [(Self, &'static str); 4] = [
+        (Self::Words, "words"),
+        (Self::Pairs, "pairs"),
+        (Self::Chars, "chars"),
+        (Self::Both, "both"),
+    ];
+
+    /// The preset of this name.
+    pub fn by_name(name: &str) -> Option<Self> {
+        Self::NAMES.iter().find(|(_, known)| *known == name).map(|&(preset, _)| preset)
+    }
+}
+
 /// What a model calls the columns that its texts were in.
 pub const TEXT_COLUMNS: &str = "text columns";
 
@@ -112,25 +126,28 @@ impl InBlocks {
     pub const FEATURES: u64 = 1 << 19;
 }
 
+/// What an option without a value sets.
+type Flag = fn(&mut Recipe) -> &mut bool;
+
+/// The options without values.
+const FLAGS: [(&str, Flag); 6] = [
+    ("--case-sensitive", |it| &mut it.case_sensitive),
+    ("--across-lines", |it| &mut it.across_lines),
+    ("--choose", |it| &mut it.choose),
+    ("--no-contrast", |it| &mut it.no_contrast),
+    ("--for=macro-f1", |it| &mut it.for_f1),
+    ("--several", |it| &mut it.several),
+];
+
 impl Recipe {
     /// The options of `dbacl-text train` that say the same, to be read back by
     /// [`Self::of_spelling`].
     pub fn spelling(&self) -> Vec<String> {
-        let mut words = Vec::new();
-        let preset = |preset| self.preset == Some(preset);
-        let flags = [
-            (preset(Preset::Words), "--words"),
-            (preset(Preset::Pairs), "--pairs"),
-            (preset(Preset::Chars), "--chars"),
-            (preset(Preset::Both), "--both"),
-            (self.case_sensitive, "--case-sensitive"),
-            (self.across_lines, "--across-lines"),
-            (self.choose, "--choose"),
-            (self.no_contrast, "--no-contrast"),
-            (self.for_f1, "--for=macro-f1"),
-            (self.several, "--several"),
-        ];
-        words.extend(flags.iter().filter(|(is_set, _)| *is_set).map(|&(_, flag)| flag.to_owned()));
+        let presets = Preset::NAMES.iter().filter(|(preset, _)| self.preset == Some(*preset));
+        let mut words: Vec<String> = presets.map(|(_, name)| format!("--{name}")).collect();
+        let mut own = self.clone();
+        let flags = FLAGS.iter().filter(|(_, flag)| *flag(&mut own));
+        words.extend(flags.map(|&(name, _)| name.to_owned()));
         let values = [
             self.tokenizer.map(|it| format!("--tokenizer={}", it.name())),
             self.order.map(|it| format!("--order={it}")),
@@ -150,48 +167,32 @@ impl Recipe {
     pub fn of_spelling(words: &[String]) -> Option<Self> {
         let mut recipe = Self::default();
         for word in words {
-            let (name, value) = match word.split_once('=') {
-                Some((name, value)) => (name, Some(value)),
-                None => (word.as_str(), None),
+            if let Some((_, flag)) = FLAGS.iter().find(|(name, _)| name == word) {
+                *flag(&mut recipe) = true;
+                continue;
+            }
+            let Some((name, value)) = word.split_once('=') else {
+                recipe.preset = Some(Preset::by_name(word.strip_prefix("--")?)?);
+                continue;
             };
-            match (name, value) {
-                ("--words", None) => recipe.preset = Some(Preset::Words),
-                ("--pairs", None) => recipe.preset = Some(Preset::Pairs),
-                ("--chars", None) => recipe.preset = Some(Preset::Chars),
-                ("--both", None) => recipe.preset = Some(Preset::Both),
-                ("--case-sensitive", None) => recipe.case_sensitive = true,
-                ("--across-lines", None) => recipe.across_lines = true,
-                ("--choose", None) => recipe.choose = true,
-                ("--no-contrast", None) => recipe.no_contrast = true,
-                ("--several", None) => recipe.several = true,
-                ("--for", Some("macro-f1")) => recipe.for_f1 = true,
-                ("--start", Some(number)) => {
-                    recipe.start = Some(number.parse().ok().filter(|&it| is_share(it))?);
+            let number = || value.parse().ok();
+            match name {
+                "--start" => recipe.start = Some(number().filter(|&it| is_share(it))?),
+                "--balance" => recipe.balance = Some(number().filter(|&it| is_share(it))?),
+                "--cost" => recipe.cost = Some(number().filter(|&it| is_cost(it))?),
+                "--tokenizer" => recipe.tokenizer = Some(Scheme::by_name(value.as_bytes())?),
+                "--order" => {
+                    let order = value.parse().ok().filter(|order| (1..=7).contains(order));
+                    recipe.order = Some(order?);
                 }
-                ("--balance", Some(number)) => {
-                    recipe.balance = Some(number.parse().ok().filter(|&it| is_share(it))?);
-                }
-                ("--tokenizer", Some(name)) => {
-                    recipe.tokenizer = Some(Scheme::by_name(name.as_bytes())?);
-                }
-                ("--order", Some(number)) => {
-                    let order: u8 = number.parse().ok()?;
-                    recipe.order = Some(order).filter(|order| (1..=7).contains(order));
-                    recipe.order?;
-                }
-                ("--type", Some(name)) => recipe.kind = Kind::by_name(name)?,
-                ("--cost", Some(number)) => {
-                    recipe.cost = Some(number.parse().ok().filter(|&it| is_cost(it))?);
-                }
-                ("--block", Some(number)) => {
-                    let block = number.parse().ok().filter(|&it| it > 0)?;
+                "--type" => recipe.kind = Kind::by_name(value)?,
+                "--block" => {
+                    let block = value.parse().ok().filter(|&it| it > 0)?;
                     recipe.in_blocks = Some(InBlocks { block, features: InBlocks::FEATURES });
                 }
                 // It follows the size of a block.
-                ("--features", Some(number)) => {
-                    recipe.in_blocks.as_mut()?.features = number.parse().ok()?;
-                }
-                ("--regex", Some(expression)) => recipe.regex.push(expression.to_owned()),
+                "--features" => recipe.in_blocks.as_mut()?.features = value.parse().ok()?,
+                "--regex" => recipe.regex.push(value.to_owned()),
                 _ => return None,
             }
         }

@@ -2,21 +2,16 @@
 //! `card`: model and labelled documents → a page about the model, in Markdown.
 
 use super::options::CardArguments;
-use super::{Failure, open, report, test};
+use super::{Failure, open, print, report, test};
 use crate::model::TextModel;
 use crate::recipe::Recipe;
-use dbacl_cli::output::Output;
-use std::fmt::Write as _;
 
 pub fn run(arguments: &CardArguments) -> Result<(), Failure> {
     let model = open(&arguments.model)?;
     let found = test::measure(&model, &arguments.data)?;
     let name = arguments.model.file_name().unwrap_or(arguments.model.as_os_str());
     let data = arguments.data.data.file_name().unwrap_or(arguments.data.data.as_os_str());
-    let mut page = String::new();
-    // writing to a String cannot fail
-    let _ = write!(
-        page,
+    print(&format!(
         "# {}\n\nA text classifier of {} labels, learned from {} documents by dbacl-text {}: {} \
          bytes.\n\n## Made by\n\n    dbacl-text train DOCUMENTS -o {}{}\n\nThe same documents and \
          options make the same bytes.\n\n```text\n{}```\n\n## Measured on {}\n\n```text\n{}```\n\n\
@@ -37,10 +32,7 @@ pub fn run(arguments: &CardArguments) -> Result<(), Failure> {
         } else {
             "`predict --at-least P` leaves texts unanswered; the table above says how many."
         }
-    );
-    let mut out = Output::new();
-    out.buffer().extend_from_slice(page.as_bytes());
-    Ok(out.flush()?)
+    ))
 }
 
 /// The options that make the model again, each after a blank.

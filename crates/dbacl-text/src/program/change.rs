@@ -3,8 +3,8 @@
 //! on more or fewer of them, as if on these from the beginning.
 
 use super::options::{ChangeArguments, MergeArguments};
-use super::{Failure, MESSAGES, begin, open, status, train};
-use crate::data::{self, DataError, Record};
+use super::{Failure, MESSAGES, begin, open, read, status, train};
+use crate::data::{DataError, Record};
 use crate::train::{ChangeError, Trainer};
 use std::path::Path;
 
@@ -27,10 +27,7 @@ fn change(
     let mut trainer = trainer_of(&arguments.model)?;
     let path = &arguments.data.data;
     let mut take = |record: Record<'_>| apply(&mut trainer, &record);
-    let notes = data::read(path, &arguments.data.reading(false), &mut take)?;
-    if let Some(note) = notes.text(path) {
-        MESSAGES.warning(&note);
-    }
+    read("reading", path, &arguments.data.reading(false), &mut take)?;
     train::finish(&trainer, path, output, arguments.replacing.quiet)
 }
 

@@ -5,7 +5,7 @@
 //! needs is named on standard error and changes nothing.
 
 use super::options::{PredictArguments, Replacing, ResultFormat, TextArguments, size};
-use super::train::{labels_of, refusal, tell, watched};
+use super::train::{refusal, tell, watched};
 use super::{Failure, MESSAGES, open, predict, status};
 use crate::data::{self, Format, Reading, Record};
 use crate::recipe::{Preset, Recipe};
@@ -66,6 +66,7 @@ pub fn run(words: &[OsString]) -> Result<(), Failure> {
 }
 
 /// What `supervised` is given.
+#[derive(Default)]
 struct Supervised {
     input: PathBuf,
     output: PathBuf,
@@ -82,18 +83,7 @@ struct Supervised {
 
 impl Supervised {
     fn of(mut words: &[OsString]) -> Result<Self, Failure> {
-        let mut own = Self {
-            input: PathBuf::new(),
-            output: PathBuf::new(),
-            order: None,
-            runs: [None; 2],
-            is_one_against_all: false,
-            is_quiet: false,
-            is_search: false,
-            seconds: SECONDS,
-            size: None,
-            unused: Vec::new(),
-        };
+        let mut own = Self { seconds: SECONDS, ..Self::default() };
         while let Some((name, rest)) = words.split_first() {
             words = rest;
             let name = name.to_str().unwrap_or_default();
@@ -174,7 +164,7 @@ fn supervised(words: &[OsString]) -> Result<(), Failure> {
     let mut trainer = trainer.map_err(|error| Failure::new(status::USAGE, &error))?;
     let mut is_several = own.is_one_against_all;
     data::read(&own.input, &reading(true), &mut |record: Record<'_>| {
-        let labels = labels_of(record.label);
+        let labels = record.labels();
         is_several |= labels.len() > 1;
         // fastText passes over lines without labels, too.
         if !labels.is_empty() {
@@ -192,14 +182,11 @@ fn supervised(words: &[OsString]) -> Result<(), Failure> {
     });
     let trained = trained.map_err(|error| refusal(error, &own.input))?;
     trained.warnings.iter().for_each(|warning| MESSAGES.warning(warning));
-    match own.size {
-        Some(size) => {
-            let model = super::small(&trained.model, 8, Some(size))?;
-            model.save(output)?;
-        }
-        None => trained.model.save(output)?,
-    }
-    Ok(())
+    let model = match own.size {
+        Some(_) => super::small(&trained.model, 8, own.size)?,
+        None => trained.model,
+    };
+    Ok(model.save(output)?)
 }
 
 /// `MODEL FILE [K] [THRESHOLD]`
@@ -218,14 +205,11 @@ impl Texts {
         let text = |at: usize| rest.get(at).map(|word| word.to_string_lossy());
         let k = text(0).map_or(Some(1), |text| text.parse().ok().filter(|&k| k > 0));
         let threshold = text(1).map_or(Some(0.0), |text| text.parse().ok());
-        match (k, threshold) {
-            (Some(k), Some(threshold)) if rest.len() <= 2 => {
-                Ok(Self { model: model.into(), file: file.into(), k, threshold })
-            }
-            _ => {
-                Err(usage(&format!("{command} MODEL FILE [K] [THRESHOLD]: K is a number above 0")))
-            }
-        }
+        let (Some(k), Some(threshold), ..=2) = (k, threshold, rest.len()) else {
+            let what = format!("{command} MODEL FILE [K] [THRESHOLD]: K is a number above 0");
+            return Err(usage(&what));
+        };
+        Ok(Self { model: model.into(), file: file.into(), k, threshold })
     }
 
     fn predict(self, labels_only: bool) -> Result<(), Failure> {
@@ -254,7 +238,7 @@ fn test(texts: &Texts) -> Result<(), Failure> {
     let k = usize::try_from(texts.k).unwrap_or(usize::MAX);
     let (mut documents, mut own, mut called, mut hits) = (0u64, 0u64, 0u64, 0u64);
     data::read(&texts.file, &reading(true), &mut |record: Record<'_>| {
-        let labels = labels_of(record.label);
+        let labels = record.labels();
         // Labels that the model does not know, and texts without labels, do not count.
         let known = |label: &str| model.labels().iter().position(|known| known == label);
         let truths: Vec<usize> = labels.into_iter().filter_map(known).collect();

@@ -10,12 +10,12 @@ mod report;
 mod test;
 mod train;
 
-use crate::data::DataError;
+use crate::data::{self, DataError, Reading, Sink};
 use crate::model::{ModelError, TextModel};
 use crate::train::TrainError;
 use clap::CommandFactory;
-use dbacl_cli::output::{Messages, Output};
-use dbacl_cli::{last_resort, status};
+use dbacl_cli::output::{self, Messages};
+use dbacl_cli::{arguments, progress, status};
 use dbacl_files::access::open_to_all;
 use dbacl_files::atomic_file::beside;
 use dbacl_files::lock::{Lock, LockError, Patience, holder_text};
@@ -106,23 +106,10 @@ pub fn command() -> clap::Command {
 
 /// Runs the program.
 pub fn main() -> ExitCode {
-    last_resort::install(NAME, ": ");
-    last_resort::set_status(status::LATER);
-    let arguments: Arguments = match dbacl_cli::arguments::read(NAME, status::USAGE) {
-        Ok(arguments) => arguments,
-        Err(status) => return status,
-    };
-    match std::panic::catch_unwind(|| run(&arguments.verb)) {
-        Ok(Ok(())) => ExitCode::SUCCESS,
-        // The message of a panic has been printed.
-        Err(_) => ExitCode::from(status::SOFTWARE),
-        Ok(Err(failure)) => {
-            if !failure.text.is_empty() {
-                MESSAGES.error(&failure.text);
-            }
-            ExitCode::from(failure.status)
-        }
-    }
+    arguments::run(NAME, |arguments: Arguments| match run(&arguments.verb) {
+        Err(Failure { status, text }) if !text.is_empty() => Err((status, text)),
+        _ => Ok(()),
+    })
 }
 
 fn run(verb: &Verb) -> Result<(), Failure> {
@@ -135,7 +122,7 @@ fn run(verb: &Verb) -> Result<(), Failure> {
         Verb::Test(options) => test::run(options),
         Verb::Card(options) => card::run(options),
         Verb::Explain(options) => predict::explain(options),
-        Verb::Info { model } => info(model),
+        Verb::Info { model } => print(&report::info_text(&open(model)?)),
         Verb::Quantize(options) => quantize(options),
         Verb::Features { model, texts, number } => predict::features(model, texts, *number),
         Verb::Fasttext { words } => fasttext::run(words),
@@ -202,10 +189,17 @@ fn models_of_program() -> Option<PathBuf> {
     Some(prefix.join("share/dbacl/models"))
 }
 
-fn info(model: &Path) -> Result<(), Failure> {
-    let mut out = Output::new();
-    out.buffer().extend_from_slice(report::info_text(&open(model)?).as_bytes());
-    Ok(out.flush()?)
+/// Reads labelled documents, and says what is odd about them.
+fn read(what: &'static str, path: &Path, reading: &Reading, take: Sink<'_>) -> Result<(), Failure> {
+    let notes = progress::watch(what, || None, || data::read(path, reading, take))?;
+    if let Some(note) = notes.text(path) {
+        MESSAGES.warning(&note);
+    }
+    Ok(())
+}
+
+fn print(text: &str) -> Result<(), Failure> {
+    Ok(output::print(text.as_bytes())?)
 }
 
 fn quantize(arguments: &QuantizeArguments) -> Result<(), Failure> {
@@ -215,12 +209,11 @@ fn quantize(arguments: &QuantizeArguments) -> Result<(), Failure> {
     let small = small(&model, arguments.bits, arguments.size)
         .map_err(|failure| failure.of(&arguments.model))?;
     small.save(&arguments.output)?;
-    let mut out = Output::new();
-    if !arguments.replacing.quiet {
-        let [before, after] = [&model, &small].map(|model| model.to_bytes().len());
-        out.buffer().extend_from_slice(format!("{before} bytes are {after} now\n").as_bytes());
+    if arguments.replacing.quiet {
+        return Ok(());
     }
-    Ok(out.flush()?)
+    let [before, after] = [&model, &small].map(|model| model.to_bytes().len());
+    print(&format!("{before} bytes are {after} now\n"))
 }
 
 /// A model in at most `size` bytes.

@@ -3,6 +3,7 @@
 
 use crate::data::{Format, Reading};
 use crate::recipe::{InBlocks, Kind, Preset, Recipe, is_cost, is_share};
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use dbacl::Scheme;
 use dbacl_files::lock::USUAL_LIMIT;
@@ -73,19 +74,6 @@ pub(crate) struct DataArguments {
     /// The format, if neither name nor first line shows it
     #[arg(long, value_name = "FORMAT")]
     pub format: Option<Format>,
-    #[command(flatten)]
-    pub columns: Columns,
-}
-
-impl DataArguments {
-    pub fn reading(&self, has_several: bool) -> Reading {
-        self.columns.reading(self.format, has_several)
-    }
-}
-
-/// Columns of CSV, or members of JSON objects.
-#[derive(Debug, Clone, Args)]
-pub(crate) struct Columns {
     /// CSV column or JSON member with the label
     #[arg(long, value_name = "NAME", default_value = "label")]
     pub label_column: String,
@@ -97,10 +85,10 @@ pub(crate) struct Columns {
     pub label_separator: String,
 }
 
-impl Columns {
-    pub fn reading(&self, format: Option<Format>, has_several: bool) -> Reading {
+impl DataArguments {
+    pub fn reading(&self, has_several: bool) -> Reading {
         Reading {
-            format,
+            format: self.format,
             label: self.label_column.clone(),
             text: self.text_column.clone(),
             needs_label: true,
@@ -112,42 +100,20 @@ impl Columns {
 }
 
 /// How text is cut into words.
-#[derive(Debug, Clone, Copy, ValueEnum)]
-pub(crate) enum Tokenizer {
-    /// Words of any language, by Unicode (the default)
-    Word,
-    /// Characters of any language
-    Glyph,
-    /// Runs of letters
-    Alpha,
-    /// Runs of letters and digits
-    Alnum,
-    /// Runs of visible bytes
-    Graph,
-    /// Single visible bytes
-    Char,
-    /// Words with inner punctuation, amounts, addresses
-    Cef,
-    /// Letters, digits and punctuation in runs of a kind
-    Adp,
-    /// Atoms of mail headers and addresses
-    Cef2,
-}
-
-impl Tokenizer {
-    const fn scheme(self) -> Scheme {
-        match self {
-            Self::Word => Scheme::Word,
-            Self::Glyph => Scheme::Glyph,
-            Self::Alpha => Scheme::Alpha,
-            Self::Alnum => Scheme::Alnum,
-            Self::Graph => Scheme::Graph,
-            Self::Char => Scheme::Char,
-            Self::Cef => Scheme::Cef,
-            Self::Cef2 => Scheme::Cef2,
-            Self::Adp => Scheme::Adp,
-        }
-    }
+fn tokenizer() -> impl TypedValueParser<Value = Scheme> {
+    let values = [
+        ("word", "Words of any language, by Unicode (the default)"),
+        ("glyph", "Characters of any language"),
+        ("alpha", "Runs of letters"),
+        ("alnum", "Runs of letters and digits"),
+        ("graph", "Runs of visible bytes"),
+        ("char", "Single visible bytes"),
+        ("cef", "Words with inner punctuation, amounts, addresses"),
+        ("adp", "Letters, digits and punctuation in runs of a kind"),
+        ("cef2", "Atoms of mail headers and addresses"),
+    ];
+    PossibleValuesParser::new(values.map(|(name, help)| PossibleValue::new(name).help(help)))
+        .try_map(|name| Scheme::by_name(name.as_bytes()).ok_or("no tokenizer"))
 }
 
 /// What labels are chosen for.
@@ -185,7 +151,8 @@ pub(crate) struct TrainArguments {
     pub both: bool,
     /// How text is cut into words
     #[arg(short = 'e', long, value_name = "NAME", help_heading = "Features")]
-    pub tokenizer: Option<Tokenizer>,
+    #[arg(value_parser = tokenizer())]
+    pub tokenizer: Option<Scheme>,
     /// Longest run of words, 1 to 7
     #[arg(short = 'w', long, value_name = "N", help_heading = "Features")]
     #[arg(value_parser = clap::value_parser!(u8).range(1..=7))]
@@ -290,7 +257,7 @@ fn share(text: &str) -> Result<f64, String> {
 impl TrainArguments {
     /// How texts without labels are read.
     pub fn reading_of_unlabelled(&self, file: &Path) -> Reading {
-        reading_of_texts(file, None, &self.data.columns.text_column)
+        reading_of_texts(file, None, &self.data.text_column)
     }
 
     /// How the model is to be trained.
@@ -303,7 +270,7 @@ impl TrainArguments {
         ];
         Recipe {
             preset: presets.iter().find(|(is_set, _)| *is_set).map(|&(_, preset)| preset),
-            tokenizer: self.tokenizer.map(Tokenizer::scheme),
+            tokenizer: self.tokenizer,
             order: self.order,
             case_sensitive: self.case_sensitive,
             across_lines: self.across_lines,

@@ -2,7 +2,7 @@
 //! `predict` and `explain`: model and texts → labels, and why.
 
 use super::options::{ExplainArguments, PredictArguments, ResultFormat};
-use super::{Failure, MESSAGES, open, status};
+use super::{Failure, MESSAGES, open, read, status};
 use crate::data::{self, DataError, Format, Reading, Record};
 use crate::model::{Prediction, Predictor, TextModel};
 use crate::recipe::TEXT_COLUMNS;
@@ -260,7 +260,7 @@ pub fn features(model: &Path, texts: &Path, number: usize) -> Result<(), Failure
         Ok(())
     };
     let reading = Reading { needs_label: false, format: Some(Format::Lines), ..Reading::default() };
-    data::read(texts, &reading, &mut take)?;
+    read("reading", texts, &reading, &mut take)?;
     let mut out = Output::new();
     for (label, features) in model.strongest(&lines, number) {
         for (name, weight) in features {

@@ -2,13 +2,10 @@
 //! `test`: model and labelled documents → how well they are classified.
 
 use super::options::{DataArguments, TestArguments};
-use super::train::labels_of;
-use super::{Failure, MESSAGES, open, report, status};
-use crate::data::{self as documents, Record};
+use super::{Failure, MESSAGES, open, print, read, report, status};
+use crate::data::Record;
 use crate::evaluate::{Evaluation, SeveralEvaluation};
 use crate::model::TextModel;
-use dbacl_cli::output::Output;
-use dbacl_cli::progress;
 use std::collections::HashMap;
 
 pub enum Measured {
@@ -37,10 +34,7 @@ pub fn run(arguments: &TestArguments) -> Result<(), Failure> {
     let model = open(&arguments.model)?;
     let found = measure(&model, &arguments.data)?;
     let labels = model.labels();
-    let text = if arguments.json { found.json(labels) } else { found.text(labels) };
-    let mut out = Output::new();
-    out.buffer().extend_from_slice(text.as_bytes());
-    Ok(out.flush()?)
+    print(&if arguments.json { found.json(labels) } else { found.text(labels) })
 }
 
 /// Classifies labelled documents, and measures how well.
@@ -54,7 +48,7 @@ pub fn measure(model: &TextModel, data: &DataArguments) -> Result<Measured, Fail
     let mut unknown: Option<(String, u64)> = None;
     let mut take = |record: Record<'_>| {
         let prediction = predictor.predict(record.text);
-        let labels = labels_of(record.label);
+        let labels = record.labels();
         let truths: Vec<Option<usize>> =
             labels.iter().map(|label| numbers.get(label).copied()).collect();
         if let Some(at) = truths.iter().position(Option::is_none) {
@@ -69,11 +63,7 @@ pub fn measure(model: &TextModel, data: &DataArguments) -> Result<Measured, Fail
         }
         Ok(())
     };
-    let read = || documents::read(path, &data.reading(model.has_several()), &mut take);
-    let notes = progress::watch("judging", || None, read)?;
-    if let Some(note) = notes.text(path) {
-        MESSAGES.warning(&note);
-    }
+    read("judging", path, &data.reading(model.has_several()), &mut take)?;
     if let Some((first, count)) = unknown {
         let documents = if count == 1 { "document counts" } else { "documents count" };
         MESSAGES.warning(&format!("{first}; {count} such {documents} as wrong"));

@@ -2,13 +2,13 @@
 //! `train`: documents → model.
 
 use super::options::TrainArguments;
-use super::{Failure, MESSAGES, status};
+use super::{Failure, MESSAGES, print, read, status};
 use crate::blocks::BlockTrainer;
-use crate::data::{self, DataError, Record};
+use crate::data::{DataError, Record};
 use crate::recipe::{Recipe, TEXT_COLUMNS};
 use crate::search::{Trial, search};
 use crate::train::{TrainError, Trained, Trainer, Watch};
-use dbacl_cli::output::{self, Output};
+use dbacl_cli::output;
 use dbacl_cli::progress;
 use std::fmt::Write as _;
 use std::path::Path;
@@ -30,26 +30,21 @@ pub fn run(arguments: &TrainArguments) -> Result<(), Failure> {
     if arguments.keep {
         trainer = trainer.keeping();
     }
-    if arguments.data.columns.text_column != ["text"] {
-        trainer.tell(TEXT_COLUMNS, &arguments.data.columns.text_column.join(","));
+    if arguments.data.text_column != ["text"] {
+        trainer.tell(TEXT_COLUMNS, &arguments.data.text_column.join(","));
     }
     let mut take = |record: Record<'_>| {
-        trainer.add_weighted(&labels_of(record.label), record.text, 1.0);
+        trainer.add_weighted(&record.labels(), record.text, 1.0);
         Ok(())
     };
-    let read = || data::read(path, &arguments.data.reading(recipe.several), &mut take);
-    let notes = progress::watch("reading", || None, read)?;
-    if let Some(note) = notes.text(path) {
-        MESSAGES.warning(&note);
-    }
+    read("reading", path, &arguments.data.reading(recipe.several), &mut take)?;
     let mut unlabelled = Vec::new();
     if let Some(file) = &arguments.unlabelled {
         let mut take = |record: Record<'_>| {
             unlabelled.push(record.text.to_vec());
             Ok(())
         };
-        let read = || data::read(file, &arguments.reading_of_unlabelled(file), &mut take);
-        progress::watch("reading", || None, read)?;
+        read("reading", file, &arguments.reading_of_unlabelled(file), &mut take)?;
     }
     let trained = watched(|watch| match arguments.autotune {
         None => trainer.train_watched(&recipe, &unlabelled, watch),
@@ -60,11 +55,6 @@ pub fn run(arguments: &TrainArguments) -> Result<(), Failure> {
         }
     });
     save(&trained.map_err(|error| refusal(error, path))?, &arguments.output, quiet)
-}
-
-/// The labels of a record, which stand in lines.
-pub fn labels_of(label: &str) -> Vec<&str> {
-    label.split('\n').filter(|label| !label.is_empty()).collect()
 }
 
 /// Runs a training, and shows how much is done.
@@ -95,14 +85,11 @@ fn in_blocks(recipe: &Recipe, arguments: &TrainArguments) -> Result<(), Failure>
             what
         })
     };
-    let read = || data::read(path, &arguments.data.reading(false), &mut take);
-    let read = progress::watch("reading", || None, read);
+    let read = read("reading", path, &arguments.data.reading(false), &mut take);
     if let Some(error) = failure {
         return Err(refusal(error, &arguments.output));
     }
-    if let Some(note) = read?.text(path) {
-        MESSAGES.warning(&note);
-    }
+    read?;
     let trained = watched(|watch| trainer.train(watch));
     let quiet = arguments.replacing.quiet;
     save(&trained.map_err(|error| refusal(error, path))?, &arguments.output, quiet)
@@ -119,12 +106,7 @@ fn save(trained: &Trained, output: &Path, quiet: bool) -> Result<(), Failure> {
         MESSAGES.warning(warning);
     }
     trained.model.save(output)?;
-    if quiet {
-        return Ok(());
-    }
-    let mut out = Output::new();
-    out.buffer().extend_from_slice(summary(trained).as_bytes());
-    Ok(out.flush()?)
+    if quiet { Ok(()) } else { print(&summary(trained)) }
 }
 
 pub fn refusal(error: TrainError, path: &Path) -> Failure {
