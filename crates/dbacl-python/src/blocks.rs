@@ -3,7 +3,7 @@
 
 use crate::errors;
 use crate::model::Model;
-use crate::texts::Texts;
+use crate::texts::all;
 use crate::trainer::{Trainer, warn};
 use dbacl_text::blocks::place;
 use dbacl_text::{Frame, InBlocks, TrainError};
@@ -11,20 +11,6 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 use std::path::PathBuf;
-
-fn failure(error: TrainError) -> PyErr {
-    PyValueError::new_err(error.to_string())
-}
-
-/// All texts of an iterable.
-fn all(texts: &Bound<'_, PyAny>) -> PyResult<Vec<Vec<u8>>> {
-    let py = texts.py();
-    let (mut texts, mut found) = (Texts::new(texts)?, Vec::new());
-    while let Some(block) = texts.next_block()? {
-        found.extend(block.texts(py).into_iter().map(<[u8]>::to_vec));
-    }
-    Ok(found)
-}
 
 /// How texts are fitted in blocks. Each process makes one with the same options.
 #[pyclass(frozen, module = "dbacl")]
@@ -50,7 +36,7 @@ impl BlockPlan {
         let mut warnings = Vec::new();
         let plan = dbacl_text::BlockPlan::new(&recipe, labels, &mut |text| warnings.push(text));
         warn(py, &warnings)?;
-        Ok(Self { plan: plan.map_err(failure)? })
+        Ok(Self { plan: plan.map_err(errors::of_training)? })
     }
 
     /// The tally of a segment: of as many texts as a block has, one after the other.
@@ -71,14 +57,14 @@ impl BlockPlan {
         let frame = self.plan.frame(each.map(|tally| tally.as_bytes().to_vec()));
         match error {
             Some(error) => Err(error),
-            None => Ok(PyBytes::new(py, &frame.map_err(failure)?.to_bytes())),
+            None => Ok(PyBytes::new(py, &frame.map_err(errors::of_training)?.to_bytes())),
         }
     }
 
     /// How many chains of blocks the texts of a frame are dealt to.
     #[staticmethod]
     fn chains(frame: &[u8]) -> PyResult<usize> {
-        Ok(Frame::from_bytes(frame).map_err(failure)?.chains())
+        Ok(Frame::from_bytes(frame).map_err(errors::of_training)?.chains())
     }
 
     /// The number of the chain of text `number` of `texts`, and that of its block in the chain.
@@ -99,7 +85,7 @@ impl BlockPlan {
         if numbers.len() != texts.len() || labels.len() != texts.len() {
             return Err(PyValueError::new_err("there are not as many numbers or labels as texts"));
         }
-        let frame = Frame::from_bytes(frame).map_err(failure)?;
+        let frame = Frame::from_bytes(frame).map_err(errors::of_training)?;
         let each = numbers.into_iter().zip(labels).zip(&texts);
         let each = each.map(|((number, label), text)| (number, label, text.as_slice()));
         let block = py.detach(|| self.plan.numbered(&frame, each));
@@ -116,7 +102,7 @@ impl BlockPlan {
         ask: &Bound<'_, PyAny>,
         folder: PathBuf,
     ) -> PyResult<Model> {
-        let frame = Frame::from_bytes(frame).map_err(failure)?;
+        let frame = Frame::from_bytes(frame).map_err(errors::of_training)?;
         for (label, _) in &labels {
             dbacl_text::check_label(label.as_bytes())
                 .map_err(|fault| PyValueError::new_err(format!("label {label:?}: {fault}")))?;
@@ -167,7 +153,7 @@ impl BlockWork {
     #[new]
     fn new(py: Python<'_>, frame: &[u8], task: &[u8]) -> PyResult<Self> {
         let work = py.detach(|| dbacl_text::BlockWork::new(frame, task));
-        Ok(Self(Some(work.map_err(failure)?)))
+        Ok(Self(Some(work.map_err(errors::of_training)?)))
     }
 
     /// Takes the next block. Returns what the next task needs in place of `state`, which is empty
@@ -179,7 +165,7 @@ impl BlockWork {
         state: &[u8],
     ) -> PyResult<Bound<'py, PyBytes>> {
         let work = self.0.as_mut().ok_or_else(Self::ended)?;
-        let state = py.detach(|| work.add(block, state)).map_err(failure)?;
+        let state = py.detach(|| work.add(block, state)).map_err(errors::of_training)?;
         Ok(PyBytes::new(py, &state))
     }
 

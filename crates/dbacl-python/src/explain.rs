@@ -7,25 +7,7 @@ use pyo3::prelude::*;
 /// Why a text got its verdict: the evidence of its words for and against the category, in bits.
 #[pyclass(frozen, module = "dbacl")]
 pub struct Explanation {
-    explanation: dbacl::Explanation,
-}
-
-impl Explanation {
-    /// An explanation in which categories are called by `names`, in place of their files' names.
-    pub fn new(mut explanation: dbacl::Explanation, names: &[(String, String)]) -> Self {
-        let name = |file: &str| names.iter().find(|(known, _)| known == file);
-        for file in [explanation.category.clone(), explanation.other.clone()] {
-            if let Some((file, label)) = name(&file).filter(|(file, label)| file != label) {
-                explanation.heading = explanation.heading.replace(file.as_str(), label);
-            }
-        }
-        for own in [&mut explanation.category, &mut explanation.other] {
-            if let Some((_, label)) = name(own) {
-                own.clone_from(label);
-            }
-        }
-        Self { explanation }
-    }
+    pub explanation: dbacl::Explanation,
 }
 
 /// A piece, and its evidence if it is a word.

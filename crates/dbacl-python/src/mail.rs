@@ -3,7 +3,7 @@
 
 use crate::errors;
 use crate::set::Verdict;
-use crate::texts::{Texts, one};
+use crate::texts::{all, one};
 use crate::work::{After, run};
 use dbacl::{FittedSet, FittedSetError, FittedSetOptions, MailFolder, MailLearnOptions, SetReport};
 use pyo3::exceptions::PyValueError;
@@ -88,15 +88,7 @@ impl MailFilter {
 /// One mail, or several.
 fn mails(mails: &Bound<'_, PyAny>) -> PyResult<Vec<Vec<u8>>> {
     let is_one = mails.is_instance_of::<PyString>() || mails.is_instance_of::<PyBytes>();
-    if is_one {
-        return Ok(vec![one(mails)?]);
-    }
-    let py = mails.py();
-    let (mut mails, mut all) = (Texts::new(mails)?, Vec::new());
-    while let Some(block) = mails.next_block()? {
-        all.extend(block.texts(py).into_iter().map(<[u8]>::to_vec));
-    }
-    Ok(all)
+    if is_one { Ok(vec![one(mails)?]) } else { all(mails) }
 }
 
 #[pymethods]

@@ -3,12 +3,12 @@
 
 use crate::errors;
 use crate::explain::Explanation;
-use crate::texts::{Texts, labelled, matrix, one};
+use crate::texts::{Texts, all, labelled, matrix, one};
 use crate::trainer::Trainer;
 use dbacl_text::{Evaluation, Prediction, Predictor, TextModel, threads};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyDict, PyList, PyString};
+use pyo3::types::{IntoPyDict, PyBytes, PyDict, PyList, PyString};
 use std::path::PathBuf;
 use std::sync::{Mutex, PoisonError};
 use std::thread;
@@ -30,6 +30,10 @@ impl Model {
     fn predictor(&self) -> Predictor {
         let idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner).pop();
         idle.unwrap_or_else(|| self.model.predictor())
+    }
+
+    fn names<'py>(&self, py: Python<'py>) -> Vec<Bound<'py, PyString>> {
+        self.model.labels().iter().map(|label| PyString::new(py, label)).collect()
     }
 
     fn judge(&self, texts: &[&[u8]]) -> Vec<Prediction> {
@@ -107,21 +111,13 @@ impl Model {
     /// How many documents with words each label was learned from.
     #[getter]
     fn documents<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
-        let documents = PyDict::new(py);
-        for (label, count) in self.model.labels().iter().zip(self.model.documents()) {
-            documents.set_item(label, count)?;
-        }
-        Ok(documents)
+        self.model.labels().iter().zip(self.model.documents()).into_py_dict(py)
     }
 
     /// The options with which the model was trained, by their names, and other facts about it.
     #[getter]
     fn about<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
-        let about = PyDict::new(py);
-        for (name, value) in self.model.about() {
-            about.set_item(name, value)?;
-        }
-        Ok(about)
+        self.model.about().iter().map(|(name, value)| (name, value)).into_py_dict(py)
     }
 
     /// The most probable label of each text.
@@ -131,10 +127,7 @@ impl Model {
         texts: &Bound<'py, PyAny>,
         threads: usize,
     ) -> PyResult<Bound<'py, PyList>> {
-        let py = texts.py();
-        let labels: Vec<Bound<'py, PyString>> =
-            self.model.labels().iter().map(|label| PyString::new(py, label)).collect();
-        let found = PyList::empty(py);
+        let (labels, found) = (self.names(texts.py()), PyList::empty(texts.py()));
         self.each(texts, threads, &mut |predictions| {
             predictions.iter().try_for_each(|one| found.append(&labels[one.best()]))
         })?;
@@ -149,10 +142,7 @@ impl Model {
         k: usize,
         threads: usize,
     ) -> PyResult<Vec<Vec<(Bound<'py, PyString>, f64)>>> {
-        let py = texts.py();
-        let labels: Vec<Bound<'py, PyString>> =
-            self.model.labels().iter().map(|label| PyString::new(py, label)).collect();
-        let mut found = Vec::new();
+        let (labels, mut found) = (self.names(texts.py()), Vec::new());
         self.each(texts, threads, &mut |predictions| {
             found.extend(predictions.iter().map(|one| {
                 let of = |at: usize| (labels[at].clone(), one.probabilities()[at]);
@@ -220,7 +210,7 @@ impl Model {
     fn explain(&self, text: &Bound<'_, PyAny>) -> PyResult<Explanation> {
         let (py, text) = (text.py(), one(text)?);
         let explained = py.detach(|| self.model.explain(&text));
-        Ok(Explanation::new(explained.explanation, &[]))
+        Ok(Explanation { explanation: explained.explanation })
     }
 
     /// A model that has learned more texts, of known or new labels. This model must keep its texts.
@@ -266,10 +256,7 @@ impl Model {
         texts: &Bound<'py, PyAny>,
         threads: usize,
     ) -> PyResult<Vec<Vec<Bound<'py, PyString>>>> {
-        let py = texts.py();
-        let labels: Vec<Bound<'py, PyString>> =
-            self.model.labels().iter().map(|label| PyString::new(py, label)).collect();
-        let mut found = Vec::new();
+        let (labels, mut found) = (self.names(texts.py()), Vec::new());
         self.each(texts, threads, &mut |predictions| {
             let of =
                 |one: &Prediction| one.labels().into_iter().map(|at| labels[at].clone()).collect();
@@ -286,12 +273,7 @@ impl Model {
         texts: &Bound<'_, PyAny>,
         n: usize,
     ) -> PyResult<std::collections::BTreeMap<String, Vec<(String, f32)>>> {
-        let (py, mut all) = (texts.py(), Vec::new());
-        let mut texts = Texts::new(texts)?;
-        while let Some(block) = texts.next_block()? {
-            all.extend(block.texts(py).into_iter().map(<[u8]>::to_vec));
-        }
-        let found = self.model.strongest(&all, n).into_iter();
+        let found = self.model.strongest(&all(texts)?, n).into_iter();
         Ok(found.map(|(label, features)| (label.to_owned(), features)).collect())
     }
 

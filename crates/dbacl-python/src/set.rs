@@ -205,7 +205,7 @@ impl CategorySet {
     fn explain(&self, text: &Bound<'_, PyAny>) -> PyResult<Explanation> {
         let (py, text) = (text.py(), one(text)?);
         let explained = py.detach(|| self.set.explain(&text)).map_err(errors::of_incomparable)?;
-        Ok(Explanation::new(explained.explanation, &[]))
+        Ok(Explanation { explanation: explained.explanation })
     }
 
     /// Fits the categories together on labelled texts, as `dbacl --refit` does. A cost or blend

@@ -124,6 +124,16 @@ impl<'py> Texts<'py> {
     }
 }
 
+/// All texts of an iterable or a column.
+pub fn all(texts: &Bound<'_, PyAny>) -> PyResult<Vec<Vec<u8>>> {
+    let py = texts.py();
+    let (mut texts, mut found) = (Texts::new(texts)?, Vec::new());
+    while let Some(block) = texts.next_block()? {
+        found.extend(block.texts(py).into_iter().map(<[u8]>::to_vec));
+    }
+    Ok(found)
+}
+
 fn is_text(object: &Bound<'_, PyAny>) -> bool {
     object.is_instance_of::<PyString>()
         || object.is_instance_of::<PyBytes>()
@@ -177,55 +187,6 @@ pub fn one(text: &Bound<'_, PyAny>) -> PyResult<Vec<u8>> {
     Ok(texts.first().map(|text| text.to_vec()).unwrap_or_default())
 }
 
-/// Labels that go with texts.
-pub struct Labels<'py> {
-    items: Bound<'py, PyIterator>,
-    taken: usize,
-}
-
-impl<'py> Labels<'py> {
-    /// The labels of an iterable.
-    pub fn new(labels: &Bound<'py, PyAny>) -> PyResult<Self> {
-        if is_text(labels) {
-            let what = "a list of labels is needed, and this is one label";
-            return Err(PyTypeError::new_err(what));
-        }
-        Ok(Self { items: labels.try_iter()?, taken: 0 })
-    }
-
-    /// The label of the next text.
-    pub fn next_label(&mut self) -> PyResult<String> {
-        let Some(label) = self.items.next() else {
-            return Err(PyValueError::new_err("there are more texts than labels"));
-        };
-        let (label, at) = (label?, self.taken);
-        self.taken += 1;
-        if let Ok(label) = label.cast::<PyString>() {
-            return checked(label, at);
-        }
-        // Several labels stand in lines, as records of files have them.
-        if let Some(labels) = label
-            .cast::<PyList>()
-            .ok()
-            .map(|labels| labels.try_iter())
-            .or_else(|| label.cast::<PyTuple>().ok().map(|labels| labels.try_iter()))
-        {
-            let each = labels?.map(|label| checked(label?.cast::<PyString>()?, at));
-            return Ok(each.collect::<PyResult<Vec<String>>>()?.join("\n"));
-        }
-        let kind = label.get_type().name()?;
-        Err(PyTypeError::new_err(format!("label {at} is of the type {kind}, not str")))
-    }
-
-    /// Checks that there are no more labels than texts.
-    pub fn end(mut self) -> PyResult<()> {
-        match self.items.next() {
-            None => Ok(()),
-            Some(_) => Err(PyValueError::new_err("there are more labels than texts")),
-        }
-    }
-}
-
 /// A label, which is number `at`.
 fn checked(label: &Bound<'_, PyString>, at: usize) -> PyResult<String> {
     let label = label.to_cow()?;
@@ -234,20 +195,44 @@ fn checked(label: &Bound<'_, PyString>, at: usize) -> PyResult<String> {
     Ok(label.into_owned())
 }
 
-/// Hands each text with its label to `take`.
+/// The label, or the labels, of text number `at`.
+fn label_of(label: &Bound<'_, PyAny>, at: usize) -> PyResult<String> {
+    if let Ok(label) = label.cast::<PyString>() {
+        return checked(label, at);
+    }
+    if label.is_instance_of::<PyList>() || label.is_instance_of::<PyTuple>() {
+        // Several labels stand in lines, as records of files have them.
+        let each = label.try_iter()?.map(|label| checked(label?.cast::<PyString>()?, at));
+        return Ok(each.collect::<PyResult<Vec<String>>>()?.join("\n"));
+    }
+    let kind = label.get_type().name()?;
+    Err(PyTypeError::new_err(format!("label {at} is of the type {kind}, not str")))
+}
+
+/// Hands each text with its label to `take`; several labels stand in lines.
 pub fn labelled(
     texts: &Bound<'_, PyAny>,
     labels: &Bound<'_, PyAny>,
     take: &mut dyn FnMut(&str, &[u8]) -> PyResult<()>,
 ) -> PyResult<()> {
     let py = texts.py();
-    let (mut texts, mut labels) = (Texts::new(texts)?, Labels::new(labels)?);
+    let mut texts = Texts::new(texts)?;
+    if is_text(labels) {
+        return Err(PyTypeError::new_err("a list of labels is needed, and this is one label"));
+    }
+    let mut labels = labels.try_iter()?.enumerate();
     while let Some(block) = texts.next_block()? {
         for text in block.texts(py) {
-            take(&labels.next_label()?, text)?;
+            let Some((at, label)) = labels.next() else {
+                return Err(PyValueError::new_err("there are more texts than labels"));
+            };
+            take(&label_of(&label?, at)?, text)?;
         }
     }
-    labels.end()
+    match labels.next() {
+        None => Ok(()),
+        Some(_) => Err(PyValueError::new_err("there are more labels than texts")),
+    }
 }
 
 /// Rows of `columns` numbers: an array of numpy if there is numpy, else a list of lists.

@@ -3,7 +3,7 @@
 
 use crate::errors;
 use crate::model::Model;
-use crate::texts::{Texts, labelled};
+use crate::texts::{all, labelled};
 use crate::work::{After, Said, run};
 use dbacl::Scheme;
 use dbacl_text::data::{Reading, read};
@@ -77,35 +77,10 @@ impl Trainer {
         warn(py, &warnings)?;
         Ok(Self { trainer, seconds: None })
     }
-}
 
-impl Trainer {
     /// How the models of this trainer are trained.
     pub fn recipe(&self) -> Recipe {
         self.lock().recipe().clone()
-    }
-
-    fn train_with(&self, unlabelled: &Bound<'_, PyAny>) -> PyResult<Model> {
-        let py = unlabelled.py();
-        if self.seconds.is_some() || self.lock().is_keeping() {
-            let what = "texts without labels cannot be used with seconds or keep";
-            return Err(PyValueError::new_err(what));
-        }
-        let (mut texts, mut all) = (Texts::new(unlabelled)?, Vec::new());
-        while let Some(block) = texts.next_block()? {
-            all.extend(block.texts(py).into_iter().map(<[u8]>::to_vec));
-        }
-        let trainer = Arc::clone(&*self.lock());
-        let stop = Arc::new(AtomicBool::new(false));
-        let flag = Arc::clone(&stop);
-        let work = move |_| {
-            let watch = Watch { stop: Some(&flag), progress: None };
-            trainer.train_watched(trainer.recipe(), &all, &watch)
-        };
-        let found = run(py, &stop, After::Leave, work, &mut |_| Ok(()))?;
-        let found = found.map_err(errors::of_training)?;
-        warn(py, &found.warnings)?;
-        Ok(Model::new(found.model))
     }
 }
 
@@ -136,12 +111,9 @@ impl Trainer {
         keep: bool,
         seconds: Option<u64>,
     ) -> PyResult<Self> {
-        let preset = preset.map(|name| match name {
-            "words" => Ok(Preset::Words),
-            "pairs" => Ok(Preset::Pairs),
-            "chars" => Ok(Preset::Chars),
-            "both" => Ok(Preset::Both),
-            name => Err(unknown("preset", name, "words, pairs, chars, both")),
+        let preset = preset.map(|name| {
+            let found = Preset::by_name(name);
+            found.ok_or_else(|| unknown("preset", name, "words, pairs, chars, both"))
         });
         if cost.is_some_and(|cost| !(cost.is_finite() && cost > 0.0)) {
             return Err(PyValueError::new_err("cost is not above 0"));
@@ -247,18 +219,14 @@ impl Trainer {
         });
         let has_several = self.recipe().several;
         let format = format.transpose()?;
-        let reading = Reading { format, label: label_column, has_several, ..Reading::default() };
-        let reading = match text_column {
-            Some(text) => Reading { text, ..reading },
-            None => reading,
-        };
+        let text = text_column.unwrap_or_else(|| Reading::default().text);
+        let reading =
+            Reading { format, label: label_column, text, has_several, ..Reading::default() };
         let mut trainer = dbacl_text::Trainer::clone(&Arc::clone(&*self.lock()));
         let (mut count, mut interrupt) = (0u32, None);
         let read = py.detach(|| {
             let mut take = |record: Record<'_>| {
-                let labels: Vec<&str> =
-                    record.label.split('\n').filter(|label| !label.is_empty()).collect();
-                trainer.add_weighted(&labels, record.text, 1.0);
+                trainer.add_weighted(&record.labels(), record.text, 1.0);
                 count = count.wrapping_add(1);
                 if count.is_multiple_of(4096)
                     && let Err(error) = Python::attach(|py| py.check_signals())
@@ -325,9 +293,11 @@ impl Trainer {
         log: Option<Bound<'_, PyAny>>,
         unlabelled: Option<Bound<'_, PyAny>>,
     ) -> PyResult<Model> {
-        if let Some(texts) = unlabelled {
-            return self.train_with(&texts);
+        if unlabelled.is_some() && (self.seconds.is_some() || self.lock().is_keeping()) {
+            let what = "texts without labels cannot be used with seconds or keep";
+            return Err(PyValueError::new_err(what));
         }
+        let more = unlabelled.as_ref().map_or_else(|| Ok(Vec::new()), all)?;
         let trainer = Arc::clone(&*self.lock());
         let stop = Arc::new(AtomicBool::new(false));
         let flag = Arc::clone(&stop);
@@ -339,7 +309,7 @@ impl Trainer {
             };
             let watch = Watch { stop: Some(&flag), progress: None };
             let Some(seconds) = seconds else {
-                return trainer.train_watched(trainer.recipe(), &[], &watch);
+                return trainer.train_watched(trainer.recipe(), &more, &watch);
             };
             let limit = Duration::from_secs(seconds);
             search(&trainer, limit, &watch, &mut told).map(|(trained, _)| trained)
