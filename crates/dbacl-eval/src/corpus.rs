@@ -271,16 +271,18 @@ impl Gatherer {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use dbacl_testing::Scratch;
+
+    /// Writes a file; returns its path.
+    fn written(scratch: &Scratch, name: &str, text: &str) -> String {
+        scratch.write(name, text);
+        scratch.path(name).display().to_string()
+    }
 
     #[test]
     fn every_kind_of_operand_is_read() {
-        let place = tempfile::tempdir().expect("a temporary folder");
-        let write = |name: &str, text: &str| {
-            let path = place.path().join(name);
-            fs::create_dir_all(path.parent().expect("a folder")).expect("created");
-            fs::write(&path, text).expect("written");
-            path.display().to_string()
-        };
+        let scratch = Scratch::new();
+        let write = |name: &str, text: &str| written(&scratch, name, text);
         write("mail/ham/cur/2", "b");
         write("mail/ham/new/1", "a");
         write("mail/ham/tmp/1", "not yet");
@@ -303,8 +305,8 @@ mod tests {
             "ham:{first}\n\nx\n\n ham:{first}\n\ny\n\n ham:{first}\n\nx spam:From the beginning\n"
         );
         for (operand, expected) in [
-            (place.path().join("mail").display().to_string(), messages.as_str()),
-            (place.path().join("several").display().to_string(), several.as_str()),
+            (scratch.path("mail").display().to_string(), messages.as_str()),
+            (scratch.path("several").display().to_string(), several.as_str()),
             (format!("ham={lines}"), "ham:one\n ham:two\n"),
             (table, "spam:buy\there\n ham:hello\n"),
             (json, "ham:h\u{e4} \"x\"\n 7:\n"),
@@ -331,12 +333,8 @@ mod tests {
 
     #[test]
     fn missing_operands_are_named_in_errors() {
-        let place = tempfile::tempdir().expect("a temporary folder");
-        let write = |name: &str, text: &str| {
-            let path = place.path().join(name);
-            fs::write(&path, text).expect("written");
-            path.display().to_string()
-        };
+        let scratch = Scratch::new();
+        let write = |name: &str, text: &str| written(&scratch, name, text);
         let complaint = |operand: &str| {
             let mut gatherer = Gatherer::default();
             let done = gatherer.add(operand).and_then(|()| gatherer.finish().map(|_| ()));

@@ -39,11 +39,9 @@ fn corpus() -> Scratch {
     let scratch = Scratch::new();
     for (part, count) in [("train", 30), ("test", 10)] {
         for (name, kind) in [("ham", HAM), ("spam", SPAM)] {
-            let folder = format!("{part}/{name}");
-            fs::create_dir_all(scratch.path(&folder)).expect("a folder");
             for number in 0..count {
                 let text = message(kind, number + if part == "test" { 1000 } else { 0 });
-                scratch.write(&format!("{folder}/{number:03}"), text);
+                scratch.write(&format!("{part}/{name}/{number:03}"), text);
             }
         }
     }
@@ -166,9 +164,7 @@ fn mistakes_on_the_command_line_are_told() {
 #[test]
 fn a_category_without_documents_to_learn_is_named() {
     let scratch = corpus();
-    for folder in ["empty", "copies"] {
-        fs::create_dir(scratch.path(folder)).expect("a folder");
-    }
+    fs::create_dir(scratch.path("empty")).expect("a folder");
     for number in 0..3 {
         let text = format!("Subject: {number}\n\nwin a prize\n");
         scratch.write(&format!("copies/{number}"), text);

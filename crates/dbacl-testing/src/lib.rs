@@ -251,9 +251,11 @@ impl Scratch {
         self.folder.path().join(name)
     }
 
-    /// Writes a file.
+    /// Writes a file, and makes the folders above it.
     pub fn write(&self, name: &str, content: impl AsRef<[u8]>) {
-        fs::write(self.path(name), content).expect("a file in the scratch folder");
+        let path = self.path(name);
+        fs::create_dir_all(path.parent().expect("a folder")).expect("folders above the file");
+        fs::write(path, content).expect("a file in the scratch folder");
     }
 
     /// Reads a file.

@@ -402,8 +402,7 @@ fn a_folder_of_folders_is_read() {
     let scratch = Scratch::new();
     for number in 0..3 {
         for (label, text) in [("sea", "the whale"), ("war", "the soldiers")] {
-            std::fs::create_dir_all(scratch.path(&label_folder(label))).expect("a folder");
-            scratch.write(&format!("{}/{number}", label_folder(label)), text);
+            scratch.write(&format!("data/{label}/{number}"), text);
         }
     }
     let done = run(&scratch, "train data -o model", "");
@@ -412,10 +411,6 @@ fn a_folder_of_folders_is_read() {
                    label: with fewer than 20 results may be poor\n";
     assert_eq!(done.stderr, warning);
     assert!(run(&scratch, "predict model", "whale\n").quiet(0).starts_with("sea\t"));
-}
-
-fn label_folder(label: &str) -> String {
-    format!("data/{label}")
 }
 
 #[test]
