@@ -16,12 +16,6 @@ pub struct Advice {
     pub text: String,
 }
 
-impl Advice {
-    fn new(offset: usize, text: impl Into<String>) -> Self {
-        Self { offset, text: text.into() }
-    }
-}
-
 /// Line and column of a byte, both from 1, every newline counted.
 pub fn position(text: &[u8], offset: usize) -> (usize, usize) {
     let before = &text[..offset.min(text.len())];
@@ -36,13 +30,11 @@ pub fn on_syntax_error(text: &[u8], offset: usize) -> Advice {
     let rest = text.get(offset..).unwrap_or_default();
     let second_is_digit = rest.get(1).is_some_and(u8::is_ascii_digit);
     if let Some(name) = crooked_name(text, offset) {
-        return Advice::new(
-            offset,
-            format!(
-                "a category's name is letters and digits only, '{name}' is not: \
-                 rename the category's file, learn it anew or link to it"
-            ),
+        let text = format!(
+            "a category's name is letters and digits only, '{name}' is not: rename the category's \
+             file, learn it anew or link to it"
         );
+        return Advice { offset, text };
     }
     let remark = match rest.first() {
         None => "the file ends too early",
@@ -64,7 +56,7 @@ pub fn on_syntax_error(text: &[u8], offset: usize) -> Advice {
              loss_matrix { \"REGEX\" NAME [ LOSS, ... ] ... }"
         }
     };
-    Advice::new(offset, remark)
+    Advice { offset, text: remark.to_owned() }
 }
 
 /// The word around `offset` if it would be a name but for an underscore, hyphen or dot in it.
@@ -90,68 +82,63 @@ fn is_reserved(text: &[u8]) -> bool {
 /// What is odd about a specification that can be read.
 pub fn on_specification(specification: &Specification) -> Vec<Advice> {
     let mut advice = Vec::new();
+    let mut tell = |offset, text: &str| advice.push(Advice { offset, text: text.to_owned() });
     for category in 0..specification.categories.len() {
         let name = &specification.categories[category];
         let mut is_dead = false;
         for (index, row) in specification.rows_of(category).enumerate() {
             let row = &specification.rows[row];
             if is_dead {
-                advice.push(Advice::new(
-                    row.condition_offset,
-                    format!("this row is never used: a row of {name} before it always applies"),
-                ));
+                let why = format!("a row of {name} before it always applies");
+                tell(row.condition_offset, &format!("this row is never used: {why}"));
             }
             is_dead |= row.condition.is_empty();
-            on_condition(row, &mut advice);
-            on_formulas(specification, row, index, &mut advice);
+            on_condition(row, &mut tell);
+            on_formulas(specification, row, index, &mut tell);
         }
     }
     advice.sort_by_key(|remark| remark.offset);
     advice
 }
 
-fn on_condition(row: &Row, advice: &mut Vec<Advice>) {
+/// Takes a remark on a byte of the file.
+type Tell<'a> = dyn FnMut(usize, &str) + 'a;
+
+fn on_condition(row: &Row, tell: &mut Tell<'_>) {
     if row.condition.starts_with(b"^") && !matches!(row.condition.get(1), None | Some(b' ' | b'$'))
     {
-        advice.push(Advice::new(
+        tell(
             row.condition_offset,
             "dbacl -a puts a blank before each line, so write '^ ' to match a line's start",
-        ));
+        );
     }
     let is_dollar = row.condition.ends_with(b"$") && !row.condition.ends_with(b"\\$");
     if is_dollar && row.condition != b"^$" {
-        advice.push(Advice::new(
+        tell(
             row.condition_offset,
             "'$' matches behind a line's newline only, so this matches a last line without newline",
-        ));
+        );
     }
 }
 
-fn on_formulas(specification: &Specification, row: &Row, index: usize, advice: &mut Vec<Advice>) {
+fn on_formulas(specification: &Specification, row: &Row, index: usize, tell: &mut Tell<'_>) {
     let (order, relaxed) = (specification.categories.len(), specification.relaxed);
     let found = expression::evaluate(&row.formulas, Some(&Values::default()), relaxed);
     if let Some(SyntaxError { offset, .. }) = found.error {
-        advice.push(Advice::new(row.offset + offset, "this row cannot be read from here on"));
-        return;
+        return tell(row.offset + offset, "this row cannot be read from here on");
     }
     let columns = found.columns.len();
     if columns < order {
-        let missing = order - columns;
-        advice.push(Advice::new(
-            row.offset,
-            format!("{missing} of {order} losses are missing; they count as 1"),
-        ));
+        let missing = format!("{} of {order} losses are missing", order - columns);
+        tell(row.offset, &format!("{missing}; they count as 1"));
     } else if columns > order {
-        advice.push(Advice::new(
-            row.offset,
-            format!("{} losses too many; they are ignored", columns - order),
-        ));
+        tell(row.offset, &format!("{} losses too many; they are ignored", columns - order));
     }
     if found.uses_submatch && (index > 0 || row.condition.is_empty()) {
-        advice.push(Advice::new(
+        tell(
             row.offset,
             "$1 to $9 are the numbers captured by the category's first row, not by this one",
-        ));
+        );
     }
 }
 

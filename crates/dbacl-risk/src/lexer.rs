@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //! Cuts the text of a specification, or of one row's formulas, into tokens (spec tools 1.2).
 
-use std::fmt;
-
 /// One token. Where several readings are possible the longest wins, then the earlier one here.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Token<'a> {
@@ -194,7 +192,8 @@ fn regex(text: &[u8]) -> Option<(Token<'_>, usize)> {
 }
 
 /// A token that does not fit.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("parse error at line {line} before '{}'", shown(before))]
 pub struct SyntaxError {
     /// Line, from 1, as dbacl 1.14.1 counts it.
     pub line: usize,
@@ -211,14 +210,10 @@ impl SyntaxError {
     }
 }
 
-impl std::error::Error for SyntaxError {}
-
-impl fmt::Display for SyntaxError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let shown = self.before.split(|&byte| byte == 0).next().unwrap_or_default();
-        let text = String::from_utf8_lossy(shown);
-        write!(f, "parse error at line {} before '{text}'", self.line)
-    }
+/// The text up to its first NUL byte.
+fn shown(text: &[u8]) -> String {
+    let shown = text.split(|&byte| byte == 0).next().unwrap_or_default();
+    String::from_utf8_lossy(shown).into_owned()
 }
 
 #[cfg(test)]

@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //! Parses a specification file into categories, priors and rows (spec tools 1.3, 1.4).
 
-use std::fmt;
-
 use super::expression;
 pub use super::lexer::SyntaxError;
-use super::lexer::{Lexer, Token};
+use super::lexer::{Lexeme, Lexer, Token};
 use dbacl_numeric::elementary::log;
 use dbacl_numeric::parse::strtod;
 
@@ -41,26 +39,17 @@ pub struct Row {
 }
 
 /// Something odd that does not end the reading. Its text is a whole line or two.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Notice {
     /// A category beyond [`MAX_CATEGORIES`].
+    #[error("warning: maximum reached, category ignored")]
     CategoryIgnored,
     /// A prior beyond [`MAX_CATEGORIES`].
+    #[error("warning: maximum reached, prior weight ignored")]
     PriorIgnored,
     /// A row, dropped, for a name that is no category; the error stands at its formulas.
+    #[error("error: encountered unknown category\n{0}")]
     UnknownCategory(SyntaxError),
-}
-
-impl fmt::Display for Notice {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::CategoryIgnored => f.write_str("warning: maximum reached, category ignored"),
-            Self::PriorIgnored => f.write_str("warning: maximum reached, prior weight ignored"),
-            Self::UnknownCategory(error) => {
-                write!(f, "error: encountered unknown category\n{error}")
-            }
-        }
-    }
 }
 
 /// Why a specification that can be read cannot be used.
@@ -120,50 +109,51 @@ impl Parser<'_, '_> {
         if found.token == token { Ok(()) } else { Err(SyntaxError::before(found)) }
     }
 
-    /// Behind a list's entry: a comma goes on, a closing brace ends it.
-    fn list_goes_on(&mut self) -> Result<bool, SyntaxError> {
-        let found = self.lexer.next_token();
-        match found.token {
-            Token::Other(b',') => Ok(true),
-            Token::Other(b'}') => Ok(false),
-            _ => Err(SyntaxError::before(found)),
+    /// `{ entry, ... }`
+    fn list(
+        &mut self,
+        mut take: impl FnMut(&mut Self, Lexeme<'_>) -> Result<(), SyntaxError>,
+    ) -> Result<(), SyntaxError> {
+        self.expect(Token::Other(b'{'))?;
+        loop {
+            let entry = self.lexer.next_token();
+            take(self, entry)?;
+            let behind = self.lexer.next_token();
+            match behind.token {
+                Token::Other(b',') => {}
+                Token::Other(b'}') => return Ok(()),
+                _ => return Err(SyntaxError::before(behind)),
+            }
         }
     }
 
     /// `{ name, ... }`
     fn categories(&mut self) -> Result<(), SyntaxError> {
-        self.expect(Token::Other(b'{'))?;
-        loop {
-            let found = self.lexer.next_token();
+        self.list(|parser, found| {
             let Token::Name(name) = found.token else { return Err(SyntaxError::before(found)) };
-            if self.specification.categories.len() < MAX_CATEGORIES {
-                let name = String::from_utf8_lossy(name).into_owned();
-                self.specification.categories.push(name);
+            let categories = &mut parser.specification.categories;
+            if categories.len() < MAX_CATEGORIES {
+                categories.push(String::from_utf8_lossy(name).into_owned());
             } else {
-                (self.notices)(Notice::CategoryIgnored);
+                (parser.notices)(Notice::CategoryIgnored);
             }
-            if !self.list_goes_on()? {
-                return Ok(());
-            }
-        }
+            Ok(())
+        })
     }
 
     /// `prior { number, ... }`
     fn prior(&mut self) -> Result<(), SyntaxError> {
         self.expect(Token::Prior)?;
-        self.expect(Token::Other(b'{'))?;
-        loop {
-            let found = self.lexer.next_token();
+        self.list(|parser, found| {
             let Token::Number(text) = found.token else { return Err(SyntaxError::before(found)) };
-            if self.specification.log_priors.len() < MAX_CATEGORIES {
-                self.specification.log_priors.push(log(strtod(text).0));
+            let priors = &mut parser.specification.log_priors;
+            if priors.len() < MAX_CATEGORIES {
+                priors.push(log(strtod(text).0));
             } else {
-                (self.notices)(Notice::PriorIgnored);
+                (parser.notices)(Notice::PriorIgnored);
             }
-            if !self.list_goes_on()? {
-                return Ok(());
-            }
-        }
+            Ok(())
+        })
     }
 
     /// `loss_matrix { "regex" name [row] ... }`
