@@ -72,7 +72,7 @@ fn entry(json: &mut Json, report: &Report, at: usize) {
             binary(json, found);
         }
         json.key("confusion").array(|json| {
-            for row in &measures.confusion {
+            for row in measures.confusion.rows() {
                 json.array(|json| row.iter().for_each(|&cell| count(json, cell)));
             }
         });
@@ -81,8 +81,8 @@ fn entry(json: &mut Json, report: &Report, at: usize) {
                 json.object(|json| {
                     json.key("name").string(name);
                     count(json.key("documents"), class.documents);
-                    json.key("recall").number(class.recall);
-                    json.key("precision").number(class.precision);
+                    json.key("recall").number(class.recall.value);
+                    json.key("precision").number(class.precision.value);
                     json.key("f1").number(class.f1);
                 });
             }

@@ -2,8 +2,9 @@
 //! Measures of verdicts, with intervals (spec tools 3.7 and 6.1).
 
 use crate::protocol::Judged;
+use dbacl::measures::confusion::{Confusion, PerLabel, mean_f1};
 pub use dbacl::measures::{Rate, rate};
-use dbacl::measures::{Scored, Z, area_above};
+use dbacl::measures::{Scored, Step, Z, area_above, caught_at, steps};
 use dbacl_numeric::elementary::{exp, log, log_1p, log2, real};
 use std::cmp::Ordering;
 
@@ -43,33 +44,6 @@ pub fn area(scored: &[Scored]) -> Rate {
     let half = Z * variance.max(0.0).sqrt() / (a * (1.0 - a));
     let at = |shift: f64| inverse_logit(logit(value) + shift);
     Rate { value, low: at(-half), high: at(half) }
-}
-
-/// A threshold of the ROC curve, from the strictest on.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Step {
-    /// Documents at or above this score are taken for positive.
-    pub threshold: f64,
-    /// Negative documents among them.
-    pub false_positives: usize,
-    /// Positive documents among them.
-    pub caught: usize,
-}
-
-/// The steps of the ROC curve, one for each different score.
-pub fn steps(scored: &[Scored]) -> Vec<Step> {
-    let mut sorted = scored.to_vec();
-    sorted.sort_by(|a, b| b.score.total_cmp(&a.score));
-    let (mut false_positives, mut caught) = (0, 0);
-    sorted
-        .chunk_by(|a, b| a.score == b.score)
-        .map(|tied| {
-            let positives = tied.iter().filter(|one| one.positive).count();
-            caught += positives;
-            false_positives += tied.len() - positives;
-            Step { threshold: tied[0].score, false_positives, caught }
-        })
-        .collect()
 }
 
 /// What is measured when there are two categories.
@@ -122,28 +96,15 @@ pub struct Calibration {
     pub brier: f64,
 }
 
-/// Recall, precision and F1 of a category.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct PerClass {
-    pub documents: usize,
-    /// Share of them that was classified to be of it.
-    pub recall: f64,
-    /// Share of the documents judged to be of it that are of it; NaN if there are none.
-    pub precision: f64,
-    /// Harmonic mean of both; 0 if nothing was right.
-    pub f1: f64,
-}
-
 /// Everything that is measured.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Measures {
     /// Verdicts.
     pub documents: usize,
-    /// `confusion[truth][verdict]`; the last column counts documents without verdict.
-    pub confusion: Vec<Vec<usize>>,
+    pub confusion: Confusion,
     /// Wrong verdicts.
     pub error: Rate,
-    pub classes: Vec<PerClass>,
+    pub classes: Vec<PerLabel>,
     /// Average F1 of the categories.
     pub macro_f1: f64,
     /// For two categories.
@@ -154,31 +115,15 @@ pub struct Measures {
 
 /// Measures verdicts over `categories` categories. `positive` counts when there are two.
 pub fn measure(judged: &[Judged], categories: usize, positive: usize) -> Measures {
-    let mut confusion = vec![vec![0; categories + 1]; categories];
+    let mut confusion = Confusion::new(categories);
     for one in judged {
-        confusion[one.truth][one.verdict.unwrap_or(categories)] += 1;
+        confusion.add(Some(one.truth), one.verdict);
     }
-    let right: usize = (0..categories).map(|category| confusion[category][category]).sum();
-    let classes: Vec<PerClass> = (0..categories)
-        .map(|category| {
-            let documents: usize = confusion[category].iter().sum();
-            let taken: usize = confusion.iter().map(|row| row[category]).sum();
-            let hits = real(confusion[category][category]);
-            let both = real(documents + taken);
-            PerClass {
-                documents,
-                recall: hits / real(documents),
-                precision: hits / real(taken),
-                f1: if both > 0.0 { 2.0 * hits / both } else { 0.0 },
-            }
-        })
-        .collect();
-    let seen: Vec<f64> =
-        classes.iter().filter(|class| class.documents > 0).map(|class| class.f1).collect();
+    let classes: Vec<PerLabel> = confusion.each().collect();
     Measures {
         documents: judged.len(),
-        error: rate(judged.len() - right, judged.len()),
-        macro_f1: seen.iter().sum::<f64>() / real(seen.len()),
+        error: rate(judged.len() - confusion.right(), judged.len()),
+        macro_f1: mean_f1(classes.iter().copied()),
         binary: (categories == 2).then(|| binary(judged, &confusion, positive)),
         calibrations: calibrations(judged, categories, positive),
         confusion,
@@ -186,11 +131,12 @@ pub fn measure(judged: &[Judged], categories: usize, positive: usize) -> Measure
     }
 }
 
-fn binary(judged: &[Judged], confusion: &[Vec<usize>], positive: usize) -> Binary {
+fn binary(judged: &[Judged], confusion: &Confusion, positive: usize) -> Binary {
     let negative = 1 - positive;
-    let sizes = (confusion[positive].iter().sum(), confusion[negative].iter().sum());
-    let false_positives = rate(sizes.1 - confusion[negative][negative], sizes.1);
-    let misses = rate(sizes.0 - confusion[positive][positive], sizes.0);
+    let [ours, others] = [positive, negative].map(|side| confusion.row(side));
+    let sizes: (usize, usize) = (ours.iter().sum(), others.iter().sum());
+    let false_positives = rate(sizes.1 - others[negative], sizes.1);
+    let misses = rate(sizes.0 - ours[positive], sizes.0);
     let mut scored: Vec<Scored> = judged
         .iter()
         .filter(|one| !one.margin.is_nan())
@@ -200,7 +146,11 @@ fn binary(judged: &[Judged], confusion: &[Vec<usize>], positive: usize) -> Binar
         scored.clear();
     }
     let steps = steps(&scored);
-    let recalls = RATES.iter().map(|&wanted| recall(&steps, sizes, wanted)).collect();
+    let recall = |&wanted: &f64| match steps.as_slice() {
+        [] => rate(0, 0),
+        steps => rate(caught_at(steps, sizes.1, wanted), sizes.0),
+    };
+    let recalls = RATES.iter().map(recall).collect();
     Binary {
         lam: lam(false_positives.value, misses.value),
         false_positives,
@@ -211,16 +161,6 @@ fn binary(judged: &[Judged], confusion: &[Vec<usize>], positive: usize) -> Binar
         steps,
         sizes,
     }
-}
-
-/// Most positive documents caught at any threshold with at most this rate of false positives.
-fn recall(steps: &[Step], (positives, negatives): (usize, usize), wanted: f64) -> Rate {
-    if steps.is_empty() {
-        return Rate { value: f64::NAN, low: 0.0, high: 1.0 };
-    }
-    let allowed = wanted * real(negatives);
-    let within = steps.iter().take_while(|step| real(step.false_positives) <= allowed);
-    rate(within.last().map_or(0, |step| step.caught), positives)
 }
 
 /// Number of bins of a calibration table.
@@ -454,14 +394,14 @@ mod tests {
             Judged { verdict: None, ..judged(1, 0, -1.0) },
         ];
         let found = measure(&all, 2, 1);
-        assert_eq!(found.confusion, [[1, 1, 0], [0, 2, 1]]);
+        assert_eq!(found.confusion.rows().collect::<Vec<_>>(), [[1, 1, 0], [0, 2, 1]]);
         assert!((found.error.value - 0.4).abs() < 1e-12);
         let binary = found.binary.expect("two categories");
         assert_eq!(binary.sizes, (3, 2));
         // of six pairs one is the wrong way round: -1 below 1
         assert!((binary.area.value - 1.0 / 6.0).abs() < 1e-12);
         assert!((binary.recalls[1].value - 2.0 / 3.0).abs() < 1e-12);
-        assert!((found.classes[1].precision - 2.0 / 3.0).abs() < 1e-12);
+        assert!((found.classes[1].precision.value - 2.0 / 3.0).abs() < 1e-12);
         assert_eq!(found.calibrations.len(), 2);
     }
 

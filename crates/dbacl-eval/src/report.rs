@@ -3,8 +3,9 @@
 
 use crate::corpus::Corpus;
 use crate::mail_filter;
-use crate::measures::{Binary, Comparison, Measures, PerClass, RATES, Rate};
+use crate::measures::{Binary, Comparison, Measures, RATES, Rate};
 use crate::protocol::{Findings, Judged};
+use dbacl::measures::confusion::PerLabel;
 
 /// A difference counts if its probability by chance alone is smaller than this.
 pub const CHANCE: f64 = 0.05;
@@ -85,8 +86,8 @@ impl Report {
     /// A row for each category, by the verdicts of an entry.
     pub fn class_rows(&self, at: usize) -> Vec<Vec<String>> {
         let classes = self.corpus.categories.iter().zip(&self.entries[at].measures.classes);
-        let row = |(name, class): (&String, &PerClass)| {
-            let shares = [class.recall, class.precision, class.f1].map(percent);
+        let row = |(name, class): (&String, &PerLabel)| {
+            let shares = [class.recall.value, class.precision.value, class.f1].map(percent);
             [name.clone(), class.documents.to_string()].into_iter().chain(shares).collect()
         };
         classes.map(row).collect()
@@ -161,6 +162,14 @@ impl Report {
     /// Compares an entry with the best one.
     pub fn against_best(&self, at: usize) -> Comparison {
         self.compared(at, self.best())
+    }
+
+    /// How many columns of verdicts an entry has: the categories, and one for documents without
+    /// verdict, if there are any.
+    pub fn columns_of_verdicts(&self, at: usize) -> usize {
+        let mut rows = self.entries[at].measures.confusion.rows();
+        let is_undecided = rows.any(|row| row.last() != Some(&0));
+        self.corpus.categories.len() + usize::from(is_undecided)
     }
 
     /// Name of a category; `?` for no verdict.

@@ -128,16 +128,14 @@ fn comparisons(report: &Report) -> String {
 }
 
 fn confusion(report: &Report, at: usize) -> String {
-    let measures = &report.entries[at].measures;
-    let names = &report.corpus.categories;
-    let undecided = measures.confusion.iter().any(|row| row.last() != Some(&0));
-    let columns = names.len() + usize::from(undecided);
+    let confusion = &report.entries[at].measures.confusion;
+    let (names, columns) = (&report.corpus.categories, report.columns_of_verdicts(at));
     let mut head = vec![String::new()];
     head.extend(names.iter().cloned());
-    if undecided {
+    if columns > names.len() {
         head.push("no verdict".into());
     }
-    let rows = names.iter().zip(&measures.confusion).map(|(name, counts)| {
+    let rows = names.iter().zip(confusion.rows()).map(|(name, counts)| {
         let cells = counts[..columns].iter().map(ToString::to_string);
         std::iter::once(name.clone()).chain(cells).collect()
     });

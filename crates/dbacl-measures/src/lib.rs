@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //! How good scores of labelled documents are: the area above the ROC curve, recall at a rate of
-//! false positives, errors, confidence intervals of rates, tests of shares ([`chance`]), and labels
-//! that look wrong ([`misfiled`]).
+//! false positives, errors, confidence intervals of rates, verdicts by label ([`confusion`]), tests
+//! of shares ([`chance`]), and labels that look wrong ([`misfiled`]).
 //!
 //! ```
 //! use dbacl_measures::{Scored, area_above, mistakes, rate};
@@ -16,6 +16,7 @@
 //! ```
 
 pub mod chance;
+pub mod confusion;
 pub mod misfiled;
 
 use dbacl_numeric::elementary::real;
@@ -33,57 +34,59 @@ fn ratio(part: f64, whole: f64) -> f64 {
     if whole > 0.0 { part / whole } else { f64::NAN }
 }
 
-/// Scores in descending order.
-fn sorted(scored: &[Scored]) -> Vec<Scored> {
-    let mut scored = scored.to_vec();
-    scored.sort_by(|a, b| b.score.total_cmp(&a.score));
-    scored
+/// A threshold of the ROC curve, from the strictest on.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Step {
+    /// Documents at or above this score are taken for positive.
+    pub threshold: f64,
+    /// Negative documents among them.
+    pub false_positives: usize,
+    /// Positive documents among them.
+    pub caught: usize,
+}
+
+/// The steps of the ROC curve, one for each different score.
+pub fn steps(scored: &[Scored]) -> Vec<Step> {
+    let mut sorted = scored.to_vec();
+    sorted.sort_by(|a, b| b.score.total_cmp(&a.score));
+    let (mut false_positives, mut caught) = (0, 0);
+    sorted
+        .chunk_by(|a, b| a.score == b.score)
+        .map(|tied| {
+            let positives = tied.iter().filter(|one| one.positive).count();
+            caught += positives;
+            false_positives += tied.len() - positives;
+            Step { threshold: tied[0].score, false_positives, caught }
+        })
+        .collect()
 }
 
 /// 1 - AUC: the share of pairs of a negative and a positive document in which the negative one
 /// scores higher, ties counted half; between 0 and 1. NaN unless there are documents of both kinds.
 pub fn area_above(scored: &[Scored]) -> f64 {
-    let (mut above, mut wrong) = (0.0, 0.0);
-    let (mut positives, mut negatives) = (0.0, 0.0);
-    for tied in sorted(scored).chunk_by(|a, b| a.score == b.score) {
-        let (mut here, mut others) = (0.0, 0.0);
-        for scored in tied {
-            if scored.positive {
-                here += 1.0;
-            } else {
-                others += 1.0;
-            }
-        }
-        wrong += here * (above + others / 2.0);
-        above += others;
-        positives += here;
-        negatives += others;
+    let (mut negatives, mut positives, mut wrong) = (0, 0, 0.0);
+    for step in steps(scored) {
+        let [others, here] = [step.false_positives - negatives, step.caught - positives];
+        wrong += real(here) * (real(negatives) + real(others) / 2.0);
+        (negatives, positives) = (step.false_positives, step.caught);
     }
-    ratio(wrong, positives * negatives)
+    ratio(wrong, real(positives) * real(negatives))
+}
+
+/// The most positive documents that are caught at a threshold with at most this share of the
+/// `negatives` above it.
+pub fn caught_at(steps: &[Step], negatives: usize, rate: f64) -> usize {
+    let allowed = rate * real(negatives);
+    let within = steps.iter().take_while(|step| real(step.false_positives) <= allowed);
+    within.last().map_or(0, |step| step.caught)
 }
 
 /// Share of positive documents above the lowest threshold that at most the share `rate` of the
 /// negative ones exceeds.
 pub fn recall_at(scored: &[Scored], rate: f64) -> f64 {
-    let scored = sorted(scored);
     let positives = scored.iter().filter(|one| one.positive).count();
-    let negatives = scored.len() - positives;
-    let allowed = rate * real(negatives);
-    let (mut caught, mut wrong, mut best) = (0.0, 0.0, 0.0);
-    for tied in scored.chunk_by(|a, b| a.score == b.score) {
-        for one in tied {
-            if one.positive {
-                caught += 1.0;
-            } else {
-                wrong += 1.0;
-            }
-        }
-        if wrong > allowed {
-            break;
-        }
-        best = caught;
-    }
-    ratio(best, real(positives))
+    let caught = caught_at(&steps(scored), scored.len() - positives, rate);
+    ratio(real(caught), real(positives))
 }
 
 /// Negative documents above `threshold`, and positive ones not above it.

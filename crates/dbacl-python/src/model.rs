@@ -180,7 +180,7 @@ impl Model {
         let mut predictor = self.predictor();
         labelled(texts, labels, &mut |label, text| {
             let truth = own.iter().position(|known| known == label);
-            evaluation.add(truth, &predictor.predict(text));
+            evaluation.add(truth, &predictor.predict(text), text);
             Ok(())
         })?;
         if evaluation.documents() == 0 {
@@ -193,8 +193,7 @@ impl Model {
         found.set_item("log_loss", evaluation.log_loss())?;
         found.set_item("calibration_error", evaluation.calibration_error())?;
         let per_label = PyDict::new(py);
-        for (at, label) in own.iter().enumerate() {
-            let one = evaluation.of_label(at);
+        for (label, one) in own.iter().zip(evaluation.labels()) {
             let measures = PyDict::new(py);
             measures.set_item("documents", one.documents)?;
             measures.set_item("precision", one.precision.value)?;

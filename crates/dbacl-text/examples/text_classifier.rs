@@ -37,7 +37,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let mut found = Evaluation::new(labels.len());
     read(Path::new(test), &Reading::default(), &mut |record| {
         let truth = labels.iter().position(|label| label == record.label);
-        found.add(truth, &predictor.predict(record.text));
+        found.add(truth, &predictor.predict(record.text), record.text);
         Ok(())
     })?;
     println!("accuracy {:.2} %", 100.0 * found.accuracy().value);

@@ -2,6 +2,9 @@
 //! Predictions of texts whose labels are known → how good they are.
 
 use crate::model::Prediction;
+use crate::shorten;
+pub use dbacl::measures::confusion::PerLabel;
+use dbacl::measures::confusion::{Confusion, mean_f1};
 use dbacl::measures::{Rate, rate};
 use dbacl_numeric::elementary::log2;
 
@@ -28,45 +31,11 @@ const fn real(count: u64) -> f64 {
     count as f64
 }
 
-/// How well the texts of a label are told.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct PerLabel {
-    /// Texts of the label.
-    pub documents: u64,
-    /// Share of what was called so that is of it.
-    pub precision: Rate,
-    /// Share of them that was recognised.
-    pub recall: Rate,
-    /// Harmonic mean of both; 0 if nothing was right.
-    pub f1: f64,
-}
-
-impl PerLabel {
-    /// Of the texts with the label, the texts that were called so, and those of which both is true.
-    fn of([documents, called, hits]: [u64; 3]) -> Self {
-        let both = documents + called;
-        Self {
-            documents,
-            precision: share(hits, called),
-            recall: share(hits, documents),
-            f1: if both > 0 { 2.0 * real(hits) / real(both) } else { 0.0 },
-        }
-    }
-}
-
-/// Average F1 of the labels that have texts.
-fn mean_f1(labels: impl Iterator<Item = PerLabel>) -> f64 {
-    let seen: Vec<f64> = labels.filter(|one| one.documents > 0).map(|one| one.f1).collect();
-    seen.iter().sum::<f64>() / real(seen.len() as u64)
-}
-
 /// Gathers predictions and measures them.
 #[derive(Debug, Clone)]
 pub struct Evaluation {
-    labels: usize,
-    /// `confusion[truth * labels + verdict]`; the last row is of labels that the model does not
-    /// know.
-    confusion: Vec<u64>,
+    /// Verdicts by label; there are labels that the model does not know.
+    confusion: Confusion,
     /// Sum of claimed probabilities, documents that came true, documents; by bin.
     bins: [(f64, u64, u64); BINS],
     log_loss: f64,
@@ -112,43 +81,32 @@ pub struct ByLength {
 impl Evaluation {
     /// Nothing measured yet, with a model of so many labels.
     pub fn new(labels: usize) -> Self {
-        let confusion = vec![0; (labels + 1) * labels];
         let lengths = [(0.0, 0, 0.0, 0); LENGTHS.len()];
         let (bins, claims) = ([(0.0, 0, 0); BINS], [(0, 0); BOUNDS.len()]);
-        Self { labels, confusion, bins, log_loss: 0.0, lengths, claims }
+        Self { confusion: Confusion::new(labels), bins, log_loss: 0.0, lengths, claims }
     }
 
-    /// Takes a prediction; `truth` is the number of the text's label, `None` if the model does not
-    /// know it.
-    pub fn add(&mut self, truth: Option<usize>, prediction: &Prediction) {
+    /// Takes the prediction of a text; `truth` is the number of its label, `None` if the model does
+    /// not know it.
+    pub fn add(&mut self, truth: Option<usize>, prediction: &Prediction, text: &[u8]) {
         let best = prediction.best();
         let claim = prediction.probabilities()[best];
-        self.confusion[truth.unwrap_or(self.labels) * self.labels + best] += 1;
+        let (hit, loss) = (u64::from(truth == Some(best)), loss(truth, prediction));
+        self.confusion.add(truth, Some(best));
         #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // 0..=BINS
         let bin = &mut self.bins[((claim * 10.0) as usize).min(BINS - 1)];
-        bin.0 += claim;
-        bin.1 += u64::from(truth == Some(best));
-        bin.2 += 1;
+        *bin = (bin.0 + claim, bin.1 + hit, bin.2 + 1);
         let bound = BOUNDS.iter().rposition(|&bound| claim >= bound).unwrap_or(0);
-        self.claims[bound].0 += 1;
-        self.claims[bound].1 += u64::from(truth == Some(best));
-        self.log_loss += loss(truth, prediction);
-    }
-
-    /// Takes a prediction of a text, whose length is looked at, too.
-    pub fn add_text(&mut self, truth: Option<usize>, prediction: &Prediction, text: &[u8]) {
-        self.add(truth, prediction);
-        let words = text.split(u8::is_ascii_whitespace).filter(|word| !word.is_empty()).count();
+        let claims = &mut self.claims[bound];
+        *claims = (claims.0 + 1, claims.1 + hit);
+        self.log_loss += loss;
+        let words = shorten::words(text);
         let group = LENGTHS.iter().rposition(|&fewest| fewest <= words).unwrap_or(0);
-        let best = prediction.best();
         let own = &mut self.lengths[group];
-        own.0 += prediction.probabilities()[best];
-        own.1 += u64::from(truth == Some(best));
-        own.2 += loss(truth, prediction);
-        own.3 += 1;
+        *own = (own.0 + claim, own.1 + hit, own.2 + loss, own.3 + 1);
     }
 
-    /// How well texts of each length are classified, of those that [`Self::add_text`] took.
+    /// How well texts of each length are classified.
     pub fn by_length(&self) -> Vec<ByLength> {
         let each = self.lengths.iter().enumerate().filter(|(_, own)| own.3 > 0);
         each.map(|(group, &(claimed, right, loss, documents))| {
@@ -180,29 +138,22 @@ impl Evaluation {
 
     /// Texts that were classified.
     pub fn documents(&self) -> u64 {
-        self.confusion.iter().sum()
-    }
-
-    fn cell(&self, truth: usize, verdict: usize) -> u64 {
-        self.confusion[truth * self.labels + verdict]
+        self.confusion.documents() as u64
     }
 
     /// Share of right verdicts.
     pub fn accuracy(&self) -> Rate {
-        let right = (0..self.labels).map(|label| self.cell(label, label)).sum();
-        share(right, self.documents())
+        rate(self.confusion.right(), self.confusion.documents())
     }
 
-    /// Precision, recall and F1 of a label.
-    pub fn of_label(&self, label: usize) -> PerLabel {
-        let documents = (0..self.labels).map(|verdict| self.cell(label, verdict)).sum();
-        let called = (0..=self.labels).map(|truth| self.cell(truth, label)).sum();
-        PerLabel::of([documents, called, self.cell(label, label)])
+    /// Precision, recall and F1 of each label.
+    pub fn labels(&self) -> Vec<PerLabel> {
+        self.confusion.each().collect()
     }
 
     /// Average F1 of the labels that have texts.
     pub fn macro_f1(&self) -> f64 {
-        mean_f1((0..self.labels).map(|label| self.of_label(label)))
+        mean_f1(self.confusion.each())
     }
 
     /// Average negative logarithm of the probability of the truth, bits; claims are bounded to
@@ -219,12 +170,8 @@ impl Evaluation {
     }
 
     /// The most frequent errors: truth, verdict, texts; at most `limit` of them.
-    pub fn worst(&self, limit: usize) -> Vec<(usize, usize, u64)> {
-        let all = (0..self.labels).flat_map(|truth| (0..self.labels).map(move |it| (truth, it)));
-        let wrong = all.filter(|(truth, verdict)| truth != verdict);
-        let counted = wrong.map(|(truth, verdict)| (truth, verdict, self.cell(truth, verdict)));
-        let mut worst: Vec<_> = counted.filter(|one| one.2 > 0).collect();
-        worst.sort_by_key(|&(truth, verdict, texts)| (std::cmp::Reverse(texts), truth, verdict));
+    pub fn worst(&self, limit: usize) -> Vec<(usize, usize, usize)> {
+        let mut worst = self.confusion.worst();
         worst.truncate(limit);
         worst
     }
@@ -234,7 +181,7 @@ impl Evaluation {
 #[derive(Debug, Clone)]
 pub struct SeveralEvaluation {
     /// Texts with the label, texts that were called so, texts of which both is true; by label.
-    counts: Vec<[u64; 3]>,
+    counts: Vec<[usize; 3]>,
     documents: u64,
     exact: u64,
     log_loss: f64,
@@ -252,9 +199,9 @@ impl SeveralEvaluation {
         let found = prediction.labels();
         for (label, counts) in self.counts.iter_mut().enumerate() {
             let (is_own, is_called) = (truth.contains(&Some(label)), found.contains(&label));
-            counts[0] += u64::from(is_own);
-            counts[1] += u64::from(is_called);
-            counts[2] += u64::from(is_own && is_called);
+            counts[0] += usize::from(is_own);
+            counts[1] += usize::from(is_called);
+            counts[2] += usize::from(is_own && is_called);
             let p = prediction.probabilities()[label];
             self.log_loss -= log2((if is_own { p } else { 1.0 - p }).max(SMALLEST));
         }
@@ -274,20 +221,20 @@ impl SeveralEvaluation {
         share(self.exact, self.documents)
     }
 
-    /// Precision, recall and F1 of a label.
-    pub fn of_label(&self, label: usize) -> PerLabel {
-        PerLabel::of(self.counts[label])
+    /// Precision, recall and F1 of each label.
+    pub fn labels(&self) -> Vec<PerLabel> {
+        self.counts.iter().map(|&counts| PerLabel::of(counts)).collect()
     }
 
     /// F1 of all labels of all texts together.
     pub fn micro_f1(&self) -> f64 {
-        let add = |sum: [u64; 3], own: &[u64; 3]| [0, 1, 2].map(|at| sum[at] + own[at]);
+        let add = |sum: [usize; 3], own: &[usize; 3]| [0, 1, 2].map(|at| sum[at] + own[at]);
         PerLabel::of(self.counts.iter().fold([0; 3], add)).f1
     }
 
     /// Average F1 of the labels that have texts.
     pub fn macro_f1(&self) -> f64 {
-        mean_f1(self.counts.iter().map(|&counts| PerLabel::of(counts)))
+        mean_f1(self.labels())
     }
 
     /// Average negative logarithm of the probability that was given to the truth, for each label
@@ -305,7 +252,7 @@ mod tests {
     fn bounds_leave_out_what_is_less_probable() {
         let mut found = Evaluation::new(2);
         for (truth, claim) in [(0, 0.995), (1, 0.95), (0, 0.9), (0, 0.6), (1, 0.51)] {
-            found.add(Some(truth), &Prediction::of(vec![claim, 1.0 - claim]));
+            found.add(Some(truth), &Prediction::of(vec![claim, 1.0 - claim]), b"");
         }
         let shares = |at: usize| {
             let AtLeast { probability, answered, wrong } = found.at_least()[at];
@@ -322,7 +269,7 @@ mod tests {
     fn lengths_are_told_apart() {
         let mut found = Evaluation::new(2);
         for (text, truth) in [("one", 0), ("two", 1), ("of five words or six", 0)] {
-            found.add_text(Some(truth), &Prediction::of(vec![0.75, 0.25]), text.as_bytes());
+            found.add(Some(truth), &Prediction::of(vec![0.75, 0.25]), text.as_bytes());
         }
         let lengths = found.by_length();
         assert_eq!(lengths.len(), 2);
@@ -344,12 +291,12 @@ mod tests {
             (Some(1), [0.1, 0.8, 0.1]),
             (None, [0.0, 0.0, 1.0]),
         ] {
-            found.add(truth, &Prediction::of(probabilities.to_vec()));
+            found.add(truth, &Prediction::of(probabilities.to_vec()), b"");
         }
         assert_eq!(found.documents(), 5);
         assert_eq!(found.accuracy().value, 0.6);
         assert_eq!(found.worst(5), [(0, 1, 1)]);
-        let first = found.of_label(0);
+        let first = found.labels()[0];
         assert_eq!((first.documents, first.recall.value, first.precision.value), (2, 0.5, 1.0));
         assert!((found.macro_f1() - f64::midpoint(2.0 / 3.0, 0.8)).abs() < 1e-12);
         // 0.8 three times and right each time, 0.5 and 1.0 wrong

@@ -29,7 +29,7 @@ use dbacl_numeric::parse::atoi;
 use dbacl_numeric::random::SplitMix64;
 use folder::Folder;
 pub use program::Program;
-use table::Confusion;
+use table::Tables;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Key {
@@ -370,7 +370,7 @@ impl Session<'_> {
     fn summarize(&mut self) -> Outcome {
         let log = self.log()?;
         let categories = self.folder.categories().into_iter().map(OsString::into_vec).collect();
-        let tables = Confusion::count(&log, categories).print();
+        let tables = Tables::count(&log, categories).print();
         self.print(&tables);
         Ok(())
     }

@@ -3,7 +3,9 @@
 
 use std::collections::HashMap;
 
+use dbacl::measures::confusion::Confusion;
 use dbacl_numeric::cformat;
+use dbacl_numeric::elementary::real;
 
 /// First line of a log.
 pub const LOG_TITLE: &str = "# location | true | predicted | from\n";
@@ -35,49 +37,27 @@ pub fn entries(log: &[u8]) -> impl Iterator<Item = (LogEntry<'_>, &[u8])> {
 
 /// Counts of true and predicted categories.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Confusion {
+pub struct Tables {
     categories: Vec<Vec<u8>>,
-    /// `cells[truth][predicted]`, over `categories`.
-    cells: Vec<Vec<u64>>,
-    /// All messages of each true category, whatever the verdict.
-    of_truth: Vec<u64>,
-    /// All messages with each verdict, whatever the truth.
-    of_verdict: Vec<u64>,
+    counts: Confusion,
     /// Messages of known categories without a verdict.
-    undecided: u64,
+    undecided: usize,
 }
 
-impl Confusion {
+impl Tables {
     /// Counts a log for these categories, in their order.
     pub fn count(log: &[u8], categories: Vec<Vec<u8>>) -> Self {
-        let order = categories.len();
-        let mut counts = Self {
-            cells: vec![vec![0; order]; order],
-            of_truth: vec![0; order],
-            of_verdict: vec![0; order],
-            undecided: 0,
-            categories,
-        };
-        let names = counts.categories.clone();
-        let index: HashMap<&[u8], usize> =
-            names.iter().enumerate().map(|(index, name)| (name.as_slice(), index)).collect();
+        let (mut counts, mut undecided) = (Confusion::new(categories.len()), 0);
+        let names = categories.iter().enumerate();
+        let index: HashMap<&[u8], usize> = names.map(|(at, name)| (name.as_slice(), at)).collect();
         for (entry, _) in entries(log) {
-            let truth = index.get(entry.truth).copied();
-            let predicted = index.get(entry.predicted).copied();
-            if let Some(truth) = truth {
-                counts.of_truth[truth] += 1;
-                if entry.predicted == NO_VERDICT.as_bytes() {
-                    counts.undecided += 1;
-                }
-            }
-            if let Some(predicted) = predicted {
-                counts.of_verdict[predicted] += 1;
-            }
-            if let (Some(truth), Some(predicted)) = (truth, predicted) {
-                counts.cells[truth][predicted] += 1;
-            }
+            let [truth, predicted] =
+                [entry.truth, entry.predicted].map(|name| index.get(name).copied());
+            counts.add(truth, predicted);
+            let is_undecided = truth.is_some() && entry.predicted == NO_VERDICT.as_bytes();
+            undecided += usize::from(is_undecided);
         }
-        counts
+        Self { categories, counts, undecided }
     }
 
     /// Both tables and the total, as text. Shares of nothing are `n/a`.
@@ -90,8 +70,9 @@ impl Confusion {
         self.heading(&mut out);
         for (truth, name) in self.categories.iter().enumerate() {
             row_label(&mut out, name);
-            for &count in &self.cells[truth] {
-                share(&mut out, count, self.of_truth[truth], 10);
+            let counts = self.counts.row(truth);
+            for &count in &counts[..self.categories.len()] {
+                share(&mut out, count, counts.iter().sum(), 10);
             }
             out.push(b'\n');
         }
@@ -103,15 +84,15 @@ impl Confusion {
         self.heading(&mut out);
         for (predicted, name) in self.categories.iter().enumerate() {
             row_label(&mut out, name);
-            for cells in &self.cells {
-                share(&mut out, cells[predicted], self.of_verdict[predicted], 10);
+            for counts in self.counts.rows() {
+                share(&mut out, counts[predicted], self.counts.called(predicted), 10);
             }
             out.push(b'\n');
         }
         out.extend_from_slice(b"\nTotal correct classifications: ");
-        let correct = (0..self.categories.len()).map(|i| self.cells[i][i]).sum();
-        let all = self.cells.iter().flatten().sum::<u64>() + self.undecided;
-        share(&mut out, correct, all, 10);
+        let own = |counts: &[usize]| counts[..self.categories.len()].iter().sum::<usize>();
+        let all = self.counts.rows().map(own).sum::<usize>() + self.undecided;
+        share(&mut out, self.counts.right(), all, 10);
         out.extend_from_slice(b"\n\n");
         out
     }
@@ -131,13 +112,11 @@ fn row_label(out: &mut Vec<u8>, name: &[u8]) {
 }
 
 /// `part` of `whole` in percent, in a field of `width` bytes.
-fn share(out: &mut Vec<u8>, part: u64, whole: u64, width: usize) {
+fn share(out: &mut Vec<u8>, part: usize, whole: usize, width: usize) {
     if whole == 0 {
         return cformat::text(out, b"n/a", width);
     }
-    #[allow(clippy::cast_precision_loss)] // numbers of messages are far below 2^53
-    let percent = 100.0 * part as f64 / whole as f64;
-    cformat::fixed(out, percent, width - 1, 2);
+    cformat::fixed(out, 100.0 * real(part) / real(whole), width - 1, 2);
     out.push(b'%');
 }
 
@@ -147,7 +126,7 @@ mod tests {
 
     fn print(log: &str, categories: &[&str]) -> String {
         let categories = categories.iter().map(|name| name.as_bytes().to_vec()).collect();
-        String::from_utf8(Confusion::count(log.as_bytes(), categories).print()).expect("text")
+        String::from_utf8(Tables::count(log.as_bytes(), categories).print()).expect("text")
     }
 
     #[test]

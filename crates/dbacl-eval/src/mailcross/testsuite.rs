@@ -12,7 +12,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
-use super::table::Confusion;
+use super::table::Tables;
 use super::{Outcome, Program, Session, Stop, about};
 use crate::command::ShellCommand;
 
@@ -162,7 +162,7 @@ impl Session<'_> {
             outcome?;
             let log = self.log()?;
             let categories = self.folder.categories().into_iter().map(OsString::into_encoded_bytes);
-            let tables = Confusion::count(&log, categories.collect()).print();
+            let tables = Tables::count(&log, categories.collect()).print();
             let path = self.summary_path();
             let mut summary = std::fs::read(&path).unwrap_or_default();
             summary.extend_from_slice(&[&description[..], b"\n\n", &tables].concat());

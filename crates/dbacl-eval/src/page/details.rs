@@ -8,7 +8,6 @@ use crate::report::{CLASS_HEADS, Entry, Report, percent};
 use dbacl_mail::subject::subject;
 use dbacl_numeric::elementary::real;
 use maud::{Markup, html};
-use std::cmp::Reverse;
 
 /// Bars of a histogram, on each side.
 const BARS: usize = 48;
@@ -30,7 +29,7 @@ pub fn details(report: &Report, at: usize) -> Markup {
         div.grid {
             (histogram(report, entry))
             (calibration(entry))
-            (confusion(report, entry))
+            (confusion(report, at))
             (mistakes(report, entry))
         }
         @if is_many {
@@ -189,12 +188,10 @@ fn calibration(entry: &Entry) -> Markup {
     figure("Can the probabilities be believed?", &picture, &caption)
 }
 
-fn confusion(report: &Report, entry: &Entry) -> Markup {
-    let names = &report.corpus.categories;
-    let confusion = &entry.measures.confusion;
-    let undecided = confusion.iter().any(|row| row.last() != Some(&0));
-    let columns = names.len() + usize::from(undecided);
-    let name = |column: usize| report.category((column < names.len()).then_some(column));
+fn confusion(report: &Report, at: usize) -> Markup {
+    let (confusion, columns) =
+        (&report.entries[at].measures.confusion, report.columns_of_verdicts(at));
+    let name = |column: usize| report.category(Some(column));
     let (is_dense, is_turned) = (columns > NAMED, columns > 4);
     // Full colour only where there is something to see.
     let shade = |count: usize, total: f64| {
@@ -208,7 +205,7 @@ fn confusion(report: &Report, entry: &Entry) -> Markup {
                     th { span.turned[is_turned] { (t(name(column))) } }
                 } }
             }
-            @for (row, counts) in confusion.iter().enumerate() {
+            @for (row, counts) in confusion.rows().enumerate() {
                 @let total = real(counts.iter().sum::<usize>().max(1));
                 tr {
                     th.left { (t(name(row))) }
@@ -228,23 +225,14 @@ fn confusion(report: &Report, entry: &Entry) -> Markup {
 
 /// The most frequent confusions.
 fn pairs(report: &Report, entry: &Entry) -> Markup {
-    let mut pairs: Vec<(usize, usize, usize)> = Vec::new();
-    for (truth, row) in entry.measures.confusion.iter().enumerate() {
-        for (verdict, &count) in row.iter().enumerate() {
-            if truth != verdict && count > 0 {
-                pairs.push((count, truth, verdict));
-            }
-        }
-    }
-    pairs.sort_by_key(|&(count, truth, verdict)| (Reverse(count), truth, verdict));
+    let mut pairs = entry.measures.confusion.worst();
     pairs.truncate(LISTED);
     if pairs.is_empty() {
         return Markup::default();
     }
-    let rows = pairs.into_iter().map(|(count, truth, verdict)| {
-        let known = (verdict < report.corpus.categories.len()).then_some(verdict);
+    let rows = pairs.into_iter().map(|(truth, verdict, count)| {
         let share = percent(real(count) / real(entry.measures.classes[truth].documents));
-        let [truth, verdict] = [Some(truth), known].map(|it| t(report.category(it)));
+        let [truth, verdict] = [truth, verdict].map(|it| t(report.category(Some(it))));
         vec![truth, verdict, html! { (count) }, html! { (share) "\u{a0}%" }]
     });
     let heads = ["true", "taken for", "documents", "of the category"];

@@ -32,7 +32,7 @@ pub fn text(found: &Evaluation, labels: &[String]) -> String {
     let _ = writeln!(out, "macro-F1           {} %", plain(found.macro_f1()));
     let _ = writeln!(out, "log loss           {:.4} bits", found.log_loss());
     let _ = writeln!(out, "calibration error  {:.2} %\n", 100.0 * found.calibration_error());
-    out.push_str(&labels_text(labels, |number| found.of_label(number)));
+    out.push_str(&labels_text(labels, found.labels()));
     out.push('\n');
     let heads = ["--at-least", "answered % (95 %)", "wrong of these % (95 %)"];
     let bounds = found
@@ -54,7 +54,7 @@ pub fn text(found: &Evaluation, labels: &[String]) -> String {
     let worst = found.worst(WORST);
     if !worst.is_empty() {
         out.push('\n');
-        let row = |(truth, verdict, texts): (usize, usize, u64)| {
+        let row = |(truth, verdict, texts): (usize, usize, usize)| {
             vec![labels[truth].clone(), labels[verdict].clone(), texts.to_string()]
         };
         let rows = worst.into_iter().map(row);
@@ -80,7 +80,7 @@ pub fn json(found: &Evaluation, labels: &[String]) -> String {
         json.key("macro_f1").number(found.macro_f1());
         json.key("log_loss_bits").number(found.log_loss());
         json.key("calibration_error").number(found.calibration_error());
-        put_labels(json, labels, |number| found.of_label(number));
+        put_labels(json, labels, found.labels());
         json.key("at_least").array(|json| {
             for one in found.at_least() {
                 json.object(|json| {
@@ -106,7 +106,7 @@ pub fn json(found: &Evaluation, labels: &[String]) -> String {
                 json.object(|json| {
                     json.key("label").string(&labels[truth]);
                     json.key("called").string(&labels[verdict]);
-                    json.key("documents").integer(texts);
+                    json.key("documents").integer(texts as u64);
                 });
             }
         });
@@ -125,14 +125,13 @@ pub fn several_text(found: &SeveralEvaluation, labels: &[String]) -> String {
     let _ = writeln!(out, "micro-F1           {} %", plain(found.micro_f1()));
     let _ = writeln!(out, "macro-F1           {} %", plain(found.macro_f1()));
     let _ = writeln!(out, "log loss a label   {:.4} bits\n", found.log_loss());
-    out.push_str(&labels_text(labels, |number| found.of_label(number)));
+    out.push_str(&labels_text(labels, found.labels()));
     out
 }
 
-fn labels_text(labels: &[String], of: impl Fn(usize) -> PerLabel) -> String {
+fn labels_text(labels: &[String], found: Vec<PerLabel>) -> String {
     let heads = ["label", "documents", "precision % (95 %)", "recall % (95 %)", "F1 %"];
-    let rows = labels.iter().enumerate().map(|(number, label)| {
-        let one = of(number);
+    let rows = labels.iter().zip(found).map(|(label, one)| {
         let (precision, recall) = (percent(one.precision), percent(one.recall));
         vec![label.clone(), one.documents.to_string(), precision, recall, plain(one.f1)]
     });
@@ -148,18 +147,17 @@ pub fn several_json(found: &SeveralEvaluation, labels: &[String]) -> String {
         json.key("micro_f1").number(found.micro_f1());
         json.key("macro_f1").number(found.macro_f1());
         json.key("log_loss_bits").number(found.log_loss());
-        put_labels(json, labels, |number| found.of_label(number));
+        put_labels(json, labels, found.labels());
     });
     json.into_text() + "\n"
 }
 
-fn put_labels(json: &mut Json, labels: &[String], of: impl Fn(usize) -> PerLabel) {
+fn put_labels(json: &mut Json, labels: &[String], found: Vec<PerLabel>) {
     json.key("labels").array(|json| {
-        for (number, label) in labels.iter().enumerate() {
-            let one = of(number);
+        for (label, one) in labels.iter().zip(found) {
             json.object(|json| {
                 json.key("label").string(label);
-                json.key("documents").integer(one.documents);
+                json.key("documents").integer(one.documents as u64);
                 put_rate(json, "precision", one.precision);
                 put_rate(json, "recall", one.recall);
                 json.key("f1").number(one.f1);

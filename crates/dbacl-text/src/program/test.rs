@@ -59,7 +59,7 @@ pub fn measure(model: &TextModel, data: &DataArguments) -> Result<Measured, Fail
         if model.has_several() {
             several.add(&truths, &prediction);
         } else {
-            found.add_text(truths.first().copied().flatten(), &prediction, record.text);
+            found.add(truths.first().copied().flatten(), &prediction, record.text);
         }
         Ok(())
     };
