@@ -8,7 +8,7 @@ use std::ffi::{OsStr, OsString};
 use std::fs::File;
 use std::io::{self, IsTerminal, Read, Write};
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, Command, Output, Stdio};
 
 /// A shell command; paths are appended as further words.
 #[derive(Debug, Clone)]
@@ -127,6 +127,23 @@ impl ShellCommand {
         let ask = |(): &mut (), at: usize| self.ask(paths, &messages[at]);
         parallel::map(messages.len(), jobs.max(1), || Ok(()), ask)
     }
+}
+
+/// Calls a wrapper without input. Its standard error is that of this program.
+pub fn call(wrapper: &Path, arguments: &[&OsStr]) -> io::Result<Output> {
+    let mut command = Command::new(wrapper);
+    command.args(arguments).stdin(Stdio::null()).stderr(Stdio::inherit());
+    command.output().map_err(|error| about(wrapper, &error))
+}
+
+/// What a wrapper says of its filter.
+pub fn description(wrapper: &Path) -> io::Result<Vec<u8>> {
+    Ok(call(wrapper, &[OsStr::new("describe")])?.stdout.trim_ascii().to_vec())
+}
+
+/// An error of the operating system with the file that it is about.
+pub fn about(path: &Path, error: &io::Error) -> io::Error {
+    io::Error::new(error.kind(), format!("{}: {error}", path.display()))
 }
 
 /// Copies the output of a command to standard error.

@@ -6,9 +6,8 @@
 //! positive category. A wrapper without `score` is asked to `filter`, which prints the verdict
 //! alone.
 
-use crate::command::ShellCommand;
+use crate::command::{ShellCommand, about, description};
 use crate::protocol::{Document, Findings, Judged, Plan};
-use std::ffi::OsStr;
 use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
@@ -47,8 +46,7 @@ pub fn perform(
     jobs: usize,
     meter: &AtomicUsize,
 ) -> io::Result<Findings> {
-    let wrapper = fs::canonicalize(wrapper)
-        .map_err(|error| io::Error::new(error.kind(), format!("{}: {error}", wrapper.display())))?;
+    let wrapper = fs::canonicalize(wrapper).map_err(|error| about(wrapper, &error))?;
     let sets = plan
         .parts(documents.len())
         .ok_or_else(|| io::Error::other("other filters are compared with folds or --test only"))?;
@@ -107,15 +105,9 @@ pub fn perform(
 /// What a wrapper's `describe` prints; its file's name if that is nothing.
 pub fn describe(wrapper: &Path) -> String {
     let path = fs::canonicalize(wrapper).unwrap_or_else(|_| wrapper.to_path_buf());
-    let output = std::process::Command::new(&path)
-        .arg(OsStr::new("describe"))
-        .stdin(Stdio::null())
-        .output()
-        .map(|output| String::from_utf8_lossy(output.stdout.trim_ascii()).into_owned());
-    output
-        .ok()
-        .filter(|text| !text.is_empty())
-        .unwrap_or_else(|| path.file_name().unwrap_or_default().to_string_lossy().into_owned())
+    let said = description(&path).ok().filter(|text| !text.is_empty());
+    let name = || path.file_name().unwrap_or_default().as_encoded_bytes().to_vec();
+    String::from_utf8_lossy(&said.unwrap_or_else(name)).into_owned()
 }
 
 #[cfg(test)]

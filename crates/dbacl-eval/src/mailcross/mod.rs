@@ -18,6 +18,7 @@ use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
+use crate::command::about;
 use crate::mbox::Messages;
 use crate::order::Dealer;
 use dbacl_cli::getopt::{self, Event, Opt, Value, opt};
@@ -194,11 +195,6 @@ impl From<io::Error> for Stop {
     fn from(error: io::Error) -> Self {
         Self::Failure(error)
     }
-}
-
-/// An error of the operating system with the file that it is about.
-fn about(path: &Path, error: &io::Error) -> io::Error {
-    io::Error::new(error.kind(), format!("{}: {error}", path.display()))
 }
 
 type Outcome<T = ()> = Result<T, Stop>;

@@ -11,8 +11,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::folder::Folder;
 use super::table::{LOG_TITLE, NO_VERDICT};
-use super::{Outcome, Program, Session, about};
-use crate::command::{ShellCommand, one_word};
+use super::{Outcome, Program, Session};
+use crate::command::{ShellCommand, about, one_word};
 use crate::mbox::{Messages, sender_and_date};
 use dbacl_cli::progress;
 use dbacl_mail::mailbox::Rule;

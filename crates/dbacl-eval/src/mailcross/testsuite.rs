@@ -10,11 +10,11 @@ use std::io;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output, Stdio};
+use std::process::Stdio;
 
 use super::table::Tables;
-use super::{Outcome, Program, Session, Stop, about};
-use crate::command::ShellCommand;
+use super::{Outcome, Program, Session, Stop};
+use crate::command::{ShellCommand, call, description};
 
 /// An almost empty message, for filters that must have learned both categories before they can
 /// judge.
@@ -202,15 +202,4 @@ fn executables(folders: &[PathBuf]) -> Vec<PathBuf> {
         all.append(&mut found);
     }
     all
-}
-
-/// Runs a wrapper. Its standard error is that of this program.
-fn call(wrapper: &Path, arguments: &[&OsStr]) -> io::Result<Output> {
-    let mut command = Command::new(wrapper);
-    command.args(arguments).stdin(Stdio::null()).stderr(Stdio::inherit());
-    command.output().map_err(|error| about(wrapper, &error))
-}
-
-fn description(wrapper: &Path) -> io::Result<Vec<u8>> {
-    Ok(call(wrapper, &[OsStr::new("describe")])?.stdout.trim_ascii().to_vec())
 }
