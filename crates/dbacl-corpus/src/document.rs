@@ -113,16 +113,6 @@ pub enum DataError {
         /// The file concerned.
         path: PathBuf,
     },
-    /// A document has several labels where one is expected.
-    #[error("{}:{line}: {what}", path.display())]
-    SeveralLabels {
-        /// The file concerned.
-        path: PathBuf,
-        /// Number of the line, from 1.
-        line: u64,
-        /// Which labels, for people.
-        what: String,
-    },
     /// A line breaks the rules of its format.
     #[error("{}:{line}: {what}", path.display())]
     Line {
@@ -132,13 +122,15 @@ pub enum DataError {
         line: u64,
         /// What is wrong with it.
         what: String,
+        /// Whether the document has several labels where one is expected.
+        has_several: bool,
     },
 }
 
 impl DataError {
     /// An error of a line.
     pub fn line(path: &Path, line: u64, what: impl Into<String>) -> Self {
-        Self::Line { path: path.to_path_buf(), line, what: what.into() }
+        Self::Line { path: path.to_path_buf(), line, what: what.into(), has_several: false }
     }
 
     pub(crate) fn io(path: &Path, source: io::Error) -> Self {

@@ -62,12 +62,8 @@ pub struct LineFault {
 
 impl LineFault {
     fn at(self, path: &Path, line: u64) -> DataError {
-        let (path, what) = (path.to_path_buf(), self.what);
-        if self.has_several {
-            DataError::SeveralLabels { path, line, what }
-        } else {
-            DataError::Line { path, line, what }
-        }
+        let Self { what, has_several } = self;
+        DataError::Line { path: path.to_path_buf(), line, what, has_several }
     }
 }
 

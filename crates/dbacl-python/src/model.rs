@@ -11,7 +11,6 @@ use pyo3::prelude::*;
 use pyo3::types::{IntoPyDict, PyBytes, PyDict, PyList, PyString};
 use std::path::PathBuf;
 use std::sync::{Mutex, PoisonError};
-use std::thread;
 
 /// Labels and what distinguishes them, fitted together.
 #[pyclass(frozen, module = "dbacl")]
@@ -51,10 +50,7 @@ impl Model {
         take: &mut dyn FnMut(Vec<Prediction>) -> PyResult<()>,
     ) -> PyResult<()> {
         let py = texts.py();
-        let threads = match threads {
-            0 => thread::available_parallelism().map_or(1, usize::from),
-            threads => threads,
-        };
+        let threads = threads::wanted(threads);
         let mut texts = Texts::new(texts)?;
         while let Some(block) = texts.next_block()? {
             let texts = block.texts(py);

@@ -21,7 +21,6 @@ use dbacl_fit::{Block, Calibration, Documents, Member, Training, resume, scales}
 use dbacl_numeric::elementary::{narrow, real};
 use std::ops::Range;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::thread;
 
 /// The weight of each block.
 pub const WEIGHT: f64 = 2.0;
@@ -399,15 +398,6 @@ impl<'a> Corpus<'a> {
         found
     }
 
-    /// Ranges of problems that are fitted by a thread each.
-    fn ranges(&self) -> Vec<Range<u32>> {
-        let problems = u32::try_from(self.problems).unwrap_or(u32::MAX);
-        let threads = thread::available_parallelism().map_or(1, usize::from);
-        let number = u32::try_from(threads).unwrap_or(1).min(problems / 4).max(1);
-        let width = problems.div_ceil(number);
-        (0..number).map(|at| at * width..((at + 1) * width).min(problems)).collect()
-    }
-
     /// Fits documents; `soft` are the shares of the labels in each text without labels.
     fn fit(
         &self,
@@ -417,8 +407,9 @@ impl<'a> Corpus<'a> {
         progress: &Progress<'_>,
     ) -> Result<Fit, Stopped> {
         let scales = self.scales(&part.1, settings.contrast);
-        let tables = self.ranges().into_iter().map(|range| {
-            let mut table = dbacl_fit::Table::new(range, &scales, INTERCEPT);
+        let small = |at| u32::try_from(at).unwrap_or(u32::MAX);
+        let tables = threads::ranges(self.problems).into_iter().map(|Range { start, end }| {
+            let mut table = dbacl_fit::Table::new(small(start)..small(end), &scales, INTERCEPT);
             if settings.start > 0.0 {
                 self.start((&mut table, &scales), &part.1, settings.start, soft);
             }

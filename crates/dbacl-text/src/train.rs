@@ -397,10 +397,6 @@ mod tests {
         trainer
     }
 
-    fn with(recipe: Recipe) -> Trainer {
-        Trainer { recipe, ..trainer() }
-    }
-
     #[test]
     fn the_same_documents_make_the_same_bytes() {
         let trained = trainer().train().unwrap();
@@ -436,23 +432,6 @@ mod tests {
     }
 
     #[test]
-    fn documents_may_have_several_labels_or_none() {
-        let mut trainer = with(Recipe { several: true, ..Recipe::default() });
-        for number in 0..30 {
-            let both = format!("the ship {number} in the battle of the nation at sea");
-            trainer.add_weighted(&["sea", "a war"], both.as_bytes(), 1.0);
-            trainer.add_weighted(&[], format!("bread and butter {number}").as_bytes(), 1.0);
-        }
-        let model = trainer.train().unwrap().model;
-        let model = TextModel::from_bytes(model.to_bytes()).unwrap();
-        assert!(model.has_several());
-        let labels = |text: &str| model.predictor().predict(text.as_bytes()).labels();
-        assert_eq!(labels("a ship in the battle of the nation at sea"), [0, 1]);
-        assert_eq!(labels("the whale and ship at sea"), [1]);
-        assert_eq!(labels("bread and butter"), [0; 0]);
-    }
-
-    #[test]
     fn labels_that_are_rare_can_weigh_more() {
         let mut trainer = Trainer::default();
         for number in 0..100 {
@@ -467,43 +446,6 @@ mod tests {
         };
         let balanced = Recipe { balance: Some(1.0), ..Recipe::default() };
         assert!(rare(&balanced) > rare(&Recipe::default()));
-    }
-
-    #[test]
-    fn texts_without_labels_are_used_where_they_help() {
-        let words = [
-            ["whale", "ship", "sailor", "harbour", "wave", "deck", "mast", "anchor"],
-            ["nation", "soldier", "battle", "army", "cannon", "general", "peace", "treaty"],
-        ];
-        let text = |label: usize, number: usize| {
-            let own = |at: usize| words[label][at % 8];
-            format!("{} {} {} the {number}", own(number), own(number + 1), own(number * 3))
-        };
-        let mut trainer = Trainer::default();
-        for number in 0..12 {
-            trainer.add("sea", text(0, number).as_bytes());
-            trainer.add("war", text(1, number).as_bytes());
-        }
-        let many: Vec<Vec<u8>> = (0..400).map(|at| text(at % 2, at / 2).into_bytes()).collect();
-        let trained = trainer.train_watched(trainer.recipe(), &many, &Watch::default()).unwrap();
-        let told = trained.chosen.iter().find(|(name, _)| name == "texts without labels");
-        assert!(told.is_some_and(|(_, what)| what.starts_with("400 ")), "{:?}", trained.chosen);
-    }
-
-    #[test]
-    fn kept_documents_are_learned_again() {
-        let mut more = trainer();
-        more.add("sea", b"a harbour");
-        let more = more.keeping();
-        let model = TextModel::from_bytes(more.train().unwrap().model.to_bytes()).unwrap();
-        let mut again = Trainer::default().keeping();
-        assert!(again.add_kept(&model));
-        assert!(again.train().unwrap().model.to_bytes() == model.to_bytes());
-        assert!(again.forget("sea", b"a harbour") && !again.forget("sea", b"a harbour"));
-        assert!(!again.forget("lake", b"a harbour"));
-        let before = trainer().keeping().train().unwrap().model;
-        assert!(again.train().unwrap().model.to_bytes() == before.to_bytes());
-        assert!(!again.add_kept(&trainer().train().unwrap().model));
     }
 
     #[test]

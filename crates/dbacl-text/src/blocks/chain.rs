@@ -16,13 +16,9 @@ use dbacl_numeric::elementary::{narrow, real};
 use dbacl_numeric::varint;
 use std::borrow::Cow;
 use std::ops::Range;
-use std::thread;
 
 /// Passes of a round over each block.
 const PASSES: u32 = 2;
-/// Fewer problems than this are not worth a thread.
-const FEWEST: usize = 4;
-
 /// Where a fit of some problems has come to.
 #[derive(Debug, Clone, PartialEq)]
 pub struct State<'a> {
@@ -86,7 +82,8 @@ impl Work {
                 (Vec::new(), Vec::new(), Answer::Counts(vec![[0u32; 2]; labels.len()], with))
             }
             Task::Round { state, .. } => {
-                let (chains, ranges) = (real(frame.chains()), ranges(state.problems.len()));
+                let (chains, ranges) =
+                    (real(frame.chains()), threads::ranges(state.problems.len()));
                 let tables = ranges.iter().map(|own| table(state, own, chains)).collect();
                 (ranges, tables, Answer::Changes(Vec::new(), Vec::new()))
             }
@@ -182,13 +179,6 @@ fn table(state: &State<'_>, own: &Range<usize>, chains: f64) -> Table<f32> {
         *sum = part(start, chains.sqrt());
     }
     table
-}
-
-/// Problems that are fitted by a thread each, as places among those of a state.
-fn ranges(problems: usize) -> Vec<Range<usize>> {
-    let threads = thread::available_parallelism().map_or(1, usize::from);
-    let width = problems.div_ceil(threads.min(problems / FEWEST).max(1)).max(1);
-    (0..problems).step_by(width).map(|at| at..(at + width).min(problems)).collect()
 }
 
 /// Fits the documents of a block that are in `part`, the problems of each range by a thread.

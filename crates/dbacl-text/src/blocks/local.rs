@@ -344,13 +344,6 @@ mod tests {
     }
 
     #[test]
-    fn one_block_makes_the_model_of_all_documents() {
-        let (recipe, documents) = recipe(3, 450);
-        let found = trained(&recipe, None, &documents).model.to_bytes();
-        assert_eq!(found, whole(&recipe, &documents).to_bytes());
-    }
-
-    #[test]
     fn memory_plays_no_part_and_blocks_judge_about_as_well() {
         let both = Some(Preset::Both);
         for (labels, preset, for_f1) in

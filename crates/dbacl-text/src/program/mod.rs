@@ -57,7 +57,7 @@ impl From<DataError> for Failure {
         };
         let option = match &error {
             DataError::UnknownFormat { .. } => "; give --format",
-            DataError::SeveralLabels { .. } => "; several need --several",
+            DataError::Line { has_several: true, .. } => "; several need --several",
             _ => "",
         };
         Self::new(status, &format!("{error}{option}"))

@@ -229,12 +229,17 @@ pub(crate) struct Replacing {
     pub quiet: bool,
 }
 
-fn number(text: &str) -> Result<f64, String> {
-    text.parse::<f64>().ok().filter(|number| number.is_finite()).ok_or("no number".into())
+fn number(text: &str, fits: fn(f64) -> bool, what: &str) -> Result<f64, String> {
+    let number = text.parse::<f64>().ok().filter(|number| number.is_finite()).ok_or("no number")?;
+    if fits(number) { Ok(number) } else { Err(what.into()) }
 }
 
 fn positive(text: &str) -> Result<f64, String> {
-    number(text).and_then(|it| if is_cost(it) { Ok(it) } else { Err("not above 0".into()) })
+    number(text, is_cost, "not above 0")
+}
+
+fn share(text: &str) -> Result<f64, String> {
+    number(text, is_share, "not between 0 and 1")
 }
 
 /// Bytes, or with a letter KiB, MiB or GiB.
@@ -247,11 +252,6 @@ pub(crate) fn size(text: &str) -> Result<u64, String> {
     };
     let number = digits.parse::<u64>().ok().filter(|_| !digits.starts_with('+'));
     number.and_then(|number| number.checked_mul(1 << shift)).ok_or("no size".into())
-}
-
-fn share(text: &str) -> Result<f64, String> {
-    let share = number(text)?;
-    if is_share(share) { Ok(share) } else { Err("not between 0 and 1".into()) }
 }
 
 impl TrainArguments {

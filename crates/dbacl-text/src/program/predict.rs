@@ -14,74 +14,98 @@ use std::cell::RefCell;
 use std::fs::File;
 use std::io::{self, Read, Write};
 use std::path::Path;
-use std::thread;
 
 /// Texts that are classified at once by several threads.
 const BATCH: usize = 4096;
 
 struct Printing<'a> {
+    arguments: &'a PredictArguments,
     labels: &'a [String],
-    format: ResultFormat,
     /// How many labels; `None` for those of the text.
     k: Option<usize>,
-    at_least: Option<f64>,
-    /// See [`PredictArguments::as_fasttext`].
-    as_fasttext: Option<(bool, f64)>,
     /// Whether what names the text stands before.
     has_names: bool,
 }
 
+/// Texts and their answers.
+struct Answers<'a> {
+    printing: Printing<'a>,
+    predictors: Vec<Predictor>,
+    /// Texts that were read and are not classified yet, with what names them.
+    waiting: Vec<(Vec<u8>, String)>,
+    out: Output,
+    /// Why nobody reads the answers.
+    refusal: Option<io::Error>,
+    /// Of the first hundred texts: how many there are, and how many of them begin with a label and
+    /// a tab, as those that a model is trained on.
+    lines: [u32; 2],
+}
+
+impl Answers<'_> {
+    fn add(&mut self, text: Vec<u8>, name: String) {
+        if self.lines[0] < 100 {
+            let tab = text.iter().position(|&byte| byte == b'\t');
+            let own = tab.map(|tab| &text[..tab]);
+            let labels = &mut self.printing.labels.iter();
+            let is_label = own.is_some_and(|own| labels.any(|label| label.as_bytes() == own));
+            self.lines = [self.lines[0] + 1, self.lines[1] + u32::from(is_label)];
+        }
+        self.waiting.push((text, name));
+        if self.waiting.len() >= if self.predictors.len() > 1 { BATCH } else { 1 } {
+            self.give(false);
+        }
+    }
+
+    /// Answers the texts that wait; each thread those of a predictor.
+    fn give(&mut self, flush: bool) {
+        let (texts, printing) = (std::mem::take(&mut self.waiting), &self.printing);
+        let share = texts.len().div_ceil(self.predictors.len()).max(1);
+        let parts = self.predictors.iter_mut().zip(texts.chunks(share));
+        let answers = threads::each(parts, |(predictor, texts)| {
+            let mut out = Vec::new();
+            for (text, name) in texts {
+                write(&mut out, printing, name, &predictor.predict(text));
+            }
+            out
+        });
+        self.out.buffer().extend(answers.into_iter().flatten());
+        if let Err(error) = if flush { self.out.flush() } else { self.out.spill() } {
+            self.refusal.get_or_insert(error);
+        }
+    }
+}
+
 pub fn run(arguments: &PredictArguments) -> Result<(), Failure> {
-    let model = open(&arguments.texts.model)?;
-    let printing = printing(&model, arguments)?;
-    let threads = match arguments.texts.threads {
-        0 => thread::available_parallelism().map_or(1, usize::from),
-        threads => threads,
+    let texts = &arguments.texts;
+    let model = open(&texts.model)?;
+    let threads = threads::wanted(texts.threads);
+    let mut answers = Answers {
+        printing: printing(&model, arguments)?,
+        predictors: (0..threads).map(|_| model.predictor()).collect(),
+        waiting: Vec::new(),
+        out: Output::new(),
+        refusal: None,
+        lines: [0; 2],
     };
-    let mut predictors: Vec<Predictor> = (0..threads).map(|_| model.predictor()).collect();
-    // Texts that were read and are not judged yet, with what names them.
-    let waiting: RefCell<Vec<(Vec<u8>, String)>> = RefCell::default();
-    let out = RefCell::new((Output::new(), None));
-    let answer = |flush: bool| {
-        let texts = waiting.take();
-        let (out, refusal) = &mut *out.borrow_mut();
-        for text in judged(&mut predictors, &texts, &printing) {
-            out.buffer().extend(text);
-        }
-        let written = if flush { out.flush() } else { out.spill() };
-        if let Err(error) = written {
-            refusal.get_or_insert(error);
-        }
-    };
-    let answer = RefCell::new(answer);
-    if !arguments.texts.files.is_empty() {
-        let read = arguments.texts.files.iter().try_for_each(|path| {
-            let text = read_text(path)
-                .map_err(|source| Failure::from(DataError::Io { path: path.clone(), source }))?;
-            waiting.borrow_mut().push((text, path.to_string_lossy().into_owned()));
-            (answer.borrow_mut())(false);
+    if !texts.files.is_empty() {
+        let read = texts.files.iter().try_for_each(|path| {
+            answers.add(read_text(path)?, path.to_string_lossy().into_owned());
+            answers.give(false);
             Ok(())
         });
-        (answer.borrow_mut())(true);
-        return out.into_inner().1.map_or(read, |error| Err(error.into()));
+        answers.give(true);
+        return answers.refusal.map_or(read, |error| Err(error.into()));
     }
     let told = model.about().iter().find(|(name, _)| name == TEXT_COLUMNS);
     let columns = told.map_or("text", |(_, columns)| columns.as_str());
     let columns: Vec<String> = columns.split(',').map(str::to_owned).collect();
-    let reading = arguments.texts.reading(&columns);
-    let mut labelled = Labelled::default();
+    let reading = texts.reading(&columns);
+    let answers = RefCell::new(answers);
     let mut take = |record: Record<'_>| {
-        labelled.look(&record, model.labels());
-        let is_full = {
-            let mut waiting = waiting.borrow_mut();
-            waiting.push((record.text.to_vec(), record.id.to_owned()));
-            waiting.len() >= if threads > 1 { BATCH } else { 1 }
-        };
-        if is_full {
-            (answer.borrow_mut())(false);
-        }
+        let mut answers = answers.borrow_mut();
+        answers.add(record.text.to_vec(), record.id.to_owned());
         // Reading ends where nobody reads the answers; the error is not one of the texts.
-        match &out.borrow().1 {
+        match &answers.refusal {
             None => Ok(()),
             Some(error) => {
                 let source = io::Error::from(error.kind());
@@ -90,17 +114,20 @@ pub fn run(arguments: &PredictArguments) -> Result<(), Failure> {
         }
     };
     // Whoever waits for texts has answered those that it has.
-    let mut waits = || (answer.borrow_mut())(true);
-    let read = data::read_noticing(&arguments.texts.file, &reading, &mut take, &mut waits);
-    (answer.borrow_mut())(true);
-    if let Some(error) = out.into_inner().1 {
+    let mut waits = || answers.borrow_mut().give(true);
+    let read = data::read_noticing(&texts.file, &reading, &mut take, &mut waits);
+    let mut answers = answers.into_inner();
+    answers.give(true);
+    if let Some(error) = answers.refusal {
         return Err(error.into());
     }
-    if labelled.is_suspicious() && reading.format == Some(Format::Lines) {
+    let [lines, with_labels] = answers.lines;
+    let is_suspicious = lines > 0 && with_labels * 10 >= lines * 9;
+    if is_suspicious && reading.format == Some(Format::Lines) {
         MESSAGES.warning(&format!(
             "{}: its lines begin with labels of the model and a tab, which were judged as text; \
              --input tsv reads the texts alone",
-            arguments.texts.file.display()
+            texts.file.display()
         ));
     }
     read.map(|_| ()).or_else(|error| match error {
@@ -110,35 +137,12 @@ pub fn run(arguments: &PredictArguments) -> Result<(), Failure> {
     })
 }
 
-/// Whether lines look like those that a model is trained on.
-#[derive(Default)]
-struct Labelled {
-    lines: u64,
-    with_labels: u64,
-}
-
-impl Labelled {
-    fn look(&mut self, record: &Record<'_>, labels: &[String]) {
-        let tab = record.text.iter().position(|&byte| byte == b'\t');
-        let own = tab.map(|tab| &record.text[..tab]);
-        let is_label = own.is_some_and(|own| labels.iter().any(|label| label.as_bytes() == own));
-        if self.lines < 100 {
-            self.lines += 1;
-            self.with_labels += u64::from(is_label);
-        }
-    }
-
-    const fn is_suspicious(&self) -> bool {
-        self.lines > 0 && self.with_labels * 10 >= self.lines * 9
-    }
-}
-
 fn printing<'a>(
     model: &'a TextModel,
-    arguments: &PredictArguments,
+    arguments: &'a PredictArguments,
 ) -> Result<Printing<'a>, Failure> {
-    let (labels, format) = (model.labels(), arguments.format);
-    if format == ResultFormat::FastText
+    let labels = model.labels();
+    if arguments.format == ResultFormat::FastText
         && let Some(label) = labels.iter().find(|label| label.contains(' '))
     {
         let text = format!("the label '{label}' has a blank: fastText's format cannot hold it");
@@ -149,28 +153,10 @@ fn printing<'a>(
         MESSAGES.warning(&format!("-k {k}: the model has {} labels", labels.len()));
     }
     Ok(Printing {
+        arguments,
         labels,
-        format,
         k: k.or_else(|| (!model.has_several()).then_some(1)),
-        at_least: arguments.at_least,
-        as_fasttext: arguments.as_fasttext,
         has_names: !arguments.texts.files.is_empty() || arguments.texts.id_column.is_some(),
-    })
-}
-
-/// What is printed for each text, by each thread.
-fn judged(
-    predictors: &mut [Predictor],
-    texts: &[(Vec<u8>, String)],
-    printing: &Printing<'_>,
-) -> Vec<Vec<u8>> {
-    let share = texts.len().div_ceil(predictors.len()).max(1);
-    threads::each(predictors.iter_mut().zip(texts.chunks(share)), |(predictor, texts)| {
-        let mut out = Vec::new();
-        for (text, name) in texts {
-            write(&mut out, printing, name, &predictor.predict(text));
-        }
-        out
     })
 }
 
@@ -178,7 +164,8 @@ fn judged(
 const UNSURE: &str = "unsure";
 
 fn write(out: &mut Vec<u8>, printing: &Printing<'_>, name: &str, prediction: &Prediction) {
-    let Printing { labels, format, k, at_least, as_fasttext, has_names } = *printing;
+    let Printing { labels, k, has_names, arguments } = *printing;
+    let PredictArguments { format, at_least, as_fasttext, .. } = *arguments;
     let mut ranked = match k {
         Some(k) => prediction.ranked(k),
         None => prediction.labels(),
@@ -194,24 +181,23 @@ fn write(out: &mut Vec<u8>, printing: &Printing<'_>, name: &str, prediction: &Pr
         (label, prediction.probabilities()[at])
     };
     if format == ResultFormat::Ndjson {
+        let put = |json: &mut Json, at| {
+            let (label, probability) = of(at);
+            json.key("label").string(label);
+            json.key("probability").number(probability);
+        };
         let mut json = Json::new();
         json.object(|json| {
             if has_names {
                 json.key("id").string(name);
             }
             if let Some(&first) = ranked.first().filter(|_| k.is_some()) {
-                let (label, probability) = of(first);
-                json.key("label").string(label);
-                json.key("probability").number(probability);
+                put(json, first);
             }
             if ranked.len() > 1 || k.is_none() {
                 json.key("labels").array(|json| {
                     for &at in &ranked {
-                        let (label, probability) = of(at);
-                        json.object(|json| {
-                            json.key("label").string(label);
-                            json.key("probability").number(probability);
-                        });
+                        json.object(|json| put(json, at));
                     }
                 });
             }
@@ -220,9 +206,9 @@ fn write(out: &mut Vec<u8>, printing: &Printing<'_>, name: &str, prediction: &Pr
         out.push(b'\n');
         return;
     }
-    let (mark, between, blank) = match format {
-        ResultFormat::FastText => ("__label__", b' ', b' '),
-        _ => ("", b'\t', b'\t'),
+    let (mark, between) = match format {
+        ResultFormat::FastText => ("__label__", b' '),
+        _ => ("", b'\t'),
     };
     if has_names {
         out.extend_from_slice(name.as_bytes());
@@ -235,16 +221,12 @@ fn write(out: &mut Vec<u8>, printing: &Printing<'_>, name: &str, prediction: &Pr
         }
         out.extend_from_slice(mark.as_bytes());
         out.extend_from_slice(label.as_bytes());
-        match as_fasttext {
-            Some((true, _)) => {}
-            Some((false, _)) => {
-                out.push(blank);
-                cformat::general(out, probability);
-            }
-            None => {
-                out.push(blank);
+        if !matches!(as_fasttext, Some((true, _))) {
+            out.push(between);
+            match as_fasttext {
+                Some(_) => cformat::general(out, probability),
                 // memory takes all
-                let _ = write!(out, "{probability:.6}");
+                None => drop(write!(out, "{probability:.6}")),
             }
         }
     }
@@ -274,8 +256,7 @@ pub fn features(model: &Path, texts: &Path, number: usize) -> Result<(), Failure
 
 pub fn explain(arguments: &ExplainArguments) -> Result<(), Failure> {
     let model = open(&arguments.model)?;
-    let text = read_text(&arguments.file)
-        .map_err(|source| Failure::from(DataError::Io { path: arguments.file.clone(), source }))?;
+    let text = read_text(&arguments.file)?;
     let explained = model.explain(&text);
     let prediction = model.predictor().predict(&text);
     let mut out = Output::new();
@@ -299,13 +280,14 @@ pub fn explain(arguments: &ExplainArguments) -> Result<(), Failure> {
     Ok(out.flush()?)
 }
 
-fn read_text(path: &Path) -> io::Result<Vec<u8>> {
+fn read_text(path: &Path) -> Result<Vec<u8>, DataError> {
     let mut text = Vec::new();
     let limit = data::LONGEST as u64;
-    if path.as_os_str() == "-" {
-        io::stdin().lock().take(limit).read_to_end(&mut text)?;
+    let read = if path.as_os_str() == "-" {
+        io::stdin().lock().take(limit).read_to_end(&mut text)
     } else {
-        File::open(path)?.take(limit).read_to_end(&mut text)?;
-    }
-    Ok(text)
+        File::open(path).and_then(|file| file.take(limit).read_to_end(&mut text))
+    };
+    let refused = |source| DataError::Io { path: path.to_path_buf(), source };
+    read.map(|_| text).map_err(refused)
 }
