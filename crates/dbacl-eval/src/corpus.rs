@@ -44,35 +44,26 @@ pub struct Gatherer {
     empty: Vec<String>,
 }
 
-/// Why documents cannot be read, and the status to end with.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Refusal {
-    /// One of [`dbacl_cli::status`].
-    pub status: u8,
-    pub text: String,
-}
-
-impl From<String> for Refusal {
-    fn from(text: String) -> Self {
-        Self { status: status::DATA, text }
-    }
-}
-
-impl From<DataError> for Refusal {
-    fn from(error: DataError) -> Self {
-        let status = match &error {
-            DataError::Io { source, .. } => status::of_input(source),
-            _ => status::DATA,
-        };
-        Self { status, text: error.to_string() }
-    }
-}
+/// Why documents cannot be read, after one of [`dbacl_cli::status`] to end with.
+pub type Refusal = (u8, String);
 
 type Outcome<T = ()> = Result<T, Refusal>;
 
+/// A refusal of documents that are not as they should be.
+pub fn unfit(text: impl Into<String>) -> Refusal {
+    (status::DATA, text.into())
+}
+
+fn refused(error: &DataError) -> Refusal {
+    let status = match error {
+        DataError::Io { source, .. } => status::of_input(source),
+        _ => status::DATA,
+    };
+    (status, error.to_string())
+}
+
 fn about(path: &Path, error: &std::io::Error) -> Refusal {
-    let text = format!("{}: {error}", path.display());
-    Refusal { status: status::of_input(error), text }
+    (status::of_input(error), format!("{}: {error}", path.display()))
 }
 
 fn read(path: &Path) -> Outcome<Vec<u8>> {
@@ -80,7 +71,7 @@ fn read(path: &Path) -> Outcome<Vec<u8>> {
 }
 
 fn entries(folder: &Path) -> Outcome<Vec<PathBuf>> {
-    Ok(dbacl_corpus::entries(folder)?)
+    dbacl_corpus::entries(folder).map_err(|error| refused(&error))
 }
 
 /// Whether a mailbox has more than one message. A single message stays as it is.
@@ -106,7 +97,7 @@ impl Gatherer {
         let path = Path::new(operand);
         if let Some((label, path)) = operand.split_once('=').filter(|_| !path.exists()) {
             if label.is_empty() {
-                return Err(format!("{operand}: the category has no name").into());
+                return Err(unfit(format!("{operand}: the category has no name")));
             }
             return self.category(label, Path::new(path));
         }
@@ -117,11 +108,10 @@ impl Gatherer {
         if Format::by_name(path).is_some() {
             return self.labelled(path);
         }
-        Err(format!(
+        Err(unfit(format!(
             "{operand}: which category is it? Say NAME={operand}, or give a .tsv, a .ndjson, a \
              .csv or a folder with one entry for each category"
-        )
-        .into())
+        )))
     }
 
     /// A folder with one entry for each category.
@@ -135,7 +125,7 @@ impl Gatherer {
             }
             return Ok(());
         }
-        Err(format!("{}: no folder with one entry for each category", folder.display()).into())
+        Err(unfit(format!("{}: no folder with one entry for each category", folder.display())))
     }
 
     fn category(&mut self, label: &str, path: &Path) -> Outcome {
@@ -169,12 +159,9 @@ impl Gatherer {
 
     fn mailbox(&mut self, label: &str, path: &Path, bytes: &[u8]) -> Outcome {
         let place = path.display();
-        let mut messages = Messages::new(bytes, Rule::SenderAndDate);
-        let mut message = Vec::new();
-        let mut number = 0;
-        while messages.read(&mut message).map_err(|error| about(path, &error))? {
-            number += 1;
-            self.push(label, format!("{place}#{number}"), message.clone());
+        for (message, number) in Messages::new(bytes, Rule::SenderAndDate).zip(1..) {
+            let message = message.map_err(|error| about(path, &error))?;
+            self.push(label, format!("{place}#{number}"), message);
         }
         Ok(())
     }
@@ -208,8 +195,9 @@ impl Gatherer {
             self.push(record.label, name, [record.text, b"\n"].concat());
             Ok(())
         };
-        dbacl_corpus::read(path, &Reading::default(), &mut take)?;
-        Ok(())
+        dbacl_corpus::read(path, &Reading::default(), &mut take)
+            .map(drop)
+            .map_err(|error| refused(&error))
     }
 
     /// Reads an index: lines of category, blank, path below the index's folder.
@@ -220,7 +208,7 @@ impl Gatherer {
             let mut words = line.split_whitespace();
             let Some(label) = words.next() else { continue };
             let Some(name) = words.next() else {
-                return Err(format!("{}:{}: no path", path.display(), number + 1).into());
+                return Err(unfit(format!("{}:{}: no path", path.display(), number + 1)));
             };
             let file = folder.join(name);
             let bytes = read(&file)?;
@@ -242,26 +230,24 @@ impl Gatherer {
         }
         let categories: Vec<String> = numbers.keys().map(|&label| label.to_owned()).collect();
         if categories.len() < 2 {
-            return Err(format!(
+            return Err(unfit(format!(
                 "at least two categories are needed, and there is {}{}",
                 categories.first().map_or("none".to_owned(), |only| format!("only \"{only}\"")),
                 empty.iter().map(|path| format!("; {path} has no documents")).collect::<String>()
-            )
-            .into());
+            )));
         }
         if categories.len() > 255 {
-            return Err(
-                format!("{} categories are too many; 255 are possible", categories.len()).into()
-            );
+            let text = format!("{} categories are too many; 255 are possible", categories.len());
+            return Err(unfit(text));
         }
         if let Some(first) = first_test {
             for (number, name) in categories.iter().enumerate() {
                 if !documents[..first].iter().any(|document| document.truth == number) {
-                    return Err(format!("category \"{name}\" has no documents to learn").into());
+                    return Err(unfit(format!("category \"{name}\" has no documents to learn")));
                 }
             }
             if first == documents.len() {
-                return Err("there are no test documents".to_owned().into());
+                return Err(unfit("there are no test documents"));
             }
         }
         Ok(Corpus { categories, documents, first_test, is_ordered: folders == 0 })
@@ -338,7 +324,7 @@ mod tests {
         let complaint = |operand: &str| {
             let mut gatherer = Gatherer::default();
             let done = gatherer.add(operand).and_then(|()| gatherer.finish().map(|_| ()));
-            let Refusal { status, text } = done.expect_err(operand);
+            let (status, text) = done.expect_err(operand);
             let expected = if operand == "/nowhere" { status::NO_INPUT } else { status::DATA };
             assert_eq!(status, expected, "{text}");
             text

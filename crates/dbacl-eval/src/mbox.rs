@@ -22,11 +22,10 @@ impl<R: BufRead> Messages<R> {
         Self { input, boundaries: Boundaries::new(rule), pending: Vec::new() }
     }
 
-    /// Reads the next message into `message`, its `From ` line first. Text without such a line is a
-    /// message as well, and gets one from its header. Returns whether there was a message.
-    pub fn read(&mut self, message: &mut Vec<u8>) -> io::Result<bool> {
-        message.clear();
-        message.append(&mut self.pending);
+    /// Reads the next message, its `From ` line first. Text without such a line is a message as
+    /// well, and gets one from its header.
+    fn read(&mut self) -> io::Result<Option<Vec<u8>>> {
+        let mut message = std::mem::take(&mut self.pending);
         let mut line = Vec::new();
         loop {
             line.clear();
@@ -39,7 +38,7 @@ impl<R: BufRead> Messages<R> {
             }
             if line.starts_with(FROM) && !message.is_empty() {
                 if found == Line::Begins {
-                    std::mem::swap(&mut self.pending, &mut line);
+                    self.pending = line;
                     break;
                 }
                 message.push(b'>');
@@ -47,19 +46,27 @@ impl<R: BufRead> Messages<R> {
             message.extend_from_slice(&line);
         }
         if message.is_empty() {
-            return Ok(false);
+            return Ok(None);
         }
         if !message.ends_with(b"\n") {
             message.push(b'\n');
         }
-        if !ends_in_empty_line(message) {
+        if !ends_in_empty_line(&message) {
             message.push(b'\n');
         }
         if !message.starts_with(FROM) {
-            let line = from_line(message);
+            let line = from_line(&message);
             message.splice(..0, line);
         }
-        Ok(true)
+        Ok(Some(message))
+    }
+}
+
+impl<R: BufRead> Iterator for Messages<R> {
+    type Item = io::Result<Vec<u8>>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        self.read().transpose()
     }
 }
 
@@ -94,14 +101,13 @@ fn from_line(message: &[u8]) -> Vec<u8> {
 mod tests {
     use super::*;
 
+    fn split_by(rule: Rule, text: &str) -> Vec<String> {
+        let text_of = |message: io::Result<Vec<u8>>| String::from_utf8(message.unwrap()).unwrap();
+        Messages::new(text.as_bytes(), rule).map(text_of).collect()
+    }
+
     fn split(text: &str) -> Vec<String> {
-        let mut messages = Messages::new(text.as_bytes(), Rule::AnyFrom);
-        let mut message = Vec::new();
-        let mut all = Vec::new();
-        while messages.read(&mut message).expect("memory can be read") {
-            all.push(String::from_utf8(message.clone()).expect("text"));
-        }
-        all
+        split_by(Rule::AnyFrom, text)
     }
 
     #[test]
@@ -126,15 +132,9 @@ mod tests {
     #[test]
     fn only_senders_with_dates_begin_messages_where_that_is_asked_for() {
         let text = "From a\n\nx\n\nFrom me to you\n\nFrom b Mon Jan  1 00:00:00 2024\n\ny\n\n";
-        let mut messages = Messages::new(text.as_bytes(), Rule::SenderAndDate);
-        let mut message = Vec::new();
-        for expected in
-            ["From a\n\nx\n\n>From me to you\n\n", "From b Mon Jan  1 00:00:00 2024\n\ny\n\n"]
-        {
-            assert!(messages.read(&mut message).expect("memory can be read"));
-            assert_eq!(String::from_utf8_lossy(&message), expected);
-        }
-        assert!(!messages.read(&mut message).expect("memory can be read"));
+        let expected =
+            ["From a\n\nx\n\n>From me to you\n\n", "From b Mon Jan  1 00:00:00 2024\n\ny\n\n"];
+        assert_eq!(split_by(Rule::SenderAndDate, text), expected);
     }
 
     #[test]

@@ -6,7 +6,7 @@
 //! verdicts ─ measures → report → text, JSON, page
 //! ```
 
-use crate::corpus::{Corpus, Gatherer, Refusal};
+use crate::corpus::{Corpus, Gatherer, Refusal, unfit};
 use crate::measures::measure;
 use crate::options::{Options, Order};
 use crate::protocol::{Feedback, Findings, Plan, Run, body, deal};
@@ -39,7 +39,7 @@ fn begin(mut options: Options) -> Result<(), (u8, String)> {
     if options.sets.is_empty() && options.filters.is_empty() {
         options.sets.push(sets::parse(sets::DEFAULT).map_err(|text| (USAGE, text))?);
     }
-    let report = evaluate(&options).map_err(|Refusal { status, text }| (status, text))?;
+    let report = evaluate(&options)?;
     let mut written = Ok(());
     let files = [
         (&options.verdicts, json::verdicts as fn(&Report) -> String),
@@ -59,17 +59,17 @@ fn begin(mut options: Options) -> Result<(), (u8, String)> {
 /// Runs the evaluation.
 fn evaluate(options: &Options) -> Result<Report, Refusal> {
     let corpus = gather(options)?;
-    let positive = positive(options, &corpus)?;
+    let positive = positive(options, &corpus).map_err(unfit)?;
     let (plan, described) = plan(options, &corpus);
     let mut all = (0..corpus.categories.len()).filter_map(|it| one_body(&corpus, &plan, it));
     // Outside filters are asked all the same: they may know more than these documents.
     if let Some(text) = all.next().filter(|_| options.filters.is_empty()) {
-        return Err(text.into());
+        return Err(unfit(text));
     }
-    let entries = perform(options, &corpus, &plan, positive)?;
+    let entries = perform(options, &corpus, &plan, positive).map_err(unfit)?;
     let entries: Vec<Entry> = entries.into_iter().flatten().collect();
     if entries.is_empty() {
-        return Err("no option set could be tried".to_owned().into());
+        return Err(unfit("no option set could be tried"));
     }
     Ok(Report { corpus, plan: described, is_online: options.online, positive, entries })
 }

@@ -132,23 +132,15 @@ impl Report {
     /// Number of the entry with the smallest area above the curve if all have one, else with the
     /// fewest errors; the first of equals.
     fn leader(&self) -> usize {
-        let areas: Option<Vec<f64>> = self
-            .entries
-            .iter()
-            .map(|entry| {
-                let area = entry.measures.binary.as_ref()?.area.value;
-                (!area.is_nan()).then_some(area)
-            })
-            .collect();
-        let values =
-            areas.unwrap_or_else(|| self.entries.iter().map(|e| e.measures.error.value).collect());
-        let mut best = 0;
-        for (at, &value) in values.iter().enumerate() {
-            if value < values[best] {
-                best = at;
-            }
-        }
-        best
+        let area = |entry: &Entry| {
+            let area = entry.measures.binary.as_ref()?.area.value;
+            (!area.is_nan()).then_some(area)
+        };
+        let areas: Option<Vec<f64>> = self.entries.iter().map(area).collect();
+        let errors = || self.entries.iter().map(|entry| entry.measures.error.value).collect();
+        let values: Vec<f64> = areas.unwrap_or_else(errors);
+        let by = |a: &usize, b: &usize| values[*a].total_cmp(&values[*b]);
+        (0..values.len()).min_by(by).unwrap_or(0)
     }
 
     /// Entries whose difference from the best one may be chance.

@@ -386,17 +386,14 @@ impl Session<'_> {
                 _ => self.folder.path().join("mbox"),
             };
             let Ok(file) = File::open(Folder::mailbox(&place, truth)) else { continue };
-            let mut messages = Messages::new(BufReader::new(file), Rule::AnyFrom);
-            let mut message = Vec::new();
+            let messages = Messages::new(BufReader::new(file), Rule::AnyFrom);
             let fold_name = fold.to_string();
             // The log has a category's messages in the order of its mailbox.
             let lines = table::entries(&log).filter(|(entry, _)| {
                 entry.fold == fold_name.as_bytes() && entry.truth == truth.as_bytes()
             });
-            for (number, (entry, line)) in lines.enumerate() {
-                if !messages.read(&mut message)? {
-                    break;
-                }
+            for (number, ((entry, line), message)) in lines.zip(messages).enumerate() {
+                let message = message?;
                 if entry.predicted != predicted.as_bytes() {
                     continue;
                 }
@@ -451,11 +448,9 @@ fn deal_out(
     dealer: &mut Dealer,
     outputs: &mut [io::BufWriter<File>],
 ) -> io::Result<()> {
-    let mut messages = Messages::new(input, Rule::AnyFrom);
-    let mut message = Vec::new();
-    while messages.read(&mut message)? {
+    for message in Messages::new(input, Rule::AnyFrom) {
         if let Some(output) = outputs.get_mut(dealer.deal()) {
-            output.write_all(&message)?;
+            output.write_all(&message?)?;
         }
     }
     Ok(())

@@ -180,17 +180,14 @@ impl Session<'_> {
             for category in &categories {
                 let Ok(file) = File::open(Folder::mailbox(&place, category)) else { continue };
                 let mut messages = Messages::new(BufReader::new(file), Rule::AnyFrom);
-                let mut batch = vec![Vec::new(); BATCH];
                 loop {
-                    let mut filled = 0;
-                    while filled < BATCH && messages.read(&mut batch[filled])? {
-                        filled += 1;
-                    }
-                    let verdicts = filter.ask_all(&models, &batch[..filled], jobs)?;
+                    let batch: Vec<Vec<u8>> =
+                        messages.by_ref().take(BATCH).collect::<io::Result<_>>()?;
+                    let verdicts = filter.ask_all(&models, &batch, jobs)?;
                     for (message, verdict) in batch.iter().zip(&verdicts) {
                         log.add(fold, category, verdict, message)?;
                     }
-                    if filled < BATCH {
+                    if batch.len() < BATCH {
                         break;
                     }
                 }
@@ -215,25 +212,20 @@ impl Session<'_> {
         let mut sources = Vec::new();
         for (index, category) in categories.iter().enumerate() {
             if let Ok(file) = File::open(Folder::mailbox(&mailboxes, category)) {
-                let mut source = Source {
-                    category: index,
-                    messages: Messages::new(BufReader::new(file), Rule::AnyFrom),
-                    message: Vec::new(),
-                    following: Vec::new(),
-                };
-                if source.messages.read(&mut source.following)? {
-                    sources.push(source);
+                let mut messages = Messages::new(BufReader::new(file), Rule::AnyFrom);
+                if let Some(following) = messages.next().transpose()? {
+                    sources.push(Source { category: index, messages, following });
                 }
             }
         }
         while !sources.is_empty() {
             let chosen = generator.below(sources.len());
             let source = &mut sources[chosen];
-            let goes_on = source.advance()?;
+            let (message, goes_on) = source.advance()?;
             let truth = std::iter::once(&models[source.category]);
             let paths: Vec<PathBuf> = truth.chain(&models).cloned().collect();
-            let verdict = filter.ask(&paths, &source.message)?;
-            log.add(repetition, &categories[source.category], &verdict, &source.message)?;
+            let verdict = filter.ask(&paths, &message)?;
+            log.add(repetition, &categories[source.category], &verdict, &message)?;
             if !goes_on {
                 sources.remove(chosen);
             }
@@ -247,21 +239,21 @@ struct Source {
     /// Index of its category.
     category: usize,
     messages: Messages<BufReader<File>>,
-    message: Vec<u8>,
     following: Vec<u8>,
 }
 
 impl Source {
-    /// Makes the message that was read ahead the current one. Returns whether another follows.
+    /// The message that was read ahead, and whether another follows.
     ///
     /// Compatibility: a mailbox's last message comes without the empty line at its end (recorded
     /// case mailtoe-run).
-    fn advance(&mut self) -> io::Result<bool> {
-        std::mem::swap(&mut self.message, &mut self.following);
-        let goes_on = self.messages.read(&mut self.following)?;
-        if !goes_on && self.message.ends_with(b"\n\n") {
-            self.message.pop();
+    fn advance(&mut self) -> io::Result<(Vec<u8>, bool)> {
+        let next = self.messages.next().transpose()?;
+        let goes_on = next.is_some();
+        let mut message = std::mem::replace(&mut self.following, next.unwrap_or_default());
+        if !goes_on && message.ends_with(b"\n\n") {
+            message.pop();
         }
-        Ok(goes_on)
+        Ok((message, goes_on))
     }
 }
