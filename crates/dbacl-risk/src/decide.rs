@@ -34,51 +34,45 @@ impl Scores {
 /// Logarithms of the losses: row = true category, column = decision.
 #[derive(Debug, Clone, PartialEq)]
 pub struct LossMatrix {
-    order: usize,
-    cells: Vec<f64>,
+    rows: Vec<Vec<f64>>,
 }
 
 impl LossMatrix {
     /// A matrix for `order` categories in which everything costs 1, which is what a missing column
     /// means.
     pub fn ones(order: usize) -> Self {
-        Self { order, cells: vec![0.0; order * order] }
+        Self { rows: vec![vec![0.0; order]; order] }
     }
 
     /// The log losses of `category` being the true one, by decision.
     pub fn row(&self, category: usize) -> &[f64] {
-        &self.cells[category * self.order..][..self.order]
+        &self.rows[category]
     }
 
     /// Sets the first columns of the row of `category`; surplus values are dropped.
     pub fn set_row(&mut self, category: usize, values: &[f64]) {
-        let row = &mut self.cells[category * self.order..][..self.order];
-        for (cell, &value) in row.iter_mut().zip(values) {
+        for (cell, &value) in self.rows[category].iter_mut().zip(values) {
             *cell = value;
         }
-    }
-
-    fn set(&mut self, truth: usize, decision: usize, value: f64) {
-        self.cells[truth * self.order + decision] = value;
     }
 
     /// Replaces infinite diagonal cells by 0, as a ranking needs it. A right decision without cost
     /// has a log loss of minus infinity; several such decisions could not be ranked.
     pub fn finite_diagonal(&mut self) {
-        for i in 0..self.order {
-            if self.row(i)[i].is_infinite() {
-                self.set(i, i, 0.0);
+        for (at, row) in self.rows.iter_mut().enumerate() {
+            if row[at].is_infinite() {
+                row[at] = 0.0;
             }
         }
     }
 
     /// Excludes a decision from the following rounds.
     pub fn exclude(&mut self, decision: usize) {
-        for other in 0..self.order {
-            self.set(decision, other, f64::NEG_INFINITY);
-            self.set(other, decision, f64::NEG_INFINITY);
+        self.rows[decision].fill(f64::NEG_INFINITY);
+        for row in &mut self.rows {
+            row[decision] = f64::NEG_INFINITY;
         }
-        self.set(decision, decision, f64::INFINITY);
+        self.rows[decision][decision] = f64::INFINITY;
     }
 }
 
