@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //! A labelled document, how documents are read, and why they cannot be.
 
-use crate::label::LabelFault;
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -135,10 +134,6 @@ impl DataError {
 
     pub(crate) fn io(path: &Path, source: io::Error) -> Self {
         Self::Io { path: path.to_path_buf(), source }
-    }
-
-    pub(crate) fn label(path: &Path, line: u64, fault: LabelFault) -> Self {
-        Self::line(path, line, fault.to_string())
     }
 
     pub(crate) fn too_long(path: &Path, line: u64) -> Self {

@@ -24,7 +24,7 @@ pub(crate) fn read(path: &Path, take: Sink<'_>) -> Result<Notes, DataError> {
         has_folder = true;
         let name = folder.file_name().unwrap_or_default();
         let label = label::check(name.as_bytes());
-        let label = label.map_err(|fault| DataError::label(&folder, 1, fault))?;
+        let label = label.map_err(|fault| DataError::line(&folder, 1, fault.to_string()))?;
         read_files(&folder, label, DEEPEST, &mut text, take)?;
     }
     if has_folder {

@@ -92,8 +92,8 @@ impl Category {
             py.detach(|| texts.iter().for_each(|text| learner.learn(text)));
         }
         let learned = py.detach(|| learner.finish()).map_err(errors::of_library)?;
-        warnings.extend(learned.warnings.iter().map(ToString::to_string));
         trainer::warn(py, &warnings)?;
+        trainer::warn(py, &learned.warnings)?;
         Ok(Self { category: Arc::new(learned.category) })
     }
 

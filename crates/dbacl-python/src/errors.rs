@@ -2,7 +2,7 @@
 //! Errors of the libraries → exceptions of Python.
 
 use dbacl::{FitError, FittedSetError, Incomparable, MailFilterError};
-use dbacl_text::{ChangeError, DataError, ModelError, TrainError};
+use dbacl_text::{DataError, ModelError, TrainError};
 use pyo3::create_exception;
 use pyo3::exceptions::{PyException, PyMemoryError, PyOSError, PyTimeoutError, PyValueError};
 use pyo3::prelude::*;
@@ -54,14 +54,8 @@ pub fn of_training(error: TrainError) -> PyErr {
     match error {
         TrainError::Learn(error) => of_library(error),
         TrainError::Model(error) => of_model(error),
+        TrainError::NotKept => Error::new_err(error.to_string().replace("--keep", "keep=True")),
         error => PyValueError::new_err(error.to_string()),
-    }
-}
-
-pub fn of_change(error: ChangeError) -> PyErr {
-    match error {
-        ChangeError::Learn(error) => of_library(error),
-        error => Error::new_err(error.to_string().replace("--keep", "keep=True")),
     }
 }
 

@@ -4,6 +4,7 @@
 use crate::errors;
 use crate::set::Verdict;
 use crate::texts::{all, one};
+use crate::trainer::warn;
 use crate::work::{After, run};
 use dbacl::{FittedSet, FittedSetError, FittedSetOptions, MailFolder, MailLearnOptions, SetReport};
 use pyo3::exceptions::PyValueError;
@@ -134,9 +135,8 @@ impl MailFilter {
         let work = move |_| FittedSet::learn_folders(&folder, &folders, &wishes);
         let done = run(py, &stop, After::Wait, work, &mut |_| Ok(()))?;
         let (set, learned) = done.map_err(errors::of_set)?;
-        let notes = learned.notes.iter().map(ToString::to_string);
-        let warnings = learned.warnings.iter().map(ToString::to_string);
-        crate::trainer::warn(py, &notes.chain(warnings).collect::<Vec<_>>())?;
+        warn(py, &learned.notes)?;
+        warn(py, &learned.warnings)?;
         Ok(Self::new(set, stop))
     }
 

@@ -5,9 +5,10 @@ use crate::category::Category;
 use crate::errors;
 use crate::explain::Explanation;
 use crate::texts::{Texts, labelled, matrix, one};
+use crate::trainer::{check_numbers, warn};
 use crate::work::{After, run};
 use dbacl::{FitOptions, JointFit, Locale};
-use pyo3::exceptions::{PyKeyError, PyValueError};
+use pyo3::exceptions::PyKeyError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList, PyString};
 use std::path::PathBuf;
@@ -229,17 +230,8 @@ impl CategorySet {
     ) -> PyResult<Self> {
         let py = texts.py();
         let mut options = FitOptions::default().always();
-        if let Some(cost) = cost {
-            if !(cost.is_finite() && cost > 0.0) {
-                return Err(PyValueError::new_err("cost is not above 0"));
-            }
-            options = options.cost(cost);
-        }
-        for (name, share) in [("blend", blend), ("false_positives", false_positives)] {
-            if share.is_some_and(|share| !(0.0..=1.0).contains(&share)) {
-                return Err(PyValueError::new_err(format!("{name} is not between 0 and 1")));
-            }
-        }
+        check_numbers(cost, [("blend", blend), ("false_positives", false_positives)])?;
+        options = cost.map_or(options.clone(), |cost| options.cost(cost));
         options = blend.map_or(options.clone(), |blend| options.blend(blend));
         options = contrast.map_or(options.clone(), |contrast| options.contrast(contrast));
         options = false_positives.map_or(options.clone(), |share| options.false_positives(share));
@@ -269,8 +261,7 @@ impl CategorySet {
         let stop = Arc::new(AtomicBool::new(false));
         let fit = run(py, &stop, After::Leave, work, &mut |_| Ok(()))?;
         let fit = fit.map_err(|error| errors::of_fit(&error))?;
-        let notes: Vec<String> = fit.notes.iter().map(ToString::to_string).collect();
-        crate::trainer::warn(py, &notes)?;
+        warn(py, &fit.notes)?;
         let categories = fit.categories.unwrap_or_default().into_iter();
         let each = categories.map(|(name, own)| (name, Category { category: Arc::new(own) }));
         Self::of(each.collect())

@@ -8,7 +8,7 @@ use crate::work::{After, Said, run};
 use dbacl::Scheme;
 use dbacl_text::data::{Reading, read};
 use dbacl_text::recipe::Kind;
-use dbacl_text::search::{Trial, search};
+use dbacl_text::search::{Trial, best};
 use dbacl_text::{DataError, Format, Preset, Recipe, Record, Watch};
 use pyo3::exceptions::{PyUserWarning, PyValueError};
 use pyo3::prelude::*;
@@ -17,7 +17,6 @@ use std::ffi::CString;
 use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
 
 /// The error that the value `given` of the option `what` is none of `known`.
 fn unknown(what: &str, given: &str, known: &str) -> PyErr {
@@ -49,10 +48,23 @@ pub fn order(order: u8) -> PyResult<u8> {
     Err(PyValueError::new_err(format!("order is {order}, not 1 to 7")))
 }
 
+/// Checks a cost and shares, which have names.
+pub fn check_numbers(cost: Option<f64>, shares: [(&str, Option<f64>); 2]) -> PyResult<()> {
+    if cost.is_some_and(|cost| !(cost.is_finite() && cost > 0.0)) {
+        return Err(PyValueError::new_err("cost is not above 0"));
+    }
+    for (name, share) in shares {
+        if share.is_some_and(|share| !(0.0..=1.0).contains(&share)) {
+            return Err(PyValueError::new_err(format!("{name} is not between 0 and 1")));
+        }
+    }
+    Ok(())
+}
+
 /// Issues `texts` as warnings of Python.
-pub fn warn(py: Python<'_>, texts: &[String]) -> PyResult<()> {
+pub fn warn<T: ToString>(py: Python<'_>, texts: impl IntoIterator<Item = T>) -> PyResult<()> {
     for text in texts {
-        let text = CString::new(text.replace('\0', " "))?;
+        let text = CString::new(text.to_string().replace('\0', " "))?;
         PyErr::warn(py, &py.get_type::<PyUserWarning>(), &text, 2)?;
     }
     Ok(())
@@ -73,7 +85,7 @@ impl Trainer {
     pub fn of_model(py: Python<'_>, model: &dbacl_text::TextModel) -> PyResult<Self> {
         let mut warnings = Vec::new();
         let trainer = dbacl_text::Trainer::of_model(model, &mut |text| warnings.push(text));
-        let trainer = Mutex::new(Arc::new(trainer.map_err(errors::of_change)?));
+        let trainer = Mutex::new(Arc::new(trainer.map_err(errors::of_training)?));
         warn(py, &warnings)?;
         Ok(Self { trainer, seconds: None })
     }
@@ -115,14 +127,7 @@ impl Trainer {
             let found = Preset::by_name(name);
             found.ok_or_else(|| unknown("preset", name, "words, pairs, chars, both"))
         });
-        if cost.is_some_and(|cost| !(cost.is_finite() && cost > 0.0)) {
-            return Err(PyValueError::new_err("cost is not above 0"));
-        }
-        for (name, share) in [("start", start), ("balance", balance)] {
-            if share.is_some_and(|share| !(0.0..=1.0).contains(&share)) {
-                return Err(PyValueError::new_err(format!("{name} is not between 0 and 1")));
-            }
-        }
+        check_numbers(cost, [("start", start), ("balance", balance)])?;
         if !matches!(aim, "accuracy" | "macro-f1") {
             return Err(unknown("aim", aim, "accuracy, macro-f1"));
         }
@@ -242,7 +247,7 @@ impl Trainer {
             return Err(error);
         }
         let notes = read.map_err(errors::of_data)?;
-        warn(py, notes.text(&path).as_slice())?;
+        warn(py, notes.text(&path))?;
         *self.lock() = Arc::new(trainer);
         Ok(())
     }
@@ -308,11 +313,7 @@ impl Trainer {
                 let _ = sender.send(Said::Line(trial.to_string()));
             };
             let watch = Watch { stop: Some(&flag), progress: None };
-            let Some(seconds) = seconds else {
-                return trainer.train_watched(trainer.recipe(), &more, &watch);
-            };
-            let limit = Duration::from_secs(seconds);
-            search(&trainer, limit, &watch, &mut told).map(|(trained, _)| trained)
+            best(&trainer, seconds, &more, &watch, &mut told)
         };
         let mut told = |line: String| match &log {
             Some(log) => log.call1((line,)).map(drop),

@@ -9,10 +9,9 @@
 #![allow(clippy::print_stderr)] // an example stands for itself
 
 use dbacl_text::data::{Reading, read};
-use dbacl_text::{Evaluation, Recipe, TextModel, Trainer};
+use dbacl_text::{Evaluation, Recipe, TextModel, Trainer, threads};
 use std::error::Error;
 use std::path::Path;
-use std::thread;
 
 fn main() -> Result<(), Box<dyn Error>> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -45,24 +44,18 @@ fn main() -> Result<(), Box<dyn Error>> {
     // A model is shared between threads; each has a predictor of its own.
     let texts = std::fs::read_to_string(texts)?;
     let texts: Vec<&str> = texts.lines().collect();
-    let threads = thread::available_parallelism().map_or(1, usize::from);
-    let parts = texts.chunks(texts.len().div_ceil(threads).max(1));
-    thread::scope(|scope| {
-        let judge = |part: &[&str]| -> Vec<String> {
-            let mut predictor = model.predictor();
-            let mut line = |text: &&str| {
-                let prediction = predictor.predict(text.as_bytes());
-                let best = prediction.best();
-                format!("{}\t{:.6}", labels[best], prediction.probabilities()[best])
-            };
-            part.iter().map(&mut line).collect()
+    let parts = texts.chunks(texts.len().div_ceil(threads::wanted(0)).max(1));
+    let lines = threads::each(parts, |part: &[&str]| -> Vec<String> {
+        let mut predictor = model.predictor();
+        let line = |text: &&str| {
+            let prediction = predictor.predict(text.as_bytes());
+            let best = prediction.best();
+            format!("{}\t{:.6}", labels[best], prediction.probabilities()[best])
         };
-        let parts: Vec<_> = parts.map(|part| scope.spawn(move || judge(part))).collect();
-        for part in parts {
-            for line in part.join().expect("judging does not panic") {
-                println!("{line}");
-            }
-        }
+        part.iter().map(line).collect()
     });
+    for line in lines.into_iter().flatten() {
+        println!("{line}");
+    }
     Ok(())
 }

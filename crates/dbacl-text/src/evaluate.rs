@@ -6,18 +6,12 @@ use crate::shorten;
 pub use dbacl::measures::confusion::PerLabel;
 use dbacl::measures::confusion::{Confusion, mean_f1};
 use dbacl::measures::{Rate, rate};
-use dbacl_numeric::elementary::log2;
+use dbacl_numeric::elementary::{log2, real};
 
 /// Bins of claims, for the calibration error.
 const BINS: usize = 10;
 /// Claims are bounded away from 0 in the log loss.
 const SMALLEST: f64 = 1e-6;
-
-/// `part` of `whole`, with its interval of 95 %.
-fn share(part: u64, whole: u64) -> Rate {
-    let count = |number: u64| usize::try_from(number).unwrap_or(usize::MAX);
-    rate(count(part), count(whole))
-}
 
 /// The negative logarithm of the probability of the truth, bits; claims are bounded to 10^-6. A
 /// label that the model does not know has the probability 0.
@@ -26,24 +20,19 @@ fn loss(truth: Option<usize>, prediction: &Prediction) -> f64 {
     -log2(claim.max(SMALLEST))
 }
 
-#[allow(clippy::cast_precision_loss)] // numbers of documents
-const fn real(count: u64) -> f64 {
-    count as f64
-}
-
 /// Gathers predictions and measures them.
 #[derive(Debug, Clone)]
 pub struct Evaluation {
     /// Verdicts by label; there are labels that the model does not know.
     confusion: Confusion,
     /// Sum of claimed probabilities, documents that came true, documents; by bin.
-    bins: [(f64, u64, u64); BINS],
+    bins: [(f64, usize, usize); BINS],
     log_loss: f64,
     /// Claims, right ones, log loss and documents by [`LENGTHS`].
-    lengths: [(f64, u64, f64, u64); LENGTHS.len()],
+    lengths: [(f64, usize, f64, usize); LENGTHS.len()],
     /// Documents and right ones whose label has at least the probability of [`BOUNDS`], but not the
     /// next one.
-    claims: [(u64, u64); BOUNDS.len()],
+    claims: [(usize, usize); BOUNDS.len()],
 }
 
 /// Probabilities below which a text may be called unsure.
@@ -69,7 +58,7 @@ pub struct ByLength {
     /// How many words they have, such as `5-9`.
     pub words: String,
     /// Texts.
-    pub documents: u64,
+    pub documents: usize,
     /// Share of them that got the right label.
     pub right: f64,
     /// Mean probability of the labels that they got.
@@ -91,7 +80,7 @@ impl Evaluation {
     pub fn add(&mut self, truth: Option<usize>, prediction: &Prediction, text: &[u8]) {
         let best = prediction.best();
         let claim = prediction.probabilities()[best];
-        let (hit, loss) = (u64::from(truth == Some(best)), loss(truth, prediction));
+        let (hit, loss) = (usize::from(truth == Some(best)), loss(truth, prediction));
         self.confusion.add(truth, Some(best));
         #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // 0..=BINS
         let bin = &mut self.bins[((claim * 10.0) as usize).min(BINS - 1)];
@@ -130,15 +119,15 @@ impl Evaluation {
             let above = &self.claims[at..];
             let (answers, right) =
                 above.iter().fold((0, 0), |sum, own| (sum.0 + own.0, sum.1 + own.1));
-            let answered = share(answers, self.documents());
-            AtLeast { probability: BOUNDS[at], answered, wrong: share(answers - right, answers) }
+            let answered = rate(answers, self.documents());
+            AtLeast { probability: BOUNDS[at], answered, wrong: rate(answers - right, answers) }
         };
         (1..BOUNDS.len()).map(one).collect()
     }
 
     /// Texts that were classified.
-    pub fn documents(&self) -> u64 {
-        self.confusion.documents() as u64
+    pub fn documents(&self) -> usize {
+        self.confusion.documents()
     }
 
     /// Share of right verdicts.
@@ -182,8 +171,8 @@ impl Evaluation {
 pub struct SeveralEvaluation {
     /// Texts with the label, texts that were called so, texts of which both is true; by label.
     counts: Vec<[usize; 3]>,
-    documents: u64,
-    exact: u64,
+    documents: usize,
+    exact: usize,
     log_loss: f64,
 }
 
@@ -208,17 +197,17 @@ impl SeveralEvaluation {
         self.documents += 1;
         let is_exact =
             found.len() == truth.len() && found.iter().all(|&it| truth.contains(&Some(it)));
-        self.exact += u64::from(is_exact);
+        self.exact += usize::from(is_exact);
     }
 
     /// Texts that were classified.
-    pub const fn documents(&self) -> u64 {
+    pub const fn documents(&self) -> usize {
         self.documents
     }
 
     /// Share of texts that got all of their labels and no others.
     pub fn exact(&self) -> Rate {
-        share(self.exact, self.documents)
+        rate(self.exact, self.documents)
     }
 
     /// Precision, recall and F1 of each label.
@@ -240,7 +229,7 @@ impl SeveralEvaluation {
     /// Average negative logarithm of the probability that was given to the truth, for each label
     /// of each text, bits.
     pub fn log_loss(&self) -> f64 {
-        self.log_loss / real(self.documents * self.counts.len() as u64)
+        self.log_loss / real(self.documents * self.counts.len())
     }
 }
 

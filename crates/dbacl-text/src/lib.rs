@@ -60,4 +60,4 @@ pub use dbacl_corpus::{DataError, Format, Reading, Record};
 pub use evaluate::{ByLength, Evaluation, PerLabel, SeveralEvaluation};
 pub use model::{ModelError, Prediction, Predictor, TextModel};
 pub use recipe::{InBlocks, Preset, Recipe};
-pub use train::{ChangeError, TrainError, Trained, Trainer, Watch};
+pub use train::{TrainError, Trained, Trainer, Watch};

@@ -40,6 +40,8 @@ pub struct TextModel {
     /// The documents that it was trained on, see [`crate::kept`].
     kept: Option<Vec<u8>>,
     table: Arc<Table>,
+    /// How it was trained.
+    recipe: Recipe,
     /// How texts are read for it.
     layout: Layout,
 }
@@ -60,7 +62,7 @@ impl TextModel {
         let runs = table.blocks.get(1).and_then(|block| block.runs);
         let lengths = table.blocks.last().map_or([1, 1], |block| block.lengths);
         let layout = Layout { words: plan.words, runs, keeps_case: recipe.case_sensitive, lengths };
-        Ok(Self { labels, documents, about, kept, table: Arc::new(table), layout })
+        Ok(Self { labels, documents, about, kept, table: Arc::new(table), recipe, layout })
     }
 
     /// Opens the model at `path`, all of which is read and checked.
@@ -145,6 +147,7 @@ impl TextModel {
             about: self.about.clone(),
             kept: None,
             table: Arc::new(table),
+            recipe: self.recipe.clone(),
             layout: self.layout.clone(),
         };
         let around = with(self.table.quantized(bits, Some(0))).to_bytes().len()
@@ -163,12 +166,9 @@ impl TextModel {
         &self.documents
     }
 
-    /// Has the model tell `name: value` of itself.
-    pub fn tell(&mut self, name: &str, value: &str) {
-        match self.about.iter_mut().find(|(known, _)| known == name) {
-            Some((_, old)) => value.clone_into(old),
-            None => self.about.push((name.to_owned(), value.to_owned())),
-        }
+    /// How it was trained.
+    pub const fn recipe(&self) -> &Recipe {
+        &self.recipe
     }
 
     /// How the model was made, for people: names and values.

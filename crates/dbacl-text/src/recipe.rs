@@ -10,12 +10,11 @@ pub const OPTIONS: &str = "options";
 
 /// Which features a text has, for callers who do not want to choose tokenizer and order. Without
 /// one, words and pairs of words are learned, and runs of characters where texts are short.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Preset {
     /// Single words: small models.
     Words,
     /// Words and pairs of neighbouring words.
-    #[default]
     Pairs,
     /// Single words and runs of up to five characters.
     Chars,
@@ -24,7 +23,7 @@ pub enum Preset {
 }
 
 impl Preset {
-    const NAMES: [(Self, &'static str); 4] = [
+    pub(crate) const NAMES: [(Self, &'static str); 4] = [
         (Self::Words, "words"),
         (Self::Pairs, "pairs"),
         (Self::Chars, "chars"),

@@ -57,12 +57,27 @@ impl fmt::Display for Trial {
     }
 }
 
-/// Trains with one recipe after the other until `limit` is over, or would be with the next one,
-/// and tells `told` of each. At least one is trained. Returns the best model and its recipe.
+/// Trains with the recipe of `trainer`, or for so many seconds with one recipe after the other, and
+/// tells `told` of each; texts without labels are for the first alone. Returns the best model.
 ///
 /// # Errors
-/// [`TrainError::Stopped`], and those of training, if nothing could be trained.
-pub fn search(
+/// Those of [`Trainer::train_watched`].
+pub fn best(
+    trainer: &Trainer,
+    seconds: Option<u64>,
+    unlabelled: &[Vec<u8>],
+    watch: &Watch<'_>,
+    told: &mut dyn FnMut(&Trial),
+) -> Result<Trained, TrainError> {
+    let Some(seconds) = seconds else {
+        return trainer.train_watched(trainer.recipe(), unlabelled, watch);
+    };
+    search(trainer, Duration::from_secs(seconds), watch, told).map(|(trained, _)| trained)
+}
+
+/// Trains with one recipe after the other until `limit` is over, or would be with the next one,
+/// and tells `told` of each. At least one is trained. Returns the best model and its recipe.
+fn search(
     trainer: &Trainer,
     limit: Duration,
     watch: &Watch<'_>,

@@ -40,6 +40,9 @@ pub enum TrainError {
     /// The options do not suit the documents, or blocks.
     #[error("{0}")]
     Settings(&'static str),
+    /// A model that keeps no documents cannot be trained again with more or fewer.
+    #[error("the model keeps no documents: it was trained without --keep")]
+    NotKept,
     /// What was made is no model.
     #[error(transparent)]
     Model(#[from] ModelError),
@@ -66,21 +69,6 @@ pub enum TrainError {
     /// The caller asked to stop.
     #[error("training was stopped")]
     Stopped,
-}
-
-/// Why a model cannot be trained again with more or fewer documents.
-#[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum ChangeError {
-    /// Nothing says how it was trained.
-    #[error("the model does not tell the options that it was trained with")]
-    NoRecipe,
-    /// It keeps no documents.
-    #[error("the model keeps no documents: it was trained without --keep")]
-    NoDocuments,
-    /// It cannot be trained as it says.
-    #[error(transparent)]
-    Learn(#[from] dbacl::Error),
 }
 
 /// A model, and how it came about.
@@ -178,12 +166,11 @@ impl Trainer {
     /// makes the same model again.
     ///
     /// # Errors
-    /// A model that tells no recipe or keeps no documents.
-    pub fn of_model(model: &TextModel, warn: &mut dyn FnMut(String)) -> Result<Self, ChangeError> {
-        let told = model.about().iter().find(|(name, _)| name == OPTIONS);
-        let recipe = told.and_then(|(_, told)| Recipe::of_told(told));
-        let mut trainer = Self::of_recipe(&recipe.ok_or(ChangeError::NoRecipe)?, warn)?.keeping();
-        if trainer.add_kept(model) { Ok(trainer) } else { Err(ChangeError::NoDocuments) }
+    /// A model that keeps no documents.
+    pub fn of_model(model: &TextModel, warn: &mut dyn FnMut(String)) -> Result<Self, TrainError> {
+        let mut trainer = Self::of_recipe(model.recipe(), warn)?.keeping();
+        trainer.add_kept(model)?;
+        Ok(trainer)
     }
 
     /// How the model is to be trained.
@@ -214,15 +201,19 @@ impl Trainer {
         self.about.push((name.to_owned(), value.to_owned()));
     }
 
-    /// Takes the documents that `model` keeps; returns whether it keeps them.
-    pub fn add_kept(&mut self, model: &TextModel) -> bool {
-        let Some(kept) = model.kept() else { return false };
-        for (label, documents) in model.labels().iter().zip(kept) {
+    /// Takes the documents that `model` keeps.
+    ///
+    /// # Errors
+    /// A model that keeps no documents.
+    pub fn add_kept(&mut self, model: &TextModel) -> Result<(), TrainError> {
+        for (label, documents) in
+            model.labels().iter().zip(model.kept().ok_or(TrainError::NotKept)?)
+        {
             for document in documents {
                 self.add(label, document);
             }
         }
-        true
+        Ok(())
     }
 
     /// Forgets the last document with this label and text; returns whether there was one. A model
@@ -309,7 +300,6 @@ impl Trainer {
         let labels = self.labels();
         let has_several = self.labels.keys().any(|key| key.is_empty() || key.contains(BETWEEN));
         match labels.keys().next() {
-            _ if self.labels.is_empty() => return Err(TrainError::NoDocuments),
             None => return Err(TrainError::NoDocuments),
             Some(&label) if labels.len() == 1 && !recipe.several => {
                 return Err(TrainError::OneLabel { label: label.to_owned() });

@@ -253,14 +253,11 @@ pub enum Kind {
 }
 
 impl Kind {
-    const fn code(self) -> u64 {
-        match self {
-            Self::Learned => 0,
-            Self::HeldOut => 1,
-            Self::Copy => 2,
-            Self::CopyHeldOut => 3,
-            Self::Cut(_) => 4,
-        }
+    /// What needs no number, by its code.
+    const PLAIN: [Self; 4] = [Self::Learned, Self::HeldOut, Self::Copy, Self::CopyHeldOut];
+
+    fn code(self) -> u64 {
+        Self::PLAIN.iter().position(|kind| *kind == self).unwrap_or(Self::PLAIN.len()) as u64
     }
 
     /// Whether the first fit leaves it out.
@@ -339,12 +336,9 @@ impl Numbered {
         while !rest.is_empty() {
             let head: u64 = number(rest)?;
             let label = u32::try_from(head / 5).ok()?;
-            let kind = match head % 5 {
-                0 => Kind::Learned,
-                1 => Kind::HeldOut,
-                2 => Kind::Copy,
-                3 => Kind::CopyHeldOut,
-                _ => Kind::Cut(number::<u32>(rest)? as usize),
+            let kind = match Kind::PLAIN.get(usize::try_from(head % 5).ok()?) {
+                Some(&kind) => kind,
+                None => Kind::Cut(number::<u32>(rest)? as usize),
             };
             columns.clear();
             blocks.clear();

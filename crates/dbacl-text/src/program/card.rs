@@ -4,7 +4,6 @@
 use super::options::CardArguments;
 use super::{Failure, open, print, report, test};
 use crate::model::TextModel;
-use crate::recipe::Recipe;
 
 pub fn run(arguments: &CardArguments) -> Result<(), Failure> {
     let model = open(&arguments.model)?;
@@ -37,7 +36,5 @@ pub fn run(arguments: &CardArguments) -> Result<(), Failure> {
 
 /// The options that make the model again, each after a blank.
 fn options(model: &TextModel) -> String {
-    let told = model.about().iter().find(|(name, _)| name == "options");
-    let recipe = told.and_then(|(_, told)| Recipe::of_told(told)).unwrap_or_default();
-    recipe.spelling().iter().map(|option| format!(" {option}")).collect()
+    model.recipe().spelling().iter().map(|option| format!(" {option}")).collect()
 }

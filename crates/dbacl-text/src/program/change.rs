@@ -3,19 +3,15 @@
 //! on more or fewer of them, as if on these from the beginning.
 
 use super::options::{ChangeArguments, MergeArguments};
-use super::{Failure, MESSAGES, begin, open, read, status, train};
+use super::{Failure, MESSAGES, begin, open, read, train};
 use crate::data::{DataError, Record};
-use crate::train::{ChangeError, Trainer};
+use crate::train::Trainer;
 use std::path::Path;
 
 /// A trainer with the options and documents of the model at `path`.
 fn trainer_of(path: &Path) -> Result<Trainer, Failure> {
     let trainer = Trainer::of_model(&open(path)?, &mut |text| MESSAGES.warning(&text));
-    trainer.map_err(|error| refuse(path, &error))
-}
-
-fn refuse(path: &Path, error: &ChangeError) -> Failure {
-    Failure::new(status::DATA, &format!("{}: {error}", path.display()))
+    trainer.map_err(|error| train::refusal(error, path))
 }
 
 fn change(
@@ -54,9 +50,7 @@ pub fn merge(arguments: &MergeArguments) -> Result<(), Failure> {
     let Some((first, others)) = arguments.models.split_first() else { return Ok(()) };
     let mut trainer = trainer_of(first)?;
     for path in others {
-        if !trainer.add_kept(&open(path)?) {
-            return Err(refuse(path, &ChangeError::NoDocuments));
-        }
+        trainer.add_kept(&open(path)?).map_err(|error| train::refusal(error, path))?;
     }
     train::finish(&trainer, first, &arguments.output, arguments.replacing.quiet)
 }

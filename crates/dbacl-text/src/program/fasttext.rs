@@ -9,7 +9,7 @@ use super::train::{refusal, tell, watched};
 use super::{Failure, MESSAGES, open, predict, status};
 use crate::data::{self, Format, Reading, Record};
 use crate::recipe::{Preset, Recipe};
-use crate::search::search;
+use crate::search::{Trial, best};
 use crate::train::Trainer;
 use dbacl_cli::output::Output;
 use dbacl_files::atomic_file::beside;
@@ -18,7 +18,6 @@ use dbacl_numeric::cformat;
 use std::ffi::{OsStr, OsString};
 use std::io::Write as _;
 use std::path::PathBuf;
-use std::time::Duration;
 
 /// Options of fastText's way to learn, all of which have a value, but for the last four.
 const UNUSED: [&str; 20] = [
@@ -173,13 +172,9 @@ fn supervised(words: &[OsString]) -> Result<(), Failure> {
         Ok(())
     })?;
     trainer.set_several(is_several);
-    let trained = watched(|watch| {
-        if !own.is_search {
-            return trainer.train_watched(trainer.recipe(), &[], watch);
-        }
-        let limit = Duration::from_secs(own.seconds);
-        search(&trainer, limit, watch, &mut |trial| tell(trial, own.is_quiet)).map(|(it, _)| it)
-    });
+    let seconds = own.is_search.then_some(own.seconds);
+    let mut told = |trial: &Trial| tell(trial, own.is_quiet);
+    let trained = watched(|watch| best(&trainer, seconds, &[], watch, &mut told));
     let trained = trained.map_err(|error| refusal(error, &own.input))?;
     trained.warnings.iter().for_each(|warning| MESSAGES.warning(warning));
     let model = match own.size {

@@ -262,14 +262,10 @@ impl TrainArguments {
 
     /// How the model is to be trained.
     pub fn recipe(&self) -> Recipe {
-        let presets = [
-            (self.words, Preset::Words),
-            (self.pairs, Preset::Pairs),
-            (self.chars, Preset::Chars),
-            (self.both, Preset::Both),
-        ];
+        let presets = [self.words, self.pairs, self.chars, self.both].into_iter();
+        let preset = presets.zip(Preset::NAMES).find(|(is_set, _)| *is_set);
         Recipe {
-            preset: presets.iter().find(|(is_set, _)| *is_set).map(|&(_, preset)| preset),
+            preset: preset.map(|(_, (preset, _))| preset),
             tokenizer: self.tokenizer,
             order: self.order,
             case_sensitive: self.case_sensitive,

@@ -75,7 +75,7 @@ fn put_rate(json: &mut Json, name: &str, rate: Rate) {
 pub fn json(found: &Evaluation, labels: &[String]) -> String {
     let mut json = Json::new();
     json.object(|json| {
-        json.key("documents").integer(found.documents());
+        json.key("documents").integer(found.documents() as u64);
         put_rate(json, "accuracy", found.accuracy());
         json.key("macro_f1").number(found.macro_f1());
         json.key("log_loss_bits").number(found.log_loss());
@@ -94,7 +94,7 @@ pub fn json(found: &Evaluation, labels: &[String]) -> String {
             for one in found.by_length() {
                 json.object(|json| {
                     json.key("words").string(&one.words);
-                    json.key("documents").integer(one.documents);
+                    json.key("documents").integer(one.documents as u64);
                     json.key("right").number(one.right);
                     json.key("claimed").number(one.claimed);
                     json.key("log_loss_bits").number(one.log_loss);
@@ -142,7 +142,7 @@ fn labels_text(labels: &[String], found: Vec<PerLabel>) -> String {
 pub fn several_json(found: &SeveralEvaluation, labels: &[String]) -> String {
     let mut json = Json::new();
     json.object(|json| {
-        json.key("documents").integer(found.documents());
+        json.key("documents").integer(found.documents() as u64);
         put_rate(json, "subset_accuracy", found.exact());
         json.key("micro_f1").number(found.micro_f1());
         json.key("macro_f1").number(found.macro_f1());

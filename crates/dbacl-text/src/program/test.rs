@@ -43,8 +43,12 @@ pub fn measure(model: &TextModel, data: &DataArguments) -> Result<Measured, Fail
     let numbers: HashMap<&str, usize> =
         model.labels().iter().enumerate().map(|(number, label)| (label.as_str(), number)).collect();
     let mut predictor = model.predictor();
-    let mut found = Evaluation::new(model.labels().len());
-    let mut several = SeveralEvaluation::new(model.labels().len());
+    let labels = model.labels().len();
+    let mut found = if model.has_several() {
+        Measured::Several(SeveralEvaluation::new(labels))
+    } else {
+        Measured::One(Box::new(Evaluation::new(labels)))
+    };
     let mut unknown: Option<(String, u64)> = None;
     let mut take = |record: Record<'_>| {
         let prediction = predictor.predict(record.text);
@@ -56,10 +60,11 @@ pub fn measure(model: &TextModel, data: &DataArguments) -> Result<Measured, Fail
             let first = || format!("{}: the model does not know the label {}", place(), labels[at]);
             unknown.get_or_insert_with(|| (first(), 0)).1 += 1;
         }
-        if model.has_several() {
-            several.add(&truths, &prediction);
-        } else {
-            found.add(truths.first().copied().flatten(), &prediction, record.text);
+        match &mut found {
+            Measured::One(found) => {
+                found.add(truths.first().copied().flatten(), &prediction, record.text);
+            }
+            Measured::Several(found) => found.add(&truths, &prediction),
         }
         Ok(())
     };
@@ -68,13 +73,13 @@ pub fn measure(model: &TextModel, data: &DataArguments) -> Result<Measured, Fail
         let documents = if count == 1 { "document counts" } else { "documents count" };
         MESSAGES.warning(&format!("{first}; {count} such {documents} as wrong"));
     }
-    if found.documents() + several.documents() == 0 {
+    let documents = match &found {
+        Measured::One(found) => found.documents(),
+        Measured::Several(found) => found.documents(),
+    };
+    if documents == 0 {
         let text = format!("{}:1: there are no documents", path.display());
         return Err(Failure::new(status::DATA, &text));
     }
-    Ok(if model.has_several() {
-        Measured::Several(several)
-    } else {
-        Measured::One(Box::new(found))
-    })
+    Ok(found)
 }

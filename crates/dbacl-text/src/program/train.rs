@@ -6,14 +6,13 @@ use super::{Failure, MESSAGES, print, read, status};
 use crate::blocks::BlockTrainer;
 use crate::data::{DataError, Record};
 use crate::recipe::{Recipe, TEXT_COLUMNS};
-use crate::search::{Trial, search};
+use crate::search::{Trial, best};
 use crate::train::{TrainError, Trained, Trainer, Watch};
 use dbacl_cli::output;
 use dbacl_cli::progress;
 use std::fmt::Write as _;
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::Duration;
 
 pub fn run(arguments: &TrainArguments) -> Result<(), Failure> {
     let quiet = arguments.replacing.quiet;
@@ -46,14 +45,9 @@ pub fn run(arguments: &TrainArguments) -> Result<(), Failure> {
         };
         read("reading", file, &arguments.reading_of_unlabelled(file), &mut take)?;
     }
-    let trained = watched(|watch| match arguments.autotune {
-        None => trainer.train_watched(&recipe, &unlabelled, watch),
-        Some(seconds) => {
-            let limit = Duration::from_secs(seconds);
-            let mut told = |trial: &Trial| tell(trial, quiet);
-            search(&trainer, limit, watch, &mut told).map(|(trained, _)| trained)
-        }
-    });
+    let mut told = |trial: &Trial| tell(trial, quiet);
+    let trained =
+        watched(|watch| best(&trainer, arguments.autotune, &unlabelled, watch, &mut told));
     save(&trained.map_err(|error| refusal(error, path))?, &arguments.output, quiet)
 }
 
