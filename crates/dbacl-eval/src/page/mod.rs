@@ -124,7 +124,8 @@ fn overview(report: &Report) -> Markup {
         } else {
             let found = report.against_best(at);
             maud::html! {
-                (found.only_first) " : " (found.only_second) br; small { "p " (found.chance_text()) }
+                (found.only_first) " : " (found.only_second)
+                br; small { "p " (found.chance_text()) }
             }
         });
         row
