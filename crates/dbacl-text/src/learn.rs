@@ -11,16 +11,14 @@
 use crate::calibrate::{Cut, scale};
 use crate::features::{Features, LENGTHS, Layout, Runs, TextReader};
 use crate::index::Index;
-use crate::recipe::Recipe;
+use crate::recipe::{FitPlan, Recipe, RunsPlan};
 use crate::shorten;
 use crate::table::{Fitted, LOSS, Labelling, Scale, Table};
 use crate::threads;
-use crate::train::Watch;
-use dbacl::ReadOptions;
 use dbacl_fit::{Block, Calibration, Documents, Member, Training, resume, scales};
 use dbacl_numeric::elementary::{narrow, real};
 use std::ops::Range;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 /// The weight of each block.
 pub const WEIGHT: f64 = 2.0;
@@ -52,6 +50,25 @@ const ROUNDS: usize = 3;
 const SOFT_SLOPE: f64 = 3.0;
 const SOFT_START: f64 = 0.02;
 
+/// What training is told while it goes on.
+#[derive(Default)]
+pub struct Watch<'a> {
+    /// Ends the training when it is set.
+    pub stop: Option<&'a AtomicBool>,
+    /// Told how much is done, from 0 to 1.
+    pub progress: Option<&'a (dyn Fn(f64) + Sync)>,
+}
+
+impl Watch<'_> {
+    /// Tells how much is done; returns whether to go on.
+    pub(crate) fn goes_on(&self, share: f64) -> bool {
+        if let Some(told) = self.progress {
+            told(share);
+        }
+        !self.stop.is_some_and(|stop| stop.load(Ordering::Relaxed))
+    }
+}
+
 /// Labelled texts.
 pub struct Task<'a> {
     pub texts: Vec<&'a [u8]>,
@@ -68,25 +85,6 @@ pub struct Task<'a> {
     /// What is wished for.
     pub plan: FitPlan,
     pub watch: &'a Watch<'a>,
-}
-
-/// What a caller wants of a fit.
-#[derive(Debug, Clone)]
-pub struct FitPlan {
-    pub recipe: Recipe,
-    /// How words are read.
-    pub words: ReadOptions,
-    /// Whether there are runs of characters, and which.
-    pub runs: RunsPlan,
-}
-
-/// Whether there are runs of characters.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum RunsPlan {
-    /// Where texts are short.
-    Chosen,
-    None,
-    Some,
 }
 
 /// What came of it.

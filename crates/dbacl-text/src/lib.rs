@@ -58,6 +58,7 @@ pub use dbacl_corpus as data;
 pub use dbacl_corpus::label::{LabelFault, check as check_label};
 pub use dbacl_corpus::{DataError, Format, Reading, Record};
 pub use evaluate::{ByLength, Evaluation, PerLabel, SeveralEvaluation};
+pub use learn::Watch;
 pub use model::{ModelError, Prediction, Predictor, TextModel};
 pub use recipe::{InBlocks, Preset, Recipe};
-pub use train::{TrainError, Trained, Trainer, Watch};
+pub use train::{TrainError, Trained, Trainer};

@@ -2,8 +2,7 @@
 //! How a model is trained: what a user may choose, as the options of the program spell it and as a
 //! model tells it.
 
-use crate::learn::{FitPlan, RunsPlan};
-use dbacl::{LearnOptions, ModelOption, Scheme};
+use dbacl::{LearnOptions, ModelOption, ReadOptions, Scheme};
 
 /// What a model calls the options that it was trained with.
 pub const OPTIONS: &str = "options";
@@ -123,6 +122,25 @@ pub struct InBlocks {
 impl InBlocks {
     /// The largest number of features that take part, unless another one is given.
     pub const FEATURES: u64 = 1 << 19;
+}
+
+/// What a caller wants of a fit.
+#[derive(Debug, Clone)]
+pub(crate) struct FitPlan {
+    pub recipe: Recipe,
+    /// How words are read.
+    pub words: ReadOptions,
+    /// Whether there are runs of characters, and which.
+    pub runs: RunsPlan,
+}
+
+/// Whether there are runs of characters.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum RunsPlan {
+    /// Where texts are short.
+    Chosen,
+    None,
+    Some,
 }
 
 /// What an option without a value sets.

@@ -2,8 +2,9 @@
 //! Choosing features within a stated time: one recipe after the other is trained, and the one with
 //! the fewest errors in cross-validation wins.
 
+use crate::learn::Watch;
 use crate::recipe::{Preset, Recipe};
-use crate::train::{TrainError, Trained, Trainer, Watch};
+use crate::train::{TrainError, Trained, Trainer};
 use dbacl::Scheme;
 use std::fmt;
 use std::time::{Duration, Instant};

@@ -2,13 +2,12 @@
 //! Labelled documents → a model.
 
 use crate::kept;
-use crate::learn::{Learned, Stopped, Task, learn};
+use crate::learn::{Learned, Stopped, Task, Watch, learn};
 use crate::model::{ModelError, TextModel};
 use crate::recipe::{OPTIONS, Recipe};
 use crate::table::Labelling;
 use std::collections::BTreeMap;
 use std::ops::Range;
-use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Labels with fewer documents than this are learned badly.
 const FEW: u64 = 20;
@@ -104,25 +103,6 @@ pub struct Trainer {
     /// What is told of the model beside what training knows.
     about: Vec<(String, String)>,
     keeps: bool,
-}
-
-/// What training is told while it goes on.
-#[derive(Default)]
-pub struct Watch<'a> {
-    /// Ends the training when it is set.
-    pub stop: Option<&'a AtomicBool>,
-    /// Told how much is done, from 0 to 1.
-    pub progress: Option<&'a (dyn Fn(f64) + Sync)>,
-}
-
-impl Watch<'_> {
-    /// Tells how much is done; returns whether to go on.
-    pub(crate) fn goes_on(&self, share: f64) -> bool {
-        if let Some(told) = self.progress {
-            told(share);
-        }
-        !self.stop.is_some_and(|stop| stop.load(Ordering::Relaxed))
-    }
 }
 
 impl Trained {
@@ -375,6 +355,7 @@ fn warnings(labels: &[(String, u64)]) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::sync::atomic::AtomicBool;
 
     fn trainer() -> Trainer {
         let mut trainer = Trainer::default();

@@ -20,8 +20,8 @@ mod leader;
 mod local;
 
 use crate::features::{Layout, TextReader};
-use crate::learn::{self, Learned, RunsPlan, Settings};
-use crate::recipe::{InBlocks, Recipe};
+use crate::learn::{self, Learned, Settings};
+use crate::recipe::{InBlocks, Recipe, RunsPlan};
 use crate::train::{TrainError, Trained};
 use chain::{Answer, Task, Work};
 pub use frame::{Frame, place};
