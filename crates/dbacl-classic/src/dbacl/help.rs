@@ -1,17 +1,19 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //! What `--help`, `--version` and `-V` print.
 
-use super::options::{Group, TABLE};
+use super::options::{HEADINGS, Key, TABLE};
 use dbacl_cli::{COMPATIBLE, getopt};
 
 /// The help text: examples first, then the options by what they are for.
 pub fn text() -> String {
-    let group = |(group, heading)| {
-        let options = TABLE.iter().filter(|opt| !opt.help.is_empty() && opt.key.group() == group);
+    let group = |(at, (first, heading)): (usize, &(Key, &str))| {
+        let next = HEADINGS.get(at + 1).map(|(key, _)| key);
+        let is_in = |key: &Key| key >= first && next.is_none_or(|next| key < next);
+        let options = TABLE.iter().filter(|opt| !opt.help.is_empty() && is_in(&opt.key));
         let options: Vec<_> = options.copied().collect();
         format!("\n{heading}:\n{}", getopt::describe(&options))
     };
-    let options: String = Group::ALL.map(group).concat();
+    let options: String = HEADINGS.iter().enumerate().map(group).collect();
     format!(
         "Usage: dbacl [OPTION]... -l CATEGORY [FILE]...      learn
        dbacl [OPTION]... -c CATEGORY... [FILE]...   classify

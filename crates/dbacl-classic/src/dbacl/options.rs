@@ -3,8 +3,8 @@
 
 use dbacl_cli::getopt::{Opt, Value};
 
-/// An option, by what it asks for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// An option, by what it asks for: those of each heading of the help text together.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd)]
 #[allow(missing_docs)] // the table below says what each is
 pub enum Key {
     Learn,
@@ -13,26 +13,28 @@ pub enum Key {
     Verbose,
     Scores,
     Probabilities,
-    Uncertainty,
-    Confidence,
-    Prior,
-    Random,
     FilterLines,
-    PerFile,
-    Append,
-    AppendIndented,
-    ByLine,
-    Media,
-    Dump,
-    Debug,
     Tokenizer,
     Order,
+    MaxTableBits,
+    Help,
+    Charset,
+    MailLearn,
+    MailFilter,
+    MailCorrect,
+    MailAsk,
+    MailReview,
+    Check,
+    Protect,
+    Reading,
+    Caution,
+    Window,
+    General,
+    Reasons,
     KeepCase,
     Straddle,
     Regex,
-    Wide,
     TableBits,
-    MaxTableBits,
     MinCount,
     Decimation,
     Reference,
@@ -43,11 +45,37 @@ pub enum Key {
     NoPreload,
     Online,
     MergeOnline,
-    MemoryMap,
-    Nothing,
-    VersionText,
-    Help,
-    Version,
+    Uncertainty,
+    Confidence,
+    Prior,
+    Random,
+    PerFile,
+    Append,
+    AppendIndented,
+    ByLine,
+    Media,
+    Dump,
+    Debug,
+    Refit,
+    Choices,
+    Documents,
+    Cost,
+    Blend,
+    Exact,
+    Once,
+    Contrast,
+    Always,
+    FalsePositives,
+    Unsure,
+    Verdict,
+    Explain,
+    ExplainHtml,
+    Keep,
+    Update,
+    LearnErrors,
+    Unlearn,
+    Correct,
+    LockTimeout,
     Count,
     Merge,
     Fit,
@@ -60,172 +88,26 @@ pub enum Key {
     LineBuffered,
     Strict,
     Quiet,
+    Wide,
+    MemoryMap,
+    Nothing,
+    VersionText,
+    Version,
     KeepNul,
-    Charset,
-    Refit,
-    Choices,
-    Documents,
-    Cost,
-    Blend,
-    Exact,
-    Once,
-    Contrast,
-    Always,
-    FalsePositives,
-    Unsure,
-    Keep,
-    Update,
-    LearnErrors,
-    Unlearn,
-    Correct,
-    Verdict,
-    Explain,
-    ExplainHtml,
-    MailLearn,
-    MailFilter,
-    MailCorrect,
-    MailAsk,
-    MailReview,
-    Check,
-    LockTimeout,
-    Protect,
-    Reading,
-    Caution,
-    Window,
-    General,
-    Reasons,
 }
 
-/// A job that options serve: a heading of the help text.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Group {
-    /// What most people need.
-    Main,
-    /// A mail filter in two commands.
-    MailFilter,
-    /// How a category is learned.
-    Learning,
-    /// What is printed of a text.
-    Results,
-    /// Categories that are fitted together.
-    Fitting,
-    /// Single documents of a fitted set.
-    Documents,
-    /// Counting in parts, and on several processors.
-    Parts,
-    /// What programs and scripts ask for.
-    Programs,
-    /// The rest.
-    Rare,
-}
-
-impl Group {
-    /// All groups, in the order of the help text, with their headings.
-    pub const ALL: [(Self, &'static str); 9] = [
-        (Self::Main, "Most used"),
-        (Self::MailFilter, "A mail filter in two commands"),
-        (Self::Learning, "Learning"),
-        (Self::Results, "Results"),
-        (Self::Fitting, "Fitting categories together"),
-        (Self::Documents, "Single documents of a fitted set"),
-        (Self::Parts, "Counting in parts, several processors"),
-        (Self::Programs, "Programs and scripts"),
-        (Self::Rare, "Rarely needed"),
-    ];
-}
-
-impl Key {
-    /// The job that the option serves first of all.
-    pub const fn group(self) -> Group {
-        match self {
-            Self::Learn
-            | Self::Category
-            | Self::Type
-            | Self::Verbose
-            | Self::Scores
-            | Self::Probabilities
-            | Self::FilterLines
-            | Self::Tokenizer
-            | Self::Charset
-            | Self::Order
-            | Self::MaxTableBits
-            | Self::Help => Group::Main,
-            Self::MailLearn
-            | Self::MailFilter
-            | Self::MailCorrect
-            | Self::MailAsk
-            | Self::MailReview
-            | Self::Check
-            | Self::Protect
-            | Self::Reading
-            | Self::Caution
-            | Self::Window
-            | Self::General
-            | Self::Reasons => Group::MailFilter,
-            Self::KeepCase
-            | Self::Straddle
-            | Self::Regex
-            | Self::TableBits
-            | Self::MinCount
-            | Self::Decimation
-            | Self::Reference
-            | Self::ReferenceOnly
-            | Self::Quality
-            | Self::Multinomial
-            | Self::Preload
-            | Self::NoPreload
-            | Self::Online
-            | Self::MergeOnline => Group::Learning,
-            Self::Uncertainty
-            | Self::Confidence
-            | Self::Prior
-            | Self::Random
-            | Self::PerFile
-            | Self::Append
-            | Self::AppendIndented
-            | Self::ByLine
-            | Self::Media
-            | Self::Dump
-            | Self::Debug => Group::Results,
-            Self::Refit
-            | Self::Choices
-            | Self::Verdict
-            | Self::Explain
-            | Self::ExplainHtml
-            | Self::Documents
-            | Self::Cost
-            | Self::Blend
-            | Self::Exact
-            | Self::Once
-            | Self::Contrast
-            | Self::Always
-            | Self::FalsePositives
-            | Self::Unsure => Group::Fitting,
-            Self::Keep
-            | Self::Update
-            | Self::LearnErrors
-            | Self::Unlearn
-            | Self::Correct
-            | Self::LockTimeout => Group::Documents,
-            Self::Count
-            | Self::Merge
-            | Self::Fit
-            | Self::Place
-            | Self::Canonical
-            | Self::Large
-            | Self::Threads => Group::Parts,
-            Self::Format | Self::Input | Self::LineBuffered | Self::Strict | Self::Quiet => {
-                Group::Programs
-            }
-            Self::KeepNul
-            | Self::Wide
-            | Self::MemoryMap
-            | Self::Nothing
-            | Self::VersionText
-            | Self::Version => Group::Rare,
-        }
-    }
-}
+/// The headings of the help text, each with the first of its options.
+pub const HEADINGS: [(Key, &str); 9] = [
+    (Key::Learn, "Most used"),
+    (Key::MailLearn, "A mail filter in two commands"),
+    (Key::KeepCase, "Learning"),
+    (Key::Uncertainty, "Results"),
+    (Key::Refit, "Fitting categories together"),
+    (Key::Keep, "Single documents of a fitted set"),
+    (Key::Count, "Counting in parts, several processors"),
+    (Key::Format, "Programs and scripts"),
+    (Key::Wide, "Rarely needed"),
+];
 
 const fn flag(key: Key, letter: u8, long: &'static str, help: &'static str) -> Opt<Key> {
     Opt { key, letter: Some(letter), long, value: Value::None, help }
