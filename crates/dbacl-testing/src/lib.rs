@@ -259,8 +259,24 @@ impl Scratch {
     }
 
     /// Reads a file.
+    #[track_caller]
     pub fn read(&self, name: &str) -> Vec<u8> {
         fs::read(self.path(name)).unwrap_or_else(|error| panic!("{name}: {error}"))
+    }
+
+    /// Reads a file of text.
+    #[track_caller]
+    pub fn text(&self, name: &str) -> String {
+        String::from_utf8_lossy(&self.read(name)).into_owned()
+    }
+
+    /// A copy of the folder and all in it.
+    #[must_use]
+    pub fn copy(&self) -> Self {
+        let copy = Self::new();
+        let copied = Command::new("cp").arg("-a").arg(self.path(".")).arg(copy.path(".")).status();
+        assert!(copied.expect("cp starts").success());
+        copy
     }
 
     /// The names in the folder, sorted.
@@ -273,9 +289,12 @@ impl Scratch {
         names
     }
 
-    /// A command that runs a program in the folder, with nothing on standard input.
+    /// A command in the folder, with the programs first on the path, nothing to read, and pipes for
+    /// what it prints.
     pub fn command(&self, program: impl AsRef<OsStr>) -> Command {
         let mut command = command(program);
+        let path = std::env::var("PATH").unwrap_or_default();
+        command.env("PATH", format!("{}:{path}", programs().display()));
         command.current_dir(self.folder.path());
         command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
         command
@@ -303,11 +322,9 @@ impl Scratch {
         fed(self.dbacl_command(args.split_whitespace()), input)
     }
 
-    /// Runs a script of `sh` in the folder, with the programs first on the path.
+    /// Runs a script of `sh` in the folder.
     pub fn sh(&self, script: &str) -> Done {
         let mut command = self.command("sh");
-        let path = std::env::var("PATH").unwrap_or_default();
-        command.env("PATH", format!("{}:{path}", programs().display())).args(["-c", script]);
-        done(&mut command)
+        done(command.args(["-c", script]))
     }
 }

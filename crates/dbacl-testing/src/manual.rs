@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //! Manual pages in `docs/man`, whose lists of options are made from the option tables.
 
-use crate::root;
+use crate::{holds, root};
 use dbacl_cli::getopt::{Opt, Value};
 
 /// The options as a manual page has them.
@@ -44,17 +44,16 @@ fn options<K>(table: &[Opt<K>]) -> String {
 /// With `BLESS` in the environment the page is written again.
 #[track_caller]
 pub fn check<K>(program: &str, table: &[Opt<K>]) {
+    has_options(program, &options(table));
+}
+
+/// The same with options as they are to be there.
+#[track_caller]
+pub(crate) fn has_options(program: &str, options: &str) {
     let name = format!("docs/man/{program}.1");
-    let path = root().join(&name);
-    let page = std::fs::read_to_string(&path).expect("the manual page");
+    let page = std::fs::read_to_string(root().join(&name)).expect("the manual page");
     let (before, rest) = page.split_once(".\\\" BEGIN OPTIONS").expect("the first mark");
     let (mark, rest) = rest.split_once('\n').expect("its line");
     let (_, after) = rest.split_once(".\\\" END OPTIONS").expect("the second mark");
-    let options = options(table);
-    let wanted = format!("{before}.\\\" BEGIN OPTIONS{mark}\n{options}.\\\" END OPTIONS{after}");
-    if std::env::var_os("BLESS").is_some() {
-        std::fs::write(&path, wanted).expect("the manual page can be written");
-    } else {
-        assert!(page == wanted, "{name} is behind; run the tests with BLESS=1");
-    }
+    holds(&name, &format!("{before}.\\\" BEGIN OPTIONS{mark}\n{options}.\\\" END OPTIONS{after}"));
 }

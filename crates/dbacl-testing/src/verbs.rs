@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //! Manual pages of programs with verbs, whose options clap reads.
 
-use crate::{holds, root};
+use crate::manual::has_options;
 use clap::{Arg, Command};
 use std::collections::BTreeMap;
 
@@ -135,14 +135,9 @@ fn verbs(above: &str, command: &Command, known: &mut Known, out: &mut String) {
 /// If it has not, or has no marks.
 #[track_caller]
 pub fn check_manual(name: &str, command: &Command) {
-    let file = format!("docs/man/{name}.1");
-    let page = std::fs::read_to_string(root().join(&file)).expect("the manual page");
-    let (before, rest) = page.split_once(".\\\" BEGIN OPTIONS").expect("the first mark");
-    let (mark, rest) = rest.split_once('\n').expect("its line");
-    let (_, after) = rest.split_once(".\\\" END OPTIONS").expect("the second mark");
     let mut command = command.clone();
     command.build();
     let mut options = String::new();
     verbs("", &command, &mut Known::default(), &mut options);
-    holds(&file, &format!("{before}.\\\" BEGIN OPTIONS{mark}\n{options}.\\\" END OPTIONS{after}"));
+    has_options(name, &options);
 }
