@@ -12,6 +12,10 @@ use dbacl_numeric::elementary::bits;
 use serde_json::value::RawValue;
 use std::io::Write;
 
+/// Numbers of each category: its scores, and what goes into a verdict.
+const SCORES: [&str; 5] = ["score", "cross_entropy", "complexity", "probability", "confidence"];
+const ODDS: [&str; 2] = ["probability", "log_odds"];
+
 /// A form of results.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Format {
@@ -40,10 +44,10 @@ impl Format {
         }
         let columns: &[&str] = if verdicts {
             out.extend_from_slice(b"id\tbest\tunsure\tprobability");
-            &["probability", "log_odds"]
+            &ODDS
         } else {
             out.extend_from_slice(b"id\tbest");
-            &["score", "cross_entropy", "complexity", "probability", "confidence"]
+            &SCORES
         };
         for model in models {
             for column in columns {
@@ -71,61 +75,29 @@ impl Format {
 
     /// Appends a document's result. `id` is JSON; in TSV a string stands without quotes.
     /// `confident` asks for confidences.
-    pub fn result(
+    pub fn result<'m>(
         self,
         out: &mut Vec<u8>,
         id: &Id<'_>,
-        models: &[Model],
+        models: &'m [Model],
         category_scores: &[CategoryScore],
         confident: bool,
     ) {
         let shares = percentages(category_scores);
-        let winner = &models[best(category_scores)];
-        let name = |model: &Model| String::from_utf8_lossy(&model.name).into_owned();
-        let rows = models.iter().zip(category_scores).zip(&shares).map(
-            |((model, category_score), share)| {
-                let numbers = [
-                    bits(-category_score.score),
-                    bits(-category_score.mean()),
-                    category_score.complexity,
-                    share / 100.0,
-                ];
-                (name(model), numbers, confident.then(|| confidence_of(model, category_score)))
-            },
-        );
-        if self == Self::Tsv {
-            escape(out, &id.plain());
-            out.push(b'\t');
-            escape(out, &name(winner));
-            for (_, numbers, confidence) in rows {
-                for number in numbers {
-                    out.push(b'\t');
-                    append_number(out, number);
-                }
-                out.push(b'\t');
-                if let Some(confidence) = confidence {
-                    append_number(out, confidence);
-                }
-            }
-            out.push(b'\n');
-            return;
-        }
-        self.object(out, |json| {
-            id.write(json.key("id"));
-            json.key("best").string(&name(winner));
-            json.key("categories").array(|json| {
-                for (name, [score, cross_entropy, complexity, probability], confidence) in rows {
-                    json.object(|json| {
-                        json.key("name").string(&name);
-                        json.key("score").number(positive(score));
-                        json.key("cross_entropy").number(positive(cross_entropy));
-                        json.key("complexity").number(complexity);
-                        json.key("probability").number(probability);
-                        json.key("confidence").number(confidence.unwrap_or(f64::NAN));
-                    });
-                }
-            });
-        });
+        let row = |((model, category_score), share): ((&'m Model, &CategoryScore), &f64)| {
+            let confidence =
+                if confident { confidence_of(model, category_score) } else { f64::NAN };
+            let numbers = [
+                bits(-category_score.score),
+                bits(-category_score.mean()),
+                category_score.complexity,
+                share / 100.0,
+                confidence,
+            ];
+            (model.name.as_slice(), numbers)
+        };
+        let rows: Vec<_> = models.iter().zip(category_scores).zip(&shares).map(row).collect();
+        self.found(out, id, (best(category_scores), None), SCORES, &rows);
     }
 
     /// Appends a document's verdict: for the category of number `best`, with names and log odds of
@@ -138,33 +110,50 @@ impl Format {
         best: usize,
         rows: &[(&[u8], f64)],
     ) {
+        let row = |&(name, odds): &(_, f64)| (name, [logistic(odds), odds]);
+        let rows: Vec<_> = rows.iter().map(row).collect();
+        self.found(out, id, (best, Some(verdict)), ODDS, &rows);
+    }
+
+    /// Appends what was found of a document: the number of the best category, the verdict if there
+    /// is one, and for each category its name and the numbers of these `columns`.
+    fn found<const N: usize>(
+        self,
+        out: &mut Vec<u8>,
+        id: &Id<'_>,
+        (best, verdict): (usize, Option<&Decision>),
+        columns: [&str; N],
+        rows: &[(&[u8], [f64; N])],
+    ) {
         let name = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+        let unsure = |verdict: &Decision| if verdict.is_unsure { "true" } else { "false" };
         if self == Self::Tsv {
             escape(out, &id.plain());
             out.push(b'\t');
             escape(out, &name(rows[best].0));
-            out.extend_from_slice(if verdict.is_unsure { b"\ttrue\t" } else { b"\tfalse\t" });
-            append_number(out, verdict.probability);
-            for &(_, odds) in rows {
-                out.push(b'\t');
-                append_number(out, logistic(odds));
-                out.push(b'\t');
-                append_number(out, odds);
+            if let Some(verdict) = verdict {
+                out.extend_from_slice(format!("\t{}", unsure(verdict)).as_bytes());
+                append_number(out, verdict.probability);
             }
+            let numbers = rows.iter().flat_map(|(_, numbers)| numbers);
+            numbers.for_each(|&number| append_number(out, number));
             out.push(b'\n');
             return;
         }
         self.object(out, |json| {
             id.write(json.key("id"));
             json.key("best").string(&name(rows[best].0));
-            json.key("unsure").raw(if verdict.is_unsure { "true" } else { "false" });
-            json.key("probability").number(verdict.probability);
+            if let Some(verdict) = verdict {
+                json.key("unsure").raw(unsure(verdict));
+                json.key("probability").number(verdict.probability);
+            }
             json.key("categories").array(|json| {
-                for &(bytes, odds) in rows {
+                for (bytes, numbers) in rows {
                     json.object(|json| {
                         json.key("name").string(&name(bytes));
-                        json.key("probability").number(logistic(odds));
-                        json.key("log_odds").number(positive(odds));
+                        for (column, &number) in columns.iter().zip(numbers) {
+                            json.key(column).number(positive(number));
+                        }
                     });
                 }
             });
@@ -240,8 +229,9 @@ fn confidence_of(model: &Model, category_score: &CategoryScore) -> f64 {
     f64::from(confidence(category_score.divergence, &moments).0) / 1000.0
 }
 
-/// A number of a TSV field; nothing if it is none.
+/// A TSV field with a number; an empty one if it is none.
 fn append_number(out: &mut Vec<u8>, number: f64) {
+    out.push(b'\t');
     if !number.is_nan() {
         // writing to a Vec cannot fail
         let _ = write!(out, "{:?}", positive(number));
