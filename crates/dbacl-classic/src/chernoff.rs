@@ -127,25 +127,16 @@ impl Pair {
     /// these keep the weight of the first model only.
     pub fn new(first: &Dump, second: &Dump, unequal: &mut dyn FnMut(FeatureId)) -> Self {
         let mut table = Table::with_room_for(first.features.len() + second.features.len());
+        let paired = |&DumpedFeature { id, reference, .. }: &DumpedFeature, a, b| {
+            Some(PairedFeature { id, a, b, reference })
+        };
         for feature in &first.features {
-            *table.slot(feature.id) = Some(PairedFeature {
-                id: feature.id,
-                a: feature.weight,
-                b: 0.0,
-                reference: feature.reference,
-            });
+            *table.slot(feature.id) = paired(feature, feature.weight, 0.0);
         }
         for feature in &second.features {
             let slot = table.slot(feature.id);
             match slot {
-                None => {
-                    *slot = Some(PairedFeature {
-                        id: feature.id,
-                        a: 0.0,
-                        b: feature.weight,
-                        reference: feature.reference,
-                    });
-                }
+                None => *slot = paired(feature, 0.0, feature.weight),
                 Some(known) => {
                     let difference = f64::from(known.reference - feature.reference);
                     if difference.abs() > SAME_REFERENCE {

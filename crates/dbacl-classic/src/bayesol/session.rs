@@ -95,15 +95,8 @@ impl<'a> Session<'a> {
 
     fn note(&mut self, path: &OsStr, text: &[u8], advice: &Advice) {
         let (line, column) = advice::position(text, advice.offset);
-        let place = format!(":{line}:{column}: ");
-        let parts: [&[u8]; 5] = [
-            NAME.as_bytes(),
-            b":note: ",
-            path.as_bytes(),
-            place.as_bytes(),
-            advice.text.as_bytes(),
-        ];
-        self.say(&parts);
+        let rest = format!(":{line}:{column}: {}", advice.text);
+        self.say(&[NAME.as_bytes(), b":note: ", path.as_bytes(), rest.as_bytes()]);
     }
 
     /// Acts on the options in their order.
@@ -177,12 +170,7 @@ impl<'a> Session<'a> {
         relaxed: bool,
     ) -> Result<Specification, Stop> {
         let Ok(text) = std::fs::read(path) else {
-            self.say(&[
-                NAME.as_bytes(),
-                b":error: could not read ",
-                path.as_bytes(),
-                b", program aborted",
-            ]);
+            self.error(&[b"could not read ", path.as_bytes(), b", program aborted"].concat());
             return Err(Stop(FATAL));
         };
         let result = parse::parse(&text, relaxed, &mut |notice| {
@@ -218,13 +206,8 @@ impl<'a> Session<'a> {
         let mut evidence = CapturedRows::new(specification, |condition| {
             let compiled = compile(condition);
             if compiled.is_none() {
-                let parts: [&[u8]; 4] = [
-                    NAME.as_bytes(),
-                    b":warning: couldn't compile regex '",
-                    condition,
-                    b"', ignoring",
-                ];
-                self.say(&parts);
+                let text = [b"couldn't compile regex '", condition, b"', ignoring"].concat();
+                self.say(&[NAME.as_bytes(), b":warning: ", &text]);
             }
             compiled
         });
@@ -317,13 +300,7 @@ impl<'a> Session<'a> {
         let mut text = Vec::new();
         // What could be read counts, as it does line by line.
         let _ = input.read_to_end(&mut text);
-        let names = &config.specification.categories;
-        let out = &mut self.out;
-        let mut observe = |observation: Observation<'_>| {
-            if config.debug {
-                trace_observation(out, names, &observation);
-            }
-        };
+        let mut observe = observer(&mut self.out, config);
         // Conditions see what `dbacl -a` would show them, with its blank before each line.
         let mut shown = Vec::new();
         for line in text.split_inclusive(|&byte| byte == b'\n') {
@@ -344,7 +321,6 @@ impl<'a> Session<'a> {
         evidence: &mut CapturedRows<'_, C>,
         input: &mut dyn BufRead,
     ) -> Result<(), Stop> {
-        let names = &config.specification.categories;
         let mut line = Vec::new();
         let mut is_complete = true;
         loop {
@@ -353,12 +329,7 @@ impl<'a> Session<'a> {
                 break;
             }
             is_complete = line.ends_with(b"\n");
-            let out = &mut self.out;
-            let result = evidence.line(&line, &mut |observation| {
-                if config.debug {
-                    trace_observation(out, names, &observation);
-                }
-            });
+            let result = evidence.line(&line, &mut observer(&mut self.out, config));
             if let Err(error) = result {
                 self.error(error.to_string().as_bytes());
                 if error != Unreadable::Mismatch {
@@ -370,12 +341,7 @@ impl<'a> Session<'a> {
                 self.flush();
             }
         }
-        let out = &mut self.out;
-        evidence.end_of_file(is_complete, &mut |observation| {
-            if config.debug {
-                trace_observation(out, names, &observation);
-            }
-        });
+        evidence.end_of_file(is_complete, &mut observer(&mut self.out, config));
         Ok(())
     }
 
@@ -455,6 +421,15 @@ impl<'a> Session<'a> {
             self.out.push(b'\n');
         }
         Ok(order.first().copied().unwrap_or(0))
+    }
+}
+
+/// Shows what is observed, if that is wanted.
+fn observer<'a>(out: &'a mut Vec<u8>, config: &'a Config) -> impl FnMut(Observation<'_>) + use<'a> {
+    move |observation| {
+        if config.debug {
+            trace_observation(out, &config.specification.categories, &observation);
+        }
     }
 }
 
