@@ -4,17 +4,17 @@
 
 use super::categories::{load_as, load_mapped};
 use super::config::Config;
-use super::failure::{Failure, Kind, called};
+use super::failure::{Failure, called, usage};
 use super::hints;
 use super::jobs::Records;
+use super::messages::{MESSAGES, warn};
 use super::options::{Key, TABLE};
 use super::structured::Format;
 use dbacl_charset::Charset;
 use dbacl_cli::getopt::Event;
 use dbacl_cli::names::{base_name, lossy, resolve};
-use dbacl_cli::output::{Messages, raw};
+use dbacl_cli::output::raw;
 use dbacl_engine::category::header::Header;
-use dbacl_engine::error::Warning;
 use dbacl_engine::learn::reference::Reference;
 use dbacl_engine::learn::table::MAX_BITS;
 use dbacl_engine::score::model::{Model, PatternSet};
@@ -33,10 +33,12 @@ use std::time::Duration;
 /// Categories of a run at most.
 const MAX_CATEGORIES: usize = 255;
 
+/// Looks up the environment.
+pub type Variable = fn(&str) -> Option<OsString>;
+
 /// Options as they act, one by one.
-pub struct Builder<'a> {
-    pub(super) messages: &'a Messages,
-    variable: &'a dyn Fn(&str) -> Option<OsString>,
+pub struct Builder {
+    variable: Variable,
     pub(super) learn: Option<PathBuf>,
     pub(super) classify: bool,
     pub(super) count: Option<PathBuf>,
@@ -54,13 +56,12 @@ pub struct Builder<'a> {
     pub(super) config: Config,
 }
 
-impl<'a> Builder<'a> {
-    /// A run without options. `variable` looks up the environment.
-    pub fn new(messages: &'a Messages, variable: &'a dyn Fn(&str) -> Option<OsString>) -> Self {
+impl Builder {
+    /// A run without options.
+    pub fn new(variable: Variable) -> Self {
         let locale = Locale::from_environment(|name| variable(name)?.into_string().ok());
         let strict = variable("DBACL_STRICT").is_some_and(|value| value == "1");
         Self {
-            messages,
             variable,
             learn: None,
             classify: false,
@@ -78,37 +79,6 @@ impl<'a> Builder<'a> {
         }
     }
 
-    /// The operands so far, which the caller looks at.
-    pub fn take_operands(&mut self) -> Vec<OsString> {
-        std::mem::take(&mut self.config.reading.operands)
-    }
-
-    /// How long to wait for another process.
-    pub const fn lock_timeout(&self) -> Duration {
-        self.config.lock_timeout
-    }
-
-    /// Whether part of the command line was not understood.
-    pub const fn is_misread(&self) -> bool {
-        self.misread
-    }
-
-    /// Whether errors have the statuses of strict mode, as far as options have been read.
-    pub const fn is_strict(&self) -> bool {
-        self.config.reading.strict
-    }
-
-    fn warn(&self, text: &str) {
-        self.messages.warning(text);
-    }
-
-    /// Says something helpful to a person.
-    pub(super) fn hint(&self, text: &str) {
-        if hints::are_welcome(self.messages.is_quiet()) {
-            self.messages.hint(text);
-        }
-    }
-
     /// Lets one part of the command line act; `Some` is a text to print instead of any job.
     pub fn act(&mut self, event: Event<Key>) -> Result<Option<String>, Failure> {
         match event {
@@ -117,10 +87,10 @@ impl<'a> Builder<'a> {
                 self.misread = true;
                 raw(&message);
                 if let Some(hint) = hints::about_option(&message)
-                    && !self.messages.is_quiet()
+                    && !MESSAGES.is_quiet()
                 {
                     // The original had no long options, so no script relies on this message.
-                    self.messages.hint(&hint);
+                    MESSAGES.hint(&hint);
                 }
             }
             Event::Option { key, value } => return self.option(key, &value.unwrap_or_default()),
@@ -132,7 +102,6 @@ impl<'a> Builder<'a> {
         let bytes = value.as_bytes();
         let number = atoi(bytes);
         let config = &mut self.config;
-        let usage = |text: &str| Err(Failure::new(Kind::Usage, text));
         match key {
             Key::Help => return Ok(Some(super::help::text())),
             Key::Version => return Ok(Some(super::help::version())),
@@ -148,7 +117,7 @@ impl<'a> Builder<'a> {
                     config.models.push(Model::random());
                     config.model_paths.push(None);
                 } else {
-                    self.warn("random text category omitted");
+                    MESSAGES.warning("random text category omitted");
                 }
             }
             Key::FilterLines => self.filter(bytes)?,
@@ -180,7 +149,8 @@ impl<'a> Builder<'a> {
                     self.scheme = Some(scheme);
                 } else {
                     self.misread = true;
-                    self.warn(&format!("unrecognized option \"{}\", ignoring.", lossy(bytes)));
+                    MESSAGES
+                        .warning(&format!("unrecognized option \"{}\", ignoring.", lossy(bytes)));
                 }
             }
             Key::Order => match u8::try_from(number) {
@@ -201,8 +171,6 @@ impl<'a> Builder<'a> {
             Key::KeepCase => config.reading.options.insert(ModelOption::KeepCase),
             Key::Straddle => config.reading.options.insert(ModelOption::Straddle),
             Key::Regex => {
-                let messages = self.messages;
-                let mut warn = |warning: Warning| messages.warning(&warning.0);
                 let pattern = config.reading.patterns.add(bytes, &mut warn)?;
                 if !config.reading.own_patterns.contains(&pattern) {
                     config.reading.own_patterns.push(pattern);
@@ -211,15 +179,15 @@ impl<'a> Builder<'a> {
             Key::Wide => {
                 self.wide = true;
                 if config.reading.locale == Locale::Utf8 {
-                    self.warn("you have UTF-8, so -i is not needed.");
+                    MESSAGES.warning("you have UTF-8, so -i is not needed.");
                 }
             }
-            Key::TableBits => self.config.bits = Some(self.table_bits(number)),
-            Key::MaxTableBits => self.config.max_bits = Some(self.table_bits(number)),
+            Key::TableBits => self.config.bits = Some(table_bits(number)),
+            Key::MaxTableBits => self.config.max_bits = Some(table_bits(number)),
             Key::MinCount => config.min_count = number,
             Key::Decimation => match u32::try_from(number) {
                 Ok(decimation @ 1..=30) => config.decimation = Some(decimation),
-                _ => self.warn("option -x ignored, needs an integer between 1 and 30"),
+                _ => MESSAGES.warning("option -x ignored, needs an integer between 1 and 30"),
             },
             Key::Reference => match Reference::by_name(bytes) {
                 Some(reference) => self.reference = Some(reference),
@@ -236,11 +204,12 @@ impl<'a> Builder<'a> {
             Key::NoPreload => config.preload = false,
             Key::Online | Key::MergeOnline if bytes.is_empty() => {
                 self.misread = true;
-                self.messages.error("category name must not be empty in -o switch");
+                MESSAGES.error("category name must not be empty in -o switch");
             }
             Key::Online => {
                 if config.online.is_some() {
-                    self.warn("multiple -o switches not supported, ignoring all but the first");
+                    MESSAGES
+                        .warning("multiple -o switches not supported, ignoring all but the first");
                 } else {
                     self.config.online = Some(self.resolve(bytes));
                 }
@@ -287,35 +256,23 @@ impl<'a> Builder<'a> {
                 None => return usage("--lock-timeout needs a number of seconds"),
             },
             Key::Strict => config.reading.strict = true,
-            Key::Quiet => self.messages.be_quiet(),
+            Key::Quiet => MESSAGES.be_quiet(),
             Key::KeepNul => config.reading.keep_nul = true,
-            Key::Charset => match Charset::by_label(bytes) {
-                Some(charset) => config.reading.charset = Some(charset),
-                None => {
-                    return usage(&format!(
-                        "--charset: no character set is called {}",
-                        lossy(bytes)
-                    ));
-                }
-            },
+            Key::Charset => {
+                let Some(charset) = Charset::by_label(bytes) else {
+                    let name = lossy(bytes);
+                    return usage(format!("--charset: no character set is called {name}"));
+                };
+                config.reading.charset = Some(charset);
+            }
             // What goes with `--refit` and with the mail filter was taken out before, if that is
             // what is asked for.
             other => {
                 let own = TABLE.iter().find(|it| it.key == other).map_or("", |it| it.long);
-                return usage(&format!("--{own} can only be used with --refit, or alone"));
+                return usage(format!("--{own} can only be used with --refit, or alone"));
             }
         }
         Ok(None)
-    }
-
-    /// Bits of a table's size: C's `atoi`, cut to eight bits, at most 30.
-    fn table_bits(&self, number: i32) -> u8 {
-        #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // as dbacl 1.14.1 does
-        let bits = number as u8;
-        if bits > MAX_BITS {
-            self.warn("maximum hash size will be 2^30");
-        }
-        bits.min(MAX_BITS)
     }
 
     /// The path of the category called `name`.
@@ -325,7 +282,6 @@ impl<'a> Builder<'a> {
 
     /// Chooses the category to learn.
     pub fn learn(&mut self, name: &[u8]) -> Result<(), Failure> {
-        let usage = |text: &str| Err(Failure::new(Kind::Usage, text));
         if self.classify {
             return usage("cannot use options -l and -c together");
         }
@@ -333,7 +289,7 @@ impl<'a> Builder<'a> {
             return usage("option -l can only occur once");
         }
         if name.is_empty() {
-            self.messages.error("category name must not be empty");
+            MESSAGES.error("category name must not be empty");
         } else {
             let path = self.resolve(name);
             check_paths(std::slice::from_ref(&path))?;
@@ -343,12 +299,11 @@ impl<'a> Builder<'a> {
     }
 
     fn filter(&mut self, name: &[u8]) -> Result<(), Failure> {
-        let usage = |text: String| Err(Failure::new(Kind::Usage, text));
         if self.learn.is_some() {
-            return usage("cannot use options -l and -f together".into());
+            return usage("cannot use options -l and -f together");
         }
         if name.is_empty() {
-            return usage("filter must be category name or number".into());
+            return usage("filter must be category name or number");
         }
         let is_named =
             |path: &Option<PathBuf>| path.as_ref().is_some_and(|path| base_name(path) == name);
@@ -360,7 +315,7 @@ impl<'a> Builder<'a> {
         } else {
             let name = lossy(name);
             if self.config.model_paths.is_empty() {
-                self.hint(hints::FILTER_FIRST);
+                hints::give(hints::FILTER_FIRST);
             }
             return usage(format!("unrecognized category in -f option [{name}]"));
         }
@@ -394,8 +349,8 @@ impl<'a> Builder<'a> {
             _ => {
                 let name = lossy(name);
                 self.misread = true;
-                self.warn(&format!("unrecognized option -T {name}, ignoring."));
-                return self.hint(hints::KINDS);
+                MESSAGES.warning(&format!("unrecognized option -T {name}, ignoring."));
+                return hints::give(hints::KINDS);
             }
         };
         self.config.reading.options.insert(family);
@@ -410,14 +365,14 @@ impl<'a> Builder<'a> {
     /// Chooses a category to compare with.
     pub fn category(&mut self, name: &[u8]) -> Result<(), Failure> {
         if self.learn.is_some() {
-            return Err(Failure::new(Kind::Usage, "cannot use options -l and -c together"));
+            return usage("cannot use options -l and -c together");
         }
         if name.is_empty() {
-            return Err(Failure::new(Kind::Usage, "category needs a name"));
+            return usage("category needs a name");
         }
         self.classify = true;
         if self.config.model_paths.len() >= MAX_CATEGORIES {
-            self.warn("maximum reached, category ignored");
+            MESSAGES.warning("maximum reached, category ignored");
             return Ok(());
         }
         let path = self.resolve(name);
@@ -459,11 +414,6 @@ impl<'a> Builder<'a> {
         Ok(set)
     }
 
-    /// Says that the categories are going to be fitted again.
-    pub const fn mends_categories(&mut self) {
-        self.mends = true;
-    }
-
     /// Takes over how a category is read; returns which expressions are its own.
     fn restore(
         &mut self,
@@ -481,13 +431,21 @@ impl<'a> Builder<'a> {
                 PatternList::new(config.reading.locale),
             ),
         };
-        let messages = self.messages;
-        let mut warn = |warning: Warning| messages.warning(&warning.0);
         let patterns = shared.add_header(name, header, patterns, &mut warn);
         (config.reading.options, self.scheme) = (shared.options, shared.scheme);
         (config.reading.order, config.reading.patterns) = (shared.order, shared.patterns);
         Ok(patterns?)
     }
+}
+
+/// Bits of a table's size: C's `atoi`, cut to eight bits, at most 30.
+fn table_bits(number: i32) -> u8 {
+    #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // as dbacl 1.14.1 does
+    let bits = number as u8;
+    if bits > MAX_BITS {
+        MESSAGES.warning("maximum hash size will be 2^30");
+    }
+    bits.min(MAX_BITS)
 }
 
 /// A whole number in digits only.

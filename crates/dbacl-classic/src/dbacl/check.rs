@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //! Examines a mail filter, a category, a ledger or a model (`--check`).
 
-use super::failure::{Failure, Kind, output_failure};
-use super::messages::MESSAGES;
+use super::failure::{Failure, usage};
+use super::messages::{MESSAGES, print};
 use super::options::Key;
 use dbacl_cli::getopt::Event;
 use dbacl_cli::output::Output;
@@ -24,8 +24,7 @@ pub fn wanted(events: &[Event<Key>]) -> Result<Option<Vec<OsString>>, Failure> {
             Event::Operand(path) => paths.push(path.clone()),
             Event::Option { key: Key::Strict | Key::Quiet, .. } => {}
             Event::Option { .. } | Event::Complaint(_) => {
-                let text = "--check takes only names of folders and files";
-                return Err(Failure::new(Kind::Usage, text));
+                return usage("--check takes only names of folders and files");
             }
         }
     }
@@ -51,20 +50,18 @@ fn age(path: &Path) -> String {
 
 /// Says of each file or folder whether it is whole; what is not, with what helps.
 pub fn run(paths: &[OsString], output: &mut Output) -> Result<u8, Failure> {
-    let mut result = 0;
+    let (mut text, mut result) = (String::new(), 0);
     for path in paths {
         let shown = Path::new(path).display();
         match examine(Path::new(path)) {
             Ok(found) if found.is_empty() => {
-                let line = format!("{shown}: no damage found{}\n", age(Path::new(path)));
-                output.buffer().extend_from_slice(line.as_bytes());
+                text += &format!("{shown}: no damage found{}\n", age(Path::new(path)));
             }
             Ok(found) => {
                 result = status::DATA;
                 for finding in found {
                     let name = finding.path.display();
-                    let line = format!("{name}: {}: {}\n", finding.what, finding.help);
-                    output.buffer().extend_from_slice(line.as_bytes());
+                    text += &format!("{name}: {}: {}\n", finding.what, finding.help);
                 }
             }
             Err(error) => {
@@ -73,6 +70,6 @@ pub fn run(paths: &[OsString], output: &mut Output) -> Result<u8, Failure> {
             }
         }
     }
-    output.flush().map_err(|error| output_failure(&error))?;
+    print(output, &text)?;
     Ok(result)
 }

@@ -2,44 +2,54 @@
 //! The checks after all options (spec text 10.1), and the job that is asked for.
 
 use super::builder::Builder;
+use super::config::Config;
 use super::count_files::Fitted;
-use super::failure::{Failure, Kind};
+use super::failure::{Failure, Kind, usage};
 use super::hints;
-use super::jobs::{Job, SetJob};
-use dbacl_engine::error::Warning;
+use super::jobs::Job;
+use super::messages::{MESSAGES, warn};
 use dbacl_engine::learn::reference::Reference;
 use dbacl_engine::shards::counts::{Documents, counting_options};
 use dbacl_engine::shards::replay::Order;
 use dbacl_model::settings::{ModelOption, ModelOptions};
 use dbacl_sets::classify::shared::{complete_kind, default_scheme, settle_multinomial};
+use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;
 
 /// Options are read before signals are handled.
 static NEVER: AtomicBool = AtomicBool::new(false);
 
-impl Builder<'_> {
-    /// The job that the options ask for.
-    pub fn job(mut self) -> Result<Job, Failure> {
+impl Builder {
+    /// The job that the options ask for, and how it is done.
+    pub fn job(mut self) -> Result<(Job, Config), Failure> {
         self.settle()?;
-        let Self { config, learn, count, merge, .. } = self;
-        match (merge, count, learn) {
-            (Some(target), _, _) => config.merge(target).map(Job::Merge),
-            (_, Some(target), _) => config.count(target).map(|job| Job::Count(Box::new(job))),
-            (_, _, Some(path)) => config.learn(path).map(|job| Job::Learn(Box::new(job))),
-            (None, None, None) => config.classify(),
-        }
+        let Self { mut config, learn, count, merge, .. } = self;
+        let (job, target) = match (merge, count, learn) {
+            (Some(target), _, _) => (Job::Merge, target),
+            (_, Some(target), _) => (Job::Count, target),
+            (_, _, Some(path)) => (Job::Learn, path),
+            (None, None, None) => match (config.records, config.explain) {
+                (Some(records), _) => (Job::ClassifyRecords(records), PathBuf::new()),
+                (None, Some(is_html)) => (Job::Explain { is_html }, PathBuf::new()),
+                (None, None) => (Job::Classify, PathBuf::new()),
+            },
+        };
+        config.target = target;
+        config.settle_for(job)?;
+        Ok((job, config))
     }
 
-    /// The job of changing a set whose categories the options name.
-    pub fn set_job(mut self) -> Result<SetJob, Failure> {
+    /// How a set is changed whose categories the options name.
+    pub fn set_config(mut self) -> Result<Config, Failure> {
         self.settle()?;
-        Ok(self.config.set())
+        // A set is not learned from a part of its documents, and each of them comes alone.
+        (self.config.reading.whole, self.config.reading.apart) = (true, true);
+        Ok(self.config)
     }
 
     /// The checks after all options, in their order.
     fn settle(&mut self) -> Result<(), Failure> {
         use ModelOption::{Entropy, HtmlComments, Mail, StandardTokenizer};
-        let usage = |text: &str| Err(Failure::new(Kind::Usage, text));
         if self.config.reading.strict && self.misread {
             return Err(Failure::silent(Kind::Usage));
         }
@@ -47,7 +57,7 @@ impl Builder<'_> {
             [self.learn.is_some(), self.classify, self.count.is_some(), self.merge.is_some()];
         let tasks = tasks.iter().filter(|&&task| task).count();
         if self.count.is_none() && self.merge.is_none() && tasks != 1 {
-            self.hint(hints::NO_JOB);
+            hints::give(hints::NO_JOB);
             return usage("please use either -c or -l option.");
         }
         if tasks != 1 {
@@ -104,7 +114,7 @@ impl Builder<'_> {
         if self.config.large
             && let Some(option) = self.config.unfit_for_large()
         {
-            return usage(&format!("--large cannot be used with {option}"));
+            return usage(format!("--large cannot be used with {option}"));
         }
         let learning = self.learn.is_some() || self.count.is_some();
         let config = &mut self.config;
@@ -112,7 +122,7 @@ impl Builder<'_> {
             config.reading.options.remove(HtmlComments);
         }
         if !learning && config.decimation.take().is_some() {
-            self.messages.warning("option -x ignored, applies only when learning.");
+            MESSAGES.warning("option -x ignored, applies only when learning.");
         }
         if config.dump && config.form.verbose {
             config.form.verbose = false;
@@ -125,7 +135,7 @@ impl Builder<'_> {
         }
         if config.form.append && !config.filters.is_empty() {
             config.form.append = false;
-            self.messages.warning("disabling option -a, because it cannot be used with -f.");
+            MESSAGES.warning("disabling option -a, because it cannot be used with -f.");
         }
         if learning {
             if config.reading.patterns.is_empty() {
@@ -135,7 +145,7 @@ impl Builder<'_> {
             }
         }
         if self.wide {
-            self.messages.warning(
+            MESSAGES.warning(
                 "this version of dbacl does not support -g and -i switches simultaneously, \
                  disabling -i.",
             );
@@ -143,7 +153,7 @@ impl Builder<'_> {
         let models = if learning { &[] } else { config.models.as_slice() };
         // Categories that are fitted together are not multinomial, or the fit says so.
         if !self.mends && settle_multinomial(&mut config.reading.options, models) {
-            self.messages.warning(
+            MESSAGES.warning(
                 "not all categories support multinomial calculations, disabling (-M switch)",
             );
         }
@@ -151,7 +161,7 @@ impl Builder<'_> {
         config.reading.scheme = self.scheme.unwrap_or(default_scheme(config.reading.options));
         config.reference =
             self.reference.unwrap_or(if mail { Reference::Uniform } else { Reference::Dirichlet });
-        config.hints = hints::are_welcome(self.messages.is_quiet());
+        config.hints = hints::are_welcome();
         if config.hints {
             let asks_for_best = !learning && config.filters.is_empty() && config.form.verbose;
             let alone = asks_for_best && config.models.len() == 1;
@@ -164,7 +174,7 @@ impl Builder<'_> {
             .into_iter()
             .flatten()
             {
-                self.messages.hint(&hint);
+                MESSAGES.hint(&hint);
             }
         }
         let fits = |counts: &Fitted<'_>| {
@@ -183,7 +193,6 @@ impl Builder<'_> {
         if self.fit.is_empty() {
             return Ok(());
         }
-        let usage = |text: &str| Err(Failure::new(Kind::Usage, text));
         let config = &mut self.config;
         if !config.reading.operands.is_empty() {
             return usage("--fit reads no other input");
@@ -197,10 +206,8 @@ impl Builder<'_> {
             counting_options(config.reading.options).bits() | theirs.options.bits(),
         );
         let name = self.fit[0].display();
-        let refuse = |what: &str| {
-            let text = format!("{name} was counted with {what}; leave that to the counts");
-            Err(Failure::new(Kind::Usage, text))
-        };
+        let refuse =
+            |what: &str| usage(format!("{name} was counted with {what}; leave that to the counts"));
         if united != theirs.options {
             return refuse("other options (-T, -j or -S)");
         }
@@ -221,8 +228,6 @@ impl Builder<'_> {
         let given: Vec<Vec<u8>> = given.collect();
         if given.is_empty() {
             for text in &theirs.patterns {
-                let messages = self.messages;
-                let mut warn = |warning: Warning| messages.warning(&warning.0);
                 let pattern = config.reading.patterns.add(text, &mut warn)?;
                 config.reading.own_patterns.push(pattern);
             }

@@ -2,16 +2,16 @@
 //! Classifying texts, and filtering lines (spec model 12 to 14).
 
 use super::categories::reload;
+use super::config::Config;
 use super::echo::Echo;
-use super::failure::{Failure, Kind, output_failure};
+use super::failure::{Failure, Kind, output_failure, usage};
 use super::inputs;
-use super::jobs::ClassifyJob;
 use super::messages::{MESSAGES, warn};
 use super::signals::Signals;
-use super::structured::{Format, Id};
+use super::structured::Id;
 use dbacl_cli::output::Output;
 use dbacl_engine::document::{Cutter, FeatureSink, LineState};
-use dbacl_engine::report::print::{self, Form};
+use dbacl_engine::report::print;
 use dbacl_engine::report::trace::{self, CellForm};
 use dbacl_engine::score::document;
 use dbacl_engine::score::scorer::Scorer;
@@ -24,26 +24,26 @@ use dbacl_sets::classify::classifier::EMPIRICAL_BITS;
 use dbacl_sets::classify::{DocumentScores, Fitted};
 use std::io;
 use std::os::unix::ffi::OsStrExt;
-use std::path::PathBuf;
 
 /// Scores the inputs and prints the results; returns the exit status.
-pub fn run(mut job: ClassifyJob, signals: &Signals, output: &mut Output) -> Result<u8, Failure> {
-    let set = fitted_set(&job)?;
-    let measures_entropy = job.reading.options.has(ModelOption::Entropy);
-    let bits = job.bits.unwrap_or(EMPIRICAL_BITS);
-    let form = job.form;
+pub fn run(mut config: Config, signals: &Signals, output: &mut Output) -> Result<u8, Failure> {
+    let set = fitted_set(&config)?;
+    let measures_entropy = config.reading.options.has(ModelOption::Entropy);
+    let bits = config.bits.unwrap_or(EMPIRICAL_BITS);
+    let form = config.form;
     let cells =
-        job.dump.then(|| CellForm::of_cells(form.scores, form.probabilities, form.uncertainty));
-    let scorer = Scorer::new(std::mem::take(&mut job.models), measures_entropy.then_some(bits));
-    let mut scores = DocumentScores::new(scorer);
+        config.dump.then(|| CellForm::of_cells(form.scores, form.probabilities, form.uncertainty));
+    let models = std::mem::take(&mut config.models);
+    let mut scores = DocumentScores::new(Scorer::new(models, measures_entropy.then_some(bits)));
     if cells.is_some() {
         let heading = CellForm::of_heading(form.scores, form.probabilities, form.uncertainty);
         trace::head(output.buffer(), scores.models(), heading);
-    } else if job.debug && job.prior {
+    } else if config.debug && config.prior {
         trace::priors(output.buffer(), scores.models());
     }
-    let options = job.reading.read_options();
-    let mut reader = inputs::reader(&job.reading, &options, signals);
+    let options = config.reading.read_options();
+    let (config, reading) = (&config, &config.reading);
+    let mut reader = inputs::reader(reading, &options, signals);
     // Nobody sees these unless such forms are asked for.
     let (squares, counts) = (form.uncertainty, form.media || form.verbose && form.uncertainty);
     let entropy = form.confidence || (form.verbose && form.uncertainty);
@@ -51,93 +51,71 @@ pub fn run(mut job: ClassifyJob, signals: &Signals, output: &mut Output) -> Resu
         scores.collector = Some(Collector::default());
     } else if cells.is_none() {
         let wanted = Wanted { squares, counts, entropy };
-        scores.expect_words(reader.cutter(), job.reading.order, wanted);
+        scores.expect_words(reader.cutter(), reading.order, wanted);
     }
-    let mut printer = Printer {
-        scores,
-        model_paths: job.model_paths,
-        echo: Echo { append: form.append, indented: job.reading.indented },
-        debug: job.debug,
-        cells,
-        form,
-        prior: job.prior,
-        filters: job.filters,
-        per_file: job.per_file,
-        format: job.format,
-        results: 0,
-        line_buffered: job.line_buffered,
-        status: 0,
-        set,
-        output,
-        signals,
-    };
-    if let Some(format) = printer.format {
+    let echo = Echo { append: form.append, indented: reading.indented };
+    let (results, status) = (0, 0);
+    let mut printer =
+        Printer { config, scores, echo, cells, results, status, set, output, signals };
+    if let Some(format) = config.format {
         let out = printer.output.buffer();
         format.begin(out, printer.scores.models(), printer.set.is_some());
     }
-    inputs::read(&job.reading, signals, &mut reader, &mut printer, |_, _| Ok(()))?;
-    if !printer.per_file && printer.filters.is_empty() {
-        let only = match job.reading.operands.as_slice() {
+    inputs::read(reading, signals, &mut reader, &mut printer, |_, _| Ok(()))?;
+    if !config.per_file && config.filters.is_empty() {
+        let only = match reading.operands.as_slice() {
             [] => &b"stdin"[..],
             [operand] => operand.as_bytes(),
             _ => b"",
         };
         printer.result(only);
     }
-    if let Some(format) = printer.format {
+    if let Some(format) = config.format {
         format.end(printer.output.buffer(), printer.results > 0);
     }
     let status = printer.status;
     output.flush().map_err(|error| output_failure(&error))?;
-    if job.reading.strict && signals.stopped() {
+    if reading.strict && signals.stopped() {
         return Err(Failure::silent(Kind::Interrupted));
     }
-    Ok(if job.reading.strict { 0 } else { status })
+    Ok(if reading.strict { 0 } else { status })
 }
 
 /// Looks at how the categories belong together; `Some` if verdicts are asked for.
-fn fitted_set(job: &ClassifyJob) -> Result<Option<Fitted>, Failure> {
-    match Fitted::of(&job.models) {
-        Ok(None) if job.verdict => Err(Failure::new(
-            Kind::Usage,
+fn fitted_set(config: &Config) -> Result<Option<Fitted>, Failure> {
+    match Fitted::of(&config.models) {
+        Ok(None) if config.verdict => usage(
             "--verdict needs categories that were fitted together: --refit, with --always if it \
              kept the ordinary files",
-        )),
+        ),
         Ok(None) => Ok(None),
-        Err(mismatch) if job.verdict => Err(Failure::new(Kind::Data, mismatch.text())),
+        Err(mismatch) if config.verdict => Err(Failure::new(Kind::Data, mismatch.text())),
         Err(mismatch) => {
             let text = mismatch.text();
             MESSAGES.warning(&format!("{text}: results mean nothing; use --refit again"));
             Ok(None)
         }
         Ok(Some(set)) => {
-            for (on, letter) in [(job.form.confidence, "-X"), (job.prior, "-P")] {
+            for (on, letter) in [(config.form.confidence, "-X"), (config.prior, "-P")] {
                 if on {
                     MESSAGES.warning(&format!(
                         "option {letter} means nothing for categories that were fitted together"
                     ));
                 }
             }
-            Ok(job.verdict.then_some(set))
+            Ok(config.verdict.then_some(set))
         }
     }
 }
 
 /// Takes the lines of the inputs, scores their features, and prints what that says.
 struct Printer<'a> {
+    config: &'a Config,
     scores: DocumentScores,
-    model_paths: Vec<Option<PathBuf>>,
     echo: Echo,
-    debug: bool,
     cells: Option<CellForm>,
-    form: Form,
-    prior: bool,
-    filters: Vec<usize>,
-    per_file: bool,
-    format: Option<Format>,
     /// Results printed so far.
     results: usize,
-    line_buffered: bool,
     status: u8,
     /// What verdicts are made with (`--verdict`).
     set: Option<Fitted>,
@@ -148,7 +126,7 @@ struct Printer<'a> {
 impl Printer<'_> {
     /// Prints the result of the document scored so far, which has this name, and starts a new one.
     fn result(&mut self, name: &[u8]) {
-        let category_scores = self.scores.category_scores(self.prior);
+        let category_scores = self.scores.category_scores(self.config.prior);
         self.warn();
         self.results += 1;
         if let Some(set) = &self.set {
@@ -157,7 +135,7 @@ impl Printer<'_> {
             let found = set.verdict(models, &category_scores, collector.as_mut());
             let (verdict, category) = (&found.decision, found.category);
             let out = self.output.buffer();
-            if let Some(format) = self.format {
+            if let Some(format) = self.config.format {
                 format.separate(out, self.results == 1);
                 let names = models.iter().map(|model| model.name.as_slice());
                 let rows: Vec<(&[u8], f64)> = names.zip(found.odds).collect();
@@ -172,12 +150,12 @@ impl Printer<'_> {
             return;
         }
         let out = self.output.buffer();
-        if let Some(format) = self.format {
+        if let Some(format) = self.config.format {
             format.separate(out, self.results == 1);
-            let confident = self.form.confidence;
+            let confident = self.config.form.confidence;
             format.result(out, &Id::Name(name), self.scores.models(), &category_scores, confident);
         } else {
-            print::whole(out, self.form, &self.scores.scorer, &category_scores);
+            print::whole(out, self.config.form, &self.scores.scorer, &category_scores);
         }
         self.status = u8::try_from(document::best(&category_scores) + 1).unwrap_or(u8::MAX);
         self.scores.scorer.start_document();
@@ -190,7 +168,7 @@ impl Printer<'_> {
 
     /// Loads the categories again; those that cannot be loaded stay as they are.
     fn reload(&mut self) {
-        let loaded = reload(&self.model_paths, self.scores.models());
+        let loaded = reload(&self.config.model_paths, self.scores.models());
         let Some((models, _)) = loaded else { return };
         self.scores.scorer.settle_words(&mut warn);
         self.scores.scorer.set_models(models);
@@ -206,7 +184,7 @@ impl FeatureSink for Printer<'_> {
     }
 
     fn text(&mut self, line: &[u8], state: LineState, _: &mut Cutter) -> io::Result<()> {
-        if self.debug && state.kept {
+        if self.config.debug && state.kept {
             self.output.buffer().extend_from_slice(line);
         }
         Ok(())
@@ -235,14 +213,21 @@ impl FeatureSink for Printer<'_> {
     }
 
     fn end_of_line(&mut self, line: &[u8], _: &mut Cutter) -> io::Result<()> {
-        if self.filters.is_empty() {
+        if self.config.filters.is_empty() {
             return Ok(());
         }
         if self.cells.is_none() {
-            let category_scores = self.scores.category_scores(self.prior);
+            let category_scores = self.scores.category_scores(self.config.prior);
             self.warn();
-            let (out, form) = (self.output.buffer(), self.form);
-            print::line(out, form, &self.scores.scorer, &category_scores, &self.filters, line);
+            let (out, form) = (self.output.buffer(), self.config.form);
+            print::line(
+                out,
+                form,
+                &self.scores.scorer,
+                &category_scores,
+                &self.config.filters,
+                line,
+            );
         }
         self.scores.scorer.start_document();
         self.output.flush()
@@ -250,14 +235,14 @@ impl FeatureSink for Printer<'_> {
 
     fn end_of_source(&mut self, name: &[u8], _: &mut Cutter) -> io::Result<()> {
         self.scores.forget_words();
-        if self.per_file && self.filters.is_empty() {
-            if self.format.is_none() {
+        if self.config.per_file && self.config.filters.is_empty() {
+            if self.config.format.is_none() {
                 let out = self.output.buffer();
                 out.extend_from_slice(name);
                 out.push(b' ');
             }
             self.result(name);
-            if self.line_buffered {
+            if self.config.line_buffered {
                 self.output.flush()?;
             } else {
                 self.output.spill()?;

@@ -1,13 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-//! What the options say together, and the settings that each job takes of it.
+//! What the options say together.
 
 use super::categories::OpenSets;
 use super::count_files::Fitted;
-use super::failure::{Failure, Kind};
-use super::jobs::{
-    ClassifyJob, CountJob, ExplainJob, Job, LearnJob, MergeJob, Reading, Records, RecordsJob,
-    SetJob,
-};
+use super::failure::{Failure, usage};
+use super::jobs::{Job, Reading, Records};
 use super::structured::Format;
 use dbacl_engine::learn::LearnSettings;
 use dbacl_engine::learn::reference::Reference;
@@ -16,18 +13,22 @@ use dbacl_engine::score::model::Model;
 use dbacl_engine::shards::replay::Order;
 use dbacl_files::lock::USUAL_LIMIT;
 use dbacl_model::settings::{Locale, ModelOption};
+use dbacl_store::generations::ledger_file;
+use dbacl_store::ledger;
 use std::path::PathBuf;
 use std::time::Duration;
 
-/// What the options say, before it is known which job they are for.
+/// What the options say; every job takes of it what it needs.
 pub struct Config {
     /// Which inputs are read, and how.
     pub(super) reading: Reading,
+    /// Where the category or the counts go; `-` for counts on standard output.
+    pub(super) target: PathBuf,
     /// The categories to compare with.
     pub(super) models: Vec<Model>,
     /// The expressions of the set that is changed, as its first category stores them.
     pub(super) set_patterns: Option<Vec<Vec<u8>>>,
-    /// Where those categories came from, to load them again.
+    /// Where those categories came from, to load them again; `None` for random text.
     pub(super) model_paths: Vec<Option<PathBuf>>,
     /// Numbers, from 0, of the categories whose lines are printed; empty without `-f`.
     pub(super) filters: Vec<usize>,
@@ -93,6 +94,7 @@ impl Config {
     pub(super) fn new(locale: Locale, strict: bool) -> Self {
         Self {
             reading: Reading::new(locale, strict),
+            target: PathBuf::new(),
             models: Vec::new(),
             set_patterns: None,
             model_paths: Vec::new(),
@@ -129,7 +131,8 @@ impl Config {
         }
     }
 
-    fn learn_settings(&self) -> LearnSettings {
+    /// How a category is learned.
+    pub(super) fn learn_settings(&self) -> LearnSettings {
         LearnSettings {
             bits: self.bits.unwrap_or(15),
             max_bits: self.max_bits,
@@ -166,116 +169,49 @@ impl Config {
         uses.into_iter().find_map(|(is_used, option)| is_used.then_some(option))
     }
 
-    pub(super) fn learn(self, path: PathBuf) -> Result<LearnJob, Failure> {
-        if self.keep.is_some() && self.decimation.is_some() {
-            return Err(Failure::new(Kind::Usage, "--keep and -x do not go together"));
-        }
-        let settings = self.learn_settings();
-        // A document of a ledger is found again when it comes alone, and none is missing.
-        let keeps = self.keep.is_some();
-        let reading = Reading { apart: keeps, whole: keeps, ..self.reading };
-        Ok(LearnJob {
-            reading,
-            path,
-            settings,
-            counts: self.counts.map(|counts| (counts, self.count_order)),
-            online: self.online,
-            merges: self.merges,
-            large: self.large,
-            keep: self.keep,
-            preload: self.preload,
-            memory_map: self.memory_map,
-            verbose: self.form.verbose,
-            append: self.form.append,
-            dump: self.dump,
-            debug: self.debug,
-            hints: self.hints,
-            prior: self.prior,
-            threads: self.threads,
-            lock_timeout: self.lock_timeout,
-        })
+    /// Whether learning prints text while the inputs are read.
+    pub(super) const fn prints(&self) -> bool {
+        self.form.verbose || self.form.append || self.debug || self.dump
     }
 
-    pub(super) fn count(self, target: PathBuf) -> Result<CountJob, Failure> {
-        if self.decimation.is_some() {
-            let text =
-                "-x draws lots in the order of the input, so parts cannot be counted with it";
-            return Err(Failure::new(Kind::Usage, text));
-        }
-        if self.online.is_some() || !self.merges.is_empty() {
-            let text = "-o and -O can only be used with -l; --merge reads online memory dumps, too";
-            return Err(Failure::new(Kind::Usage, text));
-        }
-        let (place, confidence, threads) = (self.place, self.form.confidence, self.threads);
-        let reading = Reading { whole: true, ..self.reading };
-        Ok(CountJob { reading, target, place, confidence, threads })
-    }
-
-    pub(super) fn merge(self, target: PathBuf) -> Result<MergeJob, Failure> {
-        if self.reading.operands.is_empty() {
-            return Err(Failure::new(Kind::Usage, "--merge needs counts to merge"));
-        }
-        let sources = self.reading.operands.into_iter().map(PathBuf::from).collect();
-        Ok(MergeJob { sources, target, locale: self.reading.locale })
-    }
-
-    /// The job of `-c`, in one of its forms.
-    pub(super) fn classify(self) -> Result<Job, Failure> {
-        let mut reading = self.reading;
-        if let Some(records) = self.records {
-            return Ok(Job::ClassifyRecords(Box::new(RecordsJob {
-                reading,
-                records,
-                format: self.format.unwrap_or(Format::Ndjson),
-                models: self.models,
-                model_paths: self.model_paths,
-                bits: self.bits,
-                prior: self.prior,
-                confidence: self.form.confidence,
-                threads: self.threads,
-                opened: self.opened,
-            })));
-        }
-        if let Some(is_html) = self.explain {
-            if self.models.len() < 2 {
-                let text = "--explain compares categories: give two or more with -c";
-                return Err(Failure::new(Kind::Usage, text));
+    /// Settles how the job reads, and refuses options that do not go with it.
+    pub(super) fn settle_for(&mut self, job: Job) -> Result<(), Failure> {
+        match job {
+            Job::Learn => {
+                if self.keep.is_some() && self.decimation.is_some() {
+                    return usage("--keep and -x do not go together");
+                }
+                // A document of a ledger is found again when it comes alone, and none is missing.
+                let keeps = self.keep.is_some();
+                (self.reading.apart, self.reading.whole) = (keeps, keeps);
             }
-            reading.by_lines = false;
-            return Ok(Job::Explain(Box::new(ExplainJob {
-                reading,
-                models: self.models,
-                is_html,
-                _opened: self.opened,
-            })));
+            Job::Count if self.decimation.is_some() => {
+                return usage(
+                    "-x draws lots in the order of the input, so parts cannot be counted with it",
+                );
+            }
+            Job::Count if self.online.is_some() || !self.merges.is_empty() => {
+                return usage(
+                    "-o and -O can only be used with -l; --merge reads online memory dumps, too",
+                );
+            }
+            Job::Count => self.reading.whole = true,
+            Job::Merge if self.reading.operands.is_empty() => {
+                return usage("--merge needs counts to merge");
+            }
+            Job::Explain { .. } if self.models.len() < 2 => {
+                return usage("--explain compares categories: give two or more with -c");
+            }
+            Job::Explain { .. } => self.reading.by_lines = false,
+            Job::Merge | Job::Classify | Job::ClassifyRecords(_) => {}
         }
-        Ok(Job::Classify(Box::new(ClassifyJob {
-            reading,
-            models: self.models,
-            model_paths: self.model_paths,
-            form: self.form,
-            format: self.format,
-            filters: self.filters,
-            per_file: self.per_file,
-            bits: self.bits,
-            prior: self.prior,
-            dump: self.dump,
-            debug: self.debug,
-            line_buffered: self.line_buffered,
-            verdict: self.verdict,
-            _opened: self.opened,
-        })))
+        Ok(())
     }
 
-    pub(super) fn set(self) -> SetJob {
-        SetJob {
-            // A set is not learned from a part of its documents, and each of them comes alone.
-            reading: Reading { whole: true, apart: true, ..self.reading },
-            model_paths: self.model_paths,
-            patterns: self.set_patterns.unwrap_or_default(),
-            verbose: self.form.verbose,
-            lock_timeout: self.lock_timeout,
-            _opened: self.opened,
-        }
+    /// How the features of a set's documents are made, as a ledger records it.
+    pub(super) fn features(&self) -> ledger::Settings {
+        let reading = &self.reading;
+        let patterns = self.set_patterns.as_deref().unwrap_or_default();
+        ledger_file::settings(reading.options, reading.scheme, reading.order, patterns)
     }
 }

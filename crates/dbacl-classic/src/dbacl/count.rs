@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //! Counting without learning (`--count`), and merging counts (`--merge`).
 
+use super::config::Config;
 use super::count_files::load_all;
 use super::echo::Echo;
 use super::failure::{Failure, Kind, output_failure};
 use super::inputs;
-use super::jobs::{CountJob, MergeJob, Reading};
+use super::jobs::Reading;
 use super::learn::INEXACT;
 use super::messages::MESSAGES;
 use super::signals::Signals;
@@ -19,17 +20,17 @@ use dbacl_engine::token::Feature;
 use dbacl_files::atomic_file::{self, Disk, SaveError};
 use dbacl_model::medium::Medium;
 use std::io::{self, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// Counts the inputs, and saves the counts.
-pub fn run(job: &mut CountJob, signals: &Signals, output: &mut Output) -> Result<u8, Failure> {
-    let options = job.reading.read_options();
-    let how = CountSettings::of(&options, job.confidence);
-    let counts = count(&job.reading, &options, how, (job.place, job.threads), signals)?;
+pub fn run(config: &mut Config, signals: &Signals, output: &mut Output) -> Result<u8, Failure> {
+    let options = config.reading.read_options();
+    let how = CountSettings::of(&options, config.form.confidence);
+    let counts = count(&config.reading, &options, how, (config.place, config.threads), signals)?;
     if counts.features() == 0 {
         MESSAGES.warning("no tokens matched - have I counted nothing?");
     }
-    save(&job.target, &counts, output)
+    save(&config.target, &counts, output)
 }
 
 /// Counts the inputs, on so many processors, as the part of `place`.
@@ -59,12 +60,13 @@ pub fn count(
 }
 
 /// Merges counts.
-pub fn merge(job: &MergeJob, signals: &Signals, output: &mut Output) -> Result<u8, Failure> {
-    let counts = load_all(&job.sources, job.locale, &signals.stop)?;
+pub fn merge(config: &Config, signals: &Signals, output: &mut Output) -> Result<u8, Failure> {
+    let sources: Vec<PathBuf> = config.reading.operands.iter().map(PathBuf::from).collect();
+    let counts = load_all(&sources, config.reading.locale, &signals.stop)?;
     if counts.is_inexact() {
         MESSAGES.warning(INEXACT);
     }
-    save(&job.target, &counts, output)
+    save(&config.target, &counts, output)
 }
 
 fn save(target: &Path, counts: &Counts, output: &mut Output) -> Result<u8, Failure> {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //! Files of counts, and online memory dumps, as counts (`--merge`, `--fit`).
 
-use super::failure::{Failure, Kind};
+use super::failure::{Failure, Kind, usage};
 use dbacl_engine::error::WarningSink;
 use dbacl_engine::input::patient::UntilStopped;
 use dbacl_engine::input::source::{open_regular, standard_input};
@@ -35,7 +35,7 @@ pub fn load_all(paths: &[PathBuf], locale: Locale, stop: &AtomicBool) -> Result<
             })?,
         }
     }
-    merged.ok_or_else(|| Failure::new(Kind::Usage, "there are no counts to merge"))
+    merged.map_or_else(|| usage("there are no counts to merge"), Ok)
 }
 
 /// Counts to learn from.

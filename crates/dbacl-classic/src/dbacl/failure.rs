@@ -90,6 +90,11 @@ impl Failure {
     }
 }
 
+/// Refuses what the command line asks for.
+pub fn usage<T>(text: impl Into<String>) -> Result<T, Failure> {
+    Err(Failure::new(Kind::Usage, text))
+}
+
 impl From<Error> for Failure {
     fn from(error: Error) -> Self {
         let kind = match &error {

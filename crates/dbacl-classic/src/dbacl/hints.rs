@@ -6,6 +6,7 @@
 use super::failure::Failure;
 use super::inputs;
 use super::jobs::Reading;
+use super::messages::MESSAGES;
 use super::options::TABLE;
 use super::signals::Signals;
 use dbacl_engine::category::header::Header;
@@ -35,8 +36,15 @@ const MAIL_BEGINNINGS: [&[u8]; 6] = [
 ];
 
 /// Whether somebody is there to read a hint.
-pub fn are_welcome(quiet: bool) -> bool {
-    !quiet && io::stderr().is_terminal()
+pub fn are_welcome() -> bool {
+    !MESSAGES.is_quiet() && io::stderr().is_terminal()
+}
+
+/// Says something helpful to a person.
+pub fn give(text: &str) {
+    if are_welcome() {
+        MESSAGES.hint(text);
+    }
 }
 
 /// What to say when the best of one category is asked for.

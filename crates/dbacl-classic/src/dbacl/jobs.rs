@@ -1,41 +1,35 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-//! The jobs of the program, each with the settings that it needs and no others.
+//! The jobs of the program, and how all of them read.
 //!
-//! [`super::builder::Builder`] turns the options of a command line into one of these jobs; the
-//! modules with the names of the jobs carry them out.
+//! [`super::builder::Builder`] turns the options of a command line into one of these jobs and the
+//! [`super::config::Config`] that it is done with; the modules with the names of the jobs carry
+//! them out.
 
-use super::categories::OpenSets;
-use super::count_files::Fitted;
-use super::structured::Format;
 use dbacl_charset::Charset;
 use dbacl_engine::document::ReadOptions;
-use dbacl_engine::learn::LearnSettings;
-use dbacl_engine::report::print::Form;
-use dbacl_engine::score::model::Model;
-use dbacl_engine::shards::replay::Order;
 use dbacl_engine::token::PatternId;
 use dbacl_engine::token::pattern::PatternList;
 use dbacl_model::settings::{Locale, ModelOptions, Scheme};
-use dbacl_store::generations::ledger_file;
-use dbacl_store::ledger;
 use std::ffi::OsString;
-use std::path::PathBuf;
-use std::time::Duration;
 
 /// The job that a command line asks for.
+#[derive(Debug, Clone, Copy)]
 pub enum Job {
     /// Learn a category (`-l`).
-    Learn(Box<LearnJob>),
+    Learn,
     /// Compare texts with categories (`-c`).
-    Classify(Box<ClassifyJob>),
+    Classify,
     /// Compare lines that are documents of their own with categories (`-c` and `--input`).
-    ClassifyRecords(Box<RecordsJob>),
+    ClassifyRecords(Records),
     /// Explain the verdict on a text (`-c` and `--explain`).
-    Explain(Box<ExplainJob>),
+    Explain {
+        /// As an HTML page.
+        is_html: bool,
+    },
     /// Count features for a later fit (`--count`).
-    Count(Box<CountJob>),
+    Count,
     /// Merge counts (`--merge`).
-    Merge(MergeJob),
+    Merge,
 }
 
 /// Which inputs are read, and how they become features.
@@ -112,81 +106,6 @@ impl Reading {
     }
 }
 
-pub struct LearnJob {
-    pub reading: Reading,
-    /// Where the category goes.
-    pub path: PathBuf,
-    /// How it is learned.
-    pub settings: LearnSettings,
-    /// Counts to learn from instead of inputs (`--fit`), and the order of their features.
-    pub counts: Option<(Fitted<'static>, Order)>,
-    /// Learn a large category (`--large`).
-    pub large: bool,
-    /// Counts that are kept (`-o`).
-    pub online: Option<PathBuf>,
-    /// Counts that are added (`-O`), in order.
-    pub merges: Vec<PathBuf>,
-    /// The ledger that the documents are kept in (`--keep`).
-    pub keep: Option<PathBuf>,
-    /// Begin with the weights of the old category (`-1`).
-    pub preload: bool,
-    /// `-m`, which shows in progress texts and in online dumps.
-    pub memory_map: bool,
-    /// Say what is done (`-v`).
-    pub verbose: bool,
-    /// Print the text as it is read (`-a`).
-    pub append: bool,
-    /// Print the model (`-d`).
-    pub dump: bool,
-    /// Print new tokens (`-D`).
-    pub debug: bool,
-    /// Print hints, since a person reads standard error.
-    pub hints: bool,
-    /// Let the length of a text count where categories are compared (`-P`).
-    pub prior: bool,
-    /// Processors to use (`--threads`), if given.
-    pub threads: Option<usize>,
-    /// How long to wait for another process (`--lock-timeout`).
-    pub lock_timeout: Duration,
-}
-
-impl LearnJob {
-    /// Whether text is printed while the inputs are read.
-    pub const fn prints(&self) -> bool {
-        self.verbose || self.append || self.debug || self.dump
-    }
-}
-
-/// Comparing texts with categories.
-pub struct ClassifyJob {
-    pub reading: Reading,
-    pub models: Vec<Model>,
-    /// Where they came from, to load them again; `None` for random text.
-    pub model_paths: Vec<Option<PathBuf>>,
-    /// Forms of the results.
-    pub form: Form,
-    /// Form of results for programs (`--format`).
-    pub format: Option<Format>,
-    /// Numbers, from 0, of the categories whose lines are printed; empty without `-f`.
-    pub filters: Vec<usize>,
-    /// Classify each file by itself (`-F`).
-    pub per_file: bool,
-    /// Bits of the table for the text's own entropy (`-h`), if given.
-    pub bits: Option<u8>,
-    /// Let the length of a message count (`-P`).
-    pub prior: bool,
-    /// Print each token's scores (`-d`).
-    pub dump: bool,
-    /// Print the text as it is read (`-D`).
-    pub debug: bool,
-    /// Write each result at once (`--line-buffered`).
-    pub line_buffered: bool,
-    /// Print the verdict of categories that were fitted together (`--verdict`).
-    pub verdict: bool,
-    /// The sets that the categories were opened in, which stay locked until the end.
-    pub _opened: OpenSets,
-}
-
 /// What a line of the input is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Records {
@@ -204,83 +123,5 @@ impl Records {
             b"lines" => Some(Self::Lines),
             _ => None,
         }
-    }
-}
-
-/// Comparing records, one a line, with categories.
-pub struct RecordsJob {
-    pub reading: Reading,
-    /// What a line is.
-    pub records: Records,
-    /// Form of the results.
-    pub format: Format,
-    pub models: Vec<Model>,
-    /// Where they came from, to load them again; `None` for random text.
-    pub model_paths: Vec<Option<PathBuf>>,
-    /// Bits of the table for the text's own entropy (`-h`), if given.
-    pub bits: Option<u8>,
-    /// Let the length of a message count (`-P`).
-    pub prior: bool,
-    /// Print confidences (`-X`).
-    pub confidence: bool,
-    /// Processors to use (`--threads`), if given.
-    pub threads: Option<usize>,
-    /// The sets that the categories were opened in, which stay locked until the end.
-    pub opened: OpenSets,
-}
-
-pub struct ExplainJob {
-    /// The inputs, taken as one text.
-    pub reading: Reading,
-    pub models: Vec<Model>,
-    /// Print an HTML page.
-    pub is_html: bool,
-    /// The sets that the categories were opened in, which stay locked until the end.
-    pub _opened: OpenSets,
-}
-
-/// Counting without learning.
-pub struct CountJob {
-    pub reading: Reading,
-    /// Where the counts go; `-` for standard output.
-    pub target: PathBuf,
-    /// Place of the counted part among all parts (`--place`).
-    pub place: Option<u32>,
-    /// Keep what confidences need (`-X`).
-    pub confidence: bool,
-    /// Processors to use (`--threads`), if given.
-    pub threads: Option<usize>,
-}
-
-/// Merging counts.
-pub struct MergeJob {
-    /// The counts.
-    pub sources: Vec<PathBuf>,
-    /// Where the merged counts go; `-` for standard output.
-    pub target: PathBuf,
-    /// The character set of the run.
-    pub locale: Locale,
-}
-
-/// Fitting categories together (`--refit`), and learning or forgetting single documents.
-pub struct SetJob {
-    pub reading: Reading,
-    /// The category files; `None` for random text.
-    pub model_paths: Vec<Option<PathBuf>>,
-    /// The expressions of the set, as its first category stores them.
-    pub patterns: Vec<Vec<u8>>,
-    /// Say more of what was tried (`-v`).
-    pub verbose: bool,
-    /// How long to wait for another process (`--lock-timeout`).
-    pub lock_timeout: Duration,
-    /// The sets that the categories were opened in, which stay locked until the end.
-    pub _opened: OpenSets,
-}
-
-impl SetJob {
-    /// How the features of documents are made, as a ledger records it.
-    pub fn features(&self) -> ledger::Settings {
-        let reading = &self.reading;
-        ledger_file::settings(reading.options, reading.scheme, reading.order, &self.patterns)
     }
 }

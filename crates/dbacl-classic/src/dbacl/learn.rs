@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //! Learning a category (spec model 5).
 
+use super::config::Config;
 use super::echo::Echo;
 use super::failure::{Failure, Kind, output_failure};
 use super::hints::{self, LearnNotes};
 use super::inputs;
-use super::jobs::LearnJob;
 use super::lock;
-use super::messages::{MESSAGES, warn};
+use super::messages::{MESSAGES, tell, warn};
 use super::signals::Signals;
 use super::threads;
 use dbacl_cli::names::{base_name, lossy};
 use dbacl_cli::output::Output;
 use dbacl_engine::category::{access, mapped};
-use dbacl_engine::document::{Cutter, FeatureSink, LineState};
+use dbacl_engine::document::{Cutter, FeatureSink, LineState, ReadOptions};
 use dbacl_engine::error::Error;
 use dbacl_engine::input::source::open_regular;
 use dbacl_engine::learn::counter::{Counted, Counter};
@@ -53,63 +53,92 @@ pub(super) const INEXACT: &str = "a part of the input was read otherwise than it
      lines or a broken attachment before it; a few features may differ";
 
 /// Learns a category.
-pub fn run(job: &mut LearnJob, signals: &Signals, output: &mut Output) -> Result<u8, Failure> {
-    let mut settings = job.settings.clone();
-    let verbose = job.verbose;
-    let is_mail = job.reading.options.has(ModelOption::Mail);
-    job.reading.patterns.refuse_unstorable()?;
-    let kept = job.online.as_deref();
-    let limit = job.lock_timeout;
+pub fn run(config: &mut Config, signals: &Signals, output: &mut Output) -> Result<u8, Failure> {
+    let mut settings = config.learn_settings();
+    config.reading.patterns.refuse_unstorable()?;
+    let kept = config.online.as_deref();
+    let limit = config.lock_timeout;
     let lock = kept.map(|counts| lock::of_counts(counts, limit, signals)).transpose()?;
     if let (Some(counts), Some(Some(_))) = (kept, &lock) {
-        unfinished::put_back(counts, job.keep.as_deref(), &mut warn)?;
+        unfinished::put_back(counts, config.keep.as_deref(), &mut warn)?;
     }
     // With kept counts (`-o`) the ledger is continued, too.
     let adds = kept.is_some_and(Path::exists);
-    let state = initial_state(job, &mut settings, output)?;
-    let options = job.reading.read_options();
-    let patterns = &options.patterns;
-    let mut counter = Counter::new(state, &settings, verbose);
-    if job.online.is_none() && !job.dump && !verbose {
+    let state = initial_state(config, &mut settings, output)?;
+    let options = config.reading.read_options();
+    let counter = Counter::new(state, &settings, config.form.verbose);
+    let (counter, notes, keeper) = count(config, &settings, &options, counter, signals, output)?;
+    let mut state = counter.into_state(&mut warn);
+    state.fullness().into_iter().for_each(warn);
+    if state.used == 0 {
+        return nothing_learned(config, output);
+    }
+    if let Some(notes) = notes {
+        let full = !state.table.has_room(state.used);
+        let features =
+            if full { hints::features(&config.reading, &options, signals)? } else { None };
+        notes.hints(&state, full, features).iter().for_each(|hint| MESSAGES.hint(hint));
+    }
+    // The locks are taken before anything is written.
+    let mut locks = locks(config, signals)?;
+    let kept = keeper.as_ref().map(|keeper| (&keeper.corpus, adds));
+    let status = conclude(config, &settings, &options.patterns, &mut state, kept, output)?;
+    locks.iter_mut().for_each(Lock::stay);
+    whole_text(config, signals, status)
+}
+
+/// Counts the inputs, or takes the counts of `--fit`. Also returns what was noticed, and what the
+/// ledger keeps.
+fn count(
+    config: &mut Config,
+    settings: &LearnSettings,
+    options: &ReadOptions,
+    mut counter: Counter,
+    signals: &Signals,
+    output: &mut Output,
+) -> Result<(Counter, Option<LearnNotes>, Option<DocumentKeeper>), Failure> {
+    let (verbose, patterns) = (config.form.verbose, &options.patterns);
+    if config.online.is_none() && !config.dump && !verbose {
         counter.forget_appearances();
     }
-    if let Some((counts, order)) = job.counts.take() {
+    if let Some(counts) = config.counts.take() {
         let is_inexact = counts.is_inexact();
-        counts.replay(order, &mut counter, &mut warn)?;
+        counts.replay(config.count_order, &mut counter, &mut warn)?;
         if is_inexact {
             MESSAGES.warning(INEXACT);
         }
         // Words are quicker to fit than texts.
         if patterns.is_empty() {
-            counter.expect_words(job.reading.order);
+            counter.expect_words(config.reading.order);
         }
-        return category_of(job, &settings, counter, patterns, signals, output);
+        return Ok((counter, None, None));
     }
-    let shows = verbose || job.append || job.debug;
+    let reading = &config.reading;
+    let shows = verbose || config.form.append || config.debug;
     let state = counter.state();
     let is_plain = settings.decimation.is_none() && !state.measures_entropy() && state.total == 0;
-    if is_plain && !shows && job.keep.is_none() && patterns.is_empty() {
-        let inputs = threads::inputs(&job.reading, &options, job.threads, signals);
-        if let Some(counter) = inputs.learn(&settings, &mut warn)? {
-            return category_of(job, &settings, counter, patterns, signals, output);
+    if is_plain && !shows && config.keep.is_none() && patterns.is_empty() {
+        let inputs = threads::inputs(reading, options, config.threads, signals);
+        if let Some(counter) = inputs.learn(settings, &mut warn)? {
+            return Ok((counter, None, None));
         }
     }
-    let by_words = job.keep.is_none()
+    let by_words = config.keep.is_none()
         && patterns.is_empty()
-        && !job.debug
-        && counter.expect_words(job.reading.order);
+        && !config.debug
+        && counter.expect_words(reading.order);
+    let is_mail = reading.options.has(ModelOption::Mail);
     let mut counting = Counting {
         counts: LearnedCounts::going_on(counter, by_words),
-        echo: Echo { append: job.append, indented: job.reading.indented },
-        debug: job.debug,
-        notes: job.hints.then(LearnNotes::default),
+        echo: Echo { append: config.form.append, indented: reading.indented },
+        debug: config.debug,
+        notes: config.hints.then(LearnNotes::default),
         at_start: true,
-        keeper: job.keep.as_ref().map(|_| DocumentKeeper::new(is_mail)),
+        keeper: config.keep.as_ref().map(|_| DocumentKeeper::new(is_mail)),
         output,
         signals,
     };
-    let reading = &job.reading;
-    let mut reader = inputs::reader(reading, &options, signals);
+    let mut reader = inputs::reader(reading, options, signals);
     inputs::read(reading, signals, &mut reader, &mut counting, |counting, name| {
         if let Some(keeper) = &mut counting.keeper {
             // A file of a folder is one document; other files may be mailboxes.
@@ -131,82 +160,36 @@ pub fn run(job: &mut LearnJob, signals: &Signals, output: &mut Output) -> Result
         }
         Ok(())
     })?;
-    let Counting { counts, notes, keeper, .. } = counting;
-    let mut state = counts.counter.into_state(&mut warn);
-    if let Some(status) = is_unlearnable(job, &state, output)? {
-        return Ok(status);
-    }
-    if let Some(notes) = notes {
-        let full = !state.table.has_room(state.used);
-        let features = if full { hints::features(&job.reading, &options, signals)? } else { None };
-        notes.hints(&state, full, features).iter().for_each(|hint| MESSAGES.hint(hint));
-    }
-    // The locks are taken before anything is written.
-    let mut locks = locks(job, signals)?;
-    let kept = keeper.as_ref().map(|keeper| (&keeper.corpus, adds));
-    let status = conclude(job, &settings, patterns, &mut state, kept, output)?;
-    locks.iter_mut().for_each(Lock::stay);
-    whole_text(job, signals, status)
+    Ok((counting.counts.counter, counting.notes, counting.keeper))
 }
 
 /// How a category with this state was learned, for its ledger.
-fn learning(job: &LearnJob, settings: &LearnSettings, state: &LearningState) -> Learning {
-    let learning = Learning::of(settings, state, !job.reading.own_patterns.is_empty());
-    let is_from_documents = !job.preload && job.online.is_none() && job.merges.is_empty();
+fn learning(config: &Config, settings: &LearnSettings, state: &LearningState) -> Learning {
+    let learning = Learning::of(settings, state, !config.reading.own_patterns.is_empty());
+    let is_from_documents = !config.preload && config.online.is_none() && config.merges.is_empty();
     Learning { is_plain: learning.is_plain && is_from_documents, ..learning }
 }
 
 /// The right to change the sets that the category and its ledger belong to.
-pub(super) fn locks(job: &LearnJob, signals: &Signals) -> Result<Vec<Lock>, Failure> {
-    let ledger = job.keep.as_deref().map(|ledger| store_of(&[], Some(ledger)));
-    let set = Store::of_link(&job.path).map(|(set, _)| set);
+pub(super) fn locks(config: &Config, signals: &Signals) -> Result<Vec<Lock>, Failure> {
+    let ledger = config.keep.as_deref().map(|ledger| store_of(&[], Some(ledger)));
+    let set = Store::of_link(&config.target).map(|(set, _)| set);
     let set = set.filter(|set| ledger.as_ref().is_none_or(|ledger| !set.is(ledger)));
     let stores = ledger.iter().chain(&set);
-    stores.map(|store| lock::of_set(store, job.lock_timeout, signals)).collect()
-}
-
-/// Makes a category of all that has been counted.
-fn category_of(
-    job: &LearnJob,
-    settings: &LearnSettings,
-    counter: Counter,
-    patterns: &PatternList,
-    signals: &Signals,
-    output: &mut Output,
-) -> Result<u8, Failure> {
-    let mut state = counter.into_state(&mut warn);
-    if let Some(status) = is_unlearnable(job, &state, output)? {
-        return Ok(status);
-    }
-    let mut locks = locks(job, signals)?;
-    let status = conclude(job, settings, patterns, &mut state, None, output)?;
-    locks.iter_mut().for_each(Lock::stay);
-    whole_text(job, signals, status)
-}
-
-/// Says that the table is full, if it is; the exit status if there is nothing to learn.
-fn is_unlearnable(
-    job: &LearnJob,
-    state: &LearningState,
-    output: &mut Output,
-) -> Result<Option<u8>, Failure> {
-    if let Some(warning) = state.fullness() {
-        warn(warning);
-    }
-    if state.used > 0 { Ok(None) } else { nothing_learned(job, output).map(Some) }
+    stores.map(|store| lock::of_set(store, config.lock_timeout, signals)).collect()
 }
 
 /// Says that the inputs had no token; the exit status of that.
-pub(super) fn nothing_learned(job: &LearnJob, output: &mut Output) -> Result<u8, Failure> {
+pub(super) fn nothing_learned(config: &Config, output: &mut Output) -> Result<u8, Failure> {
     MESSAGES.warning("no tokens matched - have I learned nothing?");
     output.flush().map_err(|error| output_failure(&error))?;
     // With strict statuses it is an error that no category was made.
-    if job.reading.strict { Err(Failure::silent(Kind::Data)) } else { Ok(0) }
+    if config.reading.strict { Err(Failure::silent(Kind::Data)) } else { Ok(0) }
 }
 
 /// The exit status of a category that was saved.
-pub(super) fn whole_text(job: &LearnJob, signals: &Signals, status: u8) -> Result<u8, Failure> {
-    if job.reading.strict && signals.stopped() {
+pub(super) fn whole_text(config: &Config, signals: &Signals, status: u8) -> Result<u8, Failure> {
+    if config.reading.strict && signals.stopped() {
         // The category was saved, but not all of the text was read.
         return Err(Failure::silent(Kind::Interrupted));
     }
@@ -216,21 +199,21 @@ pub(super) fn whole_text(job: &LearnJob, signals: &Signals, status: u8) -> Resul
 /// From counts to the saved category: dump, fit, print, save. `kept` are the documents that its
 /// ledger keeps, and whether they are added to those that are there.
 fn conclude(
-    job: &LearnJob,
+    config: &Config,
     settings: &LearnSettings,
     patterns: &PatternList,
     state: &mut LearningState,
     kept: Option<(&Corpus, bool)>,
     output: &mut Output,
 ) -> Result<u8, Failure> {
-    let (path, verbose) = (&job.path, job.verbose);
+    let (path, verbose) = (&config.target, config.form.verbose);
     let mut say_line = |line: &str| say(output, line);
     let mut progress = report(verbose, &mut say_line);
     progress.say(|| format!("picked up {} ({} distinct) tokens", state.total, state.used));
     progress.say(|| "calculating reference word weights".into());
     let (mut failed, mut counts) = (None, None);
-    if let Some(online) = &job.online {
-        let flags = run_flags(job, patterns);
+    if let Some(online) = &config.online {
+        let flags = run_flags(config, patterns);
         let mut write = |out: &mut dyn Write| memory_dump::write(out, state, flags);
         let magic = memory_dump::magic(state);
         // With a ledger they are only written beside their file until all is written.
@@ -250,9 +233,7 @@ fn conclude(
             if kept.is_some() {
                 return Err(failure);
             }
-            for line in &failure.lines {
-                MESSAGES.error(line);
-            }
+            tell(&failure);
             // A foreign file is left alone and learning goes on, as in dbacl 1.14.1.
             if !matches!(error, Error::Occupied { .. }) {
                 failed = Some(failure.kind);
@@ -260,15 +241,15 @@ fn conclude(
         }
     }
     let digrams = settings.reference.measure(&state.characters, &mut progress, &mut warn)?;
-    if job.debug && settings.reference == Reference::Dirichlet {
+    if config.debug && settings.reference == Reference::Dirichlet {
         digram_dump(&digrams, output).map_err(|error| output_failure(&error))?;
     }
     let mut say_line = |line: &str| say(output, line);
     let mut progress = report(verbose, &mut say_line);
-    let stored = job.reading.stored_patterns(patterns);
+    let stored = config.reading.stored_patterns(patterns);
     let mut existed = false;
-    let preload = job.preload.then(|| preload(path, state, &stored, &mut existed)).flatten();
-    let counted = job.dump.then(|| state.table.clone());
+    let preload = config.preload.then(|| preload(path, state, &stored, &mut existed)).flatten();
+    let counted = config.dump.then(|| state.table.clone());
     let model = finish(state, settings, digrams, preload.as_ref(), &mut progress, &mut warn)?;
     if existed {
         progress.say(|| "can't make fast save".into());
@@ -290,11 +271,11 @@ fn conclude(
         output.buffer().push(b'\n');
     }
     let mut write = |out: &mut dyn Write| model.write(out, name, &stored, &state.table);
-    let saved = match (kept, &job.keep) {
+    let saved = match (kept, &config.keep) {
         (Some((corpus, adds)), Some(ledger)) => {
             let features =
                 ledger_file::settings(state.options, settings.scheme, state.max_order, &stored);
-            let learning = learning(job, settings, state);
+            let learning = learning(config, settings, state);
             let name = Name { name: base_name(path), learning };
             let kept = Kept { ledger, settings: features, name, adds, corpus };
             learned::save_with_documents(path, &mut write, counts, &kept, &mut warn)
@@ -302,7 +283,7 @@ fn conclude(
         _ => learned::replace_category(path, &mut write, &mut warn),
     };
     let is_saved = saved.is_ok();
-    let status = save_status(job, saved, output)?;
+    let status = save_status(config, saved, output)?;
     match failed {
         Some(kind) if is_saved => Err(Failure::silent(kind)),
         _ => Ok(status),
@@ -311,15 +292,15 @@ fn conclude(
 
 /// The exit status when the category was saved, or was not.
 pub(super) fn save_status(
-    job: &LearnJob,
+    config: &Config,
     saved: Result<(), Unsaved>,
     output: &mut Output,
 ) -> Result<u8, Failure> {
     output.flush().map_err(|error| output_failure(&error))?;
     match saved {
         Ok(()) => Ok(0),
-        Err(Unsaved::File { source, .. }) if job.keep.is_none() => {
-            unsaved_status(&job.path, &source, job.reading.strict)
+        Err(Unsaved::File { source, .. }) if config.keep.is_none() => {
+            unsaved_status(&config.target, &source, config.reading.strict)
         }
         Err(Unsaved::File { path, source }) => Err(save_failure(&path, &source)),
         Err(error @ Unsaved::Divided { .. }) => Err(Failure::new(Kind::Write, error.to_string())),
@@ -347,9 +328,7 @@ fn unsaved_status(path: &Path, error: &Error, strict: bool) -> Result<u8, Failur
         error, Error::Temporary { source, .. } if source.kind() == io::ErrorKind::NotFound
     );
     if missing_folder && !strict {
-        for line in &failure.lines {
-            MESSAGES.error(line);
-        }
+        tell(&failure);
         return Ok(0);
     }
     Err(failure)
@@ -382,7 +361,7 @@ fn save_failure(path: &Path, error: &Error) -> Failure {
 
 /// The counts to begin with: the online dump's if there is one, with those of `-O` added.
 fn initial_state(
-    job: &mut LearnJob,
+    config: &mut Config,
     settings: &mut LearnSettings,
     output: &mut Output,
 ) -> Result<LearningState, Failure> {
@@ -394,7 +373,7 @@ fn initial_state(
     let mut state =
         LearningState::new(settings.bits, settings.options, settings.scheme, settings.min_count);
     let say = |output: &mut Output, loaded: bool, path: &Path| {
-        if job.verbose {
+        if config.form.verbose {
             let verb: &[u8] = if loaded { b"loaded " } else { b"couldn't load " };
             let out = output.buffer();
             out.extend_from_slice(verb);
@@ -402,7 +381,7 @@ fn initial_state(
             out.push(b'\n');
         }
     };
-    if let Some(path) = &job.online {
+    if let Some(path) = &config.online {
         let loaded = load_dump(path)?;
         say(output, loaded.is_some(), path);
         if let Some(dump) = loaded {
@@ -419,17 +398,17 @@ fn initial_state(
             state = dump.state;
         }
     }
-    for path in &job.merges {
+    for path in &config.merges {
         let loaded = load_dump(path)?;
         say(output, loaded.is_some(), path);
         match loaded {
-            None if job.reading.strict => {
+            None if config.reading.strict => {
                 let text = format!("couldn't open {}", path.display());
                 return Err(Failure::new(Kind::NoInput, text));
             }
             None => {
                 // Scripts get no hint, as in dbacl 1.14.1.
-                if job.hints {
+                if config.hints {
                     MESSAGES.warning(&format!("{}: no such counts, not added", path.display()));
                 }
             }
@@ -450,8 +429,8 @@ fn initial_state(
     settings.options = state.options;
     settings.scheme = state.scheme;
     settings.min_count = state.min_count;
-    job.reading.options = state.options;
-    job.reading.scheme = state.scheme;
+    config.reading.options = state.options;
+    config.reading.scheme = state.scheme;
     Ok(state)
 }
 
@@ -492,15 +471,15 @@ fn load_dump(path: &Path) -> Result<Option<memory_dump::Dump>, Failure> {
 }
 
 /// The options of the run that a dump stores, with the bits of dbacl 1.14.1.
-fn run_flags(job: &LearnJob, patterns: &PatternList) -> RunFlags {
+fn run_flags(config: &Config, patterns: &PatternList) -> RunFlags {
     let mut user_options = 1 << 2;
     for (on, bit) in [
-        (job.verbose, 5),
-        (!job.reading.operands.is_empty(), 6),
-        (job.settings.decimation.is_some(), 14),
-        (job.settings.max_bits.is_some(), 15),
-        (job.memory_map, 21),
-        (job.settings.confidence, 22),
+        (config.form.verbose, 5),
+        (!config.reading.operands.is_empty(), 6),
+        (config.decimation.is_some(), 14),
+        (config.max_bits.is_some(), 15),
+        (config.memory_map, 21),
+        (config.form.confidence, 22),
     ] {
         user_options |= u32::from(on) << bit;
     }

@@ -4,7 +4,6 @@
 use super::builder::Builder;
 use super::failure::Failure;
 use super::jobs::Job;
-use super::messages::MESSAGES;
 use super::options::{Key, TABLE};
 use dbacl_cli::getopt::{self, Event};
 use dbacl_engine::learn::options::LearnOptions;
@@ -24,20 +23,19 @@ pub struct Method {
 /// # Errors
 /// A message about an option that is unknown, impossible or not allowed here.
 pub fn parse(words: impl IntoIterator<Item = OsString>) -> Result<Method, String> {
-    let variable = |name: &str| std::env::var_os(name);
-    let mut builder = Builder::new(&MESSAGES, &variable);
+    let mut builder = Builder::new(|name| std::env::var_os(name));
     let reason = |failure: Failure| failure.lines.join("; ");
     builder.learn(b"category").map_err(reason)?;
     for event in getopt::parse(OsStr::new("dbacl"), words, TABLE, false) {
         builder.act(check(event)?).map_err(reason)?;
     }
-    let Job::Learn(mut job) = builder.job().map_err(reason)? else {
+    let (Job::Learn, mut config) = builder.job().map_err(reason)? else {
         return Err(OTHER_OPTION.to_owned());
     };
-    job.reading.patterns.refuse_unstorable().map_err(|error| error.to_string())?;
-    let reading = job.reading.read_options();
-    let learn = LearnOptions::default().with_settings(job.settings).with_reading(reading);
-    Ok(Method { learn, prior: job.prior })
+    config.reading.patterns.refuse_unstorable().map_err(|error| error.to_string())?;
+    let (settings, reading) = (config.learn_settings(), config.reading.read_options());
+    let learn = LearnOptions::default().with_settings(settings).with_reading(reading);
+    Ok(Method { learn, prior: config.prior })
 }
 
 /// The message for options that do not belong to a method.

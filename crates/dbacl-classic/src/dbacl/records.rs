@@ -3,14 +3,16 @@
 //! file of its own would be, whatever came before it; results come in the order of the records.
 
 use super::categories::{OpenSets, reload};
+use super::config::Config;
 use super::failure::{Failure, Kind, output_failure, unopened};
 use super::inputs;
-use super::jobs::{Records, RecordsJob};
+use super::jobs::Records;
 use super::messages::{MESSAGES, warn};
 use super::signals::Signals;
 use super::structured::{Format, Id};
 use dbacl_cli::names::lossy;
 use dbacl_cli::output::Output;
+use dbacl_engine::alloc_hints::has_addresses_to_spare;
 use dbacl_engine::document::{FeatureReader, ReadOptions};
 use dbacl_engine::input::source::{self, Operand, Source};
 use dbacl_engine::score::model::Model;
@@ -31,17 +33,25 @@ const BLOCK: usize = 1 << 20;
 const SHARE: usize = 1 << 14;
 
 /// Classifies the records of all inputs.
-pub fn run(mut job: RecordsJob, signals: &Signals, output: &mut Output) -> Result<u8, Failure> {
+pub fn run(
+    mut config: Config,
+    records: Records,
+    signals: &Signals,
+    output: &mut Output,
+) -> Result<u8, Failure> {
     let all = || std::thread::available_parallelism().map_or(1, Into::into);
-    let threads = job.threads.unwrap_or_else(all);
-    let threads =
-        if job.reading.patterns.is_empty() && dbacl_engine::alloc_hints::has_addresses_to_spare() {
-            threads
-        } else {
-            1
-        };
-    let how = How::new(&mut job);
-    let RecordsJob { reading, records, models, model_paths: paths, opened, .. } = job;
+    let is_parallel = config.reading.patterns.is_empty() && has_addresses_to_spare();
+    let threads = if is_parallel { config.threads.unwrap_or_else(all) } else { 1 };
+    let how = How {
+        records,
+        format: config.format.unwrap_or(Format::Ndjson),
+        options: config.reading.read_options(),
+        empirical_bits: (config.reading.options.has(ModelOption::Entropy))
+            .then_some(config.bits.unwrap_or(EMPIRICAL_BITS)),
+        prior: config.prior,
+        confident: config.form.confidence,
+    };
+    let Config { reading, models, model_paths: paths, opened, .. } = config;
     let mut scorers =
         Scorers { workers: vec![Worker::new(&how, models)], paths, opened, threads, how };
     let format = scorers.how.format;
@@ -96,21 +106,6 @@ struct How {
     empirical_bits: Option<u8>,
     prior: bool,
     confident: bool,
-}
-
-impl How {
-    fn new(job: &mut RecordsJob) -> Self {
-        let measures_entropy = job.reading.options.has(ModelOption::Entropy);
-        let bits = job.bits.unwrap_or(EMPIRICAL_BITS);
-        Self {
-            records: job.records,
-            format: job.format,
-            options: job.reading.read_options(),
-            empirical_bits: measures_entropy.then_some(bits),
-            prior: job.prior,
-            confident: job.confidence,
-        }
-    }
 }
 
 /// How far a run has got.

@@ -3,21 +3,28 @@
 //! seem to be in the wrong folder. Both learn the answers that are given on a terminal.
 //! `dbacl_sets::asking` chooses the messages.
 
-use super::super::failure::{Failure, Kind};
-use super::super::messages::{MESSAGES, warn, watched};
+use super::super::failure::{Failure, Kind, usage};
+use super::super::messages::{MESSAGES, print, warn, watched};
 use super::super::signals::Signals;
-use super::fit::say;
 use super::mail::{mail_at, set_options};
 use dbacl_cli::output::Output;
 use dbacl_sets::Question;
 use dbacl_sets::{DocumentId, FittedSet, FittedSetOptions};
 use std::ffi::OsString;
-use std::io::{self, BufRead, IsTerminal};
+use std::io::{self, IsTerminal};
 use std::path::Path;
 use std::time::Duration;
 
 /// Messages that are asked about at once.
 const MOST: usize = 10;
+
+/// The filter in `folder`. Nothing is changed until all answers are there, so a signal may just end
+/// the program.
+fn open(folder: &Path) -> Result<FittedSet, Failure> {
+    let set = FittedSet::open(folder, &FittedSetOptions::default())?;
+    set.warnings().iter().for_each(|warning| MESSAGES.warning(&warning.0));
+    Ok(set)
+}
 
 /// Names messages of `operands` whose labels teach the filter in `folder` most. On a
 /// terminal it asks for their labels, and learns them after the last answer.
@@ -28,16 +35,13 @@ pub fn ask(
     output: &mut Output,
 ) -> Result<u8, Failure> {
     let Some((first, others)) = operands.split_first() else {
-        let text = "--mail-ask needs the filter's folder and the mail to choose from";
-        return Err(Failure::new(Kind::Usage, text));
+        return usage("--mail-ask needs the filter's folder and the mail to choose from");
     };
     let mut mail = mail_at(String::new(), first)?;
     for other in others {
         mail.join(mail_at(String::new(), other)?);
     }
-    // Nothing is changed until all answers are there, so a signal may just end the program.
-    let set = FittedSet::open(folder, &FittedSetOptions::default())?;
-    set.warnings().iter().for_each(|warning| MESSAGES.warning(&warning.0));
+    let set = open(folder)?;
     let questions = watched("reading", true, || set.questions(&mail, MOST, &mut warn))?;
     if questions.is_empty() {
         MESSAGES.warning("there is nothing to ask: the filter has learned all of this mail");
@@ -56,11 +60,9 @@ pub fn review(
     output: &mut Output,
 ) -> Result<u8, Failure> {
     if !operands.is_empty() {
-        let text = "--mail-review needs the filter's folder and nothing else";
-        return Err(Failure::new(Kind::Usage, text));
+        return usage("--mail-review needs the filter's folder and nothing else");
     }
-    let set = FittedSet::open(folder, &FittedSetOptions::default())?;
-    set.warnings().iter().for_each(|warning| MESSAGES.warning(&warning.0));
+    let set = open(folder)?;
     let (ids, questions): (Vec<DocumentId>, Vec<Question>) =
         watched("reading", true, || set.suspected())?.into_iter().unzip();
     if questions.is_empty() {
@@ -101,7 +103,7 @@ fn learn(
             let count = own.len();
             let report = watched("fitting", true, || set.correct_all(label, own))?;
             report.warnings.iter().for_each(|warning| MESSAGES.warning(&warning.0));
-            say(output, &format!("learned as {label}: {count}\n"))?;
+            print(output, &format!("learned as {label}: {count}\n"))?;
         }
     }
     Ok(0)
@@ -115,10 +117,9 @@ fn answers(
     output: &mut Output,
 ) -> Result<Vec<Option<usize>>, Failure> {
     if io::stdin().is_terminal() && io::stdout().is_terminal() {
-        let say = &mut |text: &str| say(output, text).map(drop);
-        return asked(questions, labels, &mut io::stdin().lock(), say);
+        return asked(questions, labels, output);
     }
-    say(output, &questions.iter().map(line).collect::<String>())?;
+    print(output, &questions.iter().map(line).collect::<String>())?;
     Ok(vec![None; questions.len()])
 }
 
@@ -136,10 +137,10 @@ fn line(question: &Question) -> String {
 fn asked(
     questions: &[Question],
     labels: &[String],
-    input: &mut dyn BufRead,
-    say: &mut dyn FnMut(&str) -> Result<(), Failure>,
+    output: &mut Output,
 ) -> Result<Vec<Option<usize>>, Failure> {
     let names = labels.join(", ");
+    let mut say = |text: &str| print(output, text);
     say(&format!(
         "What are these messages? Answer with one of {names}, or with how it begins. An empty \
          answer\nleaves a message out, Ctrl-D leaves out the rest.\n"
@@ -154,7 +155,7 @@ fn asked(
         answers[number] = loop {
             say(&format!("{names}? "))?;
             let mut line = String::new();
-            let read = input.read_line(&mut line).map_err(|error| {
+            let read = io::stdin().read_line(&mut line).map_err(|error| {
                 Failure::new(Kind::of_reading(&error), format!("standard input: {error}"))
             })?;
             if read == 0 {
@@ -163,7 +164,7 @@ fn asked(
             }
             match label_called(line.trim(), labels) {
                 Ok(answer) => break answer,
-                Err(text) => say(&text)?,
+                Err(text) => say(&text).map(drop)?,
             }
         };
     }

@@ -3,9 +3,9 @@
 //! categories whose scores give the odds.
 
 use super::super::builder::Builder;
-use super::super::failure::{Failure, Kind, output_failure};
+use super::super::failure::{Failure, Kind, usage};
 use super::super::jobs::Job;
-use super::super::messages::MESSAGES;
+use super::super::messages::{MESSAGES, print};
 use super::super::signals::Signals;
 use super::record::{self, GroupLine};
 use dbacl_choices::{Fit, Form, Groups, Judged, Settings, Tally, files, rate_for};
@@ -46,11 +46,10 @@ const PASSES: [u32; 4] = [1, 3, 10, 30];
 pub fn run(
     source: &OsStr,
     names: &[OsString],
-    mut builder: Builder<'_>,
+    mut builder: Builder,
     signals: &Signals,
     output: &mut Output,
 ) -> Result<u8, Failure> {
-    let usage = |text: &str| Err(Failure::new(Kind::Usage, text));
     let paths: Vec<PathBuf> = names.iter().map(|name| builder.resolve(name.as_bytes())).collect();
     let [chosen, other] = paths.as_slice() else {
         return usage("--choices needs two categories: -c CHOSEN -c OTHER");
@@ -62,7 +61,7 @@ pub fn run(
     // The other options are those of learning.
     builder.learn(names[0].as_bytes())?;
     let mut reading = match builder.job()? {
-        Job::Learn(job) if job.reading.operands.is_empty() => job.reading,
+        (Job::Learn, config) if config.reading.operands.is_empty() => config.reading,
         _ => return usage("--choices takes its groups from one FILE, - for standard input"),
     };
     let (options, max_order) = (reading.options, reading.order);
@@ -86,8 +85,7 @@ pub fn run(
         ledger_file::replace(&Disk, path, ANY_MAGIC, bytes)?;
     }
     if !quiet {
-        output.buffer().extend_from_slice(model.describe(&groups).as_bytes());
-        output.flush().map_err(|error| output_failure(&error))?;
+        print(output, &model.describe(&groups))?;
     }
     Ok(0)
 }
@@ -247,10 +245,8 @@ fn fit_on(
 fn fit(groups: &Groups, signals: &Signals) -> Result<Model, Failure> {
     let all: Vec<usize> = (0..groups.len()).collect();
     if groups.len() < ENOUGH {
-        if !MESSAGES.is_quiet() {
-            MESSAGES
-                .warning(&format!("only {} groups of choices: the odds may be poor", groups.len()));
-        }
+        let text = format!("only {} groups of choices: the odds may be poor", groups.len());
+        MESSAGES.warning(&text);
         let passes = PASSES[1];
         let fit = fit_on(groups, &all, passes, signals)?;
         let (judged, temperature, calibration_error) = (None, 1.0, 0.0);

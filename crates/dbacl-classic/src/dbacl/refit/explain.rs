@@ -1,18 +1,23 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //! `--explain`: explains the verdict on a text, as text or as one HTML page.
 
+use super::super::config::Config;
 use super::super::failure::{Failure, Kind};
 use super::super::inputs;
-use super::super::jobs::ExplainJob;
+use super::super::messages::print;
 use super::super::signals::Signals;
-use super::fit::say;
 use dbacl_cli::output::Output;
 use dbacl_sets::classify::Fitted;
 use dbacl_sets::classify::explain::Recorder;
 
 /// Explains the verdict on the inputs, taken as one text.
-pub fn run(job: ExplainJob, signals: &Signals, output: &mut Output) -> Result<u8, Failure> {
-    let ExplainJob { mut reading, models, is_html, _opened } = job;
+pub fn run(
+    config: Config,
+    is_html: bool,
+    signals: &Signals,
+    output: &mut Output,
+) -> Result<u8, Failure> {
+    let Config { mut reading, models, opened: _opened, .. } = config;
     let fitted = Fitted::of(&models);
     let fitted = fitted.map_err(|mismatch| Failure::new(Kind::Data, mismatch.text()))?;
     let options = reading.read_options();
@@ -25,7 +30,7 @@ pub fn run(job: ExplainJob, signals: &Signals, output: &mut Output) -> Result<u8
     let explained = recorder.explain(fitted.as_ref());
     let explanation = explained.explanation;
     let page = if is_html { explanation.html() } else { explanation.text() };
-    say(output, &page)?;
+    print(output, &page)?;
     let status = u8::try_from(explained.best + 1).unwrap_or(u8::MAX);
     Ok(if reading.strict { 0 } else { status })
 }

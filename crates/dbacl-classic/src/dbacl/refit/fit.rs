@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //! `--refit`: fits ordinary categories together on labelled documents.
 
-use super::super::failure::{Failure, Kind, output_failure};
-use super::super::jobs::SetJob;
+use super::super::config::Config;
+use super::super::failure::{Failure, usage};
 use super::super::lock;
 use super::super::messages::{self, MESSAGES};
 use super::super::signals::Signals;
@@ -27,27 +27,27 @@ use std::path::{Path, PathBuf};
 /// Fits the categories together.
 pub fn refit(
     request: &Request,
-    job: &mut SetJob,
+    config: &mut Config,
     names: &[PathBuf],
     signals: &Signals,
     output: &mut Output,
 ) -> Result<u8, Failure> {
     let keep = request.keep.as_deref();
-    let lock = lock::of_set(&store_of(names, keep), job.lock_timeout, signals)?;
+    let lock = lock::of_set(&store_of(names, keep), config.lock_timeout, signals)?;
     let files = SetFiles::open(names, keep, lock, &mut messages::warn)?;
-    let settings = job.features();
+    let settings = config.features();
     let how = HowToFit {
         options: &request.wishes,
         settings: &settings,
-        is_mail: job.reading.options.has(ModelOption::Mail),
+        is_mail: config.reading.options.has(ModelOption::Mail),
         ledger_leads: false,
     };
-    let (labels, verbose) = (files.labels(), job.verbose);
+    let (labels, verbose) = (files.labels(), config.form.verbose);
     let documents =
-        |set: &RefitJob<'_>| read_documents(request, job, set, &labels, signals, &settings);
+        |set: &RefitJob<'_>| read_documents(request, config, set, &labels, signals, &settings);
     let mut note = |note| warn(&note);
     let fitted = fit_files(files, how, documents, (&mut note, &mut messages::warn), &signals.stop)?;
-    say(output, &text_of(&fitted, verbose))
+    messages::print(output, &text_of(&fitted, verbose))
 }
 
 /// The report on a fit.
@@ -87,26 +87,19 @@ fn has_one_kind(solution: &Solution) -> bool {
     solution.data.documents_by_category().into_iter().filter(|&own| own > 0).count() < 2
 }
 
-/// Prints the report on a fit.
-pub fn say(output: &mut Output, text: &str) -> Result<u8, Failure> {
-    output.buffer().extend_from_slice(text.as_bytes());
-    output.flush().map_err(|error| output_failure(&error))?;
-    Ok(0)
-}
-
 /// Reads what `-c NAME=SOURCE` and the operands name.
 fn read_documents(
     request: &Request,
-    job: &mut SetJob,
+    config: &mut Config,
     set: &RefitJob<'_>,
     names: &[Vec<u8>],
     signals: &Signals,
     settings: &FeatureSettings,
 ) -> Result<Corpus, Failure> {
-    let operands = std::mem::take(&mut job.reading.operands);
+    let operands = std::mem::take(&mut config.reading.operands);
     let agree = blend::digrams_agree(&set.categories);
     let measured = if agree { &[][..] } else { &set.categories };
-    let mut reader = Reader::new(&mut job.reading, measured, names);
+    let mut reader = Reader::new(&mut config.reading, measured, names);
     let mut label = 0;
     for source in &request.sources {
         if let Some(source) = source {
@@ -120,7 +113,7 @@ fn read_documents(
             }
             let unit = request.unit.filter(|unit| matches!(unit, Unit::Whole | Unit::Line));
             let unit = unit.unwrap_or(Unit::Whole);
-            reader.read(&mut job.reading, signals, Some(source), unit, label)?;
+            reader.read(&mut config.reading, signals, Some(source), unit, label)?;
         }
         label += 1;
     }
@@ -128,12 +121,11 @@ fn read_documents(
         let unit = request.unit.or_else(|| Unit::by_extension(Path::new(operand)));
         let Some(unit @ (Unit::Tsv | Unit::Json)) = unit else {
             let name = lossy(operand.as_bytes());
-            let text = format!(
+            return usage(format!(
                 "{name}: which category? Use -c CATEGORY={name}, or --documents tsv or ndjson"
-            );
-            return Err(Failure::new(Kind::Usage, text));
+            ));
         };
-        reader.read(&mut job.reading, signals, Some(operand), unit, 0)?;
+        reader.read(&mut config.reading, signals, Some(operand), unit, 0)?;
     }
     Ok(reader.into_corpus())
 }

@@ -9,11 +9,12 @@
 //! ```
 
 use super::super::builder::Builder;
-use super::super::failure::{Failure, Kind, unopened};
+use super::super::failure::{Failure, Kind, unopened, usage};
 use super::super::hints::FORGET;
-use super::super::messages::{MESSAGES, warn, watched};
+use super::super::messages::{MESSAGES, print, warn, watched};
+use super::super::options::Key;
 use super::super::signals::Signals;
-use super::fit::{self, say, text_of};
+use super::fit::{self, text_of};
 use super::forecast::forecast;
 use super::request::{Action, Request, rate};
 use super::update;
@@ -23,6 +24,7 @@ use dbacl_cli::progress;
 use dbacl_joint::thresholds::Caution;
 use dbacl_sets::filter_folder::{LEDGER, ORDER, labels};
 use dbacl_sets::learn_folders;
+use dbacl_sets::update::ChangeKind;
 use dbacl_sets::{FittedSetError, FittedSetOptions, MailFilter, MailFolder, MailLearnOptions};
 use dbacl_sets::{MailReading, direct};
 use std::ffi::{OsStr, OsString};
@@ -33,7 +35,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-/// How mail is learned, as the options say.
+/// How mail is learned and filtered, as the options say.
 #[derive(Default)]
 pub struct How {
     /// The categories that `--protect` names, each with or without a share.
@@ -48,6 +50,25 @@ pub struct How {
     pub general: Option<OsString>,
     /// Say what was tried.
     pub verbose: bool,
+    /// Say which tokens decided.
+    pub with_reasons: bool,
+}
+
+impl How {
+    /// Records an option of `job`; returns whether it is one.
+    pub fn takes(&mut self, job: Key, key: Key, value: Option<&OsString>) -> bool {
+        match (job, key) {
+            (Key::MailLearn, Key::Protect) => self.protect.extend(value.cloned()),
+            (Key::MailLearn, Key::Reading) => self.reading = value.cloned(),
+            (Key::MailLearn, Key::Caution) => self.caution = value.cloned(),
+            (Key::MailLearn, Key::Window) => self.window = value.cloned(),
+            (Key::MailLearn, Key::General) => self.general = value.cloned(),
+            (Key::MailLearn, Key::Verbose) => self.verbose = true,
+            (Key::MailFilter, Key::Reasons) => self.with_reasons = true,
+            _ => return false,
+        }
+        true
+    }
 }
 
 const DAY: u64 = 24 * 60 * 60;
@@ -55,9 +76,9 @@ const DAY: u64 = 24 * 60 * 60;
 /// The first of so many days up to today, counted from the beginning of 1970.
 fn first_day(window: &OsStr) -> Result<i64, Failure> {
     let days = window.to_str().and_then(|text| text.parse::<u32>().ok()).filter(|&days| days > 0);
-    let text = || format!("--window needs a number of days (got \"{}\")", window.display());
-    let usage = || Failure::new(Kind::Usage, text());
-    let days = days.ok_or_else(usage)?;
+    let Some(days) = days else {
+        return usage(format!("--window needs a number of days (got \"{}\")", window.display()));
+    };
     let now = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs());
     Ok(i64::try_from(now / DAY).unwrap_or(i64::MAX) - i64::from(days))
 }
@@ -73,11 +94,10 @@ pub fn learn(
 ) -> Result<u8, Failure> {
     if folder.as_os_str().as_bytes().contains(&b'=') && !folder.exists() {
         let folder = folder.display();
-        let text = format!(
+        return usage(format!(
             "the filter's folder is missing before {folder}: dbacl --mail-learn DIR ham=MAIL \
              spam=MAIL"
-        );
-        return Err(Failure::new(Kind::Usage, text));
+        ));
     }
     let folders = mail_folders(operands)?;
     let set = set_options(lock_timeout, &Signals::install());
@@ -92,10 +112,11 @@ pub fn learn(
         options = match label.split_once(':') {
             None => options.protect(label),
             Some((label, share)) => {
-                let usage =
-                    "--protect needs NAME, or NAME:SHARE with a share such as 0.1% or 0.001";
-                let share = rate(OsStr::new(share));
-                let share = share.ok_or_else(|| Failure::new(Kind::Usage, usage))?;
+                let Some(share) = rate(OsStr::new(share)) else {
+                    return usage(
+                        "--protect needs NAME, or NAME:SHARE with a share such as 0.1% or 0.001",
+                    );
+                };
                 options.protect_at(label, share)
             }
         };
@@ -109,15 +130,18 @@ pub fn learn(
         Some(folder) => options.general(folder),
     };
     if let Some(name) = &how.reading {
-        let known = name.to_str().and_then(MailReading::by_name);
-        let text =
-            || format!("--reading is blocks, unicode or classic, not {}", lossy(name.as_bytes()));
-        options = options.reading(known.ok_or_else(|| Failure::new(Kind::Usage, text()))?);
+        let Some(known) = name.to_str().and_then(MailReading::by_name) else {
+            let name = lossy(name.as_bytes());
+            return usage(format!("--reading is blocks, unicode or classic, not {name}"));
+        };
+        options = options.reading(known);
     }
     if let Some(name) = &how.caution {
-        let known = name.to_str().and_then(Caution::by_name);
-        let text = || format!("--caution is low, normal or high, not {}", lossy(name.as_bytes()));
-        options = options.caution(known.ok_or_else(|| Failure::new(Kind::Usage, text()))?);
+        let Some(known) = name.to_str().and_then(Caution::by_name) else {
+            let name = lossy(name.as_bytes());
+            return usage(format!("--caution is low, normal or high, not {name}"));
+        };
+        options = options.caution(known);
     }
     // After the last mail the time for the fit is unknown, so no share is shown.
     let part = || {
@@ -140,7 +164,7 @@ pub fn learn(
         let plural = if applied == 1 { "correction was" } else { "corrections were" };
         text.push_str(&format!("{applied} {plural} applied\n"));
     }
-    say(output, &text)
+    print(output, &text)
 }
 
 /// How a filter is changed: who waits says so on a terminal.
@@ -164,19 +188,18 @@ fn mail_folders(operands: &[OsString]) -> Result<Vec<MailFolder>, Failure> {
 
 /// Parses `LABEL=MAIL`.
 fn mail_folder(operand: &OsStr) -> Result<MailFolder, Failure> {
-    let usage = || {
-        let operand = lossy(operand.as_bytes());
-        let text =
-            format!("--mail-learn needs a folder, then HAM=MAIL and SPAM=MAIL, not {operand}");
-        Failure::new(Kind::Usage, text)
-    };
     let bytes = operand.as_bytes();
-    let at = bytes.iter().position(|&byte| byte == b'=').ok_or_else(usage)?;
-    let (label, place) = (lossy(&bytes[..at]), OsStr::from_bytes(&bytes[at + 1..]));
-    if label.is_empty() || place.is_empty() {
-        return Err(usage());
+    match bytes.iter().position(|&byte| byte == b'=') {
+        Some(at) if at > 0 && at + 1 < bytes.len() => {
+            mail_at(lossy(&bytes[..at]), OsStr::from_bytes(&bytes[at + 1..]))
+        }
+        _ => {
+            let operand = lossy(bytes);
+            usage(format!(
+                "--mail-learn needs a folder, then HAM=MAIL and SPAM=MAIL, not {operand}"
+            ))
+        }
     }
-    mail_at(label, place)
 }
 
 /// The mail at `place`. If nothing is there it may be a pattern of file names, because shells do
@@ -218,14 +241,9 @@ fn expand(pattern: &str) -> Result<Vec<PathBuf>, Failure> {
 }
 
 /// Learns the mail on standard input, or in files, as what the user says it is.
-pub fn correct(
-    mut builder: Builder<'_>,
-    folder: &Path,
-    operands: &[OsString],
-) -> Result<u8, Failure> {
+pub fn correct(mut builder: Builder, folder: &Path, operands: &[OsString]) -> Result<u8, Failure> {
     let Some((label, files)) = operands.split_first() else {
-        let text = "--mail-correct needs the filter's folder and what the message is";
-        return Err(Failure::new(Kind::Usage, text));
+        return usage("--mail-correct needs the filter's folder and what the message is");
     };
     let labels = labels(&folder.join(ORDER))?;
     let wanted = lossy(label.as_bytes());
@@ -238,18 +256,18 @@ pub fn correct(
         return Err(failure);
     }
     let names: Vec<PathBuf> = labels.iter().map(|label| direct(&folder.join(label))).collect();
-    builder.mends_categories();
+    builder.mends = true;
     for name in &names {
         builder.category(name.as_os_str().as_bytes())?;
     }
-    let mut job = builder.set_job()?;
-    job.reading.operands = files.to_vec();
+    let mut config = builder.set_config()?;
+    config.reading.operands = files.to_vec();
     let keep = Some(direct(&folder.join(LEDGER)));
     let request = Request { keep, only_mail: true, ..Request::default() };
-    let action = Action::correction(label);
+    let action = Action { category: label.clone(), change: ChangeKind::Correct };
     let is_typed = files.is_empty() && io::stdin().is_terminal();
     let signals = Signals::install();
-    watched("fitting", !is_typed, || update::run(&request, &action, &mut job, &names, &signals))
+    watched("fitting", !is_typed, || update::run(&request, &action, &mut config, &names, &signals))
 }
 
 /// Classifies messages one after the other with the filter in a folder, which is opened for the

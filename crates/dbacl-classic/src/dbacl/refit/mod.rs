@@ -14,8 +14,8 @@ mod request;
 mod update;
 
 use super::builder::Builder;
-use super::failure::{Failure, Kind};
-use super::jobs::SetJob;
+use super::config::Config;
+use super::failure::{Failure, usage};
 use super::signals::Signals;
 use dbacl_cli::names::lossy;
 use dbacl_cli::output::Output;
@@ -26,34 +26,34 @@ use std::path::PathBuf;
 /// Does what `request` asks for with the categories of `builder`.
 pub fn run(
     request: &Request,
-    builder: Builder<'_>,
+    builder: Builder,
     signals: &Signals,
     output: &mut Output,
 ) -> Result<u8, Failure> {
     if let Some((source, names)) = &request.choices {
         return choices::run(source, names, builder, signals, output);
     }
-    let mut job = builder.set_job()?;
-    let paths = paths(&job)?;
+    let mut config = builder.set_config()?;
+    let paths = paths(&config)?;
     if let Some(action) = &request.action {
-        return update::run(request, action, &mut job, &paths, signals);
+        return update::run(request, action, &mut config, &paths, signals);
     }
-    fit::refit(request, &mut job, &paths, signals, output)
+    fit::refit(request, &mut config, &paths, signals, output)
 }
 
 /// The category files of a run.
-fn paths(job: &SetJob) -> Result<Vec<PathBuf>, Failure> {
-    let paths: Option<Vec<PathBuf>> = job.model_paths.iter().cloned().collect();
-    let paths = paths.ok_or_else(|| {
-        Failure::new(Kind::Usage, "random text cannot be fitted together with categories")
-    })?;
+fn paths(config: &Config) -> Result<Vec<PathBuf>, Failure> {
+    let paths: Option<Vec<PathBuf>> = config.model_paths.iter().cloned().collect();
+    let Some(paths) = paths else {
+        return usage("random text cannot be fitted together with categories");
+    };
     if paths.len() < 2 {
-        return Err(Failure::new(Kind::Usage, "--refit needs two or more categories (-c)"));
+        return usage("--refit needs two or more categories (-c)");
     }
     for (at, path) in paths.iter().enumerate() {
         if paths[..at].contains(path) {
             let name = lossy(path.as_os_str().as_bytes());
-            return Err(Failure::new(Kind::Usage, format!("category {name} is given twice")));
+            return usage(format!("category {name} is given twice"));
         }
     }
     Ok(paths)

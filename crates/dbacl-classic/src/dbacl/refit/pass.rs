@@ -10,9 +10,9 @@
 //! Reading takes one byte of memory for each byte of mail, and only the first 8 MB are classified.
 //! If memory runs out, the mail is passed on before the process ends ([`on_abort`]).
 
-use super::super::failure::{Failure, Kind, output_failure, unopened};
+use super::super::failure::{Failure, Kind, output_failure, unopened, usage};
 use super::super::hints;
-use super::super::messages::MESSAGES;
+use super::super::messages::tell;
 use super::super::signals::Signals;
 use dbacl_cli::closed::was_output_closed;
 use dbacl_cli::last_resort;
@@ -58,15 +58,12 @@ struct Buffers {
 /// Lets the message come from the file that `operands` name instead of standard input.
 pub fn take_input(operands: &[OsString]) -> Result<(), Failure> {
     let [operand] = operands else {
-        if operands.is_empty()
-            && io::stdin().is_terminal()
-            && hints::are_welcome(MESSAGES.is_quiet())
-        {
-            MESSAGES.hint(hints::TYPED);
+        if operands.is_empty() && io::stdin().is_terminal() {
+            hints::give(hints::TYPED);
         }
         return match operands {
             [] => Ok(()),
-            _ => Err(Failure::new(Kind::Usage, "--mail-filter takes one file at a time")),
+            _ => usage("--mail-filter takes one file at a time"),
         };
     };
     let unopened = |error: io::Error| unopened(Path::new(operand), &error);
@@ -109,7 +106,7 @@ pub fn filter(
             // message is written, which may take long.
             let is_new = failed.as_ref().is_none_or(|last| last.lines != failure.lines);
             if is_new && !strict {
-                failure.lines.iter().for_each(|line| MESSAGES.error(line));
+                tell(&failure);
             }
             failed = Some(failure);
             ERROR.to_vec()

@@ -2,7 +2,7 @@
 //! The options of `--refit` and of the jobs that belong to it.
 
 use super::super::builder::Builder;
-use super::super::failure::{Failure, Kind};
+use super::super::failure::{Failure, usage};
 use super::super::options::Key;
 use super::reader::Unit;
 use dbacl_cli::getopt::Event;
@@ -31,19 +31,8 @@ pub struct Request {
 /// What is to be done with single documents, and their category.
 #[derive(Debug)]
 pub struct Action {
-    category: OsString,
-    change: ChangeKind,
-}
-
-impl Action {
-    /// The correction of a message in a mail filter.
-    pub(super) fn correction(label: &OsStr) -> Self {
-        Self { category: label.to_owned(), change: ChangeKind::Correct }
-    }
-
-    pub(super) fn parts(&self) -> (&OsStr, ChangeKind) {
-        (&self.category, self.change)
-    }
+    pub(super) category: OsString,
+    pub(super) change: ChangeKind,
 }
 
 /// The request of a command line, whose options are taken out of it. `None` if it asks for no job
@@ -81,7 +70,7 @@ impl Request {
     pub fn act(
         &mut self,
         event: Event<Key>,
-        builder: &mut Builder<'_>,
+        builder: &mut Builder,
     ) -> Result<Option<String>, Failure> {
         let Event::Option { key: Key::Category, value } = event else { return builder.act(event) };
         let name = self.category(value.as_deref().unwrap_or_default());
@@ -95,7 +84,6 @@ impl Request {
 
     /// Records an option of this module; returns whether it is one.
     fn takes(&mut self, key: Key, value: &OsStr) -> Result<bool, Failure> {
-        let usage = |text: &str| Err(Failure::new(Kind::Usage, text));
         match key {
             Key::Refit => {}
             Key::Choices => self.choices = Some((value.to_owned(), Vec::new())),

@@ -2,8 +2,8 @@
 //! `--update`, `--learn-error`, `--unlearn`, `--correct`: gives the documents of the command line
 //! to the library's [`dbacl_sets::update`].
 
-use super::super::failure::{Failure, Kind};
-use super::super::jobs::SetJob;
+use super::super::config::Config;
+use super::super::failure::{Failure, Kind, usage};
 use super::super::lock;
 use super::super::messages::warn;
 use super::super::signals::Signals;
@@ -23,14 +23,13 @@ use std::path::PathBuf;
 pub fn run(
     request: &Request,
     action: &Action,
-    job: &mut SetJob,
+    config: &mut Config,
     paths: &[PathBuf],
     signals: &Signals,
 ) -> Result<u8, Failure> {
-    let usage = |text: &str| Failure::new(Kind::Usage, text);
-    let ledger = request.keep.as_deref().ok_or_else(|| usage("--keep LEDGER is needed"))?;
+    let Some(ledger) = request.keep.as_deref() else { return usage("--keep LEDGER is needed") };
     let names: Vec<Vec<u8>> = paths.iter().map(|path| label_of(path)).collect();
-    let (name, kind) = action.parts();
+    let Action { category: name, change: kind } = action;
     let unknown = || FittedSetError::UnknownLabel {
         label: lossy(name.as_bytes()),
         folder: None,
@@ -38,8 +37,8 @@ pub fn run(
     };
     let label = names.iter().position(|known| known == name.as_bytes());
     let label = u32::try_from(label.ok_or_else(unknown)?).unwrap_or(u32::MAX);
-    let settings = job.features();
-    let reading = &mut job.reading;
+    let settings = config.features();
+    let reading = &mut config.reading;
     // Documents are read before the lock is taken, because standard input may be slow.
     let operands = std::mem::take(&mut reading.operands);
     let mut reader = Reader::new(reading, &[], &names);
@@ -68,13 +67,13 @@ pub fn run(
         };
         return Err(Failure::new(Kind::Data, format!("{place}: there is no word to learn")));
     }
-    let lock = lock::of_set(&store_of(paths, Some(ledger)), job.lock_timeout, signals)?;
+    let lock = lock::of_set(&store_of(paths, Some(ledger)), config.lock_timeout, signals)?;
     let files = SetFiles::open(paths, Some(ledger), lock, &mut warn)?;
-    let request = update::Request::new(kind, label, &corpus);
-    let is_mail = job.reading.options.has(ModelOption::Mail);
+    let request = update::Request::new(*kind, label, &corpus);
+    let is_mail = config.reading.options.has(ModelOption::Mail);
     let how = (&settings, is_mail);
     let (_, outcomes) = update::change_files(files, &request, how, &signals.stop, &mut warn)?;
-    if kind == ChangeKind::Forget && outcomes.iter().all(|one| *one == Outcome::NotKnown) {
+    if *kind == ChangeKind::Forget && outcomes.iter().all(|one| *one == Outcome::NotKnown) {
         let name = lossy(&names[label as usize]);
         let text = format!("no such document was learned as {name}");
         return Err(Failure::new(Kind::Data, text));
