@@ -1,58 +1,47 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //! Folders and files of a set, ledgers and categories that others may write to.
 
-use crate::mails::dbacl;
-use crate::set_files::{as_users, shell};
+use crate::set_files::as_users;
 use crate::sets::{filter, mode, news};
-use std::fs::{self, Permissions};
-use std::os::unix::fs::{MetadataExt, PermissionsExt};
-use std::path::Path;
-
-fn chmod(path: impl AsRef<Path>, mode: u32) {
-    fs::set_permissions(path, Permissions::from_mode(mode)).expect("its mode is set");
-}
+use dbacl_testing::Scratch;
 
 #[test]
 fn a_folder_that_was_there_becomes_the_owners_alone() {
-    let folder = filter();
-    let path = folder.path();
-    let learn = ["--mail-learn", "g", "ham=ham.mbox", "spam=spam.mbox", "--quiet"];
+    let place = filter();
+    let learn = "--mail-learn g ham=ham.mbox spam=spam.mbox --quiet";
     let left = ["", "mkdir g/ledger.set/new.0", "ln -s 7 g/ledger.set/current.new"];
     for left in left {
         for made in [0o777, 0o1777, 0o2770, 0o700] {
-            shell(path, &format!("rm -rf g; mkdir -p g/ledger.set; chmod {made:o} g/ledger.set"));
-            shell(path, left);
-            let output = dbacl(path, &learn, b"");
-            assert_eq!((output.status, &*output.stderr), (0, ""));
-            let set = path.join("g/ledger.set");
+            let script =
+                format!("rm -rf g; mkdir -p g/ledger.set; chmod {made:o} g/ledger.set; {left}");
+            place.sh(&script).quiet(0);
+            place.dbacl(learn).quiet(0);
+            let set = place.path("g/ledger.set");
             for name in [&set, &set.join("current")] {
                 assert_eq!(mode(name), 0o700, "{made:o} {left}: {}", name.display());
             }
         }
     }
     // Who could read the files still can.
-    shell(path, "cp -rL f older; rm -r older/ledger.set; chmod 640 older/*");
-    shell(path, "mkdir older/ledger.set; chmod 777 older/ledger.set");
-    dbacl(path, &["--mail-correct", "older", "spam"], news()).output();
-    assert_eq!(mode(path.join("older/ledger.set")), 0o750);
+    place.sh("cp -rL f older; rm -r older/ledger.set; chmod 640 older/*").quiet(0);
+    place.sh("mkdir older/ledger.set; chmod 777 older/ledger.set").quiet(0);
+    place.dbacl_reading("--mail-correct older spam", news()).output();
+    assert_eq!(mode(place.path("older/ledger.set")), 0o750);
 }
 
 #[test]
 fn a_set_that_a_group_shares_keeps_its_modes() {
-    let folder = filter();
-    let path = folder.path();
-    for shared in [0o770, 0o2770] {
-        chmod(path.join("f/ledger.set"), shared);
-        let output = dbacl(path, &["--mail-correct", "f", "spam"], news());
-        assert!(output.status == 0 && output.stderr.is_empty(), "{}", output.stderr);
-        let found = fs::metadata(path.join("f/ledger.set")).expect("it is there").mode() & 0o7777;
-        assert_eq!(found, shared);
+    let place = filter();
+    for shared in ["770", "2770"] {
+        place.sh(&format!("chmod {shared} f/ledger.set")).quiet(0);
+        place.dbacl_reading("--mail-correct f spam", news()).quiet(0);
+        assert_eq!(place.sh("stat -c %a f/ledger.set").quiet(0).trim(), shared);
     }
 }
 
 #[test]
 fn a_folder_of_another_user_is_refused_by_name() {
-    let folder = filter();
+    let place = filter();
     let script = "
         chmod 777 .; mkdir home shared; chown 1111:1111 home; chmod 777 home shared
         LEARN='ham=ham.mbox spam=spam.mbox --quiet'
@@ -67,7 +56,7 @@ fn a_folder_of_another_user_is_refused_by_name() {
         rm -r home/ledger.set; A mkdir -m 777 home/ledger.set
         dbacl --mail-learn home $LEARN 2>/dev/null
         stat -c %a:%u home/ledger.set";
-    let Some(said) = as_users(folder.path(), "a_folder_of_another_user", script) else { return };
+    let Some(said) = as_users(&place, "a_folder_of_another_user", script) else { return };
     let lines: Vec<&str> = said.lines().collect();
     for (at, name) in ["home", "home", "shared", "shared", "home"].into_iter().enumerate() {
         let refused = format!("the folder ./{name}/ledger.set is another user's, or others may");
@@ -79,9 +68,8 @@ fn a_folder_of_another_user_is_refused_by_name() {
 }
 
 /// The files and folders of which the program says that anybody may write to them, in order.
-fn told(folder: &Path, line: &str) -> Vec<String> {
-    let args: Vec<&str> = line.split(' ').collect();
-    let output = dbacl(folder, &args, news());
+fn told(place: &Scratch, line: &str) -> Vec<String> {
+    let output = place.dbacl_reading(line, news());
     let said = output.stderr;
     assert!(output.status < 64, "{line}: {said}");
     let told = said.lines().filter_map(|line| line.split_once("anybody may write to "));
@@ -92,8 +80,7 @@ fn told(folder: &Path, line: &str) -> Vec<String> {
 
 #[test]
 fn each_file_that_anybody_may_write_to_is_told_once() {
-    let folder = filter();
-    let path = folder.path();
+    let place = filter();
     let inside = ["category.spam", "generation", "ledger", "ledger.head", "ledger.state", "order"];
     let inside = inside.map(|name| format!("f/ledger.set/current/{name}"));
     let folders = ["f", "f/ledger.set", "f/ledger.set/current"].map(str::to_owned);
@@ -107,26 +94,28 @@ fn each_file_that_anybody_may_write_to_is_told_once() {
             "--refit -c ./f/ham -c ./f/spam --keep ./f/ledger",
         ] {
             // Every change makes another generation, whose folder has the mode of the set's.
-            let file = path.join(&name);
-            chmod(&file, fs::metadata(&file).expect("it is there").mode() | 0o002);
-            let found = told(path, line);
+            place.sh(&format!("chmod o+w {name}")).quiet(0);
+            let found = told(&place, line);
             let found: Vec<&str> =
                 found.iter().map(|found| found.strip_prefix("./").unwrap_or(found)).collect();
             assert_eq!(found, [&name], "{line}");
         }
-        shell(path, "chmod -R o-w f");
+        place.sh("chmod -R o-w f").quiet(0);
     }
 }
 
 #[test]
 fn ledgers_categories_and_counts_alone_are_told_as_well() {
-    let folder = filter();
-    let path = folder.path();
-    fs::write(path.join("one"), "alpha beta gamma delta\n".repeat(9)).expect("written");
-    fs::write(path.join("two"), "ships and whales at sea\n".repeat(9)).expect("written");
-    let learn =
-        "dbacl -L uniform -l a --keep kept -o counts one; dbacl -L uniform -l b --keep kept two";
-    shell(path, learn);
+    let place = filter();
+    place.write("one", "alpha beta gamma delta\n".repeat(9));
+    place.write("two", "ships and whales at sea\n".repeat(9));
+    place.dbacl("-L uniform -l a --keep kept -o counts one").output();
+    place.dbacl("-L uniform -l b --keep kept two").output();
+    // What the owner's group may do is not told, nor anything with `--quiet`.
+    for (mode, line) in [("660", "-c a one"), ("646", "--quiet -c a one")] {
+        place.sh(&format!("chmod {mode} a")).quiet(0);
+        assert_eq!(told(&place, line), [""; 0], "{line}");
+    }
     let refit = "--refit --always -c ./a -c ./b --keep kept";
     for (line, expected) in [
         ("-l a -L uniform one", vec!["a"]),
@@ -136,13 +125,13 @@ fn ledgers_categories_and_counts_alone_are_told_as_well() {
         ("-l b -L uniform --keep kept two", vec!["kept"]),
         (refit, vec!["./a", "kept"]),
     ] {
-        shell(path, "chmod 666 a counts kept");
-        assert_eq!(told(path, line), expected, "{line}");
+        place.sh("chmod 666 a counts kept").quiet(0);
+        assert_eq!(told(&place, line), expected, "{line}");
     }
     // The files are in a set now.
     let all = ["category.a", "ledger"].map(|name| format!("./kept.set/current/{name}"));
     for line in ["-l a -L uniform --keep kept two", "-l a -L uniform two", refit] {
-        let found = told(path, line);
+        let found = told(&place, line);
         let found: Vec<String> = found
             .iter()
             .map(|name| if name.starts_with('.') { name.clone() } else { format!("./{name}") })

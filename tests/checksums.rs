@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //! Damaged blocks of a set's files are noticed where they are read.
 
-use crate::fitted_set::{copy, filter};
-use crate::mails::{self, mail};
+use crate::mails::mail;
+use crate::sets::filter;
 use dbacl::{FittedSet, FittedSetOptions, MailFilter};
 use std::fs;
 use std::os::unix::fs::FileExt;
@@ -42,7 +42,8 @@ fn damage(path: &Path, at: usize, whole: &[u8]) {
 
 #[test]
 fn no_damaged_block_changes_a_verdict_unnoticed() {
-    let (_keep, filter) = filter();
+    let place = filter();
+    let filter = place.path("f");
     let (before, none) = verdicts(&filter).expect("whole");
     assert_eq!(none, [""; 0]);
     let mut set = FittedSet::open(&filter, &FittedSetOptions::default()).expect("a filter");
@@ -81,10 +82,11 @@ fn no_damaged_block_changes_a_verdict_unnoticed() {
 
 #[test]
 fn a_change_makes_a_damaged_category_anew() {
-    let (_keep, whole) = filter();
-    correct(&whole, 40).expect("learned");
+    let whole = filter();
+    correct(&whole.path("f"), 40).expect("learned");
     for name in ["category.ham", "category.spam", "sums"] {
-        let (_copy, filter) = copy(&whole);
+        let place = whole.copy();
+        let filter = place.path("f");
         let path = filter.join("ledger.set/current").join(name);
         let bytes = fs::read(&path).expect("a file");
         for at in (0..bytes.len()).step_by(BLOCK) {
@@ -100,51 +102,48 @@ fn a_change_makes_a_damaged_category_anew() {
 
 #[test]
 fn no_damaged_ledger_learns_a_mail_twice() {
-    let (_keep, whole) = filter();
-    assert_eq!(correct(&whole, 40), Ok(61));
-    let path = whole.join("ledger.set/current/ledger");
-    let bytes = fs::read(&path).expect("a ledger");
+    let whole = filter();
+    assert_eq!(correct(&whole.path("f"), 40), Ok(61));
+    let bytes = whole.read("f/ledger");
     let blocks: Vec<usize> = (100..bytes.len()).step_by(BLOCK).collect();
+    let damaged = |blocks: &[usize]| {
+        let place = whole.copy();
+        for &at in blocks {
+            damage(&place.path("f/ledger"), at, &bytes);
+        }
+        place
+    };
     for blocks in [&blocks[..], &blocks[..1], &blocks[1..2]] {
         for number in [0, 15, 29, 40] {
-            let (_copy, filter) = copy(&whole);
-            for &at in blocks {
-                damage(&filter.join("ledger.set/current/ledger"), at, &bytes);
-            }
-            match correct(&filter, number) {
+            match correct(&damaged(blocks).path("f"), number) {
                 Ok(documents) => assert_eq!(documents, 61, "{number}"),
                 Err(error) => assert!(error.contains("learn"), "{error}"),
             }
         }
     }
-    let (_copy, filter) = copy(&whole);
-    for &at in &blocks {
-        damage(&filter.join("ledger.set/current/ledger"), at, &bytes);
-    }
-    correct(&filter, 15).expect_err("the ledger is damaged");
-}
-
-/// What `--check` says of a file or folder, and its status.
-fn check(path: &Path) -> (i32, String) {
-    let path = path.to_str().expect("UTF-8");
-    let done = mails::dbacl(Path::new("/"), &["--check", path], b"");
-    (done.status, done.stdout + &done.stderr)
+    correct(&damaged(&blocks).path("f"), 15).expect_err("the ledger is damaged");
 }
 
 #[test]
 fn every_damaged_block_is_found_when_all_is_checked() {
-    let (keep, filter) = filter();
+    let place = filter();
+    let filter = place.path("f");
+    // What `--check` says of a file or folder, and its status.
+    let check = |path: &str| {
+        let done = place.dbacl(&format!("--check {path}"));
+        (done.status, done.stdout + &done.stderr)
+    };
     correct(&filter, 40).expect("learned");
-    for path in [filter.clone(), filter.join("spam"), keep.path().join("f/ledger")] {
-        let (status, said) = check(&path);
+    for path in ["f", "f/spam", "f/ledger"] {
+        let (status, said) = check(path);
         assert_eq!(status, 0, "{said}");
-        let age = if path == filter { "; changed today" } else { "" };
+        let age = if path == "f" { "; changed today" } else { "" };
         assert!(said.ends_with(&format!(": no damage found{age}\n")), "{said}");
     }
     let ledger = fs::File::open(filter.join("ledger")).expect("the ledger");
     let long_ago = SystemTime::now() - Duration::from_secs(200 * 24 * 60 * 60);
     ledger.set_modified(long_ago).expect("a new time");
-    let (_, said) = check(&filter);
+    let (_, said) = check("f");
     assert!(said.ends_with("found; changed 200 days ago: learn newer mail\n"), "{said}");
     let mut files: Vec<_> = fs::read_dir(filter.join("ledger.set/current"))
         .expect("a generation")
@@ -155,14 +154,14 @@ fn every_damaged_block_is_found_when_all_is_checked() {
         let whole = fs::read(&path).expect("a file");
         for at in (0..whole.len()).step_by(BLOCK.max(whole.len() / 4)) {
             damage(&path, at, &whole);
-            let (status, said) = check(&filter);
+            let (status, said) = check("f");
             assert_eq!(status, 65, "{} {at}: {said}", path.display());
             assert!(said.contains("learn") || said.contains("correction"), "{said}");
             fs::write(&path, &whole).expect("written");
         }
     }
-    assert_eq!(check(&filter).0, 0);
-    assert_eq!(check(&filter.join("nothing")).0, 66);
-    fs::write(keep.path().join("text"), "no file of dbacl").expect("written");
-    assert_eq!(check(&keep.path().join("text")).0, 65);
+    assert_eq!(check("f").0, 0);
+    assert_eq!(check("f/nothing").0, 66);
+    place.write("text", "no file of dbacl");
+    assert_eq!(check("text").0, 65);
 }

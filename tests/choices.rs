@@ -1,13 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //! `--refit --choices`: the odds of one text among several, by the program.
 
-use crate::mails::dbacl;
 use dbacl_choices::{Fit, Form, Groups, Settings, Tally, files};
 use dbacl_testing::{Done, Scratch, finish};
 use rustix::process::{Pid, Signal, kill_process};
-use std::fs;
 use std::io::Write;
-use std::path::Path;
 use std::process::Stdio;
 
 /// The words that are easily mixed up, and what follows each.
@@ -42,20 +39,19 @@ fn as_lines(count: usize) -> String {
     (0..count).map(group).collect()
 }
 
-const LEARN: [&str; 9] = ["--refit", "-T", "text", "-w", "2", "-c", "right", "-c", "wrong"];
+const LEARN: &str = "--refit -T text -w 2 -c right -c wrong";
 
-fn learn(folder: &Path, choices: &str, input: &str) -> Done {
-    let args: Vec<&str> = LEARN.into_iter().chain(["--choices", choices]).collect();
-    dbacl(folder, &args, input)
+fn learn(place: &Scratch, choices: &str, input: &str) -> Done {
+    place.dbacl_reading(&format!("{LEARN} --choices {choices}"), input)
 }
 
 /// The scores of two categories for each line, bits.
-fn scores(folder: &Path, categories: [&str; 2], lines: &str) -> Vec<[f64; 2]> {
-    let [a, b] = categories;
-    let judged = dbacl(folder, &["-n", "-c", a, "-c", b, "-f", "1,2"], lines).output();
+fn scores(place: &Scratch, [a, b]: [&str; 2], lines: &[String]) -> Vec<[f64; 2]> {
+    let lines = lines.join("\n") + "\n";
+    let judged = place.dbacl_reading(&format!("-n -c {a} -c {b} -f 1,2"), lines).output();
     let row = |line: &str| {
         let words: Vec<&str> = line.split_whitespace().collect();
-        assert_eq!([words[0], words[2]], categories);
+        assert_eq!([words[0], words[2]], [a, b]);
         [words[1], words[3]].map(|score| score.parse().expect("a score"))
     };
     judged.lines().map(row).collect()
@@ -63,30 +59,29 @@ fn scores(folder: &Path, categories: [&str; 2], lines: &str) -> Vec<[f64; 2]> {
 
 #[test]
 fn the_right_word_is_told_from_what_follows() {
-    let folder = tempfile::tempdir().expect("a folder");
-    let folder = folder.path();
-    fs::write(folder.join("groups.ndjson"), as_json(300)).expect("written");
-    let said = learn(folder, "groups.ndjson", "").output();
+    let place = Scratch::new();
+    place.write("groups.ndjson", as_json(300));
+    let said = learn(&place, "groups.ndjson", "").output();
     assert!(said.starts_with("300 groups, 900 texts, "), "{said}");
     assert!(said.contains("30 groups kept back: first choice 100.0 %"), "{said}");
     for number in 0..24 {
         let (choices, chosen) = sentence(number);
-        let rows = scores(folder, ["right", "wrong"], &(choices.join("\n") + "\n"));
+        let rows = scores(&place, ["right", "wrong"], &choices);
         let odds: Vec<f64> = rows.iter().map(|[right, wrong]| (wrong - right).exp2()).collect();
         let share = odds[chosen] / odds.iter().sum::<f64>();
         assert!(share > 0.8, "{choices:?} {share}");
     }
     // The same groups as lines, from standard input, give the same files.
-    let files = || ["right", "wrong"].map(|name| fs::read(folder.join(name)).expect("read"));
+    let files = || ["right", "wrong"].map(|name| place.read(name));
     let before = files();
-    let again = learn(folder, "-", &as_lines(300));
+    let again = learn(&place, "-", &as_lines(300));
     assert_eq!(again.stdout, said, "{}", again.stderr);
     assert!(files() == before, "other bytes");
 }
 
 #[test]
 fn scores_of_the_files_are_those_of_the_fit() {
-    let folder = tempfile::tempdir().expect("a folder");
+    let place = Scratch::new();
     let mut groups = Groups::default();
     let push = |line: &str, groups: &mut Groups| {
         line.split(' ').for_each(|word| groups.push_word(word.as_bytes(), 1));
@@ -106,12 +101,12 @@ fn scores_of_the_files_are_those_of_the_fit() {
     for scale in [1.0, 8.0] {
         let files = files(&fit, &Form { scale, ..Form::of_words(300) }, [b"a", b"b"]);
         for (name, bytes) in ["a", "b"].into_iter().zip(files) {
-            fs::write(folder.path().join(name), bytes).expect("written");
+            place.write(name, bytes);
         }
         for number in 0..12 {
             let (choices, _) = sentence(number);
             let lines: Vec<String> = choices.iter().map(|line| format!("{line} today")).collect();
-            let rows = scores(folder.path(), ["a", "b"], &(lines.join("\n") + "\n"));
+            let rows = scores(&place, ["a", "b"], &lines);
             let expected = fit.judge(groups.get(number)).0;
             for (row, score) in rows.iter().zip(expected) {
                 let found = (row[1] - row[0]) * std::f64::consts::LN_2 / scale;
@@ -125,42 +120,34 @@ fn scores_of_the_files_are_those_of_the_fit() {
 
 #[test]
 fn what_cannot_be_learned_is_named_and_files_stay() {
-    let folder = tempfile::tempdir().expect("a folder");
-    let folder = folder.path();
-    fs::write(folder.join("right"), "not a category\n").expect("written");
-    for (input, status, message) in [
-        ("", 65, "stdin: no groups of choices"),
-        ("+a\n-b\n\n-a\n-b\n", 65, "stdin: line 5: no text of the group is marked with +"),
-        ("+a\n+b\n", 65, "stdin: line 2: a second text of the group is marked with +"),
-        ("a\n", 65, "stdin: line 1: a text begins with + or -"),
-        ("{\"choices\":[\"a\"],\"chosen\":1}\n", 65, "stdin: line 1: chosen is not the number"),
-        (&as_lines(60), 73, "right"),
+    let place = Scratch::new();
+    place.write("right", "not a category\n");
+    for (input, message) in [
+        ("", "stdin: no groups of choices"),
+        ("+a\n-b\n\n-a\n-b\n", "stdin: line 5: no text of the group is marked with +"),
+        ("+a\n+b\n", "stdin: line 2: a second text of the group is marked with +"),
+        ("a\n", "stdin: line 1: a text begins with + or -"),
+        ("{\"choices\":[\"a\"],\"chosen\":1}\n", "stdin: line 1: chosen is not the number"),
+        (&as_lines(60), "right"),
     ] {
-        let told = learn(folder, "-", input);
-        let message_found = told.stderr;
-        assert!(message_found.contains(message), "{input:?}: {message_found}");
-        assert!(told.status != 0, "{status}");
-        assert_eq!(fs::read(folder.join("right")).expect("read"), b"not a category\n");
-        assert!(!folder.join("wrong").exists());
+        let said = learn(&place, "-", input).complaint(1);
+        assert!(said.contains(message), "{input:?}: {said}");
+        assert_eq!(place.read("right"), b"not a category\n");
+        assert!(!place.path("wrong").exists());
     }
-    let missing = learn(folder, "nowhere", "");
+    let missing = learn(&place, "nowhere", "");
     assert!(missing.stderr.contains("couldn't open nowhere"));
-    for args in [
-        &["--refit", "--choices", "-", "-c", "right"][..],
-        &["--refit", "--choices", "-", "-c", "right", "-c", "right"],
-        &["--refit", "--choices", "-", "-c", "right", "-c", "w", "-g", "^(a)"],
-        &["--refit", "--choices", "-", "-c", "right", "-c", "w", "operand"],
-    ] {
-        let told = dbacl(folder, args, "+a\n-b\n");
-        assert!(told.status != 0, "{args:?}");
-        assert!(told.stderr.contains("--choices"), "{}", told.stderr);
+    for args in ["-c right", "-c right -c right", "-c right -c w -g ^(a)", "-c right -c w operand"]
+    {
+        let said = place.dbacl_reading(&format!("--refit --choices - {args}"), "+a\n-b\n");
+        assert!(said.complaint(1).contains("--choices"), "{args}");
     }
 }
 
 #[test]
 fn a_signal_while_groups_are_read_changes_nothing() {
     let scratch = Scratch::new();
-    let mut command = scratch.dbacl_command(LEARN.into_iter().chain(["--choices", "-"]));
+    let mut command = scratch.dbacl_command(LEARN.split(' ').chain(["--choices", "-"]));
     let mut child = command.stdin(Stdio::piped()).spawn().expect("it starts");
     let mut input = child.stdin.take().expect("a pipe");
     // This is more than a pipe holds, so the program has begun to read.

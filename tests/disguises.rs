@@ -3,13 +3,9 @@
 //! ever passes for good mail. The mail is made up; `benches/quality/attacks.sh` does the same with
 //! real mail.
 
-use crate::mails::dbacl;
 use dbacl_numeric::random::SplitMix64;
-use dbacl_testing::root;
+use dbacl_testing::{Scratch, root};
 use std::fmt::Write as _;
-use std::fs;
-use std::path::Path;
-use std::process::Command;
 
 /// Messages of each kind that are learned.
 const LEARNED: usize = 60;
@@ -97,55 +93,43 @@ fn mail(label: &str, number: usize, random: &mut SplitMix64) -> String {
     )
 }
 
-fn write_all(folder: &Path, label: &str, number: usize, random: &mut SplitMix64) {
-    fs::create_dir_all(folder).expect("made");
+fn write_all(place: &Scratch, label: &str, folder: &str, number: usize, random: &mut SplitMix64) {
     for at in 0..number {
-        fs::write(folder.join(format!("{at:03}")), mail(label, at, random)).expect("written");
+        place.write(&format!("{folder}/{at:03}"), mail(label, at, random));
     }
 }
 
 /// The verdicts on the messages of a folder.
-fn verdicts(path: &Path, folder: &str) -> Vec<String> {
-    let mut mails: Vec<String> = fs::read_dir(path.join(folder))
-        .expect("a folder")
-        .map(|entry| entry.expect("an entry").file_name().into_string().expect("plain"))
-        .map(|name| format!("{folder}/{name}"))
-        .collect();
-    mails.sort();
-    let options = ["--strict", "--verdict", "--format", "tsv", "-F"];
-    let set = ["-c", "./f/ham", "-c", "./f/spam"];
-    let mails: Vec<&str> = mails.iter().map(String::as_str).collect();
-    let judged = dbacl(path, &[&options[..], &set, &mails].concat(), b"").output();
+fn verdicts(place: &Scratch, folder: &str) -> Vec<String> {
+    let options = "--strict --verdict --format tsv -F -c ./f/ham -c ./f/spam";
+    let judged = place.sh(&format!("dbacl {options} {folder}/*")).output();
     let rows = judged.lines().skip(1).map(|line| line.split('\t').collect::<Vec<_>>());
     rows.map(|row| if row[2] == "true" { "unsure".into() } else { row[1].to_owned() }).collect()
 }
 
 #[test]
 fn disguised_spam_hardly_ever_passes_for_good_mail() {
-    let folder = tempfile::tempdir().expect("a folder");
-    let path = folder.path();
+    let place = Scratch::new();
     let mut random = SplitMix64::new(11);
     for label in ["ham", "spam"] {
-        write_all(&path.join(label), label, LEARNED, &mut random);
+        write_all(&place, label, label, LEARNED, &mut random);
     }
-    write_all(&path.join("new"), "spam", 2 * DISGUISED, &mut random);
-    write_all(&path.join("good"), "ham", 2 * DISGUISED, &mut random);
-    dbacl(path, &["--mail-learn", "f", "ham=ham", "spam=spam"], b"").output();
+    write_all(&place, "spam", "new", 2 * DISGUISED, &mut random);
+    write_all(&place, "ham", "good", 2 * DISGUISED, &mut random);
+    place.dbacl("--mail-learn f ham=ham spam=spam").output();
     // Although the parts of a message are classified, too, good mail is still judged good.
-    let good = verdicts(path, "good");
+    let good = verdicts(&place, "good");
     let sure = good.iter().filter(|verdict| *verdict == "ham").count();
     assert!(sure >= good.len() - 2, "{good:?}");
-    let found = verdicts(path, "new");
+    let found = verdicts(&place, "new");
     let caught: Vec<usize> = (0..found.len()).filter(|&at| found[at] == "spam").collect();
     assert!(caught.len() >= DISGUISED, "{found:?}");
     let words: Vec<String> = (1000..2000).map(word).collect();
-    fs::write(path.join("words"), words.join("\n") + "\n").expect("written");
+    place.write("words", words.join("\n") + "\n");
     for (kind, most) in KINDS {
-        fs::create_dir(path.join(kind)).expect("made");
         for &at in &caught[..DISGUISED] {
-            let awk = Command::new("awk")
-                .current_dir(path)
-                .env("LC_ALL", "C")
+            let awk = place
+                .command("awk")
                 .args(["-v", &format!("kind={kind}"), "-v", "words=words"])
                 .args(["-v", &format!("good=good/{:03}", at % 20), "-f"])
                 .arg(root().join("benches/quality/attacks.awk"))
@@ -153,9 +137,9 @@ fn disguised_spam_hardly_ever_passes_for_good_mail() {
                 .output()
                 .expect("awk runs");
             assert!(awk.status.success() && !awk.stdout.is_empty(), "{awk:?}");
-            fs::write(path.join(kind).join(format!("{at:03}")), awk.stdout).expect("written");
+            place.write(&format!("{kind}/{at:03}"), awk.stdout);
         }
-        let verdicts = verdicts(path, kind);
+        let verdicts = verdicts(&place, kind);
         assert_eq!(verdicts.len(), DISGUISED);
         let passed = verdicts.iter().filter(|verdict| *verdict == "ham").count();
         assert!(passed <= most, "{kind}: {verdicts:?}");

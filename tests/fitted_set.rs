@@ -1,12 +1,16 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //! Fitted sets on disk, changed through the library: the program does the same, to the byte.
 
-use crate::mails::{dbacl, mail};
-use crate::sets;
-use dbacl::{CategorySet, FittedSet, FittedSetError, FittedSetOptions, Outcome, SetReport};
+use crate::mails::mail;
+use crate::refit::nameless;
+use crate::sets::filter;
+use dbacl::{
+    CategorySet, FitOptions, FittedSet, FittedSetError, FittedSetOptions, LearnOptions, Outcome,
+    SetReport,
+};
+use dbacl_testing::Scratch;
 use std::fs;
-use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::time::Duration;
@@ -15,29 +19,12 @@ use std::time::Duration;
 #[path = "../examples/texts.rs"]
 mod texts;
 
-/// A filter that has learned thirty messages of either kind.
-pub fn filter() -> (tempfile::TempDir, PathBuf) {
-    let folder = sets::filter();
-    let path = folder.path().join("f");
-    (folder, path)
-}
-
-/// A copy of a filter, at the same place in another folder.
-pub fn copy(filter: &Path) -> (tempfile::TempDir, PathBuf) {
-    let folder = tempfile::tempdir().expect("a folder");
-    let copied = Command::new("cp").arg("-a").arg(filter).arg(folder.path()).status();
-    assert!(copied.expect("cp starts").success());
-    let path = folder.path().join("f");
-    (folder, path)
-}
-
 /// All files of the current generation, without the first lines of categories, in which paths
 /// stand, and their checksums.
 fn contents(filter: &Path) -> Vec<(String, Vec<u8>)> {
     let folder = filter.join("ledger.set/current");
-    let entries = fs::read_dir(folder).expect("a generation").map(|entry| entry.expect("an entry"));
     let mut files = Vec::new();
-    for entry in entries {
+    for entry in fs::read_dir(folder).expect("a generation").flatten() {
         let name = entry.file_name().into_string().expect("a name");
         let mut bytes = fs::read(entry.path()).expect("there");
         // The checksums cover the paths.
@@ -45,9 +32,7 @@ fn contents(filter: &Path) -> Vec<(String, Vec<u8>)> {
             continue;
         }
         if name.starts_with("category.") {
-            let lines = bytes.split_inclusive(|&byte| byte == b'\n').skip(1);
-            let lines = lines.filter(|line| !line.starts_with(b"# crc32 "));
-            bytes = lines.flatten().copied().collect();
+            bytes = nameless(&bytes);
         }
         files.push((name, bytes));
     }
@@ -71,9 +56,9 @@ fn moved(from: &str) -> Outcome {
 
 #[test]
 fn the_library_changes_a_set_as_the_program_does() {
-    let (_folder, path) = filter();
+    let start = filter();
     let (new, known) = (mail("spam", 99) + "unheard of\n", mail("ham", 3));
-    let set = ["--keep", "f/ledger", "-c", "./f/ham", "-c", "./f/spam"];
+    let set = "--keep f/ledger -c ./f/ham -c ./f/spam";
     for (option, label, mail, expected) in [
         ("--update", "spam", &new, Outcome::Learned),
         ("--update", "spam", &known, Outcome::LearnedAgain),
@@ -85,11 +70,9 @@ fn the_library_changes_a_set_as_the_program_does() {
         ("--unlearn", "ham", &known, Outcome::Forgotten { from: "ham".into() }),
     ] {
         let case = format!("{option} {label} {expected}");
-        let (_one, by_program) = copy(&path);
-        let (_other, by_library) = copy(&path);
-        let args = [&[option, label], &set[..]].concat();
-        dbacl(by_program.parent().expect("a folder"), &args, mail).output();
-        let mut set = open(&by_library);
+        let (by_program, by_library) = (start.copy(), start.copy());
+        by_program.dbacl_reading(&format!("{option} {label} {set}"), mail).output();
+        let mut set = open(&by_library.path("f"));
         let before = set.generation();
         let report = match option {
             "--update" => set.learn(label, mail.as_bytes()),
@@ -102,14 +85,8 @@ fn the_library_changes_a_set_as_the_program_does() {
         assert_eq!(report.documents[0].id, set.id(mail.as_bytes()));
         assert_eq!(report.is_changed, set.generation() != before, "{case}");
         assert_eq!(report.generation, set.generation());
-        let names = |files: &[(String, Vec<u8>)]| {
-            files.iter().map(|file| file.0.clone()).collect::<Vec<_>>()
-        };
-        let (expected, found) = (contents(&by_program), contents(&by_library));
-        assert_eq!(names(&found), names(&expected), "{case}");
-        for (found, expected) in found.iter().zip(&expected) {
-            assert!(found == expected, "{case}: {}", found.0);
-        }
+        let [expected, found] = [by_program, by_library].map(|place| contents(&place.path("f")));
+        assert!(found == expected, "{case}");
     }
 }
 
@@ -131,23 +108,20 @@ fn labelled_texts() -> Vec<(&'static str, String)> {
 
 #[test]
 fn texts_make_the_set_that_the_program_makes() {
-    use dbacl::{FitOptions, LearnOptions};
-    let room = tempfile::tempdir().expect("a folder");
-    let [by_program, by_library] = ["p", "l"].map(|name| room.path().join(name));
+    let place = Scratch::new();
+    let [by_program, by_library] = ["p", "l"].map(|name| place.path(name));
     fs::create_dir(&by_program).expect("made");
     let texts = labelled_texts();
     for label in ["sea", "war", "law"] {
-        let mut args = vec!["-H".into(), "25".into(), "-L".into(), "uniform".into()];
-        args.extend(["-l".into(), format!("p/{label}"), "--keep".into(), "p/ledger".into()]);
+        let mut args = format!("-H 25 -L uniform -l p/{label} --keep p/ledger");
         for (at, (_, text)) in texts.iter().enumerate().filter(|(_, (own, _))| *own == label) {
-            fs::write(room.path().join(format!("{at}.txt")), text).expect("written");
-            args.push(format!("{at}.txt"));
+            place.write(&format!("{at}.txt"), text);
+            args += &format!(" {at}.txt");
         }
-        let args: Vec<&str> = args.iter().map(String::as_str).collect();
-        dbacl(room.path(), &args, b"").output();
+        place.dbacl(&args).output();
     }
-    let set = ["-c", "p/sea", "-c", "p/war", "-c", "p/law", "--keep", "p/ledger"];
-    dbacl(room.path(), &[&["--refit", "--always"], &set[..]].concat(), b"").output();
+    let files = "-c p/sea -c p/war -c p/law --keep p/ledger";
+    place.dbacl(&format!("--refit --always {files}")).output();
     let (learning, fit) = (LearnOptions::text(), FitOptions::default());
     let create = |folder: &Path| {
         let texts = texts.iter().map(|(label, text)| (label, text));
@@ -165,15 +139,13 @@ fn texts_make_the_set_that_the_program_makes() {
     // A change is made as by the program, too, and is not noted as one of mail.
     let lesson = "an admiral of the army";
     assert_eq!(outcomes(&set.correct("sea", lesson).expect("corrected")), [Outcome::Learned]);
-    let at =
-        ["--correct", "sea", "--keep", "p/ledger", "-c", "p/sea", "-c", "p/war", "-c", "p/law"];
-    dbacl(room.path(), &at, lesson).output();
+    place.dbacl_reading(&format!("--correct sea {files}"), lesson).output();
     compare();
     // A folder that has a set keeps it.
     assert!(matches!(create(&by_library), Err(FittedSetError::Folder { .. })));
     compare();
     for wrong in [&["sea"][..], &["sea", "a/b"], &["sea", "ledger"]] {
-        let folder = room.path().join("none");
+        let folder = place.path("none");
         let texts = wrong.iter().map(|label| (label, "a text"));
         let options = FittedSetOptions::default();
         FittedSet::create(&folder, texts, &learning, &fit, &options).expect_err("refused");
@@ -183,9 +155,8 @@ fn texts_make_the_set_that_the_program_makes() {
 
 #[test]
 fn messages_in_memory_make_a_mail_filter_that_recognises_them() {
-    use dbacl::{FitOptions, LearnOptions};
-    let room = tempfile::tempdir().expect("a folder");
-    let folder = room.path().join("f");
+    let place = Scratch::new();
+    let folder = place.path("f");
     let marked = |label, number| format!("X-DBACL: spam 99%\n{}", mail(label, number));
     let mails = (0..30).flat_map(|number| ["ham", "spam"].map(|label| (label, number)));
     let mails = mails.map(|(label, number)| (label, marked(label, number)));
@@ -204,8 +175,8 @@ fn messages_in_memory_make_a_mail_filter_that_recognises_them() {
 
 #[test]
 fn the_example_learns_corrects_and_forgets_texts() {
-    let room = tempfile::tempdir().expect("a folder");
-    let folder = room.path().join("set").into_os_string().into_string().expect("a name");
+    let place = Scratch::new();
+    let folder = place.path("set").into_os_string().into_string().expect("a name");
     let run = |args: &[&str], table: &str| {
         let args = [&[folder.as_str()], args].concat();
         texts::run(&args.iter().map(|arg| (*arg).to_owned()).collect::<Vec<_>>(), table)
@@ -227,9 +198,9 @@ fn the_example_learns_corrects_and_forgets_texts() {
 
 #[test]
 fn a_mail_that_is_there_several_times_is_corrected_without_fitting_all() {
-    let (_room, filter) = filter();
+    let place = filter();
     let twice = b"From: s@example.org\nSubject: seen twice\n\nan offer that came twice\n";
-    let mut set = open(&filter);
+    let mut set = open(&place.path("f"));
     set.learn_all("spam", [&twice[..], &twice[..]]).unwrap();
     let documents = set.documents();
     let report = set.correct("ham", twice).unwrap();
@@ -253,27 +224,19 @@ fn a_mail_that_is_there_several_times_is_corrected_without_fitting_all() {
 #[test]
 fn mail_folders_of_all_kinds_make_the_same_filter() {
     use dbacl::{MailFolder, MailLearnOptions};
-    let (folder, by_program) = filter();
-    let room = folder.path();
-    let read = |name: &str| fs::read_to_string(room.join(name)).expect("there");
+    let place = filter();
+    let by_program = place.path("f");
     for label in ["ham", "spam"] {
         for number in 0..30 {
             let mail = mail(label, number);
             let half = if number < 15 { "1" } else { "2" };
-            for (place, name) in [
-                (format!("{label}.mh"), format!("{}", 100 + number)),
-                (format!("{label}.parent/{half}/cur"), format!("{number:02}:2,S")),
-                (format!("{label}.parent/{half}/new"), String::new()),
-                (format!("{label}.glob.{half}"), format!("{number:02}")),
-            ] {
-                fs::create_dir_all(room.join(&place)).expect("made");
-                if !name.is_empty() {
-                    fs::write(room.join(&place).join(name), &mail).expect("written");
-                }
-            }
+            place.write(&format!("{label}.mh/{}", 100 + number), &mail);
+            place.write(&format!("{label}.parent/{half}/cur/{number:02}:2,S"), &mail);
+            place.write(&format!("{label}.glob.{half}/{number:02}"), &mail);
         }
-        fs::write(room.join(format!("{label}.mh/.mh_sequences")), "unseen: 1-30").expect("written");
-        fs::write(room.join(format!("{label}.mh/,99")), read("spam.mbox")).expect("written");
+        place.sh(&format!("mkdir {label}.parent/1/new {label}.parent/2/new")).quiet(0);
+        place.write(&format!("{label}.mh/.mh_sequences"), "unseen: 1-30");
+        place.write(&format!("{label}.mh/,99"), place.read("spam.mbox"));
     }
     // Single files are read without the lines between messages of an mbox file: ledgers are
     // compared.
@@ -283,8 +246,8 @@ fn mail_folders_of_all_kinds_make_the_same_filter() {
     };
     for kind in ["mbox", "mh", "parent"] {
         let folders = ["spam", "ham"]
-            .map(|label| MailFolder::new(label, room.join(format!("{label}.{kind}"))));
-        let folder = room.join(format!("of-{kind}"));
+            .map(|label| MailFolder::new(label, place.path(&format!("{label}.{kind}"))));
+        let folder = place.path(&format!("of-{kind}"));
         let options = MailLearnOptions::default();
         let learned = FittedSet::learn_folders(&folder, &folders, &options).expect("learned");
         assert_eq!((learned.0.documents(), &learned.1.documents[..]), (60, &[30, 30][..]));
@@ -295,19 +258,15 @@ fn mail_folders_of_all_kinds_make_the_same_filter() {
         }
         assert!(ledger(&folder) == ledger(&by_program), "{kind}");
     }
-    dbacl(
-        room,
-        &["--quiet", "--mail-learn", "of-glob", "ham=ham.glob.*", "spam=spam.glob.[12]"],
-        b"",
-    )
-    .output();
-    assert!(ledger(&room.join("of-glob")) == ledger(&by_program));
+    let globs = "ham=ham.glob.* spam=spam.glob.[12]";
+    place.dbacl(&format!("--quiet --mail-learn of-glob {globs}")).output();
+    assert!(ledger(&place.path("of-glob")) == ledger(&by_program));
 }
 
 #[test]
 fn corrections_are_told_apart_and_doing_them_twice_changes_nothing() {
-    let (_folder, path) = filter();
-    let mut set = open(&path);
+    let place = filter();
+    let mut set = open(&place.path("f"));
     assert_eq!((set.labels(), set.documents()), (&["ham".to_owned(), "spam".to_owned()][..], 60));
     let odd = mail("spam", 99) + "unheard of\n";
     let before = set.classify(odd.as_bytes()).expect("files");
@@ -340,12 +299,13 @@ fn corrections_are_told_apart_and_doing_them_twice_changes_nothing() {
 
 #[test]
 fn an_open_set_stays_what_it_was_until_it_is_asked_to_reload() {
-    let (folder, path) = filter();
+    let place = filter();
+    let path = place.path("f");
     let mut set = open(&path);
     let odd = "Subject: agenda\n\nunheard of\n".as_bytes();
     let before = set.classify(odd).expect("files");
     assert!(!set.reload_if_changed().expect("a set"));
-    dbacl(folder.path(), &["--mail-correct", "f", "spam"], odd).output();
+    place.dbacl_reading("--mail-correct f spam", odd).output();
     assert_eq!(set.classify(odd).expect("files"), before);
     assert!(set.reload_if_changed().expect("a set"));
     assert!(!set.reload_if_changed().expect("a set"));
@@ -353,34 +313,31 @@ fn an_open_set_stays_what_it_was_until_it_is_asked_to_reload() {
     // A change through a set that was opened earlier starts from what others have changed since.
     let mut late = open(&path);
     assert_eq!(outcomes(&set.correct("spam", odd).expect("known")), [Outcome::Known]);
-    dbacl(folder.path(), &["--mail-correct", "f", "ham"], odd).output();
+    place.dbacl_reading("--mail-correct f ham", odd).output();
     assert_eq!(outcomes(&late.correct("spam", odd).expect("moved")), [moved("ham")]);
     // The filter's folder is removed, and a filter with other labels is made in its place.
     fs::remove_dir_all(&path).expect("removed");
-    dbacl(folder.path(), &["--mail-learn", "f", "good=ham.mbox", "junk=spam.mbox"], b"").output();
+    place.dbacl("--mail-learn f good=ham.mbox junk=spam.mbox").output();
     assert!(set.reload_if_changed().expect("a set"));
     assert_eq!(set.labels(), ["good", "junk"]);
 }
 
 #[test]
 fn sets_that_are_no_mail_filter_are_opened_by_their_files() {
-    let folder = tempfile::tempdir().expect("a folder");
-    let path = folder.path();
+    let place = Scratch::new();
     for (label, words) in [("sea", "whale ship sailors"), ("war", "nation soldiers battle")] {
-        fs::create_dir(path.join(format!("{label}.d"))).expect("made");
         for number in 0..20 {
             let text = format!("the {words} of w{} and n{number}\n", number % 7);
-            fs::write(path.join(format!("{label}.d/{number}")), text).expect("written");
+            place.write(&format!("{label}.d/{number}"), text);
         }
-        let (category, source) = (format!("./{label}"), format!("{label}.d"));
-        let args = ["-l", &category, "-L", "uniform", "--keep", "ledger", &source];
-        dbacl(path, &args, b"").output();
+        place.dbacl(&format!("-l ./{label} -L uniform --keep ledger {label}.d")).output();
     }
-    let set = ["--keep", "ledger", "-c", "./sea", "-c", "./war"];
-    dbacl(path, &[&["--refit", "--always", "--contrast", "no"], &set[..]].concat(), b"").output();
-    let names = ["sea", "war"].map(|label| path.join(label));
+    let set = "--keep ledger -c ./sea -c ./war";
+    place.dbacl(&format!("--refit --always --contrast no {set}")).output();
+    let names = ["sea", "war"].map(|label| place.path(label));
+    let ledger = place.path("ledger");
     let options = FittedSetOptions::default();
-    let mut fitted = FittedSet::open_files(&names, &path.join("ledger"), &options).expect("a set");
+    let mut fitted = FittedSet::open_files(&names, &ledger, &options).expect("a set");
     assert!(!fitted.is_mail());
     let verdict = fitted.classify(b"the battle of sailors and whale").expect("files");
     assert_eq!(verdict.category, "sea");
@@ -392,7 +349,7 @@ fn sets_that_are_no_mail_filter_are_opened_by_their_files() {
     let unknown = fitted.learn("air", b"sailors").expect_err("no such category");
     assert!(matches!(unknown, FittedSetError::UnknownLabel { .. }), "{unknown}");
     let turned = [&names[1], &names[0]];
-    let mut turned = FittedSet::open_files(&turned, &path.join("ledger"), &options).expect("a set");
+    let mut turned = FittedSet::open_files(&turned, &ledger, &options).expect("a set");
     assert_eq!(turned.classify(b"the whale").expect("files").category, "sea");
     let refused = turned.learn("sea", b"sailors").expect_err("the ledger has another order");
     assert!(matches!(refused, FittedSetError::OtherCategories { .. }), "{refused}");
@@ -400,9 +357,10 @@ fn sets_that_are_no_mail_filter_are_opened_by_their_files() {
 
 #[test]
 fn changes_that_cannot_be_made_change_nothing() {
-    let (folder, path) = filter();
+    let place = filter();
+    let path = place.path("f");
     let before = contents(&path);
-    let missing = FittedSet::open(&folder.path().join("no"), &FittedSetOptions::default());
+    let missing = FittedSet::open(&place.path("no"), &FittedSetOptions::default());
     assert!(matches!(missing, Err(FittedSetError::Open(_))), "{missing:?}");
     let stop = Arc::new(AtomicBool::new(true));
     let options = FittedSetOptions::default().stop(stop);
@@ -437,13 +395,15 @@ fn changes_that_cannot_be_made_change_nothing() {
 
 #[test]
 fn a_filter_with_a_damaged_category_is_mended() {
-    let (_keep, whole) = filter();
+    let whole = filter();
     let options = FittedSetOptions::default();
-    let (_copy, refitted) = copy(&whole);
+    let copied = whole.copy();
+    let refitted = copied.path("f");
     FittedSet::open(&refitted, &options).expect("whole").refit().expect("fitted anew");
     for name in ["empty", "cut", "another header"] {
         for label in ["ham", "spam"] {
-            let (_copy, filter) = copy(&whole);
+            let copied = whole.copy();
+            let filter = copied.path("f");
             let category = filter.join("ledger.set/current").join(format!("category.{label}"));
             let mut bytes = fs::read(&category).expect("a category");
             match name {
@@ -461,15 +421,14 @@ fn a_filter_with_a_damaged_category_is_mended() {
             assert!(contents(&filter) == contents(&refitted), "{name} {label}");
         }
     }
-    let nothing = tempfile::tempdir().expect("a folder");
-    let error = FittedSet::mend(nothing.path(), &options).err();
+    let error = FittedSet::mend(&whole.path("nothing"), &options).err();
     assert!(matches!(error, Some(FittedSetError::Open(_))), "{error:?}");
 }
 
 #[test]
 fn a_message_that_begins_with_a_blank_and_its_marked_copy_are_one() {
-    let (_folder, path) = filter();
-    let mut set = open(&path);
+    let place = filter();
+    let mut set = open(&place.path("f"));
     for message in [" folded\nSubject: b\n\nc d\n", "From a@b\n\tfolded\nSubject: b\n\nc d\n"] {
         let marked = set.filter(message.as_bytes());
         assert!(marked.windows(16).any(|part| part == b"X-DBACL-Folded:\n"));
@@ -483,7 +442,8 @@ fn a_message_that_begins_with_a_blank_and_its_marked_copy_are_one() {
 
 #[test]
 fn debug_forms_tell_what_was_learned_and_leave_the_rest_out() {
-    let (_folder, path) = filter();
+    let place = filter();
+    let path = place.path("f");
     let set = format!("{:?}", open(&path)).replace(path.to_str().expect("UTF-8"), "PATH");
     assert_eq!(
         set,
@@ -502,12 +462,10 @@ fn debug_forms_tell_what_was_learned_and_leave_the_rest_out() {
 
 #[test]
 fn only_verdicts_in_the_header_are_left_out_when_mail_is_learned_and_corrected() {
-    let folder = tempfile::tempdir().expect("a folder");
-    let place = |label: &str| folder.path().join(label);
+    let place = Scratch::new();
     for label in ["ham", "spam"] {
-        fs::create_dir(place(label)).expect("a new folder");
         for number in 0..5 {
-            fs::write(place(label).join(number.to_string()), mail(label, number)).expect("written");
+            place.write(&format!("{label}/{number}"), mail(label, number));
         }
     }
     let quoted =
@@ -517,13 +475,12 @@ fn only_verdicts_in_the_header_are_left_out_when_mail_is_learned_and_corrected()
     let blank = "Subject: a blank\nX-DBACL : spam forged\n more of it\nTo: me\n\ntext\n";
     let mails = [quoted, forwarded, blank];
     for (name, mail) in ["quoted", "forwarded", "blank"].into_iter().zip(mails) {
-        fs::write(place("ham").join(name), mail).expect("written");
+        place.write(&format!("ham/{name}"), mail);
     }
-    let filter = place("filter");
     for reading in ["blocks", "unicode", "classic"] {
-        let learn = ["--mail-learn", "filter", "ham=ham", "spam=spam", "--reading", reading];
-        dbacl(folder.path(), &learn, b"").output();
-        let mut set = open(&filter);
+        let learn = format!("--mail-learn filter ham=ham spam=spam --reading {reading}");
+        place.dbacl(&learn).output();
+        let mut set = open(&place.path("filter"));
         for mail in mails {
             let judged = format!("X-DBACL: unsure 50.00%\nX-DBACL-Reasons: a +1\n b -1\n{mail}");
             for mail in [mail, &judged] {

@@ -1,35 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-//! The program in a folder, and messages to learn: what several tests of fitted sets begin with.
-
-use dbacl_testing::{Done, command, finish, programs};
-use std::io::Write;
-use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
-
-pub fn program() -> PathBuf {
-    programs().join("dbacl")
-}
-
-/// Starts a command in `folder` and gives it `input` to read.
-pub fn spawn(mut command: Command, folder: &Path, input: &[u8]) -> Child {
-    let mut child = command
-        .current_dir(folder)
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .expect("the program starts");
-    // It may end without reading.
-    let _ = child.stdin.take().expect("a pipe").write_all(input);
-    child
-}
-
-/// Runs dbacl in `folder`, with `input` to read.
-pub fn dbacl(folder: &Path, args: &[&str], input: impl AsRef<[u8]>) -> Done {
-    let mut run = command(program());
-    run.args(args);
-    finish(spawn(run, folder, input.as_ref()))
-}
+//! Messages to learn, with which several tests of fitted sets begin.
 
 /// A message of a mailbox, of one of two kinds that share some words.
 pub fn mail(label: &str, number: usize) -> String {

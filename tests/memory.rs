@@ -2,12 +2,12 @@
 //! How much memory one large mail takes, in any language and however its lines are
 //! (`docs/mail.md`).
 
-use crate::mails::{dbacl, mail};
+use crate::mails::mail;
 use crate::refit::filter;
-use dbacl_testing::{finish, skip};
+use dbacl_numeric::random::SplitMix64;
+use dbacl_testing::{Scratch, finish, skip};
 use std::fs;
-use std::path::Path;
-use std::process::{Command, Stdio};
+use std::process::Command;
 
 /// Bytes of the mails: a little less than is classified.
 const SIZE: usize = 8_000_000;
@@ -18,37 +18,27 @@ const FIXED: u64 = 16;
 /// By how many megabytes runs differ: the system has more or less of the program's file in memory.
 const SPREAD: u64 = 4;
 
-/// A source of numbers below 2^31.
-struct Numbers(u64);
-
-impl Numbers {
-    fn below(&mut self, limit: u64) -> u64 {
-        self.0 = self.0.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
-        (self.0 >> 33) % limit
-    }
-}
-
 /// A message of about [`SIZE`] bytes in this character set, whose lines have so many words.
-fn large(charset: &str, words: usize, word: impl Fn(&mut Numbers) -> Vec<u8>) -> Vec<u8> {
-    let mut numbers = Numbers(7);
+fn large(charset: &str, words: usize, word: impl Fn(&mut SplitMix64) -> Vec<u8>) -> Vec<u8> {
+    let mut numbers = SplitMix64::new(7);
     dbacl_testing::mails::large(charset, SIZE, words, || word(&mut numbers))
 }
 
 /// A word of up to seven letters beginning with this one, and a blank.
-fn letters(numbers: &mut Numbers, first: u8, count: u64) -> Vec<u8> {
+fn letters(numbers: &mut SplitMix64, first: u8, count: usize) -> Vec<u8> {
     let length = 1 + numbers.below(7);
     let mut letter = || first + u8::try_from(numbers.below(count)).expect("a letter");
     (0..length).map(|_| letter()).chain([b' ']).collect()
 }
 
 fn mails() -> [(&'static str, Vec<u8>); 7] {
-    let ideograph = |numbers: &mut Numbers| {
+    let ideograph = |numbers: &mut SplitMix64| {
         char::from_u32(0x4e00 + u32::try_from(numbers.below(0x5000)).expect("small"))
             .map_or_else(Vec::new, |character| character.to_string().into_bytes())
     };
     // Pairs of bytes in the part of GB 18030 that has ideographs only.
-    let of_gb = |numbers: &mut Numbers| {
-        let byte = |number: u64| u8::try_from(number).expect("a byte");
+    let of_gb = |numbers: &mut SplitMix64| {
+        let byte = |number: usize| u8::try_from(number).expect("a byte");
         vec![byte(0x81 + numbers.below(32)), byte(0x80 + numbers.below(0x7e))]
     };
     [
@@ -64,16 +54,15 @@ fn mails() -> [(&'static str, Vec<u8>); 7] {
 
 /// The most memory that the program takes, in megabytes, with the file `mail` to read; and what it
 /// prints.
-fn peak(folder: &Path, args: &[&str]) -> (u64, String) {
+fn peak(place: &Scratch, args: &str) -> (u64, String) {
     let script = "import resource, subprocess, sys\n\
                   done = subprocess.run(sys.argv[1:], stdin=open('mail'), capture_output=True)\n\
                   sys.stdout.buffer.write(done.stdout[:2000] + done.stderr)\n\
                   print(done.returncode, file=sys.stderr)\n\
                   print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss, file=sys.stderr)";
-    let mut run = Command::new("python3");
-    run.args(["-c", script]).arg(crate::mails::program()).args(args).current_dir(folder);
-    let done =
-        finish(run.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("python3 starts"));
+    let mut run = place.command("python3");
+    run.args(["-c", script, "dbacl"]).args(args.split(' '));
+    let done = finish(run.spawn().expect("python3 starts"));
     let said = done.stderr;
     let numbers: Vec<u64> = said.lines().filter_map(|line| line.parse().ok()).collect();
     let [0, kilobytes] = numbers[..] else { panic!("{args:?}: {said}{}", done.stdout) };
@@ -93,12 +82,12 @@ fn a_mail_of_any_language_takes_two_bytes_a_byte() {
     if !has_python() {
         return;
     }
-    let (_folder, path) = filter();
+    let place = filter();
     for (name, mail) in mails() {
-        fs::write(path.join("mail"), &mail).expect("written");
+        place.write("mail", &mail);
         let megabytes = mail.len() as u64 >> 20;
-        for args in [&["--mail-filter", "f"][..], &["--mail-filter", "f", "--reasons"]] {
-            let (found, said) = peak(&path, args);
+        for args in ["--mail-filter f", "--mail-filter f --reasons"] {
+            let (found, said) = peak(&place, args);
             assert!(said.contains("X-DBACL: ") && !said.contains("X-DBACL: error"), "{said}");
             assert!(found <= 2 * megabytes + FIXED + SPREAD, "{name}: {found} MB {args:?}");
         }
@@ -110,9 +99,8 @@ fn a_long_line_takes_no_memory_beside_its_mail_in_the_classic_reading() {
     if !has_python() {
         return;
     }
-    let (_folder, path) = filter();
-    let args = ["--mail-learn", "f", "ham=ham.mbox", "spam=spam.mbox", "--reading", "classic"];
-    dbacl(&path, &args, b"").output();
+    let place = filter();
+    place.dbacl("--mail-learn f ham=ham.mbox spam=spam.mbox --reading classic").output();
     let words = "cheap pills agenda ".repeat(64 << 16);
     let megabytes = words.len() as u64 >> 20;
     for head in [
@@ -122,8 +110,8 @@ fn a_long_line_takes_no_memory_beside_its_mail_in_the_classic_reading() {
         "From ",
         "X-DBACL: ",
     ] {
-        fs::write(path.join("mail"), format!("{head}{words}\n")).expect("written");
-        let (found, _) = peak(&path, &["--mail-filter", "f"]);
+        place.write("mail", format!("{head}{words}\n"));
+        let (found, _) = peak(&place, "--mail-filter f");
         assert!(found <= megabytes + 3 * FIXED, "{head:?}: {found} MB");
     }
 }
@@ -133,15 +121,14 @@ fn large_mails_are_corrected_and_explained_in_the_memory_that_the_guide_names() 
     if !has_python() {
         return;
     }
-    let (_folder, path) = filter();
+    let place = filter();
     for (name, mail) in mails() {
         // More than is learned.
-        fs::write(path.join("mail"), mail.repeat(3)).expect("written");
-        let (found, said) = peak(&path, &["--mail-correct", "f", "ham"]);
+        place.write("mail", mail.repeat(3));
+        let (found, said) = peak(&place, "--mail-correct f ham");
         assert!(found <= 600, "{name}: {found} MB");
         assert!(!said.contains("error"), "{said}");
-        let (found, said) =
-            peak(&path, &["--strict", "--explain", "-c", "./f/ham", "-c", "./f/spam"]);
+        let (found, said) = peak(&place, "--strict --explain -c ./f/ham -c ./f/spam");
         assert!(found <= 300, "{name}: {found} MB");
         assert!(said.contains("evidence for"), "{said}");
     }
@@ -149,33 +136,28 @@ fn large_mails_are_corrected_and_explained_in_the_memory_that_the_guide_names() 
 
 #[test]
 fn only_the_beginning_of_a_mail_is_judged_and_learned() {
-    let (_folder, path) = filter();
-    let filtered = |mail: &[u8]| {
-        let done = dbacl(&path, &["--mail-filter", "f"], mail);
-        let output = done.stdout;
+    let place = filter();
+    let filtered = |mail: String| {
+        let output = place.dbacl_reading("--mail-filter f", mail).stdout;
         output.lines().find(|line| line.starts_with("X-DBACL")).expect("a verdict").to_owned()
     };
     let head = "Subject: x\n\n";
     let line = "cheap pills offer ".repeat(500_000);
     let lines = "cheap pills offer\n".repeat(500_000);
-    assert_eq!(
-        filtered(format!("{head}{line}").as_bytes()),
-        filtered((head.to_owned() + &lines).as_bytes())
-    );
-    assert!(filtered(format!("{head}{line}").as_bytes()).starts_with("X-DBACL: spam"));
+    let found = filtered(format!("{head}{line}"));
+    assert_eq!(found, filtered(format!("{head}{lines}")));
+    assert!(found.starts_with("X-DBACL: spam"), "{found}");
     // The same beginning is the same mail.
     let beginning = mail("ham", 500).split_once('\n').expect("a line").1.to_owned() + &lines;
     let [one, other] = ["one end", "another end"].map(|end| beginning.clone() + end);
     let correct = |mail: &str| {
-        dbacl(&path, &["--mail-correct", "f", "ham"], mail).output();
-        fs::read_link(path.join("f/ledger.set/current")).expect("a link")
+        place.dbacl_reading("--mail-correct f ham", mail).output();
+        fs::read_link(place.path("f/ledger.set/current")).expect("a link")
     };
     let first = correct(&one);
     assert_eq!(correct(&other), first, "it is known");
-    fs::write(path.join("ham.mbox"), format!("From a@b.c Mon Jan  1 00:00:00 2024\n{other}"))
-        .expect("written");
-    let args = ["--mail-learn", "f", "ham=ham.mbox", "spam=spam.mbox"];
-    let done = dbacl(&path, &args, b"").output();
+    place.write("ham.mbox", format!("From a@b.c Mon Jan  1 00:00:00 2024\n{other}"));
+    let done = place.dbacl("--mail-learn f ham=ham.mbox spam=spam.mbox").output();
     // The mail was found in its folder: it is no correction any more.
     assert!(!done.contains("correction"), "{}", done);
 }

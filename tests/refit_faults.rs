@@ -2,44 +2,39 @@
 //! Files of fitted categories that are damaged, do not belong together, or belong to other
 //! categories: what the program says, and what it makes again.
 
-use crate::mails::{dbacl, mail};
+use crate::mails::mail;
 use crate::refit::{filter, filter_read, verdict};
+use dbacl_testing::Scratch;
 use std::cell::Cell;
-use std::fs;
-use std::path::Path;
 
 #[test]
 fn files_of_different_sets_are_noticed() {
-    let (_one, one) = filter();
-    let other = tempfile::tempdir().expect("a folder");
-    fs::copy(one.join("f/ham.ordinary"), other.path().join("ham")).expect("copied");
-    fs::copy(one.join("f/spam"), other.path().join("spam")).expect("copied");
+    let (one, other) = (filter(), Scratch::new());
+    other.write("ham", one.read("f/ham.ordinary"));
+    other.write("spam", one.read("f/spam"));
     let mail = mail("spam", 1);
-    let plain = dbacl(other.path(), &["-v", "-c", "./ham", "-c", "./spam"], &mail);
+    let plain = other.dbacl_reading("-v -c ./ham -c ./spam", &mail);
     assert!(plain.stderr.contains("only some of these categories were fitted together"));
-    let verdict = dbacl(other.path(), &["--verdict", "-c", "./ham", "-c", "./spam"], &mail);
+    let verdict = other.dbacl_reading("--verdict -c ./ham -c ./spam", &mail);
     assert_eq!(verdict.status, 1);
     assert!(verdict.stdout.is_empty());
 }
 
 #[test]
 fn damaged_ledgers_are_refused_with_one_line_and_left_alone() {
-    let (_folder, path) = filter();
-    let ledger = path.join("f/ledger");
-    let good = fs::read(&ledger).expect("there");
-    let ham = fs::read(path.join("f/ham")).expect("there");
+    let place = filter();
+    let good = place.read("f/ledger");
+    let ham = place.read("f/ham");
     let mut flipped = good.clone();
     flipped[200] ^= 1;
     let mut older = good.clone();
     older[15] = b'1';
     for damaged in [&good[..100], &good[..20], b"", &flipped[..], &older[..]] {
-        fs::write(&ledger, damaged).expect("written");
-        let args = ["--refit", "--keep", "f/ledger", "-c", "./f/ham", "-c", "./f/spam"];
-        let result = dbacl(&path, &args, b"");
-        assert_eq!(result.status, 1);
-        assert_eq!(result.stderr.lines().count(), 1, "{}", result.stderr);
-        assert!(fs::read(&ledger).expect("there") == damaged);
-        assert!(fs::read(path.join("f/ham")).expect("there") == ham);
+        place.write("f/ledger", damaged);
+        let said = place.dbacl("--refit --keep f/ledger -c ./f/ham -c ./f/spam").complaint(1);
+        assert_eq!(said.lines().count(), 1, "{said}");
+        assert!(place.read("f/ledger") == damaged);
+        assert!(place.read("f/ham") == ham);
     }
 }
 
@@ -48,18 +43,15 @@ type Damage = fn(Vec<u8>) -> Vec<u8>;
 
 #[test]
 fn a_damaged_state_is_made_anew_from_the_ledger() {
-    let (_folder, path) = filter_read("unicode");
-    let state = path.join("f/ledger.state");
-    let changes = path.join("f/ledger.set/current/ledger.changes");
-    let update = |mail: &str| {
-        let set = ["-c", "./f/ham", "-c", "./f/spam", "--keep", "f/ledger"];
-        dbacl(&path, &[&["--update", "ham"], &set[..]].concat(), mail)
-    };
+    let place = filter_read("unicode");
+    let (state, changes) = ("f/ledger.state", "f/ledger.set/current/ledger.changes");
+    let set = "-c ./f/ham -c ./f/spam --keep f/ledger";
     let number = Cell::new(60);
     let update_once = || {
         number.set(number.get() + 1);
-        update(&mail("ham", number.get()))
+        place.dbacl_reading(&format!("--update ham {set}"), mail("ham", number.get()))
     };
+    let remove = |file: &str| place.sh(&format!("rm $(readlink -f {file})")).quiet(0);
     let update_to = |said: &str| {
         let done = update_once();
         assert!(done.status == 0, "{}", done.stderr);
@@ -67,10 +59,9 @@ fn a_damaged_state_is_made_anew_from_the_ledger() {
         assert!(found.contains(said), "{}: {found}", number.get());
         assert_eq!(found.lines().count(), usize::from(!said.is_empty()), "{found}");
     };
-    let read = |file: &Path| fs::read(file).expect("there");
-    let whole = read(&state);
+    let whole = place.read(state);
     update_to("");
-    assert!(read(&state) == whole, "only what has changed is written");
+    assert!(place.read(state) == whole, "only what has changed is written");
     let not_fitting = "f/ledger.state did not fit its ledger and was made anew";
     let cut: Damage = |bytes| bytes[..bytes.len() / 2].to_vec();
     let flipped: Damage = |mut bytes| {
@@ -86,40 +77,40 @@ fn a_damaged_state_is_made_anew_from_the_ledger() {
     let begun: Damage = |bytes| bytes[..1].to_vec();
     let unnamed: Damage = |bytes| bytes[..9].to_vec();
     for (file, damage) in [
-        (&state, cut),
-        (&state, flipped),
-        (&state, headless),
-        (&state, other),
-        (&state, none),
-        (&state, begun),
-        (&state, unnamed),
-        (&changes, cut),
-        (&changes, begun),
-        (&changes, flipped),
-        (&changes, none),
-        (&changes, other),
+        (state, cut),
+        (state, flipped),
+        (state, headless),
+        (state, other),
+        (state, none),
+        (state, begun),
+        (state, unnamed),
+        (changes, cut),
+        (changes, begun),
+        (changes, flipped),
+        (changes, none),
+        (changes, other),
     ] {
         // The one before has made the state again, and has no changes.
         update_to("");
-        fs::write(file, damage(read(file))).expect("written");
+        place.write(file, damage(place.read(file)));
         update_to(not_fitting);
         update_to("");
     }
-    for file in [&state, &changes] {
-        fs::remove_file(fs::canonicalize(file).expect("there")).expect("removed");
+    for file in [state, changes] {
+        remove(file);
         update_to(not_fitting);
         update_to("");
     }
     // Blocks are looked at when they are needed: of documents at once, of features later on.
-    let good = read(&state);
+    let good = place.read(state);
     let blocks = (1024..good.len()).step_by(3072);
     let mut found = [0; 2];
     for block in blocks {
         update_to("");
-        let mut damaged = read(&state);
+        let mut damaged = place.read(state);
         assert_eq!(damaged.len(), good.len());
         damaged[block + 1000] ^= 1;
-        fs::write(&state, &damaged).expect("written");
+        place.write(state, damaged);
         let done = update_once();
         let said = done.stderr;
         assert!(done.status == 0 && said.lines().count() <= 1, "{said}");
@@ -129,78 +120,73 @@ fn a_damaged_state_is_made_anew_from_the_ledger() {
             update_to("");
         } else {
             assert!(said.is_empty(), "{said}");
-            fs::remove_file(fs::canonicalize(&state).expect("there")).expect("removed");
+            remove(state);
             update_to(not_fitting);
         }
         update_to("");
     }
     assert!(found[0] > 0 && found[1] > 0, "{found:?}");
-    assert!(verdict(&path, &mail("spam", 77)).starts_with("X-DBACL: spam "));
+    assert!(verdict(&place, &mail("spam", 77)).starts_with("X-DBACL: spam "));
 }
 
 #[test]
 fn damaged_categories_of_a_set_are_refused_and_made_anew() {
-    let (_folder, path) = filter();
-    let ham = path.join("f/ham");
-    let good = fs::read(&ham).expect("there");
-    let set = ["-c", "./f/ham", "-c", "./f/spam"];
-    let verdict = |path: &Path| dbacl(path, &[&["--verdict"], &set[..]].concat(), mail("ham", 1));
-    let mends =
-        [&["--update", "ham", "--keep", "f/ledger"][..], &["--refit", "--keep", "f/ledger"]];
+    let place = filter();
+    let good = place.read("f/ham");
+    let set = "-c ./f/ham -c ./f/spam";
+    let verdict = || place.dbacl_reading(&format!("--verdict {set}"), mail("ham", 1));
+    let mends = ["--update ham --keep f/ledger", "--refit --keep f/ledger"];
     for (number, length) in [good.len() / 2, 300, 0].into_iter().enumerate() {
         for option in mends {
-            fs::write(&ham, &good[..length]).expect("written");
-            let result = verdict(&path);
+            place.write("f/ham", &good[..length]);
+            let result = verdict();
             assert_eq!(result.status, 1);
             let said = result.stderr;
             assert!(said.ends_with("could not load category ./f/ham\n"), "{said}");
             assert!(said.contains("./f/ham.ordinary is whole: --refit makes"), "{said}");
             assert!(result.stdout.is_empty());
-            let filtered = dbacl(&path, &["--mail-filter", "f"], mail("ham", 1));
+            let filtered = place.dbacl_reading("--mail-filter f", mail("ham", 1));
             assert!(filtered.stdout.contains("X-DBACL: error\n"));
-            let option = [option, &["--always"][..usize::from(option[0] == "--refit")]].concat();
-            let mended = dbacl(&path, &[&option, &set[..]].concat(), mail("ham", 90 + number));
+            let always = if option.starts_with("--refit") { "--always" } else { "" };
+            let args = format!("{option} {always} {set}");
+            let mended = place.dbacl_reading(&args, mail("ham", 90 + number));
             let said = mended.stderr;
             assert!(mended.status == 0, "{said}");
-            if option[0] == "--update" {
+            if always.is_empty() {
                 assert!(
                     said.contains("is damaged and is made anew from ./f/ham.ordinary"),
                     "{said}"
                 );
                 assert_eq!(said.lines().count(), 1, "{said}");
             }
-            assert!(verdict(&path).stderr.is_empty(), "it is whole again");
+            assert!(verdict().stderr.is_empty(), "it is whole again");
         }
     }
     // Without the ordinary file, or where something else is: refused, and nothing is learned.
-    let ledger = fs::read(path.join("f/ledger")).expect("there");
+    let ledger = place.read("f/ledger");
     let refused = |content: &[u8]| {
-        fs::write(&ham, content).expect("written");
+        place.write("f/ham", content);
         for option in mends {
-            let result = dbacl(&path, &[option, &set[..]].concat(), mail("ham", 1));
-            assert_eq!(result.status, 1, "{option:?}");
-            assert!(fs::read(&ham).expect("there") == content);
-            assert!(fs::read(path.join("f/ledger")).expect("there") == ledger);
+            place.dbacl_reading(&format!("{option} {set}"), mail("ham", 1)).complaint(1);
+            assert!(place.read("f/ham") == content);
+            assert!(place.read("f/ledger") == ledger);
         }
     };
     refused(b"something else");
-    let ordinary = fs::canonicalize(path.join("f/ham.ordinary")).expect("there");
-    fs::remove_file(ordinary).expect("removed");
+    place.sh("rm $(readlink -f f/ham.ordinary)").quiet(0);
     refused(b"");
 }
 
 #[test]
 fn a_ledger_of_other_features_or_categories_is_refused() {
-    let (_folder, path) = filter();
-    let learned =
-        dbacl(&path, &["-L", "uniform", "-l", "./ham", "--keep", "other", "ham.mbox"], b"");
-    assert!(learned.status == 0, "{}", learned.stderr);
-    let before = fs::read(path.join("f/ham")).expect("there");
-    for option in [&["--refit"][..], &["--update", "ham"]] {
-        let set = ["--keep", "other", "-c", "./f/ham", "-c", "./f/spam"];
-        let result = dbacl(&path, &[option, &set[..]].concat(), mail("ham", 1)).complaint(1);
+    let place = filter();
+    place.dbacl("-L uniform -l ./ham --keep other ham.mbox").output();
+    let before = place.read("f/ham");
+    for option in ["--refit", "--update ham"] {
+        let set = "--keep other -c ./f/ham -c ./f/spam";
+        let result = place.dbacl_reading(&format!("{option} {set}"), mail("ham", 1)).complaint(1);
         assert!(result.contains("was kept with other options"), "{option:?}");
         assert_eq!(result.lines().count(), 1);
     }
-    assert!(fs::read(path.join("f/ham")).expect("there") == before);
+    assert!(place.read("f/ham") == before);
 }

@@ -2,94 +2,77 @@
 //! The files of a set: whose they are, what of them a power failure leaves, what a copy of them is
 //! good for, and what a set never touches.
 
-use crate::mails::{dbacl, mail, program, spawn};
+use crate::mails::mail;
 use crate::sets::{
-    Fault, LEARN, calls, copy, documents, faulty, filter, has_tracer, leftovers, mode, news,
-    older_filter, verdict,
+    Fault, LEARN, calls, documents, faulty, filter, has_tracer, is_tidy, mode, news, older_filter,
+    verdict,
 };
-use dbacl_testing::{command, finish, skip};
+use dbacl_testing::{Scratch, skip};
 use std::fs;
-use std::os::unix::fs::MetadataExt;
-use std::path::{Path, PathBuf};
-
-/// Runs a script in `folder` in which `dbacl` is the program.
-pub fn shell(folder: &Path, script: &str) -> String {
-    let mut shell = command("sh");
-    let script = script.replace("dbacl ", &format!("\"{}\" ", program().display()));
-    shell.args(["-c", &script]);
-    finish(spawn(shell, folder, news().as_bytes())).output()
-}
+use std::path::Path;
 
 #[test]
 fn a_folder_of_the_users_own_is_not_made_a_set() {
-    let folder = filter();
-    let path = folder.path();
+    let place = filter();
     for (label, name) in [("ham", "train"), ("spam", "other")] {
-        let mails = format!("{label}.mbox");
-        dbacl(path, &["-T", "email", "-l", &format!("./{name}"), &mails], b"").output();
+        place.dbacl(&format!("-T email -l ./{name} {label}.mbox")).output();
     }
-    fs::create_dir_all(path.join("train.set/1")).expect("made");
-    fs::write(path.join("train.set/1/essay"), "the only copy").expect("written");
-    let refit = ["--refit", "--always", "-c", "./train=ham.mbox", "-c", "./other=spam.mbox"];
+    place.write("train.set/1/essay", "the only copy");
+    let refit = "--refit --always -c ./train=ham.mbox -c ./other=spam.mbox";
     for _ in 0..2 {
-        let said = dbacl(path, &refit, b"").complaint(1);
+        let said = place.dbacl(refit).complaint(1);
         assert!(said.contains("the folder ./train.set is already used for something"), "{said}");
-        assert_eq!(fs::read(path.join("train.set/1/essay")).expect("kept"), b"the only copy");
+        assert_eq!(place.read("train.set/1/essay"), b"the only copy");
     }
-    fs::rename(path.join("train.set"), path.join("essays")).expect("renamed");
-    dbacl(path, &refit, b"").output();
+    fs::rename(place.path("train.set"), place.path("essays")).expect("renamed");
+    place.dbacl(refit).output();
 }
 
 #[test]
 fn a_category_named_like_an_ordinary_file_is_refused() {
-    let folder = filter();
-    let path = folder.path();
+    let place = filter();
     for (label, name) in [("ham", "x"), ("spam", "x.ordinary")] {
-        let mails = format!("{label}.mbox");
-        dbacl(path, &["-T", "email", "-l", &format!("./{name}"), &mails], b"").output();
+        place.dbacl(&format!("-T email -l ./{name} {label}.mbox")).output();
     }
-    let before = fs::read(path.join("x.ordinary")).expect("there");
-    let refit = ["--refit", "--always", "-c", "./x=ham.mbox", "-c", "./x.ordinary=spam.mbox"];
-    let said = dbacl(path, &refit, b"").complaint(1);
+    let before = place.read("x.ordinary");
+    let refit = "--refit --always -c ./x=ham.mbox -c ./x.ordinary=spam.mbox";
+    let said = place.dbacl(refit).complaint(1);
     assert!(said.contains("./x and ./x.ordinary cannot be in one set"), "{said}");
-    assert!(fs::read(path.join("x.ordinary")).expect("there") == before);
-    assert!(!path.join("x.set").exists());
+    assert!(place.read("x.ordinary") == before);
+    assert!(!place.path("x.set").exists());
 }
 
 #[test]
 fn labels_that_are_too_long_are_refused() {
-    let folder = filter();
-    let path = folder.path();
-    let long = "a".repeat(201);
-    let args = [format!("{long}=ham.mbox"), "spam=spam.mbox".into()];
-    let args = ["--mail-learn", "g", &args[0], &args[1]];
-    let refused = dbacl(path, &args, b"").complaint(1);
+    let place = filter();
+    let args = format!("--mail-learn g {}=ham.mbox spam=spam.mbox", "a".repeat(201));
+    let refused = place.dbacl(&args).complaint(1);
     assert!(refused.contains("has 1 to 200 letters"), "{refused}");
-    assert!(!path.join("g").exists());
+    assert!(!place.path("g").exists());
 }
 
 #[test]
 fn locks_have_their_mode_whatever_the_umask() {
-    let folder = filter();
-    let path = folder.path();
+    let place = filter();
+    place.write("news", news());
     for (umask, of_folder, expected) in
         [("022", 0o755, 0o600), ("277", 0o755, 0o600), ("777", 0o700, 0o600), ("002", 0o775, 0o640)]
     {
         let script = format!(
             "rm -rf g; mkdir g; chmod {of_folder:o} g; umask {umask}
-             dbacl --mail-learn g ham=ham.mbox spam=spam.mbox && dbacl --mail-correct g spam"
+             dbacl --mail-learn g ham=ham.mbox spam=spam.mbox && dbacl --mail-correct g spam news"
         );
-        shell(path, &script);
-        assert_eq!(mode(path.join("g/ledger.lock")), expected, "{umask} {of_folder:o}");
+        place.sh(&script).output();
+        assert_eq!(mode(place.path("g/ledger.lock")), expected, "{umask} {of_folder:o}");
     }
-    assert_eq!(documents(path), 60);
-    let said = dbacl(path, &LEARN, mail("ham", 1)).output();
+    assert_eq!(documents(&place), 60);
+    let said = place.dbacl_reading(LEARN, mail("ham", 1)).output();
     assert!(said.contains("60 messages"), "{said}");
 }
 
 /// Corrections that the filter keeps.
-fn corrections(folder: &Path) -> u32 {
-    let head = fs::read(folder.join("f/ledger.set/current/corrections.head")).expect("a head");
+fn corrections(place: &Scratch) -> u32 {
+    let head = place.read("f/ledger.set/current/corrections.head");
     u32::from_le_bytes(head[33..37].try_into().expect("four bytes"))
 }
 
@@ -99,63 +82,36 @@ fn own(number: usize) -> String {
 }
 
 /// A filter of 60 messages that has learned three more, singly.
-fn corrected() -> tempfile::TempDir {
-    let folder = filter();
+fn corrected() -> Scratch {
+    let place = filter();
     for number in 0..3 {
-        correct(folder.path(), number).quiet();
+        assert_eq!(correct(&place, number), "");
     }
-    assert_eq!((documents(folder.path()), corrections(folder.path())), (63, 3));
-    folder
+    assert_eq!((documents(&place), corrections(&place)), (63, 3));
+    place
 }
 
-/// What a correction said.
-struct Said(String);
-
-impl Said {
-    #[track_caller]
-    fn quiet(&self) {
-        assert_eq!(self.0, "");
-    }
-
-    #[track_caller]
-    fn has(&self, wanted: &str) {
-        assert!(self.0.contains(wanted), "{wanted}: {}", self.0);
-    }
-}
-
+/// What a correction says beside.
 #[track_caller]
-fn correct(folder: &Path, number: usize) -> Said {
-    let output = dbacl(folder, &["--mail-correct", "f", "ham"], own(number));
-    assert!(output.status == 0, "{}", output.stderr);
-    Said(output.stderr)
+fn correct(place: &Scratch, number: usize) -> String {
+    let done = place.dbacl_reading("--mail-correct f ham", own(number));
+    assert_eq!(done.status, 0, "{}", done.stderr);
+    done.stderr
 }
 
-/// In place of a name: the ledger, which the generations share, is as long as after the last full
-/// fit.
-const CUT: &str = "ledger, cut";
-
-/// Leaves files of the current generation empty, as a power failure can.
-fn tear(folder: &Path, names: &[&str]) {
-    let current = folder.join("f/ledger.set/current");
-    let (cut, names): (Vec<&str>, Vec<&str>) = names.iter().partition(|name| **name == CUT);
-    if !cut.is_empty() {
-        let list = fs::read_to_string(folder.join("f/ledger.set/1/generation")).expect("a list");
-        let line = list.lines().find(|line| line.ends_with(" ledger")).expect("the ledger's line");
-        let length = line.split(' ').next().expect("a length").parse().expect("a number");
-        let ledger = fs::OpenOptions::new().write(true).open(current.join("ledger"));
-        ledger.expect("opened").set_len(length).expect("cut");
-    }
-    let mut torn: Vec<PathBuf> = names.iter().map(|name| current.join(name)).collect();
-    if cut.is_empty() && names.is_empty() {
-        // All files that are new in this generation.
-        let entries = fs::read_dir(&current).expect("there").map(|entry| entry.expect("one"));
-        let new = entries.filter(|entry| entry.metadata().expect("there").nlink() == 1);
-        torn.extend(new.map(|entry| entry.path()));
-    }
-    for path in torn {
-        fs::remove_file(&path).expect("removed");
-        fs::write(&path, "").expect("written");
-    }
+/// Leaves files of the current generation empty, as a power failure can; without names all that are
+/// new in it. `CUT` stands for the ledger, which the generations share: it is as long as after the
+/// last full fit.
+fn tear(place: &Scratch, names: &str) {
+    let names = if names.is_empty() { "$(find . -type f -links 1)" } else { names };
+    let script = format!(
+        "cd f/ledger.set/current
+        for name in {names}; do case $name in
+            CUT) truncate -s $(sed -n '/ ledger$/s/ .*//p' ../1/generation) ledger ;;
+            *) rm $name; : >$name ;;
+        esac; done"
+    );
+    place.sh(&script).quiet(0);
 }
 
 const DAMAGED: &str = "f/ledger.set was damaged, as by a power failure: ";
@@ -166,54 +122,52 @@ const LOSS: &str = "what was learned since the last fit of all documents is lost
 fn a_power_failure_loses_only_what_is_nowhere_else() {
     let start = corrected();
     for (names, is_lost) in [
-        (&["corrections"][..], false),
-        (&["corrections.head"], false),
-        (&["corrections", "corrections.head"], false),
-        (&["ledger.head"], false),
-        (&["ledger"], false),
-        (&["ledger", "ledger.head"], false),
-        (&["category.ham"], false),
-        (&["category.ham", "category.spam"], false),
-        (&["category.ham.ordinary"], false),
-        (&["generation"], false),
-        (&["generation", "ledger.head"], false),
-        (&[], false),
-        (&["ledger", "corrections"], false),
-        (&["ledger", "ledger.head", "corrections.head"], false),
-        (&[CUT], false),
-        (&[CUT, "ledger.head"], false),
-        (&[CUT, "corrections"], true),
-        (&[CUT, "generation", "corrections.head"], true),
+        ("corrections", false),
+        ("corrections.head", false),
+        ("corrections corrections.head", false),
+        ("ledger.head", false),
+        ("ledger", false),
+        ("ledger ledger.head", false),
+        ("category.ham", false),
+        ("category.ham category.spam", false),
+        ("category.ham.ordinary", false),
+        ("generation", false),
+        ("generation ledger.head", false),
+        ("", false),
+        ("ledger corrections", false),
+        ("ledger ledger.head corrections.head", false),
+        ("CUT", false),
+        ("CUT ledger.head", false),
+        ("CUT corrections", true),
+        ("CUT generation corrections.head", true),
     ] {
         let left = if is_lost { 0 } else { 3 };
         let what = if is_lost { LOSS } else { NO_LOSS };
-        let folder = copy(start.path());
-        let path = folder.path();
-        tear(path, names);
-        let judged = dbacl(path, &["--mail-filter", "f"], news());
+        let place = start.copy();
+        tear(&place, names);
+        let judged = place.dbacl_reading("--mail-filter f", news());
         assert!(!judged.stdout.contains("X-DBACL: error"), "{names:?}");
-        let said = correct(path, 7);
-        said.has(&format!("{DAMAGED}{}", if is_lost { "" } else { "it is made anew" }));
-        said.has(what);
-        assert_eq!((documents(path), corrections(path)), (61 + left, 1 + left), "{names:?}");
-        verdict(path, &news());
-        assert_eq!(leftovers(path), Vec::<String>::new());
-        correct(path, 8).quiet();
-        let learned = dbacl(path, &LEARN, b"").output();
+        let said = correct(&place, 7);
+        let first = format!("{DAMAGED}{}", if is_lost { "" } else { "it is made anew" });
+        assert!(said.contains(&first) && said.contains(what), "{names}: {said}");
+        assert_eq!((documents(&place), corrections(&place)), (61 + left, 1 + left), "{names:?}");
+        verdict(&place, &news());
+        is_tidy(&place);
+        assert_eq!(correct(&place, 8), "");
+        let learned = place.dbacl(LEARN).output();
         let applied = format!("{} corrections were applied\n", left + 2);
         assert!(learned.contains(&applied), "{names:?}: {learned}");
 
         // The folders are learned again at once.
-        let folder = copy(start.path());
-        let path = folder.path();
-        tear(path, names);
-        let output = dbacl(path, &LEARN, b"");
+        let place = start.copy();
+        tear(&place, names);
+        let output = place.dbacl(LEARN);
         let (learned, said) = (output.stdout, output.stderr);
         assert!(output.status == 0, "{names:?}: {said}");
         assert!(said.contains(DAMAGED) && said.contains(what), "{names:?}: {said}");
         assert_eq!(learned.contains("3 corrections were applied\n"), !is_lost, "{names:?}");
-        assert_eq!(documents(path), 60 + left, "{names:?}");
-        assert_eq!(leftovers(path), Vec::<String>::new());
+        assert_eq!(documents(&place), 60 + left, "{names:?}");
+        is_tidy(&place);
     }
 }
 
@@ -221,40 +175,35 @@ fn a_power_failure_loses_only_what_is_nowhere_else() {
 fn files_full_of_zeros_are_damaged_as_well() {
     let start = corrected();
     for name in ["corrections", "corrections.head", "ledger.head"] {
-        let folder = copy(start.path());
-        let file = folder.path().join("f/ledger.set/current").join(name);
-        let length = fs::read(&file).expect("there").len();
-        fs::remove_file(&file).expect("removed");
-        fs::write(&file, vec![0; length]).expect("written");
-        correct(folder.path(), 7).has(NO_LOSS);
-        assert_eq!((documents(folder.path()), corrections(folder.path())), (64, 4), "{name}");
+        let place = start.copy();
+        let file = format!("f/ledger.set/current/{name}");
+        let length = place.read(&file).len();
+        fs::remove_file(place.path(&file)).expect("removed");
+        place.write(&file, vec![0; length]);
+        assert!(correct(&place, 7).contains(NO_LOSS), "{name}");
+        assert_eq!((documents(&place), corrections(&place)), (64, 4), "{name}");
     }
     // The end of a file of the right length is noticed when all of it is read.
-    let folder = copy(start.path());
-    let file = folder.path().join("f/ledger.set/current/corrections");
-    let mut bytes = fs::read(&file).expect("there");
+    let place = start.copy();
+    let mut bytes = place.read("f/ledger.set/current/corrections");
     let end = bytes.len() - 30;
     bytes[end..].fill(0);
-    fs::write(&file, bytes).expect("written");
-    let output = dbacl(folder.path(), &LEARN, b"");
+    place.write("f/ledger.set/current/corrections", bytes);
+    let output = place.dbacl(LEARN);
     assert!(output.stderr.contains(NO_LOSS), "{}", output.stderr);
     assert!(output.stdout.contains("3 corrections were applied\n"));
 }
 
 #[test]
 fn damaged_corrections_of_a_full_fit_stop_learning_with_advice() {
-    let folder = corrected();
-    let path = folder.path();
-    dbacl(path, &LEARN, b"").output();
-    let file = path.join("f/ledger.set/current/corrections");
-    fs::write(&file, "something else").expect("written");
-    let output = dbacl(path, &LEARN, b"");
-    assert_eq!(output.status, 1);
-    let said = output.stderr;
+    let place = corrected();
+    place.dbacl(LEARN).output();
+    place.write("f/ledger.set/current/corrections", "something else");
+    let said = place.dbacl(LEARN).complaint(1);
     assert!(said.contains("f/ledger.set/current/corrections: not a dbacl ledger"), "{said}");
     assert!(said.contains("without this file --mail-learn goes on"), "{said}");
-    fs::remove_file(&file).expect("removed");
-    let said = dbacl(path, &LEARN, b"").output();
+    fs::remove_file(place.path("f/ledger.set/current/corrections")).expect("removed");
+    let said = place.dbacl(LEARN).output();
     assert!(said.contains("60 messages"), "{said}");
 }
 
@@ -264,17 +213,15 @@ fn a_passing_fault_of_the_disk_is_no_power_failure() {
         return skip("set_files::a_passing_fault", "there is no strace");
     }
     let start = corrected();
-    let args = ["--mail-correct", "f", "ham"];
+    let args = "--mail-correct f ham";
     let mail = own(7);
-    let number = calls(start.path(), "statx", &args, mail.as_bytes());
-    for number in 1..=number {
-        let folder = copy(start.path());
-        let path = folder.path();
+    for number in 1..=calls(&start, "statx", args, &mail) {
+        let place = start.copy();
         let fault = Fault { call: "statx", number, how: "error=EIO" };
-        let output = faulty(path, &fault, &args, mail.as_bytes());
+        let output = faulty(&place, &fault, args, &mail);
         let expected = if output.status == 0 { (64, 4) } else { (63, 3) };
         let said = output.stderr;
-        assert_eq!((documents(path), corrections(path)), expected, "{number}: {said}");
+        assert_eq!((documents(&place), corrections(&place)), expected, "{number}: {said}");
         assert!(output.status == 0 || !said.is_empty(), "{number}");
     }
 }
@@ -283,52 +230,48 @@ fn a_passing_fault_of_the_disk_is_no_power_failure() {
 fn a_copy_without_links_is_in_service_and_can_be_changed() {
     let start = corrected();
     for learns_first in [false, true] {
-        let folder = copy(start.path());
-        let path = folder.path();
-        shell(path, "mv f g; cp -rL g f; rm -r g");
-        let current = path.join("f/ledger.set/current");
+        let place = start.copy();
+        place.sh("mv f g; cp -rL g f; rm -r g").quiet(0);
+        let current = place.path("f/ledger.set/current");
         assert!(fs::symlink_metadata(&current).expect("there").is_dir());
-        verdict(path, &news());
+        verdict(&place, &news());
         if learns_first {
-            let said = dbacl(path, &LEARN, b"").output();
+            let said = place.dbacl(LEARN).output();
             assert!(said.contains("3 corrections were applied\n"), "{said}");
         } else {
-            correct(path, 7).quiet();
-            assert_eq!((documents(path), corrections(path)), (64, 4));
+            assert_eq!(correct(&place, 7), "");
+            assert_eq!((documents(&place), corrections(&place)), (64, 4));
         }
         for name in ["f/ledger.set/current", "f/ham", "f/ledger"] {
-            assert!(path.join(name).is_symlink(), "{name}");
+            assert!(place.path(name).is_symlink(), "{name}");
         }
-        verdict(path, &news());
-        correct(path, 8).quiet();
-        assert_eq!(leftovers(path), Vec::<String>::new());
+        verdict(&place, &news());
+        assert_eq!(correct(&place, 8), "");
+        is_tidy(&place);
     }
     // Something else in place of the link is told with advice.
-    let current = start.path().join("f/ledger.set/current");
-    fs::remove_file(&current).expect("removed");
-    fs::write(&current, "4").expect("written");
-    let output = dbacl(start.path(), &LEARN, b"").complaint(1);
+    start.sh("cd f/ledger.set; rm current; echo 4 >current").quiet(0);
+    let output = start.dbacl(LEARN).complaint(1);
     assert!(output.contains("as cp -a does"), "{output}");
 }
 
 #[test]
 fn an_older_folder_with_a_link_to_another_place_is_taken_over() {
-    let folder = older_filter();
-    let path = folder.path();
-    shell(path, "mkdir disk; mv f/ham disk; ln -s ../disk/ham f/ham");
-    let kept = fs::read(path.join("disk/ham")).expect("there");
-    verdict(path, &news());
-    correct(path, 7).quiet();
-    assert_eq!(documents(path), 61);
-    let link = fs::read_link(path.join("f/ham")).expect("a link");
+    let place = older_filter();
+    place.sh("mkdir disk; mv f/ham disk; ln -s ../disk/ham f/ham").quiet(0);
+    let kept = place.read("disk/ham");
+    verdict(&place, &news());
+    assert_eq!(correct(&place, 7), "");
+    assert_eq!(documents(&place), 61);
+    let link = fs::read_link(place.path("f/ham")).expect("a link");
     assert_eq!(link, Path::new("ledger.set/current/category.ham"));
-    assert!(fs::read(path.join("disk/ham")).expect("there") == kept);
+    assert!(place.read("disk/ham") == kept);
 }
 
 /// Runs a script in which `A` and `M` run a command as one of two users of the group 100, and
 /// `alone` as the first without that group. Returns what it printed; `None` where the tests are not
 /// run by the superuser.
-pub fn as_users(folder: &Path, name: &str, script: &str) -> Option<String> {
+pub fn as_users(place: &Scratch, name: &str, script: &str) -> Option<String> {
     let users = "
         A() { setpriv --reuid=1111 --regid=1111 --groups=100,1111 \"$@\"; }
         M() { setpriv --reuid=2222 --regid=2222 --groups=100,2222 \"$@\"; }
@@ -336,9 +279,10 @@ pub fn as_users(folder: &Path, name: &str, script: &str) -> Option<String> {
         chmod 755 .; chmod 644 *.mbox
         A dbacl -V >/dev/null 2>&1 || { echo SKIPPED; exit 0; }
         judges() { M dbacl --mail-filter \"$1\" <mail 2>/dev/null | grep '^X-DBACL: [hsu]'; }
-        cat >mail; chmod 644 mail
+        chmod 644 mail
         set -e\n";
-    let said = shell(folder, &format!("{users}{script}"));
+    place.write("mail", news());
+    let said = place.sh(&format!("{users}{script}")).output();
     if said == "SKIPPED\n" {
         skip(&format!("set_files::{name}"), "this user cannot become another one");
         return None;
@@ -348,8 +292,7 @@ pub fn as_users(folder: &Path, name: &str, script: &str) -> Option<String> {
 
 #[test]
 fn who_may_read_a_filter_still_may_after_each_change() {
-    let folder = filter();
-    let path = folder.path();
+    let place = filter();
     let script = "
         chmod 777 .
         A dbacl --mail-learn a ham=ham.mbox spam=spam.mbox --quiet
@@ -364,8 +307,7 @@ fn who_may_read_a_filter_still_may_after_each_change() {
         alone dbacl --mail-correct inherits spam <mail 2>&1; judges inherits
         cp -a a lost; chown -R 1111 lost
         alone dbacl --mail-correct lost ham <mail 2>&1";
-    let name = "who_may_read_a_filter_still_may";
-    let Some(said) = as_users(path, name, script) else { return };
+    let Some(said) = as_users(&place, "who_may_read_a_filter_still_may", script) else { return };
     let lines: Vec<&str> = said.lines().collect();
     let modes = ["750:100", "640:100"];
     assert!(lines[..2].iter().all(|line| line.starts_with("X-DBACL: ")), "{said}");
@@ -379,8 +321,7 @@ fn who_may_read_a_filter_still_may_after_each_change() {
 
 #[test]
 fn all_members_of_a_group_can_correct_a_filter_that_they_share() {
-    let folder = filter();
-    let path = folder.path();
+    let place = filter();
     let script = "
         chmod 777 .
         for inherits in no yes; do
@@ -399,8 +340,7 @@ fn all_members_of_a_group_can_correct_a_filter_that_they_share() {
             A dbacl --mail-correct a ham <own 2>/dev/null
             judges a
         done";
-    let name = "all_members_of_a_group_can_correct";
-    let Some(said) = as_users(path, name, script) else { return };
+    let Some(said) = as_users(&place, "all_members_of_a_group_can_correct", script) else { return };
     let judged = said.lines().filter(|line| line.starts_with("X-DBACL: ")).count();
     let applied = said.lines().filter(|line| *line == "4 corrections were applied").count();
     assert_eq!((judged, applied), (10, 2), "{said}");
@@ -408,8 +348,7 @@ fn all_members_of_a_group_can_correct_a_filter_that_they_share() {
 
 #[test]
 fn what_the_superuser_changes_belongs_to_the_owner() {
-    let folder = filter();
-    let path = folder.path();
+    let place = filter();
     let script = "
         mkdir home; chown 1111:1111 home; chmod 700 home
         A cp ham.mbox spam.mbox mail home; cd home
@@ -424,8 +363,7 @@ fn what_the_superuser_changes_belongs_to_the_owner() {
             (cat mail; echo more) | A dbacl --mail-correct $filter ham
             A dbacl --mail-filter $filter <mail | grep '^X-DBACL: [hsu]'
         done";
-    let name = "what_the_superuser_changes";
-    let Some(said) = as_users(path, name, script) else { return };
+    let Some(said) = as_users(&place, "what_the_superuser_changes", script) else { return };
     let judged = said.lines().filter(|line| line.starts_with("X-DBACL: ")).count();
     assert_eq!((judged, said.lines().count()), (3, 3), "{said}");
 }
@@ -441,39 +379,28 @@ fn damaged_files_are_named_as_users_know_them_and_there_is_advice() {
     {
         for length in [0, 20] {
             for line in ["--mail-correct f spam", update, "-l f/ham --keep f/ledger ham.mbox"] {
-                let folder = copy(start.path());
-                let path = folder.path();
-                let file = path.join("f/ledger.set/current").join(name);
-                fs::OpenOptions::new()
-                    .write(true)
-                    .open(file)
-                    .expect("there")
-                    .set_len(length)
-                    .expect("cut");
-                let args: Vec<&str> = line.split(' ').collect();
-                let said = dbacl(path, &args, news()).stderr;
+                let place = start.copy();
+                place.sh(&format!("truncate -s {length} f/ledger.set/current/{name}")).quiet(0);
+                let said = place.dbacl_reading(line, news()).stderr;
                 assert!(said.contains(expected) && said.contains(advice), "{name} {line}: {said}");
             }
         }
     }
     for content in ["# dbacl mail filter\nham\nspa", "", "noise"] {
         for line in ["--mail-filter f", "--mail-correct f spam"] {
-            let folder = copy(start.path());
-            fs::write(folder.path().join("f/ledger.set/current/order"), content).expect("written");
-            let args: Vec<&str> = line.split(' ').collect();
-            let said = dbacl(folder.path(), &args, news()).stderr;
+            let place = start.copy();
+            place.write("f/ledger.set/current/order", content);
+            let said = place.dbacl_reading(line, news()).stderr;
             assert!(said.starts_with(&format!("dbacl:error: f/{anew}\n")), "{line}: {said}");
         }
     }
-    let folder = copy(start.path());
-    let path = folder.path();
-    fs::remove_file(path.join("f/ledger.set/current/category.ham")).expect("there");
-    let said = dbacl(path, &["--mail-filter", "f"], news()).stderr;
+    let place = start.copy();
+    fs::remove_file(place.path("f/ledger.set/current/category.ham")).expect("there");
+    let said = place.dbacl_reading("--mail-filter f", news()).stderr;
     assert!(said.contains(advice) && said.contains("could not load category ./f/ham"), "{said}");
-    let folder = copy(start.path());
-    let path = folder.path();
-    fs::write(path.join("f/ledger.set/current/ledger.state"), "noise").expect("written");
-    let said = dbacl(path, &["--mail-correct", "f", "spam"], news()).stderr;
+    let place = start.copy();
+    place.write("f/ledger.set/current/ledger.state", "noise");
+    let said = place.dbacl_reading("--mail-correct f spam", news()).stderr;
     assert_eq!(said, "dbacl:warning: ./f/ledger.state did not fit its ledger and was made anew\n");
-    assert_eq!(documents(path), 61);
+    assert_eq!(documents(&place), 61);
 }
