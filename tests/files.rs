@@ -2,12 +2,13 @@
 //! Files that others can reach, too: whose they are, who may use them, who holds them.
 
 use dbacl_testing::terminal::{shown, shows_escapes};
-use dbacl_testing::{PATIENCE, Scratch, finish, wait_until_reading};
+use dbacl_testing::{Done, PATIENCE, Scratch, finish, wait_until_reading};
 use rustix::process::{Pid, Signal, kill_process};
 use std::fs::{self, File, Permissions};
+use std::io::{Read, Write};
 use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
 use std::path::Path;
-use std::process::Child;
+use std::process::{Child, Stdio};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
@@ -229,7 +230,7 @@ fn a_path_with_a_line_end_is_refused() {
 }
 
 /// Sends TERM until the process ends.
-fn terminate(mut child: Child) -> dbacl_testing::Done {
+fn terminate(mut child: Child) -> Done {
     let id = Pid::from_child(&child);
     wait_until_reading(&child);
     let start = Instant::now();
@@ -294,6 +295,18 @@ fn limits() -> impl Iterator<Item = u32> {
     where_programs_start.chain((24_000..60_000).step_by(4_000)).chain([100_000, 400_000])
 }
 
+/// Runs a program with so many kB of address space; `None` if it does not even start.
+fn limited(scratch: &Scratch, limit: u32, program: &str, args: &str) -> Option<Done> {
+    let script = format!(
+        "ulimit -c 0; ulimit -v {limit}; {program} --version >/dev/null 2>&1 || exit 99
+         exec {program} {args}"
+    );
+    let mut command = scratch.command("bash");
+    let done = finish(command.args(["-c", &script]).spawn().expect("bash starts"));
+    let has_started = ![99, 127].contains(&done.status) && !done.stderr.contains("annot fork");
+    has_started.then_some(done)
+}
+
 #[test]
 fn without_memory_a_mail_comes_through() {
     let scratch = with_filter();
@@ -309,24 +322,8 @@ fn without_memory_a_mail_comes_through() {
         let (mut judged, mut errors) = (0, 0);
         for limit in limits() {
             for how in [format!("<{name}"), format!("< <(cat {name})")] {
-                let script = format!(
-                    "ulimit -v {limit}; dbacl --version >&2 || exit 99; \
-                                      exec dbacl --mail-filter filter {how}"
-                );
-                let mut command = scratch.dbacl_command(["x"]);
-                let path = command.get_program().to_owned();
-                let folder = Path::new(&path).parent().expect("a folder").to_owned();
-                command = dbacl_testing::command("bash");
-                command.args(["-c", &script]).current_dir(scratch.path("."));
-                let paths = std::env::var("PATH").unwrap_or_default();
-                command.env("PATH", format!("{}:{paths}", folder.display()));
-                command.stdin(std::process::Stdio::null());
-                command.stdout(std::process::Stdio::piped()).stderr(std::process::Stdio::piped());
-                let done = finish(command.spawn().expect("bash starts"));
-                // With so little memory, dbacl or bash itself does not start.
-                if done.status == 99 || done.status == 127 || done.stderr.contains("cannot fork") {
-                    continue;
-                }
+                let args = format!("--mail-filter filter {how}");
+                let Some(done) = limited(&scratch, limit, "dbacl", &args) else { continue };
                 let (rest, verdict) = without_verdict(&done.stdout);
                 assert_eq!(done.status, 0, "{limit} {how}: {}", done.stderr);
                 assert!(rest == mail, "{limit} {how}: {} of {}", rest.len(), mail.len());
@@ -347,17 +344,10 @@ fn without_memory_a_mail_comes_through() {
 #[test]
 fn an_evaluation_without_memory_ends_with_a_line_and_a_status() {
     let scratch = with_filter();
-    let command = "dbacl-eval -q --folds 2 -s 'now: -T email' ham=ham spam=spam";
+    let args = "-q --folds 2 -s 'now: -T email' ham=ham spam=spam >/dev/null";
     let mut ended = 0;
     for limit in limits().step_by(4) {
-        let script = format!(
-            "ulimit -c 0; ulimit -v {limit}; dbacl-eval --version >/dev/null 2>&1 || exit 99; \
-             exec {command} >/dev/null"
-        );
-        let done = scratch.sh(&script);
-        if done.status == 99 || done.status == 127 || done.stderr.contains("annot fork") {
-            continue;
-        }
+        let Some(done) = limited(&scratch, limit, "dbacl-eval", args) else { continue };
         ended += 1;
         assert!([0, 65, 70, 75].contains(&done.status), "in {limit} kB: {done:?}");
         assert!(done.status == 0 || !done.stderr.is_empty(), "in {limit} kB: {done:?}");
@@ -393,15 +383,8 @@ fn without_memory_learning_ends_with_a_line_and_a_status() {
         let mut failed = 0;
         let step = if args.starts_with("--mail") { 3 } else { 1 };
         for limit in limits().step_by(step) {
-            let script = format!(
-                "ulimit -v {limit}; dbacl --version >/dev/null 2>&1 || exit 99; \
-                                  exec dbacl {args}"
-            );
             let _ = fs::remove_file(scratch.path("new"));
-            let done = scratch.sh(&script);
-            if done.status == 99 || done.status == 127 || done.stderr.contains("annot fork") {
-                continue;
-            }
+            let Some(done) = limited(&scratch, limit, "dbacl", args) else { continue };
             let is_answer = args.contains("-c cat") && done.stderr.is_empty();
             assert!(done.status < 3, "{args} in {limit} kB: {done:?}");
             if done.status != 0 && !is_answer {
@@ -443,22 +426,22 @@ fn a_category_cut_short_while_it_is_used_is_used_to_the_end() {
     scratch.write("words", &words);
     scratch.dbacl("-l large -h 17 words").quiet(0);
     let mut command = scratch.dbacl_command(["-c", "large", "-c", "cat", "-f", "large"]);
-    let mut child = command.stdin(std::process::Stdio::piped()).spawn().expect("dbacl starts");
+    let mut child = command.stdin(Stdio::piped()).spawn().expect("dbacl starts");
     let mut stdin = child.stdin.take().expect("piped");
     let mut stdout = child.stdout.take().expect("piped");
-    std::io::Write::write_all(&mut stdin, b"w1 w2 w3\n".repeat(2000).as_slice()).expect("a reader");
+    stdin.write_all(b"w1 w2 w3\n".repeat(2000).as_slice()).expect("a reader");
     let mut block = [0; 1000];
-    std::io::Read::read_exact(&mut stdout, &mut block).expect("lines");
+    stdout.read_exact(&mut block).expect("lines");
     fs::OpenOptions::new().write(true).open(scratch.path("large")).unwrap().set_len(5000).unwrap();
     let mut expected = 2000 * 9 - block.len();
     for number in 0..400 {
         let line = format!("w{} w{} w{}\n", number * 100, number * 99, number * 98);
-        std::io::Write::write_all(&mut stdin, line.as_bytes()).expect("a reader");
+        stdin.write_all(line.as_bytes()).expect("a reader");
         expected += line.len();
     }
     drop(stdin);
     let mut rest = Vec::new();
-    std::io::Read::read_to_end(&mut stdout, &mut rest).expect("lines");
+    stdout.read_to_end(&mut rest).expect("lines");
     assert_eq!(finish(child).status, 0);
     assert_eq!(rest.len(), expected);
 }
@@ -532,15 +515,9 @@ fn a_mail_that_cannot_be_read_or_written_is_told_and_ends_with_a_status() {
     }
 }
 
-fn fifo(scratch: &Scratch, name: &str) {
-    let mode = 0o600.into();
-    rustix::fs::mknodat(rustix::fs::CWD, scratch.path(name), rustix::fs::FileType::Fifo, mode, 0)
-        .expect("a new pipe");
-}
-
 /// Runs dbacl with the words of `args`, which must not wait for anything.
 #[track_caller]
-fn ends(scratch: &Scratch, args: &str) -> dbacl_testing::Done {
+fn ends(scratch: &Scratch, args: &str) -> Done {
     let mut command = scratch.dbacl_command(args.split_whitespace());
     let mut child = command.spawn().expect("dbacl starts");
     let start = Instant::now();
@@ -618,7 +595,7 @@ fn mail_that_came_through_a_pipe_is_not_waited_for_again() {
     };
     scratch.write("ham", mails("ham", "ham"));
     scratch.write("spam", mails("spam", "ham"));
-    fifo(&scratch, "pipe");
+    scratch.sh("mkfifo pipe").quiet(0);
     let learned =
         scratch.sh("cat spam >pipe & timeout -k 1 20 dbacl --mail-learn filter ham=ham spam=pipe");
     assert_eq!(learned.status, 0, "{learned:?}");
@@ -630,8 +607,7 @@ fn pipes_and_devices_are_refused_by_name() {
     let scratch = prepared();
     scratch.dbacl("-l dog text").quiet(0);
     scratch.dbacl("--count one text").quiet(0);
-    fifo(&scratch, "pipe");
-    fifo(&scratch, "pipe.ndjson");
+    scratch.sh("mkfifo pipe pipe.ndjson").quiet(0);
     for args in [
         "-c pipe text",
         "--merge all one pipe",
@@ -660,7 +636,7 @@ fn pipes_and_devices_are_refused_by_name() {
 #[test]
 fn a_signal_ends_the_wait_for_somebody_who_writes() {
     let scratch = prepared();
-    fifo(&scratch, "pipe");
+    scratch.sh("mkfifo pipe").quiet(0);
     for args in [
         "-c cat pipe",
         "-l new pipe",
@@ -672,7 +648,7 @@ fn a_signal_ends_the_wait_for_somebody_who_writes() {
     }
     for args in ["--merge merged -", "--refit --choices - -c one -c two -T text"] {
         let mut command = scratch.dbacl_command(args.split_whitespace());
-        let mut child = command.stdin(std::process::Stdio::piped()).spawn().expect("dbacl starts");
+        let mut child = command.stdin(Stdio::piped()).spawn().expect("dbacl starts");
         let silent = child.stdin.take();
         assert_ne!(terminate(child).status, 0, "{args}");
         drop(silent);
@@ -681,9 +657,9 @@ fn a_signal_ends_the_wait_for_somebody_who_writes() {
     // If the filter is stopped before the mail has ended, the sender still has the mail.
     let scratch = with_filter();
     let mut command = scratch.dbacl_command(["--mail-filter", "filter"]);
-    let mut child = command.stdin(std::process::Stdio::piped()).spawn().expect("dbacl starts");
+    let mut child = command.stdin(Stdio::piped()).spawn().expect("dbacl starts");
     let mut stdin = child.stdin.take().expect("piped");
-    std::io::Write::write_all(&mut stdin, b"Subject: half\n").expect("a reader");
+    stdin.write_all(b"Subject: half\n").expect("a reader");
     let done = terminate(child);
     assert_eq!((done.status, done.stdout.as_str()), (1, ""));
     drop(stdin);
@@ -692,7 +668,7 @@ fn a_signal_ends_the_wait_for_somebody_who_writes() {
 #[test]
 fn a_signal_ends_the_wait_for_mail_and_nothing_is_learned() {
     let scratch = with_filter();
-    fifo(&scratch, "pipe");
+    scratch.sh("mkfifo pipe").quiet(0);
     let before = scratch.read("filter/ledger");
     for args in [
         "--mail-correct filter spam",
@@ -701,25 +677,13 @@ fn a_signal_ends_the_wait_for_mail_and_nothing_is_learned() {
         "--mail-learn filter --window 100000 ham=pipe spam=spam",
     ] {
         let mut command = scratch.dbacl_command(args.split_whitespace());
-        let mut child = command.stdin(std::process::Stdio::piped()).spawn().expect("dbacl starts");
+        let mut child = command.stdin(Stdio::piped()).spawn().expect("dbacl starts");
         // As long as this lives, the input has no end.
         let _input = child.stdin.take().expect("piped");
         let complaint = terminate(child).complaint(1);
         assert!(complaint.ends_with("stopped by a signal; nothing was changed\n"), "{complaint}");
         assert_eq!(scratch.read("filter/ledger"), before, "{args}");
     }
-}
-
-#[test]
-fn files_that_anybody_may_write_to_are_told() {
-    let scratch = with_filter();
-    scratch.write("text", TEXT);
-    scratch.dbacl("-l cat text").quiet(0);
-    chmod(&scratch, "cat", 0o660);
-    scratch.dbacl("-v -c cat text").quiet(1);
-    chmod(&scratch, "cat", 0o646);
-    assert!(scratch.dbacl("-v -c cat text").complaint(1).contains("anybody may write to cat"));
-    scratch.dbacl("--quiet -v -c cat text").quiet(1);
 }
 
 #[test]

@@ -63,6 +63,7 @@ fn a_terminal_is_told_of_likely_mistakes_and_a_pipe_is_not() {
         ("dbacl -T emial -l x prose", "kinds of -T are text, xml, email"),
         ("dbacl -f one prose", "-f names one of the categories"),
         ("dbacl -l x -O nothing prose", "nothing: no such counts, not added"),
+        ("dbacl -l x", "reading the text from the terminal; it ends with Ctrl-D"),
     ] {
         let told = shown(&place, command);
         assert!(told.contains(hint), "{command}: {told}");
