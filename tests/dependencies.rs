@@ -17,6 +17,13 @@ fn cargo(args: &[&str]) -> String {
     String::from_utf8(output.stdout).expect("cargo prints UTF-8")
 }
 
+/// What cargo knows of the packages of the workspace.
+pub fn packages() -> Vec<Value> {
+    let metadata = cargo(&["metadata", "--no-deps", "--format-version", "1"]);
+    let metadata: Value = serde_json::from_str(&metadata).expect("JSON");
+    metadata["packages"].as_array().expect("packages").clone()
+}
+
 /// Adds what the Rust files below `folder` say.
 fn read_sources(folder: &Path, text: &mut String) {
     let Ok(entries) = fs::read_dir(folder) else { return };
@@ -41,10 +48,8 @@ fn uses(text: &str, name: &str) -> bool {
 
 #[test]
 fn every_declared_dependency_is_used() {
-    let metadata = cargo(&["metadata", "--no-deps", "--format-version", "1"]);
-    let metadata: Value = serde_json::from_str(&metadata).expect("JSON");
     let text = |value: &Value| value.as_str().expect("a string").to_owned();
-    let packages = metadata["packages"].as_array().expect("packages");
+    let packages = packages();
     assert!(packages.len() > 5, "only {} packages", packages.len());
     for package in packages {
         let manifest = text(&package["manifest_path"]);

@@ -2,7 +2,8 @@
 //! Faults that the program survives: no crash, no hang, no lost or half-written model, one clear
 //! line on standard error, a status that says so.
 
-use dbacl_testing::{Done, Scratch, command, finish, kill, programs, skip, wait_until_reading};
+use dbacl_numeric::random::SplitMix64;
+use dbacl_testing::{Done, Scratch, finish, kill, skip, wait_until_reading};
 use std::fs;
 use std::io::{BufRead, BufReader, Write};
 use std::os::unix::fs::{PermissionsExt, symlink};
@@ -94,16 +95,11 @@ fn beyond_the_file_size_limit_the_old_counts_are_kept() {
 #[test]
 fn on_a_full_disk_the_old_category_is_kept() {
     let scratch = prepared();
-    let mount = scratch.path("small");
-    fs::create_dir(&mount).expect("a new folder");
+    fs::create_dir(scratch.path("small")).expect("a new folder");
     // A mount of its own, which nobody else sees and which ends with the shell.
     let small = |script: &str| {
         let script = format!("mount -t tmpfs -o size=512k tmpfs small || exit 99; {script}");
-        let mut shell = command("unshare");
-        let path = std::env::var("PATH").unwrap_or_default();
-        shell.env("PATH", format!("{}:{path}", programs().display()));
-        shell.args(["-m", "sh", "-c", &script]).current_dir(scratch.path("."));
-        shell.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn()
+        scratch.command("unshare").args(["-m", "sh", "-c", &script]).spawn()
     };
     match small("true").map(finish) {
         Ok(done) if done.status == 0 => {}
@@ -178,17 +174,6 @@ fn a_target_that_is_not_ours_is_left_alone() {
     assert!(fs::symlink_metadata(scratch.path("link")).expect("the link").is_symlink());
 }
 
-/// Numbers that look random; the same each time.
-struct Dice(u64);
-
-impl Dice {
-    fn below(&mut self, limit: u64) -> u64 {
-        self.0 =
-            self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        (self.0 >> 33) % limit
-    }
-}
-
 #[test]
 fn killed_at_any_moment_the_category_and_the_counts_are_whole() {
     let scratch = Scratch::new();
@@ -202,12 +187,12 @@ fn killed_at_any_moment_the_category_and_the_counts_are_whole() {
     finish(learning(&scratch, "text")).quiet(0);
     // Microseconds until the kill. The time follows the machine's speed, so that about every second
     // run is killed before it ends.
-    let mut span = u64::try_from(started.elapsed().as_micros()).expect("short");
-    let mut dice = Dice(1);
+    let mut span = usize::try_from(started.elapsed().as_micros()).expect("short");
+    let mut random = SplitMix64::new(1);
     let mut killed = 0;
     for round in 0..60 {
         let mut child = learning(&scratch, if round % 2 == 0 { "other" } else { "text" });
-        sleep(Duration::from_micros(dice.below(span)));
+        sleep(Duration::from_micros(random.below(span) as u64));
         child.kill().expect("our child");
         let is_killed = finish(child).status == 128 + 9;
         killed += u32::from(is_killed);

@@ -59,11 +59,8 @@ struct Usage {
 }
 
 /// A line of `bytes` bytes made of `unit`, without an end.
-fn long(out: &mut dyn Write, unit: &str, bytes: usize) -> io::Result<()> {
-    long_bytes(out, unit.as_bytes(), bytes)
-}
-
-fn long_bytes(out: &mut dyn Write, unit: &[u8], bytes: usize) -> io::Result<()> {
+fn long(out: &mut dyn Write, unit: impl AsRef<[u8]>, bytes: usize) -> io::Result<()> {
+    let unit = unit.as_ref();
     let block = unit.repeat((1 << 16) / unit.len() + 1);
     let mut left = bytes;
     while left > 0 {
@@ -226,11 +223,11 @@ const KINDS: &[Kind] = &[
     }),
     kind("UTF-8 that is none", 16 * MB, 80, |out, size| {
         part(out, "utf-8")?;
-        long_bytes(out, b"\xed\xa0\x80\xc0\xaf\xf0\x9fx", size)
+        long(out, b"\xed\xa0\x80\xc0\xaf\xf0\x9fx", size)
     }),
     kind("letters of no declared character set", 16 * MB, 80, |out, size| {
         writeln!(out, "{HEAD}")?;
-        long_bytes(out, b"\xf0\xd2\xc9\xd7\xc5\xd4 ", size)
+        long(out, b"\xf0\xd2\xc9\xd7\xc5\xd4 ", size)
     }),
     kind("shifts of UTF-7", 16 * MB, 80, |out, size| {
         part(out, "utf-7")?;
@@ -242,7 +239,7 @@ const KINDS: &[Kind] = &[
     }),
     kind("characters of GB18030 cut off", 16 * MB, 80, |out, size| {
         part(out, "gb18030")?;
-        long_bytes(out, b"\x81\x30\x81\xff", size)
+        long(out, b"\x81\x30\x81\xff", size)
     }),
     kind("hidden elements inside others", 16 * MB, 80, |out, size| {
         write!(out, "{HEAD}Content-Type: text/html; charset=utf-8\n\n")?;
@@ -250,7 +247,7 @@ const KINDS: &[Kind] = &[
     }),
     kind("8-bit letters in a header", 16 * MB, 80, |out, size| {
         write!(out, "Subject: ")?;
-        long_bytes(out, b"\xf0\xd2\xc9 ", size)?;
+        long(out, b"\xf0\xd2\xc9 ", size)?;
         write!(out, "\n\n")
     }),
     kind("parameters in pieces", 16 * MB, 120, |out, size| {

@@ -12,7 +12,6 @@ use std::os::unix::fs::PermissionsExt;
 fn sorted() -> Scratch {
     let scratch = Scratch::new();
     for (folder, mailbox, label) in [("good", "g.mbox", "ham"), ("bad", "s.mbox", "spam")] {
-        fs::create_dir(scratch.path(folder)).expect("made");
         for number in 0..30 {
             let message = mail(label, number);
             let (_, message) = message.split_once('\n').expect("a From line");
@@ -34,7 +33,6 @@ fn verdict(filtered: &str) -> &str {
 #[test]
 fn mailboxes_in_a_folder_are_read_message_by_message() {
     let scratch = sorted();
-    fs::create_dir_all(scratch.path("mm/sub/deep")).expect("made");
     for (name, numbers) in [("mm/a", 0..12), ("mm/b", 12..20), ("mm/sub/deep/c", 20..30)] {
         scratch.write(name, numbers.map(|number| mail("ham", number)).collect::<String>());
     }
@@ -50,9 +48,7 @@ fn mailboxes_in_a_folder_are_read_message_by_message() {
         assert_eq!(verdict_of("one"), verdict_of("two"));
     }
     // A Maildir holds single messages, whatever is quoted in them.
-    for part in ["cur", "new"] {
-        fs::create_dir_all(scratch.path("box").join(part)).expect("made");
-    }
+    scratch.sh("mkdir -p box/new").quiet(0);
     scratch.write("box/cur/1", mail("ham", 1) + &mail("ham", 2));
     let said = scratch.dbacl("--mail-learn three ham=box spam=bad");
     assert!(said.stdout.contains("learned 31 messages (ham 1, spam 30)"), "{said:?}");
@@ -84,19 +80,15 @@ fn files_that_are_no_mail_are_left_out_and_named() {
 fn what_is_given_as_mail_and_is_none_is_refused() {
     let scratch = sorted();
     scratch.dbacl(LEARN).quiet(0);
-    let before = fs::read(scratch.path("f/ledger")).expect("a ledger");
+    let before = scratch.read("f/ledger");
     scratch.write("g.mbox.xz", b"\xfd7zXZ\0\0\x04");
     scratch.write("random.bin", b"\x07\0\x01\xfe\xb0");
     scratch.write("g.mbox2", mail("ham", 70) + &mail("ham", 0));
     for number in 70..75 {
         scratch.write(&format!("bad/{number}"), mail("spam", number));
-        fs::copy(
-            scratch.path(&format!("good/{:02}", number - 70)),
-            scratch.path("bad").join(format!("copy{number}")),
-        )
-        .expect("copied");
+        let copied = scratch.read(&format!("good/{:02}", number - 70));
+        scratch.write(&format!("bad/copy{number}"), copied);
     }
-    fs::create_dir(scratch.path("only")).expect("made");
     scratch.write("only/x.gz", b"\x1f\x8b\x08\0\0");
     for (args, expected) in [
         (
@@ -129,7 +121,7 @@ fn what_is_given_as_mail_and_is_none_is_refused() {
         assert!(said.contains(&format!("dbacl:error: {expected}")), "{args}: {said}");
         assert_eq!(done.stdout, "", "{args}");
     }
-    assert!(fs::read(scratch.path("f/ledger")).expect("a ledger") == before);
+    assert!(scratch.read("f/ledger") == before);
     assert!(!scratch.path("good/filter").exists() && !scratch.path("good/order").exists());
     // A few messages with two labels are only worth a word.
     let done = scratch.dbacl("--mail-learn f ham=good spam=bad");
@@ -280,7 +272,6 @@ fn help_is_help_in_a_file_too() {
 fn a_correction_learns_mail_only() {
     let scratch = sorted();
     scratch.dbacl(LEARN).quiet(0);
-    fs::create_dir(scratch.path("more")).expect("made");
     scratch.write("more/1", "Subject: one more\n\ncheap pills for you\n");
     scratch.write("more/README.txt", "These are messages\nfrom friends.\n");
     let learned = || scratch.read("f/ledger").len();
@@ -307,7 +298,7 @@ fn a_correction_learns_mail_only() {
 fn a_correction_that_fails_leaves_no_room_taken() {
     let scratch = sorted();
     scratch.dbacl(LEARN).quiet(0);
-    let length = || fs::metadata(scratch.path("f/ledger")).expect("a ledger").len();
+    let length = || scratch.read("f/ledger").len();
     let (before, blocks) = (length(), length() / 512 + 1);
     let words: String = (0..9000).map(|number| format!("word{number}x ")).collect();
     scratch.write("large", format!("Subject: x\n\n{words}\n"));

@@ -2,25 +2,15 @@
 //! What a release is made of agrees: programs and packages, crates and licences, versions and
 //! dates.
 
+use crate::dependencies::packages;
 use dbacl_testing::{command, root, skip};
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
-use std::process::Command;
 
 fn text(name: &str) -> String {
     fs::read_to_string(root().join(name)).unwrap_or_else(|error| panic!("{name}: {error}"))
-}
-
-/// What cargo knows of the packages of the workspace.
-fn packages() -> Vec<Value> {
-    let mut cargo = Command::new(env!("CARGO"));
-    cargo.args(["metadata", "--no-deps", "--offline", "--locked", "--format-version", "1"]);
-    let output = cargo.current_dir(root()).output().expect("cargo starts");
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    let metadata: Value = serde_json::from_slice(&output.stdout).expect("JSON");
-    metadata["packages"].as_array().expect("packages").clone()
 }
 
 /// Names of all programs of the workspace.

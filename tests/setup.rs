@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //! The script that installs what tests need (`.ci/setup`), beside a package manager that is busy.
 
-use dbacl_testing::{Done, Scratch, command, finish, root};
+use dbacl_testing::{Done, Scratch, finish, root};
 use std::fs;
-use std::process::Stdio;
+use std::process::Command;
 
 /// Makes programs that stand for those of the system. The package manager finds the lock held at
 /// the first calls of each kind; the file `busy` says how many. A shell writes them: see "text file
@@ -27,6 +27,13 @@ printf '#!/bin/sh\n' | tee bin/sleep >bin/python3
 chmod +x bin/*
 "#;
 
+/// A shell that finds the programs in `bin`, and few others.
+fn own(scratch: &Scratch) -> Command {
+    let mut script = scratch.command("sh");
+    script.env("PATH", format!("{}:/usr/bin:/bin", scratch.path("bin").display()));
+    script
+}
+
 /// Runs the script where these packages are missing. Returns the calls of the package manager, too.
 fn setup(busy: &str, patience: &str, packages: &str) -> (Done, String) {
     let scratch = Scratch::new();
@@ -35,13 +42,10 @@ fn setup(busy: &str, patience: &str, packages: &str) -> (Done, String) {
     scratch.write("packages", packages);
     scratch.write("busy", busy);
     scratch.write("calls", "");
-    let mut script = command("sh");
-    let path = format!("{}:/usr/bin:/bin", scratch.path("bin").display());
-    script.arg("./setup").current_dir(scratch.path("."));
-    script.env("PATH", path).env("SETUP_PATIENCE", patience);
-    script.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut script = own(&scratch);
+    script.arg("./setup").env("SETUP_PATIENCE", patience);
     let done = finish(script.spawn().expect("sh starts"));
-    let calls = String::from_utf8(scratch.read("calls")).expect("text");
+    let calls = scratch.text("calls");
     (done, calls.split_whitespace().collect::<Vec<_>>().join(" "))
 }
 
@@ -112,11 +116,9 @@ fn what_is_installed_is_not_fetched_and_not_skipped() {
     let scratch = Scratch::new();
     scratch.sh(INSTALLED).quiet(0);
     let run = |package: &str| {
-        let mut script = command("sh");
-        script.arg(root().join(".ci/unpack")).arg(package).current_dir(scratch.path("."));
-        let path = format!("{}:/usr/bin:/bin", scratch.path("bin").display());
-        script.env("PATH", path).env("CARGO_TARGET_DIR", scratch.path("target"));
-        script.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut script = own(&scratch);
+        script.arg(root().join(".ci/unpack")).arg(package);
+        script.env("CARGO_TARGET_DIR", scratch.path("target"));
         finish(script.spawn().expect("sh starts"))
     };
     let unpacked = scratch.path("target/unpacked");
