@@ -5,6 +5,7 @@
 use dbacl::{
     Cutter, Feature, FeatureReader, FeatureSink, LineState, ModelOption, ReadOptions, Scheme,
 };
+use dbacl_numeric::random::SplitMix64;
 use dbacl_testing::root;
 use encoding_rs::Encoding;
 use std::collections::BTreeMap;
@@ -39,21 +40,15 @@ fn languages() -> Vec<Language> {
     .collect()
 }
 
-/// The next number of a generator whose numbers only need to differ.
-fn next(state: &mut u64) -> usize {
-    *state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-    usize::try_from(*state >> 33).expect("31 bits")
-}
-
 /// All texts: some sentences of a language, in lines.
 fn texts(languages: &[Language]) -> Vec<(&Language, String)> {
-    let mut state = 1;
+    let mut random = SplitMix64::new(1);
     (0..TEXTS)
         .map(|number| {
             let language = &languages[number % languages.len()];
             let mut text = String::new();
             for at in 0..WORDS {
-                text.push_str(&language.words[next(&mut state) % language.words.len()]);
+                text.push_str(&language.words[random.below(language.words.len())]);
                 text.push_str(if at % 11 == 10 { "\n" } else { " " });
             }
             (language, text + "1999\n")

@@ -2,7 +2,7 @@
 //! Files that others can reach, too: whose they are, who may use them, who holds them.
 
 use dbacl_testing::terminal::{shown, shows_escapes};
-use dbacl_testing::{Done, PATIENCE, Scratch, finish, wait_until_reading};
+use dbacl_testing::{Done, PATIENCE, Scratch, done, finish, wait_until_reading};
 use rustix::process::{Pid, Signal, kill_process};
 use std::fs::{self, File, Permissions};
 use std::io::{Read, Write};
@@ -302,7 +302,7 @@ fn limited(scratch: &Scratch, limit: u32, program: &str, args: &str) -> Option<D
          exec {program} {args}"
     );
     let mut command = scratch.command("bash");
-    let done = finish(command.args(["-c", &script]).spawn().expect("bash starts"));
+    let done = done(command.args(["-c", &script]));
     let has_started = ![99, 127].contains(&done.status) && !done.stderr.contains("annot fork");
     has_started.then_some(done)
 }
@@ -566,7 +566,7 @@ fn no_file_of_a_set_is_waited_for() {
         scratch.sh(&format!("rm older/order; {put} older/order")).quiet(0);
         let mut command = scratch.dbacl_command(["--mail-filter", "older"]);
         command.stdin(File::open(scratch.path("mail")).expect("a mail"));
-        let (mail, verdict) = without_verdict(&finish(command.spawn().expect("it starts")).stdout);
+        let (mail, verdict) = without_verdict(&done(&mut command).stdout);
         assert_eq!((mail.as_str(), verdict.as_str()), (MAIL, "X-DBACL: error\n"), "{put}");
         let complaint = ends(&scratch, "--mail-correct older spam mail").complaint(1);
         assert!(complaint.contains("older/order: not a regular file"), "{put}: {complaint}");

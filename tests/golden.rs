@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //! The recorded cases of `testdata/golden`, as its README describes them.
 
-use dbacl_testing::{command, programs, root};
+use dbacl_testing::{Scratch, command, root};
 use std::collections::BTreeSet;
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
-use std::process::Stdio;
 use std::sync::Mutex;
 
 /// Seconds that a case may take.
@@ -83,28 +82,23 @@ fn accepted_differences() -> BTreeSet<String> {
 /// Runs a case; says how it differs from its record.
 fn run(folder: &Path, name: &str) -> Option<String> {
     let case = folder.join(name);
-    let scratch = tempfile::tempdir().expect("a temporary folder");
-    let here = scratch.path().join("run");
+    let scratch = Scratch::new();
+    let here = scratch.path("run");
     fs::create_dir(&here).expect("a folder to run in");
-    let stdout = scratch.path().join("stdout");
-    let stderr = scratch.path().join("stderr");
-    let path = std::env::var("PATH").unwrap_or_default();
-    let mut script = command("timeout");
+    let mut script = scratch.command("timeout");
     script
         .args([LIMIT, "sh"])
         .arg(case.join("cmd"))
         .current_dir(&here)
-        .env("PATH", format!("{}:{path}", programs().display()))
         .env("IN", folder.join("inputs"))
-        .stdin(Stdio::null())
         // Files, not pipes: the programs tell them apart.
-        .stdout(File::create(&stdout).expect("a new file"))
-        .stderr(File::create(&stderr).expect("a new file"));
+        .stdout(File::create(scratch.path("stdout")).expect("a new file"))
+        .stderr(File::create(scratch.path("stderr")).expect("a new file"));
     let variables = fs::read_to_string(case.join("env")).unwrap_or_default();
     script.envs(variables.lines().filter_map(|line| line.split_once('=')));
     let status = script.status().expect("timeout and sh start");
     let mut differences = Vec::new();
-    let printed = fs::read(&stdout).expect("standard output");
+    let printed = scratch.read("stdout");
     let expected = fs::read(case.join("stdout")).expect("the recorded output");
     if printed != expected {
         differences.push(first_difference(&expected, &printed));
@@ -123,7 +117,7 @@ fn run(folder: &Path, name: &str) -> Option<String> {
         }
     }
     (!differences.is_empty()).then(|| {
-        let stderr = fs::read(&stderr).unwrap_or_default();
+        let stderr = scratch.read("stderr");
         let stderr = String::from_utf8_lossy(&stderr[..stderr.len().min(300)]).into_owned();
         format!("{}\n    stderr: {stderr}", differences.join("\n    "))
     })

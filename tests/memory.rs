@@ -5,7 +5,7 @@
 use crate::mails::mail;
 use crate::refit::filter;
 use dbacl_numeric::random::SplitMix64;
-use dbacl_testing::{Scratch, finish, skip};
+use dbacl_testing::{Scratch, done, skip};
 use std::fs;
 use std::process::Command;
 
@@ -62,7 +62,7 @@ fn peak(place: &Scratch, args: &str) -> (u64, String) {
                   print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss, file=sys.stderr)";
     let mut run = place.command("python3");
     run.args(["-c", script, "dbacl"]).args(args.split(' '));
-    let done = finish(run.spawn().expect("python3 starts"));
+    let done = done(&mut run);
     let said = done.stderr;
     let numbers: Vec<u64> = said.lines().filter_map(|line| line.parse().ok()).collect();
     let [0, kilobytes] = numbers[..] else { panic!("{args:?}: {said}{}", done.stdout) };

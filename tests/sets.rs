@@ -7,7 +7,7 @@
 
 use crate::folders::contents;
 use crate::mails::mail;
-use dbacl_testing::{Done, Scratch, fed, finish, kill, number, programs, skip};
+use dbacl_testing::{Done, Scratch, done, fed, finish, kill, number, programs, skip};
 use std::ffi::OsStr;
 use std::fs;
 use std::io::Write;
@@ -349,7 +349,7 @@ fn a_full_disk_changes_nothing() {
          test $full -gt 0 || { echo never full; exit 94; }";
     place.write("mail", mail("ham", 1));
     let mut shell = place.command("unshare");
-    let output = finish(shell.args(["-m", "sh", "-c", script]).spawn().expect("it starts"));
+    let output = done(shell.args(["-m", "sh", "-c", script]));
     match output.status {
         0 => {}
         1 | 99 => skip("sets::a_full_disk", "no file system can be mounted"),

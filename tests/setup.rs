@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //! The script that installs what tests need (`.ci/setup`), beside a package manager that is busy.
 
-use dbacl_testing::{Done, Scratch, finish, root};
+use dbacl_testing::{Done, Scratch, done, root};
 use std::fs;
 use std::process::Command;
 
@@ -44,7 +44,7 @@ fn setup(busy: &str, patience: &str, packages: &str) -> (Done, String) {
     scratch.write("calls", "");
     let mut script = own(&scratch);
     script.arg("./setup").env("SETUP_PATIENCE", patience);
-    let done = finish(script.spawn().expect("sh starts"));
+    let done = done(&mut script);
     let calls = scratch.text("calls");
     (done, calls.split_whitespace().collect::<Vec<_>>().join(" "))
 }
@@ -119,7 +119,7 @@ fn what_is_installed_is_not_fetched_and_not_skipped() {
         let mut script = own(&scratch);
         script.arg(root().join(".ci/unpack")).arg(package);
         script.env("CARGO_TARGET_DIR", scratch.path("target"));
-        finish(script.spawn().expect("sh starts"))
+        done(&mut script)
     };
     let unpacked = scratch.path("target/unpacked");
     let installed = scratch.path("system/usr/bin/installed").display().to_string();

@@ -7,7 +7,7 @@
 //! Blocks marked `sh` are run by the scripts of mail programs, those marked `python` by the tests
 //! of the Python module. `text` and languages of configuration files mark what is only shown.
 
-use dbacl_testing::{Scratch, command, programs, root, skip};
+use dbacl_testing::{Scratch, command, root, skip};
 use std::fmt::Write;
 use std::fs;
 
@@ -70,15 +70,13 @@ fn check(document: &str, in_empty_home: bool) {
         .expect("a string");
     }
     let scratch = Scratch::new();
-    let mut shell = command("sh");
-    let search = std::env::var("PATH").unwrap_or_default();
+    let mut shell = scratch.command("sh");
     shell
-        .env("PATH", format!("{}:{search}", programs().display()))
         .env("TMPDIR", scratch.path("."))
         .env("DBACL_MODELS", root().join("models"))
         .args(["-c", &format!("exec 2>&1\n{script}")]);
     if in_empty_home {
-        shell.env("HOME", scratch.path(".")).current_dir(scratch.path("."));
+        shell.env("HOME", scratch.path("."));
     } else {
         shell.env("DBACL_PATH", scratch.path(".")).current_dir(root());
     }
