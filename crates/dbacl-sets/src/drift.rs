@@ -107,30 +107,29 @@ pub fn changes(folder: &Path, next: &Ledger) -> Vec<Change> {
         next.head.names.iter().map(|name| set.place_of(&name.name)).collect();
     let mut new = vec![0usize; places.len()];
     let mut found = vec![Found::default(); places.len()];
-    let counted = next.each_head(|record, _| {
-        new[record.label as usize] += usize::from(!known.contains(&record.fingerprint));
-        true
-    });
-    let judged = next.each(|record, _| {
+    let is_new = |id: u64| !known.contains(&id);
+    for (record, _) in next.heads().filter(|(record, _)| is_new(record.fingerprint)) {
+        new[record.label as usize] += 1;
+    }
+    let mut is_readable = true;
+    next.each(|record, _| {
         let label = record.label as usize;
-        if known.contains(&record.fingerprint) {
-            return true;
+        if !is_readable || !is_new(record.fingerprint) {
+            return;
         }
         new[label] -= 1;
-        let Some(usual) = places[label].and_then(|place| set.line().usual.get(place)) else {
-            return true;
+        let usual = places[label].and_then(|place| set.line().usual.get(place));
+        let Some(usual) = usual.filter(|_| is_among_last(new[label])) else { return };
+        let Ok(weighing) = set.weighing(record.occurrences, &record.terms) else {
+            is_readable = false;
+            return;
         };
-        if !is_among_last(new[label]) {
-            return true;
-        }
-        let Ok(weighing) = set.weighing(record.occurrences, &record.terms) else { return false };
         let own = &mut found[label];
         own.mails += 1;
         own.unsure += usize::from(set.line().verdict(&weighing.scores, weighing.support).is_unsure);
         own.unfamiliar += usize::from(weighing.support.known < usual.known);
-        true
     });
-    if counted.is_err() || judged.is_err() {
+    if !is_readable {
         return Vec::new();
     }
     let each = next.head.names.iter().zip(places).zip(found);
@@ -155,12 +154,7 @@ fn in_service(folder: &Path, next: &Ledger) -> Option<(OpenSet, HashSet<u64>)> {
     if ledger.head.settings != next.head.settings || set.line().usual.is_empty() {
         return None;
     }
-    let mut known = HashSet::new();
-    let read = ledger.each_head(|record, _| {
-        known.insert(record.fingerprint);
-        true
-    });
-    read.ok()?;
+    let known = ledger.heads().map(|(record, _)| record.fingerprint).collect();
     Some((set, known))
 }
 

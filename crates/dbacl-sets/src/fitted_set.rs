@@ -301,12 +301,8 @@ impl FittedSet {
             let numbers = (0..names.len()).filter(|&number| names[number] == id.0);
             labels.extend(numbers.filter_map(|number| open.label(state.offset(number))));
         } else if let Some(ledger) = ledger_file::load(&path)? {
-            ledger.each_head(|record, _| {
-                if record.fingerprint == id.0 {
-                    labels.push(record.label);
-                }
-                true
-            })?;
+            let own = ledger.heads().filter(|(record, _)| record.fingerprint == id.0);
+            labels.extend(own.map(|(record, _)| record.label));
         }
         let mut seen = HashSet::new();
         labels.retain(|label| seen.insert(*label));

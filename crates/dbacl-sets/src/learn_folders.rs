@@ -154,11 +154,8 @@ fn learn_all(
     drop(now);
     let changes = drift::changes(folder, &ledger);
     ledger_file::save(&change.path(OsStr::new(LEDGER)), &ledger)?;
-    let mut documents = Vec::new();
-    ledger.each_head(|record, _| {
-        documents.push((record.label as usize, record.fingerprint));
-        true
-    })?;
+    let documents = ledger.heads().map(|(record, _)| (record.label as usize, record.fingerprint));
+    let documents: Vec<(usize, u64)> = documents.collect();
     // This frees memory for the fit.
     drop(ledger);
     let before = names_of(folder, &ledger_path);
@@ -288,23 +285,14 @@ fn has_learned(store: &Store, label: &str) -> Result<bool> {
         return Ok(true);
     }
     let load = |name: &str| ledger_file::load(&current.path(OsStr::new(name)));
-    let mut corrected = HashSet::new();
-    if let Some(corrections) = load(CORRECTIONS)? {
-        corrections.each_head(|record, _| {
-            corrected.insert(record.fingerprint);
-            true
-        })?;
-    }
+    let corrections = load(CORRECTIONS)?;
+    let corrected = corrections.iter().flat_map(Ledger::heads);
+    let corrected: HashSet<u64> = corrected.map(|(record, _)| record.fingerprint).collect();
     let Some(ledger) = load(LEDGER)? else { return Ok(false) };
     let names = &ledger.head.names;
     let place = names.iter().position(|known| known.name == label.as_bytes());
-    let mut has_learned = false;
-    ledger.each_head(|record, _| {
-        let is_own = Some(record.label as usize) == place;
-        has_learned |= is_own && !corrected.contains(&record.fingerprint);
-        true
-    })?;
-    Ok(has_learned)
+    let mut own = ledger.heads().filter(|(record, _)| Some(record.label as usize) == place);
+    Ok(own.any(|(record, _)| !corrected.contains(&record.fingerprint)))
 }
 
 /// Writes the file that lists the categories.
@@ -357,7 +345,7 @@ fn correct(
     for name in [CORRECTIONS.into(), set_aside(reading.name())] {
         let Some(kept) = load(&name)? else { continue };
         if kept.head.settings == ledger.head.settings {
-            let done = corrections::apply(ledger, &kept)?;
+            let done = corrections::apply(ledger, &kept);
             tell_unplaced(&done, warnings);
             applied = done.applied;
             *ledger = done.ledger;

@@ -38,9 +38,7 @@ impl Kept<'_> {
         check(path, &old.head, &self.settings)?;
         let mut head = old.head.clone();
         let label = head.label(&self.name.name);
-        let kept = old.filter(|record, _| self.adds || record.label != label);
-        let damaged = |fault| LedgerError::Damaged { path: path.to_path_buf(), fault };
-        let mut ledger = kept.map_err(damaged)?;
+        let mut ledger = old.filter(|record, _| self.adds || record.label != label);
         ledger.head.names = head.names;
         if let Some(known) = ledger.head.names.get_mut(label as usize) {
             known.learning = self.name.learning;

@@ -227,12 +227,12 @@ impl<'a> RefitJob<'a> {
     /// The documents of a ledger.
     ///
     /// # Errors
-    /// A damaged record; [`FittedSetError::OtherReferences`].
+    /// [`FittedSetError::OtherReferences`].
     pub fn corpus_of(&self, ledger: &Ledger, labels: &[Vec<u8>]) -> Result<Corpus> {
         if !blend::digrams_agree(&self.categories) {
             return Err(FittedSetError::OtherReferences);
         }
-        Ok(ledger.corpus(labels)?)
+        Ok(ledger.corpus(labels))
     }
 
     /// Fits the categories on `corpus`, and writes the files of the set unless the ordinary
@@ -266,7 +266,7 @@ impl<'a> RefitJob<'a> {
         write_files(files, (&found, &categories), fitted)?;
         if let (Some(path), Some(ledger)) = (&files.ledger, &ledger) {
             ledger_file::save(path, ledger)?;
-            if let Some(mut state) = state_of(ledger, &categories, &solution)? {
+            if let Some(mut state) = state_of(ledger, &categories, &solution) {
                 write_state(path, &mut state)?;
             }
         }
@@ -380,8 +380,7 @@ fn in_order_of(ledger: &mut Ledger, labels: &[Vec<u8>]) -> Result<()> {
     }
     old.each(|record, _| {
         ledger.push(places[record.label as usize], record.occurrences, &record.terms);
-        true
-    })?;
+    });
     Ok(())
 }
 

@@ -90,7 +90,7 @@ fn mend(change: &Change, base: &Generation, warnings: WarningSink<'_>) -> Result
         }
         if let Some(noted) = noted {
             if is_earlier {
-                put(&ledger_path, &corrections::apply(&ledger, &noted)?.ledger)?;
+                put(&ledger_path, &corrections::apply(&ledger, &noted).ledger)?;
                 is_lost = false;
             }
         } else {
@@ -98,7 +98,7 @@ fn mend(change: &Change, base: &Generation, warnings: WarningSink<'_>) -> Result
             let before = earlier(CORRECTIONS)?;
             let before = before.unwrap_or_else(|| Ledger::new(head.settings, head.names.clone()));
             let taught = match earlier(LEDGER)? {
-                Some(old) if !is_earlier => taught_since(&ledger, &old)?,
+                Some(old) if !is_earlier => taught_since(&ledger, &old),
                 Some(_) => Vec::new(),
                 None => {
                     is_lost = true;
@@ -109,7 +109,7 @@ fn mend(change: &Change, base: &Generation, warnings: WarningSink<'_>) -> Result
                 let document = (record.label, record.occurrences, &record.terms[..]);
                 (record.fingerprint, Some(document))
             });
-            put(&corrections_path, &corrections::with(&before, &changes.collect::<Vec<_>>())?)?;
+            put(&corrections_path, &corrections::with(&before, &changes.collect::<Vec<_>>()))?;
         }
     }
     let what = if is_lost {
@@ -202,18 +202,14 @@ impl Present {
 }
 
 /// The documents of `ledger` that `before` does not have under the same label.
-fn taught_since(ledger: &Ledger, before: &Ledger) -> Result<Vec<Record>> {
-    let mut known = HashSet::new();
-    before.each_head(|record, _| {
-        known.insert((record.fingerprint, record.label));
-        true
-    })?;
+fn taught_since(ledger: &Ledger, before: &Ledger) -> Vec<Record> {
+    let known = before.heads().map(|(record, _)| (record.fingerprint, record.label));
+    let known: HashSet<(u64, u32)> = known.collect();
     let mut taught = Vec::new();
     ledger.each(|record, _| {
         if !known.contains(&(record.fingerprint, record.label)) {
             taught.push(record.clone());
         }
-        true
-    })?;
-    Ok(taught)
+    });
+    taught
 }

@@ -290,16 +290,13 @@ fn note(
     }
     let old = ledger_file::load(&path)?;
     let old = old.unwrap_or_else(|| Ledger::new(head.settings, head.names.clone()));
-    let mut said: HashMap<u64, u32> = HashMap::new();
-    old.each_head(|record, _| {
-        said.insert(record.fingerprint, record.label);
-        true
-    })?;
+    let said = old.heads().map(|(record, _)| (record.fingerprint, record.label));
+    let said: HashMap<u64, u32> = said.collect();
     changes.retain(|(id, change)| said.get(id).copied() != change.map(|(label, ..)| label));
     if changes.is_empty() {
         return Ok(false);
     }
-    ledger_file::save(&path, &corrections::with(&old, &changes)?)?;
+    ledger_file::save(&path, &corrections::with(&old, &changes))?;
     Ok(true)
 }
 
@@ -571,10 +568,7 @@ impl<'a> OpenFiles<'a> {
     }
 
     fn damaged_at(&self, number: usize) -> FittedSetError {
-        self.damaged(Fault::Record { document: u32::try_from(number).unwrap_or(u32::MAX) })
-    }
-
-    fn damaged(&self, fault: Fault) -> FittedSetError {
+        let fault = Fault::Record { document: u32::try_from(number).unwrap_or(u32::MAX) };
         LedgerError::Damaged { path: self.ledger_path.to_path_buf(), fault }.into()
     }
 
@@ -599,13 +593,7 @@ impl<'a> OpenFiles<'a> {
         }
         let whole = ledger_file::load_fitting(self.ledger_path, &self.ledger.head.settings)?;
         // Documents that were moved to another label are the last ones in the ledger.
-        let mut heads = Vec::new();
-        whole
-            .each_head(|record, _| {
-                heads.push(record);
-                true
-            })
-            .map_err(|fault| self.damaged(fault))?;
+        let heads: Vec<_> = whole.heads().map(|(record, _)| record).collect();
         let mut is_gone = vec![false; heads.len()];
         for (is_gone, record) in is_gone.iter_mut().zip(&heads).rev() {
             let times = wanted.get_mut(&record.fingerprint).filter(|times| **times > 0);
@@ -620,13 +608,12 @@ impl<'a> OpenFiles<'a> {
             let is_gone = gone.next() == Some(true);
             if is_gone {
                 let mut record = Record::default();
-                // The record was read before, so it is valid.
+                // Records of a ledger are whole.
                 let _ = record.take(&mut bytes);
                 forgotten.push(record);
             }
             !is_gone
         });
-        let kept = kept.map_err(|fault| self.damaged(fault))?;
         // A fit learns those ordinary files again that it can; the counts of the others are
         // corrected here.
         for (label, path) in (0..).zip(&self.files.paths) {
@@ -695,8 +682,7 @@ fn forget_in_ordinary(path: &Path, label: u32, whole: &Ledger, forgotten: &[Reco
     if name.is_some_and(|name| relearn::can_tell(name.learning, category.header())) {
         return Ok(());
     }
-    let changed = without_documents(&category, label, whole, &gone)?;
-    replace(&path, &changed)
+    replace(&path, &without_documents(&category, label, whole, &gone))
 }
 
 #[cfg(test)]

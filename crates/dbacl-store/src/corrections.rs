@@ -6,7 +6,7 @@
 //! A correction to a label that no folder has cannot be applied. It is kept until there is such a
 //! folder again, since the missing label may be an oversight.
 
-use super::ledger::{Fault, Ledger, MAX_NAMES};
+use super::ledger::{Ledger, MAX_NAMES};
 use dbacl_joint::documents::Term;
 use hashbrown::HashMap;
 
@@ -29,10 +29,7 @@ pub struct Corrected {
 
 /// Applies `corrections` to a ledger that was made from folders. A document that is found under its
 /// corrected label, and under no other, needs its correction no longer.
-///
-/// # Errors
-/// A damaged record.
-pub fn apply(ledger: &Ledger, corrections: &Ledger) -> Result<Corrected, Fault> {
+pub fn apply(ledger: &Ledger, corrections: &Ledger) -> Corrected {
     // Labels are places in the ledger's names.
     let place = |name: &[u8]| ledger.head.names.iter().position(|known| known.name == name);
     let places: Vec<Option<usize>> =
@@ -41,26 +38,24 @@ pub fn apply(ledger: &Ledger, corrections: &Ledger) -> Result<Corrected, Fault> 
     let mut wanted: HashMap<u64, usize> = HashMap::new();
     // How many corrections there are of each document.
     let mut times: HashMap<u64, usize> = HashMap::new();
-    corrections.each_head(|record, _| {
+    for (record, _) in corrections.heads() {
         *times.entry(record.fingerprint).or_default() += 1;
         match place(record.label) {
             Some(label) => wanted.insert(record.fingerprint, label),
             None => wanted.remove(&record.fingerprint),
         };
-        true
-    })?;
+    }
     // How often each is found under its label, and under others.
     let mut found: HashMap<u64, [usize; 2]> = HashMap::new();
-    ledger.each_head(|record, _| {
+    for (record, _) in ledger.heads() {
         if let Some(&label) = wanted.get(&record.fingerprint) {
             let is_other = record.label as usize != label;
             found.entry(record.fingerprint).or_default()[usize::from(is_other)] += 1;
         }
-        true
-    })?;
+    }
     let mut corrected = ledger.filter(|record, _| {
         wanted.get(&record.fingerprint).is_none_or(|&label| record.label as usize == label)
-    })?;
+    });
     let (mut applied, mut lost) = (0, 0);
     let mut unplaced: Vec<(Vec<u8>, usize)> = Vec::new();
     let mut kept = Ledger::new(ledger.head.settings, ledger.head.names.clone());
@@ -68,7 +63,7 @@ pub fn apply(ledger: &Ledger, corrections: &Ledger) -> Result<Corrected, Fault> 
         if let Some(left) = times.get_mut(&record.fingerprint) {
             *left -= 1;
             if *left > 0 {
-                return true;
+                return;
             }
         }
         let Some(label) = place(record.label) else {
@@ -86,11 +81,11 @@ pub fn apply(ledger: &Ledger, corrections: &Ledger) -> Result<Corrected, Fault> 
             } else {
                 lost += 1;
             }
-            return true;
+            return;
         };
         let [same, other] = found.get(&record.fingerprint).copied().unwrap_or_default();
         if other == 0 && same > 0 {
-            return true;
+            return;
         }
         applied += 1;
         let label = u32::try_from(label).unwrap_or(u32::MAX);
@@ -98,9 +93,8 @@ pub fn apply(ledger: &Ledger, corrections: &Ledger) -> Result<Corrected, Fault> 
         if same == 0 {
             corrected.push(label, record.occurrences, &record.terms);
         }
-        true
-    })?;
-    Ok(Corrected { ledger: corrected, corrections: kept, applied, unplaced, lost })
+    });
+    Corrected { ledger: corrected, corrections: kept, applied, unplaced, lost }
 }
 
 /// A correction of a document: its label, the occurrences of its features, and its terms.
@@ -108,19 +102,10 @@ pub type Correction<'a> = (u32, u32, &'a [Term]);
 
 /// The same corrections with those of `changes`, in place of earlier ones for the same documents;
 /// `None` removes the correction of a document.
-///
-/// # Errors
-/// A damaged record.
-pub fn with(
-    corrections: &Ledger,
-    changes: &[(u64, Option<Correction<'_>>)],
-) -> Result<Ledger, Fault> {
-    let last: HashMap<u64, usize> = changes
-        .iter()
-        .enumerate()
-        .map(|(number, (fingerprint, _))| (*fingerprint, number))
-        .collect();
-    let mut kept = corrections.filter(|record, _| !last.contains_key(&record.fingerprint))?;
+pub fn with(corrections: &Ledger, changes: &[(u64, Option<Correction<'_>>)]) -> Ledger {
+    let numbered = changes.iter().enumerate();
+    let last: HashMap<u64, usize> = numbered.map(|(number, (id, _))| (*id, number)).collect();
+    let mut kept = corrections.filter(|record, _| !last.contains_key(&record.fingerprint));
     for (number, (fingerprint, correction)) in changes.iter().enumerate() {
         if let Some((label, occurrences, terms)) = *correction
             && last.get(fingerprint) == Some(&number)
@@ -128,7 +113,7 @@ pub fn with(
             kept.push(label, occurrences, terms);
         }
     }
-    Ok(kept)
+    kept
 }
 
 #[cfg(test)]
@@ -157,11 +142,7 @@ mod tests {
 
     fn documents(ledger: &Ledger) -> Vec<(u32, u32)> {
         let mut documents = Vec::new();
-        let look = ledger.each(|record, _| {
-            documents.push((record.label, record.terms[0].id.0));
-            true
-        });
-        look.unwrap();
+        ledger.each(|record, _| documents.push((record.label, record.terms[0].id.0)));
         documents
     }
 
@@ -190,17 +171,14 @@ mod tests {
             ),
             (vec![(0, 1)], vec![], vec![(0, 1)], vec![]),
         ] {
-            let done =
-                apply(&ledger(&["ham", "spam"], &folders), &ledger(&["ham", "spam"], &corrections))
-                    .unwrap();
+            let folders = ledger(&["ham", "spam"], &folders);
+            let done = apply(&folders, &ledger(&["ham", "spam"], &corrections));
             assert_eq!(documents(&done.ledger), expected);
             assert_eq!(documents(&done.corrections), still);
             assert_eq!(done.applied, still.len());
             // With the labels in the other order the result is the same.
             let turned: Vec<_> = corrections.iter().map(|&(label, id)| (1 - label, id)).collect();
-            let done =
-                apply(&ledger(&["ham", "spam"], &folders), &ledger(&["spam", "ham"], &turned))
-                    .unwrap();
+            let done = apply(&folders, &ledger(&["spam", "ham"], &turned));
             assert_eq!(documents(&done.ledger), expected);
         }
     }
@@ -211,7 +189,7 @@ mod tests {
         let folders = ledger(&["ham", "junk"], &[(0, 1), (0, 2), (0, 3), (0, 4), (1, 5)]);
         let all =
             ledger(&["ham", "spam", "junk"], &[(2, 1), (1, 2), (2, 3), (1, 3), (1, 4), (2, 4)]);
-        let done = apply(&folders, &all).unwrap();
+        let done = apply(&folders, &all);
         // The last correction of document 3 is to a label without a folder, so none is applied.
         assert_eq!(documents(&done.ledger), [(0, 2), (0, 3), (1, 5), (1, 1), (1, 4)]);
         assert_eq!((done.applied, done.lost), (2, 0));
@@ -221,7 +199,7 @@ mod tests {
         // What was kept can be written and read, and is applied when there is such a folder.
         let kept = Ledger::parse(&done.corrections.bytes()).unwrap();
         let folders = ledger(&["spam", "ham"], &[(1, 1), (1, 2), (1, 3), (0, 5)]);
-        let done = apply(&folders, &kept).unwrap();
+        let done = apply(&folders, &kept);
         assert_eq!(documents(&done.ledger), [(1, 1), (0, 5), (0, 2), (0, 3)]);
         assert_eq!(done.unplaced, [(b"junk".to_vec(), 2)]);
         assert_eq!(documents(&done.corrections), [(2, 1), (0, 2), (0, 3), (2, 4)]);
@@ -233,7 +211,7 @@ mod tests {
         let labels: Vec<&str> = labels.iter().map(String::as_str).collect();
         let each: Vec<(u32, u32)> =
             (0..u32::try_from(MAX_NAMES).unwrap()).map(|number| (number, number + 100)).collect();
-        let done = apply(&ledger(&["ham", "spam"], &[(0, 1)]), &ledger(&labels, &each)).unwrap();
+        let done = apply(&ledger(&["ham", "spam"], &[(0, 1)]), &ledger(&labels, &each));
         assert_eq!((done.applied, done.unplaced.len(), done.lost), (0, MAX_NAMES, 2));
         let kept = Ledger::parse(&done.corrections.bytes()).unwrap();
         assert_eq!(documents(&kept).len(), MAX_NAMES - 2);
@@ -244,14 +222,10 @@ mod tests {
         let all = ledger(&["ham", "spam"], &[(0, 1), (1, 2)]);
         let terms = terms(1);
         let of = fingerprint(&terms);
-        let changed = with(&all, &[(of, Some((1, 2, &terms)))]).unwrap();
+        let changed = with(&all, &[(of, Some((1, 2, &terms)))]);
         assert_eq!(documents(&changed), [(1, 2), (1, 1)]);
-        assert_eq!(documents(&with(&changed, &[(of, None)]).unwrap()), [(1, 2)]);
+        assert_eq!(documents(&with(&changed, &[(of, None)])), [(1, 2)]);
         let twice = [(of, Some((0, 2, &terms[..]))), (of, Some((1, 2, &terms[..])))];
-        assert_eq!(
-            documents(&with(&all, &twice).unwrap()),
-            [(1, 2), (1, 1)],
-            "the last one counts"
-        );
+        assert_eq!(documents(&with(&all, &twice)), [(1, 2), (1, 1)], "the last one counts");
     }
 }

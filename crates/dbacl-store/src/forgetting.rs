@@ -2,25 +2,21 @@
 //! Removes the counts of forgotten documents from an ordinary category that cannot be made again
 //! from the remaining documents.
 
-use super::ledger::{Fault, Ledger, Record};
+use super::ledger::{Ledger, Record};
+use dbacl_engine::category::layout::SLOT_BYTES;
 use dbacl_engine::category::reader::Category;
-use dbacl_engine::token::id::FeatureId;
 use dbacl_joint::blend;
 use dbacl_joint::index::FeatureIndex;
 use dbacl_joint::ordinary::{rise, without};
-use dbacl_numeric::quantize::QuantWeight;
 
 /// The bytes of the ordinary category `old` of `label` without `forgotten`, which are documents of
 /// `whole`. Each weight is reduced by the formula of spec refit 3.6; log Z stays.
-///
-/// # Errors
-/// A damaged record.
 pub fn without_documents<D: AsRef<[u8]>>(
     old: &Category<D>,
     label: u32,
     whole: &Ledger,
     forgotten: &[&Record],
-) -> Result<Vec<u8>, Fault> {
+) -> Vec<u8> {
     // All features of the category change, since each remaining one has a larger share.
     let mut index = FeatureIndex::default();
     let (mut counts, mut orders): (Vec<u32>, Vec<u8>) = (Vec::new(), Vec::new());
@@ -37,8 +33,7 @@ pub fn without_documents<D: AsRef<[u8]>>(
                 counts[at] = counts[at].saturating_add(term.count);
             }
         }
-        true
-    })?;
+    });
     let mut lost = vec![0u32; index.ids().len()];
     for term in forgotten.iter().flat_map(|record| &record.terms) {
         if let Some(at) = index.get(term.id) {
@@ -47,26 +42,14 @@ pub fn without_documents<D: AsRef<[u8]>>(
     }
     let lost_all: f64 = forgotten.iter().map(|record| f64::from(record.occurrences)).sum();
     let rest = rise(all, lost_all);
-    Ok(rewrite(old, |id, weight| {
-        let Some(at) = index.get(id) else { return weight };
-        let new = without(weight.weight(), lost[at], counts[at], orders[at], rest);
-        blend::stored(new)
-    }))
-}
-
-/// A category file's bytes with other weights.
-fn rewrite<D: AsRef<[u8]>>(
-    category: &Category<D>,
-    new: impl Fn(FeatureId, QuantWeight) -> QuantWeight,
-) -> Vec<u8> {
-    let mut bytes = category.as_bytes().to_vec();
-    let slots = category.slots_offset();
-    for at in 0..category.size() {
-        let slot = category.slot(at);
-        if slot.id.0 != 0 {
-            let place = slots + at * 6 + 4;
-            let weight = new(slot.id, slot.weight).0.to_be_bytes();
-            bytes[place..place + 2].copy_from_slice(&weight);
+    let mut bytes = old.as_bytes().to_vec();
+    for place in 0..old.size() {
+        let slot = old.slot(place);
+        // There is no feature 0, which empty slots have.
+        if let Some(at) = index.get(slot.id) {
+            let new = without(slot.weight.weight(), lost[at], counts[at], orders[at], rest);
+            let start = old.slots_offset() + place * SLOT_BYTES + 4;
+            bytes[start..start + 2].copy_from_slice(&blend::stored(new).0.to_be_bytes());
         }
     }
     bytes

@@ -291,7 +291,7 @@ impl Head {
     }
 }
 
-/// A ledger in memory.
+/// A ledger in memory. It was checked when it was read, so all its records are whole.
 #[derive(Debug, Clone)]
 pub struct Ledger {
     /// What stands before the records.
@@ -323,94 +323,66 @@ impl Ledger {
         let length = usize::try_from(head.length).map_err(|_| Fault::Cut)?;
         let body = bytes.get(start..).and_then(|rest| rest.get(..length)).ok_or(Fault::Cut)?;
         let ledger = Self { head, body: body.to_vec() };
-        let mut sum = Checksum::default();
-        let (mut documents, mut withdrawn) = (0u32, Vec::new());
+        let (mut sum, mut length) = (Checksum::default(), 0);
+        let (mut documents, mut withdrawn) = (0u32, 0u32);
         let names = u32::try_from(ledger.head.names.len()).unwrap_or(u32::MAX);
-        ledger.each_head(|record, bytes| {
+        for (record, bytes) in ledger.heads() {
             sum.bytes(bytes);
             if record.label < names {
-                documents = documents.saturating_add(1);
-                return true;
+                documents += 1;
+            } else if record.is_empty && record.label - names < names {
+                withdrawn += 1;
+            } else {
+                break;
             }
-            withdrawn.push((record.label - names, record.fingerprint));
-            record.is_empty && record.label - names < names
-        })?;
-        let is_whole = u32::try_from(withdrawn.len())
-            .ok()
-            .and_then(|withdrawn| documents.checked_sub(withdrawn))
-            .is_some_and(|left| left == ledger.head.documents);
-        if sum != ledger.head.sum || !is_whole {
+            length += bytes.len();
+        }
+        if length < body.len() {
+            return Err(Fault::Record { document: documents + withdrawn });
+        }
+        let left = documents.checked_sub(withdrawn);
+        if sum != ledger.head.sum || left != Some(ledger.head.documents) {
             return Err(Fault::Body);
         }
-        if withdrawn.is_empty() { Ok(ledger) } else { ledger.without_withdrawn(names) }
+        if withdrawn == 0 { Ok(ledger) } else { ledger.without_withdrawn(names) }
     }
 
     /// The ledger without what was withdrawn.
     fn without_withdrawn(&self, names: u32) -> Result<Self, Fault> {
         // The places where each document stands, by its label and name.
-        let mut category_score: HashMap<(u32, u64), Vec<u32>> = HashMap::new();
+        let mut places: HashMap<(u32, u64), Vec<u32>> = HashMap::new();
         let mut gone = HashSet::new();
-        let mut number = 0;
-        self.each_head(|record, _| {
-            let name = (record.label % names, record.fingerprint);
-            let places = category_score.entry(name).or_default();
-            let is_well = if record.label < names {
-                places.push(number);
-                true
+        for (document, (record, _)) in (0..).zip(self.heads()) {
+            let own = places.entry((record.label % names, record.fingerprint)).or_default();
+            if record.label < names {
+                own.push(document);
             } else {
-                gone.insert(number);
-                places.pop().is_some_and(|place| gone.insert(place))
-            };
-            number += 1;
-            is_well
-        })?;
-        let mut number = 0;
-        self.filter(|_, _| {
-            number += 1;
-            !gone.contains(&(number - 1))
-        })
+                gone.extend([document, own.pop().ok_or(Fault::Record { document })?]);
+            }
+        }
+        let mut numbers = 0..;
+        Ok(self.filter(|_, _| numbers.next().is_none_or(|number| !gone.contains(&number))))
     }
 
-    /// Calls `look` for each record with its bytes; stops when it returns false.
-    ///
-    /// # Errors
-    /// The record that is not.
-    pub fn each(&self, mut look: impl FnMut(&Record, &[u8]) -> bool) -> Result<(), Fault> {
+    /// Calls `look` for each record with its bytes.
+    pub fn each(&self, mut look: impl FnMut(&Record, &[u8])) {
         let mut rest = self.body.as_slice();
         let mut record = Record::default();
-        for document in 0.. {
-            if rest.is_empty() {
-                break;
-            }
+        loop {
             let before = rest;
-            let found = record.take(&mut rest);
-            let bytes = &before[..before.len() - rest.len()];
-            if found.is_none() || !look(&record, bytes) {
-                return Err(Fault::Record { document });
-            }
+            let Some(()) = record.take(&mut rest) else { break };
+            look(&record, &before[..before.len() - rest.len()]);
         }
-        Ok(())
     }
 
-    /// Calls `look` for the head of each record with the record's bytes; stops when it returns
-    /// false.
-    ///
-    /// # Errors
-    /// The record that is not.
-    pub fn each_head(&self, mut look: impl FnMut(RecordHead, &[u8]) -> bool) -> Result<(), Fault> {
+    /// The head of each record, with the record's bytes.
+    pub fn heads(&self) -> impl Iterator<Item = (RecordHead, &[u8])> {
         let mut rest = self.body.as_slice();
-        for document in 0.. {
-            if rest.is_empty() {
-                break;
-            }
+        std::iter::from_fn(move || {
             let before = rest;
-            let found = RecordHead::take(&mut rest);
-            let bytes = &before[..before.len() - rest.len()];
-            if !found.is_some_and(|found| look(found, bytes)) {
-                return Err(Fault::Record { document });
-            }
-        }
-        Ok(())
+            let head = RecordHead::take(&mut rest)?;
+            Some((head, &before[..before.len() - rest.len()]))
+        })
     }
 
     /// Adds a document.
@@ -421,41 +393,28 @@ impl Ledger {
     }
 
     /// The ledger with only the documents that `keep` holds for.
-    ///
-    /// # Errors
-    /// A damaged record.
-    pub fn filter(&self, mut keep: impl FnMut(RecordHead, &[u8]) -> bool) -> Result<Self, Fault> {
+    #[must_use]
+    pub fn filter(&self, mut keep: impl FnMut(RecordHead, &[u8]) -> bool) -> Self {
         let mut kept = Self::new(self.head.settings, self.head.names.clone());
-        self.each_head(|record, bytes| {
-            if keep(record, bytes) {
-                kept.body.extend_from_slice(bytes);
-                kept.head.add(bytes);
-            }
-            true
-        })?;
-        Ok(kept)
+        for (_, bytes) in self.heads().filter(|&(record, bytes)| keep(record, bytes)) {
+            kept.body.extend_from_slice(bytes);
+            kept.head.add(bytes);
+        }
+        kept
     }
 
     /// The documents whose category is among `names`, labelled by their place there.
-    ///
-    /// # Errors
-    /// A damaged record.
-    pub fn corpus(&self, names: &[Vec<u8>]) -> Result<Corpus, Fault> {
-        let places: Vec<Option<usize>> = self
-            .head
-            .names
-            .iter()
-            .map(|name| names.iter().position(|wanted| *wanted == name.name))
-            .collect();
+    pub fn corpus(&self, names: &[Vec<u8>]) -> Corpus {
+        let place = |name: &Name| (0..).zip(names).find(|(_, wanted)| **wanted == name.name);
+        let places: Vec<Option<u32>> =
+            self.head.names.iter().map(|name| place(name).map(|(place, _)| place)).collect();
         let mut corpus = Corpus::default();
         self.each(|record, _| {
-            let place = places.get(record.label as usize).copied().flatten();
-            if let Some(label) = place.and_then(|place| u32::try_from(place).ok()) {
+            if let Some(label) = places.get(record.label as usize).copied().flatten() {
                 corpus.push(label, record.occurrences, &record.terms);
             }
-            true
-        })?;
-        Ok(corpus)
+        });
+        corpus
     }
 
     /// The file.
@@ -497,7 +456,7 @@ pub(crate) mod tests {
         let read = Ledger::parse(&bytes).unwrap();
         assert_eq!(read.head, ledger().head);
         assert_eq!(read.bytes(), bytes);
-        let corpus = read.corpus(&[b"spam".to_vec()]).unwrap();
+        let corpus = read.corpus(&[b"spam".to_vec()]);
         assert_eq!(corpus.documents.len(), 2);
         assert_eq!(corpus.terms_of(1)[1], Term::new(FeatureId(700), 1, 1000));
     }
@@ -506,13 +465,7 @@ pub(crate) mod tests {
     fn withdrawn_documents_are_not_there() {
         let whole = ledger();
         let names = whole.head.names.len();
-        let mut records = Vec::new();
-        whole
-            .each_head(|record, bytes| {
-                records.push((record, bytes.to_vec()));
-                true
-            })
-            .unwrap();
+        let records: Vec<_> = whole.heads().collect();
         let with = |withdrawals: &[(u32, u64)]| {
             let mut ledger = whole.clone();
             for &(label, fingerprint) in withdrawals {
@@ -530,7 +483,7 @@ pub(crate) mod tests {
             (vec![(0, records[0].0.fingerprint)], vec![1, 2]),
         ] {
             let read = with(&withdrawals).unwrap();
-            let body: Vec<u8> = left.iter().flat_map(|&at| records[at].1.clone()).collect();
+            let body: Vec<u8> = left.iter().flat_map(|&at| records[at].1).copied().collect();
             assert_eq!((read.head.documents as usize, read.body), (left.len(), body));
         }
         // Of another label, of no document, of no label, and once too often.
@@ -554,19 +507,13 @@ pub(crate) mod tests {
             FeatureKind { order: FeatureKind::PAIR, medium: 2, pairs: 9, second: FeatureId(77) };
         ledger.push(0, 300, &[Term { id: FeatureId(6), count: 300, kind }]);
         ledger.push(1, 0, &[]);
-        let mut heads = Vec::new();
-        let looked = ledger.each_head(|head, bytes| {
-            heads.push((head, bytes.to_vec()));
-            true
-        });
-        looked.unwrap();
-        let mut heads = heads.into_iter();
-        let looked = ledger.each(|record, bytes| {
+        let mut heads = ledger.heads();
+        ledger.each(|record, bytes| {
             let Record { label, fingerprint, .. } = *record;
             let is_empty = record.terms.is_empty();
-            heads.next() == Some((RecordHead { label, is_empty, fingerprint }, bytes.to_vec()))
+            assert_eq!(heads.next(), Some((RecordHead { label, is_empty, fingerprint }, bytes)));
         });
-        assert_eq!((looked, heads.next()), (Ok(()), None));
+        assert_eq!(heads.next(), None);
         // Both refuse the same bytes.
         let body = &ledger.body;
         for at in 0..body.len() {
@@ -618,7 +565,7 @@ pub(crate) mod tests {
 
     #[test]
     fn forgetting_all_of_a_category() {
-        let kept = ledger().filter(|record, _| record.label == 0).unwrap();
+        let kept = ledger().filter(|record, _| record.label == 0);
         assert_eq!(kept.head.documents, 1);
         assert!(Ledger::parse(&kept.bytes()).is_ok());
     }

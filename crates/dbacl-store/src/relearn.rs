@@ -23,7 +23,7 @@ use dbacl_model::settings::Scheme;
 /// `None` if the ledger does not have everything of which it was made.
 ///
 /// # Errors
-/// A damaged record.
+/// Numbers are out of range, which means damage, too.
 pub fn file<D: AsRef<[u8]>>(
     ledger: &Ledger,
     label: u32,
@@ -50,11 +50,9 @@ pub fn file<D: AsRef<[u8]>>(
             }
             counter.end_of_file(&mut silent);
         }
-        true
-    })?;
+    });
     let mut state = counter.into_state(&mut silent);
     let model = LearnedModel::of(&mut state, &settings, old.header().max_order, &mut silent);
-    // Numbers out of range mean damage, too.
     let model = model.map_err(|_| Fault::Body)?;
     Ok(Some(model.to_bytes(name_of(old), &[], &state.table)))
 }

@@ -5,7 +5,7 @@ use super::State;
 use super::head::{MOST, Numbers, Side};
 use super::tables::Sizes;
 use super::weights::rise;
-use crate::ledger::{Fault, Ledger};
+use crate::ledger::Ledger;
 use crate::relearn;
 use dbacl_engine::category::reader::Category;
 use dbacl_engine::token::id::FeatureId;
@@ -17,20 +17,17 @@ use dbacl_numeric::quantize::QuantWeight;
 /// The state of a fit of the documents of `ledger`; `ordinary` are the categories that it started
 /// from. `None` if the fit was not used, or if the files of more than two categories were written
 /// with `--exact`.
-///
-/// # Errors
-/// A damaged record.
 pub fn state_of<D: AsRef<[u8]>>(
     ledger: &Ledger,
     ordinary: &[Category<D>],
     solution: &Solution,
-) -> Result<Option<State>, Fault> {
+) -> Option<State> {
     let Solution { data, choice, fitted, form, .. } = solution;
-    let Some(FittedWeights { fits, set, .. }) = fitted else { return Ok(None) };
+    let FittedWeights { fits, set, .. } = fitted.as_ref()?;
     let categories = ordinary.len();
     let is_possible = categories == 2 || *form != Form::Exact && categories <= MOST;
     if !is_possible || data.len() != ledger.head.documents as usize {
-        return Ok(None);
+        return None;
     }
     let unit = data.scoring.unit();
     let of_bias = unit * data.bias_input();
@@ -73,8 +70,7 @@ pub fn state_of<D: AsRef<[u8]>>(
             state.tables.put_duals(number, at, fit.duals[number]);
         }
         state.count(record, record.label, false);
-        (record.label as usize) < categories
-    })?;
+    });
     for (feature, id) in data.ids.iter().enumerate() {
         if let Some(at) = state.tables.find(id.0) {
             let weights: Vec<f32> = fits.iter().map(|fit| fit.weights[feature].value).collect();
@@ -87,7 +83,7 @@ pub fn state_of<D: AsRef<[u8]>>(
         state.keep_ordinary(ordinary);
     }
     state.tables = state.tables.by_frequency();
-    Ok(Some(state))
+    Some(state)
 }
 
 /// The weight of a feature in a category as it was learned.
