@@ -5,8 +5,8 @@
 //! documents ─→ ordinary categories, ledger ─→ fit ─→ first generation
 //! ```
 
-use super::error::{FittedSetError, lock};
-use super::files::{SetFiles, SetNames, check_paths};
+use super::error::{FittedSetError, unless_stopped};
+use super::files::{SetNames, check_paths};
 use super::filter_folder::{LEDGER, ORDER};
 use super::fitted_set::FittedSet;
 use super::folder_counts::KeptCounts;
@@ -21,7 +21,7 @@ use dbacl_engine::learn::reference::Reference;
 use dbacl_joint::beginning::LIMIT;
 use dbacl_joint::fit::FitOptions;
 use dbacl_model::settings::ModelOption;
-use dbacl_store::generations::{Store, ledger_file};
+use dbacl_store::generations::ledger_file;
 use dbacl_store::ledger::Ledger;
 use std::ffi::OsStr;
 use std::fs;
@@ -79,7 +79,7 @@ impl FittedSet {
         let learning = learning.clone().reference(Reference::Uniform);
         let refused = learning.reading().patterns.refuse_unstorable();
         refused.map_err(|source| FittedSetError::Learning { source })?;
-        let mut reader = FeatureReader::stoppable(learning.reading(), options.stop_flag());
+        let mut reader = FeatureReader::stoppable(learning.reading(), &options.stop);
         if learning.reading().has(ModelOption::Mail) {
             reader = reader.of_beginnings(LIMIT);
         }
@@ -92,9 +92,7 @@ impl FittedSet {
                 counts.push(KeptCounts::new(&learning)?);
             }
             counts[at].read(document.as_ref(), &mut reader);
-            if options.is_stopped() {
-                return Err(FittedSetError::Stopped);
-            }
+            unless_stopped(&options.stop)?;
         }
         let labels: Vec<&str> = labels.iter().map(String::as_str).collect();
         check_labels(&labels)?;
@@ -115,13 +113,11 @@ fn write(
     (learning, fit): (&LearnOptions, &FitOptions),
     options: &FittedSetOptions,
 ) -> Result<LearnedSet> {
-    let SetNames { ledger: ledger_path, names, members, links } =
-        SetNames::in_folder(folder, labels);
-    check_paths(&names)?;
+    let set = SetNames::in_folder(folder, labels);
+    check_paths(&set.names)?;
     private_folder(folder)?;
-    let store = Store::beside(&ledger_path);
-    let anchor = store.anchor();
-    let lock = lock(&anchor, ".lock", options.patience(), &mut || options.waits(&anchor))?;
+    let store = set.store();
+    let lock = options.lock(&store)?;
     let is_taken = |name: &str| folder.join(name).symlink_metadata().is_ok();
     if store.folder().exists() || is_taken(ORDER) || is_taken(LEDGER) {
         let path = folder.to_path_buf();
@@ -130,19 +126,19 @@ fn write(
     }
     let (mut notes, mut warnings) = (Vec::new(), Vec::new());
     let mut warn = |warning| warnings.push(warning);
-    let change = store.replacement(&[], &mut warn).map_err(FittedSetError::generation)?;
+    let change = store.replacement(&[], &mut warn)?;
     let reading = learning.reading();
     let patterns = learning.stored_patterns();
     let settings = ledger_file::settings(reading.options, reading.scheme, reading.order, &patterns);
     let mut ledger = Ledger::new(settings, Vec::new());
     for (at, counts) in counts.into_iter().enumerate() {
-        let learned = counts.finish(learning, &names[at])?;
-        learned.write(&change.path(&members[at]), labels[at], &mut ledger)?;
+        let learned = counts.finish(learning, &set.names[at])?;
+        learned.write(&change.path(&set.members[at]), labels[at], &mut ledger)?;
         learned.warnings.into_iter().for_each(&mut warn);
     }
     write_order(&change, labels)?;
     ledger_file::save(&change.path(OsStr::new(LEDGER)), &ledger)?;
-    let files = SetFiles::of(&names, &members, Some(&ledger_path), links, store, change, lock);
+    let files = set.files(change, lock);
     let how = HowToFit {
         options: &fit.clone().always(),
         settings: &settings,
@@ -150,6 +146,6 @@ fn write(
         ledger_leads: false,
     };
     let mut note = |note| notes.push(note);
-    let fitted = fit_files(files, how, no_documents, (&mut note, &mut warn), options.stop_flag())?;
+    let fitted = fit_files(files, how, no_documents, (&mut note, &mut warn), &options.stop)?;
     Ok(LearnedSet::new((fitted, 0), notes, warnings))
 }

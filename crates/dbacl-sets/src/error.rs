@@ -12,11 +12,17 @@ use dbacl_store::generations::ledger_file::LedgerError;
 use dbacl_store::ledger::Fault;
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 /// The error of an open set whose files can no longer be read.
 pub(crate) fn lost(error: Error) -> FittedSetError {
     MailFilterError::Generation(error).into()
+}
+
+/// Returns [`FittedSetError::Stopped`] once `stop` is set.
+pub(crate) fn unless_stopped(stop: &AtomicBool) -> Result<(), FittedSetError> {
+    if stop.load(Ordering::Relaxed) { Err(FittedSetError::Stopped) } else { Ok(()) }
 }
 
 /// Why a fitted set could not be opened or changed. A change that fails changes nothing.
@@ -384,10 +390,17 @@ impl From<Fault> for FittedSetError {
     }
 }
 
-impl FittedSetError {
-    /// The error of a change that `source` stopped while it made a set's next generation.
-    pub(crate) const fn generation(source: Error) -> Self {
+/// The error of a change that could not make a set's next generation.
+impl From<Error> for FittedSetError {
+    fn from(source: Error) -> Self {
         Self::Generation { source }
+    }
+}
+
+impl FittedSetError {
+    /// A category of the generation that is being made cannot be used.
+    pub(crate) fn category(path: &Path, source: Error) -> Self {
+        Self::Category { name: path.to_path_buf(), path: path.to_path_buf(), source }
     }
 
     /// The error with every path changed by `rename`, so that files of a generation that is being

@@ -2,10 +2,10 @@
 //! The files of a set while it is being changed: the paths that users know, and the paths in the
 //! next generation.
 
-use super::error::FittedSetError;
+use super::error::{FittedSetError, unless_stopped};
 use super::filter_folder::{CORRECTIONS, LEDGER, MAGIC, ORDER, is_order};
 use super::open_set::direct;
-use super::salvage::{salvage, set_aside_if_damaged};
+use super::salvage::salvage;
 use dbacl_engine::category::layout::ANY_MAGIC;
 use dbacl_engine::error::{Error, Warning, WarningSink};
 use dbacl_files::atomic_file::beside;
@@ -18,7 +18,7 @@ use dbacl_store::state::head::KIND;
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::AtomicBool;
 
 /// A ledger's path with this ending is the path of the changes of its state.
 pub(crate) const CHANGES: &str = ".changes";
@@ -42,7 +42,7 @@ pub(crate) fn general_member(label: &[u8]) -> OsString {
 /// The files of the general model in the folder of a generation, in the order of their names, each
 /// with the label of its category.
 pub(crate) fn general_files(folder: &Path) -> Result<Vec<(Vec<u8>, PathBuf)>, FittedSetError> {
-    let failed = |error| FittedSetError::generation(Error::io(folder, error));
+    let failed = |error| Error::io(folder, error);
     let mut files = Vec::new();
     for entry in std::fs::read_dir(folder).map_err(failed)? {
         let entry = entry.map_err(failed)?;
@@ -72,7 +72,6 @@ pub struct SetFiles {
     /// Where it is.
     pub ledger: Option<PathBuf>,
     links: Vec<Name>,
-    store: Store,
     change: Change,
     lock: Lock,
 }
@@ -142,9 +141,10 @@ pub(crate) fn links(names: &[PathBuf], members: &[OsString], ledger: Option<&Pat
     links
 }
 
-/// The names of a set in a folder of its own.
+/// The names of a set's files.
 pub(crate) struct SetNames {
-    pub ledger: PathBuf,
+    /// The ledger's path, if the set has a ledger.
+    pub ledger: Option<PathBuf>,
     pub names: Vec<PathBuf>,
     /// The file names of the categories in the set.
     pub members: Vec<OsString>,
@@ -153,6 +153,7 @@ pub(crate) struct SetNames {
 }
 
 impl SetNames {
+    /// The names of a set in a folder of its own.
     pub(crate) fn in_folder<L: AsRef<str>>(folder: &Path, labels: &[L]) -> Self {
         let inside = |name: &str| direct(&folder.join(name));
         let ledger = inside(LEDGER);
@@ -162,7 +163,20 @@ impl SetNames {
         let mut links = links(&names, &members, Some(&ledger));
         links.retain(|link| link.member != ORDER);
         links.push(Name { path: inside(ORDER), member: ORDER.into(), ours: MAGIC });
-        Self { ledger, names, members, links }
+        Self { ledger: Some(ledger), names, members, links }
+    }
+
+    /// Where the set is.
+    pub(crate) fn store(&self) -> Store {
+        store_of(&self.names, self.ledger.as_deref())
+    }
+
+    /// The files of the generation that `change` makes.
+    pub(crate) fn files(self, change: Change, lock: Lock) -> SetFiles {
+        let Self { ledger: ledger_name, names, members, links } = self;
+        let paths = members.iter().map(|member| change.path(member)).collect();
+        let ledger = ledger_name.as_ref().map(|_| change.path(OsStr::new(LEDGER)));
+        SetFiles { names, paths, ledger_name, ledger, links, change, lock }
     }
 }
 
@@ -197,37 +211,15 @@ impl SetFiles {
         let store = store_of(names, ledger);
         let members = members(names, &store);
         let links = links(names, &members, ledger);
-        let change = store.change(&links, warnings).map_err(FittedSetError::generation)?;
+        let change = store.change(&links, warnings)?;
         let begun = salvage(&change, warnings);
         let begun = begun.and_then(|()| match ledger {
             Some(_) => Ok(unshare(&change.path(OsStr::new(LEDGER)))?),
             None => Ok(()),
         });
         begun.map_err(|error| error.renamed(&|path| known(&store, &links, path)))?;
-        Ok(Self::of(names, &members, ledger, links, store, change, lock))
-    }
-
-    /// The files of the generation that `change` makes.
-    #[allow(clippy::too_many_arguments)] // the parts of a set
-    pub fn of(
-        names: &[PathBuf],
-        members: &[OsString],
-        ledger: Option<&Path>,
-        links: Vec<Name>,
-        store: Store,
-        change: Change,
-        lock: Lock,
-    ) -> Self {
-        Self {
-            names: names.to_vec(),
-            paths: members.iter().map(|member| change.path(member)).collect(),
-            ledger_name: ledger.map(Path::to_path_buf),
-            ledger: ledger.map(|_| change.path(OsStr::new(LEDGER))),
-            links,
-            store,
-            change,
-            lock,
-        }
+        let ledger = ledger.map(Path::to_path_buf);
+        Ok(SetNames { ledger, names: names.to_vec(), members, links }.files(change, lock))
     }
 
     /// Labels of the categories.
@@ -236,37 +228,36 @@ impl SetFiles {
     }
 
     /// The path of a mail filter's ledger of corrections; `None` for other sets.
-    ///
-    /// # Errors
-    /// [`FittedSetError::Generation`].
-    pub fn corrections(&self) -> Result<Option<PathBuf>, FittedSetError> {
-        let is_mail = self.change.has(OsStr::new(ORDER)).map_err(FittedSetError::generation)?;
+    pub(crate) fn corrections(&self) -> Result<Option<PathBuf>, FittedSetError> {
+        let is_mail = self.change.has(OsStr::new(ORDER))?;
         Ok(is_mail.then(|| self.change.path(OsStr::new(CORRECTIONS))))
     }
 
     /// The checksums that the file at `path`, of the generation that is being made, has from the
     /// generation before; `None` if it has none or is another file.
-    ///
-    /// # Errors
-    /// [`FittedSetError::Generation`].
-    pub fn sums(&self, path: &Path) -> Result<Option<Sums>, FittedSetError> {
-        let name = path.file_name().unwrap_or_default();
-        self.change.sums_of(name).map_err(FittedSetError::generation)
+    pub(crate) fn sums(&self, path: &Path) -> Result<Option<Sums>, FittedSetError> {
+        Ok(self.change.sums_of(member_of(path))?)
     }
 
     /// Notes the checksums of the file at `path` as it is now, of the generation being made.
-    ///
-    /// # Errors
-    /// [`FittedSetError::Generation`].
-    pub fn know(&self, path: &Path, sums: Sums) -> Result<(), FittedSetError> {
-        let name = path.file_name().unwrap_or_default();
-        self.change.know(name, sums).map_err(FittedSetError::generation)
+    pub(crate) fn know(&self, path: &Path, sums: Sums) -> Result<(), FittedSetError> {
+        Ok(self.change.know(member_of(path), sums)?)
+    }
+
+    /// Whether the file at `path`, of the generation that is being made, is there and damaged.
+    fn is_damaged(&self, path: &Path) -> Result<bool, FittedSetError> {
+        let name = member_of(path);
+        Ok(self.change.has(name)? && self.change.is_damaged(name)?)
     }
 
     /// Empties the category at `path`, of the generation that is being made, if any of it is
     /// damaged, so that it is fitted again. Returns whether it is empty now.
     pub(crate) fn set_aside_if_damaged(&self, path: &Path) -> Result<bool, FittedSetError> {
-        set_aside_if_damaged(&self.change, path.file_name().unwrap_or_default())
+        let is_damaged = self.is_damaged(path)?;
+        if is_damaged {
+            self.change.empty(member_of(path))?;
+        }
+        Ok(is_damaged)
     }
 
     /// The same for all categories.
@@ -275,88 +266,73 @@ impl SetFiles {
     }
 
     /// Checks the whole file at `path`, which a fit starts from.
-    ///
-    /// # Errors
-    /// [`FittedSetError::Category`] if it is damaged.
-    pub fn check(&self, path: &Path) -> Result<(), FittedSetError> {
-        let name = path.file_name().unwrap_or_default();
-        let is_there = self.change.has(name).map_err(FittedSetError::generation)?;
-        if is_there && self.change.is_damaged(name).map_err(FittedSetError::generation)? {
-            let source = Error::unreadable(path, damaged());
-            let path = path.to_path_buf();
-            return Err(FittedSetError::Category { name: path.clone(), path, source });
+    pub(crate) fn check(&self, path: &Path) -> Result<(), FittedSetError> {
+        if self.is_damaged(path)? {
+            return Err(FittedSetError::category(path, Error::unreadable(path, damaged())));
         }
         Ok(())
     }
 
     /// The files of the general model, each with the label of its category; none for a set without
     /// one.
-    ///
-    /// # Errors
-    /// [`FittedSetError::Generation`] when the folder cannot be read.
-    pub fn general(&self) -> Result<Vec<(Vec<u8>, PathBuf)>, FittedSetError> {
+    pub(crate) fn general(&self) -> Result<Vec<(Vec<u8>, PathBuf)>, FittedSetError> {
         general_files(self.change.folder())
     }
 
     /// The path that the file at `path`, of the generation that is being made, has in the current
     /// one.
     pub(crate) fn in_current(&self, path: &Path) -> PathBuf {
-        self.store.current_link().join(path.file_name().unwrap_or_default())
+        self.change.store().current_link().join(member_of(path))
     }
 
     /// The error with the paths that users know.
-    pub fn in_words(&self, error: FittedSetError) -> FittedSetError {
-        error.renamed(&|path| known(&self.store, &self.links, path))
+    pub(crate) fn in_words(&self, error: FittedSetError) -> FittedSetError {
+        error.renamed(&|path| known(self.change.store(), &self.links, path))
     }
 
     /// Makes the change the current state of the set, unless `stop` is set. Returns warnings for
     /// the user.
-    ///
-    /// # Errors
-    /// [`FittedSetError::Stopped`], [`FittedSetError::Generation`]; the set is then as it was.
-    pub fn publish(
+    pub(crate) fn publish(
         self,
         force: Force,
         stop: &AtomicBool,
     ) -> Result<Option<Warning>, FittedSetError> {
-        if stop.load(Ordering::Relaxed) {
-            return Err(FittedSetError::Stopped);
-        }
-        let Self { links, store, change, ledger, mut lock, .. } = self;
-        if change.is_linked() {
-            let warning = change.publish(force).map_err(FittedSetError::generation)?;
+        unless_stopped(stop)?;
+        let Self { links, change, ledger, mut lock, .. } = self;
+        let store = change.store().clone();
+        let warning = if change.is_linked() {
+            let warning = change.publish(force)?;
             lock.stay();
-            if ledger.is_some() {
-                copy_head(&store.current_link().join(LEDGER));
+            warning
+        } else {
+            let (mut first, mut others) = (Vec::new(), Vec::new());
+            for link in &links {
+                let is_category = link.ours == ANY_MAGIC
+                    && !link.member.as_encoded_bytes().ends_with(ORDINARY.as_bytes());
+                if change.has(&link.member)? {
+                    if is_category { first.push(link) } else { others.push(link) }
+                }
             }
-            return Ok(warning);
-        }
-        let (mut first, mut others) = (Vec::new(), Vec::new());
-        for link in &links {
-            let is_category = link.ours == ANY_MAGIC
-                && !link.member.as_encoded_bytes().ends_with(ORDINARY.as_bytes());
-            if change.has(&link.member).map_err(FittedSetError::generation)? {
-                if is_category { first.push(link) } else { others.push(link) }
-            }
-        }
-        let published = store
-            .take_over(&links)
-            .and_then(|()| store.link_names(first))
-            .and_then(|()| change.publish(force));
-        let warning = published.map_err(|error| {
-            store.unlink_names(&links);
-            FittedSetError::generation(error)
-        })?;
-        lock.stay();
-        let linked = store.link_names(others);
-        let unlinked = linked.err().map(|error| {
-            let path = store.folder().display();
-            Warning::new(format!("{error}: the files of {path} are changed all the same"))
-        });
-        let warning = unlinked.or(warning);
+            let published = store
+                .take_over(&links)
+                .and_then(|()| store.link_names(first))
+                .and_then(|()| change.publish(force));
+            let warning = published.inspect_err(|_| store.unlink_names(&links))?;
+            lock.stay();
+            let unlinked = store.link_names(others).err().map(|error| {
+                let path = store.folder().display();
+                Warning::new(format!("{error}: the files of {path} are changed all the same"))
+            });
+            unlinked.or(warning)
+        };
         if ledger.is_some() {
             copy_head(&store.current_link().join(LEDGER));
         }
         Ok(warning)
     }
+}
+
+/// The name in its folder of the file at `path`.
+fn member_of(path: &Path) -> &OsStr {
+    path.file_name().unwrap_or_default()
 }

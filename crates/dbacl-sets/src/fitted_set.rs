@@ -3,7 +3,7 @@
 
 use super::asking::{self, Question};
 use super::drift;
-use super::error::{FittedSetError, lock, lost};
+use super::error::{FittedSetError, lost, unless_stopped};
 use super::files::{SetFiles, label_of, members, store_of};
 use super::filter_folder::LEDGER;
 use super::learn_folders;
@@ -293,7 +293,7 @@ impl FittedSet {
     /// [`FittedSetError::Ledger`].
     pub fn labels_of(&self, id: DocumentId) -> Result<Vec<String>> {
         let ledger = self.place.ledger();
-        let generation = self.place.store().open().map_err(FittedSetError::generation)?;
+        let generation = self.place.store().open()?;
         let path = generation.as_ref().map_or(ledger, |it| it.path(OsStr::new(LEDGER)));
         let Some(open) = OpenLedger::to_read(&path)? else { return Ok(Vec::new()) };
         let mut labels = Vec::new();
@@ -325,13 +325,7 @@ impl FittedSet {
     ) -> Result<Vec<Question>> {
         let files = learn_folders::files_of(mail, &self.place.ledger().with_file_name(""))?;
         let is_learned = |id| Ok(!self.labels_of(id)?.is_empty());
-        asking::questions(
-            (&self.open, &is_learned),
-            &files,
-            most,
-            self.options.stop_flag(),
-            warnings,
-        )
+        asking::questions((&self.open, &is_learned), &files, most, &self.options.stop, warnings)
     }
 
     /// The messages that seemed to be in the wrong folder when the folders were learned and have
@@ -346,7 +340,7 @@ impl FittedSet {
         let is_learned = |suspect: &misfiled::Suspect| {
             Ok(self.labels_of(DocumentId(suspect.id))?.contains(&suspect.label))
         };
-        asking::suspected(&self.open, &list, &is_learned, self.options.stop_flag())
+        asking::suspected(&self.open, &list, &is_learned, &self.options.stop)
     }
 
     /// Records that messages, given by their ids and labels, belong where they are.
@@ -494,9 +488,7 @@ impl FittedSet {
 
     /// Takes the lock, opens the newest generation, and begins the next one.
     fn files(&mut self, warnings: &mut Vec<Warning>) -> Result<SetFiles> {
-        let anchor = self.place.store().anchor();
-        let lock =
-            lock(&anchor, ".lock", self.options.patience(), &mut || self.options.waits(&anchor))?;
+        let lock = self.options.lock(&self.place.store())?;
         self.reload_if_changed()?;
         let names = self.place.names(self.labels());
         // What was said when the set was opened is not said again.
@@ -536,9 +528,7 @@ impl FittedSet {
         }
         // Reading ends early at a signal. What was read then looks like a shorter document, or like
         // one without words.
-        if self.options.is_stopped() {
-            return Err(FittedSetError::Stopped);
-        }
+        unless_stopped(&self.options.stop)?;
         let request = Request::new(kind, number, &corpus);
         let (done, outcomes) = if request.ids.is_empty() {
             (Done::Nothing, Vec::new())

@@ -2,7 +2,7 @@
 //! Counts the documents of a label, such as the mail of a folder: their ordinary category, and what
 //! a ledger keeps of each.
 
-use super::error::FittedSetError;
+use super::error::{FittedSetError, unless_stopped};
 use super::mail_folders::{MailLearnOptions, ProgressSink};
 use super::mailboxes::MailFile;
 use super::misfiled::Place;
@@ -74,7 +74,7 @@ impl<'a> Reading<'a> {
         let length = |file: &MailFile| std::fs::metadata(&file.path).map_or(0, |found| found.len());
         Self {
             options,
-            stop: how.set.stop_flag(),
+            stop: &how.set.stop,
             progress: how.progress.as_ref(),
             since: how.since,
             done: AtomicU64::new(0),
@@ -89,9 +89,7 @@ impl<'a> Reading<'a> {
         let mut reader = reader.of_beginnings(LIMIT);
         let mut others = Vec::new();
         for (number, file) in files.iter().enumerate() {
-            if self.stop.load(Ordering::Relaxed) {
-                return Err(FittedSetError::Stopped);
-            }
+            unless_stopped(self.stop)?;
             let Some(found) = open_mail(file, self.stop, &mut others)? else { continue };
             let OpenMail { source, head, may_be_mailbox } = found;
             if let Some(since) = self.since {
@@ -113,9 +111,7 @@ impl<'a> Reading<'a> {
                 return Err(FittedSetError::Unread { path, source });
             }
         }
-        if self.stop.load(Ordering::Relaxed) {
-            return Err(FittedSetError::Stopped);
-        }
+        unless_stopped(self.stop)?;
         sink.counts.warnings.extend(left_out(&others));
         sink.finish(self.options, name)
     }

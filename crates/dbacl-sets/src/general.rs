@@ -83,7 +83,7 @@ pub fn bring(
 /// The files of the general model that the current generation has, each with the label of its
 /// category; none without a general model.
 pub fn current(store: &Store) -> Result<Vec<(Vec<u8>, PathBuf)>> {
-    let current = store.open().map_err(FittedSetError::generation)?;
+    let current = store.open()?;
     current.map_or_else(|| Ok(Vec::new()), |current| general_files(current.folder()))
 }
 

@@ -9,8 +9,8 @@
 //! corrections change it.
 
 use super::drift;
-use super::error::{FittedSetError, lock};
-use super::files::{SetFiles, SetNames, check_paths, links};
+use super::error::FittedSetError;
+use super::files::{SetNames, check_paths, links};
 use super::filter_folder::{CORRECTIONS, LEDGER, MAGIC, ORDER, labels, set_aside};
 use super::folder_counts::{Reading, left_out, open_mail, unopened};
 use super::general::{self, GeneralSource};
@@ -77,9 +77,9 @@ fn learn_all(
         mail_files.push(files_of(own, folder)?);
     }
     let labels: Vec<&str> = folders.iter().map(|folder| folder.label.as_str()).collect();
-    let SetNames { ledger: ledger_path, names, members, links } =
-        SetNames::in_folder(folder, &labels);
-    check_paths(&names)?;
+    let set = SetNames::in_folder(folder, &labels);
+    check_paths(&set.names)?;
+    let ledger_path = direct(&folder.join(LEDGER));
     let store = Store::beside(&ledger_path);
     let has_general = match &options.general {
         GeneralSource::Of(_) => true,
@@ -95,13 +95,11 @@ fn learn_all(
         }
     }
     private_folder(folder)?;
-    let anchor = store.anchor();
-    let patience = options.set.patience();
     // The lock is not held while mail is read, so that corrections need not wait.
     let (change, current) = {
-        let _lock = lock(&anchor, ".lock", patience, &mut || options.set.waits(&anchor))?;
+        let _lock = options.set.lock(&store)?;
         let before = names_of(folder, &ledger_path);
-        let change = store.replacement(&before, warnings).map_err(FittedSetError::generation)?;
+        let change = store.replacement(&before, warnings)?;
         let now = Present::of(&store, &mut |_| {})?;
         let own = now.as_ref().map(|now| now.path(OsStr::new(LEDGER)));
         (change, MailReading::of_ledger(own.as_ref().unwrap_or(&ledger_path)))
@@ -117,7 +115,7 @@ fn learn_all(
     }
     let learning = reading.options();
     let job = Reading::new(&learning, options, &mail_files);
-    let learned = parallel::all(folders.len(), |at| job.learn(&mail_files[at], &names[at]));
+    let learned = parallel::all(folders.len(), |at| job.learn(&mail_files[at], &set.names[at]));
     let settings = reading.settings();
     let mut ledger = Ledger::new(settings, Vec::new());
     let mut places = Vec::new();
@@ -131,7 +129,7 @@ fn learn_all(
                 None => FittedSetError::NoMail { place },
             });
         }
-        learned.write(&change.path(&members[at]), labels[at], &mut ledger)?;
+        learned.write(&change.path(&set.members[at]), labels[at], &mut ledger)?;
         for (number, place) in learned.places.iter_mut().enumerate() {
             place.id = fingerprint(learned.corpus.terms_of(number));
         }
@@ -139,9 +137,9 @@ fn learn_all(
     }
     compare(&folders, &places, warnings)?;
     write_order(&change, &labels)?;
-    let lock = lock(&anchor, ".lock", patience, &mut || options.set.waits(&anchor))?;
+    let lock = options.set.lock(&store)?;
     let before = names_of(folder, &ledger_path);
-    store.take_over(&before).map_err(FittedSetError::generation)?;
+    store.take_over(&before)?;
     let now = Present::of(&store, warnings)?;
     if options.general == GeneralSource::Same {
         let now = now.as_ref().map(Present::folder);
@@ -159,13 +157,11 @@ fn learn_all(
     // This frees memory for the fit.
     drop(ledger);
     let before = names_of(folder, &ledger_path);
-    let files =
-        SetFiles::of(&names, &members, Some(&ledger_path), links, store.clone(), change, lock);
     let (options_of_fit, ledger_leads) = (fit_options(rates, options, reading), applied > 0);
     let how =
         HowToFit { options: &options_of_fit, settings: &settings, is_mail: true, ledger_leads };
-    let fitted =
-        fit_files(files, how, no_documents, (note, &mut *warnings), options.set.stop_flag())?;
+    let files = set.files(change, lock);
+    let fitted = fit_files(files, how, no_documents, (note, &mut *warnings), &options.set.stop)?;
     store.unlink_names(&before);
     let found = fitted.solution.fitted.iter().flat_map(|fitted| &fitted.misfiled);
     let mail = |&MisfiledDocument { document, looks_like, .. }: &MisfiledDocument| {
@@ -278,7 +274,7 @@ fn compare(
 /// Whether the current filter has learned mail of the folder called `label`, other than by
 /// corrections.
 fn has_learned(store: &Store, label: &str) -> Result<bool> {
-    let current = store.open_to_change().map_err(FittedSetError::generation)?;
+    let current = store.open_to_change()?;
     let Some(current) = current else { return Ok(false) };
     if current.has_torn() {
         // It cannot be told without the lock.

@@ -190,7 +190,7 @@ pub fn save_with_documents(
                 stays(new.is_some());
                 return Err(match new {
                     Some(new) => Unsaved::Divided { source, new },
-                    None => FittedSetError::generation(source).into(),
+                    None => FittedSetError::from(source).into(),
                 });
             }
         }
@@ -201,7 +201,7 @@ pub fn save_with_documents(
 
 /// Begins a change of a set that a power failure may have damaged.
 fn begin(store: &Store, warnings: WarningSink<'_>) -> Result<Change, FittedSetError> {
-    let change = store.change(&[], warnings).map_err(FittedSetError::generation)?;
+    let change = store.change(&[], warnings)?;
     salvage(&change, warnings).map_err(|error| error.renamed(&|path| store.known(path)))?;
     Ok(change)
 }
@@ -223,7 +223,7 @@ pub fn replace_category(
     let change = begin(&store, warnings)?;
     let target = change.path(&member);
     atomic_file::replace(&Unforced, &target, ANY_MAGIC, write).map_err(Unsaved::in_set(path))?;
-    let warning = change.publish(Force::All).map_err(FittedSetError::generation)?;
+    let warning = change.publish(Force::All).map_err(FittedSetError::from)?;
     warning.into_iter().for_each(warnings);
     Ok(())
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //! Repairs a mail filter on disk that has a damaged category.
 
-use super::error::{FittedSetError, lock};
+use super::error::FittedSetError;
 use super::files::{SetFiles, store_of};
 use super::filter_folder::{LEDGER, ORDER, labels};
 use super::fitted_set::FittedSet;
@@ -29,8 +29,7 @@ impl FittedSet {
     pub fn mend(folder: &Path, options: &FittedSetOptions) -> Result<Self, FittedSetError> {
         let labels = labels(&folder.join(ORDER))?;
         let ledger = direct(&folder.join(LEDGER));
-        let anchor = store_of(&[], Some(&ledger)).anchor();
-        let lock = lock(&anchor, ".lock", options.patience(), &mut || options.waits(&anchor))?;
+        let lock = options.lock(&store_of(&[], Some(&ledger)))?;
         let names: Vec<PathBuf> = labels.iter().map(|label| direct(&folder.join(label))).collect();
         let mut warnings = Vec::new();
         let mut warn = |warning| warnings.push(warning);
@@ -52,7 +51,7 @@ impl FittedSet {
         let (fit, settings, is_mail) = as_it_was().map_err(|error| files.in_words(error))?;
         let how = HowToFit { options: &fit, settings: &settings, is_mail, ledger_leads: false };
         let mut warn = |warning| warnings.push(warning);
-        fit_files(files, how, no_documents, (&mut |_| {}, &mut warn), options.stop_flag())?;
+        fit_files(files, how, no_documents, (&mut |_| {}, &mut warn), &options.stop)?;
         let mut set = Self::open(folder, options)?;
         set.warnings.splice(0..0, warnings);
         Ok(set)

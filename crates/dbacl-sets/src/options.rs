@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //! How a fitted set is opened and changed.
 
-use dbacl_files::lock::{Patience, USUAL_LIMIT};
+use super::error::{FittedSetError, lock};
+use dbacl_files::lock::{Lock, Patience, USUAL_LIMIT};
 use dbacl_model::settings::Locale;
+use dbacl_store::generations::Store;
 use std::path::Path;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 /// A function that is called when a change has to wait for another process.
@@ -81,25 +83,14 @@ impl FittedSetOptions {
         self
     }
 
-    /// How long to wait for locks.
-    pub(super) fn patience(&self) -> Patience<'_> {
-        Patience { limit: self.lock_timeout, stop: &self.stop }
-    }
-
-    /// Whether the caller has asked to stop.
-    pub(super) fn is_stopped(&self) -> bool {
-        self.stop.load(Ordering::Relaxed)
-    }
-
-    /// The flag that ends the work early once it is set.
-    pub(super) fn stop_flag(&self) -> &AtomicBool {
-        &self.stop
-    }
-
-    /// Reports that a change waits for the set at `anchor`.
-    pub(super) fn waits(&self, anchor: &Path) {
-        if let Some(notice) = &self.on_wait {
-            notice(anchor);
-        }
+    /// Takes the lock of the set in `store`.
+    pub(super) fn lock(&self, store: &Store) -> Result<Lock, FittedSetError> {
+        let anchor = store.anchor();
+        let patience = Patience { limit: self.lock_timeout, stop: &self.stop };
+        lock(&anchor, ".lock", patience, &mut || {
+            if let Some(notice) = &self.on_wait {
+                notice(&anchor);
+            }
+        })
     }
 }

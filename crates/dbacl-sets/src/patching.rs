@@ -54,16 +54,16 @@ pub fn patch(
         }
         Ok(None) => {}
         Err(error) if error.kind() == io::ErrorKind::InvalidData => {}
-        Err(error) => return Err(category_error(path, Error::io(path, error))),
+        Err(error) => return Err(FittedSetError::category(path, Error::io(path, error))),
     }
     if files.set_aside_if_damaged(path)? {
         return Ok(false);
     }
     let bytes = read_regular(path);
-    let bytes = bytes.map_err(|error| category_error(path, Error::io(path, error)))?;
+    let bytes = bytes.map_err(|error| FittedSetError::category(path, Error::io(path, error)))?;
     let News { name, line, weights, log_partition } = *news;
     let new = publish::patch(bytes, name, line, weights, log_partition);
-    let new = new.map_err(|fault| category_error(path, error_of(fault, path)))?;
+    let new = new.map_err(|fault| FittedSetError::category(path, error_of(fault, path)))?;
     ledger_file::replace(&Unforced, path, ANY_MAGIC, &new)?;
     Ok(true)
 }
@@ -135,10 +135,4 @@ impl Parts for Copying<'_> {
         }
         self.out.write_at(bytes, at)
     }
-}
-
-/// A category of the generation that is being made cannot be used.
-pub fn category_error(path: &Path, source: Error) -> FittedSetError {
-    let path = path.to_path_buf();
-    FittedSetError::Category { name: path.clone(), path, source }
 }

@@ -35,10 +35,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 type Result<T, E = FittedSetError> = std::result::Result<T, E>;
 
 pub(crate) fn load(path: &Path) -> Result<MappedCategory> {
-    mapped::open(path).map_err(|source| {
-        let path = path.to_path_buf();
-        FittedSetError::Category { name: path.clone(), path, source }
-    })
+    mapped::open(path).map_err(|source| FittedSetError::category(path, source))
 }
 
 /// Opens the general model in these files, for a set with the categories `labels`. Each file comes
@@ -90,21 +87,21 @@ enum Found {
     Damaged,
 }
 
-/// Reads the head of a category to find out its kind.
-fn look(path: &Path) -> Result<Found> {
+/// The kind of file at the path of a category, and its head; that of its ordinary file if the
+/// category is damaged.
+fn look(path: &Path) -> Result<(Found, SparseCategory)> {
     let source = match SparseCategory::open(path) {
         Ok(category) => {
             let line = RefitLine::find(category.other_lines());
-            return Ok(if line.is_some() { Found::Fitted } else { Found::Ordinary });
+            return Ok((if line.is_some() { Found::Fitted } else { Found::Ordinary }, category));
         }
         Err(source) => source,
     };
     let is_large = matches!(source, dbacl_engine::error::Error::Large { .. });
-    if !is_large && is_cut_or_ours(path) && SparseCategory::open(&ordinary_path(path)).is_ok() {
-        return Ok(Found::Damaged);
-    }
-    let path = path.to_path_buf();
-    Err(FittedSetError::Category { name: path.clone(), path, source })
+    let ordinary = SparseCategory::open(&ordinary_path(path));
+    let damaged = ordinary.ok().filter(|_| !is_large && is_cut_or_ours(path));
+    let damaged = damaged.map(|ordinary| (Found::Damaged, ordinary));
+    damaged.ok_or_else(|| FittedSetError::category(path, source))
 }
 
 /// Whether a file begins as one of dbacl, as far as it goes, so that it may be a damaged category.
@@ -116,15 +113,8 @@ fn is_cut_or_ours(path: &Path) -> bool {
 /// The head of a category that is being changed; `None` if it is damaged and has an ordinary file
 /// from which it can be fitted again.
 pub(crate) fn head_unless_damaged(path: &Path) -> Result<Option<SparseCategory>> {
-    let source = match SparseCategory::open(path) {
-        Ok(category) => return Ok(Some(category)),
-        Err(source) => source,
-    };
-    if matches!(look(path), Ok(Found::Damaged)) {
-        return Ok(None);
-    }
-    let path = path.to_path_buf();
-    Err(FittedSetError::Category { name: path.clone(), path, source })
+    let (found, head) = look(path)?;
+    Ok(Some(head).filter(|_| found != Found::Damaged))
 }
 
 /// The head of a category that is going to be fitted again: that of its ordinary file if the
@@ -133,14 +123,7 @@ pub(crate) fn head_unless_damaged(path: &Path) -> Result<Option<SparseCategory>>
 /// # Errors
 /// A category that cannot be opened and has no ordinary file, or is a file of something else.
 pub fn head_or_ordinary(path: &Path) -> Result<SparseCategory> {
-    match look(path)? {
-        Found::Damaged => SparseCategory::open(&ordinary_path(path)),
-        Found::Ordinary | Found::Fitted => SparseCategory::open(path),
-    }
-    .map_err(|source| {
-        let path = path.to_path_buf();
-        FittedSetError::Category { name: path.clone(), path, source }
-    })
+    look(path).map(|(_, head)| head)
 }
 
 /// Opens the ordinary file of a category whose kind is `found`. A fit starts from the ordinary
@@ -183,16 +166,11 @@ impl Refitted {
 }
 
 impl<'a> RefitJob<'a> {
-    /// Opens the ordinary categories and the ledger of `files`, whose documents are read according
-    /// to `settings`. With `ledger_leads`, ordinary categories that are at the set's own paths are
-    /// learned again from the ledger, too; without it they are kept, because they were just
-    /// learned.
-    ///
-    /// # Errors
-    /// Files that are missing, damaged, or do not go together.
-    pub fn open(files: &'a SetFiles, settings: &Settings, ledger_leads: bool) -> Result<Self> {
+    /// Opens the ordinary categories and the ledger of `files`.
+    fn open(files: &'a SetFiles, how: HowToFit<'_>) -> Result<Self> {
         let paths = &files.paths;
-        let found = paths.iter().map(|path| look(path)).collect::<Result<Vec<_>>>()?;
+        let found = paths.iter().map(|path| look(path).map(|(found, _)| found));
+        let found = found.collect::<Result<Vec<_>>>()?;
         for path in paths {
             files.check(&ordinary_path(path))?;
         }
@@ -207,21 +185,16 @@ impl<'a> RefitJob<'a> {
             labels.iter().map(|label| String::from_utf8_lossy(label).into_owned()).collect();
         fit::check(&categories, &names)?;
         let ledger = files.ledger.as_deref();
-        let mut ledger =
-            ledger.map(|path| ledger_file::load_fitting(path, settings)).transpose()?;
+        let load = |path| ledger_file::load_fitting(path, how.settings);
+        let mut ledger = ledger.map(load).transpose()?;
         if let Some(ledger) = &mut ledger {
             in_order_of(ledger, &labels)?;
-            if relearn_ordinary(files, ledger, (&found, &mut categories), ledger_leads)? {
+            if relearn_ordinary(files, ledger, (&found, &mut categories), how.ledger_leads)? {
                 fit::check(&categories, &names)?;
             }
         }
         let general = general_of(files)?;
         Ok(Self { files, found, categories, names, ledger, general })
-    }
-
-    /// The documents of the set's own ledger, if it has one.
-    fn ledger_corpus(&self) -> Option<Result<Corpus>> {
-        self.ledger.as_ref().map(|ledger| self.corpus_of(ledger, &self.files.labels()))
     }
 
     /// The documents of a ledger.
@@ -237,14 +210,10 @@ impl<'a> RefitJob<'a> {
 
     /// Fits the categories on `corpus`, and writes the files of the set unless the ordinary
     /// categories judge the documents as well as the fitted ones.
-    ///
-    /// # Errors
-    /// Documents that cannot be fitted; files that cannot be written; [`FittedSetError::Stopped`].
-    pub fn fit(
+    fn fit(
         self,
         corpus: Corpus,
-        options: &FitOptions,
-        is_mail: bool,
+        HowToFit { options, is_mail, .. }: HowToFit<'_>,
         note: &mut dyn FnMut(FitNote),
         stop: Stop<'_>,
     ) -> Result<Refitted> {
@@ -283,7 +252,8 @@ pub struct HowToFit<'a> {
     pub settings: &'a Settings,
     /// Whether they are mail.
     pub is_mail: bool,
-    /// See [`RefitJob::open`].
+    /// Whether ordinary categories that are at the set's own paths are learned again from the
+    /// ledger, too; else they are kept, because they were just learned.
     pub ledger_leads: bool,
 }
 
@@ -299,39 +269,35 @@ pub fn fit_files<E: From<FittedSetError>>(
     (note, warnings): (&mut dyn FnMut(FitNote), WarningSink<'_>),
     stop: &AtomicBool,
 ) -> Result<Refitted, E> {
-    let in_words = |error| E::from(files.in_words(error));
-    let HowToFit { options, settings, is_mail, ledger_leads } = how;
-    files.set_aside_damaged().map_err(in_words)?;
-    let job = RefitJob::open(&files, settings, ledger_leads).map_err(in_words)?;
-    let corpus = match job.ledger_corpus() {
-        Some(corpus) => corpus.map_err(in_words)?,
-        None => documents(&job)?,
-    };
+    files.set_aside_damaged().map_err(|error| files.in_words(error))?;
     let is_stopped = || stop.load(Ordering::Relaxed);
-    let fitted = job.fit(corpus, options, is_mail, note, Stop::when(&is_stopped));
-    let fitted = fitted.map_err(in_words)?;
+    let fitted = fit(&files, how, documents, note, Stop::when(&is_stopped))?;
     if fitted.is_better() {
         files.publish(Force::All, stop)?.into_iter().for_each(warnings);
     }
     Ok(fitted)
 }
 
+/// As [`fit_files`]; the change that this belongs to becomes current later.
+pub(crate) fn fit<E: From<FittedSetError>>(
+    files: &SetFiles,
+    how: HowToFit<'_>,
+    documents: impl FnOnce(&RefitJob<'_>) -> Result<Corpus, E>,
+    note: &mut dyn FnMut(FitNote),
+    stop: Stop<'_>,
+) -> Result<Refitted, E> {
+    let in_words = |error| E::from(files.in_words(error));
+    let job = RefitJob::open(files, how).map_err(in_words)?;
+    let corpus = match &job.ledger {
+        Some(ledger) => job.corpus_of(ledger, &files.labels()).map_err(in_words)?,
+        None => documents(&job)?,
+    };
+    job.fit(corpus, how, note, stop).map_err(in_words)
+}
+
 /// Reads no documents, where [`fit_files`] must find them in the ledger.
 pub(crate) const fn no_documents(_: &RefitJob<'_>) -> Result<Corpus> {
     Err(FittedSetError::SettingsLost)
-}
-
-/// Fits a set again from its ledger. The change that this belongs to becomes current later.
-pub(crate) fn refit_from_ledger(
-    files: &SetFiles,
-    options: &FitOptions,
-    settings: &Settings,
-    is_mail: bool,
-    stop: Stop<'_>,
-) -> Result<()> {
-    let job = RefitJob::open(files, settings, false)?;
-    let corpus = job.ledger_corpus().ok_or(FittedSetError::SettingsLost)??;
-    job.fit(corpus, options, is_mail, &mut |_| {}, stop).map(|_| ())
 }
 
 /// Learns the ordinary categories again from the ledger's documents, where they were learned from

@@ -30,24 +30,11 @@ pub fn salvage(change: &Change, warnings: WarningSink<'_>) -> Result<()> {
     if is_damaged(base, path)? { mend(change, base, warnings) } else { Ok(()) }
 }
 
-/// Empties the fitted category `member` if it is damaged, so that it is fitted again. Returns
-/// whether it is empty now.
-pub fn set_aside_if_damaged(change: &Change, member: &OsStr) -> Result<bool> {
-    let set_aside = || {
-        let is_damaged = change.has(member)? && change.is_damaged(member)?;
-        if is_damaged {
-            change.empty(member)?;
-        }
-        Ok(is_damaged)
-    };
-    set_aside().map_err(FittedSetError::generation)
-}
-
 fn mend(change: &Change, base: &Generation, warnings: WarningSink<'_>) -> Result<()> {
     let path = |name: &str| change.path(OsStr::new(name));
     let (ledger_path, corrections_path) = (path(LEDGER), path(CORRECTIONS));
     let is_torn = |name: &str| base.is_torn(OsStr::new(name));
-    let forced = base.forced_before().map_err(FittedSetError::generation)?;
+    let forced = base.forced_before()?;
     let earlier = |name: &str| match &forced {
         Some(forced) => whole(&forced.path(OsStr::new(name))),
         None => Ok(None),
@@ -81,7 +68,7 @@ fn mend(change: &Change, base: &Generation, warnings: WarningSink<'_>) -> Result
     }
     let mut is_lost = is_earlier;
     if let Some(ledger) = ledger
-        && change.has(OsStr::new(ORDER)).map_err(FittedSetError::generation)?
+        && change.has(OsStr::new(ORDER))?
         && base.has(OsStr::new(CORRECTIONS))
     {
         let mut noted = whole(&corrections_path)?;
@@ -172,12 +159,12 @@ impl Present {
     /// The files of the set in `store`, of which the caller holds the lock; `None` if it has no
     /// generation yet.
     pub fn of(store: &Store, warnings: WarningSink<'_>) -> Result<Option<Self>> {
-        let now = store.open_to_change().map_err(FittedSetError::generation)?;
+        let now = store.open_to_change()?;
         let Some(now) = now else { return Ok(None) };
         if !is_damaged(&now, |name| now.path(OsStr::new(name)))? && !is_damaged_inside(&now)? {
             return Ok(Some(Self::Whole(now)));
         }
-        let change = store.change(&[], &mut |_| {}).map_err(FittedSetError::generation)?;
+        let change = store.change(&[], &mut |_| {})?;
         if let Some(base) = change.base() {
             mend(&change, base, warnings)?;
         }

@@ -8,10 +8,10 @@
 
 use super::error::FittedSetError;
 use super::files::{SetFiles, label_of, ordinary_path};
-use super::patching::{News, category_error, patch};
+use super::patching::{News, patch};
 use super::refit::{
-    general_of, head_or_ordinary, head_unless_damaged, load, read_state, refit_from_ledger,
-    replace, write_state,
+    HowToFit, fit, general_of, head_or_ordinary, head_unless_damaged, load, no_documents,
+    read_state, replace, write_state,
 };
 use super::report::Outcome;
 use dbacl_engine::category::sparse::SparseCategory;
@@ -23,7 +23,7 @@ use dbacl_files::reading::open_known;
 use dbacl_joint::blend::scaled;
 use dbacl_joint::checksum::Checksum;
 use dbacl_joint::decision::Decision;
-use dbacl_joint::documents::{Corpus, Term, fingerprint};
+use dbacl_joint::documents::{Corpus, Document, Term, fingerprint};
 use dbacl_joint::fit::FitOptions;
 use dbacl_joint::general::GeneralModel;
 use dbacl_joint::header::{Mismatch, RefitLine, set_of};
@@ -33,7 +33,7 @@ use dbacl_store::corrections;
 use dbacl_store::forgetting::without_documents;
 use dbacl_store::generations::Force;
 use dbacl_store::generations::ledger_file::{self, LedgerError, OpenLedger};
-use dbacl_store::ledger::{Fault, Head, Ledger, Record, Settings, write_record};
+use dbacl_store::ledger::{Fault, Head, Ledger, Record, Settings};
 use dbacl_store::relearn;
 use dbacl_store::state::State;
 use hashbrown::{HashMap, HashSet};
@@ -131,7 +131,9 @@ pub(crate) fn change(
     let mut is_fitted = false;
     let mut refit = |line: &RefitLine, same_settings: bool| -> Result<()> {
         is_fitted = true;
-        refit_from_ledger(files, &FitOptions::like(line, same_settings), settings, is_mail, stop)
+        let options = &FitOptions::like(line, same_settings);
+        let how = HowToFit { options, settings, is_mail, ledger_leads: false };
+        fit(files, how, no_documents, &mut |_| {}, stop).map(|_| ())
     };
     let mut set = OpenFiles::open(files, settings, &mut refit, warnings)?;
     let was_one_sided = set.state.numbers.sides.iter().any(|side| side.documents == 0);
@@ -279,11 +281,8 @@ fn note(
     if are_news && !changes.is_empty() && ledger_file::exists(&path)? {
         ledger_file::unshare(&path)?;
         let mut noted = OpenLedger::new(&path, None)?;
-        let mut bytes = Vec::new();
         for (label, occurrences, terms) in changes.iter().filter_map(|(_, change)| *change) {
-            bytes.clear();
-            write_record(&mut bytes, label, occurrences, terms);
-            noted.push(&bytes)?;
+            noted.push(label, occurrences, terms)?;
         }
         noted.write_head()?;
         return Ok(true);
@@ -345,7 +344,7 @@ fn open_categories(
 
 /// Opens the category at `path`, whose blocks are checked when they are read.
 fn open_category(files: &SetFiles, path: &Path) -> Result<SparseCategory> {
-    let of = |error| category_error(path, error);
+    let of = |error| FittedSetError::category(path, error);
     let (file, found) = open_known(path).map_err(|error| of(Error::io(path, error)))?;
     SparseCategory::of(path, Checked::new(file, files.sums(path)?), found.len()).map_err(of)
 }
@@ -456,11 +455,7 @@ impl<'a> OpenFiles<'a> {
         let mut window = SparseCategory::window();
         let each = self.categories.iter().zip(&self.files.names).map(|(category, name)| {
             let weights = category.weights(&ids, &mut window);
-            let weights = weights.map_err(|source| FittedSetError::Category {
-                name: name.clone(),
-                path: name.clone(),
-                source,
-            });
+            let weights = weights.map_err(|source| FittedSetError::category(name, source));
             weights.map(|weights| (category.header(), weights))
         });
         let Weighing { scores, support, .. } =
@@ -476,14 +471,13 @@ impl<'a> OpenFiles<'a> {
         learned: &mut [bool],
         stop: Stop<'_>,
     ) -> Result<()> {
-        let mut bytes = Vec::new();
         for number in 0..corpus.documents.len() {
             stop.check()?;
             if corpus.terms_of(number).is_empty() || !needs(self, number)? {
                 continue;
             }
             learned[number] = true;
-            let (record, offset) = self.push(corpus, number, &mut bytes)?;
+            let (record, offset) = self.push(corpus, number)?;
             let ledger = &self.ledger;
             self.state.learn(&record, offset, |offset| ledger.record(offset));
         }
@@ -491,23 +485,12 @@ impl<'a> OpenFiles<'a> {
     }
 
     /// Adds a document to the ledger; returns its record and the record's position.
-    fn push(
-        &mut self,
-        corpus: &Corpus,
-        number: usize,
-        bytes: &mut Vec<u8>,
-    ) -> Result<(Record, u64)> {
-        let (document, terms) = (corpus.documents[number], corpus.terms_of(number));
-        bytes.clear();
-        write_record(bytes, document.label, document.occurrences, terms);
-        let offset = self.ledger.push(bytes)?;
-        let record = Record {
-            label: document.label,
-            occurrences: document.occurrences,
-            terms: terms.to_vec(),
-            fingerprint: fingerprint(terms),
-        };
-        Ok((record, offset))
+    fn push(&mut self, corpus: &Corpus, number: usize) -> Result<(Record, u64)> {
+        let Document { label, occurrences, .. } = corpus.documents[number];
+        let terms = corpus.terms_of(number);
+        let offset = self.ledger.push(label, occurrences, terms)?;
+        let fingerprint = fingerprint(terms);
+        Ok((Record { label, occurrences, terms: terms.to_vec(), fingerprint }, offset))
     }
 
     /// Whether a document can be moved to `label` without fitting the whole set: the ledger has it
@@ -538,7 +521,7 @@ impl<'a> OpenFiles<'a> {
                 continue;
             }
             self.ledger.withdraw(from, id)?;
-            let (record, offset) = self.push(corpus, number, &mut Vec::new())?;
+            let (record, offset) = self.push(corpus, number)?;
             let ledger = &self.ledger;
             self.state.relabel(known, from, &record, offset, |offset| ledger.record(offset));
             self.has_moved = true;

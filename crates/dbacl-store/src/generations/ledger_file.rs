@@ -3,7 +3,7 @@
 //! of its next generation ([`super::Change`]); the caller holds the lock.
 
 use crate::ledger::{
-    ANY_MAGIC, Fault, HEAD, Head, Ledger, MAGIC, Record, Settings, write_withdrawal,
+    ANY_MAGIC, Fault, HEAD, Head, Ledger, MAGIC, Record, Settings, write_record, write_withdrawal,
 };
 use dbacl_engine::error::Error;
 use dbacl_files::atomic_file::{self, Draft, SaveError, Storage, Unforced, beside};
@@ -12,6 +12,7 @@ use dbacl_files::reading::{
     SMALL, begins_with, open_regular, open_to_change, read_beginning, read_regular, read_small,
 };
 use dbacl_joint::checksum::Checksum;
+use dbacl_joint::documents::Term;
 use dbacl_model::settings::{ModelOption, ModelOptions, Scheme};
 use std::fs::File;
 use std::io::{self, Read, Write};
@@ -442,15 +443,21 @@ impl OpenLedger {
         (byte[0] < 0x80).then_some(u32::from(byte[0]))
     }
 
-    /// Adds a record; returns its offset in the body. It does not count before
+    /// Adds a document; returns the offset of its record in the body. It does not count before
     /// [`Self::write_head`]. Nothing is synchronised to the device.
     ///
     /// # Errors
     /// It cannot be written; the ledger is as it was.
-    pub fn push(&mut self, record: &[u8]) -> Result<u64, LedgerError> {
-        let offset = self.head.length;
-        self.append(record)?;
-        self.head.add(record);
+    pub fn push(
+        &mut self,
+        label: u32,
+        occurrences: u32,
+        terms: &[Term],
+    ) -> Result<u64, LedgerError> {
+        let (offset, mut record) = (self.head.length, Vec::new());
+        write_record(&mut record, label, occurrences, terms);
+        self.append(&record)?;
+        self.head.add(&record);
         Ok(offset)
     }
 
@@ -480,9 +487,7 @@ impl OpenLedger {
 mod tests {
     use super::*;
     use crate::ledger::tests::ledger;
-    use crate::ledger::write_record;
     use dbacl_engine::token::id::FeatureId;
-    use dbacl_joint::documents::Term;
     use std::os::unix::fs::MetadataExt;
 
     /// A ledger of three documents in a folder of its own.
@@ -501,11 +506,9 @@ mod tests {
     fn what_is_added_or_withdrawn_counts_once_the_head_is_written() {
         let (_room, path) = saved();
         let mut open = OpenLedger::new(&path, None).unwrap();
-        let mut long = Vec::new();
         let terms: Vec<Term> = (1..5000).map(|id| Term::new(FeatureId(id << 9), 1, 1)).collect();
-        write_record(&mut long, 1, 5000, &terms);
-        assert!(long.len() > 16_384);
-        let at = open.push(&long).unwrap();
+        let at = open.push(1, 5000, &terms).unwrap();
+        assert!(open.head.length - at > 16_384);
         assert_eq!((documents(&path), open.label(0), open.label(at)), (3, Some(0), Some(1)));
         let found = open.record(at).unwrap();
         assert_eq!((&found.terms, found.label, found.occurrences), (&terms, 1, 5000));
