@@ -13,7 +13,7 @@
 //! other. The label of a message also teaches about messages like it, so each message
 //! chosen lowers the rank of others by the share of features that they have in common with it.
 
-use super::error::{FittedSetError, lost};
+use super::error::{FittedSetError, lost, unless_stopped};
 use super::folder_counts::{OpenMail, left_out, open_mail};
 use super::mailboxes::MailFile;
 use super::misfiled::Suspect;
@@ -27,9 +27,9 @@ use dbacl_joint::scoring::Scoring;
 use dbacl_mail::mailbox::Separators;
 use dbacl_mail::subject::subject;
 use std::collections::BTreeMap;
-use std::io::{self, BufRead, BufReader, Read};
+use std::io::{BufRead, BufReader, Read};
 use std::path::Path;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::AtomicBool;
 
 type Result<T, E = FittedSetError> = std::result::Result<T, E>;
 
@@ -105,13 +105,11 @@ pub fn questions(
     let mut others = Vec::new();
     for file in files {
         let Some(mail) = open_mail(file, stop, &mut others)? else { continue };
-        let messages = each_message(mail, stop, &mut |number, mail| {
+        each_message(mail, file, stop, &mut |number, mail| {
             let verdict = open.judge(&mail, Some(stop)).map_err(lost)?;
             let doubt = Doubt::of(&verdict);
             let corpus = open.read(&mail, 0, Some(stop));
-            if stop.load(Ordering::Relaxed) {
-                return Err(FittedSetError::Stopped);
-            }
+            unless_stopped(stop)?;
             if corpus.documents.is_empty() {
                 return Ok(());
             }
@@ -146,16 +144,7 @@ pub fn questions(
             let fitting = fits.count().max(1);
             found.truncate(fitting);
             Ok(())
-        })
-        .map_err(|error| error.in_file(file))?;
-        if messages == 1 {
-            let first = file.name_of(1);
-            for own in found.iter_mut().chain(&mut drawn) {
-                if own.question.place == first {
-                    own.question.place = file.name_of(0);
-                }
-            }
-        }
+        })?;
     }
     left_out(&others).into_iter().for_each(warnings);
     let has_margins = open.line().scoring == Scoring::Blocks;
@@ -188,11 +177,9 @@ pub fn suspected(
         let may_be_mailbox = places.iter().any(|&(_, number)| number > 0);
         let file = MailFile { path: path.into(), may_be_mailbox, is_listed: true };
         let Some(mail) = open_mail(&file, stop, &mut Vec::new())? else { continue };
-        let begun = found.len();
-        let each = &mut |number: u32, mail: Vec<u8>| {
-            let Some(&(at, own)) = places.iter().find(|&&(_, own)| own.max(1) == number) else {
-                return Ok(());
-            };
+        each_message(mail, &file, stop, &mut |number, mail| {
+            let is_it = |&&(_, own): &&(usize, u32)| own.max(1) == number.max(1);
+            let Some(&(at, own)) = places.iter().find(is_it) else { return Ok(()) };
             let suspect = &list[at];
             let id = DocumentId(suspect.id);
             let is_same = open.id(&mail, Some(stop)) == Some(id);
@@ -201,7 +188,7 @@ pub fn suspected(
                 return Ok(());
             }
             let question = Question {
-                place: file.name_of(own),
+                place: file.name_of(own.min(number)),
                 subject: subject(&mail),
                 label: Some(suspect.label.clone()),
                 verdict: open.judge(&mail, Some(stop)).map_err(lost)?,
@@ -209,11 +196,7 @@ pub fn suspected(
             };
             found.push((at, (id, question)));
             Ok(())
-        };
-        let messages = each_message(mail, stop, each).map_err(|error| error.in_file(&file))?;
-        if messages == 1 {
-            found[begun..].iter_mut().for_each(|(_, (_, one))| one.place = file.name_of(0));
-        }
+        })?;
     }
     found.sort_by_key(|&(at, _)| at);
     Ok(found.into_iter().map(|(_, one)| one).collect())
@@ -253,40 +236,14 @@ fn share_in_common(one: &[FeatureId], other: &[FeatureId]) -> f64 {
     if all == 0 { 1.0 } else { f64::from(both) / f64::from(all) }
 }
 
-/// Why messages of a file could not be gone through.
-enum Interrupted {
-    Unread(io::Error),
-    Other(FittedSetError),
-}
-
-impl From<io::Error> for Interrupted {
-    fn from(error: io::Error) -> Self {
-        Self::Unread(error)
-    }
-}
-
-impl From<FittedSetError> for Interrupted {
-    fn from(error: FittedSetError) -> Self {
-        Self::Other(error)
-    }
-}
-
-impl Interrupted {
-    fn in_file(self, file: &MailFile) -> FittedSetError {
-        match self {
-            Self::Unread(source) => FittedSetError::Unread { path: file.path.clone(), source },
-            Self::Other(error) => error,
-        }
-    }
-}
-
-/// Calls `each` for every message of a file, with its number from 1, and returns how many there
-/// are. Of a message only as much is given as is learned of it.
+/// Calls `each` for every message of `file`, which is open as `mail`, with its number from 1, or 0
+/// for the only one. Of a message only as much is given as is learned of it.
 fn each_message(
     mail: OpenMail,
+    file: &MailFile,
     stop: &AtomicBool,
     each: &mut dyn FnMut(u32, Vec<u8>) -> Result<()>,
-) -> Result<u32, Interrupted> {
+) -> Result<()> {
     let OpenMail { source, head, may_be_mailbox } = mail;
     let is_mailbox = may_be_mailbox && dbacl_mail::mailbox::is_mailbox(&head);
     let mut input = BufReader::new(source.reader);
@@ -295,17 +252,17 @@ fn each_message(
     loop {
         line.clear();
         let most = u64::try_from(LIMIT).unwrap_or(u64::MAX);
-        let read = (&mut input).take(most).read_until(b'\n', &mut line)?;
-        if stop.load(Ordering::Relaxed) {
-            return Err(FittedSetError::Stopped.into());
-        }
+        let read = (&mut input).take(most).read_until(b'\n', &mut line);
+        let unread = |source| FittedSetError::Unread { path: file.path.clone(), source };
+        let read = read.map_err(unread)?;
+        unless_stopped(stop)?;
         let begins = read > 0 && separators.line(&mut line, is_mailbox);
         if (begins || read == 0) && !message.is_empty() {
-            number += 1;
+            number += u32::from(begins || number > 0);
             each(number, std::mem::take(&mut message))?;
         }
         if read == 0 {
-            return Ok(number);
+            return Ok(());
         }
         // The line in front of a message of a mailbox does not count.
         let room = (LIMIT + LIMIT / 64).saturating_sub(message.len());
