@@ -14,12 +14,11 @@ use super::thresholds::{Caution, NEVER};
 use dbacl_engine::category::layout::LINE_LIMIT;
 use dbacl_numeric::elementary::{exp, log};
 use std::fmt::Write;
+use std::iter::Peekable;
+use std::str::Split;
 
 /// How the line begins.
 pub const MARK: &[u8] = b"# refit";
-
-/// Words of the line behind the word `set`, without those that may be missing.
-const LINE_WORDS: usize = 20;
 
 /// How far a part of the text must be spam where features count by blocks, as a share of how far a
 /// whole document must be. With 3/8, 4 in 100 caught spams with the header of a good message and
@@ -138,180 +137,102 @@ impl RefitLine {
 
     /// Appends the line, with its end.
     pub fn write(&self, out: &mut Vec<u8>) {
-        let mut text = String::new();
-        let once = match self.scoring {
+        let Calibration { slope, offset } = self.calibration;
+        let (low, high) = self.band;
+        let mut text = format!(
+            "# refit 1 set {:016x} place {} of {} cost {} blend {} documents {} slope {slope:.6} \
+             offset {offset:.6} low {low:.6} high {high:.6}",
+            self.set, self.place, self.categories, self.cost, self.blend, self.documents,
+        );
+        text.push_str(match self.scoring {
             Scoring::Counts => "",
             Scoring::Once => " once",
             Scoring::Blocks => " blocks",
-        };
-        let contrast = if self.contrast { " contrast" } else { "" };
-        let mut wishes =
-            self.false_positives.map_or_else(String::new, |rate| format!(" fp {rate}"));
+        });
+        // Writing to a String cannot fail.
+        if self.contrast {
+            text.push_str(" contrast");
+        }
+        if let Some(rate) = self.false_positives {
+            let _ = write!(text, " fp {rate}");
+        }
         if self.wants_unsure {
-            wishes.push_str(" unsure");
+            text.push_str(" unsure");
         }
         if self.known > 0.0 {
-            let _ = write!(wishes, " known {:.6}", self.known);
-        }
-        let own = self.limits.get(self.place.saturating_sub(1) as usize);
-        if let Some(limit) = own.or(self.limits.first()) {
-            let _ = write!(wishes, " limit {limit:.6}");
+            let _ = write!(text, " known {:.6}", self.known);
         }
         let place = self.place.saturating_sub(1) as usize;
+        if let Some(limit) = self.limits.get(place).or(self.limits.first()) {
+            let _ = write!(text, " limit {limit:.6}");
+        }
         let is_whole = self.rates.len() == self.categories as usize;
         if let Some(rate) = self.rates.get(if is_whole { place } else { 0 }).copied().flatten() {
-            let _ = write!(wishes, " rate {rate}");
+            let _ = write!(text, " rate {rate}");
         }
         if let Some(Usual { unsure, known }) = self.usual.get(place).or(self.usual.first()) {
-            let _ = write!(wishes, " doubt {unsure:.4} usual {known:.4}");
+            let _ = write!(text, " doubt {unsure:.4} usual {known:.4}");
         }
-        match self.caution {
-            Caution::Low => wishes.push_str(" caution 1"),
-            Caution::Normal => {}
-            Caution::High => wishes.push_str(" caution 3"),
-        }
+        text.push_str(match self.caution {
+            Caution::Low => " caution 1",
+            Caution::Normal => "",
+            Caution::High => " caution 3",
+        });
         if self.general > 0.0 {
-            let _ = write!(wishes, " general {}", self.general);
+            let _ = write!(text, " general {}", self.general);
         }
-        // writing to a String cannot fail
-        let _ = writeln!(
-            text,
-            "# refit 1 set {:016x} place {} of {} cost {} blend {} documents {} slope {:.6} \
-             offset {:.6} low {:.6} high {:.6}{once}{contrast}{wishes} end",
-            self.set,
-            self.place,
-            self.categories,
-            self.cost,
-            self.blend,
-            self.documents,
-            self.calibration.slope,
-            self.calibration.offset,
-            self.band.0,
-            self.band.1,
-        );
+        text.push_str(" end\n");
         debug_assert!(text.len() < LINE_LIMIT);
         out.extend_from_slice(text.as_bytes());
     }
 
     /// Reads the line, without its end; `None` if it is no such line or has impossible values.
     pub fn parse(line: &[u8]) -> Option<Self> {
-        let text = std::str::from_utf8(line).ok()?;
-        let mut words = text.split(' ');
-        let mut after = |name: &str| (words.next()? == name).then(|| words.next())?;
-        after("#").filter(|&word| word == "refit")?;
-        after("1").filter(|&word| word == "set")?;
-        // "set" was taken as a value: its own value stands next.
-        let mut rest: Vec<&str> = text.split(' ').skip(4).collect();
-        let number = |text: &str| text.parse::<f64>().ok().filter(|number| number.is_finite());
-        let mut pair = |name: &str| {
-            let length = rest.len();
-            if length <= LINE_WORDS + 1 || rest[length - 3] != name {
-                return Some(None);
-            }
-            let value = number(rest[length - 2])?;
-            rest.drain(length - 3..length - 1);
-            Some(Some(value))
-        };
-        let general = pair("general")?;
-        if general.is_some_and(|share| share <= 0.0) {
-            return None;
-        }
-        let caution = match pair("caution")? {
-            None => Caution::Normal,
-            Some(1.0) => Caution::Low,
-            Some(3.0) => Caution::High,
-            Some(_) => return None,
-        };
-        let is_share = |share: &f64| (0.0..=1.0).contains(share);
-        let known = pair("usual")?;
-        let usual = match (pair("doubt")?, known) {
-            (Some(unsure), Some(known)) => Some(Usual { unsure, known }),
-            (None, None) => None,
-            _ => return None,
-        };
-        if usual.is_some_and(|usual| !is_share(&usual.unsure) || !is_share(&usual.known)) {
-            return None;
-        }
-        let rate = pair("rate")?;
-        if rate.is_some_and(|rate| rate <= 0.0 || rate >= 1.0) {
-            return None;
-        }
-        let limits: Vec<f64> = pair("limit")?.into_iter().collect();
-        let known = pair("known")?;
-        if known.is_some_and(|share| share <= 0.0 || share > 1.0) {
-            return None;
-        }
-        let mut false_positives = None;
-        let wants_unsure = rest.len() > LINE_WORDS && rest[rest.len() - 2] == "unsure";
-        if wants_unsure {
-            rest.remove(rest.len() - 2);
-        }
-        let length = rest.len();
-        if length > LINE_WORDS + 1 && rest[length - 3] == "fp" {
-            let rate = rest[length - 2].parse::<f64>().ok()?;
-            false_positives = Some(Some(rate).filter(|rate| *rate > 0.0 && *rate < 1.0)?);
-            rest.drain(length - 3..length - 1);
-        }
-        let contrast = rest.len() > LINE_WORDS && rest[rest.len() - 2] == "contrast";
-        if contrast {
-            rest.remove(rest.len() - 2);
-        }
-        let mut scoring = Scoring::Counts;
-        if rest.len() == LINE_WORDS + 1 {
-            scoring = match rest[LINE_WORDS - 1] {
-                "once" => Scoring::Once,
-                "blocks" => Scoring::Blocks,
-                _ => return None,
-            };
-            rest.remove(LINE_WORDS - 1);
-        }
-        let [
-            set,
-            "place",
-            place,
-            "of",
-            categories,
-            "cost",
-            cost,
-            "blend",
-            blend,
-            "documents",
-            documents,
-            "slope",
-            slope,
-            "offset",
-            offset,
-            "low",
-            low,
-            "high",
-            high,
-            "end",
-        ] = rest.as_slice()
-        else {
-            return None;
-        };
+        let text = std::str::from_utf8(line).ok()?.strip_prefix("# refit 1 ")?;
+        let mut words = Words(text.split(' ').peekable());
+        let is_rate = |rate: f64| rate > 0.0 && rate < 1.0;
+        let is_share = |share: f64| (0.0..=1.0).contains(&share);
+        let set = words.value("set").filter(|set| set.len() == 16)?;
         let line = Self {
-            set: (set.len() == 16).then(|| u64::from_str_radix(set, 16).ok())??,
-            place: place.parse().ok()?,
-            categories: categories.parse().ok()?,
-            cost: number(cost)?,
-            blend: number(blend)?,
-            documents: documents.parse().ok()?,
-            calibration: Calibration { slope: number(slope)?, offset: number(offset)? },
-            band: (number(low)?, number(high)?),
-            scoring,
-            contrast,
-            false_positives,
-            wants_unsure,
-            known: known.unwrap_or(0.0),
-            limits,
-            usual: usual.into_iter().collect(),
-            caution,
-            rates: rate.into_iter().map(Some).collect(),
-            general: general.unwrap_or(0.0),
+            set: u64::from_str_radix(set, 16).ok()?,
+            place: words.value("place")?.parse().ok()?,
+            categories: words.value("of")?.parse().ok()?,
+            cost: words.number("cost")?,
+            blend: words.number("blend")?,
+            documents: words.value("documents")?.parse().ok()?,
+            calibration: Calibration {
+                slope: words.number("slope")?,
+                offset: words.number("offset")?,
+            },
+            band: (words.number("low")?, words.number("high")?),
+            scoring: match (words.takes("once"), words.takes("blocks")) {
+                (false, false) => Scoring::Counts,
+                (true, false) => Scoring::Once,
+                (false, true) => Scoring::Blocks,
+                (true, true) => return None,
+            },
+            contrast: words.takes("contrast"),
+            false_positives: words.option("fp", is_rate)?,
+            wants_unsure: words.takes("unsure"),
+            known: words.option("known", |share| share > 0.0 && share <= 1.0)?.unwrap_or(0.0),
+            limits: words.option("limit", |_| true)?.into_iter().collect(),
+            rates: words.option("rate", is_rate)?.into_iter().map(Some).collect(),
+            usual: match (words.option("doubt", is_share)?, words.option("usual", is_share)?) {
+                (Some(unsure), Some(known)) => vec![Usual { unsure, known }],
+                (None, None) => Vec::new(),
+                _ => return None,
+            },
+            caution: match words.option("caution", |_| true)? {
+                None => Caution::Normal,
+                Some(1.0) => Caution::Low,
+                Some(3.0) => Caution::High,
+                Some(_) => return None,
+            },
+            general: words.option("general", |share| share > 0.0)?.unwrap_or(0.0),
         };
+        let is_whole = words.takes("end") && words.0.next().is_none();
         let is_possible = (1..=line.categories).contains(&line.place) && line.band.0 <= line.band.1;
-        is_possible.then_some(line)
+        (is_whole && is_possible).then_some(line)
     }
 
     /// The line among a category's header lines.
@@ -346,6 +267,35 @@ impl RefitLine {
     }
 }
 
+/// The words of a line that have not been read.
+struct Words<'a>(Peekable<Split<'a, char>>);
+
+impl<'a> Words<'a> {
+    /// Whether the next word is `name`, which has been read then.
+    fn takes(&mut self, name: &str) -> bool {
+        self.0.next_if(|word| *word == name).is_some()
+    }
+
+    /// The word after `name`, which must come next.
+    fn value(&mut self, name: &str) -> Option<&'a str> {
+        if self.takes(name) { self.0.next() } else { None }
+    }
+
+    /// The finite number after `name`, which must come next.
+    fn number(&mut self, name: &str) -> Option<f64> {
+        self.value(name)?.parse().ok().filter(|number: &f64| number.is_finite())
+    }
+
+    /// The same where both may be missing; `None` for an impossible number.
+    #[allow(clippy::option_option)] // missing or impossible
+    fn option(&mut self, name: &str, is_possible: impl Fn(f64) -> bool) -> Option<Option<f64>> {
+        if self.0.peek() != Some(&name) {
+            return Some(None);
+        }
+        self.number(name).filter(|&number| is_possible(number)).map(Some)
+    }
+}
+
 /// The line of the set that categories with these lines form; `None` if none of them belongs to a
 /// set.
 ///
@@ -366,14 +316,10 @@ pub fn set_of(lines: &[Option<RefitLine>]) -> Result<Option<RefitLine>, Mismatch
     if !known.iter().map(|line| line.place).eq(1..=whole.categories) {
         return Err(Mismatch::Incomplete);
     }
-    whole.limits = known.iter().filter_map(|line| line.limits.first().copied()).collect();
-    if whole.limits.len() < known.len() {
-        whole.limits.clear();
-    }
-    whole.usual = known.iter().filter_map(|line| line.usual.first().copied()).collect();
-    if whole.usual.len() < known.len() {
-        whole.usual.clear();
-    }
+    let each = known.iter();
+    let limits: Option<_> = each.clone().map(|line| line.limits.first().copied()).collect();
+    let usual: Option<_> = each.map(|line| line.usual.first().copied()).collect();
+    (whole.limits, whole.usual) = (limits.unwrap_or_default(), usual.unwrap_or_default());
     whole.rates = known.iter().map(|line| line.rates.first().copied().flatten()).collect();
     if whole.rates.iter().all(Option::is_none) {
         whole.rates.clear();
@@ -385,71 +331,63 @@ pub fn set_of(lines: &[Option<RefitLine>]) -> Result<Option<RefitLine>, Mismatch
 pub(crate) mod tests {
     use super::*;
 
+    fn written(line: &RefitLine) -> String {
+        let mut text = Vec::new();
+        line.write(&mut text);
+        String::from_utf8(text).unwrap()
+    }
+
+    fn parsed(text: &str) -> Option<RefitLine> {
+        RefitLine::parse(text.trim_end().as_bytes())
+    }
+
     /// A line of a set of two.
     pub fn line(set: u64, place: u32) -> RefitLine {
-        RefitLine {
-            set,
-            place,
-            categories: 2,
-            cost: 0.2,
-            blend: 0.05,
-            documents: 3692,
-            calibration: Calibration { slope: 6.25, offset: -0.5 },
-            band: (-0.25, 0.5),
-            scoring: Scoring::Counts,
-            caution: Caution::Normal,
-            contrast: false,
-            false_positives: None,
-            wants_unsure: false,
-            known: 0.0,
-            limits: Vec::new(),
-            usual: Vec::new(),
-            rates: Vec::new(),
-            general: 0.0,
-        }
+        let text = format!("# refit 1 set {set:016x} place {place} of 2 cost 0.2 blend 0.05");
+        let rest = "documents 3692 slope 6.25 offset -0.5 low -0.25 high 0.5 end";
+        parsed(&format!("{text} {rest}")).unwrap()
     }
 
     #[test]
     fn what_was_written_reads_the_same() {
-        let mut text = Vec::new();
-        line(0xfeed, 2).write(&mut text);
+        let own = line(0xfeed, 2);
+        assert_eq!((own.set, own.place, own.categories, own.documents), (0xfeed, 2, 2, 3692));
+        assert_eq!((own.cost, own.blend, own.band), (0.2, 0.05, (-0.25, 0.5)));
+        assert_eq!(own.calibration, Calibration { slope: 6.25, offset: -0.5 });
+        let text = written(&own);
         assert!(text.len() < 300);
-        assert_eq!(RefitLine::parse(&text[..text.len() - 1]), Some(line(0xfeed, 2)));
+        assert_eq!(parsed(&text), Some(own));
         for cut in 0..text.len() - 1 {
-            assert_eq!(RefitLine::parse(&text[..cut]), None, "{cut}");
+            assert_eq!(RefitLine::parse(&text.as_bytes()[..cut]), None, "{cut}");
         }
-        let damaged = String::from_utf8(text).unwrap().replace("place 2", "place 3");
-        assert_eq!(RefitLine::parse(damaged.trim_end().as_bytes()), None);
+        assert_eq!(parsed(&text.replace("place 2", "place 3")), None);
     }
 
     #[test]
     fn the_line_says_how_features_are_counted() {
-        let once = RefitLine { scoring: Scoring::Once, ..line(1, 1) };
-        let mut text = Vec::new();
-        once.write(&mut text);
-        assert!(text.ends_with(b" high 0.500000 once end\n"));
-        assert_eq!(RefitLine::parse(text.trim_ascii_end()), Some(once));
-        let odd = String::from_utf8(text).unwrap().replace("once", "twice");
-        assert_eq!(RefitLine::parse(odd.trim_end().as_bytes()), None);
+        for (scoring, end) in [(Scoring::Once, " once end\n"), (Scoring::Blocks, " blocks end\n")] {
+            let own = RefitLine { scoring, ..line(1, 1) };
+            let text = written(&own);
+            assert!(text.ends_with(&format!(" high 0.500000{end}")), "{text}");
+            assert_eq!(parsed(&text), Some(own));
+        }
+        for odd in ["twice", "once blocks", "contrast once"] {
+            assert_eq!(parsed(&written(&line(1, 1)).replace(" end", &format!(" {odd} end"))), None);
+        }
     }
 
     #[test]
     fn the_line_says_what_was_usual() {
         let usual = [(0.0, 0.875), (0.125, 1.0)].map(|(unsure, known)| Usual { unsure, known });
         let lines = [1, 2].map(|place| {
-            let line =
-                RefitLine { usual: usual.to_vec(), limits: vec![0.5, 1.5], ..line(7, place) };
-            let mut text = Vec::new();
-            line.write(&mut text);
-            RefitLine::parse(text.trim_ascii_end())
+            let limits = vec![0.5, 1.5];
+            parsed(&written(&RefitLine { usual: usual.to_vec(), limits, ..line(7, place) }))
         });
         assert_eq!(set_of(&lines).unwrap().unwrap().usual, usual);
-        let mut text = Vec::new();
-        lines[1].as_ref().unwrap().write(&mut text);
-        let text = String::from_utf8(text).unwrap();
+        let text = written(lines[1].as_ref().unwrap());
         assert!(text.ends_with(" limit 1.500000 doubt 0.1250 usual 1.0000 end\n"), "{text}");
         for (old, new) in [(" doubt 0.1250", ""), (" usual 1.0000", ""), ("0.1250", "1.1250")] {
-            assert_eq!(RefitLine::parse(text.replace(old, new).trim_end().as_bytes()), None);
+            assert_eq!(parsed(&text.replace(old, new)), None);
         }
         // One of them does not say it: an older version wrote it.
         let lines = [lines[0].clone(), Some(line(7, 2))];
@@ -458,6 +396,7 @@ pub(crate) mod tests {
 
     #[test]
     fn options_of_the_fit_are_kept_in_the_line() {
+        let mut cases = Vec::new();
         for (scoring, contrast) in [
             (Scoring::Counts, false),
             (Scoring::Once, false),
@@ -472,26 +411,25 @@ pub(crate) mod tests {
             ] {
                 let wish =
                     RefitLine { scoring, contrast, false_positives, wants_unsure, ..line(1, 1) };
-                let mut text = Vec::new();
-                wish.write(&mut text);
-                assert!(text.ends_with(end.as_bytes()));
-                assert_eq!(RefitLine::parse(text.trim_ascii_end()), Some(wish));
+                cases.push((wish, end));
             }
         }
         let careful = RefitLine { known: 0.25, wants_unsure: true, ..line(1, 1) };
         let limited = RefitLine { limits: vec![3.5], ..careful.clone() };
         let protected = RefitLine { rates: vec![Some(0.002)], ..limited.clone() };
         let general = RefitLine { general: 0.25, ..protected.clone() };
-        for (line, end) in [
+        let high = RefitLine { caution: Caution::High, ..line(1, 1) };
+        cases.extend([
             (careful, " unsure known 0.250000 end\n"),
             (protected, " unsure known 0.250000 limit 3.500000 rate 0.002 end\n"),
             (limited, " unsure known 0.250000 limit 3.500000 end\n"),
             (general, " unsure known 0.250000 limit 3.500000 rate 0.002 general 0.25 end\n"),
-        ] {
-            let mut text = Vec::new();
-            line.write(&mut text);
-            assert!(text.ends_with(end.as_bytes()));
-            assert_eq!(RefitLine::parse(text.trim_ascii_end()), Some(line));
+            (high, " caution 3 end\n"),
+        ]);
+        for (line, end) in cases {
+            let text = written(&line);
+            assert!(text.ends_with(end), "{text}");
+            assert_eq!(parsed(&text), Some(line));
         }
         for odd in [
             "known 0",
@@ -504,17 +442,15 @@ pub(crate) mod tests {
             "general 0",
             "general -1",
             "general 0.5 rate 0.1",
+            "caution 2",
+            "fp 0",
+            "fp 1",
+            "fp -1",
+            "fp nan",
+            "fp x",
         ] {
-            let mut text = Vec::new();
-            line(1, 1).write(&mut text);
-            let text = String::from_utf8(text).unwrap().replace(" end", &format!(" {odd} end"));
-            assert_eq!(RefitLine::parse(text.trim_end().as_bytes()), None, "{odd}");
-        }
-        for rate in ["0", "1", "-1", "nan", "x"] {
-            let mut text = Vec::new();
-            line(1, 1).write(&mut text);
-            let text = String::from_utf8(text).unwrap().replace(" end", &format!(" fp {rate} end"));
-            assert_eq!(RefitLine::parse(text.trim_end().as_bytes()), None, "{rate}");
+            let text = written(&line(1, 1)).replace(" end", &format!(" {odd} end"));
+            assert_eq!(parsed(&text), None, "{odd}");
         }
     }
 
@@ -532,24 +468,17 @@ pub(crate) mod tests {
         ] {
             assert_eq!(set_of(&lines).map(|set| set.map(|line| line.set)), expected);
         }
-        let with =
-            |place, limits: &[f64]| Some(RefitLine { limits: limits.to_vec(), ..line(1, place) });
-        let gathered =
-            set_of(&[with(2, &[5.0]), with(1, &[4.0])]).map(|set| set.map(|it| it.limits));
-        assert_eq!(gathered, Ok(Some(vec![4.0, 5.0])));
-        let gathered = set_of(&[with(2, &[5.0]), with(1, &[])]).map(|set| set.map(|it| it.limits));
-        assert_eq!(gathered, Ok(Some(Vec::new())));
-        let with = |place, rates: &[Option<f64>]| {
-            Some(RefitLine { rates: rates.to_vec(), ..line(1, place) })
-        };
-        let whole =
-            set_of(&[with(2, &[Some(0.01)]), with(1, &[])]).map(|set| set.map(|it| it.rates));
-        assert_eq!(whole, Ok(Some(vec![None, Some(0.01)])));
+        let whole = |lines: [RefitLine; 2]| set_of(&lines.map(Some)).unwrap().unwrap();
+        let with = |place, limits: &[f64]| RefitLine { limits: limits.to_vec(), ..line(1, place) };
+        assert_eq!(whole([with(2, &[5.0]), with(1, &[4.0])]).limits, [4.0, 5.0]);
+        assert_eq!(whole([with(2, &[5.0]), with(1, &[])]).limits, []);
+        let rates = vec![Some(0.01)];
+        let rates = whole([RefitLine { rates, ..line(1, 2) }, line(1, 1)]).rates;
+        assert_eq!(rates, [None, Some(0.01)]);
         // Each file has its own.
         for (place, end) in [(1, " high 0.500000 end\n"), (2, " rate 0.01 end\n")] {
-            let mut text = Vec::new();
-            RefitLine { rates: vec![None, Some(0.01)], ..line(1, place) }.write(&mut text);
-            assert!(text.ends_with(end.as_bytes()), "{place}");
+            let text = written(&RefitLine { rates: rates.clone(), ..line(1, place) });
+            assert!(text.ends_with(end), "{place}");
         }
     }
 }
