@@ -17,6 +17,7 @@ use super::thresholds::{Promise, unsure_of_few};
 use dbacl_engine::category::reader::Category;
 use dbacl_engine::parallel;
 use dbacl_measures::{Scored, area_above, mistakes};
+use dbacl_numeric::elementary::real;
 use dbacl_numeric::random::SplitMix64;
 use std::ops::Range;
 
@@ -229,7 +230,7 @@ pub fn silence_empty(fits: &mut [Fit], data: &Dataset) {
     let is_empty = |at: usize| if is_pair { documents.contains(&0) } else { documents[at] == 0 };
     let others = fits.iter().enumerate().filter(|(at, _)| !is_empty(*at));
     let biases: Vec<f64> = others.map(|(_, fit)| fit.bias).collect();
-    let mean = biases.iter().sum::<f64>() / dbacl_numeric::elementary::real(biases.len().max(1));
+    let mean = biases.iter().sum::<f64>() / real(biases.len().max(1));
     for (_, fit) in fits.iter_mut().enumerate().filter(|(at, _)| is_empty(*at)) {
         fit.bias = mean;
         for weight in &mut fit.weights {
@@ -245,8 +246,8 @@ pub fn silence_empty(fits: &mut [Fit], data: &Dataset) {
 ///
 /// # Errors
 /// [`Stopped`]
-fn fitted_scores(trial: &Trial<'_>, folds: &[usize]) -> Result<Vec<Vec<f64>>, Stopped> {
-    let data = trial.data;
+fn fitted_scores(trial: &Trial<'_>) -> Result<Vec<Vec<f64>>, Stopped> {
+    let Trial { data, folds, .. } = *trial;
     let width = data.categories;
     let blocks = &blocks(data);
     let jobs: Vec<(usize, usize, Range<usize>)> = (0..trial.costs.len())
@@ -277,24 +278,13 @@ fn fitted_scores(trial: &Trial<'_>, folds: &[usize]) -> Result<Vec<Vec<f64>>, St
 /// # Errors
 /// [`Stopped`]
 pub fn choose_exact(trial: &Trial<'_>) -> Result<Option<Choice>, Stopped> {
-    let data = trial.data;
-    let fitted = fitted_scores(trial, trial.folds)?;
-    let is_judged = |&document: &usize| trial.folds[document] < trial.judged;
-    let judged: Vec<usize> = (0..data.len()).filter(is_judged).collect();
-    let labels: Vec<u32> = judged.iter().map(|&document| data.labels[document]).collect();
+    let fitted = fitted_scores(trial)?;
     let mut picker = Picker::default();
     for (&cost, fitted) in trial.costs.iter().zip(&fitted) {
         for &blend in trial.blends {
-            let cells = judged.iter().flat_map(|&document| {
-                let row = document * data.categories;
-                row..row + data.categories
-            });
-            let own: Vec<f64> = cells.map(|at| fitted[at] + blend * trial.ordinary[at]).collect();
-            for &general in trial.shares {
-                let mut scores = own.clone();
-                trial.general.add(general, &judged, data.categories, &mut scores);
-                picker.consider(Settings { cost, blend, general }, scores, &labels, data);
-            }
+            let each = fitted.iter().zip(trial.ordinary);
+            let scores: Vec<f64> = each.map(|(fitted, own)| fitted + blend * own).collect();
+            picker.consider(trial, (cost, blend), &scores, trial.judged);
         }
     }
     Ok(picker.finish(trial.promises))
@@ -302,15 +292,8 @@ pub fn choose_exact(trial: &Trial<'_>) -> Result<Option<Choice>, Stopped> {
 
 /// Chooses the share of the general model, where documents count by blocks and have these scores.
 pub fn choose_share(trial: &Trial<'_>, scores: &[f64]) -> Option<Choice> {
-    let data = trial.data;
-    let all: Vec<usize> = (0..data.len()).collect();
     let mut picker = Picker::default();
-    let settings = Settings { cost: trial.costs[0], blend: 0.0, general: 0.0 };
-    for &general in trial.shares {
-        let mut scores = scores.to_vec();
-        trial.general.add(general, &all, data.categories, &mut scores);
-        picker.consider(Settings { general, ..settings }, scores, &data.labels, data);
-    }
+    picker.consider(trial, (trial.costs[0], 0.0), scores, FOLDS);
     picker.finish(None)
 }
 
@@ -329,18 +312,35 @@ struct Picker {
 }
 
 impl Picker {
-    fn consider(&mut self, settings: Settings, scores: Vec<f64>, labels: &[u32], data: &Dataset) {
-        let quality = match (data.categories, data.scoring) {
-            (2, Scoring::Once | Scoring::Blocks) => Quality::by_odds(&scores, labels),
-            _ => Quality::of(&scores, labels, data.categories),
-        };
-        self.tried.push((settings, quality));
-        let labels = labels.to_vec();
-        let choice = Choice { settings, quality, scores, labels, tried: Vec::new() };
-        if data.categories == 2 {
-            self.candidates.push(choice);
-        } else if self.candidates.first().is_none_or(|best| quality.beats(&best.quality)) {
-            self.candidates = vec![choice];
+    /// Considers a cost and a blend with which all documents have these scores, with each share of
+    /// the general model. The documents of the first `judged` folds are judged.
+    fn consider(
+        &mut self,
+        trial: &Trial<'_>,
+        (cost, blend): (f64, f64),
+        scores: &[f64],
+        judged: usize,
+    ) {
+        let (data, width) = (trial.data, trial.data.categories);
+        let is_judged = |&document: &usize| trial.folds[document] < judged;
+        let judged: Vec<usize> = (0..data.len()).filter(is_judged).collect();
+        for &general in trial.shares {
+            let labels: Vec<u32> = judged.iter().map(|&document| data.labels[document]).collect();
+            let rows = judged.iter().flat_map(|&document| &scores[document * width..][..width]);
+            let mut scores: Vec<f64> = rows.copied().collect();
+            trial.general.add(general, &judged, width, &mut scores);
+            let quality = match (width, data.scoring) {
+                (2, Scoring::Once | Scoring::Blocks) => Quality::by_odds(&scores, &labels),
+                _ => Quality::of(&scores, &labels, width),
+            };
+            let settings = Settings { cost, blend, general };
+            self.tried.push((settings, quality));
+            let choice = Choice { settings, quality, scores, labels, tried: Vec::new() };
+            if width == 2 {
+                self.candidates.push(choice);
+            } else if self.candidates.first().is_none_or(|best| quality.beats(&best.quality)) {
+                self.candidates = vec![choice];
+            }
         }
     }
 
@@ -351,11 +351,10 @@ impl Picker {
         };
         let fewest = self.candidates.iter().map(|choice| choice.quality.errors).min()?;
         // No error at all is hardly fewer than one.
-        let allowed = dbacl_numeric::elementary::real(fewest)
-            + dbacl_numeric::elementary::real(fewest.max(1)).sqrt();
+        let allowed = real(fewest) + real(fewest.max(1)).sqrt();
         let candidates = self.candidates.into_iter();
         let candidates: Vec<(usize, Choice)> = candidates
-            .filter(|choice| dbacl_numeric::elementary::real(choice.quality.errors) <= allowed)
+            .filter(|choice| real(choice.quality.errors) <= allowed)
             .map(|choice| (unsure(&choice), choice))
             .collect();
         let fewest = candidates.iter().map(|(unsure, _)| *unsure).min()?;
@@ -398,9 +397,6 @@ pub fn choose_sparse<D: AsRef<[u8]> + Sync>(
         let label = u32::try_from(at).unwrap_or(u32::MAX);
         without_folds(data, &index, &categories[at], label, (folds, trial.judged))
     });
-    let is_judged = |&document: &usize| folds[document] < trial.judged;
-    let judged: Vec<usize> = (0..data.len()).filter(is_judged).collect();
-    let labels: Vec<u32> = judged.iter().map(|&document| data.labels[document]).collect();
     let per_weight = data.length / f64::from(data.max_order);
     let bias_input = BIAS_INPUT * per_weight;
     let mut picker = Picker::default();
@@ -453,14 +449,8 @@ pub fn choose_sparse<D: AsRef<[u8]> + Sync>(
                 }
             }
         }
-        for (&blend, scores) in blends.iter().zip(by_blend) {
-            let rows = judged.iter().map(|&document| &scores[document * width..][..width]);
-            let own: Vec<f64> = rows.flatten().copied().collect();
-            for &general in trial.shares {
-                let mut scores = own.clone();
-                trial.general.add(general, &judged, width, &mut scores);
-                picker.consider(Settings { cost, blend, general }, scores, &labels, data);
-            }
+        for (&blend, scores) in blends.iter().zip(&by_blend) {
+            picker.consider(trial, (cost, blend), scores, trial.judged);
         }
     }
     Ok(picker.finish(trial.promises))
