@@ -16,8 +16,7 @@ use super::documents::{Corpus, fingerprint};
 use super::index::FeatureIndex;
 use super::scoring::{INTERCEPT, Scoring};
 use dbacl_engine::token::id::FeatureId;
-use dbacl_numeric::elementary::real;
-use dbacl_numeric::elementary::{log, narrow};
+use dbacl_numeric::elementary::{log, narrow, real};
 
 /// The factor of the bias inputs. It is small, so that the penalty restrains the bias.
 pub const BIAS_INPUT: f64 = 0.1;
@@ -35,7 +34,7 @@ pub struct Cell {
 }
 
 /// Documents over dense feature numbers.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub struct Dataset {
     /// Ids of the features, by number.
     pub ids: Vec<FeatureId>,
@@ -80,29 +79,8 @@ impl Dataset {
     pub fn new(corpus: Corpus, categories: usize, max_order: u8) -> Self {
         let Corpus { terms, documents, references } = corpus;
         let mut index = FeatureIndex::default();
-        let (mut orders, mut pairs) = (Vec::new(), Vec::new());
-        let (mut document_frequencies, mut is_text) = (Vec::new(), Vec::new());
-        let mut data = Self {
-            ids: Vec::new(),
-            orders: Vec::new(),
-            pairs: Vec::new(),
-            document_frequencies: Vec::new(),
-            is_text: Vec::new(),
-            cells: Vec::with_capacity(terms.len()),
-            starts: vec![0],
-            labels: Vec::with_capacity(documents.len()),
-            names: Vec::with_capacity(documents.len()),
-            distinct: Vec::with_capacity(documents.len()),
-            texts: Vec::with_capacity(documents.len()),
-            occurrences: Vec::with_capacity(documents.len()),
-            categories,
-            max_order,
-            length: 1.0,
-            references: Vec::new(),
-            scoring: Scoring::Counts,
-            contrast: false,
-            known: Vec::new(),
-        };
+        let cells = Vec::with_capacity(terms.len());
+        let mut data = Self { cells, starts: vec![0], categories, max_order, ..Self::default() };
         let ends = documents.iter().skip(1).map(|next| next.start).chain([terms.len()]);
         for (number, (document, end)) in documents.iter().zip(ends).enumerate() {
             let own = &terms[document.start..end];
@@ -111,13 +89,13 @@ impl Dataset {
             }
             for term in own {
                 let feature = index.insert(term.id);
-                if feature as usize == orders.len() {
-                    orders.push(term.kind.order);
-                    pairs.push(term.kind.pairs);
-                    document_frequencies.push(0u32);
-                    is_text.push(term.kind.is_text());
+                if feature as usize == data.orders.len() {
+                    data.orders.push(term.kind.order);
+                    data.pairs.push(term.kind.pairs);
+                    data.document_frequencies.push(0);
+                    data.is_text.push(term.kind.is_text());
                 }
-                document_frequencies[feature as usize] += 1;
+                data.document_frequencies[feature as usize] += 1;
                 data.cells.push(Cell { feature, count: term.count });
             }
             data.starts.push(data.cells.len());
@@ -133,8 +111,6 @@ impl Dataset {
             }
         }
         data.ids = index.into_ids();
-        (data.orders, data.pairs) = (orders, pairs);
-        (data.document_frequencies, data.is_text) = (document_frequencies, is_text);
         data.length = median(&data.occurrences).sqrt();
         data
     }
@@ -204,26 +180,22 @@ impl Dataset {
 
     /// Removes features that too few documents contain. The numbers of features change; lengths and
     /// counts of distinct features do not.
-    #[allow(clippy::cast_possible_truncation)] // numbers only become smaller
     pub fn drop_rare_features(&mut self) {
-        let mut new = vec![u32::MAX; self.ids.len()];
-        let mut kept = 0;
-        for (old, number) in new.iter_mut().enumerate() {
-            if self.document_frequencies[old] >= MIN_DOCUMENTS {
-                *number = kept as u32;
-                self.ids[kept] = self.ids[old];
-                self.orders[kept] = self.orders[old];
-                self.pairs[kept] = self.pairs[old];
-                self.document_frequencies[kept] = self.document_frequencies[old];
-                self.is_text[kept] = self.is_text[old];
-                kept += 1;
-            }
+        fn keep<T>(all: &mut Vec<T>, new: &[u32]) {
+            let mut new = new.iter();
+            all.retain(|_| new.next().is_some_and(|&number| number != u32::MAX));
         }
-        self.ids.truncate(kept);
-        self.orders.truncate(kept);
-        self.pairs.truncate(kept);
-        self.document_frequencies.truncate(kept);
-        self.is_text.truncate(kept);
+        let mut numbers = 0..u32::MAX;
+        let new = self.document_frequencies.iter().map(|&documents| {
+            let is_kept = documents >= MIN_DOCUMENTS;
+            is_kept.then(|| numbers.next()).flatten().unwrap_or(u32::MAX)
+        });
+        let new: Vec<u32> = new.collect();
+        keep(&mut self.ids, &new);
+        keep(&mut self.orders, &new);
+        keep(&mut self.pairs, &new);
+        keep(&mut self.document_frequencies, &new);
+        keep(&mut self.is_text, &new);
         let mut to = 0;
         let mut from = 0;
         for start in &mut self.starts[1..] {
