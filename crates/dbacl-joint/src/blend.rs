@@ -173,7 +173,7 @@ pub fn compose<D: AsRef<[u8]>>(
         categories.iter().map(|category| category.header().log_partition).collect();
     let bias_input = data.bias_input();
     let mut log_partitions = log_partitions(&ordinary, &biases, per_ordinary, scale * bias_input);
-    match (general.map(GeneralModel::log_partitions), log_partitions.as_mut_slice()) {
+    match (general.map(|own| own.log_partitions.as_slice()), log_partitions.as_mut_slice()) {
         (Some(&[first, second]), [_, own]) => *own += per_general * (second - first),
         (Some(all), own) => {
             for (own, general) in own.iter_mut().zip(all) {

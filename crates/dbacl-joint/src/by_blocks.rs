@@ -6,9 +6,8 @@
 //! have some mail of the other kind. They are found by a fit of the documents of other folds, and
 //! once more by one without those that were found at first.
 
-use super::dataset::Dataset;
-use super::dataset::problems;
-use super::scoring::{INTERCEPT, Scoring};
+use super::dataset::{Dataset, problems};
+use super::scoring::{INTERCEPT, Scoring, WEIGHTS};
 use super::solver::{Fit, Weight};
 use super::stop::{Stop, Stopped};
 use crate::ordinary::FOLDS;
@@ -70,8 +69,7 @@ pub fn fit(
     for &at in &part {
         let at = at as usize;
         let (own, known) = row(data, &scales, at, &mut columns);
-        let weights = Scoring::weights();
-        let blocks = [0, 1].map(|block| Block::new(own[block], weights[block], known[block]));
+        let blocks = [0, 1].map(|block| Block::new(own[block], WEIGHTS[block], known[block]));
         let label = data.labels[at];
         let positive = positive(label, data.categories);
         let cost = costs[label as usize];

@@ -3,8 +3,7 @@
 //! not seen (spec refit 4).
 
 use dbacl_measures::Scored;
-use dbacl_numeric::elementary::real;
-use dbacl_numeric::elementary::{exp, log, log_1p};
+use dbacl_numeric::elementary::{exp, log, log_1p, real};
 
 /// From a score to the logarithm of the odds: `slope * score + offset`.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -157,10 +156,7 @@ pub struct Threshold {
 /// than 10/rate of them the rate cannot be verified.
 pub fn threshold_for_false_positives(scored: &[Scored], rate: f64) -> Threshold {
     let negative = scored.iter().filter(|one| !one.positive).map(|one| one.score);
-    threshold(negative.collect(), rate)
-}
-
-fn threshold(mut scores: Vec<f64>, rate: f64) -> Threshold {
+    let mut scores: Vec<f64> = negative.collect();
     scores.sort_by(|a, b| b.total_cmp(a));
     let allowed = rate * real(scores.len());
     let mut wrong = 0;

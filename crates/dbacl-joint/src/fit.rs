@@ -485,7 +485,7 @@ impl<D: AsRef<[u8]> + Sync> Problem<'_, D> {
             Some(general)
                 if is_one_sided && data.categories == 2 && data.scoring == Scoring::Blocks =>
             {
-                Some(opinion.against(&data.labels, general.even()))
+                Some(opinion.against(&data.labels, general.even))
             }
             _ => None,
         };
@@ -679,7 +679,7 @@ impl<D: AsRef<[u8]> + Sync> Problem<'_, D> {
         let scored = differences(&choice.scores, &choice.labels);
         let fewest = data.documents_by_category().into_iter().min().unwrap_or(0);
         let is_few = options.unsure && fewest < ENOUGH;
-        let even = self.general.map_or(0.0, |general| line.general * general.even());
+        let even = self.general.map_or(0.0, |general| line.general * general.even);
         let calibrate = |scored: &[Scored]| match of_general {
             Some(odds) => odds,
             None if is_few => platt_of_few(scored, even),

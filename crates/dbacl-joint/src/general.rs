@@ -39,10 +39,12 @@ pub struct GeneralModel<D> {
     /// name.
     same: Vec<Option<usize>>,
     /// log Z by category of the set, nats.
-    log_partitions: Vec<f64>,
-    /// Odds by its scores.
+    pub log_partitions: Vec<f64>,
+    /// The logarithm of the odds for one of its scores.
     slope: f64,
-    even: f64,
+    /// In a set of two categories, the score of the second less that of the first at which the odds
+    /// are even.
+    pub even: f64,
     /// Numbers of its files for one of its fit.
     unit: f64,
 }
@@ -101,17 +103,6 @@ impl<D: AsRef<[u8]>> GeneralModel<D> {
     pub fn features(&self) -> impl Iterator<Item = FeatureId> {
         let slots = self.own.iter().flat_map(|own| (0..own.size()).map(|at| own.slot(at)));
         slots.map(|slot| slot.id).filter(|id| id.0 != 0)
-    }
-
-    /// log Z by category of the set, nats.
-    pub fn log_partitions(&self) -> &[f64] {
-        &self.log_partitions
-    }
-
-    /// In a set of two categories, the score of the second less that of the first at which the odds
-    /// are even.
-    pub const fn even(&self) -> f64 {
-        self.even
     }
 
     /// The odds of scores that hold this share of its own ones and nothing else.

@@ -22,10 +22,12 @@ pub struct KnownFeature {
 /// appearance.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct KnownFeatures {
-    features: Vec<KnownFeature>,
+    /// The known features.
+    pub features: Vec<KnownFeature>,
     /// Their weights by category, in the order of the set.
     weights: Vec<Vec<f32>>,
-    distinct: u32,
+    /// Number of distinct features, unknown ones included.
+    pub distinct: u32,
     texts: u32,
     known_texts: u32,
 }
@@ -74,19 +76,9 @@ impl KnownFeatures {
         *own = own.saturating_add(count);
     }
 
-    /// The known features.
-    pub fn features(&self) -> &[KnownFeature] {
-        &self.features
-    }
-
     /// The weights of the known features in category number `category`, in their order.
     pub fn weights(&self, category: usize) -> &[f32] {
         &self.weights[category]
-    }
-
-    /// Number of distinct features, unknown ones included.
-    pub const fn distinct(&self) -> u32 {
-        self.distinct
     }
 
     /// How many of them come from text, and how many of these a category knows.

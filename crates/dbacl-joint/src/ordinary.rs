@@ -13,8 +13,7 @@ use super::index::FeatureIndex;
 use super::scoring::Scoring;
 use dbacl_engine::category::reader::Category;
 use dbacl_engine::parallel;
-use dbacl_numeric::elementary::real;
-use dbacl_numeric::elementary::{log, narrow};
+use dbacl_numeric::elementary::{log, narrow, real};
 
 /// Parts that documents are divided into.
 pub const FOLDS: usize = 4;

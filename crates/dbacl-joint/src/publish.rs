@@ -237,27 +237,14 @@ mod tests {
     use crate::blend::uniform_digrams;
     use dbacl_engine::category::header::Header;
     use dbacl_engine::category::writer;
-    use dbacl_model::settings::{ModelOptions, Scheme};
+    use dbacl_model::settings::Scheme;
 
     /// A category with the features of `table`, as it is read back.
     fn category(table: &[(FeatureId, QuantWeight)]) -> Category<Vec<u8>> {
         let digrams = uniform_digrams();
-        let header = Header {
-            reference_only: false,
-            divergence: 0.0,
-            log_partition: 3.0,
-            max_order: 1,
-            multinomial: false,
-            bits: 4,
-            large: None,
-            features: 0,
-            unique_features: 0,
-            documents: 1,
-            moments: dbacl_model::moments::Moments::default(),
-            log_masses: [1.0; dbacl_model::medium::MEDIA],
-            options: ModelOptions::default(),
-            scheme: Some(Scheme::Cef),
-        };
+        let scheme = Some(Scheme::Cef);
+        let header =
+            Header { log_partition: 3.0, max_order: 1, bits: 4, scheme, ..Header::default() };
         let mut bytes = Vec::new();
         let empty = std::iter::repeat_n((FeatureId(0), QuantWeight(0)), 16);
         writer::write(&mut bytes, &header, b"old", &[], &digrams, empty).unwrap();

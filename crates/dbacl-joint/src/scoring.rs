@@ -32,7 +32,7 @@ pub enum Scoring {
 }
 
 /// Weights of the two blocks.
-const WEIGHTS: [f64; 2] = [1.0, 0.85];
+pub const WEIGHTS: [f64; 2] = [1.0, 0.85];
 
 /// The input of the bias where there are blocks. The smaller it is, the less a fit learns how much
 /// spam there was in the mail that it saw, which other mail does not share.
@@ -96,10 +96,10 @@ impl Scoring {
         known: &KnownFeatures,
         category: usize,
     ) -> f64 {
-        let features = known.features().iter().zip(known.weights(category));
+        let features = known.features.iter().zip(known.weights(category));
         if self != Self::Blocks {
             let features = features.map(|(feature, &weight)| (feature.count, weight));
-            return self.score_by(header, (known.distinct(), occurrences), features);
+            return self.score_by(header, (known.distinct, occurrences), features);
         }
         let inputs = Self::inputs(known.by_block());
         let mut sums = [0.0; 2];
@@ -107,11 +107,6 @@ impl Scoring {
             sums[Self::block(feature.is_text)] += f64::from(weight);
         }
         sums[0] * inputs[0] + sums[1] * inputs[1] - header.log_partition
-    }
-
-    /// The weights of the blocks.
-    pub const fn weights() -> [f64; 2] {
-        WEIGHTS
     }
 
     /// Length of a document in the presence view of the fit: about that of the counts view where

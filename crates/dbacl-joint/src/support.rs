@@ -57,9 +57,9 @@ impl Support {
             (2, [(first_z, order), (second_z, _)]) if scoring.is_some() => {
                 let each = known.weights(0).iter().zip(known.weights(1));
                 let each = each.map(|(first, second)| f64::from(*second) - f64::from(*first));
-                let places = known.features().iter().map(|feature| feature.place as usize);
+                let places = known.features.iter().map(|feature| feature.place as usize);
                 let differences: Vec<(usize, f64)> = places.zip(each).collect();
-                let distinct = known.distinct() as usize;
+                let distinct = known.distinct as usize;
                 highest(&differences, distinct, f64::from(*order), second_z - first_z)
             }
             _ => f64::NEG_INFINITY,
@@ -70,7 +70,7 @@ impl Support {
 
 /// The highest score of a run of known features of the text.
 fn highest_run(known: &KnownFeatures, partition: f64) -> f64 {
-    let weights = known.weights(0).iter().zip(known.weights(1)).zip(known.features());
+    let weights = known.weights(0).iter().zip(known.weights(1)).zip(&known.features);
     let texts = weights.filter(|(_, feature)| feature.is_text);
     let differences: Vec<f64> =
         texts.map(|((first, second), _)| f64::from(*second) - f64::from(*first)).collect();

@@ -38,8 +38,7 @@ use super::dataset::Dataset;
 use dbacl_measures::Scored;
 use dbacl_measures::chance::{Direction, is_rare, student};
 use dbacl_measures::misfiled::{Misfiled, misfiled};
-use dbacl_numeric::elementary::log;
-use dbacl_numeric::elementary::real;
+use dbacl_numeric::elementary::{log, real};
 
 /// Fewer documents of a category tell nothing of their distribution.
 pub const FEWEST: usize = 8;

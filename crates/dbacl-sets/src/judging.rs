@@ -120,7 +120,7 @@ impl<L: LookUp> Gathering<L> {
             }
         };
         for (at, &New { first, id, count }) in new.iter().enumerate() {
-            let place = self.known.features().len();
+            let place = self.known.features.len();
             let is_known = self.known.add((id, count), first & 1 == 1, (&weights, at));
             if is_known && let Some(places) = &mut self.places {
                 places.insert(id, place);
@@ -176,7 +176,7 @@ mod tests {
             let expected = KnownFeatures::of(terms, &weights);
             assert_eq!(gathering.finish(), Ok((all, expected.clone())));
             let (_, found) = once.finish().unwrap();
-            assert_eq!((found.distinct(), found.texts()), (expected.distinct(), expected.texts()));
+            assert_eq!((found.distinct, found.texts()), (expected.distinct, expected.texts()));
             assert_eq!(found.weights(1), expected.weights(1));
         }
     }

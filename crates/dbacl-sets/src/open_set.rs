@@ -318,7 +318,7 @@ impl OpenSet {
         let mut reader = DocumentReader::new(&self.reading, stop);
         reader.features(document, |feature| gathering.add(&feature));
         let (occurrences, known) = gathering.finish()?;
-        if known.distinct() == 0 {
+        if known.distinct == 0 {
             return Ok((occurrences, self.nothing()));
         }
         let headers: Vec<&Header> =
@@ -370,7 +370,7 @@ impl OpenSet {
         stop: Option<&AtomicBool>,
     ) -> Option<Reasons> {
         let Weighing { scores, known, support } = weighing;
-        let distinct = known.distinct();
+        let distinct = known.distinct;
         if distinct == 0 {
             return None;
         }
@@ -385,7 +385,7 @@ impl OpenSet {
             / std::f64::consts::LN_2;
         let inputs =
             if scoring == Scoring::Blocks { Scoring::inputs(known.by_block()) } else { [1.0; 2] };
-        let features = known.features();
+        let features = &known.features;
         let differences = known.weights(best).iter().zip(known.weights(next));
         let differences = differences.map(|(a, b)| f64::from(*a) - f64::from(*b));
         // What no category knows adds nothing.

@@ -12,7 +12,7 @@ use dbacl_numeric::cformat;
 use dbacl_numeric::parse;
 
 /// The numbers of a category file's header.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Default)]
 pub struct Header {
     /// Whether only the reference measure was learned (`-r`).
     pub reference_only: bool,

@@ -247,29 +247,13 @@ fn agree_on_multinomial<D: AsRef<[u8]>>(models: &[Model<D>]) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use dbacl_model::moments::Moments;
 
     fn header(options: &[ModelOption], scheme: Scheme) -> Header {
         let mut all = ModelOptions::default();
         for &option in options {
             all.insert(option);
         }
-        Header {
-            reference_only: false,
-            divergence: 0.0,
-            log_partition: 0.0,
-            max_order: 1,
-            multinomial: false,
-            bits: 4,
-            large: None,
-            features: 1,
-            unique_features: 1,
-            documents: 1,
-            moments: Moments::default(),
-            log_masses: Default::default(),
-            options: all,
-            scheme: Some(scheme),
-        }
+        Header { max_order: 1, bits: 4, options: all, scheme: Some(scheme), ..Header::default() }
     }
 
     #[test]

@@ -54,7 +54,7 @@ pub struct Side {
 }
 
 /// The numbers of the head.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Default)]
 pub struct Numbers {
     /// Name of the set of category files that the state belongs to.
     pub set: u64,

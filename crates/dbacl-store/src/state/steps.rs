@@ -9,7 +9,7 @@ use dbacl_fit::{Block, Member, Table, scales};
 use dbacl_joint::by_blocks;
 use dbacl_joint::dataset::{Cell, Row, contrast, least_documents, scale};
 use dbacl_joint::fit::LEFT_OUT;
-use dbacl_joint::scoring::{INTERCEPT, Scoring};
+use dbacl_joint::scoring::{INTERCEPT, Scoring, WEIGHTS};
 use dbacl_joint::solver::{Fit, Weight};
 use dbacl_numeric::elementary::narrow;
 
@@ -146,8 +146,7 @@ impl State {
         let columns: Vec<u32> = texts.chain(tags).collect();
         let own = found.texts.iter().filter(|&&own| own).count();
         let sizes = [own, columns.len() - own];
-        let weights = Scoring::weights();
-        let blocks = [0, 1].map(|at| Block::new(sizes[at], weights[at], sizes[at]));
+        let blocks = [0, 1].map(|at| Block::new(sizes[at], WEIGHTS[at], sizes[at]));
         let documents: Vec<u32> = self.numbers.sides.iter().map(|side| side.documents).collect();
         let cost = by_blocks::costs(&documents)[label as usize] * narrow(self.numbers.cost);
         let positive = by_blocks::positive(label, documents.len());

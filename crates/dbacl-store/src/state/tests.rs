@@ -12,23 +12,10 @@ const WIDTHS: [u32; 2] = [2, 5];
 
 fn empty(width: u32) -> State {
     let side = Side { log_partition: 1.0, rise: 3.0, ..Side::default() };
-    State::new(
-        Numbers {
-            set: 7,
-            ledger: Checksum::default(),
-            ledger_length: 0,
-            cost: 1.0,
-            blend: 0.0,
-            length: 2.0,
-            counts_ordinary: true,
-            max_order: 1,
-            scoring: Scoring::Counts,
-            contrast: true,
-            fitted: 0,
-            sides: vec![side; width as usize],
-        },
-        Sizes::default(),
-    )
+    let numbers = Numbers { set: 7, cost: 1.0, length: 2.0, max_order: 1, ..Numbers::default() };
+    let sides = vec![side; width as usize];
+    let numbers = Numbers { counts_ordinary: true, contrast: true, sides, ..numbers };
+    State::new(numbers, Sizes::default())
 }
 
 /// Document k of one of the categories: a word of the category, one of two neighbours, a common

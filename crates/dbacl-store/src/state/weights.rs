@@ -9,8 +9,7 @@ use dbacl_joint::blend::{stored_pair, with_general};
 use dbacl_joint::dataset::BIAS_INPUT;
 use dbacl_joint::scoring::{INTERCEPT, Scoring};
 use dbacl_joint::select::level_of_unseen;
-use dbacl_numeric::elementary::real;
-use dbacl_numeric::elementary::{log, narrow};
+use dbacl_numeric::elementary::{log, narrow, real};
 use dbacl_numeric::quantize::QuantWeight;
 
 /// New weights of features of a category, sorted by id.
@@ -190,7 +189,6 @@ mod tests {
     use crate::ledger::Record;
     use crate::state::tables::Sizes;
     use dbacl_joint::blend::stored;
-    use dbacl_joint::checksum::Checksum;
     use dbacl_joint::documents::{FeatureKind, Term};
 
     #[test]
@@ -198,18 +196,13 @@ mod tests {
         let side = Side { log_partition: 1.0, total: 1.0, rise: 3.0, ..Side::default() };
         let mut state = State::new(
             Numbers {
-                set: 0,
-                ledger: Checksum::default(),
-                ledger_length: 0,
                 cost: 1e-9, // the fit stays out of it
                 blend: 0.5,
                 length: 2.0,
                 counts_ordinary: true,
                 max_order: 1,
-                scoring: Scoring::Counts,
-                contrast: false,
-                fitted: 0,
                 sides: vec![side; 2],
+                ..Numbers::default()
             },
             Sizes::default(),
         );
