@@ -8,6 +8,7 @@
 //! put in the place of a temporary; a file that is replaced keeps its mode and, where that can be,
 //! its group.
 
+use crate::reading::if_there;
 use rustix::fs::OFlags;
 use std::fs::{self, DirBuilder, File, OpenOptions, Permissions, TryLockError};
 use std::io::{self, Read, Write};
@@ -289,13 +290,23 @@ pub fn beside(path: &Path, ending: &str) -> PathBuf {
     PathBuf::from(name)
 }
 
+/// The folder that `path` is in.
+pub fn folder_of(path: &Path) -> &Path {
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+    folder.unwrap_or(Path::new("."))
+}
+
+/// Removes a file, if it is there.
+///
+/// # Errors
+/// Those of the operating system.
+pub fn remove_if_there(path: &Path) -> io::Result<()> {
+    if_there(fs::remove_file(path)).map(|_| ())
+}
+
 /// What is at `path`, itself if it is a link; `None` when there is nothing (any more).
 fn entry(path: &Path) -> io::Result<Option<fs::Metadata>> {
-    match fs::symlink_metadata(path) {
-        Ok(metadata) => Ok(Some(metadata)),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
-        Err(error) => Err(error),
-    }
+    if_there(fs::symlink_metadata(path))
 }
 
 /// Whether `path` is (still) a name of the open `file`.
@@ -361,9 +372,7 @@ fn remove_stale(path: &Path, ours: &[u8], access: Access) -> io::Result<bool> {
 /// # Errors
 /// Those of the operating system.
 pub fn private_folder(path: &Path) -> io::Result<()> {
-    if let Some(above) = path.parent().filter(|above| !above.as_os_str().is_empty()) {
-        fs::create_dir_all(above)?;
-    }
+    fs::create_dir_all(folder_of(path))?;
     match DirBuilder::new().mode(0o700).create(path) {
         Ok(()) => fs::set_permissions(path, Permissions::from_mode(0o700)),
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists && path.is_dir() => Ok(()),
@@ -402,7 +411,7 @@ pub fn replace(
     storage: &dyn Storage,
     target: &Path,
     ours: &[u8],
-    write: &mut dyn FnMut(&mut dyn Write) -> io::Result<()>,
+    write: &mut dyn FnMut(&mut dyn Draft) -> io::Result<()>,
 ) -> Result<(), SaveError> {
     replace_with_access(storage, target, ours, Access::Usual, write)
 }
@@ -420,22 +429,7 @@ pub fn write_output(path: &Path, bytes: &[u8]) -> Result<(), SaveError> {
     replace(&Disk, path, b"", &mut |out| out.write_all(bytes))
 }
 
-/// As [`replace`], where `write` does not write from the beginning to the end.
-///
-/// # Errors
-/// Those of [`replace`].
-pub fn replace_by_parts(
-    storage: &dyn Storage,
-    target: &Path,
-    ours: &[u8],
-    write: &mut dyn FnMut(&mut dyn Draft) -> io::Result<()>,
-) -> Result<(), SaveError> {
-    let staged = stage_by_parts(storage, target, ours, Access::Usual, write)?;
-    // Nothing can fail afterwards for which the old content would be needed.
-    place_by(vec![staged], |_| Old::Unknown)?.force()
-}
-
-/// The same, with `access` if there is no old file.
+/// As [`replace`], with `access` if there is no old file.
 ///
 /// # Errors
 /// Those of [`replace`].
@@ -444,7 +438,7 @@ pub fn replace_with_access(
     target: &Path,
     ours: &[u8],
     access: Access,
-    write: &mut dyn FnMut(&mut dyn Write) -> io::Result<()>,
+    write: &mut dyn FnMut(&mut dyn Draft) -> io::Result<()>,
 ) -> Result<(), SaveError> {
     let staged = stage(storage, target, ours, access, write)?;
     // Nothing can fail afterwards for which the old content would be needed.
@@ -483,16 +477,6 @@ impl Drop for Staged<'_> {
 /// # Errors
 /// Those of [`replace`].
 pub fn stage<'a>(
-    storage: &'a dyn Storage,
-    target: &Path,
-    ours: &[u8],
-    access: Access,
-    write: &mut dyn FnMut(&mut dyn Write) -> io::Result<()>,
-) -> Result<Staged<'a>, SaveError> {
-    stage_by_parts(storage, target, ours, access, &mut |draft| write(draft))
-}
-
-fn stage_by_parts<'a>(
     storage: &'a dyn Storage,
     target: &Path,
     ours: &[u8],
@@ -611,10 +595,7 @@ impl Placed<'_> {
     pub fn force(self) -> Result<(), SaveError> {
         let mut forced: Vec<&Path> = Vec::new();
         for (file, _) in &self.files {
-            let folder = match file.target.parent() {
-                Some(folder) if !folder.as_os_str().is_empty() => folder,
-                _ => Path::new("."),
-            };
+            let folder = folder_of(&file.target);
             if !forced.contains(&folder) {
                 let path = || file.target.clone();
                 let done = file.storage.sync_folder(folder);
@@ -778,7 +759,7 @@ mod tests {
             let staged: Result<Vec<_>, _> = all
                 .iter()
                 .map(|name| {
-                    let mut write = |out: &mut dyn Write| out.write_all(&new(name));
+                    let mut write = |out: &mut dyn Draft| out.write_all(&new(name));
                     stage(&storage, &at(name), OURS, Access::Usual, &mut write)
                 })
                 .collect();
@@ -826,7 +807,7 @@ mod tests {
         let staged = ["a", "b"].map(|name| {
             let path = folder.path().join(name);
             fs::write(&path, OURS).unwrap();
-            let mut write = |out: &mut dyn Write| out.write_all(b"# dbacl 1.new");
+            let mut write = |out: &mut dyn Draft| out.write_all(b"# dbacl 1.new");
             stage(&storage, &path, OURS, Access::Usual, &mut write).unwrap()
         });
         let error = place(staged.into()).err().unwrap();
@@ -927,7 +908,7 @@ mod tests {
             assert_eq!(fs::metadata(&target).unwrap().gid(), 12345);
         }
         fs::remove_file(&target).unwrap();
-        let mut write = |out: &mut dyn Write| out.write_all(OURS);
+        let mut write = |out: &mut dyn Draft| out.write_all(OURS);
         replace_with_access(&Disk, &target, OURS, Access::Private, &mut write).unwrap();
         assert_eq!(mode(), 0o600);
         let private = folder.path().join("a/b");

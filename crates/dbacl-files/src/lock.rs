@@ -5,7 +5,7 @@
 //! ever: there is a limit, a signal ends the wait, and whoever waits in vain learns which process
 //! holds it.
 
-use crate::atomic_file::is_named;
+use crate::atomic_file::{folder_of, is_named};
 use rustix::fs::{OFlags, major, minor};
 use rustix::io::Errno;
 use std::fs::{self, File, OpenOptions, Permissions, TryLockError};
@@ -184,9 +184,8 @@ const ALONE: u32 = 0o600;
 /// open it for that. A lock that the superuser makes belongs to the owner of the folder. Where that
 /// is not permitted the lock is its maker's alone.
 fn give_access(file: &File, path: &Path) {
-    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
     let mut mode = ALONE;
-    if let Ok(folder) = fs::metadata(folder.unwrap_or(Path::new("."))) {
+    if let Ok(folder) = fs::metadata(folder_of(path)) {
         if rustix::process::geteuid().is_root() && folder.uid() != 0 {
             let _ = fchown(file, Some(folder.uid()), Some(folder.gid()));
         }

@@ -86,6 +86,17 @@ pub fn read_beginning(path: &Path, length: u64) -> io::Result<Vec<u8>> {
     Ok(bytes)
 }
 
+/// What was found; `None` if there is no such file.
+///
+/// # Errors
+/// All others.
+pub fn if_there<T>(found: io::Result<T>) -> io::Result<Option<T>> {
+    match found {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        found => found.map(Some),
+    }
+}
+
 /// Whether there is a regular file at `path` that begins with `beginning`.
 pub fn begins_with(path: &Path, beginning: &[u8]) -> bool {
     read_beginning(path, beginning.len() as u64).is_ok_and(|found| found == beginning)

@@ -17,6 +17,7 @@ use super::report::{DocumentId, DocumentReport, Outcome, SetReport};
 use super::roles::MailRole;
 use super::update::{self, ChangeKind, Done, Request};
 use dbacl_engine::error::{Error, Warning, WarningSink};
+use dbacl_files::reading::if_there;
 use dbacl_joint::documents::Corpus;
 use dbacl_joint::fit::FitOptions;
 use dbacl_model::settings::{Locale, ModelOption};
@@ -26,7 +27,6 @@ use dbacl_store::ledger::Settings;
 use hashbrown::HashSet;
 use std::ffi::{OsStr, OsString};
 use std::fmt;
-use std::io;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
@@ -574,9 +574,7 @@ type Mark = Option<(u64, i64, i64)>;
 
 fn mark_of(place: &Place) -> Result<Mark> {
     let path = place.store().current_link();
-    match std::fs::symlink_metadata(&path) {
-        Ok(link) => Ok(Some((link.ino(), link.ctime(), link.ctime_nsec()))),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
-        Err(error) => Err(lost(Error::io(&path, error))),
-    }
+    let link = if_there(std::fs::symlink_metadata(&path));
+    let link = link.map_err(|error| lost(Error::io(&path, error)))?;
+    Ok(link.map(|link| (link.ino(), link.ctime(), link.ctime_nsec())))
 }

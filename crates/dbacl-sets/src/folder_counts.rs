@@ -14,6 +14,7 @@ use dbacl_engine::learn::LearnedModel;
 use dbacl_engine::learn::learner::{LearnedCounts, empty_counter};
 use dbacl_engine::learn::options::LearnOptions;
 use dbacl_engine::token::Feature;
+use dbacl_files::reading::if_there;
 use dbacl_joint::beginning::LIMIT;
 use dbacl_joint::documents::Corpus;
 use dbacl_joint::keeper::DocumentKeeper;
@@ -198,11 +199,9 @@ fn open(file: &MailFile) -> Result<Option<Source<'static>>> {
     let path = &file.path;
     if file.is_listed {
         let name = path.as_os_str().as_bytes().to_vec();
-        return match source::open_regular(path) {
-            Ok(file) => Ok(Some(Source { name, reader: Box::new(file) })),
-            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
-            Err(source) => Err(FittedSetError::Source { path: path.clone(), source }),
-        };
+        let file = if_there(source::open_regular(path));
+        let file = file.map_err(|source| FittedSetError::Source { path: path.clone(), source })?;
+        return Ok(file.map(|file| Source { name, reader: Box::new(file) }));
     }
     match source::open(path.as_os_str(), &mut |_| {}) {
         Ok(Operand::File(source)) => Ok(Some(source)),

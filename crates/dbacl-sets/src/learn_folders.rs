@@ -25,7 +25,7 @@ use super::refit::{HowToFit, Refitted, fit_files, no_documents};
 use super::salvage::Present;
 use dbacl_engine::error::{Warning, WarningSink};
 use dbacl_engine::parallel;
-use dbacl_files::atomic_file::{self, Unforced};
+use dbacl_files::atomic_file::{self, Unforced, folder_of};
 use dbacl_joint::documents::fingerprint;
 use dbacl_joint::fit::{FitNote, MisfiledDocument};
 use dbacl_store::corrections::{self, Corrected};
@@ -228,8 +228,7 @@ fn keep_apart(path: &Path, filter: &Path) -> Result<()> {
     // A path that cannot be followed is an error where it is read.
     let Ok(mail) = path.canonicalize() else { return Ok(()) };
     let own = filter.canonicalize().or_else(|_| {
-        let above = filter.parent().filter(|above| !above.as_os_str().is_empty());
-        let above = above.unwrap_or(Path::new(".")).canonicalize()?;
+        let above = folder_of(filter).canonicalize()?;
         Ok::<_, io::Error>(above.join(filter.file_name().unwrap_or_default()))
     });
     let is_inside = own.is_ok_and(|own| own.starts_with(&mail));

@@ -7,12 +7,14 @@ use super::unfinished::Before;
 use dbacl_engine::category::access;
 use dbacl_engine::category::layout::ANY_MAGIC;
 use dbacl_engine::error::{Error, WarningSink};
-use dbacl_files::atomic_file::{self, Access, Disk, SaveError, Staged, Unforced, place, stage};
+use dbacl_files::atomic_file::{
+    self, Access, Disk, Draft, SaveError, Staged, Unforced, place, stage,
+};
 use dbacl_joint::documents::Corpus;
 use dbacl_store::generations::ledger_file::{LedgerError, check, load, save};
 use dbacl_store::generations::{Change, Force, Store};
 use dbacl_store::ledger::{Head, Ledger, MAGIC, Name, Settings};
-use std::io::{self, Write};
+use std::io;
 use std::path::{Path, PathBuf};
 
 /// What a ledger keeps of a category that was learned.
@@ -111,7 +113,7 @@ impl From<LedgerError> for Unsaved {
 /// [`Unsaved`]
 pub fn save_with_documents(
     path: &Path,
-    write: &mut dyn FnMut(&mut dyn Write) -> io::Result<()>,
+    write: &mut dyn FnMut(&mut dyn Draft) -> io::Result<()>,
     counts: Option<Staged<'_>>,
     kept: &Kept<'_>,
     warnings: WarningSink<'_>,
@@ -155,8 +157,8 @@ pub fn save_with_documents(
         save(target, &ledger).map_err(in_words)?;
     } else {
         let bytes = ledger.bytes();
-        let mut write = |out: &mut dyn Write| out.write_all(&bytes);
-        let new = stage(&Disk, kept.ledger, MAGIC, Access::Usual, &mut write);
+        let write = &mut |out: &mut dyn Draft| out.write_all(&bytes);
+        let new = stage(&Disk, kept.ledger, MAGIC, Access::Usual, write);
         staged.push(new.map_err(Unsaved::at(kept.ledger))?);
     }
     // Until the ledger is replaced, the next run can put the counts back.
@@ -213,7 +215,7 @@ fn begin(store: &Store, warnings: WarningSink<'_>) -> Result<Change, FittedSetEr
 /// It cannot be written; the old one is kept.
 pub fn replace_category(
     path: &Path,
-    write: &mut dyn FnMut(&mut dyn Write) -> io::Result<()>,
+    write: &mut dyn FnMut(&mut dyn Draft) -> io::Result<()>,
     warnings: WarningSink<'_>,
 ) -> Result<(), Unsaved> {
     let Some((store, member)) = Store::of_link(path) else {

@@ -12,7 +12,7 @@ use super::error::FittedSetError;
 use super::mailboxes::MailFile;
 use dbacl_engine::error::{Warning, WarningSink};
 use dbacl_files::atomic_file::{Access, Disk, replace_with_access};
-use dbacl_files::reading::{open_regular, read_small};
+use dbacl_files::reading::{if_there, open_regular, read_small};
 use dbacl_mail::mailbox::{Boundaries, Line, Rule};
 use dbacl_mail::subject::subject;
 use std::ffi::OsStr;
@@ -97,14 +97,11 @@ impl Suspect {
 /// The list in the filter's folder; empty where there is none.
 pub fn suspects(folder: &Path) -> Result<Vec<Suspect>, FittedSetError> {
     let path = folder.join(LIST);
-    match read_small(&path) {
-        Ok(bytes) => {
-            let lines = bytes.strip_prefix(MAGIC).unwrap_or_default().split(|&byte| byte == b'\n');
-            Ok(lines.filter_map(Suspect::parse).collect())
-        }
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Vec::new()),
-        Err(source) => Err(FittedSetError::Unread { path, source }),
-    }
+    let bytes = if_there(read_small(&path));
+    let bytes =
+        bytes.map_err(|source| FittedSetError::Unread { path, source })?.unwrap_or_default();
+    let lines = bytes.strip_prefix(MAGIC).unwrap_or_default().split(|&byte| byte == b'\n');
+    Ok(lines.filter_map(Suspect::parse).collect())
 }
 
 /// Replaces the list in the filter's folder.

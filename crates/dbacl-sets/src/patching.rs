@@ -46,7 +46,7 @@ pub fn patch(
         let is_copied = matches!(copied, Ok(Some(_)));
         if is_copied { Ok(()) } else { Err(io::ErrorKind::Other.into()) }
     };
-    let replaced = ledger_file::replace_by_parts(&Unforced, path, ANY_MAGIC, &mut write);
+    let replaced = ledger_file::replace_with(&Unforced, path, ANY_MAGIC, &mut write);
     match copied {
         Ok(Some(sums)) => {
             replaced?;

@@ -12,7 +12,7 @@ use dbacl_engine::category::mapped::{self, MappedCategory};
 use dbacl_engine::category::sparse::SparseCategory;
 use dbacl_engine::error::WarningSink;
 use dbacl_engine::input::source::{open_regular, read_whole};
-use dbacl_files::atomic_file::{Unforced, beside};
+use dbacl_files::atomic_file::{Draft, Unforced, beside};
 use dbacl_files::reading::read_beginning;
 use dbacl_joint::blend;
 use dbacl_joint::documents::Corpus;
@@ -382,13 +382,12 @@ pub(crate) fn write_state(ledger: &Path, state: &mut State) -> Result<()> {
     // The old changes belong to another state, or are written again.
     let _ = std::fs::remove_file(&changes);
     if !state.is_due() {
-        let mut write = |out: &mut dyn std::io::Write| state.write_changes(out);
-        return Ok(ledger_file::replace_with(&Unforced, &changes, pages::CHANGES, &mut write)?);
+        let write = &mut |out: &mut dyn Draft| state.write_changes(out);
+        return Ok(ledger_file::replace_with(&Unforced, &changes, pages::CHANGES, write)?);
     }
     // Whatever a damaged file has become, it is of the set.
     let _ = std::fs::remove_file(&path);
-    let mut write = |out: &mut dyn std::io::Write| state.write(out);
-    Ok(ledger_file::replace_with(&Unforced, &path, KIND, &mut write)?)
+    Ok(ledger_file::replace_with(&Unforced, &path, KIND, &mut |out| state.write(out))?)
 }
 
 /// The state of the ledger at `path`, whose head is `head`, and the ids of its documents; `None` if

@@ -15,8 +15,8 @@
 
 use dbacl_engine::error::{Error, Result, Warning, WarningSink};
 use dbacl_engine::learn::memory_dump;
-use dbacl_files::atomic_file::beside;
-use dbacl_files::reading::{SMALL, read_beginning};
+use dbacl_files::atomic_file::{beside, folder_of, remove_if_there};
+use dbacl_files::reading::{SMALL, if_there, read_beginning};
 use dbacl_joint::checksum::Checksum;
 use dbacl_store::generations::Store;
 use dbacl_store::generations::ledger_file::{self, LedgerError};
@@ -106,12 +106,8 @@ pub fn put_back(counts: &Path, keep: Option<&Path>, warnings: WarningSink<'_>) -
         }
         let is_none = fs::metadata(&path).map_err(failed)?.len() == 0;
         if is_none {
-            match fs::remove_file(counts) {
-                Err(error) if error.kind() != io::ErrorKind::NotFound => {
-                    return Err(Error::io(counts, error));
-                }
-                _ => fs::remove_file(&path).map_err(failed)?,
-            }
+            remove_if_there(counts).map_err(|error| Error::io(counts, error))?;
+            fs::remove_file(&path).map_err(failed)?;
         } else {
             fs::rename(&path, counts).map_err(failed)?;
             // Two names of one file both stay.
@@ -137,19 +133,12 @@ fn sum_now(keep: &Path) -> Result<u64, LedgerError> {
 
 /// The files that killed runs have left beside `counts`, each with the checksums in its name.
 fn left_of(counts: &Path) -> Result<Vec<(PathBuf, u64, u64)>> {
-    let folder = match counts.parent() {
-        Some(folder) if !folder.as_os_str().is_empty() => folder,
-        _ => Path::new("."),
-    };
+    let folder = folder_of(counts);
     let beginning = beside(Path::new(counts.file_name().unwrap_or_default()), ENDING);
     let mut left = Vec::new();
-    let entries = match fs::read_dir(folder) {
-        Ok(entries) => entries,
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(left),
-        Err(error) => return Err(Error::io(folder, error)),
-    };
-    for entry in entries {
-        let name = entry.map_err(|error| Error::io(folder, error))?.file_name();
+    let failed = |error| Error::io(folder, error);
+    for entry in if_there(fs::read_dir(folder)).map_err(failed)?.into_iter().flatten() {
+        let name = entry.map_err(failed)?.file_name();
         let sums = name.as_bytes().strip_prefix(beginning.as_os_str().as_bytes()).and_then(sums_in);
         let path = counts.with_file_name(&name);
         if let Some((old, new)) = sums

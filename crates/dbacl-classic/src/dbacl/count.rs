@@ -17,7 +17,7 @@ use dbacl_engine::shards::collect::Counting;
 use dbacl_engine::shards::counts::{CountSettings, Counts};
 use dbacl_engine::shards::file;
 use dbacl_engine::token::Feature;
-use dbacl_files::atomic_file::{self, Disk, SaveError};
+use dbacl_files::atomic_file::{self, Disk, Draft, SaveError};
 use dbacl_model::medium::Medium;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -75,8 +75,8 @@ fn save(target: &Path, counts: &Counts, output: &mut Output) -> Result<u8, Failu
         file::write(&mut out, counts).map_err(|error| output_failure(&error))?;
         return Ok(0);
     }
-    let mut write = |out: &mut dyn Write| file::write(out, counts);
-    atomic_file::replace(&Disk, target, file::KIND, &mut write).map_err(|error| {
+    let write = &mut |out: &mut dyn Draft| file::write(out, counts);
+    atomic_file::replace(&Disk, target, file::KIND, write).map_err(|error| {
         let kind = match &error {
             SaveError::Occupied { .. } | SaveError::Temporary { .. } => Kind::Create,
             SaveError::Io { .. } => Kind::Write,

@@ -9,9 +9,9 @@ use super::messages::{MESSAGES, warn};
 use super::signals::Signals;
 use dbacl_cli::output::Output;
 use dbacl_engine::shards::counts::{CountSettings, Counts, Documents};
+use dbacl_files::atomic_file::Draft;
 use dbacl_files::lock::Lock;
 use dbacl_sets::learned;
-use std::io::Write;
 use std::os::unix::ffi::OsStrExt;
 
 /// Learns a large category.
@@ -26,7 +26,7 @@ pub fn run(config: &mut Config, signals: &Signals, output: &mut Output) -> Resul
     let mut locks = locks(config, signals)?;
     let name = config.target.as_os_str().as_bytes();
     progress.say(|| format!("saving category to file {}", config.target.display()));
-    let mut write = |out: &mut dyn Write| model.write(out, name);
+    let mut write = |out: &mut dyn Draft| model.write(out, name);
     let saved = learned::replace_category(&config.target, &mut write, &mut warn);
     let status = save_status(config, saved, output)?;
     locks.iter_mut().for_each(Lock::stay);

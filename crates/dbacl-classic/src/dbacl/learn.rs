@@ -39,11 +39,11 @@ use dbacl_store::ledger::{Learning, Name};
 use dbacl_engine::token::Feature;
 use dbacl_engine::token::pattern::PatternList;
 use dbacl_engine::token::show::show;
-use dbacl_files::atomic_file::{self, Access, Disk, stage};
+use dbacl_files::atomic_file::{self, Access, Disk, Draft, stage};
 use dbacl_sets::files::store_of;
 use dbacl_sets::learned::{self, Kept, Unsaved};
 use dbacl_sets::unfinished;
-use std::io::{self, Read, Write};
+use std::io::{self, Read};
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
@@ -214,7 +214,7 @@ fn conclude(
     let (mut failed, mut counts) = (None, None);
     if let Some(online) = &config.online {
         let flags = run_flags(config, patterns);
-        let mut write = |out: &mut dyn Write| memory_dump::write(out, state, flags);
+        let mut write = |out: &mut dyn Draft| memory_dump::write(out, state, flags);
         let magic = memory_dump::magic(state);
         // With a ledger they are only written beside their file until all is written.
         let saved = if kept.is_some() {
@@ -270,7 +270,7 @@ fn conclude(
         output.buffer().extend_from_slice(name);
         output.buffer().push(b'\n');
     }
-    let mut write = |out: &mut dyn Write| model.write(out, name, &stored, &state.table);
+    let mut write = |out: &mut dyn Draft| model.write(out, name, &stored, &state.table);
     let saved = match (kept, &config.keep) {
         (Some((corpus, adds)), Some(ledger)) => {
             let features =

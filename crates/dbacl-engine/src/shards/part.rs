@@ -13,7 +13,7 @@ use crate::learn::learner::{Learned, conclude, empty_counter};
 use crate::learn::options::LearnOptions;
 use dbacl_files::atomic_file::{self, Disk};
 use dbacl_model::settings::ModelOption;
-use std::io::{self, Read, Write};
+use std::io::{self, Read};
 use std::path::Path;
 
 impl CountSettings {
@@ -137,8 +137,7 @@ impl Counts {
     /// # Errors
     /// [`Error::Occupied`] if another kind of file is there; [`Error::Io`], [`Error::Temporary`].
     pub fn save(&self, path: &Path) -> Result<()> {
-        let mut write = |out: &mut dyn Write| file::write(out, self);
-        Ok(atomic_file::replace(&Disk, path, file::KIND, &mut write)?)
+        Ok(atomic_file::replace(&Disk, path, file::KIND, &mut |out| file::write(out, self))?)
     }
 
     /// The category that a [`crate::learn::learner::Learner`] with `options` would have learned

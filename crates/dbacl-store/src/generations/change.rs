@@ -5,12 +5,12 @@
 use super::ledger_file;
 use super::manifest::{self, Listed, Manifest, Purpose};
 use super::ownership::{FILE, Ownership};
-use super::{CURRENT, Generation, NEW, Store, folder_of, is_foreign_link, number};
+use super::{CURRENT, Generation, NEW, Store, entries, is_foreign_link, number};
 use dbacl_engine::category::access;
 use dbacl_engine::error::{Error, Result, Warning, WarningSink};
-use dbacl_files::atomic_file::beside;
+use dbacl_files::atomic_file::{Disk, Storage, beside, folder_of, remove_if_there};
 use dbacl_files::checked::{Checked, Sums};
-use dbacl_files::reading::open_regular;
+use dbacl_files::reading::{if_there, open_regular, read_beginning};
 use dbacl_joint::checksum::Checksum;
 use rustix::fs::{AtFlags, CWD, linkat};
 #[cfg(target_os = "linux")]
@@ -106,7 +106,7 @@ impl Store {
         change.is_linked = is_linked;
         for name in &foreign {
             let target = change.path(&name.member);
-            remove_if_there(&target)?;
+            remove_if_there(&target).map_err(|error| Error::io(&target, error))?;
             same_file(&name.path, &target).map_err(|error| Error::io(&name.path, error))?;
         }
         Ok(change)
@@ -198,10 +198,8 @@ impl Store {
 
     fn look(&self, name: &Name) -> Result<Found> {
         let failed = |error| Error::io(&name.path, error);
-        let found = match fs::symlink_metadata(&name.path) {
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Found::Nothing),
-            found => found.map_err(failed)?,
-        };
+        let found = if_there(fs::symlink_metadata(&name.path)).map_err(failed)?;
+        let Some(found) = found else { return Ok(Found::Nothing) };
         let occupied = || Error::Occupied { path: name.path.clone() };
         if found.is_symlink()
             && let Some((store, member)) = Self::of_link(&name.path)
@@ -215,20 +213,10 @@ impl Store {
         if is_foreign_link(&found) {
             return Err(occupied());
         }
-        let mut beginning = Vec::new();
-        let file = match open_regular(&name.path) {
-            Err(error)
-                if matches!(
-                    error.kind(),
-                    io::ErrorKind::InvalidInput | io::ErrorKind::NotFound
-                ) =>
-            {
-                return Err(occupied());
-            }
-            file => file.map_err(failed)?,
+        let beginning = match read_beginning(&name.path, name.ours.len() as u64) {
+            Err(error) if error.kind() == io::ErrorKind::InvalidInput => return Err(occupied()),
+            read => if_there(read).map_err(failed)?.ok_or_else(occupied)?,
         };
-        let length = name.ours.len() as u64;
-        file.take(length).read_to_end(&mut beginning).map_err(failed)?;
         if name.ours.starts_with(&beginning) { Ok(Found::File) } else { Err(occupied()) }
     }
 
@@ -298,8 +286,7 @@ impl Store {
         if fs::symlink_metadata(self.current_link()).is_ok() {
             return Ok(true);
         }
-        for entry in fs::read_dir(&self.folder).map_err(failed)? {
-            let entry = entry.map_err(failed)?;
+        for entry in entries(&self.folder)? {
             let (name, path) = (entry.file_name(), entry.path());
             let is_ours = match number(&name) {
                 // Another process may have put a set into the folder since the look at it.
@@ -329,20 +316,15 @@ impl Store {
         }
         let own = self.ownership()?;
         let ownership = is_found.map_or(own, |wanted| own.within(wanted));
-        let mut made = None;
-        for number in 0..1000 {
-            let folder = self.folder.join(format!("{NEW}{number}"));
-            match ownership.of_generation().make_folder(&folder) {
-                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
-                Err(error) => return Err(Error::io(&folder, error)),
-                Ok(is_right) => {
-                    made = Some((folder, is_right));
-                    break;
-                }
-            }
-        }
-        let none = || Error::io(&self.folder, io::ErrorKind::AlreadyExists.into());
-        let (folder, is_accessible) = made.ok_or_else(none)?;
+        let none = || Err(Error::io(&self.folder, io::ErrorKind::AlreadyExists.into()));
+        let mut folders = (0..1000).map(|number| self.folder.join(format!("{NEW}{number}")));
+        let made =
+            folders.find_map(|folder| match ownership.of_generation().make_folder(&folder) {
+                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => None,
+                Err(error) => Some(Err(Error::io(&folder, error))),
+                Ok(is_right) => Some(Ok((folder, is_right))),
+            });
+        let (folder, is_accessible) = made.unwrap_or_else(none)?;
         // Who owns a new folder, and what modes there are, depends on the file system.
         if is_found.is_some() && !own.is_within(&folder) {
             let _ = fs::remove_dir(&folder);
@@ -411,21 +393,15 @@ impl Store {
 
     /// Removes changes that were not finished. Returns the numbers of all generations, in order.
     fn remove_unfinished(&self) -> Result<Vec<u64>> {
-        let entries = fs::read_dir(&self.folder).map_err(|error| Error::io(&self.folder, error))?;
-        let mut numbers = Vec::new();
-        for entry in entries {
-            let entry = entry.map_err(|error| Error::io(&self.folder, error))?;
+        for entry in entries(&self.folder)? {
             let name = entry.file_name();
             if name == CURRENT_NEW {
                 let _ = fs::remove_file(entry.path());
             } else if name.as_bytes().starts_with(NEW.as_bytes()) {
                 remove_unused(&entry.path());
-            } else {
-                numbers.extend(number(&name));
             }
         }
-        numbers.sort_unstable();
-        Ok(numbers)
+        self.numbers()
     }
 
     /// Removes what is no longer needed: changes that were not finished, and generations that are
@@ -515,8 +491,7 @@ impl Change {
         let mut manifest = Manifest { is_forced, ..Manifest::default() };
         let mut readers = 0;
         let mut forced = Vec::new();
-        for entry in fs::read_dir(&self.folder).map_err(failed(&self.folder))? {
-            let entry = entry.map_err(failed(&self.folder))?;
+        for entry in entries(&self.folder)? {
             let found = entry.metadata().map_err(failed(&entry.path()))?;
             let name = entry.file_name();
             if name == manifest::NAME || !found.is_file() {
@@ -663,7 +638,7 @@ impl Change {
     /// [`Error::Io`].
     pub fn empty(&self, name: &OsStr) -> Result<()> {
         let path = self.path(name);
-        remove_if_there(&path)?;
+        remove_if_there(&path).map_err(|error| Error::io(&path, error))?;
         let made = OpenOptions::new().write(true).create_new(true).mode(FILE).open(&path);
         made.map(|_| ()).map_err(|error| Error::io(&path, error))
     }
@@ -695,13 +670,6 @@ fn exchange(new: &Path, link: &Path, replaced: &Path) -> io::Result<()> {
     }
     fs::rename(link, replaced)?;
     fs::rename(new, link)
-}
-
-fn remove_if_there(path: &Path) -> Result<()> {
-    match fs::remove_file(path) {
-        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(Error::io(path, error)),
-        _ => Ok(()),
-    }
 }
 
 /// Makes `to` another name of the file at `from`, links followed; where that is impossible, a copy.
@@ -736,12 +704,13 @@ fn sync_all(paths: &[PathBuf]) -> Result<()> {
     #[cfg(test)]
     FORCED.with_borrow_mut(|forced| forced.extend_from_slice(paths));
     let done: Vec<io::Result<()>> = std::thread::scope(|scope| {
-        let begin = |path| std::thread::Builder::new().spawn_scoped(scope, move || force(path));
+        let begin =
+            |path| std::thread::Builder::new().spawn_scoped(scope, move || Disk.sync_folder(path));
         let begun: Vec<_> = paths.iter().map(|path| (path, begin(path))).collect();
         let end = |(path, begun): (&PathBuf, io::Result<std::thread::ScopedJoinHandle<'_, _>>)| {
             // Where there can be no more threads, this one waits.
             let waited = begun.ok().and_then(|thread| thread.join().ok());
-            waited.unwrap_or_else(|| force(path))
+            waited.unwrap_or_else(|| Disk.sync_folder(path))
         };
         begun.into_iter().map(end).collect()
     });
@@ -755,15 +724,7 @@ fn sync_all(paths: &[PathBuf]) -> Result<()> {
 fn sync(path: &Path) -> io::Result<()> {
     #[cfg(test)]
     FORCED.with_borrow_mut(|forced| forced.push(path.to_path_buf()));
-    force(path)
-}
-
-fn force(path: &Path) -> io::Result<()> {
-    match File::open(path)?.sync_all() {
-        // Some file systems cannot sync a folder and say so.
-        Err(error) if error.kind() == io::ErrorKind::InvalidInput => Ok(()),
-        done => done,
-    }
+    Disk.sync_folder(path)
 }
 
 /// The list of files in a generation's folder, open; `None` where there is none. If a named pipe

@@ -2,18 +2,17 @@
 //! Reading a set: all files come from one generation.
 
 use super::manifest::{self, Listed, Manifest, Purpose};
-use super::{Store, folder_of};
+use super::{Store, entries};
 use dbacl_engine::alloc_hints::try_room;
 use dbacl_engine::category::access;
 use dbacl_engine::error::{Error, Result, Warning, WarningSink};
-use dbacl_engine::input::source::open_regular;
-use dbacl_files::atomic_file::is_at;
+use dbacl_files::atomic_file::{folder_of, is_at};
 use dbacl_files::checked::{Checked, Sums};
-use dbacl_files::reading::open_known;
+use dbacl_files::reading::{if_there, open_known, open_regular, read_regular};
 use dbacl_joint::checksum::Checksum;
 use std::ffi::{OsStr, OsString};
 use std::fs::{self, File, Metadata, TryLockError};
-use std::io::{self, Read};
+use std::io;
 use std::os::unix::fs::{FileExt, MetadataExt};
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
@@ -210,14 +209,10 @@ impl Store {
 
     /// Opens a damaged generation as it is, so that reading its files reports what is wrong.
     fn as_it_is(&self, number: u64, folder: PathBuf) -> Result<Generation> {
-        let entries = fs::read_dir(&folder).map_err(|error| Error::io(&folder, error))?;
+        let names = entries(&folder)?.into_iter().map(|entry| entry.file_name());
         let mut generation = Generation::bare(self.clone(), folder, number);
-        for entry in entries {
-            let name = entry.map_err(|error| Error::io(&generation.folder, error))?.file_name();
-            if name != manifest::NAME {
-                generation.manifest.files.push(Listed::new(name, 0));
-            }
-        }
+        let files = names.filter(|name| name != manifest::NAME).map(|name| Listed::new(name, 0));
+        generation.manifest.files.extend(files);
         Ok(generation)
     }
 
@@ -228,12 +223,9 @@ impl Store {
         purpose: Purpose,
     ) -> Result<Generation, Missing> {
         let path = folder.join(manifest::NAME);
-        let gone = |error: &io::Error| error.kind() == io::ErrorKind::NotFound;
-        let (file, found) = match open_known(&path) {
-            Ok(known) => known,
-            Err(error) if gone(&error) => return Err(Missing::Gone),
-            Err(error) => return Err(Missing::Refused(Error::io(&path, error))),
-        };
+        let refused = |error| Missing::Refused(Error::io(&path, error));
+        let known = if_there(open_known(&path)).map_err(refused)?;
+        let (file, found) = known.ok_or(Missing::Gone)?;
         let is_locked = match file.try_lock_shared() {
             Ok(()) => true,
             Err(TryLockError::WouldBlock) => return Err(Missing::Gone),
@@ -244,7 +236,7 @@ impl Store {
             return Err(Missing::Gone);
         }
         let read = filled(found.len(), |bytes| file.read_exact_at(bytes, 0));
-        let bytes = read.map_err(|error| Missing::Refused(Error::io(&path, error)))?;
+        let bytes = read.map_err(refused)?;
         let manifest = Manifest::parse(&bytes).ok_or(Missing::Torn(Torn::List))?;
         let is_needed = |name: &OsStr| {
             Purpose::Read.needs(name) || purpose == Purpose::Change && purpose.needs(name)
@@ -266,12 +258,9 @@ impl Store {
     pub(super) fn is_forced(&self, number: u64) -> Result<bool> {
         let folder = self.folder_of(number);
         let path = folder.join(manifest::NAME);
-        let mut bytes = Vec::new();
-        match open_regular(&path).and_then(|mut list| list.read_to_end(&mut bytes)) {
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(false),
-            read => read.map_err(|error| Error::io(&path, error))?,
-        };
-        let Some(manifest) = Manifest::parse(&bytes) else { return Ok(false) };
+        let bytes = if_there(read_regular(&path)).map_err(|error| Error::io(&path, error))?;
+        let manifest = bytes.and_then(|bytes| Manifest::parse(&bytes));
+        let Some(manifest) = manifest else { return Ok(false) };
         let is_needed = |name: &OsStr| Purpose::Read.needs(name) || Purpose::Change.needs(name);
         Ok(manifest.is_forced && look_at(&folder, &manifest, is_needed)?.1.is_empty())
     }
@@ -298,10 +287,7 @@ fn look_at(
 
 /// What is known of the file at `path`, if there is one.
 fn found(path: &Path) -> Result<Option<Metadata>> {
-    match fs::metadata(path) {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
-        found => found.map(Some).map_err(|error| Error::io(path, error)),
-    }
+    if_there(fs::metadata(path)).map_err(|error| Error::io(path, error))
 }
 
 /// So many bytes, which `read` fills.

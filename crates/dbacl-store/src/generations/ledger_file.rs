@@ -6,16 +6,19 @@ use crate::ledger::{
     ANY_MAGIC, Fault, HEAD, Head, Ledger, MAGIC, Record, Settings, write_record, write_withdrawal,
 };
 use dbacl_engine::error::Error;
-use dbacl_files::atomic_file::{self, Draft, SaveError, Storage, Unforced, beside};
+use dbacl_files::atomic_file::{
+    self, Draft, SaveError, Storage, Unforced, beside, remove_if_there,
+};
 use dbacl_files::checked::{Checked, Sums};
 use dbacl_files::reading::{
-    SMALL, begins_with, open_regular, open_to_change, read_beginning, read_regular, read_small,
+    SMALL, begins_with, if_there, open_regular, open_to_change, read_beginning, read_regular,
+    read_small,
 };
 use dbacl_joint::checksum::Checksum;
 use dbacl_joint::documents::Term;
 use dbacl_model::settings::{ModelOption, ModelOptions, Scheme};
 use std::fs::File;
-use std::io::{self, Read, Write};
+use std::io::{self, Read};
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 
@@ -147,11 +150,8 @@ pub fn is_ledger(path: &Path) -> bool {
 /// # Errors
 /// A ledger that cannot be read or is damaged.
 pub fn load(path: &Path) -> Result<Option<Ledger>, LedgerError> {
-    let bytes = match read_regular(path) {
-        Ok(bytes) => bytes,
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
-        Err(error) => return Err(unreadable(path, error)),
-    };
+    let bytes = if_there(read_regular(path)).map_err(|error| unreadable(path, error))?;
+    let Some(bytes) = bytes else { return Ok(None) };
     let head = match head_of(path)? {
         Some(head) if bytes.starts_with(MAGIC) => Ok(head),
         _ => Head::parse(&bytes),
@@ -167,11 +167,9 @@ pub const HEAD_FILE: &str = ".head";
 /// The head in the file beside a ledger; `None` if there is none.
 fn head_of(path: &Path) -> Result<Option<Head>, LedgerError> {
     let path = beside(path, HEAD_FILE);
-    match read_small(&path) {
-        Ok(bytes) => Head::parse(&bytes).map(Some).map_err(|fault| damaged(&path, fault)),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
-        Err(error) => Err(unreadable(&path, error)),
-    }
+    let bytes = if_there(read_small(&path)).map_err(|error| unreadable(&path, error))?;
+    let head = bytes.map(|bytes| Head::parse(&bytes)).transpose();
+    head.map_err(|fault| damaged(&path, fault))
 }
 
 /// Reads the head of a ledger.
@@ -213,7 +211,8 @@ pub fn exists(path: &Path) -> Result<bool, LedgerError> {
 /// # Errors
 /// It cannot be removed.
 pub fn remove_head(path: &Path) -> Result<(), LedgerError> {
-    remove_if_there(&beside(path, HEAD_FILE))
+    let path = beside(path, HEAD_FILE);
+    remove_if_there(&path).map_err(|error| unwritable(&path, error))
 }
 
 /// Puts a ledger of a set in place of whatever is there.
@@ -221,16 +220,9 @@ pub fn remove_head(path: &Path) -> Result<(), LedgerError> {
 /// # Errors
 /// It cannot be written.
 pub fn put(path: &Path, ledger: &Ledger) -> Result<(), LedgerError> {
-    remove_if_there(path)?;
+    remove_if_there(path).map_err(|error| unwritable(path, error))?;
     remove_head(path)?;
     save(path, ledger)
-}
-
-fn remove_if_there(path: &Path) -> Result<(), LedgerError> {
-    match std::fs::remove_file(path) {
-        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(unwritable(path, error)),
-        _ => Ok(()),
-    }
 }
 
 /// Gives the generation that is being made its own copy of a ledger that has no head file yet.
@@ -322,32 +314,13 @@ pub fn replace_with(
     storage: &dyn Storage,
     path: &Path,
     ours: &[u8],
-    write: &mut dyn FnMut(&mut dyn Write) -> io::Result<()>,
-) -> Result<(), LedgerError> {
-    let saved = atomic_file::replace(storage, path, ours, write);
-    saved.map_err(|error| unsaved(path, error))
-}
-
-/// Replaces a file that begins with `ours` by what `write` writes, not from the beginning to the
-/// end.
-///
-/// # Errors
-/// It cannot be written; the old one is kept.
-pub fn replace_by_parts(
-    storage: &dyn Storage,
-    path: &Path,
-    ours: &[u8],
     write: &mut dyn FnMut(&mut dyn Draft) -> io::Result<()>,
 ) -> Result<(), LedgerError> {
-    let saved = atomic_file::replace_by_parts(storage, path, ours, write);
-    saved.map_err(|error| unsaved(path, error))
-}
-
-fn unsaved(path: &Path, error: SaveError) -> LedgerError {
-    match error {
+    let path = path.to_path_buf();
+    atomic_file::replace(storage, &path, ours, write).map_err(|error| match error {
         SaveError::Occupied { path } => LedgerError::Occupied { path },
-        error => LedgerError::Unsaved { path: path.to_path_buf(), source: Box::new(error.into()) },
-    }
+        error => LedgerError::Unsaved { path, source: Box::new(error.into()) },
+    })
 }
 
 /// An open ledger that documents are added to, without reading those that are there.
@@ -383,11 +356,8 @@ impl OpenLedger {
     /// # Errors
     /// A ledger that cannot be read or is damaged.
     pub fn to_read(path: &Path) -> Result<Option<Self>, LedgerError> {
-        match open_regular(path) {
-            Ok(file) => Self::of(path, file, None).map(|(ledger, _)| Some(ledger)),
-            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
-            Err(error) => Err(unreadable(path, error)),
-        }
+        let file = if_there(open_regular(path)).map_err(|error| unreadable(path, error))?;
+        file.map(|file| Self::of(path, file, None).map(|(ledger, _)| ledger)).transpose()
     }
 
     /// The ledger in a file, and the length of the file.

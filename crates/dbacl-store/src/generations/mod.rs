@@ -31,7 +31,8 @@ pub use generation::{Generation, Opened};
 pub use manifest::{is_fitted, member};
 
 use dbacl_engine::error::{Error, Result};
-use dbacl_files::atomic_file::beside;
+use dbacl_files::atomic_file::{beside, folder_of};
+use dbacl_files::reading::if_there;
 use std::ffi::{OsStr, OsString};
 use std::fs;
 use std::io;
@@ -165,19 +166,20 @@ impl Store {
 
     /// The numbers of all generations, in order.
     fn numbers(&self) -> Result<Vec<u64>> {
-        let entries = match fs::read_dir(&self.folder) {
-            Ok(entries) => entries,
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
-            Err(error) => return Err(Error::io(&self.folder, error)),
-        };
-        let mut numbers = Vec::new();
-        for entry in entries {
-            let entry = entry.map_err(|error| Error::io(&self.folder, error))?;
-            numbers.extend(number(&entry.file_name()));
-        }
+        let entries = if_there(fs::read_dir(&self.folder).and_then(Iterator::collect));
+        let entries: Option<Vec<fs::DirEntry>> =
+            entries.map_err(|error| Error::io(&self.folder, error))?;
+        let names = entries.into_iter().flatten().map(|entry| entry.file_name());
+        let mut numbers: Vec<u64> = names.filter_map(|name| number(&name)).collect();
         numbers.sort_unstable();
         Ok(numbers)
     }
+}
+
+/// What is in a folder.
+fn entries(folder: &Path) -> Result<Vec<fs::DirEntry>> {
+    let entries = fs::read_dir(folder).and_then(Iterator::collect);
+    entries.map_err(|error| Error::io(folder, error))
 }
 
 /// The number in the name of a generation's folder.
@@ -191,14 +193,6 @@ fn number(name: &OsStr) -> Option<u64> {
 fn is_foreign_link(found: &fs::Metadata) -> bool {
     let own = rustix::process::geteuid().as_raw();
     found.is_symlink() && found.uid() != own && found.uid() != 0
-}
-
-/// The folder that `path` is in.
-fn folder_of(path: &Path) -> &Path {
-    match path.parent() {
-        Some(folder) if !folder.as_os_str().is_empty() => folder,
-        _ => Path::new("."),
-    }
 }
 
 #[cfg(test)]

@@ -4,8 +4,8 @@
 //! A file that replaces another gets its mode and group, a new file those that all others have in
 //! common. What the superuser makes belongs to the owner of the set.
 
-use super::{Generation, folder_of};
-use dbacl_files::atomic_file::Access;
+use super::Generation;
+use dbacl_files::atomic_file::{Access, folder_of};
 use rustix::fs::OFlags;
 use std::ffi::OsStr;
 use std::fs::{self, DirBuilder, Metadata, OpenOptions};
