@@ -337,7 +337,7 @@ impl std::fmt::Display for FitNote {
 }
 
 /// Verdicts on documents, each classified by a fit that has not seen it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct FitVerdicts {
     /// Documents of the first category that are confidently called another.
     pub wrong: usize,
@@ -349,17 +349,6 @@ pub struct FitVerdicts {
     pub judged: usize,
     /// Documents of the first category among them.
     pub of_first: usize,
-}
-
-impl FitVerdicts {
-    /// For documents that were classified, without those that look misfiled, before any is looked
-    /// at.
-    fn of_none(choice: &Choice, misfiled: &[MisfiledDocument]) -> Self {
-        let of_first = |&(_, label): &(usize, &u32)| *label == 0;
-        let judged = || well_filed(&choice.labels, misfiled);
-        let (judged, of_first) = (judged().count(), judged().filter(of_first).count());
-        Self { wrong: 0, missed: 0, unsure: 0, judged, of_first }
-    }
 }
 
 /// Ordinary categories that are to be fitted together.
@@ -780,7 +769,7 @@ fn verdicts(
     known: Option<&[(f64, u32)]>,
     misfiled: &[MisfiledDocument],
 ) -> (FitVerdicts, Vec<Usual>) {
-    let mut verdicts = FitVerdicts::of_none(choice, misfiled);
+    let mut verdicts = FitVerdicts::default();
     let categories = judge.categories as usize;
     let rows = choice.scores.chunks_exact(categories).zip(&choice.labels);
     let rows: Vec<_> = rows.collect();
@@ -789,6 +778,8 @@ fn verdicts(
         let (known, texts) = known.map_or((1.0, 0), |known| known[at]);
         let found = judge.verdict(scores, Support { texts, known, ..Support::default() });
         shares[label as usize].push(known);
+        verdicts.judged += 1;
+        verdicts.of_first += usize::from(label == 0);
         match (found.is_unsure, found.category == label as usize, label) {
             (true, ..) => {
                 verdicts.unsure += 1;

@@ -42,7 +42,6 @@ mod tests {
     use super::super::fit::{FitError, FitOptions, Problem};
     use super::super::lanewise::PASSES;
     use super::*;
-    use dbacl_engine::category::reader::Category;
     use dbacl_engine::learn::learner::Learner;
     use dbacl_engine::learn::options::LearnOptions;
     use dbacl_engine::token::id::FeatureId;
@@ -54,7 +53,7 @@ mod tests {
             let learn = |text: String| {
                 let mut learner = Learner::new(&LearnOptions::text()).unwrap();
                 learner.learn(text.as_bytes());
-                Category::new(learner.finish().unwrap().category.as_bytes().to_vec()).unwrap()
+                learner.finish().unwrap().category
             };
             let categories: Vec<_> = (0..labels).map(|at| learn(format!("word{at}"))).collect();
             let names: Vec<String> = (0..labels).map(|at| format!("label{at}")).collect();

@@ -14,6 +14,14 @@ use dbacl_joint::general::{GeneralModel, Opinion, SHARE_OF_FEW};
 use dbacl_joint::scoring::Scoring;
 use dbacl_joint::stop::Stop;
 
+fn learned<T: AsRef<[u8]>>(mails: &[T]) -> Category<Vec<u8>> {
+    let mut learner = Learner::new(&LearnOptions::mail()).unwrap();
+    for mail in mails {
+        learner.learn(mail);
+    }
+    learner.finish().unwrap().category
+}
+
 /// Two categories that were fitted on messages about these words, as bytes.
 fn fitted(once: bool) -> [Vec<u8>; 2] {
     let mails = |words: [&str; 3]| -> Vec<String> {
@@ -21,14 +29,7 @@ fn fitted(once: bool) -> [Vec<u8>; 2] {
         (0..6).map(mail).collect()
     };
     let kinds = [mails(["agenda", "minutes", "room"]), mails(["pills", "offer", "cheap"])];
-    let learn = |own: &[String]| {
-        let mut learner = Learner::new(&LearnOptions::mail()).unwrap();
-        for mail in own {
-            learner.learn(mail.as_bytes());
-        }
-        learner.finish().unwrap().category
-    };
-    let set = [("ham", learn(&kinds[0])), ("spam", learn(&kinds[1]))];
+    let set = [("ham", learned(&kinds[0])), ("spam", learned(&kinds[1]))];
     let set = CategorySet::new(set).unwrap();
     let options = FitOptions::default().always();
     let options = if once { options.once() } else { options };
@@ -132,10 +133,7 @@ fn few_documents_lean_on_the_general_model() {
     let [ham, spam] = fitted(true);
     let model = open([&ham, &spam]).unwrap();
     let id = |word: &str| {
-        let mail = format!("Subject: x\n\n{word}\n");
-        let mut learner = Learner::new(&LearnOptions::mail()).unwrap();
-        learner.learn(mail.as_bytes());
-        let one = learner.finish().unwrap().category;
+        let one = learned(&[format!("Subject: x\n\n{word}\n")]);
         (0..one.size()).map(|at| one.slot(at).id).filter(|id| model.weights(*id).is_some()).max()
     };
     let known = id("pills").unwrap();
@@ -146,12 +144,7 @@ fn few_documents_lean_on_the_general_model() {
         let own = Term::new(FeatureId(1000 + number % 2), 1, 1);
         corpus.push(number % 2, 2, &[own, Term::new(FeatureId(7), 1, 1)]);
     }
-    let learn = |mail: &str| {
-        let mut learner = Learner::new(&LearnOptions::mail()).unwrap();
-        learner.learn(mail.as_bytes());
-        Category::new(learner.finish().unwrap().category.as_bytes().to_vec()).unwrap()
-    };
-    let categories = [learn("Subject: a\n\none\n"), learn("Subject: b\n\ntwo\n")];
+    let categories = ["Subject: a\n\none\n", "Subject: b\n\ntwo\n"].map(|mail| learned(&[mail]));
     let names = ["ham".to_owned(), "spam".to_owned()];
     let options = FitOptions::mail();
     let problem = |general| Problem {

@@ -195,8 +195,7 @@ impl State {
     pub fn parse(bytes: Vec<u8>) -> Option<Self> {
         let length = bytes.len();
         let mut state = Self::open(Box::new(bytes), length, Vec::new())?;
-        state.tables.pages.read_all();
-        (!state.tables.pages.is_damaged()).then_some(state)
+        (!state.is_damaged_anywhere()).then_some(state)
     }
 
     /// Whether any part of the file is damaged; reads all of it.

@@ -30,16 +30,6 @@ struct Gathered {
     with: Vec<u32>,
 }
 
-impl Gathered {
-    /// Takes the weights of fit number `number` of `fits` over.
-    fn take_weights(&mut self, number: usize, fits: usize, fit: &Fit) {
-        let own = self.weights.iter_mut().skip(number).step_by(fits);
-        for (own, weight) in own.zip(&fit.weights) {
-            *own = weight.value;
-        }
-    }
-}
-
 impl State {
     /// The category that a fit tells from the rest: of two, one fit tells the second from the
     /// first.
@@ -284,7 +274,10 @@ impl State {
     fn take_over(&mut self, found: &mut Gathered, number: usize, fit: &Fit) {
         let category = self.category_of(number);
         self.numbers.sides[category].bias = fit.bias;
-        found.take_weights(number, self.tables.fits(), fit);
+        let own = found.weights.iter_mut().skip(number).step_by(self.tables.fits());
+        for (own, weight) in own.zip(&fit.weights) {
+            *own = weight.value;
+        }
     }
 
     /// Writes the weights of a document's features.

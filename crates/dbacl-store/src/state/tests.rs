@@ -53,6 +53,14 @@ fn weight(changes: &Changes, id: u32) -> Option<f32> {
     found.map(|(_, weight)| weight.weight())
 }
 
+/// The weights of a feature in all fits.
+fn weights_of(state: &mut State, id: u32) -> Vec<f32> {
+    let at = state.tables.find(id).unwrap();
+    let (slot, mut weights) = (state.tables.slot(at), Vec::new());
+    state.tables.weights(&slot, &mut weights);
+    weights
+}
+
 /// What the documents of a category tell of a feature.
 fn entry(state: &mut State, id: u32, category: u8) -> Option<(u32, u32)> {
     let at = state.tables.find(id)?;
@@ -200,15 +208,8 @@ fn what_a_document_did_is_taken_back() {
         let mut state = empty(width);
         learn(&mut state, 0..9);
         let document = record(width, 8);
-        let weights = |state: &mut State| -> Vec<f32> {
-            let mut weights = Vec::new();
-            for id in [10 + document.label, 20] {
-                let at = state.tables.find(id).unwrap();
-                let slot = state.tables.slot(at);
-                state.tables.weights(&slot, &mut weights);
-            }
-            weights
-        };
+        let weights =
+            |state: &mut State| [10 + document.label, 20].map(|id| weights_of(state, id)).concat();
         let duals = |state: &mut State| -> Vec<[f32; 2]> {
             (0..state.tables.fits()).map(|fit| state.tables.duals(8, fit)).collect()
         };
@@ -268,13 +269,7 @@ fn a_document_with_another_label_keeps_nothing_of_the_old_one() {
     let document = record(2, 8);
     let moved = Record { label: 1, ..document.clone() };
     let weights = |mut state: State| -> Vec<f32> {
-        let mut weights = Vec::new();
-        for term in &document.terms {
-            let at = state.tables.find(term.id.0).unwrap();
-            let slot = state.tables.slot(at);
-            state.tables.weights(&slot, &mut weights);
-        }
-        weights
+        document.terms.iter().flat_map(|term| weights_of(&mut state, term.id.0)).collect()
     };
     let learned = || {
         let mut state = empty(2);
@@ -342,15 +337,10 @@ fn states_of_every_kind_come_out_as_recorded() {
                 state.relabel(7, record(7).label, &moved, 999, |_| Some(record(3)));
                 state.undo(9, record(9).label, &record(9));
                 note(&mut state);
-                let weight = state.tables.find(20).map(|at| {
-                    let (slot, mut weights) = (state.tables.slot(at), Vec::new());
-                    state.tables.weights(&slot, &mut weights);
-                    weights[0]
-                });
+                let weight = weights_of(&mut state, 20)[0];
                 let bias = state.numbers.sides[1].bias;
                 found.push(format!(
-                    "{width} {scoring:?} {contrast}: {:.4} {bias:.4} {:016x}",
-                    weight.unwrap(),
+                    "{width} {scoring:?} {contrast}: {weight:.4} {bias:.4} {:016x}",
                     sum.value()
                 ));
             }
