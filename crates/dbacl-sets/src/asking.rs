@@ -147,7 +147,7 @@ pub fn questions(
         })?;
     }
     left_out(&others).into_iter().for_each(warnings);
-    let has_margins = open.line().scoring == Scoring::Blocks;
+    let has_margins = open.fitted.line.scoring == Scoring::Blocks;
     let doubtful = if has_margins { most } else { most.div_ceil(DOUBTFUL) };
     let mut chosen = unlike_each_other(found, doubtful);
     drawn.retain(|one| chosen.iter().all(|other| other.id != one.id));

@@ -88,7 +88,7 @@ impl Change {
 /// Of how many of `all` messages `set` was expected to be unsure, if it was unsure of so many that
 /// mail must have changed; `None` if not, or if the filter does not say what is usual.
 pub fn expected(set: &OpenSet, unsure: usize, all: usize) -> Option<f64> {
-    let usual = set.line().usual.iter().map(|usual| usual.unsure).reduce(f64::max)?;
+    let usual = set.fitted.line.usual.iter().map(|usual| usual.unsure).reduce(f64::max)?;
     is_beyond(unsure, all, TIMES * usual + MORE).then(|| (usual * real(all)).round())
 }
 
@@ -118,7 +118,7 @@ pub fn changes(folder: &Path, next: &Ledger) -> Vec<Change> {
             return;
         }
         new[label] -= 1;
-        let usual = places[label].and_then(|place| set.line().usual.get(place));
+        let usual = places[label].and_then(|place| set.fitted.line.usual.get(place));
         let Some(usual) = usual.filter(|_| is_among_last(new[label])) else { return };
         let Ok(weighing) = set.weighing(record.occurrences, &record.terms) else {
             is_readable = false;
@@ -126,7 +126,8 @@ pub fn changes(folder: &Path, next: &Ledger) -> Vec<Change> {
         };
         let own = &mut found[label];
         own.mails += 1;
-        own.unsure += usize::from(set.line().verdict(&weighing.scores, weighing.support).is_unsure);
+        own.unsure +=
+            usize::from(set.fitted.line.verdict(&weighing.scores, weighing.support).is_unsure);
         own.unfamiliar += usize::from(weighing.support.known < usual.known);
     });
     if !is_readable {
@@ -134,7 +135,7 @@ pub fn changes(folder: &Path, next: &Ledger) -> Vec<Change> {
     }
     let each = next.head.names.iter().zip(places).zip(found);
     let changes = each.filter_map(|((name, place), found)| {
-        let usual = *set.line().usual.get(place?)?;
+        let usual = *set.fitted.line.usual.get(place?)?;
         let label = String::from_utf8_lossy(&name.name).into_owned();
         Some(Change { label, found, usual })
     });
@@ -149,9 +150,9 @@ const fn is_among_last(left: usize) -> bool {
 /// The filter in `folder`, if it reads mail as the `next` one, and the messages that it knows.
 fn in_service(folder: &Path, next: &Ledger) -> Option<(OpenSet, HashSet<u64>)> {
     let set = OpenSet::in_folder(folder, &mut |_| {}).ok()?;
-    let path = set.generation()?.path(OsStr::new(LEDGER));
+    let path = set.generation.as_ref()?.path(OsStr::new(LEDGER));
     let ledger = ledger_file::load(&path).ok()??;
-    if ledger.head.settings != next.head.settings || set.line().usual.is_empty() {
+    if ledger.head.settings != next.head.settings || set.fitted.line.usual.is_empty() {
         return None;
     }
     let known = ledger.heads().map(|(record, _)| record.fingerprint).collect();

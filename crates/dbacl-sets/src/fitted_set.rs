@@ -205,7 +205,7 @@ impl FittedSet {
 
     /// Labels of the categories, in their order: of a mail filter, those that are protected first.
     pub fn labels(&self) -> &[String] {
-        self.open.names()
+        &self.open.names
     }
 
     /// What the category called `label` is for; `None` if it is neither spam nor protected.
@@ -228,19 +228,19 @@ impl FittedSet {
 
     /// Whether documents are read as mail.
     pub const fn is_mail(&self) -> bool {
-        self.open.reading().has(ModelOption::Mail)
+        self.open.reading.has(ModelOption::Mail)
     }
 
     /// Documents that the set was fitted on.
     pub const fn documents(&self) -> u32 {
-        self.open.line().documents
+        self.open.fitted.line.documents
     }
 
     /// Number of the generation that is open; `None` for files of an older version of dbacl, which
     /// become a generation when they are changed.
     #[doc(hidden)]
     pub fn generation(&self) -> Option<u64> {
-        self.open.generation().map(Generation::number)
+        self.open.generation.as_ref().map(Generation::number)
     }
 
     /// Warnings about the files.
@@ -458,7 +458,8 @@ impl FittedSet {
     pub fn refit(&mut self) -> Result<SetReport> {
         let mut report = SetReport::default();
         let files = self.files(&mut report.warnings)?;
-        let (options, settings) = (&FitOptions::like(self.open.line(), false), &self.settings());
+        let (options, settings) =
+            (&FitOptions::like(&self.open.fitted.line, false), &self.settings());
         let how = HowToFit { options, settings, is_mail: self.is_mail(), ledger_leads: false };
         let mut warn = |warning| report.warnings.push(warning);
         fit_files(files, how, no_documents, (&mut |_| {}, &mut warn), &self.options.stop)?;
@@ -482,7 +483,7 @@ impl FittedSet {
     }
 
     fn settings(&self) -> Settings {
-        let reading = self.open.reading();
+        let reading = &self.open.reading;
         ledger_file::settings(reading.options, reading.scheme, reading.order, self.open.patterns())
     }
 

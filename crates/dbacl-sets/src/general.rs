@@ -11,7 +11,6 @@
 
 use super::error::{FittedSetError, listed};
 use super::files::{general_files, general_member};
-use super::filter_folder::LEDGER;
 use super::mail_reading::MailReading;
 use super::open_set::{OpenSet, direct};
 use super::refit::{of_own_general, open_general, replace};
@@ -38,12 +37,6 @@ fn unfit(path: &Path, reason: impl Into<String>) -> FittedSetError {
     FittedSetError::General { path: path.to_path_buf(), reason: reason.into() }
 }
 
-/// How the filter in `folder` reads mail; `None` if there is no filter that can be read.
-pub fn reading_of(folder: &Path) -> Option<MailReading> {
-    let ledger = direct(&folder.join(LEDGER));
-    MailReading::of_filter(&Store::beside(&ledger), &ledger)
-}
-
 /// Copies the filter in `from` into the generation that `change` makes of a filter with these
 /// `labels`, which reads mail as `reading` says. A warning names the labels that it does not know.
 pub fn bring(
@@ -54,25 +47,25 @@ pub fn bring(
     warnings: WarningSink<'_>,
 ) -> Result<()> {
     let set = OpenSet::in_folder(from, warnings).map_err(|error| unfit(from, error.to_string()))?;
-    let is_known = |label: &&&str| set.names().iter().any(|name| name == **label);
+    let is_known = |label: &&&str| set.names.iter().any(|name| name == **label);
     let unknown: Vec<&str> = labels.iter().filter(|label| !is_known(label)).copied().collect();
     if unknown.len() == labels.len() {
-        let (own, labels) = (listed(set.names()), listed(labels));
+        let (own, labels) = (listed(&set.names), listed(labels));
         return Err(unfit(from, format!("it knows {own}, and none of {labels}")));
     }
-    if reading_of(from) != Some(reading) {
+    if MailReading::of_filter(from) != Some(reading) {
         return Err(unfit(from, "it reads mail in another way: see --reading"));
     }
     let file = |label: &String| {
-        let path = match set.generation() {
+        let path = match &set.generation {
             Some(generation) => generation.path(&member("category.", OsStr::new(label))),
             None => direct(&from.join(label)),
         };
         (label.clone().into_bytes(), path)
     };
-    copy(change, labels, &set.names().iter().map(file).collect::<Vec<_>>())?;
+    copy(change, labels, &set.names.iter().map(file).collect::<Vec<_>>())?;
     if !unknown.is_empty() {
-        let (from, own, unknown) = (from.display(), listed(set.names()), listed(&unknown));
+        let (from, own, unknown) = (from.display(), listed(&set.names), listed(&unknown));
         warnings(Warning::new(format!(
             "the general model {from} knows {own}: it cannot tell {unknown} from other mail"
         )));

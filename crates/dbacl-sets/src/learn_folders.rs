@@ -105,7 +105,7 @@ fn learn_all(
         (change, MailReading::of_ledger(own.as_ref().unwrap_or(&ledger_path)))
     };
     let of_general = match &options.general {
-        GeneralSource::Of(from) => general::reading_of(from),
+        GeneralSource::Of(from) => MailReading::of_filter(from),
         GeneralSource::Same | GeneralSource::Nothing => None,
     };
     let reading = options.reading.or(current).or(of_general);

@@ -49,7 +49,7 @@ impl MailFilter {
 
     /// Names of the categories, those that must not be lost first.
     pub fn names(&self) -> &[String] {
-        self.set.names()
+        &self.set.names
     }
 
     /// What each category is for, in their order; `None` for those that are neither spam nor
@@ -102,13 +102,13 @@ impl MailFilter {
     /// Whether the filter has learned so little that it is unsure of every message.
     #[doc(hidden)]
     pub fn is_never_sure(&self) -> bool {
-        self.set.line().is_never_sure()
+        self.set.fitted.line.is_never_sure()
     }
 
     /// Messages that the filter was fitted on.
     #[doc(hidden)]
     pub const fn documents(&self) -> u32 {
-        self.set.line().documents
+        self.set.fitted.line.documents
     }
 
     /// The warning about a damaged file that was met while mail was classified, once there is one:

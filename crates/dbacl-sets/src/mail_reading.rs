@@ -2,6 +2,7 @@
 //! The ways in which a filter can read mail.
 
 use super::filter_folder::LEDGER;
+use super::open_set::direct;
 use dbacl_engine::learn::options::LearnOptions;
 use dbacl_model::settings::{ModelOption, Scheme};
 use dbacl_store::generations::{Store, ledger_file};
@@ -78,13 +79,11 @@ impl MailReading {
         all.find(|reading| reading.settings() == *settings)
     }
 
-    /// The reading of the filter in `store`, or of one that an older version left at `ledger`;
-    /// `None` if there is no filter that can be read.
-    pub(super) fn of_filter(store: &Store, ledger: &Path) -> Option<Self> {
-        let current = store.open().ok()?;
-        let ledger =
-            current.map_or_else(|| ledger.to_path_buf(), |now| now.path(OsStr::new(LEDGER)));
-        Self::of_ledger(&ledger)
+    /// The reading of the filter in `folder`; `None` if there is no filter that can be read.
+    pub(super) fn of_filter(folder: &Path) -> Option<Self> {
+        let ledger = direct(&folder.join(LEDGER));
+        let current = Store::beside(&ledger).open().ok()?;
+        Self::of_ledger(&current.map_or(ledger, |now| now.path(OsStr::new(LEDGER))))
     }
 
     /// The reading of the filter with this ledger; `None` if the ledger cannot be read.

@@ -8,7 +8,7 @@ use super::reasons::{Evidence, NAMED, Reasons};
 use super::report::DocumentId;
 use super::roles::Roles;
 use super::runs::Runs;
-use crate::classify::SharedReading;
+use crate::classify::{Fitted, FittedVerdict, SharedReading};
 use dbacl_engine::category::access;
 use dbacl_engine::category::header::Header;
 use dbacl_engine::category::sparse::SparseCategory;
@@ -19,7 +19,7 @@ use dbacl_engine::token::id::FeatureId;
 use dbacl_joint::calibrate::logistic;
 use dbacl_joint::decision::Decision;
 use dbacl_joint::documents::{Corpus, CorpusBuilder, Term, fingerprint};
-use dbacl_joint::header::{RefitLine, set_of};
+use dbacl_joint::header::RefitLine;
 use dbacl_joint::known::{KnownFeature, KnownFeatures};
 use dbacl_joint::scoring::Scoring;
 use dbacl_joint::support::Support;
@@ -76,14 +76,15 @@ pub struct Member {
 /// One generation of a fitted set, open to classify documents. Of the categories only the features
 /// of a document are read, from the files.
 pub struct OpenSet {
-    names: Vec<String>,
+    /// Labels of the categories.
+    pub names: Vec<String>,
     categories: Vec<SparseCategory>,
-    line: RefitLine,
-    /// Numbers of the categories, in the order of the fit.
-    order: Vec<usize>,
-    reading: ReadOptions,
-    /// Keeps other processes from removing the files.
-    generation: Option<Generation>,
+    /// The settings of the fit, and the order of the categories in it.
+    pub fitted: Fitted,
+    pub reading: ReadOptions,
+    /// The generation that is open, which keeps other processes from removing the files; `None` for
+    /// files that do not belong to a generation yet.
+    pub generation: Option<Generation>,
     /// What it was opened from.
     members: Vec<Member>,
     locale: Locale,
@@ -94,7 +95,7 @@ pub struct OpenSet {
 impl fmt::Debug for OpenSet {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut shown = f.debug_struct("OpenSet");
-        shown.field("names", &self.names).field("documents", &self.line.documents);
+        shown.field("names", &self.names).field("documents", &self.fitted.line.documents);
         shown.field("generation", &self.generation.as_ref().map(Generation::number));
         shown.finish_non_exhaustive()
     }
@@ -195,48 +196,27 @@ impl OpenSet {
             generation.warnings().into_iter().for_each(&mut *warnings);
         }
         let reading = shared.finish::<Mmap>(&[] as &[Model<Mmap>], locale)?;
-        let lines: Vec<Option<RefitLine>> =
-            categories.iter().map(|category| RefitLine::find(category.other_lines())).collect();
-        let line =
-            set_of(&lines).map_err(|mismatch| MailFilterError::NotFitted(mismatch.text()))?;
-        let line = line.ok_or(NOT_FITTED)?;
-        let mut order: Vec<usize> = (0..lines.len()).collect();
-        order.sort_by_key(|&at| lines[at].as_ref().map(|line| line.place));
+        let line = |category: &SparseCategory| RefitLine::find(category.other_lines());
+        let lines: Vec<Option<RefitLine>> = categories.iter().map(line).collect();
+        let fitted = Fitted::of_lines(&lines);
+        let fitted = fitted.map_err(|mismatch| MailFilterError::NotFitted(mismatch.text()))?;
+        let fitted = fitted.ok_or(NOT_FITTED)?;
         let (members, instead) = (members.to_vec(), OnceLock::new());
-        Ok(Self { names, categories, line, order, reading, generation, members, locale, instead })
-    }
-
-    /// Labels of the categories.
-    pub fn names(&self) -> &[String] {
-        &self.names
+        Ok(Self { names, categories, fitted, reading, generation, members, locale, instead })
     }
 
     /// What the categories of a mail filter are for.
     pub fn roles(&self) -> Roles {
         let is_protected = |at: usize| {
-            let place = self.order.iter().position(|category| *category == at);
-            place.and_then(|place| self.line.rates.get(place)).is_some_and(Option::is_some)
+            let place = self.fitted.order.iter().position(|category| *category == at);
+            place.and_then(|place| self.fitted.line.rates.get(place)).is_some_and(Option::is_some)
         };
         Roles::of(&self.names, &is_protected)
-    }
-
-    pub const fn reading(&self) -> &ReadOptions {
-        &self.reading
     }
 
     /// The texts of the regular expressions that documents are read with.
     pub fn patterns(&self) -> &[Vec<u8>] {
         self.categories.first().map_or(&[], SparseCategory::patterns)
-    }
-
-    /// The settings of the fit, which every category's file has in its line `# refit`.
-    pub const fn line(&self) -> &RefitLine {
-        &self.line
-    }
-
-    /// The generation that is open; `None` for files that do not belong to a generation yet.
-    pub const fn generation(&self) -> Option<&Generation> {
-        self.generation.as_ref()
     }
 
     /// Adds the features of `document` to `corpus`, with the label number `label`.
@@ -313,8 +293,8 @@ impl OpenSet {
         document: &[u8],
         stop: Option<&AtomicBool>,
     ) -> Result<(u32, Weighing), Error> {
-        let counts = self.line.scoring == Scoring::Counts;
-        let mut gathering = Gathering::new(self, self.order.len(), counts);
+        let counts = self.fitted.line.scoring == Scoring::Counts;
+        let mut gathering = Gathering::new(self, self.fitted.order.len(), counts);
         let mut reader = DocumentReader::new(&self.reading, stop);
         reader.features(document, |feature| gathering.add(&feature));
         let (occurrences, known) = gathering.finish()?;
@@ -322,8 +302,8 @@ impl OpenSet {
             return Ok((occurrences, self.nothing()));
         }
         let headers: Vec<&Header> =
-            self.order.iter().map(|&at| self.categories[at].header()).collect();
-        Ok((occurrences, Weighing::of(&self.line, occurrences, known, &headers)))
+            self.fitted.order.iter().map(|&at| self.categories[at].header()).collect();
+        Ok((occurrences, Weighing::of(&self.fitted.line, occurrences, known, &headers)))
     }
 
     /// The weighing of a document with these distinct features, in order of first appearance, which
@@ -331,16 +311,16 @@ impl OpenSet {
     pub fn weighing(&self, occurrences: u32, terms: &[Term]) -> Result<Weighing, Error> {
         let ids: Vec<FeatureId> = terms.iter().map(|term| term.id).collect();
         let mut window = SparseCategory::window();
-        let each = self.order.iter().map(|&at| {
+        let each = self.fitted.order.iter().map(|&at| {
             let category = &self.categories[at];
             category.weights(&ids, &mut window).map(|weights| (category.header(), weights))
         });
-        Weighing::new(&self.line, (occurrences, terms), each)
+        Weighing::new(&self.fitted.line, (occurrences, terms), each)
     }
 
     /// The place of a category in the order of the fit, from 0.
     pub fn place_of(&self, label: &[u8]) -> Option<usize> {
-        self.order.iter().position(|&at| self.names[at].as_bytes() == label)
+        self.fitted.order.iter().position(|&at| self.names[at].as_bytes() == label)
     }
 
     /// The weighing of a document without features.
@@ -350,16 +330,15 @@ impl OpenSet {
     }
 
     fn verdict(&self, weighing: &Weighing) -> SetVerdict {
-        let Weighing { scores, support, .. } = weighing;
-        let Decision { category, probability, is_unsure } = self.line.verdict(scores, *support);
-        let best = self.order[category];
-        let mut probabilities = vec![0.0; scores.len()];
-        for (&at, odds) in self.order.iter().zip(self.line.log_odds(scores)) {
-            // A document without features has NaN as its odds.
-            probabilities[at] = if odds.is_nan() { probability } else { logistic(odds) };
-        }
-        probabilities[best] = probability;
-        SetVerdict { category: self.names[best].clone(), probability, is_unsure, probabilities }
+        let found = self.fitted.verdict_of(&weighing.scores, weighing.support);
+        let FittedVerdict { decision, category, odds } = found;
+        let Decision { probability, is_unsure, .. } = decision;
+        // A document without features has NaN as its odds.
+        let share = |odds: f64| if odds.is_nan() { probability } else { logistic(odds) };
+        let mut probabilities: Vec<f64> = odds.into_iter().map(share).collect();
+        probabilities[category] = probability;
+        let category = self.names[category].clone();
+        SetVerdict { category, probability, is_unsure, probabilities }
     }
 
     /// How much each feature adds to the odds of the verdict's category, in bits.
@@ -374,13 +353,13 @@ impl OpenSet {
         if distinct == 0 {
             return None;
         }
-        let best = self.line.verdict(scores, *support).category;
-        let odds = self.line.log_odds(scores);
+        let best = self.fitted.line.verdict(scores, *support).category;
+        let odds = self.fitted.line.log_odds(scores);
         let others = (0..odds.len()).filter(|&at| at != best);
         let next = others.reduce(|next, at| if scores[at] > scores[next] { at } else { next })?;
         let max_order = self.categories.first()?.header().max_order;
-        let scoring = self.line.scoring;
-        let per_nat = self.line.calibration.slope * scoring.length_factor(distinct)
+        let scoring = self.fitted.line.scoring;
+        let per_nat = self.fitted.line.calibration.slope * scoring.length_factor(distinct)
             / scoring.complexity(distinct, occurrences, max_order)
             / std::f64::consts::LN_2;
         let inputs =
@@ -411,7 +390,7 @@ impl OpenSet {
         let features: usize = ranked.iter().map(|evidence| evidence.features).sum();
         let bits = odds[best] / std::f64::consts::LN_2;
         Some(Reasons {
-            category: self.names[self.order[best]].clone(),
+            category: self.names[self.fitted.order[best]].clone(),
             bits,
             others: all - named,
             number_of_others: (distinct as usize).saturating_sub(features),
@@ -451,7 +430,7 @@ impl LookUp for &OpenSet {
 
     fn weights(&self, ids: &[FeatureId]) -> Result<Vec<Vec<f32>>, Error> {
         let mut window = SparseCategory::window();
-        self.order.iter().map(|&at| self.categories[at].weights(ids, &mut window)).collect()
+        self.fitted.order.iter().map(|&at| self.categories[at].weights(ids, &mut window)).collect()
     }
 }
 

@@ -37,9 +37,9 @@ pub fn run(mut config: Config, signals: &Signals, output: &mut Output) -> Result
     let mut scores = DocumentScores::new(Scorer::new(models, measures_entropy.then_some(bits)));
     if cells.is_some() {
         let heading = CellForm::of_heading(form.scores, form.probabilities, form.uncertainty);
-        trace::head(output.buffer(), scores.models(), heading);
+        trace::head(output.buffer(), scores.scorer.models(), heading);
     } else if config.debug && config.prior {
-        trace::priors(output.buffer(), scores.models());
+        trace::priors(output.buffer(), scores.scorer.models());
     }
     let options = config.reading.read_options();
     let (config, reading) = (&config, &config.reading);
@@ -59,7 +59,7 @@ pub fn run(mut config: Config, signals: &Signals, output: &mut Output) -> Result
         Printer { config, scores, echo, cells, results, status, set, output, signals };
     if let Some(format) = config.format {
         let out = printer.output.buffer();
-        format.begin(out, printer.scores.models(), printer.set.is_some());
+        format.begin(out, printer.scores.scorer.models(), printer.set.is_some());
     }
     inputs::read(reading, signals, &mut reader, &mut printer, |_, _| Ok(()))?;
     if !config.per_file && config.filters.is_empty() {
@@ -153,7 +153,13 @@ impl Printer<'_> {
         if let Some(format) = self.config.format {
             format.separate(out, self.results == 1);
             let confident = self.config.form.confidence;
-            format.result(out, &Id::Name(name), self.scores.models(), &category_scores, confident);
+            format.result(
+                out,
+                &Id::Name(name),
+                self.scores.scorer.models(),
+                &category_scores,
+                confident,
+            );
         } else {
             print::whole(out, self.config.form, &self.scores.scorer, &category_scores);
         }
@@ -168,7 +174,7 @@ impl Printer<'_> {
 
     /// Loads the categories again; those that cannot be loaded stay as they are.
     fn reload(&mut self) {
-        let loaded = reload(&self.config.model_paths, self.scores.models());
+        let loaded = reload(&self.config.model_paths, self.scores.scorer.models());
         let Some((models, _)) = loaded else { return };
         self.scores.scorer.settle_words(&mut warn);
         self.scores.scorer.set_models(models);
@@ -234,7 +240,7 @@ impl FeatureSink for Printer<'_> {
     }
 
     fn end_of_source(&mut self, name: &[u8], _: &mut Cutter) -> io::Result<()> {
-        self.scores.forget_words();
+        self.scores.scorer.forget_words();
         if self.config.per_file && self.config.filters.is_empty() {
             if self.config.format.is_none() {
                 let out = self.output.buffer();

@@ -55,7 +55,7 @@ pub fn run(
     let mut scorers =
         Scorers { workers: vec![Worker::new(&how, models)], paths, opened, threads, how };
     let format = scorers.how.format;
-    format.begin(output.buffer(), scorers.workers[0].scores.models(), false);
+    format.begin(output.buffer(), scorers.workers[0].scores.scorer.models(), false);
     let mut state = Run { first: true, number: 1, faults: 0, said: false };
     let mut each = |source: Source<'_>| -> Result<(), Failure> {
         let name = source.name.clone();
@@ -278,14 +278,15 @@ impl Scorers {
     /// Starts workers until there are `number`; they share the categories.
     fn grow(&mut self, number: usize) {
         while self.workers.len() < number {
-            let models = self.workers[0].scores.models().to_vec();
+            let models = self.workers[0].scores.scorer.models().to_vec();
             self.workers.push(Worker::new(&self.how, models));
         }
     }
 
     /// Loads the categories again; if one cannot be loaded all stay as they are.
     fn reload(&mut self) {
-        if let Some((models, opened)) = reload(&self.paths, self.workers[0].scores.models()) {
+        if let Some((models, opened)) = reload(&self.paths, self.workers[0].scores.scorer.models())
+        {
             self.opened = opened;
             self.workers.truncate(1);
             self.workers[0].scores.scorer.set_models(models);
@@ -347,13 +348,13 @@ impl Worker {
     fn result(&mut self, part: &mut Part, id: &Id<'_>, how: &How) {
         let category_scores = self.scores.finish(how.prior);
         self.scores.warnings().into_iter().for_each(warn);
-        let models = self.scores.models();
+        let models = self.scores.scorer.models();
         how.format.result(&mut part.text, id, models, &category_scores, how.confident);
     }
 
     /// Scores a document as if it were the run's only file.
     fn document(&mut self, text: &[u8]) {
-        self.scores.forget_words();
+        self.scores.scorer.forget_words();
         self.reader.start_anew();
         // Reading memory cannot fail, and this sink has no errors.
         let _ = self.reader.read_bytes(text, &mut self.scores);

@@ -7,7 +7,6 @@ use dbacl_engine::document::{Cutter, FeatureReader, FeatureSink, FilteredText};
 use dbacl_engine::error::Warning;
 use dbacl_engine::input::source::Source;
 use dbacl_engine::score::document::{self, CategoryScore};
-use dbacl_engine::score::model::Model;
 use dbacl_engine::score::scorer::Scorer;
 use dbacl_engine::score::words::Wanted;
 use dbacl_engine::token::Feature;
@@ -171,7 +170,7 @@ impl<D: AsRef<[u8]>> Classifier<D> {
     #[doc(hidden)]
     pub fn classify_filtered(&mut self, document: &FilteredText) -> Verdict {
         self.reader.cutter().restart();
-        self.scores.forget_words();
+        self.scores.scorer.forget_words();
         self.reader.replay(document, &mut self.scores);
         self.finish()
     }
@@ -252,16 +251,6 @@ impl<D: AsRef<[u8]>> DocumentScores<D> {
         if let Some(collector) = &mut self.collector {
             collector.add(FeatureId::of(feature.body, feature.medium), FeatureKind::of(feature));
         }
-    }
-
-    /// Forgets which words were seen, so that the next document is scored as if it came first.
-    pub fn forget_words(&mut self) {
-        self.scorer.forget_words();
-    }
-
-    /// The categories.
-    pub fn models(&self) -> &[Model<D>] {
-        self.scorer.models()
     }
 
     /// Warnings that arose while scoring; each is returned once.

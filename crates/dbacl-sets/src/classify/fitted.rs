@@ -31,7 +31,7 @@ pub struct FittedVerdict {
     pub decision: Decision,
     /// The number of its category.
     pub category: usize,
-    /// The log-odds of each category; NaN for one that is not of the set.
+    /// The log-odds of each category; NaN for a document without features.
     pub odds: Vec<f64>,
 }
 
@@ -50,9 +50,16 @@ impl Fitted {
     /// # Errors
     /// Why they do not form one set.
     pub fn of<D: AsRef<[u8]>>(models: &[Model<D>]) -> Result<Option<Self>, Mismatch> {
-        let lines: Vec<Option<RefitLine>> =
-            models.iter().map(|model| RefitLine::find(model.category()?.other_lines())).collect();
-        let Some(line) = set_of(&lines)? else { return Ok(None) };
+        let line = |model: &Model<D>| RefitLine::find(model.category()?.other_lines());
+        Self::of_lines(&models.iter().map(line).collect::<Vec<_>>())
+    }
+
+    /// The set that categories with these lines form; `None` when none of them was fitted.
+    ///
+    /// # Errors
+    /// Why they do not form one set.
+    pub fn of_lines(lines: &[Option<RefitLine>]) -> Result<Option<Self>, Mismatch> {
+        let Some(line) = set_of(lines)? else { return Ok(None) };
         let mut order: Vec<usize> = (0..lines.len()).collect();
         order.sort_by_key(|&at| lines[at].as_ref().map(|line| line.place));
         Ok(Some(Self { line, order }))
@@ -71,9 +78,14 @@ impl Fitted {
         collector: Option<&mut Collector>,
     ) -> FittedVerdict {
         let FittedScores { scores, support, .. } = self.scores(models, category_scores, collector);
-        let decision = self.line.verdict(&scores, support);
-        let mut odds = vec![f64::NAN; models.len()];
-        for (&at, own) in self.order.iter().zip(self.line.log_odds(&scores)) {
+        self.verdict_of(&scores, support)
+    }
+
+    /// The verdict on a document with these scores, in the order of the set.
+    pub(crate) fn verdict_of(&self, scores: &[f64], support: Support) -> FittedVerdict {
+        let decision = self.line.verdict(scores, support);
+        let mut odds = vec![f64::NAN; scores.len()];
+        for (&at, own) in self.order.iter().zip(self.line.log_odds(scores)) {
             odds[at] = own;
         }
         FittedVerdict { category: self.order[decision.category], decision, odds }
