@@ -10,7 +10,7 @@
 
 use super::dataset::{Cell, Dataset, MIN_DOCUMENTS, Row, contrast, scale};
 use super::scoring::Scoring;
-use super::solver::{Duals, Fit, Weight};
+use super::solver::{Duals, Fit, Weight, count_of};
 use super::stop::{Stop, Stopped};
 use dbacl_fit::step;
 use dbacl_numeric::elementary::narrow;
@@ -44,43 +44,21 @@ pub fn solve(
     problems: Range<usize>,
     part: &[bool],
     training: &Training<'_>,
-) -> Result<Fits, Stopped> {
-    let (first, width) = (problems.start, problems.len());
-    let lanes: Box<dyn Lanes + Send> = match width {
-        0..=1 => Box::new(Lanewise::<1>::solve(first, part, training)?),
-        2..=4 => Box::new(Lanewise::<4>::solve(first, part, training)?),
-        5..=8 => Box::new(Lanewise::<8>::solve(first, part, training)?),
-        _ => Box::new(Lanewise::<16>::solve(first, part, training)?),
-    };
-    Ok(Fits { width, lanes })
-}
-
-/// Fits that are made side by side.
-pub struct Fits {
-    width: usize,
-    lanes: Box<dyn Lanes + Send>,
-}
-
-impl Fits {
-    /// The score of a document for each fit, as files are scored (see [`Scoring`]).
-    pub fn margins(&self, data: &Dataset, document: usize) -> Vec<f64> {
-        let mut margins = self.lanes.margins(data, document);
-        margins.truncate(self.width);
-        margins
-    }
-
-    /// The fits, one by one.
-    pub fn into_fits(self) -> Vec<Fit> {
-        (0..self.width).map(|lane| self.lanes.fit(lane)).collect()
-    }
+) -> Result<Box<dyn Lanes>, Stopped> {
+    Ok(match problems.len() {
+        0..=1 => Box::new(Lanewise::<1>::solve(problems, part, training)?),
+        2..=4 => Box::new(Lanewise::<4>::solve(problems, part, training)?),
+        5..=8 => Box::new(Lanewise::<8>::solve(problems, part, training)?),
+        _ => Box::new(Lanewise::<16>::solve(problems, part, training)?),
+    })
 }
 
 /// Fits side by side, however many.
-trait Lanes {
-    /// See [`Fits::margins`].
+pub trait Lanes: Send {
+    /// The score of a document for each fit, as files are scored (see [`Scoring`]).
     fn margins(&self, data: &Dataset, document: usize) -> Vec<f64>;
-    /// The fit of a lane.
-    fn fit(&self, lane: usize) -> Fit;
+    /// The fits, one by one.
+    fn fits(&self) -> Vec<Fit>;
 }
 
 /// The squared lengths of a document's two views, and their product.
@@ -90,6 +68,8 @@ type Squares = [f64; 3];
 struct Lanewise<const L: usize> {
     /// Number of the category in the first lane.
     first: usize,
+    /// How many lanes are used.
+    width: usize,
     weights: Vec<[f32; L]>,
     scales: Vec<[f32; L]>,
     bias: [f64; L],
@@ -107,10 +87,15 @@ struct Passes<'a, const L: usize> {
 }
 
 impl<const L: usize> Lanewise<L> {
-    fn solve(first: usize, part: &[bool], training: &Training<'_>) -> Result<Self, Stopped> {
-        let scales = scales(training.data, first, part);
+    fn solve(
+        problems: Range<usize>,
+        part: &[bool],
+        training: &Training<'_>,
+    ) -> Result<Self, Stopped> {
+        let scales = scales(training.data, problems.start, part);
         let mut fits = Self {
-            first,
+            first: problems.start,
+            width: problems.len(),
             weights: vec![[0.0; L]; scales.len()],
             scales,
             bias: [0.0; L],
@@ -201,29 +186,29 @@ impl<const L: usize> Lanes for Lanewise<L> {
     fn margins(&self, data: &Dataset, document: usize) -> Vec<f64> {
         let row = row_of(data, document);
         let (ones, counts) = sums(&self.weights, data.row(document));
-        let mut margins = vec![0.0; L];
-        for (lane, margin) in margins.iter_mut().enumerate() {
+        let margin = |lane: usize| {
             let bias = self.bias[lane] * row.counts_bias;
             if data.scoring == Scoring::Counts {
-                *margin = counts[lane] * row.counts + bias;
-            } else {
-                let distinct = data.distinct[document];
-                let mean = ones[lane] * data.length / f64::from(distinct) + bias;
-                *margin = mean * data.scoring.length_factor(distinct);
+                return counts[lane] * row.counts + bias;
             }
-        }
-        margins
+            let distinct = data.distinct[document];
+            let mean = ones[lane] * data.length / f64::from(distinct) + bias;
+            mean * data.scoring.length_factor(distinct)
+        };
+        (0..self.width).map(margin).collect()
     }
 
-    fn fit(&self, lane: usize) -> Fit {
-        let each = self.weights.iter().zip(&self.scales);
-        Fit {
-            weights: each
-                .map(|(weights, scales)| Weight { value: weights[lane], scale: scales[lane] })
-                .collect(),
+    fn fits(&self) -> Vec<Fit> {
+        let weights = |lane: usize| {
+            let each = self.weights.iter().zip(&self.scales);
+            each.map(move |(own, scales)| Weight { value: own[lane], scale: scales[lane] })
+        };
+        let fit = |lane: usize| Fit {
+            weights: weights(lane).collect(),
             bias: self.bias[lane],
             duals: self.duals.iter().map(|duals| duals[lane]).collect(),
-        }
+        };
+        (0..self.width).map(fit).collect()
     }
 }
 
@@ -231,11 +216,6 @@ impl<const L: usize> Lanes for Lanewise<L> {
 fn row_of(data: &Dataset, document: usize) -> Row {
     let (distinct, occurrences) = (data.distinct[document], data.occurrences[document]);
     Row::new(data.scoring, distinct, occurrences, data.max_order, data.length)
-}
-
-#[allow(clippy::cast_precision_loss)] // counts beyond 2^24 in one document may round
-const fn count_of(cell: Cell) -> f32 {
-    cell.count as f32
 }
 
 /// Sums of the weights over distinct features and over occurrences, by lane.
@@ -420,7 +400,7 @@ mod tests {
             let training = Training { data: &data, cost: 0.3, passes: 10, stop: Stop::NEVER };
             for start in (0..categories as usize).step_by(WIDEST) {
                 let problems = start..(start + WIDEST).min(categories as usize);
-                let fits = solve(problems.clone(), &part, &training).unwrap().into_fits();
+                let fits = solve(problems.clone(), &part, &training).unwrap().fits();
                 for (fit, problem) in fits.iter().zip(problems) {
                     assert_eq!(*fit, alone(problem, &part, &training), "{categories}, {problem}");
                     assert!(fit.weights.iter().any(|weight| weight.value != 0.0));
@@ -441,12 +421,12 @@ mod tests {
 
     const PAIR: [(u32, u32, u32); 4] = [(0, 1, 1), (1, 2, 1), (0, 1, 1), (1, 2, 1)];
 
-    fn fit_of(data: &Dataset, cost: f64, passes: u32) -> (Fits, Fit) {
+    fn fit_of(data: &Dataset, cost: f64, passes: u32) -> (Box<dyn Lanes>, Fit) {
         let solve = || {
             let training = Training { data, cost, passes, stop: Stop::NEVER };
             solve(1..2, &[true; 4], &training).unwrap()
         };
-        (solve(), solve().into_fits().remove(0))
+        (solve(), solve().fits().remove(0))
     }
 
     #[test]

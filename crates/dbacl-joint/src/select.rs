@@ -7,7 +7,7 @@ use super::calibrate::platt;
 use super::dataset::{BIAS_INPUT, Dataset, problems};
 use super::general::Opinion;
 use super::index::FeatureIndex;
-use super::lanewise::{self, Fits, PASSES, Training};
+use super::lanewise::{self, Lanes, PASSES, Training};
 pub use super::ordinary::FOLDS;
 use super::ordinary::{Without, without_folds};
 use super::scoring::Scoring;
@@ -199,7 +199,7 @@ pub fn fit_all(
     let blocks = blocks(data);
     let part = part(data, left_out);
     let fits = parallel::try_all(blocks.len(), |block| {
-        fit_block(data, blocks[block].clone(), (cost, &part), stop).map(Fits::into_fits)
+        fit_block(data, blocks[block].clone(), (cost, &part), stop).map(|lanes| lanes.fits())
     });
     Ok(fits?.into_iter().flatten().collect())
 }
@@ -210,7 +210,7 @@ fn fit_block(
     block: Range<usize>,
     (cost, part): (f64, &[bool]),
     stop: Stop<'_>,
-) -> Result<Fits, Stopped> {
+) -> Result<Box<dyn Lanes>, Stopped> {
     let training = Training { data, cost, passes: PASSES, stop };
     lanewise::solve(block, part, &training)
 }

@@ -61,14 +61,14 @@ impl Fit {
         let each = narrow(s_counts * row.counts);
         for cell in cells {
             let weight = &mut self.weights[cell.feature as usize];
-            weight.value += weight.scale * (one + each * count(*cell));
+            weight.value += weight.scale * (one + each * count_of(*cell));
         }
         self.bias += s_presence * row.presence_bias + s_counts * row.counts_bias;
     }
 }
 
 #[allow(clippy::cast_precision_loss)] // counts beyond 2^24 in one document may round
-fn count(cell: Cell) -> f32 {
+pub(super) const fn count_of(cell: Cell) -> f32 {
     cell.count as f32
 }
 
@@ -78,7 +78,7 @@ fn sums(weights: &[Weight], cells: &[Cell]) -> (f64, f64) {
     for cell in cells {
         let value = weights[cell.feature as usize].value;
         ones += f64::from(value);
-        counts += f64::from(value * count(*cell));
+        counts += f64::from(value * count_of(*cell));
     }
     (ones, counts)
 }
