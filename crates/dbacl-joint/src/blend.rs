@@ -107,13 +107,11 @@ pub fn compose<D: AsRef<[u8]>>(
     let per_general = scale * share;
     let general = general.filter(|_| share > 0.0);
     let per_fitted = scale * data.length / f64::from(data.max_order);
+    // Of two categories, one fit is that of the second.
+    let fit_of = |category: usize| Some(&fits[category.checked_sub(usize::from(width == 2))?]);
     let fitted = |category: usize, feature: usize| -> f64 {
-        let fit = match (width, category) {
-            (2, 0) => return 0.0,
-            (2, _) => &fits[0],
-            (_, category) => &fits[category],
-        };
-        fit.weights.get(feature).map_or(0.0, |weight| f64::from(weight.value))
+        let weight = fit_of(category).and_then(|fit| fit.weights.get(feature));
+        weight.map_or(0.0, |weight| f64::from(weight.value))
     };
     // All features: those of the fit first, then those that only the ordinary files have, then
     // those that only the general model has.
@@ -163,12 +161,8 @@ pub fn compose<D: AsRef<[u8]>>(
     for table in &mut tables {
         table.sort_unstable_by_key(|&(id, _)| id);
     }
-    let bias = |category: usize| match (width, category) {
-        (2, 0) => 0.0,
-        (2, _) => fits[0].bias,
-        (_, category) => fits[category].bias,
-    };
-    let biases: Vec<f64> = (0..width).map(bias).collect();
+    let biases = (0..width).map(|category| fit_of(category).map_or(0.0, |fit| fit.bias));
+    let biases: Vec<f64> = biases.collect();
     let ordinary: Vec<f64> =
         categories.iter().map(|category| category.header().log_partition).collect();
     let bias_input = data.bias_input();

@@ -150,24 +150,15 @@ fn row(
 
 /// The score of a document by category; with two categories 0 for the first one.
 fn scores(data: &Dataset, fits: &[Fit], document: usize) -> Vec<f64> {
-    let mut sums = vec![[0.0; 2]; fits.len()];
-    let mut known = [0; 2];
-    for cell in data.row(document) {
-        let feature = cell.feature as usize;
-        let block = Scoring::block(data.is_text[feature]);
-        let is_own = fits[0].weights[feature].scale > 0.0;
-        known[block] += usize::from(is_own || data.known.get(feature) == Some(&true));
-        if is_own {
-            for (sums, fit) in sums.iter_mut().zip(fits) {
-                sums[block] += f64::from(fit.weights[feature].value);
-            }
-        }
-    }
-    let inputs = Scoring::inputs(known);
-    let each = sums
-        .iter()
-        .zip(fits)
-        .map(|(sums, fit)| sums[0] * inputs[0] + sums[1] * inputs[1] + fit.bias * INTERCEPT);
+    let each = fits.iter().map(|fit| {
+        let features = data.row(document).iter().map(|cell| {
+            let feature = cell.feature as usize;
+            let Weight { value, scale } = fit.weights[feature];
+            let is_known = scale > 0.0 || data.known.get(feature) == Some(&true);
+            (data.is_text[feature], is_known, f64::from(value))
+        });
+        Scoring::by_blocks(features) + fit.bias * INTERCEPT
+    });
     if data.categories == 2 { [0.0].into_iter().chain(each).collect() } else { each.collect() }
 }
 

@@ -129,17 +129,13 @@ impl<D: AsRef<[u8]>> GeneralModel<D> {
             let less = |values: &[f64]| values[category] - if is_pair { values[0] } else { 0.0 };
             if data.scoring == Scoring::Blocks {
                 let least = data.least_documents();
-                let (mut sums, mut known) = ([0.0; 2], [0; 2]);
-                for cell in data.row(document) {
+                let each = data.row(document).iter().map(|cell| {
                     let feature = cell.feature as usize;
                     let own = weights[feature].as_deref();
-                    let block = Scoring::block(data.is_text[feature]);
                     let is_known = own.is_some() || data.document_frequencies[feature] >= least;
-                    known[block] += usize::from(is_known);
-                    sums[block] += own.map_or(0.0, less);
-                }
-                let inputs = Scoring::inputs(known);
-                return sums[0] * inputs[0] + sums[1] * inputs[1] - less(&self.log_partitions);
+                    (data.is_text[feature], is_known, own.map_or(0.0, less))
+                });
+                return Scoring::by_blocks(each) - less(&self.log_partitions);
             }
             let row = data.row(document).iter();
             let part = |count: u32, weight: f64| f64::from(data.scoring.count(count)) * weight;

@@ -101,12 +101,21 @@ impl Scoring {
             let features = features.map(|(feature, &weight)| (feature.count, weight));
             return self.score_by(header, (known.distinct, occurrences), features);
         }
-        let inputs = Self::inputs(known.by_block());
-        let mut sums = [0.0; 2];
-        for (feature, &weight) in features {
-            sums[Self::block(feature.is_text)] += f64::from(weight);
+        let each = features.map(|(feature, &weight)| (feature.is_text, true, f64::from(weight)));
+        Self::by_blocks(each) - header.log_partition
+    }
+
+    /// The score by blocks of a document with these features: whether each is text, whether it is
+    /// known, and its weight.
+    pub fn by_blocks(features: impl Iterator<Item = (bool, bool, f64)>) -> f64 {
+        let (mut sums, mut known) = ([0.0; 2], [0; 2]);
+        for (is_text, is_known, weight) in features {
+            let block = Self::block(is_text);
+            known[block] += usize::from(is_known);
+            sums[block] += weight;
         }
-        sums[0] * inputs[0] + sums[1] * inputs[1] - header.log_partition
+        let inputs = Self::inputs(known);
+        sums[0] * inputs[0] + sums[1] * inputs[1]
     }
 
     /// Length of a document in the presence view of the fit: about that of the counts view where
