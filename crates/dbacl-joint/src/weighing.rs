@@ -2,7 +2,6 @@
 //! Computes the scores and the support of a verdict from a document's features and their weights in
 //! the categories of a set.
 
-use super::documents::Term;
 use super::header::RefitLine;
 use super::known::KnownFeatures;
 use super::support::Support;
@@ -20,25 +19,6 @@ pub struct Weighing {
 }
 
 impl Weighing {
-    /// The weighing of a document with these distinct features, in order of first appearance, for
-    /// the set with this `line`. Each category comes with the weights of the features in it.
-    ///
-    /// # Errors
-    /// The first error of `categories`.
-    pub fn new<'a, E>(
-        line: &RefitLine,
-        (occurrences, terms): (u32, &[Term]),
-        categories: impl Iterator<Item = Result<(&'a Header, Vec<f32>), E>>,
-    ) -> Result<Self, E> {
-        let (mut headers, mut weights) = (Vec::new(), Vec::new());
-        for category in categories {
-            let (header, own) = category?;
-            headers.push(header);
-            weights.push(own);
-        }
-        Ok(Self::of(line, occurrences, KnownFeatures::of(terms, &weights), &headers))
-    }
-
     /// The weighing of a document of which this is `known`, for the set with this `line` and these
     /// `headers` of categories.
     pub fn of(

@@ -20,25 +20,18 @@ use hashbrown::HashMap;
 /// Occurrences that are looked up at once.
 const BATCH: usize = 1 << 16;
 
-/// Looks up the weights of features in the categories, in the order of the set.
-pub trait LookUp {
-    /// What keeps weights from being read.
-    type Error;
-
-    /// The weights of `ids` by category and then feature.
-    fn weights(&self, ids: &[FeatureId]) -> Result<Vec<Vec<f32>>, Self::Error>;
-}
-
 /// Gathers what a set knows of the features of a document.
-pub struct Gathering<L: LookUp> {
-    set: L,
+pub struct Gathering<W, E> {
+    /// The weights of features by category, in the order of the set, and then feature.
+    weights: W,
     batch: Vec<u64>,
     occurrences: u32,
     seen: SeenFeatures,
     known: KnownFeatures,
     /// The places of known features among them, if occurrences count.
     places: Option<HashMap<FeatureId, usize>>,
-    error: Option<L::Error>,
+    /// What keeps weights from being read.
+    error: Option<E>,
 }
 
 /// An occurrence as a number: the feature's id; where in the batch it is; whether it comes from
@@ -56,12 +49,12 @@ struct New {
     count: u32,
 }
 
-impl<L: LookUp> Gathering<L> {
-    /// Nothing yet, for a set of `width` categories. `counts` says whether verdicts depend on how
-    /// often a feature occurs.
-    pub fn new(set: L, width: usize, counts: bool) -> Self {
+impl<W: Fn(&[FeatureId]) -> Result<Vec<Vec<f32>>, E>, E> Gathering<W, E> {
+    /// Nothing yet, for a set of `width` categories that give these weights. `counts` says whether
+    /// verdicts depend on how often a feature occurs.
+    pub fn new(weights: W, width: usize, counts: bool) -> Self {
         Self {
-            set,
+            weights,
             batch: Vec::new(),
             occurrences: 0,
             seen: SeenFeatures::default(),
@@ -85,7 +78,7 @@ impl<L: LookUp> Gathering<L> {
     }
 
     /// Ends the document: its occurrences, and what is known of its features.
-    pub fn finish(mut self) -> Result<(u32, KnownFeatures), L::Error> {
+    pub fn finish(mut self) -> Result<(u32, KnownFeatures), E> {
         self.end_batch(true);
         self.error.map_or(Ok((self.occurrences, self.known)), Err)
     }
@@ -112,7 +105,7 @@ impl<L: LookUp> Gathering<L> {
             self.seen.add(&ids_of(&new));
         }
         new.sort_unstable_by_key(|one| one.first);
-        let weights = match self.set.weights(&ids_of(&new)) {
+        let weights = match (self.weights)(&ids_of(&new)) {
             Ok(weights) => weights,
             Err(error) => {
                 self.error = Some(error);
@@ -135,29 +128,23 @@ mod tests {
     use dbacl_joint::documents::Collector;
     use dbacl_model::medium::Medium;
 
-    /// Knows every third feature.
-    struct Third;
-
+    /// Every third feature is known.
     fn weight(id: FeatureId, category: u32) -> f32 {
         let weight = u8::try_from(id.0 % 7 + category).map_or(0.0, f32::from);
         if id.0.is_multiple_of(3) { weight } else { 0.0 }
     }
 
-    impl LookUp for Third {
-        type Error = ();
-
-        fn weights(&self, ids: &[FeatureId]) -> Result<Vec<Vec<f32>>, ()> {
-            let of = |category| ids.iter().map(|&id| weight(id, category)).collect();
-            Ok([0, 1].map(of).to_vec())
-        }
+    fn weights(ids: &[FeatureId]) -> Vec<Vec<f32>> {
+        [0, 1].map(|category| ids.iter().map(|&id| weight(id, category)).collect()).to_vec()
     }
 
     #[test]
     fn batches_give_what_a_whole_document_gives() {
+        let look_up = |ids: &[FeatureId]| Ok::<_, ()>(weights(ids));
         for (occurrences, words) in [(0, 1), (1000, 300), (2 * BATCH + 7, 90_000), (3 * BATCH, 50)]
         {
-            let mut gathering = Gathering::new(Third, 2, true);
-            let mut once = Gathering::new(Third, 2, false);
+            let mut gathering = Gathering::new(look_up, 2, true);
+            let mut once = Gathering::new(look_up, 2, false);
             let mut collector = Collector::default();
             for number in 0..occurrences {
                 let word = number.wrapping_mul(0x9e37_79b1) % words;
@@ -170,10 +157,8 @@ mod tests {
                 collector.add(id, FeatureKind::whole(&feature));
             }
             let (all, terms) = collector.finish();
-            let weights = [0, 1].map(|category| {
-                terms.iter().map(|term| weight(term.id, category)).collect::<Vec<f32>>()
-            });
-            let expected = KnownFeatures::of(terms, &weights);
+            let ids: Vec<FeatureId> = terms.iter().map(|term| term.id).collect();
+            let expected = KnownFeatures::of(terms, &weights(&ids));
             assert_eq!(gathering.finish(), Ok((all, expected.clone())));
             let (_, found) = once.finish().unwrap();
             assert_eq!((found.distinct, found.texts()), (expected.distinct, expected.texts()));

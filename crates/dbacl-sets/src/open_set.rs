@@ -2,7 +2,7 @@
 //! Classifies documents with a fitted set's files.
 
 use super::filter_folder::{LEDGER, MailFilterError, ORDER, labels, labels_in};
-use super::judging::{Gathering, LookUp};
+use super::judging::Gathering;
 use super::reading::{DocumentReader, texts_of};
 use super::reasons::{Evidence, NAMED, Reasons};
 use super::report::DocumentId;
@@ -294,28 +294,35 @@ impl OpenSet {
         stop: Option<&AtomicBool>,
     ) -> Result<(u32, Weighing), Error> {
         let counts = self.fitted.line.scoring == Scoring::Counts;
-        let mut gathering = Gathering::new(self, self.fitted.order.len(), counts);
+        let weights = |ids: &[FeatureId]| self.weights(ids);
+        let mut gathering = Gathering::new(weights, self.fitted.order.len(), counts);
         let mut reader = DocumentReader::new(&self.reading, stop);
         reader.features(document, |feature| gathering.add(&feature));
         let (occurrences, known) = gathering.finish()?;
         if known.distinct == 0 {
             return Ok((occurrences, self.nothing()));
         }
-        let headers: Vec<&Header> =
-            self.fitted.order.iter().map(|&at| self.categories[at].header()).collect();
-        Ok((occurrences, Weighing::of(&self.fitted.line, occurrences, known, &headers)))
+        Ok((occurrences, Weighing::of(&self.fitted.line, occurrences, known, &self.headers())))
     }
 
     /// The weighing of a document with these distinct features, in order of first appearance, which
     /// has so many occurrences.
     pub fn weighing(&self, occurrences: u32, terms: &[Term]) -> Result<Weighing, Error> {
         let ids: Vec<FeatureId> = terms.iter().map(|term| term.id).collect();
+        let known = KnownFeatures::of(terms, &self.weights(&ids)?);
+        Ok(Weighing::of(&self.fitted.line, occurrences, known, &self.headers()))
+    }
+
+    /// The headers of the categories, in the order of the fit.
+    fn headers(&self) -> Vec<&Header> {
+        self.fitted.order.iter().map(|&at| self.categories[at].header()).collect()
+    }
+
+    /// The weights of features by category, in the order of the fit, and then feature.
+    fn weights(&self, ids: &[FeatureId]) -> Result<Vec<Vec<f32>>, Error> {
         let mut window = SparseCategory::window();
-        let each = self.fitted.order.iter().map(|&at| {
-            let category = &self.categories[at];
-            category.weights(&ids, &mut window).map(|weights| (category.header(), weights))
-        });
-        Weighing::new(&self.fitted.line, (occurrences, terms), each)
+        let order = self.fitted.order.iter();
+        order.map(|&at| self.categories[at].weights(ids, &mut window)).collect()
     }
 
     /// The place of a category in the order of the fit, from 0.
@@ -423,15 +430,6 @@ fn strongest<T>(mut all: Vec<T>, bits: impl Fn(&T) -> f64) -> Vec<T> {
     all.truncate(NAMED);
     all.retain(|one| bits(one) != 0.0);
     all
-}
-
-impl LookUp for &OpenSet {
-    type Error = Error;
-
-    fn weights(&self, ids: &[FeatureId]) -> Result<Vec<Vec<f32>>, Error> {
-        let mut window = SparseCategory::window();
-        self.fitted.order.iter().map(|&at| self.categories[at].weights(ids, &mut window)).collect()
-    }
 }
 
 /// Opens the category at `path`, with the checksums that `generation` has of it.

@@ -27,6 +27,7 @@ use dbacl_joint::documents::{Corpus, Document, Term, fingerprint};
 use dbacl_joint::fit::FitOptions;
 use dbacl_joint::general::GeneralModel;
 use dbacl_joint::header::{Mismatch, RefitLine, set_of};
+use dbacl_joint::known::KnownFeatures;
 use dbacl_joint::stop::Stop;
 use dbacl_joint::weighing::Weighing;
 use dbacl_store::corrections;
@@ -453,13 +454,15 @@ impl<'a> OpenFiles<'a> {
     fn verdict(&self, occurrences: u32, terms: &[Term]) -> Result<Decision> {
         let ids: Vec<FeatureId> = terms.iter().map(|term| term.id).collect();
         let mut window = SparseCategory::window();
-        let each = self.categories.iter().zip(&self.files.names).map(|(category, name)| {
+        let named = self.categories.iter().zip(&self.files.names);
+        let each = named.map(|(category, name)| {
             let weights = category.weights(&ids, &mut window);
-            let weights = weights.map_err(|source| FittedSetError::category(name, source));
-            weights.map(|weights| (category.header(), weights))
+            weights.map_err(|source| FittedSetError::category(name, source))
         });
+        let known = KnownFeatures::of(terms, &each.collect::<Result<Vec<_>>>()?);
+        let headers: Vec<_> = self.categories.iter().map(SparseCategory::header).collect();
         let Weighing { scores, support, .. } =
-            Weighing::new(&self.line, (occurrences, terms), each)?;
+            Weighing::of(&self.line, occurrences, known, &headers);
         Ok(self.line.verdict(&scores, support))
     }
 
