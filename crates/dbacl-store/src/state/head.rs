@@ -134,11 +134,8 @@ impl Numbers {
         }
         let wide = |place: usize| LittleEndian::read_u64(&head[16 + 8 * place..]);
         let word = |place: usize| LittleEndian::read_u32(&head[40 + 4 * place..]);
-        let [used, room] = [0, 4].map(|first| {
-            let [documents, slots, rows, entries] =
-                [0, 1, 2, 3].map(|place| word(first + place) as usize);
-            Sizes { documents, slots, rows, entries }
-        });
+        let sizes = |places: [usize; 4]| Sizes::of_words(places.map(|place| word(place) as usize));
+        let (used, room) = (sizes([0, 1, 2, 3]), sizes([4, 5, 6, 7]));
         let real = |bytes: &[u8], place: usize| LittleEndian::read_f64(&bytes[8 * place..]);
         let side = |bytes: &[u8]| {
             let [log_partition, total, rise, bias] = [0, 1, 2, 3].map(|place| real(bytes, place));

@@ -61,22 +61,25 @@ pub struct Sizes {
 }
 
 impl Sizes {
+    /// The four numbers, as the head has them.
+    pub const fn words(self) -> [usize; 4] {
+        [self.documents, self.slots, self.rows, self.entries]
+    }
+
+    /// The sizes that the head has as these numbers.
+    pub const fn of_words([documents, slots, rows, entries]: [usize; 4]) -> Self {
+        Self { documents, slots, rows, entries }
+    }
+
     /// Room for so many and a quarter more.
     fn room(self) -> Self {
-        let room = |entries: usize| (entries + entries / 4).max(256);
-        let Self { documents, slots, rows, entries } = self;
-        let (documents, slots) = (room(documents), room(slots));
-        Self { documents, slots, rows: room(rows), entries: room(entries) }
+        Self::of_words(self.words().map(|entries| (entries + entries / 4).max(256)))
     }
 
     /// As much of each as one of the two has.
     fn max(self, other: Self) -> Self {
-        Self {
-            documents: self.documents.max(other.documents),
-            slots: self.slots.max(other.slots),
-            rows: self.rows.max(other.rows),
-            entries: self.entries.max(other.entries),
-        }
+        let (own, other) = (self.words(), other.words());
+        Self::of_words([0, 1, 2, 3].map(|at| own[at].max(other[at])))
     }
 
     /// The slots that are searched first.
@@ -117,11 +120,6 @@ impl Sizes {
             && used.slots <= self.slots
             && used.rows <= self.rows
             && used.entries <= self.entries
-    }
-
-    /// The four numbers, as the head has them.
-    pub const fn words(self) -> [usize; 4] {
-        [self.documents, self.slots, self.rows, self.entries]
     }
 }
 
@@ -264,13 +262,8 @@ impl Tables {
 
     /// Makes room for one more entry of each table.
     fn make_room(&mut self) {
-        let Sizes { documents, slots, rows, entries } = self.used;
-        let wanted = Sizes {
-            documents: documents + 1,
-            slots: slots + 1,
-            rows: rows + 1,
-            entries: entries + 1,
-        };
+        let Sizes { slots, rows, entries, .. } = self.used;
+        let wanted = Sizes::of_words(self.used.words().map(|number| number + 1));
         if self.room.holds(wanted) {
             return;
         }
