@@ -113,7 +113,7 @@ impl Task<'_> {
                 let uids: Vec<u32> = mails.iter().map(|mail| mail.uid).collect();
                 for (uid, mail) in session.mails(&uids)? {
                     let (verdict, reasons) = filter
-                        .classify_with_reasons(&mail)
+                        .reasons(&mail, None)
                         .map_err(|error| Fault::State(error.to_string()))?;
                     let day = mails.iter().find(|it| it.uid == uid).map(|it| it.day.as_str());
                     replayed.push(Replayed {

@@ -216,7 +216,7 @@ impl Engine {
 
     fn verdict(&self, filter: &MailFilter, mail: &[u8]) -> Result<Judged, String> {
         let judged = if self.config.reasons || self.log.has(Level::Info) {
-            filter.classify_with_reasons(mail).map(|(verdict, reasons)| Judged {
+            filter.reasons(mail, None).map(|(verdict, reasons)| Judged {
                 strongest: reasons.as_ref().map_or_else(String::new, |why| why.strongest(2)),
                 reasons: reasons.filter(|_| self.config.reasons).map(|why| why.header()),
                 ..Judged::new(verdict, filter)

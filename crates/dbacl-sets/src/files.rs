@@ -78,11 +78,8 @@ pub struct SetFiles {
 
 /// The store of a set.
 pub fn store_of(names: &[PathBuf], ledger: Option<&Path>) -> Store {
-    if let Some(ledger) = ledger {
-        return Store::of_link(ledger).map_or_else(|| Store::beside(ledger), |(store, _)| store);
-    }
-    let first = names.first().map_or(Path::new(""), PathBuf::as_path);
-    Store::of_link(first).map_or_else(|| Store::beside(first), |(store, _)| store)
+    let anchor = ledger.or(names.first().map(PathBuf::as_path)).unwrap_or(Path::new(""));
+    Store::of_link(anchor).map_or_else(|| Store::beside(anchor), |(store, _)| store)
 }
 
 /// The file names that the categories `names` have in a set.

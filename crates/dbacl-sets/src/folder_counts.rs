@@ -183,14 +183,13 @@ pub fn left_out(files: &[(&MailFile, Contents)]) -> Option<Warning> {
             format!("{} ({})", file.path.display(), contents.objection().unwrap_or_default())
         })
         .collect();
-    let (were, more) = match files.len() {
+    let were = match files.len() {
         0 => return None,
-        1 => ("1 file is not mail and was".to_owned(), String::new()),
-        all if all > NAMED => {
-            (format!("{all} files are not mail and were"), format!(" and {} more", all - NAMED))
-        }
-        all => (format!("{all} files are not mail and were"), String::new()),
+        1 => "1 file is not mail and was",
+        all => &format!("{all} files are not mail and were"),
     };
+    let more = files.len() - named.len();
+    let more = if more > 0 { format!(" and {more} more") } else { String::new() };
     Some(Warning::new(format!("{were} left out: {}{more}", named.join(", "))))
 }
 

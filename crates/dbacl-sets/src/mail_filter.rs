@@ -87,18 +87,6 @@ impl MailFilter {
         self.set.explain(mail, stop)
     }
 
-    /// The verdict on a message, and which words decided. Mail without words has no reasons.
-    ///
-    /// # Errors
-    /// [`Error::Io`] when a file cannot be read any more.
-    #[doc(hidden)]
-    pub fn classify_with_reasons(
-        &self,
-        mail: &[u8],
-    ) -> Result<(SetVerdict, Option<Reasons>), Error> {
-        self.reasons(mail, None)
-    }
-
     /// Whether the filter has learned so little that it is unsure of every message.
     #[doc(hidden)]
     pub fn is_never_sure(&self) -> bool {

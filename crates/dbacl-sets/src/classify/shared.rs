@@ -111,24 +111,11 @@ impl SharedReading {
         stored: &[Vec<u8>],
         warnings: WarningSink<'_>,
     ) -> Result<PatternSet, Incomparable> {
+        use ModelOption::{Html, Mail, MailNoPlain, MailPlain, MailUnicode, Text, Xml};
         let mut patterns = PatternSet::default();
         for text in stored {
             patterns.insert(self.patterns.add(text, warnings)?);
         }
-        self.unite(name, header, stored.is_empty(), warnings)?;
-        self.order = self.order.max(header.max_order);
-        Ok(patterns)
-    }
-
-    /// Adds a category's options to those of the others.
-    fn unite(
-        &mut self,
-        name: &[u8],
-        header: &Header,
-        has_no_patterns: bool,
-        warnings: WarningSink<'_>,
-    ) -> Result<(), Incomparable> {
-        use ModelOption::{Html, Mail, MailNoPlain, MailPlain, MailUnicode, Text, Xml};
         let name = String::from_utf8_lossy(name);
         let theirs = header.options;
         let scheme = header.scheme.unwrap_or(default_scheme(theirs));
@@ -147,7 +134,7 @@ impl SharedReading {
                 ours.insert(option);
             }
         }
-        if theirs.has(ModelOption::StandardTokenizer) || has_no_patterns {
+        if theirs.has(ModelOption::StandardTokenizer) || stored.is_empty() {
             ours.insert(ModelOption::StandardTokenizer);
         }
         // Of each pair the first that is chosen wins.
@@ -175,7 +162,8 @@ impl SharedReading {
                 _ => {}
             }
         }
-        Ok(())
+        self.order = self.order.max(header.max_order);
+        Ok(patterns)
     }
 
     /// The reading for a comparison of `models`.
