@@ -140,27 +140,21 @@ pub struct Found {
     pub access: Access,
 }
 
-/// An open temporary file.
+/// An open temporary file. Errors are those of the operating system.
+#[allow(clippy::missing_errors_doc)]
 pub trait Draft: Write {
     /// Writes bytes at a position. What [`Write`] writes goes on where it was.
-    ///
-    /// # Errors
-    /// Those of the operating system.
     fn write_at(&mut self, bytes: &[u8], at: u64) -> io::Result<()>;
 
     /// Forces what was written onto the device.
-    ///
-    /// # Errors
-    /// Those of the operating system.
     fn sync(&mut self) -> io::Result<()>;
 }
 
-/// The file operations of saving: those of the operating system, unless they are replaced.
+/// The file operations of saving: those of the operating system with its errors, unless they are
+/// replaced.
+#[allow(clippy::missing_errors_doc)]
 pub trait Storage {
     /// What is at `path`, with its first bytes up to `length`; `None` when there is nothing.
-    ///
-    /// # Errors
-    /// Those of the operating system.
     fn beginning(&self, path: &Path, length: usize) -> io::Result<Option<Found>> {
         let Some(entry) = entry(path)? else {
             return Ok(None);
@@ -181,7 +175,7 @@ pub trait Storage {
     /// empty or begins with `ours`. Such a file goes away; the new one is always new.
     ///
     /// # Errors
-    /// [`io::ErrorKind::AlreadyExists`] when the name is taken; others of the operating system.
+    /// [`io::ErrorKind::AlreadyExists`] when the name is taken.
     fn create(&self, path: &Path, ours: &[u8], access: Access) -> io::Result<Box<dyn Draft>> {
         let open = || {
             let mut options = OpenOptions::new();
@@ -208,33 +202,21 @@ pub trait Storage {
     }
 
     /// Gives the file `from` the name `to`, replacing what had it.
-    ///
-    /// # Errors
-    /// Those of the operating system.
     fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {
         fs::rename(from, to)
     }
 
     /// Gives the file `from` a second name `to`, which must be free.
-    ///
-    /// # Errors
-    /// Those of the operating system.
     fn link(&self, from: &Path, to: &Path) -> io::Result<()> {
         fs::hard_link(from, to)
     }
 
     /// Forces what was written to a temporary file onto the device.
-    ///
-    /// # Errors
-    /// Those of the operating system.
     fn force(&self, draft: &mut dyn Draft) -> io::Result<()> {
         draft.sync()
     }
 
     /// Forces the folder's entries onto the device.
-    ///
-    /// # Errors
-    /// Those of the operating system.
     fn sync_folder(&self, folder: &Path) -> io::Result<()> {
         match File::open(folder)?.sync_all() {
             // Some file systems cannot sync a folder and say so.
@@ -244,9 +226,6 @@ pub trait Storage {
     }
 
     /// Removes a file.
-    ///
-    /// # Errors
-    /// Those of the operating system.
     fn remove(&self, path: &Path) -> io::Result<()> {
         fs::remove_file(path)
     }
@@ -641,6 +620,7 @@ fn temporary(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use rustix::fs::{CWD, FileType, mknodat};
     use std::cell::Cell;
 
     /// A disk on which the n-th operation fails.
@@ -859,14 +839,7 @@ mod tests {
         fs::hard_link(&precious, at("cat.tmp.0")).unwrap();
         fs::write(at("cat.tmp.1"), left).unwrap();
         fs::set_permissions(at("cat.tmp.1"), Permissions::from_mode(0o666)).unwrap();
-        rustix::fs::mknodat(
-            rustix::fs::CWD,
-            at("cat.tmp.2"),
-            rustix::fs::FileType::Fifo,
-            0o600.into(),
-            0,
-        )
-        .unwrap();
+        mknodat(CWD, at("cat.tmp.2"), FileType::Fifo, 0o600.into(), 0).unwrap();
         std::os::unix::fs::symlink(&precious, at("cat.tmp.3")).unwrap();
         save(&Disk, &at("cat"), b"# dbacl 1.x").unwrap();
         assert_eq!(fs::read(&precious).unwrap(), left);

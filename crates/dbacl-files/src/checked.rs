@@ -260,9 +260,7 @@ impl Checked {
         }
         Ok(found)
     }
-}
 
-impl Checked {
     /// Copies the file from the beginning to the end in parts of whole blocks: each part is read
     /// and checked, [`Parts::change`] may change it, and [`Parts::write`] writes it. Returns the
     /// sums of the copy; `None`, before anything is written, if some bytes have no sums.
