@@ -204,7 +204,6 @@ impl FitOptions {
             cost: same_settings.then_some(line.cost),
             blend: same_settings.then_some(line.blend),
             general: same_settings.then_some(line.general),
-            exact: false,
             scoring: line.scoring,
             contrast: Some(line.contrast),
             always: true,
@@ -212,8 +211,8 @@ impl FitOptions {
             unsure: line.wants_unsure || line.band.0 < line.band.1,
             caution: line.caution,
             rates: line.rates.clone(),
-            quick: false,
             like: Some(line.clone()),
+            ..Self::default()
         }
     }
 
@@ -618,6 +617,14 @@ impl<D: AsRef<[u8]> + Sync> Problem<'_, D> {
         };
         let promises = self.promises();
         let of_general = self.odds_of_general(data, line.general);
+        // Until then odds and band of the line are those of the scores in `choice`.
+        let judged = |mut line: RefitLine, misfiled: Vec<MisfiledDocument>| {
+            let (verdicts, usual) = verdicts(&line, choice, known, &misfiled);
+            line.usual = if of_general.is_none() { usual } else { Vec::new() };
+            line.calibration.slope /= scale;
+            line.band = (line.band.0 * scale, line.band.1 * scale);
+            (line, Some(verdicts), misfiled)
+        };
         let is_blocks = data.scoring == Scoring::Blocks;
         if let (true, false, Some(known)) = (line.wants_unsure, is_blocks, known) {
             // The least known share is found with the documents of the protected category.
@@ -637,11 +644,12 @@ impl<D: AsRef<[u8]> + Sync> Problem<'_, D> {
         if !is_pair {
             let slope = of_general
                 .map_or_else(|| temperature(&choice.scores, &choice.labels), |odds| odds.slope);
-            line.calibration.slope = slope / scale;
+            line.calibration.slope = slope;
             if options.false_positives.is_some() {
                 note(FitNote::NoThresholds);
             }
             if !line.wants_unsure {
+                line.calibration.slope /= scale;
                 return (line, None, Vec::new());
             }
             let odds: Vec<f64> = choice.scores.iter().map(|score| slope * score).collect();
@@ -659,11 +667,7 @@ impl<D: AsRef<[u8]> + Sync> Problem<'_, D> {
                 // The documents of one category tell nothing of sure verdicts.
                 line.limits.fill(NEVER);
             }
-            let unscaled = Calibration { slope, offset: 0.0 };
-            let judge = RefitLine { calibration: unscaled, ..line.clone() };
-            let (verdicts, usual) = verdicts(&judge, choice, known, &misfiled);
-            line.usual = if of_general.is_none() { usual } else { Vec::new() };
-            return (line, Some(verdicts), misfiled);
+            return judged(line, misfiled);
         }
         let scored = differences(&choice.scores, &choice.labels);
         let fewest = data.documents_by_category().into_iter().min().unwrap_or(0);
@@ -713,12 +717,8 @@ impl<D: AsRef<[u8]> + Sync> Problem<'_, D> {
             misfiled = misfiled_among(&excesses, &pair.misfiled, choice, data.categories);
             (odds, (low, high)) = (pair.odds, pair.band);
         }
-        line.calibration = Calibration { slope: odds.slope / scale, offset: odds.offset };
-        let judge = RefitLine { calibration: odds, band: (low, high), ..line.clone() };
-        let (verdicts, usual) = verdicts(&judge, choice, known, &misfiled);
-        line.usual = if of_general.is_none() { usual } else { Vec::new() };
-        line.band = (low * scale, high * scale);
-        (line, Some(verdicts), misfiled)
+        (line.calibration, line.band) = (odds, (low, high));
+        judged(line, misfiled)
     }
 
     /// The odds of the general model with this share, as long as the documents tell nothing of
@@ -819,8 +819,8 @@ fn misfiled_among(
         next[label] += 1;
         if beyond[label].is_some_and(|own| excess > own.beyond) {
             let others = (0..categories).filter(|&at| at != label);
-            let looks_like = others.max_by(|&a, &b| scores[a].total_cmp(&scores[b]));
-            let looks_like = looks_like.unwrap_or(label);
+            let best = others.max_by(|&a, &b| scores[a].total_cmp(&scores[b]));
+            let looks_like = best.unwrap_or(label);
             found.push(MisfiledDocument { document, looks_like, excess });
         }
     }

@@ -18,20 +18,6 @@ use dbacl_numeric::elementary::{log, narrow, real};
 /// Parts that documents are divided into.
 pub const FOLDS: usize = 4;
 
-/// Weights of one category by feature number.
-pub fn weights_of<D: AsRef<[u8]>>(category: &Category<D>, index: &FeatureIndex) -> Vec<f32> {
-    let mut weights = vec![0.0; index.ids().len()];
-    for at in 0..category.size() {
-        let slot = category.slot(at);
-        if slot.id.0 != 0
-            && let Some(feature) = index.get(slot.id)
-        {
-            weights[feature] = slot.weight.weight();
-        }
-    }
-    weights
-}
-
 /// The weight without `own` of the feature's `count` occurrences. `rest` is ln(N/(N - n)), where n
 /// of all N occurrences of the category are taken out.
 pub fn without(weight: f32, own: u32, count: u32, order: u8, rest: f64) -> f64 {
@@ -83,7 +69,13 @@ pub fn without_folds<D: AsRef<[u8]>>(
     label: u32,
     (folds, wanted): (&[usize], usize),
 ) -> Vec<Without> {
-    let weights = weights_of(category, index);
+    let mut weights = vec![0.0; index.ids().len()];
+    for slot in (0..category.size()).map(|at| category.slot(at)) {
+        // There is no feature 0, which empty slots have.
+        if let Some(feature) = index.get(slot.id) {
+            weights[feature] = slot.weight.weight();
+        }
+    }
     let (counts, all) = counts_in(data, label, |_| true);
     let fold = |fold: usize| {
         let (gone, gone_all) = counts_in(data, label, |document| folds[document] == fold);

@@ -7,7 +7,7 @@ use super::calibrate::platt;
 use super::dataset::{BIAS_INPUT, Dataset, problems};
 use super::general::Opinion;
 use super::index::FeatureIndex;
-use super::lanewise::{self, Lanes, PASSES, Training};
+use super::lanewise::{self, PASSES, Training};
 pub use super::ordinary::FOLDS;
 use super::ordinary::{Without, without_folds};
 use super::scoring::Scoring;
@@ -197,27 +197,12 @@ pub fn fit_all(
         return by_blocks::fit(data, cost, left_out, stop);
     }
     let blocks = blocks(data);
-    let part = part(data, left_out);
+    let part: Vec<bool> = (0..data.len()).map(|document| !left_out(document)).collect();
     let fits = parallel::try_all(blocks.len(), |block| {
-        fit_block(data, blocks[block].clone(), (cost, &part), stop).map(|lanes| lanes.fits())
+        let training = Training { data, cost, passes: PASSES, stop };
+        Ok(lanewise::solve(blocks[block].clone(), &part, &training)?.fits())
     });
     Ok(fits?.into_iter().flatten().collect())
-}
-
-/// Fits the problems `block` on the documents of `part`.
-fn fit_block(
-    data: &Dataset,
-    block: Range<usize>,
-    (cost, part): (f64, &[bool]),
-    stop: Stop<'_>,
-) -> Result<Box<dyn Lanes>, Stopped> {
-    let training = Training { data, cost, passes: PASSES, stop };
-    lanewise::solve(block, part, &training)
-}
-
-/// Which documents take part in a fit: all but those of `left_out`.
-fn part(data: &Dataset, left_out: impl Fn(usize) -> bool) -> Vec<bool> {
-    (0..data.len()).map(|document| !left_out(document)).collect()
 }
 
 /// Makes the fits of categories without documents say nothing: no weights, and the mean bias of the
@@ -257,9 +242,10 @@ fn fitted_scores(trial: &Trial<'_>) -> Result<Vec<Vec<f64>>, Stopped> {
     let margins: Vec<Vec<Vec<f64>>> = parallel::try_all(jobs.len(), |job| {
         let (cost, fold, block) = jobs[job].clone();
         let cost = trial.costs[cost];
-        let left_out = |document: usize| folds[document] == fold;
-        let own = (0..data.len()).filter(|&document| left_out(document));
-        let fits = fit_block(data, block, (cost, &part(data, left_out)), trial.stop)?;
+        let part: Vec<bool> = folds.iter().map(|&own| own != fold).collect();
+        let own = (0..data.len()).filter(|&document| !part[document]);
+        let training = Training { data, cost, passes: PASSES, stop: trial.stop };
+        let fits = lanewise::solve(block, &part, &training)?;
         Ok(own.map(|document| fits.margins(data, document)).collect())
     })?;
     let mut scores = vec![vec![0.0; data.len() * width]; trial.costs.len()];
