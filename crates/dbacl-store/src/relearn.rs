@@ -34,7 +34,19 @@ pub fn file<D: AsRef<[u8]>>(
     if !can_tell(learning, old.header()) {
         return Ok(None);
     }
-    let settings = settings(learning, old);
+    let header = old.header();
+    let settings = LearnSettings {
+        bits: learning.bits,
+        max_bits: learning.max_bits,
+        decimation: None,
+        reference: Reference::Uniform,
+        quality: learning.quality,
+        min_count: learning.min_count,
+        confidence: false,
+        reservoir: false,
+        options: header.options,
+        scheme: header.scheme.unwrap_or(Scheme::Alpha),
+    };
     let mut state =
         LearningState::new(settings.bits, settings.options, settings.scheme, settings.min_count);
     state.tokens = TokenList::Unread(Vec::new());
@@ -52,7 +64,7 @@ pub fn file<D: AsRef<[u8]>>(
         }
     });
     let mut state = counter.into_state(&mut silent);
-    let model = LearnedModel::of(&mut state, &settings, old.header().max_order, &mut silent);
+    let model = LearnedModel::of(&mut state, &settings, header.max_order, &mut silent);
     let model = model.map_err(|_| Fault::Body)?;
     Ok(Some(model.to_bytes(name_of(old), &[], &state.table)))
 }
@@ -68,20 +80,4 @@ fn name_of<D: AsRef<[u8]>>(category: &Category<D>) -> &[u8] {
     let name = line.strip_prefix(category.header().magic()).unwrap_or_default();
     let name = name.strip_prefix(b" ").unwrap_or(name);
     name.strip_suffix(b" ").unwrap_or(name)
-}
-
-fn settings<D: AsRef<[u8]>>(learning: Learning, old: &Category<D>) -> LearnSettings {
-    let header = old.header();
-    LearnSettings {
-        bits: learning.bits,
-        max_bits: learning.max_bits,
-        decimation: None,
-        reference: Reference::Uniform,
-        quality: learning.quality,
-        min_count: learning.min_count,
-        confidence: false,
-        reservoir: false,
-        options: header.options,
-        scheme: header.scheme.unwrap_or(Scheme::Alpha),
-    }
 }

@@ -178,9 +178,8 @@ impl Store {
     /// [`Error::Occupied`] when a name is taken by something else, [`Error::Io`].
     pub fn link_names<'a>(&self, names: impl IntoIterator<Item = &'a Name>) -> Result<()> {
         for name in names {
-            match self.look(name)? {
-                Found::Link => {}
-                Found::Nothing | Found::File => self.link(name)?,
+            if !matches!(self.look(name)?, Found::Link) {
+                self.link(name)?;
             }
         }
         Ok(())
@@ -553,6 +552,8 @@ impl Change {
     }
 }
 
+/// What fails is reading or writing a file ([`Error::Io`]).
+#[allow(clippy::missing_errors_doc)]
 impl Change {
     /// The checksums of the blocks of all files, whose own checksums it puts into the list. A file
     /// that was there before keeps the checksums that it had.
@@ -592,9 +593,6 @@ impl Change {
     }
 
     /// Notes the checksums of the file called `name` as it is now, so that it is not read again.
-    ///
-    /// # Errors
-    /// [`Error::Io`].
     pub fn know(&self, name: &OsStr, sums: Sums) -> Result<()> {
         let path = self.path(name);
         let file = open_regular(&path).map_err(|error| Error::io(&path, error))?;
@@ -603,9 +601,6 @@ impl Change {
     }
 
     /// The checksums of the file called `name`, if it is still the one that the change began with.
-    ///
-    /// # Errors
-    /// [`Error::Io`].
     pub fn sums_of(&self, name: &OsStr) -> Result<Option<Sums>> {
         let Some(base) = &self.base else { return Ok(None) };
         let path = self.path(name);
@@ -621,9 +616,6 @@ impl Change {
     }
 
     /// Whether the file called `name` is the one that the change began with, and damaged.
-    ///
-    /// # Errors
-    /// [`Error::Io`].
     pub fn is_damaged(&self, name: &OsStr) -> Result<bool> {
         let path = self.path(name);
         let failed = |error| Error::io(&path, error);
@@ -633,9 +625,6 @@ impl Change {
     }
 
     /// Puts an empty file in place of the one called `name`, which is damaged.
-    ///
-    /// # Errors
-    /// [`Error::Io`].
     pub fn empty(&self, name: &OsStr) -> Result<()> {
         let path = self.path(name);
         remove_if_there(&path).map_err(|error| Error::io(&path, error))?;

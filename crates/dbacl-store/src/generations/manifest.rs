@@ -98,10 +98,10 @@ impl Manifest {
             let mut sum = None;
             if has_sums {
                 let (text, rest) = word(name)?;
-                let is_right = text == "-" || text.len() == 16;
-                sum = u64::from_str_radix(text, 16).ok();
+                if text != "-" {
+                    sum = Some(u64::from_str_radix(text, 16).ok().filter(|_| text.len() == 16)?);
+                }
                 name = rest;
-                (is_right && (sum.is_some() || text == "-")).then_some(())?;
             }
             is_plain(name).then_some(())?;
             let (name, length) = (OsString::from_vec(name.to_vec()), length.parse().ok()?);

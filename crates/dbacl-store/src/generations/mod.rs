@@ -197,8 +197,8 @@ fn is_foreign_link(found: &fs::Metadata) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use super::change::{CURRENT_NEW, FORCED};
     use super::*;
-    use change::CURRENT_NEW;
     use rustix::fs::{CWD, FileType, Mode, mknodat};
     use std::os::unix::fs::symlink;
 
@@ -212,6 +212,14 @@ mod tests {
 
     fn replacement(store: &Store) -> Result<Change> {
         store.replacement(&[], &mut |_| {})
+    }
+
+    fn begin(store: &Store) -> Result<Change> {
+        store.change(&[], &mut |_| {})
+    }
+
+    fn now(store: &Store) -> Generation {
+        store.open().unwrap().unwrap()
     }
 
     fn publish(store: &Store) {
@@ -305,15 +313,15 @@ mod tests {
     fn lessons_are_forced_to_the_device_before_they_count() {
         let (_room, store) = set();
         let forced = |force, length: usize| {
-            let change = store.change(&[], &mut |_| {}).unwrap();
+            let change = begin(&store).unwrap();
             for name in ["ledger", "corrections"] {
                 let path = change.path(OsStr::new(name));
                 let file = fs::OpenOptions::new().create(true).append(true).open(path);
                 file.unwrap().set_len(if name == "ledger" { length as u64 } else { 7 }).unwrap();
             }
-            change::FORCED.take();
+            FORCED.take();
             change.publish(force).unwrap();
-            let forced = change::FORCED.take();
+            let forced = FORCED.take();
             let name = |path: &PathBuf| path.file_name().unwrap().to_str().unwrap().to_owned();
             forced.iter().map(name).collect::<std::collections::BTreeSet<_>>()
         };
@@ -335,18 +343,18 @@ mod tests {
         let other = room.path().join("other");
         fs::write(&other, "another's").unwrap();
         for name in ["ledger", "order", "category.spam.ordinary"] {
-            let change = store.change(&[], &mut |_| {}).unwrap();
+            let change = begin(&store).unwrap();
             fs::write(change.path(OsStr::new(name)), "another's").unwrap();
             change.publish(Force::Lessons).unwrap();
             let path = store.current_link().join(name);
             let bytes = fs::read(&path).unwrap();
             fs::remove_file(&path).unwrap();
             symlink(&other, &path).unwrap();
-            assert!(matches!(store.change(&[], &mut |_| {}), Err(Error::Damaged { .. })), "{name}");
+            assert!(matches!(begin(&store), Err(Error::Damaged { .. })), "{name}");
             fs::remove_file(&path).unwrap();
             fs::write(&path, bytes).unwrap();
         }
-        let number = store.open().unwrap().unwrap().number();
+        let number = now(&store).number();
         let own = store.folder_of(number);
         fs::rename(&own, room.path().join("moved")).unwrap();
         symlink(room.path().join("moved"), &own).unwrap();
@@ -366,7 +374,7 @@ mod tests {
             return; // only the superuser can give links away
         }
         assert!(matches!(store.open(), Err(Error::Damaged { .. })));
-        assert!(matches!(store.change(&[], &mut |_| {}), Err(Error::Damaged { .. })));
+        assert!(matches!(begin(&store), Err(Error::Damaged { .. })));
         assert!(matches!(replacement(&store), Err(Error::Damaged { .. })));
     }
 
@@ -376,7 +384,7 @@ mod tests {
         fs::create_dir_all(store.folder().join(u64::MAX.to_string()).join("not-empty")).unwrap();
         let change = replacement(&store).unwrap();
         assert!(matches!(change.publish(Force::Lessons), Err(Error::Damaged { .. })));
-        assert_eq!(store.open().unwrap().unwrap().number(), 1);
+        assert_eq!(now(&store).number(), 1);
     }
 
     /// A set of two generations, of which only the first was forced to the device; each file says
@@ -413,7 +421,7 @@ mod tests {
                 let file = fs::OpenOptions::new().write(true).open(store.current_link().join(name));
                 file.unwrap().set_len(length).unwrap();
             }
-            let found = store.open().unwrap().unwrap();
+            let found = now(&store);
             assert_eq!((found.number(), found.is_earlier()), read, "{cut:?}");
             assert_eq!(found.warning_of_damage().is_some(), found.is_earlier());
             let found = store.open_to_change().unwrap().unwrap();
@@ -439,13 +447,13 @@ mod tests {
     fn changed_blocks_are_found_and_not_read() {
         let (_room, store) = two_generations();
         let name = OsStr::new("category.a");
-        let open = || store.open().unwrap().unwrap();
+        let open = || now(&store);
         assert_eq!(open().read(name).unwrap(), b"category.a two");
         assert!(open().damaged_blocks(name).unwrap().is_empty() && open().has(name));
         fs::write(store.current_link().join(name), "category.a too").unwrap();
         assert!(matches!(open().read(name), Err(Error::Damaged { .. })));
         assert_eq!(open().damaged_blocks(name).unwrap(), [0]);
-        let change = store.change(&[], &mut |_| {}).unwrap();
+        let change = begin(&store).unwrap();
         assert!(change.is_damaged(name).unwrap());
         assert!(!change.is_damaged(OsStr::new("category.b")).unwrap());
         change.empty(name).unwrap();
@@ -483,15 +491,11 @@ mod tests {
         store.link_names(&names).unwrap();
         store.unlink_names(&names);
         assert_eq!(names.each_ref().map(is_link), [true, false, true]);
-        let shown = store.open().unwrap().unwrap();
-        assert_eq!(
-            store.in_current(shown.number(), &shown.folder().join("order")),
-            store.current_link().join("order")
-        );
-        assert_eq!(
-            store.in_current(1, &shown.folder().join("order")),
-            shown.folder().join("order")
-        );
+        let shown = now(&store);
+        let order = shown.folder().join("order");
+        let known = store.in_current(shown.number(), &order);
+        assert_eq!(known, store.current_link().join("order"));
+        assert_eq!(store.in_current(1, &order), order);
         // Another file is not replaced, neither is a folder.
         fs::write(&names[1].path, "mine").unwrap();
         assert!(matches!(store.change(&names, &mut |_| {}), Err(Error::Occupied { .. })));
@@ -503,18 +507,12 @@ mod tests {
     #[test]
     fn a_copy_with_a_folder_in_place_of_the_link_is_a_set() {
         let (_room, store) = two_generations();
-        let folder = store.folder_of(store.open().unwrap().unwrap().number());
+        let folder = store.folder_of(now(&store).number());
         fs::remove_file(store.current_link()).unwrap();
         fs::rename(folder, store.current_link()).unwrap();
-        assert_eq!(
-            store.open().unwrap().unwrap().read(OsStr::new("ledger")).unwrap(),
-            b"ledger two"
-        );
+        assert_eq!(now(&store).read(OsStr::new("ledger")).unwrap(), b"ledger two");
         publish(&store);
         assert!(fs::symlink_metadata(store.current_link()).unwrap().is_symlink());
-        assert_eq!(
-            store.open().unwrap().unwrap().read(OsStr::new("category.ham")).unwrap(),
-            b"ham"
-        );
+        assert_eq!(now(&store).read(OsStr::new("category.ham")).unwrap(), b"ham");
     }
 }

@@ -86,9 +86,6 @@ impl Ownership {
     /// Gives the folder at `path`, which was found, no wider access than this, if that is
     /// permitted. Returns whether its owner is trusted with the set: the superuser would give the
     /// set to the owner of its files, so the folder must be that user's or the superuser's own.
-    ///
-    /// # Errors
-    /// Those of the operating system.
     pub fn narrow(self, path: &Path) -> io::Result<bool> {
         let path = fs::canonicalize(path)?;
         let found = fs::metadata(&path)?;
@@ -126,9 +123,6 @@ impl Ownership {
     }
 
     /// Makes a folder.
-    ///
-    /// # Errors
-    /// Those of the operating system.
     pub fn make_folder(self, path: &Path) -> io::Result<bool> {
         // Where this mode is right, it is not set again: that could take away the bit for
         // inheriting the group, which a folder gets from the one that it is made in.
@@ -140,9 +134,6 @@ impl Ownership {
 
     /// Gives it to a file or folder that this process made, as far as that is permitted. Returns
     /// whether all was.
-    ///
-    /// # Errors
-    /// Those of the operating system.
     pub fn give(self, path: &Path, found: &Metadata) -> io::Result<bool> {
         let is_group_right = found.gid() == self.group || self.mode & 0o070 == 0;
         let is_right = is_group_right && found.mode() & BITS == self.mode;

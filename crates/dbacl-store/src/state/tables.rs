@@ -577,8 +577,14 @@ impl Tables {
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use super::*;
+
+    pub fn weights_at(tables: &mut Tables, at: usize) -> Vec<f32> {
+        let (slot, mut weights) = (tables.slot(at), Vec::new());
+        tables.weights(&slot, &mut weights);
+        weights
+    }
 
     #[test]
     fn what_is_known_of_a_feature_is_kept_as_far_as_there_are_bytes() {
@@ -603,9 +609,7 @@ mod tests {
             let fits = tables.fits();
             let weights: Vec<f32> = [-0.5, 1.5, 2.5].into_iter().take(fits).collect();
             assert!(tables.put_weights(at, &weights) && !tables.put_weights(at, &weights));
-            let (slot, mut read) = (tables.slot(at), Vec::new());
-            tables.weights(&slot, &mut read);
-            assert_eq!(read, weights);
+            assert_eq!(weights_at(&mut tables, at), weights);
         }
     }
 
@@ -615,8 +619,6 @@ mod tests {
         let at = tables.insert(7, 2);
         tables.count_documents(at, 1);
         assert!(!tables.put_weights(at, &[1.0; 3]));
-        let (slot, mut weights) = (tables.slot(at), Vec::new());
-        tables.weights(&slot, &mut weights);
-        assert_eq!((weights, tables.used().rows), (vec![0.0; 3], 0));
+        assert_eq!((weights_at(&mut tables, at), tables.used().rows), (vec![0.0; 3], 0));
     }
 }

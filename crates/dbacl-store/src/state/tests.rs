@@ -56,9 +56,7 @@ fn weight(changes: &Changes, id: u32) -> Option<f32> {
 /// The weights of a feature in all fits.
 fn weights_of(state: &mut State, id: u32) -> Vec<f32> {
     let at = state.tables.find(id).unwrap();
-    let (slot, mut weights) = (state.tables.slot(at), Vec::new());
-    state.tables.weights(&slot, &mut weights);
-    weights
+    super::tables::tests::weights_at(&mut state.tables, at)
 }
 
 /// What the documents of a category tell of a feature.
