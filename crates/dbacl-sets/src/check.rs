@@ -9,6 +9,7 @@ use dbacl_engine::error::{Error, Result};
 use dbacl_store::generations::ledger_file::{self, is_ledger};
 use dbacl_store::generations::{Generation, Store, is_fitted};
 use std::ffi::OsStr;
+use std::io::ErrorKind::NotFound;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
@@ -41,7 +42,7 @@ pub fn examine(path: &Path) -> Result<Vec<Finding>> {
     let Some(store) = store else { return examine_file(path) };
     match store.open_to_change() {
         Ok(Some(generation)) => Ok(examine_set(&generation)),
-        Ok(None) if path.is_dir() => Err(Error::io(&path.join(ORDER), not_found())),
+        Ok(None) if path.is_dir() => Err(Error::io(&path.join(ORDER), NotFound.into())),
         Ok(None) => examine_file(path),
         Err(Error::Damaged { path, what }) => Ok(vec![Finding { path, what, help: LEARN }]),
         Err(error) => Err(error),
@@ -52,10 +53,6 @@ pub fn examine(path: &Path) -> Result<Vec<Finding>> {
 /// filter.
 pub fn last_change(path: &Path) -> Option<SystemTime> {
     path.join(LEDGER).metadata().and_then(|ledger| ledger.modified()).ok()
-}
-
-fn not_found() -> std::io::Error {
-    std::io::ErrorKind::NotFound.into()
 }
 
 fn examine_file(path: &Path) -> Result<Vec<Finding>> {

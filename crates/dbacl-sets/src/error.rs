@@ -421,7 +421,7 @@ impl FittedSetError {
                 change(name);
                 source.path_mut().map(change);
             }
-            Self::Generation { source } => {
+            Self::Generation { source } | Self::GeneralUnusable { source } => {
                 source.path_mut().map(change);
             }
             _ => {}

@@ -276,12 +276,6 @@ impl SetFiles {
         general_files(self.change.folder())
     }
 
-    /// The path that the file at `path`, of the generation that is being made, has in the current
-    /// one.
-    pub(crate) fn in_current(&self, path: &Path) -> PathBuf {
-        self.change.store().current_link().join(member_of(path))
-    }
-
     /// The error with the paths that users know.
     pub(crate) fn in_words(&self, error: FittedSetError) -> FittedSetError {
         error.renamed(&|path| known(self.change.store(), &self.links, path))

@@ -138,15 +138,14 @@ impl Place {
                 let store = self.store();
                 let own = members(names, &store);
                 let open = |generation: Option<Generation>| {
-                    let member = |(name, member): (&PathBuf, _)| {
+                    let member = |(name, member): (&PathBuf, &OsString)| {
                         let label = String::from_utf8_lossy(&label_of(name)).into_owned();
                         let generation = generation.as_ref();
                         let path = generation.filter(|generation| generation.has(member));
                         let path = path.map_or_else(|| name.clone(), |found| found.path(member));
                         Member { label, name: name.clone(), path }
                     };
-                    let each = names.iter().zip(own.iter().map(OsString::as_os_str));
-                    let all: Vec<Member> = each.map(member).collect();
+                    let all: Vec<Member> = names.iter().zip(&own).map(member).collect();
                     OpenSet::of(&all, generation, locale, &mut warn)
                 };
                 Ok(OpenSet::newest(&store, open)?)

@@ -87,9 +87,7 @@ impl Unsaved {
         let path = path.to_path_buf();
         move |error| {
             let mut source = Error::from(error);
-            if let Some(own) = source.path_mut() {
-                own.clone_from(&path);
-            }
+            source.path_mut().into_iter().for_each(|own| own.clone_from(&path));
             Self::File { path, source }
         }
     }
@@ -174,12 +172,11 @@ pub fn save_with_documents(
     };
     let placed = place(staged).map_err(|error| {
         stays(matches!(error, SaveError::Divided { .. }));
-        match &error {
-            SaveError::Io { path, .. } | SaveError::Divided { path, .. } => {
-                Unsaved::at(&path.clone())(error)
-            }
-            _ => Unsaved::at(path)(error),
-        }
+        let own = match &error {
+            SaveError::Io { path, .. } | SaveError::Divided { path, .. } => path.clone(),
+            _ => path.to_path_buf(),
+        };
+        Unsaved::File { path: own, source: error.into() }
     })?;
     let mut changed = None;
     // The ledger's comes last.

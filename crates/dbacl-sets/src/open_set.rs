@@ -300,7 +300,9 @@ impl OpenSet {
         reader.features(document, |feature| gathering.add(&feature));
         let (occurrences, known) = gathering.finish()?;
         if known.distinct == 0 {
-            return Ok((occurrences, self.nothing()));
+            let scores = vec![f64::NAN; self.categories.len()];
+            let support = Support::default();
+            return Ok((occurrences, Weighing { scores, known, support }));
         }
         Ok((occurrences, Weighing::of(&self.fitted.line, occurrences, known, &self.headers())))
     }
@@ -328,12 +330,6 @@ impl OpenSet {
     /// The place of a category in the order of the fit, from 0.
     pub fn place_of(&self, label: &[u8]) -> Option<usize> {
         self.fitted.order.iter().position(|&at| self.names[at].as_bytes() == label)
-    }
-
-    /// The weighing of a document without features.
-    fn nothing(&self) -> Weighing {
-        let scores = vec![f64::NAN; self.categories.len()];
-        Weighing { scores, known: KnownFeatures::default(), support: Support::default() }
     }
 
     fn verdict(&self, weighing: &Weighing) -> SetVerdict {
@@ -406,9 +402,7 @@ impl OpenSet {
         })
     }
 
-    /// The mail with a line `X-DBACL: VERDICT` before its header, and without the lines `X-DBACL`
-    /// that it had before. A message that cannot be classified is returned as well, with the
-    /// verdict `error`.
+    /// See [`super::MailFilter::filter`].
     pub fn filter(&self, mail: &[u8]) -> Vec<u8> {
         let verdict = self.judge(mail, None).map(|verdict| verdict.to_string().into_bytes());
         let verdict = verdict.unwrap_or_else(|_| ERROR.to_vec());

@@ -57,15 +57,7 @@ pub(crate) fn general_of(files: &SetFiles) -> Result<Option<GeneralModel<Mmap>>>
     if own.is_empty() {
         return Ok(None);
     }
-    open_general(&own, &files.labels()).map(Some).map_err(|error| {
-        let mut error = of_own_general(error);
-        if let FittedSetError::GeneralUnusable { source } = &mut error
-            && let Some(path) = source.path_mut()
-        {
-            *path = files.in_current(path);
-        }
-        error
-    })
+    open_general(&own, &files.labels()).map(Some).map_err(of_own_general)
 }
 
 /// The error of opening a set's own copy of its general model.

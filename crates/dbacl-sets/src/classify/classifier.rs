@@ -109,25 +109,21 @@ impl<D: AsRef<[u8]>> CategorySet<D> {
 
     /// A classifier with memory of its own, for one document after the other.
     pub fn classifier(&self) -> Classifier<D> {
-        Classifier::new(self)
+        let mut reader = FeatureReader::new(&self.reading);
+        let measures_entropy = self.reading.has(ModelOption::Entropy);
+        let bits = measures_entropy.then_some(EMPIRICAL_BITS);
+        let mut scores = DocumentScores::new(Scorer::new(self.models.clone(), bits));
+        if self.fitted.as_ref().is_some_and(Fitted::needs_features) {
+            scores.collector = Some(Collector::default());
+        } else {
+            scores.expect_words(reader.cutter(), self.reading.order, Wanted::default());
+        }
+        let (fitted, names) = (self.fitted.clone(), self.names.clone());
+        Classifier { reader, scores, fitted, names, counts_length: false }
     }
 }
 
 impl<D: AsRef<[u8]>> Classifier<D> {
-    pub(super) fn new(set: &CategorySet<D>) -> Self {
-        let mut reader = FeatureReader::new(&set.reading);
-        let measures_entropy = set.reading.has(ModelOption::Entropy);
-        let bits = measures_entropy.then_some(EMPIRICAL_BITS);
-        let mut scores = DocumentScores::new(Scorer::new(set.models.clone(), bits));
-        if set.fitted.as_ref().is_some_and(Fitted::needs_features) {
-            scores.collector = Some(Collector::default());
-        } else {
-            scores.expect_words(reader.cutter(), set.reading.order, Wanted::default());
-        }
-        let (fitted, names) = (set.fitted.clone(), set.names.clone());
-        Self { reader, scores, fitted, names, counts_length: false }
-    }
-
     /// The same classifier, with the length of a message as part of its score (`-P`).
     #[doc(hidden)]
     #[must_use]

@@ -44,14 +44,10 @@ impl<D: AsRef<[u8]>> CategorySet<D> {
         if self.models.len() < 2 {
             return Err(Incomparable::Empty);
         }
-        Ok(self.recorder(document.as_ref()).explain(self.fitted.as_ref()))
-    }
-
-    fn recorder(&self, document: &[u8]) -> Recorder<D> {
         let mut recorder = Recorder::new(self.models.clone());
         // Reading memory cannot fail, and recording accepts all features.
-        let _ = FeatureReader::new(&self.reading).read_bytes(document, &mut recorder);
-        recorder
+        let _ = FeatureReader::new(&self.reading).read_bytes(document.as_ref(), &mut recorder);
+        Ok(recorder.explain(self.fitted.as_ref()))
     }
 }
 
@@ -290,8 +286,7 @@ impl<D: AsRef<[u8]>> Recorder<D> {
             bits.push(evidence);
         }
         let pieces = self.lines.iter().map(|line| pieces(line, &bits)).collect();
-        let names = [first, other].map(|model| printable(&text_of(&model.name)));
-        let [category, other] = names;
+        let [category, other] = [first, other].map(|model| printable(&text_of(&model.name)));
         let mut explanation = Explanation {
             heading: heading.unwrap_or_default(),
             sources: self.sources.into_lines(),
