@@ -13,10 +13,8 @@
 //! power of u was chosen by cross-validation between 0, which gives the mean, and 1/2, with which
 //! the margin of the presence view grows.
 
-use super::documents::Term;
 use super::known::KnownFeatures;
 use dbacl_engine::category::header::Header;
-use dbacl_engine::category::reader::Category;
 
 /// How a document's features are counted when it is classified.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -97,12 +95,16 @@ impl Scoring {
         category: usize,
     ) -> f64 {
         let features = known.features.iter().zip(known.weights(category));
-        if self != Self::Blocks {
-            let features = features.map(|(feature, &weight)| (feature.count, weight));
-            return self.score_by(header, (known.distinct, occurrences), features);
+        let features = features.map(|(feature, &weight)| (feature, f64::from(weight)));
+        if self == Self::Blocks {
+            let each = features.map(|(feature, weight)| (feature.is_text, true, weight));
+            return Self::by_blocks(each) - header.log_partition;
         }
-        let each = features.map(|(feature, &weight)| (feature.is_text, true, f64::from(weight)));
-        Self::by_blocks(each) - header.log_partition
+        let parts = features.map(|(own, weight)| f64::from(self.count(own.count)) * weight);
+        // A sum of nothing would be negative zero, and one of zeros is not.
+        let sum = parts.fold(0.0, |sum, part| sum + part);
+        let mean = sum / self.complexity(known.distinct, occurrences, header.max_order);
+        (mean - header.log_partition) * self.length_factor(known.distinct)
     }
 
     /// The score by blocks of a document with these features: whether each is text, whether it is
@@ -125,38 +127,6 @@ impl Scoring {
             Self::Counts | Self::Blocks => 1.0,
             Self::Once => 2.0,
         }
-    }
-
-    /// The score of a document under a category whose reference measure is that of all others.
-    pub fn score<D: AsRef<[u8]>>(
-        self,
-        category: &Category<D>,
-        occurrences: u32,
-        terms: &[Term],
-    ) -> f64 {
-        let weight = |term: &Term| {
-            let slot = category.find(term.id).filter(|slot| slot.id == term.id);
-            slot.map_or(0.0, |slot| slot.weight.weight())
-        };
-        let distinct = u32::try_from(terms.len()).unwrap_or(u32::MAX);
-        let features = terms.iter().map(|term| (term.count, weight(term)));
-        self.score_by(category.header(), (distinct, occurrences), features)
-    }
-
-    /// The score of a document with so many distinct features and occurrences, from the header of
-    /// the category and the counts and weights of the features, in their order. Features without
-    /// weight may be left out.
-    pub fn score_by(
-        self,
-        header: &Header,
-        (distinct, occurrences): (u32, u32),
-        features: impl Iterator<Item = (u32, f32)>,
-    ) -> f64 {
-        let part = |(count, weight): (u32, f32)| f64::from(self.count(count)) * f64::from(weight);
-        // A sum of nothing would be negative zero, and one of zeros is not.
-        let sum = features.map(part).fold(0.0, |sum, part| sum + part);
-        let mean = sum / self.complexity(distinct, occurrences, header.max_order);
-        (mean - header.log_partition) * self.length_factor(distinct)
     }
 
     /// The score of a document from its mean score by counts, and the weights of its features with

@@ -11,6 +11,7 @@ use dbacl_joint::dataset::Dataset;
 use dbacl_joint::documents::{Corpus, Term};
 use dbacl_joint::fit::{FitOptions, Problem, Solution};
 use dbacl_joint::general::{GeneralModel, Opinion, SHARE_OF_FEW};
+use dbacl_joint::known::KnownFeatures;
 use dbacl_joint::scoring::Scoring;
 use dbacl_joint::stop::Stop;
 
@@ -94,7 +95,15 @@ fn scores_are_those_that_verdicts_rest_on() {
     let mut data = Dataset::new(corpus, 2, 1);
     data.scoring = Scoring::Once;
     let Opinion { scores, knows } = model.opinion(&data);
-    let [first, second] = [&ham, &spam].map(|own| Scoring::Once.score(own, occurrences, &terms));
+    let weight = |own: &Category<Vec<u8>>, id| {
+        let slot = own.find(id).filter(|slot| slot.id == id);
+        slot.map_or(0.0, |slot| slot.weight.weight())
+    };
+    let weights = [&ham, &spam].map(|own| terms.iter().map(|term| weight(own, term.id)).collect());
+    let known = KnownFeatures::of(&terms, &weights);
+    let score =
+        |own: &Category<_>, at| Scoring::Once.score_known(own.header(), occurrences, &known, at);
+    let (first, second) = (score(&ham, 0), score(&spam, 1));
     assert_eq!(scores[0], 0.0);
     assert!((scores[1] - (second - first)).abs() < 1e-9, "{scores:?}");
     assert_eq!(knows.iter().filter(|&&known| known).count(), terms.len() - 1);
