@@ -3,7 +3,7 @@
 
 use crate::connection::Fault;
 use crate::session::Credentials;
-use crate::transport::{Place, TransportError};
+use crate::transport::Place;
 use clap::builder::{OsStringValueParser, TypedValueParser as _};
 use dbacl_cli::settings;
 use dbacl_files::access::open_to_all;
@@ -178,7 +178,7 @@ impl Config {
     }
 
     /// The address of the server and how to connect to it.
-    pub(crate) fn place(&self) -> Result<Place, TransportError> {
+    pub(crate) fn place(&self) -> Result<Place, String> {
         if self.plain {
             return Ok(Place::plain(self.server.clone(), self.port()));
         }
@@ -205,15 +205,15 @@ impl Config {
 fn first_line(command: &str, setting: &str) -> Result<String, Fault> {
     let mut shell = Command::new("sh");
     shell.arg("-c").arg(command).stdin(Stdio::null()).stderr(Stdio::inherit());
-    let output = shell.output().map_err(|error| Fault::Secret(format!("{setting}: {error}")))?;
+    let output = shell.output().map_err(|error| Fault::Local(format!("{setting}: {error}")))?;
     if !output.status.success() {
-        return Err(Fault::Secret(format!("{setting} ends with {}", output.status)));
+        return Err(Fault::Local(format!("{setting} ends with {}", output.status)));
     }
     let text = String::from_utf8(output.stdout)
-        .map_err(|_| Fault::Secret(format!("{setting} prints something that is not text")))?;
+        .map_err(|_| Fault::Local(format!("{setting} prints something that is not text")))?;
     let line = text.lines().next().unwrap_or_default();
     if line.is_empty() || line.contains(char::is_control) {
-        return Err(Fault::Secret(format!("{setting} prints no password")));
+        return Err(Fault::Local(format!("{setting} prints no password")));
     }
     Ok(line.to_owned())
 }

@@ -58,21 +58,15 @@ pub enum Fault {
         /// What it says.
         text: String,
     },
-    /// The account has no folder that is needed.
+    /// The settings, the account or a file here is not as it has to be.
     #[error("{0}")]
-    NoFolder(String),
-    /// The command that prints the password or the token fails.
-    #[error("{0}")]
-    Secret(String),
+    Local(String),
     /// There is no connection.
-    #[error(transparent)]
-    Transport(#[from] crate::transport::TransportError),
+    #[error("{0}")]
+    Transport(String),
     /// The filter cannot be used.
     #[error(transparent)]
     Filter(#[from] dbacl::FittedSetError),
-    /// The state cannot be kept.
-    #[error("{0}")]
-    State(String),
     /// The program is told to stop.
     #[error("stopped")]
     Stopped,
@@ -83,12 +77,9 @@ impl Fault {
     pub(crate) fn at(&self, host: &str, port: u16) -> String {
         match self {
             // These name the server, or have nothing to do with it.
-            Self::NoFolder(_)
-            | Self::Secret(_)
-            | Self::Transport(_)
-            | Self::Filter(_)
-            | Self::State(_)
-            | Self::Stopped => self.to_string(),
+            Self::Local(_) | Self::Transport(_) | Self::Filter(_) | Self::Stopped => {
+                self.to_string()
+            }
             _ => format!("{host}:{port}: {self}"),
         }
     }
@@ -104,17 +95,17 @@ pub enum Answer {
 }
 
 /// A connection after its greeting.
-pub struct Connection<S> {
-    stream: S,
+pub struct Connection {
+    stream: Box<dyn Wire>,
     client: Client,
     commands: u32,
     buffer: Vec<u8>,
     is_greeted: bool,
 }
 
-impl<S: Wire> Connection<S> {
+impl Connection {
     /// Waits for the greeting.
-    pub fn new(stream: S) -> Result<Self, Fault> {
+    pub fn new(stream: Box<dyn Wire>) -> Result<Self, Fault> {
         let mut options = Options::default();
         options.max_response_size = MOST_BYTES;
         options.crlf_relaxed = true;

@@ -3,7 +3,7 @@
 //! 6186), or by the file that the domain offers to mail programs. Nobody but the domain and the
 //! name servers of this machine is asked.
 
-use crate::transport::{Place, TransportError};
+use crate::transport::Place;
 use std::fs;
 use std::hash::{BuildHasher, RandomState};
 use std::io::{self, Read, Write};
@@ -158,7 +158,7 @@ fn offered(domain: &str, address: &str) -> Option<(String, u16)> {
         return None;
     }
     let host = format!("autoconfig.{domain}");
-    let read = || -> Result<Vec<u8>, TransportError> {
+    let read = || -> Result<Vec<u8>, String> {
         let place = Place::tls(host.clone(), 443, None)?;
         let (mut wire, _) = place.connect()?;
         let address = address.replace('@', "%40").replace('+', "%2B");

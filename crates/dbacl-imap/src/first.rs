@@ -6,7 +6,6 @@ use crate::config::Config;
 use crate::connection::Fault;
 use crate::harvest::{self, Field, HAM, SPAM};
 use crate::session::Session;
-use crate::transport::Wire;
 use dbacl::{FittedSet, FittedSetOptions, LearnedSet, MailFilter, MailFolder, MailLearnOptions};
 use dbacl_cli::progress;
 use std::collections::BTreeMap;
@@ -32,7 +31,7 @@ pub struct Task<'a> {
 impl Task<'_> {
     /// Makes the filter from the newest mail of each folder. After an interruption it goes on where
     /// it was. Returns what to print.
-    pub fn learn<S: Wire>(&self, session: &mut Session<S>) -> Result<String, Fault> {
+    pub fn learn(&self, session: &mut Session) -> Result<String, Fault> {
         let fields = self.fields(session, None)?;
         are_enough(&fields, "")?;
         let folders = harvest::fetch(session, self.room, &fields)?;
@@ -49,11 +48,7 @@ impl Task<'_> {
     }
 
     /// What is learned, with guesses among the messages that came before `before`.
-    fn fields<S: Wire>(
-        &self,
-        session: &mut Session<S>,
-        before: Option<i64>,
-    ) -> Result<Vec<Field>, Fault> {
+    fn fields(&self, session: &mut Session, before: Option<i64>) -> Result<Vec<Field>, Fault> {
         let mut harvest = harvest::fields(session, self.config, self.newest, self.say)?;
         if self.config.guesses.unwrap_or(true) {
             harvest.add_guesses(session, self.newest, before, self.say)?;
@@ -81,7 +76,7 @@ impl Task<'_> {
 
     /// Reports what a filter that has learned the mail before the last `days` would have said of
     /// the mail since then. Nothing of the account and no filter is changed.
-    pub fn replay<S: Wire>(&self, session: &mut Session<S>, days: u32) -> Result<String, Fault> {
+    pub fn replay(&self, session: &mut Session, days: u32) -> Result<String, Fault> {
         let now = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs());
         let begin = i64::try_from(now).unwrap_or(i64::MAX) - i64::from(days) * 86_400;
         let fields = self.fields(session, Some(begin))?;
@@ -114,7 +109,7 @@ impl Task<'_> {
                 for (uid, mail) in session.mails(&uids)? {
                     let (verdict, reasons) = filter
                         .reasons(&mail, None)
-                        .map_err(|error| Fault::State(error.to_string()))?;
+                        .map_err(|error| Fault::Local(error.to_string()))?;
                     let day = mails.iter().find(|it| it.uid == uid).map(|it| it.day.as_str());
                     replayed.push(Replayed {
                         day: day.unwrap_or_default().to_owned(),
@@ -138,7 +133,7 @@ fn are_enough(fields: &[Field], since: &str) -> Result<(), Fault> {
         let mut mails = fields.iter().filter(|field| field.label == label);
         if mails.all(|field| field.mails.is_empty()) {
             let text = format!("the account has no {what}{since} to learn from");
-            return Err(Fault::NoFolder(text));
+            return Err(Fault::Local(text));
         }
     }
     Ok(())

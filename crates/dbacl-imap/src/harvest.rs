@@ -9,7 +9,6 @@ use crate::look::{choose, label_of, sent};
 use crate::moves::Kind;
 use crate::session::{Arrival, Listed, Session};
 use crate::teach::batches;
-use crate::transport::Wire;
 use dbacl::MailFolder;
 use dbacl_cli::progress;
 use dbacl_files::atomic_file::private_folder;
@@ -61,8 +60,8 @@ pub struct Harvest {
 
 /// The folders whose mail is learned, with the `newest` messages of each. `say` gets what the user
 /// should know.
-pub fn fields<S: Wire>(
-    session: &mut Session<S>,
+pub fn fields(
+    session: &mut Session,
     config: &Config,
     newest: usize,
     say: &dyn Fn(&str),
@@ -102,8 +101,8 @@ pub fn fields<S: Wire>(
 }
 
 /// The newest messages of a folder, and its UIDVALIDITY.
-fn arrivals<S: Wire>(
-    session: &mut Session<S>,
+fn arrivals(
+    session: &mut Session,
     folder: &str,
     newest: usize,
 ) -> Result<(u32, Vec<Arrival>), Fault> {
@@ -118,9 +117,9 @@ impl Harvest {
     /// as is missing, and no more, since too much of it makes spam pass. It is taken for good
     /// because somebody answered or flagged it, has written to its sender, or keeps a folder for
     /// its mailing list (docs/lab/refit.md). Messages that came after `before` are left out.
-    pub fn add_guesses<S: Wire>(
+    pub fn add_guesses(
         &mut self,
-        session: &mut Session<S>,
+        session: &mut Session,
         newest: usize,
         before: Option<i64>,
         say: &dyn Fn(&str),
@@ -191,12 +190,12 @@ fn uids(mails: &[Arrival]) -> Vec<u32> {
 
 /// Copies the mail of `fields` into files below `room`, which is created. What is there from a
 /// fetch that was interrupted is not fetched again.
-pub fn fetch<S: Wire>(
-    session: &mut Session<S>,
+pub fn fetch(
+    session: &mut Session,
     room: &Path,
     fields: &[Field],
 ) -> Result<Vec<MailFolder>, Fault> {
-    let told = |path: &Path, error: io::Error| Fault::State(format!("{}: {error}", path.display()));
+    let told = |path: &Path, error: io::Error| Fault::Local(format!("{}: {error}", path.display()));
     private_folder(room).map_err(|error| told(room, error))?;
     let total = fields.iter().map(|field| field.mails.len() as u64).sum();
     let done = AtomicU64::new(0);
@@ -221,8 +220,8 @@ pub fn fetch<S: Wire>(
 }
 
 /// Copies the mail of one folder into files.
-fn keep<S: Wire>(
-    session: &mut Session<S>,
+fn keep(
+    session: &mut Session,
     field: &Field,
     folder: &Path,
     done: &AtomicU64,
@@ -263,7 +262,7 @@ fn keep<S: Wire>(
 pub fn remove(room: &Path) -> Result<(), Fault> {
     match fs::remove_dir_all(room) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => {
-            Err(Fault::State(format!("{}: {error}", room.display())))
+            Err(Fault::Local(format!("{}: {error}", room.display())))
         }
         _ => Ok(()),
     }

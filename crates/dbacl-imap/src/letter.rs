@@ -6,6 +6,7 @@ use crate::week::{Doubt, Week};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use chrono::DateTime;
+use dbacl_mail::header_fields::header_fields;
 use maud::html;
 use std::fmt::Write as _;
 
@@ -83,9 +84,9 @@ fn id(state: &State, number: u32) -> String {
 
 /// Whether a message is the last letter.
 pub fn is_own(state: &State, mail: &[u8]) -> bool {
-    let line = format!("Message-ID: <{}>", id(state, state.week.number));
-    let mut header = mail.split(|&byte| byte == b'\n').map(<[u8]>::trim_ascii);
-    header.by_ref().take_while(|it| !it.is_empty()).any(|it| it == line.as_bytes())
+    let id = format!("<{}>", id(state, state.week.number));
+    header_fields(mail)
+        .any(|(name, value)| name == b"Message-ID" && value.trim_ascii() == id.as_bytes())
 }
 
 #[cfg(test)]

@@ -4,13 +4,11 @@
 use crate::config::Config;
 use crate::connection::Fault;
 use crate::folder_names::{fits, from_imap, to_imap};
-use crate::moves::{
-    Before, Changes, Flags, Half, Identity, Kind, Lesson, Placed, WINDOW, understand,
-};
+use crate::moves::{Changes, Flags, Identity, Kind, Lesson, Placed, WINDOW, understand};
 use crate::session::{Listed, Selected, Session};
 use crate::state::{Folder, Mail, State};
-use crate::transport::Wire;
-use std::collections::{HashMap, HashSet};
+use imap_next::imap_types::response::Capability;
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::fmt::Write as _;
 
 /// A folder that is watched.
@@ -80,7 +78,7 @@ pub fn choose(listed: &[Listed], asked: &Config, labels: &[String]) -> Result<Ch
     let junk = find(listed, asked.junk.as_deref(), "\\junk", &JUNK_NAMES)?;
     if junk.is_empty() {
         let text = "the account has no folder for spam: make one, or name it with junk";
-        return Err(Fault::NoFolder(text.into()));
+        return Err(Fault::Local(text.into()));
     }
     let mut trash = find(listed, asked.trash.as_deref(), "\\trash", &TRASH_NAMES)?;
     trash.retain(|name| !junk.contains(name));
@@ -186,7 +184,7 @@ fn find(
     if let Some(wish) = wish {
         let name = to_imap(wish);
         let found = listed.iter().find(|it| it.name == name || it.name == wish);
-        let missing = || Fault::NoFolder(format!("the account has no folder {wish}"));
+        let missing = || Fault::Local(format!("the account has no folder {wish}"));
         return found.ok_or_else(missing).map(|it| vec![it.name.clone()]);
     }
     Ok(find_usual(listed, attribute, names))
@@ -254,14 +252,15 @@ struct Difference {
 ///
 /// # Errors
 /// The look failed and has to be made again.
-pub fn look<S: Wire>(
-    session: &mut Session<S>,
+pub fn look(
+    session: &mut Session,
     watched: &[Watched],
     state: &State,
     heeds_flags: bool,
     now: u64,
 ) -> Result<Looked, Fault> {
-    let mut folders = state.folders.clone();
+    let mut new = state.clone();
+    let folders = &mut new.folders;
     folders.retain(|name, _| watched.iter().any(|it| it.name == *name));
     let mut changes = Changes::default();
     let mut rebuilt = Vec::new();
@@ -301,25 +300,24 @@ pub fn look<S: Wire>(
         }
         folders.insert(name.clone(), folder);
     }
-    let places = places(&changes, watched, &folders);
+    let places = places(&changes, watched, folders);
     let is_elsewhere = |kind: Kind, identity: Identity| {
         places.get(&identity).is_some_and(|kinds| kinds & !bit(kind) != 0)
     };
-    let mut before = Before { halves: state.halves.clone(), own: state.own.clone() };
-    // A half is dropped if its folder has new numbers or is not watched any more.
-    before.halves.retain(|half| {
-        folders.contains_key(half.folder()) && !rebuilt.iter().any(|name| name == half.folder())
+    let mut halves = std::mem::take(&mut new.halves);
+    // A half is dropped if its folder has new numbers or is not watched any more. The settings or
+    // the filter may have other labels now.
+    halves.retain_mut(|half| {
+        let name = &half.mail.folder;
+        let found = watched.iter().find(|it| it.name == *name);
+        half.mail.kind = found.map_or(half.mail.kind, |it| it.kind);
+        found.is_some() && folders.contains_key(name) && !rebuilt.contains(name)
     });
-    // The settings or the filter may have other labels now.
-    let kind_of = |half: Half| {
-        let found = watched.iter().find(|it| it.name == half.folder());
-        found.map(|it| half.of_kind(it.kind))
-    };
-    before.halves = before.halves.into_iter().filter_map(kind_of).collect();
-    let meaning = understand(changes, before, &is_elsewhere, now);
-    let mut own = meaning.own;
+    let own = std::mem::take(&mut new.own);
+    let meaning = understand(changes, (halves, own), &is_elsewhere, now);
+    (new.halves, new.own) = (meaning.halves, meaning.own);
     let inbox = folders.get("INBOX");
-    own.retain(|it| {
+    new.own.retain(|it| {
         // A message that is still in the inbox was not moved. A move that was not seen in time is
         // given up.
         let is_here = inbox.is_some_and(|inbox| inbox.find(it.uid).is_ok());
@@ -327,9 +325,8 @@ pub fn look<S: Wire>(
     });
     let is_new = |it: &Placed| it.folder == "INBOX" && !it.flags.has(Flags::SEEN);
     let arrived = meaning.arrived.into_iter().filter(is_new).collect();
-    let state = state.with(folders, meaning.halves, own);
     let (lessons, is_restless) = (meaning.lessons, meaning.is_restless);
-    Ok(Looked { state, lessons, arrived, is_restless, rebuilt })
+    Ok(Looked { state: new, lessons, arrived, is_restless, rebuilt })
 }
 
 /// A filter has at most 64 labels.
@@ -347,7 +344,7 @@ const fn bit(kind: Kind) -> u128 {
 fn places(
     changes: &Changes,
     watched: &[Watched],
-    folders: &std::collections::BTreeMap<String, Folder>,
+    folders: &BTreeMap<String, Folder>,
 ) -> HashMap<Identity, u128> {
     let wanted: HashSet<Identity> = changes.new.iter().map(|it| it.identity).collect();
     let mut places = HashMap::new();
@@ -373,11 +370,7 @@ impl Folder {
 }
 
 /// Compares a folder with what was known of it.
-fn compare<S: Wire>(
-    session: &mut Session<S>,
-    state: &State,
-    name: &str,
-) -> Result<Difference, Fault> {
+fn compare(session: &mut Session, state: &State, name: &str) -> Result<Difference, Fault> {
     let old = state.folders.get(name);
     let since = old.map(|old| (old.validity, old.modseq));
     let mut selected = session.select(name, false, since)?;
@@ -390,7 +383,7 @@ fn compare<S: Wire>(
     let Some(old) = old.filter(|old| old.validity == validity) else {
         let flags = session.flags(None)?;
         let uids: Vec<u32> = flags.into_iter().map(|(uid, _)| uid).collect();
-        let mails = introduce(session, state, &uids)?;
+        let mails = session.introduce(&uids, state)?;
         let mails = mails.into_iter().map(kept).collect();
         let folder = Folder { validity, next, modseq, mails };
         return Ok(Difference { folder, is_rebuilt: true, ..Difference::default() });
@@ -404,14 +397,14 @@ fn compare<S: Wire>(
         return Ok(Difference { folder: old.clone(), ..Difference::default() });
     }
     let tells_changes = modseq != 0 && old.modseq != 0;
-    let (flags, is_all) = if tells_changes && session.abilities.qresync {
+    let (flags, is_all) = if tells_changes && session.can(&Capability::QResync) {
         let mut flags = selected.changed;
         // The last flags that the server reports for a message count.
         flags.reverse();
         flags.sort_by_key(|(uid, _)| *uid);
         flags.dedup_by_key(|(uid, _)| *uid);
         (flags, false)
-    } else if tells_changes && session.abilities.condstore {
+    } else if tells_changes && session.can(&Capability::CondStore) {
         (session.flags(Some(old.modseq))?, false)
     } else {
         (session.flags(None)?, true)
@@ -458,7 +451,7 @@ fn compare<S: Wire>(
     let mut unknown: Vec<u32> = listed.filter(|uid| old.find(*uid).is_err()).collect();
     unknown.sort_unstable();
     unknown.dedup();
-    for mail in introduce(session, state, &unknown)? {
+    for mail in session.introduce(&unknown, state)? {
         mails.push(kept(mail));
         if !mail.flags.has(Flags::DELETED) {
             difference.new.push(mail);
@@ -472,22 +465,6 @@ fn compare<S: Wire>(
 /// A message as the state keeps it, without the flag `\Seen`.
 fn kept(mail: Mail) -> Mail {
     Mail { flags: mail.flags.without(Flags::SEEN), ..mail }
-}
-
-/// Fetches what is needed of messages that are not known yet, in order of their numbers.
-fn introduce<S: Wire>(
-    session: &mut Session<S>,
-    state: &State,
-    uids: &[u32],
-) -> Result<Vec<Mail>, Fault> {
-    let mut mails = Vec::with_capacity(uids.len());
-    session.introduce(uids, |it| {
-        let identity = state.identity(it.size, &it.header);
-        mails.push(Mail { uid: it.uid, identity, flags: it.flags });
-    })?;
-    mails.sort_unstable_by_key(|mail| mail.uid);
-    mails.dedup_by_key(|mail| mail.uid);
-    Ok(mails)
 }
 
 /// Ranges of numbers, in order and apart.

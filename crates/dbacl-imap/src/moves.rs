@@ -82,7 +82,7 @@ impl Flags {
 }
 
 /// A message in a folder.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Placed {
     /// The folder's kind.
     pub kind: Kind,
@@ -110,11 +110,8 @@ pub struct Changes {
 pub struct Half {
     /// Whether the mail is gone; otherwise it is new.
     is_gone: bool,
-    kind: Kind,
-    folder: String,
-    uid: u32,
-    identity: Identity,
-    flags: Flags,
+    /// The mail where it was seen.
+    pub mail: Placed,
     /// Second at which it was seen.
     since: u64,
     /// Number of looks during which it has waited.
@@ -134,17 +131,11 @@ pub struct OwnMove {
     pub to: String,
 }
 
-/// Something to learn: a message and what it is.
+/// Something to learn: a message where it is now, and the label that it is to be learned with.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Lesson {
-    /// The label that the mail is to be learned with.
     pub label: Label,
-    /// The folder that the mail is in now, by its name in modified UTF-7 (RFC 3501, 5.1.3).
-    pub folder: String,
-    /// The mail's unique identifier in that folder (RFC 3501, 2.3.1.1).
-    pub uid: u32,
-    /// By what the mail is known again in another folder.
-    pub identity: Identity,
+    pub mail: Placed,
 }
 
 /// What is concluded from a look.
@@ -166,15 +157,6 @@ pub struct Meaning {
 /// delete it then, which takes moments; a copy whose original is deleted later is a copy.
 pub const WINDOW: u64 = 60;
 
-/// What former looks have left.
-#[derive(Debug, Default)]
-pub struct Before {
-    /// What waits for its other half.
-    pub halves: Vec<Half>,
-    /// Moves of this program that have not been seen yet.
-    pub own: Vec<OwnMove>,
-}
-
 #[derive(Debug, Default)]
 struct Group {
     gone: Vec<Half>,
@@ -185,7 +167,7 @@ struct Group {
 }
 
 /// What a move teaches.
-fn said(from: &Half, to: &Half) -> Option<Label> {
+fn said(from: &Placed, to: &Placed) -> Option<Label> {
     match (from.kind, to.kind) {
         (one, other) if one == other || (one == Kind::Trash && other != Kind::Junk) => None,
         (_, Kind::Trash | Kind::Unsure) => None,
@@ -200,69 +182,45 @@ fn said(from: &Half, to: &Half) -> Option<Label> {
 
 /// Which pairs of halves may be one move. Pairs that teach nothing come first: a change that can be
 /// explained without a lesson teaches nothing.
-const RULES: [fn(&Half, &Half) -> bool; 4] = [
+const RULES: [fn(&Placed, &Placed) -> bool; 4] = [
     |from, to| from.kind == to.kind,
     |from, to| said(from, to).is_none(),
     |from, to| said(from, to) == Some(Label::Spam),
     |_, _| true,
 ];
 
-/// Concludes from `changes` what is to be learned. `is_elsewhere` says whether a message is in a
-/// folder of another kind now; `now` is the present second.
+/// Concludes from `changes` what is to be learned, and from what former looks have left: the halves
+/// that wait, and moves of this program that have not been seen yet. `is_elsewhere` says whether a
+/// message is in a folder of another kind now; `now` is the present second.
 pub fn understand(
     changes: Changes,
-    before: Before,
+    (halves, own): (Vec<Half>, Vec<OwnMove>),
     is_elsewhere: &dyn Fn(Kind, Identity) -> bool,
     now: u64,
 ) -> Meaning {
-    let mut meaning = Meaning { own: before.own, ..Meaning::default() };
+    let mut meaning = Meaning { own, ..Meaning::default() };
     let mut groups: BTreeMap<Identity, Group> = BTreeMap::new();
-    for placed in changes.gone {
-        groups.entry(placed.identity).or_default().gone.push(half(true, placed, now));
+    let half = |is_gone, mail| Half { is_gone, mail, since: now, looks: 0 };
+    for mail in changes.gone {
+        groups.entry(mail.identity).or_default().gone.push(half(true, mail));
     }
-    for placed in changes.new {
-        groups.entry(placed.identity).or_default().new.push(half(false, placed, now));
+    for mail in changes.new {
+        groups.entry(mail.identity).or_default().new.push(half(false, mail));
     }
-    for (placed, old) in changes.flagged {
-        groups.entry(placed.identity).or_default().flagged.push((placed, old));
+    for (mail, old) in changes.flagged {
+        groups.entry(mail.identity).or_default().flagged.push((mail, old));
     }
-    for mut half in before.halves {
+    for mut half in halves {
         half.looks = half.looks.saturating_add(1);
         // If the clock was set back, the half does not wait longer for that.
         half.since = half.since.min(now);
-        let group = groups.entry(half.identity).or_default();
+        let group = groups.entry(half.mail.identity).or_default();
         if half.is_gone { &mut group.waiting_gone } else { &mut group.waiting_new }.push(half);
     }
     for (identity, group) in groups {
         group.understand(identity, is_elsewhere, now, &mut meaning);
     }
     meaning
-}
-
-fn half(is_gone: bool, placed: Placed, now: u64) -> Half {
-    let Placed { kind, folder, uid, identity, flags } = placed;
-    Half { is_gone, kind, folder, uid, identity, flags, since: now, looks: 0 }
-}
-
-impl Half {
-    /// The folder where it was seen, as IMAP writes it.
-    pub fn folder(&self) -> &str {
-        &self.folder
-    }
-
-    /// The same half after the folder was given another kind.
-    pub fn of_kind(self, kind: Kind) -> Self {
-        Self { kind, ..self }
-    }
-
-    fn waits(&self, now: u64) -> bool {
-        self.looks < 2 || now.saturating_sub(self.since) < WINDOW
-    }
-
-    fn placed(self) -> Placed {
-        let Self { kind, folder, uid, identity, flags, .. } = self;
-        Placed { kind, folder, uid, identity, flags }
-    }
 }
 
 impl Group {
@@ -274,13 +232,14 @@ impl Group {
         meaning: &mut Meaning,
     ) {
         let gone = &self.gone;
-        let is_gone =
-            |new: &Half| gone.iter().any(|it| it.uid == new.uid && it.folder == new.folder);
-        self.waiting_new.retain(|new| !is_gone(new));
+        let is_gone = |new: &Placed| {
+            gone.iter().any(|it| it.mail.uid == new.uid && it.mail.folder == new.folder)
+        };
+        self.waiting_new.retain(|new| !is_gone(&new.mail));
         let mut pairs = pair(&mut self.gone, &mut self.new);
         pairs.extend(pair(&mut self.gone, &mut self.waiting_new));
         pairs.extend(pair(&mut self.waiting_gone, &mut self.new));
-        let mut lessons: Vec<(Label, Half)> = Vec::new();
+        let mut lessons: Vec<Lesson> = Vec::new();
         for (from, to) in pairs {
             if from.kind == Kind::Good && take(&mut meaning.own, &to) {
                 continue;
@@ -290,54 +249,54 @@ impl Group {
             match (moved, flagged) {
                 // The mail was moved and marked as the opposite, and it is unknown which came last.
                 (Some(moved), Some(flagged)) if moved != flagged => {}
-                (Some(label), _) | (None, Some(label)) => lessons.push((label, to)),
+                (Some(label), _) | (None, Some(label)) => {
+                    lessons.push(Lesson { label, mail: to });
+                }
                 (None, None) => {}
             }
         }
-        for (placed, old) in self.flagged {
-            if let Some(label) = placed.flags.said_after(old, placed.kind) {
-                lessons.push((label, half(false, placed, now)));
-            }
+        for (mail, old) in self.flagged {
+            let label = mail.flags.said_after(old, mail.kind);
+            lessons.extend(label.map(|label| Lesson { label, mail }));
         }
-        let first = lessons.first().map(|(label, _)| *label);
-        if lessons.iter().all(|(label, _)| Some(*label) == first)
-            && let Some((label, Half { folder, uid, .. })) = lessons.pop()
-        {
-            meaning.lessons.push(Lesson { label, folder, uid, identity });
+        let first = lessons.first().map(|lesson| lesson.label);
+        if lessons.iter().all(|lesson| Some(lesson.label) == first) {
+            meaning.lessons.extend(lessons.pop());
         }
         for new in self.new {
-            if is_elsewhere(new.kind, identity) {
+            if is_elsewhere(new.mail.kind, identity) {
                 // A copy, or a move of which the other half has not been seen yet.
                 meaning.is_restless = true;
                 meaning.halves.push(new);
             } else {
-                meaning.arrived.push(new.placed());
+                meaning.arrived.push(new.mail);
             }
         }
         meaning.is_restless |= !self.gone.is_empty();
         meaning.halves.append(&mut self.gone);
         let waiting = self.waiting_gone.into_iter().chain(self.waiting_new);
-        meaning.halves.extend(waiting.filter(|half| half.waits(now)));
+        let waits = |half: &Half| half.looks < 2 || now.saturating_sub(half.since) < WINDOW;
+        meaning.halves.extend(waiting.filter(waits));
     }
 }
 
 /// Takes pairs out of both lists. Any mail that is gone and any that is new form a pair by one of
 /// the rules.
-fn pair(gone: &mut Vec<Half>, new: &mut Vec<Half>) -> Vec<(Half, Half)> {
+fn pair(gone: &mut Vec<Half>, new: &mut Vec<Half>) -> Vec<(Placed, Placed)> {
     let mut pairs = Vec::new();
     for belongs in RULES {
         while let Some((from, to)) = gone.iter().enumerate().find_map(|(from, left)| {
-            let to = new.iter().position(|it| belongs(left, it))?;
+            let to = new.iter().position(|it| belongs(&left.mail, &it.mail))?;
             Some((from, to))
         }) {
-            pairs.push((gone.remove(from), new.remove(to)));
+            pairs.push((gone.remove(from).mail, new.remove(to).mail));
         }
     }
     pairs
 }
 
 /// Takes a move of this program out of the list, if it has led to `to`.
-fn take(own: &mut Vec<OwnMove>, to: &Half) -> bool {
+fn take(own: &mut Vec<OwnMove>, to: &Placed) -> bool {
     let at = own.iter().position(|it| it.identity == to.identity && it.to == to.folder);
     at.map(|at| own.remove(at)).is_some()
 }
@@ -371,7 +330,8 @@ mod tests {
     /// One mail over several looks. Each has what is gone, what is new, and how many seconds passed
     /// before it; `remains` tells the kinds of folders where the mail is then.
     struct Story {
-        before: Before,
+        halves: Vec<Half>,
+        own: Vec<OwnMove>,
         now: u64,
         learned: Vec<Label>,
         arrived: usize,
@@ -379,7 +339,8 @@ mod tests {
 
     impl Story {
         fn new() -> Self {
-            Self { before: Before::default(), now: 1_000_000, learned: Vec::new(), arrived: 0 }
+            let (halves, own, learned) = (Vec::new(), Vec::new(), Vec::new());
+            Self { halves, own, now: 1_000_000, learned, arrived: 0 }
         }
 
         fn look(
@@ -394,12 +355,11 @@ mod tests {
             self.now += seconds;
             let is_elsewhere =
                 |kind: Kind, _: Identity| remains.iter().any(|remaining| *remaining != kind);
-            let meaning =
-                understand(changes, std::mem::take(&mut self.before), &is_elsewhere, self.now);
+            let before = (self.halves, self.own);
+            let meaning = understand(changes, before, &is_elsewhere, self.now);
             self.learned.extend(meaning.lessons.iter().map(|lesson| lesson.label));
             self.arrived += meaning.arrived.len();
-            self.before = Before { halves: meaning.halves, own: meaning.own };
-            self
+            Self { halves: meaning.halves, own: meaning.own, ..self }
         }
 
         #[track_caller]
@@ -529,17 +489,17 @@ mod tests {
     #[test]
     fn own_moves_teach_nothing_and_what_follows_does() {
         let mut story = Story::new();
-        story.before.own.push(own_move(story.now));
+        story.own.push(own_move(story.now));
         let story = story.look(&[&inbox()], &[&junk()], &[Junk], 1).teaches(&[]);
-        assert_eq!(story.before.own, []);
+        assert_eq!(story.own, []);
         story.look(&[&junk()], &[&inbox()], &[Good], 1).teaches(&[Ham]);
         // Before the next look, somebody has moved the mail on to another folder.
         let mut further = Story::new();
-        further.before.own.push(own_move(further.now));
+        further.own.push(own_move(further.now));
         let work = at(Topic(0), "Work", 7);
         further.look(&[&inbox()], &[&work], &[Topic(0)], 1).teaches(&[Label::Topic(0)]);
         let mut halves = Story::new();
-        halves.before.own.push(own_move(halves.now));
+        halves.own.push(own_move(halves.now));
         let halves = halves.look(&[], &[&junk()], &[Good, Junk], 1);
         halves.look(&[&inbox()], &[], &[Junk], 1).teaches(&[]);
     }
@@ -547,7 +507,7 @@ mod tests {
     fn flagged(placed: Placed, old: Flags, new: Flags) -> Vec<Label> {
         let changes =
             Changes { flagged: vec![(Placed { flags: new, ..placed }, old)], ..Changes::default() };
-        let meaning = understand(changes, Before::default(), &|_, _| false, 0);
+        let meaning = understand(changes, Default::default(), &|_, _| false, 0);
         meaning.lessons.into_iter().map(|lesson| lesson.label).collect()
     }
 

@@ -7,7 +7,7 @@ use crate::first;
 use crate::folder_names::from_imap;
 use crate::options::{Options, Task};
 use crate::setup;
-use crate::state::{Found, State};
+use crate::state::State;
 use crate::watch::{Handles, Mode, News, Watcher, log_in};
 use dbacl::{FittedSetError, MailFilterError};
 use dbacl_cli::arguments;
@@ -17,7 +17,7 @@ use dbacl_files::atomic_file::{beside, private_folder};
 use dbacl_files::lock::{Lock, LockError, Patience, holder_text};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
-use std::fmt::Write as _;
+use std::fmt::{Display, Write as _};
 use std::fs;
 use std::io::{self, IsTerminal};
 use std::path::Path;
@@ -48,7 +48,7 @@ fn begin(options: Options) -> Result<(), (u8, String)> {
     if is_status {
         return status(&config, &path);
     }
-    let place = config.place().map_err(|error| (USAGE, error.to_string()))?;
+    let place = config.place().map_err(|text| (USAGE, text))?;
     let mode = match (is_dry_run, is_once) {
         (true, _) => Mode::DryRun,
         (false, true) => Mode::Once,
@@ -128,7 +128,7 @@ fn in_words(fault: &Fault) -> (u8, String) {
     let status = match fault {
         Fault::Login { .. } => FORBIDDEN,
         Fault::Filter(FittedSetError::Open(MailFilterError::NoFilter { .. })) => NO_INPUT,
-        Fault::Filter(_) | Fault::NoFolder(_) | Fault::State(_) | Fault::Secret(_) => UNAVAILABLE,
+        Fault::Filter(_) | Fault::Local(_) => UNAVAILABLE,
         _ => LATER,
     };
     let help = if status == NO_INPUT { ", or dbacl-imap learn" } else { "" };
@@ -162,7 +162,7 @@ fn set_up(options: Options) -> Result<(), (u8, String)> {
     let mut talk = setup::Dialogue { input, output: &mut output };
     setup::account(&mut config, &mut talk).map_err(|fault| told(&fault))?;
     let tried = config.clone().checked().map_err(|text| (USAGE, text))?;
-    let place = tried.place().map_err(|error| (USAGE, error.to_string()))?;
+    let place = tried.place().map_err(|text| (USAGE, text))?;
     let handles = Handles::default();
     let mut ask = || {
         let mut session = log_in(&tried, &place, &tried.credentials()?, &handles)?;
@@ -198,22 +198,10 @@ fn lock(path: &Path) -> Result<Lock, (u8, String)> {
 
 /// Prints what the state holds of the account.
 fn status(config: &Config, path: &Path) -> Result<(), (u8, String)> {
-    let told = |error| (UNAVAILABLE, format!("{}: {error}", path.display()));
-    let unknown = |text: &str| Err((UNAVAILABLE, format!("{}: {text}", path.display())));
-    let state = match State::read(path, &config.account()).map_err(told)? {
-        Found::State(state) => state,
-        Found::Nothing => return unknown("nothing is known yet"),
-        Found::OtherAccount(other) => {
-            return unknown(&format!("the state is that of another account, {other}"));
-        }
-        Found::Unusable => {
-            return unknown(
-                "the state is damaged, or of another version; the next look notes all messages \
-                 again and learns nothing from them",
-            );
-        }
-    };
-    let looked = fs::metadata(path).and_then(|file| file.modified()).map_err(told)?;
+    let told = |why: &dyn Display| (UNAVAILABLE, format!("{}: {why}", path.display()));
+    let state = State::read(path, &config.account()).map_err(|why| told(&why))?;
+    let looked = fs::metadata(path).and_then(|file| file.modified());
+    let looked = looked.map_err(|error| told(&error))?;
     let age = SystemTime::now().duration_since(looked).unwrap_or_default().as_secs();
     let mut text = format!("looked {age} s ago");
     for (name, folder) in &state.folders {

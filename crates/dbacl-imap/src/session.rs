@@ -3,7 +3,9 @@
 
 use crate::connection::{Answer, Connection, Fault};
 use crate::moves::Flags;
+use crate::state::{Mail, State};
 use crate::transport::Wire;
+use dbacl_mail::header_fields::header_fields;
 use imap_next::imap_types::auth::AuthMechanism;
 use imap_next::imap_types::command::{CommandBody, FetchModifier, SelectParameter};
 use imap_next::imap_types::core::{AString, Vec1};
@@ -30,26 +32,6 @@ const RANGES: usize = 200;
 
 /// The most messages in a folder; a larger number is taken for a fault of the server.
 const MOST_MAILS: usize = 20_000_000;
-
-/// What a server can do.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Abilities {
-    /// IDLE: announces news (RFC 2177).
-    pub idle: bool,
-    /// MOVE: moves messages (RFC 6851).
-    pub moves: bool,
-    /// UIDPLUS: expunges single messages (RFC 4315).
-    pub uidplus: bool,
-    /// CONDSTORE: reports what has changed since a given state (RFC 7162).
-    pub condstore: bool,
-    /// QRESYNC: reports which messages are gone (RFC 7162); it was enabled in this session.
-    pub qresync: bool,
-    enable: bool,
-    at_once: bool,
-    plain: bool,
-    bearer: bool,
-    no_login: bool,
-}
 
 /// How the user logs in.
 #[derive(Clone, PartialEq, Eq)]
@@ -88,17 +70,6 @@ pub struct Selected {
     pub changed: Vec<(u32, Flags)>,
 }
 
-/// What identifies a message that the state does not have yet.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Introduced {
-    pub uid: u32,
-    pub flags: Flags,
-    /// Its size in bytes.
-    pub size: u32,
-    /// The header lines that identify it.
-    pub header: Vec<u8>,
-}
-
 /// When a message came.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Arrival {
@@ -124,46 +95,52 @@ pub struct Trace {
 }
 
 /// A user's session with a server.
-pub struct Session<S> {
-    connection: Connection<S>,
-    /// What the server can do.
-    pub(crate) abilities: Abilities,
+pub struct Session {
+    connection: Connection,
+    /// What the server says that it can do. QRESYNC is among it if it was enabled.
+    abilities: Vec<Capability<'static>>,
 }
 
-impl<S: Wire> Session<S> {
+impl Session {
     /// Waits for the greeting and logs in.
     ///
     /// # Errors
     /// [`Fault`]
     pub fn begin(
-        stream: S,
+        stream: Box<dyn Wire>,
         (host, port): (&str, u16),
         user: &str,
         credentials: &Credentials,
     ) -> Result<Self, Fault> {
         let connection = Connection::new(stream)?;
-        let mut session = Self { connection, abilities: Abilities::default() };
+        let mut session = Self { connection, abilities: Vec::new() };
         session.ask_abilities()?;
         session.log_in(host, port, user, credentials)?;
         session.ask_abilities()?;
-        if session.abilities.qresync && session.abilities.enable {
-            let wanted = CapabilityEnable::try_from("QRESYNC").expect("a word");
-            let body = CommandBody::Enable { capabilities: Vec1::from(wanted) };
-            let status = session.connection.command(body, &mut |_| Ok(()))?;
-            session.abilities.qresync = status.kind == StatusKind::Ok;
-        } else {
-            session.abilities.qresync = false;
+        if session.can(&Capability::QResync) {
+            session.abilities.push(Capability::CondStore);
+            let mut is_enabled = session.can(&Capability::Enable);
+            if is_enabled {
+                let wanted = CapabilityEnable::try_from("QRESYNC").expect("a word");
+                let body = CommandBody::Enable { capabilities: Vec1::from(wanted) };
+                let status = session.connection.command(body, &mut |_| Ok(()))?;
+                is_enabled = status.kind == StatusKind::Ok;
+            }
+            session.abilities.retain(|it| is_enabled || *it != Capability::QResync);
         }
         Ok(session)
     }
 
+    /// Whether the server can do something.
+    pub(crate) fn can(&self, ability: &Capability<'static>) -> bool {
+        self.abilities.contains(ability)
+    }
+
     fn ask_abilities(&mut self) -> Result<(), Fault> {
-        let mut found = Abilities::default();
+        let mut found = Vec::new();
         let mut hear = |answer| {
             if let Answer::Data(Data::Capability(list)) = answer {
-                for capability in list.as_ref() {
-                    found.add(capability);
-                }
+                found = list.into_inner();
             }
             Ok(())
         };
@@ -179,7 +156,10 @@ impl<S: Wire> Session<S> {
         user: &str,
         credentials: &Credentials,
     ) -> Result<(), Fault> {
-        let Abilities { at_once, plain, bearer, no_login, .. } = self.abilities;
+        let bearer = self.can(&Capability::Auth(AuthMechanism::OAuthBearer));
+        let plain = self.can(&Capability::Auth(AuthMechanism::Plain));
+        let no_login = self.can(&Capability::LoginDisabled);
+        let at_once = self.can(&Capability::SaslIr);
         let connection = &mut self.connection;
         let (mechanism, message) = match credentials {
             Credentials::Token(token) if bearer => {
@@ -242,7 +222,7 @@ impl<S: Wire> Session<S> {
         to_change: bool,
         since: Option<(u32, u64)>,
     ) -> Result<Selected, Fault> {
-        let since = since.filter(|_| self.abilities.qresync);
+        let since = since.filter(|_| self.can(&Capability::QResync));
         let since = since.and_then(|(validity, modseq)| {
             Some((NonZeroU32::new(validity)?, NonZeroU64::new(modseq)?))
         });
@@ -253,7 +233,7 @@ impl<S: Wire> Session<S> {
                 known_uids: None,
                 seq_match_data: None,
             }],
-            None if self.abilities.condstore => vec![SelectParameter::CondStore],
+            None if self.can(&Capability::CondStore) => vec![SelectParameter::CondStore],
             None => Vec::new(),
         };
         let mailbox = mailbox(name)?;
@@ -274,14 +254,9 @@ impl<S: Wire> Session<S> {
     /// Numbers and flags of all messages of the folder, or of those that have changed since.
     pub(crate) fn flags(&mut self, since: Option<u64>) -> Result<Vec<(u32, Flags)>, Fault> {
         let since = since.and_then(NonZeroU64::new);
-        let modifiers = since.map(FetchModifier::ChangedSince).into_iter().collect();
-        let items = vec![MessageDataItemName::Uid, MessageDataItemName::Flags];
         let mut found = Vec::new();
-        self.fetch(all(), items, modifiers, &mut |items| {
-            if let (Some(uid), Some(flags)) = (uid_of(items), flags_of(items)) {
-                found.push((uid, flags));
-            }
-            within(found.len())
+        self.fetch(None, &[MessageDataItemName::Flags], since, &mut |uid, items| {
+            found.extend(items.flags.map(|flags| (uid, flags)));
         })?;
         found.sort_unstable();
         found.dedup_by_key(|(uid, _)| *uid);
@@ -290,24 +265,15 @@ impl<S: Wire> Session<S> {
 
     /// All messages of the folder but those that are marked as deleted, in order of their numbers.
     pub(crate) fn arrivals(&mut self) -> Result<Vec<Arrival>, Fault> {
-        let items = vec![
-            MessageDataItemName::Uid,
-            MessageDataItemName::Flags,
-            MessageDataItemName::InternalDate,
-        ];
+        let items = [MessageDataItemName::Flags, MessageDataItemName::InternalDate];
         let mut found = Vec::new();
-        self.fetch(all(), items, Vec::new(), &mut |items| {
-            let came = items.iter().find_map(|item| match item {
-                MessageDataItem::InternalDate(came) => Some(came.as_ref()),
-                _ => None,
-            });
-            if let (Some(uid), Some(flags), Some(came)) = (uid_of(items), flags_of(items), came)
+        self.fetch(None, &items, None, &mut |uid, items| {
+            if let (Some(flags), Some(came)) = (items.flags, items.came)
                 && !flags.has(Flags::DELETED)
             {
-                let day = came.date_naive().to_string();
-                found.push(Arrival { uid, second: came.timestamp(), day });
+                let (second, day) = (came.timestamp(), came.date_naive().to_string());
+                found.push(Arrival { uid, second, day });
             }
-            within(found.len())
         })?;
         found.sort_unstable_by_key(|mail| mail.uid);
         found.dedup_by_key(|mail| mail.uid);
@@ -316,25 +282,11 @@ impl<S: Wire> Session<S> {
 
     /// What flags and fields say of messages; those that are gone meanwhile are left out.
     pub(crate) fn traces(&mut self, uids: &[u32]) -> Result<Vec<Trace>, Fault> {
-        let fields = ["From", "To", "Cc", "List-Id"];
-        let items = vec![MessageDataItemName::Uid, MessageDataItemName::Flags, header(&fields)];
+        let items = [MessageDataItemName::Flags, header(&["From", "To", "Cc", "List-Id"])];
         let mut found = Vec::new();
-        for set in sets(uids) {
-            self.fetch(set, items.clone(), Vec::new(), &mut |items| {
-                if let (Some(uid), Some(fields)) = (uid_of(items), body_of(items))
-                    && uids.binary_search(&uid).is_ok()
-                {
-                    let is_marked = items.iter().any(|item| match item {
-                        MessageDataItem::Flags(list) => list.iter().any(|flag| {
-                            matches!(flag, FlagFetch::Flag(Flag::Answered | Flag::Flagged))
-                        }),
-                        _ => false,
-                    });
-                    found.push(Trace::new(uid, is_marked, fields));
-                }
-                within(found.len())
-            })?;
-        }
+        self.fetch(Some(uids), &items, None, &mut |uid, items| {
+            found.extend(items.body.map(|fields| Trace::new(uid, items.is_marked, fields)));
+        })?;
         Ok(found)
     }
 
@@ -354,46 +306,29 @@ impl<S: Wire> Session<S> {
         Ok(found)
     }
 
-    /// Fetches what identifies messages; those that are gone meanwhile are left out.
-    pub(crate) fn introduce(
-        &mut self,
-        uids: &[u32],
-        mut hear: impl FnMut(Introduced),
-    ) -> Result<(), Fault> {
-        let items = vec![
-            MessageDataItemName::Uid,
-            MessageDataItemName::Flags,
-            MessageDataItemName::Rfc822Size,
-            header(&KNOWN_BY),
-        ];
-        for set in sets(uids) {
-            self.fetch(set, items.clone(), Vec::new(), &mut |items| {
-                let found = (uid_of(items), flags_of(items), size_of(items), body_of(items));
-                if let (Some(uid), Some(flags), Some(size), Some(header)) = found
-                    && uids.binary_search(&uid).is_ok()
-                {
-                    hear(Introduced { uid, flags, size, header: header.to_vec() });
-                }
-                Ok(())
-            })?;
-        }
-        Ok(())
+    /// Messages that are not known yet, in order of their numbers; those that are gone meanwhile are
+    /// left out.
+    pub(crate) fn introduce(&mut self, uids: &[u32], state: &State) -> Result<Vec<Mail>, Fault> {
+        let items =
+            [MessageDataItemName::Flags, MessageDataItemName::Rfc822Size, header(&KNOWN_BY)];
+        let mut mails = Vec::with_capacity(uids.len());
+        self.fetch(Some(uids), &items, None, &mut |uid, items| {
+            if let (Some(flags), Some(size), Some(header)) = (items.flags, items.size, items.body) {
+                mails.push(Mail { uid, identity: state.identity(size, header), flags });
+            }
+        })?;
+        mails.sort_unstable_by_key(|mail| mail.uid);
+        mails.dedup_by_key(|mail| mail.uid);
+        Ok(mails)
     }
 
     /// Sizes of messages.
     pub(crate) fn sizes(&mut self, uids: &[u32]) -> Result<Vec<(u32, u32)>, Fault> {
-        let items = vec![MessageDataItemName::Uid, MessageDataItemName::Rfc822Size];
         let mut found = Vec::new();
-        for set in sets(uids) {
-            self.fetch(set, items.clone(), Vec::new(), &mut |items| {
-                if let (Some(uid), Some(size)) = (uid_of(items), size_of(items))
-                    && uids.binary_search(&uid).is_ok()
-                {
-                    found.push((uid, size));
-                }
-                within(found.len())
-            })?;
-        }
+        let items = [MessageDataItemName::Rfc822Size];
+        self.fetch(Some(uids), &items, None, &mut |uid, items| {
+            found.extend(items.size.map(|size| (uid, size)));
+        })?;
         found.sort_unstable();
         found.dedup_by_key(|(uid, _)| *uid);
         Ok(found)
@@ -402,24 +337,14 @@ impl<S: Wire> Session<S> {
     /// Messages themselves, of each the first [`MOST_OF_A_MAIL`] bytes; those that are gone are
     /// left out.
     pub(crate) fn mails(&mut self, uids: &[u32]) -> Result<Vec<(u32, Vec<u8>)>, Fault> {
-        let most = NonZeroU32::new(MOST_OF_A_MAIL).expect("a number above 0");
-        let partial = Some((0, most));
-        let items = vec![
-            MessageDataItemName::Uid,
-            MessageDataItemName::BodyExt { section: None, partial, peek: true },
-        ];
+        let partial = NonZeroU32::new(MOST_OF_A_MAIL).map(|most| (0, most));
+        let whole = MessageDataItemName::BodyExt { section: None, partial, peek: true };
         let mut found: Vec<(u32, Vec<u8>)> = Vec::new();
-        for set in sets(uids) {
-            self.fetch(set, items.clone(), Vec::new(), &mut |items| {
-                if let (Some(uid), Some(body)) = (uid_of(items), body_of(items))
-                    && uids.binary_search(&uid).is_ok()
-                    && found.iter().all(|(known, _)| *known != uid)
-                {
-                    found.push((uid, body.to_vec()));
-                }
-                Ok(())
-            })?;
-        }
+        self.fetch(Some(uids), &[whole], None, &mut |uid, items| {
+            if found.iter().all(|(known, _)| *known != uid) {
+                found.extend(items.body.map(|body| (uid, body.to_vec())));
+            }
+        })?;
         Ok(found)
     }
 
@@ -431,7 +356,7 @@ impl<S: Wire> Session<S> {
         for set in sets(uids) {
             let mailbox = mailbox(name)?;
             let what = format!("to move mail to {name}");
-            if self.abilities.moves {
+            if self.can(&Capability::Move) {
                 let body = CommandBody::Move { sequence_set: set, mailbox, uid: true };
                 self.connection.must(&what, body, &mut |_| Ok(()))?;
                 continue;
@@ -448,7 +373,7 @@ impl<S: Wire> Session<S> {
             };
             self.connection.must(&what, body, &mut |_| Ok(()))?;
             // Without UIDPLUS, mail that others have marked would be expunged as well.
-            if self.abilities.uidplus {
+            if self.can(&Capability::UidPlus) {
                 let body = CommandBody::ExpungeUid { sequence_set: set };
                 self.connection.must(&what, body, &mut |_| Ok(()))?;
             }
@@ -476,38 +401,78 @@ impl<S: Wire> Session<S> {
         let _ = self.connection.command(CommandBody::Logout, &mut |_| Ok(()));
     }
 
+    /// Fetches items of these messages, or of all those that have changed since. `hear` gets each
+    /// message of which the server says something: its number, and what it says.
     fn fetch(
         &mut self,
-        sequence_set: SequenceSet,
-        items: Vec<MessageDataItemName<'static>>,
-        modifiers: Vec<FetchModifier>,
-        hear: &mut dyn FnMut(&[MessageDataItem<'static>]) -> Result<(), Fault>,
+        uids: Option<&[u32]>,
+        items: &[MessageDataItemName<'static>],
+        since: Option<NonZeroU64>,
+        hear: &mut dyn FnMut(u32, &Items<'_>),
     ) -> Result<(), Fault> {
-        let macro_or_item_names = MacroOrMessageDataItemNames::MessageDataItemNames(items);
-        let body = CommandBody::Fetch { sequence_set, macro_or_item_names, uid: true, modifiers };
-        self.connection.must("FETCH", body, &mut |answer| match answer {
-            Answer::Data(Data::Fetch { items, .. }) => hear(items.as_ref()),
-            _ => Ok(()),
-        })?;
+        let items = [&[MessageDataItemName::Uid], items].concat();
+        let mut count = 0;
+        for sequence_set in uids.map_or_else(|| vec![all()], sets) {
+            let body = CommandBody::Fetch {
+                sequence_set,
+                macro_or_item_names: MacroOrMessageDataItemNames::MessageDataItemNames(
+                    items.clone(),
+                ),
+                uid: true,
+                modifiers: since.map(FetchModifier::ChangedSince).into_iter().collect(),
+            };
+            self.connection.must("FETCH", body, &mut |answer| {
+                if let Answer::Data(Data::Fetch { items, .. }) = answer {
+                    let items = Items::of(items.as_ref());
+                    let is_wanted =
+                        |uid: &u32| uids.is_none_or(|uids| uids.binary_search(uid).is_ok());
+                    if let Some(uid) = items.uid.filter(is_wanted) {
+                        count += 1;
+                        hear(uid, &items);
+                    }
+                }
+                within(count)
+            })?;
+        }
         Ok(())
     }
 }
 
-impl Abilities {
-    fn add(&mut self, capability: &Capability<'_>) {
-        match capability {
-            Capability::Idle => self.idle = true,
-            Capability::Move => self.moves = true,
-            Capability::UidPlus => self.uidplus = true,
-            Capability::CondStore => self.condstore = true,
-            Capability::QResync => (self.condstore, self.qresync) = (true, true),
-            Capability::Enable => self.enable = true,
-            Capability::SaslIr => self.at_once = true,
-            Capability::LoginDisabled => self.no_login = true,
-            Capability::Auth(AuthMechanism::Plain) => self.plain = true,
-            Capability::Auth(AuthMechanism::OAuthBearer) => self.bearer = true,
-            _ => {}
+/// What a server says of a message.
+#[derive(Default)]
+struct Items<'a> {
+    uid: Option<u32>,
+    flags: Option<Flags>,
+    /// Whether somebody has answered or flagged it.
+    is_marked: bool,
+    size: Option<u32>,
+    /// When the server got it.
+    came: Option<&'a chrono::DateTime<chrono::FixedOffset>>,
+    /// The part that was asked for.
+    body: Option<&'a [u8]>,
+}
+
+impl<'a> Items<'a> {
+    fn of(items: &'a [MessageDataItem<'_>]) -> Self {
+        let mut said = Self::default();
+        // Of several answers the first counts.
+        for item in items.iter().rev() {
+            match item {
+                MessageDataItem::Uid(uid) => said.uid = Some(uid.get()),
+                MessageDataItem::Rfc822Size(size) => said.size = Some(*size),
+                MessageDataItem::InternalDate(came) => said.came = Some(came.as_ref()),
+                MessageDataItem::BodyExt { data, .. } => {
+                    said.body = data.0.as_ref().map(AsRef::as_ref).or(said.body);
+                }
+                MessageDataItem::Flags(list) => {
+                    let of_mark = [Flag::Answered, Flag::Flagged].map(FlagFetch::Flag);
+                    said.is_marked |= list.iter().any(|flag| of_mark.contains(flag));
+                    said.flags = Some(list.iter().map(flag).fold(Flags::default(), Flags::with));
+                }
+                _ => {}
+            }
         }
+        said
     }
 }
 
@@ -538,10 +503,8 @@ impl Selected {
                 return within(self.vanished.len());
             }
             Answer::Data(Data::Fetch { items, .. }) => {
-                let items = items.as_ref();
-                if let (Some(uid), Some(flags)) = (uid_of(items), flags_of(items)) {
-                    self.changed.push((uid, flags));
-                }
+                let Items { uid, flags, .. } = Items::of(items.as_ref());
+                self.changed.extend(uid.zip(flags));
                 return within(self.changed.len());
             }
             Answer::Data(_) => {}
@@ -563,20 +526,14 @@ impl Trace {
     fn new(uid: u32, is_marked: bool, header: &[u8]) -> Self {
         let (from, to) = (Vec::new(), Vec::new());
         let mut trace = Self { uid, is_marked, is_list: false, from, to };
-        let mut field = String::new();
-        for line in header.split(|&byte| byte == b'\n') {
-            let line = String::from_utf8_lossy(line).to_lowercase();
-            let mut rest = line.as_str();
-            if !line.starts_with([' ', '\t']) {
-                let (name, value) = line.split_once(':').unwrap_or_default();
-                (field, rest) = (name.trim_end().to_owned(), value);
-            }
-            let words = rest.split(|it: char| it.is_whitespace() || "<>,;:\"()".contains(it));
+        for (name, value) in header_fields(header) {
+            let value = String::from_utf8_lossy(&value).to_lowercase();
+            let words = value.split(|it: char| it.is_whitespace() || "<>,;:\"()".contains(it));
             let addresses = words.filter(|word| word.contains('@')).map(str::to_owned);
-            match field.as_str() {
-                "from" => trace.from.extend(addresses),
-                "to" | "cc" => trace.to.extend(addresses),
-                "list-id" => trace.is_list = true,
+            match name.trim_ascii_end().to_ascii_lowercase().as_slice() {
+                b"from" => trace.from.extend(addresses),
+                b"to" | b"cc" => trace.to.extend(addresses),
+                b"list-id" => trace.is_list = true,
                 _ => {}
             }
         }
@@ -590,7 +547,7 @@ const fn within(count: usize) -> Result<(), Fault> {
 
 fn mailbox(name: &str) -> Result<Mailbox<'static>, Fault> {
     Mailbox::try_from(name.to_owned())
-        .map_err(|_| Fault::NoFolder(format!("{} is no name of a folder", name.escape_debug())))
+        .map_err(|_| Fault::Local(format!("{} is no name of a folder", name.escape_debug())))
 }
 
 /// A user's name as `OAUTHBEARER` writes it (RFC 5801, 4: `saslname`).
@@ -606,48 +563,17 @@ fn name_of(mailbox: &Mailbox<'_>) -> Option<String> {
     }
 }
 
-fn uid_of(items: &[MessageDataItem<'_>]) -> Option<u32> {
-    items.iter().find_map(|item| match item {
-        MessageDataItem::Uid(uid) => Some(uid.get()),
-        _ => None,
-    })
-}
-
-fn size_of(items: &[MessageDataItem<'_>]) -> Option<u32> {
-    items.iter().find_map(|item| match item {
-        MessageDataItem::Rfc822Size(size) => Some(*size),
-        _ => None,
-    })
-}
-
-fn flags_of(items: &[MessageDataItem<'_>]) -> Option<Flags> {
-    let list = items.iter().find_map(|item| match item {
-        MessageDataItem::Flags(list) => Some(list),
-        _ => None,
-    })?;
-    let flag = |flag: &FlagFetch<'_>| match flag {
+fn flag(flag: &FlagFetch<'_>) -> Flags {
+    match flag {
         FlagFetch::Flag(Flag::Deleted) => Flags::DELETED,
         FlagFetch::Flag(Flag::Seen) => Flags::SEEN,
-        FlagFetch::Flag(Flag::Keyword(word)) => {
-            let word = word.as_ref();
-            if word.eq_ignore_ascii_case("$Junk") {
-                Flags::JUNK
-            } else if word.eq_ignore_ascii_case("$NotJunk") {
-                Flags::NOT_JUNK
-            } else {
-                Flags::default()
-            }
-        }
+        FlagFetch::Flag(Flag::Keyword(word)) => match word.as_ref().to_ascii_lowercase().as_str() {
+            "$junk" => Flags::JUNK,
+            "$notjunk" => Flags::NOT_JUNK,
+            _ => Flags::default(),
+        },
         _ => Flags::default(),
-    };
-    Some(list.iter().map(flag).fold(Flags::default(), Flags::with))
-}
-
-fn body_of<'a>(items: &'a [MessageDataItem<'_>]) -> Option<&'a [u8]> {
-    items.iter().find_map(|item| match item {
-        MessageDataItem::BodyExt { data, .. } => data.0.as_ref().map(AsRef::as_ref),
-        _ => None,
-    })
+    }
 }
 
 /// All messages of a folder.

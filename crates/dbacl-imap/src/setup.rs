@@ -9,7 +9,6 @@ use crate::folder_names::from_imap;
 use crate::look::choose;
 use crate::moves::Kind;
 use crate::session::Session;
-use crate::transport::Wire;
 use dbacl_cli::settings;
 use std::fs::OpenOptions;
 use std::io::{self, BufRead, Write};
@@ -31,7 +30,7 @@ pub struct Dialogue<'a> {
 impl Dialogue<'_> {
     /// The answer to a question; an empty one stands for `usual`. `option` says the same.
     fn ask(&mut self, option: &str, question: &str, usual: Option<&str>) -> Result<String, Fault> {
-        let missing = || Fault::State(format!("setup needs {option}"));
+        let missing = || Fault::Local(format!("setup needs {option}"));
         let Some(input) = &mut self.input else {
             return usual.map(str::to_owned).ok_or_else(missing);
         };
@@ -79,7 +78,7 @@ pub fn account(config: &mut Config, talk: &mut Dialogue<'_>) -> Result<(), Fault
             "2" => {
                 config.password_command = Some(talk.ask("--password-command", "Command", None)?);
             }
-            other => return Err(Fault::State(format!("{other} is not 1, 2 or 3"))),
+            other => return Err(Fault::Local(format!("{other} is not 1, 2 or 3"))),
         }
     }
     if config.filter.as_os_str().is_empty() {
@@ -95,8 +94,8 @@ fn keyring(config: &Config) -> Result<String, Fault> {
     store.args(["server", &config.server, "user", &config.user]).stdout(Stdio::null());
     match store.status() {
         Ok(status) if status.success() => {}
-        Ok(status) => return Err(Fault::Secret(format!("secret-tool ends with {status}"))),
-        Err(error) => return Err(Fault::Secret(format!("secret-tool: {error}"))),
+        Ok(status) => return Err(Fault::Local(format!("secret-tool ends with {status}"))),
+        Err(error) => return Err(Fault::Local(format!("secret-tool: {error}"))),
     }
     let quoted = |text: &str| format!("'{}'", text.replace('\'', "'\\''"));
     let (server, user) = (quoted(&config.server), quoted(&config.user));
@@ -104,9 +103,9 @@ fn keyring(config: &Config) -> Result<String, Fault> {
 }
 
 /// Shows what is in the account, and asks which folders have good mail and which are to be sorted.
-pub fn folders<S: Wire>(
+pub fn folders(
     config: &mut Config,
-    session: &mut Session<S>,
+    session: &mut Session,
     talk: &mut Dialogue<'_>,
 ) -> Result<(), Fault> {
     let listed = session.list()?;
@@ -143,7 +142,7 @@ pub fn folders<S: Wire>(
 
 /// Writes the settings to a new file, which is its user's alone.
 pub fn write(config: &Config, path: &Path) -> Result<(), Fault> {
-    let told = |error: io::Error| Fault::State(format!("{}: {error}", path.display()));
+    let told = |error: io::Error| Fault::Local(format!("{}: {error}", path.display()));
     if let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty()) {
         std::fs::create_dir_all(folder).map_err(told)?;
     }

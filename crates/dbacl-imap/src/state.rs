@@ -25,28 +25,24 @@ const MAGIC: &[u8] = b"dbacl-imap state 3\n";
 /// How the state files of all versions begin.
 const OURS: &[u8] = b"dbacl-imap state ";
 
-/// What is found where the state is kept.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Found {
-    /// Nothing.
-    Nothing,
-    /// A state that cannot be used: it is damaged, or of another version.
+/// Why there is no state of an account.
+#[derive(Debug, thiserror::Error)]
+pub enum NoState {
+    /// There is no file.
+    #[error("nothing is known yet")]
+    Unknown,
+    /// The state is damaged, or of another version.
+    #[error("the state is damaged, or of another version: {AGAIN}")]
     Unusable,
-    /// The state of another account, of this name.
-    OtherAccount(String),
-    /// The state of this account.
-    State(Box<State>),
+    /// The state is that of another account, of this name.
+    #[error("the state is that of another account, {0}: {AGAIN}")]
+    Other(String),
+    /// The file cannot be read, or holds something else.
+    #[error("{0}")]
+    Io(#[from] io::Error),
 }
 
-impl Found {
-    /// The state, if it is one of this account.
-    pub fn state(self) -> Option<State> {
-        match self {
-            Self::State(state) => Some(*state),
-            _ => None,
-        }
-    }
-}
+const AGAIN: &str = "all messages are noted again, and nothing is learned from them";
 
 /// A message as it was when it was last looked at.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -120,18 +116,6 @@ impl State {
         }
     }
 
-    /// The state of this account with other folders.
-    pub(crate) fn with(
-        &self,
-        folders: BTreeMap<String, Folder>,
-        halves: Vec<Half>,
-        own: Vec<OwnMove>,
-    ) -> Self {
-        let Self { account, key, counts, week, .. } = self;
-        let (account, week) = (account.clone(), week.clone());
-        Self { account, key: *key, folders, halves, own, counts: *counts, week }
-    }
-
     /// The identity of a message of `size` bytes with these header lines.
     pub fn identity(&self, size: u32, header: &[u8]) -> Identity {
         let mut hasher = SipHasher24::new_with_keys(self.key.0, self.key.1);
@@ -146,22 +130,21 @@ impl State {
     /// The state of this account in a file.
     ///
     /// # Errors
-    /// The file cannot be read, or holds something else.
-    pub fn read(path: &Path, account: &str) -> io::Result<Found> {
-        let bytes = match read_regular(path) {
-            Ok(bytes) => bytes,
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Found::Nothing),
-            Err(error) => return Err(error),
-        };
-        Ok(match Self::parse(&bytes) {
-            Some(state) if state.account == account => Found::State(Box::new(state)),
-            Some(state) => Found::OtherAccount(state.account),
-            None if is_ours(&bytes) => Found::Unusable,
+    /// [`NoState`]
+    pub fn read(path: &Path, account: &str) -> Result<Self, NoState> {
+        let bytes = read_regular(path).map_err(|error| match error.kind() {
+            io::ErrorKind::NotFound => NoState::Unknown,
+            _ => NoState::Io(error),
+        })?;
+        match Self::parse(&bytes) {
+            Some(state) if state.account == account => Ok(state),
+            Some(state) => Err(NoState::Other(state.account)),
+            None if is_ours(&bytes) => Err(NoState::Unusable),
             None => {
                 let text = "not a state of dbacl-imap; name another file with --state";
-                return Err(io::Error::new(io::ErrorKind::InvalidData, text));
+                Err(io::Error::new(io::ErrorKind::InvalidData, text).into())
             }
-        })
+        }
     }
 
     /// The state in the bytes of a file; `None` if they are damaged or of another version.
@@ -205,10 +188,6 @@ mod tests {
     use super::*;
     use std::os::unix::fs::{PermissionsExt, symlink};
 
-    fn read(path: &Path, account: &str) -> Option<State> {
-        State::read(path, account).expect("readable").state()
-    }
-
     fn state(mails: u32) -> State {
         let mut state = State::new("alice@example.org");
         let mail = |uid: u32| {
@@ -225,12 +204,14 @@ mod tests {
     fn a_state_that_was_written_is_read_and_small() {
         let folder = tempfile::tempdir().expect("a folder");
         let path = folder.path().join("state");
-        assert_eq!(State::read(&path, "alice@example.org").expect("readable"), Found::Nothing);
+        let read = |account: &str| State::read(&path, account);
+        assert!(matches!(read("alice@example.org"), Err(NoState::Unknown)));
         let state = state(10_000);
         for _ in 0..2 {
             state.write(&path).expect("it can be written");
-            assert_eq!(read(&path, "alice@example.org"), Some(state.clone()));
-            assert_eq!(read(&path, "bob@example.org"), None);
+            assert!(read("alice@example.org").is_ok_and(|found| found == state));
+            let other = read("bob@example.org").expect_err("another account");
+            assert!(matches!(other, NoState::Other(name) if name == "alice@example.org"));
             let mode = fs::metadata(&path).expect("a file").permissions().mode() & 0o777;
             assert_eq!(mode, 0o600);
         }
@@ -262,14 +243,15 @@ mod tests {
         let good = fs::read(&path).expect("a file");
         for length in [0, 1, 9, OURS.len(), MAGIC.len(), good.len() - 1] {
             fs::write(&path, &good[..length]).expect("a file");
-            let found = State::read(&path, "alice@example.org").expect("readable");
-            assert_eq!(found, Found::Unusable, "length {length}");
+            let found = State::read(&path, "alice@example.org");
+            assert!(matches!(found, Err(NoState::Unusable)), "length {length}");
             state(3).write(&path).unwrap_or_else(|error| panic!("length {length}: {error}"));
-            assert!(read(&path, "alice@example.org").is_some(), "length {length}");
+            assert!(State::read(&path, "alice@example.org").is_ok(), "length {length}");
         }
         for other in [&b"x"[..], b"a letter that is longer than the first line", b"dbacl-x"] {
             fs::write(&path, other).expect("a file");
-            State::read(&path, "alice@example.org").expect_err("none of ours");
+            let found = State::read(&path, "alice@example.org");
+            assert!(matches!(found, Err(NoState::Io(_))), "{found:?}");
             state(3).write(&path).expect_err("none of ours");
             assert_eq!(fs::read(&path).expect("a file"), other);
         }

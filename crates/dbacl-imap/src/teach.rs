@@ -4,7 +4,6 @@
 use crate::connection::Fault;
 use crate::moves::{Label, Lesson};
 use crate::session::{MOST_OF_A_MAIL, Session};
-use crate::transport::Wire;
 use dbacl::{FittedSet, FittedSetOptions, MailRole, Outcome, SetVerdict};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -18,22 +17,9 @@ const BATCH_BYTES: u64 = 4 << 20;
 /// The most messages that are fetched and learned together.
 const BATCH_MAILS: usize = 1000;
 
-/// What learns the lessons: the filter, or a stand-in in tests.
-pub trait MailLearner {
-    /// Learns messages; returns how many of them it did not know with this label.
-    ///
-    /// # Errors
-    /// Nothing was learned, and the lesson has to be given again.
-    fn learn(&mut self, label: Label, mails: &[Vec<u8>]) -> Result<usize, Fault>;
-}
-
-/// What the filter says of a message.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Verdict {
-    /// It is confidently what mail with this label is.
-    Sure(Label),
-    Unsure,
-}
+/// Learns messages; returns how many of them were not known with this label. After a fault nothing
+/// was learned, and the lesson has to be given again.
+pub type Learn<'a> = &'a mut dyn FnMut(Label, &[Vec<u8>]) -> Result<usize, Fault>;
 
 /// The filter in a folder. It is opened when it is needed first.
 pub struct Filter {
@@ -114,23 +100,22 @@ impl Filter {
         Ok(self.open()?.classify(mail)?)
     }
 
-    /// What a verdict means.
-    pub fn verdict(&mut self, verdict: &SetVerdict) -> Result<Verdict, Fault> {
+    /// The label of which a verdict is sure, if it is.
+    pub fn sure(&mut self, verdict: &SetVerdict) -> Result<Option<Label>, Fault> {
         let set = self.open()?;
         if verdict.is_unsure {
-            return Ok(Verdict::Unsure);
+            return Ok(None);
         }
         if set.role_of(&verdict.category) == Some(MailRole::Spam) {
-            return Ok(Verdict::Sure(Label::Spam));
+            return Ok(Some(Label::Spam));
         }
         let topic = self.topics.iter().position(|topic| *topic == verdict.category);
         let topic = topic.and_then(|at| u8::try_from(at).ok());
-        Ok(Verdict::Sure(topic.map_or(Label::Ham, Label::Topic)))
+        Ok(Some(topic.map_or(Label::Ham, Label::Topic)))
     }
-}
 
-impl MailLearner for Filter {
-    fn learn(&mut self, label: Label, mails: &[Vec<u8>]) -> Result<usize, Fault> {
+    /// Learns messages, as [`Learn`] has it.
+    pub fn learn(&mut self, label: Label, mails: &[Vec<u8>]) -> Result<usize, Fault> {
         let name = self.name(label)?;
         let report = self.open()?.correct_all(&name, mails.iter().map(Vec::as_slice))?;
         let is_news = |outcome: &Outcome| !matches!(outcome, Outcome::Known | Outcome::Empty);
@@ -153,35 +138,37 @@ pub struct Taught {
 ///
 /// # Errors
 /// Some lessons were not given. Giving all of them again is harmless.
-pub fn teach<S: Wire>(
-    session: &mut Session<S>,
+pub fn teach(
+    session: &mut Session,
     mut lessons: Vec<Lesson>,
-    learner: &mut dyn MailLearner,
+    learn: Learn<'_>,
 ) -> Result<Taught, Fault> {
     let mut taught = Taught::default();
-    lessons.sort_by(|one, other| (&one.folder, one.uid).cmp(&(&other.folder, other.uid)));
+    lessons.sort_by(|one, other| {
+        (&one.mail.folder, one.mail.uid).cmp(&(&other.mail.folder, other.mail.uid))
+    });
     let mut queue = LearningQueue::default();
-    for lessons in lessons.chunk_by(|one, other| one.folder == other.folder) {
+    for lessons in lessons.chunk_by(|one, other| one.mail.folder == other.mail.folder) {
         let Some(first) = lessons.first() else { continue };
-        session.select(&first.folder, false, None)?;
-        let uids: Vec<u32> = lessons.iter().map(|lesson| lesson.uid).collect();
+        session.select(&first.mail.folder, false, None)?;
+        let uids: Vec<u32> = lessons.iter().map(|lesson| lesson.mail.uid).collect();
         let sizes = session.sizes(&uids)?;
         taught.missed += uids.len() - sizes.len();
         for uids in batches(&sizes) {
             let mails = session.mails(&uids)?;
             taught.missed += uids.len() - mails.len();
             for (uid, mail) in mails {
-                let at = lessons.binary_search_by_key(&uid, |lesson| lesson.uid);
+                let at = lessons.binary_search_by_key(&uid, |lesson| lesson.mail.uid);
                 if let Some(lesson) = at.ok().and_then(|at| lessons.get(at)) {
                     queue.put(lesson.label, mail);
                 }
             }
             if queue.is_full() {
-                queue.clear(learner, &mut taught)?;
+                queue.clear(learn, &mut taught)?;
             }
         }
     }
-    queue.clear(learner, &mut taught)?;
+    queue.clear(learn, &mut taught)?;
     Ok(taught)
 }
 
@@ -220,9 +207,9 @@ impl LearningQueue {
         mails().count() >= BATCH_MAILS || bytes as u64 >= BATCH_BYTES
     }
 
-    fn clear(&mut self, learner: &mut dyn MailLearner, taught: &mut Taught) -> Result<(), Fault> {
+    fn clear(&mut self, learn: Learn<'_>, taught: &mut Taught) -> Result<(), Fault> {
         while let Some((label, mails)) = self.0.pop_first() {
-            let news = learner.learn(label, &mails)?;
+            let news = learn(label, &mails)?;
             *taught.learned.entry(label).or_default() += news;
             taught.known += mails.len() - news;
         }

@@ -12,11 +12,12 @@ use crate::letter;
 use crate::look::{Watched, choose, look};
 use crate::moves::{Identity, Kind, Label, Lesson, OwnMove, Placed};
 use crate::session::{Credentials, Session};
-use crate::state::{Found, State};
-use crate::teach::{Filter, Taught, Verdict, teach};
-use crate::transport::{Place, Wire};
+use crate::state::{NoState, State};
+use crate::teach::{Filter, Taught, teach};
+use crate::transport::Place;
 use crate::week::Doubt;
 use dbacl_files::reading::open_regular;
+use imap_next::imap_types::response::Capability;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::net::{Shutdown, TcpStream};
@@ -116,17 +117,14 @@ pub struct Watcher<'a> {
     is_greeted: bool,
 }
 
-/// A session over a connection of any kind.
-pub type Line = Session<Box<dyn Wire + Send>>;
-
 /// Connects and logs in.
 pub fn log_in(
     config: &Config,
     place: &Place,
     credentials: &Credentials,
     handles: &Handles,
-) -> Result<Line, Fault> {
-    let (stream, handle) = place.connect()?;
+) -> Result<Session, Fault> {
+    let (stream, handle) = place.connect().map_err(Fault::Transport)?;
     handles.add(handle)?;
     Session::begin(stream, (&place.host, place.port), &config.user, credentials)
 }
@@ -146,20 +144,17 @@ impl<'a> Watcher<'a> {
         handles: Arc<Handles>,
         say: &'a dyn Fn(&str),
     ) -> Result<Self, Fault> {
-        let found = State::read(path, &config.account());
-        let found = found.map_err(|error| Fault::State(format!("{}: {error}", path.display())))?;
-        let again = "all messages are noted again, and nothing is learned from them";
-        match &found {
-            Found::Unusable => say(&format!(
-                "{}: the state is damaged, or of another version: {again}",
-                path.display()
-            )),
-            Found::OtherAccount(other) => {
-                say(&format!("{}: the state is that of {other}: {again}", path.display()));
+        let state = match State::read(path, &config.account()) {
+            Ok(state) => Some(state),
+            Err(NoState::Unknown) => None,
+            Err(NoState::Io(error)) => {
+                return Err(Fault::Local(format!("{}: {error}", path.display())));
             }
-            Found::Nothing | Found::State(_) => {}
-        }
-        let state = found.state();
+            Err(why) => {
+                say(&format!("{}: {why}", path.display()));
+                None
+            }
+        };
         let filter = Filter::new(config.filter.clone(), Arc::clone(&handles.stop));
         Ok(Self { config, place, path, state, filter, mode, handles, say, is_greeted: false })
     }
@@ -174,7 +169,7 @@ impl<'a> Watcher<'a> {
     }
 
     /// Logs in and chooses the folders to watch.
-    fn begin(&mut self, credentials: &Credentials) -> Result<(Line, Vec<Watched>), Fault> {
+    fn begin(&mut self, credentials: &Credentials) -> Result<(Session, Vec<Watched>), Fault> {
         let mut session = log_in(self.config, &self.place, credentials, &self.handles)?;
         self.filter.number_topics()?;
         let choice = choose(&session.list()?, self.config, self.filter.topics())?;
@@ -221,10 +216,7 @@ impl<'a> Watcher<'a> {
                 return Ok(());
             }
             let Err(fault) = result else { return Ok(()) };
-            let is_hopeless = matches!(
-                fault,
-                Fault::Login { .. } | Fault::NoFolder(_) | Fault::Secret(_) | Fault::State(_)
-            );
+            let is_hopeless = matches!(fault, Fault::Login { .. } | Fault::Local(_));
             if is_first && is_hopeless && !has_looked {
                 return Err(fault);
             }
@@ -255,7 +247,7 @@ impl<'a> Watcher<'a> {
             self.is_greeted = true;
             (self.say)(&format!("watches {}", describe(&watched, &session)));
         }
-        let is_told_news = session.abilities.idle;
+        let is_told_news = session.can(&Capability::Idle);
         if is_told_news {
             // Every move that teaches begins or ends in the junk folder. The inbox announces new
             // mail.
@@ -317,7 +309,7 @@ impl<'a> Watcher<'a> {
     }
 
     /// Looks, and looks again while a half of a move waits for the other one.
-    fn look_until_calm(&mut self, session: &mut Line, watched: &[Watched]) -> Result<(), Fault> {
+    fn look_until_calm(&mut self, session: &mut Session, watched: &[Watched]) -> Result<(), Fault> {
         for _ in 0..LOOKS {
             if !self.look(session, watched)? {
                 break;
@@ -327,46 +319,38 @@ impl<'a> Watcher<'a> {
     }
 
     /// Looks, learns and moves. Returns whether another look should follow at once.
-    fn look(&mut self, session: &mut Line, watched: &[Watched]) -> Result<bool, Fault> {
-        let state = match self.state.take() {
-            Some(state) => state,
-            None => State::new(&self.config.account()),
-        };
+    fn look(&mut self, session: &mut Session, watched: &[Watched]) -> Result<bool, Fault> {
+        let state = self.state.take().unwrap_or_else(|| State::new(&self.config.account()));
+        let result = self.look_from(&state, session, watched).and_then(|(new, is_restless)| {
+            if new != state {
+                self.keep(&new)?;
+            } else if let Ok(file) = open_regular(self.path) {
+                // The time of the file says when the account was last looked at; only `--status`
+                // shows it.
+                let _ = file.set_modified(SystemTime::now());
+            }
+            Ok((new, is_restless))
+        });
         // If the look fails, the old state stays.
-        let result = self.look_from(&state, session, watched);
-        match result {
-            Ok((new, is_restless)) => {
-                if new != state {
-                    if let Err(fault) = self.keep(&new) {
-                        self.state = Some(state);
-                        return Err(fault);
-                    }
-                } else if let Ok(file) = open_regular(self.path) {
-                    // The time of the file says when the account was last looked at; only
-                    // `--status` shows it.
-                    let _ = file.set_modified(SystemTime::now());
-                }
-                self.state = Some(new);
-                Ok(is_restless)
-            }
-            Err(fault) => {
-                self.state = Some(state);
-                Err(fault)
-            }
-        }
+        let (state, is_restless) = match result {
+            Ok((new, is_restless)) => (new, Ok(is_restless)),
+            Err(fault) => (state, Err(fault)),
+        };
+        self.state = Some(state);
+        is_restless
     }
 
     fn keep(&self, state: &State) -> Result<(), Fault> {
         if self.mode == Mode::DryRun {
             return Ok(());
         }
-        state.write(self.path).map_err(|error| Fault::State(error.to_string()))
+        state.write(self.path).map_err(|error| Fault::Local(error.to_string()))
     }
 
     fn look_from(
         &mut self,
         state: &State,
-        session: &mut Line,
+        session: &mut Session,
         watched: &[Watched],
     ) -> Result<(State, bool), Fault> {
         let heeds_flags = self.config.flags.unwrap_or(true);
@@ -379,9 +363,11 @@ impl<'a> Watcher<'a> {
         if self.mode == Mode::DryRun {
             self.tell_lessons(&looked.lessons)?;
         } else if !looked.lessons.is_empty() {
-            let said = looked.lessons.iter().map(|lesson| lesson.identity);
+            let said = looked.lessons.iter().map(|lesson| lesson.mail.identity);
             new.week.taught(said);
-            let taught = teach(session, looked.lessons, &mut self.filter)?;
+            let taught = teach(session, looked.lessons, &mut |label, mails| {
+                self.filter.learn(label, mails)
+            })?;
             for (label, count) in &taught.learned {
                 let counted = match label {
                     Label::Ham => &mut new.counts.ham,
@@ -404,7 +390,7 @@ impl<'a> Watcher<'a> {
     }
 
     /// Writes the letter of the week that is over, and begins the next one.
-    fn write(&mut self, session: &mut Line, state: &mut State) -> Result<(), Fault> {
+    fn write(&mut self, session: &mut Session, state: &mut State) -> Result<(), Fault> {
         let now = now();
         let Some(week) = state.week.end(now) else { return Ok(()) };
         let change = self.filter.expected(week.unsure()).map_or_else(String::new, |expected| {
@@ -423,29 +409,30 @@ impl<'a> Watcher<'a> {
     }
 
     fn tell_lessons(&mut self, lessons: &[Lesson]) -> Result<(), Fault> {
-        for Lesson { label, folder, uid, .. } in lessons {
-            let label = self.filter.name(*label)?;
-            (self.say)(&format!("would learn as {label}: message {uid} of {}", from_imap(folder)));
+        for Lesson { label, mail } in lessons {
+            let (label, uid) = (self.filter.name(*label)?, mail.uid);
+            let folder = from_imap(&mail.folder);
+            (self.say)(&format!("would learn as {label}: message {uid} of {folder}"));
         }
         Ok(())
     }
 
-    /// The folder into which mail with this verdict is to be moved.
-    fn goal<'w>(&self, watched: &'w [Watched], verdict: Verdict) -> Option<&'w Watched> {
+    /// The folder into which mail is to be moved of whose label the filter is sure.
+    fn goal<'w>(&self, watched: &'w [Watched], sure: Option<Label>) -> Option<&'w Watched> {
         let goal = |kind: Kind| watched.iter().find(|it| it.kind == kind && it.is_sorted);
-        match verdict {
-            Verdict::Sure(Label::Spam) if self.config.move_spam => watched.first(),
-            Verdict::Sure(Label::Spam) => goal(Kind::Junk),
-            Verdict::Sure(Label::Topic(number)) => goal(Kind::Topic(number)),
-            Verdict::Sure(Label::Ham) => None,
-            Verdict::Unsure => watched.iter().find(|it| it.kind == Kind::Unsure),
+        match sure {
+            Some(Label::Spam) if self.config.move_spam => watched.first(),
+            Some(Label::Spam) => goal(Kind::Junk),
+            Some(Label::Topic(number)) => goal(Kind::Topic(number)),
+            Some(Label::Ham) => None,
+            None => watched.iter().find(|it| it.kind == Kind::Unsure),
         }
     }
 
     /// Moves new mail to the folders where it belongs; returns whether there was some.
     fn sort(
         &mut self,
-        session: &mut Line,
+        session: &mut Session,
         watched: &[Watched],
         state: &mut State,
         arrived: &[Placed],
@@ -471,8 +458,8 @@ impl<'a> Watcher<'a> {
                     let doubt = Doubt::new(&found, &mail);
                     state.week.count(doubt, || self.filter.reasons(&mail));
                 }
-                let verdict = self.filter.verdict(&found)?;
-                if let Some(goal) = self.goal(watched, verdict) {
+                let sure = self.filter.sure(&found)?;
+                if let Some(goal) = self.goal(watched, sure) {
                     goals.entry(&goal.name).or_default().push(uid);
                 }
             }
@@ -524,7 +511,7 @@ fn wait_for_stop(news: &Receiver<News>, pause: Duration) -> bool {
     }
 }
 
-fn describe(watched: &[Watched], session: &Line) -> String {
+fn describe(watched: &[Watched], session: &Session) -> String {
     let mut text = String::new();
     for Watched { name, kind, is_sorted } in watched {
         let kind = match (kind, is_sorted) {
@@ -539,14 +526,12 @@ fn describe(watched: &[Watched], session: &Line) -> String {
         // A string can be written.
         let _ = write!(text, "{comma}{}{kind}", from_imap(name));
     }
-    let abilities = session.abilities;
-    let known = [
-        ("IDLE", abilities.idle),
-        ("MOVE", abilities.moves),
-        ("QRESYNC", abilities.qresync),
-        ("CONDSTORE", abilities.condstore && !abilities.qresync),
-    ];
-    let known: Vec<&str> = known.iter().filter(|(_, has)| *has).map(|(name, _)| *name).collect();
+    let mut known = vec![Capability::Idle, Capability::Move, Capability::QResync];
+    if !session.can(&Capability::QResync) {
+        known.push(Capability::CondStore);
+    }
+    known.retain(|ability| session.can(ability));
+    let known: Vec<String> = known.iter().map(ToString::to_string).collect();
     let known = if known.is_empty() { "nothing beyond IMAP4rev1".into() } else { known.join(", ") };
     let _ = write!(text, "; the server knows {known}");
     text

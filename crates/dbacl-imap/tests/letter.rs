@@ -4,15 +4,13 @@
 use crate::dovecot::{Dovecot, letter, mail};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use dbacl_imap::{Found, State, WEEK};
+use dbacl_imap::{State, WEEK};
 
 /// Lets a week go by.
 fn wait(server: &Dovecot) {
     let path = server.scratch.path("state");
     let account = format!("alice@127.0.0.1:{}", server.ports.0);
-    let Found::State(mut state) = State::read(&path, &account).expect("readable") else {
-        panic!("no state")
-    };
+    let mut state = State::read(&path, &account).expect("a state");
     state.week.since -= WEEK;
     state.write(&path).expect("it can be written");
 }

@@ -2,21 +2,21 @@
 //! A hostile IMAP server, and files that are no state: faults, and no lessons that nobody has
 //! given.
 
-use dbacl_imap::{Config, Credentials, Fault, Flags, Folder, Label, Mail, MailLearner, Session};
-use dbacl_imap::{State, Wire, choose, from_imap, look, teach, to_imap};
-use std::io::{self, Read, Write};
+use dbacl_imap::{Config, Credentials, Fault, Flags, Folder, Mail, Session, State, Wire};
+use dbacl_imap::{choose, from_imap, look, teach, to_imap};
+use std::io::{self, Cursor, Read, Write};
 use std::time::Duration;
 
 /// What a server says, whatever it is told.
-struct Monologue<'a>(&'a [u8]);
+struct Monologue(Cursor<Vec<u8>>);
 
-impl Read for Monologue<'_> {
+impl Read for Monologue {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         self.0.read(buffer)
     }
 }
 
-impl Write for Monologue<'_> {
+impl Write for Monologue {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         Ok(bytes.len())
     }
@@ -26,20 +26,9 @@ impl Write for Monologue<'_> {
     }
 }
 
-impl Wire for Monologue<'_> {
+impl Wire for Monologue {
     fn patience(&mut self, _: Duration) -> io::Result<()> {
         Ok(())
-    }
-}
-
-/// Stands for the filter: it counts the messages that it is given, and learns nothing.
-#[derive(Default)]
-struct Counting(usize);
-
-impl MailLearner for Counting {
-    fn learn(&mut self, _: Label, mails: &[Vec<u8>]) -> Result<usize, Fault> {
-        self.0 += mails.len();
-        Ok(mails.len())
     }
 }
 
@@ -57,12 +46,14 @@ fn known() -> State {
     state
 }
 
-fn converse(data: &[u8], state: &State, learner: &mut Counting) -> Result<usize, Fault> {
+/// Counts in `learned` the messages that are given to be learned; returns the number of lessons.
+fn converse(data: &[u8], state: &State, learned: &mut usize) -> Result<usize, Fault> {
     let credentials = match data.len() % 2 {
         0 => Credentials::Password("secret".into()),
         _ => Credentials::Token("secret".into()),
     };
-    let mut session = Session::begin(Monologue(data), ("server", 993), "alice", &credentials)?;
+    let server = Box::new(Monologue(Cursor::new(data.to_vec())));
+    let mut session = Session::begin(server, ("server", 993), "alice", &credentials)?;
     let listed = session.list()?;
     let labels = vec!["Work".to_owned(), "Lists".to_owned()];
     let asked = Config { folders: vec!["*".into()], sort: labels.clone(), ..Config::default() };
@@ -72,9 +63,12 @@ fn converse(data: &[u8], state: &State, learner: &mut Counting) -> Result<usize,
         assert!(folder.mails.is_sorted_by(|one, next| one.uid < next.uid));
     }
     let lessons = looked.lessons.len();
-    let taught = teach(&mut session, looked.lessons, learner)?;
-    let learned: usize = taught.learned.values().sum();
-    assert!(learned + taught.known + taught.missed <= lessons);
+    let taught = teach(&mut session, looked.lessons, &mut |_, mails| {
+        *learned += mails.len();
+        Ok(mails.len())
+    })?;
+    let sum: usize = taught.learned.values().sum();
+    assert!(sum + taught.known + taught.missed <= lessons);
     session.move_to(&[1, 2, 5], "Junk")?;
     session.idle(Duration::from_secs(1), &mut || {})?;
     Ok(lessons)
@@ -82,20 +76,20 @@ fn converse(data: &[u8], state: &State, learner: &mut Counting) -> Result<usize,
 
 /// How many messages a server that says this gives somebody to learn whose folders are known.
 pub fn imap_lessons(data: &[u8]) -> usize {
-    let mut learner = Counting::default();
+    let mut learned = 0;
     // Whether the conversation ends well or with a fault does not matter here.
-    let _ = converse(data, &known(), &mut learner);
-    learner.0
+    let _ = converse(data, &known(), &mut learned);
+    learned
 }
 
 /// Any bytes from a server.
 pub fn imap_server(data: &[u8]) {
-    let mut learner = Counting::default();
+    let mut learned = 0;
     // When an account is seen for the first time, nothing of it is learned.
-    if let Ok(lessons) = converse(data, &State::new("alice@server:993"), &mut learner) {
+    if let Ok(lessons) = converse(data, &State::new("alice@server:993"), &mut learned) {
         assert_eq!(lessons, 0);
     }
-    assert_eq!(learner.0, 0);
+    assert_eq!(learned, 0);
     // Each mail is learned at most once, and a server needs more than eight bytes to tell of one.
     let lessons = imap_lessons(data);
     assert!(lessons <= data.len() / 8, "{lessons} lessons");
