@@ -4,36 +4,15 @@
 use dbacl_files::reading::read_small_text;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
-use std::io::{self, ErrorKind};
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
-
-/// Why settings could not be read.
-#[derive(Debug, thiserror::Error)]
-pub enum SettingsError {
-    /// The file cannot be read.
-    #[error("{}: {source}", path.display())]
-    Unreadable {
-        /// The file.
-        path: PathBuf,
-        /// What the operating system said.
-        source: io::Error,
-    },
-    /// The file is no TOML, or has unknown settings or wrong values.
-    #[error("{}: {text}", path.display())]
-    Syntax {
-        /// The file.
-        path: PathBuf,
-        /// What is wrong, and where.
-        text: String,
-    },
-}
 
 /// Reads the settings in the file at `path`. Without `path`, the file at `usual` is read if it
 /// exists; otherwise all settings have their defaults.
 ///
 /// # Errors
-/// [`SettingsError`]
-pub fn read<T>(path: Option<&Path>, usual: Option<PathBuf>) -> Result<T, SettingsError>
+/// The file cannot be read, is no TOML, or has unknown settings or wrong values.
+pub fn read<T>(path: Option<&Path>, usual: Option<PathBuf>) -> Result<T, String>
 where
     T: DeserializeOwned + Default,
 {
@@ -43,7 +22,7 @@ where
     match read_small_text(&chosen) {
         Ok(text) => parse(&text, &chosen),
         Err(error) if path.is_none() && error.kind() == ErrorKind::NotFound => Ok(T::default()),
-        Err(source) => Err(SettingsError::Unreadable { path: chosen, source }),
+        Err(error) => Err(format!("{}: {error}", chosen.display())),
     }
 }
 
@@ -61,8 +40,8 @@ const KINDS: [(&str, &str); 7] = [
 /// Reads the settings in `text`. Errors name `path`.
 ///
 /// # Errors
-/// [`SettingsError::Syntax`]
-pub fn parse<T: DeserializeOwned>(text: &str, path: &Path) -> Result<T, SettingsError> {
+/// It is no TOML, or has unknown settings or wrong values.
+pub fn parse<T: DeserializeOwned>(text: &str, path: &Path) -> Result<T, String> {
     toml::from_str(text).map_err(|error| {
         let at = error.span().map_or(0, |span| span.start);
         let number = text[..at.min(text.len())].matches('\n').count();
@@ -75,8 +54,7 @@ pub fn parse<T: DeserializeOwned>(text: &str, path: &Path) -> Result<T, Settings
         {
             what = format!("{}: {what}", name.trim());
         }
-        let line = number + 1;
-        SettingsError::Syntax { path: path.into(), text: format!("line {line}: {what}") }
+        format!("{}: line {}: {what}", path.display(), number + 1)
     })
 }
 

@@ -91,7 +91,7 @@ impl Config {
         if let Some(text) = chosen.as_deref().and_then(open_to_all) {
             return Err(format!("{text}, and its commands are run: chmod o-w helps"));
         }
-        let read: Self = settings::read(path, usual_path()).map_err(|error| error.to_string())?;
+        let read: Self = settings::read(path, usual_path())?;
         Ok(Self { file: chosen, ..read })
     }
 
@@ -250,8 +250,7 @@ mod tests {
     use super::*;
 
     fn read(text: &str) -> Result<Config, String> {
-        let parsed = settings::parse::<Config>(text, Path::new("imap.toml"));
-        parsed.map_err(|error| error.to_string()).and_then(Config::checked)
+        settings::parse::<Config>(text, Path::new("imap.toml")).and_then(Config::checked)
     }
 
     const LEAST: &str = "server = 'imap.example.org'\nuser = 'alice'\npassword-command = 'echo \

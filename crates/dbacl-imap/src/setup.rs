@@ -166,7 +166,7 @@ mod tests {
         config.sort = vec!["Müll & \"mehr\"".into(), "Lists/*".into()];
         let read: Config = settings::text(&config)
             .map_err(|error| error.to_string())
-            .and_then(|text| settings::parse(&text, Path::new("x")).map_err(|it| it.to_string()))
+            .and_then(|text| settings::parse(&text, Path::new("x")))
             .expect("settings");
         assert_eq!(
             (read.server.as_str(), read.user.as_str()),

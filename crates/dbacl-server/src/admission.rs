@@ -18,7 +18,6 @@ use std::fs;
 use std::io;
 use std::path::PathBuf;
 use std::pin::Pin;
-use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::task::{Context, Poll};
 use std::time::Duration;
@@ -126,16 +125,12 @@ pub struct Door {
 impl Door {
     /// Begins to accept connections, in the runtime that this is called in.
     pub fn open(bound: Bound, limits: &Limits, measures: &Arc<Measures>) -> io::Result<Self> {
-        let socket = match &bound.address {
-            Address::Port(_) => None,
-            Address::Socket(path) => Some(path.clone()),
-        };
-        let listener = match bound.listener {
-            crate::listen::Plain::Port(listener) => {
-                Listener::Port(TcpListener::from_std(listener)?)
+        let (listener, socket) = match bound.address {
+            Address::Port(_) => {
+                (Listener::Port(TcpListener::from_std(bound.listener.into())?), None)
             }
-            crate::listen::Plain::Socket(listener) => {
-                Listener::Socket(UnixListener::from_std(listener)?)
+            Address::Socket(path) => {
+                (Listener::Socket(UnixListener::from_std(bound.listener.into())?), Some(path))
             }
         };
         let (admit, admitted) = mpsc::channel(1);
@@ -215,19 +210,12 @@ struct Places {
 }
 
 /// The places of a peer.
-#[derive(Debug, Clone)]
+#[derive(Debug)]
 struct OfPeer {
+    /// For connections that are served.
     places: Arc<Semaphore>,
-    waiting: Arc<AtomicUsize>,
-}
-
-/// One that waits; dropped when it does so no more.
-struct Waiting(Arc<AtomicUsize>);
-
-impl Drop for Waiting {
-    fn drop(&mut self) {
-        self.0.fetch_sub(1, Relaxed);
-    }
+    /// For connections that wait.
+    waiting: Arc<Semaphore>,
 }
 
 impl Places {
@@ -244,22 +232,19 @@ impl Places {
     }
 
     /// Lets a connection of this peer wait; `None` if too many of its connections do.
-    fn wait(&self, peer: Peer) -> Option<(Arc<Semaphore>, Waiting)> {
+    fn wait(&self, peer: Peer) -> Option<(Arc<Semaphore>, OwnedSemaphorePermit)> {
         let mut peers = self.peers.lock().unwrap_or_else(PoisonError::into_inner);
         if peers.len() > REMEMBERED {
             peers.retain(|_, own| {
-                own.places.available_permits() < self.share || own.waiting.load(Relaxed) > 0
+                [&own.places, &own.waiting].iter().any(|it| it.available_permits() < self.share)
             });
         }
-        let own = peers.entry(peer).or_insert_with(|| OfPeer {
-            places: Arc::new(Semaphore::new(self.share)),
-            waiting: Arc::default(),
-        });
-        if own.waiting.load(Relaxed) >= self.share {
-            return None;
-        }
-        own.waiting.fetch_add(1, Relaxed);
-        Some((Arc::clone(&own.places), Waiting(Arc::clone(&own.waiting))))
+        let semaphore = || Arc::new(Semaphore::new(self.share));
+        let own = peers
+            .entry(peer)
+            .or_insert_with(|| OfPeer { places: semaphore(), waiting: semaphore() });
+        let waits = Arc::clone(&own.waiting).try_acquire_owned().ok()?;
+        Some((Arc::clone(&own.places), waits))
     }
 }
 

@@ -41,10 +41,8 @@ impl Peer {
 /// Why a message is not taken.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum Refusal {
-    /// It is larger than the limit.
     #[error("the message is larger than the limit")]
     Large,
-    /// The memory for messages is taken.
     #[error("no memory, or too many messages at a time")]
     Busy,
 }

@@ -3,90 +3,53 @@
 
 use crate::listen::Address;
 use crate::teacher::Lesson;
-use dbacl_cli::status;
+use dbacl_cli::status::{FORBIDDEN, LATER};
 use std::io::{self, Read, Write};
 use std::net::TcpStream;
+use std::os::fd::OwnedFd;
 use std::os::unix::net::UnixStream;
 use std::time::Duration;
 
 /// How long the server may take for any answer.
 const PATIENCE: Duration = Duration::from_secs(120);
 
-/// Why the server has not learned the mail.
-#[derive(Debug, thiserror::Error)]
-pub enum ClientError {
-    /// There is no server at the address, or it has closed the connection.
-    #[error("no server at {address}: {source}")]
-    Unreachable {
-        address: Address,
-        /// What the operating system said.
-        source: io::Error,
-    },
-    /// The server did not learn the mail, and says why.
-    #[error("the server answers: {0}")]
-    Refused(String),
-}
-
-impl ClientError {
-    /// The status to end with: whoever is not allowed to teach need not try again.
-    pub fn status(&self) -> u8 {
-        match self {
-            Self::Refused(answer) if answer.contains(" 77 ") => status::FORBIDDEN,
-            _ => status::LATER,
+/// What the server at `address` answers to a request; the connection is read to its end.
+fn ask(address: &Address, request: &[u8]) -> Result<String, String> {
+    let ask = || -> io::Result<String> {
+        let stream = match address {
+            Address::Port(port) => TcpStream::connect_timeout(port, PATIENCE)?.into(),
+            Address::Socket(path) => OwnedFd::from(UnixStream::connect(path)?),
+        };
+        // What is done with it is the same for sockets of both kinds.
+        let mut stream = UnixStream::from(stream);
+        stream.set_read_timeout(Some(PATIENCE))?;
+        stream.set_write_timeout(Some(PATIENCE))?;
+        stream.write_all(request)?;
+        let mut answer = Vec::new();
+        if !request.is_empty() {
+            stream.read_to_end(&mut answer)?;
         }
-    }
-}
-
-trait Connection: Read + Write {}
-
-impl<T: Read + Write> Connection for T {}
-
-fn connect(address: &Address) -> io::Result<Box<dyn Connection>> {
-    Ok(match address {
-        Address::Port(port) => {
-            let stream = TcpStream::connect_timeout(port, PATIENCE)?;
-            stream.set_read_timeout(Some(PATIENCE))?;
-            stream.set_write_timeout(Some(PATIENCE))?;
-            Box::new(stream)
-        }
-        Address::Socket(path) => {
-            let stream = UnixStream::connect(path)?;
-            stream.set_read_timeout(Some(PATIENCE))?;
-            stream.set_write_timeout(Some(PATIENCE))?;
-            Box::new(stream)
-        }
-    })
+        Ok(String::from_utf8_lossy(&answer).into_owned())
+    };
+    ask().map_err(|error| format!("no server at {address}: {error}"))
 }
 
 /// Asks whether somebody listens at `address`; where spamc is spoken, whether the server answers.
-pub fn is_alive(address: &Address, speaks_spamc: bool) -> Result<(), ClientError> {
-    let asked = connect(address).and_then(|mut stream| {
-        if !speaks_spamc {
-            return Ok("PONG".into());
-        }
-        stream.write_all(b"PING SPAMC/1.5\r\n\r\n")?;
-        let mut answer = String::new();
-        stream.read_to_string(&mut answer)?;
-        Ok(answer)
-    });
-    let answer =
-        asked.map_err(|source| ClientError::Unreachable { address: address.clone(), source })?;
-    if answer.contains("PONG") { Ok(()) } else { Err(ClientError::Refused(answer)) }
+pub fn is_alive(address: &Address, speaks_spamc: bool) -> Result<(), String> {
+    let request: &[u8] = if speaks_spamc { b"PING SPAMC/1.5\r\n\r\n" } else { b"" };
+    let answer = ask(address, request)?;
+    let is_answer = answer.contains("PONG") || !speaks_spamc;
+    is_answer.then_some(()).ok_or_else(|| format!("the server answers: {answer}"))
 }
 
-/// Tells the server at `address` what to do with a message for a user; returns once that is done.
-pub fn tell(address: &Address, user: &str, lesson: Lesson, mail: &[u8]) -> Result<(), ClientError> {
-    let answer = ask(address, user, lesson, mail)
-        .map_err(|source| ClientError::Unreachable { address: address.clone(), source })?;
-    let first = answer.lines().next().unwrap_or_default();
-    let mut words = first.split_ascii_whitespace();
-    match (words.next(), words.next()) {
-        (Some(protocol), Some("0")) if protocol.starts_with("SPAMD/") => Ok(()),
-        _ => Err(ClientError::Refused(first.to_owned())),
-    }
-}
-
-fn ask(address: &Address, user: &str, lesson: Lesson, mail: &[u8]) -> io::Result<String> {
+/// Tells the server at `address` what to do with a message for a user; returns once that is done,
+/// or else the status to end with, and why: whoever is not allowed to teach need not try again.
+pub fn tell(
+    address: &Address,
+    user: &str,
+    lesson: Lesson,
+    mail: &[u8],
+) -> Result<(), (u8, String)> {
     let what = match lesson {
         Lesson::Ham => "Message-class: ham\r\nSet: local\r\n",
         Lesson::Spam => "Message-class: spam\r\nSet: local\r\n",
@@ -96,11 +59,14 @@ fn ask(address: &Address, user: &str, lesson: Lesson, mail: &[u8]) -> io::Result
     let user: String = user.chars().filter(|letter| !letter.is_control()).collect();
     let length = mail.len();
     let head = format!("TELL SPAMC/1.5\r\nUser: {user}\r\nContent-length: {length}\r\n{what}\r\n");
-    let mut stream = connect(address)?;
-    stream.write_all(head.as_bytes())?;
-    stream.write_all(mail)?;
-    stream.flush()?;
-    let mut answer = Vec::new();
-    stream.read_to_end(&mut answer)?;
-    Ok(String::from_utf8_lossy(&answer).into_owned())
+    let answer = ask(address, &[head.as_bytes(), mail].concat()).map_err(|text| (LATER, text))?;
+    let first = answer.lines().next().unwrap_or_default();
+    let mut words = first.split_ascii_whitespace();
+    match (words.next(), words.next()) {
+        (Some(protocol), Some("0")) if protocol.starts_with("SPAMD/") => Ok(()),
+        (_, code) => {
+            let status = if code == Some("77") { FORBIDDEN } else { LATER };
+            Err((status, format!("the server answers: {first}")))
+        }
+    }
 }

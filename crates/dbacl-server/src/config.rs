@@ -2,10 +2,10 @@
 //! The configuration: one file in TOML, every field with a default that works.
 
 use crate::headers::Dialect;
-use crate::listen::Address;
+use crate::listen::{Address, Protocol};
 use crate::log::Level;
 use crate::users::{Users, tells_users_apart};
-use dbacl_cli::settings::{self, SettingsError};
+use dbacl_cli::settings;
 use nix::unistd::User;
 use serde::{Deserialize, Deserializer};
 use std::path::{Path, PathBuf};
@@ -129,11 +129,16 @@ pub struct Listen {
 }
 
 impl Listen {
-    /// Whether no address is given.
-    pub fn is_empty(&self) -> bool {
-        [&self.spamc, &self.rspamd, &self.milter, &self.metrics, &self.status]
-            .iter()
-            .all(|list| list.is_empty())
+    /// Where to listen, and what is spoken there.
+    pub fn all(&self) -> impl Iterator<Item = (&Address, Protocol)> {
+        let lists = [
+            (&self.spamc, Protocol::Spamc),
+            (&self.rspamd, Protocol::Rspamd),
+            (&self.milter, Protocol::Milter),
+            (&self.metrics, Protocol::Metrics),
+            (&self.status, Protocol::Status),
+        ];
+        lists.into_iter().flat_map(|(list, protocol)| list.iter().map(move |it| (it, protocol)))
     }
 }
 
@@ -206,13 +211,13 @@ impl Limits {
 
 impl Config {
     /// Reads a file. Without `path`, that at [`PATH`] if there is one, else the defaults.
-    pub(crate) fn read(path: Option<&Path>) -> Result<Self, SettingsError> {
+    pub(crate) fn read(path: Option<&Path>) -> Result<Self, String> {
         settings::read(path, Some(PATH.into()))
     }
 
     /// Fills in the default addresses, and checks each setting and those that depend on each other.
     pub(crate) fn checked(mut self) -> Result<Self, String> {
-        if self.listen.is_empty() {
+        if self.listen.all().next().is_none() {
             self.listen.spamc = vec![Address::loopback(783)];
             self.listen.milter = vec![Address::loopback(8893)];
         }
@@ -304,8 +309,7 @@ mod tests {
     use super::*;
 
     fn read(text: &str) -> Result<Config, String> {
-        let parsed = settings::parse::<Config>(text, Path::new("server.toml"));
-        parsed.map_err(|error| error.to_string()).and_then(Config::checked)
+        settings::parse::<Config>(text, Path::new("server.toml")).and_then(Config::checked)
     }
 
     #[test]

@@ -5,8 +5,9 @@ use crate::budget::{Budget, Mail, Peer, SHORT};
 use crate::config::Config;
 use crate::headers::field;
 use crate::history::{History, Kind};
+use crate::listen::Protocol;
 use crate::log::{Fact, Level, Log};
-use crate::measures::{Measures, Wire, outcome};
+use crate::measures::{Measures, outcome};
 use crate::memory::{Memory, of_judging};
 use crate::models::Models;
 use crate::teacher::Teacher;
@@ -55,7 +56,7 @@ pub struct Engine {
 }
 
 /// What is known of a message beside its bytes.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Envelope {
     /// The users for whom it is classified.
     pub names: Vec<String>,
@@ -131,7 +132,7 @@ impl Engine {
     /// The verdict for these users; `None` if there can be none, which has been logged then.
     pub(crate) async fn judge(
         self: &Arc<Self>,
-        wire: Wire,
+        wire: Protocol,
         envelope: Envelope,
         mail: &Arc<Mail>,
     ) -> Option<Judged> {
@@ -164,7 +165,12 @@ impl Engine {
     }
 
     /// The verdict on a message, made in this thread and without a limit of time.
-    pub(crate) fn judge_now(&self, wire: Wire, envelope: &Envelope, mail: &[u8]) -> Option<Judged> {
+    pub(crate) fn judge_now(
+        &self,
+        wire: Protocol,
+        envelope: &Envelope,
+        mail: &[u8],
+    ) -> Option<Judged> {
         let start = Instant::now();
         let judged = self.look_up(&envelope.names, mail, Duration::ZERO);
         self.tell(wire, envelope, mail, start.elapsed(), judged)
@@ -229,7 +235,7 @@ impl Engine {
 
     fn tell(
         &self,
-        wire: Wire,
+        wire: Protocol,
         envelope: &Envelope,
         mail: &[u8],
         time: Duration,
@@ -270,13 +276,13 @@ impl Engine {
     }
 
     /// Logs that a message is not taken.
-    pub(crate) fn refuse(&self, wire: Wire, why: &dyn std::fmt::Display) {
+    pub(crate) fn refuse(&self, wire: Protocol, why: &dyn std::fmt::Display) {
         let facts: [Fact<'_>; 2] = [("wire", &wire.name()), ("error", why)];
         self.event(Kind::Refusal, Level::Warn, "refused", &facts);
     }
 
     /// Logs that a client does not speak the protocol.
-    pub(crate) fn complain(&self, wire: Wire, why: &dyn std::fmt::Display) {
+    pub(crate) fn complain(&self, wire: Protocol, why: &dyn std::fmt::Display) {
         self.measures.malformed.fetch_add(1, Relaxed);
         let facts: [Fact<'_>; 2] = [("wire", &wire.name()), ("error", why)];
         self.event(Kind::Refusal, Level::Warn, "malformed", &facts);

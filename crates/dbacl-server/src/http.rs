@@ -14,7 +14,7 @@ use crate::config::OnError;
 use crate::engine::{Engine, Envelope};
 use crate::headers::{Dialect, lines};
 use crate::listen::{Protocol, Stream};
-use crate::measures::{Taught, Wire};
+use crate::measures::Taught;
 use crate::rights::Rights;
 use crate::status::Status;
 use crate::teacher::Lesson;
@@ -64,7 +64,7 @@ pub async fn serve<S: Stream>(engine: Arc<Engine>, stream: S, role: Protocol, pe
     let whole = limit * 2 + std::time::Duration::from_secs(engine.config.limits.verdict_seconds);
     match tokio::time::timeout(whole, connection).await {
         Ok(Err(error)) if error.is_parse() => {
-            engine.complain(Wire::Rspamd, &error);
+            engine.complain(Protocol::Rspamd, &error);
         }
         // A client that is gone or too slow is not answered.
         _ => {}
@@ -126,7 +126,7 @@ where
                 Ok(mail) => Arc::new(mail),
                 Err(answer) => return *answer,
             };
-            let judged = engine.judge(Wire::Rspamd, envelope(&head.headers), &mail).await;
+            let judged = engine.judge(Protocol::Rspamd, envelope(&head.headers), &mail).await;
             match judged {
                 Some(judged) => {
                     let seconds = start.elapsed().as_secs_f64();
@@ -147,7 +147,7 @@ where
             let lesson = if path == "/learnspam" { Lesson::Spam } else { Lesson::Ham };
             let names = envelope(&head.headers).names;
             let name = names.first().map_or("", String::as_str);
-            let who = (Wire::Rspamd, Rights::of(&engine.config, peer));
+            let who = (Protocol::Rspamd, Rights::of(&engine.config, peer));
             let (taught, text) = engine.teacher.teach(engine, who, name, lesson, &mail).await;
             match taught {
                 Taught::Changed => json_answer(StatusCode::OK, &json!({ "success": true })),
@@ -272,7 +272,7 @@ where
                 Ok(()) => {}
                 Err(why) if beginning && mail.can_be_judged(why) => is_full = true,
                 Err(why) => {
-                    engine.refuse(Wire::Rspamd, &why);
+                    engine.refuse(Protocol::Rspamd, &why);
                     let status = match why {
                         Refusal::Large => StatusCode::PAYLOAD_TOO_LARGE,
                         Refusal::Busy => StatusCode::SERVICE_UNAVAILABLE,

@@ -5,9 +5,10 @@ use nix::sys::stat::{Mode, umask};
 use std::fmt;
 use std::fs;
 use std::io;
-use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+use std::net::{IpAddr, Ipv4Addr, SocketAddr, TcpListener};
+use std::os::fd::OwnedFd;
 use std::os::unix::fs::FileTypeExt;
-use std::os::unix::net::UnixStream;
+use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 use tokio::io::{AsyncRead, AsyncWrite};
@@ -64,7 +65,7 @@ impl fmt::Display for Address {
     }
 }
 
-/// The protocol that is spoken at a listener.
+/// What is spoken with a client.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Protocol {
     /// That of `spamc`.
@@ -73,6 +74,8 @@ pub enum Protocol {
     Rspamd,
     /// That of Postfix and sendmail.
     Milter,
+    /// That of filters on standard input and output.
+    Opensmtpd,
     /// The measures, over HTTP.
     Metrics,
     /// The status page, over HTTP.
@@ -80,12 +83,17 @@ pub enum Protocol {
 }
 
 impl Protocol {
-    /// Its name in the configuration and in the log.
+    /// Those by which mail comes.
+    pub(crate) const OF_MAIL: [Self; 4] =
+        [Self::Spamc, Self::Rspamd, Self::Milter, Self::Opensmtpd];
+
+    /// Its name in the configuration, in the log and in the measures.
     pub(crate) const fn name(self) -> &'static str {
         match self {
             Self::Spamc => "spamc",
             Self::Rspamd => "rspamd",
             Self::Milter => "milter",
+            Self::Opensmtpd => "opensmtpd",
             Self::Metrics => "metrics",
             Self::Status => "status",
         }
@@ -95,45 +103,33 @@ impl Protocol {
 /// A socket that is bound to its address, but not yet used by the asynchronous runtime.
 #[derive(Debug)]
 pub struct Bound {
+    /// Where it listens, with the port that the system chose where 0 was asked for.
     pub address: Address,
-    pub listener: Plain,
-}
-
-/// A listener without the runtime.
-#[derive(Debug)]
-pub enum Plain {
-    Port(std::net::TcpListener),
-    Socket(std::os::unix::net::UnixListener),
+    pub listener: OwnedFd,
 }
 
 impl Bound {
     /// Listens at an address. A socket that nobody listens at any more is replaced. No other thread
     /// may create files meanwhile.
     pub fn new(address: &Address, mode: Option<u32>) -> io::Result<Self> {
-        let listener = match address {
-            Address::Port(address) => Plain::Port(std::net::TcpListener::bind(address)?),
+        match address {
+            Address::Port(address) => {
+                let listener = TcpListener::bind(address)?;
+                listener.set_nonblocking(true)?;
+                let address = Address::Port(listener.local_addr()?);
+                Ok(Self { address, listener: listener.into() })
+            }
             Address::Socket(path) => {
                 remove_abandoned(path)?;
                 // The socket has its mode from the beginning: no path is looked up twice.
                 let mode = Mode::from_bits_truncate(mode.unwrap_or(0o660));
                 let before = umask(mode.complement());
-                let listener = std::os::unix::net::UnixListener::bind(path);
+                let listener = UnixListener::bind(path);
                 umask(before);
-                Plain::Socket(listener?)
+                let listener = listener?;
+                listener.set_nonblocking(true)?;
+                Ok(Self { address: address.clone(), listener: listener.into() })
             }
-        };
-        match &listener {
-            Plain::Port(listener) => listener.set_nonblocking(true)?,
-            Plain::Socket(listener) => listener.set_nonblocking(true)?,
-        }
-        Ok(Self { address: address.clone(), listener })
-    }
-
-    /// The port that the operating system chose, where 0 was asked for.
-    pub fn place(&self) -> io::Result<Address> {
-        match &self.listener {
-            Plain::Port(listener) => listener.local_addr().map(Address::Port),
-            Plain::Socket(_) => Ok(self.address.clone()),
         }
     }
 }

@@ -1,35 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //! The server's counters, in the form that Prometheus reads.
 
+use crate::listen::Protocol;
 use crate::verdict::Decision;
 use std::fmt::Write;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::time::Duration;
-
-/// A protocol.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Wire {
-    Spamc,
-    Rspamd,
-    /// That of Postfix and sendmail.
-    Milter,
-    /// That of filters on standard input and output.
-    Opensmtpd,
-}
-
-impl Wire {
-    const ALL: [Self; 4] = [Self::Spamc, Self::Rspamd, Self::Milter, Self::Opensmtpd];
-
-    /// Its name in logs and measures.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Spamc => "spamc",
-            Self::Rspamd => "rspamd",
-            Self::Milter => "milter",
-            Self::Opensmtpd => "opensmtpd",
-        }
-    }
-}
 
 /// Ends of the histogram's steps, in milliseconds.
 const STEPS: [u64; 11] = [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 10_000];
@@ -39,7 +15,7 @@ const OUTCOMES: [&str; 4] = ["ham", "unsure", "spam", "error"];
 /// Everything that is counted.
 #[derive(Debug, Default)]
 pub struct Measures {
-    mails: [[AtomicU64; OUTCOMES.len()]; Wire::ALL.len()],
+    mails: [[AtomicU64; OUTCOMES.len()]; Protocol::OF_MAIL.len()],
     steps: [AtomicU64; STEPS.len() + 1],
     microseconds: AtomicU64,
     learned: [AtomicU64; 4],
@@ -73,7 +49,7 @@ pub const fn outcome(decision: Option<Decision>) -> usize {
 
 impl Measures {
     /// Counts a message and the time that its verdict took.
-    pub fn mail(&self, wire: Wire, decision: Option<Decision>, time: Duration) {
+    pub fn mail(&self, wire: Protocol, decision: Option<Decision>, time: Duration) {
         let outcome = outcome(decision);
         self.mails[wire as usize][outcome].fetch_add(1, Relaxed);
         let micros = u64::try_from(time.as_micros()).unwrap_or(u64::MAX);
@@ -116,7 +92,7 @@ impl Measures {
     /// The text for Prometheus; `open` is the number of filters that are open.
     pub fn text(&self, open: usize) -> String {
         let one = |count: u64| vec![(String::new(), count.to_string())];
-        let mails = Wire::ALL.into_iter().flat_map(|wire| {
+        let mails = Protocol::OF_MAIL.into_iter().flat_map(|wire| {
             OUTCOMES.iter().zip(&self.mails[wire as usize]).map(move |(outcome, count)| {
                 let labels = format!("{{wire=\"{}\",verdict=\"{outcome}\"}}", wire.name());
                 (labels, count.load(Relaxed).to_string())
@@ -168,8 +144,8 @@ mod tests {
     #[test]
     fn steps_add_up() {
         let measures = Measures::default();
-        measures.mail(Wire::Spamc, Some(Decision::Spam), Duration::from_micros(900));
-        measures.mail(Wire::Milter, None, Duration::from_secs(60));
+        measures.mail(Protocol::Spamc, Some(Decision::Spam), Duration::from_micros(900));
+        measures.mail(Protocol::Milter, None, Duration::from_secs(60));
         let text = measures.text(2);
         for line in [
             "dbacl_mails_total{wire=\"spamc\",verdict=\"spam\"} 1",

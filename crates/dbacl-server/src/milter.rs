@@ -9,8 +9,8 @@ use crate::budget::{Mail, Peer, Refusal};
 use crate::config::OnError;
 use crate::engine::{Engine, Envelope, NAMES};
 use crate::headers::{is_forged, lines};
+use crate::listen::Protocol;
 use crate::log::Level;
-use crate::measures::Wire;
 use crate::verdict::Judged;
 use indymilter::{
     Actions, Callbacks, Config, Context, ContextActions, EomContext, NegotiateContext, ProtoOpts,
@@ -184,7 +184,7 @@ fn header(context: &mut Context<Session>, name: CString, value: &CStr) -> Status
         mail.push(&header_line(name.to_bytes(), value.to_bytes(), has_blanks));
         let dialects = &mail.engine.config.headers;
         if is_forged(name.to_bytes(), dialects) && !mail.forged.add(name) {
-            mail.engine.refuse(Wire::Milter, &"too many header lines state a verdict");
+            mail.engine.refuse(Protocol::Milter, &"too many header lines state a verdict");
             let text = ["Too many header lines state a verdict"];
             let _ = context.reply.set_error_reply("554", Some("5.6.0"), text);
             return Status::Reject;
@@ -236,10 +236,10 @@ async fn end(context: &mut EomContext<Session>) -> Status {
     envelope.queue = context.macros.get(c"i").map(|name| name.to_string_lossy().into_owned());
     let judged = match refused {
         Some(why) if !mail.can_be_judged(why) => {
-            engine.refuse(Wire::Milter, &why);
+            engine.refuse(Protocol::Milter, &why);
             None
         }
-        _ => engine.judge(Wire::Milter, envelope, &Arc::new(mail)).await,
+        _ => engine.judge(Protocol::Milter, envelope, &Arc::new(mail)).await,
     };
     if judged.is_none() && engine.config.on_error == OnError::Tempfail {
         let text = ["No verdict on this message, try again later"];
@@ -247,7 +247,11 @@ async fn end(context: &mut EomContext<Session>) -> Status {
         return Status::Tempfail;
     }
     let complain = |event: &str, error: &dyn std::fmt::Display| {
-        engine.log.event(Level::Error, event, &[("wire", &Wire::Milter.name()), ("error", error)]);
+        engine.log.event(
+            Level::Error,
+            event,
+            &[("wire", &Protocol::Milter.name()), ("error", error)],
+        );
     };
     if let Err(error) = mark(context, &engine, judged.as_ref(), &forged, has_blanks).await {
         complain("mark", &error);

@@ -23,15 +23,9 @@ struct Open {
     stamp: Option<Vec<Stamp>>,
 }
 
-/// Identifies a version of a filter's file. No file of a filter is changed in place.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct Stamp {
-    device: u64,
-    inode: u64,
-    size: u64,
-    seconds: i64,
-    nanoseconds: i64,
-}
+/// Identifies a version of a filter's file, which is never changed in place: the device and the
+/// number of the file there, its size, and the second and nanosecond of its last change.
+type Stamp = (u64, u64, u64, i64, i64);
 
 /// A filter that changes so many times while it is being opened is opened again for the next mail.
 const TRIES: u32 = 5;
@@ -109,13 +103,8 @@ fn open_steadily(folder: &Path, warnings: &mut Vec<String>) -> Result<Open, Mail
 
 fn stamp(folder: &Path, names: &[String]) -> io::Result<Vec<Stamp>> {
     let of = |name: &String| {
-        fs::metadata(folder.join(name)).map(|file| Stamp {
-            device: file.dev(),
-            inode: file.ino(),
-            size: file.size(),
-            seconds: file.mtime(),
-            nanoseconds: file.mtime_nsec(),
-        })
+        let file = fs::metadata(folder.join(name))?;
+        Ok((file.dev(), file.ino(), file.size(), file.mtime(), file.mtime_nsec()))
     };
     names.iter().map(of).collect()
 }

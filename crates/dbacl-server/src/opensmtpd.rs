@@ -11,7 +11,7 @@ use crate::budget::{Mail, Refusal};
 use crate::config::OnError;
 use crate::engine::{Engine, Envelope, NAMES};
 use crate::headers::{HeaderLines, lines, rewritten_header};
-use crate::measures::Wire;
+use crate::listen::Protocol;
 use std::collections::{HashMap, HashSet};
 use std::io::{self, BufRead, Read, Write};
 
@@ -179,7 +179,7 @@ impl<'a> Conversation<'a> {
             }
             let error: &dyn std::fmt::Display =
                 if is_whole { &why } else { &"a line of the message is longer than 1 MB" };
-            engine.refuse(Wire::Opensmtpd, error);
+            engine.refuse(Protocol::Opensmtpd, error);
             self.mark(id, before, out)?;
             break;
         }
@@ -203,7 +203,7 @@ impl<'a> Conversation<'a> {
         let mut header = HeaderLines::default();
         let state = std::mem::replace(&mut session.state, State::Passes(header));
         let State::Keeps(mail) = state else { return Ok(()) };
-        let judged = engine.judge_now(Wire::Opensmtpd, &session.envelope, mail.bytes());
+        let judged = engine.judge_now(Protocol::Opensmtpd, &session.envelope, mail.bytes());
         let dialects = &engine.config.headers;
         let before = &mail.bytes()[..length.min(mail.bytes().len())];
         for line in before.split_inclusive(|&byte| byte == b'\n') {
@@ -313,9 +313,14 @@ mod tests {
     use crate::config::Config;
     use crate::log::Log;
 
-    /// The answers to these lines, where no mail filter is configured.
+    /// No mail filter is configured.
+    fn config() -> Config {
+        Config { models: None, default: None, ..Config::default() }
+    }
+
+    /// The answers to these lines.
     fn said(text: &str, limit: usize) -> String {
-        let mut config = Config { models: None, default: None, ..Config::default() };
+        let mut config = config();
         config.limits.mail = limit;
         spoken(&Engine::new(config, Log::silent()), text)
     }
@@ -330,15 +335,17 @@ mod tests {
         text.iter().map(|line| format!("filter|0.5|1.5|smtp-in|data-line|s|t|{line}\n")).collect()
     }
 
+    /// A message that is given back.
+    fn given(text: &[&str]) -> String {
+        text.iter().map(|line| format!("filter-dataline|s|t|{line}\n")).collect()
+    }
+
     #[test]
     fn mail_comes_back_with_a_line_more() {
         let ready = said("config|smtpd-version|6.8\nconfig|ready\n", 9999);
         assert_eq!(ready, REGISTRATION.to_owned() + "register|ready\n");
         let mail = ["x-dbacl: forged", "Subject: a|b", "", "text", "..dot", "."];
-        let expected: String = ["X-DBACL: error", "Subject: a|b", "", "text", "..dot", "."]
-            .iter()
-            .map(|line| format!("filter-dataline|s|t|{line}\n"))
-            .collect();
+        let expected = given(&["X-DBACL: error", "Subject: a|b", "", "text", "..dot", "."]);
         assert_eq!(said(&shown(&mail), 9999), expected);
         // Twice in one session, and cut off in between.
         let reset = "report|0.5|1.5|smtp-in|tx-reset|s|m\n";
@@ -349,11 +356,7 @@ mod tests {
     #[test]
     fn large_mail_goes_on_line_by_line() {
         let mail = ["Subject: a", "", "text that is longer", "than the limit", "."];
-        let expected: String =
-            ["X-DBACL: error", "Subject: a", "", "text that is longer", "than the limit", "."]
-                .iter()
-                .map(|line| format!("filter-dataline|s|t|{line}\n"))
-                .collect();
+        let expected = given(&[&["X-DBACL: error"], &mail[..]].concat());
         for limit in 0..60 {
             assert_eq!(said(&shown(&mail), limit), expected, "limit {limit}");
         }
@@ -366,29 +369,24 @@ mod tests {
         for length in [5_000_000, one - prefix, one - prefix - 1, one - prefix + 1] {
             let long = "x".repeat(length);
             let mail = ["Subject: a", "", &long, "..", "end", "."];
-            let expected: String = ["X-DBACL: error", "Subject: a", "", &long, "..", "end", "."]
-                .iter()
-                .map(|line| format!("filter-dataline|s|t|{line}\n"))
-                .collect();
+            let expected = given(&[&["X-DBACL: error"], &mail[..]].concat());
             assert!(said(&shown(&mail).repeat(2), 9_999_999) == expected.repeat(2), "{length}");
         }
         // Verdicts that such a message brings are taken out all the same.
         let forged = format!("X-DBACL: ham{}", " ".repeat(2_000_000));
         let mail = [&forged, " 99%", "Subject: a", "x-dbacl: ham", "", "X-DBACL: text", "."];
-        let expected: String = ["X-DBACL: error", "Subject: a", "", "X-DBACL: text", "."]
-            .iter()
-            .map(|line| format!("filter-dataline|s|t|{line}\n"))
-            .collect();
+        let expected = given(&["X-DBACL: error", "Subject: a", "", "X-DBACL: text", "."]);
         assert_eq!(said(&shown(&mail), 9_999_999), expected);
         let report = format!("report|0.5|1.5|smtp-in|tx-rcpt|s|m|ok|{}\n", "x".repeat(3_000_000));
-        assert_eq!(said(&(report + &shown(&["", "."])), 9_999), {
-            "filter-dataline|s|t|X-DBACL: error\nfilter-dataline|s|t|\nfilter-dataline|s|t|.\n"
-        });
+        assert_eq!(
+            said(&(report + &shown(&["", "."])), 9_999),
+            given(&["X-DBACL: error", "", "."])
+        );
     }
 
     #[test]
     fn sessions_that_stay_unfinished_take_no_memory_from_others() {
-        let mut config = Config { models: None, default: None, ..Config::default() };
+        let mut config = config();
         (config.limits.mail, config.limits.memory) = (1 << 20, 8 << 20);
         let line = "x".repeat(900);
         let begun = |session: usize, lines: usize| -> String {
@@ -408,7 +406,7 @@ mod tests {
 
     #[test]
     fn mail_without_a_verdict_is_put_off_where_that_is_wanted() {
-        let mut config = Config { models: None, default: None, ..Config::default() };
+        let mut config = config();
         config.on_error = OnError::Tempfail;
         let engine = Engine::new(config, Log::silent());
         let commit = "filter|0.5|1.5|smtp-in|commit|s|t\n";

@@ -24,7 +24,7 @@ use dbacl_cli::terminal::Shown;
 use dbacl_cli::{arguments, output};
 use dbacl_files::reading::read_beginning;
 use std::ffi::OsStr;
-use std::fmt::Write as _;
+use std::fmt::{Display, Write as _};
 use std::future::Future;
 use std::io::{BufRead as _, ErrorKind, Read, Write};
 use std::os::unix::ffi::OsStrExt as _;
@@ -49,7 +49,7 @@ pub fn main() -> ExitCode {
 
 /// The settings of the file, with those of the command line.
 fn configure(options: &Options) -> Result<Config, String> {
-    let mut config = Config::read(options.config.as_deref()).map_err(|error| error.to_string())?;
+    let mut config = Config::read(options.config.as_deref())?;
     config.default = options.default.clone().or(config.default);
     config.models = options.models.clone().or(config.models);
     config.reasons |= options.reasons;
@@ -64,15 +64,11 @@ fn configure(options: &Options) -> Result<Config, String> {
 
 fn begin(options: Options) -> Result<(), (u8, String)> {
     let config = configure(&options).map_err(|text| (USAGE, text))?;
-    let identity = match &config.user {
-        Some(user) => {
-            Some(Identity::find(user, config.group.as_deref()).map_err(|text| (USAGE, text))?)
-        }
-        None => None,
-    };
+    let find = |user: &String| Identity::find(user, config.group.as_deref());
+    let identity = config.user.as_ref().map(find).transpose().map_err(|text| (USAGE, text))?;
     if options.check || options.list || options.remove.is_some() {
         if let Some(identity) = identity.filter(|_| is_root()) {
-            identity.assume().map_err(|text| (UNAVAILABLE, text))?;
+            identity.assume().map_err(unavailable)?;
         }
         return match options.remove {
             Some(name) => remove(&config, &name),
@@ -90,32 +86,32 @@ fn begin(options: Options) -> Result<(), (u8, String)> {
         return judge(&config, &options.user);
     }
     if options.opensmtpd {
-        let log = Log::new(config.log).map_err(|error| (UNAVAILABLE, error.to_string()))?;
+        let log = Log::new(config.log).map_err(unavailable)?;
         let engine = Engine::new(config, log.clone());
         let (mut input, mut output) = (std::io::stdin().lock(), std::io::stdout().lock());
         let ended = opensmtpd::converse(&engine, &mut input, &mut output);
         log.finish();
-        return ended.map_err(|error| (UNAVAILABLE, error.to_string()));
+        return ended.map_err(unavailable);
     }
     raise_file_limit();
     // Ports may need the rights of root. Sockets are made without them: their folder is the
     // server's, and whoever has taken over the server could put links there.
-    let mut listeners = bind(&config, false).map_err(|text| (UNAVAILABLE, text))?;
+    let mut listeners = bind(&config, false).map_err(unavailable)?;
     if let Some(identity) = &identity {
-        identity.assume().map_err(|text| (UNAVAILABLE, text))?;
+        identity.assume().map_err(unavailable)?;
     }
-    listeners.extend(bind(&config, true).map_err(|text| (UNAVAILABLE, text))?);
-    let log = Log::new(config.log).map_err(|error| (UNAVAILABLE, error.to_string()))?;
+    listeners.extend(bind(&config, true).map_err(unavailable)?);
+    let log = Log::new(config.log).map_err(unavailable)?;
     if identity.is_none() && is_root() {
         let advice = "name a user in the configuration who owns the filters";
         log.event(Level::Warn, "runs-as-root", &[("advice", &advice)]);
     }
     for (bound, protocol) in &listeners {
-        let place = bound.place().unwrap_or_else(|_| bound.address.clone());
-        log.event(Level::Info, "listens", &[("wire", &protocol.name()), ("address", &place)]);
+        let place = &bound.address;
+        log.event(Level::Info, "listens", &[("wire", &protocol.name()), ("address", place)]);
         if !place.is_local() {
             let advice = "other machines can reach this address: a firewall should tell which may";
-            log.event(Level::Warn, "listens", &[("address", &place), ("advice", &advice)]);
+            log.event(Level::Warn, "listens", &[("address", place), ("advice", &advice)]);
         }
     }
     let processors = std::thread::available_parallelism().map_or(1, usize::from);
@@ -125,7 +121,7 @@ fn begin(options: Options) -> Result<(), (u8, String)> {
         .thread_keep_alive(Duration::from_secs(60))
         .enable_all()
         .build()
-        .map_err(|error| (UNAVAILABLE, error.to_string()))?;
+        .map_err(unavailable)?;
     let grace = Duration::from_secs(config.limits.stop_seconds);
     let engine = Engine::new(config, log.clone());
     let served = runtime.block_on(serve(engine, listeners, move || configure(&options)));
@@ -133,14 +129,19 @@ fn begin(options: Options) -> Result<(), (u8, String)> {
     // long does not delay the end.
     runtime.shutdown_timeout(grace);
     log.finish();
-    served.map_err(|error| (UNAVAILABLE, error.to_string()))
+    served.map_err(unavailable)
+}
+
+/// A failure for which something that is needed cannot be used.
+fn unavailable(why: impl Display) -> (u8, String) {
+    (UNAVAILABLE, why.to_string())
 }
 
 /// Says where the server would listen and which filters it would use, or what is wrong with them.
 fn check(config: &Config) -> Result<(), (u8, String)> {
     let say = |text: &str| arguments::say(NAME, text);
     let mut lines = Vec::new();
-    for (address, protocol) in addresses(config) {
+    for (address, protocol) in config.listen.all() {
         lines.push(format!("{} at {address}", protocol.name()));
     }
     let folders =
@@ -159,14 +160,13 @@ fn check(config: &Config) -> Result<(), (u8, String)> {
             Err(MailFilterError::NoFilter { source, .. })
                 if source.kind() == ErrorKind::NotFound =>
             {
-                let text = format!(
+                return Err(unavailable(format!(
                     "there is no default filter in {}: mail of users without a filter gets \
                      \"X-DBACL: error\" until dbacl --mail-learn has made one",
                     folder.display()
-                );
-                return Err((UNAVAILABLE, text));
+                )));
             }
-            Err(error) => return Err((UNAVAILABLE, format!("{name}: {error}"))),
+            Err(error) => return Err(unavailable(format!("{name}: {error}"))),
         }
     }
     lines.push(format!("filters of users: {own}"));
@@ -190,16 +190,15 @@ fn remove(config: &Config, name: &str) -> Result<(), (u8, String)> {
     let folder = users.folder(name);
     let known = users.all().into_iter().map(|(_, folder)| folder);
     let folder = known.into_iter().find(|own| Some(own) == folder.as_ref());
-    let folder = folder.ok_or_else(|| (UNAVAILABLE, format!("there is no filter of {name}")))?;
+    let folder = folder.ok_or_else(|| unavailable(format!("there is no filter of {name}")))?;
     std::fs::remove_dir_all(&folder)
-        .map_err(|error| (UNAVAILABLE, format!("{}: {error}", folder.display())))
+        .map_err(|error| unavailable(format!("{}: {error}", folder.display())))
 }
 
 /// Asks whether the server that runs with this configuration answers at all its addresses.
 fn health(config: &Config) -> Result<(), (u8, String)> {
-    addresses(config).try_for_each(|(address, protocol)| {
-        client::is_alive(address, protocol == Protocol::Spamc)
-            .map_err(|error| (UNAVAILABLE, error.to_string()))
+    config.listen.all().try_for_each(|(address, protocol)| {
+        client::is_alive(address, protocol == Protocol::Spamc).map_err(unavailable)
     })
 }
 
@@ -223,7 +222,7 @@ fn teach(config: &Config, user: &str, teaching: Teaching) -> Result<(), (u8, Str
         Teaching::Forget => (Lesson::Forget, mail),
         Teaching::Report => arf::read(&mail).map_err(|text| (DATA, text.to_owned()))?,
     };
-    client::tell(address, user, lesson, &mail).map_err(|error| (error.status(), error.to_string()))
+    client::tell(address, user, lesson, &mail)
 }
 
 /// Classifies the messages in files: a line `VERDICT<tab>FILE` for each line of standard input. A
@@ -235,7 +234,7 @@ fn judge(config: &Config, user: &str) -> Result<(), (u8, String)> {
         .ok_or((USAGE, "there is neither a default filter nor one of the user"))
         .map_err(|(status, text)| (status, text.to_owned()))?;
     let filter = MailFilter::open(&folder, &mut |warning| complain(&warning.to_string()))
-        .map_err(|error| (UNAVAILABLE, error.to_string()))?;
+        .map_err(unavailable)?;
     let mut output = Shown::new(std::io::stdout().lock());
     let memory = Arc::new(Memory::default());
     let mut unjudged = 0_usize;
@@ -273,21 +272,9 @@ fn judge(config: &Config, user: &str) -> Result<(), (u8, String)> {
     Ok(())
 }
 
-/// Where to listen, and what is spoken there.
-fn addresses(config: &Config) -> impl Iterator<Item = (&Address, Protocol)> {
-    let lists = [
-        (&config.listen.spamc, Protocol::Spamc),
-        (&config.listen.rspamd, Protocol::Rspamd),
-        (&config.listen.milter, Protocol::Milter),
-        (&config.listen.metrics, Protocol::Metrics),
-        (&config.listen.status, Protocol::Status),
-    ];
-    lists.into_iter().flat_map(|(list, protocol)| list.iter().map(move |it| (it, protocol)))
-}
-
 /// Listens at all sockets, or at all ports.
 fn bind(config: &Config, sockets: bool) -> Result<Vec<(Bound, Protocol)>, String> {
-    let of_kind = addresses(config).filter(|(address, _)| address.is_socket() == sockets);
+    let of_kind = config.listen.all().filter(|(address, _)| address.is_socket() == sockets);
     let listen = |(address, protocol): (&Address, Protocol)| {
         let bound = Bound::new(address, config.listen.mode).map_err(|error| {
             let user =
@@ -333,7 +320,7 @@ async fn serve(
                 serving.spawn(accept(listener, stopped, serve));
                 continue;
             }
-            Protocol::Rspamd | Protocol::Metrics | Protocol::Status => {}
+            _ => {}
         }
         let serve = move |stream| serve_http(current(), stream, protocol);
         serving.spawn(accept(listener, stopped, serve));

@@ -14,7 +14,8 @@ use crate::budget::{Mail, Peer, Refusal};
 use crate::config::OnError;
 use crate::engine::{Engine, Envelope, NAMES};
 use crate::headers::{lines, rewritten, rewritten_header};
-use crate::measures::{Taught, Wire};
+use crate::listen::Protocol;
+use crate::measures::Taught;
 use crate::memory::of_returning;
 use crate::rights::Rights;
 use crate::teacher::Lesson;
@@ -33,9 +34,10 @@ const HEAD: usize = 16 << 10;
 const UNPACKED: usize = 64 << 10;
 
 /// The commands of the protocol.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 enum Command {
     /// The score.
+    #[default]
     Check,
     /// The score and the tests' names.
     Symbols,
@@ -56,7 +58,7 @@ enum Command {
 }
 
 /// The head of a request: its command and its fields.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq)]
 struct Head {
     command: Command,
     /// Whether the client speaks rspamd's older protocol.
@@ -65,8 +67,8 @@ struct Head {
     version: (u32, u32),
     /// Length of the mail in bytes, if the client states it.
     length: Option<u64>,
-    /// The user or the recipients.
-    names: Vec<String>,
+    /// The user or the recipients, the sender, and the mail's name in the queue of the mail server.
+    envelope: Envelope,
     /// `Message-class`.
     class: Option<Lesson>,
     /// `Set: local`: the mail is to be learned.
@@ -77,40 +79,16 @@ struct Head {
     reports: bool,
     /// `Remove: remote` (`spamc -C revoke`): the report is to be taken back.
     revokes: bool,
-    /// The sender's address.
-    sender: Option<String>,
-    /// The mail's name in the queue of the mail server.
-    queue: Option<String>,
     /// `Compress: zlib`: the mail is packed, and `length` is that of the packed one.
     is_packed: bool,
 }
 
-/// Why a request is invalid.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-enum Malformed {
-    /// The first line is no command of the protocol.
-    #[error("the first line is no command of the protocol")]
-    Command,
-    /// `Content-length` is not a number.
-    #[error("Content-length is not a number")]
-    Length,
-    /// The mail is compressed in another way than that of `spamc -z`.
-    #[error("messages can be compressed by zlib only")]
-    Compression,
-    /// The mail cannot be unpacked.
-    #[error("the compressed message is damaged")]
-    Damaged,
-    /// The head is longer than any client sends.
-    #[error("the head of the request is too long")]
-    TooLong,
-    /// The mail ended before its length.
-    #[error("the message is shorter than its Content-length")]
-    Short,
-}
+/// The first line of a request is wrong.
+const NO_COMMAND: &str = "the first line is no command of the protocol";
 
 impl Head {
     /// Parses the head of a request: all lines before the empty one.
-    fn parse(bytes: &[u8]) -> Result<Self, Malformed> {
+    fn parse(bytes: &[u8]) -> Result<Self, &'static str> {
         let text = String::from_utf8_lossy(bytes);
         let mut lines = text.lines();
         let mut words = lines.next().unwrap_or_default().split_ascii_whitespace();
@@ -124,34 +102,21 @@ impl Head {
             "PING" => Command::Ping,
             "TELL" => Command::Tell,
             "SKIP" => Command::Skip,
-            _ => return Err(Malformed::Command),
+            _ => return Err(NO_COMMAND),
         };
         let (protocol, version) =
-            words.next().and_then(|word| word.split_once('/')).ok_or(Malformed::Command)?;
+            words.next().and_then(|word| word.split_once('/')).ok_or(NO_COMMAND)?;
         let is_rspamc = protocol == "RSPAMC";
         if !is_rspamc && protocol != "SPAMC" {
-            return Err(Malformed::Command);
+            return Err(NO_COMMAND);
         }
         let (major, minor) = version.split_once('.').unwrap_or((version, "0"));
         let version = match (major.parse(), minor.parse()) {
             (Ok(major), Ok(minor)) => (major, minor),
-            _ => return Err(Malformed::Command),
+            _ => return Err(NO_COMMAND),
         };
-        let mut head = Self {
-            command,
-            is_rspamc,
-            version,
-            length: None,
-            names: Vec::new(),
-            class: None,
-            sets: false,
-            removes: false,
-            reports: false,
-            revokes: false,
-            sender: None,
-            queue: None,
-            is_packed: false,
-        };
+        let mut head = Self { command, is_rspamc, version, ..Self::default() };
+        let mut envelope = Envelope::default();
         let mut receivers = Vec::new();
         for line in lines {
             let Some((name, value)) = line.split_once(':') else { continue };
@@ -159,9 +124,10 @@ impl Head {
             let names = |where_: &str| value.split(',').any(|place| place.trim() == where_);
             match name.trim().to_ascii_lowercase().as_str() {
                 "content-length" => {
-                    head.length = Some(value.parse().map_err(|_| Malformed::Length)?);
+                    head.length =
+                        Some(value.parse().map_err(|_| "Content-length is not a number")?);
                 }
-                "user" if !value.is_empty() => head.names = vec![value.to_owned()],
+                "user" if !value.is_empty() => envelope.names = vec![value.to_owned()],
                 "rcpt" if !value.is_empty() && receivers.len() < NAMES => {
                     receivers.push(value.to_owned());
                 }
@@ -173,18 +139,18 @@ impl Head {
                 }
                 "set" => (head.sets, head.reports) = (names("local"), names("remote")),
                 "remove" => (head.removes, head.revokes) = (names("local"), names("remote")),
-                "from" if !value.is_empty() => head.sender = Some(value.to_owned()),
-                "queue-id" if !value.is_empty() => head.queue = Some(value.to_owned()),
+                "from" if !value.is_empty() => envelope.sender = Some(value.to_owned()),
+                "queue-id" if !value.is_empty() => envelope.queue = Some(value.to_owned()),
                 "compress" if value.eq_ignore_ascii_case("zlib") => head.is_packed = true,
-                "compress" => return Err(Malformed::Compression),
+                "compress" => return Err("messages can be compressed by zlib only"),
                 _ => {}
             }
         }
         // Recipients say better than the sender's user name whose filter is to classify the mail.
         if !receivers.is_empty() {
-            head.names = receivers;
+            envelope.names = receivers;
         }
-        Ok(head)
+        Ok(Self { envelope, ..head })
     }
 
     /// Whether a verdict is asked for, and not the mail with it.
@@ -285,11 +251,11 @@ where
         // A client that is too slow, or gone, is not answered.
         Err(_) | Ok(Err(_) | Ok(None)) => return,
         Ok(Ok(Some(Request::Malformed(why)))) => {
-            engine.complain(Wire::Spamc, &why);
-            refusal(PROTOCOL, &why.to_string())
+            engine.complain(Protocol::Spamc, &why);
+            refusal(PROTOCOL, why)
         }
         Ok(Ok(Some(Request::Refused(why)))) => {
-            engine.refuse(Wire::Spamc, &why);
+            engine.refuse(Protocol::Spamc, &why);
             let code = if why == Refusal::Large { TOO_BIG } else { TEMPORARY };
             refusal(code, &why.to_string())
         }
@@ -337,9 +303,8 @@ async fn reply(engine: &Arc<Engine>, head: Head, mail: &Arc<Mail>, peer: Peer) -
         Command::Tell => return tell(engine, &head, mail, peer).await,
         _ => {}
     }
-    let wire = if head.is_rspamc { Wire::Rspamd } else { Wire::Spamc };
-    let (names, sender, queue) = (head.names.clone(), head.sender.clone(), head.queue.clone());
-    let judged = engine.judge(wire, Envelope { names, sender, queue }, mail).await;
+    let wire = if head.is_rspamc { Protocol::Rspamd } else { Protocol::Spamc };
+    let judged = engine.judge(wire, head.envelope.clone(), mail).await;
     // An answer with the mail in it is as large as the mail; without it, clients pass on what they
     // have.
     let _promise = if head.returns_mail() {
@@ -363,8 +328,8 @@ async fn tell(engine: &Engine, head: &Head, mail: &Arc<Mail>, peer: Peer) -> Vec
         (Some(class), true, false) => class,
         _ => return refusal(PROTOCOL, "TELL needs a Message-class and Set, or Remove"),
     };
-    let name = head.names.first().map_or("", String::as_str);
-    let who = (Wire::Spamc, Rights::of(&engine.config, peer));
+    let name = head.envelope.names.first().map_or("", String::as_str);
+    let who = (Protocol::Spamc, Rights::of(&engine.config, peer));
     let (taught, text) = engine.teacher.teach(engine, who, name, lesson, mail).await;
     let did = match taught {
         Taught::Refused => return refusal(FORBIDDEN, &text),
@@ -381,7 +346,7 @@ async fn tell(engine: &Engine, head: &Head, mail: &Arc<Mail>, peer: Peer) -> Vec
 
 enum Request {
     Whole(Head, Mail),
-    Malformed(Malformed),
+    Malformed(&'static str),
     Refused(Refusal),
 }
 
@@ -421,7 +386,7 @@ where
         left = left.map(|left| left - length as u64);
     }
     if left.is_some_and(|left| left > 0) {
-        return Ok(Some(Request::Malformed(Malformed::Short)));
+        return Ok(Some(Request::Malformed("the message is shorter than its Content-length")));
     }
     Ok(Some(finished(engine, head, mail, (peer, false)).await))
 }
@@ -445,7 +410,7 @@ async fn finished(
             Ok(0) => break,
             Ok(length) => length,
             Err(_) if is_cut => break,
-            Err(_) => return Request::Malformed(Malformed::Damaged),
+            Err(_) => return Request::Malformed("the compressed message is damaged"),
         };
         match unpacked.push_beginning(&piece[..length]) {
             Ok(()) => {}
@@ -459,7 +424,7 @@ async fn finished(
 }
 
 /// Reads all lines before the empty one.
-async fn read_head<R>(reader: &mut R) -> io::Result<Option<Result<Vec<u8>, Malformed>>>
+async fn read_head<R>(reader: &mut R) -> io::Result<Option<Result<Vec<u8>, &'static str>>>
 where
     R: AsyncBufRead + Unpin,
 {
@@ -475,7 +440,7 @@ where
         head.extend_from_slice(&buffer[..length]);
         reader.consume(length);
         if head.len() > HEAD {
-            return Ok(Some(Err(Malformed::TooLong)));
+            return Ok(Some(Err("the head of the request is too long")));
         }
         if end.is_some() {
             if head[start..].trim_ascii().is_empty() {
@@ -502,15 +467,15 @@ mod tests {
         let head = head.expect("a head");
         assert_eq!((head.command, head.length), (Command::Tell, Some(12)));
         assert_eq!((head.class, head.sets, head.removes), (Some(Lesson::Spam), true, false));
-        assert_eq!(head.names, ["alice"]);
+        assert_eq!(head.envelope.names, ["alice"]);
         for (text, expected) in [
-            ("", Malformed::Command),
-            ("CHECK\r\n", Malformed::Command),
-            ("CHECK SPAMC/x\r\n", Malformed::Command),
-            ("CHECK HTTP/1.1\r\n", Malformed::Command),
-            ("LEARN SPAMC/1.5\r\n", Malformed::Command),
-            ("CHECK SPAMC/1.5\r\nContent-length: -1\r\n", Malformed::Length),
-            ("CHECK SPAMC/1.5\r\nCompress: gzip\r\n", Malformed::Compression),
+            ("", NO_COMMAND),
+            ("CHECK\r\n", NO_COMMAND),
+            ("CHECK SPAMC/x\r\n", NO_COMMAND),
+            ("CHECK HTTP/1.1\r\n", NO_COMMAND),
+            ("LEARN SPAMC/1.5\r\n", NO_COMMAND),
+            ("CHECK SPAMC/1.5\r\nContent-length: -1\r\n", "Content-length is not a number"),
+            ("CHECK SPAMC/1.5\r\nCompress: gzip\r\n", "messages can be compressed by zlib only"),
         ] {
             assert_eq!(Head::parse(text.as_bytes()), Err(expected), "{text}");
         }

@@ -6,8 +6,9 @@ use crate::config::Limits;
 use crate::engine::Engine;
 use crate::headers::field;
 use crate::history::Kind;
+use crate::listen::Protocol;
 use crate::log::{Fact, Level};
-use crate::measures::{Taught, Wire};
+use crate::measures::Taught;
 use crate::memory::of_learning;
 use crate::rights::Rights;
 use crate::users::{Pupil, Users, size};
@@ -75,7 +76,7 @@ impl Teacher {
     pub async fn teach(
         &self,
         engine: &Engine,
-        (wire, rights): (Wire, Rights),
+        (wire, rights): (Protocol, Rights),
         name: &str,
         lesson: Lesson,
         mail: &Arc<Mail>,

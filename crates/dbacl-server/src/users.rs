@@ -86,9 +86,7 @@ impl Users {
             (None, _) => Err("no user is named who can have a filter, and learn-default is off"),
         }
     }
-}
 
-impl Users {
     /// The filters of users, by the users' names: the folders that the pattern leads to.
     pub fn all(&self) -> Vec<(String, PathBuf)> {
         let Some(pattern) = self.pattern.as_deref() else { return Vec::new() };
@@ -184,6 +182,11 @@ pub fn tells_users_apart(pattern: &Path) -> bool {
 mod tests {
     use super::*;
 
+    fn users(pattern: &str, default: Option<&str>, delimiter: Option<char>) -> Users {
+        let (pattern, default) = (Some(pattern.to_owned()), default.map(PathBuf::from));
+        Users { pattern, default, delimiter }
+    }
+
     #[test]
     fn names_lead_to_folders_and_never_out_of_them() {
         for (pattern, name, expected) in [
@@ -204,18 +207,12 @@ mod tests {
             ("/m/{local}", "{domain}@x", Some("/m/{domain}")),
             ("/m/{other}/{user}", "a", Some("/m/{other}/a")),
         ] {
-            let users =
-                Users { pattern: Some(pattern.into()), default: None, delimiter: Some('+') };
+            let users = users(pattern, None, Some('+'));
             assert_eq!(users.folder(name), expected.map(PathBuf::from), "{pattern} {name}");
         }
-        let users = Users {
-            pattern: Some("/m/{user}".into()),
-            default: Some("/m/default".into()),
-            delimiter: None,
-        };
-        assert_eq!(users.folder("Default"), None);
+        assert_eq!(users("/m/{user}", Some("/m/default"), None).folder("Default"), None);
         let long = "a".repeat(LONGEST + 1);
-        let users = Users { pattern: Some("/m/{user}".into()), ..Users::default() };
+        let users = users("/m/{user}", None, None);
         assert_eq!(users.folder(&long), None);
     }
 
@@ -223,11 +220,7 @@ mod tests {
     fn several_recipients_share_a_folder_or_take_the_default() {
         let room = std::env::temp_dir();
         let here = room.to_string_lossy().into_owned();
-        let users = Users {
-            pattern: Some(format!("{here}/../{{domain}}")),
-            default: Some("/default".into()),
-            delimiter: None,
-        };
+        let users = users(&format!("{here}/../{{domain}}"), Some("/default"), None);
         let there = room.file_name().expect("a name").to_string_lossy().into_owned();
         let one = format!("a@{there}");
         let (same, other) = (format!("b@{there}"), "c@no-such-folder".to_owned());
