@@ -5,21 +5,15 @@
 //! `DBACL_SERVER_BYTES` is how large an endless mail is (100 million bytes), `DBACL_SERVER_ROUNDS`
 //! how many changed dialogues each protocol gets (150).
 
-use crate::wire::{FEW_ADDRESSES, Server, mail, wait_until};
+use crate::wire::{FEW_ADDRESSES, Server, mail};
 use dbacl_numeric::random::SplitMix64;
 use dbacl_testing::mails::SPAM;
-use dbacl_testing::{PATIENCE, command, kill, memory, number, programs, root};
+use dbacl_testing::{PATIENCE, command, holds_soon, kill, memory, number, programs, root};
 use std::fs;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::os::unix::net::UnixStream;
 use std::process::Stdio;
 use std::time::{Duration, Instant};
-
-/// Whether others are served.
-fn is_served(server: &Server) -> bool {
-    let (_, body) = server.spamc("PROCESS", "a", mail("spam").as_bytes());
-    body.starts_with(b"X-DBACL: spam ")
-}
 
 /// Writes a byte every 50 ms until the server closes the connection; returns how long that took.
 fn dribble(mut stream: UnixStream, beginning: &[u8]) -> Duration {
@@ -55,7 +49,7 @@ fn clients_that_dribble_are_put_out() {
         for client in dribbling {
             let lasted = client.join().expect("no panic");
             assert!(lasted >= Duration::from_secs(3), "put out after {lasted:?}");
-            assert!(is_served(&server));
+            assert!(server.is_served());
         }
     });
     assert_eq!(server.stop(), Some(0));
@@ -68,7 +62,7 @@ fn clients_that_do_not_take_their_answers_are_put_out() {
     let server = Server::new(
         "[limits]\nmail = 4000000\nmemory = 22000000\nrequest-seconds = 5\npeer-percent = 100\n",
     );
-    assert!(is_served(&server));
+    assert!(server.is_served());
     let large = [mail("ham").as_bytes(), &b"x".repeat(3_000_000)].concat();
     let length = large.len();
     let head = format!("PROCESS SPAMC/1.5\r\nContent-length: {length}\r\n\r\n");
@@ -79,11 +73,11 @@ fn clients_that_do_not_take_their_answers_are_put_out() {
             stream
         })
         .collect();
-    assert!(is_served(&server));
+    assert!(server.is_served());
     // The server reads no further byte from a client whose connection it has ended.
     let is_put_out = |stream: &mut UnixStream| stream.write_all(b"x").is_err();
     for stream in &mut silent {
-        wait_until("those who take no answer are put out", || is_put_out(stream));
+        assert!(holds_soon(|| is_put_out(stream)), "those who take no answer stay");
     }
     for mut stream in silent {
         let mut answer = Vec::new();
@@ -116,7 +110,7 @@ fn letters(bytes: usize) -> Vec<u8> {
 fn a_mail_without_memory_costs_no_other_its_verdict() {
     let server = Server::with_few_addresses();
     for _ in 0..3 {
-        assert!(is_served(&server));
+        assert!(server.is_served());
     }
     let large = letters(8_000_000);
     let status = fs::read_to_string(format!("/proc/{}/status", server.process_id()));
@@ -143,7 +137,7 @@ fn a_mail_without_memory_costs_no_other_its_verdict() {
         }
     });
     for _ in 0..3 {
-        assert!(is_served(&server));
+        assert!(server.is_served());
     }
     let (head, _) = server.spamc("CHECK", "a", &large);
     assert!(head.starts_with("SPAMD/1.1 75 EX_TEMPFAIL"), "{head}");
@@ -252,13 +246,13 @@ fn mail_without_end_takes_no_memory() {
         }
         assert!(sent < size, "the server reads on: {head}");
     }
-    assert!(is_served(&server));
+    assert!(server.is_served());
     // A mail server shows all of its mail, and the verdict is on the beginning.
     let changes = Postfix(server.connect("milter")).endless(size);
     let inserted = changes.iter().find(|(letter, _)| *letter == b'i').expect("a header");
     let inserted = String::from_utf8_lossy(&inserted.1[4..]).into_owned();
     assert!(inserted.starts_with("X-DBACL\0 spam "), "{inserted}");
-    assert!(is_served(&server));
+    assert!(server.is_served());
     let (most, _) = server.memory();
     assert!(most < 100_000, "{most} kB");
     assert_eq!(server.stop(), Some(0));
@@ -268,9 +262,9 @@ fn mail_without_end_takes_no_memory() {
 fn opensmtpd_gets_back_mail_without_end() {
     let size = number("DBACL_SERVER_BYTES", 100_000_000);
     let server = Server::new("[limits]\nmail = 1000000\nmemory = 8000000\n");
-    let mut filter = command(programs().join("dbacl-server"));
-    filter.arg("--opensmtpd").arg("--config").arg(server.scratch.path("server.toml"));
-    filter.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
+    let options = ["--opensmtpd", "--config", "server.toml"];
+    let mut filter = server.scratch.program("dbacl-server", options);
+    filter.stdin(Stdio::piped()).stderr(Stdio::null());
     let mut filter = filter.spawn().expect("the filter starts");
     let mut input = filter.stdin.take().expect("piped");
     let output = BufReader::new(filter.stdout.take().expect("piped"));
@@ -334,7 +328,7 @@ fn changed_dialogues_end_and_harm_nobody() {
             // Answered or not, the connection ends within the test's patience.
             server.ask(door, &bytes);
         }
-        assert!(is_served(&server), "after {door}");
+        assert!(server.is_served(), "after {door}");
     }
     let (most, _) = server.memory();
     assert!(most < 100_000, "{most} kB");
@@ -353,7 +347,7 @@ fn forged_headers_without_number_end_the_mail() {
         assert_eq!(letter, expected, "{number}: {}", reply.escape_ascii());
         assert!(letter == b'c' || reply.starts_with(b"554 5.6.0 "), "{}", reply.escape_ascii());
     }
-    assert!(is_served(&server));
+    assert!(server.is_served());
 }
 
 #[test]
@@ -386,11 +380,11 @@ fn clients_that_say_nothing_give_way_soon() {
             // On a busy machine it may have been put out by now.
             let _ = stream.write_all(b"\0\0");
         }
-        wait_until("silent clients are put out", || {
-            silent.iter_mut().all(|stream| stream.write_all(b"").is_ok() && is_closed(stream))
-        });
+        let mut are_put_out =
+            || silent.iter_mut().all(|stream| stream.write_all(b"").is_ok() && is_closed(stream));
+        assert!(holds_soon(&mut are_put_out), "silent clients stay");
     }
-    assert!(is_served(&server));
+    assert!(server.is_served());
 }
 
 /// Whether the server has closed a connection.
@@ -402,15 +396,14 @@ fn is_closed(stream: &mut UnixStream) -> bool {
 fn nobody_waits_for_whoever_reads_the_log() {
     let scratch = dbacl_testing::Scratch::new();
     crate::wire::learn(&scratch, "filter");
-    let mut server = command(programs().join("dbacl-server"));
-    server.arg("--default").arg(scratch.path("filter")).arg("--spamc").arg(scratch.path("spamc"));
-    server.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped());
+    let [filter, spamc] = ["filter", "spamc"].map(|name| scratch.path(name).display().to_string());
     // Nobody reads the log.
-    let mut server = server.spawn().expect("the server starts");
-    wait_until("the server listens", || scratch.path("spamc").exists());
+    let options = ["--default", &filter, "--spamc", &spamc];
+    let mut server = scratch.program("dbacl-server", options).spawn().expect("the server starts");
+    assert!(holds_soon(|| scratch.path("spamc").exists()), "the server does not listen");
     let user = "x".repeat(2000);
     for _ in 0..200 {
-        let mut stream = UnixStream::connect(scratch.path("spamc")).expect("the server listens");
+        let mut stream = UnixStream::connect(&spamc).expect("the server listens");
         stream.set_read_timeout(Some(PATIENCE)).expect("a timeout");
         let request = format!("PROCESS SPAMC/1.5\r\nUser: {user}\r\nContent-length: 0\r\n\r\n");
         stream.write_all(request.as_bytes()).expect("the server listens");
@@ -419,12 +412,9 @@ fn nobody_waits_for_whoever_reads_the_log() {
         assert!(answer.starts_with("SPAMD/1.1 0 EX_OK"), "{answer}");
     }
     kill(server.id(), "TERM");
-    let mut ended = None;
-    wait_until("the server ends", || {
-        ended = server.try_wait().expect("a child");
-        ended.is_some()
-    });
-    assert_eq!(ended.and_then(|status| status.code()), Some(0));
+    let has_ended = || server.try_wait().expect("a child").is_some();
+    assert!(holds_soon(has_ended), "the server does not end");
+    assert_eq!(server.wait().expect("a child").code(), Some(0));
 }
 
 #[test]
@@ -436,5 +426,5 @@ fn memory_is_given_back_after_large_mail() {
             scope.spawn(|| server.spamc("PROCESS", "a", &large));
         }
     });
-    wait_until("memory is given back", || server.memory().1 < 40_000);
+    assert!(holds_soon(|| server.memory().1 < 40_000), "memory is not given back");
 }

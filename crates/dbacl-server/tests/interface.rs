@@ -5,8 +5,8 @@
 use clap::CommandFactory;
 use dbacl_server::Options;
 use dbacl_testing::terminal::{shown, shows_escapes};
-use dbacl_testing::{Scratch, clap_options, command, finish, manual, programs};
-use std::process::{Command, Stdio};
+use dbacl_testing::{Scratch, clap_options, command, done, manual, programs};
+use std::process::Command;
 
 #[test]
 fn the_manual_page_lists_the_options() {
@@ -16,36 +16,37 @@ fn the_manual_page_lists_the_options() {
 }
 
 fn server(scratch: &Scratch, arguments: &[&str]) -> dbacl_testing::Done {
-    let mut server: Command = command(programs().join("dbacl-server"));
-    server.args(arguments).current_dir(scratch.path("."));
-    server.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
-    finish(server.spawn().expect("the server starts"))
+    done(&mut scratch.program("dbacl-server", arguments))
+}
+
+/// A folder with a filter, a message of each kind, and a file of names to judge.
+fn folder(names: &str) -> Scratch {
+    let scratch = Scratch::new();
+    crate::wire::learn(&scratch, "filter");
+    for kind in ["ham", "spam"] {
+        scratch.write(&format!("a mail of {kind}"), crate::wire::mail(kind));
+    }
+    scratch.write("names", names);
+    scratch
+}
+
+/// The program that judges the files of these names.
+fn judge(scratch: &Scratch) -> Command {
+    let filter = scratch.path("filter").display().to_string();
+    let mut judge = scratch.program("dbacl-server", ["--judge", "--default", &filter]);
+    judge.stdin(std::fs::File::open(scratch.path("names")).expect("the names"));
+    judge
 }
 
 #[test]
 fn files_are_judged_in_one_process() {
-    let scratch = Scratch::new();
-    crate::wire::learn(&scratch, "filter");
-    let mut names = String::new();
-    for kind in ["ham", "spam"] {
-        let name = scratch.path(&format!("a mail of {kind}")).display().to_string();
-        std::fs::write(&name, crate::wire::mail(kind)).expect("a mail");
-        names += &format!("{name}\n");
-    }
-    scratch.write("names", format!("{names}missing\n\n"));
-    let filter = scratch.path("filter").display().to_string();
-    let mut judge = command(programs().join("dbacl-server"));
-    judge.args(["--judge", "--default", &filter]).current_dir(scratch.path("."));
-    judge.stdin(std::fs::File::open(scratch.path("names")).expect("the names"));
-    judge.stdout(Stdio::piped()).stderr(Stdio::piped());
-    let done = finish(judge.spawn().expect("the program starts"));
+    let scratch = folder("a mail of ham\na mail of spam\nmissing\n\n");
+    let done = done(&mut judge(&scratch));
     let lines: Vec<&str> = done.stdout.lines().collect();
     assert_eq!((done.status, lines.len()), (75, 3), "{done:?}");
     for (line, kind) in lines.iter().zip(["ham", "spam"]) {
         assert!(line.starts_with(&format!("{kind} ")), "{line}");
-        assert!(
-            line.ends_with(&format!("\t{}", scratch.path(&format!("a mail of {kind}")).display()))
-        );
+        assert!(line.ends_with(&format!("\ta mail of {kind}")), "{line}");
     }
     assert_eq!(lines[2], "error\tmissing");
     assert!(done.stderr.contains("missing: No such file"), "{}", done.stderr);
@@ -55,11 +56,8 @@ fn files_are_judged_in_one_process() {
 
 #[test]
 fn verdicts_that_cannot_be_written_are_an_error() {
-    let scratch = Scratch::new();
-    crate::wire::learn(&scratch, "filter");
+    let scratch = folder("a mail of ham\na mail of ham\n");
     let filter = scratch.path("filter").display().to_string();
-    scratch.write("mail", crate::wire::mail("ham"));
-    scratch.write("names", "mail\nmail\n");
     let program = programs().join("dbacl-server").display().to_string();
     let judge = format!("{program} --judge --default '{filter}'");
     let done = scratch.sh(&format!("{judge} <names >/dev/full"));
@@ -73,14 +71,9 @@ fn verdicts_that_cannot_be_written_are_an_error() {
 
 #[test]
 fn pipes_and_devices_are_not_judged() {
-    let scratch = Scratch::new();
-    crate::wire::learn(&scratch, "filter");
-    let filter = scratch.path("filter").display().to_string();
-    scratch.write("mail", crate::wire::mail("ham"));
-    scratch.write("names", "pipe\n/dev/zero\n.\nmail\n");
+    let scratch = folder("pipe\n/dev/zero\n.\na mail of ham\n");
     scratch.sh("mkfifo pipe").quiet(0);
-    let program = programs().join("dbacl-server").display().to_string();
-    let done = scratch.sh(&format!("{program} --judge --default '{filter}' <names"));
+    let done = done(&mut judge(&scratch));
     assert!(done.stdout.starts_with("error\tpipe\nerror\t/dev/zero\nerror\t.\nham "), "{done:?}");
     let said = done.complaint(75);
     for name in ["pipe", "/dev/zero", "."] {
@@ -91,16 +84,9 @@ fn pipes_and_devices_are_not_judged() {
 
 #[test]
 fn words_of_the_command_line_do_not_control_the_terminal() {
-    let scratch = Scratch::new();
     let mut server = command(programs().join("dbacl-server"));
     shows_escapes(server.arg("--no\x1b[2J"), "--no\x1b[2J");
-    crate::wire::learn(&scratch, "filter");
-    scratch.write("names", "no\x1b[2Jmail\n");
-    let filter = scratch.path("filter");
-    let mut server = command(programs().join("dbacl-server"));
-    server.args(["--judge", "--default"]).arg(&filter);
-    server.stdin(std::fs::File::open(scratch.path("names")).expect("the names"));
-    let Some(seen) = shown(&mut server) else { return };
+    let Some(seen) = shown(&mut judge(&folder("no\x1b[2Jmail\n"))) else { return };
     assert!(seen.contains("error\tno^[[2Jmail") && !seen.contains('\x1b'), "{seen:?}");
 }
 

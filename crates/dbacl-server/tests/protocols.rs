@@ -2,8 +2,9 @@
 //! What holds for every protocol: the verdicts of `dbacl --mail-filter`, mail that goes on whatever
 //! happens, and hostile clients who harm nobody else.
 
-use crate::wire::{Server, learn, mail, wait_until};
-use dbacl_testing::root;
+use crate::wire::{Server, learn, lesson, mail, told};
+use dbacl_testing::mails::word;
+use dbacl_testing::{done, holds_soon, root};
 use flate2::Compression;
 use flate2::write::ZlibEncoder;
 use std::fs;
@@ -153,8 +154,8 @@ fn through_opensmtpd(server: &Server, mail: &[u8]) -> (i32, Vec<u8>) {
     }
     show(b".");
     server.scratch.write("shown", shown);
-    let mut filter = dbacl_testing::command(dbacl_testing::programs().join("dbacl-server"));
-    filter.arg("--opensmtpd").arg("--config").arg(server.scratch.path("server.toml"));
+    let options = ["--opensmtpd", "--config", "server.toml"];
+    let mut filter = server.scratch.program("dbacl-server", options);
     filter.stdin(fs::File::open(server.scratch.path("shown")).expect("what is shown"));
     let output = filter.output().expect("the filter starts");
     let mut given = Vec::new();
@@ -169,18 +170,13 @@ fn through_opensmtpd(server: &Server, mail: &[u8]) -> (i32, Vec<u8>) {
 #[test]
 fn users_have_their_own_filters_and_changes_are_taken_up() {
     let server = Server::new("");
-    let spam = mail("spam");
-    let verdict = |user: &str| {
-        let (_, body) = server.spamc("PROCESS", user, spam.as_bytes());
-        String::from_utf8_lossy(&body).lines().next().unwrap_or_default().to_owned()
-    };
+    let verdict = |user: &str| server.verdict(user);
     assert!(verdict("alice").starts_with("X-DBACL: spam "), "{}", verdict("alice"));
     // The user has a filter of their own, in which spam and ham are exchanged.
     server.scratch.write("one", fs::read(server.scratch.path("ham.mbox")).expect("learned"));
     server.scratch.write("two", fs::read(server.scratch.path("spam.mbox")).expect("learned"));
     let learned = |kinds: &str| {
-        let done = server.scratch.dbacl(&format!("--mail-learn users/alice {kinds}"));
-        assert_eq!(done.status, 0, "{}", done.stderr);
+        server.scratch.dbacl(&format!("--mail-learn users/alice {kinds}")).output();
     };
     learned("ham=two spam=one");
     assert!(verdict("alice").starts_with("X-DBACL: ham "), "{}", verdict("alice"));
@@ -210,7 +206,6 @@ fn users_have_their_own_filters_and_changes_are_taken_up() {
 #[test]
 fn mail_is_judged_while_its_filter_is_learned_anew() {
     let server = Server::new("");
-    let spam = mail("spam");
     std::thread::scope(|scope| {
         let learning = scope.spawn(|| {
             for _ in 0..5 {
@@ -219,8 +214,7 @@ fn mail_is_judged_while_its_filter_is_learned_anew() {
         });
         let mut count = 0;
         while !learning.is_finished() || count < 50 {
-            let (head, body) = server.spamc("PROCESS", "a", spam.as_bytes());
-            assert!(body.starts_with(b"X-DBACL: spam "), "{head}");
+            assert!(server.is_served());
             count += 1;
         }
     });
@@ -258,11 +252,6 @@ fn hostile_clients_harm_nobody_else() {
         "[limits]\nmail = 1000000\nmemory = 3000000\nrequest-seconds = 10\nconnections = 60\n\
          peer-percent = 100\n",
     );
-    let spam = mail("spam");
-    let is_served = || {
-        let (_, body) = server.spamc("PROCESS", "a", spam.as_bytes());
-        body.starts_with(b"X-DBACL: spam ")
-    };
     // Clients of each protocol send half a request, and then nothing.
     let mut slow: Vec<_> = (0..50).map(|_| server.connect("spamc")).collect();
     slow.extend((0..50).map(|_| server.connect("rspamd")));
@@ -272,7 +261,7 @@ fn hostile_clients_harm_nobody_else() {
             [b"", b"PROC", b"POST /checkv2 HTTP/1.1\r\n", b"\0\0\0\x0dO\0\0\0\x06"];
         stream.write_all(beginnings[number % 4]).expect("the server listens");
     }
-    assert!(is_served());
+    assert!(server.is_served());
     // There are more connections than the server has room for.
     let large = vec![b'x'; 1_500_000];
     let (head, _) = server.spamc("PROCESS", "a", &large);
@@ -296,13 +285,11 @@ fn hostile_clients_harm_nobody_else() {
             "{head}"
         );
     }
-    assert!(is_served());
+    assert!(server.is_served());
     // One client announces a gigabyte and sends one byte; another never stops sending.
-    let (head, _) = {
-        let request = b"PROCESS SPAMC/1.5\r\nContent-length: 1073741824\r\n\r\nx";
-        crate::wire::split(&server.ask("spamc", request))
-    };
-    assert!(head.starts_with("SPAMD/1.1 76 EX_PROTOCOL"), "{head}");
+    let request = "PROCESS SPAMC/1.5\r\nContent-length: 1073741824\r\n\r\nx";
+    let answer = server.say("spamc", request);
+    assert!(answer.starts_with("SPAMD/1.1 76 EX_PROTOCOL"), "{answer}");
     let mut endless = server.connect("spamc");
     endless.write_all(b"PROCESS SPAMC/1.5\r\n\r\n").expect("the server listens");
     let mut sent = 0;
@@ -323,13 +310,14 @@ fn hostile_clients_harm_nobody_else() {
         ] {
             server.ask(name, request);
         }
-        assert!(is_served());
+        assert!(server.is_served());
     }
     // The connections of clients that were too slow have been ended.
-    wait_until("slow clients are put out", || {
+    let mut are_put_out = || {
         slow[..100].iter_mut().all(|stream| matches!(stream.read(&mut [0; 100]), Ok(0) | Err(_)))
-    });
-    assert!(is_served());
+    };
+    assert!(holds_soon(&mut are_put_out), "slow clients stay");
+    assert!(server.is_served());
     let (most, _) = server.memory();
     assert!(most < 120_000, "{most} kB");
     assert_eq!(server.stop(), Some(0));
@@ -346,7 +334,7 @@ fn what_is_being_answered_is_answered_before_the_end() {
     server.spamc("PING", "a", b"");
     server.terminate();
     server.wait_for("event=stops");
-    wait_until("nobody new is served", || !server.scratch.path("spamc").exists());
+    assert!(holds_soon(|| !server.scratch.path("spamc").exists()), "others are served");
     stream.write_all(spam.as_bytes()).expect("the server listens");
     let mut answer = Vec::new();
     stream.read_to_end(&mut answer).expect("an answer");
@@ -355,24 +343,12 @@ fn what_is_being_answered_is_answered_before_the_end() {
     assert_eq!(server.stop(), Some(0));
 }
 
-/// A number in letters: a filter has no use for digits, so messages that differ in these only are
-/// one.
-fn word(number: u64) -> String {
-    number.to_string().bytes().map(|digit| char::from(digit - b'0' + b'k')).collect()
-}
-
 #[test]
 fn lessons_are_on_disk_when_they_are_answered() {
     let server = Server::new("learn-default = true");
-    let tell = |number: u64, class: &str| {
-        let word = word(number);
-        let mail = format!("Subject: offer\n\nthe cheap pills of lesson {word}\n");
-        let head = format!(
-            "TELL SPAMC/1.5\r\nMessage-class: {class}\r\nSet: local\r\nContent-length: {}\r\n\r\n",
-            mail.len()
-        );
-        let answer = server.ask("spamc", format!("{head}{mail}").as_bytes());
-        String::from_utf8_lossy(&answer).into_owned()
+    let tell = |number: usize, class: &str| {
+        let mail = format!("Subject: offer\n\nthe cheap pills of lesson {}\n", word(number));
+        server.say("spamc", &lesson("", class, &mail))
     };
     // Many clients learn into the same filter at a time, while others ask for verdicts.
     std::thread::scope(|scope| {
@@ -385,8 +361,7 @@ fn lessons_are_on_disk_when_they_are_answered() {
             });
         }
         for _ in 0..20 {
-            let (_, body) = server.spamc("PROCESS", "a", mail("spam").as_bytes());
-            assert!(body.starts_with(b"X-DBACL: spam "));
+            assert!(server.is_served());
         }
     });
     // The filter knows every one of these mails: telling the server again changes nothing.
@@ -394,13 +369,9 @@ fn lessons_are_on_disk_when_they_are_answered() {
         let answer = tell(number, "spam");
         assert!(answer.starts_with("SPAMD/1.1 0 EX_OK") && !answer.contains("DidSet"), "{answer}");
     }
-    for request in [
-        "TELL SPAMC/1.5\r\nContent-length: 0\r\n\r\n",
-        "TELL SPAMC/1.5\r\nMessage-class: spam\r\nContent-length: 0\r\n\r\n",
-        "TELL SPAMC/1.5\r\nSet: local\r\nContent-length: 0\r\n\r\n",
-    ] {
-        let answer = server.ask("spamc", request.as_bytes());
-        assert!(answer.starts_with(b"SPAMD/1.1 76 EX_PROTOCOL"), "{request}");
+    for fields in ["", "Message-class: spam\r\n", "Set: local\r\n"] {
+        let answer = server.say("spamc", &told("", fields, ""));
+        assert!(answer.starts_with("SPAMD/1.1 76 EX_PROTOCOL"), "{fields}");
     }
     let (head, body) = server.http("POST /learnham", b"Subject: meeting\n\nabout the budget\n");
     assert!(head.starts_with("HTTP/1.1 200"), "{head}");
@@ -418,48 +389,34 @@ fn lessons_are_on_disk_when_they_are_answered() {
 fn a_killed_server_keeps_what_it_has_confirmed() {
     let mut server = Server::new("learn-default = true");
     let mut confirmed = Vec::new();
-    let kills = std::env::var("DBACL_SERVER_KILLS").ok();
-    let kills: usize = kills.map_or(8, |text| text.parse().expect("a number"));
-    for round in 0..kills as u64 {
+    let kills = dbacl_testing::number("DBACL_SERVER_KILLS", 8);
+    for round in 0..kills {
         let pid = server.process_id();
         std::thread::scope(|scope| {
             for number in 0.. {
                 // The server is killed while it learns one of the next messages.
                 if number == 4 {
                     scope.spawn(move || {
-                        std::thread::sleep(std::time::Duration::from_millis(7 * round % 97));
+                        std::thread::sleep(std::time::Duration::from_millis(7 * round as u64 % 97));
                         dbacl_testing::kill(pid, "KILL");
                     });
                 }
-                let (lesson, turn) = (word(number), word(round));
-                let lesson = format!("Subject: offer\n\nlesson {lesson} of round{turn}\n");
-                let head = format!(
-                    "TELL SPAMC/1.5\r\nMessage-class: spam\r\nSet: local\r\n\
-                     Content-length: {}\r\n\r\n",
-                    lesson.len()
-                );
-                let Some(answer) = server.try_ask("spamc", format!("{head}{lesson}").as_bytes())
-                else {
-                    break;
-                };
+                let (number, turn) = (word(number), word(round));
+                let mail = format!("Subject: offer\n\nlesson {number} of round{turn}\n");
+                let request = lesson("", "spam", &mail);
+                let Some(answer) = server.try_ask("spamc", request.as_bytes()) else { break };
                 if answer.starts_with(b"SPAMD/1.1 0 EX_OK") {
-                    confirmed.push(lesson);
+                    confirmed.push(request);
                 }
             }
         });
         server = server.start_again("learn-default = true");
-        let (_, body) = server.spamc("PROCESS", "a", mail("spam").as_bytes());
-        assert!(body.starts_with(b"X-DBACL: spam "), "{}", String::from_utf8_lossy(&body));
+        assert!(server.is_served());
     }
     assert!(confirmed.len() > 3 * kills, "only {} lessons", confirmed.len());
-    for lesson in confirmed {
-        let head = format!(
-            "TELL SPAMC/1.5\r\nMessage-class: spam\r\nSet: local\r\nContent-length: {}\r\n\r\n",
-            lesson.len()
-        );
-        let answer = server.ask("spamc", format!("{head}{lesson}").as_bytes());
-        let answer = String::from_utf8_lossy(&answer).into_owned();
-        assert!(!answer.contains("DidSet"), "{lesson} was lost: {answer}");
+    for request in confirmed {
+        let answer = server.say("spamc", &request);
+        assert!(!answer.contains("DidSet"), "{request} was lost: {answer}");
     }
 }
 
@@ -491,22 +448,13 @@ fn counts_are_told_to_prometheus() {
 
 /// What the server answers to a lesson for a user.
 fn taught(server: &Server, user: &str, class: &str, mail: &str) -> String {
-    let head = format!(
-        "TELL SPAMC/1.5\r\nUser: {user}\r\nMessage-class: {class}\r\nSet: local\r\n\
-         Content-length: {}\r\n\r\n",
-        mail.len()
-    );
-    let answer = server.ask("spamc", format!("{head}{mail}").as_bytes());
-    String::from_utf8_lossy(&answer).into_owned()
+    server.say("spamc", &lesson(user, class, mail))
 }
 
 #[test]
 fn the_first_lesson_begins_a_filter_and_changes_no_other() {
     let server = Server::new("");
-    let verdict = |user: &str| {
-        let (_, body) = server.spamc("PROCESS", user, mail("spam").as_bytes());
-        String::from_utf8_lossy(&body).lines().next().unwrap_or_default().to_owned()
-    };
+    let verdict = |user: &str| server.verdict(user);
     let before = verdict("bob");
     assert!(before.starts_with("X-DBACL: spam "), "{before}");
     let default = || server.scratch.dbacl("--mail-filter filter").stdout;
@@ -533,13 +481,7 @@ fn the_first_lesson_begins_a_filter_and_changes_no_other() {
 #[test]
 fn a_report_is_a_lesson() {
     let server = Server::new("");
-    let report = |fields: &str| {
-        let mail = mail("spam");
-        let length = mail.len();
-        let head = format!("TELL SPAMC/1.5\r\nUser: a\r\n{fields}Content-length: {length}\r\n\r\n");
-        let answer = server.ask("spamc", format!("{head}{mail}").as_bytes());
-        String::from_utf8_lossy(&answer).into_owned()
-    };
+    let report = |fields: &str| server.say("spamc", &told("a", fields, &mail("spam")));
     for _ in 0..2 {
         let answer = report("Message-class: spam\r\nSet: local, remote\r\n");
         assert!(answer.contains("\r\nDidSet: local,remote\r\n"), "{answer}");
@@ -618,10 +560,7 @@ fn the_status_page_says_what_happens_and_shows_no_mail() {
 #[test]
 fn settings_are_read_again() {
     let server = Server::new("");
-    let header = || {
-        let (_, body) = server.spamc("PROCESS", "a", mail("spam").as_bytes());
-        String::from_utf8_lossy(&body).lines().next().unwrap_or_default().to_owned()
-    };
+    let header = || server.verdict("a");
     assert!(header().starts_with("X-DBACL: "));
     let before = String::from_utf8(server.scratch.read("server.toml")).expect("text");
     server.scratch.write("server.toml", format!("headers = ['rspamd']\n{before}"));
@@ -640,11 +579,8 @@ fn filters_of_users_are_listed_and_removed() {
     let server = Server::new("");
     taught(&server, "alice", "ham", "Subject: lunch\n\nat noon\n");
     let run = |arguments: &[&str]| {
-        let mut program = dbacl_testing::command(dbacl_testing::programs().join("dbacl-server"));
-        program.arg("--config").arg(server.scratch.path("server.toml")).args(arguments);
-        program.stdin(std::process::Stdio::null());
-        program.stdout(std::process::Stdio::piped()).stderr(std::process::Stdio::piped());
-        dbacl_testing::finish(program.spawn().expect("the program starts"))
+        let arguments = [&["--config", "server.toml"], arguments].concat();
+        done(&mut server.scratch.program("dbacl-server", arguments))
     };
     assert_eq!(run(&["--health"]).quiet(0), "");
     let listed = run(&["--list"]).quiet(0);
@@ -658,6 +594,6 @@ fn filters_of_users_are_listed_and_removed() {
     assert_eq!(run(&["--list"]).quiet(0), "");
     server.terminate();
     server.wait_for("event=stops");
-    wait_until("the server is gone", || !server.scratch.path("spamc").exists());
+    assert!(holds_soon(|| !server.scratch.path("spamc").exists()), "the server stays");
     assert!(run(&["--health"]).complaint(69).contains("no server at "));
 }

@@ -2,9 +2,10 @@
 //! Lessons and verdicts of filters with more than two folders: labels say which folder has spam,
 //! wherever it stands, and every wire agrees.
 
-use crate::wire::Server;
+use crate::wire::{Server, lesson};
 use dbacl::{FittedSet, FittedSetOptions};
-use dbacl_testing::{Scratch, command, programs};
+use dbacl_testing::Scratch;
+use dbacl_testing::mails::learn;
 use std::fs::File;
 
 /// Text of mail with a label.
@@ -23,20 +24,7 @@ fn text(label: &str) -> &'static str {
 fn server(labels: &[&str], options: &str) -> Server {
     let scratch = Scratch::new();
     std::fs::create_dir(scratch.path("users")).expect("a folder");
-    let mut words = String::new();
-    for label in labels {
-        let text = text(label);
-        let mails = (0..40).map(|number| {
-            format!(
-                "From a@example.org Mon Jan  1 10:00:00 2024\nSubject: {text}\n\n\
-                 {text} {number}\n\n"
-            )
-        });
-        scratch.write(&format!("{label}.mbox"), mails.collect::<String>());
-        words.push_str(&format!(" {label}={label}.mbox"));
-    }
-    let done = scratch.dbacl(&format!("--mail-learn filter {options}{words}"));
-    assert_eq!(done.status, 0, "{}", done.stderr);
+    learn(&scratch, "filter", options, labels.iter().map(|label| (*label, text(label))));
     Server::start(scratch, "learn-default = true")
 }
 
@@ -54,25 +42,18 @@ fn learned_as(server: &Server, mail: &str) -> Option<String> {
 }
 
 /// Teaches a message over a wire; returns whether that is said to have worked.
-fn teach(server: &Server, wire: &str, lesson: &str, mail: &str) -> bool {
+fn teach(server: &Server, wire: &str, class: &str, mail: &str) -> bool {
     match wire {
-        "spamc" => {
-            let tell = format!(
-                "TELL SPAMC/1.5\r\nMessage-class: {lesson}\r\nSet: local\r\nContent-length: \
-                 {}\r\n\r\n{mail}",
-                mail.len()
-            );
-            let answer = server.ask("spamc", tell.as_bytes());
-            String::from_utf8_lossy(&answer).contains("DidSet: local")
-        }
+        "spamc" => server.say("spamc", &lesson("", class, mail)).contains("DidSet: local"),
         "rspamd" => {
-            let (head, _) = server.http(&format!("POST /learn{lesson}"), mail.as_bytes());
+            let (head, _) = server.http(&format!("POST /learn{class}"), mail.as_bytes());
             head.starts_with("HTTP/1.1 200")
         }
         _ => {
             server.scratch.write("mail", mail);
-            let mut client = command(programs().join("dbacl-server"));
-            client.arg("--spamc").arg(server.scratch.path("spamc")).args(["--teach", lesson]);
+            let spamc = server.scratch.path("spamc").display().to_string();
+            let options = ["--spamc", &spamc, "--teach", class];
+            let mut client = server.scratch.program("dbacl-server", options);
             client.stdin(File::open(server.scratch.path("mail")).expect("the mail"));
             client.output().expect("the client starts").status.success()
         }

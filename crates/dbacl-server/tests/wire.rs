@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //! A server of a test's own, and clients for it.
 
-use dbacl_testing::mails::{HAM, SPAM, write_mailboxes};
-use dbacl_testing::{PATIENCE, Scratch, command, programs};
+use dbacl_testing::mails::{HAM, KINDS, SPAM};
+use dbacl_testing::{PATIENCE, Scratch};
 use std::io::{BufRead, BufReader, ErrorKind, Read, Write};
 use std::net::Shutdown;
 use std::os::unix::net::UnixStream;
 use std::process::{Child, Stdio};
 use std::sync::Mutex;
 use std::sync::mpsc::{Receiver, channel};
-use std::time::Duration;
 
 /// A running server; it ends when this is dropped.
 pub struct Server {
@@ -27,9 +26,18 @@ pub fn mail(kind: &str) -> String {
 
 /// Makes a filter in the folder `name`.
 pub fn learn(scratch: &Scratch, name: &str) {
-    write_mailboxes(scratch);
-    let done = scratch.dbacl(&format!("--mail-learn {name} ham=ham.mbox spam=spam.mbox"));
-    assert_eq!(done.status, 0, "{}", done.stderr);
+    dbacl_testing::mails::learn(scratch, name, "", KINDS);
+}
+
+/// The request of spamc to learn or forget a message of a user, as `fields` say.
+pub fn told(user: &str, fields: &str, mail: &str) -> String {
+    let length = mail.len();
+    format!("TELL SPAMC/1.5\r\nUser: {user}\r\n{fields}Content-length: {length}\r\n\r\n{mail}")
+}
+
+/// The request to learn a message of a user, as ham or spam.
+pub fn lesson(user: &str, class: &str, mail: &str) -> String {
+    told(user, &format!("Message-class: {class}\r\nSet: local\r\n"), mail)
 }
 
 /// Has glibc take addresses for one heap instead of several of 64 MB, and for large allocations
@@ -74,10 +82,8 @@ impl Server {
              {tables}\n"
         );
         scratch.write("server.toml", config);
-        let mut server = command(programs().join("dbacl-server"));
-        server.arg("--config").arg(scratch.path("server.toml"));
-        server.envs(environment.iter().copied());
-        server.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped());
+        let mut server = scratch.program("dbacl-server", ["--config", "server.toml"]);
+        server.envs(environment.iter().copied()).stdout(Stdio::null());
         let mut process = server.spawn().expect("the server starts");
         let lines = BufReader::new(process.stderr.take().expect("piped")).lines();
         let (told, log) = channel();
@@ -128,6 +134,11 @@ impl Server {
         answer
     }
 
+    /// The same as text.
+    pub fn say(&self, name: &str, request: &str) -> String {
+        String::from_utf8_lossy(&self.ask(name, request.as_bytes())).into_owned()
+    }
+
     /// The same; `None` if the server goes away.
     pub fn try_ask(&self, name: &str, request: &[u8]) -> Option<Vec<u8>> {
         let mut stream = UnixStream::connect(self.scratch.path(name)).ok()?;
@@ -166,6 +177,17 @@ impl Server {
         split(&self.ask("rspamd", &[head.as_bytes(), mail].concat()))
     }
 
+    /// The first line that a user's message gets; the message is confidently spam.
+    pub fn verdict(&self, user: &str) -> String {
+        let (_, body) = self.spamc("PROCESS", user, mail("spam").as_bytes());
+        String::from_utf8_lossy(&body).lines().next().unwrap_or_default().to_owned()
+    }
+
+    /// Whether messages get their verdicts.
+    pub fn is_served(&self) -> bool {
+        self.verdict("a").starts_with("X-DBACL: spam ")
+    }
+
     /// The resident memory, in kB, at most and now.
     pub fn memory(&self) -> (u64, u64) {
         dbacl_testing::memory(self.process.id())
@@ -200,14 +222,4 @@ pub fn split(answer: &[u8]) -> (String, Vec<u8>) {
     let end = answer.windows(4).position(|bytes| bytes == b"\r\n\r\n").unwrap_or(answer.len());
     let body = answer.get(end + 4..).unwrap_or_default().to_vec();
     (String::from_utf8_lossy(&answer[..end]).into_owned(), body)
-}
-
-/// Waits until something holds.
-#[track_caller]
-pub fn wait_until(what: &str, mut holds: impl FnMut() -> bool) {
-    let end = std::time::Instant::now() + PATIENCE;
-    while !holds() {
-        assert!(std::time::Instant::now() < end, "waited in vain: {what}");
-        std::thread::sleep(Duration::from_millis(20));
-    }
 }

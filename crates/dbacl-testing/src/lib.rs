@@ -199,6 +199,18 @@ pub fn number(variable: &str, usual: usize) -> usize {
     std::env::var(variable).map_or(usual, |text| text.parse().expect("a number"))
 }
 
+/// Waits until something holds; returns whether it does in the end.
+pub fn holds_soon(mut holds: impl FnMut() -> bool) -> bool {
+    let end = Instant::now() + PATIENCE;
+    while !holds() {
+        if Instant::now() > end {
+            return false;
+        }
+        sleep(Duration::from_millis(20));
+    }
+    true
+}
+
 /// Waits for a started program and returns its result.
 pub fn finish(child: Child) -> Done {
     let output = child.wait_with_output().expect("the program can be waited for");
@@ -300,11 +312,20 @@ impl Scratch {
         command
     }
 
-    /// A command that runs `dbacl` with `args` in the folder.
-    pub fn dbacl_command<S: AsRef<OsStr>>(&self, args: impl IntoIterator<Item = S>) -> Command {
-        let mut command = self.command(programs().join("dbacl"));
+    /// A command that runs a program of ours with `args` in the folder.
+    pub fn program<S: AsRef<OsStr>>(
+        &self,
+        name: &str,
+        args: impl IntoIterator<Item = S>,
+    ) -> Command {
+        let mut command = self.command(programs().join(name));
         command.args(args);
         command
+    }
+
+    /// A command that runs `dbacl` with `args` in the folder.
+    pub fn dbacl_command<S: AsRef<OsStr>>(&self, args: impl IntoIterator<Item = S>) -> Command {
+        self.program("dbacl", args)
     }
 
     /// Runs `dbacl` with the words of `args` and nothing on standard input.

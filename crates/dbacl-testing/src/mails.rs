@@ -9,6 +9,15 @@ pub const SPAM: &str = "cheap pills, limited offer, order today and save money";
 /// The text of mail of the other kind.
 pub const HAM: &str = "the budget report before the meeting with our team on friday";
 
+/// Both kinds by the labels of a filter.
+pub const KINDS: [(&str, &str); 2] = [("ham", HAM), ("spam", SPAM)];
+
+/// A number in letters: a filter has no use for digits, so messages that differ in these only are
+/// one.
+pub fn word(number: usize) -> String {
+    number.to_string().bytes().map(|digit| char::from(digit - b'0' + b'k')).collect()
+}
+
 /// A mailbox of eighty messages, so many that verdicts on messages like them are sure.
 fn mailbox(text: &str) -> String {
     (0..80)
@@ -21,10 +30,21 @@ fn mailbox(text: &str) -> String {
         .collect()
 }
 
-/// Writes the mailboxes `ham.mbox` and `spam.mbox`.
-pub fn write_mailboxes(scratch: &Scratch) {
-    scratch.write("ham.mbox", mailbox(HAM));
-    scratch.write("spam.mbox", mailbox(SPAM));
+/// Has `dbacl` learn the filter in the folder `filter` from mail of these labels and texts, which
+/// stays in mailboxes `LABEL.mbox`.
+#[track_caller]
+pub fn learn<'a>(
+    scratch: &Scratch,
+    filter: &str,
+    options: &str,
+    kinds: impl IntoIterator<Item = (&'a str, &'a str)>,
+) {
+    let mut words = format!("--mail-learn {filter} {options}");
+    for (label, text) in kinds {
+        scratch.write(&format!("{label}.mbox"), mailbox(text));
+        words.push_str(&format!(" {label}={label}.mbox"));
+    }
+    scratch.dbacl(&words).output();
 }
 
 /// A message of about `bytes` bytes in this character set, whose lines have so many words.

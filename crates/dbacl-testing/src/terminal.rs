@@ -6,24 +6,35 @@ use std::fs::{File, OpenOptions};
 use std::io::Read;
 use std::process::{Command, Stdio};
 
-/// What `command` writes to a terminal, on standard output and standard error; `None`, and the test
-/// is skipped, if there is no terminal to be had. Its standard input stays as it was chosen.
+/// A terminal, and the side of it that programs use; `None`, with a word to the user, if there is
+/// none to be had.
 ///
 /// # Panics
-/// When the program does not start.
-pub fn shown(command: &mut Command) -> Option<String> {
-    let opened = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).and_then(|terminal| {
+/// When there are no more descriptors.
+pub fn open(test: &str) -> Option<(File, File)> {
+    let flags = OpenptFlags::RDWR | OpenptFlags::NOCTTY | OpenptFlags::CLOEXEC;
+    let opened = openpt(flags).and_then(|terminal| {
         grantpt(&terminal)?;
         unlockpt(&terminal)?;
         let name = ptsname(&terminal, Vec::new())?;
         Ok((terminal, name))
     });
     let Ok((terminal, name)) = opened else {
-        crate::skip("control bytes on a terminal", "no pseudo-terminal");
+        crate::skip(test, "no pseudo-terminal");
         return None;
     };
     let name = name.into_string().expect("a plain name");
     let side = OpenOptions::new().read(true).write(true).open(name).expect("our terminal");
+    Some((terminal.into(), side))
+}
+
+/// What `command` writes to a terminal, on standard output and standard error; `None`, and the test
+/// is skipped, if there is no terminal to be had. Its standard input stays as it was chosen.
+///
+/// # Panics
+/// When the program does not start.
+pub fn shown(command: &mut Command) -> Option<String> {
+    let (mut terminal, side) = open("control bytes on a terminal")?;
     command.stdout(side.try_clone().expect("a descriptor"));
     command.stderr(side.try_clone().expect("a descriptor"));
     let mut child = command.spawn().expect("it starts");
@@ -31,7 +42,6 @@ pub fn shown(command: &mut Command) -> Option<String> {
     command.stdout(Stdio::null()).stderr(Stdio::null());
     drop(side);
     let mut seen = Vec::new();
-    let mut terminal = File::from(terminal);
     let mut block = [0; 4096];
     // When the program has ended, reading from the terminal fails.
     while let Ok(length @ 1..) = terminal.read(&mut block) {
