@@ -2,8 +2,9 @@
 //! Debian's Dovecot with one user, and a plain client for it.
 
 use dbacl::{FittedSet, FittedSetOptions};
-use dbacl_testing::mails::{HAM, SPAM, write_mailboxes};
-use dbacl_testing::{PATIENCE, Scratch, command, programs, root, skip, wait_until_reading};
+use dbacl_testing::mails::{HAM, KINDS, SPAM, learn, word};
+use dbacl_testing::wait_until_reading;
+use dbacl_testing::{Done, PATIENCE, Scratch, command, done, holds_soon, root, skip};
 use std::fs;
 use std::io::{BufRead, BufReader, Write};
 use std::net::TcpStream;
@@ -37,11 +38,6 @@ fn is_installed(program: &str) -> bool {
     ["/usr/sbin", "/usr/bin", "/usr/local/bin", "/bin"]
         .iter()
         .any(|folder| Path::new(folder).join(program).exists())
-}
-
-/// A number in letters: a filter has no use for digits.
-pub fn word(number: usize) -> String {
-    number.to_string().bytes().map(|digit| char::from(digit - b'0' + b'k')).collect()
 }
 
 /// A message of its own; of a kind, or in between.
@@ -139,32 +135,19 @@ impl Dovecot {
         dovecot.stdout(Stdio::null()).stderr(log);
         let process = dovecot.spawn().expect("Dovecot starts");
         let server = Self { process, scratch, ports, config };
-        let end = Instant::now() + PATIENCE;
-        while TcpStream::connect(("127.0.0.1", plain)).is_err() {
-            assert!(Instant::now() < end, "Dovecot does not begin: {}", server.logs());
-            std::thread::sleep(Duration::from_millis(50));
-        }
-        write_mailboxes(&server.scratch);
-        let done = server.scratch.dbacl("--mail-learn filter ham=ham.mbox spam=spam.mbox");
-        assert_eq!(done.status, 0, "{}", done.stderr);
+        let has_begun = || TcpStream::connect(("127.0.0.1", plain)).is_ok();
+        assert!(holds_soon(has_begun), "Dovecot does not begin: {}", server.logs());
+        learn(&server.scratch, "filter", "", KINDS);
         Some(server)
     }
 
     /// Replaces the filter by one that has these labels, in this order.
     #[track_caller]
     pub fn relearn(&self, labels: &str) {
-        let mut command = "--mail-learn filter".to_owned();
-        for label in labels.split(' ') {
-            let text = text(label);
-            let mails = (0..80).map(|number| {
-                format!("From a Mon Jan  1 10:00:00 2024\nSubject: {text}\n\n{text} {number}\n\n")
-            });
-            self.scratch.write(&format!("{label}.mbox"), mails.collect::<String>());
-            command.push_str(&format!(" {label}={label}.mbox"));
-        }
         fs::remove_dir_all(self.scratch.path("filter")).expect("a filter");
-        let done = self.scratch.dbacl(&command);
-        assert_eq!(done.status, 0, "{}", done.stderr);
+        let texts: Vec<(&str, String)> = labels.split(' ').map(|it| (it, text(it))).collect();
+        let kinds = texts.iter().map(|(label, text)| (*label, text.as_str()));
+        learn(&self.scratch, "filter", "", kinds);
     }
 
     /// What Dovecot and the program have logged.
@@ -215,23 +198,32 @@ impl Dovecot {
         secret: &str,
         options: &[&str],
     ) -> std::process::Command {
-        let mut program = command(programs().join("dbacl-imap"));
-        program.current_dir(self.scratch.path("."));
-        program.args(["--server", "127.0.0.1", "--port", &self.ports.0.to_string(), "--plain"]);
+        let port = self.ports.0.to_string();
+        let server = ["--server", "127.0.0.1", "--port", &port, "--plain"];
+        let mut program = self.scratch.program("dbacl-imap", server);
         program.args(["--user", "alice", proof, secret]);
         program.args(["--filter", "filter", "--state", "state", "--folder", "Archive"]);
         program.args(options).env("HOME", self.scratch.path("."));
-        program.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
         program
+    }
+
+    /// Runs the program.
+    pub fn run(&self, options: &[&str]) -> Done {
+        done(&mut self.program(options))
+    }
+
+    /// Runs the program, which must succeed.
+    #[track_caller]
+    pub fn runs(&self, options: &[&str]) -> Done {
+        let done = self.run(options);
+        assert_eq!(done.status, 0, "{}\n{}", done.stderr, self.logs());
+        done
     }
 
     /// Looks once; returns what the program says.
     #[track_caller]
     pub fn once(&self, options: &[&str]) -> String {
-        let mut program = self.program(options);
-        program.arg("--once");
-        let done = dbacl_testing::finish(program.spawn().expect("the program starts"));
-        assert_eq!(done.status, 0, "{}\n{}", done.stderr, self.logs());
+        let done = self.runs(&[options, &["--once"]].concat());
         assert_eq!(done.stdout, "");
         done.stderr
     }

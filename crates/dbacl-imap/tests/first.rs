@@ -42,8 +42,7 @@ fn account(server: &Dovecot, count: usize) -> Client {
 }
 
 fn run(server: &Dovecot, options: &[&str]) -> Done {
-    let options = [&SORT[..], options].concat();
-    dbacl_testing::finish(server.program(&options).spawn().expect("the program starts"))
+    server.run(&[&SORT[..], options].concat())
 }
 
 /// Which of the messages from `first` are in a folder.
@@ -140,12 +139,6 @@ fn a_replay_reports_what_would_have_been_moved_and_changes_nothing() {
 fn good_mail_that_nobody_has_labelled_is_learned_where_spam_prevails() {
     let Some(server) = Dovecot::start("good_mail_that_nobody", "") else { return };
     let mut client = server.client();
-    let alone = |options: &[&str]| {
-        let program = server.program(options).spawn().expect("the program starts");
-        let done = dbacl_testing::finish(program);
-        assert_eq!(done.status, 0, "{}\n{}", done.stderr, server.logs());
-        done
-    };
     for folder in ["Sent", "Projects", "Reading"] {
         client.run(&format!("CREATE {folder}"));
     }
@@ -170,7 +163,7 @@ fn good_mail_that_nobody_has_labelled_is_learned_where_spam_prevails() {
     }
     let filter = server.scratch.path("filter");
     fs::remove_dir_all(&filter).expect("a filter");
-    let done = alone(&["learn"]);
+    let done = server.runs(&["learn"]);
     assert!(done.stdout.contains("learned 80 messages into filter: 40 ham, 40 spam"), "{done:?}");
     for part in ["takes 39 messages", "12 of Projects", "20 of Reading", "7 of Trash"] {
         assert!(done.stderr.contains(part), "{part} is not in {}", done.stderr);
@@ -191,7 +184,7 @@ fn good_mail_that_nobody_has_labelled_is_learned_where_spam_prevails() {
     server.once(&[]);
     assert_eq!(server.label(&answered).as_deref(), Some("spam"));
 
-    let done = alone(&["learn", "--replace", "--no-guesses"]);
+    let done = server.runs(&["learn", "--replace", "--no-guesses"]);
     assert!(done.stdout.contains("learned 42 messages into filter: 1 ham, 41 spam"), "{done:?}");
     assert_eq!(server.label(&from("bob@example.com", 411)), None);
 }
@@ -202,26 +195,19 @@ fn setup_writes_settings_that_work_and_shows_the_account() {
     let mut client = server.client();
     client.append("Junk", "", &letter("spam", 1));
     let options = ["setup", "--config", "new/imap.toml", "--folder", "Archive"];
-    let setup = || {
-        let program = server.program(&options).spawn().expect("the program starts");
-        dbacl_testing::finish(program)
-    };
-    let done = setup();
-    assert_eq!(done.status, 0, "{}", done.stderr);
+    let done = server.runs(&options);
     for line in ["1  Junk (spam)", "0  INBOX (good mail)", "0  Trash (thrown away)", "0  Other\n"] {
         assert!(done.stderr.contains(line), "{line} is not in {}", done.stderr);
     }
     assert!(done.stdout.starts_with("new/imap.toml is written."), "{}", done.stdout);
     let mode = server.scratch.sh("stat -c %a new/imap.toml").quiet(0);
     assert_eq!(mode, "600\n");
-    let mut program = dbacl_testing::command(dbacl_testing::programs().join("dbacl-imap"));
-    program.args(["--config", "new/imap.toml", "--check"]).current_dir(server.scratch.path("."));
-    let output = program.output().expect("the program starts");
-    let said = String::from_utf8_lossy(&output.stdout).into_owned();
-    assert!(said.contains("Junk (spam), INBOX, Archive"), "{said} {output:?}");
+    let check = ["--config", "new/imap.toml", "--check"];
+    let done = dbacl_testing::done(&mut server.scratch.program("dbacl-imap", check));
+    assert!(done.stdout.contains("Junk (spam), INBOX, Archive"), "{done:?}");
     // Settings that are there are not written over.
     let before = server.scratch.read("new/imap.toml");
-    assert!(setup().complaint(64).contains("the settings are there already"));
+    assert!(server.run(&options).complaint(64).contains("the settings are there already"));
     assert_eq!(server.scratch.read("new/imap.toml"), before);
 }
 
@@ -262,11 +248,7 @@ fn a_stream_of_many_folders_is_sorted() {
         client.append_old("Junk", &letter("spam", 2_000_000 + number));
     }
     fs::remove_dir_all(server.scratch.path("filter")).expect("a filter");
-    let run = |options: &[&str]| {
-        let options = [&["--sort", "Topic*"][..], options].concat();
-        let done = dbacl_testing::finish(server.program(&options).spawn().expect("it starts"));
-        assert_eq!(done.status, 0, "{}", done.stderr);
-    };
+    let run = |options: &[&str]| server.runs(&[&["--sort", "Topic*"], options].concat());
     let start = Instant::now();
     run(&["learn"]);
     println!("learned in {:.1} s", start.elapsed().as_secs_f64());

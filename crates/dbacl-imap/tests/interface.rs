@@ -4,10 +4,10 @@
 
 use clap::CommandFactory;
 use dbacl_imap::Options;
+use dbacl_testing::mails::{KINDS, learn};
 use dbacl_testing::terminal::shows_escapes;
-use dbacl_testing::{Scratch, clap_options, command, finish, free_ports, manual, programs};
+use dbacl_testing::{Scratch, clap_options, command, done, free_ports, manual, programs};
 use std::io::{Read, Write};
-use std::process::Stdio;
 
 #[test]
 fn the_manual_page_lists_the_options() {
@@ -17,10 +17,7 @@ fn the_manual_page_lists_the_options() {
 }
 
 fn imap(scratch: &Scratch, arguments: &[&str]) -> dbacl_testing::Done {
-    let mut program = command(programs().join("dbacl-imap"));
-    program.args(arguments).current_dir(scratch.path(".")).env("HOME", scratch.path("."));
-    program.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
-    finish(program.spawn().expect("the program starts"))
+    done(scratch.program("dbacl-imap", arguments).env("HOME", scratch.path(".")))
 }
 
 #[test]
@@ -55,8 +52,10 @@ fn mistakes_are_told_in_one_line() {
     assert!(imap(&scratch, &["--version"]).quiet(0).starts_with("dbacl-imap 2."));
 }
 
-/// Settings of an account at a port of this machine.
-fn account(scratch: &Scratch, port: u16) {
+/// A folder with a filter, and with settings of an account at a port of this machine.
+fn account(port: u16) -> Scratch {
+    let scratch = Scratch::new();
+    learn(&scratch, "filter", "", KINDS);
     scratch.write(
         "imap.toml",
         format!(
@@ -64,13 +63,12 @@ fn account(scratch: &Scratch, port: u16) {
              plain = true\nfilter = 'filter'\nstate = 'state'\n"
         ),
     );
+    scratch
 }
 
 #[test]
 fn files_of_others_are_neither_written_nor_waited_for() {
-    let scratch = Scratch::new();
-    dbacl_filter(&scratch);
-    account(&scratch, free_ports().0);
+    let scratch = account(free_ports().0);
     let once = ["--config", "imap.toml", "--once"];
     scratch.write("mine", "precious\n");
     for (way, status, said) in [
@@ -97,9 +95,7 @@ fn files_of_others_are_neither_written_nor_waited_for() {
 
 #[test]
 fn two_processes_do_not_share_a_state() {
-    let scratch = Scratch::new();
-    dbacl_filter(&scratch);
-    account(&scratch, free_ports().0);
+    let scratch = account(free_ports().0);
     let held = std::fs::File::create(scratch.path("state.lock")).expect("a file");
     held.lock().expect("nobody has it");
     let said = imap(&scratch, &["--config", "imap.toml", "--once"]).complaint(75);
@@ -109,11 +105,9 @@ fn two_processes_do_not_share_a_state() {
 
 #[test]
 fn faults_of_the_connection_name_the_server() {
-    let scratch = Scratch::new();
-    dbacl_filter(&scratch);
     let door = std::net::TcpListener::bind("127.0.0.1:0").expect("a port");
     let port = door.local_addr().expect("an address").port();
-    account(&scratch, port);
+    let scratch = account(port);
     let server = std::thread::spawn(move || drop(door.accept().expect("a client")));
     let said = imap(&scratch, &["--config", "imap.toml", "--once"]).complaint(75);
     server.join().expect("no panic");
@@ -123,10 +117,8 @@ fn faults_of_the_connection_name_the_server() {
 
 #[test]
 fn a_greeting_in_another_character_set_is_a_greeting() {
-    let scratch = Scratch::new();
-    dbacl_filter(&scratch);
     let door = std::net::TcpListener::bind("127.0.0.1:0").expect("a port");
-    account(&scratch, door.local_addr().expect("an address").port());
+    let scratch = account(door.local_addr().expect("an address").port());
     let server = std::thread::spawn(move || {
         let (mut stream, _) = door.accept().expect("a client");
         stream.write_all(b"* OK Gr\xfc\xdfe von \xff\xfe\r\n").expect("it reads");
@@ -142,9 +134,7 @@ fn a_greeting_in_another_character_set_is_a_greeting() {
 
 #[test]
 fn settings_that_anybody_may_write_are_refused() {
-    let scratch = Scratch::new();
-    dbacl_filter(&scratch);
-    account(&scratch, free_ports().0);
+    let scratch = account(free_ports().0);
     let text = String::from_utf8(scratch.read("imap.toml")).expect("text");
     scratch.write("imap.toml", text.replace("echo x", "touch ran; echo x"));
     scratch.sh("chmod 666 imap.toml").quiet(0);
@@ -169,25 +159,10 @@ fn words_of_the_command_line_do_not_control_the_terminal() {
 
 #[test]
 fn without_tls_only_this_machine_is_spoken_with() {
-    let scratch = Scratch::new();
-    dbacl_filter(&scratch);
+    let scratch = account(free_ports().0);
     let account = ["--user=alice", "--filter=filter", "--plain", "--password-command=echo x"];
     // An address that is kept for documents: nothing is sent there.
     let arguments = [&account[..], &["--server=192.0.2.1", "--once"]].concat();
     let said = imap(&scratch, &arguments).complaint(75);
     assert!(said.contains("192.0.2.1 is not this machine"), "{said}");
-}
-
-/// A filter in the folder `filter`.
-fn dbacl_filter(scratch: &Scratch) {
-    for (kind, words) in [("ham", "the report"), ("spam", "cheap pills")] {
-        let mails: String = (0..5)
-            .map(|number| {
-                format!("From a Mon Jan  1 10:00:00 2024\nSubject: {words}\n\n{words} {number}\n\n")
-            })
-            .collect();
-        scratch.write(&format!("{kind}.mbox"), mails);
-    }
-    let done = scratch.dbacl("--mail-learn filter ham=ham.mbox spam=spam.mbox");
-    assert_eq!(done.status, 0, "{}", done.stderr);
 }

@@ -88,8 +88,7 @@ fn tokens_let_in_by_either_mechanism() {
         let Some(server) = Dovecot::start("tokens_let_in", &lines) else { return };
         let before = introspection.asked.load(Ordering::Relaxed);
         let run = |token: &str, options: &[&str]| {
-            let mut program = server.program_with("--token-command", token, options);
-            dbacl_testing::finish(program.spawn().expect("the program starts"))
+            dbacl_testing::done(&mut server.program_with("--token-command", token, options))
         };
         let good = "echo good-token-of-alice";
         let said = run(good, &["--check"]).quiet(0);

@@ -2,7 +2,7 @@
 //! The rules of `docs/imap.md`, one after the other, with the real Dovecot.
 
 use crate::dovecot::{Dovecot, letter, mail};
-use dbacl_testing::{PATIENCE, command};
+use dbacl_testing::{command, done, holds_soon};
 use std::fs;
 use std::process::Stdio;
 use std::time::{Duration, Instant};
@@ -119,19 +119,8 @@ fn moves_teach_and_nothing_else_does() {
         );
         server.once(&[]);
         assert_eq!(label(9), spam(), "{name}");
-        let status = server.program(&["--status"]).output().expect("the program starts");
-        let status = String::from_utf8_lossy(&status.stdout).into_owned();
+        let status = server.run(&["--status"]).stdout;
         assert!(status.contains("learned 5 as spam, 3 as ham"), "{name}: {status}");
-    }
-}
-
-/// Waits until something holds.
-#[track_caller]
-fn wait_until(server: &Dovecot, what: &str, mut holds: impl FnMut() -> bool) {
-    let end = Instant::now() + PATIENCE;
-    while !holds() {
-        assert!(Instant::now() < end, "waited in vain: {what}: {}", server.logs());
-        std::thread::sleep(Duration::from_millis(20));
     }
 }
 
@@ -146,9 +135,12 @@ fn news_are_learned_at_once_and_over_lost_connections() {
     let mut program = server.watch(&[]);
     program.settle(&server);
     let is_spam = |number: usize| server.label(&mails[number]).as_deref() == Some("spam");
+    let learned = |number: usize, what: &str| {
+        assert!(holds_soon(|| is_spam(number)), "{what} is not learned: {}", server.logs());
+    };
     let start = Instant::now();
     client.moves(0, "INBOX", "Junk");
-    wait_until(&server, "a move is learned", || is_spam(0));
+    learned(0, "a move");
     // Two seconds are asked for; on machines that are busy this is measured and not tested.
     if std::env::var_os("DBACL_IMAP_TIMES").is_some() {
         assert!(start.elapsed() < Duration::from_secs(2), "{:?}", start.elapsed());
@@ -156,21 +148,20 @@ fn news_are_learned_at_once_and_over_lost_connections() {
     server.kick();
     let mut client = server.client();
     client.moves(1, "INBOX", "Junk");
-    wait_until(&server, "a move after a lost connection is learned", || is_spam(1));
+    learned(1, "a move after a lost connection");
     // What happens while the program does not run.
     program.signal("-TERM");
     assert_eq!(program.wait(), Some(0));
     client.moves(2, "INBOX", "Junk");
     let mut program = server.watch(&[]);
-    wait_until(&server, "a move without the program is learned", || is_spam(2));
+    learned(2, "a move without the program");
     // Two programs cannot use the same state at a time.
-    let done = server.program(&["--once"]).output().expect("the program starts");
-    assert_eq!(done.status.code(), Some(75));
+    assert_eq!(server.run(&["--once"]).status, 75);
     program.signal("-KILL");
     program.wait();
     client.moves(3, "INBOX", "Junk");
     let _program = server.watch(&[]);
-    wait_until(&server, "a move after a kill is learned", || is_spam(3));
+    learned(3, "a move after a kill");
 }
 
 #[test]
@@ -239,8 +230,7 @@ fn labels_say_which_folder_of_the_filter_has_spam() {
     for labels in ["spam work private", "ham work private"] {
         server.relearn(labels);
         for option in ["--once", "--check"] {
-            let program = server.program(&[option]).spawn().expect("the program starts");
-            let said = dbacl_testing::finish(program).complaint(69);
+            let said = server.run(&[option]).complaint(69);
             assert!(said.contains("and none of these says that it is"), "{labels}: {said}");
             assert_eq!(said.lines().count(), 1, "{labels}: {said}");
         }
@@ -313,8 +303,7 @@ fn tls_and_wrong_passwords() {
     openssl.args(["-addext", "subjectAltName=DNS:localhost"]);
     openssl.args(["-addext", "basicConstraints=critical,CA:FALSE"]);
     openssl.args(["-keyout", "key.pem", "-out", "cert.pem"]);
-    let done = openssl.current_dir(&made).output();
-    if !done.is_ok_and(|done| done.status.success()) {
+    if !openssl.current_dir(&made).output().is_ok_and(|done| done.status.success()) {
         dbacl_testing::skip("tls_and_wrong_passwords", "openssl is not installed");
         return;
     }
@@ -322,12 +311,9 @@ fn tls_and_wrong_passwords() {
     let Some(server) = Dovecot::start("tls", &lines.replace("@WORK@", &folder)) else { return };
     let port = server.ports.1.to_string();
     let run = |options: &[&str]| {
-        let mut program = command(dbacl_testing::programs().join("dbacl-imap"));
-        program.args(["--user=alice", "--filter=filter", "--state=state", "--port", &port]);
-        program.args(options).current_dir(server.scratch.path(".")).env("HOME", "/nowhere");
-        program.stdin(std::process::Stdio::null());
-        program.stdout(std::process::Stdio::piped()).stderr(std::process::Stdio::piped());
-        dbacl_testing::finish(program.spawn().expect("the program starts"))
+        let own = ["--user=alice", "--filter=filter", "--state=state", "--port", &port];
+        let mut program = server.scratch.program("dbacl-imap", own);
+        done(program.args(options).env("HOME", "/nowhere"))
     };
     let trusting = format!("--certificates={folder}/cert.pem");
     let right = "--password-command=echo secret";
@@ -373,7 +359,7 @@ fn without_memory_a_look_ends_with_a_line_and_a_status() {
         limited.args(program.get_args()).current_dir(server.scratch.path("."));
         limited.env("HOME", server.scratch.path(".")).stdin(Stdio::null());
         limited.stdout(Stdio::piped()).stderr(Stdio::piped());
-        let done = dbacl_testing::finish(limited.spawn().expect("sh starts"));
+        let done = done(&mut limited);
         if done.status == 99 || done.stderr.contains("annot fork") {
             continue;
         }
