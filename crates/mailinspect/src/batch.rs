@@ -4,10 +4,11 @@
 use std::borrow::Cow;
 use std::ffi::OsStr;
 use std::io::{self, Write};
+use std::ops::ControlFlow;
 use std::process::{Command, Stdio};
 
 use super::{Config, Session, Style};
-use crate::mail::index::{Entry, Next};
+use crate::mail::index::Entry;
 use crate::mail::judge::{Judge, Scoring};
 use crate::mail::mailbox::Mailbox;
 use crate::mail::order;
@@ -40,7 +41,7 @@ pub fn collect(
         if entry.is_listed {
             entries.push(entry);
         }
-        Next::Go
+        ControlFlow::Continue(())
     });
     let scores: Vec<f32> =
         entries.iter().map(|entry| entry.measures.scores[config.scoring.number()]).collect();

@@ -68,16 +68,12 @@ struct Config {
     keep_case: bool,
     rules: Vec<Rule>,
     is_interactive: bool,
-    is_exact: bool,
+    fidelity: Fidelity,
     json: bool,
     locale: Option<Locale>,
 }
 
 impl Config {
-    fn fidelity(&self) -> Fidelity {
-        if self.is_exact { Fidelity::Exact } else { Fidelity::Compatible }
-    }
-
     fn locale(&self) -> Locale {
         self.locale.unwrap_or(Locale::C)
     }
@@ -135,7 +131,9 @@ impl Session<'_> {
         // It changes the tokens, wherever it stands.
         let has = |wanted| getopt::has(&events, &wanted);
         config.keep_case = has(Key::KeepCase);
-        config.is_exact = has(Key::Exact);
+        if has(Key::Exact) {
+            config.fidelity = Fidelity::Exact;
+        }
         let mut judge = None;
         let mut mailbox = None;
         for event in events {
@@ -241,7 +239,7 @@ fn judge(
     warn: &mut dyn FnMut(Warning),
 ) -> Result<Judge, Vec<String>> {
     let category = load(path).map_err(|failure| failure.lines)?;
-    let (keep_case, fidelity, locale) = (config.keep_case, config.fidelity(), config.locale());
+    let (keep_case, fidelity, locale) = (config.keep_case, config.fidelity, config.locale());
     Judge::new(category, base_name(path), keep_case, fidelity, locale, warn)
         .map_err(|error| vec![error.to_string()])
 }

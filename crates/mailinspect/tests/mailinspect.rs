@@ -4,19 +4,14 @@
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{Read, Write};
-use std::os::unix::ffi::OsStrExt;
-use std::path::Path;
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, Stdio};
 use std::sync::mpsc::{Receiver, Sender, TryRecvError, channel};
 use std::thread::{self, JoinHandle};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
-use dbacl_testing::PATIENCE;
+use dbacl_testing::{PATIENCE, Scratch, command, done, holds_soon, kill, skip, terminal};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
-use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
 use rustix::termios::{Winsize, tcsetwinsize};
-
-use dbacl_testing::programs;
 
 const MAILINSPECT: &str = env!("CARGO_BIN_EXE_mailinspect");
 
@@ -30,41 +25,22 @@ const MBOX: &str = "From a@x Mon Jan  5 10:00:00 2004\nFrom: Ann <a@x>\nSubject:
                     <html><p>coffee in the <b>harbour</b> at noon</p></html>\n\n";
 
 /// A folder with `mbox`, and the categories `sea` and `food`.
-fn folder() -> tempfile::TempDir {
-    let place = tempfile::tempdir().expect("a temporary folder");
-    let path = |name: &str| place.path().join(name);
-    fs::write(path("mbox"), MBOX).expect("written");
+fn folder() -> Scratch {
+    let place = Scratch::new();
+    place.write("mbox", MBOX);
     for (name, text) in [
         ("sea", "Subject: boats\n\nthe red boat sails from the harbour before noon\n"),
         ("food", "Subject: supper\n\nbutter and salt on hot potatoes\n"),
     ] {
-        learn(place.path(), &["-T", "email"], name, text);
+        learn(&place, "-T email", name, text);
     }
     place
 }
 
 /// Learns the category `name` in `place` from one message.
-fn learn(place: &Path, options: &[&str], name: &str, text: &str) {
-    fs::write(place.join("learn"), format!("From x@x\n{text}")).expect("written");
-    let status = Command::new(programs().join("dbacl"))
-        .args(options)
-        .args(["-l", &format!("./{name}"), "learn"])
-        .current_dir(place)
-        .env("LC_ALL", "C")
-        .status();
-    assert!(status.expect("dbacl runs").success());
-}
-
-/// What a program prints in `place`.
-fn printed(place: &Path, program: &Path, args: &[&str]) -> String {
-    let output = Command::new(program)
-        .args(args)
-        .current_dir(place)
-        .env("LC_ALL", "C")
-        .env_remove("DBACL_PATH")
-        .output()
-        .expect("it runs");
-    String::from_utf8_lossy(&output.stdout).into_owned()
+fn learn(place: &Scratch, options: &str, name: &str, text: &str) {
+    place.write("learn", format!("From x@x\n{text}"));
+    place.dbacl(&format!("{options} -l ./{name} learn")).output();
 }
 
 /// The number that a line of JSON has under `name`.
@@ -74,20 +50,19 @@ fn number(line: &str, name: &str) -> f64 {
 }
 
 /// Each mail of `mbox` costs under `./sea` what the classifier says; returns bits a token of each.
-fn exact_costs(place: &Path, mbox: &[u8]) -> Vec<String> {
-    let dbacl = programs().join("dbacl");
-    let run = |program: &Path, args: &[&str]| printed(place, program, args);
-    let list = run(Path::new(MAILINSPECT), &["--exact", "--json", "-c", "./sea", "mbox"]);
+fn exact_costs(place: &Scratch, mbox: &[u8]) -> Vec<String> {
+    let options = ["--exact", "--json", "-c", "./sea", "mbox"];
+    let list = done(&mut place.program("mailinspect", options)).stdout;
     let exact = |line: &str| {
         #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // a small offset
         let (start, end) = (number(line, "start") as usize, number(line, "end") as usize);
-        fs::write(place.join("one"), &mbox[start..end]).expect("written");
-        let per_token = run(&dbacl, &["-c", "./sea", "-vn", "one"]);
+        place.write("one", &mbox[start..end]);
+        let per_token = place.dbacl("-c ./sea -vn one").stdout;
         let bits = number(line, "cost_per_token") / std::f64::consts::LN_2;
         let shown = format!("sea {bits:.2} * {:.1}", number(line, "tokens"));
         let classified = per_token.split_whitespace().collect::<Vec<_>>().join(" ");
         assert!(classified.starts_with(&shown), "{shown} in {classified}");
-        let total = run(&dbacl, &["-c", "./sea", "-P", "-n", "one"]);
+        let total = place.dbacl("-c ./sea -P -n one").stdout;
         let bits = number(line, "message_cost") / std::f64::consts::LN_2;
         assert!(total.starts_with(&format!("sea {bits:.2}")), "{bits} in {total}");
         shown
@@ -108,42 +83,30 @@ struct Session {
 
 impl Session {
     /// Starts mailinspect in `place`; `None` if there are no pseudo-terminals here.
-    fn start(place: &Path, args: &[&str]) -> Option<Self> {
-        let skip = |reason: &dyn std::fmt::Display| {
-            let _ = writeln!(std::io::stderr(), "SKIPPED mailinspect on a terminal: {reason}");
-        };
-        let opened = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY | OpenptFlags::CLOEXEC)
-            .and_then(|terminal| {
-                grantpt(&terminal)?;
-                unlockpt(&terminal)?;
-                let name = ptsname(&terminal, Vec::new())?;
-                Ok((terminal, name))
-            });
-        let (terminal, name) = opened.map_err(|error| skip(&error)).ok()?;
+    fn start(place: &Scratch, args: &[&str]) -> Option<Self> {
+        let (terminal, side) = terminal::open("mailinspect on a terminal")?;
         let size = Winsize { ws_row: 30, ws_col: 100, ws_xpixel: 0, ws_ypixel: 0 };
         tcsetwinsize(&terminal, size).expect("a terminal has a size");
-        let path = Path::new(std::ffi::OsStr::from_bytes(name.as_bytes()));
-        let side = OpenOptions::new().read(true).write(true).open(path);
-        let side = side.map_err(|error| skip(&error)).ok()?;
         let stdio = || Stdio::from(side.try_clone().expect("a descriptor"));
         // The program must not use the terminal on which the tests run.
-        let child = Command::new("setsid")
+        let child = command("setsid")
             .args(["-c", "-w", MAILINSPECT])
             .args(args)
-            .current_dir(place)
+            .current_dir(place.path(""))
             .env("LC_ALL", "C.UTF-8")
             .env("TERM", "xterm-256color")
             .env("PAGER", "tee paged")
-            .env("HOME", place)
-            .env_remove("DBACL_PATH")
+            .env("HOME", place.path(""))
             .env_remove("NO_COLOR")
             .stdin(stdio())
             .stdout(stdio())
             .stderr(stdio())
             .spawn();
-        let child = child.map_err(|error| skip(&format!("setsid: {error}"))).ok()?;
+        if child.is_err() {
+            skip("mailinspect on a terminal", "no program setsid");
+        }
+        let child = child.ok()?;
         drop(side);
-        let terminal = File::from(terminal);
         let mut reader = terminal.try_clone().expect("a descriptor");
         let (sender, output) = channel();
         let (hold, is_over) = channel::<()>();
@@ -213,17 +176,11 @@ impl Session {
 /// Waits for a program that ends by itself; returns its status.
 #[track_caller]
 fn status(child: &mut Child) -> i32 {
-    let end = Instant::now() + PATIENCE;
-    loop {
-        if let Some(status) = child.try_wait().expect("it can be waited for") {
-            return status.code().expect("it ended by itself");
-        }
-        if Instant::now() > end {
-            let _ = child.kill();
-            panic!("it goes on and on");
-        }
-        thread::sleep(Duration::from_millis(10));
+    if !holds_soon(|| child.try_wait().expect("it can be waited for").is_some()) {
+        let _ = child.kill();
+        panic!("it goes on and on");
     }
+    child.wait().expect("it has ended").code().expect("it ended by itself")
 }
 
 const LEFT_SCREEN: &[u8] = b"\x1b[?1049l";
@@ -275,10 +232,8 @@ fn screen(output: &[u8]) -> Vec<String> {
 #[test]
 fn a_session_on_a_terminal() {
     let place = folder();
-    fs::write(place.path().join(".mailinspectrc"), "F1 grep Subject >>by-key\n").expect("written");
-    let Some(mut session) = Session::start(place.path(), &["-I", "-c", "./sea", "mbox"]) else {
-        return;
-    };
+    place.write(".mailinspectrc", "F1 grep Subject >>by-key\n");
+    let Some(mut session) = Session::start(&place, &["-I", "-c", "./sea", "mbox"]) else { return };
     session.expect("mailinspect mbox 3 msgs sorted(message cost) by category sea");
     session.expect("caf\u{e9}");
     session.expect("evidence for sea:");
@@ -308,7 +263,7 @@ fn a_session_on_a_terminal() {
     session.press("xq");
     session.expect_end();
     assert_eq!(session.status(), 1);
-    let read = |name: &str| fs::read_to_string(place.path().join(name)).unwrap_or_default();
+    let read = |name: &str| fs::read_to_string(place.path(name)).unwrap_or_default();
     assert!(read("piped").starts_with("From "), "{}", read("piped"));
     assert_eq!(read("by-key"), "Subject: lunch\n");
     assert!(read("paged").starts_with("From "), "{}", read("paged"));
@@ -318,13 +273,10 @@ fn a_session_on_a_terminal() {
 #[test]
 fn a_terminated_session_leaves_the_terminal_in_order() {
     let place = folder();
-    let Some(mut session) = Session::start(place.path(), &["-I", "-z", "-c", "./sea", "mbox"])
-    else {
-        return;
-    };
+    let args = ["-I", "-z", "-c", "./sea", "mbox"];
+    let Some(mut session) = Session::start(&place, &args) else { return };
     session.expect("sorted(message cost, reversed)");
-    let process = session.child.id().to_string();
-    Command::new("kill").arg(process).status().expect("kill runs");
+    kill(session.child.id(), "TERM");
     session.expect_end();
     assert_eq!(session.status(), 1);
 }
@@ -332,9 +284,7 @@ fn a_terminated_session_leaves_the_terminal_in_order() {
 #[test]
 fn a_session_whose_terminal_goes_away_ends() {
     let place = folder();
-    let Some(mut session) = Session::start(place.path(), &["-I", "-c", "./sea", "mbox"]) else {
-        return;
-    };
+    let Some(mut session) = Session::start(&place, &["-I", "-c", "./sea", "mbox"]) else { return };
     session.expect("3 msgs");
     assert_eq!(status(&mut session.hang_up()), 1);
 }
@@ -343,8 +293,8 @@ fn a_session_whose_terminal_goes_away_ends() {
 fn a_list_on_a_terminal_shows_control_bytes() {
     let place = folder();
     let mail = "From \x1b[2Jann Mon Jan  1 00:00:00 2024\nSubject: \x1b]0;x\x07\n\nsome words\n\n";
-    fs::write(place.path().join("odd"), mail).expect("written");
-    let Some(mut session) = Session::start(place.path(), &["-c", "./sea", "odd"]) else { return };
+    place.write("odd", mail);
+    let Some(mut session) = Session::start(&place, &["-c", "./sea", "odd"]) else { return };
     session.wait("the list", |seen| seen.windows(7).any(|at| at == b"^[[2Jan"));
     session.wait("its end", |seen| seen.ends_with(b"\n"));
     assert!(!session.seen.contains(&0x1b), "{:?}", String::from_utf8_lossy(&session.seen));
@@ -355,14 +305,11 @@ fn a_list_on_a_terminal_shows_control_bytes() {
 fn a_list_that_cannot_be_written_is_an_error() {
     let place = folder();
     for more in [&[][..], &["--json"], &["--help"], &["-V"]] {
-        let mut command = Command::new(MAILINSPECT);
-        command.args(more).args(["-c", "./sea", "mbox"]).current_dir(place.path());
         let full = OpenOptions::new().write(true).open("/dev/full").expect("a full device");
-        let done = command.stdout(full).output().expect("it starts");
-        let said = String::from_utf8_lossy(&done.stderr);
-        assert_eq!(done.status.code(), Some(74), "{more:?}: {said}");
+        let mut command = place.program("mailinspect", more);
+        let done = done(command.args(["-c", "./sea", "mbox"]).stdout(full));
         assert_eq!(
-            said,
+            done.complaint(74),
             "mailinspect:error: cannot write standard output: No space left on device (os error \
              28)\n"
         );
@@ -372,56 +319,47 @@ fn a_list_that_cannot_be_written_is_an_error() {
 #[test]
 fn without_a_terminal_the_interactive_mode_is_refused() {
     let place = folder();
-    let output = Command::new(MAILINSPECT)
-        .args(["-I", "-c", "./sea", "mbox"])
-        .current_dir(place.path())
-        .env_remove("DBACL_PATH")
-        .stdin(Stdio::null())
-        .output()
-        .expect("it runs");
-    let message = String::from_utf8_lossy(&output.stderr).into_owned();
-    assert_eq!((output.status.code(), output.stdout.len()), (Some(0), 0));
+    let done = done(&mut place.program("mailinspect", ["-I", "-c", "./sea", "mbox"]));
+    assert_eq!((done.status, done.stdout.as_str()), (0, ""));
+    let message = done.stderr;
     assert!(message.starts_with("mailinspect:error: option -I needs a terminal"), "{message}");
 }
 
 #[test]
 fn exact_scores_are_the_classifier_s() {
     let place = folder();
-    assert_eq!(exact_costs(place.path(), MBOX.as_bytes()).len(), 3);
+    assert_eq!(exact_costs(&place, MBOX.as_bytes()).len(), 3);
 }
 
 #[test]
 fn mails_in_any_character_set_are_ranked_as_unicode_text() {
-    let place = tempfile::tempdir().expect("a temporary folder");
-    for kind in ["email:unicode"] {
-        let options = ["-T", kind, "-e", "word"];
-        learn(place.path(), &options, "sea", "\nкрасная лодка стоит в гавани\n");
-        // The same words in UTF-8, KOI8-R and as a page; then others.
-        let mut mbox = Vec::new();
-        for (header, text) in [
-            ("", "Красная лодка\n".as_bytes()),
-            (
-                "Content-Type: text/plain; charset=koi8-r\n",
-                b"\xeb\xd2\xc1\xd3\xce\xc1\xd1 \xcc\xcf\xc4\xcb\xc1\n",
-            ),
-            (
-                "Content-Type: text/html; charset=utf-8\n\
-                 Content-Transfer-Encoding: quoted-printable\n",
-                b"<b>=D0=9A=D1=80</b>=D0=B0=D1=81=D0=BD=D0=B0=D1=8F \
-                  &#1083;=D0=BE=D0=B4=D0=BA=D0=B0\n",
-            ),
-            ("", "картошка с солью\n".as_bytes()),
-        ] {
-            mbox.extend_from_slice(b"From a@x Mon Jan  5 10:00:00 2004\nFrom: a@x\n");
-            mbox.extend_from_slice(header.as_bytes());
-            mbox.push(b'\n');
-            mbox.extend_from_slice(text);
-            mbox.push(b'\n');
-        }
-        fs::write(place.path().join("mbox"), &mbox).expect("written");
-        let costs = exact_costs(place.path(), &mbox);
-        assert_eq!(costs.len(), 4, "{kind}: {costs:?}");
-        assert!(costs[1] == costs[0] && costs[2] == costs[0], "{kind}: {costs:?}");
-        assert_ne!(costs[3], costs[0], "{kind}");
+    let place = Scratch::new();
+    learn(&place, "-T email:unicode -e word", "sea", "\nкрасная лодка стоит в гавани\n");
+    // The same words in UTF-8, KOI8-R and as a page; then others.
+    let mut mbox = Vec::new();
+    for (header, text) in [
+        ("", "Красная лодка\n".as_bytes()),
+        (
+            "Content-Type: text/plain; charset=koi8-r\n",
+            b"\xeb\xd2\xc1\xd3\xce\xc1\xd1 \xcc\xcf\xc4\xcb\xc1\n",
+        ),
+        (
+            "Content-Type: text/html; charset=utf-8\n\
+             Content-Transfer-Encoding: quoted-printable\n",
+            b"<b>=D0=9A=D1=80</b>=D0=B0=D1=81=D0=BD=D0=B0=D1=8F \
+              &#1083;=D0=BE=D0=B4=D0=BA=D0=B0\n",
+        ),
+        ("", "картошка с солью\n".as_bytes()),
+    ] {
+        mbox.extend_from_slice(b"From a@x Mon Jan  5 10:00:00 2004\nFrom: a@x\n");
+        mbox.extend_from_slice(header.as_bytes());
+        mbox.push(b'\n');
+        mbox.extend_from_slice(text);
+        mbox.push(b'\n');
     }
+    place.write("mbox", &mbox);
+    let costs = exact_costs(&place, &mbox);
+    assert_eq!(costs.len(), 4, "{costs:?}");
+    assert!(costs[1] == costs[0] && costs[2] == costs[0], "{costs:?}");
+    assert_ne!(costs[3], costs[0]);
 }

@@ -69,27 +69,18 @@ pub fn evidence(
     let mut reader = LineReader::default();
     let mut line = Vec::new();
     judge.begin();
-    let mut is_last = false;
-    let mut extra = if judge.reads_unicode() { 1 } else { 2 };
-    while extra > 0 {
-        let mut is_kept = if !is_last {
-            is_last = reader.next_line(&mut stream, &mut line);
-            judge.filter(&mut line)
-        } else if judge.reads_unicode() {
-            extra -= 1;
-            judge.end_mail();
-            judge.next_text(&mut line)
-        } else {
-            line.clear();
-            line.extend_from_slice(b"\r\n");
-            extra -= 1;
-            judge.filter(&mut line)
-        };
+    loop {
+        let is_last = reader.next_line(&mut stream, &mut line);
+        let mut is_kept = judge.filter(&mut line);
         while is_kept {
             weigh(judge, &mut line, warnings, &mut terms, &mut found.lines);
             is_kept = judge.next_text(&mut line);
         }
+        if is_last {
+            break;
+        }
     }
+    judge.end(|judge, line| weigh(judge, line, warnings, &mut terms, &mut found.lines));
     judge.finish();
     found.terms =
         terms.into_iter().map(|(text, (count, bits))| Term { text, count, bits }).collect();

@@ -5,7 +5,7 @@
 //! One pass, line by line; a message's text is never held.
 
 use std::io::{self, Read};
-use std::ops::Range;
+use std::ops::{ControlFlow, Range};
 
 use super::judge::{Fidelity, Judge, Measures};
 use super::select::Selection;
@@ -15,9 +15,6 @@ use dbacl_mail::mailbox::{Boundaries, Line, Rule};
 
 /// Number of bytes of a header line that are kept.
 const HEADER_BYTES: usize = 128;
-
-/// The line that follows a file twice; it drives the decoders to their end.
-const EXTRA: &[u8] = b"\r\n";
 
 /// A message in the index.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -81,14 +78,8 @@ pub struct Part<'a> {
     pub name: Option<&'a [u8]>,
 }
 
-/// Whether the caller wants more messages.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Next {
-    /// The next message.
-    Go,
-    /// No more messages.
-    Stop,
-}
+/// Takes a message; breaks if no more are wanted.
+pub type Sink<'a> = &'a mut dyn FnMut(Entry) -> ControlFlow<()>;
 
 /// Reads `input` to its end and hands its messages on, in their order.
 pub fn index(
@@ -97,7 +88,7 @@ pub fn index(
     judge: &mut Judge,
     selection: &mut Selection,
     warnings: WarningSink<'_>,
-    sink: &mut dyn FnMut(Entry) -> Next,
+    sink: Sink<'_>,
 ) -> io::Result<()> {
     let mut stream = Stream::new(input, None);
     let mut reader = LineReader::default();
@@ -114,7 +105,7 @@ pub fn index(
         let is_alone = message.is_none() && !line.is_empty() && start == 0;
         if has_from || is_alone && part.name.is_some() {
             if let Some(entry) = message.take()
-                && finish(entry, start, judge, selection, warnings, sink) == Next::Stop
+                && finish(entry, start, judge, selection, warnings, sink).is_break()
             {
                 return Ok(());
             }
@@ -160,9 +151,9 @@ pub fn index(
     }
     if let Some(entry) = message {
         if !exact && !judge.reads_unicode() {
-            end(judge, warnings);
+            judge.end(|judge, line| judge.score(line, warnings, |_, _| {}));
         }
-        finish(entry, stream.position(), judge, selection, warnings, sink);
+        let _ = finish(entry, stream.position(), judge, selection, warnings, sink);
     }
     stream.error().map_or(Ok(()), Err)
 }
@@ -179,34 +170,16 @@ fn header_of<'a>(entry: &'a mut Entry, line: &[u8]) -> Option<&'a mut Vec<u8>> {
     }
 }
 
-/// The lines that follow the last, or the texts that waited for the end.
-fn end(judge: &mut Judge, warnings: WarningSink<'_>) {
-    if judge.reads_unicode() {
-        judge.end_mail();
-        let mut text = Vec::new();
-        while judge.next_text(&mut text) {
-            judge.score(&mut text, warnings, |_, _| {});
-        }
-        return;
-    }
-    for _ in 0..2 {
-        let mut line = EXTRA.to_vec();
-        if judge.filter(&mut line) {
-            judge.score(&mut line, warnings, |_, _| {});
-        }
-    }
-}
-
 fn finish(
     mut entry: Entry,
     at: u64,
     judge: &mut Judge,
     selection: &Selection,
     warnings: WarningSink<'_>,
-    sink: &mut dyn FnMut(Entry) -> Next,
-) -> Next {
+    sink: Sink<'_>,
+) -> ControlFlow<()> {
     if judge.fidelity() == Fidelity::Exact || judge.reads_unicode() {
-        end(judge, warnings);
+        judge.end(|judge, line| judge.score(line, warnings, |_, _| {}));
     }
     entry.place.end = at;
     entry.measures = judge.finish();
@@ -226,7 +199,7 @@ mod tests {
         let mut selection = Selection::default();
         index(Box::new(text), part, &mut judge, &mut selection, &mut |_| {}, &mut |entry| {
             found.push(entry);
-            Next::Go
+            ControlFlow::Continue(())
         })
         .expect("memory can be read");
         found
@@ -305,7 +278,7 @@ mod tests {
         let stopped =
             index(Box::new(text), part, &mut judge, &mut selection, &mut |_| {}, &mut |_| {
                 count += 1;
-                if count == 2 { Next::Stop } else { Next::Go }
+                if count == 2 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
             });
         assert_eq!((stopped.is_ok(), count), (true, 2));
     }

@@ -178,7 +178,7 @@ impl Judge {
     }
 
     /// Whether mail is read as Unicode text. A line may then give several texts, or none until
-    /// later ([`Self::next_text`]), and each message is ended ([`Self::end_mail`]).
+    /// later ([`Self::next_text`]), and each message is ended ([`Self::end`]).
     pub const fn reads_unicode(&self) -> bool {
         reads_unicode(self.reading.options)
     }
@@ -190,10 +190,24 @@ impl Judge {
         }
     }
 
-    /// Ends a message that is read as Unicode text; texts that waited for further lines are given
-    /// out.
-    pub fn end_mail(&mut self) {
-        self.filter.end_file();
+    /// Ends a message: `take` gets what the lines that follow the last one bring, or the texts that
+    /// waited for the end.
+    pub fn end(&mut self, mut take: impl FnMut(&mut Self, &mut Vec<u8>)) {
+        let mut text = Vec::new();
+        if self.reads_unicode() {
+            self.filter.end_file();
+            while self.next_text(&mut text) {
+                take(self, &mut text);
+            }
+            return;
+        }
+        // An empty line twice drives the decoders to their end.
+        for _ in 0..2 {
+            text.splice(.., *b"\r\n");
+            if self.filter(&mut text) {
+                take(self, &mut text);
+            }
+        }
     }
 
     /// Puts the next text of the lines filtered so far in the place of `line`; returns whether

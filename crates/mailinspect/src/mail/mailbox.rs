@@ -4,10 +4,11 @@
 use std::ffi::OsStr;
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom, Take};
+use std::ops::ControlFlow;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
-use super::index::{Entry, Next, Part, index};
+use super::index::{Entry, Part, Sink, index};
 use super::judge::Judge;
 use super::select::Selection;
 use dbacl_engine::error::{Error, Result, Warning, WarningSink};
@@ -63,12 +64,12 @@ impl Mailbox {
         judge: &mut Judge,
         selection: &mut Selection,
         warnings: WarningSink<'_>,
-        sink: &mut dyn FnMut(Entry) -> Next,
+        sink: Sink<'_>,
     ) {
         for (number, path) in self.files.iter().enumerate() {
             let name = self.is_folder.then(|| OsStr::as_bytes(path.as_os_str()));
             let part = Part { file: number, name };
-            let mut next = Next::Go;
+            let mut next = ControlFlow::Continue(());
             let mut watch = |entry| {
                 next = sink(entry);
                 next
@@ -80,7 +81,7 @@ impl Mailbox {
                 let path = path.display();
                 warnings(Warning::new(format!("{path}: {error}, reading stopped there")));
             }
-            if next == Next::Stop {
+            if next.is_break() {
                 return;
             }
         }
@@ -128,7 +129,7 @@ mod tests {
             let mut judge = sample::judge(&[], Fidelity::Compatible);
             mailbox.index(&mut judge, &mut Selection::default(), &mut |_| {}, &mut |entry| {
                 found.push(mailbox.read(&entry, 1000).expect("readable"));
-                Next::Go
+                ControlFlow::Continue(())
             });
             assert_eq!(found, expected.map(|text| text.as_bytes().to_vec()), "{name}");
         }

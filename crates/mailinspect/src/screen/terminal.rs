@@ -4,6 +4,7 @@
 use std::ffi::OsStr;
 use std::fs::OpenOptions;
 use std::io::{self, BufRead, BufReader, IsTerminal, Write, stdout};
+use std::ops::ControlFlow;
 use std::path::Path;
 use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -32,7 +33,7 @@ use super::commands;
 use super::state::{Effect, State};
 use super::view;
 use crate::mail::evidence::evidence;
-use crate::mail::index::{Entry, Next};
+use crate::mail::index::Entry;
 use crate::mail::judge::Judge;
 use crate::mail::mailbox::Mailbox;
 use crate::mail::select::{Selection, content};
@@ -104,7 +105,11 @@ fn index(
             since = Instant::now();
             let _ = news.send(News::Entries(std::mem::take(&mut waiting), read));
         }
-        if stop.load(Ordering::Relaxed) { Next::Stop } else { Next::Go }
+        if stop.load(Ordering::Relaxed) {
+            ControlFlow::Break(())
+        } else {
+            ControlFlow::Continue(())
+        }
     });
     let _ = news.send(News::Entries(waiting, read));
 }
