@@ -234,23 +234,14 @@ fn spell<K>(opt: &Opt<K>) -> String {
 mod tests {
     use super::*;
 
-    const fn opt(
-        letter: Option<u8>,
-        long: &'static str,
-        value: Value,
-        help: &'static str,
-    ) -> Opt<&'static str> {
-        Opt { key: long, letter, long, value, help }
-    }
-
     const TABLE: &[Opt<&str>] = &[
-        opt(Some(b'a'), "all", Value::None, "take all"),
-        opt(Some(b'b'), "brief", Value::None, "say less"),
-        opt(Some(b'l'), "learn", Value::Required("NAME"), "learn a category"),
-        opt(None, "json", Value::None, "print JSON"),
-        opt(None, "just", Value::None, "only this,\nand nothing else"),
-        opt(None, "file", Value::Required("PATH"), "read PATH"),
-        opt(None, "filter", Value::Required("COMMAND"), "run COMMAND"),
+        opt("all", Some(b'a'), "all", Value::None, "take all"),
+        opt("brief", Some(b'b'), "brief", Value::None, "say less"),
+        opt("learn", Some(b'l'), "learn", Value::Required("NAME"), "learn a category"),
+        opt("json", None, "json", Value::None, "print JSON"),
+        opt("just", None, "just", Value::None, "only this,\nand nothing else"),
+        opt("file", None, "file", Value::Required("PATH"), "read PATH"),
+        opt("filter", None, "filter", Value::Required("COMMAND"), "run COMMAND"),
     ];
 
     fn show(line: &str, posixly_correct: bool) -> String {

@@ -18,6 +18,7 @@ use std::fs;
 use std::io;
 use std::path::PathBuf;
 use std::pin::Pin;
+use std::sync::atomic::Ordering::Relaxed;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::task::{Context, Poll};
 use std::time::Duration;
@@ -263,14 +264,14 @@ async fn accept(
             Ok(accepted) => accepted,
             Err(error) => {
                 if error.kind() != io::ErrorKind::ConnectionAborted {
-                    measures.refused();
+                    measures.refused.fetch_add(1, Relaxed);
                     tokio::time::sleep(PAUSE).await;
                 }
                 continue;
             }
         };
         let Some((own, waits)) = places.wait(peer) else {
-            measures.refused();
+            measures.refused.fetch_add(1, Relaxed);
             continue;
         };
         let (admit, places, measures) = (admit.clone(), Arc::clone(&places), Arc::clone(&measures));
@@ -280,7 +281,8 @@ async fn accept(
                 Some((own, Arc::clone(&places.all).acquire_owned().await.ok()?))
             };
             let Ok(Some((own, all))) = tokio::time::timeout(places.request, both).await else {
-                return measures.refused();
+                measures.refused.fetch_add(1, Relaxed);
+                return;
             };
             drop(waits);
             let first = Some((0, Box::pin(tokio::time::sleep(places.first))));

@@ -5,10 +5,9 @@ use crate::headers::Dialect;
 use crate::listen::{Address, Protocol};
 use crate::log::Level;
 use crate::users::{Users, tells_users_apart};
-use dbacl_cli::settings;
 use nix::unistd::User;
 use serde::{Deserialize, Deserializer};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::time::Duration;
 
 /// Where the configuration is looked for.
@@ -103,27 +102,34 @@ pub enum OnError {
 }
 
 /// Addresses by protocol.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize, clap::Args)]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 pub struct Listen {
-    /// `spamc` and Exim's `spam`.
+    /// Serve spamc at this port or socket, in place of the addresses of the configuration
+    #[arg(long, value_name = "ADDRESS")]
     #[serde(deserialize_with = "one_or_more")]
     pub spamc: Vec<Address>,
-    /// rspamd's HTTP; `/metrics` is answered there as well.
+    /// Serve clients of rspamd there
+    #[arg(long, value_name = "ADDRESS")]
     #[serde(deserialize_with = "one_or_more")]
     pub rspamd: Vec<Address>,
-    /// Postfix and sendmail.
+    /// Serve Postfix and sendmail there
+    #[arg(long, value_name = "ADDRESS")]
     #[serde(deserialize_with = "one_or_more")]
     pub milter: Vec<Address>,
-    /// Prometheus.
+    /// Report counts to Prometheus there
+    #[arg(long, value_name = "ADDRESS")]
     #[serde(deserialize_with = "one_or_more")]
     pub metrics: Vec<Address>,
-    /// The status page.
+    /// Show the status page there
+    #[arg(long, value_name = "ADDRESS")]
     #[serde(deserialize_with = "one_or_more")]
     pub status: Vec<Address>,
     /// Names besides `localhost` by which browsers and Prometheus may ask for pages.
+    #[arg(skip)]
     pub names: Vec<String>,
     /// The mode of UNIX sockets, as an octal number.
+    #[arg(skip)]
     #[serde(deserialize_with = "octal")]
     pub mode: Option<u32>,
 }
@@ -210,11 +216,6 @@ impl Limits {
 }
 
 impl Config {
-    /// Reads a file. Without `path`, that at [`PATH`] if there is one, else the defaults.
-    pub(crate) fn read(path: Option<&Path>) -> Result<Self, String> {
-        settings::read(path, Some(PATH.into()))
-    }
-
     /// Fills in the default addresses, and checks each setting and those that depend on each other.
     pub(crate) fn checked(mut self) -> Result<Self, String> {
         if self.listen.all().next().is_none() {
@@ -307,9 +308,10 @@ fn octal<'de, D: Deserializer<'de>>(value: D) -> Result<Option<u32>, D::Error> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use dbacl_cli::settings;
 
     fn read(text: &str) -> Result<Config, String> {
-        settings::parse::<Config>(text, Path::new("server.toml")).and_then(Config::checked)
+        settings::parse::<Config>(text, "server.toml".as_ref()).and_then(Config::checked)
     }
 
     #[test]

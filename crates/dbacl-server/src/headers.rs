@@ -212,15 +212,11 @@ fn memchr(bytes: &[u8]) -> Option<usize> {
 mod tests {
     use super::*;
 
-    fn judged(decision: Decision, spam: f64, text: &str) -> Judged {
-        Judged::made_up(decision, spam, text)
-    }
-
     const ALL: &[Dialect] = &[Dialect::Dbacl, Dialect::Spamassassin, Dialect::Rspamd];
 
     #[test]
     fn dialects_say_the_same() {
-        let spam = judged(Decision::Spam, 0.9995, "spam 99.95%");
+        let spam = Judged::made_up(Decision::Spam, 0.9995, "spam 99.95%");
         let told = lines(Some(&spam), ALL);
         let told: Vec<String> =
             told.iter().map(|(name, value)| format!("{name}: {value}")).collect();
@@ -240,7 +236,7 @@ mod tests {
                 "X-Spam: Yes".into(),
             ]
         );
-        let ham = lines(Some(&judged(Decision::Ham, 0.001, "ham 99.90%")), ALL);
+        let ham = lines(Some(&Judged::made_up(Decision::Ham, 0.001, "ham 99.90%")), ALL);
         assert!(ham.iter().all(|(name, _)| *name != "X-Spam-Flag" && *name != "X-Spam"));
         assert!(ham.iter().any(|(name, value)| *name == "X-Spam-Level" && value.is_empty()));
         assert_eq!(lines(None, ALL), [("X-DBACL", "error".to_owned())]);
@@ -249,7 +245,7 @@ mod tests {
     #[test]
     fn reasons_are_folded_as_the_mail_ends_its_lines() {
         let reasons = Some("X-DBACL-Reasons: spam +9.97 = +9.97 pills,\n +0.00 before any".into());
-        let spam = Judged { reasons, ..judged(Decision::Spam, 0.999, "spam 99.90%") };
+        let spam = Judged { reasons, ..Judged::made_up(Decision::Spam, 0.999, "spam 99.90%") };
         let own = [Dialect::Dbacl];
         for (mail, end) in [("A: b\n\n", "\n"), ("A: b\r\n\r\n", "\r\n")] {
             let found = rewritten(mail.as_bytes(), &lines(Some(&spam), &own), &own);

@@ -19,7 +19,8 @@ pub struct Measures {
     steps: [AtomicU64; STEPS.len() + 1],
     microseconds: AtomicU64,
     learned: [AtomicU64; 4],
-    refused: AtomicU64,
+    /// Connections that were closed without being served.
+    pub refused: AtomicU64,
     /// Requests that violate the protocol.
     pub malformed: AtomicU64,
     /// Filters opened, new generations included.
@@ -61,16 +62,6 @@ impl Measures {
     /// Counts a request to learn or to forget.
     pub fn taught(&self, taught: Taught) {
         self.learned[taught as usize].fetch_add(1, Relaxed);
-    }
-
-    /// Counts a connection that was closed without being served.
-    pub fn refused(&self) {
-        self.refused.fetch_add(1, Relaxed);
-    }
-
-    /// Connections that were closed without being served.
-    pub fn refusals(&self) -> u64 {
-        self.refused.load(Relaxed)
     }
 
     /// Messages by outcome, all protocols together: ham, unsure, spam, error.
@@ -122,7 +113,7 @@ impl Measures {
             ("mails_total", "counter", "Mails by protocol and verdict.", mails.collect()),
             ("verdict_seconds", "histogram", "Time for a verdict.", times),
             ("learned_total", "counter", lessons, learned.collect()),
-            ("refused_connections_total", "counter", refused, one(self.refusals())),
+            ("refused_connections_total", "counter", refused, one(self.refused.load(Relaxed))),
             ("malformed_requests_total", "counter", malformed, one(self.malformed.load(Relaxed))),
             ("filters_opened_total", "counter", opened, one(self.opened.load(Relaxed))),
             ("filters_open", "gauge", "Filters that are open.", one(open as u64)),

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //! The command line.
 
-use crate::listen::Address;
+use crate::config::Listen;
 use clap::Parser;
 use std::path::PathBuf;
 
@@ -28,25 +28,9 @@ pub struct Options {
     #[arg(long, value_name = "PATTERN")]
     pub models: Option<PathBuf>,
 
-    /// Serve spamc at this port or socket, in place of the addresses of the configuration
-    #[arg(long, value_name = "ADDRESS")]
-    pub spamc: Vec<Address>,
-
-    /// Serve clients of rspamd there
-    #[arg(long, value_name = "ADDRESS")]
-    pub rspamd: Vec<Address>,
-
-    /// Serve Postfix and sendmail there
-    #[arg(long, value_name = "ADDRESS")]
-    pub milter: Vec<Address>,
-
-    /// Report counts to Prometheus there
-    #[arg(long, value_name = "ADDRESS")]
-    pub metrics: Vec<Address>,
-
-    /// Show the status page there
-    #[arg(long, value_name = "ADDRESS")]
-    pub status: Vec<Address>,
+    /// Addresses in place of those of the configuration.
+    #[command(flatten)]
+    pub listen: Listen,
 
     /// Add a header line that says which words decided
     #[arg(long)]

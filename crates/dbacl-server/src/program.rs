@@ -5,7 +5,7 @@
 use crate::admission::{Connection, Door};
 use crate::arf;
 use crate::client;
-use crate::config::{Config, Listen};
+use crate::config::{Config, Listen, PATH};
 use crate::engine::Engine;
 use crate::http;
 use crate::listen::{Address, Bound, Protocol};
@@ -21,7 +21,7 @@ use crate::users::size;
 use dbacl::{MailFilter, MailFilterError};
 use dbacl_cli::status::{DATA, IO, LATER, UNAVAILABLE, USAGE};
 use dbacl_cli::terminal::Shown;
-use dbacl_cli::{arguments, output};
+use dbacl_cli::{arguments, output, settings};
 use dbacl_files::reading::read_beginning;
 use std::ffi::OsStr;
 use std::fmt::{Display, Write as _};
@@ -49,15 +49,13 @@ pub fn main() -> ExitCode {
 
 /// The settings of the file, with those of the command line.
 fn configure(options: &Options) -> Result<Config, String> {
-    let mut config = Config::read(options.config.as_deref())?;
+    let mut config: Config = settings::read(options.config.as_deref(), Some(PATH.into()))?;
     config.default = options.default.clone().or(config.default);
     config.models = options.models.clone().or(config.models);
     config.reasons |= options.reasons;
-    let lists =
-        [&options.spamc, &options.rspamd, &options.milter, &options.metrics, &options.status];
-    if lists.iter().any(|list| !list.is_empty()) {
-        let [spamc, rspamd, milter, metrics, status] = lists.map(Clone::clone);
-        config.listen = Listen { spamc, rspamd, milter, metrics, status, ..config.listen };
+    if options.listen.all().next().is_some() {
+        let Listen { names, mode, .. } = config.listen;
+        config.listen = Listen { names, mode, ..options.listen.clone() };
     }
     config.checked()
 }
@@ -305,24 +303,11 @@ async fn serve(
     for (bound, protocol) in listeners {
         let listener = Door::open(bound, &engine.config.limits, &engine.measures)?;
         let (engines, stopped) = (engines.clone(), stopped.clone());
-        let current = engines.clone();
-        let current = move || Arc::clone(&current.borrow());
-        match protocol {
-            Protocol::Milter => {
-                serving.spawn(milter::serve(engines, listener, stopped));
-                continue;
-            }
-            Protocol::Spamc => {
-                let serve = move |stream: Connection| {
-                    let peer = stream.peer();
-                    spamc::serve(current(), stream, peer)
-                };
-                serving.spawn(accept(listener, stopped, serve));
-                continue;
-            }
-            _ => {}
+        if protocol == Protocol::Milter {
+            serving.spawn(milter::serve(engines, listener, stopped));
+            continue;
         }
-        let serve = move |stream| serve_http(current(), stream, protocol);
+        let serve = move |stream| speak(Arc::clone(&engines.borrow()), stream, protocol);
         serving.spawn(accept(listener, stopped, serve));
     }
     loop {
@@ -371,11 +356,13 @@ fn reloaded(engine: &Engine, config: Result<Config, String>) -> Option<Engine> {
     }
 }
 
-/// Serves HTTP. Exim speaks rspamd's older protocol at the address of the newer one.
-async fn serve_http(engine: Arc<Engine>, mut stream: Connection, role: Protocol) {
+/// Serves a connection. Exim speaks rspamd's older protocol, which is spamc's, at the address of the
+/// newer one.
+async fn speak(engine: Arc<Engine>, mut stream: Connection, role: Protocol) {
     let peer = stream.peer();
-    let beginning = stream.beginning().await;
-    if role == Protocol::Rspamd && beginning.windows(7).any(|bytes| bytes == b" RSPAMC") {
+    let is_older = role == Protocol::Rspamd
+        && stream.beginning().await.windows(7).any(|bytes| bytes == b" RSPAMC");
+    if role == Protocol::Spamc || is_older {
         spamc::serve(engine, stream, peer).await;
     } else {
         http::serve(engine, stream, role, peer).await;

@@ -249,17 +249,17 @@ where
     let mut memory = None;
     let reply = match request {
         // A client that is too slow, or gone, is not answered.
-        Err(_) | Ok(Err(_) | Ok(None)) => return,
-        Ok(Ok(Some(Request::Malformed(why)))) => {
+        Err(_) | Ok(Err(Failure::Gone(_))) => return,
+        Ok(Err(Failure::Malformed(why))) => {
             engine.complain(Protocol::Spamc, &why);
             refusal(PROTOCOL, why)
         }
-        Ok(Ok(Some(Request::Refused(why)))) => {
+        Ok(Err(Failure::Refused(why))) => {
             engine.refuse(Protocol::Spamc, &why);
             let code = if why == Refusal::Large { TOO_BIG } else { TEMPORARY };
             refusal(code, &why.to_string())
         }
-        Ok(Ok(Some(Request::Whole(head, mail)))) => {
+        Ok(Ok((head, mail))) => {
             let mail = Arc::new(mail);
             let reply = reply(&engine, head, &mail, peer).await;
             // While a client takes its answer, it keeps the memory of its mail.
@@ -344,25 +344,31 @@ async fn tell(engine: &Engine, head: &Head, mail: &Arc<Mail>, peer: Peer) -> Vec
     format!("SPAMD/1.1 0 EX_OK\r\n{did}Content-length: 0\r\n\r\n").into_bytes()
 }
 
-enum Request {
-    Whole(Head, Mail),
+/// Why there is no request to answer.
+#[derive(Debug, thiserror::Error)]
+enum Failure {
+    #[error("the client is gone")]
+    Gone(#[from] io::Error),
+    #[error("{0}")]
     Malformed(&'static str),
-    Refused(Refusal),
+    #[error(transparent)]
+    Refused(#[from] Refusal),
 }
 
-/// Reads a request; `None` if the client closes the connection without one.
-async fn read_request<R>(engine: &Engine, reader: &mut R, peer: Peer) -> io::Result<Option<Request>>
+/// Reads a request.
+async fn read_request<R>(
+    engine: &Engine,
+    reader: &mut R,
+    peer: Peer,
+) -> Result<(Head, Mail), Failure>
 where
     R: AsyncBufRead + Unpin,
 {
-    let Some(head) = read_head(reader).await? else { return Ok(None) };
-    let head = match head.and_then(|head| Head::parse(&head)) {
-        Ok(head) => head,
-        Err(why) => return Ok(Some(Request::Malformed(why))),
-    };
+    let head = read_head(reader).await?;
+    let head = Head::parse(&head).map_err(Failure::Malformed)?;
     let mut mail = engine.mail(Some(peer));
     if matches!(head.command, Command::Ping | Command::Skip) {
-        return Ok(Some(Request::Whole(head, mail)));
+        return Ok((head, mail));
     }
     let mut left = head.length;
     while left != Some(0) {
@@ -378,17 +384,17 @@ where
             Ok(()) => {}
             // The beginning of a message is enough for a verdict.
             Err(why) if head.wants_verdict_only() && mail.can_be_judged(why) => {
-                return Ok(Some(finished(engine, head, mail, (peer, true)).await));
+                return finished(engine, head, mail, (peer, true)).await;
             }
-            Err(why) => return Ok(Some(Request::Refused(why))),
+            Err(why) => return Err(why.into()),
         }
         reader.consume(length);
         left = left.map(|left| left - length as u64);
     }
     if left.is_some_and(|left| left > 0) {
-        return Ok(Some(Request::Malformed("the message is shorter than its Content-length")));
+        return Err(Failure::Malformed("the message is shorter than its Content-length"));
     }
-    Ok(Some(finished(engine, head, mail, (peer, false)).await))
+    finished(engine, head, mail, (peer, false)).await
 }
 
 /// The request with its mail, which is decompressed. `is_cut`: only the beginning of the mail was
@@ -398,9 +404,9 @@ async fn finished(
     head: Head,
     mail: Mail,
     (peer, is_cut): (Peer, bool),
-) -> Request {
+) -> Result<(Head, Mail), Failure> {
     if !head.is_packed {
-        return Request::Whole(head, mail);
+        return Ok((head, mail));
     }
     let mut unpacked = engine.mail(Some(peer));
     let mut source = ZlibDecoder::new(mail.bytes());
@@ -410,21 +416,21 @@ async fn finished(
             Ok(0) => break,
             Ok(length) => length,
             Err(_) if is_cut => break,
-            Err(_) => return Request::Malformed("the compressed message is damaged"),
+            Err(_) => return Err(Failure::Malformed("the compressed message is damaged")),
         };
         match unpacked.push_beginning(&piece[..length]) {
             Ok(()) => {}
             Err(why) if head.wants_verdict_only() && unpacked.can_be_judged(why) => break,
-            Err(why) => return Request::Refused(why),
+            Err(why) => return Err(why.into()),
         }
         // A short compressed mail may be long, so other tasks get their turn now and then.
         tokio::task::yield_now().await;
     }
-    Request::Whole(head, unpacked)
+    Ok((head, unpacked))
 }
 
 /// Reads all lines before the empty one.
-async fn read_head<R>(reader: &mut R) -> io::Result<Option<Result<Vec<u8>, &'static str>>>
+async fn read_head<R>(reader: &mut R) -> Result<Vec<u8>, Failure>
 where
     R: AsyncBufRead + Unpin,
 {
@@ -433,18 +439,19 @@ where
     loop {
         let buffer = reader.fill_buf().await?;
         if buffer.is_empty() {
-            return Ok((!head.is_empty()).then_some(Ok(head)));
+            let gone = || io::Error::from(io::ErrorKind::UnexpectedEof).into();
+            return Some(head).filter(|head| !head.is_empty()).ok_or_else(gone);
         }
         let end = buffer.iter().position(|&byte| byte == b'\n');
         let length = end.map_or(buffer.len(), |end| end + 1);
         head.extend_from_slice(&buffer[..length]);
         reader.consume(length);
         if head.len() > HEAD {
-            return Ok(Some(Err("the head of the request is too long")));
+            return Err(Failure::Malformed("the head of the request is too long"));
         }
         if end.is_some() {
             if head[start..].trim_ascii().is_empty() {
-                return Ok(Some(Ok(head)));
+                return Ok(head);
             }
             start = head.len();
         }

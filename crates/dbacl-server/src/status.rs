@@ -11,6 +11,7 @@ use maud::{DOCTYPE, Markup, PreEscaped, html};
 use serde::Serialize;
 use std::fmt::Write as _;
 use std::path::Path;
+use std::sync::atomic::Ordering::Relaxed;
 
 /// The most filters that are shown.
 const SHOWN: usize = 200;
@@ -92,7 +93,7 @@ impl Status {
             limits: Limits {
                 memory_bytes: engine.budget.in_use(),
                 memory_limit_bytes: engine.config.limits.memory,
-                refused_connections: engine.measures.refusals(),
+                refused_connections: engine.measures.refused.load(Relaxed),
                 dropped_log_lines: engine.log.lost(),
             },
             filters: shown.map(|(user, folder)| Filter::of(engine, user, &folder)).collect(),

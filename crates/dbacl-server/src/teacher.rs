@@ -158,14 +158,10 @@ impl Teacher {
     }
 }
 
-const fn taught(outcome: &Outcome) -> Taught {
-    match outcome {
-        Outcome::Learned
-        | Outcome::LearnedAgain
-        | Outcome::Moved { .. }
-        | Outcome::Forgotten { .. } => Taught::Changed,
-        _ => Taught::Known,
-    }
+fn taught(outcome: &Outcome) -> Taught {
+    use Outcome::{Forgotten, Learned, LearnedAgain, Moved};
+    let is_changed = matches!(outcome, Learned | LearnedAgain | Moved { .. } | Forgotten { .. });
+    if is_changed { Taught::Changed } else { Taught::Known }
 }
 
 /// Makes sure that there is a filter, and that it may learn. A user's first lesson begins a filter

@@ -7,7 +7,7 @@
 
 use crate::wire::{FEW_ADDRESSES, Server, mail};
 use dbacl_numeric::random::SplitMix64;
-use dbacl_testing::mails::SPAM;
+use dbacl_testing::mails::{self, SPAM};
 use dbacl_testing::{PATIENCE, command, holds_soon, kill, memory, number, programs, root};
 use std::fs;
 use std::io::{BufRead, BufReader, Read, Write};
@@ -94,16 +94,10 @@ fn clients_that_do_not_take_their_answers_are_put_out() {
 /// Random letters of Chinese, in lines: nothing takes more memory for each byte of it.
 fn letters(bytes: usize) -> Vec<u8> {
     let mut random = SplitMix64::new(7);
-    let letter = |random: &mut SplitMix64| {
-        char::from_u32(0x4e00 + u32::try_from(random.below(0x5000)).expect("small"))
-    };
-    let mut mail = b"From: a@b\nSubject: x\nContent-Type: text/plain; charset=utf-8\n\n".to_vec();
-    while mail.len() < bytes {
-        let line: String = (0..40).filter_map(|_| letter(&mut random)).collect();
-        mail.extend_from_slice(line.as_bytes());
-        mail.push(b'\n');
-    }
-    mail
+    mails::large("utf-8", bytes, 40, || {
+        let letter = 0x4e00 + u32::try_from(random.below(0x5000)).expect("small");
+        char::from_u32(letter).expect("an ideograph").to_string().into_bytes()
+    })
 }
 
 #[test]

@@ -98,7 +98,8 @@ fn reasons_are_those_of_the_mail_filter() {
                 // A message that begins with a blank seems to go on with the line before it.
                 let is_odd = bytes.starts_with(b" ") || bytes.starts_with(b"\t");
                 let own = if is_odd { told.lines().next().unwrap_or_default() } else { told };
-                let own = format!("\"X-DBACL-Reasons\":{}", json(own.trim_end()));
+                let own =
+                    format!("\"X-DBACL-Reasons\":{}", serde_json::Value::from(own.trim_end()));
                 assert!(body.contains(&own), "{shown}: {own} is not in {body}");
             }
             None => assert!(!body.contains("X-DBACL-Reasons"), "{shown}: {body}"),
@@ -125,11 +126,6 @@ fn verdicts(mail: &[u8]) -> String {
         }
     }
     told
-}
-
-/// A text as JSON writes it; the texts of headers are plain.
-fn json(text: &str) -> String {
-    format!("\"{}\"", text.replace('\\', "\\\\").replace('"', "\\\"").replace('\n', "\\n"))
 }
 
 /// The lines of a message as smtpd shows them: without their ends, whichever these are.
@@ -332,7 +328,7 @@ fn what_is_being_answered_is_answered_before_the_end() {
     stream.write_all(head.as_bytes()).expect("the server listens");
     // The connection has been taken once a later one has been answered.
     server.spamc("PING", "a", b"");
-    server.terminate();
+    server.signal("TERM");
     server.wait_for("event=stops");
     assert!(holds_soon(|| !server.scratch.path("spamc").exists()), "others are served");
     stream.write_all(spam.as_bytes()).expect("the server listens");
@@ -592,7 +588,7 @@ fn filters_of_users_are_listed_and_removed() {
     }
     assert_eq!(run(&["--remove", "Alice"]).quiet(0), "");
     assert_eq!(run(&["--list"]).quiet(0), "");
-    server.terminate();
+    server.signal("TERM");
     server.wait_for("event=stops");
     assert!(holds_soon(|| !server.scratch.path("spamc").exists()), "the server stays");
     assert!(run(&["--health"]).complaint(69).contains("no server at "));

@@ -195,13 +195,8 @@ impl Server {
 
     /// Sends TERM, and returns the status with which the server ends.
     pub fn stop(mut self) -> Option<i32> {
-        self.terminate();
-        self.process.wait().expect("the server ends").code()
-    }
-
-    /// Sends TERM.
-    pub fn terminate(&self) {
         self.signal("TERM");
+        self.process.wait().expect("the server ends").code()
     }
 
     /// Sends a signal.
