@@ -10,7 +10,9 @@ use imap_next::imap_types::core::Tag;
 use imap_next::imap_types::response::{Data, Status, StatusBody, StatusKind};
 use imap_next::imap_types::secret::Secret;
 use imap_next::{Interrupt, Io, State as _};
+use std::fmt::Display;
 use std::io;
+use std::path::Path;
 use std::time::{Duration, Instant};
 
 /// The most bytes of one answer: enough for the first 8 MB of a message, or a list of a million
@@ -22,57 +24,44 @@ const MOST_ANSWERS: u32 = 5_000_000;
 
 /// Why work with a server failed.
 #[derive(Debug, thiserror::Error)]
+#[allow(missing_docs)] // each is described by its text
 #[non_exhaustive]
 pub enum Fault {
     /// Reading or writing failed.
     #[error("{0}")]
     Io(#[from] io::Error),
-    /// The server has closed the connection.
     #[error("the server has closed the connection{0}")]
     Closed(String),
-    /// The server has not answered in time.
     #[error("the server does not answer")]
     Silent,
-    /// The server's answer is no valid IMAP.
     #[error("the server's answer is not valid IMAP: {0}")]
     Malformed(String),
     /// The server's answer is longer than the limits above.
     #[error("the server's answer is too long")]
     Endless,
-    /// The server's answers contradict each other.
     #[error("the server's answer makes no sense: {0}")]
     Senseless(&'static str),
-    /// The server refuses a command.
     #[error("the server refuses {what}: {text}")]
-    Refused {
-        /// What the command was to do.
-        what: String,
-        /// What it says.
-        text: String,
-    },
-    /// The server refuses the user's name or password.
+    Refused { what: String, text: String },
     #[error("the server refuses to log {user} in: {text}")]
-    Login {
-        /// The user.
-        user: String,
-        /// What it says.
-        text: String,
-    },
+    Login { user: String, text: String },
     /// The settings, the account or a file here is not as it has to be.
     #[error("{0}")]
     Local(String),
-    /// There is no connection.
     #[error("{0}")]
     Transport(String),
-    /// The filter cannot be used.
     #[error(transparent)]
     Filter(#[from] dbacl::FittedSetError),
-    /// The program is told to stop.
     #[error("stopped")]
     Stopped,
 }
 
 impl Fault {
+    /// A file or a folder here cannot be used.
+    pub(crate) fn of(path: &Path, error: impl Display) -> Self {
+        Self::Local(format!("{}: {error}", path.display()))
+    }
+
     /// The fault in words. Those of a connection name the server.
     pub(crate) fn at(&self, host: &str, port: u16) -> String {
         match self {

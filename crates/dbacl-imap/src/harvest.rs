@@ -195,8 +195,7 @@ pub fn fetch(
     room: &Path,
     fields: &[Field],
 ) -> Result<Vec<MailFolder>, Fault> {
-    let told = |path: &Path, error: io::Error| Fault::Local(format!("{}: {error}", path.display()));
-    private_folder(room).map_err(|error| told(room, error))?;
+    private_folder(room).map_err(|error| Fault::of(room, error))?;
     let total = fields.iter().map(|field| field.mails.len() as u64).sum();
     let done = AtomicU64::new(0);
     let mut places: BTreeMap<&str, Vec<PathBuf>> = BTreeMap::new();
@@ -204,7 +203,7 @@ pub fn fetch(
     progress::watch("fetching mail", part, || {
         for field in fields {
             let folder = room.join(label_of(&field.folder, None));
-            keep(session, field, &folder, &done, &told)?;
+            keep(session, field, &folder, &done)?;
             if !field.mails.is_empty() {
                 places.entry(&field.label).or_default().push(folder);
             }
@@ -225,20 +224,19 @@ fn keep(
     field: &Field,
     folder: &Path,
     done: &AtomicU64,
-    told: &dyn Fn(&Path, io::Error) -> Fault,
 ) -> Result<(), Fault> {
-    private_folder(folder).map_err(|error| told(folder, error))?;
+    private_folder(folder).map_err(|error| Fault::of(folder, error))?;
     let name = |uid: u32| format!("{}-{uid}", field.validity);
     let mut missing: BTreeMap<String, u32> =
         field.mails.iter().map(|mail| (name(mail.uid), mail.uid)).collect();
-    for entry in fs::read_dir(folder).map_err(|error| told(folder, error))? {
-        let path = entry.map_err(|error| told(folder, error))?.path();
+    for entry in fs::read_dir(folder).map_err(|error| Fault::of(folder, error))? {
+        let path = entry.map_err(|error| Fault::of(folder, error))?.path();
         let known = path.file_name().and_then(|name| missing.remove(name.to_str()?));
         if known.is_some() {
             done.fetch_add(1, Ordering::Relaxed);
         } else {
             // It has left the folder of the account since it was fetched, or is a part of a file.
-            fs::remove_file(&path).map_err(|error| told(&path, error))?;
+            fs::remove_file(&path).map_err(|error| Fault::of(&path, error))?;
         }
     }
     if missing.is_empty() {
@@ -251,7 +249,7 @@ fn keep(
         for (uid, mail) in session.mails(&uids)? {
             let (path, part) = (folder.join(name(uid)), folder.join("part"));
             let written = fs::write(&part, mail).and_then(|()| fs::rename(&part, &path));
-            written.map_err(|error| told(&path, error))?;
+            written.map_err(|error| Fault::of(&path, error))?;
             done.fetch_add(1, Ordering::Relaxed);
         }
     }
@@ -261,9 +259,7 @@ fn keep(
 /// Removes the copies.
 pub fn remove(room: &Path) -> Result<(), Fault> {
     match fs::remove_dir_all(room) {
-        Err(error) if error.kind() != io::ErrorKind::NotFound => {
-            Err(Fault::Local(format!("{}: {error}", room.display())))
-        }
+        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(Fault::of(room, error)),
         _ => Ok(()),
     }
 }

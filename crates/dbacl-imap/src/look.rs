@@ -22,34 +22,15 @@ pub struct Watched {
 }
 
 /// Names of folders for spam, where the server does not say which it is.
-const JUNK_NAMES: [&str; 6] =
-    ["Junk", "Spam", "Junk E-mail", "Junk Email", "Bulk Mail", "Courrier indésirable"];
+const JUNK_NAMES: &str = "Junk, Spam, Junk E-mail, Junk Email, Bulk Mail, Courrier indésirable";
 
 /// Names of folders for what is thrown away.
-const TRASH_NAMES: [&str; 10] = [
-    "Trash",
-    "Bin",
-    "Deleted",
-    "Deleted Items",
-    "Deleted Messages",
-    "Papierkorb",
-    "Gelöschte Elemente",
-    "Corbeille",
-    "Papelera",
-    "Cestino",
-];
+const TRASH_NAMES: &str = "Trash, Bin, Deleted, Deleted Items, Deleted Messages, Papierkorb, \
+                           Gelöschte Elemente, Corbeille, Papelera, Cestino";
 
 /// Names of folders for what was sent, where the server does not say which it is.
-const SENT_NAMES: [&str; 8] = [
-    "Sent",
-    "Sent Items",
-    "Sent Messages",
-    "Sent Mail",
-    "Gesendet",
-    "Gesendete Elemente",
-    "Envoyés",
-    "Enviados",
-];
+const SENT_NAMES: &str = "Sent, Sent Items, Sent Messages, Sent Mail, Gesendet, Gesendete \
+                          Elemente, Envoyés, Enviados";
 
 /// Attributes of folders that patterns leave out, because they hold no received mail, or all mail a
 /// second time.
@@ -75,15 +56,15 @@ pub struct Choice {
 /// [`Fault::NoFolder`] if there is no folder for spam, or none of the name that the configuration
 /// gives it or the one for what is thrown away.
 pub fn choose(listed: &[Listed], asked: &Config, labels: &[String]) -> Result<Choice, Fault> {
-    let junk = find(listed, asked.junk.as_deref(), "\\junk", &JUNK_NAMES)?;
+    let junk = find(listed, asked.junk.as_deref(), "\\junk", JUNK_NAMES)?;
     if junk.is_empty() {
         let text = "the account has no folder for spam: make one, or name it with junk";
         return Err(Fault::Local(text.into()));
     }
-    let mut trash = find(listed, asked.trash.as_deref(), "\\trash", &TRASH_NAMES)?;
+    let mut trash = find(listed, asked.trash.as_deref(), "\\trash", TRASH_NAMES)?;
     trash.retain(|name| !junk.contains(name));
     let unsure =
-        asked.unsure.as_deref().map(|wish| find(listed, Some(wish), "", &[])).transpose()?;
+        asked.unsure.as_deref().map(|wish| find(listed, Some(wish), "", "")).transpose()?;
     let topic = |it: &Listed| {
         let number = topic_of(&from_imap(&it.name), it.delimiter, labels);
         number.filter(|_| it.name != "INBOX").map_or(Kind::Good, Kind::Topic)
@@ -171,7 +152,7 @@ pub fn label_of(name: &str, delimiter: Option<char>) -> String {
 
 /// The folders of what was sent.
 pub fn sent(listed: &[Listed]) -> Vec<String> {
-    find_usual(listed, "\\sent", &SENT_NAMES)
+    find_usual(listed, "\\sent", SENT_NAMES)
 }
 
 /// The folders of a kind: the one that the user names, or the usual ones.
@@ -179,7 +160,7 @@ fn find(
     listed: &[Listed],
     wish: Option<&str>,
     attribute: &str,
-    names: &[&str],
+    names: &str,
 ) -> Result<Vec<String>, Fault> {
     if let Some(wish) = wish {
         let name = to_imap(wish);
@@ -191,7 +172,7 @@ fn find(
 }
 
 /// The folders of a kind: those that the server says, or those that have a usual name.
-fn find_usual(listed: &[Listed], attribute: &str, names: &[&str]) -> Vec<String> {
+fn find_usual(listed: &[Listed], attribute: &str, names: &str) -> Vec<String> {
     let said = listed.iter().filter(|it| it.attributes.iter().any(|has| has == attribute));
     let said: Vec<String> = said.map(|it| it.name.clone()).collect();
     if !said.is_empty() {
@@ -201,7 +182,7 @@ fn find_usual(listed: &[Listed], attribute: &str, names: &[&str]) -> Vec<String>
         let name = from_imap(&it.name);
         // Some servers keep all folders below the inbox.
         let name = name.strip_prefix("INBOX.").or(name.strip_prefix("INBOX/")).unwrap_or(&name);
-        names.iter().any(|known| known.eq_ignore_ascii_case(name))
+        names.split(", ").any(|known| known.eq_ignore_ascii_case(name))
     };
     listed.iter().filter(is_usual).map(|it| it.name.clone()).collect()
 }

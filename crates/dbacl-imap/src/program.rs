@@ -32,24 +32,21 @@ const NAME: &str = "dbacl-imap";
 
 /// Runs the program.
 pub fn main() -> ExitCode {
-    arguments::run(NAME, begin)
+    arguments::run(NAME, |options| begin(&options))
 }
 
-fn begin(options: Options) -> Result<(), (u8, String)> {
+fn begin(options: &Options) -> Result<(), (u8, String)> {
     if options.task == Some(Task::Setup) {
         return set_up(options);
     }
-    let is_check = options.check;
-    let (is_once, is_dry_run, is_status) = (options.once, options.dry_run, options.status);
-    let (task, newest, days, replace) =
-        (options.task, options.newest, options.days, options.replace);
+    let Options { task, newest, days, replace, .. } = *options;
     let config = settings(options).map_err(|text| (USAGE, text))?;
     let path = config.state.clone().unwrap_or_default();
-    if is_status {
+    if options.status {
         return status(&config, &path);
     }
     let place = config.place().map_err(|text| (USAGE, text))?;
-    let mode = match (is_dry_run, is_once) {
+    let mode = match (options.dry_run, options.once) {
         (true, _) => Mode::DryRun,
         (false, true) => Mode::Once,
         (false, false) => Mode::Forever,
@@ -61,7 +58,7 @@ fn begin(options: Options) -> Result<(), (u8, String)> {
     }
     let _lock = match task {
         Some(_) => Some(lock(&room)?),
-        None if mode == Mode::DryRun || is_check => None,
+        None if mode == Mode::DryRun || options.check => None,
         None => Some(lock(&path)?),
     };
     let handles = Arc::new(Handles::default());
@@ -104,7 +101,7 @@ fn begin(options: Options) -> Result<(), (u8, String)> {
         let mut watcher = Watcher::new(&config, place, &path, mode, handles, &say)
             .map_err(|fault| in_words(&fault))?;
         match mode {
-            _ if is_check => watcher.check().map(|text| printed = Some(text)),
+            _ if options.check => watcher.check().map(|text| printed = Some(text)),
             Mode::Forever => watcher.forever(&tell, &news),
             Mode::Once | Mode::DryRun => watcher.once(),
         }
@@ -136,18 +133,18 @@ fn in_words(fault: &Fault) -> (u8, String) {
 }
 
 /// The configuration, with options in the place of its settings.
-fn settings(options: Options) -> Result<Config, String> {
+fn settings(options: &Options) -> Result<Config, String> {
     Config::read(options.config.as_deref())?.with_options(given(options)).checked()
 }
 
 /// The settings that the command line gives.
-fn given(options: Options) -> Config {
+fn given(options: &Options) -> Config {
     let guesses = options.no_guesses.then_some(false);
-    Config { guesses, ..options.settings }
+    Config { guesses, ..options.settings.clone() }
 }
 
 /// Asks for settings, tries them and writes them.
-fn set_up(options: Options) -> Result<(), (u8, String)> {
+fn set_up(options: &Options) -> Result<(), (u8, String)> {
     let path = options.config.clone().or_else(usual_path);
     let path = path.ok_or_else(|| (USAGE, "there is no HOME: name the file by --config".into()))?;
     if path.exists() {

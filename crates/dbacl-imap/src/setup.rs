@@ -142,7 +142,7 @@ pub fn folders(
 
 /// Writes the settings to a new file, which is its user's alone.
 pub fn write(config: &Config, path: &Path) -> Result<(), Fault> {
-    let told = |error: io::Error| Fault::Local(format!("{}: {error}", path.display()));
+    let told = |error: io::Error| Fault::of(path, error);
     if let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty()) {
         std::fs::create_dir_all(folder).map_err(told)?;
     }

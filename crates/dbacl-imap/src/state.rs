@@ -27,17 +27,14 @@ const OURS: &[u8] = b"dbacl-imap state ";
 
 /// Why there is no state of an account.
 #[derive(Debug, thiserror::Error)]
+#[allow(missing_docs)] // each is described by its text
 pub enum NoState {
-    /// There is no file.
     #[error("nothing is known yet")]
     Unknown,
-    /// The state is damaged, or of another version.
     #[error("the state is damaged, or of another version: {AGAIN}")]
     Unusable,
-    /// The state is that of another account, of this name.
     #[error("the state is that of another account, {0}: {AGAIN}")]
     Other(String),
-    /// The file cannot be read, or holds something else.
     #[error("{0}")]
     Io(#[from] io::Error),
 }

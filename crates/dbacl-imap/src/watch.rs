@@ -147,9 +147,7 @@ impl<'a> Watcher<'a> {
         let state = match State::read(path, &config.account()) {
             Ok(state) => Some(state),
             Err(NoState::Unknown) => None,
-            Err(NoState::Io(error)) => {
-                return Err(Fault::Local(format!("{}: {error}", path.display())));
-            }
+            Err(NoState::Io(error)) => return Err(Fault::of(path, error)),
             Err(why) => {
                 say(&format!("{}: {why}", path.display()));
                 None
