@@ -77,6 +77,19 @@ impl Config {
     fn locale(&self) -> Locale {
         self.locale.unwrap_or(Locale::C)
     }
+
+    /// Takes the category `name`, below the folder `DBACL_PATH`.
+    fn take(&mut self, folder: Option<&OsStr>, name: &[u8]) {
+        self.category = resolve(folder, name);
+        self.name = base_name(&self.category);
+    }
+
+    /// A judge by the category, or the lines of the message if that fails.
+    fn judge(&self, warn: &mut dyn FnMut(Warning)) -> Result<Judge, Vec<String>> {
+        let category = load(&self.category).map_err(|failure| failure.lines)?;
+        Judge::new(category, self.name.clone(), self.keep_case, self.fidelity, self.locale(), warn)
+            .map_err(|error| vec![error.to_string()])
+    }
 }
 
 /// The run ends with this exit status; its messages have been written.
@@ -154,9 +167,14 @@ impl Session<'_> {
                 }
                 Key::Category => {
                     let folder = variable("DBACL_PATH");
-                    config.category = resolve(folder.as_deref(), value.as_bytes());
-                    config.name = base_name(&config.category);
-                    judge = Some(self.judge(&config)?);
+                    config.take(folder.as_deref(), value.as_bytes());
+                    let found = config.judge(&mut |warning| self.warning(&warning.0));
+                    judge = Some(found.map_err(|lines| {
+                        for line in lines {
+                            self.error(line.as_bytes());
+                        }
+                        Stop(DONE)
+                    })?);
                 }
                 Key::Scoring => {
                     let number = usize::from(low_byte(&value));
@@ -197,15 +215,6 @@ impl Session<'_> {
         Ok((config, judge))
     }
 
-    fn judge(&mut self, config: &Config) -> Result<Judge, Stop> {
-        judge(&config.category, config, &mut |warning| self.warning(&warning.0)).map_err(|lines| {
-            for line in lines {
-                self.error(line.as_bytes());
-            }
-            Stop(DONE)
-        })
-    }
-
     fn run(&mut self, events: Vec<Event<Key>>) -> Result<(), Stop> {
         let (config, mut judge) = self.options(events)?;
         let path = Path::new(&config.mailbox);
@@ -230,18 +239,6 @@ impl Session<'_> {
         let printed = batch::print(&config, &mailbox, &entries, self.stdout);
         printed.and_then(|()| self.stdout.flush()).map_err(|error| self.unwritten(&error))
     }
-}
-
-/// A judge by the category at `path`, or the lines of the message if that fails.
-fn judge(
-    path: &Path,
-    config: &Config,
-    warn: &mut dyn FnMut(Warning),
-) -> Result<Judge, Vec<String>> {
-    let category = load(path).map_err(|failure| failure.lines)?;
-    let (keep_case, fidelity, locale) = (config.keep_case, config.fidelity, config.locale());
-    Judge::new(category, base_name(path), keep_case, fidelity, locale, warn)
-        .map_err(|error| vec![error.to_string()])
 }
 
 /// The message about an expression that cannot be compiled.

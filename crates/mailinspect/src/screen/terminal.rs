@@ -28,7 +28,7 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 
 use super::super::batch::pipe;
-use super::super::{Config, Style, judge, refusal};
+use super::super::{Config, Style, refusal};
 use super::commands;
 use super::state::{Effect, State};
 use super::view;
@@ -37,7 +37,7 @@ use crate::mail::index::Entry;
 use crate::mail::judge::Judge;
 use crate::mail::mailbox::Mailbox;
 use crate::mail::select::{Selection, content};
-use dbacl_cli::names::{base_name, lossy, resolve};
+use dbacl_cli::names::lossy;
 use dbacl_engine::token::pattern::{Expression, Syntax};
 use dbacl_files::reading::read_small;
 use dbacl_model::settings::Locale;
@@ -267,7 +267,7 @@ impl<'a> Session<'a> {
 
     fn start(&mut self, judge: Judge) {
         let config = &self.config;
-        self.weigher = super::super::judge(&config.category, config, &mut |_| {}).ok();
+        self.weigher = config.judge(&mut |_| {}).ok();
         let selection = Selection::new(config.rules.clone());
         let indexing = Indexing::start(self.mailbox, judge, selection);
         self.state.progress = Some((0, indexing.size));
@@ -380,9 +380,8 @@ impl<'a> Session<'a> {
     fn load(&mut self, name: &str) {
         let folder = std::env::var_os("DBACL_PATH");
         let mut config = self.config.clone();
-        config.category = resolve(folder.as_deref(), name.as_bytes());
-        config.name = base_name(&config.category);
-        match judge(&config.category, &config, &mut |_| {}) {
+        config.take(folder.as_deref(), name.as_bytes());
+        match config.judge(&mut |_| {}) {
             Ok(judge) => {
                 self.config = config;
                 self.state.restart(lossy(&self.config.name));
