@@ -63,52 +63,45 @@ impl<'a> Conversation<'a> {
     /// writes what is to be answered. Returns whether what follows of a line that is not whole is
     /// to be written as it comes.
     fn piece(&mut self, line: &[u8], is_whole: bool, out: &mut dyn Write) -> io::Result<bool> {
-        let mut fields = line.splitn(6, |&byte| byte == b'|');
-        let kind = fields.next().unwrap_or_default();
-        if kind == b"config" {
-            if fields.next() == Some(b"ready") {
+        let fields: Vec<&[u8]> = line.splitn(8, |&byte| byte == b'|').collect();
+        match fields[..] {
+            [b"config", b"ready", ..] => {
                 out.write_all(REGISTRATION.as_bytes())?;
                 if self.engine.config.on_error == OnError::Tempfail {
                     out.write_all(COMMIT.as_bytes())?;
                 }
                 out.write_all(b"register|ready\n")?;
             }
-            return Ok(false);
-        }
-        let (_version, _time, _subsystem, phase) =
-            (fields.next(), fields.next(), fields.next(), fields.next().unwrap_or_default());
-        let rest = fields.next().unwrap_or_default();
-        match (kind, phase) {
-            (b"report", b"link-disconnect" | b"tx-reset" | b"tx-begin") => {
-                let mut fields = rest.split(|&byte| byte == b'|');
-                let session = fields.next().unwrap_or_default();
-                self.sessions.remove(session);
-                self.put_off.remove(session);
+            [
+                b"report",
+                _,
+                _,
+                _,
+                phase @ (b"link-disconnect" | b"tx-reset" | b"tx-begin"),
+                id,
+                ..,
+            ] => {
+                self.sessions.remove(id);
+                self.put_off.remove(id);
                 if phase == b"tx-begin" {
-                    let queue = fields.next().map(|id| String::from_utf8_lossy(id).into_owned());
-                    self.session(session).envelope.queue = queue;
+                    let queue = fields.get(6).map(|id| String::from_utf8_lossy(id).into_owned());
+                    self.session(id).envelope.queue = queue;
                 }
             }
-            (b"report", b"tx-mail" | b"tx-rcpt") => self.address(phase == b"tx-mail", rest),
-            (b"filter", b"data-line") => {
-                let mut fields = rest.splitn(3, |&byte| byte == b'|');
-                if let (Some(session), Some(token), Some(text)) =
-                    (fields.next(), fields.next(), fields.next())
-                {
-                    return self.data(session, token, (text, is_whole), out);
-                }
+            [b"report", _, _, _, phase @ (b"tx-mail" | b"tx-rcpt"), id, _, rest] => {
+                self.address(phase == b"tx-mail", id, rest);
             }
-            (b"filter", b"commit") => {
-                let mut fields = rest.split(|&byte| byte == b'|');
-                if let (Some(session), Some(token)) = (fields.next(), fields.next()) {
-                    let result: &[u8] = if self.put_off.remove(session) {
-                        b"reject|451 4.7.1 No verdict on this message, try again later"
-                    } else {
-                        b"proceed"
-                    };
-                    let answer = [b"filter-result", session, token, result].join(&b'|');
-                    out.write_all(&[&answer[..], b"\n"].concat())?;
-                }
+            [b"filter", _, _, _, b"data-line", id, token, text] => {
+                return self.data(id, token, (text, is_whole), out);
+            }
+            [b"filter", _, _, _, b"commit", id, token, ..] => {
+                let result: &[u8] = if self.put_off.remove(id) {
+                    b"reject|451 4.7.1 No verdict on this message, try again later"
+                } else {
+                    b"proceed"
+                };
+                let answer = [b"filter-result", id, token, result].join(&b'|');
+                out.write_all(&[&answer[..], b"\n"].concat())?;
             }
             _ => {}
         }
@@ -124,14 +117,14 @@ impl<'a> Conversation<'a> {
         })
     }
 
-    /// `SESSION|MESSAGE|RESULT|ADDRESS`, or in older versions with the address before the result:
-    /// the sender, or a recipient.
-    fn address(&mut self, is_sender: bool, rest: &[u8]) {
-        let fields: Vec<&[u8]> = rest.splitn(4, |&byte| byte == b'|').collect();
-        let [session, _, third, fourth] = fields[..] else { return };
+    /// `RESULT|ADDRESS`, or in older versions with the address before the result: the sender, or a
+    /// recipient.
+    fn address(&mut self, is_sender: bool, id: &[u8], rest: &[u8]) {
+        let fields: Vec<&[u8]> = rest.splitn(2, |&byte| byte == b'|').collect();
+        let [first, second] = fields[..] else { return };
         let is_result = |field: &[u8]| matches!(field, b"ok" | b"permfail" | b"tempfail");
-        let (result, address) = if is_result(third) { (third, fourth) } else { (fourth, third) };
-        let envelope = &mut self.session(session).envelope;
+        let (result, address) = if is_result(first) { (first, second) } else { (second, first) };
+        let envelope = &mut self.session(id).envelope;
         let address = || String::from_utf8_lossy(address).into_owned();
         match (result, is_sender) {
             (b"ok", true) => envelope.sender = Some(address()),
