@@ -83,7 +83,6 @@ fn begin(options: &Options) -> Result<(), (u8, String)> {
     listening.map_err(|error| (LATER, format!("cannot wait for signals: {error}")))?;
     let is_stopped = Arc::clone(&handles.stop);
     let say = |text: &str| arguments::say(NAME, text);
-    let mut printed = None;
     let result = if let Some(task) = task {
         let stop = Arc::clone(&is_stopped);
         let made = first::Task { config: &config, room: &room, newest, stop, say: &say };
@@ -96,24 +95,21 @@ fn begin(options: &Options) -> Result<(), (u8, String)> {
             session.end();
             Ok(text)
         };
-        work().map(|text| printed = Some(text))
+        work().map(Some)
     } else {
         let mut watcher = Watcher::new(&config, place, &path, mode, handles, &say)
-            .map_err(|fault| in_words(&fault))?;
+            .map_err(|fault| failure(&fault, &config))?;
         match mode {
-            _ if options.check => watcher.check().map(|text| printed = Some(text)),
-            Mode::Forever => watcher.forever(&tell, &news),
-            Mode::Once | Mode::DryRun => watcher.once(),
+            _ if options.check => watcher.check().map(Some),
+            Mode::Forever => watcher.forever(&tell, &news).map(|()| None),
+            Mode::Once | Mode::DryRun => watcher.once().map(|()| None),
         }
     };
     match result {
         // The connection was cut off because the program is being stopped; that is no failure.
         Err(_) if is_stopped.load(Ordering::SeqCst) => Ok(()),
-        Err(fault) => {
-            let (status, _) = in_words(&fault);
-            Err((status, fault.at(&config.server, config.port())))
-        }
-        Ok(()) => printed.map_or(Ok(()), |text| print(&text)),
+        Err(fault) => Err(failure(&fault, &config)),
+        Ok(printed) => printed.map_or(Ok(()), |text| print(&text)),
     }
 }
 
@@ -121,15 +117,20 @@ fn print(text: &str) -> Result<(), (u8, String)> {
     arguments::print(&format!("{text}\n"))
 }
 
-fn in_words(fault: &Fault) -> (u8, String) {
-    let status = match fault {
+fn status_of(fault: &Fault) -> u8 {
+    match fault {
         Fault::Login { .. } => FORBIDDEN,
         Fault::Filter(FittedSetError::Open(MailFilterError::NoFilter { .. })) => NO_INPUT,
         Fault::Filter(_) | Fault::Local(_) => UNAVAILABLE,
         _ => LATER,
-    };
+    }
+}
+
+/// The end after a fault of work with the account.
+fn failure(fault: &Fault, config: &Config) -> (u8, String) {
+    let status = status_of(fault);
     let help = if status == NO_INPUT { ", or dbacl-imap learn" } else { "" };
-    (status, format!("{fault}{help}"))
+    (status, fault.at(&config.server, config.port()) + help)
 }
 
 /// The configuration, with options in the place of its settings.
@@ -151,13 +152,13 @@ fn set_up(options: &Options) -> Result<(), (u8, String)> {
         let text = "the settings are there already; remove the file, or name another by --config";
         return Err((USAGE, format!("{}: {text}", path.display())));
     }
-    let told = |fault: &Fault| (in_words(fault).0, fault.to_string());
+    let told = |fault: Fault| (status_of(&fault), fault.to_string());
     let mut config = given(options);
     let is_anybody_there = io::stdin().is_terminal();
     let (mut input, mut output) = (io::stdin().lock(), Shown::new(io::stderr()));
     let input = is_anybody_there.then_some(&mut input as &mut dyn io::BufRead);
     let mut talk = setup::Dialogue { input, output: &mut output };
-    setup::account(&mut config, &mut talk).map_err(|fault| told(&fault))?;
+    setup::account(&mut config, &mut talk).map_err(told)?;
     let tried = config.clone().checked().map_err(|text| (USAGE, text))?;
     let place = tried.place().map_err(|text| (USAGE, text))?;
     let handles = Handles::default();
@@ -167,8 +168,8 @@ fn set_up(options: &Options) -> Result<(), (u8, String)> {
         session.end();
         Ok(())
     };
-    ask().map_err(|fault: Fault| (in_words(&fault).0, fault.at(&tried.server, tried.port())))?;
-    setup::write(&config, &path).map_err(|fault| told(&fault))?;
+    ask().map_err(|fault: Fault| failure(&fault, &tried))?;
+    setup::write(&config, &path).map_err(told)?;
     let path = path.display();
     print(&format!(
         "{path} is written. Next: dbacl-imap learn makes the filter, dbacl-imap replay says what \

@@ -259,21 +259,11 @@ impl<'a> Watcher<'a> {
         }
         let poll = self.config.poll(is_told_news);
         loop {
-            match news.recv_timeout(poll) {
-                Ok(News::Changed) => {
-                    let end = Instant::now() + GATHER_AT_MOST;
-                    while Instant::now() < end {
-                        match news.recv_timeout(GATHER) {
-                            Ok(News::Changed) => {}
-                            Ok(News::Broken(fault)) => return Err(fault),
-                            Ok(News::Stop) | Err(RecvTimeoutError::Disconnected) => return Ok(()),
-                            Err(RecvTimeoutError::Timeout) => break,
-                        }
-                    }
-                }
-                Ok(News::Broken(fault)) => return Err(fault),
-                Err(RecvTimeoutError::Timeout) => {}
-                Ok(News::Stop) | Err(RecvTimeoutError::Disconnected) => return Ok(()),
+            let Some(mut has_news) = next(news, poll)? else { return Ok(()) };
+            let end = Instant::now() + GATHER_AT_MOST;
+            while has_news && Instant::now() < end {
+                let Some(more) = next(news, GATHER)? else { return Ok(()) };
+                has_news = more;
             }
             self.look_until_calm(&mut session, &watched)?;
             *has_looked = true;
@@ -493,6 +483,16 @@ impl<'a> Watcher<'a> {
             (self.say)(&format!("moved {} to {}", mails(uids.len()), from_imap(goal)));
         }
         Ok(has_moved)
+    }
+}
+
+/// Waits for news; returns whether there is some, or `None` if the program is to stop.
+fn next(news: &Receiver<News>, patience: Duration) -> Result<Option<bool>, Fault> {
+    match news.recv_timeout(patience) {
+        Ok(News::Changed) => Ok(Some(true)),
+        Ok(News::Broken(fault)) => Err(fault),
+        Ok(News::Stop) | Err(RecvTimeoutError::Disconnected) => Ok(None),
+        Err(RecvTimeoutError::Timeout) => Ok(Some(false)),
     }
 }
 
