@@ -4,7 +4,7 @@
 use crate::config::Config;
 use crate::connection::Fault;
 use crate::folder_names::{fits, from_imap, to_imap};
-use crate::moves::{Changes, Flags, Identity, Kind, Lesson, Placed, WINDOW, understand};
+use crate::moves::{Changes, Flags, Identity, Kind, Meaning, Placed, WINDOW, understand};
 use crate::session::{Listed, Selected, Session};
 use crate::state::{Folder, Mail, State};
 use imap_next::imap_types::response::Capability;
@@ -53,7 +53,7 @@ pub struct Choice {
 /// is thrown away; but for folders that the configuration names without `*`.
 ///
 /// # Errors
-/// [`Fault::NoFolder`] if there is no folder for spam, or none of the name that the configuration
+/// [`Fault::Local`] if there is no folder for spam, or none of the name that the configuration
 /// gives it or the one for what is thrown away.
 pub fn choose(listed: &[Listed], asked: &Config, labels: &[String]) -> Result<Choice, Fault> {
     let junk = find(listed, asked.junk.as_deref(), "\\junk", JUNK_NAMES)?;
@@ -208,12 +208,9 @@ impl Listed {
 pub struct Looked {
     /// The new state. It may be written once the lessons are learned.
     pub state: State,
-    /// The lessons: which messages are to be learned, and as what.
-    pub lessons: Vec<Lesson>,
-    /// Messages of the inbox that have come from outside and are unread.
-    pub arrived: Vec<Placed>,
-    /// Whether another look should follow at once, because the other half of a move may come.
-    pub is_restless: bool,
+    /// What the changes mean. Of the messages that have arrived, those of the inbox are left that
+    /// are unread.
+    pub meaning: Meaning,
     /// Folders that were looked at for the first time, or whose messages got new numbers
     /// (UIDVALIDITY).
     pub rebuilt: Vec<String>,
@@ -295,8 +292,9 @@ pub fn look(
         found.is_some() && folders.contains_key(name) && !rebuilt.contains(name)
     });
     let own = std::mem::take(&mut new.own);
-    let meaning = understand(changes, (halves, own), &is_elsewhere, now);
-    (new.halves, new.own) = (meaning.halves, meaning.own);
+    let mut meaning = understand(changes, (halves, own), &is_elsewhere, now);
+    new.halves = std::mem::take(&mut meaning.halves);
+    new.own = std::mem::take(&mut meaning.own);
     let inbox = folders.get("INBOX");
     new.own.retain(|it| {
         // A message that is still in the inbox was not moved. A move that was not seen in time is
@@ -304,10 +302,8 @@ pub fn look(
         let is_here = inbox.is_some_and(|inbox| inbox.find(it.uid).is_ok());
         !is_here && now.saturating_sub(it.since.min(now)) < WINDOW
     });
-    let is_new = |it: &Placed| it.folder == "INBOX" && !it.flags.has(Flags::SEEN);
-    let arrived = meaning.arrived.into_iter().filter(is_new).collect();
-    let (lessons, is_restless) = (meaning.lessons, meaning.is_restless);
-    Ok(Looked { state: new, lessons, arrived, is_restless, rebuilt })
+    meaning.arrived.retain(|it| it.folder == "INBOX" && !it.flags.has(Flags::SEEN));
+    Ok(Looked { state: new, meaning, rebuilt })
 }
 
 /// A filter has at most 64 labels.

@@ -9,8 +9,8 @@ use crate::config::Config;
 use crate::connection::Fault;
 use crate::folder_names::from_imap;
 use crate::letter;
-use crate::look::{Watched, choose, look};
-use crate::moves::{Identity, Kind, Label, Lesson, OwnMove, Placed};
+use crate::look::{Looked, Watched, choose, look};
+use crate::moves::{Identity, Kind, Label, Lesson, Meaning, OwnMove, Placed};
 use crate::session::{Credentials, Session};
 use crate::state::{NoState, State};
 use crate::teach::{Filter, Taught, teach};
@@ -342,20 +342,19 @@ impl<'a> Watcher<'a> {
         watched: &[Watched],
     ) -> Result<(State, bool), Fault> {
         let heeds_flags = self.config.flags.unwrap_or(true);
-        let looked = look(session, watched, state, heeds_flags, now())?;
-        let mut new = looked.state;
-        let mut is_restless = looked.is_restless;
-        if !looked.rebuilt.is_empty() {
-            (self.say)(&format!("takes stock of {}", stock(&new, &looked.rebuilt)));
+        let Looked { state: mut new, meaning, rebuilt } =
+            look(session, watched, state, heeds_flags, now())?;
+        let Meaning { lessons, arrived, mut is_restless, .. } = meaning;
+        if !rebuilt.is_empty() {
+            (self.say)(&format!("takes stock of {}", stock(&new, &rebuilt)));
         }
         if self.mode == Mode::DryRun {
-            self.tell_lessons(&looked.lessons)?;
-        } else if !looked.lessons.is_empty() {
-            let said = looked.lessons.iter().map(|lesson| lesson.mail.identity);
+            self.tell_lessons(&lessons)?;
+        } else if !lessons.is_empty() {
+            let said = lessons.iter().map(|lesson| lesson.mail.identity);
             new.week.taught(said);
-            let taught = teach(session, looked.lessons, &mut |label, mails| {
-                self.filter.learn(label, mails)
-            })?;
+            let taught =
+                teach(session, lessons, &mut |label, mails| self.filter.learn(label, mails))?;
             for (label, count) in &taught.learned {
                 let counted = match label {
                     Label::Ham => &mut new.counts.ham,
@@ -368,8 +367,8 @@ impl<'a> Watcher<'a> {
         }
         let does_sort = self.config.unsure.is_some() || watched.iter().any(|it| it.is_sorted);
         let is_asked = self.config.move_spam || does_sort || self.config.letter;
-        if is_asked && !looked.arrived.is_empty() {
-            is_restless |= self.sort(session, watched, &mut new, &looked.arrived)?;
+        if is_asked && !arrived.is_empty() {
+            is_restless |= self.sort(session, watched, &mut new, &arrived)?;
         }
         if self.config.letter && self.mode != Mode::DryRun && new.week.is_over(now()) {
             self.write(session, &mut new)?;

@@ -62,8 +62,8 @@ fn converse(data: &[u8], state: &State, learned: &mut usize) -> Result<usize, Fa
     for folder in looked.state.folders.values() {
         assert!(folder.mails.is_sorted_by(|one, next| one.uid < next.uid));
     }
-    let lessons = looked.lessons.len();
-    let taught = teach(&mut session, looked.lessons, &mut |_, mails| {
+    let lessons = looked.meaning.lessons.len();
+    let taught = teach(&mut session, looked.meaning.lessons, &mut |_, mails| {
         *learned += mails.len();
         Ok(mails.len())
     })?;
