@@ -306,8 +306,8 @@ impl Session {
         Ok(found)
     }
 
-    /// Messages that are not known yet, in order of their numbers; those that are gone meanwhile are
-    /// left out.
+    /// Messages that are not known yet, in order of their numbers, without those that are gone
+    /// meanwhile.
     pub(crate) fn introduce(&mut self, uids: &[u32], state: &State) -> Result<Vec<Mail>, Fault> {
         let items =
             [MessageDataItemName::Flags, MessageDataItemName::Rfc822Size, header(&KNOWN_BY)];

@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use chess_search::Clock;
 
-/// Reads the clock of a game's beginning, `MPS BASE INC`: moves until time is added again, 0 for the
-/// whole game; minutes or minutes:seconds for them; seconds added after each move.
+/// Reads the clock of a game's beginning, `MPS BASE INC`: moves until time is added again, 0 for
+/// the whole game; minutes or minutes:seconds for them; seconds added after each move.
 pub fn read_level(text: &str) -> Option<Clock> {
     let mut words = text.split_whitespace();
     let moves = words.next()?.parse().ok()?;
