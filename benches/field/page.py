@@ -260,12 +260,16 @@ KINDS = {
 MAIN = ("dbacl_filter", "defaults")  # whose place the overview shows
 
 
+# Parts whose neighbours say as much.
+UNSHOWN = {("cold", "5"), ("cold", "20"), ("cold", "50"), ("cold", "100"), ("noise", "5 %")}
+
+
 def overview(record):
     """A row for each part of a task: the mail filter's measures, and its place among others."""
     table = []
     for task, (_, title) in tasks.TASKS.items():
         for part, rows in parts_of(record, task).items():
-            if task == "cold" and part not in ("10", "50", "200"):
+            if (task, part) in UNSHOWN:
                 continue
             name = f"{title}, {part} of each" if task == "cold" else f"{title} {part}".strip()
             own = [one for one in rows if (one[0]["tool"], one[0]["setting"]) == MAIN]
@@ -479,9 +483,7 @@ def sizes(record):
     if load <= count + 1:
         return text + "The machine did little else.\n"
     return text + (
-        f"The machine was busy with other work: on average {load:.0f} processes wanted its {count} "
-        "processors. Scores do not depend on that. Elapsed times do and are not shown; processor "
-        "times do a little.\n"
+        f"On average {load:.0f} processes wanted the {count} processors, so elapsed times are not shown.\n"
     )
 
 
