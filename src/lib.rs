@@ -163,7 +163,8 @@
 
 #[doc(hidden)]
 pub use dbacl_engine::alloc_hints::{
-    give_back as give_back_memory, is_available as is_memory_available,
+    give_back as give_back_memory, give_back_at_once as give_back_memory_at_once,
+    is_available as is_memory_available,
 };
 
 // Documents and their features.

@@ -126,11 +126,25 @@ pub fn take_memory<T>(vector: &Vec<T>, length: usize) {
 }
 
 /// Has the C library give freed memory back to the system, where it keeps it otherwise. A program
-/// that runs for long does so after large work, and once before it starts threads: from then on
-/// large blocks are given back when they are freed. Else the library would, after the first of
-/// them, keep up to 64 MB at the end of each thread's heap, where not even this function looks.
+/// that runs for long does so after large work, so that it keeps no more than it needs.
 #[allow(unsafe_code)]
 pub fn give_back() {
+    #[cfg(all(target_os = "linux", target_env = "gnu"))]
+    {
+        unsafe extern "C" {
+            fn malloc_trim(pad: usize) -> std::ffi::c_int;
+        }
+        // SAFETY: the function takes no pointer, may be called from any thread, and touches freed
+        // memory only (malloc_trim(3)).
+        unsafe { malloc_trim(0) };
+    }
+}
+
+/// From now on, large blocks are given back to the system as soon as they are freed. Otherwise the
+/// C library may keep up to 64 MB at the end of each thread's heap, where [`give_back`] does not
+/// look. A program that runs for long calls this before it starts threads.
+#[allow(unsafe_code)]
+pub fn give_back_at_once() {
     #[cfg(all(target_os = "linux", target_env = "gnu"))]
     {
         use std::ffi::c_int;
@@ -138,20 +152,13 @@ pub fn give_back() {
         const MMAP_THRESHOLD: c_int = -3;
         /// Bytes of a block that has a map of its own, and of what a heap keeps at its end.
         const LARGE: c_int = 1 << 20;
-        static FIRST: std::sync::Once = std::sync::Once::new();
         unsafe extern "C" {
-            fn malloc_trim(pad: usize) -> c_int;
             fn mallopt(parameter: c_int, value: c_int) -> c_int;
         }
-        // SAFETY: neither function takes a pointer, and `malloc_trim` touches freed memory only and
-        // may be called from any thread (malloc_trim(3)). `mallopt` writes two numbers which later
-        // allocations read (mallopt(3)).
-        unsafe {
-            FIRST.call_once(|| {
-                mallopt(TRIM_THRESHOLD, LARGE);
-                mallopt(MMAP_THRESHOLD, LARGE);
-            });
-            malloc_trim(0);
+        for threshold in [TRIM_THRESHOLD, MMAP_THRESHOLD] {
+            // SAFETY: the function takes no pointer, and sets a number that later allocations and
+            // releases read (mallopt(3)). A thread that reads the old one does as before.
+            unsafe { mallopt(threshold, LARGE) };
         }
     }
 }

@@ -99,8 +99,7 @@ fn begin(options: Options) -> Result<(), (u8, String)> {
         identity.assume().map_err(unavailable)?;
     }
     listeners.extend(bind(&config, true).map_err(unavailable)?);
-    // There are no threads yet, so the allocator can be set.
-    dbacl::give_back_memory();
+    dbacl::give_back_memory_at_once();
     let log = Log::new(config.log).map_err(unavailable)?;
     if identity.is_none() && is_root() {
         let advice = "name a user in the configuration who owns the filters";
