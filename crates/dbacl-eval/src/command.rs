@@ -4,6 +4,7 @@
 
 use dbacl_cli::progress;
 use dbacl_engine::parallel;
+use dbacl_files::reading::if_there;
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
 use std::io::{self, IsTerminal, Read, Write};
@@ -158,10 +159,7 @@ fn pass_on(mut from: impl Read) {
 fn feed(child: &mut Child, mailboxes: &[PathBuf]) -> io::Result<()> {
     let Some(mut stdin) = child.stdin.take() else { return Ok(()) };
     for mailbox in mailboxes {
-        let mut file = match File::open(mailbox) {
-            Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
-            other => other?,
-        };
+        let Some(mut file) = if_there(File::open(mailbox))? else { continue };
         match io::copy(&mut file, &mut stdin) {
             // a learner may have seen enough
             Err(error) if error.kind() == io::ErrorKind::BrokenPipe => break,

@@ -12,11 +12,11 @@ use crate::teach::batches;
 use dbacl::MailFolder;
 use dbacl_cli::progress;
 use dbacl_files::atomic_file::private_folder;
+use dbacl_files::reading::if_there;
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashSet};
 use std::fmt::Write as _;
 use std::fs;
-use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -258,8 +258,5 @@ fn keep(
 
 /// Removes the copies.
 pub fn remove(room: &Path) -> Result<(), Fault> {
-    match fs::remove_dir_all(room) {
-        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(Fault::of(room, error)),
-        _ => Ok(()),
-    }
+    if_there(fs::remove_dir_all(room)).map(drop).map_err(|error| Fault::of(room, error))
 }

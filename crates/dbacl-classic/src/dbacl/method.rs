@@ -23,7 +23,7 @@ pub struct Method {
 /// # Errors
 /// A message about an option that is unknown, impossible or not allowed here.
 pub fn parse(words: impl IntoIterator<Item = OsString>) -> Result<Method, String> {
-    let mut builder = Builder::new(|name| std::env::var_os(name));
+    let mut builder = Builder::new(super::VARIABLE);
     let reason = |failure: Failure| failure.lines.join("; ");
     builder.learn(b"category").map_err(reason)?;
     for event in getopt::parse(OsStr::new("dbacl"), words, TABLE, false) {
