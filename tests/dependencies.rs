@@ -17,7 +17,7 @@ fn cargo(args: &[&str]) -> String {
     String::from_utf8(output.stdout).expect("cargo prints UTF-8")
 }
 
-/// What cargo knows of the packages of the workspace.
+/// The packages of the workspace, as `cargo metadata` describes them.
 pub fn packages() -> Vec<Value> {
     let metadata = cargo(&["metadata", "--no-deps", "--format-version", "1"]);
     let metadata: Value = serde_json::from_str(&metadata).expect("JSON");

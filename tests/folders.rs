@@ -26,7 +26,7 @@ fn mail(label: &str, number: usize) -> String {
     )
 }
 
-/// Mailboxes of 20 messages of each of these kinds.
+/// A scratch folder with a mailbox of 20 messages for each label.
 fn mailboxes(labels: &[&str]) -> Scratch {
     let place = Scratch::new();
     for label in labels {

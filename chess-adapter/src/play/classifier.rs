@@ -17,7 +17,7 @@ use chess_games::cannot::Cannot;
 /// A feature's tokens, and the bits that it adds to the line's score.
 pub type FeatureRow = (String, f64);
 
-/// A child process, the pipe to its standard input, and the one from its standard output.
+/// A running child process, and the pipes to its standard input and from its standard output.
 type Piped = (Arc<Mutex<Child>>, ChildStdin, BufReader<ChildStdout>);
 
 /// All children of this process that are to end with it.

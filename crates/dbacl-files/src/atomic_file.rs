@@ -395,8 +395,8 @@ pub fn replace(
     replace_with_access(storage, target, ours, Access::Usual, write)
 }
 
-/// Writes what a program prints into the file that its user named, which is replaced as a whole.
-/// What is no file, such as a pipe, and the file that a link leads to are written into.
+/// Writes a program's result to the path that its user named. A file is replaced as a whole, so it
+/// is never half written; a pipe, a device, or the file that a link leads to is written into.
 ///
 /// # Errors
 /// Those of [`replace`].

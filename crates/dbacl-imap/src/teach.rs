@@ -17,8 +17,8 @@ const BATCH_BYTES: u64 = 4 << 20;
 /// The most messages that are fetched and learned together.
 const BATCH_MAILS: usize = 1000;
 
-/// Learns messages; returns how many of them were not known with this label. After a fault nothing
-/// was learned, and the lesson has to be given again.
+/// Learns messages under a label, and returns how many of them it did not know under that label.
+/// After a fault none was learned, and the caller tries again later.
 pub type Learn<'a> = &'a mut dyn FnMut(Label, &[Vec<u8>]) -> Result<usize, Fault>;
 
 /// The filter in a folder. It is opened when it is needed first.

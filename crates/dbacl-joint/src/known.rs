@@ -26,7 +26,7 @@ pub struct KnownFeatures {
     pub features: Vec<KnownFeature>,
     /// Their weights by category, in the order of the set.
     weights: Vec<Vec<f32>>,
-    /// Number of distinct features, unknown ones included.
+    /// How many different features the document has, known and unknown.
     pub distinct: u32,
     texts: u32,
     known_texts: u32,

@@ -5,8 +5,11 @@ use std::time::Duration;
 
 use chess_search::Clock;
 
-/// Reads the clock of a game's beginning, `MPS BASE INC`: moves until time is added again, 0 for
-/// the whole game; minutes or minutes:seconds for them; seconds added after each move.
+/// Reads the clock of XBoard's command `level MPS BASE INC`.
+///
+/// - `MPS`: after so many moves BASE is added again; 0 if it is for the whole game
+/// - `BASE`: minutes, or minutes:seconds
+/// - `INC`: seconds that are added after each move
 pub fn read_level(text: &str) -> Option<Clock> {
     let mut words = text.split_whitespace();
     let moves = words.next()?.parse().ok()?;
