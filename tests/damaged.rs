@@ -37,7 +37,6 @@ fn use_it(category: &Category<&[u8]>) {
         let weight = category.log_reference(body);
         assert!(weight <= 0.0, "{weight} for {body:?}");
     }
-    assert_eq!(category.digrams().count(), 1 << 16);
     assert!(category.size() <= 1 << 30);
 }
 
@@ -68,6 +67,10 @@ fn a_category_with_a_flipped_bit_is_refused_or_used_without_harm() {
                 bad[at] = good[at] ^ 1 << bit;
                 if let Ok(category) = Category::new(bad.as_slice()) {
                     use_it(&category);
+                    // The table is long, so that it is walked for one of the bits.
+                    if bit == at % 8 {
+                        assert_eq!(category.digrams().count(), 1 << 16);
+                    }
                 }
             }
             bad[at] = good[at];
