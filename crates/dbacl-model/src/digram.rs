@@ -41,36 +41,29 @@ impl Default for CharacterCounts {
 impl CharacterCounts {
     /// Counts the characters of a token's body, boundary marks included.
     pub fn count(&mut self, body: &[u8]) {
-        let Some((&first, rest)) = body.split_first() else { return };
-        let mut from = clip(first);
-        let mut length = 1;
-        for &byte in rest {
-            let to = clip(byte);
-            self.cells[from * SYMBOLS + to] += 1.0;
-            self.cells[MARGINAL_ROW * SYMBOLS + to] += 1.0;
-            from = to;
-            length += usize::from(to != FIRST);
-        }
-        // Captured groups make tokens of at most 8 * 30 symbols.
-        self.cells[LENGTH_ROW * SYMBOLS + length.min(SYMBOLS - 1)] += 1.0;
+        self.count_with(body, |cell| *cell += 1.0);
     }
 
     /// Counts a token's body so many times, as if [`Self::count`] were called that often.
     pub fn count_times(&mut self, body: &[u8], times: u32) {
-        if times == 0 {
-            return;
+        if times > 0 {
+            self.count_with(body, |cell| add_ones(cell, times));
         }
+    }
+
+    fn count_with(&mut self, body: &[u8], add: impl Fn(&mut f32)) {
         let Some((&first, rest)) = body.split_first() else { return };
         let mut from = clip(first);
         let mut length = 1;
         for &byte in rest {
             let to = clip(byte);
-            add_ones(&mut self.cells[from * SYMBOLS + to], times);
-            add_ones(&mut self.cells[MARGINAL_ROW * SYMBOLS + to], times);
+            add(&mut self.cells[from * SYMBOLS + to]);
+            add(&mut self.cells[MARGINAL_ROW * SYMBOLS + to]);
             from = to;
             length += usize::from(to != FIRST);
         }
-        add_ones(&mut self.cells[LENGTH_ROW * SYMBOLS + length.min(SYMBOLS - 1)], times);
+        // Captured groups make tokens of at most 8 * 30 symbols.
+        add(&mut self.cells[LENGTH_ROW * SYMBOLS + length.min(SYMBOLS - 1)]);
     }
 
     /// Counts what `tally` holds, as if each of its words had been counted by itself. Returns
