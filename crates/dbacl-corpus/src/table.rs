@@ -4,36 +4,27 @@
 use crate::document::{DataError, LONGEST, Notes, Reading, Record, Sink};
 use crate::lines::set_label;
 use csv::{ByteRecord, ErrorKind, ReaderBuilder};
-use std::cell::Cell;
 use std::io::{self, Read};
 use std::path::Path;
-use std::rc::Rc;
 
 /// Bytes of a row beside its text.
 const AROUND: u64 = 1 << 20;
 
-/// What was seen of the input so far.
-#[derive(Default)]
-struct Seen {
-    /// Quotation marks: in whole rows they come in pairs.
-    quotes: Cell<u64>,
-    /// Bytes since the last row began.
-    bytes: Cell<u64>,
-}
-
 /// An input that is watched, so that a quotation mark without an end does not take all memory.
 struct Watched<R> {
     input: R,
-    seen: Rc<Seen>,
+    /// Quotation marks so far: in whole rows they come in pairs.
+    quotes: u64,
+    /// Bytes since the last row began.
+    bytes: u64,
 }
 
 impl<R: Read> Read for Watched<R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let read = self.input.read(buffer)?;
-        let quotes: u64 = buffer[..read].iter().map(|&byte| u64::from(byte == b'"')).sum();
-        self.seen.quotes.set(self.seen.quotes.get() + quotes);
-        self.seen.bytes.set(self.seen.bytes.get() + read as u64);
-        if self.seen.bytes.get() > LONGEST as u64 + AROUND {
+        self.quotes += buffer[..read].iter().map(|&byte| u64::from(byte == b'"')).sum::<u64>();
+        self.bytes += read as u64;
+        if self.bytes > LONGEST as u64 + AROUND {
             return Err(io::ErrorKind::FileTooLarge.into());
         }
         Ok(read)
@@ -47,8 +38,7 @@ pub(crate) fn read(
     reading: &Reading,
     take: Sink<'_>,
 ) -> Result<Notes, DataError> {
-    let seen = Rc::new(Seen::default());
-    let watched = Watched { input, seen: Rc::clone(&seen) };
+    let watched = Watched { input, quotes: 0, bytes: 0 };
     let mut rows = ReaderBuilder::new().buffer_capacity(1 << 16).from_reader(watched);
     let names = rows.byte_headers().map_err(|error| refusal(path, 1, error))?.clone();
     let column = |wanted: &str| {
@@ -66,7 +56,7 @@ pub(crate) fn read(
     let (mut row, mut text, mut name) = (ByteRecord::new(), Vec::new(), String::new());
     let (mut line, mut has_lines) = (1, false);
     loop {
-        seen.bytes.set(0);
+        rows.get_mut().bytes = 0;
         let next = rows.position().line();
         if !rows.read_byte_record(&mut row).map_err(|error| refusal(path, next, error))? {
             break;
@@ -91,7 +81,7 @@ pub(crate) fn read(
         take(Record { label: &name, id: &id, text: &text, line, file: path })?;
     }
     // A mark that stands alone took the rest of the table into the last row.
-    if has_lines && seen.quotes.get() % 2 == 1 {
+    if has_lines && rows.get_ref().quotes % 2 == 1 {
         return Err(DataError::line(path, line, "a quoted field does not end"));
     }
     Ok(Notes::default())
