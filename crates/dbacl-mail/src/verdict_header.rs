@@ -238,19 +238,15 @@ fn kind(line: &[u8], drops: bool) -> Option<Place> {
 mod tests {
     use super::*;
 
-    /// What is left of a message that comes in pieces of `size` bytes.
-    fn removed(mail: &[u8], size: usize) -> Vec<u8> {
+    /// What a pass over a message keeps.
+    fn kept(pass: impl FnOnce(Keep<'_>) -> io::Result<()>) -> String {
         let mut out = Vec::new();
-        let mut remover = Remover::default();
-        let mut keep = |piece: &[u8]| {
+        pass(&mut |piece| {
             out.extend_from_slice(piece);
             Ok(())
-        };
-        for piece in mail.chunks(size) {
-            remover.feed(piece, &mut keep).unwrap();
-        }
-        remover.finish(&mut keep).unwrap();
-        out
+        })
+        .unwrap();
+        String::from_utf8(out).unwrap()
     }
 
     #[test]
@@ -277,8 +273,12 @@ mod tests {
             ("", ""),
         ] {
             for size in 1..=mail.len().max(1) {
-                let found = removed(mail.as_bytes(), size);
-                assert_eq!(found, expected.as_bytes(), "{mail:?} in pieces of {size}");
+                let found = kept(|keep| {
+                    let mut remover = Remover::default();
+                    mail.as_bytes().chunks(size).try_for_each(|it| remover.feed(it, keep))?;
+                    remover.finish(keep)
+                });
+                assert_eq!(found, expected, "{mail:?} in pieces of {size}");
             }
         }
     }
@@ -295,17 +295,12 @@ mod tests {
             ("", "X-DBACL: v\n"),
         ] {
             for size in [7, mail.len().max(1)] {
-                let mut out = Vec::new();
-                let mut keep = |piece: &[u8]| {
-                    out.extend_from_slice(piece);
-                    Ok(())
-                };
-                let mut marker = Marker::new(b"v", mail.as_bytes());
-                for piece in mail.as_bytes().chunks(size) {
-                    marker.feed(piece, &mut keep).unwrap();
-                }
-                marker.finish(&mut keep).unwrap();
-                assert_eq!(String::from_utf8_lossy(&out), expected, "in pieces of {size}");
+                let found = kept(|keep| {
+                    let mut marker = Marker::new(b"v", mail.as_bytes());
+                    mail.as_bytes().chunks(size).try_for_each(|it| marker.feed(it, keep))?;
+                    marker.finish(keep)
+                });
+                assert_eq!(found, expected, "in pieces of {size}");
             }
         }
     }
