@@ -2,7 +2,6 @@
 //! Character references of HTML, all of them, as browsers read them.
 
 use html_escape::NAMED_ENTITIES;
-use std::cmp::Ordering;
 
 /// The most bytes of a reference; the longest is `&CounterClockwiseContourIntegral;`, or a number
 /// with leading zeros.
@@ -17,14 +16,6 @@ const WITHOUT_SEMICOLON: &str = "AElig AMP Aacute Acirc Agrave Aring Atilde Auml
     not ntilde oacute ocirc ograve ordf ordm oslash otilde ouml para plusmn pound quot raquo reg \
     sect shy sup1 sup2 sup3 szlig thorn times uacute ucirc ugrave uml uuml yacute yen yuml";
 
-/// What the bytes 80 to 9F are in windows-1252; numbers of that range stand for these.
-const WINDOWS_1252: [char; 32] = [
-    '\u{20ac}', '\u{81}', '\u{201a}', '\u{192}', '\u{201e}', '\u{2026}', '\u{2020}', '\u{2021}',
-    '\u{2c6}', '\u{2030}', '\u{160}', '\u{2039}', '\u{152}', '\u{8d}', '\u{17d}', '\u{8f}',
-    '\u{90}', '\u{2018}', '\u{2019}', '\u{201c}', '\u{201d}', '\u{2022}', '\u{2013}', '\u{2014}',
-    '\u{2dc}', '\u{2122}', '\u{161}', '\u{203a}', '\u{153}', '\u{9d}', '\u{17e}', '\u{178}',
-];
-
 /// Number of names.
 const NAMES: usize = NAMED_ENTITIES.len();
 
@@ -38,26 +29,26 @@ const BYTES: usize = {
     bytes
 };
 
-/// The names in their order, each followed by the characters that it stands for, and the ends of
-/// both.
+/// The names in their order, each followed by the characters that it stands for, and where each
+/// name begins, where its characters begin, and where these end.
 ///
 /// This copy of the crate's table is made at compile time. The crate's table has two addresses for
 /// each entry, and the system's loader would adjust these 4,250 addresses at every start of a
 /// program.
 struct Table {
     bytes: [u8; BYTES],
-    ends: [[u16; 2]; NAMES],
+    places: [[u16; 3]; NAMES],
 }
 
 static TABLE: Table = {
-    let mut table = Table { bytes: [0; BYTES], ends: [[0; 2]; NAMES] };
+    let mut table = Table { bytes: [0; BYTES], places: [[0; 3]; NAMES] };
     let (mut at, mut end) = (0, 0);
     while at < NAMES {
         let (name, characters) = NAMED_ENTITIES[at];
-        end = append(&mut table.bytes, end, name);
-        table.ends[at][0] = narrow(end);
-        end = append(&mut table.bytes, end, characters.as_bytes());
-        table.ends[at][1] = narrow(end);
+        let start = end;
+        let middle = append(&mut table.bytes, start, name);
+        end = append(&mut table.bytes, middle, characters.as_bytes());
+        table.places[at] = [narrow(start), narrow(middle), narrow(end)];
         at += 1;
     }
     table
@@ -82,23 +73,10 @@ const fn narrow(end: usize) -> u16 {
 
 /// The characters that `name` stands for, as UTF-8.
 fn named(name: &[u8]) -> Option<&'static [u8]> {
-    let parts = |at: usize| {
-        let start = at.checked_sub(1).map_or(0, |before| TABLE.ends[before][1]);
-        let [middle, end] = TABLE.ends[at];
-        let name = &TABLE.bytes[usize::from(start)..usize::from(middle)];
-        (name, &TABLE.bytes[usize::from(middle)..usize::from(end)])
-    };
-    let (mut first, mut last) = (0, NAMES);
-    while first < last {
-        let middle = first.midpoint(last);
-        let (known, characters) = parts(middle);
-        match known.cmp(name) {
-            Ordering::Less => first = middle + 1,
-            Ordering::Greater => last = middle,
-            Ordering::Equal => return Some(characters),
-        }
-    }
-    None
+    let part = |from: u16, to: u16| &TABLE.bytes[usize::from(from)..usize::from(to)];
+    let order = |&[start, middle, _]: &[u16; 3]| part(start, middle).cmp(name);
+    let [_, middle, end] = TABLE.places[TABLE.places.binary_search_by(order).ok()?];
+    Some(part(middle, end))
 }
 
 fn numbered(digits: &[u8], base: u32) -> char {
@@ -108,10 +86,16 @@ fn numbered(digits: &[u8], base: u32) -> char {
         value = value.saturating_mul(base).saturating_add(digit);
     }
     match value {
-        0 => char::REPLACEMENT_CHARACTER,
-        0x80..=0x9F => WINDOWS_1252[(value - 0x80) as usize],
-        _ => char::from_u32(value).unwrap_or(char::REPLACEMENT_CHARACTER),
+        0 => None,
+        // These numbers stand for bytes of windows-1252.
+        0x80..=0x9F => {
+            let byte = [value.to_le_bytes()[0]];
+            let (text, _) = encoding_rs::WINDOWS_1252.decode_without_bom_handling(&byte);
+            text.chars().next()
+        }
+        _ => char::from_u32(value),
     }
+    .unwrap_or(char::REPLACEMENT_CHARACTER)
 }
 
 /// Decodes the reference that `text` begins with; its first byte is `&`. Appends the character and
