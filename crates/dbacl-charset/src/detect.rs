@@ -34,36 +34,51 @@ fn count_utf8(sample: &[u8]) -> Utf8Count {
     count
 }
 
-pub fn detect(sample: &[u8]) -> Charset {
-    let sample = &sample[..sample.len().min(LONGEST_SAMPLE)];
-    if sample.is_ascii() && !sample.contains(&0x1B) {
-        return Charset::UTF_8;
+impl Charset {
+    /// Guesses the character set of a text from `sample`, its beginning or all of it.
+    ///
+    /// It is UTF-8 if the sample is ASCII, or if it has valid characters beyond ASCII, at least
+    /// four of them for each invalid place; a character that the sample's end cuts off does not
+    /// count. Otherwise it is the guess of the crate chardetng, which gets no hint at the country.
+    pub fn detect(sample: &[u8]) -> Self {
+        let sample = &sample[..sample.len().min(LONGEST_SAMPLE)];
+        if sample.is_ascii() && !sample.contains(&0x1B) {
+            return Self::UTF_8;
+        }
+        let Utf8Count { valid, broken } = count_utf8(sample);
+        if valid > 0 && valid / 4 >= broken { Self::UTF_8 } else { Self::guess(sample) }
     }
-    let Utf8Count { valid, broken } = count_utf8(sample);
-    if valid > 0 && valid / 4 >= broken {
-        return Charset::UTF_8;
-    }
-    guess(sample)
-}
 
-pub fn guess(sample: &[u8]) -> Charset {
-    let mut detector = EncodingDetector::new(Iso2022JpDetection::Allow);
-    detector.feed(&sample[..sample.len().min(LONGEST_SAMPLE)], true);
-    Charset(Kind::Standard(detector.guess(None, Utf8Detection::Deny)))
-}
-
-pub fn check(declared: Charset, sample: &[u8]) -> Charset {
-    let sample = &sample[..sample.len().min(LONGEST_SAMPLE)];
-    if sample.is_ascii() || declared != Charset::UTF_8 && !declared.has_single_bytes() {
-        return declared;
+    /// Guesses the character set of a text that is not UTF-8 from `sample`, a part of it.
+    pub fn guess(sample: &[u8]) -> Self {
+        let mut detector = EncodingDetector::new(Iso2022JpDetection::Allow);
+        detector.feed(&sample[..sample.len().min(LONGEST_SAMPLE)], true);
+        Self(Kind::Standard(detector.guess(None, Utf8Detection::Deny)))
     }
-    let Utf8Count { valid, broken } = count_utf8(sample);
-    if declared == Charset::UTF_8 {
-        if broken > valid { detect(sample) } else { declared }
-    } else if broken == 0 && valid >= ENOUGH {
-        Charset::UTF_8
-    } else {
-        declared
+
+    /// The character set of `sample`, which was declared to be in this one: this one, unless the
+    /// bytes contradict it.
+    ///
+    /// A text declared to have one byte a character is taken for UTF-8 if all its bytes beyond
+    /// ASCII are valid UTF-8, at least four characters of them; no language writes such sequences
+    /// in those sets. If less than half of the characters beyond ASCII of a text declared as UTF-8
+    /// are valid, the declaration is ignored.
+    #[must_use]
+    pub fn or_detect(self, sample: &[u8]) -> Self {
+        let sample = &sample[..sample.len().min(LONGEST_SAMPLE)];
+        let has_single_bytes =
+            matches!(self.0, Kind::Standard(encoding) if encoding.is_single_byte());
+        if sample.is_ascii() || self != Self::UTF_8 && !has_single_bytes {
+            return self;
+        }
+        let Utf8Count { valid, broken } = count_utf8(sample);
+        if self == Self::UTF_8 && broken > valid {
+            Self::detect(sample)
+        } else if broken == 0 && valid >= ENOUGH {
+            Self::UTF_8
+        } else {
+            self
+        }
     }
 }
 
@@ -95,7 +110,7 @@ mod tests {
         ] {
             let sample = encode(label, text);
             let mut decoded = Vec::new();
-            crate::decode(detect(&sample), &sample, &mut decoded);
+            crate::decode(Charset::detect(&sample), &sample, &mut decoded);
             assert_eq!(String::from_utf8_lossy(&decoded), text, "{label}");
         }
     }
@@ -103,7 +118,7 @@ mod tests {
     #[test]
     fn plain_ascii_and_cut_characters_are_utf8() {
         for sample in [&b"plain"[..], b"", b"gr\xc3\xbc\xc3", b"\xe2\x82\xac \xe2\x82"] {
-            assert_eq!(detect(sample), Charset::UTF_8, "{}", sample.escape_ascii());
+            assert_eq!(Charset::detect(sample), Charset::UTF_8, "{}", sample.escape_ascii());
         }
     }
 

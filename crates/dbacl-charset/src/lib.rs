@@ -53,36 +53,22 @@ enum Kind {
 }
 
 /// Labels in lower case that the WHATWG's table does not have, or for which it has no decoder.
-const FURTHER_LABELS: [(&str, Kind); 29] = [
-    ("utf-16", Kind::Utf16),
-    ("utf16", Kind::Utf16),
-    ("unicode", Kind::Utf16),
+const FURTHER_LABELS: [(&str, Kind); 12] = [
+    ("utf-16 utf16 unicode", Kind::Utf16),
     ("utf-16le", Kind::Standard(encoding_rs::UTF_16LE)),
-    ("utf-7", Kind::Utf7),
-    ("utf7", Kind::Utf7),
-    ("unicode-1-1-utf-7", Kind::Utf7),
-    ("unicode-2-0-utf-7", Kind::Utf7),
-    ("x-unicode-2-0-utf-7", Kind::Utf7),
-    ("csunicode11utf7", Kind::Utf7),
-    ("hz-gb-2312", Kind::Hz),
-    ("hz", Kind::Hz),
-    ("iso-2022-kr", Kind::Iso2022Kr),
-    ("csiso2022kr", Kind::Iso2022Kr),
-    ("cp932", Kind::Standard(encoding_rs::SHIFT_JIS)),
-    ("windows-932", Kind::Standard(encoding_rs::SHIFT_JIS)),
-    ("cp936", Kind::Standard(encoding_rs::GBK)),
-    ("ms936", Kind::Standard(encoding_rs::GBK)),
-    ("windows-936", Kind::Standard(encoding_rs::GBK)),
-    ("cp949", Kind::Standard(encoding_rs::EUC_KR)),
-    ("ks_c_5601", Kind::Standard(encoding_rs::EUC_KR)),
-    ("uhc", Kind::Standard(encoding_rs::EUC_KR)),
-    ("cp950", Kind::Standard(encoding_rs::BIG5)),
-    ("big-5", Kind::Standard(encoding_rs::BIG5)),
+    ("utf-7 utf7 csunicode11utf7", Kind::Utf7),
+    ("unicode-1-1-utf-7 unicode-2-0-utf-7 x-unicode-2-0-utf-7", Kind::Utf7),
+    ("hz-gb-2312 hz", Kind::Hz),
+    ("iso-2022-kr csiso2022kr", Kind::Iso2022Kr),
+    ("cp932 windows-932", Kind::Standard(encoding_rs::SHIFT_JIS)),
+    ("cp936 ms936 windows-936", Kind::Standard(encoding_rs::GBK)),
+    ("cp949 ks_c_5601 uhc", Kind::Standard(encoding_rs::EUC_KR)),
+    ("cp950 big-5", Kind::Standard(encoding_rs::BIG5)),
     ("eucjp", Kind::Standard(encoding_rs::EUC_JP)),
-    ("iso-2022-jp-1", Kind::Standard(encoding_rs::ISO_2022_JP)),
-    ("iso-2022-jp-2", Kind::Standard(encoding_rs::ISO_2022_JP)),
-    ("iso-2022-jp-ms", Kind::Standard(encoding_rs::ISO_2022_JP)),
-    ("cp50220", Kind::Standard(encoding_rs::ISO_2022_JP)),
+    (
+        "iso-2022-jp-1 iso-2022-jp-2 iso-2022-jp-ms cp50220",
+        Kind::Standard(encoding_rs::ISO_2022_JP),
+    ),
 ];
 
 /// Longer labels are unknown.
@@ -102,7 +88,9 @@ impl Charset {
         }
         let further = FURTHER_LABELS
             .iter()
-            .find(|(name, _)| name.as_bytes().eq_ignore_ascii_case(label))
+            .find(|(names, _)| {
+                names.split(' ').any(|name| name.as_bytes().eq_ignore_ascii_case(label))
+            })
             .map(|&(_, kind)| Self(kind));
         further.or_else(|| {
             Encoding::for_label_no_replacement(label)
@@ -114,37 +102,6 @@ impl Charset {
     /// The character set whose byte order mark `text` begins with, and the mark's length.
     pub fn by_mark(text: &[u8]) -> Option<(Self, usize)> {
         Encoding::for_bom(text).map(|(encoding, length)| (Self(Kind::Standard(encoding)), length))
-    }
-
-    /// Guesses the character set of a text from `sample`, its beginning or all of it.
-    ///
-    /// It is UTF-8 if the sample is ASCII, or if it has valid characters beyond ASCII, at least
-    /// four of them for each invalid place; a character that the sample's end cuts off does not
-    /// count. Otherwise it is the guess of the crate chardetng, which gets no hint at the country.
-    pub fn detect(sample: &[u8]) -> Self {
-        detect::detect(sample)
-    }
-
-    /// Guesses the character set of a text that is not UTF-8 from `sample`, a part of it.
-    pub fn guess(sample: &[u8]) -> Self {
-        detect::guess(sample)
-    }
-
-    /// The character set of `sample`, which was declared to be in this one: this one, unless the
-    /// bytes contradict it.
-    ///
-    /// A text declared to have one byte a character is taken for UTF-8 if all its bytes beyond
-    /// ASCII are valid UTF-8, at least four characters of them; no language writes such sequences
-    /// in those sets. If less than half of the characters beyond ASCII of a text declared as UTF-8
-    /// are valid, the declaration is ignored.
-    #[must_use]
-    pub fn or_detect(self, sample: &[u8]) -> Self {
-        detect::check(self, sample)
-    }
-
-    /// Whether every byte is a character of its own.
-    fn has_single_bytes(self) -> bool {
-        matches!(self.0, Kind::Standard(encoding) if encoding.is_single_byte())
     }
 
     /// The name, which [`Self::by_label`] gives back.
@@ -190,8 +147,7 @@ pub struct Decoder {
 enum Standard {
     /// UTF-8. The first bytes of a character whose rest has not come yet are kept.
     Utf8 {
-        held: [u8; 4],
-        count: usize,
+        held: Vec<u8>,
     },
     Other(Box<encoding_rs::Decoder>),
 }
@@ -203,25 +159,9 @@ impl std::fmt::Debug for Standard {
 }
 
 impl Standard {
-    fn new(charset: Charset) -> Self {
-        let plain = |encoding: &'static Encoding| {
-            Self::Other(Box::new(encoding.new_decoder_without_bom_handling()))
-        };
-        match charset.0 {
-            Kind::Standard(encoding) if encoding == encoding_rs::UTF_8 => {
-                Self::Utf8 { held: [0; 4], count: 0 }
-            }
-            Kind::Standard(encoding) => plain(encoding),
-            Kind::Utf16 => Self::Other(Box::new(encoding_rs::UTF_16LE.new_decoder())),
-            Kind::Utf7 => plain(encoding_rs::UTF_16BE),
-            Kind::Hz => plain(encoding_rs::GBK),
-            Kind::Iso2022Kr => plain(encoding_rs::EUC_KR),
-        }
-    }
-
     fn decode(&mut self, bytes: &[u8], is_last: bool, output: &mut Vec<u8>) {
         match self {
-            Self::Utf8 { held, count } => utf8(held, count, bytes, is_last, output),
+            Self::Utf8 { held } => utf8(held, bytes, is_last, output),
             Self::Other(decoder) => {
                 let start = output.len();
                 // The length overflows only for more bytes than memory has.
@@ -236,72 +176,43 @@ impl Standard {
     }
 }
 
-/// Appends the valid part of UTF-8 `bytes`, U+FFFD for what is not, and holds a character that the
-/// end cuts off.
-fn utf8(held: &mut [u8; 4], count: &mut usize, bytes: &[u8], is_last: bool, output: &mut Vec<u8>) {
-    const REPLACEMENT: &[u8] = "\u{FFFD}".as_bytes();
+/// Appends the valid part of the UTF-8 that is `held` and of `bytes`, U+FFFD for what is not valid,
+/// and holds a character that the end cuts off.
+fn utf8(held: &mut Vec<u8>, bytes: &[u8], is_last: bool, output: &mut Vec<u8>) {
+    let mut joined = std::mem::take(held);
     let mut rest = bytes;
-    while *count > 0 {
-        let Some((&byte, behind)) = rest.split_first() else { break };
-        held[*count] = byte;
-        match std::str::from_utf8(&held[..=*count]) {
-            Ok(text) => {
-                output.extend_from_slice(text.as_bytes());
-                *count = 0;
-                rest = behind;
-            }
-            Err(error) if error.error_len().is_none() => {
-                *count += 1;
-                rest = behind;
-            }
-            // The byte may begin a character: it is looked at again.
-            Err(_) => {
-                output.extend_from_slice(REPLACEMENT);
-                *count = 0;
-            }
-        }
+    if !joined.is_empty() {
+        joined.extend_from_slice(bytes);
+        rest = &joined;
     }
-    while !rest.is_empty() {
-        match std::str::from_utf8(rest) {
-            Ok(text) => {
-                output.extend_from_slice(text.as_bytes());
-                break;
-            }
-            Err(error) => {
-                let (valid, behind) = rest.split_at(error.valid_up_to());
-                output.extend_from_slice(valid);
-                if let Some(length) = error.error_len() {
-                    output.extend_from_slice(REPLACEMENT);
-                    rest = &behind[length..];
-                } else {
-                    held[..behind.len()].copy_from_slice(behind);
-                    *count = behind.len();
-                    break;
-                }
-            }
-        }
+    while let Err(error) = std::str::from_utf8(rest) {
+        let (valid, behind) = rest.split_at(error.valid_up_to());
+        output.extend_from_slice(valid);
+        let Some(length) = error.error_len().or(is_last.then_some(behind.len())) else {
+            return held.extend_from_slice(behind);
+        };
+        output.extend_from_slice("\u{FFFD}".as_bytes());
+        rest = &behind[length..];
     }
-    if is_last && *count > 0 {
-        output.extend_from_slice(REPLACEMENT);
-        *count = 0;
-    }
+    output.extend_from_slice(rest);
 }
 
 impl Decoder {
     /// A decoder at the start of a text.
     pub fn new(charset: Charset) -> Self {
-        let before = match charset.0 {
-            Kind::Standard(_) | Kind::Utf16 => Before::Nothing,
-            Kind::Utf7 => Before::Utf7(Utf7::default()),
-            Kind::Hz => Before::Hz(Hz::default()),
-            Kind::Iso2022Kr => Before::Iso2022Kr(Iso2022Kr::default()),
+        let (before, encoding) = match charset.0 {
+            Kind::Standard(encoding) => (Before::Nothing, encoding),
+            Kind::Utf16 => (Before::Nothing, encoding_rs::UTF_16LE),
+            Kind::Utf7 => (Before::Utf7(Utf7::default()), encoding_rs::UTF_16BE),
+            Kind::Hz => (Before::Hz(Hz::default()), encoding_rs::GBK),
+            Kind::Iso2022Kr => (Before::Iso2022Kr(Iso2022Kr::default()), encoding_rs::EUC_KR),
         };
-        Self { charset, before, middle: Vec::new(), standard: Standard::new(charset) }
-    }
-
-    /// The character set that is decoded.
-    pub const fn charset(&self) -> Charset {
-        self.charset
+        let standard = match charset.0 {
+            _ if charset == Charset::UTF_8 => Standard::Utf8 { held: Vec::new() },
+            Kind::Utf16 => Standard::Other(Box::new(encoding.new_decoder())),
+            _ => Standard::Other(Box::new(encoding.new_decoder_without_bom_handling())),
+        };
+        Self { charset, before, middle: Vec::new(), standard }
     }
 
     /// Decodes the next bytes of a text and appends the characters to `output`, as valid UTF-8.
