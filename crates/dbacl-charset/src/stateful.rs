@@ -2,6 +2,8 @@
 //! Character sets with a state that the WHATWG's standard does not decode. Each is converted byte
 //! by byte to an encoding of that standard; a converter keeps a few bits between bytes.
 
+use crate::transfer::{BASE64, PADDING};
+
 /// UTF-7 (RFC 2152) to UTF-16, big-endian.
 #[derive(Debug, Default)]
 pub struct Utf7 {
@@ -19,9 +21,9 @@ impl Utf7 {
     pub fn write_utf16(&mut self, bytes: &[u8], output: &mut Vec<u8>) {
         for &byte in bytes {
             if self.is_shifted {
-                if let Some(value) = base64_value(byte) {
+                if let value @ 0..PADDING = BASE64[usize::from(byte)] {
                     self.is_fresh = false;
-                    self.bits = self.bits << 6 | value;
+                    self.bits = self.bits << 6 | u32::from(value);
                     self.count += 6;
                     if self.count >= 16 {
                         self.count -= 16;
@@ -47,18 +49,6 @@ impl Utf7 {
             }
         }
     }
-}
-
-fn base64_value(byte: u8) -> Option<u32> {
-    let value = match byte {
-        b'A'..=b'Z' => byte - b'A',
-        b'a'..=b'z' => byte - b'a' + 26,
-        b'0'..=b'9' => byte - b'0' + 52,
-        b'+' => 62,
-        b'/' => 63,
-        _ => return None,
-    };
-    Some(u32::from(value))
 }
 
 /// HZ (RFC 1843) to GBK.

@@ -3,23 +3,21 @@
 //! input.
 
 /// Marks a byte that is outside the base64 alphabet.
-const NONE: u8 = 0xFF;
-/// The padding `=`.
-const PADDING: u8 = 0xFE;
+pub const NO_BASE64: u8 = 0xFF;
+/// Base64 value of the padding `=`.
+pub const PADDING: u8 = 64;
 
-const VALUES: [u8; 256] = values();
-
-const fn values() -> [u8; 256] {
-    let alphabet = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-    let mut values = [NONE; 256];
+/// Base64 value of a byte.
+pub const BASE64: [u8; 256] = {
+    let alphabet = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/=";
+    let mut values = [NO_BASE64; 256];
     let mut value: u8 = 0;
-    while value < 64 {
+    while value <= PADDING {
         values[alphabet[value as usize] as usize] = value;
         value += 1;
     }
-    values[b'=' as usize] = PADDING;
     values
-}
+};
 
 /// How the bytes of a part are encoded.
 #[derive(Debug, Clone, Copy)]
@@ -48,7 +46,7 @@ impl Base64 {
             if self.count == 0
                 && let Some((&[a, b, c, d], behind)) = rest.split_first_chunk::<4>()
             {
-                let group = [a, b, c, d].map(|byte| VALUES[usize::from(byte)]);
+                let group = [a, b, c, d].map(|byte| BASE64[usize::from(byte)]);
                 if group.iter().all(|&value| value < 64) {
                     let [a, b, c, d] = group.map(u32::from);
                     let [_, bytes @ ..] = (a << 18 | b << 12 | c << 6 | d).to_be_bytes();
@@ -57,8 +55,8 @@ impl Base64 {
                     continue;
                 }
             }
-            match VALUES[usize::from(byte)] {
-                NONE => {}
+            match BASE64[usize::from(byte)] {
+                NO_BASE64 => {}
                 PADDING => *self = Self::default(),
                 value => {
                     self.bits = self.bits << 6 | u32::from(value);
@@ -75,14 +73,11 @@ impl Base64 {
     }
 }
 
-fn hex(byte: u8) -> Option<u8> {
-    char::from(byte).to_digit(16).and_then(|digit| u8::try_from(digit).ok())
-}
-
 /// The byte that two hexadecimal digits at the beginning of `text` stand for, and what follows.
-fn hex_pair(text: &[u8]) -> Option<(u8, &[u8])> {
-    let [high, low, ref behind @ ..] = *text else { return None };
-    Some((hex(high)? << 4 | hex(low)?, behind))
+pub(crate) fn hex_pair(text: &[u8]) -> Option<(u8, &[u8])> {
+    let (digits, behind) = text.split_first_chunk::<2>()?;
+    let [high, low] = digits.map(|digit| char::from(digit).to_digit(16));
+    Some(((high? << 4 | low?).to_le_bytes()[0], behind))
 }
 
 /// Appends the text that a line of quoted-printable encodes. If the line ends in `=`, its line end
@@ -106,24 +101,15 @@ pub fn quoted_printable(line: &[u8], output: &mut Vec<u8>) {
 
 /// Appends what the text of an encoded word in encoding Q stands for (RFC 2047, 4.2).
 pub fn word(text: &[u8], output: &mut Vec<u8>) {
-    let start = output.len();
     // An encoded word has no line end, so a `=` at its end stands for itself.
     let mut rest = text;
     while let Some((&byte, behind)) = rest.split_first() {
+        let escaped = if byte == b'=' { hex_pair(behind) } else { None };
+        let own = if byte == b'_' { b' ' } else { byte };
+        let (byte, behind) = escaped.unwrap_or((own, behind));
+        output.push(byte);
         rest = behind;
-        match byte {
-            b'_' => output.push(b' '),
-            b'=' => match hex_pair(behind) {
-                Some((byte, behind)) => {
-                    output.push(byte);
-                    rest = behind;
-                }
-                None => output.push(b'='),
-            },
-            _ => output.push(byte),
-        }
     }
-    debug_assert!(output.len() - start <= text.len());
 }
 
 impl Transfer {

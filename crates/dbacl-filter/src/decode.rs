@@ -6,28 +6,8 @@
 
 use std::ops::Range;
 
+use dbacl_charset::transfer::{BASE64, NO_BASE64, PADDING};
 use dbacl_words::class::is_space;
-
-/// Base64 value of a byte; `=` has the value 64.
-const BASE64: [u8; 256] = base64_values();
-/// The byte is no base64 byte.
-const NO_BASE64: u8 = 0xFF;
-/// Base64 value of the padding byte `=`.
-const PADDING: u8 = 64;
-
-const fn base64_values() -> [u8; 256] {
-    let alphabet = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/=";
-    let mut values = [NO_BASE64; 256];
-    let mut value = 0;
-    while value < alphabet.len() {
-        #[allow(clippy::cast_possible_truncation)] // 0..=64
-        {
-            values[alphabet[value] as usize] = value as u8;
-        }
-        value += 1;
-    }
-    values
-}
 
 /// Whether base64 text may hold `byte`, the padding `=` included.
 pub fn is_base64(byte: u8) -> bool {
@@ -94,27 +74,20 @@ pub fn quoted_printable(buffer: &mut [u8], payload: Range<usize>, mut written: u
         if at == end {
             break;
         }
-        let high = buffer[at + 1..end].first().copied();
-        let low = buffer[at + 1..end].get(1).copied();
-        match (high, low.and_then(quoted_digit)) {
-            // A soft line break: the rest of the line is lost.
-            (None, _) => break,
-            (Some(byte), _) if is_space(byte) => break,
-            (Some(byte), Some(low)) if quoted_digit(byte).is_some() => {
-                let high = quoted_digit(byte).unwrap_or(0);
-                let byte = high.wrapping_shl(4).wrapping_add(low);
-                if byte != 0 {
-                    buffer[written] = byte;
-                    written += 1;
-                }
-                at += 3;
-            }
-            _ => {
-                buffer[written] = b'=';
-                written += 1;
-                at += 1;
-            }
+        // At a soft line break the rest of the line is lost.
+        let Some(&first) = buffer[at + 1..end].first().filter(|&&byte| !is_space(byte)) else {
+            break;
+        };
+        let low = buffer[at + 1..end].get(1).and_then(|&byte| quoted_digit(byte));
+        let (byte, length) = match (quoted_digit(first), low) {
+            (Some(high), Some(low)) => (high.wrapping_shl(4).wrapping_add(low), 3),
+            _ => (b'=', 1),
+        };
+        if byte != 0 {
+            buffer[written] = byte;
+            written += 1;
         }
+        at += length;
     }
     written
 }
@@ -192,27 +165,17 @@ pub fn encoded_words(line: &mut Vec<u8>) {
     line.truncate(written);
 }
 
-/// Value of a hexadecimal digit, in either case.
-fn hex_digit(byte: u8) -> Option<u8> {
-    match byte {
-        b'0'..=b'9' => Some(byte - b'0'),
-        b'a'..=b'f' => Some(byte - b'a' + 10),
-        b'A'..=b'F' => Some(byte - b'A' + 10),
-        _ => None,
-    }
-}
-
 /// The byte for which the percent sign at the beginning of `text` stands, and the length of sign
 /// and digits; spaces may precede each digit. `None` if a digit is missing or the byte is zero
 /// (spec text 7.5, email 11.1).
 pub fn percent(text: &[u8]) -> Option<(u8, usize)> {
     let digit = |from: usize| {
         let offset = text.get(from..)?.iter().position(|&byte| !is_space(byte))?;
-        Some((hex_digit(text[from + offset])?, from + offset + 1))
+        Some((char::from(text[from + offset]).to_digit(16)?, from + offset + 1))
     };
     let (high, end) = digit(1)?;
     let (low, end) = digit(end)?;
-    let byte = high << 4 | low;
+    let byte = (high << 4 | low).to_le_bytes()[0];
     (byte != 0).then_some((byte, end))
 }
 
