@@ -4,13 +4,6 @@
 use crate::Charset;
 use crate::transfer::{self, Base64};
 
-/// A decoder of header fields, with buffers that it uses again for each field.
-#[derive(Debug, Default)]
-pub struct Words {
-    /// The bytes of adjacent words in one character set.
-    bytes: Vec<u8>,
-}
-
 /// An encoded word.
 struct Word<'a> {
     label: &'a [u8],
@@ -35,65 +28,61 @@ fn word(field: &[u8]) -> Option<Word<'_>> {
     Some(Word { label, is_base64, text: &text[..end], length: field.len() - text.len() + end + 2 })
 }
 
-impl Words {
-    /// Appends the text of a field to `output`: words decoded, those that follow each other joined.
-    /// Text that is neither ASCII nor UTF-8 is decoded from `charset`, or without it from the set
-    /// that is detected.
-    pub fn decode(&mut self, field: &[u8], charset: Option<Charset>, output: &mut Vec<u8>) {
-        let mut rest = field;
-        // The label of the words whose bytes are collected.
-        let mut open: Option<&[u8]> = None;
-        let mut base64 = Base64::default();
-        // No encoded word ends behind the last `?=`, so nothing behind it is searched: time stays
-        // linear.
-        let mut words_end = memchr::memmem::rfind(rest, b"?=").map_or(0, |at| at + 2);
-        loop {
-            let found = memchr::memmem::find(&rest[..words_end.min(rest.len())], b"=?");
-            let Some(at) = found else { break };
-            let Some(word) = word(&rest[at..]) else {
-                self.flush(&mut open, output);
-                plain(&rest[..=at], charset, output);
-                rest = &rest[at + 1..];
-                words_end = words_end.saturating_sub(at + 1);
-                continue;
-            };
-            let between = &rest[..at];
-            let is_adjacent = open.is_some() && between.iter().all(u8::is_ascii_whitespace);
-            if !is_adjacent {
-                self.flush(&mut open, output);
-                plain(between, charset, output);
-            }
-            if !open.is_some_and(|label| label.eq_ignore_ascii_case(word.label)) {
-                self.flush(&mut open, output);
-                base64 = Base64::default();
-            }
-            open = Some(word.label);
-            if word.is_base64 {
-                if !is_adjacent {
-                    base64 = Base64::default();
-                }
-                base64.decode(word.text, &mut self.bytes);
-            } else {
-                base64 = Base64::default();
-                transfer::word(word.text, &mut self.bytes);
-            }
-            rest = &rest[at + word.length..];
-            words_end = words_end.saturating_sub(at + word.length);
-        }
-        self.flush(&mut open, output);
-        plain(rest, charset, output);
-    }
-
-    /// Ends a run of words.
-    fn flush(&mut self, open: &mut Option<&[u8]>, output: &mut Vec<u8>) {
-        let Some(label) = open.take() else { return };
-        let charset = match Charset::by_label(label) {
-            Some(charset) if !is_plain_ascii(label) => charset.or_detect(&self.bytes),
-            _ => Charset::detect(&self.bytes),
+/// Appends the text of a field to `output`: words decoded, those that follow each other joined.
+/// Text that is neither ASCII nor UTF-8 is decoded from `charset`, or without it from the set
+/// that is detected.
+pub fn decode(field: &[u8], charset: Option<Charset>, output: &mut Vec<u8>) {
+    let mut rest = field;
+    // The label of adjacent words in one character set, and their bytes.
+    let mut open: Option<&[u8]> = None;
+    let mut bytes = Vec::new();
+    let mut base64 = Base64::default();
+    // No encoded word ends behind the last `?=`, so nothing behind it is searched: time stays
+    // linear.
+    let mut words_end = memchr::memmem::rfind(rest, b"?=").map_or(0, |at| at + 2);
+    loop {
+        let found = memchr::memmem::find(&rest[..words_end.min(rest.len())], b"=?");
+        let Some(at) = found else { break };
+        let Some(word) = word(&rest[at..]) else {
+            flush(&mut open, &mut bytes, output);
+            plain(&rest[..=at], charset, output);
+            rest = &rest[at + 1..];
+            words_end = words_end.saturating_sub(at + 1);
+            continue;
         };
-        crate::decode(charset, &self.bytes, output);
-        self.bytes.clear();
+        let between = &rest[..at];
+        let is_adjacent = open.is_some() && between.iter().all(u8::is_ascii_whitespace);
+        if !is_adjacent {
+            flush(&mut open, &mut bytes, output);
+            plain(between, charset, output);
+        }
+        if !open.is_some_and(|label| label.eq_ignore_ascii_case(word.label)) {
+            flush(&mut open, &mut bytes, output);
+            base64 = Base64::default();
+        }
+        open = Some(word.label);
+        if word.is_base64 {
+            base64.decode(word.text, &mut bytes);
+        } else {
+            base64 = Base64::default();
+            transfer::word(word.text, &mut bytes);
+        }
+        rest = &rest[at + word.length..];
+        words_end = words_end.saturating_sub(at + word.length);
     }
+    flush(&mut open, &mut bytes, output);
+    plain(rest, charset, output);
+}
+
+/// Ends a run of words, whose character set has the label `open`.
+fn flush(open: &mut Option<&[u8]>, bytes: &mut Vec<u8>, output: &mut Vec<u8>) {
+    let Some(label) = open.take() else { return };
+    let charset = match Charset::by_label(label) {
+        Some(charset) if !is_plain_ascii(label) => charset.or_detect(bytes),
+        _ => Charset::detect(bytes),
+    };
+    crate::decode(charset, bytes, output);
+    bytes.clear();
 }
 
 /// Appends text outside words.
@@ -113,11 +102,6 @@ pub fn is_plain_ascii(label: &[u8]) -> bool {
     [&b"us-ascii"[..], b"ascii", b"ansi_x3.4-1968", b"unknown-8bit", b"x-unknown"]
         .iter()
         .any(|name| name.eq_ignore_ascii_case(label))
-}
-
-/// Whether a field is not valid UTF-8, so that its character set must be that of its mail.
-pub fn is_raw(field: &[u8]) -> bool {
-    std::str::from_utf8(field).is_err()
 }
 
 #[cfg(test)]
@@ -153,7 +137,7 @@ mod tests {
             ("r\u{e9}sum\u{e9}", "r\u{e9}sum\u{e9}"),
         ] {
             let mut output = Vec::new();
-            Words::default().decode(field.as_bytes(), None, &mut output);
+            decode(field.as_bytes(), None, &mut output);
             assert_eq!(String::from_utf8_lossy(&output), expected, "{field}");
         }
     }
@@ -162,7 +146,7 @@ mod tests {
     fn raw_bytes_are_in_the_charset_of_the_mail() {
         let mut output = Vec::new();
         let koi8 = Charset::by_label(b"koi8-r");
-        Words::default().decode(b"\xd0\xd2\xc9 =?utf-8?q?=C3=A9?=", koi8, &mut output);
+        decode(b"\xd0\xd2\xc9 =?utf-8?q?=C3=A9?=", koi8, &mut output);
         assert_eq!(String::from_utf8_lossy(&output), "\u{43f}\u{440}\u{438} \u{e9}");
     }
 
@@ -171,7 +155,7 @@ mod tests {
         for unit in ["=?", "=?x?Q?", "=?x?B?a", "?=", "=?x?Q?a?=", "=?x?Q?a?= ", "=?x?Q?a?= =?"] {
             let mut output = Vec::new();
             let field = unit.repeat(300_000 / unit.len());
-            Words::default().decode(field.as_bytes(), None, &mut output);
+            decode(field.as_bytes(), None, &mut output);
             assert!(output.len() <= field.len() + 2, "{unit}");
         }
     }

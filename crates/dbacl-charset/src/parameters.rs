@@ -3,6 +3,7 @@
 //! encodes with percent signs.
 
 use crate::Charset;
+use crate::transfer::hex_pair;
 
 /// Pieces that a value may be cut into.
 const MOST_PIECES: usize = 32;
@@ -72,44 +73,25 @@ fn unquote(parameter: &Parameter<'_>, output: &mut Vec<u8>) {
 }
 
 fn percent(text: &[u8], output: &mut Vec<u8>) {
-    let digit = |byte: u8| char::from(byte).to_digit(16).and_then(|value| u8::try_from(value).ok());
     let mut rest = text;
     while let Some((&byte, behind)) = rest.split_first() {
+        let escaped = if byte == b'%' { hex_pair(behind) } else { None };
+        let (byte, behind) = escaped.unwrap_or((byte, behind));
+        output.push(byte);
         rest = behind;
-        if byte == b'%'
-            && let [high, low, ..] = *behind
-            && let (Some(high), Some(low)) = (digit(high), digit(low))
-        {
-            output.push(high << 4 | low);
-            rest = &behind[2..];
-        } else {
-            output.push(byte);
-        }
     }
 }
 
-/// How a value was written.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Form {
-    /// As bytes, in which encoded words may stand.
-    Plain,
-    /// By RFC 2231: it was decoded to UTF-8.
-    Decoded,
-}
-
-/// Appends the value of the parameter `wanted` to `output`. `field` is the text of a header field
-/// behind the field's name. If the parameter is given twice, the value in the form of RFC 2231
-/// counts.
-pub fn value(field: &[u8], wanted: &[u8], output: &mut Vec<u8>) -> Option<Form> {
-    let all = || {
-        let start = memchr::memchr(b';', field).unwrap_or(field.len());
-        Parameters { rest: &field[start..] }
-    };
+/// The value of the parameter `wanted`: bytes in which encoded words may stand, or UTF-8 where it
+/// is written in the form of RFC 2231, which counts if the parameter is given twice. `field` is the
+/// text of a header field behind the field's name.
+pub fn value(field: &[u8], wanted: &[u8]) -> Option<Vec<u8>> {
+    let start = memchr::memchr(b';', field).unwrap_or(field.len());
     // One pass finds both forms, and pieces by their number.
     let mut pieces: [Option<Parameter<'_>>; MOST_PIECES] = [const { None }; MOST_PIECES];
     let mut is_encoded = [false; MOST_PIECES];
     let mut plain = None;
-    for parameter in all() {
+    for parameter in (Parameters { rest: &field[start..] }) {
         let Some((name, rest)) = parameter.name.split_at_checked(wanted.len()) else { continue };
         if !name.eq_ignore_ascii_case(wanted) {
             continue;
@@ -135,12 +117,12 @@ pub fn value(field: &[u8], wanted: &[u8], output: &mut Vec<u8>) -> Option<Form> 
             is_encoded[number] = encoded;
         }
     }
+    let mut bytes = Vec::new();
     if pieces[0].is_none() {
-        unquote(&plain?, output);
-        return Some(Form::Plain);
+        unquote(&plain?, &mut bytes);
+        return Some(bytes);
     }
     let mut charset = None;
-    let mut bytes = Vec::new();
     for (number, piece) in pieces.iter().enumerate() {
         let Some(piece) = piece else { break };
         if !is_encoded[number] {
@@ -159,8 +141,9 @@ pub fn value(field: &[u8], wanted: &[u8], output: &mut Vec<u8>) -> Option<Form> 
         percent(text, &mut bytes);
     }
     let charset = charset.unwrap_or_else(|| Charset::detect(&bytes));
-    crate::decode(charset, &bytes, output);
-    Some(Form::Decoded)
+    let mut text = Vec::new();
+    crate::decode(charset, &bytes, &mut text);
+    Some(text)
 }
 
 fn number(digits: &[u8]) -> Option<usize> {
@@ -194,10 +177,8 @@ mod tests {
             (" a/b; name*99=x; name*x=y", "name", None),
             (" charset=utf-8", "charset", None),
         ] {
-            let mut output = Vec::new();
-            let form = value(field.as_bytes(), wanted.as_bytes(), &mut output);
-            let found = form.map(|_| String::from_utf8_lossy(&output).into_owned());
-            assert_eq!(found.as_deref(), expected, "{field}");
+            let found = value(field.as_bytes(), wanted.as_bytes());
+            assert_eq!(found.as_deref(), expected.map(str::as_bytes), "{field}");
         }
     }
 }

@@ -3,7 +3,7 @@
 
 use crate::header_fields::header_fields;
 use crate::mailbox::FROM;
-use dbacl_charset::fields::Words;
+use dbacl_charset::fields;
 
 /// Characters of a subject that are shown.
 const LONGEST: usize = 80;
@@ -26,7 +26,7 @@ pub fn subject(mail: &[u8]) -> Option<String> {
     let mut fields = header_fields(mail);
     let (_, field) = fields.find(|(name, _)| name.eq_ignore_ascii_case(b"subject"))?;
     let mut text = Vec::new();
-    Words::default().decode(&field, None, &mut text);
+    fields::decode(&field, None, &mut text);
     let text = String::from_utf8_lossy(&text);
     let words: Vec<&str> = text.split_whitespace().collect();
     let safe = |c: char| if c.is_control() { '\u{fffd}' } else { c };

@@ -32,8 +32,6 @@ use crate::mime::{self, ContentType, Encoding};
 use crate::unicode::lines::Lines;
 use crate::unicode::part::{ATTACHED, Content, Description, Part};
 use crate::unicode::tags::Tags;
-use dbacl_charset::fields::Words;
-use dbacl_charset::parameters::Form;
 use dbacl_charset::transfer::{Base64, Transfer};
 use dbacl_charset::{Charset, fields, parameters};
 use dbacl_mail::mailbox::begins_message;
@@ -154,7 +152,6 @@ pub struct UnicodeMail {
     /// Fields with bytes in an unknown character set.
     raw: Vec<(Vec<u8>, Medium)>,
     raw_size: usize,
-    words: Words,
     /// Takes the place of the lines of text, if it is asked for.
     tags: Option<Box<Tags>>,
     scratch: Vec<u8>,
@@ -187,7 +184,6 @@ impl UnicodeMail {
             held: Held::default(),
             raw: Vec::new(),
             raw_size: 0,
-            words: Words::default(),
             tags: options.has(ModelOption::MailTags).then(Box::default),
             scratch: Vec::new(),
             output: Lines::default(),
@@ -422,19 +418,23 @@ impl UnicodeMail {
 
     /// Shows a field now, or when its character set is known.
     fn show_field(&mut self, field: &[u8], medium: Medium) {
-        if fields::is_raw(field) {
+        if std::str::from_utf8(field).is_err() {
             self.raw_size += field.len();
             self.raw.push((field.to_vec(), medium));
             if self.raw_size > MOST_RAW {
                 self.flush_raw(None);
             }
-            return;
+        } else {
+            self.push_field(field, None, medium);
         }
+    }
+
+    /// Decodes a field, from `charset` where it is not UTF-8, and hands it on.
+    fn push_field(&mut self, field: &[u8], charset: Option<Charset>, medium: Medium) {
         self.scratch.clear();
-        self.words.decode(field, None, &mut self.scratch);
-        let in_header = self.place == Place::Header;
+        fields::decode(field, charset, &mut self.scratch);
         self.scratch.iter_mut().filter(|byte| **byte == b'\n').for_each(|byte| *byte = b' ');
-        self.output.push_long(&self.scratch, medium, in_header);
+        self.output.push_long(&self.scratch, medium, self.place == Place::Header);
     }
 
     /// Shows the fields whose character set was not known. They are decoded from `charset`, or
@@ -444,21 +444,12 @@ impl UnicodeMail {
             return;
         }
         self.raw_size = 0;
-        let mut raw = std::mem::take(&mut self.raw);
-        let charset = charset.unwrap_or_else(|| {
-            self.scratch.clear();
-            for (field, _) in &raw {
-                self.scratch.extend_from_slice(field);
-            }
-            Charset::guess(&self.scratch)
-        });
-        for (field, medium) in raw.drain(..) {
-            self.scratch.clear();
-            self.words.decode(&field, Some(charset), &mut self.scratch);
-            self.scratch.iter_mut().filter(|byte| **byte == b'\n').for_each(|byte| *byte = b' ');
-            self.output.push_long(&self.scratch, medium, self.place == Place::Header);
+        let raw = std::mem::take(&mut self.raw);
+        let all = || raw.iter().flat_map(|(field, _)| field).copied().collect::<Vec<u8>>();
+        let charset = charset.unwrap_or_else(|| Charset::guess(&all()));
+        for (field, medium) in &raw {
+            self.push_field(field, Some(charset), *medium);
         }
-        self.raw = raw;
     }
 
     /// A field that describes the content.
@@ -489,13 +480,11 @@ impl UnicodeMail {
         headers.is_multipart = starts_with_ci(name, b"multipart/");
         headers.is_alternative = name.eq_ignore_ascii_case(b"multipart/alternative");
         headers.is_digest = name.eq_ignore_ascii_case(b"multipart/digest");
-        headers.boundary.clear();
-        parameters::value(value, b"boundary", &mut headers.boundary);
+        headers.boundary = parameters::value(value, b"boundary").unwrap_or_default();
         headers.boundary.truncate(LONGEST_BOUNDARY);
-        self.scratch.clear();
-        headers.charset = parameters::value(value, b"charset", &mut self.scratch)
-            .filter(|_| !fields::is_plain_ascii(&self.scratch))
-            .and_then(|_| Charset::by_label(&self.scratch));
+        headers.charset = parameters::value(value, b"charset")
+            .filter(|label| !fields::is_plain_ascii(label))
+            .and_then(|label| Charset::by_label(&label));
         self.show_label(b"Content-Type: ", value, b"name");
     }
 
@@ -517,11 +506,9 @@ impl UnicodeMail {
         let end = memchr::memchr(b';', value).unwrap_or(value.len());
         let mut text = label.to_vec();
         text.extend_from_slice(value[..end].trim_ascii());
-        let before = text.len();
-        text.push(b' ');
-        match parameters::value(value, name, &mut text) {
-            Some(Form::Plain | Form::Decoded) => {}
-            None => text.truncate(before),
+        if let Some(name) = parameters::value(value, name) {
+            text.push(b' ');
+            text.extend(name);
         }
         self.show_field(&text, self.label_medium());
     }

@@ -129,33 +129,20 @@ impl Tags {
     pub fn content_field(&mut self, field: &[u8]) {
         let value = memchr::memchr(b':', field).map_or(&[][..], |colon| &field[colon + 1..]);
         let first = value.split(|&byte| byte == b';').next().unwrap_or(&[]).trim_ascii();
-        let mut parameter = Vec::new();
+        let parameter = |name: &[u8]| parameters::value(value, name).unwrap_or_default();
         if starts_with_ci(field, b"content-type:") {
             self.add("mt:", first);
-            if parameters::value(value, b"charset", &mut parameter).is_some() {
-                self.add("mc:", &parameter);
-            }
-            parameter.clear();
-            if parameters::value(value, b"boundary", &mut parameter).is_some() {
-                self.add("bs:", short_outline(&parameter).bytes());
-            }
+            self.add("mc:", &parameter(b"charset"));
+            self.add("bs:", short_outline(&parameter(b"boundary")).bytes());
             for name in [&b"format"[..], b"type", b"reply-type", b"report-type"] {
-                parameter.clear();
-                if parameters::value(value, name, &mut parameter).is_some() {
-                    self.add("mq:", &parameter);
-                }
+                self.add("mq:", &parameter(name));
             }
-            parameter.clear();
-            if parameters::value(value, b"name", &mut parameter).is_some() {
-                self.file_name(&parameter);
-            }
+            self.file_name(&parameter(b"name"));
         } else if starts_with_ci(field, b"content-transfer-encoding:") {
             self.add("me:", first);
         } else if starts_with_ci(field, b"content-disposition:") {
             self.add("mx:", first);
-            if parameters::value(value, b"filename", &mut parameter).is_some() {
-                self.file_name(&parameter);
-            }
+            self.file_name(&parameter(b"filename"));
         } else {
             self.program("ct", field);
         }
