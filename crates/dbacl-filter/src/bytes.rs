@@ -3,7 +3,13 @@
 
 /// Whether `line` begins with `prefix`, whatever the case of ASCII letters.
 pub fn starts_with_ci(line: &[u8], prefix: &[u8]) -> bool {
-    line.get(..prefix.len()).is_some_and(|start| start.eq_ignore_ascii_case(prefix))
+    strip_prefix_ci(line, prefix).is_some()
+}
+
+/// What follows `prefix` in `line`, if it begins with it, whatever the case of ASCII letters.
+pub fn strip_prefix_ci<'a>(line: &'a [u8], prefix: &[u8]) -> Option<&'a [u8]> {
+    let (start, rest) = line.split_at_checked(prefix.len())?;
+    start.eq_ignore_ascii_case(prefix).then_some(rest)
 }
 
 /// Whether `line` ends with `suffix`, whatever the case of ASCII letters.

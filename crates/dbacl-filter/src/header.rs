@@ -1,44 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //! Header lines of mail: which header, what kind, and how it is cut short (spec email 8).
 
-use crate::bytes::{find_parameter, starts_with_ci};
+use crate::bytes::{find_parameter, starts_with_ci, strip_prefix_ci};
+use dbacl_model::settings::{ModelOption, ModelOptions};
 use dbacl_words::class::is_space;
-
-/// The identity of a header, as far as the medium or the choice of headers needs it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[allow(missing_docs)] // each is the header of that name
-pub enum HeaderId {
-    Unknown,
-    Bcc,
-    Category,
-    Cc,
-    Comments,
-    Content,
-    From,
-    Importance,
-    InReplyTo,
-    Keywords,
-    List,
-    MessageId,
-    MimeVersion,
-    Notes,
-    Original,
-    Priority,
-    Received,
-    References,
-    ReplyTo,
-    Resent,
-    ReturnPath,
-    ReturnReceiptTo,
-    Sender,
-    Sent,
-    Subject,
-    Thread,
-    To,
-    UserAgent,
-    X,
-    XMs,
-}
 
 /// What a header line is, which decides whether it is kept.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -59,7 +24,7 @@ pub enum HeaderKind {
 
 /// How much of the current header's lines is cut off.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Cut {
+enum Cut {
     /// Nothing.
     Nothing,
     /// From the first `;` on.
@@ -68,105 +33,111 @@ pub enum Cut {
     Everything,
 }
 
-/// The identity of the header that `line` begins. Prefixes are compared without regard to case,
-/// and what follows them is ignored.
-pub fn identify(line: &[u8]) -> HeaderId {
-    let Some(first) = line.first() else {
-        return HeaderId::Unknown;
-    };
-    let candidates: &[(&[u8], HeaderId)] = match first.to_ascii_lowercase() {
-        b'b' => &[(b"bcc:", HeaderId::Bcc)],
-        b'c' => &[
-            (b"content-", HeaderId::Content),
-            (b"cc:", HeaderId::Cc),
-            (b"categor", HeaderId::Category),
-            (b"comments:", HeaderId::Comments),
-        ],
-        b'f' => &[(b"from:", HeaderId::From)],
-        b'i' => &[(b"in-reply-to:", HeaderId::InReplyTo), (b"importance:", HeaderId::Importance)],
-        b'k' => &[(b"keywords:", HeaderId::Keywords)],
-        b'l' => &[(b"list-", HeaderId::List)],
-        b'm' => &[(b"message-id:", HeaderId::MessageId), (b"mime-version:", HeaderId::MimeVersion)],
-        b'n' => &[(b"notes:", HeaderId::Notes)],
-        b'o' => &[(b"original-", HeaderId::Original)],
-        b'p' => &[(b"priority:", HeaderId::Priority)],
-        b'r' => &[
-            (b"received:", HeaderId::Received),
-            (b"return-path:", HeaderId::ReturnPath),
-            (b"references:", HeaderId::References),
-            (b"return-receipt-to:", HeaderId::ReturnReceiptTo),
-            (b"reply-to:", HeaderId::ReplyTo),
-            (b"resent-", HeaderId::Resent),
-        ],
-        b's' => &[
-            (b"subject:", HeaderId::Subject),
-            (b"sent:", HeaderId::Sent),
-            (b"sender:", HeaderId::Sender),
-        ],
-        b't' => &[(b"to:", HeaderId::To), (b"thread-", HeaderId::Thread)],
-        b'x' => &[(b"x-ms", HeaderId::XMs), (b"x-", HeaderId::X)],
-        b'u' => &[(b"user-agent:", HeaderId::UserAgent)],
-        _ => &[],
-    };
-    candidates
-        .iter()
-        .find(|(prefix, _)| starts_with_ci(line, prefix))
-        .map_or(HeaderId::Unknown, |&(_, id)| id)
+/// The start of a header's name, the medium of its tokens (spec email 13), and its kind.
+type Header = (&'static [u8], u8, HeaderKind);
+
+/// The medium of a subject.
+const SUBJECT: u8 = 10;
+/// Any header that has no row among [`HEADERS`].
+const UNKNOWN: Header = (b"", 4, HeaderKind::Other);
+
+/// The headers that are known, by the first letter. Of two that fit, the first one counts.
+const HEADERS: [Header; 29] = [
+    (b"bcc:", 12, HeaderKind::Extended),
+    (b"content-", 9, HeaderKind::Mime),
+    (b"cc:", 12, HeaderKind::Extended),
+    (b"categor", 6, HeaderKind::Other),
+    (b"comments:", 5, HeaderKind::Other),
+    (b"from:", 12, HeaderKind::Standard),
+    (b"in-reply-to:", 14, HeaderKind::Standard),
+    (b"importance:", 6, HeaderKind::Other),
+    (b"keywords:", 5, HeaderKind::Other),
+    (b"list-", 8, HeaderKind::Other),
+    (b"message-id:", 14, HeaderKind::Standard),
+    (b"mime-version:", 9, HeaderKind::Other),
+    (b"notes:", 5, HeaderKind::Other),
+    (b"original-", 13, HeaderKind::Other),
+    (b"priority:", 6, HeaderKind::Other),
+    (b"received:", 15, HeaderKind::Trace),
+    (b"return-path:", 15, HeaderKind::Trace),
+    (b"references:", 14, HeaderKind::Extended),
+    (b"return-receipt-to:", 15, HeaderKind::Other),
+    (b"reply-to:", 15, HeaderKind::Extended),
+    (b"resent-", 13, HeaderKind::Other),
+    (b"subject:", SUBJECT, HeaderKind::Standard),
+    (b"sent:", 12, HeaderKind::Other),
+    (b"sender:", 12, HeaderKind::Extended),
+    (b"to:", 11, HeaderKind::Standard),
+    (b"thread-", 6, HeaderKind::Other),
+    (b"user-agent:", 5, HeaderKind::Other),
+    (b"x-ms", 6, HeaderKind::Other),
+    (b"x-", 7, HeaderKind::Other),
+];
+
+/// The header that `line` begins. Prefixes are compared without regard to case, and what follows
+/// them is ignored.
+fn identify(line: &[u8]) -> Header {
+    let initial = line.first().map_or(0, u8::to_ascii_lowercase);
+    let start = HEADERS.partition_point(|(name, ..)| name[0] < initial);
+    let same = HEADERS[start..].iter().take_while(|(name, ..)| name[0] == initial);
+    same.copied().find(|(name, ..)| starts_with_ci(line, name)).unwrap_or(UNKNOWN)
 }
 
 /// The header that lines are taken to belong to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct HeaderScan {
-    /// Identity of the last header line.
-    pub id: HeaderId,
+    /// The medium of the last header line's tokens.
+    pub medium: u8,
     /// How its lines are cut. It outlives a message.
-    pub cut: Cut,
+    cut: Cut,
 }
 
 impl HeaderScan {
     /// At the start of a file.
-    pub const START: Self = Self { id: HeaderId::Unknown, cut: Cut::Nothing };
+    pub const START: Self = Self { medium: UNKNOWN.1, cut: Cut::Nothing };
 
-    /// Reads `line` as a header line: takes its identity, cuts it, and returns its kind.
+    /// Forgets which header the last line was of, but not how lines are cut.
+    pub fn forget(&mut self) {
+        self.medium = UNKNOWN.1;
+    }
+
+    /// Reads `line` as a header line: takes its medium, cuts it, and returns its kind.
     ///
-    /// A line without a colon behind its first word is a continuation, but its identity counts.
+    /// A line without a colon behind its first word is a continuation, but its medium counts.
     pub fn scan(&mut self, line: &mut Vec<u8>) -> HeaderKind {
         if line.first().is_some_and(|&first| is_space(first)) {
             self.strip(line);
             return HeaderKind::Continuation;
         }
-        self.id = identify(line);
-        match self.id {
-            HeaderId::From
-            | HeaderId::To
-            | HeaderId::MessageId
-            | HeaderId::InReplyTo
-            | HeaderId::Subject => {
-                self.cut = Cut::Nothing;
-                HeaderKind::Standard
+        let (name, medium, kind) = identify(line);
+        self.medium = medium;
+        let has_colon = match kind {
+            HeaderKind::Mime => memchr::memchr(b':', &line[name.len()..]).is_some(),
+            HeaderKind::Other => {
+                line.iter().find(|&&byte| byte == b':' || is_space(byte)) == Some(&b':')
             }
-            HeaderId::ReturnPath | HeaderId::Received => {
-                self.cut = Cut::FromSemicolon;
-                self.strip(line);
-                HeaderKind::Trace
+            _ => true,
+        };
+        if !has_colon {
+            return HeaderKind::Continuation;
+        }
+        self.cut = Cut::Nothing;
+        if kind == HeaderKind::Trace {
+            self.cut = Cut::FromSemicolon;
+            self.strip(line);
+        }
+        kind
+    }
+
+    /// Whether the last header line, of this kind, is shown whatever other headers are.
+    pub fn shows(self, kind: HeaderKind, options: ModelOptions) -> bool {
+        match kind {
+            HeaderKind::Standard => {
+                !options.has(ModelOption::MailNoHeaders) || self.medium == SUBJECT
             }
-            HeaderId::Content if memchr::memchr(b':', &line[b"content-".len()..]).is_some() => {
-                self.cut = Cut::Nothing;
-                HeaderKind::Mime
-            }
-            HeaderId::Sender
-            | HeaderId::ReplyTo
-            | HeaderId::Bcc
-            | HeaderId::Cc
-            | HeaderId::References => {
-                self.cut = Cut::Nothing;
-                HeaderKind::Extended
-            }
-            _ if line.iter().find(|&&byte| byte == b':' || is_space(byte)) == Some(&b':') => {
-                self.cut = Cut::Nothing;
-                HeaderKind::Other
-            }
-            _ => HeaderKind::Continuation,
+            HeaderKind::Extended => options.has(ModelOption::MailHeaders),
+            HeaderKind::Trace => options.has(ModelOption::MailTHeaders),
+            HeaderKind::Mime | HeaderKind::Other | HeaderKind::Continuation => false,
         }
     }
 
@@ -219,15 +190,14 @@ pub fn is_excluded(line: &[u8]) -> bool {
 /// be kept (spec email 8.4).
 pub fn keep_label(line: &mut Vec<u8>) -> bool {
     const CONTENT: &[u8] = b"Content-";
-    if !starts_with_ci(line, CONTENT) {
+    let Some(rest) = strip_prefix_ci(line, CONTENT) else {
         let is_folded = line.first().is_some_and(|&first| is_space(first));
         let Some(name) = find_parameter(line, b"name=").filter(|_| is_folded) else {
             return false;
         };
         cut_at_semicolon(line, name);
         return true;
-    }
-    let rest = &line[CONTENT.len()..];
+    };
     if starts_with_ci(rest, b"Type:") {
         let from = CONTENT.len() + find_parameter(rest, b"name=").unwrap_or(0);
         cut_at_semicolon(line, from);
@@ -247,22 +217,23 @@ mod tests {
     #[test]
     fn identities_are_prefixes_in_any_case() {
         for (line, expected) in [
-            ("From: a", HeaderId::From),
-            ("From a", HeaderId::Unknown),
-            ("FROM:", HeaderId::From),
-            ("Categories: x", HeaderId::Category),
-            ("content-x", HeaderId::Content),
-            ("Comment: x", HeaderId::Unknown),
-            ("Return-Receipt-To: x", HeaderId::ReturnReceiptTo),
-            ("X-MSMail-Priority: x", HeaderId::XMs),
-            ("X-Mailer: x", HeaderId::X),
-            ("X", HeaderId::Unknown),
-            ("Sender: x", HeaderId::Sender),
-            ("Sent: x", HeaderId::Sent),
-            ("", HeaderId::Unknown),
+            ("From: a", "from:"),
+            ("From a", ""),
+            ("FROM:", "from:"),
+            ("Categories: x", "categor"),
+            ("content-x", "content-"),
+            ("Comment: x", ""),
+            ("Return-Receipt-To: x", "return-receipt-to:"),
+            ("X-MSMail-Priority: x", "x-ms"),
+            ("X-Mailer: x", "x-"),
+            ("X", ""),
+            ("Sender: x", "sender:"),
+            ("Sent: x", "sent:"),
+            ("", ""),
         ] {
-            assert_eq!(identify(line.as_bytes()), expected, "{line}");
+            assert_eq!(identify(line.as_bytes()).0, expected.as_bytes(), "{line}");
         }
+        assert!(HEADERS.is_sorted_by_key(|(name, ..)| name[0]));
     }
 
     #[test]

@@ -8,7 +8,7 @@
 
 use crate::bytes::starts_with_ci;
 use crate::decode::encoded_words;
-use crate::header::{HeaderId, HeaderKind, HeaderScan, is_excluded, keep_label};
+use crate::header::{HeaderKind, HeaderScan, is_excluded, keep_label};
 use crate::markup::MarkupChoice;
 use crate::mime::{Boundaries, Content, ContentType, Encoding};
 use crate::pending::Pending;
@@ -135,7 +135,7 @@ impl Mail {
     /// The medium of the last line's tokens (13).
     pub fn medium(&self) -> Medium {
         Medium::new(if self.state == State::Header {
-            header_medium(self.scan.id)
+            self.scan.medium
         } else {
             part_medium(self.part.kind)
         })
@@ -167,7 +167,7 @@ impl Mail {
     fn enter(&mut self, state: State) {
         self.state = state;
         self.mode = Mode::Fresh;
-        self.scan.id = HeaderId::Unknown;
+        self.scan.forget();
     }
 
     /// The empty line behind a part's header.
@@ -213,12 +213,12 @@ impl Mail {
         } else if separates_digest(line) {
             self.state = State::Part;
             self.mode = Mode::Keep;
-            self.scan.id = HeaderId::Unknown;
+            self.scan.forget();
             self.watch = 0;
             self.part.kind = ContentType::Message;
         } else if self.mode == Mode::Armour && is_armour(line, b"-----END PGP ") {
             self.mode = Mode::Keep;
-            self.scan.id = HeaderId::Unknown;
+            self.scan.forget();
             self.watch = 0;
         } else if self.mode != Mode::Armour && is_armour(line, b"-----BEGIN PGP ") {
             self.mode = Mode::Armour;
@@ -331,20 +331,12 @@ impl Mail {
 
     /// What is done with a header of this kind, and with its continuation lines.
     fn set_mode(&mut self, kind: HeaderKind) {
-        let is_shown = match kind {
-            HeaderKind::Standard => {
-                !self.options.has(ModelOption::MailNoHeaders) || self.scan.id == HeaderId::Subject
-            }
-            HeaderKind::Extended => self.options.has(ModelOption::MailHeaders),
-            HeaderKind::Trace => self.options.has(ModelOption::MailTHeaders),
-            HeaderKind::Other => false,
-            HeaderKind::Mime => {
-                self.mode = Mode::Mime;
-                return;
-            }
+        self.mode = match kind {
             HeaderKind::Continuation => return,
+            HeaderKind::Mime => Mode::Mime,
+            _ if self.scan.shows(kind, self.options) => Mode::Keep,
+            _ => Mode::Skip,
         };
-        self.mode = if is_shown { Mode::Keep } else { Mode::Skip };
     }
 
     /// A header that only `email:xheaders` can keep (8.3).
@@ -431,31 +423,6 @@ fn default_markup(kind: ContentType, options: ModelOptions) -> MarkupChoice {
         ContentType::Rich => MarkupChoice::Dumb,
         _ if options.has(ModelOption::MailNoPlain) => MarkupChoice::Dumb,
         _ => MarkupChoice::Disabled,
-    }
-}
-
-/// The medium of a header's tokens.
-pub(super) const fn header_medium(id: HeaderId) -> u8 {
-    match id {
-        HeaderId::Received
-        | HeaderId::ReturnPath
-        | HeaderId::ReturnReceiptTo
-        | HeaderId::ReplyTo => 15,
-        HeaderId::MessageId | HeaderId::References | HeaderId::InReplyTo => 14,
-        HeaderId::Resent | HeaderId::Original => 13,
-        HeaderId::From | HeaderId::Cc | HeaderId::Bcc | HeaderId::Sent | HeaderId::Sender => 12,
-        HeaderId::To => 11,
-        HeaderId::Subject => 10,
-        HeaderId::Content | HeaderId::MimeVersion => 9,
-        HeaderId::List => 8,
-        HeaderId::X => 7,
-        HeaderId::XMs
-        | HeaderId::Category
-        | HeaderId::Priority
-        | HeaderId::Importance
-        | HeaderId::Thread => 6,
-        HeaderId::UserAgent | HeaderId::Comments | HeaderId::Keywords | HeaderId::Notes => 5,
-        HeaderId::Unknown => 4,
     }
 }
 

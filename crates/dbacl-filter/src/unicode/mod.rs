@@ -27,7 +27,6 @@ mod tags;
 
 use crate::bytes::starts_with_ci;
 use crate::header::{HeaderKind, HeaderScan, is_excluded};
-use crate::mail::header_medium;
 use crate::mime::{self, ContentType, Encoding};
 use crate::unicode::lines::Lines;
 use crate::unicode::part::{ATTACHED, Content, Description, Part};
@@ -394,25 +393,14 @@ impl UnicodeMail {
             self.mime_field(field);
             return;
         }
-        let options = self.options;
-        let is_shown = match kind {
-            HeaderKind::Standard => {
-                !options.has(ModelOption::MailNoHeaders) || starts_with_ci(field, b"subject:")
-            }
-            HeaderKind::Extended => options.has(ModelOption::MailHeaders),
-            HeaderKind::Trace => options.has(ModelOption::MailTHeaders),
-            HeaderKind::Other | HeaderKind::Continuation | HeaderKind::Mime => false,
-        };
-        let is_shown = is_shown || options.has(ModelOption::MailXHeaders) && !is_excluded(field);
+        let is_shown = scan.shows(kind, self.options)
+            || self.options.has(ModelOption::MailXHeaders) && !is_excluded(field);
         if !is_shown || !self.is_message {
             return;
         }
         // For the reader a message within the mail is text.
-        let medium = if self.place == Place::Header {
-            Medium::new(header_medium(scan.id))
-        } else {
-            self.text_medium()
-        };
+        let medium =
+            if self.place == Place::Header { Medium::new(scan.medium) } else { self.text_medium() };
         self.show_field(field, medium);
     }
 
