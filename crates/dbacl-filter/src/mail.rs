@@ -7,12 +7,12 @@
 //! to spec email.
 
 use crate::bytes::starts_with_ci;
-use crate::decode::encoded_words;
+use crate::decode::{base64, encoded_words, quoted_printable};
 use crate::header::{HeaderKind, HeaderScan, is_excluded, keep_label};
 use crate::markup::MarkupChoice;
 use crate::mime::{Boundaries, Content, ContentType, Encoding};
 use crate::pending::Pending;
-use crate::plain::{armour_keeps, plain_text, strings};
+use crate::plain::{armour_keeps, is_armour, plain_text, strings};
 use dbacl_model::medium::Medium;
 use dbacl_model::settings::{Locale, ModelOption, ModelOptions};
 use dbacl_words::class::is_space;
@@ -96,30 +96,25 @@ impl Mail {
             state: State::Start,
             mode: Mode::Fresh,
             scan: HeaderScan::START,
-            head: Content::UNKNOWN,
-            part: Content::UNKNOWN,
+            head: Content::default(),
+            part: Content::default(),
             is_after_empty: true,
             watch: 0,
             skips_other: false,
             in_uuencode: false,
-            boundaries: Boundaries::EMPTY,
-            base64: Pending::new(),
-            quoted_printable: Pending::new(),
+            boundaries: Boundaries::default(),
+            base64: Pending::default(),
+            quoted_printable: Pending::default(),
         }
     }
 
     /// Resets everything except the decoded text that waits (3).
     pub fn start_file(&mut self) {
-        self.state = State::Start;
-        self.mode = Mode::Fresh;
-        self.scan = HeaderScan::START;
-        self.head = Content::UNKNOWN;
-        self.part = Content::UNKNOWN;
-        self.is_after_empty = true;
-        self.watch = 0;
-        self.skips_other = false;
-        self.in_uuencode = false;
-        self.boundaries = Boundaries::EMPTY;
+        *self = Self {
+            base64: std::mem::take(&mut self.base64),
+            quoted_printable: std::mem::take(&mut self.quoted_printable),
+            ..Self::new(self.options, self.locale)
+        };
     }
 
     /// Whether nothing waits in the decoders.
@@ -255,8 +250,8 @@ impl Mail {
             State::Start => {}
             State::Header => {
                 if self.mode == Mode::Fresh {
-                    self.head = Content::UNKNOWN;
-                    self.part = Content::UNKNOWN;
+                    self.head = Content::default();
+                    self.part = Content::default();
                     self.mode = Mode::Skip;
                     self.watch = 0;
                     self.skips_other = false;
@@ -359,8 +354,8 @@ impl Mail {
             BodyAction::Drop | BodyAction::StringsOnly => false,
             BodyAction::Keep => true,
             BodyAction::Plain => plain_text(line, &mut self.in_uuencode, self.locale),
-            BodyAction::Base64 => self.base64.base64_line(line),
-            BodyAction::QuotedPrintable => self.quoted_printable.quoted_printable_line(line),
+            BodyAction::Base64 => self.base64.line(line, base64),
+            BodyAction::QuotedPrintable => self.quoted_printable.line(line, quoted_printable),
         };
         let is_binary = matches!(self.part.kind, ContentType::Octets | ContentType::Word);
         (is_kept, is_binary && self.options.has(ModelOption::MailAttachments))
@@ -446,15 +441,10 @@ fn separates_digest(line: &[u8]) -> bool {
     matches!(dashes, 30 | 70) && matches!(line.get(dashes), Some(b'\r' | b'\n'))
 }
 
-/// Whether `line` is a mark of armoured data that begins with `prefix`.
-fn is_armour(line: &[u8], prefix: &[u8]) -> bool {
-    const KINDS: [&[u8]; 4] = [b"MESSAGE", b"PUBLIC KEY BLOCK", b"PRIVATE KEY BLOCK", b"SIGNATURE"];
-    line.strip_prefix(prefix).is_some_and(|kind| KINDS.iter().any(|&name| kind.starts_with(name)))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use BodyAction::{Base64, Drop, Keep, Plain, QuotedPrintable, StringsOnly};
 
     const TEXTS: [ContentType; 3] =
         [ContentType::Unknown, ContentType::Plain, ContentType::Message];
@@ -475,49 +465,13 @@ mod tests {
         let plain = none.with(ModelOption::MailPlain);
         let attachments = none.with(ModelOption::MailAttachments);
         let rows: [(&[ContentType], ModelOptions, [BodyAction; 4]); 7] = [
-            (
-                &TEXTS,
-                none,
-                [
-                    BodyAction::QuotedPrintable,
-                    BodyAction::Base64,
-                    BodyAction::Keep,
-                    BodyAction::Plain,
-                ],
-            ),
-            (
-                &TEXTS,
-                plain,
-                [
-                    BodyAction::QuotedPrintable,
-                    BodyAction::Base64,
-                    BodyAction::Keep,
-                    BodyAction::Keep,
-                ],
-            ),
-            (
-                &MARKUPS,
-                none,
-                [
-                    BodyAction::QuotedPrintable,
-                    BodyAction::Base64,
-                    BodyAction::Keep,
-                    BodyAction::Keep,
-                ],
-            ),
-            (&BINARIES, none, [BodyAction::Drop; 4]),
-            (
-                &BINARIES,
-                attachments,
-                [
-                    BodyAction::QuotedPrintable,
-                    BodyAction::Base64,
-                    BodyAction::StringsOnly,
-                    BodyAction::Plain,
-                ],
-            ),
-            (&OTHERS, attachments, [BodyAction::Drop; 4]),
-            (&OTHERS, plain, [BodyAction::Drop; 4]),
+            (&TEXTS, none, [QuotedPrintable, Base64, Keep, Plain]),
+            (&TEXTS, plain, [QuotedPrintable, Base64, Keep, Keep]),
+            (&MARKUPS, none, [QuotedPrintable, Base64, Keep, Keep]),
+            (&BINARIES, none, [Drop; 4]),
+            (&BINARIES, attachments, [QuotedPrintable, Base64, StringsOnly, Plain]),
+            (&OTHERS, attachments, [Drop; 4]),
+            (&OTHERS, plain, [Drop; 4]),
         ];
         for (kinds, options, [quoted_printable, base64, binary, identity]) in rows {
             for &kind in kinds {

@@ -3,13 +3,14 @@
 //!
 //! Nothing is nested here: the last types seen count, and the last eight boundaries are known.
 
-use crate::bytes::{ends_with_ci, find_ci, find_parameter, starts_with_ci};
+use crate::bytes::{ends_with_ci, find_ci, find_parameter, starts_with_ci, strip_prefix_ci};
 use dbacl_words::class::is_space;
 
 /// The type of a part, as far as its treatment differs.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[allow(missing_docs)] // each is a row of spec email 10.1
 pub enum ContentType {
+    #[default]
     Unknown,
     Plain,
     Rich,
@@ -27,9 +28,10 @@ pub enum ContentType {
 }
 
 /// A transfer encoding.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[allow(missing_docs)] // each is the encoding of that name
 pub enum Encoding {
+    #[default]
     Unknown,
     /// 8 bits, or not known.
     Identity,
@@ -39,8 +41,8 @@ pub enum Encoding {
     SevenBit,
 }
 
-/// What headers say about a body.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// What headers say about a body; by default they say nothing.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Content {
     /// Its type.
     pub kind: ContentType,
@@ -49,18 +51,13 @@ pub struct Content {
 }
 
 impl Content {
-    /// Nothing was said.
-    pub const UNKNOWN: Self = Self { kind: ContentType::Unknown, encoding: Encoding::Unknown };
-
     /// Takes over what the header line `line` says. Only the line itself is looked at, so a type
     /// that is folded to the next line is OTHER.
     pub fn read_header(&mut self, line: &[u8]) {
-        const TYPE: &[u8] = b"Content-Type:";
-        const ENCODING: &[u8] = b"Content-Transfer-Encoding:";
-        if starts_with_ci(line, TYPE) {
-            self.kind = content_type(&line[TYPE.len()..]);
-        } else if starts_with_ci(line, ENCODING) {
-            self.encoding = encoding(&line[ENCODING.len()..]);
+        if let Some(value) = strip_prefix_ci(line, b"Content-Type:") {
+            self.kind = content_type(value);
+        } else if let Some(value) = strip_prefix_ci(line, b"Content-Transfer-Encoding:") {
+            self.encoding = encoding(value);
         }
     }
 }
@@ -127,26 +124,15 @@ const SLOTS: usize = 8;
 /// Number of bytes of a boundary that count (RFC 2046 allows no more).
 const LONGEST: usize = 70;
 
-/// A remembered boundary.
-#[derive(Debug, Clone, Copy)]
-struct Boundary {
-    bytes: [u8; LONGEST],
-    size: usize,
-}
-
 /// The last eight boundaries, whatever their nesting. None is ever removed within a file.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub struct Boundaries {
-    slots: [Boundary; SLOTS],
+    slots: [Vec<u8>; SLOTS],
     /// The slot that is overwritten next; the newest boundary is before it.
     next: usize,
 }
 
 impl Boundaries {
-    /// No boundary yet.
-    pub const EMPTY: Self =
-        Self { slots: [Boundary { bytes: [0; LONGEST], size: 0 }; SLOTS], next: 0 };
-
     /// Takes the boundary that a MIME header line sets, if it does.
     pub fn read_header(&mut self, line: &[u8]) {
         const NAME: &[u8] = b"boundary=";
@@ -164,9 +150,7 @@ impl Boundaries {
         };
         let value = &value[..value.len().min(LONGEST)];
         let size = value.iter().position(|&byte| is_end(byte)).unwrap_or(value.len());
-        let slot = &mut self.slots[self.next];
-        slot.bytes[..size].copy_from_slice(&value[..size]);
-        slot.size = size;
+        self.slots[self.next] = value[..size].to_vec();
         self.next = (self.next + 1) % SLOTS;
     }
 
@@ -179,16 +163,13 @@ impl Boundaries {
         let mut matched = 0;
         let mut current = (self.next + SLOTS - 1) % SLOTS;
         while let Some(&byte) = line.get(2 + matched) {
-            let fits = |slot: usize| {
-                let Boundary { bytes, size } = &self.slots[slot];
-                matched < *size && bytes[matched] == byte
-            };
+            let fits = |slot: usize| self.slots[slot].get(matched) == Some(&byte);
             if !fits(current) {
                 current = (current + SLOTS - 1) % SLOTS;
                 if current == self.next && !fits(current) {
                     return false;
                 }
-            } else if matched + 1 == self.slots[current].size {
+            } else if matched + 1 == self.slots[current].len() {
                 return true;
             } else {
                 matched += 1;
@@ -220,7 +201,7 @@ mod tests {
             ("Content-Type: richtext/html", ContentType::Html),
             ("Content-Types: text/html", ContentType::Unknown),
         ] {
-            let mut content = Content::UNKNOWN;
+            let mut content = Content::default();
             content.read_header(line.as_bytes());
             assert_eq!(content.kind, expected, "{line}");
         }
@@ -237,14 +218,14 @@ mod tests {
             ("Content-Transfer-Encoding: 8bit", Encoding::Identity),
             ("Content-Encoding: base64", Encoding::Unknown),
         ] {
-            let mut content = Content::UNKNOWN;
+            let mut content = Content::default();
             content.read_header(line.as_bytes());
             assert_eq!(content.encoding, expected, "{line}");
         }
     }
 
     fn boundaries(headers: &[&str]) -> Boundaries {
-        let mut boundaries = Boundaries::EMPTY;
+        let mut boundaries = Boundaries::default();
         for header in headers {
             boundaries.read_header(header.as_bytes());
         }
@@ -292,16 +273,13 @@ mod tests {
     }
 
     proptest! {
-            #[test]
-            fn the_search_ends(
-                headers in proptest::collection::vec("boundary=\"?[ab]{0,75}", 0..20),
-                line in "--[ab]{0,80}\n",
-            ) {
-                let mut ring = Boundaries::EMPTY;
-                for header in &headers {
-     ring.read_header(header.as_bytes());
-    }
-                ring.match_line(line.as_bytes());
-            }
+        #[test]
+        fn the_search_ends(
+            headers in proptest::collection::vec("boundary=\"?[ab]{0,75}", 0..20),
+            line in "--[ab]{0,80}\n",
+        ) {
+            let headers: Vec<&str> = headers.iter().map(String::as_str).collect();
+            boundaries(&headers).match_line(line.as_bytes());
         }
+    }
 }

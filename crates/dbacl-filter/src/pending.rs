@@ -6,13 +6,17 @@
 //! Usually it is 70 bytes or less. Only lines of 4096 bytes or more that are as long as the longest
 //! so far and decode to themselves may each leave 70 bytes.
 
-use crate::decode::{base64, quoted_printable};
 use dbacl_words::class::is_space;
+use std::ops::Range;
 
 /// The text is cut within so many bytes before its end.
 const REACH: usize = 70;
 /// The room of a decoder at program start.
 const FIRST_ROOM: usize = 4096;
+
+/// A decoder of [`crate::decode`]: buffer, place of the encoded text, place of the output; returns
+/// the end of the output.
+type Decode = fn(&mut [u8], Range<usize>, usize) -> usize;
 
 /// The decoded text of one encoding that was not delivered yet. It outlives parts and files.
 #[derive(Debug)]
@@ -24,31 +28,26 @@ pub struct Pending {
     room: usize,
 }
 
-impl Pending {
-    /// Nothing waits.
-    pub const fn new() -> Self {
+impl Default for Pending {
+    fn default() -> Self {
         Self { bytes: Vec::new(), start: 0, room: FIRST_ROOM }
     }
+}
 
+impl Pending {
     /// Whether nothing waits.
     pub fn is_empty(&self) -> bool {
         self.start == self.bytes.len()
     }
 
-    /// Decodes a line of base64 text, and puts what can be delivered in its place.
-    /// Returns whether there is something.
-    pub fn base64_line(&mut self, line: &mut Vec<u8>) -> bool {
-        let payload = self.append(line);
-        let end = base64(&mut self.bytes, payload.clone(), payload.start);
-        self.bytes.truncate(end);
-        self.deliver_part(line)
-    }
-
-    /// Decodes a line of quoted-printable text, and puts what can be delivered in its place.
-    /// Returns whether there is something.
-    pub fn quoted_printable_line(&mut self, line: &mut Vec<u8>) -> bool {
-        let payload = self.append(line);
-        let end = quoted_printable(&mut self.bytes, payload.clone(), payload.start);
+    /// Decodes an encoded line, and puts what can be delivered in its place. Returns whether there
+    /// is something.
+    pub fn line(&mut self, line: &mut Vec<u8>, decode: Decode) -> bool {
+        self.room = self.room.max(line.len());
+        let start = self.bytes.len();
+        self.bytes.extend_from_slice(line);
+        let payload = start..self.bytes.len();
+        let end = decode(&mut self.bytes, payload, start);
         self.bytes.truncate(end);
         self.deliver_part(line)
     }
@@ -69,14 +68,6 @@ impl Pending {
 
     fn waiting(&self) -> &[u8] {
         &self.bytes[self.start..]
-    }
-
-    /// Appends an encoded line, to be decoded where it stands; returns its place.
-    fn append(&mut self, line: &[u8]) -> std::ops::Range<usize> {
-        self.room = self.room.max(line.len());
-        let start = self.bytes.len();
-        self.bytes.extend_from_slice(line);
-        start..self.bytes.len()
     }
 
     fn deliver_part(&mut self, line: &mut Vec<u8>) -> bool {
@@ -110,12 +101,13 @@ impl Pending {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::decode::quoted_printable;
     use proptest::prelude::*;
 
     #[test]
     fn chunks_end_before_white_space_near_the_end() {
         let long = "x".repeat(100);
-        let mut pending = Pending::new();
+        let mut pending = Pending::default();
         for (text, expected) in [
             ("one two\n", Some("one two")),
             ("three", None),
@@ -125,7 +117,7 @@ mod tests {
             ("z =\n", Some("&yz")),
         ] {
             let mut line = text.as_bytes().to_vec();
-            let is_kept = pending.quoted_printable_line(&mut line);
+            let is_kept = pending.line(&mut line, quoted_printable);
             assert_eq!(is_kept, expected.is_some(), "{text}");
             assert_eq!(String::from_utf8_lossy(&line), expected.unwrap_or(text));
         }
@@ -138,11 +130,11 @@ mod tests {
 
     #[test]
     fn a_flush_loses_what_exceeds_the_room() {
-        let mut pending = Pending::new();
+        let mut pending = Pending::default();
         let mut line = Vec::new();
         for _ in 0..3 {
             line = vec![b'x'; FIRST_ROOM];
-            assert!(pending.quoted_printable_line(&mut line));
+            assert!(pending.line(&mut line, quoted_printable));
             assert_eq!(line.len(), FIRST_ROOM - REACH);
         }
         pending.room = 100;
@@ -156,11 +148,11 @@ mod tests {
         fn nothing_is_lost_or_invented_but_at_a_flush(
             lines in proptest::collection::vec("[a-z &]{0,120}", 0..40)
         ) {
-            let mut pending = Pending::new();
+            let mut pending = Pending::default();
             let mut output = Vec::new();
             for text in &lines {
                 let mut line = text.clone().into_bytes();
-                if pending.quoted_printable_line(&mut line) {
+                if pending.line(&mut line, quoted_printable) {
                     output.extend(line);
                 }
             }

@@ -15,11 +15,14 @@ use dbacl_words::class::{is_print, is_space};
 /// entities decoded, and URLs cut at their query or fragment.
 pub fn plain_text(line: &mut Vec<u8>, in_uuencode: &mut bool, locale: Locale) -> bool {
     if *in_uuencode {
-        match uuencoded(line) {
-            Uuencoded::OutOfRange => return true,
-            Uuencoded::Data => return false,
-            Uuencoded::Text => *in_uuencode = false,
+        // A first byte that is no valid length is kept, and more data may follow.
+        if uuencode_length(line).is_none() {
+            return true;
         }
+        if uuencode_count(line).is_some() {
+            return false;
+        }
+        *in_uuencode = false;
     } else if begins_uuencode(line) {
         *in_uuencode = true;
         return true;
@@ -30,25 +33,6 @@ pub fn plain_text(line: &mut Vec<u8>, in_uuencode: &mut bool, locale: Locale) ->
         clean(Rewrite::starting_at(line, start), locale);
     }
     true
-}
-
-/// What a line is while uuencoded lines are expected.
-enum Uuencoded {
-    /// Its first byte is no valid length: the line is kept, and more data may follow.
-    OutOfRange,
-    Data,
-    /// It holds bytes that data cannot hold: the data have ended.
-    Text,
-}
-
-fn uuencoded(line: &[u8]) -> Uuencoded {
-    if uuencode_length(line).is_none() {
-        Uuencoded::OutOfRange
-    } else if uuencode_count(line).is_none() {
-        Uuencoded::Text
-    } else {
-        Uuencoded::Data
-    }
 }
 
 /// The number of bytes that a uuencoded line states, 0..=63.
@@ -112,12 +96,8 @@ fn clean_text(text: &mut Rewrite, locale: Locale) -> Place {
 
 /// Copies a URL up to its query or fragment.
 fn clean_url(text: &mut Rewrite) -> Place {
-    let stop = text
-        .rest()
-        .iter()
-        .position(|byte| matches!(byte, b'%' | b'&' | b'?' | b';' | b'#'))
-        .unwrap_or(text.rest().len());
-    text.copy(stop);
+    let stop = text.rest().iter().position(|byte| b"%&?;#".contains(byte));
+    text.copy(stop.unwrap_or(text.rest().len()));
     if text.byte() == b'%' {
         clean_percent(text);
         return Place::Url;
@@ -129,9 +109,7 @@ fn clean_url(text: &mut Rewrite) -> Place {
 /// Drops what follows a URL's cut, up to a delimiter, which is kept, or another URL.
 fn skip_muted(text: &mut Rewrite) -> Place {
     let rest = text.rest();
-    let stop = rest
-        .iter()
-        .position(|byte| matches!(byte, b' ' | b'\t' | b'>' | b'\'' | b'"' | b'h' | b'H'));
+    let stop = rest.iter().position(|byte| b" \t>'\"hH".contains(byte));
     text.skip(stop.unwrap_or(rest.len()));
     match text.byte() {
         b'h' | b'H' if starts_with_ci(text.rest(), b"http://") => Place::Url,
@@ -155,6 +133,12 @@ fn clean_percent(text: &mut Rewrite) {
         }
         None => text.keep(),
     }
+}
+
+/// Whether `line` is a mark of armoured data that begins with `prefix`.
+pub fn is_armour(line: &[u8], prefix: &[u8]) -> bool {
+    const KINDS: [&[u8]; 4] = [b"MESSAGE", b"PUBLIC KEY BLOCK", b"PRIVATE KEY BLOCK", b"SIGNATURE"];
+    line.strip_prefix(prefix).is_some_and(|kind| KINDS.iter().any(|&name| kind.starts_with(name)))
 }
 
 /// Whether a line of an armoured block is kept: it does not look like data (spec email 11.2).

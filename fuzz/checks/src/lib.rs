@@ -111,8 +111,8 @@ pub fn markup(data: &[u8]) {
 
 /// MIME headers and the search for boundaries.
 pub fn mime(data: &[u8]) {
-    let mut content = Content::UNKNOWN;
-    let mut boundaries = Boundaries::EMPTY;
+    let mut content = Content::default();
+    let mut boundaries = Boundaries::default();
     for line in split_lines(data) {
         content.read_header(line);
         boundaries.read_header(line);

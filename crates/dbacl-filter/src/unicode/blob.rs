@@ -5,13 +5,13 @@
 //! Only lines that have the form of such data are left out, so that no text is lost behind a line
 //! that only looks like the beginning of data.
 
+use crate::plain::is_armour;
+
 /// Letters that an armoured line may hold beside digits.
 const ARMOUR: &[u8] = b"+/=";
 /// A line of armoured data has at least so many bytes, or is the line behind such a line, or the
 /// checksum. Single words on lines of their own are text wherever they stand.
 const FULL: usize = 40;
-/// Kinds of armoured data, as they stand behind `-----BEGIN PGP `.
-const ARMOURED: [&[u8]; 4] = [b"MESSAGE", b"PUBLIC KEY BLOCK", b"PRIVATE KEY BLOCK", b"SIGNATURE"];
 
 /// Says which lines of a text are data.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -55,15 +55,16 @@ impl Blob {
 
     /// The state behind a line of text, which may begin data.
     fn beginning(line: &[u8]) -> Self {
-        let after = |start: &[u8]| line.strip_prefix(start);
-        if let Some(rest) = after(b"begin ") {
+        if let Some(rest) = line.strip_prefix(b"begin ") {
             let digits = rest.iter().take_while(|byte| matches!(byte, b'0'..=b'7')).count();
             let is_named = rest.get(digits) == Some(&b' ') && rest.len() > digits + 1;
             return if matches!(digits, 3 | 4) && is_named { Self::Encoded } else { Self::Outside };
         }
-        let is_armour = after(b"-----BEGIN PGP ")
-            .is_some_and(|rest| ARMOURED.iter().any(|what| rest.starts_with(what)));
-        if is_armour { Self::Armoured { goes_on: false } } else { Self::Outside }
+        if is_armour(line, b"-----BEGIN PGP ") {
+            Self::Armoured { goes_on: false }
+        } else {
+            Self::Outside
+        }
     }
 }
 
