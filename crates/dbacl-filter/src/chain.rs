@@ -451,45 +451,14 @@ mod tests {
 
     fn mail_like() -> impl Strategy<Value = Vec<u8>> {
         pieces_of(
-            &[
-                "\n",
-                "\n\n",
-                "\r\n",
-                "From ",
-                "From: a\n",
-                "Received: a; b\n",
-                "Subject: ",
-                "Content-Type: text/html\n",
-                "Content-Type: message/rfc822\n",
-                "Content-Type: application/x\n",
-                "Content-Type: multipart/x; boundary=B\n",
-                "Content-Transfer-Encoding: base64\n",
-                "boundary=\"",
-                "Content-Transfer-Encoding: quoted-printable\n",
-                "\n--B\n",
-                "--B--\n",
-                " ",
-                "-----BEGIN PGP MESSAGE-----\n",
-                "-----END PGP MESSAGE-----\n",
-                "------------------------------\n",
-                "begin 644 x\n",
-                "M'&%T\n",
-                "QUJD",
-                "=41",
-                "=",
-                "=?x?Q?a_b?=",
-                "=?x?B?",
-                "?=",
-                "<a href=",
-                "<html>",
-                "&amp;",
-                "&#-256;",
-                "%20",
-                "http://",
-                ";",
-                "word ",
-                "name=",
-            ],
+            "\n|\n\n|\r\n|From |From: a\n|Received: a; b\n|Subject: |\
+             Content-Type: text/html\n|Content-Type: message/rfc822\n|\
+             Content-Type: application/x\n|Content-Type: multipart/x; boundary=B\n|\
+             Content-Transfer-Encoding: base64\n|boundary=\"|\
+             Content-Transfer-Encoding: quoted-printable\n|\n--B\n|--B--\n| |\
+             -----BEGIN PGP MESSAGE-----\n|-----END PGP MESSAGE-----\n|\
+             ------------------------------\n|begin 644 x\n|M'&%T\n|QUJD|=41|=|=?x?Q?a_b?=|\
+             =?x?B?|?=|<a href=|<html>|&amp;|&#-256;|%20|http://|;|word |name=",
             80,
         )
     }

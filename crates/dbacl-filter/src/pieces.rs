@@ -3,11 +3,13 @@
 
 use proptest::prelude::*;
 
-/// Fewer than `most` bytes or texts of `known`, one behind the other.
-pub fn pieces_of(known: &'static [&'static str], most: usize) -> impl Strategy<Value = Vec<u8>> {
+/// Fewer than `most` bytes or texts of `known`, where a `|` stands between them, one behind the
+/// other.
+pub fn pieces_of(known: &'static str, most: usize) -> impl Strategy<Value = Vec<u8>> {
     let piece = prop_oneof![
         any::<u8>().prop_map(|byte| vec![byte]),
-        prop::sample::select(known).prop_map(|text| text.as_bytes().to_vec()),
+        prop::sample::select(known.split('|').collect::<Vec<_>>())
+            .prop_map(|text| text.as_bytes().to_vec()),
     ];
     proptest::collection::vec(piece, 0..most).prop_map(|pieces| pieces.concat())
 }

@@ -248,46 +248,13 @@ fn pieces_of_a_line_are_one_line() {
 
 fn mail_like() -> impl Strategy<Value = Vec<u8>> {
     pieces_of(
-        &[
-            "\n",
-            "\n\n",
-            "\r\n",
-            "From a Mon Jan  1 00:00:00 2024\n",
-            "From: a\n",
-            "Subject: ",
-            "Content-Type: text/html; charset=",
-            "utf-8\n",
-            "utf-7\n",
-            "utf-16\n",
-            "iso-2022-jp\n",
-            "Content-Type: message/rfc822\n",
-            "Content-Type: multipart/alternative; boundary=B\n",
-            "Content-Transfer-Encoding: base64\n",
-            "Content-Transfer-Encoding: quoted-printable\n",
-            "\n--B\n",
-            "--B--\n",
-            " ",
-            "QUJD",
-            "=41",
-            "=",
-            "=?utf-8?Q?=C3?=",
-            "=?utf-8?B?",
-            "?=",
-            "<a href=",
-            "<style>.a{display:none}</style>",
-            "<p class=a>",
-            "&amp;",
-            "&#",
-            ">",
-            "+ZeU-",
-            "\u{1b}$B",
-            "\u{4e2d}",
-            "\u{feff}",
-            "\0",
-            "word ",
-            ";",
-            "charset*0*=",
-        ],
+        "\n|\n\n|\r\n|From a Mon Jan  1 00:00:00 2024\n|From: a\n|Subject: |\
+         Content-Type: text/html; charset=|utf-8\n|utf-7\n|utf-16\n|iso-2022-jp\n|\
+         Content-Type: message/rfc822\n|Content-Type: multipart/alternative; boundary=B\n|\
+         Content-Transfer-Encoding: base64\n|Content-Transfer-Encoding: quoted-printable\n|\
+         \n--B\n|--B--\n| |QUJD|=41|=|=?utf-8?Q?=C3?=|=?utf-8?B?|?=|<a href=|\
+         <style>.a{display:none}</style>|<p class=a>|&amp;|&#|>|+ZeU-|\u{1b}$B|\u{4e2d}|\
+         \u{feff}|\0|word |;|charset*0*=",
         80,
     )
 }
