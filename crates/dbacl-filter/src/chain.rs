@@ -16,151 +16,114 @@ pub enum LineFate {
     Drop,
 }
 
-/// The chain of filters of a run.
+/// The chain of filters of a run: text passes those that there are.
 #[derive(Debug)]
 pub struct Filter {
-    chain: Chain,
+    unicode: Option<Box<UnicodeMail>>,
+    mail: Option<Box<Mail>>,
+    markup: Option<Markup>,
     /// Whether all text has one medium, whatever part of the mail it is in, because n-grams
     /// continue over lines.
     has_one_medium: bool,
 }
 
-#[derive(Debug)]
-enum Chain {
-    Text,
-    Markup(Markup),
-    Mail(Box<Mail>, Markup),
-    MailOnly(Box<Mail>),
-    Unicode(Box<UnicodeMail>),
-}
-
 impl Filter {
     /// The chain for the input type and the kinds in `options`.
     pub fn new(options: ModelOptions, locale: Locale) -> Self {
-        let chain = if reads_unicode(options) {
-            Chain::Unicode(Box::new(UnicodeMail::new(options)))
-        } else if options.has(ModelOption::Mail) {
-            Chain::Mail(Box::new(Mail::new(options, locale)), Markup::new(options, locale))
-        } else if options.has_any(&[ModelOption::Xml, ModelOption::Html]) {
-            Chain::Markup(Markup::new(options, locale))
-        } else {
-            Chain::Text
-        };
-        Self { chain, has_one_medium: options.has(ModelOption::Straddle) }
+        let is_mail = options.has(ModelOption::Mail);
+        let is_unicode = reads_unicode(options);
+        let has_markup = is_mail || options.has_any(&[ModelOption::Xml, ModelOption::Html]);
+        Self {
+            unicode: is_unicode.then(|| Box::new(UnicodeMail::new(options))),
+            mail: (is_mail && !is_unicode).then(|| Box::new(Mail::new(options, locale))),
+            markup: (has_markup && !is_unicode).then(|| Markup::new(options, locale)),
+            has_one_medium: options.has(ModelOption::Straddle),
+        }
     }
 
     /// The mail filter alone, whatever the input type in `options`: markup stays in the text.
     pub fn mail_only(options: ModelOptions, locale: Locale) -> Self {
-        let chain = Chain::MailOnly(Box::new(Mail::new(options, locale)));
-        Self { chain, has_one_medium: options.has(ModelOption::Straddle) }
+        Self {
+            unicode: None,
+            mail: Some(Box::new(Mail::new(options, locale))),
+            markup: None,
+            has_one_medium: options.has(ModelOption::Straddle),
+        }
     }
 
     /// Starts a new file: forgets what does not outlive one.
     pub fn start_file(&mut self) {
-        match &mut self.chain {
-            Chain::Text => {}
-            Chain::Markup(markup) => markup.start_file(),
-            Chain::Mail(mail, markup) => {
-                mail.start_file();
-                markup.start_file();
-            }
-            Chain::MailOnly(mail) => mail.start_file(),
-            Chain::Unicode(mail) => mail.start_file(),
-        }
+        self.unicode.iter_mut().for_each(|mail| mail.start_file());
+        self.mail.iter_mut().for_each(|mail| mail.start_file());
+        self.markup.iter_mut().for_each(Markup::start_file);
     }
 
     /// Ends a file. Texts that were held back are then returned by [`Self::next_text`].
     pub fn end_file(&mut self) {
-        if let Chain::Unicode(mail) = &mut self.chain {
-            mail.finish();
-        }
+        self.unicode.iter_mut().for_each(|mail| mail.finish());
     }
 
     /// Whether a line can give several texts, which [`Self::take`] and [`Self::next_text`] deal
     /// with; else [`Self::line`] does.
     pub fn gives_texts(&self) -> bool {
-        matches!(self.chain, Chain::Unicode(_))
+        self.unicode.is_some()
     }
 
     /// Ends the mail that is being read if the next line begins another; returns whether it does.
     /// Texts that were held back are then returned.
     pub fn end_mail(&mut self, next: &[u8]) -> bool {
-        match &mut self.chain {
-            Chain::Unicode(mail) if mail.is_begun_by(next) => {
-                mail.finish();
-                true
-            }
-            _ => false,
-        }
+        let Some(mail) = self.unicode.as_mut().filter(|mail| mail.is_begun_by(next)) else {
+            return false;
+        };
+        mail.finish();
+        true
     }
 
     /// Takes a line as it was read.
     pub fn take(&mut self, line: &[u8]) {
-        if let Chain::Unicode(mail) = &mut self.chain {
-            mail.take(line);
-        }
+        self.unicode.iter_mut().for_each(|mail| mail.take(line));
     }
 
     /// Puts the next text of the lines taken in the place of `text`; returns whether there is one.
     pub fn next_text(&mut self, text: &mut Vec<u8>) -> bool {
-        match &mut self.chain {
-            Chain::Unicode(mail) => mail.next(text),
-            _ => false,
-        }
+        self.unicode.as_mut().is_some_and(|mail| mail.next(text))
     }
 
     /// Whether no decoded text waits that would appear in the next file.
     pub fn is_at_rest(&self) -> bool {
-        match &self.chain {
-            Chain::Text | Chain::Markup(_) | Chain::Unicode(_) => true,
-            Chain::Mail(mail, _) | Chain::MailOnly(mail) => mail.is_at_rest(),
-        }
+        self.mail.as_ref().is_none_or(|mail| mail.is_at_rest())
     }
 
     /// Filters one line, which is not empty and holds no NUL, in place.
     pub fn line(&mut self, line: &mut Vec<u8>) -> LineFate {
-        match &mut self.chain {
-            Chain::Text => {}
-            Chain::Unicode(mail) => {
-                mail.take(line);
-                if !mail.next(line) {
-                    return LineFate::Drop;
-                }
-            }
-            Chain::Markup(markup) => markup.line(line),
-            Chain::Mail(mail, markup) => {
-                let outcome = mail.line(line);
-                markup.choose(outcome.markup);
-                if !outcome.is_kept {
-                    return LineFate::Drop;
-                }
-                markup.line(line);
-            }
-            Chain::MailOnly(mail) => {
-                if !mail.line(line).is_kept {
-                    return LineFate::Drop;
-                }
+        if let Some(mail) = &mut self.unicode {
+            mail.take(line);
+            return if mail.next(line) { LineFate::Keep } else { LineFate::Drop };
+        }
+        if let Some(mail) = &mut self.mail {
+            let outcome = mail.line(line);
+            self.markup.iter_mut().for_each(|markup| markup.choose(outcome.markup));
+            if !outcome.is_kept {
+                return LineFate::Drop;
             }
         }
+        self.markup.iter_mut().for_each(|markup| markup.line(line));
         LineFate::Keep
     }
 
     /// The medium of the tokens of the line just filtered.
     pub fn medium(&self) -> Medium {
-        match &self.chain {
-            Chain::Mail(mail, _) | Chain::MailOnly(mail) if !self.has_one_medium => mail.medium(),
-            Chain::Unicode(mail) if !self.has_one_medium => mail.medium(),
+        match (&self.unicode, &self.mail) {
+            (Some(mail), _) if !self.has_one_medium => mail.medium(),
+            (_, Some(mail)) if !self.has_one_medium => mail.medium(),
             _ => Medium::TEXT,
         }
     }
 
     /// Whether the line just filtered belongs to a header block of a message.
     pub fn in_header(&self) -> bool {
-        match &self.chain {
-            Chain::Mail(mail, _) | Chain::MailOnly(mail) => mail.in_header(),
-            Chain::Unicode(mail) => mail.in_header(),
-            Chain::Text | Chain::Markup(_) => false,
-        }
+        self.unicode.as_ref().is_some_and(|mail| mail.in_header())
+            || self.mail.as_ref().is_some_and(|mail| mail.in_header())
     }
 }
 
@@ -215,34 +178,32 @@ mod tests {
 
     /// The options and the locale that a case's file name stands for.
     fn read_types(types: &str) -> (ModelOptions, Locale) {
-        let mut options = ModelOptions::default();
-        let mut locale = Locale::C;
-        for name in types.split('+') {
-            options.insert(match name.split_once('-').map_or(name, |(first, _)| first) {
-                "email" => ModelOption::Mail,
-                "xml" => ModelOption::Xml,
-                _ => ModelOption::Html,
-            });
-            match name {
-                "email-headers" => options.insert(ModelOption::MailHeaders),
-                "email-theaders" => options.insert(ModelOption::MailTHeaders),
-                "email-xheaders" => options.insert(ModelOption::MailXHeaders),
-                "email-noheaders" => options.insert(ModelOption::MailNoHeaders),
-                "email-plain" => options.insert(ModelOption::MailPlain),
-                "email-noplain" => options.insert(ModelOption::MailNoPlain),
-                "email-atts" => options.insert(ModelOption::MailAttachments),
-                "html-links" => options.insert(ModelOption::HtmlLinks),
-                "html-alt" => options.insert(ModelOption::HtmlAlt),
-                "html-forms" => options.insert(ModelOption::HtmlForms),
-                "html-scripts" => options.insert(ModelOption::HtmlScripts),
-                "html-styles" => options.insert(ModelOption::HtmlStyles),
-                "html-comments" => options.insert(ModelOption::HtmlComments),
-                "utf8" => locale = Locale::Utf8,
-                "email" | "html" | "xml" => {}
-                _ => panic!("unknown type {name}"),
-            }
-        }
-        (options, locale)
+        const KINDS: [(&str, ModelOption); 17] = [
+            ("email", ModelOption::Mail),
+            ("email-headers", ModelOption::MailHeaders),
+            ("email-theaders", ModelOption::MailTHeaders),
+            ("email-xheaders", ModelOption::MailXHeaders),
+            ("email-noheaders", ModelOption::MailNoHeaders),
+            ("email-plain", ModelOption::MailPlain),
+            ("email-noplain", ModelOption::MailNoPlain),
+            ("email-atts", ModelOption::MailAttachments),
+            ("html", ModelOption::Html),
+            ("html-links", ModelOption::HtmlLinks),
+            ("html-alt", ModelOption::HtmlAlt),
+            ("html-forms", ModelOption::HtmlForms),
+            ("html-scripts", ModelOption::HtmlScripts),
+            ("html-styles", ModelOption::HtmlStyles),
+            ("html-comments", ModelOption::HtmlComments),
+            ("utf8", ModelOption::Html),
+            ("xml", ModelOption::Xml),
+        ];
+        let kind = |name: &str| KINDS.iter().find(|row| row.0 == name).expect("a known type").1;
+        let options = types.split('+').fold(ModelOptions::default(), |options, name| {
+            let base = name.split_once('-').map_or(name, |(base, _)| base);
+            options.with(kind(base)).with(kind(name))
+        });
+        let is_utf8 = types.split('+').any(|name| name == "utf8");
+        (options, if is_utf8 { Locale::Utf8 } else { Locale::C })
     }
 
     fn without_returns(text: &[u8]) -> String {
@@ -260,12 +221,9 @@ mod tests {
         let mut cases = 0;
         for entry in fs::read_dir(&folder).expect("the cases are here") {
             let name = entry.expect("readable").file_name().into_string().expect("plain names");
-            let Some(stem) = name.strip_suffix(".out") else {
-                continue;
-            };
-            if stem.strip_suffix(".crlf").is_some() {
-                continue;
-            }
+            let stem =
+                name.strip_suffix(".out").filter(|stem| stem.strip_suffix(".crlf").is_none());
+            let Some(stem) = stem else { continue };
             let (case, types) = stem.split_once('.').expect("a case's name, then its types");
             let (options, locale) = read_types(types);
             let input = fs::read(folder.join(format!("{case}.in"))).expect("the case's input");
@@ -277,14 +235,8 @@ mod tests {
                 "{name}"
             );
 
-            let mut crlf = Vec::new();
-            for &byte in &input {
-                crlf.extend_from_slice(if byte == b'\n' {
-                    b"\r\n"
-                } else {
-                    std::slice::from_ref(&byte)
-                });
-            }
+            let lines: Vec<&[u8]> = input.split(|&byte| byte == b'\n').collect();
+            let crlf = lines.join(&b"\r\n"[..]);
             let output = feed(&mut Filter::new(options, locale), &crlf);
             if let Ok(expected) = fs::read(folder.join(format!("{stem}.crlf.out"))) {
                 assert_eq!(
@@ -393,6 +345,8 @@ mod tests {
 
     #[test]
     fn hostile_lines_take_linear_time() {
+        const UNITS: &str = "=?x?Q?|=?x?B?|=?|=|<|<a href=\"|<!-|&|&#9|&# |% |%a |\
+            http://?|http:|name=|boundary=|text/|on|-|\\'";
         // A filter that looked to the end of the line at every candidate would take hours.
         let html = ModelOptions::default().with(ModelOption::Html);
         let length = 1 << 18;
@@ -405,28 +359,7 @@ mod tests {
             (mail(), "a: b\n\n"),
             (mail(), "Content-Transfer-Encoding: quoted-printable\n\n"),
         ] {
-            for unit in [
-                "=?x?Q?",
-                "=?x?B?",
-                "=?",
-                "=",
-                "<",
-                "<a href=\"",
-                "<!-",
-                "&",
-                "&#9",
-                "&# ",
-                "% ",
-                "%a ",
-                "http://?",
-                "http:",
-                "name=",
-                "boundary=",
-                "text/",
-                "on",
-                "-",
-                "\\'",
-            ] {
+            for unit in UNITS.split('|') {
                 let text = format!("{head}{}", unit.repeat(length / unit.len()));
                 let output = feed(&mut Filter::new(options, Locale::Utf8), text.as_bytes());
                 assert!(output.len() <= text.len() + 4, "{head} {unit}");
