@@ -5,7 +5,7 @@
 //! and only ever shortens it. It is no HTML parser: it knows tags, quotes, comments, some sections,
 //! and the attributes whose values may be asked for.
 
-use crate::bytes::starts_with_ci;
+use crate::bytes::{starts_with_ci, strip_prefix_ci};
 use crate::decode::percent;
 use crate::entity::decode_entity;
 use crate::rewrite::Rewrite;
@@ -65,6 +65,21 @@ enum Section {
     NoEmbed,
 }
 
+impl Section {
+    /// That of the text of an element which is not shown.
+    fn of(name: &[u8]) -> Option<Self> {
+        Some(match name {
+            b"script" => Self::Script,
+            b"style" => Self::Style,
+            b"noframes" => Self::NoFrames,
+            b"noscript" => Self::NoScript,
+            b"nolayer" => Self::NoLayer,
+            b"noembed" => Self::NoEmbed,
+            _ => return None,
+        })
+    }
+}
+
 /// The attribute whose value is read, and how far a URL has got.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Attribute {
@@ -82,63 +97,34 @@ enum Attribute {
 }
 
 /// Names of event handlers, behind `on`.
-const HANDLERS: [&[u8]; 20] = [
-    b"mousedown",
-    b"mousemove",
-    b"mouseout",
-    b"mouseover",
-    b"mouseup",
-    b"click",
-    b"dblclick",
-    b"focus",
-    b"keydown",
-    b"keypress",
-    b"keyup",
-    b"dataavailable",
-    b"datasetchanged",
-    b"datasetcomplete",
-    b"abort",
-    b"load",
-    b"unload",
-    b"move",
-    b"resize",
-    b"submit",
-];
+const HANDLERS: &str = "mousedown mousemove mouseout mouseover mouseup click dblclick focus \
+    keydown keypress keyup dataavailable datasetchanged datasetcomplete abort load unload move \
+    resize submit";
 
 /// Length of the event handler's name that `text` begins with, if a space, `=` or the end follows.
 fn handler_length(text: &[u8]) -> Option<usize> {
-    let name = text.get(2..).filter(|_| starts_with_ci(text, b"on"))?;
-    HANDLERS
-        .iter()
-        .find(|handler| {
-            starts_with_ci(name, handler)
-                && name.get(handler.len()).is_none_or(|&next| next == b'=' || is_space(next))
-        })
-        .map(|handler| 2 + handler.len())
+    let name = strip_prefix_ci(text, b"on")?;
+    let mut handlers = HANDLERS.split(' ');
+    let handler = handlers.find(|handler| {
+        strip_prefix_ci(name, handler.as_bytes())
+            .is_some_and(|rest| rest.first().is_none_or(|&next| next == b'=' || is_space(next)))
+    })?;
+    Some(2 + handler.len())
 }
 
-/// The attribute whose name stands at the start of `text`, if `options` ask for its value, and the
-/// name's length. `initial` is the first byte in lower case. Nothing around the name is looked at,
-/// but for event handlers, which are always found.
-fn attribute_name(options: ModelOptions, initial: u8, text: &[u8]) -> Option<(Attribute, usize)> {
-    let named = |name: &[u8], option, attribute| {
-        (options.has(option) && starts_with_ci(text, name)).then_some((attribute, name.len()))
-    };
-    match initial {
-        b'a' => named(b"alt", ModelOption::HtmlAlt, Attribute::Alt)
-            .or_else(|| named(b"action", ModelOption::HtmlForms, Attribute::Url)),
-        b'c' => named(b"class", ModelOption::HtmlStyles, Attribute::Style),
-        b'd' => named(b"data", ModelOption::HtmlLinks, Attribute::Url),
-        b'h' => named(b"href", ModelOption::HtmlLinks, Attribute::Url),
-        b's' => named(b"src", ModelOption::HtmlLinks, Attribute::Url)
-            .or_else(|| named(b"style", ModelOption::HtmlStyles, Attribute::Style)),
-        b't' => named(b"title", ModelOption::HtmlAlt, Attribute::Alt),
-        b'u' => named(b"urn", ModelOption::HtmlLinks, Attribute::Url),
-        b'v' => named(b"value", ModelOption::HtmlForms, Attribute::Url),
-        b'o' => handler_length(text).map(|length| (Attribute::Script, length)),
-        _ => None,
-    }
-}
+/// Names of attributes, the options that ask for their values, and how these are shown.
+const ATTRIBUTES: [(&[u8], ModelOption, Attribute); 10] = [
+    (b"alt", ModelOption::HtmlAlt, Attribute::Alt),
+    (b"action", ModelOption::HtmlForms, Attribute::Url),
+    (b"class", ModelOption::HtmlStyles, Attribute::Style),
+    (b"data", ModelOption::HtmlLinks, Attribute::Url),
+    (b"href", ModelOption::HtmlLinks, Attribute::Url),
+    (b"src", ModelOption::HtmlLinks, Attribute::Url),
+    (b"style", ModelOption::HtmlStyles, Attribute::Style),
+    (b"title", ModelOption::HtmlAlt, Attribute::Alt),
+    (b"urn", ModelOption::HtmlLinks, Attribute::Url),
+    (b"value", ModelOption::HtmlForms, Attribute::Url),
+];
 
 /// The longest tag names that have an effect, such as `noframes`, have eight bytes.
 const LONGEST_NAME: usize = 8;
@@ -187,6 +173,8 @@ pub struct Markup {
     section: Section,
     attribute: Attribute,
     options: ModelOptions,
+    /// The rows of [`ATTRIBUTES`] that options ask for.
+    attributes: Vec<(&'static [u8], ModelOption, Attribute)>,
     locale: Locale,
 }
 
@@ -199,6 +187,7 @@ impl Markup {
             section: Section::Visible,
             attribute: Attribute::Unset,
             options,
+            attributes: ATTRIBUTES.into_iter().filter(|row| options.has(row.1)).collect(),
             locale,
         };
         markup.start_file();
@@ -326,14 +315,17 @@ impl Markup {
             b"html" | b"head" => self.start_page(),
             b"br" | b"hr" => text.put(b'\n'),
             b"comment" if self.mode == Mode::Html => self.section = Section::Comment,
-            b"noframes" => self.section = self.alternative(Section::NoFrames),
-            b"nolayer" => self.section = self.alternative(Section::NoLayer),
-            b"noscript" => self.section = self.alternative(Section::NoScript),
-            b"noembed" => self.section = self.alternative(Section::NoEmbed),
-            b"script" => self.section = Section::Script,
-            b"style" => self.section = Section::Style,
+            // Text that only browsers without a feature show.
+            b"noframes" | b"nolayer" | b"noscript" | b"noembed"
+                if self.mode == Mode::Html && self.options.has(ModelOption::HtmlAlt) =>
+            {
+                self.section = Section::Visible;
+            }
             b"title" => self.section = Section::Title,
-            _ => length = 1,
+            _ => match Section::of(name) {
+                Some(section) => self.section = section,
+                None => length = 1,
+            },
         }
         text.skip(1 + length);
     }
@@ -342,15 +334,6 @@ impl Markup {
         self.section = Section::Visible;
         if self.mode == Mode::Waiting {
             self.mode = Mode::Html;
-        }
-    }
-
-    /// The section for text that only browsers without a feature show, such as `noframes`.
-    fn alternative(&self, section: Section) -> Section {
-        if self.mode == Mode::Html && self.options.has(ModelOption::HtmlAlt) {
-            Section::Visible
-        } else {
-            section
         }
     }
 
@@ -367,13 +350,7 @@ impl Markup {
                 self.section
             }
             b"title" => self.section,
-            b"script" => Section::Script,
-            b"style" => Section::Style,
-            b"noframes" => Section::NoFrames,
-            b"noscript" => Section::NoScript,
-            b"nolayer" => Section::NoLayer,
-            b"noembed" => Section::NoEmbed,
-            _ => Section::Visible,
+            name => Section::of(name).unwrap_or(Section::Visible),
         };
         if self.section == ended {
             self.section = Section::Visible;
@@ -464,23 +441,33 @@ impl Markup {
             self.state = State::MinedEquals;
             text.skip(1);
         } else {
-            self.mined_byte(text, byte);
+            self.mined_byte(text);
         }
     }
 
     /// A byte of a value without quotes, or the first letter of an attribute's name.
-    fn mined_byte(&mut self, text: &mut Rewrite, byte: u8) {
+    fn mined_byte(&mut self, text: &mut Rewrite) {
         let start = text.position();
         self.value(text);
         // The value writer has kept or dropped one letter, so the text behind it is unchanged.
         let name = &text.line()[start..];
-        if let Some((attribute, length)) =
-            attribute_name(self.options, byte.to_ascii_lowercase(), name)
-        {
+        if let Some((attribute, length)) = self.attribute_name(name) {
             self.end_value(text);
             self.attribute = attribute;
             text.put(b'\n');
             text.jump(start + length);
+        }
+    }
+
+    /// The attribute whose name stands at the start of `text`, if options ask for its value, and
+    /// the name's length. Nothing around the name is looked at, but for event handlers, which are
+    /// always found.
+    fn attribute_name(&self, text: &[u8]) -> Option<(Attribute, usize)> {
+        let initial = text.first()?.to_ascii_lowercase();
+        let is_named = |name: &[u8]| name[0] == initial && starts_with_ci(text, name);
+        match self.attributes.iter().find(|(name, ..)| is_named(name)) {
+            Some(&(name, _, attribute)) => Some((attribute, name.len())),
+            None => handler_length(text).map(|length| (Attribute::Script, length)),
         }
     }
 
