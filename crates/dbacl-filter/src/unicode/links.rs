@@ -4,34 +4,28 @@
 /// The most words of a link's path.
 const MOST_WORDS: usize = 12;
 
-/// Finds links in a text, or takes a whole text for one link; calls `each` with kind and value of
-/// each tag. Returns how many links there were.
-pub fn each_link(text: &[u8], is_link: bool, mut each: impl FnMut(&str, &[u8])) -> usize {
-    if is_link {
-        link(text, &mut each);
-        return 1;
-    }
-    let mut found = 0;
-    let mut rest = text;
-    while found < 16 {
-        let by_scheme = memchr::memmem::find(rest, b"://").map(|at| {
-            let letters = rest[..at].iter().rev().take_while(|byte| byte.is_ascii_alphabetic());
+/// The most links of a line.
+const MOST_LINKS: usize = 16;
+
+/// The first links in a line of text.
+pub fn links(mut text: &[u8]) -> impl Iterator<Item = &[u8]> {
+    let next = move || {
+        let by_scheme = memchr::memmem::find(text, b"://").map(|at| {
+            let letters = text[..at].iter().rev().take_while(|byte| byte.is_ascii_alphabetic());
             at - letters.count()
         });
-        let by_name = memchr::memmem::find(rest, b"www.");
-        let Some(start) = by_scheme.into_iter().chain(by_name).min() else { break };
-        let body = &rest[start..];
+        let by_name = memchr::memmem::find(text, b"www.");
+        let body = &text[by_scheme.into_iter().chain(by_name).min()?..];
         let is_end = |byte: &u8| *byte <= b' ' || b"<>\"'()[]{}".contains(byte);
         let end = body.iter().position(is_end).unwrap_or(body.len());
-        link(&body[..end], &mut each);
-        found += 1;
-        rest = &body[end.max(4).min(body.len())..];
-    }
-    found
+        text = &body[end.max(4).min(body.len())..];
+        Some(&body[..end])
+    };
+    std::iter::from_fn(next).take(MOST_LINKS)
 }
 
-/// The tags of one link.
-fn link(link: &[u8], each: &mut impl FnMut(&str, &[u8])) {
+/// Calls `each` with kind and value of each tag of a link.
+pub fn tag_link(link: &[u8], mut each: impl FnMut(&str, &[u8])) {
     let colon = memchr::memmem::find(link, b"://");
     let (scheme, rest) = match colon {
         Some(at) => (&link[..at], &link[at + 3..]),

@@ -54,14 +54,6 @@ pub fn short_outline(text: &[u8]) -> Outline {
     outline(&String::from_utf8_lossy(&text[..text.len().min(80)]).replace(char::is_whitespace, "_"))
 }
 
-/// Calls `each` for the words of a text: runs of letters and digits, in small letters.
-pub fn each_word(text: &[u8], mut each: impl FnMut(&str)) {
-    let text = String::from_utf8_lossy(text);
-    for word in text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()) {
-        each(&word.to_lowercase());
-    }
-}
-
 /// The words of a Received field, in which names of hosts stay whole: neither numbers nor ids.
 pub fn relay_words(field: &[u8]) -> impl Iterator<Item = &[u8]> {
     let in_host = |byte: &u8| byte.is_ascii_alphanumeric() || b".-_".contains(byte);

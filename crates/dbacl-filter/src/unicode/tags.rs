@@ -12,9 +12,9 @@
 
 use crate::bytes::starts_with_ci;
 use crate::unicode::lines::Lines;
-use crate::unicode::links::each_link;
+use crate::unicode::links::{links, tag_link};
 use crate::unicode::shapes::{
-    Outline, address_form, bin, each_word, log2, outline, relay_words, short_outline,
+    Outline, address_form, bin, log2, outline, relay_words, short_outline,
 };
 use dbacl_charset::parameters;
 use dbacl_model::medium::Medium;
@@ -44,19 +44,19 @@ const MOST_DOMAINS: usize = 6;
 
 /// Fields that a sender's program writes, with the tag of their words.
 const PROGRAM_FIELDS: [(&[u8], &str); 13] = [
-    (b"x-mailer:", "xm"),
-    (b"user-agent:", "xm"),
-    (b"x-newsreader:", "xm"),
-    (b"x-priority:", "xp"),
-    (b"priority:", "xp"),
-    (b"x-msmail-priority:", "xp"),
-    (b"importance:", "xi"),
-    (b"organization:", "og"),
-    (b"x-accept-language:", "xa"),
-    (b"content-language:", "cl"),
-    (b"content-class:", "cc"),
-    (b"x-mailer-version:", "xm"),
-    (b"x-originating-ip:", "xo"),
+    (b"x-mailer:", "xm:"),
+    (b"user-agent:", "xm:"),
+    (b"x-newsreader:", "xm:"),
+    (b"x-priority:", "xp:"),
+    (b"priority:", "xp:"),
+    (b"x-msmail-priority:", "xp:"),
+    (b"importance:", "xi:"),
+    (b"organization:", "og:"),
+    (b"x-accept-language:", "xa:"),
+    (b"content-language:", "cl:"),
+    (b"content-class:", "cc:"),
+    (b"x-mailer-version:", "xm:"),
+    (b"x-originating-ip:", "xo:"),
 ];
 
 /// What is read of one message, as it is found.
@@ -121,7 +121,7 @@ impl Tags {
         } else if let Some((_, kind)) =
             PROGRAM_FIELDS.iter().find(|(name, _)| starts_with_ci(field, name))
         {
-            self.program(kind, value);
+            self.words(kind, value);
         }
     }
 
@@ -144,7 +144,7 @@ impl Tags {
             self.add("mx:", first);
             self.file_name(&parameter(b"filename"));
         } else {
-            self.program("ct", field);
+            self.words("ct:", field);
         }
     }
 
@@ -187,14 +187,13 @@ impl Tags {
         }
     }
 
-    fn words(&mut self, kind: &str, value: &[u8]) {
-        let mut left = MOST_WORDS;
-        each_word(value, |word| {
-            if left > 0 {
-                left -= 1;
-                self.add(kind, word.as_bytes());
-            }
-        });
+    /// Adds the words of a text: runs of letters and digits, in small letters.
+    fn words(&mut self, kind: &str, text: &[u8]) {
+        let text = String::from_utf8_lossy(text);
+        let words = text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
+        for word in words.take(MOST_WORDS) {
+            self.add(kind, word.to_lowercase().as_bytes());
+        }
     }
 
     fn subject(&mut self, value: &[u8]) {
@@ -251,18 +250,6 @@ impl Tags {
                 self.host("th:", &address[at + 1..]);
             }
         }
-    }
-
-    fn program(&mut self, kind: &str, value: &[u8]) {
-        let mut left = MOST_WORDS;
-        let kind = [kind, ":"].concat();
-        each_word(value, |word| {
-            if left == 0 {
-                return;
-            }
-            left -= 1;
-            self.add(&kind, word.as_bytes());
-        });
     }
 
     fn message_id(&mut self, value: &[u8]) {
@@ -361,7 +348,7 @@ impl Tags {
         if self.links >= MOST {
             return;
         }
-        each_link(link, true, |kind, value| self.add(kind, value));
+        tag_link(link, |kind, value| self.add(kind, value));
         self.links += 1;
     }
 
@@ -404,14 +391,11 @@ impl Tags {
                 self.add("xs:", shape.bytes());
             }
         }
-        let mut found = self.links;
-        let tags = &mut *self;
-        if found < MOST
-            && (memchr::memmem::find(line, b"://").is_some()
-                || memchr::memmem::find(line, b"www.").is_some())
-        {
-            found += each_link(line, false, |kind, value| tags.add(kind, value));
-            self.links = found;
+        if self.links < MOST {
+            for link in links(line) {
+                tag_link(link, |kind, value| self.add(kind, value));
+                self.links += 1;
+            }
         }
     }
 
