@@ -4,23 +4,34 @@
 /// An element's name: up to eight letters; longer names are cut.
 pub type Name = [u8; 8];
 
-/// The element of this name.
-pub const fn name(text: &str) -> Name {
-    let mut name = [0; 8];
+/// The elements of these names, which stand with one blank between them.
+pub const fn names<const N: usize>(text: &str) -> [Name; N] {
     let bytes = text.as_bytes();
-    let mut at = 0;
-    while at < bytes.len() && at < name.len() {
-        name[at] = bytes[at];
+    let mut names = [[0; 8]; N];
+    let (mut at, mut name, mut letter) = (0, 0, 0);
+    while at < bytes.len() {
+        if bytes[at] == b' ' {
+            (name, letter) = (name + 1, 0);
+        } else {
+            names[name][letter] = bytes[at];
+            letter += 1;
+        }
         at += 1;
     }
-    name
+    assert!(name + 1 == N, "so many names");
+    names
+}
+
+/// The element of this name.
+pub const fn name(text: &str) -> Name {
+    names::<1>(text)[0]
 }
 
 /// For elements that another of the same name ends: the names of elements within which it does not.
 pub fn closed_by_same(tag: Name) -> Option<&'static [Name]> {
-    const LISTS: [Name; 2] = [name("ul"), name("ol")];
-    const TABLE: [Name; 1] = [name("table")];
-    const DEFINITIONS: [Name; 1] = [name("dl")];
+    const LISTS: [Name; 2] = names("ul ol");
+    const TABLE: [Name; 1] = names("table");
+    const DEFINITIONS: [Name; 1] = names("dl");
     match &tag {
         b"li\0\0\0\0\0\0" => Some(&LISTS),
         b"tr\0\0\0\0\0\0" | b"td\0\0\0\0\0\0" | b"th\0\0\0\0\0\0" => Some(&TABLE),
@@ -32,82 +43,36 @@ pub fn closed_by_same(tag: Name) -> Option<&'static [Name]> {
 
 /// Whether a tag of this name ends a line of text.
 pub fn ends_line(tag: Name) -> bool {
-    const NAMES: [Name; 35] = [
-        name("br"),
-        name("p"),
-        name("div"),
-        name("tr"),
-        name("table"),
-        name("li"),
-        name("ul"),
-        name("ol"),
-        name("dl"),
-        name("dt"),
-        name("dd"),
-        name("h1"),
-        name("h2"),
-        name("h3"),
-        name("h4"),
-        name("h5"),
-        name("h6"),
-        name("hr"),
-        name("pre"),
-        name("blockquo"),
-        name("center"),
-        name("form"),
-        name("fieldset"),
-        name("address"),
-        name("article"),
-        name("section"),
-        name("header"),
-        name("footer"),
-        name("main"),
-        name("nav"),
-        name("aside"),
-        name("body"),
-        name("html"),
-        name("head"),
-        name("option"),
-    ];
+    const NAMES: [Name; 35] = names(
+        "br p div tr table li ul ol dl dt dd h1 h2 h3 h4 h5 h6 hr pre blockquo center form \
+         fieldset address article section header footer main nav aside body html head option",
+    );
     NAMES.contains(&tag)
 }
 
 /// Whether a tag of this name stands between words of a line.
 pub fn ends_cell(tag: Name) -> bool {
-    matches!(
-        &tag,
-        b"td\0\0\0\0\0\0"
-            | b"th\0\0\0\0\0\0"
-            | b"img\0\0\0\0\0"
-            | b"input\0\0\0"
-            | b"select\0\0"
-            | b"textarea"
-            | b"button\0\0"
-            | b"caption\0"
-    )
+    const NAMES: [Name; 8] = names("td th img input select textarea button caption");
+    NAMES.contains(&tag)
 }
 
 /// Whether an element of this name has no end tag.
 pub fn is_void(tag: Name) -> bool {
-    const NAMES: [Name; 18] = [
-        name("br"),
-        name("hr"),
-        name("img"),
-        name("input"),
-        name("meta"),
-        name("link"),
-        name("area"),
-        name("base"),
-        name("basefont"),
-        name("bgsound"),
-        name("col"),
-        name("embed"),
-        name("frame"),
-        name("param"),
-        name("source"),
-        name("track"),
-        name("wbr"),
-        name("keygen"),
-    ];
+    const NAMES: [Name; 18] = names(
+        "br hr img input meta link area base basefont bgsound col embed frame param source track \
+         wbr keygen",
+    );
+    NAMES.contains(&tag)
+}
+
+/// Whether the text of an element of this name holds no tags.
+pub fn is_raw(tag: Name) -> bool {
+    const NAMES: [Name; 7] = names("script style title iframe noembed noframes xmp");
+    NAMES.contains(&tag)
+}
+
+/// Whether the text of an element of this name is never shown.
+pub fn is_never_shown(tag: Name) -> bool {
+    const NAMES: [Name; 5] = names("template datalist audio video canvas");
     NAMES.contains(&tag)
 }

@@ -6,19 +6,26 @@
 //! stand with their styles on a stack of bounded depth.
 
 use crate::unicode::attributes::Attributes;
-use crate::unicode::elements::{Name, closed_by_same, ends_cell, ends_line, is_void, name};
+use crate::unicode::elements::{
+    Name, closed_by_same, ends_cell, ends_line, is_never_shown, is_raw, is_void, name, names,
+};
 use crate::unicode::lines::{Builder, Lines};
 use crate::unicode::style::{Colour, Sheet, Style, are_alike};
 use dbacl_charset::references;
 use dbacl_model::medium::Medium;
 use dbacl_model::settings::{ModelOption, ModelOptions};
 
+/// The medium of links and other attributes that options ask for.
+const ASIDE: Medium = Medium::new(2);
 /// Bytes of a tag whose attributes are read; the end of a longer tag is found, too.
 const LONGEST_TAG: usize = 1 << 14;
 /// Bytes of style sheets that are read.
 const LONGEST_SHEET: usize = 1 << 18;
 /// The most open elements on the stack.
 const MOST_OPEN: usize = 256;
+
+const SCRIPT: Name = name("script");
+const STYLE: Name = name("style");
 
 /// The state of the machine between two bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -44,14 +51,6 @@ enum State {
     Raw,
     /// In such an element, behind a `<` that may begin its end tag.
     RawEnd,
-}
-
-/// An element whose text holds no tags.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum RawKind {
-    Script,
-    Style,
-    Other,
 }
 
 /// An open element.
@@ -82,8 +81,8 @@ pub struct Html {
     state: State,
     /// The beginning of a reference, a tag or a possible end tag.
     held: Vec<u8>,
-    raw_name: Vec<u8>,
-    raw_kind: RawKind,
+    /// The element that is open, if its text holds no tags.
+    raw: Name,
     stack: Vec<Element>,
     /// Open elements beyond those of the stack.
     beyond: usize,
@@ -95,20 +94,18 @@ pub struct Html {
     sheet_text: Vec<u8>,
     scratch: Vec<u8>,
     visible: Builder,
-    hidden: Option<Builder>,
     aside: Builder,
     has_shown: bool,
 }
 
 impl Html {
-    /// The filter for parts of mail. Hidden text is left out unless it has a medium.
-    pub fn new(options: ModelOptions, hidden: Option<Medium>) -> Self {
+    /// The filter for a page whose text gets this medium.
+    pub fn new(options: ModelOptions, medium: Medium) -> Self {
         Self {
             options,
             state: State::Text,
             held: Vec::new(),
-            raw_name: Vec::new(),
-            raw_kind: RawKind::Other,
+            raw: Name::default(),
             stack: vec![PAGE],
             beyond: 0,
             hidden_beyond: 0,
@@ -116,31 +113,10 @@ impl Html {
             sheet: Sheet::default(),
             sheet_text: Vec::new(),
             scratch: Vec::new(),
-            visible: Builder::new(Medium::TEXT),
-            hidden: hidden.map(Builder::new),
-            aside: Builder::new(Medium::TEXT),
+            visible: Builder::new(medium),
+            aside: Builder::new(ASIDE),
             has_shown: false,
         }
-    }
-
-    /// Begins a page. Its text gets the medium `text`; links and other attributes that options ask
-    /// for get `aside`.
-    pub fn start(&mut self, text: Medium, aside: Medium) {
-        self.state = State::Text;
-        self.held.clear();
-        self.stack.truncate(1);
-        (self.beyond, self.hidden_beyond) = (0, 0);
-        self.is_hidden = false;
-        self.sheet.clear();
-        self.sheet_text.clear();
-        self.visible.medium = text;
-        self.aside.medium = aside;
-        self.has_shown = false;
-    }
-
-    /// Whether a reader has seen something of the page: text or a picture.
-    pub fn has_shown(&self) -> bool {
-        self.has_shown
     }
 
     /// Takes the next piece of the page, valid UTF-8.
@@ -151,19 +127,16 @@ impl Html {
         }
     }
 
-    /// Ends the page.
-    pub fn finish(&mut self, output: &mut Lines) {
+    /// Ends the page. Returns whether a reader has seen something of it: text or a picture.
+    pub fn finish(mut self, output: &mut Lines) -> bool {
         match self.state {
             State::Reference => self.end_reference(output),
             State::Open => self.show_held(output),
             _ => {}
         }
-        self.state = State::Text;
         self.visible.end_line(output);
         self.aside.end_line(output);
-        if let Some(hidden) = &mut self.hidden {
-            hidden.end_line(output);
-        }
+        self.has_shown
     }
 
     /// Takes some of `text`, which is not empty; returns how many bytes.
@@ -344,18 +317,17 @@ impl Html {
 
     /// Text of an element that holds no tags.
     fn raw(&mut self, text: &[u8], output: &mut Lines) {
-        match self.raw_kind {
-            RawKind::Script if self.options.has(ModelOption::HtmlScripts) => {
-                self.aside.lines(text, output);
-            }
-            RawKind::Style => {
-                let room = LONGEST_SHEET.saturating_sub(self.sheet_text.len());
-                self.sheet_text.extend_from_slice(&text[..text.len().min(room)]);
-                if self.options.has(ModelOption::HtmlStyles) {
-                    self.aside.lines(text, output);
-                }
-            }
-            RawKind::Script | RawKind::Other => {}
+        let option = match self.raw {
+            SCRIPT => ModelOption::HtmlScripts,
+            STYLE => ModelOption::HtmlStyles,
+            _ => return,
+        };
+        if self.raw == STYLE {
+            let room = LONGEST_SHEET.saturating_sub(self.sheet_text.len());
+            self.sheet_text.extend_from_slice(&text[..text.len().min(room)]);
+        }
+        if self.options.has(option) {
+            self.aside.lines(text, output);
         }
     }
 
@@ -364,7 +336,7 @@ impl Html {
         let at = self.held.len();
         let wanted = match at {
             1 => Some(b'/'),
-            _ => self.raw_name.get(at - 2).copied(),
+            _ => self.raw.get(at - 2).copied().filter(|&letter| letter != 0),
         };
         match wanted {
             Some(wanted) if byte.to_ascii_lowercase() == wanted => {
@@ -373,7 +345,7 @@ impl Html {
             }
             None if byte == b'>' || byte == b'/' || byte.is_ascii_whitespace() => {
                 self.aside.end_line(output);
-                if self.raw_kind == RawKind::Style {
+                if self.raw == STYLE {
                     if let Ok(text) = std::str::from_utf8(&self.sheet_text) {
                         self.sheet.read(text);
                     }
@@ -414,9 +386,6 @@ impl Html {
     /// Text of the page.
     fn show(&mut self, text: &[u8], output: &mut Lines) {
         if self.is_hidden {
-            if let Some(hidden) = &mut self.hidden {
-                hidden.run(text, output);
-            }
             return;
         }
         if !self.has_shown {
@@ -449,31 +418,25 @@ impl Html {
         self.held = held;
     }
 
-    fn break_line(&mut self, output: &mut Lines) {
-        self.visible.end_line(output);
-        if let Some(hidden) = &mut self.hidden {
-            hidden.end_line(output);
-        }
-    }
-
     /// An end tag: closes the innermost element of its name and those within.
     fn close(&mut self, tag: Name, output: &mut Lines) {
         if ends_line(tag) {
-            self.break_line(output);
+            self.visible.end_line(output);
         } else if ends_cell(tag) {
-            self.show_blank(output);
+            self.visible.run(b" ", output);
         }
         if self.beyond > 0 {
-            self.close_beyond();
+            // One beyond those of the stack.
+            self.beyond -= 1;
+            if self.beyond < self.hidden_beyond {
+                self.hidden_beyond = 0;
+                self.is_hidden = self.stack.last().is_some_and(|element| self.hides(element));
+            }
         } else if let Some(at) = self.stack.iter().rposition(|element| element.name == tag)
             && at > 0
         {
             self.truncate(at);
         }
-    }
-
-    fn show_blank(&mut self, output: &mut Lines) {
-        self.visible.run(b" ", output);
     }
 
     fn truncate(&mut self, length: usize) {
@@ -491,16 +454,17 @@ impl Html {
 
     fn start_tag(&mut self, tag: Name, rest: &[u8], output: &mut Lines) {
         if ends_line(tag) {
-            self.break_line(output);
-            self.close_paragraph();
+            self.visible.end_line(output);
+            // A paragraph that is open in the innermost cell or table ends.
+            self.close_same(const { name("p") }, &const { names::<4>("td th table button") });
         } else if ends_cell(tag) {
-            self.show_blank(output);
+            self.visible.run(b" ", output);
         }
         if let Some(scope) = closed_by_same(tag) {
             self.close_same(tag, scope);
         }
         let attributes = Attributes::read(rest, self.options, &mut self.scratch);
-        if tag == name("img") && !self.is_hidden {
+        if tag == const { name("img") } && !self.is_hidden {
             self.has_shown |= attributes.is_picture;
         }
         for found in &attributes.shown {
@@ -522,18 +486,8 @@ impl Html {
         if is_void(tag) {
             return;
         }
-        let raw_kind = match &tag {
-            b"script\0\0" => Some(RawKind::Script),
-            b"style\0\0\0" => Some(RawKind::Style),
-            b"title\0\0\0" | b"iframe\0\0" | b"noembed\0" | b"noframes" | b"xmp\0\0\0\0\0" => {
-                Some(RawKind::Other)
-            }
-            _ => None,
-        };
-        if let Some(kind) = raw_kind {
-            self.raw_kind = kind;
-            self.raw_name.clear();
-            self.raw_name.extend(tag.iter().take_while(|&&byte| byte != 0));
+        if is_raw(tag) {
+            self.raw = tag;
             self.state = State::Raw;
             return;
         }
@@ -545,18 +499,14 @@ impl Html {
     /// Opens an element.
     fn push(&mut self, tag: Name, style: &Style) {
         let parent = *self.stack.last().unwrap_or(&PAGE);
-        let never_shown = matches!(
-            &tag,
-            b"template" | b"datalist" | b"audio\0\0\0" | b"video\0\0\0" | b"canvas\0\0"
-        );
         // The colour of links is chosen by the reader's program.
-        let own_colour = if tag == name("a") { Some(None) } else { None };
+        let own_colour = if tag == const { name("a") } { Some(None) } else { None };
         let element = Element {
             name: tag,
             is_gone: parent.is_gone
                 || style.is_gone
                 || style.is_removed == Some(true)
-                || never_shown,
+                || is_never_shown(tag),
             is_invisible: style.is_invisible.unwrap_or(parent.is_invisible),
             is_tiny: style.is_tiny.unwrap_or(parent.is_tiny),
             colour: style.colour.or(own_colour).unwrap_or(parent.colour),
@@ -573,20 +523,6 @@ impl Html {
             self.is_hidden = true;
             self.hidden_beyond = self.beyond;
         }
-    }
-
-    /// Closes an element beyond those of the stack.
-    fn close_beyond(&mut self) {
-        self.beyond -= 1;
-        if self.beyond < self.hidden_beyond {
-            self.hidden_beyond = 0;
-            self.is_hidden = self.stack.last().is_some_and(|element| self.hides(element));
-        }
-    }
-
-    /// Closes a paragraph that is open in the innermost cell or table.
-    fn close_paragraph(&mut self) {
-        self.close_same(name("p"), &[name("td"), name("th"), name("table"), name("button")]);
     }
 
     /// Closes an open element of this name, unless one of `scope` is open within it.
@@ -607,10 +543,9 @@ impl Html {
 mod tests {
     use super::*;
 
-    fn read(page: &str, size: usize, options: ModelOptions, hidden: Option<Medium>) -> Vec<String> {
-        let mut html = Html::new(options, hidden);
+    fn read(page: &str, size: usize, options: ModelOptions) -> String {
+        let mut html = Html::new(options, Medium::new(3));
         let mut lines = Lines::default();
-        html.start(Medium::new(3), Medium::new(2));
         let mut rest = page;
         while !rest.is_empty() {
             let cut = (size.min(rest.len())..=rest.len()).find(|&at| rest.is_char_boundary(at));
@@ -626,12 +561,12 @@ mod tests {
             let words: Vec<&str> = text.split_ascii_whitespace().collect();
             found.push(format!("{}:{}", medium.number(), words.join(" ")));
         }
-        found
+        found.join("|")
     }
 
     fn check(page: &str, expected: &str) {
         for size in [1, 2, 3, 5, 1000] {
-            let found = read(page, size, ModelOptions::default(), None).join("|");
+            let found = read(page, size, ModelOptions::default());
             assert_eq!(found, expected, "{page} in pieces of {size}");
         }
     }
@@ -678,16 +613,13 @@ mod tests {
             ("<a style='color:white'>x</a>a", "3:a"),
         ] {
             let squeezed = expected.replace("3:a x", "3:ax");
-            let found = read(page, 1000, ModelOptions::default(), None).join("|");
+            let found = read(page, 1000, ModelOptions::default());
             assert_eq!(found.replace("3:a x", "3:ax"), squeezed, "{page}");
             check(page, &found);
         }
         // Beyond the stack, too.
         let deep = format!("{}a<i hidden>x<b>y</b></i>b", "<span>".repeat(2 * MOST_OPEN));
         check(&deep, "3:ab");
-        let medium = Some(Medium::new(1));
-        let found = read("a<i hidden>x y</i>b", 9, ModelOptions::default(), medium).join("|");
-        assert_eq!(found, "3:ab|1:x y");
     }
 
     #[test]
@@ -704,43 +636,23 @@ mod tests {
         ] {
             let options = ModelOptions::default().with(option);
             for size in [1, 3, 1000] {
-                assert_eq!(read(page, size, options, None).join("|"), expected, "{option:?}");
+                assert_eq!(read(page, size, options), expected, "{option:?}");
             }
         }
     }
 
     #[test]
     fn hostile_pages_take_linear_time_and_bounded_memory() {
-        for unit in [
-            "<",
-            "<a ",
-            "<a b=",
-            "<a b='",
-            "<div>",
-            "<p style='",
-            "&",
-            "&#",
-            "&a",
-            "<!--",
-            "-",
-            "<script>",
-            "</",
-            "<style>.a{",
-            "<p><td>",
-            "<li>",
-            "</div>",
-            "<!-",
-            "<script></",
-            "=",
-        ] {
+        let units = "<|<a |<a b=|<a b='|<div>|<p style='|\
+            &|&#|&a|<!--|-|<script>|</|<style>.a{|<p><td>|<li>|</div>|<!-|<script></|=";
+        for unit in units.split('|') {
             let page = unit.repeat((1 << 18) / unit.len());
-            let mut html = Html::new(ModelOptions::default(), None);
+            let mut html = Html::new(ModelOptions::default(), Medium::new(3));
             let mut lines = Lines::default();
-            html.start(Medium::new(3), Medium::new(2));
             html.feed(page.as_bytes(), &mut lines);
+            assert!(html.stack.len() <= MOST_OPEN && html.held.len() <= LONGEST_TAG, "{unit}");
             html.finish(&mut lines);
             assert!(lines.size() <= page.len() + page.len() / 4, "{unit}");
-            assert!(html.stack.len() <= MOST_OPEN && html.held.len() <= LONGEST_TAG, "{unit}");
         }
     }
 }

@@ -33,19 +33,14 @@ impl Lines {
         while let Some(at) = memchr::memchr2(0, 0xEF, text) {
             let (before, rest) = text.split_at(at);
             self.bytes.extend_from_slice(before);
-            let left_out = match rest {
-                [0, ..] => 1,
-                [0xEF, 0xBB, 0xBF, ..] => 3,
-                _ => 0,
+            text = match rest {
+                [0, rest @ ..] | [0xEF, 0xBB, 0xBF, rest @ ..] => rest,
+                // Another character that begins like the mark.
+                _ => {
+                    self.bytes.push(0xEF);
+                    &rest[1..]
+                }
             };
-            // A character that begins like the mark has three bytes, too.
-            let taken = left_out.max(rest.len().min(3));
-            if left_out == 0 {
-                self.bytes.extend_from_slice(&rest[..taken]);
-                text = &rest[taken..];
-            } else {
-                text = &rest[left_out..];
-            }
         }
         self.bytes.extend_from_slice(text);
         self.bytes.push(b'\n');
@@ -114,7 +109,7 @@ fn cut(text: &[u8]) -> usize {
 pub struct Builder {
     line: Vec<u8>,
     /// The medium of the lines.
-    pub medium: Medium,
+    medium: Medium,
     /// Finds lines that are data, where these are left out.
     blob: Option<Blob>,
 }
@@ -125,10 +120,9 @@ impl Builder {
         Self { line: Vec::new(), medium, blob: None }
     }
 
-    /// Lines of plain text, without data that is written as text, come next.
-    pub fn start_plain(&mut self, medium: Medium) {
-        self.medium = medium;
-        self.blob = Some(Blob::default());
+    /// For plain text, without data that is written as text.
+    pub fn plain(medium: Medium) -> Self {
+        Self { blob: Some(Blob::default()), ..Self::new(medium) }
     }
 
     /// Hands on a line, unless it is data.

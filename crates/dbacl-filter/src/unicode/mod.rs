@@ -25,7 +25,7 @@ mod shapes;
 mod style;
 mod tags;
 
-use crate::bytes::starts_with_ci;
+use crate::bytes::{starts_with_ci, strip_prefix_ci};
 use crate::header::{HeaderKind, HeaderScan, is_excluded};
 use crate::mime::{self, ContentType, Encoding};
 use crate::unicode::lines::Lines;
@@ -39,8 +39,6 @@ use dbacl_model::settings::{ModelOption, ModelOptions};
 
 /// The medium of text that is shown.
 const TEXT: Medium = Medium::new(3);
-/// The medium of links and other attributes of markup that options ask for.
-const ASIDE: Medium = Medium::new(2);
 
 /// A field that is longer is read in pieces.
 const LONGEST_FIELD: usize = 1 << 16;
@@ -72,26 +70,19 @@ enum Place {
     Epilogue,
 }
 
-/// Parts that belong together.
-#[derive(Debug)]
-struct Multipart {
-    boundary: Vec<u8>,
+/// The description of the content in the header of a message or part.
+#[derive(Debug, Clone, Default)]
+struct Headers {
+    kind: ContentType,
+    is_multipart: bool,
     /// Only one of the parts is shown.
     is_alternative: bool,
     /// The parts are messages unless their headers name another type.
     is_digest: bool,
-}
-
-/// The description of the content in the header of a message or part.
-#[derive(Debug, Clone, Default)]
-struct Headers {
-    kind: Option<ContentType>,
-    is_multipart: bool,
-    is_alternative: bool,
-    is_digest: bool,
+    /// What stands between the parts.
     boundary: Vec<u8>,
     charset: Option<Charset>,
-    encoding: Option<Encoding>,
+    encoding: Encoding,
     is_attached: bool,
 }
 
@@ -102,16 +93,16 @@ impl Headers {
             _ if self.is_alternative => b"ma",
             _ if self.is_digest => b"md",
             _ if self.is_multipart => b"m",
-            None => b"n",
-            Some(ContentType::Unknown | ContentType::Plain) => b"p",
-            Some(ContentType::Html | ContentType::Xml | ContentType::Sgml) => b"h",
-            Some(ContentType::Rich) => b"r",
-            Some(ContentType::Image) => b"i",
-            Some(ContentType::Message) => b"e",
-            Some(ContentType::Audio | ContentType::Video | ContentType::Model) => b"v",
-            Some(ContentType::Other) => b"o",
-            Some(ContentType::Octets) => b"b",
-            Some(ContentType::Word) => b"w",
+            ContentType::Unknown => b"n",
+            ContentType::Plain => b"p",
+            ContentType::Html | ContentType::Xml | ContentType::Sgml => b"h",
+            ContentType::Rich => b"r",
+            ContentType::Image => b"i",
+            ContentType::Message => b"e",
+            ContentType::Audio | ContentType::Video | ContentType::Model => b"v",
+            ContentType::Other => b"o",
+            ContentType::Octets => b"b",
+            ContentType::Word => b"w",
         }
     }
 }
@@ -143,8 +134,9 @@ pub struct UnicodeMail {
     is_message: bool,
     /// The depth of the parts of which one is a message that comes with the mail.
     attached: Option<usize>,
-    open: Vec<Multipart>,
-    part: Part,
+    /// The headers of the parts of parts that are open.
+    open: Vec<Headers>,
+    part: Option<Part>,
     /// The text of the part goes into `held`.
     is_holding: bool,
     held: Held,
@@ -178,7 +170,7 @@ impl UnicodeMail {
             is_message: true,
             attached: None,
             open: Vec::new(),
-            part: Part::new(options, None),
+            part: None,
             is_holding: false,
             held: Held::default(),
             raw: Vec::new(),
@@ -194,13 +186,7 @@ impl UnicodeMail {
 
     /// Begins a source, with the initial state.
     pub fn start_file(&mut self) {
-        self.finish();
-        self.output.clear();
-        self.tagged.clear();
-        self.place = Place::Start;
-        self.is_after_empty = true;
-        self.is_mailbox = false;
-        self.last = (TEXT, false);
+        *self = Self::new(self.options);
     }
 
     /// The medium of the line handed on last.
@@ -230,13 +216,9 @@ impl UnicodeMail {
     /// Puts the next line of text that waits in the place of `line`.
     pub fn next(&mut self, line: &mut Vec<u8>) -> bool {
         let ready = if self.tags.is_some() { &mut self.tagged } else { &mut self.output };
-        match ready.pop(line) {
-            Some(last) => {
-                self.last = last;
-                true
-            }
-            None => false,
-        }
+        let next = ready.pop(line);
+        self.last = next.unwrap_or(self.last);
+        next.is_some()
     }
 
     /// Ends the source: text that was held back is passed on.
@@ -321,7 +303,7 @@ impl UnicodeMail {
         self.is_message = place == Place::Header;
         self.headers = Headers::default();
         if is_digest && place == Place::PartHeader {
-            self.headers.kind = Some(ContentType::Message);
+            self.headers.kind = ContentType::Message;
         }
     }
 
@@ -442,15 +424,12 @@ impl UnicodeMail {
 
     /// A field that describes the content.
     fn mime_field(&mut self, field: &[u8]) {
-        const TYPE: &[u8] = b"Content-Type:";
-        const ENCODING: &[u8] = b"Content-Transfer-Encoding:";
-        const DISPOSITION: &[u8] = b"Content-Disposition:";
-        if starts_with_ci(field, TYPE) {
-            self.content_type(&field[TYPE.len()..]);
-        } else if starts_with_ci(field, ENCODING) {
-            self.headers.encoding = Some(mime::encoding(&field[ENCODING.len()..]));
-        } else if starts_with_ci(field, DISPOSITION) {
-            let value = field[DISPOSITION.len()..].trim_ascii_start();
+        if let Some(value) = strip_prefix_ci(field, b"Content-Type:") {
+            self.content_type(value);
+        } else if let Some(value) = strip_prefix_ci(field, b"Content-Transfer-Encoding:") {
+            self.headers.encoding = mime::encoding(value);
+        } else if let Some(value) = strip_prefix_ci(field, b"Content-Disposition:") {
+            let value = value.trim_ascii_start();
             self.headers.is_attached = starts_with_ci(value, b"attachment");
             self.show_label(b"Content-Disposition: ", value, b"filename");
         } else if self.options.has(ModelOption::MailHeaders)
@@ -464,7 +443,7 @@ impl UnicodeMail {
         let end = value.iter().position(|&byte| matches!(byte, b';' | b'('));
         let name = value[..end.unwrap_or(value.len())].trim_ascii();
         let headers = &mut self.headers;
-        headers.kind = Some(mime::content_type(name));
+        headers.kind = mime::content_type(name);
         headers.is_multipart = starts_with_ci(name, b"multipart/");
         headers.is_alternative = name.eq_ignore_ascii_case(b"multipart/alternative");
         headers.is_digest = name.eq_ignore_ascii_case(b"multipart/digest");
@@ -509,27 +488,19 @@ impl UnicodeMail {
             tags.part(self.open.len(), headers.code());
         }
         if headers.is_multipart && !headers.boundary.is_empty() && self.open.len() < DEEPEST {
-            self.open.push(Multipart {
-                boundary: headers.boundary,
-                is_alternative: headers.is_alternative,
-                is_digest: headers.is_digest,
-            });
+            let charset = headers.charset;
+            self.open.push(headers);
             self.place = Place::Preamble;
             if in_mail {
                 // The text before the first part is shown if there are no parts.
                 self.hold(self.open.len());
-                self.start_part(
-                    Content::Plain,
-                    &Headers { charset: headers.charset, ..Headers::default() },
-                );
+                self.start_part(Content::Plain, &Headers { charset, ..Headers::default() });
             }
             return;
         }
-        let kind = headers.kind.unwrap_or(ContentType::Plain);
-        let is_encoded =
-            matches!(headers.encoding, Some(Encoding::Base64 | Encoding::QuotedPrintable));
+        let is_encoded = matches!(headers.encoding, Encoding::Base64 | Encoding::QuotedPrintable);
         let atts = self.options.has(ModelOption::MailAttachments);
-        let content = match kind {
+        let content = match headers.kind {
             ContentType::Message if !is_encoded => {
                 if self.open.last().is_some_and(|parts| !parts.is_digest) {
                     self.attached.get_or_insert(self.open.len());
@@ -577,8 +548,8 @@ impl UnicodeMail {
 
     fn start_part(&mut self, content: Content, headers: &Headers) {
         let transfer = match headers.encoding {
-            Some(Encoding::Base64) => Transfer::Base64(Base64::default()),
-            Some(Encoding::QuotedPrintable) => Transfer::QuotedPrintable,
+            Encoding::Base64 => Transfer::Base64(Base64::default()),
+            Encoding::QuotedPrintable => Transfer::QuotedPrintable,
             _ => Transfer::Identity,
         };
         let is_text = content != Content::Strings && !headers.is_attached;
@@ -586,13 +557,8 @@ impl UnicodeMail {
         if headers.charset.is_some() && self.place == Place::Text {
             self.flush_raw(headers.charset);
         }
-        self.part.start(Description {
-            content,
-            transfer,
-            charset: headers.charset,
-            medium,
-            aside: ASIDE,
-        });
+        let description = Description { content, transfer, charset: headers.charset, medium };
+        self.part = Some(Part::new(description, self.options));
     }
 
     /// A line of a body.
@@ -608,16 +574,15 @@ impl UnicodeMail {
 
     /// A line of a part's content, or a piece of one.
     fn content(&mut self, line: &[u8]) {
-        if self.part.is_open() {
-            if self.is_holding {
-                self.part.line(line, &mut self.held.lines);
-                if self.held.lines.size() > MOST_HELD {
-                    self.is_holding = false;
-                    self.release();
-                }
-            } else {
-                self.part.line(line, &mut self.output);
+        let Some(part) = &mut self.part else { return };
+        if self.is_holding {
+            part.line(line, &mut self.held.lines);
+            if self.held.lines.size() > MOST_HELD {
+                self.is_holding = false;
+                self.release();
             }
+        } else {
+            part.line(line, &mut self.output);
         }
     }
 
@@ -654,12 +619,10 @@ impl UnicodeMail {
 
     /// Ends the part that is being read.
     fn end_part(&mut self) {
-        if !self.part.is_open() {
-            return;
-        }
-        let is_page = self.part.is_shown_markup();
+        let Some(part) = self.part.take() else { return };
+        let is_page = part.is_shown_markup();
         let output = if self.is_holding { &mut self.held.lines } else { &mut self.output };
-        let has_shown = self.part.finish(output);
+        let has_shown = part.finish(output);
         let is_better = is_page && !self.is_holding && has_shown && self.alternative().is_some();
         self.is_holding = false;
         if is_better {
@@ -686,11 +649,10 @@ impl UnicodeMail {
 /// Whether a line begins a header field: a name of visible characters, and a colon.
 fn is_field(line: &[u8]) -> bool {
     let end = line.iter().position(|byte| !byte.is_ascii_graphic() || *byte == b':');
-    let Some((end, rest)) = end.filter(|&end| end > 0).map(|end| (end, &line[end..])) else {
-        return false;
-    };
     // Old programs put a blank before the colon.
-    end <= 200 && rest.trim_ascii_start().first() == Some(&b':')
+    end.is_some_and(|end| {
+        (1..=200).contains(&end) && line[end..].trim_ascii_start().starts_with(b":")
+    })
 }
 
 #[cfg(test)]

@@ -44,80 +44,60 @@ pub struct Description {
     pub charset: Option<Charset>,
     /// The medium of its text.
     pub medium: Medium,
-    /// The medium of what is shown beside the text: links, and more that is asked for.
-    pub aside: Medium,
 }
 
-/// The reader of parts, one after the other.
+/// The reader of a part.
 #[derive(Debug)]
 pub struct Part {
-    description: Option<Description>,
-    /// Decoded bytes of a line, and of the beginning of the part.
+    description: Description,
+    /// Decoded bytes of a line.
     bytes: Vec<u8>,
+    /// Bytes of the beginning of the part.
     sample: Vec<u8>,
     decoder: Option<Decoder>,
     /// Text of a line.
     text: Vec<u8>,
     builder: Builder,
-    html: Box<Html>,
+    /// Takes text with tags.
+    html: Option<Box<Html>>,
     has_shown: bool,
 }
 
 impl Part {
-    /// The reader; text that a page hides is left out unless it has a medium.
-    pub fn new(options: ModelOptions, hidden: Option<Medium>) -> Self {
+    /// The reader at the beginning of a part. Text that a page hides is left out.
+    pub fn new(description: Description, options: ModelOptions) -> Self {
+        let is_markup = description.content == Content::Markup;
         Self {
-            description: None,
+            description,
             bytes: Vec::new(),
-            sample: Vec::new(),
+            sample: Vec::with_capacity(SAMPLE),
             decoder: None,
             text: Vec::new(),
-            builder: Builder::new(Medium::TEXT),
-            html: Box::new(Html::new(options, hidden)),
+            builder: Builder::plain(description.medium),
+            html: is_markup.then(|| Box::new(Html::new(options, description.medium))),
             has_shown: false,
         }
     }
 
-    /// Begins a part.
-    pub fn start(&mut self, description: Description) {
-        self.sample.clear();
-        self.decoder = None;
-        self.has_shown = false;
-        self.builder.start_plain(description.medium);
-        if description.content == Content::Markup {
-            self.html.start(description.medium, description.aside);
-        }
-        self.description = Some(description);
-    }
-
-    /// Whether a part is being read.
-    pub const fn is_open(&self) -> bool {
-        self.description.is_some()
-    }
-
     /// Whether the part is a page that is shown as part of the mail.
     pub fn is_shown_markup(&self) -> bool {
-        self.description
-            .is_some_and(|part| part.content == Content::Markup && part.medium != ATTACHED)
+        self.html.is_some() && self.description.medium != ATTACHED
     }
 
     /// Takes a line of the part, with its end.
     pub fn line(&mut self, line: &[u8], output: &mut Lines) {
-        let Some(description) = &mut self.description else { return };
-        let is_plain = matches!(description.transfer, Transfer::Identity);
+        if matches!(self.description.transfer, Transfer::Identity) {
+            return self.bytes(line, output);
+        }
         let mut bytes = std::mem::take(&mut self.bytes);
         bytes.clear();
-        if is_plain {
-            self.bytes(line, output);
-        } else {
-            description.transfer.decode(line, &mut bytes);
-            self.bytes(&bytes, output);
-        }
+        self.description.transfer.decode(line, &mut bytes);
+        self.bytes(&bytes, output);
         self.bytes = bytes;
     }
 
     fn bytes(&mut self, bytes: &[u8], output: &mut Lines) {
-        if self.description.is_some_and(|part| part.content == Content::Strings) {
+        if self.description.content == Content::Strings {
             self.text.clear();
             self.text.extend_from_slice(bytes);
             strings(&mut self.text);
@@ -137,16 +117,15 @@ impl Part {
 
     /// Decides on the character set by the bytes read so far, and decodes them.
     fn decide(&mut self, output: &mut Lines) {
-        let Some(description) = self.description else { return };
         let sample = std::mem::take(&mut self.sample);
         let mark = Charset::by_mark(&sample);
         let named = || {
             let head = &sample[..sample.len().min(HEAD)];
-            (description.content == Content::Markup).then(|| declared_charset(head)).flatten()
+            self.html.is_some().then(|| declared_charset(head)).flatten()
         };
         let charset = match mark {
             Some((charset, _)) => charset,
-            None => match description.charset.or_else(named) {
+            None => match self.description.charset.or_else(named) {
                 Some(declared) => declared.or_detect(&sample),
                 None => Charset::detect(&sample),
             },
@@ -164,16 +143,16 @@ impl Part {
     }
 
     fn show(&mut self, output: &mut Lines) {
-        if self.description.is_some_and(|part| part.content == Content::Markup) {
-            self.html.feed(&self.text, output);
+        if let Some(html) = &mut self.html {
+            html.feed(&self.text, output);
         } else {
             self.has_shown |= !self.text.iter().all(u8::is_ascii_whitespace);
             self.builder.lines(&self.text, output);
         }
     }
 
-    /// Ends the part, if there is one. Returns whether a reader has seen something of it.
-    pub fn finish(&mut self, output: &mut Lines) -> bool {
+    /// Ends the part. Returns whether a reader has seen something of it.
+    pub fn finish(mut self, output: &mut Lines) -> bool {
         if self.decoder.is_none() {
             self.decide(output);
         }
@@ -183,12 +162,6 @@ impl Part {
             self.show(output);
         }
         self.builder.end_line(output);
-        match self.description.take() {
-            Some(Description { content: Content::Markup, .. }) => {
-                self.html.finish(output);
-                self.html.has_shown()
-            }
-            _ => self.has_shown,
-        }
+        self.html.map_or(self.has_shown, |html| html.finish(output))
     }
 }

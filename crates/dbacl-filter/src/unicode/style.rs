@@ -416,13 +416,6 @@ fn holds(condition: &str) -> bool {
 }
 
 impl Sheet {
-    /// Forgets all rules.
-    pub fn clear(&mut self) {
-        self.rules.clear();
-        self.read = 0;
-        self.has_other_colours = false;
-    }
-
     /// Reads the text of a `style` element. Of rules for some kinds of screens (`@media`) those
     /// for wide ones are read; others hide what these show.
     pub fn read(&mut self, text: &str) {
