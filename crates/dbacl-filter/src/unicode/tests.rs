@@ -5,8 +5,8 @@ use super::*;
 use crate::pieces::pieces_of;
 use proptest::prelude::*;
 
-/// `medium:words` of each line that a source gives.
-fn read_with(options: &[ModelOption], source: &[u8]) -> Vec<String> {
+/// `medium:words` of each line that a source gives, which comes in pieces.
+fn read_pieces<'a>(options: &[ModelOption], pieces: impl Iterator<Item = &'a [u8]>) -> Vec<String> {
     let options = options.iter().fold(ModelOptions::default(), |all, &option| all.with(option));
     let mut mail = UnicodeMail::new(options);
     let mut line = Vec::new();
@@ -19,13 +19,18 @@ fn read_with(options: &[ModelOption], source: &[u8]) -> Vec<String> {
         }
     };
     mail.start_file();
-    for raw in source.split_inclusive(|&byte| byte == b'\n') {
+    for raw in pieces {
         mail.take(raw);
         collect(&mut mail);
     }
     mail.finish();
     collect(&mut mail);
     found
+}
+
+/// The same of a source that comes line by line.
+fn read_with(options: &[ModelOption], source: &[u8]) -> Vec<String> {
+    read_pieces(options, source.split_inclusive(|&byte| byte == b'\n'))
 }
 
 fn read(source: &str) -> String {
@@ -213,20 +218,10 @@ fn long_lines_fields_and_nesting_are_bounded() {
     assert!(read_with(&[], base64.as_bytes()).iter().all(|line| line.len() <= 8196));
 }
 
-/// The lines of text of a message whose lines come in pieces of `size` bytes.
+/// The same of a message whose lines come in pieces of `size` bytes.
 fn read_in_pieces(text: &str, size: usize) -> Vec<String> {
-    let mut mail = UnicodeMail::new(ModelOptions::default());
-    mail.start_file();
-    for line in text.split_inclusive('\n') {
-        line.as_bytes().chunks(size).for_each(|piece| mail.take(piece));
-    }
-    mail.finish();
-    let (mut lines, mut line) = (Vec::new(), Vec::new());
-    while mail.next(&mut line) {
-        let text = String::from_utf8_lossy(&line).trim_end().to_owned();
-        lines.push(format!("{}:{text}", mail.medium().number()));
-    }
-    lines
+    let lines = text.split_inclusive('\n');
+    read_pieces(&[], lines.flat_map(|line| line.as_bytes().chunks(size)))
 }
 
 #[test]
@@ -341,50 +336,12 @@ fn tags_say_what_the_senders_side_wrote() {
         )
     );
     let tags: Vec<&str> = tags.trim_start_matches("4:").split_whitespace().collect();
-    for tag in [
-        "rw:from",
-        "rw:smtp",
-        "rw:id",
-        "ow:from",
-        "oh:a.org",
-        "oh:org",
-        "of:ww(w)",
-        "ff:q<a",
-        "fh:mail.a.org",
-        "fh:a.org",
-        "fh:org",
-        "fl:a0",
-        "th:here.net",
-        "th:net",
-        "tn:2",
-        "sw:buy",
-        "sw:now",
-        "ss:*a*!",
-        "s!:2",
-        "is:c0.a",
-        "il:4",
-        "id:same",
-        "dz:+0100",
-        "dc:cet",
-        "xm:mail",
-        "xm:2",
-        "mt:multipart/mixed",
-        "bs:a",
-        "mt:image/png",
-        "mf:png",
-        "me:base64",
-        "mr:0m1n1i",
-        "la:user",
-        "la:port",
-        "la:ip",
-        "la:query",
-        "ls:http",
-        "lp:some",
-        "lp:path",
-        "ln:1",
-        "xs:0%",
-        "xq:8",
-    ] {
+    let wanted = "rw:from rw:smtp rw:id ow:from oh:a.org oh:org of:ww(w) ff:q<a fh:mail.a.org \
+        fh:a.org fh:org fl:a0 th:here.net th:net tn:2 sw:buy sw:now ss:*a*! s!:2 is:c0.a \
+        il:4 id:same dz:+0100 dc:cet xm:mail xm:2 mt:multipart/mixed bs:a mt:image/png \
+        mf:png me:base64 mr:0m1n1i la:user la:port la:ip la:query ls:http lp:some lp:path \
+        ln:1 xs:0% xq:8";
+    for tag in wanted.split(' ') {
         assert!(tags.contains(&tag), "{tag} in {tags:?}");
     }
     for part in ["secret", "123", "b.org", "1.2.3.4", "joe<"] {
