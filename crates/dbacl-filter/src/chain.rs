@@ -7,15 +7,6 @@ use crate::unicode::UnicodeMail;
 use dbacl_model::medium::Medium;
 use dbacl_model::settings::{Locale, ModelOption, ModelOptions};
 
-/// Whether a filtered line is kept.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum LineFate {
-    /// Its text goes to the tokenizer; it may be empty.
-    Keep,
-    /// It is not tokenised. The line is as the filter left it.
-    Drop,
-}
-
 /// The chain of filters of a run: text passes those that there are.
 #[derive(Debug)]
 pub struct Filter {
@@ -94,21 +85,22 @@ impl Filter {
         self.mail.as_ref().is_none_or(|mail| mail.is_at_rest())
     }
 
-    /// Filters one line, which is not empty and holds no NUL, in place.
-    pub fn line(&mut self, line: &mut Vec<u8>) -> LineFate {
+    /// Filters one line, which is not empty and holds no NUL, in place. Returns whether its text,
+    /// which may be empty, goes to the tokenizer; else the line is as the filter left it.
+    pub fn line(&mut self, line: &mut Vec<u8>) -> bool {
         if let Some(mail) = &mut self.unicode {
             mail.take(line);
-            return if mail.next(line) { LineFate::Keep } else { LineFate::Drop };
+            return mail.next(line);
         }
         if let Some(mail) = &mut self.mail {
             let outcome = mail.line(line);
             self.markup.iter_mut().for_each(|markup| markup.choose(outcome.markup));
             if !outcome.is_kept {
-                return LineFate::Drop;
+                return false;
             }
         }
         self.markup.iter_mut().for_each(|markup| markup.line(line));
-        LineFate::Keep
+        true
     }
 
     /// The medium of the tokens of the line just filtered.
@@ -169,7 +161,7 @@ mod tests {
         for raw in text.split_inclusive(|&byte| byte == b'\n').chain([&b"\r\n"[..]; 2]) {
             line.clear();
             line.extend_from_slice(raw);
-            if filter.line(&mut line) == LineFate::Keep {
+            if filter.line(&mut line) {
                 output.extend_from_slice(&line);
             }
         }
@@ -322,7 +314,7 @@ mod tests {
         // In filter mode nothing ends a file. The next one's first line is lost.
         filter.start_file();
         let mut line = b"Subject: lost\n".to_vec();
-        assert_eq!(filter.line(&mut line), LineFate::Drop);
+        assert!(!filter.line(&mut line));
         assert_eq!(line, b"late");
     }
 
@@ -330,15 +322,15 @@ mod tests {
     fn a_dropped_line_stays_as_it_was_rewritten() {
         let mut filter = Filter::new(mail(), Locale::C);
         filter.start_file();
-        for (text, verdict, expected) in [
-            ("Received: a; b\n", LineFate::Drop, "Received: a\n"),
-            ("Content-Type: =?x?Q?image/gif?=\n", LineFate::Drop, "Content-Type: image/gif\n"),
-            ("\n", LineFate::Keep, "\n"),
-            ("picture\n", LineFate::Drop, "picture\n"),
-            ("Subject: =?x?Q?a?=\n", LineFate::Drop, "Subject: a\n"),
+        for (text, is_kept, expected) in [
+            ("Received: a; b\n", false, "Received: a\n"),
+            ("Content-Type: =?x?Q?image/gif?=\n", false, "Content-Type: image/gif\n"),
+            ("\n", true, "\n"),
+            ("picture\n", false, "picture\n"),
+            ("Subject: =?x?Q?a?=\n", false, "Subject: a\n"),
         ] {
             let mut line = text.as_bytes().to_vec();
-            assert_eq!(filter.line(&mut line), verdict, "{text}");
+            assert_eq!(filter.line(&mut line), is_kept, "{text}");
             assert_eq!(String::from_utf8_lossy(&line), expected);
         }
     }

@@ -2,7 +2,7 @@
 //! Mail, HTML and XML to the text that is cut into words.
 //!
 //! ```
-//! use dbacl_filter::{Filter, LineFate};
+//! use dbacl_filter::Filter;
 //! use dbacl_model::settings::{Locale, ModelOption, ModelOptions};
 //!
 //! let options = ModelOptions::default().with(ModelOption::Mail).with(ModelOption::Html);
@@ -12,7 +12,7 @@
 //! let mut texts = Vec::new();
 //! for line in mail.split_inclusive('\n') {
 //!     let mut line = line.as_bytes().to_vec();
-//!     if filter.line(&mut line) == LineFate::Keep {
+//!     if filter.line(&mut line) {
 //!         texts.push((filter.medium().number(), String::from_utf8(line)?));
 //!     }
 //! }
@@ -63,4 +63,4 @@ mod plain;
 mod rewrite;
 pub mod unicode;
 
-pub use chain::{Filter, LineFate, reads_unicode};
+pub use chain::{Filter, reads_unicode};

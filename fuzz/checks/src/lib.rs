@@ -27,7 +27,7 @@ use dbacl_charset::{self, Charset, Decoder};
 use dbacl_engine::token::pattern::{Expression, PatternList, Syntax};
 use dbacl_filter::markup::{Markup, MarkupChoice};
 use dbacl_filter::mime::{Boundaries, Content};
-use dbacl_filter::{Filter, LineFate, decode as decoders};
+use dbacl_filter::{Filter, decode as decoders};
 use dbacl_model::settings::{Locale, ModelOption, ModelOptions};
 
 /// What takes any bytes, and panics when a rule is broken.
@@ -136,7 +136,7 @@ pub fn mail_chain(data: &[u8]) {
             line.clear();
             line.extend_from_slice(raw);
             input += line.len();
-            if filter.line(&mut line) == LineFate::Keep {
+            if filter.line(&mut line) {
                 output += line.len();
             }
             // With `email:atts` a line from which nothing is delivered yet is shown undecoded too.

@@ -3,7 +3,7 @@
 
 use crate::input::lines::{LineReader, Stream};
 use crate::input::source::Source;
-use dbacl_filter::{Filter, LineFate};
+use dbacl_filter::Filter;
 use dbacl_model::medium::Medium;
 use std::io;
 use std::sync::atomic::AtomicBool;
@@ -213,7 +213,7 @@ impl<'a> Pipeline<'a> {
                 consumer.text(line, state)?;
             }
         } else if !line.is_empty() {
-            let kept = self.filter.line(line) == LineFate::Keep;
+            let kept = self.filter.line(line);
             let state = self.state(kept);
             consumer.text(line, state)?;
         }

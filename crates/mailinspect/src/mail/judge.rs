@@ -10,7 +10,7 @@ use dbacl_engine::score::model::{Model, PatternSet};
 use dbacl_engine::score::scorer::{Cell, Scorer};
 use dbacl_engine::token::Feature;
 use dbacl_engine::token::pattern::PatternList;
-use dbacl_filter::{Filter, LineFate, reads_unicode};
+use dbacl_filter::{Filter, reads_unicode};
 use dbacl_model::medium::Medium;
 use dbacl_model::moments::Moments;
 use dbacl_model::settings::{Locale, ModelOption};
@@ -223,7 +223,7 @@ impl Judge {
 
     /// Filters a line in place; returns whether its text counts.
     pub fn filter(&mut self, line: &mut Vec<u8>) -> bool {
-        !line.is_empty() && self.filter.line(line) == LineFate::Keep
+        !line.is_empty() && self.filter.line(line)
     }
 
     /// Scores the text of a filtered line, whose case may be folded in place. `trace` is called
