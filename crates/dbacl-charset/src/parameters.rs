@@ -16,25 +16,21 @@ struct Parameter<'a> {
 }
 
 /// The parameters behind the first `;` of a field, in their order.
-struct Parameters<'a> {
-    rest: &'a [u8],
-}
-
-impl<'a> Iterator for Parameters<'a> {
-    type Item = Parameter<'a>;
-
-    fn next(&mut self) -> Option<Parameter<'a>> {
+fn parameters(field: &[u8]) -> impl Iterator<Item = Parameter<'_>> {
+    let start = memchr::memchr(b';', field).unwrap_or(field.len());
+    let mut rest = &field[start..];
+    std::iter::from_fn(move || {
         loop {
-            let start = self.rest.iter().position(|&byte| byte != b';' && !is_blank(byte))?;
-            self.rest = &self.rest[start..];
-            let end = self.rest.iter().position(|&byte| matches!(byte, b'=' | b';'));
-            let end = end.unwrap_or(self.rest.len());
-            let name = self.rest[..end].trim_ascii();
-            if self.rest.get(end) != Some(&b'=') {
-                self.rest = &self.rest[end..];
+            let start = rest.iter().position(|byte| !b"; \t\r\n".contains(byte))?;
+            rest = &rest[start..];
+            let end = rest.iter().position(|&byte| matches!(byte, b'=' | b';'));
+            let (name, behind) = rest.split_at(end.unwrap_or(rest.len()));
+            let name = name.trim_ascii();
+            let Some(value) = behind.strip_prefix(b"=") else {
+                rest = behind;
                 continue;
-            }
-            let value = self.rest[end + 1..].trim_ascii_start();
+            };
+            let value = value.trim_ascii_start();
             if let Some(quoted) = value.strip_prefix(b"\"") {
                 let mut is_escaped = false;
                 let close = quoted.iter().position(|&byte| {
@@ -43,20 +39,16 @@ impl<'a> Iterator for Parameters<'a> {
                     ends
                 });
                 let close = close.unwrap_or(quoted.len());
-                self.rest = &quoted[(close + 1).min(quoted.len())..];
+                rest = &quoted[(close + 1).min(quoted.len())..];
                 return Some(Parameter { name, value: &quoted[..close], is_quoted: true });
             }
             let end = value.iter().position(|&byte| byte == b';').unwrap_or(value.len());
-            self.rest = &value[end..];
+            rest = &value[end..];
             // A token ends at a blank, but programs write file names with blanks and without
             // quotes.
             return Some(Parameter { name, value: value[..end].trim_ascii(), is_quoted: false });
         }
-    }
-}
-
-const fn is_blank(byte: u8) -> bool {
-    matches!(byte, b' ' | b'\t' | b'\r' | b'\n')
+    })
 }
 
 fn unquote(parameter: &Parameter<'_>, output: &mut Vec<u8>) {
@@ -86,12 +78,11 @@ fn percent(text: &[u8], output: &mut Vec<u8>) {
 /// is written in the form of RFC 2231, which counts if the parameter is given twice. `field` is the
 /// text of a header field behind the field's name.
 pub fn value(field: &[u8], wanted: &[u8]) -> Option<Vec<u8>> {
-    let start = memchr::memchr(b';', field).unwrap_or(field.len());
     // One pass finds both forms, and pieces by their number.
     let mut pieces: [Option<Parameter<'_>>; MOST_PIECES] = [const { None }; MOST_PIECES];
     let mut is_encoded = [false; MOST_PIECES];
     let mut plain = None;
-    for parameter in (Parameters { rest: &field[start..] }) {
+    for parameter in parameters(field) {
         let Some((name, rest)) = parameter.name.split_at_checked(wanted.len()) else { continue };
         if !name.eq_ignore_ascii_case(wanted) {
             continue;

@@ -51,57 +51,73 @@ impl Utf7 {
     }
 }
 
+/// Characters of two bytes from 21 to 7E, which a mark switches on, among ASCII.
+#[derive(Debug, Default)]
+struct Pairs {
+    is_on: bool,
+    /// The first byte of a character.
+    lead: Option<u8>,
+}
+
+impl Pairs {
+    /// Whether `byte` is the second one of a character, which is then appended.
+    fn end(&mut self, byte: u8, output: &mut Vec<u8>) -> bool {
+        let Some(lead) = self.lead.take() else { return false };
+        let is_whole = matches!(byte, 0x21..=0x7E);
+        if is_whole {
+            output.extend_from_slice(&[lead | 0x80, byte | 0x80]);
+        } else {
+            // This byte is invalid in both encodings, so the decoder replaces it.
+            output.push(0xFF);
+        }
+        is_whole
+    }
+
+    /// Takes a byte that is neither the second one of a character nor a mark. A line's end leads
+    /// back to ASCII.
+    fn plain(&mut self, byte: u8, output: &mut Vec<u8>) {
+        if self.is_on && matches!(byte, 0x21..=0x7E) {
+            self.lead = Some(byte);
+        } else {
+            self.is_on &= byte != b'\n';
+            output.push(byte);
+        }
+    }
+}
+
 /// HZ (RFC 1843) to GBK.
 #[derive(Debug, Default)]
 pub struct Hz {
-    /// Between `~{` and `~}`.
-    is_chinese: bool,
+    /// Chinese characters, on between `~{` and `~}`.
+    pairs: Pairs,
     /// The byte before was an unpaired `~`.
     is_escaping: bool,
-    /// The first byte of a Chinese character.
-    lead: Option<u8>,
 }
 
 impl Hz {
     /// Appends what `bytes` stand for. A line's end leads back to ASCII, whatever came before.
     pub fn write_gbk(&mut self, bytes: &[u8], output: &mut Vec<u8>) {
         for &byte in bytes {
-            if let Some(lead) = self.lead.take() {
-                if matches!(byte, 0x21..=0x7E) {
-                    output.extend_from_slice(&[lead | 0x80, byte | 0x80]);
-                    continue;
-                }
-                // This byte is invalid in GBK, so the decoder replaces it.
-                output.push(0xFF);
+            if self.pairs.end(byte, output) {
+                continue;
             }
             if std::mem::take(&mut self.is_escaping) {
                 match byte {
-                    b'{' => self.is_chinese = true,
-                    b'}' | b'\n' => self.is_chinese = false,
+                    b'{' => self.pairs.is_on = true,
+                    b'}' | b'\n' => self.pairs.is_on = false,
                     b'~' => output.push(b'~'),
                     // An unknown escape; the text behind it is taken for ASCII.
                     _ => {
-                        self.is_chinese = false;
+                        self.pairs.is_on = false;
                         output.push(b'~');
-                        self.plain(byte, output);
+                        self.pairs.plain(byte, output);
                     }
                 }
             } else if byte == b'~' {
                 self.is_escaping = true;
             } else {
-                self.plain(byte, output);
+                self.pairs.plain(byte, output);
             }
-        }
-    }
-
-    fn plain(&mut self, byte: u8, output: &mut Vec<u8>) {
-        match byte {
-            b'\n' => {
-                self.is_chinese = false;
-                output.push(byte);
-            }
-            0x21..=0x7E if self.is_chinese => self.lead = Some(byte),
-            _ => output.push(byte),
         }
     }
 }
@@ -109,10 +125,8 @@ impl Hz {
 /// ISO-2022-KR (RFC 1557) to EUC-KR.
 #[derive(Debug, Default)]
 pub struct Iso2022Kr {
-    /// Between SO and SI.
-    is_korean: bool,
-    /// The first byte of a Korean character.
-    lead: Option<u8>,
+    /// Korean characters, on between SO and SI.
+    pairs: Pairs,
     /// Bytes of `ESC $ ) C` that were read.
     escaped: usize,
 }
@@ -136,21 +150,11 @@ impl Iso2022Kr {
     }
 
     fn plain(&mut self, byte: u8, output: &mut Vec<u8>) {
-        if let Some(lead) = self.lead.take() {
-            if matches!(byte, 0x21..=0x7E) {
-                return output.extend_from_slice(&[lead | 0x80, byte | 0x80]);
-            }
-            output.push(0xFF);
-        }
         match byte {
-            0x0E => self.is_korean = true,
-            0x0F => self.is_korean = false,
-            b'\n' => {
-                self.is_korean = false;
-                output.push(byte);
-            }
-            0x21..=0x7E if self.is_korean => self.lead = Some(byte),
-            _ => output.push(byte),
+            _ if self.pairs.end(byte, output) => {}
+            0x0E => self.pairs.is_on = true,
+            0x0F => self.pairs.is_on = false,
+            _ => self.pairs.plain(byte, output),
         }
     }
 }
