@@ -92,16 +92,9 @@ pub fn quoted_printable(buffer: &mut [u8], payload: Range<usize>, mut written: u
     written
 }
 
-/// An encoded word of a line.
-struct EncodedWord {
-    is_base64: bool,
-    payload: Range<usize>,
-    /// Index behind the closing `?=`, or the line's end if it is not closed.
-    end: usize,
-}
-
-/// The encoded word that begins at `at`, where the line has `=?`.
-fn encoded_word(line: &[u8], at: usize) -> Option<EncodedWord> {
+/// The encoded word that begins at `at`, where the line has `=?`: whether it is in base64, its
+/// payload, and the index behind the closing `?=`, or the line's end if it is not closed.
+fn encoded_word(line: &[u8], at: usize) -> Option<(bool, Range<usize>, usize)> {
     let kind = at + 2 + memchr::memchr(b'?', &line[at + 2..])? + 1;
     let is_base64 = match line.get(kind..kind + 2)? {
         b"B?" | b"b?" => true,
@@ -112,10 +105,8 @@ fn encoded_word(line: &[u8], at: usize) -> Option<EncodedWord> {
     let close = memchr::memchr_iter(b'?', &line[start..])
         .map(|offset| start + offset)
         .find(|&mark| line.get(mark + 1) == Some(&b'='));
-    Some(match close {
-        Some(close) => EncodedWord { is_base64, payload: start..close, end: close + 2 },
-        None => EncodedWord { is_base64, payload: start..line.len(), end: line.len() },
-    })
+    let payload = start..close.unwrap_or(line.len());
+    Some((is_base64, payload, close.map_or(line.len(), |close| close + 2)))
 }
 
 /// Where `=?` occurs first in `line` from `from` on.
@@ -135,9 +126,8 @@ pub fn encoded_words(line: &mut Vec<u8>) {
     };
     let mut written = at;
     loop {
-        let copy_from = if let Some(word) = encoded_word(line, at) {
-            let payload = word.payload;
-            if word.is_base64 {
+        let copy_from = if let Some((is_base64, payload, end)) = encoded_word(line, at) {
+            if is_base64 {
                 written = base64(line, payload, written);
             } else {
                 for byte in &mut line[payload.clone()] {
@@ -147,7 +137,7 @@ pub fn encoded_words(line: &mut Vec<u8>) {
                 }
                 written = quoted_printable(line, payload, written);
             }
-            at = word.end;
+            at = end;
             at
         } else {
             at += 1;

@@ -49,7 +49,25 @@ impl Pending {
         let payload = start..self.bytes.len();
         let end = decode(&mut self.bytes, payload, start);
         self.bytes.truncate(end);
-        self.deliver_part(line)
+        let waiting = self.waiting();
+        let end = waiting.len().min(self.room);
+        let is_cut =
+            |at: usize| waiting.get(at).is_some_and(|&byte| is_space(byte) || byte == b'&');
+        let nearest = end.saturating_sub(REACH);
+        let count = (nearest..=end).rev().find(|&at| is_cut(at)).unwrap_or(nearest);
+        if count == 0 {
+            return false;
+        }
+        line.clear();
+        line.extend_from_slice(&waiting[..count]);
+        self.start += count;
+        // The delivered bytes' place is given back once they are the greater part, so that moving
+        // the others costs no more than delivering these did.
+        if self.start * 2 >= self.bytes.len() {
+            self.bytes.drain(..self.start);
+            self.start = 0;
+        }
+        true
     }
 
     /// Replaces `line` by all that waits, as far as there is room; the rest is lost.
@@ -68,33 +86,6 @@ impl Pending {
 
     fn waiting(&self) -> &[u8] {
         &self.bytes[self.start..]
-    }
-
-    fn deliver_part(&mut self, line: &mut Vec<u8>) -> bool {
-        let waiting = self.waiting();
-        let end = waiting.len().min(self.room);
-        let is_cut =
-            |at: usize| waiting.get(at).is_some_and(|&byte| is_space(byte) || byte == b'&');
-        let nearest = end.saturating_sub(REACH);
-        let count = (nearest..=end).rev().find(|&at| is_cut(at)).unwrap_or(nearest);
-        if count == 0 {
-            return false;
-        }
-        line.clear();
-        line.extend_from_slice(&waiting[..count]);
-        self.start += count;
-        self.forget_delivered();
-        true
-    }
-
-    /// Gives the delivered bytes' place back once they are the greater part, so that moving the
-    /// others costs no more than delivering these did.
-    fn forget_delivered(&mut self) {
-        if self.start * 2 >= self.bytes.len() {
-            self.bytes.copy_within(self.start.., 0);
-            self.bytes.truncate(self.bytes.len() - self.start);
-            self.start = 0;
-        }
     }
 }
 

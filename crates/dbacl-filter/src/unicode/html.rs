@@ -603,7 +603,7 @@ mod tests {
             ("a<font color=white>x</font>b", "3:ab"),
             ("<td bgcolor=black>a<font color=#ffffff>x</font></td>", "3:x"),
             ("<body bgcolor='#102030' text='#FFFFFF'>a<font color=#102030>x</font>b", "3:ab"),
-            ("<table background=x.gif><td>a<font color=white>x</font>", "3:a x"),
+            ("<table background=x.gif><td>a<font color=white>x</font>", "3:ax"),
             ("<style>.h{display:none}</style>a<p class='h'>x<p>b", "3:a|3:b"),
             ("<style>em{display:none}</style>a<em>x</em>b", "3:ab"),
             ("<span style='background:transparent;color:#fff'>x</span>b", "3:b"),
@@ -612,10 +612,7 @@ mod tests {
             ("<template>x</template>a", "3:a"),
             ("<a style='color:white'>x</a>a", "3:a"),
         ] {
-            let squeezed = expected.replace("3:a x", "3:ax");
-            let found = read(page, 1000, ModelOptions::default());
-            assert_eq!(found.replace("3:a x", "3:ax"), squeezed, "{page}");
-            check(page, &found);
+            check(page, expected);
         }
         // Beyond the stack, too.
         let deep = format!("{}a<i hidden>x<b>y</b></i>b", "<span>".repeat(2 * MOST_OPEN));

@@ -107,14 +107,6 @@ impl Headers {
     }
 }
 
-/// Text that is held back until it is known whether a reader sees it.
-#[derive(Debug, Default)]
-struct Held {
-    lines: Lines,
-    /// The depth of the parts that it is one of.
-    depth: Option<usize>,
-}
-
 /// The filter.
 #[derive(Debug)]
 pub struct UnicodeMail {
@@ -139,7 +131,10 @@ pub struct UnicodeMail {
     part: Option<Part>,
     /// The text of the part goes into `held`.
     is_holding: bool,
-    held: Held,
+    /// Text that is held back until it is known whether a reader sees it.
+    held: Lines,
+    /// The depth of the parts that it is one of.
+    held_depth: Option<usize>,
     /// Fields with bytes in an unknown character set.
     raw: Vec<(Vec<u8>, Medium)>,
     raw_size: usize,
@@ -172,7 +167,8 @@ impl UnicodeMail {
             open: Vec::new(),
             part: None,
             is_holding: false,
-            held: Held::default(),
+            held: Lines::default(),
+            held_depth: None,
             raw: Vec::new(),
             raw_size: 0,
             tags: options.has(ModelOption::MailTags).then(Box::default),
@@ -543,7 +539,7 @@ impl UnicodeMail {
     /// back already stays with the outer parts.
     fn hold(&mut self, depth: usize) {
         self.is_holding = true;
-        self.held.depth.get_or_insert(depth);
+        self.held_depth.get_or_insert(depth);
     }
 
     fn start_part(&mut self, content: Content, headers: &Headers) {
@@ -576,8 +572,8 @@ impl UnicodeMail {
     fn content(&mut self, line: &[u8]) {
         let Some(part) = &mut self.part else { return };
         if self.is_holding {
-            part.line(line, &mut self.held.lines);
-            if self.held.lines.size() > MOST_HELD {
+            part.line(line, &mut self.held);
+            if self.held.size() > MOST_HELD {
                 self.is_holding = false;
                 self.release();
             }
@@ -603,10 +599,10 @@ impl UnicodeMail {
     fn pass_boundary(&mut self, (depth, is_last): (usize, bool)) {
         let is_preamble = self.place == Place::Preamble && depth == self.open.len();
         self.end_part();
-        if is_preamble && self.held.depth == Some(depth) {
+        if is_preamble && self.held_depth == Some(depth) {
             // Readers do not see the text before the parts.
-            self.held.lines.clear();
-            self.held.depth = None;
+            self.held.clear();
+            self.held_depth = None;
         }
         self.close(if is_last { depth - 1 } else { depth });
         self.attached = self.attached.filter(|&attached| attached < depth);
@@ -621,28 +617,28 @@ impl UnicodeMail {
     fn end_part(&mut self) {
         let Some(part) = self.part.take() else { return };
         let is_page = part.is_shown_markup();
-        let output = if self.is_holding { &mut self.held.lines } else { &mut self.output };
+        let output = if self.is_holding { &mut self.held } else { &mut self.output };
         let has_shown = part.finish(output);
         let is_better = is_page && !self.is_holding && has_shown && self.alternative().is_some();
         self.is_holding = false;
         if is_better {
             // The reader sees this one, not the one before it.
-            self.held.lines.clear();
+            self.held.clear();
         }
     }
 
     /// Closes the parts that are deeper than `depth`.
     fn close(&mut self, depth: usize) {
         self.open.truncate(depth);
-        if self.held.depth.is_some_and(|held| held > depth) {
+        if self.held_depth.is_some_and(|held| held > depth) {
             self.release();
         }
     }
 
     /// Shows what was held.
     fn release(&mut self) {
-        self.output.append(&mut self.held.lines);
-        self.held.depth = None;
+        self.output.append(&mut self.held);
+        self.held_depth = None;
     }
 }
 
