@@ -117,10 +117,7 @@ impl Charset {
 
     /// Whether bytes of ASCII stand for themselves, so that a text of them alone needs no decoder.
     pub fn keeps_ascii(self) -> bool {
-        match self.0 {
-            Kind::Standard(encoding) => encoding.is_ascii_compatible(),
-            Kind::Utf16 | Kind::Utf7 | Kind::Hz | Kind::Iso2022Kr => false,
-        }
+        matches!(self.0, Kind::Standard(encoding) if encoding.is_ascii_compatible())
     }
 }
 

@@ -93,9 +93,9 @@ impl Filter {
             return mail.next(line);
         }
         if let Some(mail) = &mut self.mail {
-            let outcome = mail.line(line);
-            self.markup.iter_mut().for_each(|markup| markup.choose(outcome.markup));
-            if !outcome.is_kept {
+            let (is_kept, choice) = mail.line(line);
+            self.markup.iter_mut().for_each(|markup| markup.choose(choice));
+            if !is_kept {
                 return false;
             }
         }

@@ -44,15 +44,6 @@ enum Mode {
 /// Lines at a body's start in which MIME headers are looked for.
 const WATCHED: u32 = 5;
 
-/// What became of a line.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Outcome {
-    /// Whether it is tokenised.
-    pub is_kept: bool,
-    /// How the markup filter is to be set for it, and for those after it.
-    pub markup: MarkupChoice,
-}
-
 /// What is done with a line of a body (6).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum BodyAction {
@@ -136,8 +127,9 @@ impl Mail {
         })
     }
 
-    /// Filters one line in place.
-    pub fn line(&mut self, line: &mut Vec<u8>) -> Outcome {
+    /// Filters one line in place. Returns whether it is tokenised, and how the markup filter is to
+    /// be set for it and for those after it.
+    pub fn line(&mut self, line: &mut Vec<u8>) -> (bool, MarkupChoice) {
         let is_empty = is_empty(line);
         self.advance(line, is_empty);
         self.is_after_empty = is_empty;
@@ -237,7 +229,7 @@ impl Mail {
     }
 
     /// Deals with a line in its state (6), and finishes it (7).
-    fn rewrite(&mut self, line: &mut Vec<u8>, is_empty: bool) -> Outcome {
+    fn rewrite(&mut self, line: &mut Vec<u8>, is_empty: bool) -> (bool, MarkupChoice) {
         let mut is_kept = false;
         let mut has_strings = false;
         let mut flushed_markup = None;
@@ -289,7 +281,7 @@ impl Mail {
             State::Body => default_markup(self.part.kind, self.options),
             State::Start | State::Header | State::Part => MarkupChoice::Disabled,
         });
-        Outcome { is_kept: is_kept || is_empty, markup }
+        (is_kept || is_empty, markup)
     }
 
     /// Replaces the line by what waits in the first decoder that is not empty.
@@ -445,19 +437,14 @@ fn separates_digest(line: &[u8]) -> bool {
 mod tests {
     use super::*;
     use BodyAction::{Base64, Drop, Keep, Plain, QuotedPrintable, StringsOnly};
+    use ContentType::{
+        Audio, Html, Image, Message, Model, Octets, Other, Rich, Sgml, Unknown, Video, Word, Xml,
+    };
 
-    const TEXTS: [ContentType; 3] =
-        [ContentType::Unknown, ContentType::Plain, ContentType::Message];
-    const MARKUPS: [ContentType; 4] =
-        [ContentType::Rich, ContentType::Html, ContentType::Xml, ContentType::Sgml];
-    const BINARIES: [ContentType; 2] = [ContentType::Octets, ContentType::Word];
-    const OTHERS: [ContentType; 5] = [
-        ContentType::Image,
-        ContentType::Audio,
-        ContentType::Video,
-        ContentType::Model,
-        ContentType::Other,
-    ];
+    const TEXTS: [ContentType; 3] = [Unknown, ContentType::Plain, Message];
+    const MARKUPS: [ContentType; 4] = [Rich, Html, Xml, Sgml];
+    const BINARIES: [ContentType; 2] = [Octets, Word];
+    const OTHERS: [ContentType; 5] = [Image, Audio, Video, Model, Other];
 
     #[test]
     fn bodies_are_treated_by_type_and_encoding() {
@@ -499,9 +486,9 @@ mod tests {
         let (off, smart, dumb) = (MarkupChoice::Disabled, MarkupChoice::Smart, MarkupChoice::Dumb);
         for (kinds, expected) in [
             (&TEXTS[..], [off, off, dumb, dumb]),
-            (&[ContentType::Rich], [dumb, off, dumb, off]),
-            (&[ContentType::Html], [smart, off, smart, off]),
-            (&[ContentType::Xml, ContentType::Sgml], [off, off, dumb, dumb]),
+            (&[Rich], [dumb, off, dumb, off]),
+            (&[Html], [smart, off, smart, off]),
+            (&[Xml, Sgml], [off, off, dumb, dumb]),
             (&BINARIES, [off, off, dumb, dumb]),
             (&OTHERS, [off, off, dumb, dumb]),
         ] {

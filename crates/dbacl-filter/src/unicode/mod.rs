@@ -52,9 +52,10 @@ const MOST_HELD: usize = 1 << 18;
 const MOST_RAW: usize = 1 << 14;
 
 /// Where in a message the next line is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 enum Place {
     /// Before the first message.
+    #[default]
     Start,
     /// In the header of the mail.
     Header,
@@ -108,11 +109,12 @@ impl Headers {
 }
 
 /// The filter.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct UnicodeMail {
     options: ModelOptions,
     place: Place,
-    is_after_empty: bool,
+    /// The line before was not empty.
+    is_after_text: bool,
     /// The last line was a piece without a line end: the next one goes on with it.
     goes_on: bool,
     /// The source is a mailbox of several messages.
@@ -147,37 +149,14 @@ pub struct UnicodeMail {
     /// Text and tags of messages that have ended.
     tagged: Lines,
     /// Medium of the last line that was passed on, and whether it belongs to a header.
-    last: (Medium, bool),
+    last: Option<(Medium, bool)>,
 }
 
 impl UnicodeMail {
     /// The filter for the kinds in `options`.
     pub fn new(options: ModelOptions) -> Self {
-        Self {
-            options,
-            place: Place::Start,
-            is_after_empty: true,
-            goes_on: false,
-            is_mailbox: false,
-            field: Vec::new(),
-            has_fields: false,
-            headers: Headers::default(),
-            is_message: true,
-            attached: None,
-            open: Vec::new(),
-            part: None,
-            is_holding: false,
-            held: Lines::default(),
-            held_depth: None,
-            raw: Vec::new(),
-            raw_size: 0,
-            tags: options.has(ModelOption::MailTags).then(Box::default),
-            scratch: Vec::new(),
-            output: Lines::default(),
-            line: Vec::new(),
-            tagged: Lines::default(),
-            last: (TEXT, false),
-        }
+        let tags = options.has(ModelOption::MailTags).then(Box::default);
+        Self { options, tags, ..Self::default() }
     }
 
     /// Begins a source, with the initial state.
@@ -187,12 +166,12 @@ impl UnicodeMail {
 
     /// The medium of the line handed on last.
     pub fn medium(&self) -> Medium {
-        self.last.0
+        self.last.map_or(TEXT, |(medium, _)| medium)
     }
 
     /// Whether that line belongs to the header of a message, or the last line read if it gave none.
     pub fn in_header(&self) -> bool {
-        self.last.1
+        self.last.is_some_and(|(_, in_header)| in_header)
     }
 
     /// Takes a line as it was read, or a piece of a long one; [`Self::next`] returns the lines of
@@ -206,14 +185,14 @@ impl UnicodeMail {
             rest = &rest[end..];
         }
         self.tag();
-        self.last = (TEXT, self.place == Place::Header);
+        self.last = Some((TEXT, self.place == Place::Header));
     }
 
     /// Puts the next line of text that waits in the place of `line`.
     pub fn next(&mut self, line: &mut Vec<u8>) -> bool {
         let ready = if self.tags.is_some() { &mut self.tagged } else { &mut self.output };
         let next = ready.pop(line);
-        self.last = next.unwrap_or(self.last);
+        self.last = next.or(self.last);
         next.is_some()
     }
 
@@ -246,7 +225,7 @@ impl UnicodeMail {
 
     /// Whether a message of a mailbox begins with `line`.
     pub fn is_begun_by(&self, line: &[u8]) -> bool {
-        self.is_after_empty
+        !self.is_after_text
             && line.starts_with(b"From ")
             && (self.place == Place::Start || self.is_mailbox && begins_message(line))
     }
@@ -277,7 +256,7 @@ impl UnicodeMail {
                 }
             }
         }
-        self.is_after_empty = is_empty;
+        self.is_after_text = !is_empty;
     }
 
     /// The next piece of a line, which neither begins a field nor is a boundary.
@@ -308,8 +287,13 @@ impl UnicodeMail {
         if matches!(line[0], b' ' | b'\t') && self.has_fields {
             return self.more_of_field(line);
         }
-        if self.part_begins(line) {
-            return;
+        // A boundary in a header ends it.
+        if self.place == Place::PartHeader
+            && let Some(found) = self.boundary(line)
+        {
+            self.end_field();
+            self.end_header();
+            return self.pass_boundary(found);
         }
         self.end_field();
         let is_quoted_from = line.starts_with(b">From ") || line.starts_with(b"From ");
@@ -334,18 +318,6 @@ impl UnicodeMail {
         if self.field.len() <= LONGEST_FIELD {
             self.field.extend_from_slice(line.trim_ascii_end());
         }
-    }
-
-    /// A boundary in a header ends it.
-    fn part_begins(&mut self, line: &[u8]) -> bool {
-        if self.place != Place::PartHeader || !line.starts_with(b"--") {
-            return false;
-        }
-        let Some(found) = self.boundary(line) else { return false };
-        self.end_field();
-        self.end_header();
-        self.pass_boundary(found);
-        true
     }
 
     /// Ends a field: it is shown, or read for the description of the content.
@@ -559,13 +531,10 @@ impl UnicodeMail {
 
     /// A line of a body.
     fn body_line(&mut self, line: &[u8]) {
-        if line.starts_with(b"--")
-            && !self.open.is_empty()
-            && let Some(found) = self.boundary(line)
-        {
-            return self.pass_boundary(found);
+        match self.boundary(line) {
+            Some(found) => self.pass_boundary(found),
+            None => self.content(line),
         }
-        self.content(line);
     }
 
     /// A line of a part's content, or a piece of one.
@@ -584,8 +553,7 @@ impl UnicodeMail {
 
     /// The depth of the parts whose boundary a line is, and whether it is their last one.
     fn boundary(&self, line: &[u8]) -> Option<(usize, bool)> {
-        let line = line.trim_ascii_end();
-        let rest = line.strip_prefix(b"--")?;
+        let rest = line.strip_prefix(b"--")?.trim_ascii_end();
         self.open.iter().enumerate().rev().find_map(|(at, parts)| {
             let behind = rest.strip_prefix(parts.boundary.trim_ascii_end())?;
             match behind {

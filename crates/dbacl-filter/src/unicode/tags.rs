@@ -452,18 +452,17 @@ impl Tags {
         self.number("mh:", self.pages.min(4));
         self.number("mp:", self.plain_texts.min(4));
         self.number("ln:", log2(self.links));
-        let Look { bytes, lines, quoted, words, capital_words, .. } = self.look;
-        let Look { letters, capitals, foreign, exclamations, dollars, .. } = self.look;
-        self.number("xb:", log2(bytes));
-        self.number("xw:", log2(words));
-        self.number("xc:", bin(capitals, letters));
-        self.number("xf:", bin(foreign, bytes));
-        self.number("x!:", bin(exclamations, bytes));
-        self.number("x$:", bin(dollars, bytes));
-        self.number("xl:", bin(lines, bytes));
-        self.number("xq:", bin(quoted, lines));
-        self.number("xk:", bin(capital_words, words));
-        if self.look.has_signature {
+        let look = std::mem::take(&mut self.look);
+        self.number("xb:", log2(look.bytes));
+        self.number("xw:", log2(look.words));
+        self.number("xc:", bin(look.capitals, look.letters));
+        self.number("xf:", bin(look.foreign, look.bytes));
+        self.number("x!:", bin(look.exclamations, look.bytes));
+        self.number("x$:", bin(look.dollars, look.bytes));
+        self.number("xl:", bin(look.lines, look.bytes));
+        self.number("xq:", bin(look.quoted, look.lines));
+        self.number("xk:", bin(look.capital_words, look.words));
+        if look.has_signature {
             self.add("xg:", b"signature");
         }
     }
