@@ -369,35 +369,16 @@ fn mime_line(
 
 /// What is done with the lines of a body, by the table of spec email 6.
 fn body_action(part: Content, options: ModelOptions) -> BodyAction {
-    let is_text_markup = match part.kind {
-        ContentType::Unknown | ContentType::Plain | ContentType::Message => false,
-        ContentType::Octets | ContentType::Word => {
-            if !options.has(ModelOption::MailAttachments) {
-                return BodyAction::Drop;
-            }
-            if part.encoding == Encoding::Binary {
-                return BodyAction::StringsOnly;
-            }
-            false
-        }
-        ContentType::Rich | ContentType::Html | ContentType::Xml | ContentType::Sgml => true,
-        ContentType::Image
-        | ContentType::Audio
-        | ContentType::Video
-        | ContentType::Model
-        | ContentType::Other => return BodyAction::Drop,
-    };
-    match part.encoding {
-        Encoding::QuotedPrintable => BodyAction::QuotedPrintable,
-        Encoding::Base64 => BodyAction::Base64,
-        Encoding::Binary => BodyAction::Keep,
-        Encoding::Unknown | Encoding::Identity | Encoding::SevenBit => {
-            if is_text_markup || options.has(ModelOption::MailPlain) {
-                BodyAction::Keep
-            } else {
-                BodyAction::Plain
-            }
-        }
+    use ContentType::{Audio, Html, Image, Model, Octets, Other, Rich, Sgml, Video, Word, Xml};
+    match (part.kind, part.encoding) {
+        (Octets | Word, _) if !options.has(ModelOption::MailAttachments) => BodyAction::Drop,
+        (Octets | Word, Encoding::Binary) => BodyAction::StringsOnly,
+        (Image | Audio | Video | Model | Other, _) => BodyAction::Drop,
+        (_, Encoding::QuotedPrintable) => BodyAction::QuotedPrintable,
+        (_, Encoding::Base64) => BodyAction::Base64,
+        (_, Encoding::Binary) | (Rich | Html | Xml | Sgml, _) => BodyAction::Keep,
+        _ if options.has(ModelOption::MailPlain) => BodyAction::Keep,
+        _ => BodyAction::Plain,
     }
 }
 
