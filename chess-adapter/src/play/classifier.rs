@@ -2,12 +2,10 @@
 //! The classifier as a process that is kept running. It reads lines and answers with scores (spec
 //! chess 4.2 and 4.3).
 
-use std::ffi::OsString;
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::os::unix::process::CommandExt as _;
-use std::path::{Path, PathBuf};
-use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::path::PathBuf;
+use std::process::{Child, Command, Stdio};
 use std::sync::{Arc, Mutex, PoisonError, Weak, mpsc};
 use std::time::Duration;
 
@@ -17,46 +15,55 @@ use chess_games::cannot::Cannot;
 /// A feature's tokens, and the bits that it adds to the line's score.
 pub type FeatureRow = (String, f64);
 
-/// A running child process, and the pipes to its standard input and from its standard output.
-type Piped = (Arc<Mutex<Child>>, ChildStdin, BufReader<ChildStdout>);
-
-/// All children of this process that are to end with it.
+/// All children of this process that are to end with it, and whether new ones are refused.
 #[derive(Clone, Debug, Default)]
-pub struct ChildProcesses {
-    children: Arc<Mutex<Vec<Weak<Mutex<Child>>>>>,
-    closed: Arc<AtomicBool>,
+pub struct ChildProcesses(Arc<Mutex<(Vec<Weak<Mutex<Child>>>, bool)>>);
+
+/// A child that ends when this is dropped.
+pub struct Owned(Arc<Mutex<Child>>);
+
+/// A running child process. Its standard input and output have a thread each: a long list of lines
+/// fills both pipes before the first answer is read.
+pub struct Process {
+    child: Owned,
+    pub to: mpsc::Sender<String>,
+    /// Its lines.
+    pub from: mpsc::Receiver<String>,
 }
 
 impl ChildProcesses {
     /// Ends all children and refuses new ones.
     pub fn close(&self) {
-        self.closed.store(true, Ordering::SeqCst);
-        let children = std::mem::take(&mut *lock(&self.children));
-        for child in children.iter().filter_map(Weak::upgrade) {
-            end(&child);
-        }
+        let mut children = lock(&self.0);
+        children.1 = true;
+        children.0.drain(..).filter_map(|child| child.upgrade()).for_each(|child| end(&child));
     }
 
-    /// Starts a child, with pipes to it and from it, of its own process group, so that the
-    /// terminal's interrupt does not reach it.
-    pub fn spawn(&self, command: &mut Command) -> Result<Piped> {
-        if self.closed.load(Ordering::SeqCst) {
+    /// Starts a child of its own process group, so that the terminal's interrupt does not reach it.
+    pub fn spawn(&self, command: &mut Command) -> Result<Process> {
+        let mut children = lock(&self.0);
+        if children.1 {
             bail!("shutting down");
         }
         command.process_group(0).stdin(Stdio::piped()).stdout(Stdio::piped());
         let mut child =
             command.spawn().with_context(|| Cannot::Run(command.get_program().into()))?;
-        let pipes = (child.stdin.take(), child.stdout.take());
+        let mut stdin = child.stdin.take().context("no pipe")?;
+        let stdout = BufReader::new(child.stdout.take().context("no pipe")?);
         let child = Arc::new(Mutex::new(child));
-        let mut children = lock(&self.children);
-        children.retain(|c| c.strong_count() > 0);
-        children.push(Arc::downgrade(&child));
-        drop(children);
-        if self.closed.load(Ordering::SeqCst) {
-            end(&child);
-        }
-        let (to, from) = (pipes.0.context("no pipe")?, pipes.1.context("no pipe")?);
-        Ok((child, to, BufReader::new(from)))
+        children.0.retain(|child| child.strong_count() > 0);
+        children.0.push(Arc::downgrade(&child));
+        let (to, texts) = mpsc::channel::<String>();
+        std::thread::spawn(move || {
+            let mut write = |text: String| stdin.write_all(text.as_bytes());
+            texts.into_iter().try_for_each(|text| write(text))
+        });
+        let (lines, from) = mpsc::channel();
+        std::thread::spawn(move || {
+            let mut read = stdout.split(b'\n').map_while(Result::ok);
+            read.try_for_each(|line| lines.send(String::from_utf8_lossy(&line).into_owned()))
+        });
+        Ok(Process { child: Owned(child), to, from })
     }
 }
 
@@ -65,10 +72,16 @@ fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
 }
 
 /// Kills the child and takes its status, so that no zombie stays.
-pub fn end(child: &Mutex<Child>) {
+fn end(child: &Mutex<Child>) {
     let mut child = lock(child);
     let _ = child.kill();
     let _ = child.wait();
+}
+
+impl Drop for Owned {
+    fn drop(&mut self) {
+        end(&self.0);
+    }
 }
 
 /// The options of every verb that needs the classifier.
@@ -84,32 +97,31 @@ pub struct ProgramArgs {
 
 impl ProgramArgs {
     pub fn program(&self) -> Program {
+        let beside = || {
+            let beside = std::env::current_exe().ok()?.with_file_name("dbacl");
+            beside.is_file().then_some(beside)
+        };
         let args = self.dbacl_args.iter().flat_map(|a| a.split_whitespace()).map(str::to_owned);
-        Program::find(self.dbacl.as_deref(), &args.collect::<Vec<_>>())
+        let path = self.dbacl.clone().or_else(beside).unwrap_or_else(|| "dbacl".into());
+        Program { path, args: args.collect(), children: ChildProcesses::default() }
     }
 }
 
-/// The classifier program and its options.
+/// The classifier program and its options, which stand before the other arguments.
 #[derive(Clone, Debug)]
 pub struct Program {
     pub path: PathBuf,
-    args: Vec<OsString>,
+    pub args: Vec<String>,
     /// The processes that run it.
     pub children: ChildProcesses,
 }
 
 impl Program {
-    /// The named program, or `dbacl` beside this one, or `dbacl` on the search path. `args` stand
-    /// before the other arguments.
-    pub fn find(path: Option<&Path>, args: &[String]) -> Self {
-        let beside = || {
-            let beside = std::env::current_exe().ok()?.with_file_name("dbacl");
-            beside.is_file().then_some(beside)
-        };
-        let path =
-            path.map(Path::to_path_buf).or_else(beside).unwrap_or_else(|| PathBuf::from("dbacl"));
-        let args = args.iter().map(OsString::from).collect();
-        Self { path, args, children: ChildProcesses::default() }
+    /// A stand-in: what this script of the shell answers.
+    #[cfg(test)]
+    pub fn of_script(script: &str) -> Self {
+        let args = vec!["-c".to_owned(), script.to_owned()];
+        Self { path: "sh".into(), args, children: ChildProcesses::default() }
     }
 
     pub fn command(&self) -> Command {
@@ -119,171 +131,112 @@ impl Program {
     }
 }
 
+/// A classifier that runs.
 struct Running {
-    child: Arc<Mutex<Child>>,
-    to: mpsc::Sender<Vec<u8>>,
-    from: mpsc::Receiver<Vec<u8>>,
+    process: Process,
     /// Answers that nobody waits for any more, and that come before others.
     owed: usize,
 }
 
-impl Drop for Running {
-    fn drop(&mut self) {
-        end(&self.child);
+impl Running {
+    fn send(&self, lines: &[String]) -> Result<()> {
+        let text = lines.join("\n") + "\n";
+        self.process.to.send(text).ok().context("the classifier's pipe is closed")
+    }
+
+    fn scores(&mut self, lines: &[String], categories: usize) -> Result<Vec<Vec<f64>>> {
+        self.send(lines)?;
+        let answer = || self.process.from.recv().ok().context("the classifier ended");
+        for _ in 0..std::mem::take(&mut self.owed) {
+            answer()?;
+        }
+        let scores = |_| {
+            let line = answer()?;
+            parse_scores(&line, categories).with_context(|| {
+                let shown: String = line.chars().take(80).collect();
+                format!("unexpected line from the classifier: {shown:?}")
+            })
+        };
+        lines.iter().map(scores).collect()
     }
 }
 
-/// A classifier process for one or more categories.
+/// A classifier process for one or more categories; what is asked first starts it.
 pub struct Classifier {
     program: Program,
     categories: Vec<PathBuf>,
     running: Option<Running>,
-    /// Lines that were sent and not yet answered; they are sent again after a restart.
-    pending: Vec<u8>,
-    expected: usize,
 }
 
 impl Classifier {
-    /// Prepares a classifier; [`Classifier::start`] or the first question starts it.
     pub const fn new(program: Program, categories: Vec<PathBuf>) -> Self {
-        Self { program, categories, running: None, pending: Vec::new(), expected: 0 }
+        Self { program, categories, running: None }
     }
 
-    /// Starts the process, if it is not running.
-    pub fn start(&mut self) -> Result<()> {
-        if self.running.is_some() {
-            return Ok(());
-        }
+    /// The process, which is started if it does not run.
+    fn running(&mut self) -> Result<&mut Running> {
+        let running = match self.running.take() {
+            Some(running) => running,
+            None => Running { process: self.spawn("-n", &[])?, owed: 0 },
+        };
+        Ok(self.running.insert(running))
+    }
+
+    /// Starts the program with options that have lines classified one by one. Categories that were
+    /// fitted together are always named together, because the classifier warns if some are missing.
+    fn spawn(&self, first: &str, last: &[&str]) -> Result<Process> {
         let mut command = self.program.command();
-        command.arg("-n");
-        self.name_categories(&mut command);
-        let (child, mut stdin, stdout) = self.program.children.spawn(&mut command)?;
-        let (to, lines) = mpsc::channel::<Vec<u8>>();
-        // Writing has a thread of its own: a long list fills both pipes before the first answer is
-        // read.
-        std::thread::spawn(move || {
-            for text in lines {
-                if stdin.write_all(&text).and_then(|()| stdin.flush()).is_err() {
-                    return;
-                }
-            }
-        });
-        let (answers, from) = mpsc::channel();
-        std::thread::spawn(move || {
-            for line in stdout.split(b'\n').map_while(Result::ok) {
-                if answers.send(line).is_err() {
-                    return;
-                }
-            }
-        });
-        self.running = Some(Running { child, to, from, owed: 0 });
-        Ok(())
-    }
-
-    /// Adds the options that name the categories and have lines judged one by one. Categories that
-    /// were fitted together are always named together, because the classifier warns if some are
-    /// missing.
-    fn name_categories(&self, command: &mut Command) {
+        command.arg(first);
         for category in &self.categories {
             command.arg("-c").arg(category);
         }
         let columns: Vec<String> = (1..=self.categories.len()).map(|i| i.to_string()).collect();
-        command.arg("-f").arg(columns.join(","));
-    }
-
-    /// Sends the pending lines; the process must run.
-    fn send(&mut self) -> Result<()> {
-        self.start()?;
-        if let Some(running) = &self.running {
-            running.to.send(self.pending.clone()).context("the classifier's pipe is closed")?;
-        }
-        Ok(())
-    }
-
-    fn read(&mut self) -> Result<Vec<Vec<f64>>> {
-        let running = self.running.as_mut().context("the classifier does not run")?;
-        let mut rows = Vec::with_capacity(self.expected);
-        while rows.len() < self.expected {
-            let line = running.from.recv().ok().context("the classifier ended")?;
-            if running.owed > 0 {
-                running.owed -= 1;
-                continue;
-            }
-            let scores = parse_scores(&line, self.categories.len());
-            let shown = || String::from_utf8_lossy(&line[..line.len().min(80)]).into_owned();
-            rows.push(
-                scores.with_context(|| {
-                    format!("unexpected line from the classifier: {:?}", shown())
-                })?,
-            );
-        }
-        Ok(rows)
+        command.arg("-f").arg(columns.join(",")).args(last);
+        self.program.children.spawn(&mut command)
     }
 
     /// Has everything loaded that an answer needs, or waits for it for a limited time.
     pub fn warm_up(&mut self) -> Result<()> {
-        self.ask(&["e4".to_owned()])?;
-        if let Some(running) = &mut self.running
-            && running.from.recv_timeout(PATIENCE) == Err(mpsc::RecvTimeoutError::Timeout)
-        {
-            running.owed += 1;
-        }
+        let running = self.running()?;
+        running.send(&["e4".to_owned()])?;
+        let answer = running.process.from.recv_timeout(PATIENCE);
+        running.owed += usize::from(answer == Err(mpsc::RecvTimeoutError::Timeout));
         Ok(())
     }
 
-    /// Sends lines, which must not hold line ends, to be answered by a score for each category:
-    /// minus log2 of the line's probability, smaller is likelier.
-    pub fn ask(&mut self, lines: &[String]) -> Result<()> {
-        self.pending.clear();
-        for line in lines {
-            self.pending.extend_from_slice(line.as_bytes());
-            self.pending.push(b'\n');
+    /// For each of the lines, which must not hold line ends, a score for each category: minus log2
+    /// of the line's probability, smaller is likelier. A process that fails is started once more.
+    pub fn scores(&mut self, lines: &[String]) -> Result<Vec<Vec<f64>>> {
+        let categories = self.categories.len();
+        let first = match self.running()?.scores(lines, categories) {
+            Ok(scores) => return Ok(scores),
+            Err(error) => error,
+        };
+        self.running = None;
+        let again = self.running().and_then(|running| running.scores(lines, categories));
+        if again.is_err() {
+            self.running = None;
         }
-        self.expected = lines.len();
-        self.send().or_else(|_| {
-            self.running = None;
-            self.send()
-        })
-    }
-
-    /// Reads the scores of the lines just sent, in their order.
-    pub fn scores(&mut self) -> Result<Vec<Vec<f64>>> {
-        self.read().or_else(|first| {
-            self.running = None;
-            let again = self.send().and_then(|()| self.read());
-            if again.is_err() {
-                self.running = None;
-            }
-            again.with_context(|| format!("after a restart ({first:#})"))
-        })
+        again.with_context(|| format!("after a restart ({first:#})"))
     }
 
     /// The features of a line and their evidence, one list for each category in their order.
     pub fn features(&self, line: &str) -> Result<Vec<Vec<FeatureRow>>> {
-        let mut command = self.program.command();
-        command.arg("-nv");
-        self.name_categories(&mut command);
-        command.arg("-d");
-        let (child, mut stdin, report) = self.program.children.spawn(&mut command)?;
-        // One line fits any pipe.
-        stdin.write_all(format!("{line}\n").as_bytes())?;
-        drop(stdin);
-        let rows = read_features(report, self.categories.len());
-        end(&child);
-        rows
+        let Process { child: _child, to, from } = self.spawn("-nv", &["-d"])?;
+        to.send(format!("{line}\n")).ok().context("the classifier's pipe is closed")?;
+        drop(to);
+        Ok(read_features(from.iter(), self.categories.len()))
     }
 }
 
 /// Reads `NAME SCORE` pairs from the left of a score line.
-fn parse_scores(line: &[u8], categories: usize) -> Option<Vec<f64>> {
-    let mut fields = line.split(u8::is_ascii_whitespace).filter(|f| !f.is_empty());
-    (0..categories)
-        .map(|_| {
-            fields.next()?;
-            let score: f64 = std::str::from_utf8(fields.next()?).ok()?.parse().ok()?;
-            score.is_finite().then_some(score)
-        })
-        .collect()
+fn parse_scores(line: &str, categories: usize) -> Option<Vec<f64>> {
+    let mut fields = line.split_ascii_whitespace();
+    let score = |_| {
+        fields.next()?;
+        fields.next()?.parse().ok().filter(|score: &f64| score.is_finite())
+    };
+    (0..categories).map(score).collect()
 }
 
 /// How long [`Classifier::warm_up`] waits.
@@ -295,12 +248,9 @@ const PATIENCE: Duration = Duration::from_secs(5);
 /// feature. Each feature adds the reciprocal of the model's order to the complexity, which is
 /// printed with one decimal only: the last row tells the order, and with it every complexity
 /// exactly.
-fn read_features(report: impl std::io::BufRead, categories: usize) -> Result<Vec<Vec<FeatureRow>>> {
-    let mut rows = Vec::new();
-    for line in report.lines() {
-        rows.extend(parse_feature(&line?, categories));
-    }
-    let count = f64::from(u32::try_from(rows.len()).context("endless report")?);
+fn read_features(report: impl Iterator<Item = String>, categories: usize) -> Vec<Vec<FeatureRow>> {
+    let rows: Vec<_> = report.filter_map(|line| parse_feature(&line, categories)).collect();
+    let count = u32::try_from(rows.len()).map_or(f64::INFINITY, f64::from);
     let bits_of = |category: usize| {
         let order = rows.last().map_or(1.0, |(averages, _)| {
             let (_, complexity) = averages[category];
@@ -315,7 +265,7 @@ fn read_features(report: impl std::io::BufRead, categories: usize) -> Result<Vec
         });
         bits.collect()
     };
-    Ok((0..categories).map(bits_of).collect())
+    (0..categories).map(bits_of).collect()
 }
 
 /// Reads a row `AVERAGE * COMPLEXITY ... []TOKEN[]TOKEN[](MEDIUM)`, averages and complexities for
@@ -350,7 +300,7 @@ mod tests {
             ("a nan x\n", 1, None),
         ];
         for (line, categories, scores) in rows {
-            assert_eq!(parse_scores(line.as_bytes(), *categories), *scores, "{line}");
+            assert_eq!(parse_scores(line, *categories), *scores, "{line}");
         }
     }
 
@@ -358,7 +308,7 @@ mod tests {
     fn feature_rows_become_increments() {
         let report = "# categories: a \n# format: avg_score * complexity\n    16.62 * 0.5   \
                       \t[]e4[](1)\n     3.12 * 1.0   \t[]e4[]c5[](1)\n";
-        let both = read_features(report.as_bytes(), 1).expect("memory does not fail");
+        let both = read_features(report.lines().map(str::to_owned), 1);
         let rows = &both[0];
         assert_eq!(rows.len(), 2);
         assert_eq!((rows[0].0.as_str(), rows[1].0.as_str()), ("e4", "e4 c5"));
@@ -366,7 +316,7 @@ mod tests {
         assert!((rows[1].1 - (3.12 - 8.31) / std::f64::consts::LN_2).abs() < 1e-9);
         let two = "    42.14 * 1.0   \t    47.39 * 1.0   \t[]hc*00[](1)\n    39.40 * 2.0   \t    \
                    41.86 * 2.0   \t[]b[](1)\n";
-        let both = read_features(two.as_bytes(), 2).expect("memory does not fail");
+        let both = read_features(two.lines().map(str::to_owned), 2);
         assert_eq!((both[1][0].0.as_str(), both[0][1].0.as_str()), ("hc*00", "b"));
         assert!((both[1][0].1 - 47.39 / std::f64::consts::LN_2).abs() < 1e-9);
         assert!((both[1][1].1 - (2.0 * 41.86 - 47.39) / std::f64::consts::LN_2).abs() < 1e-9);
@@ -374,8 +324,7 @@ mod tests {
 
     /// What this shell script answers.
     fn classifier(script: &str) -> Classifier {
-        let args = ["-c".to_owned(), script.to_owned()];
-        Classifier::new(Program::find(Some(Path::new("sh")), &args), vec!["x".into()])
+        Classifier::new(Program::of_script(script), vec!["x".into()])
     }
 
     #[test]
@@ -384,8 +333,8 @@ mod tests {
         let mut classifier =
             classifier("for i in 1 2; do read -r line; echo \"x 1.50 $line\"; done");
         for _ in 0..2 {
-            classifier.ask(&["a".to_owned(), "b".to_owned()]).expect("restarted");
-            assert_eq!(classifier.scores().expect("restarted"), [[1.5], [1.5]]);
+            let scores = classifier.scores(&["a".to_owned(), "b".to_owned()]);
+            assert_eq!(scores.expect("restarted"), [[1.5], [1.5]]);
         }
     }
 
@@ -393,26 +342,22 @@ mod tests {
     fn a_classifier_that_is_warm_answers_what_it_is_asked() {
         let mut classifier = classifier("while read -r line; do echo \"x ${#line} $line\"; done");
         classifier.warm_up().expect("it runs");
-        classifier.ask(&["abc".to_owned()]).expect("it runs");
-        assert_eq!(classifier.scores().expect("it answers"), [[3.0]]);
+        assert_eq!(classifier.scores(&["abc".to_owned()]).expect("it answers"), [[3.0]]);
     }
 
     #[test]
     fn nonsense_is_an_error() {
         let mut classifier = classifier("while read -r line; do echo '!'; done");
-        classifier.ask(&["a".to_owned()]).expect("it runs");
-        assert!(classifier.scores().is_err());
-        let mut nothing =
-            Classifier::new(Program::find(Some(Path::new("/nonexistent")), &[]), vec!["x".into()]);
-        assert!(nothing.ask(&["a".to_owned()]).is_err());
+        assert!(classifier.scores(&["a".to_owned()]).is_err());
+        classifier.program.path = "/nonexistent".into();
+        assert!(classifier.scores(&["a".to_owned()]).is_err());
     }
 
     #[test]
     fn long_lists_do_not_deadlock() {
         let mut classifier = classifier("while read -r line; do echo \"x 1.00 $line\"; done");
         let lines: Vec<String> = (0..300).map(|_| "e4 ".repeat(500)).collect();
-        classifier.ask(&lines).expect("it runs");
-        assert_eq!(classifier.scores().expect("it answers").len(), 300);
+        assert_eq!(classifier.scores(&lines).expect("it answers").len(), 300);
     }
 
     #[test]
@@ -420,9 +365,9 @@ mod tests {
         let children = ChildProcesses::default();
         let mut command = Command::new("sleep");
         command.arg("100");
-        let (child, ..) = children.spawn(&mut command).expect("sleep runs");
+        let process = children.spawn(&mut command).expect("sleep runs");
         children.close();
-        assert!(lock(&child).try_wait().expect("known child").is_some());
+        assert!(lock(&process.child.0).try_wait().expect("known child").is_some());
         assert!(children.spawn(&mut command).is_err());
     }
 }

@@ -229,11 +229,11 @@ impl Voice {
     ) -> Result<Vec<f64>> {
         match &mut self.source {
             Source::Categories(encoding, factors, classifier) => {
-                classifier.ask(&encoding.completions(game, completions, self.window))?;
+                let lines = encoding.completions(game, completions, self.window);
                 let weighted = |row: &Vec<f64>| {
                     row.iter().zip(&*factors).map(|(score, factor)| score * factor).sum()
                 };
-                Ok(classifier.scores()?.iter().map(weighted).collect())
+                Ok(classifier.scores(&lines)?.iter().map(weighted).collect())
             }
             Source::Odds(odds) => {
                 let (mut odds, moves) = (odds.borrow_mut(), moves(completions));

@@ -29,13 +29,14 @@ const GAMES: &str = "games.pgn";
 pub struct Practice {
     folder: PathBuf,
     thread: Option<JoinHandle<Result<Option<String>>>>,
-    pub thinks: Arc<AtomicBool>,
+    /// While this is true, the thread rests.
+    thinks: Arc<AtomicBool>,
 }
 
 impl Practice {
     /// Games, and what is learned from them, are kept in this folder.
-    pub fn new(folder: PathBuf) -> Self {
-        Self { folder, thread: None, thinks: Arc::default() }
+    pub fn new(folder: PathBuf, thinks: Arc<AtomicBool>) -> Self {
+        Self { folder, thread: None, thinks }
     }
 
     /// What was learned from the model in the folder `models`, whose file has this checksum.

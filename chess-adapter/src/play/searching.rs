@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use anyhow::{Result, bail};
 use chess_search::Limits;
+use shakmaty::Move;
 
 /// Whether to look ahead before the classifier chooses.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -86,7 +87,7 @@ impl SearchMode {
             Self::On if limits.is_endless() && !waits => limits.move_time = Some(DEFAULT_TIME),
             Self::Auto | Self::On => {}
             Self::Depth(depth) => limits.depth = Some(limits.depth.map_or(depth, |d| d.min(depth))),
-            Self::Time(time) if allowed.waiting != Waiting::No => {
+            Self::Time(time) if waits => {
                 // Time counts once the answer is wanted.
                 limits.move_time.get_or_insert(time);
             }
@@ -118,13 +119,8 @@ pub enum Waiting {
 pub struct Allowance {
     pub limits: Limits,
     pub waiting: Waiting,
-}
-
-impl Allowance {
-    /// A limit of the depth only, or no limit.
-    pub fn depth(depth: Option<usize>) -> Self {
-        Self { limits: Limits { depth, ..Limits::default() }, waiting: Waiting::No }
-    }
+    /// The moves to choose from; none for all legal ones.
+    pub only: Vec<Move>,
 }
 
 #[cfg(test)]
@@ -153,12 +149,10 @@ mod tests {
     fn limits_follow_option_and_protocol() {
         let half = Duration::from_millis(500);
         let none = Allowance::default();
-        let timed = Allowance { limits: Limits::time(half), waiting: Waiting::No };
+        let limited = |limits| Allowance { limits, ..Allowance::default() };
+        let timed = limited(Limits::time(half));
         let analysis = Allowance { waiting: Waiting::UntilNextLine, ..Allowance::default() };
-        let one = Allowance {
-            limits: Limits { nodes: Some(1), ..Limits::default() },
-            waiting: Waiting::No,
-        };
+        let one = limited(Limits { nodes: Some(1), ..Limits::default() });
         assert_eq!(SearchMode::Auto.limits(&timed, false), None);
         assert_eq!(SearchMode::Auto.limits(&none, true), None);
         assert_eq!(SearchMode::Auto.limits(&timed, true), Some(Limits::time(half)));
@@ -171,10 +165,7 @@ mod tests {
         }
         // A clock with little time left limits the move more than the option does.
         let clock = Clock { left: half, increment: Duration::ZERO, moves_to_go: None };
-        let short = Allowance {
-            limits: Limits { clock: Some(clock), ..Limits::default() },
-            waiting: Waiting::No,
-        };
+        let short = limited(Limits { clock: Some(clock), ..Limits::default() });
         let limits = SearchMode::Time(half).limits(&short, false).expect("searches");
         assert_eq!(limits.move_time, Some(half / 25));
     }

@@ -3,7 +3,7 @@
 
 use anyhow::{Context as _, Result, anyhow, bail};
 use clap::ValueEnum as _;
-use shakmaty::Color;
+use shakmaty::ByColor;
 
 use crate::play::choose::Rule;
 use crate::play::searching::SearchMode;
@@ -41,10 +41,8 @@ pub struct Settings {
     pub resign_moves: u32,
     /// Offer and accept draws after so many half-moves without capture or pawn move; 0 for never.
     pub draw_after: u32,
-    /// White's model: a folder or a category.
-    pub white_model: String,
-    /// Black's model: a folder or a category.
-    pub black_model: String,
+    /// Each colour's model: a folder or a category.
+    pub models: ByColor<String>,
     /// Which voice of a model folder plays; empty for its preset.
     pub voice: String,
     /// Ignore the interface's `random`.
@@ -86,8 +84,7 @@ impl Default for Settings {
             resign_material: 0,
             resign_moves: 3,
             draw_after: 0,
-            white_model: String::new(),
-            black_model: String::new(),
+            models: ByColor::default(),
             voice: String::new(),
             deterministic: false,
             search: SearchMode::Auto,
@@ -154,8 +151,8 @@ const OPTIONS: &[(&str, Kind)] = &[
         ),
     ),
     ("Voice", Kind::Text("string", |s| &mut s.voice)),
-    ("WhiteModel", Kind::Text("string", |s| &mut s.white_model)),
-    ("BlackModel", Kind::Text("string", |s| &mut s.black_model)),
+    ("WhiteModel", Kind::Text("string", |s| &mut s.models.white)),
+    ("BlackModel", Kind::Text("string", |s| &mut s.models.black)),
     ("MateKeyword", Kind::Check(|s| &mut s.mate_keyword)),
     (
         "AvoidDraws",
@@ -214,11 +211,6 @@ const RATINGS: [(f64, f64); 5] =
     [(620.0, 1.88), (1_040.0, 1.44), (1_440.0, 1.0), (1_800.0, 0.5), (1_850.0, 0.0)];
 
 impl Settings {
-    /// A colour's model.
-    pub fn model(&self, color: Color) -> &str {
-        color.fold_wb(&self.white_model, &self.black_model)
-    }
-
     /// The temperature of draws that makes the engine as strong as it shall be, if its strength is
     /// limited.
     pub fn rated_temperature(&self) -> Option<f64> {

@@ -10,29 +10,20 @@ use shakmaty::Color;
 
 use crate::play::classifier::{Classifier, Program};
 
-/// A way to play.
+/// A way to play, and what chess-adapter tries against it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Style {
-    /// Against this style chess-adapter tries not to lose: it chooses by its own wins and draws.
-    Attacking,
-    /// Against this style chess-adapter tries to win: it chooses by its own wins.
-    Positional,
-    /// Against this style one of the two voices is drawn at random.
-    Mixed,
+pub struct Style {
+    pub name: &'static str,
+    /// Whether to win, rather than not to lose; `None` if that is drawn at random.
+    pub wins: Option<bool>,
 }
 
-impl Style {
-    /// All of them, in the order of their categories.
-    pub const ALL: [Self; 3] = [Self::Attacking, Self::Positional, Self::Mixed];
-
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Attacking => "attacking",
-            Self::Positional => "positional",
-            Self::Mixed => "mixed",
-        }
-    }
-}
+/// All of them, in the order of their categories.
+pub const STYLES: [Style; 3] = [
+    Style { name: "attacking", wins: Some(false) },
+    Style { name: "positional", wins: Some(true) },
+    Style { name: "mixed", wins: None },
+];
 
 /// Number of own half-moves after which a player is classified. Later moves say less about the
 /// style than the opening.
@@ -57,22 +48,21 @@ pub struct Judge(Classifier);
 impl Judge {
     pub fn open(folder: &Path, program: &Program) -> Result<Self> {
         let folder = std::path::absolute(folder).unwrap_or_else(|_| folder.to_path_buf());
-        let mut files = Vec::new();
-        for style in Style::ALL {
-            let path = folder.join(style.as_str());
+        let file = |style: Style| {
+            let path = folder.join(style.name);
             std::fs::metadata(&path).with_context(|| Cannot::Read(path.clone()))?;
-            files.push(path);
-        }
-        Ok(Self(Classifier::new(program.clone(), files)))
+            Ok(path)
+        };
+        let files: Result<_> = STYLES.into_iter().map(file).collect();
+        Ok(Self(Classifier::new(program.clone(), files?)))
     }
 
     /// The likeliest style of the player of this [`line`] of [`MOVES`].
     pub fn judge(&mut self, line: String) -> Result<Style> {
-        self.0.ask(&[line])?;
-        let rows = self.0.scores()?;
-        let scores = rows.first().context("no answer")?;
-        let best = scores.iter().enumerate().min_by(|a, b| a.1.total_cmp(b.1));
-        Ok(best.map_or(Style::Mixed, |(i, _)| Style::ALL[i]))
+        let rows = self.0.scores(&[line])?;
+        let scores = rows.first().context("no answer")?.iter().zip(STYLES);
+        let best = scores.min_by(|(a, _), (b, _)| a.total_cmp(b));
+        Ok(best.context("no answer")?.1)
     }
 }
 

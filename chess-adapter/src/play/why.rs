@@ -17,7 +17,7 @@ type Rows = [(String, Vec<i64>)];
 /// Explains the move `word`, or the best move if `word` is empty, beside the best other one: lines
 /// with their places and shares, then reasons, those that differ most first.
 pub fn explain(engine: &mut Engine, word: &str) -> Result<Vec<String>> {
-    let ranking = engine.rank(None)?;
+    let ranking = engine.rank()?;
     let place = if word.is_empty() {
         0
     } else {

@@ -4,7 +4,7 @@
 
 use std::cell::Cell;
 use std::io::{self, BufRead, Read as _, Write as _};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::rc::Rc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, mpsc};
@@ -43,8 +43,11 @@ pub(super) fn dialogue(
 
 /// A dialogue with an engine that has no model, for checks of what interfaces may send.
 pub fn without_models(is_uci: bool, out: Output) -> Answer {
-    let nobody = Path::new("/nonexistent");
-    let program = Program::find(Some(nobody), &[]);
+    let program = Program {
+        path: "/nonexistent".into(),
+        args: Vec::new(),
+        children: ChildProcesses::default(),
+    };
     let engine = Engine::new(Settings::default(), program, Spelling::default());
     dialogue(is_uci, engine, "dbacl".to_owned(), None, out)
 }

@@ -3,13 +3,13 @@
 
 use std::time::{Duration, Instant};
 
-use chess_search::{Clock, Found, Limits, Line};
-use shakmaty::{Chess, Color, Move};
+use chess_search::{Clock, Found, Line};
+use shakmaty::{Chess, Move};
 
-use crate::play::engine::{Choice, Engine, Trouble};
+use crate::play::engine::{Choice, Engine};
 use crate::play::searching::{Allowance, Waiting};
 use crate::protocol::Output;
-use chess_games::game::read_fen;
+use chess_games::game::{Game, read_fen};
 use chess_games::notation::{read_move, to_coordinates};
 
 fn is_word_of_go(word: &str) -> bool {
@@ -18,12 +18,11 @@ fn is_word_of_go(word: &str) -> bool {
     all.split(' ').any(|own| own == word)
 }
 
-/// What the words after `go` allow the side to move, and the moves that they name.
-pub fn read_go<'a>(words: &[&'a str], turn: Color) -> (Allowance, Vec<&'a str>) {
-    let (mut limits, mut waiting) = (Limits::default(), Waiting::No);
+/// What the words after `go` allow the side to move.
+pub fn read_go(words: &[&str], game: &Game) -> Allowance {
+    let Allowance { mut limits, mut waiting, mut only } = Allowance::default();
     let (mut left, mut increment, mut moves_to_go) = (None, Duration::ZERO, None);
-    let [own_time, own_increment] = turn.fold_wb(["wtime", "winc"], ["btime", "binc"]);
-    let mut moves = Vec::new();
+    let [own_time, own_increment] = game.turn().fold_wb(["wtime", "winc"], ["btime", "binc"]);
     let mut words = words.iter().copied().peekable();
     while let Some(word) = words.next() {
         // Clocks that have run out may be negative.
@@ -33,8 +32,8 @@ pub fn read_go<'a>(words: &[&'a str], turn: Color) -> (Allowance, Vec<&'a str>) 
         };
         match word {
             "searchmoves" => {
-                while let Some(m) = words.next_if(|w| !is_word_of_go(w)) {
-                    moves.push(m);
+                while let Some(word) = words.next_if(|w| !is_word_of_go(w)) {
+                    only.extend(game.read_move(word));
                 }
             }
             "infinite" => waiting = Waiting::UntilStop,
@@ -52,7 +51,7 @@ pub fn read_go<'a>(words: &[&'a str], turn: Color) -> (Allowance, Vec<&'a str>) 
         }
     }
     limits.clock = left.map(|left| Clock { left, increment, moves_to_go });
-    (Allowance { limits, waiting }, moves)
+    Allowance { limits, waiting, only }
 }
 
 /// The dialogue's state.
@@ -215,11 +214,7 @@ impl Uci {
             return self.say("bestmove 0000");
         }
         self.load();
-        let game = &self.engine.game;
-        let (allowed, only) = read_go(words, game.turn());
-        let read = |word: &&str| read_move(game.position(), word.as_bytes()).ok();
-        let only: Vec<_> = only.iter().filter_map(read).collect();
-        let only = (!only.is_empty()).then_some(only);
+        let allowed = read_go(words, &self.engine.game);
         let started = Instant::now();
         let multi = self.engine.settings().multi_pv as usize;
         let mut told = 0;
@@ -230,15 +225,13 @@ impl Uci {
                 out(&search_line(found, line, (multi > 1).then_some(k + 1)));
             }
         };
-        let best = match engine.choose(only.as_deref(), &allowed, &mut progress) {
+        let best = match engine.choose(&allowed, &mut progress) {
             Ok(choice) => {
-                if let Err(error) = self.engine.write_watch_files(&choice) {
-                    self.note(format!("{error:#}"));
-                }
+                self.engine.write_watch_files(&choice);
                 self.last = Some((self.engine.game.plies(), choice.completion.m));
                 let best = to_coordinates(choice.completion.m);
-                let lines = match &choice.found {
-                    Some(found) => chosen_line(found, &choice, told).into_iter().collect(),
+                let lines = match choice.found {
+                    Some(_) => chosen_line(&choice, told).into_iter().collect(),
                     None => ranking_lines(&choice, &best, multi, started),
                 };
                 for line in lines {
@@ -249,13 +242,14 @@ impl Uci {
                     None => best,
                 }
             }
-            Err(Trouble::NoMove) => "0000".to_owned(),
-            Err(trouble) => {
-                self.note(trouble);
+            Err(error) => match self.engine.game.completions().first() {
                 // The protocol wants a move; a null move would lose at once.
-                let first = self.engine.game.completions().into_iter().next();
-                first.map_or_else(|| "0000".to_owned(), |c| to_coordinates(c.m))
-            }
+                Some(first) => {
+                    self.note(format!("{error:#}"));
+                    to_coordinates(first.m)
+                }
+                None => "0000".to_owned(),
+            },
         };
         for note in self.engine.news() {
             self.note(note);
@@ -287,21 +281,22 @@ fn search_line(found: &Found, line: &Line, number: Option<usize>) -> String {
 
 /// The line of the chosen move, if it is not the search's first, or if positions were searched
 /// after the last line, which counted so many.
-fn chosen_line(found: &Found, choice: &Choice, told: u64) -> Option<String> {
-    let place = found.lines.iter().position(|l| l.moves.first() == Some(&choice.completion.m))?;
-    (place > 0 || found.nodes > told).then(|| search_line(found, &found.lines[place], None))
+fn chosen_line(choice: &Choice, told: u64) -> Option<String> {
+    let (found, line) = choice.line()?;
+    let is_first = found.lines[0].moves.first() == line.moves.first();
+    (!is_first || found.nodes > told).then(|| search_line(found, line, None))
 }
 
 /// The classifier's first choices, without a search.
 fn ranking_lines(choice: &Choice, best: &str, multi: usize, started: Instant) -> Vec<String> {
     let time = started.elapsed().as_millis();
-    let (nodes, depth) = (choice.ranking.len(), choice.depth);
+    let nodes = choice.ranking.len();
     let ranked = choice.ranking.iter().map(|s| to_coordinates(s.completion.m));
     let others = ranked.filter(|m| m != best);
     let lines = std::iter::once(best.to_owned()).chain(others).take(multi).enumerate();
     let line = |(k, m): (usize, String)| {
         let number = if multi > 1 { format!("multipv {} ", k + 1) } else { String::new() };
-        format!("info depth {depth} {number}nodes {nodes} time {time} score cp 0 pv {m}")
+        format!("info depth 1 {number}nodes {nodes} time {time} score cp 0 pv {m}")
     };
     lines.map(line).collect()
 }
@@ -309,6 +304,7 @@ fn ranking_lines(choice: &Choice, best: &str, multi: usize, started: Instant) ->
 #[cfg(test)]
 mod tests {
     use super::*;
+    use chess_search::Limits;
 
     #[test]
     fn the_words_of_go_are_limits_for_the_side_to_move() {
@@ -323,17 +319,20 @@ mod tests {
         let ponder = "ponder wtime -5 btime 900 binc 10 movestogo 3 movetime nodes 7";
         let nodes = |limits| Limits { nodes: Some(7), ..limits };
         let rows = [
-            ("btime x", Color::Black, Limits::default(), Waiting::No),
-            ("btime 5 depth 3 infinite", Color::White, Limits::depth(3), Waiting::UntilStop),
-            (ponder, Color::White, nodes(clock(0, 0, Some(3))), Waiting::UntilPonderHit),
-            (ponder, Color::Black, nodes(clock(900, 10, Some(3))), Waiting::UntilPonderHit),
+            ("btime x", "e4", Limits::default(), Waiting::No),
+            ("btime 5 depth 3 infinite", "", Limits::depth(3), Waiting::UntilStop),
+            (ponder, "", nodes(clock(0, 0, Some(3))), Waiting::UntilPonderHit),
+            (ponder, "e4", nodes(clock(900, 10, Some(3))), Waiting::UntilPonderHit),
+            ("searchmoves a7a6 e7e9 c7c5 nodes 7", "e4", nodes(Limits::default()), Waiting::No),
         ];
-        for (line, turn, limits, waiting) in rows {
+        for (line, played, limits, waiting) in rows {
             let words: Vec<&str> = line.split(' ').collect();
-            assert_eq!(read_go(&words, turn), (Allowance { limits, waiting }, vec![]), "{line}");
+            let mut game = Game::default();
+            game.play_words(played).expect("legal");
+            let only = ["a6", "c5"].map(|word| game.read_move(word));
+            let only =
+                only.into_iter().flatten().filter(|_| line.contains("searchmoves")).collect();
+            assert_eq!(read_go(&words, &game), Allowance { limits, waiting, only }, "{line}");
         }
-        let (allowed, moves) =
-            read_go(&["searchmoves", "e2e4", "d2d4", "nodes", "1"], Color::White);
-        assert_eq!((allowed.limits.nodes, moves), (Some(1), vec!["e2e4", "d2d4"]));
     }
 }

@@ -2,21 +2,18 @@
 //! Games between the engine and others: a uniformly random mover, itself, any UCI engine (spec
 //! chess 12.4 and 12.5).
 
-use std::io::{BufRead as _, BufReader, Write as _};
 use std::path::PathBuf;
-use std::process::{Child, ChildStdin, ChildStdout, Command};
-use std::sync::mpsc::{self, RecvTimeoutError};
-use std::sync::{Arc, Mutex};
-use std::thread;
+use std::process::Command;
+use std::sync::mpsc::RecvTimeoutError;
 use std::time::{Duration, Instant};
 
-use anyhow::{Context as _, Result, anyhow, bail};
+use anyhow::{Context as _, Result, bail};
 use serde::Serialize;
 use shakmaty::{ByColor, Color, EnPassantMode, KnownOutcome, Move, fen::Fen};
 
 use chess_games::cannot::Cannot;
 
-use crate::play::classifier::{ChildProcesses, end};
+use crate::play::classifier::{ChildProcesses, Process};
 use crate::play::engine::Engine;
 use crate::play::settings::name_and_value;
 use crate::protocol::uci::read_go;
@@ -48,17 +45,14 @@ impl Clocks {
         let base = time(base)?;
         Ok(Self { left: ByColor { white: base, black: base }, increment: time(increment)? })
     }
-
-    fn go(&self) -> String {
-        let ByColor { white, black } = self.left.map(|t| t.as_millis());
-        let increment = self.increment.as_millis();
-        format!("wtime {white} btime {black} winc {increment} binc {increment}")
-    }
 }
 
 /// What a side is told after `go`: the clocks, and its own limits.
 fn told(clocks: Option<&Clocks>, limits: &str) -> String {
-    clocks.map_or_else(|| limits.to_owned(), |clocks| format!("{} {limits}", clocks.go()))
+    let Some(clocks) = clocks else { return limits.to_owned() };
+    let ByColor { white, black } = clocks.left.map(|t| t.as_millis());
+    let increment = clocks.increment.as_millis();
+    format!("wtime {white} btime {black} winc {increment} binc {increment} {limits}")
 }
 
 /// Draws uniformly among the legal moves.
@@ -91,8 +85,7 @@ impl Player for EnginePlayer {
         }
         let told = told(clocks, &self.1);
         let words: Vec<&str> = told.split_whitespace().collect();
-        let (allowed, _) = read_go(&words, game.turn());
-        Ok(self.0.choose(None, &allowed, &mut |_| {})?.completion.m)
+        Ok(self.0.choose(&read_go(&words, game), &mut |_| {})?.completion.m)
     }
 }
 
@@ -101,9 +94,7 @@ const GREETING: Duration = Duration::from_secs(20);
 
 /// Any engine that speaks UCI.
 pub struct UciPlayer {
-    child: Arc<Mutex<Child>>,
-    to: ChildStdin,
-    from: BufReader<ChildStdout>,
+    process: Process,
     go: String,
 }
 
@@ -113,57 +104,37 @@ impl UciPlayer {
     pub fn start(command: &str, options: &[String], go: &str) -> Result<Self> {
         let mut shell = Command::new("sh");
         shell.arg("-c").arg(format!("exec {command}"));
-        let (child, to, from) = ChildProcesses::default().spawn(&mut shell)?;
-        let mut player = Self { child, to, from, go: go.to_owned() };
-        player.greet().with_context(|| format!("{command} does not speak UCI"))?;
+        let process = ChildProcesses::default().spawn(&mut shell)?;
+        let player = Self { process, go: go.to_owned() };
+        let greeted = player.ask("uci", "uciok", GREETING);
+        greeted.with_context(|| format!("{command} does not speak UCI"))?;
         for option in options {
             let (name, value) = name_and_value(option)?;
-            writeln!(player.to, "setoption name {name} value {value}")?;
+            player.say(&format!("setoption name {name} value {value}"))?;
         }
-        player.ask("isready", "readyok")?;
+        player.ask("isready", "readyok", Duration::MAX)?;
         Ok(player)
     }
 
-    /// Asks for the first answer. A program that gives none in time is ended.
-    fn greet(&mut self) -> Result<String> {
-        let (answered, waiting) = mpsc::channel::<()>();
-        let child = Arc::clone(&self.child);
-        let watch = thread::spawn(move || {
-            let is_late = waiting.recv_timeout(GREETING) == Err(RecvTimeoutError::Timeout);
-            if is_late {
-                end(&child);
-            }
-            is_late
-        });
-        let answer = self.ask("uci", "uciok");
-        drop(answered);
-        match watch.join() {
-            Ok(true) => bail!("no uciok in {} seconds", GREETING.as_secs()),
-            _ => answer,
-        }
+    fn say(&self, line: &str) -> Result<()> {
+        self.process.to.send(format!("{line}\n")).ok().context("the opponent ended")
     }
 
-    fn ask(&mut self, question: &str, answer: &str) -> Result<String> {
-        let asked = writeln!(self.to, "{question}").and_then(|()| self.to.flush());
-        // Its pipe is not our standard output, which a reader may close.
-        asked.map_err(|error| anyhow!("the opponent ended: {error}"))?;
-        let mut line = String::new();
+    /// Waits so long for the line of this first word.
+    fn ask(&self, question: &str, answer: &str, patience: Duration) -> Result<String> {
+        self.say(question)?;
+        let begun = Instant::now();
         loop {
-            line.clear();
-            if self.from.read_line(&mut line)? == 0 {
-                bail!("the opponent ended");
-            }
-            if line.split_whitespace().next() == Some(answer) {
-                return Ok(line.trim().to_owned());
+            let left = patience.saturating_sub(begun.elapsed());
+            match self.process.from.recv_timeout(left) {
+                Ok(line) if line.split_whitespace().next() == Some(answer) => return Ok(line),
+                Ok(_) => {}
+                Err(RecvTimeoutError::Disconnected) => bail!("the opponent ended"),
+                Err(RecvTimeoutError::Timeout) => {
+                    bail!("no {answer} in {} seconds", patience.as_secs())
+                }
             }
         }
-    }
-}
-
-impl Drop for UciPlayer {
-    fn drop(&mut self) {
-        let _ = writeln!(self.to, "quit");
-        end(&self.child);
     }
 }
 
@@ -174,7 +145,7 @@ impl Player for UciPlayer {
         let fen = Fen::from_position(game.start(), EnPassantMode::Legal);
         let go = told(clocks, &self.go);
         let question = format!("position fen {fen} moves {}\ngo {go}", moves.join(" "));
-        let answer = self.ask(&question, "bestmove")?;
+        let answer = self.ask(&question, "bestmove", Duration::MAX)?;
         let word = answer.split_whitespace().nth(1).unwrap_or_default();
         game.read_move(word).context("the opponent's move")
     }

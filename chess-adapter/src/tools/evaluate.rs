@@ -167,7 +167,7 @@ pub fn evaluate(engine: &mut Engine, cases: &[Case]) -> Result<Report> {
         for &m in &case.moves {
             engine.game.play(m);
         }
-        let list = engine.rank(None)?;
+        let list = engine.rank()?;
         let is_played = |place: usize| list[place].completion.m == case.played;
         let by_rule = |rule| percent(is_played(choose::candidates(&list, rule)[0]));
         let shares = choose::shares(&list, engine.settings().temperature);

@@ -39,10 +39,10 @@ pub fn page(engine: &mut Engine, raw: &RawGame, game: &Gameline) -> Result<Strin
     for (word, &m) in game.words.iter().zip(&game.moves) {
         let number = engine.game.position().fullmoves();
         let dots = engine.game.turn().fold_wb(".", "...");
-        let judgement = match engine.rank(None) {
+        let judgement = match engine.rank() {
             Ok(ranking) => judge(engine, &ranking, m, &mut judged)?,
-            Err(Trouble::Failed(error)) => return Err(error),
-            Err(_) => html! { p { "no model for this colour" } },
+            Err(error) if error.is::<Trouble>() => html! { p { "no model for this colour" } },
+            Err(error) => return Err(error),
         };
         engine.game.play(m);
         let board = board(engine.game.position().board(), m);

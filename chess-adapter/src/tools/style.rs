@@ -10,7 +10,7 @@ use shakmaty::{Color, Position as _};
 use super::learn::Lesson;
 use super::read_games;
 use crate::play::classifier::ProgramArgs;
-use crate::play::style::{Judge, MOVES, Style, line};
+use crate::play::style::{Judge, MOVES, STYLES, Style, line};
 use chess_games::pgn::RawGame;
 use chess_games::prepare::{self, Statistics, Unfinished};
 
@@ -40,7 +40,7 @@ pub struct Options {
 }
 
 /// The result of learning styles.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug)]
 pub struct Outcome {
     pub learned: [usize; 3],
     /// Games that were not learned but judged.
@@ -54,12 +54,11 @@ pub fn learn(options: &Options) -> Result<Outcome> {
     std::fs::create_dir_all(&options.output)?;
     let mut lines: [Vec<String>; 3] = Default::default();
     let mut kept: Vec<(Style, String)> = Vec::new();
-    let mut outcome = Outcome::default();
     let players = [&options.attacking, &options.positional, &options.mixed];
     let mut number = 0usize;
     let all = prepare::Options { unfinished: Unfinished::Draw, ..Default::default() };
     read_games(&options.pgn, &all, &mut Statistics::default(), &mut |game, raw| {
-        for (i, style) in Style::ALL.into_iter().enumerate() {
+        for (i, style) in STYLES.into_iter().enumerate() {
             for side in Color::ALL.into_iter().filter(|&side| is_player(raw, side, players[i])) {
                 let line = |limit| line(&game.words, game.start.turn(), side, limit);
                 number += 1;
@@ -72,20 +71,19 @@ pub fn learn(options: &Options) -> Result<Outcome> {
         }
         Ok(())
     })?;
-    for (i, style) in Style::ALL.into_iter().enumerate() {
-        if lines[i].is_empty() {
-            bail!("no games by {} players", style.as_str());
+    for (lines, Style { name, .. }) in lines.iter().zip(STYLES) {
+        if lines.is_empty() {
+            bail!("no games by {name} players");
         }
-        outcome.learned[i] = lines[i].len();
         let lesson = Lesson {
-            category: style.as_str().to_owned(),
-            text: style.as_str().to_owned(),
+            category: name.to_owned(),
+            text: name.to_owned(),
             tokens: "graph",
             order: 2,
             table: 20,
         };
         let text = options.output.join(format!("{}.txt", lesson.text));
-        std::fs::write(&text, lines[i].join("\n") + "\n")
+        std::fs::write(&text, lines.join("\n") + "\n")
             .with_context(|| Cannot::Write(text.clone()))?;
         let learned = lesson.learn(&options.output, &options.output, program);
         let removed = std::fs::remove_file(&text);
@@ -93,8 +91,9 @@ pub fn learn(options: &Options) -> Result<Outcome> {
         removed.with_context(|| Cannot::Write(text.clone()))?;
     }
     let mut judge = Judge::open(&options.output, program)?;
+    let learned = lines.map(|lines| lines.len());
+    let mut outcome = Outcome { learned, judged: kept.len(), right: 0 };
     for (style, line) in kept {
-        outcome.judged += 1;
         outcome.right += usize::from(judge.judge(line)? == style);
     }
     Ok(outcome)

@@ -3,33 +3,20 @@
 
 use std::fmt;
 
-use anyhow::{Error, anyhow};
 use chess_search::{Found, Line};
 use shakmaty::{Color, Move};
 
 use crate::play::choose::Scored;
 use chess_games::game::Completion;
 
-/// Why a move was chosen.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Source {
-    /// The classifier preferred it.
-    Classifier,
-    Mate,
-    Book,
-    /// The classifier preferred it among the best moves of a search.
-    Search,
-}
-
 /// A chosen move, and the moves from which it was chosen.
 #[derive(Clone, Debug)]
 pub struct Choice {
     pub completion: Completion,
-    pub source: Source,
+    /// What it is if neither the classifier nor a search chose it: `book move` or `mate`.
+    pub special: Option<&'static str>,
     /// What was classified, best first; empty if the classifier was not asked.
     pub ranking: Vec<Scored>,
-    /// Half-moves looked at, the move itself included.
-    pub depth: usize,
     /// What the rule left to choose from, the preferred one first.
     pub considered: Vec<Scored>,
     pub found: Option<Found>,
@@ -49,36 +36,20 @@ impl Choice {
     }
 }
 
-/// Why no move was chosen.
-#[derive(Debug)]
+/// Why no move was chosen, unless the classifier or a file failed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Trouble {
     NoMove,
     NoModel(Color),
-    /// The classifier or a file failed.
-    Failed(Error),
 }
 
-impl From<Error> for Trouble {
-    fn from(error: Error) -> Self {
-        Self::Failed(error)
-    }
-}
-
-impl From<Trouble> for Error {
-    fn from(trouble: Trouble) -> Self {
-        match trouble {
-            Trouble::Failed(error) => error,
-            trouble => anyhow!("{trouble}"),
-        }
-    }
-}
+impl std::error::Error for Trouble {}
 
 impl fmt::Display for Trouble {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::NoMove => out.write_str("no legal move"),
             Self::NoModel(color) => write!(out, "no model for {color}"),
-            Self::Failed(error) => write!(out, "{error:#}"),
         }
     }
 }

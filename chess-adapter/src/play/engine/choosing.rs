@@ -8,34 +8,29 @@ use chess_search::Found;
 use shakmaty::{Move, Position};
 
 use super::looking_ahead::among_best;
-use super::{Choice, Engine, Source, Trouble};
+use super::{Choice, Engine, Trouble};
 use crate::play::choose::{self, Scored};
 use crate::play::searching::Allowance;
 
 use chess_tables::book::BookMove;
 
 impl Engine {
-    /// Puts all legal completions, or those asked for, in the classifier's order.
-    pub fn rank(&mut self, only: Option<&[Move]>) -> Result<Vec<Scored>, Trouble> {
-        self.rank_by(only, true)
+    /// Puts all legal completions in the classifier's order.
+    pub fn rank(&mut self) -> Result<Vec<Scored>> {
+        self.rank_by(&[], true)
     }
 
-    fn rank_by(&mut self, only: Option<&[Move]>, ahead: bool) -> Result<Vec<Scored>, Trouble> {
+    fn rank_by(&mut self, only: &[Move], ahead: bool) -> Result<Vec<Scored>> {
         let mut completions = self.game.completions();
-        if let Some(only) = only {
-            completions.retain(|c| only.contains(&c.m));
-        }
+        completions.retain(|c| only.is_empty() || only.contains(&c.m));
         if completions.is_empty() {
-            return Err(Trouble::NoMove);
+            return Err(Trouble::NoMove.into());
         }
         let turn = self.game.turn();
         let voice = self.voices.get_mut(turn).as_mut().ok_or(Trouble::NoModel(turn))?;
         let scores = voice.scores(&self.game, &completions, ahead)?;
-        let mut list: Vec<Scored> = completions
-            .into_iter()
-            .zip(scores)
-            .map(|(completion, score)| Scored { completion, score })
-            .collect();
+        let scored = |(completion, score)| Scored { completion, score };
+        let mut list: Vec<Scored> = completions.into_iter().zip(scores).map(scored).collect();
         choose::sort(&mut list);
         Ok(list)
     }
@@ -44,26 +39,22 @@ impl Engine {
     /// what a search finds.
     pub fn choose(
         &mut self,
-        only: Option<&[Move]>,
         allowed: &Allowance,
         progress: &mut dyn FnMut(&Found),
-    ) -> Result<Choice, Trouble> {
+    ) -> Result<Choice> {
         self.answers += 1;
-        let thinks = self.practice.as_ref().map(|practice| practice.thinks.clone());
-        let thinks = thinks.unwrap_or_default();
-        thinks.store(true, SeqCst);
-        let choice = self.choose_now(only, allowed, progress);
-        thinks.store(false, SeqCst);
+        self.thinks.store(true, SeqCst);
+        let choice = self.choose_now(allowed, progress);
+        self.thinks.store(false, SeqCst);
         choice
     }
 
     fn choose_now(
         &mut self,
-        only: Option<&[Move]>,
         allowed: &Allowance,
         progress: &mut dyn FnMut(&Found),
-    ) -> Result<Choice, Trouble> {
-        if let Some(choice) = self.book_choice(only) {
+    ) -> Result<Choice> {
+        if let Some(choice) = self.book_choice(&allowed.only) {
             return Ok(choice);
         }
         self.adapt_to_style()?;
@@ -74,45 +65,45 @@ impl Engine {
         };
         // A search that chooses by itself takes the classifier's first scores: those that have
         // looked ahead would ask it about itself.
-        let ranking = self.rank_by(only, limits.is_none() || self.randomised)?;
-        let mut found = None;
-        let mut source = Source::Classifier;
+        let ranking = self.rank_by(&allowed.only, limits.is_none() || self.randomised)?;
         let mate =
             ranking.iter().find(|s| s.completion.mates).filter(|_| self.settings.mate_keyword);
-        let (completion, considered) = if let Some(mate) = mate {
-            source = Source::Mate;
-            (mate.completion.clone(), Vec::new())
+        if let Some(mate) = mate {
+            let (completion, special) = (mate.completion.clone(), Some("mate"));
+            return Ok(Choice {
+                completion,
+                special,
+                ranking,
+                considered: Vec::new(),
+                found: None,
+            });
+        }
+        let mut list = self.filter(&ranking, limits.is_none());
+        let found = limits.map(|limits| {
+            let margin = self.margin();
+            let found = self.look_deep(&list, limits, margin, allowed.waiting, progress);
+            list = among_best(&list, &found, margin);
+            found
+        });
+        let rule = if found.is_some() { choose::Rule::Basic } else { self.settings.rule };
+        let candidates = choose::candidates(&list, rule);
+        let temperature = rated.unwrap_or(self.settings.temperature);
+        let chosen = if self.randomised || rated.is_some() {
+            choose::draw(&list, &candidates, temperature, &mut self.random)
         } else {
-            let mut list = self.filter(&ranking, limits.is_none());
-            if let Some(limits) = limits {
-                let margin = self.margin();
-                let best = self.look_deep(&list, limits, margin, allowed.waiting, progress);
-                list = among_best(&list, &best, margin);
-                found = Some(best);
-                source = Source::Search;
-            }
-            let rule = if found.is_some() { choose::Rule::Basic } else { self.settings.rule };
-            let candidates = choose::candidates(&list, rule);
-            let temperature = rated.unwrap_or(self.settings.temperature);
-            let chosen = if self.randomised || rated.is_some() {
-                choose::draw(&list, &candidates, temperature, &mut self.random)
-            } else {
-                candidates[0]
-            };
-            let considered: Vec<Scored> = candidates.iter().map(|&i| list[i].clone()).collect();
-            (list[chosen].completion.clone(), considered)
+            candidates[0]
         };
-        let depth = found.as_ref().map_or(1, |found| found.depth.max(1));
-        Ok(Choice { completion, source, ranking, depth, considered, found })
+        let considered: Vec<Scored> = candidates.iter().map(|&i| list[i].clone()).collect();
+        let completion = list[chosen].completion.clone();
+        Ok(Choice { completion, special: None, ranking, considered, found })
     }
 
-    fn book_choice(&mut self, only: Option<&[Move]>) -> Option<Choice> {
+    fn book_choice(&mut self, only: &[Move]) -> Option<Choice> {
         if !self.settings.own_book {
             return None;
         }
-        let completions = self.game.completions();
         let mut moves = self.book.as_ref()?.moves(self.game.position());
-        moves.retain(|b| only.is_none_or(|only| only.contains(&b.m)));
+        moves.retain(|b| only.is_empty() || only.contains(&b.m));
         let chosen = if self.randomised {
             let weights: Vec<f64> = moves.iter().map(|b| b.weight).collect();
             choose::weighted(&weights, &mut self.random)?
@@ -120,21 +111,15 @@ impl Engine {
             0
         };
         let m = moves.get(chosen)?.m;
-        let completion = completions.into_iter().find(|c| c.m == m)?;
-        Some(Choice {
-            completion,
-            source: Source::Book,
-            ranking: Vec::new(),
-            depth: 1,
-            considered: Vec::new(),
-            found: None,
-        })
+        let completion = self.game.completions().into_iter().find(|c| c.m == m)?;
+        let (ranking, considered) = (Vec::new(), Vec::new());
+        Some(Choice { completion, special: Some("book move"), ranking, considered, found: None })
     }
 
     /// The best move, where [`Engine::choose`] may draw one at random, within no limits.
-    pub fn choose_best(&mut self) -> Result<Choice, Trouble> {
+    pub fn choose_best(&mut self) -> Result<Choice> {
         let randomised = std::mem::take(&mut self.randomised);
-        let choice = self.choose(None, &Allowance::default(), &mut |_| {});
+        let choice = self.choose(&Allowance::default(), &mut |_| {});
         self.randomised = randomised;
         choice
     }

@@ -3,58 +3,59 @@
 
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context as _, Result, ensure};
+use anyhow::{Context as _, Error, Result, ensure};
 use chess_games::cannot::Cannot;
-use shakmaty::Color;
+use shakmaty::{ByColor, Color};
 
-use super::Engine;
+use super::{Engine, Trouble};
 use crate::play::classifier::Program;
 use crate::play::models::{Manifest, Voice};
 use crate::play::settings::Settings;
-use crate::play::style::{self, Judge, Style};
+use crate::play::style::{self, Judge};
 use chess_games::encode::Encoding;
 use chess_games::game::Game;
 use chess_tables::book::Book;
 use chess_tables::syzygy::Tables;
 
 impl Engine {
-    /// Loads everything that the settings name and that is not loaded yet. Returns one message for
-    /// each thing that cannot be loaded.
+    /// Loads everything that the settings name and that is not loaded yet. Returns the news,
+    /// including what cannot be loaded.
     pub fn load(&mut self) -> Vec<String> {
-        let mut complaints = Vec::new();
         for color in Color::ALL {
             if std::mem::take(self.stale.get_mut(color)) {
                 let loaded = self.load_voice(color).unwrap_or_else(|error| {
-                    complaints.push(format!("{error:#}"));
+                    self.note(&error);
                     None
                 });
-                if loaded.is_none() && self.settings.model(color).is_empty() {
-                    complaints.push(format!("no model for {color}"));
+                if loaded.is_none() && self.settings.models.get(color).is_empty() {
+                    self.note(&Trouble::NoModel(color).into());
                 }
                 *self.voices.get_mut(color) = loaded;
             }
         }
-        let judge = judge(&self.settings, &self.program);
+        let (models, program) = (self.settings.models.clone(), &self.program);
         let Settings { book_file, syzygy_path, style_path, .. } = &mut self.settings;
-        open(&mut self.book, book_file, Book::open, &mut complaints);
-        open(&mut self.tables, syzygy_path, Tables::open, &mut complaints);
-        open(&mut self.judge, style_path, judge, &mut complaints);
-        complaints.extend(self.news());
-        complaints
+        let failures = [
+            open(&mut self.book, book_file, Book::open),
+            open(&mut self.tables, syzygy_path, Tables::open),
+            open(&mut self.judge, style_path, |folder| judge(folder, models, program)),
+        ];
+        failures.iter().flatten().for_each(|error| self.note(error));
+        self.news()
     }
 
     fn load_voice(&mut self, color: Color) -> Result<Option<Voice>> {
-        let other = color.other();
-        if self.settings.model(color).is_empty() {
+        let (models, other) = (&self.settings.models, color.other());
+        if models.get(color).is_empty() {
             return Ok(None);
         }
-        if self.settings.model(color) == self.settings.model(other)
+        if models.is_symmetric()
             && !self.stale.get(other)
             && let Some(voice) = self.voices.get(other).as_ref().and_then(Voice::shared)
         {
             return Ok(Some(voice));
         }
-        let path = PathBuf::from(self.settings.model(color));
+        let path = PathBuf::from(models.get(color));
         let path = path.as_path();
         let program = &self.program;
         let mut voice = if path.is_dir() {
@@ -90,7 +91,7 @@ impl Engine {
         match learned {
             Ok(learned) => learned.map_or(voice, Voice::of_odds),
             Err(error) => {
-                self.notes.insert(format!("{error:#}"));
+                self.note(&error);
                 voice
             }
         }
@@ -105,14 +106,9 @@ impl Engine {
         let game = &self.game;
         let line = style::line(game.words(), game.first(), turn.other(), style::MOVES);
         let style = judge.judge(line)?;
-        let wins = match style {
-            Style::Attacking => false,
-            Style::Positional => true,
-            Style::Mixed => self.random.below(2) == 1,
-        };
+        let wins = style.wins.unwrap_or_else(|| self.random.below(2) == 1);
         let aim = if wins { "to win" } else { "not to lose" };
-        let style = style.as_str();
-        let note = format!("the opponent's style is {style}: playing {aim}");
+        let note = format!("the opponent's style is {}: playing {aim}", style.name);
         // Told in each game.
         self.told.remove(&note);
         self.notes.insert(note);
@@ -124,41 +120,37 @@ impl Engine {
 
 /// Opens the categories of styles in a folder, if the models have the voices that play against
 /// styles.
-fn judge(settings: &Settings, program: &Program) -> impl FnOnce(&Path) -> Result<Judge> + use<> {
-    let models = Color::ALL.map(|color| (color, settings.model(color).to_owned()));
-    let program = program.clone();
-    move |folder| {
-        let judge = Judge::open(folder, &program)?;
-        for (color, path) in models.iter().filter(|(_, path)| !path.is_empty()) {
-            let manifest = Manifest::read(Path::new(path));
-            for voice in [style::DRAWS_VOICE, style::WINS_VOICE] {
-                ensure!(
-                    manifest.as_ref().is_ok_and(|m| m.voices(*color).contains(&voice)),
-                    "{path}: no voice {voice:?} for {color}: play by style needs models of \
-                     --preset essay"
-                );
-            }
+fn judge(folder: &Path, models: ByColor<String>, program: &Program) -> Result<Judge> {
+    let judge = Judge::open(folder, program)?;
+    for (color, path) in models.zip_color().into_iter().filter(|(_, path)| !path.is_empty()) {
+        let manifest = Manifest::read(Path::new(&path));
+        for voice in [style::DRAWS_VOICE, style::WINS_VOICE] {
+            ensure!(
+                manifest.as_ref().is_ok_and(|m| m.voices(color).contains(&voice)),
+                "{path}: no voice {voice:?} for {color}: play by style needs models of \
+                 --preset essay"
+            );
         }
-        Ok(judge)
     }
+    Ok(judge)
 }
 
-/// Opens what the setting `path` names, unless it is open already. What cannot be opened is told,
-/// and its setting is cleared, so that it is not tried again.
+/// Opens what the setting `path` names, unless it is open already. If it cannot be opened, its
+/// setting is cleared, so that it is not tried again.
 fn open<T>(
     opened: &mut Option<T>,
     path: &mut String,
     open: impl FnOnce(&Path) -> Result<T>,
-    complaints: &mut Vec<String>,
-) {
+) -> Option<Error> {
     if opened.is_some() || path.is_empty() {
-        return;
+        return None;
     }
     match open(Path::new(path.as_str())) {
         Ok(found) => *opened = Some(found),
         Err(error) => {
-            complaints.push(format!("{error:#}"));
             path.clear();
+            return Some(error);
         }
     }
+    None
 }

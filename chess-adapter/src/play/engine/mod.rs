@@ -9,9 +9,10 @@ mod looking_ahead;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 use std::time::{Duration, SystemTime};
 
-use anyhow::Result;
+use anyhow::{Error, Result};
 use chess_search::Searcher;
 use shakmaty::{ByColor, Chess, Color, Move, Position};
 
@@ -31,7 +32,7 @@ use chess_tables::syzygy::Tables;
 use dbacl_files::atomic_file::{Unforced, beside};
 use dbacl_numeric::random::SplitMix64;
 
-pub use choice::{Choice, Source, Trouble};
+pub use choice::{Choice, Trouble};
 
 /// The engine: a game, two voices, settings.
 pub struct Engine {
@@ -52,8 +53,9 @@ pub struct Engine {
     tables: Option<Tables>,
     /// Files to watch are written under this prefix.
     pub watch: Option<PathBuf>,
-    /// Learns from finished games, if it is to.
+    /// Learns from finished games, if it is to, except while the engine thinks.
     practice: Option<Practice>,
+    thinks: Arc<AtomicBool>,
     /// Moves chosen in this game.
     answers: u32,
     bad_moves: u32,
@@ -95,6 +97,7 @@ impl Engine {
             tables: None,
             watch: None,
             practice: None,
+            thinks: Arc::default(),
             answers: 0,
             bad_moves: 0,
             style_voice: None,
@@ -106,7 +109,7 @@ impl Engine {
 
     /// Learns from finished games, which are kept in this folder.
     pub fn learn_from_play(&mut self, folder: Option<PathBuf>) {
-        self.practice = folder.map(Practice::new);
+        self.practice = folder.map(|folder| Practice::new(folder, self.thinks.clone()));
     }
 
     /// The game in progress is over, after this last move; if the engine has played it, it is kept
@@ -125,17 +128,16 @@ impl Engine {
             game.play(m);
         }
         let by_rules = game.end().map_or("*", |end| end.result().as_str());
-        if let Err(error) =
-            practice.keep(&game.to_pgn(white, black, result.unwrap_or(by_rules), ""))
-        {
-            self.notes.insert(format!("{error:#}"));
+        let pgn = game.to_pgn(white, black, result.unwrap_or(by_rules), "");
+        if let Err(error) = practice.keep(&pgn) {
+            self.note(&error);
         }
         self.practise();
     }
 
     /// Learns in the background, and takes up what was learned so far.
     fn practise(&mut self) {
-        let models = Path::new(&self.settings.white_model);
+        let models = Path::new(&self.settings.models.white);
         if let Some(said) = self.practice.as_mut().and_then(|practice| practice.learn(models)) {
             self.stale = ByColor { white: true, black: true };
             self.notes.insert(said.unwrap_or_else(|error| format!("{error:#}")));
@@ -182,16 +184,13 @@ impl Engine {
         let both = before.voice != now.voice
             || before.encoding != now.encoding
             || before.window != now.window;
-        self.stale.white |= both || before.white_model != now.white_model;
-        self.stale.black |= both || before.black_model != now.black_model;
+        self.stale.white |= both || before.models.white != now.models.white;
+        self.stale.black |= both || before.models.black != now.models.black;
         if before.book_file != now.book_file {
             self.book = None;
         }
         if before.syzygy_path != now.syzygy_path {
             self.tables = None;
-        }
-        if both {
-            self.told.clear();
         }
         if before.style_path != now.style_path || self.stale.white || self.stale.black {
             self.judge = None;
@@ -224,6 +223,11 @@ impl Engine {
         self.voices.get(self.game.turn()).as_ref().is_some_and(Voice::is_odds)
     }
 
+    /// Has the player told of an error.
+    pub fn note(&mut self, error: &Error) {
+        self.notes.insert(format!("{error:#}"));
+    }
+
     /// Notes for the player that were not shown yet; each is returned once.
     pub fn news(&mut self) -> Vec<String> {
         let news = std::mem::take(&mut self.notes);
@@ -248,7 +252,13 @@ impl Engine {
     }
 
     /// Writes the files to watch, if asked for, before the move is played (spec chess 5.5).
-    pub fn write_watch_files(&self, choice: &Choice) -> Result<()> {
+    pub fn write_watch_files(&mut self, choice: &Choice) {
+        if let Err(error) = self.try_to_write_watch_files(choice) {
+            self.note(&error);
+        }
+    }
+
+    fn try_to_write_watch_files(&self, choice: &Choice) -> Result<()> {
         use std::fmt::Write as _;
         let Some(prefix) = &self.watch else { return Ok(()) };
         let file = |name: &str, text: &str| {
@@ -288,8 +298,7 @@ pub(crate) mod tests {
             "while IFS= read -r l; do case ${{l##*[ _]}} in {cases} *) s=50;; esac; echo \"x $s.00 \
              $l\"; done"
         );
-        let args = ["-c".to_owned(), script];
-        let program = Program::find(Some(Path::new("sh")), &args);
+        let program = Program::of_script(&script);
         let mut engine = Engine::new(settings, program.clone(), Spelling::default());
         engine.voices = ByColor::new_with(|_| {
             let classifier = Classifier::new(program.clone(), vec!["x".into()]);
@@ -345,7 +354,7 @@ pub(crate) mod tests {
         engine.watch = Some(folder.path().join("game"));
         engine.game.play_words("e4").expect("legal");
         let choice = engine.choose_best().expect("a move");
-        engine.write_watch_files(&choice).expect("written");
+        engine.write_watch_files(&choice);
         let read = |name: &str| {
             std::fs::read_to_string(folder.path().join(format!("game.current.{name}"))).expect(name)
         };

@@ -5,20 +5,21 @@ mod clock;
 mod editor;
 
 use std::path::PathBuf;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
-use chess_search::{Clock, Found, Line};
+use anyhow::{Error, Result};
+use chess_search::{Found, Line};
 use shakmaty::{Chess, Color, Position};
 
 use crate::play::choose::{self, Scored};
-use crate::play::engine::{Choice, Engine, Source, Trouble};
+use crate::play::engine::{Choice, Engine, Trouble};
 use crate::play::searching::{Allowance, Waiting};
 use crate::play::why;
 use crate::protocol::Output;
 use chess_games::game::{End, read_fen};
 use chess_games::notation::{self, Spelling, WordError};
 
-use clock::{read_level, read_time};
+use clock::Times;
 use editor::Editor;
 
 /// The dialogue's state.
@@ -35,13 +36,7 @@ pub struct Xboard {
     debug: bool,
     analyzing: bool,
     editor: Option<Editor>,
-    depth: Option<usize>,
-    /// The clock at the beginning, or the time for each move; `None` if the interface set neither.
-    control: Option<Clock>,
-    move_time: Option<Duration>,
-    /// The engine's clock, as the interface last sent it.
-    time_left: Option<Duration>,
-    told: Vec<String>,
+    times: Times,
     opponent: String,
     log: Option<PathBuf>,
 }
@@ -68,11 +63,7 @@ impl Xboard {
             debug: false,
             analyzing: false,
             editor: None,
-            depth: None,
-            control: None,
-            move_time: None,
-            time_left: None,
-            told: Vec::new(),
+            times: Times::default(),
             opponent: String::from("?"),
             log,
         }
@@ -92,14 +83,6 @@ impl Xboard {
         match self.debug {
             true => self.say(format!("# {text}")),
             false => dbacl_cli::arguments::say("chess-adapter", text),
-        }
-    }
-
-    /// Says a line to the user, once.
-    fn tell(&mut self, line: String) {
-        if !self.told.contains(&line) {
-            self.say(&line);
-            self.told.push(line);
         }
     }
 
@@ -143,23 +126,7 @@ impl Xboard {
             "ping" => self.say(format!("pong {rest}")),
             "post" => self.post = true,
             "nopost" => self.post = false,
-            "level" => {
-                if let Some(control) = read_level(rest) {
-                    (self.control, self.move_time, self.time_left) = (Some(control), None, None);
-                }
-            }
-            "st" => {
-                if let Some(time) = read_time(rest, 1.0) {
-                    (self.move_time, self.control) = (Some(time), None);
-                }
-            }
-            "time" => {
-                if let Ok(centiseconds) = rest.parse::<u64>() {
-                    let left = Duration::from_millis(centiseconds.saturating_mul(10));
-                    self.time_left = Some(left);
-                }
-            }
-            "sd" => self.depth = rest.parse().ok().or(self.depth),
+            "level" | "st" | "time" | "sd" => self.times.set(word, rest),
             "new" => self.new_game(),
             "setboard" => match read_fen(rest) {
                 Ok(position) => {
@@ -240,21 +207,8 @@ impl Xboard {
         self.say("feature done=1");
     }
 
-    /// What the interface allows for the next move.
-    fn allowance(&self) -> Allowance {
-        let mut allowed = Allowance::depth(self.depth);
-        allowed.limits.move_time = self.move_time;
-        if let Some(control) = self.control {
-            let played = u32::try_from(self.engine.game.plies() / 2).unwrap_or(0);
-            let moves_to_go = control.moves_to_go.map(|moves| moves - played % moves);
-            let left = self.time_left.unwrap_or(control.left);
-            allowed.limits.clock = Some(Clock { left, moves_to_go, ..control });
-        }
-        allowed
-    }
-
     /// Chooses a move; what a search finds meanwhile goes to the interface.
-    fn choose(&mut self, allowed: &Allowance) -> Result<Choice, Trouble> {
+    fn choose(&mut self, allowed: &Allowance) -> Result<Choice> {
         let Self { engine, out, san, .. } = self;
         let shown = if self.post || self.analyzing { engine.settings().multi_pv } else { 0 };
         let position = engine.game.position().clone();
@@ -264,7 +218,7 @@ impl Xboard {
                 out(&search_line(found, line, &position, spelling));
             }
         };
-        engine.choose(None, allowed, &mut progress)
+        engine.choose(allowed, &mut progress)
     }
 
     fn spell(&self, choice: &Choice) -> String {
@@ -274,18 +228,17 @@ impl Xboard {
         }
     }
 
-    /// Models that cannot be loaded are told once each.
     fn load(&mut self) {
         for complaint in self.engine.load() {
-            self.tell(format!("tellusererror {complaint}"));
+            self.say(format!("tellusererror {complaint}"));
         }
     }
 
-    fn trouble(&mut self, trouble: &Trouble) {
-        match trouble {
-            Trouble::NoMove => return,
-            Trouble::NoModel(_) => self.say(format!("tellusererror {trouble}: cannot move")),
-            Trouble::Failed(_) => self.say(format!("telluser {}: {trouble}", self.name)),
+    fn trouble(&mut self, error: &Error) {
+        match error.downcast_ref() {
+            Some(Trouble::NoMove) => return,
+            Some(Trouble::NoModel(_)) => self.say(format!("tellusererror {error}: cannot move")),
+            None => self.say(format!("telluser {}: {error:#}", self.name)),
         }
         self.side = None;
     }
@@ -294,8 +247,7 @@ impl Xboard {
         self.engine.new_game();
         self.start_game(Chess::default());
         self.side = Some(Color::Black);
-        self.depth = None;
-        self.time_left = None;
+        self.times.begin_game();
         self.engine.randomised = self.engine.settings().random_play;
         self.analysis();
     }
@@ -389,18 +341,17 @@ impl Xboard {
             return self.say("resign");
         }
         let started = Instant::now();
-        let choice = match self.choose(&self.allowance()) {
+        let limits = self.times.limits(self.engine.game.plies());
+        let choice = match self.choose(&Allowance { limits, ..Allowance::default() }) {
             Ok(choice) => choice,
-            Err(trouble) => return self.trouble(&trouble),
+            Err(error) => return self.trouble(&error),
         };
         if choice.found.is_some() && self.engine.interrupts.is_abandoned() {
             return; // the interface has something else in mind
         }
+        self.engine.write_watch_files(&choice);
         for note in self.engine.news() {
-            self.tell(format!("telluser {note}"));
-        }
-        if let Err(error) = self.engine.write_watch_files(&choice) {
-            self.tell(format!("telluser {error:#}"));
+            self.say(format!("telluser {note}"));
         }
         if self.post {
             self.say(self.thinking(&choice, started));
@@ -422,12 +373,9 @@ impl Xboard {
 
     fn thinking(&self, choice: &Choice, started: Instant) -> String {
         let most = self.engine.settings().multi_pv.max(3) as usize;
-        let text = match choice.source {
-            Source::Book => format!("(book move {})", choice.completion.word),
-            Source::Mate => format!("(mate {})", choice.completion.word),
-            Source::Classifier | Source::Search => {
-                format!("({})", self.likeliest(&choice.ranking, most).join(", "))
-            }
+        let text = match choice.special {
+            Some(special) => format!("({special} {})", choice.completion.word),
+            None => format!("({})", self.likeliest(&choice.ranking, most).join(", ")),
         };
         if let Some((found, line)) = choice.line() {
             let game = &self.engine.game;
@@ -435,7 +383,8 @@ impl Xboard {
             return format!("{} {text}", search_line(found, line, game.position(), spelling));
         }
         let centiseconds = started.elapsed().as_millis() / 10;
-        format!("{} 0 {centiseconds} {} {text}", choice.depth, choice.ranking.len())
+        let depth = choice.found.as_ref().map_or(1, |found| found.depth.max(1));
+        format!("{depth} 0 {centiseconds} {} {text}", choice.ranking.len())
     }
 
     /// In analysis, what the engine thinks of the position.
@@ -454,8 +403,11 @@ impl Xboard {
         self.engine.randomised = randomised;
         match choice {
             Ok(choice) => self.say(self.thinking(&choice, started)),
-            Err(trouble @ Trouble::NoModel(_)) => self.tell(format!("tellusererror {trouble}")),
-            Err(trouble) => self.trouble(&trouble),
+            Err(error) if matches!(error.downcast_ref(), Some(Trouble::NoModel(_))) => {
+                self.engine.note(&error);
+                self.load();
+            }
+            Err(error) => self.trouble(&error),
         }
     }
 
@@ -507,7 +459,7 @@ impl Xboard {
             },
         );
         if let Err(error) = written {
-            self.tell(format!("tellusererror cannot write {}: {error}", path.display()));
+            self.say(format!("tellusererror cannot write {}: {error}", path.display()));
         }
     }
 
@@ -527,7 +479,7 @@ impl Xboard {
         }
         if moves.is_empty()
             && !self.no_position
-            && let Ok(ranking) = self.engine.rank(None)
+            && let Ok(ranking) = self.engine.rank()
         {
             for line in self.likeliest(&ranking, 10) {
                 self.say(format!(" {line}"));
