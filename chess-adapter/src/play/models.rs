@@ -100,13 +100,14 @@ impl Manifest {
         Spelling { check_marks: self.check_marks }
     }
 
-    /// Makes the named voice of a colour, checking its files.
+    /// Makes the named voice of a colour, checking its files; `window` as [`Voice`] has it.
     pub fn voice(
         &self,
         folder: &Path,
         color: Color,
         name: &str,
         program: &Program,
+        window: usize,
     ) -> Result<Voice> {
         if name == ODDS && self.voice == ODDS {
             return read_odds(&folder.join(ODDS)).map(Voice::of_odds);
@@ -119,7 +120,7 @@ impl Manifest {
         let files: Result<_> = entry.categories.iter().map(check).collect();
         let factors = entry.categories.iter().map(|category| category.factor).collect();
         let classifier = Classifier::new(program.clone(), files?);
-        Ok(Voice::of_classifier(classifier, entry.encoding, factors))
+        Ok(Voice::Categories { encoding: entry.encoding, factors, classifier, window })
     }
 }
 
@@ -139,27 +140,24 @@ fn check_category(folder: &Path, category: &CategoryEntry) -> Result<PathBuf> {
 }
 
 /// What classifies the completions of one colour.
-pub struct Voice {
-    source: Source,
-    /// Number of last words that are sent to the classifier, 0 for all.
-    pub window: usize,
-}
-
-enum Source {
-    /// Categories that read gamelines of this encoding, with the factors of their scores.
-    Categories(Encoding, Vec<f64>, Classifier),
-    /// For both colours, if their models are the same.
+pub enum Voice {
+    /// Categories that read gamelines.
+    Categories {
+        encoding: Encoding,
+        /// The factors of their scores.
+        factors: Vec<f64>,
+        classifier: Classifier,
+        /// Number of last words that are sent to the classifier, 0 for all.
+        window: usize,
+    },
+    /// The voice `odds`, which avoids draws and lets a search choose by itself; for both colours,
+    /// if their models are the same.
     Odds(Rc<RefCell<Odds>>),
 }
 
-/// Something that speaks for a move, or against it.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Reason {
-    /// In words for a player, or the feature of a gameline.
-    pub text: String,
-    /// Bits; a negative number speaks against the move.
-    pub bits: f64,
-}
+/// What speaks for a move, in words for a player or as the feature of a gameline, and by how many
+/// bits; a negative number speaks against it.
+pub type Reason = (String, f64);
 
 fn moves(completions: &[Completion]) -> Vec<Move> {
     completions.iter().map(|c| c.m).collect()
@@ -170,52 +168,15 @@ fn turn<'a>(game: &'a Game, moves: &'a [Move]) -> Turn<'a> {
 }
 
 impl Voice {
-    /// One category that reads gamelines.
-    pub fn of_category(program: &Program, category: &Path, encoding: Encoding) -> Self {
-        let path = std::path::absolute(category).unwrap_or_else(|_| category.to_path_buf());
-        Self::of_classifier(Classifier::new(program.clone(), vec![path]), encoding, vec![1.0])
-    }
-
-    /// A classifier, whose categories' scores have these factors.
-    pub const fn of_classifier(
-        classifier: Classifier,
-        encoding: Encoding,
-        factors: Vec<f64>,
-    ) -> Self {
-        Self { source: Source::Categories(encoding, factors, classifier), window: 0 }
-    }
-
     pub fn of_odds(odds: Odds) -> Self {
-        Self { source: Source::Odds(Rc::new(RefCell::new(odds))), window: 0 }
-    }
-
-    const fn odds(&self) -> Option<&Rc<RefCell<Odds>>> {
-        match &self.source {
-            Source::Categories(..) => None,
-            Source::Odds(odds) => Some(odds),
-        }
-    }
-
-    /// The checksum of the voice `odds`; `None` for another one.
-    pub fn odds_sum(&self) -> Option<u32> {
-        self.odds().map(|odds| odds.borrow().sum())
-    }
-
-    /// Whether this is the voice `odds`, which avoids draws and lets a search choose by itself.
-    pub const fn is_odds(&self) -> bool {
-        self.odds().is_some()
-    }
-
-    /// The same odds for the other colour; `None` for another voice.
-    pub fn shared(&self) -> Option<Self> {
-        self.odds().map(|odds| Self { source: Source::Odds(odds.clone()), window: 0 })
+        Self::Odds(Rc::new(RefCell::new(odds)))
     }
 
     /// Starts what is needed, so that the first answer is quick.
     pub fn warm_up(&mut self) -> Result<()> {
-        match &mut self.source {
-            Source::Categories(_, _, classifier) => classifier.warm_up(),
-            Source::Odds(_) => Ok(()),
+        match self {
+            Self::Categories { classifier, .. } => classifier.warm_up(),
+            Self::Odds(_) => Ok(()),
         }
     }
 
@@ -227,15 +188,15 @@ impl Voice {
         completions: &[Completion],
         ahead: bool,
     ) -> Result<Vec<f64>> {
-        match &mut self.source {
-            Source::Categories(encoding, factors, classifier) => {
-                let lines = encoding.completions(game, completions, self.window);
+        match self {
+            Self::Categories { encoding, factors, classifier, window } => {
+                let lines = encoding.completions(game, completions, *window);
                 let weighted = |row: &Vec<f64>| {
                     row.iter().zip(&*factors).map(|(score, factor)| score * factor).sum()
                 };
                 Ok(classifier.scores(&lines)?.iter().map(weighted).collect())
             }
-            Source::Odds(odds) => {
+            Self::Odds(odds) => {
                 let (mut odds, moves) = (odds.borrow_mut(), moves(completions));
                 let turn = turn(game, &moves);
                 let logarithms = if ahead { odds.scores(turn) } else { odds.first(turn) };
@@ -253,15 +214,15 @@ impl Voice {
         completions: &[Completion],
         numbers: &[usize],
     ) -> Result<Vec<Vec<Reason>>> {
-        match &mut self.source {
-            Source::Categories(encoding, factors, classifier) => {
-                let lines = encoding.completions(game, completions, self.window);
+        match self {
+            Self::Categories { encoding, factors, classifier, window } => {
+                let lines = encoding.completions(game, completions, *window);
                 let reasons = |&number: &usize| by_feature(classifier, factors, &lines[number]);
                 numbers.iter().map(reasons).collect()
             }
-            Source::Odds(odds) => {
+            Self::Odds(odds) => {
                 let moves = moves(completions);
-                let reason = |part: Part| Reason { text: part.reason, bits: part.score / LN_2 };
+                let reason = |(text, nats): Part| (text, nats / LN_2);
                 let all = odds.borrow_mut().reasons(turn(game, &moves), numbers);
                 Ok(all.into_iter().map(|parts| parts.into_iter().map(reason).collect()).collect())
             }
@@ -276,9 +237,9 @@ fn by_feature(classifier: &Classifier, factors: &[f64], line: &str) -> Result<Ve
         // The categories cut the same line into the same features.
         for (i, (text, bits)) in rows.into_iter().enumerate() {
             let bits = -factor * bits;
-            match all.get_mut(i).filter(|reason| reason.text == text) {
-                Some(known) => known.bits += bits,
-                None => all.push(Reason { text, bits }),
+            match all.get_mut(i).filter(|known| known.0 == text) {
+                Some((_, sum)) => *sum += bits,
+                None => all.push((text, bits)),
             }
         }
     }

@@ -78,7 +78,7 @@ fn learned(folder: &Path, sum: u32) -> Result<Option<Odds>> {
         return Ok(None);
     }
     let odds = read_odds(&path)?;
-    let is_ours = odds.base().is_some_and(|base| base.sum == sum);
+    let is_ours = odds.base.is_some_and(|base| base.sum == sum);
     ensure!(is_ours, "{} was learned from another model", path.display());
     Ok(Some(odds))
 }
@@ -90,7 +90,7 @@ fn learn(folder: &Path, models: &Path, thinks: &AtomicBool) -> Result<Option<Str
         return Ok(None);
     }
     let model = read_odds(&models.join(ODDS))?;
-    let known = learned(folder, model.sum())?.and_then(|odds| odds.base());
+    let known = learned(folder, model.sum)?.and_then(|odds| odds.base);
     let bytes = read_regular(&path).with_context(|| Cannot::Read(path.clone()))?;
     let (mut games, mut statistics) = (Games::default(), Statistics::default());
     let options = Options { unfinished: Unfinished::Draw, ..Options::default() };

@@ -38,15 +38,13 @@ pub fn explain(engine: &mut Engine, word: &str) -> Result<Vec<String>> {
     // The moves have the same reasons, except that words of a kind may be missing.
     let mut rows: Vec<(String, Vec<i64>)> = Vec::new();
     for (at, reasons) in voice.reasons(&game, &completions, &numbers)?.into_iter().enumerate() {
-        for reason in reasons {
-            let known = rows.iter_mut().find(|(text, bits)| *text == reason.text && bits[at] == 0);
-            if let Some((_, bits)) = known {
-                bits[at] = cents(reason.bits);
-            } else {
-                let mut bits = vec![0; places.len()];
-                bits[at] = cents(reason.bits);
-                rows.push((reason.text, bits));
-            }
+        for (text, bits) in reasons {
+            let known = rows.iter().position(|(known, bits)| *known == text && bits[at] == 0);
+            let row = known.unwrap_or_else(|| {
+                rows.push((text, vec![0; places.len()]));
+                rows.len() - 1
+            });
+            rows[row].1[at] = cents(bits);
         }
     }
     let weight = |row: &(String, Vec<i64>)| match row.1[..] {

@@ -195,7 +195,7 @@ pub fn learn(games: &Games, options: &Options, done: &dyn Fn(u64, u64)) -> Resul
         file: file(&first_stage, calibration, None, second.as_ref()),
         positions: places.len(),
         first_took,
-        words: first_stage.0.count(),
+        words: first_stage.0.count,
         first,
         second: judged.map(|quality| (options.depth, quality)),
     })
@@ -231,7 +231,7 @@ mod tests {
         let scores = odds.scores(turn);
         assert!((scores.iter().map(|score| score.exp()).sum::<f64>() - 1.0).abs() < 1e-9);
         let reasons = odds.reasons(turn, &[0, 7]);
-        let sum = |parts: &[Part]| parts.iter().map(|part| part.score).sum::<f64>();
+        let sum = |parts: &[Part]| parts.iter().map(|part| part.1).sum::<f64>();
         assert!((sum(&reasons[0]) - sum(&reasons[1]) - scores[0] + scores[7]).abs() < 0.7);
         for at in (0..learned.file.len()).step_by(4_999).chain([0, 20, 70, 120, 150, 400]) {
             let mut damaged = learned.file.clone();

@@ -37,8 +37,10 @@ pub struct Odds {
     pub(crate) first: First,
     pub(crate) calibration: Calibration,
     pub(crate) second: Option<(Second, Looker)>,
-    sum: u32,
-    base: Option<Base>,
+    /// The checksum of its file.
+    pub sum: u32,
+    /// What it was made of, if it was learned in play.
+    pub base: Option<Base>,
     describer: Describer,
     groups: Groups,
 }
@@ -97,7 +99,7 @@ pub(crate) fn file(
     second: Option<&Second>,
 ) -> Vec<u8> {
     let Calibration { temperature, curvature } = calibration;
-    let (name, unit, features) = (context::NAME, weights.unit(), weights.count());
+    let (name, unit, features) = (context::NAME, weights.unit, weights.count);
     let packed = weights.packed();
     let before = format!(
         "{MAGIC}\nwords {name}\ntemperature {temperature}\ncurvature {curvature}\nunit {unit}\n\
@@ -163,22 +165,12 @@ impl Odds {
         let base = base.transpose()?;
         let second = rest.map(Second::parse).transpose()?;
         let second = second.map(|second| {
-            let looker = Looker::new(second.depth());
+            let looker = Looker::new(second.depth);
             (second, looker)
         });
         let first = First(Weights::new(bytes, end + 2, features, unit).context(DAMAGED)?);
         let (describer, groups) = (Describer::default(), Groups::default());
         Ok(Self { first, calibration, second, sum: stated, base, describer, groups })
-    }
-
-    /// The checksum of its file.
-    pub const fn sum(&self) -> u32 {
-        self.sum
-    }
-
-    /// What it was made of, if it was learned in play.
-    pub const fn base(&self) -> Option<Base> {
-        self.base
     }
 
     /// The logarithms of the moves' probabilities by the first stage alone.
@@ -247,9 +239,8 @@ impl Odds {
             let kind = legend::find(word).unwrap_or((word, word));
             *kinds.entry(kind).or_default() += self.first.0.get(id);
         }
-        let part = |((_, meaning), score): ((&str, &str), f64)| Part {
-            reason: meaning.to_owned(),
-            score: score / self.calibration.temperature,
+        let part = |((_, meaning), score): ((&str, &str), f64)| {
+            (meaning.to_owned(), score / self.calibration.temperature)
         };
         kinds.into_iter().map(part).collect()
     }

@@ -64,7 +64,7 @@ impl fmt::Display for Practised {
 ///
 /// The model was learned in play itself.
 pub fn practise(model: &Odds, games: &Games, rest: &dyn Fn()) -> Result<Practised> {
-    ensure!(model.base().is_none(), "it was learned in play itself");
+    ensure!(model.base.is_none(), "it was learned in play itself");
     let numbers = games.count().saturating_sub(MOST)..games.count();
     let is_kept_back = |game: &usize| game % KEPT_BACK == KEPT_BACK - 1;
     let learned = numbers.clone().filter(|game| !is_kept_back(game));
@@ -92,7 +92,7 @@ pub fn practise(model: &Odds, games: &Games, rest: &dyn Fn()) -> Result<Practise
         }
     }
     let weights = fit.weights().chain(model.first.0.iter());
-    let new = First(Weights::pack(weights, Some(model.first.0.unit())));
+    let new = First(Weights::pack(weights, Some(model.first.0.unit)));
     let mut scored: [Judged; 2] = Default::default();
     for place in numbers.filter(is_kept_back).flat_map(|game| games.of_game(game)) {
         describe(place, &mut groups);
@@ -104,7 +104,7 @@ pub fn practise(model: &Odds, games: &Games, rest: &dyn Fn()) -> Result<Practise
     let kept_back = scored.map(|scored| scored.tally(model.calibration));
     let mut practised = Practised { file: Vec::new(), games: games.count(), kept_back };
     let best = if practised.is_better() { &new } else { &model.first };
-    let base = Base { sum: model.sum(), games: games.count() };
+    let base = Base { sum: model.sum, games: games.count() };
     let second = model.second.as_ref().map(|(second, _)| second);
     practised.file = file(best, model.calibration, Some(base), second);
     Ok(practised)
@@ -138,7 +138,7 @@ mod tests {
         assert!(learned.is_better() && after < before - 0.1, "{learned}");
         assert!(learned.file == practise(&model, &same, &|| ()).expect("learned").file);
         let odds = Odds::new(learned.file).expect("a model");
-        assert_eq!(odds.base(), Some(Base { sum: model.sum(), games: 10 }));
+        assert_eq!(odds.base, Some(Base { sum: model.sum, games: 10 }));
         let again = practise(&odds, &same, &|| ()).expect_err("made in play");
         assert!(again.to_string().contains("learned in play"), "{again}");
         // Without a game kept back nothing shows that the weights are better.

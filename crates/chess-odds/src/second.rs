@@ -46,26 +46,16 @@ const GRID: f64 = 10_000.0;
 /// The weights.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Second {
-    depth: usize,
+    /// Half-moves that the search looks ahead.
+    pub depth: usize,
     factors: [f64; PHASES],
     weights: BTreeMap<Word, f64>,
 }
 
-/// What a part of the second stage adds to the score of a move, nats, and why.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Part {
-    /// In words for a player.
-    pub reason: String,
-    /// Nats.
-    pub score: f64,
-}
+/// Why a part of a model adds to the score of a move, in words for a player, and how much, nats.
+pub type Part = (String, f64);
 
 impl Second {
-    /// Half-moves that the search looks ahead.
-    pub const fn depth(&self) -> usize {
-        self.depth
-    }
-
     /// The scores of a position's moves, whose softmax is their probabilities; `first` has the
     /// logarithms of the first stage's.
     pub fn scores(&self, first: &[f64], looked: &Looked) -> Vec<f64> {
@@ -85,13 +75,12 @@ impl Second {
         };
         let seen = looked.seen[at];
         let percent = 100.0 * factor;
-        let rows = [
+        vec![
             (format!("what was learned counts {percent:.0} % here"), (factor - 1.0) * first),
             (in_words(seen, self.depth), sum(b"drpqbceonuz")),
             ("looking ahead, after the last moves".to_owned(), sum(b"stlm")),
             ("looking ahead and what was learned, together".to_owned(), sum(b"fghij")),
-        ];
-        rows.into_iter().map(|(reason, score)| Part { reason, score }).collect()
+        ]
     }
 
     /// As lines of a file.

@@ -22,8 +22,10 @@ pub struct Weights {
     /// The file, and where in it the places begin.
     bytes: Vec<u8>,
     start: usize,
-    count: usize,
-    unit: f64,
+    /// Number of words.
+    pub count: usize,
+    /// The unit of the weights.
+    pub unit: f64,
     /// The weight of each byte, nats.
     of_bytes: Box<[f64; 256]>,
 }
@@ -82,16 +84,6 @@ impl Weights {
         })
     }
 
-    /// Number of words.
-    pub const fn count(&self) -> usize {
-        self.count
-    }
-
-    /// The unit of the weights.
-    pub const fn unit(&self) -> f64 {
-        self.unit
-    }
-
     /// The packed table.
     pub fn packed(&self) -> &[u8] {
         &self.bytes[self.start..]
@@ -138,7 +130,7 @@ mod tests {
             )
         };
         let weights = Weights::pack((1..50_000).map(given).filter(|(_, w)| w.abs() > 0.02), None);
-        let (bytes, count, unit) = (weights.packed().to_vec(), weights.count(), weights.unit());
+        let (bytes, count, unit) = (weights.packed().to_vec(), weights.count, weights.unit);
         for (id, weight) in (1..50_000).map(given) {
             let (weight, found) = (f64::from(weight), weights.get(id));
             if weight.abs() > 0.02 {

@@ -3,12 +3,12 @@
 
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context as _, Error, Result, ensure};
+use anyhow::{Context as _, Error, Result, anyhow, bail, ensure};
 use chess_games::cannot::Cannot;
 use shakmaty::{ByColor, Color};
 
 use super::{Engine, Trouble};
-use crate::play::classifier::Program;
+use crate::play::classifier::{Classifier, Program};
 use crate::play::models::{Manifest, Voice};
 use crate::play::settings::Settings;
 use crate::play::style::{self, Judge};
@@ -51,32 +51,33 @@ impl Engine {
         }
         if models.is_symmetric()
             && !self.stale.get(other)
-            && let Some(voice) = self.voices.get(other).as_ref().and_then(Voice::shared)
+            && let Some(Voice::Odds(odds)) = self.voices.get(other)
         {
-            return Ok(Some(voice));
+            return Ok(Some(Voice::Odds(odds.clone())));
         }
         let path = PathBuf::from(models.get(color));
         let path = path.as_path();
-        let program = &self.program;
+        let (program, window) = (&self.program, self.settings.window as usize);
         let mut voice = if path.is_dir() {
             let manifest = Manifest::read(path)?;
             if manifest.spelling() != self.spelling {
                 if self.game.plies() > 0 {
-                    anyhow::bail!("{}: its moves are spelt in another way", path.display());
+                    bail!("{}: its moves are spelt in another way", path.display());
                 }
                 self.spelling = manifest.spelling();
                 self.game = Game::new(self.game.start().clone(), self.spelling);
             }
             let chosen = self.style_voice.unwrap_or(&self.settings.voice);
             let voice = if chosen.is_empty() { &manifest.voice } else { chosen };
-            let voice = manifest.voice(path, color, voice, program)?;
+            let voice = manifest.voice(path, color, voice, program, window)?;
             self.practised(path, voice)
         } else {
             std::fs::metadata(path).with_context(|| Cannot::Read(path.into()))?;
             let encoding = self.settings.encoding.unwrap_or(Encoding::of_full_moves(color));
-            Voice::of_category(program, path, encoding)
+            let path = std::path::absolute(path).unwrap_or_else(|_| path.to_path_buf());
+            let classifier = Classifier::new(program.clone(), vec![path]);
+            Voice::Categories { encoding, factors: vec![1.0], classifier, window }
         };
-        voice.window = self.settings.window as usize;
         voice.warm_up()?;
         Ok(Some(voice))
     }
@@ -84,9 +85,11 @@ impl Engine {
     /// The voice, or what was learned from it in play.
     fn practised(&mut self, models: &Path, voice: Voice) -> Voice {
         let Some(practice) = &mut self.practice else { return voice };
-        let learned = match voice.odds_sum() {
-            Some(sum) => practice.open(models, sum),
-            None => Err(anyhow::anyhow!("only models of --preset odds learn from play")),
+        let learned = match &voice {
+            Voice::Odds(odds) => practice.open(models, odds.borrow().sum),
+            Voice::Categories { .. } => {
+                Err(anyhow!("only models of --preset odds learn from play"))
+            }
         };
         match learned {
             Ok(learned) => learned.map_or(voice, Voice::of_odds),

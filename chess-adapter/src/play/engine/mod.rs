@@ -220,7 +220,7 @@ impl Engine {
 
     /// Whether the side to move has the voice `odds`.
     fn has_odds(&self) -> bool {
-        self.voices.get(self.game.turn()).as_ref().is_some_and(Voice::is_odds)
+        matches!(self.voices.get(self.game.turn()), Some(Voice::Odds(_)))
     }
 
     /// Has the player told of an error.
@@ -302,7 +302,8 @@ pub(crate) mod tests {
         let mut engine = Engine::new(settings, program.clone(), Spelling::default());
         engine.voices = ByColor::new_with(|_| {
             let classifier = Classifier::new(program.clone(), vec!["x".into()]);
-            Some(Voice::of_classifier(classifier, Encoding::Half, vec![1.0]))
+            let (encoding, factors) = (Encoding::Half, vec![1.0]);
+            Some(Voice::Categories { encoding, factors, classifier, window: 0 })
         });
         engine.stale = ByColor::default();
         engine
