@@ -4,7 +4,9 @@
 use std::io::Write as _;
 use std::path::Path;
 
-use crate::support::{Adapter, fake, testdata};
+use dbacl_testing::Scratch;
+
+use crate::support::{Adapter, testdata};
 
 /// Whether the line fits a pattern in which `*` stands for anything.
 fn fits(pattern: &str, line: &str) -> bool {
@@ -20,30 +22,20 @@ fn fits(pattern: &str, line: &str) -> bool {
     last.map_or(rest.is_empty(), |last| rest.ends_with(last))
 }
 
+#[derive(Default)]
 struct Dialogue {
-    args: Vec<String>,
+    args: String,
     sent: String,
     expected: Vec<String>,
 }
 
-fn read(path: &Path, folder: &Path) -> Dialogue {
+fn read(path: &Path) -> Dialogue {
     let text = std::fs::read_to_string(path).expect("a dialogue");
-    let fake = fake().display().to_string();
-    let data = testdata("").display().to_string();
-    let mut dialogue = Dialogue { args: Vec::new(), sent: String::new(), expected: Vec::new() };
+    let mut dialogue = Dialogue::default();
     for line in text.lines() {
         match line.split_at_checked(2).unwrap_or((line, "")) {
-            ("$ ", args) => {
-                let folder = folder.display().to_string();
-                let args = args
-                    .split_whitespace()
-                    .map(|a| a.replace("FAKE", &fake).replace("TMP", &folder));
-                dialogue.args.extend(args);
-            }
-            ("> ", sent) => {
-                dialogue.sent.push_str(&sent.replace("DATA/", &data));
-                dialogue.sent.push('\n');
-            }
+            ("$ ", args) => args.clone_into(&mut dialogue.args),
+            ("> ", sent) => dialogue.sent += &format!("{sent}\n"),
             ("< " | "<", expected) => dialogue.expected.push(expected.to_owned()),
             _ => panic!("{}: {line:?}", path.display()),
         }
@@ -51,8 +43,8 @@ fn read(path: &Path, folder: &Path) -> Dialogue {
     dialogue
 }
 
-fn hold(dialogue: &Dialogue, line_end: &str) -> Vec<String> {
-    let mut adapter = Adapter::start(&dialogue.args);
+fn hold(place: &Scratch, dialogue: &Dialogue, line_end: &str) -> Vec<String> {
+    let mut adapter = Adapter::start(place, &dialogue.args);
     let sent = dialogue.sent.replace('\n', line_end);
     // The adapter does not wait long for an answer once it has read `quit`: the test sends `quit`,
     // and what follows it, after all answers have come.
@@ -106,14 +98,13 @@ fn dialogues_go_as_written() {
         }
         let name = path.file_name().expect("a name").to_string_lossy().into_owned();
         for line_end in ["\n", "\r\n"] {
-            let folder = tempfile::tempdir().expect("a folder");
-            let dialogue = read(&path, folder.path());
-            let lines = hold(&dialogue, line_end);
+            let (place, dialogue) = (Scratch::new(), read(&path));
+            let lines = hold(&place, &dialogue, line_end);
             if let Err(fault) = compare(&name, &dialogue.expected, &lines) {
                 panic!("{fault}");
             }
             if name == "xboard-manners.txt" {
-                let log = std::fs::read_to_string(folder.path().join("games.pgn")).expect("a log");
+                let log = place.text("games.pgn");
                 assert!(log.contains("1. e4 e5 {Agreed} 1/2-1/2"), "{log}");
             }
         }

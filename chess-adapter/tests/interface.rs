@@ -3,13 +3,14 @@
 //! `BLESS=1 cargo test -p chess-adapter interface` writes it again.
 
 use chess_adapter::cli::command;
+use dbacl_testing::Scratch;
 use dbacl_testing::terminal::shows_escapes;
 use dbacl_testing::verbs::check_manual;
 
 #[test]
 fn words_of_the_command_line_do_not_control_the_terminal() {
-    let mut program = dbacl_testing::command(env!("CARGO_BIN_EXE_chess-adapter"));
-    shows_escapes(program.arg("no\x1b[2J"), "no\x1b[2J");
+    let place = Scratch::new();
+    shows_escapes(&mut place.program("chess-adapter", ["no\x1b[2J"]), "no\x1b[2J");
 }
 
 #[test]

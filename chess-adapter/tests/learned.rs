@@ -4,29 +4,30 @@
 
 use std::collections::BTreeMap;
 
-use dbacl_testing::programs;
+use dbacl_testing::{Scratch, done, programs};
 
-use crate::support::{Adapter, fed, learned, run, script, some_games, testdata};
+use crate::support::{Adapter, fed, learned, run, script, some_games};
 
 #[test]
 fn learn_play_explain_measure() {
-    let folder = tempfile::tempdir().expect("a folder");
-    let pgn = some_games(folder.path(), 80);
-    let at = |name: &str| folder.path().join(name).display().to_string();
-    let models = at("models");
-    let told = run(&["learn", &pgn, "-o", &models, "--positions", "3000"]).stderr;
+    let place = Scratch::new();
+    let told = learned(&place, 80, "--positions 3000").stderr;
     assert!(told.contains("odds: 3000 positions learned, "), "{told}");
 
     // A match against the random mover is won, and the same games are played each time.
-    let play = || run(&["match", &models, "--games", "4", "--json", "--avoid-draws"]).stdout;
-    let score: serde_json::Value = serde_json::from_str(&play()).expect("JSON");
+    let json = |args: &str| -> serde_json::Value {
+        serde_json::from_str(&run(&place, args).stdout).expect("JSON")
+    };
+    let play = || json("match models --games 4 --json --avoid-draws");
+    let score = play();
     assert_eq!(score["lost"], 0, "{score}");
     assert!(score["won"].as_u64() >= Some(3), "{score}");
-    assert_eq!(serde_json::from_str::<serde_json::Value>(&play()).expect("JSON"), score);
+    assert_eq!(play(), score);
 
     // The classifier explains itself.
     // Good models need no warning.
-    let why = run(&["why", &models, "--moves", "e4 e5 Nf3", "--move", "Nc6"]).quiet(0);
+    let args = ["why", "models", "--moves", "e4 e5 Nf3", "--move", "Nc6"];
+    let why = done(&mut place.program("chess-adapter", args)).quiet(0);
     assert!(
         why.starts_with("Nc6 is number ") && why.contains("the logarithm of the share"),
         "{why}"
@@ -48,36 +49,31 @@ fn learn_play_explain_measure() {
     }
 
     // Moves of the learned games are found more often than by chance.
-    let text = folder.path().join("positions.tsv");
-    std::fs::write(&text, "e4\te5\ne4 e5 Nf3\tNc6\ne4 e5 Nf3 Nc6 Bb5\ta6\n").expect("written");
-    let evaluate = |temperature: &str| -> serde_json::Value {
-        let positions = text.display().to_string();
-        let args = ["--json", "--positions", &positions, "--temperature", temperature];
-        let report = run(&[&["evaluate", &models][..], &args].concat()).stdout;
-        let report: serde_json::Value = serde_json::from_str(&report).expect("JSON");
-        report["positions"]["all"].clone()
+    place.write("positions.tsv", "e4\te5\ne4 e5 Nf3\tNc6\ne4 e5 Nf3 Nc6 Bb5\ta6\n");
+    let evaluate = |temperature: u32| {
+        let args = format!("--json --positions positions.tsv --temperature {temperature}");
+        json(&format!("evaluate models {args}"))["positions"]["all"].clone()
     };
-    let all = evaluate("1");
+    let all = evaluate(1);
     assert_eq!(all["positions"], 3);
     assert!(all["first_five"].as_f64() > Some(50.0), "{all}");
     assert!(all["bits"].as_f64().is_some_and(|bits| bits > 0.0 && bits < 4.3), "{all}");
     // At a very high temperature all moves are equally likely: 20 in the first position, 29 and 30
     // in the others.
     let uniform = (20f64.log2() + 29f64.log2() + 30f64.log2()) / 3.0;
-    let bits = evaluate("1000000000")["bits"].as_f64().expect("a number");
+    let bits = evaluate(1_000_000_000)["bits"].as_f64().expect("a number");
     assert!((bits - uniform).abs() < 0.1, "{bits} {uniform}");
 
     // A page without scripts, and nothing loaded from outside.
-    let page = at("game.html");
-    run(&["report", &models, "--pgn", &pgn, "-o", &page]);
-    let page = std::fs::read_to_string(page).expect("the page");
+    run(&place, "report models --pgn some.pgn -o game.html");
+    let page = place.text("game.html");
     assert!(page.starts_with("<!DOCTYPE html>") && page.ends_with("</html>\n"));
     assert!(!page.contains("<script") && !page.contains("://") && page.contains("surprise"));
     assert!(page.contains("the sum: the logarithm of the share"), "no reasons");
 
     // An opponent that does not run, or does not answer, is refused.
     for opponent in ["no-such-program", "true"] {
-        let refused = fed(&["match", &models, "--games", "1", "--opponent", opponent], b"");
+        let refused = fed(&place, &format!("match models --games 1 --opponent {opponent}"), "");
         assert!(
             refused.stderr.contains("does not speak UCI") && refused.status != 0,
             "{refused:?}"
@@ -85,29 +81,25 @@ fn learn_play_explain_measure() {
     }
 
     // A damaged file is refused.
-    std::fs::write(at("models/odds"), "x").expect("written");
-    let args = ["match", &models, "--games", "1", "--side", "white"];
-    let refused = fed(&args, b"");
+    place.write("models/odds", "x");
+    let refused = fed(&place, "match models --games 1 --side white", "");
     assert!(refused.stderr.contains("learn again") && refused.status != 0, "{refused:?}");
 }
 
 #[test]
 fn draws_begin_games_as_the_masters_did() {
-    let folder = tempfile::tempdir().expect("a folder");
-    let pgn = testdata("masters.pgn").display().to_string();
-    let at = |name: &str| folder.path().join(name).display().to_string();
-    let models = at("models");
-    run(&["learn", &pgn, "-o", &models, "--positions", "12000", "--search-words", "0"]);
+    let place = Scratch::new();
+    run(&place, "learn DATA/masters.pgn -o models --positions 12000 --search-words 0");
     // How often each answer to 1.e4 occurs in the games that were learned.
-    run(&["prepare", &pgn, "-o", &at("text")]);
-    let games = std::fs::read_to_string(at("text/all.txt")).expect("the games");
+    run(&place, "prepare DATA/masters.pgn -o text");
+    let games = place.text("text/all.txt");
     let answers = games.lines().filter_map(|line| line.strip_prefix("e4 ")?.split(' ').next());
     let mut masters: BTreeMap<&str, f64> = BTreeMap::new();
     for answer in answers {
         *masters.entry(answer).or_default() += 1.0;
     }
     let all: f64 = masters.values().sum();
-    let mut adapter = Adapter::start([&models, "--seed", "5"]);
+    let mut adapter = Adapter::start(&place, "models --seed 5");
     let mut drawn: BTreeMap<String, f64> = BTreeMap::new();
     adapter.send("xboard\nprotover 2\naccepted san\n");
     for _ in 0..100 {
@@ -132,8 +124,8 @@ fn draws_begin_games_as_the_masters_did() {
 
 /// What the adapter says to these commands. Their end is the end of the game, so it comes after a
 /// move for each `go`: an adapter that is to end moves no more.
-fn play(args: &[&str], commands: &str) -> String {
-    let mut adapter = Adapter::start(args);
+fn play(place: &Scratch, args: &str, commands: &str) -> String {
+    let mut adapter = Adapter::start(place, args);
     adapter.send(commands);
     let (mut lines, mut awaited) = (Vec::new(), commands.matches("\ngo\n").count());
     while awaited > 0 {
@@ -147,50 +139,39 @@ fn play(args: &[&str], commands: &str) -> String {
 
 #[test]
 fn small_tables_grow_until_nothing_is_ignored() {
-    let folder = tempfile::tempdir().expect("a folder");
-    let pgn = some_games(folder.path(), 10);
+    let place = Scratch::new();
     // The stand-in for the classifier begins with a table that is too small.
-    let small = folder.path().join("small");
     let body = format!(
         "set -- $(echo \" $* \" | sed 's/ -H 23 / -h 6 -H 6 /; s/ -H 24 / -H 20 /')\nexec '{}' \
          \"$@\"",
         programs().join("dbacl").display()
     );
-    script(&small, &body);
-    let models = folder.path().join("m").display().to_string();
-    let small = small.display().to_string();
-    let args = ["learn", &pgn, "-o", &models, "--preset", "essay", "--dbacl", &small];
-    let told = run(&args).stderr;
+    script(&place.path("small"), &body);
+    let told = learned(&place, 10, "--preset essay --dbacl ./small").stderr;
     assert!(told.contains("table full") && told.contains("learning again with -H 24"), "{told}");
 }
 
 #[test]
 fn a_failed_lesson_is_told_and_leaves_no_text() {
-    let folder = tempfile::tempdir().expect("a folder");
-    let pgn = some_games(folder.path(), 10);
-    let failing = folder.path().join("failing");
-    script(&failing, "echo 'no space left' >&2; exit 1");
-    let models = folder.path().join("m");
-    let (output, program) = (models.display().to_string(), failing.display().to_string());
-    let args = ["learn", &pgn, "--preset", "essay", "-o", &output, "--dbacl", &program];
-    let told = fed(&args, b"").complaint(69);
+    let place = Scratch::new();
+    some_games(&place, 10);
+    script(&place.path("failing"), "echo 'no space left' >&2; exit 1");
+    let learn = "learn some.pgn --preset essay -o m --dbacl ./failing";
+    let told = fed(&place, learn, "").complaint(69);
     assert!(told.contains("no space left") && told.contains("could not learn"), "{told}");
-    assert!(!models.join("text").exists() && !models.join("manifest.json").exists());
+    assert!(!place.path("m/text").exists() && !place.path("m/manifest.json").exists());
 }
 
 #[test]
 fn books_are_made_and_played() {
-    let folder = tempfile::tempdir().expect("a folder");
-    let pgn = some_games(folder.path(), 200);
-    let tree = run(&["book", &pgn, "--tree", "--depth", "2", "--min-count", "5"]).stdout;
+    let place = Scratch::new();
+    some_games(&place, 200);
+    let tree = run(&place, "book some.pgn --tree --depth 2 --min-count 5").stdout;
     assert!(tree.lines().next().is_some_and(|l| l.contains(" +")), "{tree}");
-    for form in [&[][..], &["--polyglot"]] {
-        let book = folder.path().join("book").display().to_string();
-        let mut args = vec!["book", pgn.as_str(), "-o", book.as_str()];
-        args.extend(form);
-        run(&args);
+    for form in ["", "--polyglot"] {
+        run(&place, &format!("book some.pgn -o book {form}"));
         let commands = "xboard\naccepted san\npost\nnew\nforce\nbk\ngo\n";
-        let told = play(&["--book", &book], commands);
+        let told = play(&place, "--book book", commands);
         assert!(
             told.contains("(book move ") && told.contains("\nmove ") && told.contains('%'),
             "{told}"
@@ -200,22 +181,18 @@ fn books_are_made_and_played() {
 
 #[test]
 fn styles_are_learned_and_asked() {
-    let folder = tempfile::tempdir().expect("a folder");
-    let pgn = testdata("masters.pgn").display().to_string();
-    let styles = folder.path().join("styles").display().to_string();
-    let players = ["--attacking", "Morphy", "--positional", "Capablanca", "--mixed", "Lasker"];
-    let more = ["--test-every", "5"];
-    let told = run(&[&["style", &pgn, "-o", &styles], &players[..], &more[..]].concat()).stdout;
+    let place = Scratch::new();
+    let players = "--attacking Morphy --positional Capablanca --mixed Lasker --test-every 5";
+    let told = run(&place, &format!("style DATA/masters.pgn -o styles {players}")).stdout;
     assert!(told.contains("judged rightly"), "{told}");
     assert!(told.starts_with("learned: attacking "), "{told}");
-    let models = learned(folder.path(), 30, &["--preset", "essay"]);
+    learned(&place, 30, "--preset essay");
     let game =
         "e4 e5 Nf3 Nc6 Bc4 Bc5 c3 Nf6 d4 exd4 cxd4 Bb4+ Nc3 Nxe4 O-O Bxc3 d5 Bf6 Re1 Ne7 Rxe4";
     let moves: String = game.split(' ').map(|word| format!("usermove {word}\n")).collect();
     let commands = format!("xboard\nprotover 2\naccepted san\nnew\nforce\n{moves}go\n");
-    let told = play(&[&models, "--style", &styles, "--deterministic"], &commands);
+    let told = play(&place, "models --style styles --deterministic", &commands);
     assert!(told.contains("telluser the opponent's style is ") && told.contains("move "), "{told}");
-    let match_args = ["match", &models, "--style", &styles, "--games", "1", "--limit", "40"];
-    let score = run(&match_args).stdout;
+    let score = run(&place, "match models --style styles --games 1 --limit 40").stdout;
     assert!(score.contains("half-moves"), "{score}");
 }

@@ -4,6 +4,7 @@
 
 use chess_games::game::read_fen;
 use chess_games::notation::read_move;
+use dbacl_testing::Scratch;
 use shakmaty::{Chess, Position as _};
 
 use crate::support::{Adapter, learned, read, testdata};
@@ -53,9 +54,9 @@ fn announced(start: &Chess, line: &str) -> Option<(String, i32)> {
 
 #[test]
 fn announced_mates_are_mates() {
-    let folder = tempfile::tempdir().expect("a folder");
-    let models = learned(folder.path(), 60, &["--positions", "1000", "--search-words", "0"]);
-    let mut adapter = Adapter::start([&models]);
+    let place = Scratch::new();
+    learned(&place, 60, "--positions 1000 --search-words 0");
+    let mut adapter = Adapter::start(&place, "models");
     let mut mates = 0;
     adapter.send("uci\n");
     for row in read(&testdata("tactics.tsv")).lines().filter(|row| !row.starts_with('#')) {

@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //! Learning from play, through the protocols.
 
-use std::path::Path;
+use dbacl_testing::Scratch;
 
-use crate::support::{Adapter, read, run, some_games};
+use crate::support::{Adapter, learned, run};
 
-/// A dialogue with an engine that plays with these models and learns in this folder.
-fn start(models: &Path, folder: &Path) -> Adapter {
-    let path = |path: &Path| path.display().to_string();
-    Adapter::start([&path(models), "--play", "human", "--learn-from-play", &path(folder)])
+/// A dialogue with an engine that learns in this folder.
+fn start(place: &Scratch, folder: &str) -> Adapter {
+    Adapter::start(place, &format!("models --play human --learn-from-play {folder}"))
 }
 
 /// Waits until the engine says so after new games.
@@ -32,15 +31,11 @@ fn wait_for(adapter: &mut Adapter, text: &str) -> String {
 
 #[test]
 fn the_engine_learns_from_finished_games() {
-    let folder = tempfile::tempdir().expect("a folder");
-    let at = |name: &str| folder.path().join(name);
-    let pgn = some_games(folder.path(), 30);
-    let models = at("models");
-    let output = models.display().to_string();
-    run(&["learn", &pgn, "-o", &output, "--positions", "1000", "--search-words", "0"]);
+    let place = Scratch::new();
+    learned(&place, 30, "--positions 1000 --search-words 0");
 
     // A game of each protocol is kept, with its result.
-    let mut uci = start(&models, &at("new"));
+    let mut uci = start(&place, "new");
     uci.send("uci\nucinewgame\n");
     let moves = "e2e4 e7e5 f1c4 b8c6 d1h5 a7a6 b1c3 a6a5 a2a3 g8f6";
     for ply in [2, 4, 6, 8, 10] {
@@ -50,10 +45,10 @@ fn the_engine_learns_from_finished_games() {
     }
     uci.send("quit\n");
     uci.finish();
-    let kept = read(&at("new/games.pgn"));
+    let kept = place.text("new/games.pgn");
     // A mate is played at once.
     assert!(kept.contains("[White \"dbacl\"]\n") && kept.ends_with(" Qxf7# 1-0\n\n"), "{kept}");
-    let mut xboard = start(&models, &at("new"));
+    let mut xboard = start(&place, "new");
     xboard.send("xboard\nprotover 2\nnew\nname Ann\n");
     for m in ["a3", "b3", "c3", "d3", "e3"] {
         xboard.send(&format!("usermove {m}\n"));
@@ -61,41 +56,38 @@ fn the_engine_learns_from_finished_games() {
     }
     xboard.send("result 1-0 {resigns}\nnew\nresult 0-1\nquit\n");
     xboard.finish();
-    let both = read(&at("new/games.pgn"));
+    let both = place.text("new/games.pgn");
     assert!(both.starts_with(&kept) && both.matches("[Event ").count() == 2, "{both}");
     assert!(both.contains("[White \"Ann\"]\n[Black \"dbacl\"]\n[Result \"1-0\"]\n"), "{both}");
 
     // Games that lie there are learned, and the same games give the same bytes.
     let learn = |name: &str| {
-        std::fs::create_dir(at(name)).expect("a folder");
-        std::fs::copy(&pgn, at(name).join("games.pgn")).expect("copied");
-        let mut adapter = start(&models, &at(name));
+        place.write(&format!("{name}/games.pgn"), place.read("some.pgn"));
+        let mut adapter = start(&place, name);
         adapter.send("uci\nisready\n");
         let said = wait_for(&mut adapter, "learned from 30 games");
         assert!(said.contains(" bits a move became "), "{said}");
         adapter.send("quit\n");
         adapter.finish();
-        std::fs::read(at(name).join("odds")).expect("learned")
+        place.read(&format!("{name}/odds"))
     };
     let learned = learn("one");
-    assert!(
-        learned == learn("two") && learned != std::fs::read(models.join("odds")).expect("read")
-    );
+    assert!(learned == learn("two") && learned != place.read("models/odds"));
 
     // What is damaged or foreign stays as it is, and the engine plays.
-    std::fs::write(at("one/odds"), "x").expect("written");
-    std::fs::write(at("two/games.pgn"), "no games\n").expect("written");
-    run(&["learn", &pgn, "-o", &output, "--positions", "900", "--search-words", "0"]);
+    place.write("one/odds", "x");
+    place.write("two/games.pgn", "no games\n");
+    run(&place, "learn some.pgn -o models --positions 900 --search-words 0");
     for (name, complaint) in [("one", "damaged"), ("two", "learned from another model")] {
-        let odds = std::fs::read(at(name).join("odds")).expect("read");
-        let mut adapter = start(&models, &at(name));
+        let file = format!("{name}/odds");
+        let odds = place.read(&file);
+        let mut adapter = start(&place, name);
         adapter.send("uci\nisready\n");
         let said = adapter.wait_for("info string");
-        let path = at(name).join("odds").display().to_string();
-        assert!(said.contains(complaint) && said.contains(&path), "{said}");
+        assert!(said.contains(complaint) && said.contains(&file), "{said}");
         adapter.send("position startpos\ngo depth 1\nquit\n");
         assert_ne!(adapter.wait_for("bestmove"), "bestmove 0000");
         adapter.finish();
-        assert!(odds == std::fs::read(at(name).join("odds")).expect("read"), "{name}");
+        assert!(odds == place.read(&file), "{name}");
     }
 }

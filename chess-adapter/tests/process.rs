@@ -3,21 +3,18 @@
 
 use std::collections::BTreeMap;
 use std::io::Write as _;
-use std::path::Path;
 use std::process::Command;
 use std::sync::mpsc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-use dbacl_testing::{PATIENCE, kill};
+use dbacl_testing::{Scratch, holds_soon, kill};
 
-use crate::support::{Adapter, fake, script};
+use crate::support::{Adapter, script};
 
 /// An adapter whose two colours are scored by this program.
-fn start(classifier: &Path, args: &[&str]) -> Adapter {
-    let path = |path: &Path| path.display().to_string();
-    let model = path(&fake());
-    let named = ["--dbacl", &path(classifier), "--white", &model, "--black", &model];
-    Adapter::start(["--encoding", "half"].iter().chain(&named).chain(args))
+fn start(place: &Scratch, classifier: &str, args: &str) -> Adapter {
+    let models = "--encoding half --white FAKE --black FAKE";
+    Adapter::start(place, &format!("--dbacl {classifier} {models} {args}"))
 }
 
 /// The running processes and their parents; those that ended and were not waited for are left out.
@@ -45,7 +42,7 @@ impl Adapter {
     #[track_caller]
     fn ends_well(&mut self) -> bool {
         let mut status = None;
-        let ended = comes_true(|| {
+        let ended = holds_soon(|| {
             status = self.child.try_wait().expect("our child");
             status.is_some()
         });
@@ -59,37 +56,26 @@ impl Adapter {
     /// The process numbers of its two classifiers, as soon as they run.
     #[track_caller]
     fn classifiers(&self) -> Vec<u32> {
-        assert!(comes_true(|| self.children().len() == 2), "one classifier a colour");
+        assert!(holds_soon(|| self.children().len() == 2), "one classifier a colour");
         self.children()
     }
 }
 
-fn started() -> (Adapter, Vec<u32>) {
-    let mut adapter = start(&fake(), &[]);
+fn started() -> (Adapter, Vec<u32>, Scratch) {
+    let place = Scratch::new();
+    let mut adapter = start(&place, "FAKE", "");
     adapter.send("xboard\nprotover 2\naccepted san\nnew\nusermove e4\n");
     adapter.wait_for("feature done=1");
     assert_eq!(adapter.wait_for("move"), "move e5");
     let children = adapter.classifiers();
-    (adapter, children)
-}
-
-/// Waits until a condition holds, for [`PATIENCE`] at most; returns whether it does.
-fn comes_true(mut is_so: impl FnMut() -> bool) -> bool {
-    let started = Instant::now();
-    while started.elapsed() < PATIENCE {
-        if is_so() {
-            return true;
-        }
-        std::thread::sleep(Duration::from_millis(2));
-    }
-    false
+    (adapter, children, place)
 }
 
 #[track_caller]
 fn gone(children: &[u32]) {
     for &child in children {
         assert!(
-            comes_true(|| !processes().contains_key(&child)),
+            holds_soon(|| !processes().contains_key(&child)),
             "process {child} was left behind"
         );
     }
@@ -98,7 +84,7 @@ fn gone(children: &[u32]) {
 #[test]
 fn quit_end_of_input_and_sigterm_leave_nothing_behind() {
     for way in ["quit", "end", "TERM", "pipe"] {
-        let (mut adapter, children) = started();
+        let (mut adapter, children, _place) = started();
         match way {
             "quit" => adapter.send("quit\n"),
             "end" => adapter.to = None,
@@ -107,7 +93,7 @@ fn quit_end_of_input_and_sigterm_leave_nothing_behind() {
                 // Nobody reads its output any more, so the adapter ends when it answers.
                 adapter.lines = mpsc::channel().1;
                 let mut to = adapter.to.take().expect("open");
-                assert!(comes_true(|| to.write_all(b"ping 1\n").is_err()));
+                assert!(holds_soon(|| to.write_all(b"ping 1\n").is_err()));
             }
         }
         assert!(adapter.ends_well(), "{way}");
@@ -117,7 +103,7 @@ fn quit_end_of_input_and_sigterm_leave_nothing_behind() {
 
 #[test]
 fn interrupts_are_ignored() {
-    let (mut adapter, _) = started();
+    let (mut adapter, _, _place) = started();
     kill(adapter.child.id(), "INT");
     adapter.send("usermove Nf3\n");
     assert_eq!(adapter.wait_for("move"), "move Nf6");
@@ -126,7 +112,7 @@ fn interrupts_are_ignored() {
 
 #[test]
 fn a_killed_classifier_comes_back() {
-    let (mut adapter, children) = started();
+    let (mut adapter, children, _place) = started();
     for child in &children {
         kill(*child, "KILL");
     }
@@ -136,18 +122,17 @@ fn a_killed_classifier_comes_back() {
 }
 
 /// An adapter whose classifiers never answer, and the folder that holds them.
-fn hanging() -> (Adapter, tempfile::TempDir) {
-    let folder = tempfile::tempdir().expect("a folder");
-    let hanging = folder.path().join("hanging");
-    script(&hanging, "exec sleep 1000");
-    (start(&hanging, &[]), folder)
+fn hanging() -> (Adapter, Scratch) {
+    let place = Scratch::new();
+    script(&place.path("hanging"), "exec sleep 1000");
+    (start(&place, "./hanging", ""), place)
 }
 
 #[test]
 fn a_hanging_classifier_does_not_delay_quitting() {
     // The second time with a signal, too, while an answer is awaited.
     for is_signalled in [false, true] {
-        let (mut adapter, _folder) = hanging();
+        let (mut adapter, _place) = hanging();
         adapter.send("xboard\nprotover 2\nnew\nusermove e4\n");
         adapter.wait_for("feature done=1");
         let children = adapter.classifiers();
@@ -162,7 +147,7 @@ fn a_hanging_classifier_does_not_delay_quitting() {
 
 #[test]
 fn isready_is_answered_while_thinking() {
-    let (mut adapter, _folder) = hanging();
+    let (mut adapter, _place) = hanging();
     adapter.send("uci\nisready\n");
     adapter.wait_for("readyok");
     adapter.send("position startpos\ngo\n");
@@ -175,7 +160,8 @@ fn isready_is_answered_while_thinking() {
 
 #[test]
 fn a_game_of_six_hundred_half_moves_goes_on() {
-    let mut adapter = start(&fake(), &[]);
+    let place = Scratch::new();
+    let mut adapter = start(&place, "FAKE", "");
     adapter.send("uci\n");
     adapter.wait_for("uciok");
     // Rooks and knights walk about so that neither repetition nor fifty moves matter to UCI.
@@ -193,8 +179,9 @@ fn a_game_of_six_hundred_half_moves_goes_on() {
 
 #[test]
 fn random_play_follows_the_seed() {
-    let play = |seed: &str| {
-        let mut adapter = start(&fake(), &["--seed", seed, "--temperature", "20"]);
+    let place = Scratch::new();
+    let play = |seed: u32| {
+        let mut adapter = start(&place, "FAKE", &format!("--seed {seed} --temperature 20"));
         adapter.send("xboard\nrandom\nforce\nusermove e4\n");
         let mut moves = String::new();
         for _ in 0..8 {
@@ -204,6 +191,6 @@ fn random_play_follows_the_seed() {
         adapter.finish();
         moves
     };
-    assert_eq!(play("5"), play("5"));
-    assert_ne!(play("5"), play("6"));
+    assert_eq!(play(5), play(5));
+    assert_ne!(play(5), play(6));
 }

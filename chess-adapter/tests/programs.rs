@@ -2,23 +2,25 @@
 //! Games through other people's programs: python-chess, and a real xboard against fairymax and
 //! itself.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::Command;
-use std::sync::OnceLock;
+use std::sync::LazyLock;
 
-use dbacl_testing::skip;
+use dbacl_testing::{Scratch, programs, root, skip};
 
-use crate::support::{adapter, learned};
+use crate::support::learned;
 
-/// A small model folder of the default preset, learned once.
-fn models() -> String {
-    static LEARNED: OnceLock<tempfile::TempDir> = OnceLock::new();
-    let folder = LEARNED.get_or_init(|| {
-        let folder = tempfile::tempdir().expect("a folder");
-        learned(folder.path(), 80, &[]);
-        folder
-    });
-    folder.path().join("models").display().to_string()
+/// A small model folder of the default preset.
+static LEARNED: LazyLock<Scratch> = LazyLock::new(|| {
+    let place = Scratch::new();
+    learned(&place, 80, "");
+    place
+});
+
+/// A command with the paths of the adapter and the models as its last arguments.
+fn with_models(mut command: Command) -> Command {
+    command.arg(programs().join("chess-adapter")).arg(LEARNED.path("models"));
+    command
 }
 
 /// Runs a script of this folder and returns what it printed; `None` if it was skipped.
@@ -36,12 +38,12 @@ fn drive(test: &str, command: &mut Command) -> Option<String> {
 
 /// A Python that has python-chess: that of `make setup`, else the system's.
 fn python() -> PathBuf {
-    let own = adapter().parent().and_then(Path::parent).map(|t| t.join("python/bin/python3"));
+    let own = programs().parent().map(|target| target.join("python/bin/python3"));
     own.filter(|path| path.exists()).unwrap_or_else(|| PathBuf::from("python3"))
 }
 
 fn here(name: &str) -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests").join(name)
+    root().join("chess-adapter/tests").join(name)
 }
 
 #[test]
@@ -51,8 +53,8 @@ fn python_chess_finds_every_move_legal() {
         return skip(test, "no python3");
     }
     let mut command = Command::new(python());
-    command.arg(here("drive.py")).arg(adapter()).arg(models()).arg("10");
-    let Some(told) = drive(test, &mut command) else { return };
+    command.arg(here("drive.py"));
+    let Some(told) = drive(test, with_models(command).arg("10")) else { return };
     let lines: Vec<&str> = told.lines().collect();
     assert_eq!(lines.len(), 2, "{told}");
     for (line, protocol) in lines.iter().zip(["uci", "xboard"]) {
@@ -63,8 +65,7 @@ fn python_chess_finds_every_move_legal() {
 #[test]
 fn xboard_plays_matches_to_a_clean_end() {
     let test = "xboard_plays_matches_to_a_clean_end";
-    let mut command = Command::new(here("xboard.sh"));
-    command.arg(adapter()).arg(models()).arg("2");
-    let Some(told) = drive(test, &mut command) else { return };
+    let mut command = with_models(Command::new(here("xboard.sh")));
+    let Some(told) = drive(test, command.arg("2")) else { return };
     assert!(told.contains("fairymax: 2 games") && told.contains("itself: 2 games"), "{told}");
 }

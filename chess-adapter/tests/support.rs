@@ -1,26 +1,16 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-//! What the tests share: where programs and recorded data are, games to learn from.
+//! What the tests share: the adapter in a folder of its own, recorded data, games to learn from.
 
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, Command, Stdio};
 use std::sync::mpsc;
 
-use dbacl_testing::{Done, PATIENCE, skip};
-
-/// The program under test.
-pub fn adapter() -> &'static Path {
-    Path::new(env!("CARGO_BIN_EXE_chess-adapter"))
-}
+use dbacl_testing::{Done, PATIENCE, Scratch, root, skip};
 
 /// A file that comes with the sources.
 pub fn testdata(name: &str) -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("testdata").join(name)
-}
-
-/// What stands in for the classifier where a test is about the protocol.
-pub fn fake() -> PathBuf {
-    testdata("fake-dbacl")
+    root().join("chess-adapter/testdata").join(name)
 }
 
 /// The whole file as text.
@@ -30,36 +20,40 @@ pub fn read(path: &Path) -> String {
 
 /// The recorded inputs that the repository carries.
 pub fn recorded() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../testdata/golden/inputs/chess")
+    root().join("testdata/golden/inputs/chess")
 }
 
 /// The masters' games and what was recorded of them: the folder that `DBACL_SHARED` names, or the
 /// one beside the checkout.
 pub fn shared(test: &str) -> Option<PathBuf> {
-    let beside = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../shared");
     let named = std::env::var_os("DBACL_SHARED").map(PathBuf::from);
-    let found = [named, Some(beside)]
-        .into_iter()
-        .flatten()
-        .find(|p| p.join("golden/inputs/chess").is_dir());
+    let mut folders = named.into_iter().chain([root().join("../shared")]);
+    let found = folders.find(|p| p.join("golden/inputs/chess").is_dir());
     if found.is_none() {
         skip(test, "no shared folder beside the checkout");
     }
     found
 }
 
+/// Runs the adapter in a folder. `DATA/` is the folder of the test data, `FAKE` what stands in for
+/// the classifier where a test is about the protocol.
+fn command(place: &Scratch, args: &str) -> Command {
+    let [data, fake] = ["", "fake-dbacl"].map(|name| testdata(name).display().to_string());
+    let words = args.split_whitespace();
+    let words = words.map(|word| word.replace("DATA/", &data).replace("FAKE", &fake));
+    place.program("chess-adapter", words)
+}
+
 /// Runs the adapter with this input; returns what it printed.
-pub fn fed(args: &[&str], input: &[u8]) -> Done {
-    let mut command = Command::new(adapter());
-    command.args(args).stdout(Stdio::piped()).stderr(Stdio::piped());
-    dbacl_testing::fed(command, input)
+pub fn fed(place: &Scratch, args: &str, input: impl AsRef<[u8]>) -> Done {
+    dbacl_testing::fed(command(place, args), input)
 }
 
 /// The same without input, where the adapter must succeed.
 #[track_caller]
-pub fn run(args: &[&str]) -> Done {
-    let done = fed(args, b"");
-    assert_eq!(done.status, 0, "{args:?}: {}", done.stderr);
+pub fn run(place: &Scratch, args: &str) -> Done {
+    let done = fed(place, args, "");
+    assert_eq!(done.status, 0, "{args}: {}", done.stderr);
     done
 }
 
@@ -73,15 +67,10 @@ pub struct Adapter {
 
 impl Adapter {
     /// Starts `play` with these arguments.
-    pub fn start(args: impl IntoIterator<Item = impl AsRef<std::ffi::OsStr>>) -> Self {
-        let mut child = Command::new(adapter())
-            .arg("play")
-            .args(args)
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::null())
-            .spawn()
-            .expect("the adapter runs");
+    pub fn start(place: &Scratch, args: &str) -> Self {
+        let mut command = command(place, &format!("play {args}"));
+        command.stdin(Stdio::piped()).stderr(Stdio::null());
+        let mut child = command.spawn().expect("the adapter runs");
         let to = child.stdin.take();
         let output = BufReader::new(child.stdout.take().expect("a pipe"));
         let (sender, lines) = mpsc::channel();
@@ -122,21 +111,17 @@ impl Adapter {
     }
 }
 
-/// A file of the first games of the shipped collection.
-pub fn some_games(folder: &Path, count: usize) -> String {
+/// Writes a file `some.pgn` of the first games of the shipped collection.
+pub fn some_games(place: &Scratch, count: usize) {
     let all = read(&testdata("masters.pgn"));
     let games: Vec<&str> = all.split("[Event ").skip(1).take(count).collect();
-    let path = folder.join("some.pgn");
-    std::fs::write(&path, format!("[Event {}", games.join("[Event "))).expect("written");
-    path.display().to_string()
+    place.write("some.pgn", format!("[Event {}", games.join("[Event ")));
 }
 
-/// A model folder, learned with these options from the first of the shipped games.
-pub fn learned(folder: &Path, games: usize, options: &[&str]) -> String {
-    let pgn = some_games(folder, games);
-    let models = folder.join("models").display().to_string();
-    run(&[&["learn", &pgn, "-o", &models], options].concat());
-    models
+/// Learns a folder `models`, with these options, from the first of the shipped games.
+pub fn learned(place: &Scratch, games: usize, options: &str) -> Done {
+    some_games(place, games);
+    run(place, &format!("learn some.pgn -o models {options}"))
 }
 
 /// Writes a shell script that can be run. A process of its own does that: if this process had the

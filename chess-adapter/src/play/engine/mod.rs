@@ -289,6 +289,7 @@ pub(crate) mod tests {
     use super::*;
     use crate::play::classifier::Classifier;
     use chess_games::encode::Encoding;
+    use dbacl_testing::Scratch;
 
     /// A classifier that prefers these words, in this order.
     pub(crate) fn engine(best: &[&str], settings: Settings) -> Engine {
@@ -350,15 +351,13 @@ pub(crate) mod tests {
 
     #[test]
     fn watch_files_show_the_choice() {
-        let folder = tempfile::tempdir().expect("a folder");
+        let place = Scratch::new();
         let mut engine = engine(&["Nf6"], Settings::default());
-        engine.watch = Some(folder.path().join("game"));
+        engine.watch = Some(place.path("game"));
         engine.game.play_words("e4").expect("legal");
         let choice = engine.choose_best().expect("a move");
         engine.write_watch_files(&choice);
-        let read = |name: &str| {
-            std::fs::read_to_string(folder.path().join(format!("game.current.{name}"))).expect(name)
-        };
+        let read = |name: &str| place.text(&format!("game.current.{name}"));
         assert_eq!((read("emove").as_str(), read("gameline").as_str()), ("Nf6\n", "e4\n"));
         assert_eq!(read("scores").lines().next(), Some("score   1.00 e4 Nf6"));
         assert_eq!(read("scores").lines().count(), 20);
