@@ -30,11 +30,6 @@ pub fn key_of(position: &Chess) -> u64 {
     position.zobrist_hash::<Zobrist64>(EnPassantMode::Legal).into()
 }
 
-/// The position with the other side to move; `None` in check.
-fn passed(position: &Chess) -> Option<Chess> {
-    position.clone().swap_turn().ok()
-}
-
 /// The position after a move, and the parameters of its search.
 #[derive(Clone, Copy)]
 pub struct Child<'p> {
@@ -85,13 +80,24 @@ impl Run<'_, '_> {
         }
     }
 
-    fn count_node(&mut self, ply: usize) {
+    /// Counts a node. Returns its value, for the side to move, if nothing is to be searched there.
+    fn enter_node(&mut self, position: &Chess, ply: usize, checked: bool) -> Option<i32> {
+        self.lines[ply].clear();
         self.nodes += 1;
         self.selective = self.selective.max(ply);
         self.poll();
         if self.request.limits.nodes.is_some_and(|most| self.nodes >= most) {
             self.stopped = true;
         }
+        if self.stopped {
+            return Some(0);
+        }
+        if self.is_draw(position) {
+            // Mate on the hundredth half-move is mate.
+            let mated = position.halfmoves() >= 100 && checked && position.legal_moves().is_empty();
+            return Some(if mated { mated_at(ply) } else { 0 });
+        }
+        (ply >= MAX_PLY - 2).then(|| self.searcher.evaluation.evaluate(position))
     }
 
     /// The position after a move, and its key, which counts as occurred until it is popped.
@@ -135,7 +141,6 @@ impl Run<'_, '_> {
         last: Option<Move>,
         may_pass: bool,
     ) -> i32 {
-        self.lines[ply].clear();
         let (mut alpha, mut beta) = (alpha, beta);
         let is_pv = beta - alpha > 1;
         let checked = position.is_check();
@@ -143,17 +148,8 @@ impl Run<'_, '_> {
         if depth <= 0 {
             return self.quiet(position, key, alpha, beta, ply, 0);
         }
-        self.count_node(ply);
-        if self.stopped {
-            return 0;
-        }
-        if self.is_draw(position) {
-            // Mate on the hundredth half-move is mate.
-            let mated = position.halfmoves() >= 100 && checked && position.legal_moves().is_empty();
-            return if mated { mated_at(ply) } else { 0 };
-        }
-        if ply >= MAX_PLY - 2 {
-            return self.searcher.evaluation.evaluate(position);
+        if let Some(value) = self.enter_node(position, ply, checked) {
+            return value;
         }
         // No value is better than mate at the next move, or worse than being mated now.
         alpha = alpha.max(mated_at(ply));
@@ -210,7 +206,7 @@ impl Run<'_, '_> {
                 && depth >= 3
                 && estimate >= beta
                 && !pieces.is_empty()
-                && let Some(after) = passed(position)
+                && let Ok(after) = position.clone().swap_turn()
             {
                 let less = 3 + depth / 4 + ((estimate - beta) / 200).min(2);
                 let after_key = key_of(&after);
@@ -402,17 +398,9 @@ impl Run<'_, '_> {
         ply: usize,
         level: usize,
     ) -> i32 {
-        self.lines[ply].clear();
-        self.count_node(ply);
-        if self.stopped {
-            return 0;
-        }
         let checked = position.is_check();
-        if self.is_draw(position) {
-            return 0;
-        }
-        if ply >= MAX_PLY - 2 {
-            return self.searcher.evaluation.evaluate(position);
+        if let Some(value) = self.enter_node(position, ply, checked) {
+            return value;
         }
         if let Some(value) = self.endgame(position, ply) {
             return value;
