@@ -104,10 +104,8 @@ pub struct Context<'a> {
     whole: u64,
     pawns: u64,
     own_pawns: u64,
-    /// Pawns of each file and the two beside it.
+    /// Pawns of each file.
     files: [u64; 8],
-    /// Pawns of each file alone.
-    file: [u64; 8],
     /// The last one, two, three, four half-moves; 0 where the game is younger.
     last: [u64; 4],
     ply: u64,
@@ -180,7 +178,7 @@ impl<'a> Context<'a> {
         let mut squares = [0; 64];
         let mut pieces = Vec::with_capacity(32);
         let (mut whole, mut pawns, mut own_pawns) = (START, START, START);
-        let (mut files, mut file) = ([0u64; 8], [0u64; 8]);
+        let mut files = [0u64; 8];
         let balance = material(board, us) - material(board, us.other());
         for place in 0..64u32 {
             let square = Square::new(place ^ flip);
@@ -201,12 +199,7 @@ impl<'a> Context<'a> {
                 let at = place as usize % 8;
                 // Both colours in one number: pawns stand on 48 squares, six of a file.
                 let mark = if is_ours { bit } else { bit.rotate_left(32).wrapping_mul(5) };
-                for (number, own) in files.iter_mut().enumerate() {
-                    if number.abs_diff(at) <= 1 {
-                        *own = own.wrapping_add(mark.wrapping_mul(STEP));
-                    }
-                }
-                file[at] = file[at].wrapping_add(mark.wrapping_mul(STEP));
+                files[at] = files[at].wrapping_add(mark.wrapping_mul(STEP));
             }
         }
         let rights = before.castles().castling_rights().0;
@@ -246,7 +239,6 @@ impl<'a> Context<'a> {
             pawns: pawns.finish(),
             own_pawns: own_pawns.finish(),
             files,
-            file,
             last,
             ply: moves.len() as u64,
             phase: phase as u64,
@@ -436,8 +428,10 @@ impl Moved<'_> {
         let state = u64::from(is_attacked) << 1 | u64::from(is_guarded);
         push(out, b'L', START.with(self.piece).with(attacked).with(state));
         let file = (self.there % 8) as usize;
-        push(out, b'M', self.key.with(c.files[file]));
-        push(out, b'N', self.short.with(self.taken).with(c.file[file]));
+        let beside = &c.files[file.saturating_sub(1)..=(file + 1).min(7)];
+        let near = beside.iter().copied().fold(0, u64::wrapping_add);
+        push(out, b'M', self.key.with(near));
+        push(out, b'N', self.short.with(self.taken).with(c.files[file]));
         push(out, b'O', START.with(self.piece).with(self.rays()));
     }
 
@@ -505,7 +499,7 @@ impl Moved<'_> {
 mod tests {
     use crate::testing::words;
 
-    fn kind(words: &[String], kind: char) -> Vec<String> {
+    fn kind(words: &[String], kind: &str) -> Vec<String> {
         words.iter().filter(|word| word.starts_with(kind)).cloned().collect()
     }
 
@@ -516,7 +510,7 @@ mod tests {
         let distinct: std::collections::BTreeSet<&String> = all.iter().collect();
         assert_eq!(distinct.len(), all.len());
         // 31 other pieces seen from either square, less none taken.
-        assert_eq!((kind(&all, 'P').len(), kind(&all, 'Q').len()), (31, 31));
+        assert_eq!((kind(&all, "P").len(), kind(&all, "Q").len()), (31, 31));
         for word in &all {
             assert!(word.len() == 6 && word.bytes().all(|b| b.is_ascii_graphic()), "{word}");
         }
@@ -527,10 +521,12 @@ mod tests {
         // The same position with colours changed, a move later.
         let white = words("e3 e5 Nf3 Nc6", "d4");
         let black = words("a3 e6 e4 Nf6 Nc3", "d5");
-        for same in ['H', 'J', 'X', 'Y', '1'] {
+        for same in ["H", "J", "X", "Y", "1", "sb", "pf"] {
             assert_eq!(kind(&white, same), kind(&black, same), "{same}");
         }
-        assert_ne!(kind(&white, 'A'), kind(&black, 'A'));
+        for other in ["A", "sm"] {
+            assert_ne!(kind(&white, other), kind(&black, other), "{other}");
+        }
     }
 
     #[test]
@@ -538,14 +534,14 @@ mod tests {
         let one = words("e4 e5 Nf3 Nc6", "Bb5");
         let other = words("Nf3 Nc6 e4 e5", "Bb5");
         // The position is the same, the way to it is not.
-        assert_eq!(kind(&one, 'A'), kind(&other, 'A'));
-        assert_ne!(kind(&one, 'D'), kind(&other, 'D'));
+        assert_eq!(kind(&one, "A"), kind(&other, "A"));
+        assert_ne!(kind(&one, "D"), kind(&other, "D"));
         // A move that could have been played the turn before, and one that could not.
         let offered = words("e4 e5 Bc4 Nc6", "Nf3");
         let fresh = words("e4 e5 Nc3 Nc6", "Nd5");
-        assert_ne!(kind(&offered, 'T'), kind(&fresh, 'T'));
+        assert_ne!(kind(&offered, "T"), kind(&fresh, "T"));
         // The position after the move occurred before.
-        assert!(kind(&words("Nf3 Nf6 Ng1", "Ng8"), 'V').len() == 1);
-        assert!(kind(&words("Nf3 Nf6 Ng1", "Nc6"), 'V').is_empty());
+        assert!(kind(&words("Nf3 Nf6 Ng1", "Ng8"), "V").len() == 1);
+        assert!(kind(&words("Nf3 Nf6 Ng1", "Nc6"), "V").is_empty());
     }
 }

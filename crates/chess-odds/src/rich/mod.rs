@@ -39,15 +39,4 @@ mod tests {
             assert!(all.iter().any(|w| w == word), "{moves} {m}: no {word} in {all:?}");
         }
     }
-
-    #[test]
-    fn both_colours_are_described_alike() {
-        let white = words("e3 e5 Nf3 Nc6", "d4");
-        let black = words("e4 e6 Nf3 Nf6 Nc3", "d5");
-        let kind =
-            |words: &[String], kind: &str| words.iter().find(|w| w.starts_with(kind)).cloned();
-        assert_eq!(kind(&white, "sb"), kind(&black, "sb"));
-        assert_eq!(kind(&white, "pf"), kind(&black, "pf"));
-        assert_ne!(kind(&white, "sm"), kind(&black, "sm"));
-    }
 }
