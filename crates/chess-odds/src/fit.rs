@@ -7,14 +7,13 @@ use std::sync::mpsc;
 use std::time::{Duration, Instant};
 
 use anyhow::{Result, ensure};
-use dbacl_choices::{Fit, Groups, Judged, Settings, Tally};
+use dbacl_choices::{Fit, Groups, Judged, Quality, Settings, Tally};
 use shakmaty::Chess;
 
 use crate::Games;
 use crate::games::{Place, Turn};
 use crate::look::{Looker, Row};
 use crate::odds::{Describer, First, file};
-use crate::quality::Quality;
 use crate::second;
 use crate::weights::Weights;
 
@@ -66,10 +65,14 @@ impl fmt::Display for Learned {
         write!(out, "odds: {} positions learned, {} words", self.positions, self.words)?;
         let groups = self.first.tally.groups;
         if groups > 0 {
-            write!(out, "\non {groups} positions of games kept back: {}", self.first)?;
+            write!(
+                out,
+                "\non {groups} positions of games kept back: {}",
+                self.first.describe("move")
+            )?;
         }
         if let Some((depth, quality)) = &self.second {
-            write!(out, "\nlooking ahead {depth} half-moves: {quality}")?;
+            write!(out, "\nlooking ahead {depth} half-moves: {}", quality.describe("move"))?;
         }
         Ok(())
     }
@@ -173,7 +176,7 @@ pub fn learn(games: &Games, options: &Options, done: &dyn Fn(u64, u64)) -> Resul
         advance(groups.len() as u64);
     });
     let calibration = judged.calibration();
-    let first = Quality::of(&judged, calibration);
+    let first = judged.quality(calibration);
     let second = (options.depth > 0 && !kept_back.is_empty()).then(|| {
         let mut rows: Vec<Row> = Vec::with_capacity(kept_back.len());
         for own in &mut scores {

@@ -26,7 +26,6 @@ mod legend;
 mod look;
 mod odds;
 mod practice;
-mod quality;
 mod rich;
 mod second;
 #[cfg(test)]
@@ -38,5 +37,4 @@ mod words;
 pub use games::{Games, Turn};
 pub use odds::{Base, Odds};
 pub use practice::{Practised, practise};
-pub use quality::Quality;
 pub use second::Part;

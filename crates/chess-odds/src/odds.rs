@@ -61,8 +61,10 @@ pub(crate) struct First(pub Weights);
 impl First {
     /// The scores of a group's moves, nats.
     pub(crate) fn scores(&self, group: Group<'_>) -> Vec<f64> {
-        let ids = group.ids();
-        group.ranges().map(|range| ids[range].iter().map(|&id| self.0.get(id)).sum()).collect()
+        group
+            .ranges()
+            .map(|range| group.ids[range].iter().map(|&id| self.0.get(id)).sum())
+            .collect()
     }
 }
 
@@ -217,7 +219,7 @@ impl Odds {
         let ranges: Vec<_> = group.ranges().collect();
         let words = |&number: &usize| {
             let words =
-                group.ids()[ranges[number].clone()].iter().zip(&spelt[ranges[number].clone()]);
+                group.ids[ranges[number].clone()].iter().zip(&spelt[ranges[number].clone()]);
             self.reasons_of_words(words)
         };
         let mut all: Vec<Vec<Part>> = numbers.iter().map(words).collect();

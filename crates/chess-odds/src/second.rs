@@ -14,10 +14,9 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use anyhow::{Context as _, Result, ensure};
-use dbacl_choices::{Calibration, Judged, probabilities};
+use dbacl_choices::{Judged, Quality, probabilities};
 
 use crate::look::{Looked, NAME, Row, Seen, Word};
-use crate::quality::Quality;
 
 /// Phases, each with a factor of its own.
 const PHASES: usize = 4;
@@ -194,7 +193,7 @@ pub fn fit(rows: &[Row], depth: usize) -> (Second, Quality) {
         factors: fitted.factors.map(stored),
         weights: weights.filter(|(_, weight)| *weight != 0.0).collect(),
     };
-    (second, Quality::of(&judged, Calibration::from(1.0)))
+    (second, judged.quality(1.0))
 }
 
 /// Weights that are being fitted, with the sums of their squared gradients.

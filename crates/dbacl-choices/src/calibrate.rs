@@ -19,6 +19,30 @@ pub struct Judged {
     ends: Vec<(usize, usize)>,
 }
 
+/// How well groups were classified that were not learned.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub struct Quality {
+    /// Choices and bits.
+    pub tally: Tally,
+    /// Expected calibration error, from 0 to 1.
+    pub calibration_error: f64,
+}
+
+impl Quality {
+    /// In words for the user, in which a choice has this name.
+    pub fn describe(&self, choice: &str) -> String {
+        let Self { tally, calibration_error } = self;
+        format!(
+            "first choice {:.1} %, among five {:.1} %, {:.3} bits a {choice}, calibration error \
+             {:.1} %",
+            tally.percent(tally.first),
+            tally.percent(tally.first_five),
+            tally.mean_bits(),
+            100.0 * calibration_error
+        )
+    }
+}
+
 /// How scores become probabilities.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Calibration {
@@ -116,6 +140,13 @@ impl Judged {
     }
 
     /// How well the groups are classified with a temperature or a [`Calibration`].
+    pub fn quality(&self, calibration: impl Into<Calibration>) -> Quality {
+        let calibration = calibration.into();
+        let calibration_error = self.calibration_error(calibration);
+        Quality { tally: self.tally(calibration), calibration_error }
+    }
+
+    /// Choices and bits with a temperature or a [`Calibration`].
     pub fn tally(&self, calibration: impl Into<Calibration>) -> Tally {
         let mut tally = Tally::default();
         self.each(calibration.into(), |shares, chosen| tally.add(shares, chosen, shares[chosen]));

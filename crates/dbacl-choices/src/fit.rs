@@ -120,6 +120,7 @@ pub fn probabilities(scores: &[f64], out: &mut Vec<f64>) {
 pub struct Fit {
     settings: Settings,
     pub(super) table: Table,
+    /// Groups learned.
     learned: u64,
     places: Vec<u32>,
     scores: Vec<f64>,
@@ -144,23 +145,13 @@ impl Fit {
 
     /// All features with their weights, nats, in no certain order.
     pub fn weights(&self) -> impl Iterator<Item = (FeatureId, f32)> {
-        let slots = self.table.slots().iter().filter(|slot| slot.id.0 != 0);
+        let slots = self.table.slots.iter().filter(|slot| slot.id.0 != 0);
         slots.map(|slot| (slot.id, slot.weight))
     }
 
     /// Features that have a weight.
     pub const fn features(&self) -> usize {
-        self.table.features()
-    }
-
-    /// How often a feature was left out because there were too many.
-    pub const fn refused(&self) -> u64 {
-        self.table.refused()
-    }
-
-    /// Groups learned.
-    pub const fn learned(&self) -> u64 {
-        self.learned
+        self.table.features
     }
 
     /// The present length of steps.
@@ -173,7 +164,7 @@ impl Fit {
 
     /// Finds the features of a group and sums its scores.
     fn look_up(&mut self, group: Group<'_>) {
-        let ids = group.ids();
+        let ids = group.ids;
         self.places.clear();
         self.scores.clear();
         for &id in ids.iter().take(AHEAD) {
@@ -203,8 +194,8 @@ impl Fit {
     /// Gives the features of a group that have no weight yet that of an earlier model, nats.
     /// Features to which it gives 0 stay new.
     pub fn recall(&mut self, group: Group<'_>, earlier: impl Fn(FeatureId) -> f64) {
-        self.table.reserve(group.ids().len());
-        for &id in group.ids() {
+        self.table.reserve(group.ids.len());
+        for &id in group.ids {
             if self.table.find(id).0 == NOWHERE {
                 let weight = narrow(earlier(id));
                 if weight != 0.0 {
@@ -238,7 +229,7 @@ impl Fit {
                 continue;
             }
             let gradient = narrow(gradient);
-            let strengths = &group.strengths()[range.clone()];
+            let strengths = &group.strengths[range.clone()];
             for (&place, &strength) in self.places[range].iter().zip(strengths) {
                 if place != NOWHERE {
                     step(self.table.at(place), gradient, (rate, start), f32::from(strength));
@@ -250,10 +241,10 @@ impl Fit {
 
     /// Inserts features that are not in the table.
     fn take_up(&mut self, group: Group<'_>) {
-        let slots = self.table.slots().len();
-        self.table.reserve(group.ids().len());
-        if self.table.slots().len() != slots {
-            for (place, &id) in self.places.iter_mut().zip(group.ids()) {
+        let slots = self.table.slots.len();
+        self.table.reserve(group.ids.len());
+        if self.table.slots.len() != slots {
+            for (place, &id) in self.places.iter_mut().zip(group.ids) {
                 *place = self.table.find(id).0;
             }
         }
@@ -266,14 +257,14 @@ impl Fit {
             }
             for at in range {
                 if self.places[at] == NOWHERE {
-                    self.places[at] = self.table.insert(group.ids()[at]);
+                    self.places[at] = self.table.insert(group.ids[at]);
                     is_new = true;
                 }
             }
         }
         // Another alternative may have a feature that the chosen one has just inserted.
         if is_new && self.settings.chosen_only {
-            for (place, &id) in self.places.iter_mut().zip(group.ids()) {
+            for (place, &id) in self.places.iter_mut().zip(group.ids) {
                 if *place == NOWHERE {
                     *place = self.table.find(id).0;
                 }
@@ -321,12 +312,9 @@ mod tests {
         assert!((tally.percent(tally.first) - 70.0).abs() < 1.0);
         // The entropy of 0.7, 0.1 and 0.2, and what learning it costs.
         assert!((tally.mean_bits() - 1.157).abs() < 0.02, "{}", tally.mean_bits());
-        let again = {
-            let mut fit = Fit::new(settings);
-            fit.learn(&groups, &mut Tally::default());
-            fit
-        };
-        assert_eq!(fit.table.slots(), again.table.slots());
+        let mut again = Fit::new(settings);
+        again.learn(&groups, &mut Tally::default());
+        assert_eq!(fit.table.slots, again.table.slots);
     }
 
     #[test]

@@ -23,8 +23,10 @@ pub struct Groups {
 /// One group.
 #[derive(Debug, Clone, Copy)]
 pub struct Group<'a> {
-    ids: &'a [FeatureId],
-    strengths: &'a [u8],
+    /// The features of all alternatives, one after the other.
+    pub ids: &'a [FeatureId],
+    /// Their strengths.
+    pub strengths: &'a [u8],
     /// Where the group's ids begin in the array that the ends refer to.
     start: usize,
     ends: &'a [usize],
@@ -126,16 +128,6 @@ impl Groups {
 }
 
 impl<'a> Group<'a> {
-    /// The features of all alternatives, one after the other.
-    pub const fn ids(&self) -> &'a [FeatureId] {
-        self.ids
-    }
-
-    /// Their strengths.
-    pub const fn strengths(&self) -> &'a [u8] {
-        self.strengths
-    }
-
     /// Number of alternatives.
     pub const fn len(&self) -> usize {
         self.ends.len()
@@ -181,7 +173,7 @@ mod tests {
         for (group, (alternatives, chosen)) in groups.iter().zip(given) {
             assert_eq!((group.len(), group.chosen), (alternatives.len(), chosen));
             for (range, expected) in group.ranges().zip(alternatives) {
-                let ids: Vec<u32> = group.ids()[range].iter().map(|id| id.0).collect();
+                let ids: Vec<u32> = group.ids[range].iter().map(|id| id.0).collect();
                 assert_eq!(ids, *expected);
             }
         }

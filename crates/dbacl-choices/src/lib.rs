@@ -48,7 +48,7 @@ mod groups;
 mod publish;
 mod table;
 
-pub use calibrate::{Calibration, Judged, normalise};
+pub use calibrate::{Calibration, Judged, Quality, normalise};
 pub use dbacl_engine::token::id::{FeatureId, ShortWord};
 pub use fit::{
     CONSTANT_SHARE, Fit, LAST_SHARE, SKIP, START, Settings, Tally, probabilities, rate_for,

@@ -14,11 +14,11 @@
 //! `scale` for each occurrence of a feature.
 
 use super::fit::Fit;
-use byteorder::{BigEndian, ByteOrder};
 use dbacl_engine::category::header::Header;
 use dbacl_engine::category::layout::SLOT_BYTES;
 use dbacl_engine::token::id::FeatureId;
 use dbacl_joint::blend::{stored, uniform_digrams};
+use dbacl_joint::publish::set;
 use dbacl_model::digram::DigramTable;
 use dbacl_model::medium::MEDIA;
 use dbacl_model::moments::Moments;
@@ -61,16 +61,10 @@ pub fn files(fit: &Fit, form: &Form, names: [&[u8]; 2]) -> [Vec<u8>; 2] {
             sides[usize::from(weight < 0.0)].push((id, quantized));
         }
     }
+    // Sorted, so that the order does not depend on how the table grew.
+    sides.iter_mut().for_each(|side| side.sort_unstable_by_key(|&(id, _)| id));
     let digrams = uniform_digrams();
-    let mut place = 0;
-    let mut file = |side: &mut Vec<(FeatureId, QuantWeight)>, name: &[u8]| {
-        place += 1;
-        // Sorted, so that the order does not depend on how the table grew.
-        side.sort_unstable_by_key(|&(id, _)| id);
-        one_file(side, form, name, place, &digrams)
-    };
-    let [chosen, other] = &mut sides;
-    [file(chosen, names[0]), file(other, names[1])]
+    [0, 1].map(|at| one_file(&sides[at], form, names[at], at + 1, &digrams))
 }
 
 /// Slots may be filled to seven tenths: most look-ups are of features that the file does not have,
@@ -87,7 +81,7 @@ fn one_file(
     features: &[(FeatureId, QuantWeight)],
     form: &Form,
     name: &[u8],
-    place: u8,
+    place: usize,
     digrams: &DigramTable,
 ) -> Vec<u8> {
     let bits = bits_for(features.len());
@@ -119,15 +113,8 @@ fn one_file(
     }
     let start = bytes.len();
     bytes.resize(start + (SLOT_BYTES << bits), 0);
-    let slots = &mut bytes[start..];
-    let mask = (1usize << bits) - 1;
     for &(id, weight) in features {
-        let mut at = id.0 as usize & mask;
-        while BigEndian::read_u32(&slots[SLOT_BYTES * at..]) != 0 {
-            at = (at + 1) & mask;
-        }
-        BigEndian::write_u32(&mut slots[SLOT_BYTES * at..], id.0);
-        BigEndian::write_u16(&mut slots[SLOT_BYTES * at + 4..], weight.0);
+        set(&mut bytes[start..], bits, id, weight);
     }
     bytes
 }

@@ -80,8 +80,8 @@ fn head(
     bytes
 }
 
-/// Sets a weight in a table that has room.
-fn set(slots: &mut [u8], bits: u8, id: FeatureId, weight: QuantWeight) {
+/// Sets a weight in a table of 2^`bits` slots that has room.
+pub fn set(slots: &mut [u8], bits: u8, id: FeatureId, weight: QuantWeight) {
     let mask = (1usize << bits) - 1;
     let mut at = home(id, bits);
     loop {

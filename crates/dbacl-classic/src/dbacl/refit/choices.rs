@@ -8,7 +8,7 @@ use super::super::jobs::Job;
 use super::super::messages::{MESSAGES, print};
 use super::super::signals::Signals;
 use super::record::{self, GroupLine};
-use dbacl_choices::{Fit, Form, Groups, Judged, Settings, Tally, files, rate_for};
+use dbacl_choices::{Fit, Form, Groups, Judged, Quality, Settings, Tally, files, rate_for};
 use dbacl_cli::names::lossy;
 use dbacl_cli::output::Output;
 use dbacl_engine::category::layout::ANY_MAGIC;
@@ -203,8 +203,7 @@ struct Model {
     passes: u32,
     temperature: f64,
     /// How well a fit judged the groups kept back, which it had not learned, at that temperature.
-    judged: Option<Tally>,
-    calibration_error: f64,
+    quality: Option<Quality>,
 }
 
 /// Groups that are learned or judged between two looks at the signals.
@@ -249,8 +248,7 @@ fn fit(groups: &Groups, signals: &Signals) -> Result<Model, Failure> {
         MESSAGES.warning(&text);
         let passes = PASSES[1];
         let fit = fit_on(groups, &all, passes, signals)?;
-        let (judged, temperature, calibration_error) = (None, 1.0, 0.0);
-        return Ok(Model { fit, passes, temperature, judged, calibration_error });
+        return Ok(Model { fit, passes, temperature: 1.0, quality: None });
     }
     let is_kept_back = |number: &usize| number % KEPT_BACK == KEPT_BACK - 1;
     let (back, rest): (Vec<usize>, Vec<usize>) = all.iter().copied().partition(is_kept_back);
@@ -278,8 +276,7 @@ fn fit(groups: &Groups, signals: &Signals) -> Result<Model, Failure> {
         fit: fit_on(groups, &all, passes, signals)?,
         passes,
         temperature,
-        judged: Some(judged.tally(temperature)),
-        calibration_error: judged.calibration_error(temperature),
+        quality: Some(judged.quality(temperature)),
     })
 }
 
@@ -297,17 +294,9 @@ impl Model {
                 passes => format!("{passes} passes"),
             }
         );
-        if let Some(judged) = &self.judged {
-            let _ = writeln!(
-                text,
-                "{} groups kept back: first choice {:.1} %, among five {:.1} %, \
-                 {:.3} bits a choice, calibration error {:.1} %",
-                judged.groups,
-                judged.percent(judged.first),
-                judged.percent(judged.first_five),
-                judged.mean_bits(),
-                100.0 * self.calibration_error
-            );
+        if let Some(quality) = &self.quality {
+            let (groups, found) = (quality.tally.groups, quality.describe("choice"));
+            let _ = writeln!(text, "{groups} groups kept back: {found}");
         }
         text
     }
