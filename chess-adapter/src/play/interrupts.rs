@@ -2,7 +2,6 @@
 //! Lines of the interface that arrive while the engine searches.
 
 use std::collections::VecDeque;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use chess_games::notation;
@@ -17,112 +16,112 @@ enum Meaning {
     Abandon,
     /// The expected move was played: from now on time counts.
     PonderHit,
-    None,
 }
 
-fn meaning(line: &str) -> Meaning {
+fn meaning(line: &str) -> Option<Meaning> {
     let word = line.split_whitespace().next().unwrap_or_default();
     match word {
-        "go" | "usermove" | "analyze" | "hint" => Meaning::Start,
-        "stop" | "?" | "quit" => Meaning::Stop,
-        "ponderhit" => Meaning::PonderHit,
+        "go" | "usermove" | "analyze" | "hint" => Some(Meaning::Start),
+        "stop" | "?" | "quit" => Some(Meaning::Stop),
+        "ponderhit" => Some(Meaning::PonderHit),
         "force" | "new" | "result" | "setboard" | "undo" | "remove" | "edit" | "exit" => {
-            Meaning::Abandon
+            Some(Meaning::Abandon)
         }
-        _ if notation::looks_like_move(word.as_bytes()) => Meaning::Start,
-        _ => Meaning::None,
+        _ => notation::looks_like_move(word.as_bytes()).then_some(Meaning::Start),
     }
 }
 
 #[derive(Debug, Default)]
 struct State {
+    /// Number of lines that are read and not handled yet.
+    waiting: usize,
     /// Number of lines that begin a search: read, and handled.
     read: u64,
     taken: u64,
     /// Lines that are read and not handled yet: the number of the search that they concern, and
     /// what they mean for it.
     signals: VecDeque<(u64, Meaning)>,
+    stopped: bool,
+    ended: bool,
+}
+
+impl State {
+    fn has(&self, wanted: Meaning) -> bool {
+        self.signals.contains(&(self.taken, wanted))
+    }
 }
 
 /// Lines that were read and not yet handled, as far as they concern a search. Each concerns the
 /// search that the last line before it asked for, so that it may be read long before it is handled.
 #[derive(Debug, Default)]
-pub struct Interrupts {
-    state: Mutex<State>,
-    waiting: AtomicUsize,
-    stopped: AtomicBool,
-    ended: AtomicBool,
-}
+pub struct Interrupts(Mutex<State>);
 
 impl Interrupts {
     fn state(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// A line was read.
     pub fn read(&self, line: &str) {
-        self.waiting.fetch_add(1, Ordering::SeqCst);
         let mut state = self.state();
+        state.waiting += 1;
         match meaning(line) {
-            Meaning::Start => state.read += 1,
-            Meaning::None => {}
-            signal => {
+            Some(Meaning::Start) => state.read += 1,
+            Some(signal) => {
                 let about = state.read;
                 state.signals.push_back((about, signal));
             }
+            None => {}
         }
     }
 
     /// A line that was read is handled from now on.
     pub fn take(&self, line: &str) {
-        self.waiting.fetch_sub(1, Ordering::SeqCst);
         let mut state = self.state();
+        state.waiting = state.waiting.saturating_sub(1);
         match meaning(line) {
-            Meaning::Start => state.taken += 1,
-            Meaning::None => {}
+            Some(Meaning::Start) => state.taken += 1,
             // Lines are handled in the order in which they were read.
-            _ => drop(state.signals.pop_front()),
+            Some(_) => drop(state.signals.pop_front()),
+            None => {}
         }
     }
 
     /// No more lines will come.
     pub fn end(&self) {
-        self.ended.store(true, Ordering::SeqCst);
+        self.state().ended = true;
     }
 
     /// Ends the search in progress and all later ones.
     pub fn stop_for_good(&self) {
-        self.stopped.store(true, Ordering::SeqCst);
+        self.state().stopped = true;
         self.end();
     }
 
-    fn has(&self, wanted: &[Meaning]) -> bool {
-        let state = self.state();
-        state.signals.iter().any(|(about, signal)| *about == state.taken && wanted.contains(signal))
-    }
-
     pub fn is_stopped(&self) -> bool {
-        self.stopped.load(Ordering::Relaxed) || self.has(&[Meaning::Stop, Meaning::Abandon])
+        let state = self.state();
+        state.stopped || state.has(Meaning::Stop) || state.has(Meaning::Abandon)
     }
 
     /// Whether the answer is not wanted any more.
     pub fn is_abandoned(&self) -> bool {
-        self.has(&[Meaning::Abandon])
+        self.state().has(Meaning::Abandon)
     }
 
     /// Whether the move that was pondered on was played.
     pub fn is_ponder_hit(&self) -> bool {
-        self.has(&[Meaning::PonderHit])
+        self.state().has(Meaning::PonderHit)
     }
 
     /// Whether any line waits, or none will ever come.
     pub fn is_line_waiting(&self) -> bool {
-        self.waiting.load(Ordering::Relaxed) > 0 || self.has_ended()
+        let state = self.state();
+        state.waiting > 0 || state.ended
     }
 
     /// Whether no more lines will come.
     pub fn has_ended(&self) -> bool {
-        self.ended.load(Ordering::Relaxed)
+        self.state().ended
     }
 }
 

@@ -86,9 +86,9 @@ impl Shared {
     /// Whether a `go` is the only command being answered, and still is after a short pause, within
     /// which most answers are ready.
     fn is_thinking_only(&self) -> bool {
-        let only = || self.thinking.load(Ordering::SeqCst) && !self.interrupts.is_line_waiting();
         (0..ANSWER_PATIENCE).all(|_| {
-            let thinking = only();
+            let is_waiting = self.interrupts.is_line_waiting();
+            let thinking = self.thinking.load(Ordering::SeqCst) && !is_waiting;
             if thinking {
                 thread::sleep(Duration::from_millis(1));
             }
@@ -224,16 +224,17 @@ fn converse(
     queue: &mpsc::Receiver<Option<String>>,
     shared: &Shared,
 ) -> io::Result<()> {
-    let Ok(Some(mut line)) = queue.recv() else { return Ok(()) };
+    let Ok(Some(first)) = queue.recv() else { return Ok(()) };
     let is_uci = match protocol {
-        Protocol::Auto => line == "uci",
+        Protocol::Auto => first == "uci",
         Protocol::Uci => true,
         Protocol::Xboard => false,
     };
     let failed = Rc::default();
     let out = output(shared, &failed);
     let mut answer = dialogue(is_uci, engine, name.to_owned(), log.cloned(), out);
-    loop {
+    let mut next = Some(first);
+    while let Some(line) = next {
         shared.interrupts.take(&line);
         shared.thinking.store(is_uci && line.starts_with("go"), Ordering::SeqCst);
         let goes_on = answer(&line);
@@ -244,12 +245,10 @@ fn converse(
         if !goes_on {
             return Ok(());
         }
-        let Ok(Some(next)) = queue.recv() else {
-            answer("quit");
-            return Ok(());
-        };
-        line = next;
+        next = queue.recv().ok().flatten();
     }
+    answer("quit");
+    Ok(())
 }
 
 #[cfg(test)]
