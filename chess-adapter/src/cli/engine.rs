@@ -115,15 +115,14 @@ fn set_all(settings: &mut Settings, values: &[(&str, &Option<String>)]) -> Resul
 
 impl ModelArgs {
     fn apply(&self, settings: &mut Settings) -> Result<()> {
-        let path = |p: &PathBuf| p.to_string_lossy().into_owned();
-        let shared = self.models.as_ref().map(path);
-        let white = self.white.as_ref().map(path).or_else(|| shared.clone());
-        let black = self.black.as_ref().map(path).or(shared);
+        let model = |own: &Option<PathBuf>| {
+            own.as_ref().or(self.models.as_ref()).map(|path| path.to_string_lossy().into_owned())
+        };
         set_all(
             settings,
             &[
-                ("WhiteModel", &white),
-                ("BlackModel", &black),
+                ("WhiteModel", &model(&self.white)),
+                ("BlackModel", &model(&self.black)),
                 ("Voice", &self.voice),
                 ("Encoding", &self.encoding),
                 ("Temperature", &self.temperature),
@@ -158,7 +157,7 @@ fn loaded(mut engine: Engine) -> Engine {
 }
 
 impl EngineArgs {
-    fn settings(&self) -> Result<Settings> {
+    pub fn engine(&self) -> Result<Engine> {
         let mut settings = Settings::default();
         if let Some(essay) = self.essay {
             settings.mate_keyword = false;
@@ -195,11 +194,7 @@ impl EngineArgs {
         }
         settings.own_book = self.book.is_some();
         self.model.apply(&mut settings)?;
-        Ok(settings)
-    }
-
-    pub fn engine(&self) -> Result<Engine> {
-        Ok(self.model.engine_of(self.settings()?))
+        Ok(self.model.engine_of(settings))
     }
 
     /// An engine whose models are loaded.

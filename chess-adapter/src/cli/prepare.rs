@@ -10,7 +10,7 @@ use clap::Args;
 use crate::play::files::write_result;
 use crate::tools::{learn, read_games, style};
 use chess_games::encode::Encoding;
-use chess_games::prepare::{self, Statistics, TextFiles};
+use chess_games::prepare::{self, TextFiles};
 use chess_tables::book::Counter;
 
 #[derive(Debug, Args)]
@@ -29,8 +29,7 @@ pub struct PrepareArgs {
 
 pub fn run_prepare(args: &PrepareArgs) -> Result<ExitCode> {
     let mut files = TextFiles::create(&args.output, &args.encodings)?;
-    let mut statistics = Statistics::default();
-    read_games(&args.pgn, &args.text, &mut statistics, &mut |game, _| files.take(game))?;
+    let statistics = read_games(&args.pgn, &args.text, &mut |game, _| files.take(game))?;
     files.finish()?;
     statistics.write(&mut std::io::stderr())?;
     Ok(ExitCode::from(u8::from(statistics.written == 0)))
@@ -81,9 +80,7 @@ pub struct BookArgs {
 
 pub fn run_book(args: &BookArgs) -> Result<ExitCode> {
     let mut counter = Counter::new(args.plies);
-    let mut statistics = Statistics::default();
-    let options = prepare::Options::default();
-    read_games(&args.pgn, &options, &mut statistics, &mut |game, _| {
+    let statistics = read_games(&args.pgn, &prepare::Options::default(), &mut |game, _| {
         counter.take(game);
         Ok(())
     })?;

@@ -53,12 +53,8 @@ pub struct Lesson {
     pub table: u32,
 }
 
-/// A voice of the preset `essay`: its lessons with factors.
-struct Plan {
-    name: &'static str,
-    encoding: Encoding,
-    parts: Vec<(Lesson, f64)>,
-}
+/// A voice of the preset `essay`: its name, the encoding of gamelines, its lessons with factors.
+type Plan = (&'static str, Encoding, Vec<(Lesson, f64)>);
 
 /// Positions that are learned unless told otherwise: what takes two minutes on two processors.
 const POSITIONS: usize = 300_000;
@@ -73,7 +69,7 @@ const SILENCE: Duration = Duration::from_secs(60);
 const DEPTH: usize = 4;
 
 /// The essay's voices of a colour.
-fn plans(color: Color) -> Vec<Plan> {
+fn plans(color: Color) -> [Plan; 4] {
     let encoding = Encoding::of_full_moves(color);
     let (own, other) = color.fold_wb(("WhiteWin", "BlackWin"), ("BlackWin", "WhiteWin"));
     let lesson = |text: String, tokens, order, table| {
@@ -81,13 +77,12 @@ fn plans(color: Color) -> Vec<Plan> {
         Lesson { category, text, tokens, order, table }
     };
     let full = |set: &str| lesson(format!("{set}-{}", encoding.as_str()), "graph", 7, 23);
-    let plan = |name, encoding, parts| Plan { name, encoding, parts };
     let pairs = lesson(format!("{own}Draw"), "alnum", 2, 20);
-    vec![
-        plan("pairs", Encoding::Half, vec![(pairs, 1.0)]),
-        plan("full", encoding, vec![(full(own), 1.0)]),
-        plan("full-draws", encoding, vec![(full(&format!("{own}Draw")), 1.0)]),
-        plan("carrot", encoding, vec![(full(own), 1.0), (full(other), -1.0)]),
+    [
+        ("pairs", Encoding::Half, vec![(pairs, 1.0)]),
+        ("full", encoding, vec![(full(own), 1.0)]),
+        ("full-draws", encoding, vec![(full(&format!("{own}Draw")), 1.0)]),
+        ("carrot", encoding, vec![(full(own), 1.0), (full(other), -1.0)]),
     ]
 }
 
@@ -137,28 +132,28 @@ impl Options {
 pub fn learn(options: &Options) -> Result<Statistics> {
     let folder = &options.output;
     std::fs::create_dir_all(folder).with_context(|| Cannot::Write(folder.into()))?;
-    let mut statistics = Statistics::default();
-    let (voice, [white, black]) = match options.preset {
+    let (voice, statistics, [white, black]) = match options.preset {
         Preset::Odds => {
             let mut games = Games::default();
-            read_games(&options.pgn, &options.text, &mut statistics, &mut |game, _| {
+            let statistics = read_games(&options.pgn, &options.text, &mut |game, _| {
                 games.push(game.start.clone(), &game.moves);
                 Ok(())
             })?;
             ensure!(statistics.written > 0, NO_GAME);
             learn_odds(options, &games)?;
-            (ODDS, [Side::default(), Side::default()])
+            (ODDS, statistics, [Side::default(), Side::default()])
         }
         Preset::Essay => {
             let text = folder.join("text");
-            let sides = learn_essay(options, &text, &mut statistics);
+            let learned = learn_essay(options, &text);
             if !options.keep_text {
                 let removed = std::fs::remove_dir_all(&text);
-                if sides.is_ok() {
+                if learned.is_ok() {
                     removed.with_context(|| Cannot::Write(text.clone()))?;
                 }
             }
-            ("full", sides?)
+            let (statistics, sides) = learned?;
+            ("full", statistics, sides)
         }
     };
     let manifest = Manifest {
@@ -175,21 +170,21 @@ pub fn learn(options: &Options) -> Result<Statistics> {
 
 const NO_GAME: &str = "no game could be used";
 
-/// Learns the essay's categories; returns the voices of both colours, White's first.
-fn learn_essay(options: &Options, text: &Path, statistics: &mut Statistics) -> Result<[Side; 2]> {
+/// Learns the essay's categories; returns the voices of both colours, too, White's first.
+fn learn_essay(options: &Options, text: &Path) -> Result<(Statistics, [Side; 2])> {
     let mut files = TextFiles::create(text, &[Encoding::Full, Encoding::Shifted])?;
-    read_games(&options.pgn, &options.text, statistics, &mut |game, _| files.take(game))?;
+    let statistics = read_games(&options.pgn, &options.text, &mut |game, _| files.take(game))?;
     files.finish()?;
     ensure!(statistics.written > 0, NO_GAME);
     let sides = [Color::White, Color::Black].map(plans);
-    let parts = sides.iter().flatten().flat_map(|plan| &plan.parts);
+    let parts = sides.iter().flatten().flat_map(|(.., parts)| parts);
     let lessons: BTreeSet<&Lesson> = parts.map(|(lesson, _)| lesson).collect();
     let lessons: Vec<&Lesson> = lessons.into_iter().collect();
     let (folder, program) = (&options.output, options.program.program());
     let learn = |(): &mut (), at: usize| lessons[at].learn(text, folder, &program);
     parallel::map(lessons.len(), options.jobs(), || Ok(()), learn)?;
     let [white, black] = sides.map(|plans| side(folder, &plans));
-    Ok([white?, black?])
+    Ok((statistics, [white?, black?]))
 }
 
 /// Learns the odds of moves, which are the same for both colours.
@@ -246,21 +241,17 @@ fn what_more_brings(learned: &fit::Learned, all: usize, rest: Duration) -> Optio
     ))
 }
 
-fn entry(folder: &Path, file: &str, factor: f64) -> Result<CategoryEntry> {
-    let path = folder.join(file);
-    let read = std::fs::metadata(&path);
-    let bytes = read.with_context(|| Cannot::Read(path))?.len();
-    Ok(CategoryEntry { file: file.to_owned(), bytes, factor })
-}
-
 /// The voices of a colour.
 fn side(folder: &Path, plans: &[Plan]) -> Result<Side> {
-    let voice = |plan: &Plan| {
-        let parts = plan.parts.iter();
-        let categories = parts.map(|(lesson, factor)| entry(folder, &lesson.category, *factor));
-        let entry =
-            VoiceEntry { encoding: plan.encoding, categories: categories.collect::<Result<_>>()? };
-        Ok((plan.name.to_owned(), entry))
+    let voice = |&(name, encoding, ref parts): &Plan| {
+        let categories = parts.iter().map(|(lesson, factor)| {
+            let path = folder.join(&lesson.category);
+            let read = std::fs::metadata(&path).with_context(|| Cannot::Read(path));
+            let (file, bytes) = (lesson.category.clone(), read?.len());
+            Ok(CategoryEntry { file, bytes, factor: *factor })
+        });
+        let categories = categories.collect::<Result<_>>()?;
+        Ok((name.to_owned(), VoiceEntry { encoding, categories }))
     };
     plans.iter().map(voice).collect()
 }
@@ -304,7 +295,7 @@ mod tests {
     fn equal_lessons_are_learned_once() {
         let plans = plans(Color::Black);
         let lessons: BTreeSet<Lesson> =
-            plans.iter().flat_map(|p| p.parts.iter().map(|(l, _)| l.clone())).collect();
+            plans.into_iter().flat_map(|(.., parts)| parts).map(|(lesson, _)| lesson).collect();
         let names: Vec<String> = lessons.into_iter().map(|lesson| lesson.category).collect();
         let wanted = [
             "BlackWin-full-graph7",

@@ -13,12 +13,7 @@ use anyhow::Result;
 use chess_games::prepare::{self, Options, Statistics, Take};
 
 /// Reads games, with a line of progress on a terminal.
-pub fn read_games(
-    pgn: &[PathBuf],
-    options: &Options,
-    statistics: &mut Statistics,
-    take: Take<'_>,
-) -> Result<()> {
-    let read = || prepare::read_files(pgn, options, statistics, take);
+pub fn read_games(pgn: &[PathBuf], options: &Options, take: Take<'_>) -> Result<Statistics> {
+    let read = || prepare::read_files(pgn, options, take);
     dbacl_cli::progress::watch("reading games", || None, read)
 }

@@ -12,7 +12,7 @@ use super::read_games;
 use crate::play::classifier::ProgramArgs;
 use crate::play::style::{Judge, MOVES, STYLES, Style, line};
 use chess_games::pgn::RawGame;
-use chess_games::prepare::{self, Statistics, Unfinished};
+use chess_games::prepare::{self, Unfinished};
 
 /// What to learn styles from, and how.
 #[derive(Debug, clap::Args)]
@@ -57,7 +57,7 @@ pub fn learn(options: &Options) -> Result<Outcome> {
     let players = [&options.attacking, &options.positional, &options.mixed];
     let mut number = 0usize;
     let all = prepare::Options { unfinished: Unfinished::Draw, ..Default::default() };
-    read_games(&options.pgn, &all, &mut Statistics::default(), &mut |game, raw| {
+    read_games(&options.pgn, &all, &mut |game, raw| {
         for (i, style) in STYLES.into_iter().enumerate() {
             for side in Color::ALL.into_iter().filter(|&side| is_player(raw, side, players[i])) {
                 let line = |limit| line(&game.words, game.start.turn(), side, limit);

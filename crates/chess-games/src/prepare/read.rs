@@ -53,28 +53,24 @@ pub fn read_games<R: BufRead>(
     Ok(())
 }
 
-/// Reads all inputs, standard input if there is none or for `-`.
+/// Reads all inputs, standard input if there is none or for `-`; says what became of the games.
 ///
 /// # Errors
 ///
 /// An input cannot be read, or a game cannot be taken.
-pub fn read_files(
-    inputs: &[PathBuf],
-    options: &Options,
-    statistics: &mut Statistics,
-    take: Take<'_>,
-) -> Result<()> {
-    let standard = [PathBuf::from("-")];
+pub fn read_files(inputs: &[PathBuf], options: &Options, take: Take<'_>) -> Result<Statistics> {
+    let (standard, mut statistics) = ([PathBuf::from("-")], Statistics::default());
     for path in if inputs.is_empty() { &standard } else { inputs } {
         if path.as_os_str() == "-" {
-            read_games(io::stdin().lock(), options, statistics, take).context("standard input")?;
+            let input = io::stdin().lock();
+            read_games(input, options, &mut statistics, take).context("standard input")?;
             continue;
         }
         let file = File::open(path).with_context(|| Cannot::Read(path.into()))?;
-        read_games(BufReader::with_capacity(1 << 16, file), options, statistics, take)
+        read_games(BufReader::with_capacity(1 << 16, file), options, &mut statistics, take)
             .with_context(|| path.display().to_string())?;
     }
-    Ok(())
+    Ok(statistics)
 }
 
 #[cfg(test)]
