@@ -4,7 +4,7 @@
 use std::time::{Duration, Instant};
 
 use shakmaty::zobrist::Zobrist64;
-use shakmaty::{Chess, Color, EnPassantMode, Move, MoveList, Position, Role};
+use shakmaty::{Chess, EnPassantMode, Move, MoveList, Position, Role};
 
 use crate::checks::Checks;
 use crate::exchange::{exchange_value, piece_value};
@@ -113,10 +113,9 @@ impl Run<'_, '_> {
     /// The value of the move that leads to `child`, for the side that makes it, with the bonus on
     /// it. It is exact between `low` and `high`.
     pub fn value_after(&mut self, child: &Child<'_>, depth: i32, low: i32, high: i32) -> i32 {
-        let &Child { position, key, ply, last, bonus } = child;
-        let low = without_bonus(low, bonus);
-        let high = without_bonus(high, bonus).max(low + 1);
-        with_bonus(-self.node(position, key, depth, -high, -low, ply, last, true), bonus)
+        let low = without_bonus(low, child.bonus);
+        let high = without_bonus(high, child.bonus).max(low + 1);
+        with_bonus(-self.node(child, depth, -high, -low, true), child.bonus)
     }
 
     fn is_draw(&self, position: &Chess) -> bool {
@@ -129,24 +128,20 @@ impl Run<'_, '_> {
     }
 
     /// The value of a position for the side to move, within the window.
-    #[expect(clippy::too_many_arguments, reason = "all of them change from node to node")]
     fn node(
         &mut self,
-        position: &Chess,
-        key: u64,
+        child: &Child<'_>,
         depth: i32,
-        alpha: i32,
-        beta: i32,
-        ply: usize,
-        last: Option<Move>,
+        mut alpha: i32,
+        mut beta: i32,
         may_pass: bool,
     ) -> i32 {
-        let (mut alpha, mut beta) = (alpha, beta);
+        let &Child { position, key, ply, .. } = child;
         let is_pv = beta - alpha > 1;
         let checked = position.is_check();
         let mut depth = if checked { depth + 1 } else { depth };
         if depth <= 0 {
-            return self.quiet(position, key, alpha, beta, ply, 0);
+            return self.quiet(child, alpha, beta, 0);
         }
         if let Some(value) = self.enter_node(position, ply, checked) {
             return value;
@@ -194,7 +189,7 @@ impl Run<'_, '_> {
             }
             // The evaluation is so far below the window that only captures could raise it enough.
             if depth <= 2 && estimate + 220 * depth < alpha {
-                let value = self.quiet(position, key, alpha, beta, ply, 0);
+                let value = self.quiet(child, alpha, beta, 0);
                 if value <= alpha {
                     return value;
                 }
@@ -209,18 +204,10 @@ impl Run<'_, '_> {
                 && let Ok(after) = position.clone().swap_turn()
             {
                 let less = 3 + depth / 4 + ((estimate - beta) / 200).min(2);
-                let after_key = key_of(&after);
-                self.keys.push(after_key);
-                let value = -self.node(
-                    &after,
-                    after_key,
-                    depth - less,
-                    -beta,
-                    -beta + 1,
-                    ply + 1,
-                    None,
-                    false,
-                );
+                let key = key_of(&after);
+                self.keys.push(key);
+                let passed = Child { position: &after, key, ply: ply + 1, last: None, bonus: 0 };
+                let value = -self.node(&passed, depth - less, -beta, -beta + 1, false);
                 self.keys.pop();
                 if self.stopped {
                     return 0;
@@ -230,12 +217,11 @@ impl Run<'_, '_> {
                 }
             }
         }
-        let moves = position.legal_moves();
+        let mut moves = position.legal_moves();
         if moves.is_empty() {
             return if checked { mated_at(ply) } else { 0 };
         }
-        let mut scores = self.scores(position, &moves, best_known, ply, last);
-        let mut moves = moves;
+        let mut scores = self.scores(child, &moves, best_known);
         let old_alpha = alpha;
         let mut best = -INFINITE;
         let mut best_move = PackedMove::default();
@@ -264,10 +250,10 @@ impl Run<'_, '_> {
             }
             let (after, key) = self.enter(position, key, m);
             let gives_check = after.is_check();
-            let child = Child { position: &after, key, ply: ply + 1, last: Some(m), bonus: 0 };
+            let next = Child { position: &after, key, ply: ply + 1, last: Some(m), bonus: 0 };
             let mut value;
             if number == 0 {
-                value = self.value_after(&child, depth - 1, alpha, beta);
+                value = self.value_after(&next, depth - 1, alpha, beta);
             } else {
                 let mut less = 0;
                 if depth >= 3 && number >= 3 && !checked {
@@ -282,12 +268,12 @@ impl Run<'_, '_> {
                     less -= i32::from(is_pv) + i32::from(gives_check);
                     less = less.clamp(0, depth - 2);
                 }
-                value = self.value_after(&child, depth - 1 - less, alpha, alpha + 1);
+                value = self.value_after(&next, depth - 1 - less, alpha, alpha + 1);
                 if value > alpha && less > 0 {
-                    value = self.value_after(&child, depth - 1, alpha, alpha + 1);
+                    value = self.value_after(&next, depth - 1, alpha, alpha + 1);
                 }
                 if value > alpha && value < beta && is_pv {
-                    value = self.value_after(&child, depth - 1, alpha, beta);
+                    value = self.value_after(&next, depth - 1, alpha, beta);
                 }
             }
             self.keys.pop();
@@ -306,7 +292,7 @@ impl Run<'_, '_> {
             }
             if alpha >= beta {
                 if quiet {
-                    self.learn(side, m, &quiets, depth, ply, last);
+                    self.learn(child, m, &quiets, depth);
                 }
                 break;
             }
@@ -336,22 +322,14 @@ impl Run<'_, '_> {
         })
     }
 
-    fn learn(
-        &mut self,
-        side: Color,
-        m: Move,
-        quiets: &[Move],
-        depth: i32,
-        ply: usize,
-        last: Option<Move>,
-    ) {
+    fn learn(&mut self, child: &Child<'_>, m: Move, quiets: &[Move], depth: i32) {
         let order = &mut self.searcher.order;
-        let packed = PackedMove::from(m);
-        let killers = &mut order.killers[ply];
+        let (packed, side) = (PackedMove::from(m), child.position.turn());
+        let killers = &mut order.killers[child.ply];
         if killers[0] != packed {
             *killers = [packed, killers[0]];
         }
-        if let Some(last) = last {
+        if let Some(last) = child.last {
             order.answers[last.role() as usize - 1][usize::from(last.to())] = packed;
         }
         let bonus = (depth * depth * 16).min(1_600);
@@ -362,14 +340,8 @@ impl Run<'_, '_> {
     }
 
     /// A score for each move, by which they are ordered.
-    fn scores(
-        &self,
-        position: &Chess,
-        moves: &MoveList,
-        best: PackedMove,
-        ply: usize,
-        last: Option<Move>,
-    ) -> [i32; 256] {
+    fn scores(&self, child: &Child<'_>, moves: &MoveList, best: PackedMove) -> [i32; 256] {
+        let &Child { position, ply, last, .. } = child;
         let order = &self.searcher.order;
         let answer = last.map_or(PackedMove::default(), |m| {
             order.answers[m.role() as usize - 1][usize::from(m.to())]
@@ -389,15 +361,8 @@ impl Run<'_, '_> {
     }
 
     /// Looks at captures, promotions and, at first, checks until the position is quiet.
-    fn quiet(
-        &mut self,
-        position: &Chess,
-        key: u64,
-        alpha: i32,
-        beta: i32,
-        ply: usize,
-        level: usize,
-    ) -> i32 {
+    fn quiet(&mut self, child: &Child<'_>, mut alpha: i32, beta: i32, level: usize) -> i32 {
+        let &Child { position, key, ply, .. } = child;
         let checked = position.is_check();
         if let Some(value) = self.enter_node(position, ply, checked) {
             return value;
@@ -414,7 +379,6 @@ impl Run<'_, '_> {
                 return value;
             }
         }
-        let mut alpha = alpha;
         let mut best = -INFINITE;
         let mut estimate = -INFINITE;
         if !checked {
@@ -458,7 +422,8 @@ impl Run<'_, '_> {
                 }
             }
             let (after, key) = self.enter(position, key, m);
-            let value = -self.quiet(&after, key, -beta, -alpha, ply + 1, level + 1);
+            let next = Child { position: &after, key, ply: ply + 1, last: Some(m), bonus: 0 };
+            let value = -self.quiet(&next, -beta, -alpha, level + 1);
             self.keys.pop();
             if self.stopped {
                 return 0;
