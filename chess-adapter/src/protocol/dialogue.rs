@@ -189,7 +189,7 @@ pub(crate) fn run(
         thinking: Arc::default(),
         interrupts: engine.interrupts.clone(),
         ended: Arc::default(),
-        children: engine.children().clone(),
+        children: engine.program.children.clone(),
     };
     watch_signals(lines.clone(), shared.clone())?;
     let reader = shared.clone();

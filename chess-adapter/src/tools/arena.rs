@@ -187,8 +187,8 @@ pub struct Options {
 }
 
 impl Options {
-    /// The first half-moves of each gameline, none without a file.
-    fn read_openings(&self) -> Result<Vec<Vec<Move>>> {
+    /// Games of the first half-moves of each gameline, none without a file.
+    fn read_openings(&self) -> Result<Vec<Game>> {
         let Some(path) = &self.openings else { return Ok(Vec::new()) };
         let text = std::fs::read_to_string(path).with_context(|| Cannot::Read(path.into()))?;
         let opening = |(number, line): (usize, &str)| {
@@ -196,7 +196,7 @@ impl Options {
             let words: Vec<&str> = line.split_whitespace().take(self.opening_plies).collect();
             let played = game.play_words(&words.join(" "));
             played.with_context(|| format!("{} line {}", path.display(), number + 1))?;
-            Ok(game.moves().to_vec())
+            Ok(game)
         };
         text.lines().enumerate().map(opening).collect()
     }
@@ -239,25 +239,17 @@ impl Played {
     }
 }
 
-/// One game, to its end by the rules or the limit.
-pub fn play_game(
-    white: &mut dyn Player,
-    black: &mut dyn Player,
+/// Goes on with a game, to its end by the rules or the limit.
+fn play_game(
+    mut players: ByColor<&mut dyn Player>,
+    mut game: Game,
     limit: usize,
-    opening: &[Move],
     mut clocks: Option<Clocks>,
 ) -> Result<Played> {
-    let mut game = Game::default();
-    for &m in opening {
-        game.play(m);
-    }
     while game.plies() < limit && game.end().is_none() {
         let turn = game.turn();
         let begun = Instant::now();
-        let m = match turn {
-            Color::White => white.answer(&game, clocks.as_ref())?,
-            Color::Black => black.answer(&game, clocks.as_ref())?,
-        };
+        let m = players.get_mut(turn).answer(&game, clocks.as_ref())?;
         if let Some(clocks) = &mut clocks {
             let left = clocks.left.get_mut(turn);
             let Some(rest) = left.checked_sub(begun.elapsed()) else {
@@ -286,15 +278,13 @@ pub fn play_match(
             Side::Black => Color::Black,
             Side::Both => Color::from_white(number.is_multiple_of(2)),
         };
-        let opening = match openings.len() {
-            0 => &[][..],
-            count => &openings[(number as usize / 2) % count][..],
-        };
-        let (limit, clocks) = (options.limit, options.clock);
-        let played = match color {
-            Color::White => play_game(&mut *engine, &mut *opponent, limit, opening, clocks)?,
-            Color::Black => play_game(&mut *opponent, &mut *engine, limit, opening, clocks)?,
-        };
+        let mut players: ByColor<&mut dyn Player> =
+            ByColor { white: &mut *engine, black: &mut *opponent };
+        if color.is_black() {
+            players.swap();
+        }
+        let opening = openings.iter().cycle().nth(number as usize / 2).cloned();
+        let played = play_game(players, opening.unwrap_or_default(), options.limit, options.clock)?;
         let lead = played.game.lead(color);
         material += f64::from(lead);
         half_moves += u32::try_from(played.game.plies()).map_or(f64::INFINITY, f64::from);

@@ -137,7 +137,7 @@ impl Engine {
             let moves: Vec<Move> = list.iter().map(|s| s.completion.m).collect();
             let kept = tables.best(self.game.position(), &moves);
             if let Some(missing) = kept.missing {
-                self.notes.insert(format!("endgame tables: {missing}"));
+                self.notes.push(format!("endgame tables: {missing}"));
             }
             if let Some(good) = kept.moves {
                 list.retain(|s| good.contains(&s.completion.m));

@@ -114,7 +114,7 @@ impl Engine {
         let note = format!("the opponent's style is {}: playing {aim}", style.name);
         // Told in each game.
         self.told.remove(&note);
-        self.notes.insert(note);
+        self.notes.push(note);
         self.style_voice = Some(if wins { style::WINS_VOICE } else { style::DRAWS_VOICE });
         *self.voices.get_mut(turn) = self.load_voice(turn)?;
         Ok(())

@@ -17,7 +17,7 @@ use chess_search::Searcher;
 use shakmaty::{ByColor, Chess, Color, Move, Position};
 
 use crate::play::choose::Scored;
-use crate::play::classifier::{ChildProcesses, Program};
+use crate::play::classifier::Program;
 use crate::play::files::replace_file;
 use crate::play::interrupts::Interrupts;
 use crate::play::models::Voice;
@@ -41,7 +41,8 @@ pub struct Engine {
     voices: ByColor<Option<Voice>>,
     stale: ByColor<bool>,
     settings: Settings,
-    program: Program,
+    /// The classifier.
+    pub program: Program,
     spelling: Spelling,
     random: SplitMix64,
     /// Whether moves are drawn at random now.
@@ -64,7 +65,7 @@ pub struct Engine {
     /// Recognises styles, if the settings name a folder for it.
     judge: Option<Judge>,
     /// Notes for the player that were not shown yet.
-    notes: BTreeSet<String>,
+    notes: Vec<String>,
     /// Notes that were shown.
     told: BTreeSet<String>,
 }
@@ -102,7 +103,7 @@ impl Engine {
             bad_moves: 0,
             style_voice: None,
             judge: None,
-            notes: BTreeSet::new(),
+            notes: Vec::new(),
             told: BTreeSet::new(),
         }
     }
@@ -140,17 +141,12 @@ impl Engine {
         let models = Path::new(&self.settings.models.white);
         if let Some(said) = self.practice.as_mut().and_then(|practice| practice.learn(models)) {
             self.stale = ByColor { white: true, black: true };
-            self.notes.insert(said.unwrap_or_else(|error| format!("{error:#}")));
+            self.notes.push(said.unwrap_or_else(|error| format!("{error:#}")));
         }
     }
 
     pub const fn settings(&self) -> &Settings {
         &self.settings
-    }
-
-    /// The processes that classify for it.
-    pub const fn children(&self) -> &ChildProcesses {
-        &self.program.children
     }
 
     /// Starts again from this position.
@@ -225,7 +221,7 @@ impl Engine {
 
     /// Has the player told of an error.
     pub fn note(&mut self, error: &Error) {
-        self.notes.insert(format!("{error:#}"));
+        self.notes.push(format!("{error:#}"));
     }
 
     /// Notes for the player that were not shown yet; each is returned once.

@@ -44,9 +44,19 @@ pub struct Xboard {
 /// The reason for the end of a game.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Over {
-    Rules(End),
+    /// Mate, stalemate, or too little material.
+    Inevitable,
+    /// A draw that one side has to claim.
+    Claimed,
     Declared,
 }
+
+/// What the engine can do, beside its name.
+const FEATURES: [&str; 3] = [
+    "ping=1 setboard=1 playother=1 san=1 usermove=1 time=1 draw=1",
+    "sigint=0 sigterm=0 reuse=1 analyze=1 colors=0 ics=0 name=1 pause=0 nps=0",
+    "debug=1 memory=0 smp=0 exclude=0 highlight=0 variants=\"normal\"",
+];
 
 impl Xboard {
     /// A new dialogue, with the start position; the engine has Black.
@@ -192,14 +202,8 @@ impl Xboard {
             return;
         }
         self.say("feature done=0");
-        self.say(format!(
-            "feature myname=\"{}\" ping=1 setboard=1 playother=1 san=1 usermove=1 time=1 draw=1",
-            self.name
-        ));
-        self.say(
-            "feature sigint=0 sigterm=0 reuse=1 analyze=1 colors=0 ics=0 name=1 pause=0 nps=0",
-        );
-        self.say("feature debug=1 memory=0 smp=0 exclude=0 highlight=0 variants=\"normal\"");
+        self.say(format!("feature myname=\"{}\" {}", self.name, FEATURES[0]));
+        FEATURES[1..].iter().for_each(|line| self.say(format!("feature {line}")));
         for option in self.engine.settings().for_xboard() {
             self.say(format!("feature option=\"{option}\""));
         }
@@ -275,10 +279,7 @@ impl Xboard {
             return self.say(format!("Illegal move (no position): {word}"));
         }
         // A draw that nobody claims: an interface that goes on in force mode knows what it does.
-        if let Some(Over::Rules(end)) = self.over
-            && self.side.is_none()
-            && !end.is_inevitable()
-        {
+        if self.side.is_none() && matches!(self.over, Some(Over::Claimed)) {
             self.over = None;
         }
         if self.over.is_some() {
@@ -305,15 +306,16 @@ impl Xboard {
     fn has_ended(&mut self) -> bool {
         let end = self.engine.game.end().filter(|end| self.side.is_some() || end.is_inevitable());
         let Some(end) = end else { return false };
-        self.over = Some(Over::Rules(end));
+        self.over = Some(if end.is_inevitable() { Over::Inevitable } else { Over::Claimed });
         if !self.analyzing {
-            self.say_result(end);
+            self.say(format!("{} {{{}}}", end.result().as_str(), end.reason()));
         }
         true
     }
 
-    fn say_result(&mut self, end: End) {
-        self.say(format!("{} {{{}}}", end.result().as_str(), end.reason()));
+    /// Whether nothing can follow.
+    fn is_mate_or_dead(&self) -> bool {
+        self.engine.game.end().is_some_and(End::is_inevitable)
     }
 
     fn offer_draw(&mut self) {
@@ -323,17 +325,9 @@ impl Xboard {
     }
 
     fn move_now(&mut self) {
-        if self.no_position || matches!(self.over, Some(Over::Declared)) {
+        let is_over = matches!(self.over, Some(Over::Claimed | Over::Declared));
+        if self.no_position || is_over || self.is_mate_or_dead() && self.has_ended() {
             return;
-        }
-        if let Some(Over::Rules(end)) = self.over
-            && !end.is_inevitable()
-        {
-            return;
-        }
-        if let Some(end) = self.engine.game.end().filter(|end| end.is_inevitable()) {
-            self.over = Some(Over::Rules(end));
-            return self.say_result(end);
         }
         self.load();
         if self.engine.is_resigning() {
@@ -389,10 +383,7 @@ impl Xboard {
 
     /// In analysis, what the engine thinks of the position.
     fn analysis(&mut self) {
-        if !self.analyzing
-            || self.no_position
-            || self.engine.game.end().is_some_and(End::is_inevitable)
-        {
+        if !self.analyzing || self.no_position || self.is_mate_or_dead() {
             return;
         }
         self.load();
