@@ -276,31 +276,26 @@ impl Game {
         if *self.start() != Chess::default() {
             let _ = writeln!(out, "[SetUp \"1\"]\n[FEN \"{fen}\"]");
         }
-        out.push('\n');
-        let mut column = 0;
-        let mut put = |out: &mut String, word: &str| {
-            if column > 0 && column + 1 + word.len() > 79 {
-                out.push('\n');
-                column = 0;
-            } else if column > 0 {
-                out.push(' ');
-                column += 1;
-            }
-            out.push_str(word);
-            column += word.len();
-        };
+        let mut words = Vec::new();
         for (i, (word, position)) in self.words.iter().zip(&self.positions).enumerate() {
-            if position.turn().is_white() {
-                put(&mut out, &format!("{}.", position.fullmoves()));
-            } else if i == 0 {
-                put(&mut out, &format!("{}...", position.fullmoves()));
+            if position.turn().is_white() || i == 0 {
+                let dots = position.turn().fold_wb(".", "...");
+                words.push(format!("{}{dots}", position.fullmoves()));
             }
-            put(&mut out, word);
+            words.push(word.clone());
         }
         if !comment.is_empty() {
-            put(&mut out, &format!("{{{}}}", comment.replace('}', ")")));
+            words.push(format!("{{{}}}", comment.replace('}', ")")));
         }
-        put(&mut out, result);
+        words.push(result.to_owned());
+        // The first word begins a line.
+        let mut column = usize::MAX;
+        for word in words {
+            column = column.saturating_add(1 + word.len());
+            out.push(if column > 79 { '\n' } else { ' ' });
+            column = if column > 79 { word.len() } else { column };
+            out.push_str(&word);
+        }
         out.push('\n');
         out
     }
