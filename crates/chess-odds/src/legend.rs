@@ -122,30 +122,17 @@ pub fn find(word: &str) -> Option<(&'static str, &'static str)> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use shakmaty::{Chess, Position as _};
-
-    use crate::testing::described;
-    use dbacl_numeric::random::SplitMix64;
+    use crate::testing::{described, games};
 
     #[test]
     fn every_word_is_explained() {
-        let mut random = SplitMix64::new(9);
+        let (games, mut positions) = (games(12, 100), Vec::new());
         let mut seen = std::collections::BTreeSet::new();
-        for _ in 0..12 {
-            let (mut positions, mut past) = (vec![Chess::default()], Vec::new());
-            while past.len() < 100 {
-                if positions[past.len()].legal_moves().is_empty() {
-                    break;
-                }
-                let moves = described(&positions, &past);
-                for word in moves.iter().flat_map(|(_, words)| words) {
-                    let kind = find(word).unwrap_or_else(|| panic!("{word} has no meaning"));
-                    seen.insert(kind.0);
-                }
-                let mut after = positions[past.len()].clone();
-                past.push(moves[random.below(moves.len())].0);
-                after.play_unchecked(past[past.len() - 1]);
-                positions.push(after);
+        for place in (0..12).flat_map(|number| games.of_game(number)) {
+            let (past, ..) = games.replay(place, &mut positions);
+            for word in described(&positions, past).iter().flat_map(|(_, words)| words) {
+                let kind = find(word).unwrap_or_else(|| panic!("{word} has no meaning"));
+                seen.insert(kind.0);
             }
         }
         assert!(seen.len() > 65 + CONTEXT.len() - 1, "{seen:?}");

@@ -4,7 +4,7 @@
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
-use chess_search::{Found, Limits, Request, Searcher, key_of};
+use chess_search::{Found, Limits, Request, Searcher, exchange_value, key_of};
 use shakmaty::{CastlingMode, Chess, Position as _, fen::Fen, uci::UciMove};
 
 fn position(text: &str) -> Chess {
@@ -54,6 +54,31 @@ fn answers_are_those_known() {
         }
     }
     assert!(checked >= 20, "only {checked}");
+}
+
+#[test]
+fn captures_are_resolved() {
+    let rows = [
+        // A pawn that nobody guards; a guarded one taken by a rook; taken by a knight with a
+        // rook behind.
+        ("4k3/8/8/3p4/8/8/8/3RK3 w - - 0 1", "d1d5", 100),
+        ("4k3/8/4p3/3p4/8/8/8/3RK3 w - - 0 1", "d1d5", -400),
+        ("4k3/8/4p3/3p4/8/2N5/8/3RK3 w - - 0 1", "c3d5", -120),
+        // Two rooks behind each other count both.
+        ("3rk3/3r4/8/3p4/8/8/3R4/3RK3 w - - 0 1", "d2d5", -400),
+        ("3r4/4k3/8/3p4/8/8/3R4/3RK3 w - - 0 1", "d2d5", 100),
+        // A queen that would be lost does not take back.
+        ("3qk3/8/8/6b1/5P1B/8/8/4K3 w - - 0 1", "f4g5", 330),
+        // En passant, promotion, a quiet move onto a guarded square.
+        ("4k3/8/8/3pP3/8/8/8/4K3 w - d6 0 2", "e5d6", 100),
+        ("1n2k3/P7/8/8/8/8/8/4K3 w - - 0 1", "a7b8q", 1170),
+        ("4k3/8/4p3/8/8/8/8/3RK3 w - - 0 1", "d1d5", -500),
+    ];
+    for (fen, m, expected) in rows {
+        let (position, m) = (position(fen), m.parse::<UciMove>().expect("a move"));
+        let m = m.to_move(&position).expect("legal");
+        assert_eq!(exchange_value(&position, m), expected, "{position:?} {m}");
+    }
 }
 
 #[test]
