@@ -13,7 +13,7 @@ use shakmaty::Chess;
 use crate::Games;
 use crate::games::{Place, Turn};
 use crate::look::{Looker, Row};
-use crate::odds::{Describer, First, file};
+use crate::odds::{Describer, file};
 use crate::second;
 use crate::weights::Weights;
 
@@ -165,7 +165,7 @@ pub fn learn(games: &Games, options: &Options, done: &dyn Fn(u64, u64)) -> Resul
     });
     let first_took = begun.elapsed();
     let large = fit.weights().filter(|(_, weight)| weight.abs() > SMALLEST);
-    let first_stage = First(Weights::pack(large, None));
+    let first_stage = Weights::pack(large, None);
     drop(fit);
     in_order(&kept_back, threads, Replay::default, describe, |groups| {
         for group in groups.iter() {
@@ -198,7 +198,7 @@ pub fn learn(games: &Games, options: &Options, done: &dyn Fn(u64, u64)) -> Resul
         file: file(&first_stage, calibration, None, second.as_ref()),
         positions: places.len(),
         first_took,
-        words: first_stage.0.count,
+        words: first_stage.count,
         first,
         second: judged.map(|quality| (options.depth, quality)),
     })

@@ -18,7 +18,7 @@
 use std::collections::BTreeMap;
 
 use anyhow::{Context as _, Result, bail, ensure};
-use dbacl_choices::{Calibration, FeatureId, Group, Groups, normalise};
+use dbacl_choices::{Calibration, FeatureId, Groups, normalise};
 
 use crate::context::{self, Context};
 use crate::games::Turn;
@@ -34,7 +34,8 @@ const MAGIC: &str = "# chess odds 1";
 
 /// A learned model. Its answers depend on the game alone, not on what it was asked before.
 pub struct Odds {
-    pub(crate) first: First,
+    /// The first stage: a move's score is the sum of the weights of its words.
+    pub(crate) first: Weights,
     pub(crate) calibration: Calibration,
     pub(crate) second: Option<(Second, Looker)>,
     /// The checksum of its file.
@@ -52,20 +53,6 @@ pub struct Base {
     pub sum: u32,
     /// How many games were learned or kept back.
     pub games: usize,
-}
-
-/// The first stage: the sum of the weights of a move's words.
-#[derive(Clone, Debug)]
-pub(crate) struct First(pub Weights);
-
-impl First {
-    /// The scores of a group's moves, nats.
-    pub(crate) fn scores(&self, group: Group<'_>) -> Vec<f64> {
-        group
-            .ranges()
-            .map(|range| group.ids[range].iter().map(|&id| self.0.get(id)).sum())
-            .collect()
-    }
 }
 
 /// Describes the moves of positions by the ids of words.
@@ -95,14 +82,14 @@ impl Describer {
 
 /// The lines of a file, up to the weights, with the checksum.
 pub(crate) fn file(
-    First(weights): &First,
+    first: &Weights,
     calibration: Calibration,
     base: Option<Base>,
     second: Option<&Second>,
 ) -> Vec<u8> {
     let Calibration { temperature, curvature } = calibration;
-    let (name, unit, features) = (context::NAME, weights.unit, weights.count);
-    let packed = weights.packed();
+    let (name, unit, features) = (context::NAME, first.unit, first.count);
+    let packed = first.packed();
     let before = format!(
         "{MAGIC}\nwords {name}\ntemperature {temperature}\ncurvature {curvature}\nunit {unit}\n\
          features {features}\nchecksum "
@@ -132,11 +119,10 @@ impl Odds {
         let end = bytes.windows(2).position(|two| two == b"\n\n").context(DAMAGED)?;
         let text = std::str::from_utf8(&bytes[..end]).context(DAMAGED)?;
         let mut lines = text.splitn(8, '\n');
-        ensure!(lines.next() == Some(MAGIC), DAMAGED);
         let mut field = |name: &str| {
-            let value = lines.next().and_then(|line| line.strip_prefix(name)?.strip_prefix(' '));
-            value.context(DAMAGED)
+            lines.next().and_then(|line| line.strip_prefix(name)).map(str::trim).context(DAMAGED)
         };
+        ensure!(field(MAGIC)?.is_empty(), DAMAGED);
         known_words(field("words")?, context::NAME)?;
         let number = |word: &str| {
             let number = word.parse().ok().filter(|x: &f64| x.is_finite() && *x >= 0.0);
@@ -170,7 +156,7 @@ impl Odds {
             let looker = Looker::new(second.depth);
             (second, looker)
         });
-        let first = First(Weights::new(bytes, end + 2, features, unit).context(DAMAGED)?);
+        let first = Weights::new(bytes, end + 2, features, unit).context(DAMAGED)?;
         let (describer, groups) = (Describer::default(), Groups::default());
         Ok(Self { first, calibration, second, sum: stated, base, describer, groups })
     }
@@ -239,7 +225,7 @@ impl Odds {
         let mut kinds: BTreeMap<(&str, &str), f64> = BTreeMap::new();
         for (&id, word) in words {
             let kind = legend::find(word).unwrap_or((word, word));
-            *kinds.entry(kind).or_default() += self.first.0.get(id);
+            *kinds.entry(kind).or_default() += self.first.get(id);
         }
         let part = |((_, meaning), score): ((&str, &str), f64)| {
             (meaning.to_owned(), score / self.calibration.temperature)

@@ -12,7 +12,7 @@ use anyhow::{Result, ensure};
 use dbacl_choices::{Fit, Groups, Judged, Settings, Tally};
 
 use crate::fit::Replay;
-use crate::odds::{Base, First, file};
+use crate::odds::{Base, file};
 use crate::weights::Weights;
 use crate::{Games, Odds};
 
@@ -87,12 +87,12 @@ pub fn practise(model: &Odds, games: &Games, rest: &dyn Fn()) -> Result<Practise
         for &place in &places {
             describe(place, &mut groups);
             let group = groups.get(0);
-            fit.recall(group, |id| model.first.0.get(id));
+            fit.recall(group, |id| model.first.get(id));
             fit.learn_group(group, &mut Tally::default());
         }
     }
-    let weights = fit.weights().chain(model.first.0.iter());
-    let new = First(Weights::pack(weights, Some(model.first.0.unit)));
+    let weights = fit.weights().chain(model.first.iter());
+    let new = Weights::pack(weights, Some(model.first.unit));
     let mut scored: [Judged; 2] = Default::default();
     for place in numbers.filter(is_kept_back).flat_map(|game| games.of_game(game)) {
         describe(place, &mut groups);
@@ -144,6 +144,6 @@ mod tests {
         // Without a game kept back nothing shows that the weights are better.
         let kept = practise(&model, &four, &|| ()).expect("read");
         let kept = Odds::new(kept.file).expect("a model");
-        assert!(kept.first.0.packed() == model.first.0.packed());
+        assert!(kept.first.packed() == model.first.packed());
     }
 }

@@ -6,7 +6,7 @@
 //! `sign(q) q² unit`, so that small weights, of which a move's score has many, lie closer together
 //! than large ones.
 
-use dbacl_choices::FeatureId;
+use dbacl_choices::{FeatureId, Group};
 use dbacl_numeric::elementary::narrow;
 
 /// Different upper halves of ids.
@@ -104,6 +104,11 @@ impl Weights {
     fn weight(&self, at: usize) -> f64 {
         let byte = self.bytes[self.start + PLACES + 2 * self.count + at];
         self.of_bytes[usize::from(byte)]
+    }
+
+    /// The scores of a group's moves, nats: the sums of the weights of their words.
+    pub fn scores(&self, group: Group<'_>) -> Vec<f64> {
+        group.ranges().map(|range| group.ids[range].iter().map(|&id| self.get(id)).sum()).collect()
     }
 
     /// The weight of a word, nats; 0 if it has none.

@@ -104,8 +104,10 @@ impl Moved<'_> {
         line.word(b"ha", [class(most), class(now), c]);
         line.word(b"hb", [class(most), class(now), net, yes(stood > 0 && stood == most)]);
         line.word(b"hc", [class(now), class(self.view.second_lost), net]);
-        line.word(b"hd", [class(taken_less(self.m, now)), scene.phase]);
-        line.word(b"he", [class(taken_less(self.m, now)), answer, yes(self.after.is_check())]);
+        // What was taken less the dearest that can be lost.
+        let balance = class(self.m.capture().map_or(0, worth) - now);
+        line.word(b"hd", [balance, scene.phase]);
+        line.word(b"he", [balance, answer, yes(self.after.is_check())]);
         let own = worth(self.m.role());
         let swap = match self.m.capture() {
             Some(role) if worth(role) == own => b'e',
@@ -462,9 +464,4 @@ fn from(a: Square, b: Square, us: Color) -> [i32; 2] {
     let place = |square: Square| (seen(square, us).file() as i32, seen(square, us).rank() as i32);
     let ((x, y), (to_x, to_y)) = (place(a), place(b));
     [to_x - x, to_y - y]
-}
-
-/// Value of what was taken less that of the dearest piece that can be lost, pawns.
-fn taken_less(m: Move, lost: i32) -> i32 {
-    m.capture().map_or(0, worth) - lost
 }
