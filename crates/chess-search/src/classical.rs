@@ -11,9 +11,9 @@ use crate::board::{ahead, count, files_beside, pawn_attacks, steps};
 struct Tapered(i32, i32);
 
 impl Tapered {
-    const fn add(&mut self, sign: i32, middle: i32, end: i32) {
-        self.0 += sign * middle;
-        self.1 += sign * end;
+    const fn add(&mut self, middle: i32, end: i32) {
+        self.0 += middle;
+        self.1 += end;
     }
 }
 
@@ -103,8 +103,9 @@ fn on_square(role: Role, square: Square) -> Tapered {
 }
 
 impl Classical {
-    fn side(&self, board: &Board, color: Color, total: &mut Tapered, phase: &mut i32) {
-        let sign = color.fold_wb(1, -1);
+    /// What a side has, and its share of the middle game.
+    fn side(&self, board: &Board, color: Color) -> (Tapered, i32) {
+        let (mut total, mut phase) = (Tapered::default(), 0);
         let (own, other) = (board.by_color(color), board.by_color(color.other()));
         let (our_pawns, their_pawns) = (board.pawns() & own, board.pawns() & other);
         let occupied = board.occupied();
@@ -117,8 +118,8 @@ impl Classical {
         for role in Role::ALL {
             for square in own & board.by_role(role) {
                 let Tapered(middle, end) = self.squares.get(role)[usize::from(seen(square))];
-                total.add(sign, middle, end);
-                *phase += phase_of(role);
+                total.add(middle, end);
+                phase += phase_of(role);
                 let reach = match role {
                     Role::Pawn | Role::King => continue,
                     Role::Knight => attacks::knight_attacks(square),
@@ -128,10 +129,10 @@ impl Classical {
                 };
                 let free = count(reach & safe);
                 match role {
-                    Role::Knight => total.add(sign, 4 * (free - 4), 4 * (free - 4)),
-                    Role::Bishop => total.add(sign, 4 * (free - 6), 5 * (free - 6)),
-                    Role::Rook => total.add(sign, 2 * (free - 7), 4 * (free - 7)),
-                    _ => total.add(sign, free - 13, 2 * (free - 13)),
+                    Role::Knight => total.add(4 * (free - 4), 4 * (free - 4)),
+                    Role::Bishop => total.add(4 * (free - 6), 5 * (free - 6)),
+                    Role::Rook => total.add(2 * (free - 7), 4 * (free - 7)),
+                    _ => total.add(free - 13, 2 * (free - 13)),
                 }
                 let hits = count(reach & zone);
                 if hits > 0 {
@@ -147,8 +148,8 @@ impl Classical {
                     let file = Bitboard::from_file(square.file());
                     if (file & our_pawns).is_empty() {
                         match (file & their_pawns).is_empty() {
-                            true => total.add(sign, 24, 8),
-                            false => total.add(sign, 10, 5),
+                            true => total.add(24, 8),
+                            false => total.add(10, 5),
                         }
                     }
                 }
@@ -157,14 +158,14 @@ impl Classical {
         // One attacker alone is no attack.
         if attackers > 1 {
             let strength = [0, 0, 50, 75, 90, 100][usize::try_from(attackers.min(5)).unwrap_or(0)];
-            total.add(sign, pressure * strength / 100, pressure / 8);
+            total.add(pressure * strength / 100, pressure / 8);
         }
         if count(own & board.bishops()) > 1 {
-            total.add(sign, 28, 45);
+            total.add(28, 45);
         }
-        pawns(board, color, our_king, their_king, total);
+        pawns(board, color, our_king, their_king, &mut total);
         if board.queens().is_empty() {
-            return;
+            return (total, phase);
         }
         // Pawns before the king.
         let home = seen(our_king).rank() <= Rank::Second;
@@ -177,22 +178,21 @@ impl Classical {
                 Bitboard::from_rank(Rank::Seventh) | Bitboard::from_rank(Rank::Sixth),
             );
             if (file & near & our_pawns).is_empty() {
-                total.add(sign, -16, 0);
+                total.add(-16, 0);
                 if (file & our_pawns).is_empty() {
-                    total.add(sign, -10, 0);
+                    total.add(-10, 0);
                 }
             }
         }
+        (total, phase)
     }
 
     /// What a position is worth without looking ahead, centipawns for the side to move.
     pub fn evaluate(&self, position: &Chess) -> i32 {
         let board = position.board();
-        let (mut total, mut phase) = (Tapered::default(), 0);
-        self.side(board, Color::White, &mut total, &mut phase);
-        self.side(board, Color::Black, &mut total, &mut phase);
-        let phase = phase.min(FULL);
-        let value = (total.0 * phase + total.1 * (FULL - phase)) / FULL;
+        let [(white, own), (black, other)] = Color::ALL.map(|color| self.side(board, color));
+        let phase = (own + other).min(FULL);
+        let value = ((white.0 - black.0) * phase + (white.1 - black.1) * (FULL - phase)) / FULL;
         let value = scaled(board, value);
         position.turn().fold_wb(value, -value) + TEMPO
     }
@@ -200,33 +200,32 @@ impl Classical {
 
 /// What the pawns of a side are worth beyond their squares.
 fn pawns(board: &Board, color: Color, our_king: Square, their_king: Square, total: &mut Tapered) {
-    let sign = color.fold_wb(1, -1);
     let (own, other) = (board.by_color(color), board.by_color(color.other()));
     let (ours, theirs) = (board.pawns() & own, board.pawns() & other);
     let guarded = pawn_attacks(board, color);
     for square in ours {
         let before = ahead(square, color, false);
         if (files_beside(square.file()) & ours).is_empty() {
-            total.add(sign, -12, -12);
+            total.add(-12, -12);
         }
         if !(before & ours).is_empty() {
-            total.add(sign, -8, -18);
+            total.add(-8, -18);
         }
         if guarded.contains(square) {
-            total.add(sign, 6, 5);
+            total.add(6, 5);
         }
         if ((before | ahead(square, color, true)) & theirs).is_empty() && (before & ours).is_empty()
         {
             let rank = color.fold_wb(square, square.flip_vertical()).rank() as usize;
             let (middle, end) = PASSED[rank];
-            total.add(sign, middle, end);
+            total.add(middle, end);
             if rank >= 3 {
                 let front = square.offset(color.fold_wb(8, -8)).unwrap_or(square);
                 let distance = 5 * steps(their_king, front) - 3 * steps(our_king, front);
                 let weight = i32::try_from(rank).unwrap_or(0) - 2;
-                total.add(sign, 0, distance * weight / 2);
+                total.add(0, distance * weight / 2);
                 if board.occupied().contains(front) {
-                    total.add(sign, -middle / 3, -end / 3);
+                    total.add(-middle / 3, -end / 3);
                 }
             }
         }
