@@ -109,7 +109,7 @@ pub struct Report {
     /// What that comes to on average by chance alone, with these positions, where all stated
     /// probabilities are true.
     pub calibration_by_chance: f64,
-    pub calibration: [Bin; BINS],
+    pub calibration: [Bin; 10],
 }
 
 /// Positions whose first choice has a stated probability within a tenth.
@@ -122,19 +122,10 @@ pub struct Bin {
     pub played: f64,
 }
 
-/// Bins of probabilities.
-const BINS: usize = 10;
-
 impl Bin {
     /// Adds a first choice with this stated probability to its bin.
-    #[expect(
-        clippy::cast_possible_truncation,
-        clippy::cast_sign_loss,
-        clippy::cast_precision_loss,
-        reason = "from 0 to 10"
-    )]
-    fn add(bins: &mut [Self; BINS], stated: f64, is_played: bool) {
-        let bin = &mut bins[((stated * BINS as f64) as usize).min(BINS - 1)];
+    fn add(bins: &mut [Self; 10], stated: f64, is_played: bool) {
+        let bin = &mut bins[(1..10u8).filter(|&tenths| 10.0 * stated >= f64::from(tenths)).count()];
         bin.positions += 1;
         bin.stated += 100.0 * stated;
         bin.played += percent(is_played);
@@ -161,7 +152,7 @@ fn percent(is_so: bool) -> f64 {
 
 /// Lets the engine rank the completions of every position.
 pub fn evaluate(engine: &mut Engine, cases: &[Case]) -> Result<Report> {
-    let (mut phases, mut bins) = (<[Vec<Shares>; 3]>::default(), [Bin::default(); BINS]);
+    let (mut phases, mut bins) = (<[Vec<Shares>; 3]>::default(), [Bin::default(); 10]);
     for case in cases {
         engine.set_position(Chess::default());
         for &m in &case.moves {

@@ -211,17 +211,9 @@ impl Game {
         list
     }
 
-    /// How often the position now has occurred.
-    pub fn occurrences(&self) -> usize {
-        let key = self.keys.last();
-        self.keys.iter().filter(|k| Some(*k) == key).count()
-    }
-
-    /// How often the position after this move has occurred before.
-    pub fn occurrences_after(&self, m: Move) -> usize {
-        let mut next = self.position().clone();
-        next.play_unchecked(m);
-        let key = key_of(&next);
+    /// How often a position has occurred.
+    pub fn occurrences(&self, position: &Chess) -> usize {
+        let key = key_of(position);
         self.keys.iter().filter(|k| **k == key).count()
     }
 
@@ -236,7 +228,7 @@ impl Game {
         }
         if position.is_insufficient_material() {
             Some(End::Material)
-        } else if self.occurrences() >= 3 {
+        } else if self.occurrences(position) >= 3 {
             Some(End::Repetition)
         } else if position.halfmoves() >= 100 {
             Some(End::FiftyMoves)
@@ -372,9 +364,6 @@ mod tests {
         ] {
             assert!(read_fen(fen).is_err(), "{fen}");
         }
-        assert!(
-            read_fen("QQQQQQQQ/QQQQQQQQ/8/8/8/8/8/K6k w - -").is_err()
-                || read_fen("4k3/8/8/8/8/8/8/4K3 b - -").is_ok()
-        );
+        assert!(read_fen("4k3/8/8/8/8/8/8/4K3 b - -").is_ok());
     }
 }

@@ -63,32 +63,32 @@ impl Default for Spelling {
 ///
 /// [`WordError`] says what is wrong.
 pub fn read_move(position: &Chess, word: &[u8]) -> Result<Move, WordError> {
+    let meant = |san: San| match san.to_move(position) {
+        Ok(m) => Ok(Some(m)),
+        Err(SanError::AmbiguousSan) => Err(WordError::Ambiguous),
+        Err(SanError::IllegalSan) => Ok(None),
+    };
     // The common case first: SAN as it should be.
-    if let Ok(plus) = SanPlus::from_ascii(word) {
-        match plus.san.to_move(position) {
-            Ok(m) => return Ok(m),
-            Err(SanError::AmbiguousSan) => return Err(WordError::Ambiguous),
-            Err(SanError::IllegalSan) => {}
-        }
+    if let Ok(plus) = SanPlus::from_ascii(word)
+        && let Some(m) = meant(plus.san)?
+    {
+        return Ok(m);
     }
     let text = normalise(word)?;
-    let mut parsed = false;
-    if let Ok(san) = San::from_ascii(&text) {
+    let san = San::from_ascii(&text);
+    if let Ok(san) = san {
         if matches!(san, San::Null | San::Put { .. }) {
             return Err(WordError::Null);
         }
-        parsed = true;
-        match san.to_move(position) {
-            Ok(m) => return Ok(m),
-            Err(SanError::AmbiguousSan) => return Err(WordError::Ambiguous),
-            Err(SanError::IllegalSan) => {}
+        if let Some(m) = meant(san)? {
+            return Ok(m);
         }
     }
     let lower: Vec<u8> = text.iter().filter(|&&b| b != b'=').map(u8::to_ascii_lowercase).collect();
     if let Ok(uci @ UciMove::Normal { .. }) = UciMove::from_ascii(&lower) {
         return uci.to_move(position).map_err(|_| WordError::Illegal);
     }
-    Err(if parsed { WordError::Illegal } else { WordError::Unreadable })
+    Err(if san.is_ok() { WordError::Illegal } else { WordError::Unreadable })
 }
 
 /// Whether a line is a move in SAN or coordinates, legal or not (for a bare move of the interface).

@@ -43,18 +43,14 @@ impl Key {
 /// The key of a kind of words, before its parts.
 const START: Key = Key(STEP);
 
-fn spell(kind: u8, key: Key) -> ShortWord {
+fn push(out: &mut Words, kind: u8, key: Key) {
     let mut bits = key.finish();
     let mut word = [kind, 0, 0, 0, 0, 0];
     for digit in &mut word[1..] {
         *digit = DIGITS[(bits & 63) as usize];
         bits >>= 6;
     }
-    ShortWord::new(&word)
-}
-
-fn push(out: &mut Words, kind: u8, key: Key) {
-    out.push(spell(kind, key));
+    out.push(ShortWord::new(&word));
 }
 
 /// What stands on a square: 0 nothing, 1 to 6 ours from pawn to king, 7 to 12 theirs.

@@ -160,6 +160,6 @@ impl Engine {
         after.play_unchecked(m);
         after.is_stalemate()
             || after.is_insufficient_material()
-            || self.game.occurrences_after(m) >= 1
+            || self.game.occurrences(&after) >= 1
     }
 }
