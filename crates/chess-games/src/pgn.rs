@@ -149,16 +149,11 @@ impl Machine {
         if line_start {
             self.event_prefix = 0;
         }
-        if self.event_prefix < EVENT.len() {
-            self.event_prefix =
-                if byte == EVENT[self.event_prefix] && (line_start || self.event_prefix > 0) {
-                    self.event_prefix + 1
-                } else {
-                    usize::MAX
-                };
-        } else {
-            self.event_prefix = usize::MAX;
-        }
+        let goes_on = line_start || self.event_prefix > 0;
+        self.event_prefix = match EVENT.get(self.event_prefix) {
+            Some(&next) if goes_on && byte == next => self.event_prefix + 1,
+            _ => usize::MAX,
+        };
         if self.event_prefix == EVENT.len()
             && (self.state == State::Brace || (self.depth > 0 && self.state != State::LineComment))
         {
@@ -174,30 +169,21 @@ impl Machine {
         match self.state {
             State::Between => self.between(byte, line_start, game),
             State::Word => self.in_word(byte, game),
-            State::Parenthesis => {
-                if matches!(byte, b'Q' | b'R' | b'B' | b'N' | b'q' | b'r' | b'b' | b'n') {
-                    self.enter(State::PromotionPiece(byte))
-                } else {
-                    self.open_variation(game);
-                    self.between(byte, line_start, game)
-                }
+            State::Parenthesis if b"QRBNqrbn".contains(&byte) => {
+                self.enter(State::PromotionPiece(byte))
             }
-            State::PromotionPiece(piece) => {
-                if byte == b')' {
-                    self.word.extend_from_slice(&[b'=', piece.to_ascii_uppercase()]);
-                    self.enter(State::Word)
-                } else {
-                    self.open_variation(game);
-                    self.between(byte, line_start, game)
-                }
+            State::PromotionPiece(piece) if byte == b')' => {
+                self.word.extend_from_slice(&[b'=', piece.to_ascii_uppercase()]);
+                self.enter(State::Word)
             }
+            State::Parenthesis | State::PromotionPiece(_) => {
+                self.open_variation(game);
+                self.between(byte, line_start, game)
+            }
+            State::Glyph if byte.is_ascii_digit() => false,
             State::Glyph => {
-                if byte.is_ascii_digit() {
-                    false
-                } else {
-                    self.state = State::Between;
-                    self.between(byte, line_start, game)
-                }
+                self.state = State::Between;
+                self.between(byte, line_start, game)
             }
             State::Brace => self.leave(byte == b'}'),
             State::LineComment => self.leave(line_end),
