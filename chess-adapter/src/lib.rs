@@ -7,8 +7,6 @@
 //! it. Games and text come from `chess-games`, books and endgame tables from `chess-tables`, the
 //! search from `chess-search`, the odds of moves from `chess-odds`.
 #![warn(missing_docs)]
-// Two arms with a pattern each read better than an if with two blocks.
-#![allow(clippy::match_bool)]
 
 pub mod cli;
 mod play;

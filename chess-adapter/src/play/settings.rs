@@ -11,7 +11,6 @@ use chess_games::encode::Encoding;
 
 /// The values of all options of play.
 #[derive(Clone, Debug, PartialEq)]
-#[expect(clippy::struct_excessive_bools, reason = "each is an option of the protocols")]
 pub struct Settings {
     pub rule: Rule,
     /// The encoding of gamelines for a single category. `None` means full for Black and shifted for

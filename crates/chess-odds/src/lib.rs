@@ -11,10 +11,6 @@
 //! games that this stage has not seen, and a second stage weighs what it found and the first
 //! stage's probabilities. [`Odds`] is both stages in use.
 #![warn(missing_docs)]
-// Two arms with a pattern each read better than an if with two blocks.
-#![allow(clippy::match_bool)]
-// Panics here would be faults of this crate; the invariants are named where they are relied on.
-#![allow(clippy::missing_panics_doc)]
 
 mod captures;
 mod checks;

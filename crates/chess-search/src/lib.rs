@@ -20,10 +20,6 @@
 //! assert_eq!(found.lines[0].value.mate_in(), Some(1));
 //! ```
 #![warn(missing_docs)]
-// Two arms with a pattern each read better than an if with two blocks.
-#![allow(clippy::match_bool)]
-// What can panic here are invariants of ours, named where they are relied on.
-#![allow(clippy::missing_panics_doc)]
 
 pub mod board;
 mod checks;

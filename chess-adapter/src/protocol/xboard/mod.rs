@@ -23,7 +23,6 @@ use clock::Times;
 use editor::Editor;
 
 /// The dialogue's state.
-#[expect(clippy::struct_excessive_bools, reason = "the protocol has that many switches")]
 pub struct Xboard {
     engine: Engine,
     name: String,
