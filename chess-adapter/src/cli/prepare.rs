@@ -42,15 +42,7 @@ pub fn run_learn(options: &learn::Options) -> Result<ExitCode> {
 }
 
 pub fn run_style(options: &style::Options) -> Result<ExitCode> {
-    let outcome = style::learn(options)?;
-    let [attacking, positional, mixed] = outcome.learned;
-    println!("learned: attacking {attacking}, positional {positional}, mixed {mixed} games");
-    if outcome.judged > 0 {
-        println!(
-            "kept back {} games, judged rightly after ten moves: {}",
-            outcome.judged, outcome.right
-        );
-    }
+    println!("{}", style::learn(options)?);
     Ok(ExitCode::SUCCESS)
 }
 

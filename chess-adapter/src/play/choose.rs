@@ -35,30 +35,24 @@ pub fn sort(list: &mut [Scored]) {
 
 /// The candidates of a rule, the preferred one first; indices into a sorted, non-empty list.
 pub fn candidates(list: &[Scored], rule: Rule) -> Vec<usize> {
-    let all = || (0..list.len()).collect();
-    let captures = (0..list.len()).filter(|&i| list[i].completion.m.is_capture());
-    match rule {
-        Rule::Basic => all(),
-        Rule::Captures => {
-            let found: Vec<usize> = captures.collect();
-            if found.is_empty() { all() } else { found }
-        }
+    let all: Vec<usize> = (0..list.len()).collect();
+    let mut found = all.clone();
+    found.retain(|&i| list[i].completion.m.is_capture());
+    // The piece that captures; a promoting pawn counts as what it becomes.
+    let capturer = |i: usize| {
+        let m = list[i].completion.m;
+        m.promotion().unwrap_or_else(|| m.role())
+    };
+    let fewest = match rule {
+        Rule::Basic => return all,
+        Rule::Captures => 1,
         Rule::Tactical => {
-            let captures: Vec<usize> = captures.collect();
-            let by = |role: Role| {
-                let captures = &captures;
-                captures.iter().copied().filter(move |&i| capturer(&list[i].completion) == role)
-            };
-            let order = [Role::Pawn, Role::Knight, Role::Bishop, Role::Rook, Role::Queen];
-            let found: Vec<usize> = order.into_iter().flat_map(by).collect();
-            if found.len() >= 2 { found } else { all() }
+            found.retain(|&i| capturer(i) != Role::King);
+            found.sort_by_key(|&i| capturer(i));
+            2
         }
-    }
-}
-
-/// The piece that captures; a promoting pawn counts as what it becomes.
-fn capturer(completion: &Completion) -> Role {
-    completion.m.promotion().unwrap_or_else(|| completion.m.role())
+    };
+    if found.len() >= fewest { found } else { all }
 }
 
 /// The weight of each score in a randomised draw: `min(1, 2^-((s - first) / temperature))`.

@@ -15,9 +15,16 @@ use chess_games::cannot::Cannot;
 /// A feature's tokens, and the bits that it adds to the line's score.
 pub type FeatureRow = (String, f64);
 
-/// All children of this process that are to end with it, and whether new ones are refused.
+/// All children of this process that are to end with it.
 #[derive(Clone, Debug, Default)]
-pub struct ChildProcesses(Arc<Mutex<(Vec<Weak<Mutex<Child>>>, bool)>>);
+pub struct ChildProcesses(Arc<Mutex<Started>>);
+
+#[derive(Debug, Default)]
+struct Started {
+    children: Vec<Weak<Mutex<Child>>>,
+    /// Whether new ones are refused.
+    is_closed: bool,
+}
 
 /// A child that ends when this is dropped.
 pub struct Owned(Arc<Mutex<Child>>);
@@ -34,15 +41,17 @@ pub struct Process {
 impl ChildProcesses {
     /// Ends all children and refuses new ones.
     pub fn close(&self) {
-        let mut children = lock(&self.0);
-        children.1 = true;
-        children.0.drain(..).filter_map(|child| child.upgrade()).for_each(|child| end(&child));
+        let mut started = lock(&self.0);
+        started.is_closed = true;
+        for child in started.children.drain(..).filter_map(|child| child.upgrade()) {
+            end(&child);
+        }
     }
 
     /// Starts a child of its own process group, so that the terminal's interrupt does not reach it.
     pub fn spawn(&self, command: &mut Command) -> Result<Process> {
-        let mut children = lock(&self.0);
-        if children.1 {
+        let mut started = lock(&self.0);
+        if started.is_closed {
             bail!("shutting down");
         }
         command.process_group(0).stdin(Stdio::piped()).stdout(Stdio::piped());
@@ -51,12 +60,11 @@ impl ChildProcesses {
         let mut stdin = child.stdin.take().context("no pipe")?;
         let stdout = BufReader::new(child.stdout.take().context("no pipe")?);
         let child = Arc::new(Mutex::new(child));
-        children.0.retain(|child| child.strong_count() > 0);
-        children.0.push(Arc::downgrade(&child));
+        started.children.retain(|child| child.strong_count() > 0);
+        started.children.push(Arc::downgrade(&child));
         let (to, texts) = mpsc::channel::<String>();
         std::thread::spawn(move || {
-            let mut write = |text: String| stdin.write_all(text.as_bytes());
-            texts.into_iter().try_for_each(|text| write(text))
+            texts.into_iter().try_for_each(|text| stdin.write_all(text.as_bytes()))
         });
         let (lines, from) = mpsc::channel();
         std::thread::spawn(move || {

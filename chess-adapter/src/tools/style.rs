@@ -39,17 +39,8 @@ pub struct Options {
     program: ProgramArgs,
 }
 
-/// The result of learning styles.
-#[derive(Clone, Copy, Debug)]
-pub struct Outcome {
-    pub learned: [usize; 3],
-    /// Games that were not learned but judged.
-    pub judged: usize,
-    /// Judged games whose style was recognised.
-    pub right: usize,
-}
-
-pub fn learn(options: &Options) -> Result<Outcome> {
+/// Learns the styles; says from how many games, and how many of those kept back were recognised.
+pub fn learn(options: &Options) -> Result<String> {
     let program = &options.program.program();
     std::fs::create_dir_all(&options.output)?;
     let mut lines: [Vec<String>; 3] = Default::default();
@@ -91,12 +82,17 @@ pub fn learn(options: &Options) -> Result<Outcome> {
         removed.with_context(|| Cannot::Write(text.clone()))?;
     }
     let mut judge = Judge::open(&options.output, program)?;
-    let learned = lines.map(|lines| lines.len());
-    let mut outcome = Outcome { learned, judged: kept.len(), right: 0 };
-    for (style, line) in kept {
-        outcome.right += usize::from(judge.judge(line)? == style);
+    let [attacking, positional, mixed] = lines.map(|lines| lines.len());
+    let mut said =
+        format!("learned: attacking {attacking}, positional {positional}, mixed {mixed} games");
+    if !kept.is_empty() {
+        let (count, mut right) = (kept.len(), 0);
+        for (style, line) in kept {
+            right += u32::from(judge.judge(line)? == style);
+        }
+        said += &format!("\nkept back {count} games, judged rightly after ten moves: {right}");
     }
-    Ok(outcome)
+    Ok(said)
 }
 
 fn is_player(raw: &RawGame, side: Color, players: &[String]) -> bool {

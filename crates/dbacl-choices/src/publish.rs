@@ -62,7 +62,9 @@ pub fn files(fit: &Fit, form: &Form, names: [&[u8]; 2]) -> [Vec<u8>; 2] {
         }
     }
     // Sorted, so that the order does not depend on how the table grew.
-    sides.iter_mut().for_each(|side| side.sort_unstable_by_key(|&(id, _)| id));
+    for side in &mut sides {
+        side.sort_unstable_by_key(|&(id, _)| id);
+    }
     let digrams = uniform_digrams();
     [0, 1].map(|at| one_file(&sides[at], form, names[at], at + 1, &digrams))
 }

@@ -98,8 +98,7 @@ const DECIDED: i32 = 600;
 
 /// The moves that are about as good as the best one found, in the classifier's order.
 pub(super) fn among_best(list: &[Scored], found: &Found, margin: u32) -> Vec<Scored> {
-    let Some(best) = found.lines.first() else { return list.to_vec() };
-    let top = best.value.centipawns();
+    let top = found.lines.first().map_or(0, |best| best.value.centipawns());
     let margin = if top.abs() > DECIDED { 0 } else { i32::try_from(margin).unwrap_or(0) };
     let good: Vec<Move> = found
         .lines

@@ -159,9 +159,7 @@ impl Engine {
     }
 
     pub fn forget_searches(&mut self) {
-        if let Some(searcher) = &mut self.searcher {
-            searcher.clear();
-        }
+        self.searcher.iter_mut().for_each(Searcher::clear);
     }
 
     /// Starts a new game from the start position; what earlier searches found is forgotten.
@@ -182,18 +180,11 @@ impl Engine {
             || before.window != now.window;
         self.stale.white |= both || before.models.white != now.models.white;
         self.stale.black |= both || before.models.black != now.models.black;
-        if before.book_file != now.book_file {
-            self.book = None;
-        }
-        if before.syzygy_path != now.syzygy_path {
-            self.tables = None;
-        }
-        if before.style_path != now.style_path || self.stale.white || self.stale.black {
-            self.judge = None;
-        }
-        if before.hash != now.hash {
-            self.searcher = None;
-        }
+        let is_stale = self.stale.white || self.stale.black;
+        self.book.take_if(|_| before.book_file != now.book_file);
+        self.tables.take_if(|_| before.syzygy_path != now.syzygy_path);
+        self.judge.take_if(|_| is_stale || before.style_path != now.style_path);
+        self.searcher.take_if(|_| before.hash != now.hash);
         if before.seed != now.seed {
             self.random = random(now.seed);
         }
