@@ -177,10 +177,9 @@ impl Uci {
         let new = if continues {
             &moves[known.len()..]
         } else {
-            let start = match fen.as_deref().map(read_fen) {
-                None => Chess::default(),
-                Some(Ok(position)) => position,
-                Some(Err(error)) => {
+            let start = match fen.as_deref().map_or_else(|| Ok(Chess::default()), read_fen) {
+                Ok(position) => position,
+                Err(error) => {
                     let why = format!("{error:#}");
                     self.note(&why);
                     self.no_position = Some(why);

@@ -6,7 +6,7 @@ use std::path::Path;
 use anyhow::{Context as _, Result, bail};
 use chess_search::Ending;
 use shakmaty::{Chess, Move, Position, Role};
-use shakmaty_syzygy::{MaybeRounded, SyzygyError, Tablebase, Wdl};
+use shakmaty_syzygy::{SyzygyError, Tablebase, Wdl};
 
 /// Syzygy tables of a folder.
 pub struct Tables(Tablebase<Chess>);
@@ -54,11 +54,8 @@ impl Tables {
                 let distance = if m.is_zeroing() {
                     Some(0)
                 } else {
-                    kept.note(self.0.probe_dtz(&after)).map(|dtz| match dtz {
-                        MaybeRounded::Rounded(dtz) | MaybeRounded::Precise(dtz) => {
-                            i32::from(dtz).abs()
-                        }
-                    })
+                    let distance = kept.note(self.0.probe_dtz(&after));
+                    distance.map(|distance| i32::from(distance.ignore_rounding()).abs())
                 };
                 (value, distance)
             };
