@@ -55,7 +55,7 @@ proptest! {
             let mut tokenizer = Tokenizer::new(scheme, keep_case, straddle, order);
             let mut window = Window::new(order);
             let mut reader = LineReader::default();
-            let mut stream = Stream::new(Box::new(input.as_slice()), None);
+            let mut stream = Stream::new(Box::new(input.as_slice()));
             let (mut line, mut kept, mut blank) = (Vec::new(), 0, 0);
             filter.start_file();
             loop {

@@ -27,7 +27,7 @@ use std::sync::OnceLock;
 /// Lines as cut from any bytes.
 pub fn lines(data: &[u8]) {
     let mut reader = LineReader::default();
-    let mut stream = Stream::new(Box::new(data), None);
+    let mut stream = Stream::new(Box::new(data));
     let (mut line, mut length) = (Vec::new(), 0);
     while !reader.next_line(&mut stream, &mut line) {
         assert!(!line.contains(&0));

@@ -34,60 +34,45 @@ impl Decoding {
         let reader: Box<dyn Read + '_> = match self {
             Self::Never => reader,
             Self::From(charset) => Box::new(DecodingReader::new(reader, charset)),
-            Self::ByMark => Box::new(Marked::Unread(reader)),
+            Self::ByMark => Box::new(Marked { unread: Some(reader), text: Box::new(io::empty()) }),
         };
         Source { name, reader }
     }
 }
 
-/// Whether a text that begins so is in UTF-16.
-pub fn begins_with_mark(text: &[u8]) -> bool {
-    utf_16(text).is_some()
+/// The kind of UTF-16 whose byte order mark a text begins with.
+pub fn utf_16(text: &[u8]) -> Option<Charset> {
+    let (charset, _) = Charset::by_mark(text)?;
+    (charset != Charset::UTF_8).then_some(charset)
 }
 
-/// The kind of UTF-16 that a byte order mark stands for, and the length of the mark.
-fn utf_16(text: &[u8]) -> Option<(Charset, usize)> {
-    Charset::by_mark(text).filter(|&(charset, _)| charset != Charset::UTF_8)
-}
-
-/// A reader that looks for a byte order mark at the beginning.
-enum Marked<'a> {
-    Unread(Box<dyn Read + 'a>),
-    Plain(Box<dyn Read + 'a>),
-    Decoded(Box<DecodingReader<Box<dyn Read + 'a>>>),
+/// A reader that decodes UTF-16 if it begins with the byte order mark.
+struct Marked<'a> {
+    /// The source, until its beginning is read.
+    unread: Option<Box<dyn Read + 'a>>,
+    text: Box<dyn Read + 'a>,
 }
 
 impl Read for Marked<'_> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        match self {
-            Self::Unread(reader) if !buffer.is_empty() => {
-                let mut reader = std::mem::replace(reader, Box::new(io::empty()));
-                let read = beginning(&mut *reader);
-                // After an error the rest is read without decoding.
-                let first = match read {
-                    Ok(first) => first,
-                    Err(error) => {
-                        *self = Self::Plain(reader);
-                        return Err(error);
-                    }
-                };
-                let mark = utf_16(&first).filter(|_| first.len() == MARK);
-                let from = mark.map_or(0, |(_, length)| length);
-                let mut first = Cursor::new(first);
-                first.set_position(from as u64);
-                let whole: Box<dyn Read> = Box::new(first.chain(reader));
-                *self = match mark {
-                    Some((charset, _)) => {
-                        Self::Decoded(Box::new(DecodingReader::new(whole, charset)))
-                    }
-                    None => Self::Plain(whole),
-                };
-                self.read(buffer)
-            }
-            Self::Unread(_) => Ok(0),
-            Self::Plain(reader) => reader.read(buffer),
-            Self::Decoded(reader) => reader.read(buffer),
+        if buffer.is_empty() {
+            return Ok(0);
         }
+        if let Some(mut reader) = self.unread.take() {
+            let first = match beginning(&mut *reader) {
+                Ok(first) => first,
+                // The rest is read without decoding.
+                Err(error) => {
+                    self.text = reader;
+                    return Err(error);
+                }
+            };
+            self.text = match utf_16(&first) {
+                Some(charset) => Box::new(DecodingReader::new(reader, charset)),
+                None => Box::new(Cursor::new(first).chain(reader)),
+            };
+        }
+        self.text.read(buffer)
     }
 }
 

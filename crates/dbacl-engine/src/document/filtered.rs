@@ -3,8 +3,9 @@
 //! not depend on the tokenizer, so a document that is read several times needs to be filtered only
 //! once.
 
-use super::LineState;
-use super::pipeline::Consumer;
+use super::cutter::Cutter;
+use super::sink::{FeatureSink, LineState};
+use crate::token::Feature;
 use dbacl_model::medium::Medium;
 use std::io;
 
@@ -12,15 +13,8 @@ use std::io;
 #[derive(Debug, Clone, Default)]
 pub struct FilteredText {
     bytes: Vec<u8>,
-    lines: Vec<Line>,
-}
-
-#[derive(Debug, Clone, Copy)]
-struct Line {
-    end: usize,
-    medium: Medium,
-    kept: bool,
-    in_header: bool,
+    /// Where each line ends, and what it became.
+    lines: Vec<(usize, LineState)>,
 }
 
 impl FilteredText {
@@ -28,35 +22,26 @@ impl FilteredText {
     /// begin or end a header block are here, and they are empty.
     pub(super) fn lines(&self) -> impl Iterator<Item = (&[u8], LineState)> {
         let mut from = 0;
-        self.lines.iter().map(move |line| {
-            let text = &self.bytes[std::mem::replace(&mut from, line.end)..line.end];
-            let Line { medium, kept, in_header, .. } = *line;
-            (text, LineState { kept, medium, in_header, is_late: false })
-        })
+        self.lines
+            .iter()
+            .map(move |&(end, state)| (&self.bytes[std::mem::replace(&mut from, end)..end], state))
     }
 }
 
-impl Consumer for FilteredText {
-    fn raw_line(&mut self, _: &mut Vec<u8>) -> io::Result<bool> {
-        Ok(true)
-    }
+impl FeatureSink for FilteredText {
+    fn feature(&mut self, _: Feature<'_>) {}
 
-    fn text(&mut self, line: &mut Vec<u8>, state: LineState) -> io::Result<()> {
-        let LineState { kept, medium, in_header, .. } = state;
-        if kept {
+    fn text(&mut self, line: &[u8], state: LineState, _: &mut Cutter) -> io::Result<()> {
+        if state.kept {
             self.bytes.extend_from_slice(line);
-        } else if self.lines.last().is_some_and(|last| last.in_header == in_header) {
+        } else if self.lines.last().is_some_and(|(_, last)| last.in_header == state.in_header) {
             return Ok(());
         }
-        self.lines.push(Line { end: self.bytes.len(), medium, kept, in_header });
+        self.lines.push((self.bytes.len(), LineState { is_late: false, ..state }));
         Ok(())
     }
 
-    fn end_of_line(&mut self, _: &[u8]) -> io::Result<()> {
-        Ok(())
-    }
-
-    fn end_of_source(&mut self, _: &[u8]) -> io::Result<()> {
+    fn cut(&mut self, _: &mut Vec<u8>, _: Medium, _: &mut Cutter) -> io::Result<()> {
         Ok(())
     }
 }

@@ -2,15 +2,12 @@
 //! Line cutting (spec text 1.3): room limits, zero bytes, missing final newlines.
 
 use std::io::{self, Read};
-use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Room for a line at the start of a run, bytes.
 const FIRST_ROOM: usize = 4096;
 
-/// Larger rooms are not asked for in advance.
-const MAX_ROOM_BITS: u8 = 30;
-
-/// Longer lines come in pieces where zero bytes stay: so memory does not grow with the line.
+/// Longer lines come in pieces where zero bytes stay, of which only the last has a line end: so
+/// memory does not grow with the line.
 const LONGEST_PIECE: usize = 1 << 20;
 
 /// Bytes read at a time.
@@ -30,38 +27,22 @@ pub struct Stream<'a> {
     /// Bytes before `from`, since the beginning.
     position: u64,
     ended: bool,
-    /// Set when reading should end early, as if the input ended.
-    stop: Option<&'a AtomicBool>,
     error: Option<io::Error>,
 }
 
 impl<'a> Stream<'a> {
-    /// The stream of `source`. Once `stop` is set, also while a read waits and a signal ends it,
-    /// the input counts as ended.
-    pub fn new(source: Box<dyn Read + 'a>, stop: Option<&'a AtomicBool>) -> Self {
-        Self::reusing(Vec::new(), source, stop)
+    /// The stream of `source`.
+    pub fn new(source: Box<dyn Read + 'a>) -> Self {
+        Self::reusing(Vec::new(), source)
     }
 
     /// The same, with the memory of an earlier stream ([`Self::into_block`]).
-    pub fn reusing(
-        mut block: Vec<u8>,
-        source: Box<dyn Read + 'a>,
-        stop: Option<&'a AtomicBool>,
-    ) -> Self {
+    pub fn reusing(mut block: Vec<u8>, source: Box<dyn Read + 'a>) -> Self {
         if block.is_empty() {
             block = vec![0; FIRST];
         }
-        Self {
-            source,
-            block,
-            from: 0,
-            to: 0,
-            has_nul: false,
-            position: 0,
-            ended: false,
-            stop,
-            error: None,
-        }
+        let (has_nul, ended, error) = (false, false, None);
+        Self { source, block, from: 0, to: 0, has_nul, position: 0, ended, error }
     }
 
     /// Memory that a later stream can use.
@@ -82,10 +63,6 @@ impl<'a> Stream<'a> {
     /// The bytes at hand; reads more when there are none. Empty at the end.
     fn available(&mut self) -> &[u8] {
         while self.from == self.to && !self.ended {
-            if self.is_stopped() {
-                self.ended = true;
-                break;
-            }
             if self.to == self.block.len() && self.to < BLOCK {
                 self.block = vec![0; BLOCK];
             }
@@ -103,10 +80,6 @@ impl<'a> Stream<'a> {
             }
         }
         &self.block[self.from..self.to]
-    }
-
-    fn is_stopped(&self) -> bool {
-        self.stop.is_some_and(|stop| stop.load(Ordering::Relaxed))
     }
 
     /// Appends one chunk to `line`: bytes up to and including a newline, at most `limit`, as far as
@@ -166,7 +139,7 @@ struct Chunk {
 
 /// What a zero byte does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Nul {
+pub enum Nul {
     /// It hides the rest of its chunk, as in dbacl 1.14.1.
     Hides,
     /// It becomes a blank.
@@ -178,11 +151,15 @@ enum Nul {
 /// Cuts lines; lives for the whole run, because the room for a line never shrinks.
 #[derive(Debug, Clone)]
 pub struct LineReader {
-    room: usize,
-    nul: Nul,
-    /// The most bytes of a line that are kept.
-    longest: usize,
-    depends_on_room: bool,
+    /// Room for a line, bytes: a power of two.
+    pub room: usize,
+    /// What a zero byte does.
+    pub nul: Nul,
+    /// The most bytes of a line that are kept beside its end, so that memory does not grow with it.
+    pub longest: usize,
+    /// Whether a line read so far could have been cut in another way by a reader that had met
+    /// longer lines before.
+    pub depends_on_room: bool,
 }
 
 impl Default for LineReader {
@@ -192,46 +169,6 @@ impl Default for LineReader {
 }
 
 impl LineReader {
-    /// A reader for which zero bytes are blanks and hide nothing.
-    pub fn keeping_nul() -> Self {
-        Self { nul: Nul::Blank, ..Self::default() }
-    }
-
-    /// A reader for which zero bytes are bytes like others. Lines of more than a megabyte come in
-    /// pieces, of which only the last has a line end.
-    pub fn leaving_nul() -> Self {
-        Self { nul: Nul::Stays, ..Self::default() }
-    }
-
-    /// The same, going on behind an input that left room for 2^`bits` bytes.
-    #[must_use]
-    pub fn with_room(self, bits: u8) -> Self {
-        Self { room: FIRST_ROOM.max(1 << bits.min(MAX_ROOM_BITS)), ..self }
-    }
-
-    /// The same, which keeps only the first `bytes` bytes of a line and its end, so that memory
-    /// does not grow with it.
-    #[must_use]
-    pub fn keeping(self, bytes: usize) -> Self {
-        Self { longest: bytes, ..self }
-    }
-
-    /// Cuts the next line as if it came first.
-    pub fn start_anew(&mut self) {
-        *self = Self { nul: self.nul, longest: self.longest, ..Self::default() };
-    }
-
-    /// Room for a line, bytes: a power of two.
-    pub const fn room(&self) -> usize {
-        self.room
-    }
-
-    /// Whether a line read so far could have been cut in another way by a reader that had met
-    /// longer lines before.
-    pub const fn depends_on_room(&self) -> bool {
-        self.depends_on_room
-    }
-
     /// Reads the next line, with its end, into `line`; returns whether it was the input's last,
     /// which may be empty.
     ///
@@ -290,30 +227,31 @@ mod tests {
             let line = [vec![b'x'; length - 1], vec![b'\n']].concat();
             let input = [line, b"next\n".to_vec()].concat();
             let cut = |room: usize| {
-                let mut stream = Stream::new(Box::new(input.as_slice()), None);
+                let mut stream = Stream::new(Box::new(input.as_slice()));
                 let mut reader = LineReader { room, ..LineReader::default() };
                 let mut line = Vec::new();
                 reader.next_line(&mut stream, &mut line);
-                (line.len(), reader.room)
+                (line.len(), reader)
             };
-            let mut stream = Stream::new(Box::new(input.as_slice()), None);
-            let mut reader = LineReader::default();
-            let mut line = Vec::new();
-            reader.next_line(&mut stream, &mut line);
-            let alone = (line.len(), reader.room);
+            let (alone, reader) = cut(FIRST_ROOM);
             for room in (12..20).map(|bits| 1 << bits) {
-                let same = cut(room) == (alone.0, alone.1.max(room));
-                assert!(same || reader.depends_on_room(), "{length} {room}");
+                let (found, other) = cut(room);
+                let same = found == alone && other.room == reader.room.max(room);
+                assert!(same || reader.depends_on_room, "{length} {room}");
             }
         }
     }
 
     fn lines(input: &[u8]) -> Vec<Vec<u8>> {
-        lines_of(LineReader::default(), input)
+        lines_of(Nul::Hides, input)
     }
 
-    fn lines_of(mut reader: LineReader, input: &[u8]) -> Vec<Vec<u8>> {
-        let mut stream = Stream::new(Box::new(input), None);
+    fn lines_of(nul: Nul, input: &[u8]) -> Vec<Vec<u8>> {
+        cut(LineReader { nul, ..LineReader::default() }, input)
+    }
+
+    fn cut(mut reader: LineReader, input: &[u8]) -> Vec<Vec<u8>> {
+        let mut stream = Stream::new(Box::new(input));
         let mut lines = Vec::new();
         let mut line = Vec::new();
         loop {
@@ -366,18 +304,18 @@ mod tests {
             (&b"a\0b\nc\n"[..], vec![&b"a b\n"[..], b"c\n", b""]),
             (b"\0\0\n\0", vec![b"  \n", b" "]),
         ] {
-            assert_eq!(lines_of(LineReader::keeping_nul(), input), expected, "{input:?}");
+            assert_eq!(lines_of(Nul::Blank, input), expected, "{input:?}");
         }
         let mut input = vec![b'x'; 5000];
         input[10] = 0;
-        assert_eq!(lines_of(LineReader::keeping_nul(), &input)[0].len(), 5000);
+        assert_eq!(lines_of(Nul::Blank, &input)[0].len(), 5000);
     }
 
     #[test]
     fn of_a_long_line_the_beginning_is_kept_and_the_next_line_is_whole() {
         let input = [vec![b'x'; 20_000], b"\nnext\n".to_vec(), vec![b'y'; 9], vec![0; 9]].concat();
         for most in [4, 8, 5000, 19_999, 20_000, usize::MAX] {
-            let found = lines_of(LineReader::default().keeping(most), &input);
+            let found = cut(LineReader { longest: most, ..LineReader::default() }, &input);
             let first = [&input[..most.min(20_000)], b"\n"].concat();
             let last = vec![b'y'; most.min(9)];
             assert_eq!(found, [first, b"next\n".to_vec(), last], "{most}");
@@ -387,14 +325,14 @@ mod tests {
     #[test]
     fn long_lines_come_in_pieces_where_zero_bytes_stay() {
         let long = [vec![b'x'; 2 * LONGEST_PIECE + 5], b"\nnext\n".to_vec()].concat();
-        let found = lines_of(LineReader::leaving_nul(), &long);
+        let found = lines_of(Nul::Stays, &long);
         let lengths: Vec<usize> = found.iter().map(Vec::len).collect();
         assert_eq!(lengths, [LONGEST_PIECE, LONGEST_PIECE, 6, 5, 0]);
         assert!(found.concat() == long);
         // Where a line ends just so, its end is a piece.
         let exact = [vec![b'x'; LONGEST_PIECE], b"\nnext\n".to_vec()].concat();
-        let found = lines_of(LineReader::leaving_nul(), &exact);
+        let found = lines_of(Nul::Stays, &exact);
         assert_eq!(found[1..], [b"\n".to_vec(), b"next\n".to_vec(), Vec::new()]);
-        assert_eq!(lines_of(LineReader::keeping_nul(), &exact)[0].len(), LONGEST_PIECE + 1);
+        assert_eq!(lines_of(Nul::Blank, &exact)[0].len(), LONGEST_PIECE + 1);
     }
 }

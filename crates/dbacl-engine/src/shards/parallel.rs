@@ -7,9 +7,8 @@ use super::collect::Counting;
 use super::counts::{CountSettings, Counts};
 use crate::alloc_hints::has_addresses_to_spare;
 use crate::document::decoding;
-use crate::document::{Cutter, Ending, FeatureReader, FeatureSink, LineState, ReadOptions};
+use crate::document::{Ending, FeatureReader, FeatureSink, ReadOptions};
 use crate::error::{Warning, WarningSink};
-use crate::input::indent;
 use crate::input::lines::{LineReader, Stream};
 use crate::input::source::{self, Operand, Source};
 use crate::learn::LearnSettings;
@@ -18,15 +17,12 @@ use crate::learn::learner::LearnedCounts;
 use crate::learn::merge::SMALLEST_BITS;
 use crate::learn::state::LearningState;
 use crate::learn::table::MAX_BITS;
-use crate::token::Feature;
 use dbacl_charset::Charset;
-use dbacl_files::reading::open_regular;
-use dbacl_model::medium::Medium;
+use dbacl_files::reading::{open_known, open_regular, read_beginning};
 use dbacl_model::settings::ModelOption;
 use std::ffi::OsString;
 use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread::{Builder, ScopedJoinHandle};
 
@@ -76,10 +72,7 @@ struct Piece {
 impl Piece {
     /// Whether its file begins with the byte order mark of UTF-16.
     fn begins_with_mark(&self) -> bool {
-        let mut beginning = Vec::new();
-        let read =
-            open_regular(&self.path).and_then(|file| file.take(4).read_to_end(&mut beginning));
-        read.is_ok() && decoding::begins_with_mark(&beginning)
+        read_beginning(&self.path, 4).is_ok_and(|bytes| decoding::utf_16(&bytes).is_some())
     }
 }
 
@@ -113,7 +106,7 @@ impl Inputs<'_> {
         };
         let Some(read) = self.read_parts(&parts, size, begin)? else { return Ok(None) };
         let mut warned = Vec::new();
-        let mut read = read.into_iter();
+        let mut read = read.into_iter().map(|(part, _)| part);
         let Some(mut first) = read.next() else { return Ok(None) };
         warned.append(&mut first.warnings);
         for part in read {
@@ -142,7 +135,8 @@ impl Inputs<'_> {
         };
         let Some(read) = self.read_parts(&parts, size, begin)? else { return Ok(None) };
         let mut whole: Option<Counts> = None;
-        for counting in read {
+        for (mut counting, ending) in read {
+            counting.end_shard(ending);
             let Some(part) = counting.into_counts() else { return Ok(None) };
             match &mut whole {
                 None => whole = Some(part),
@@ -185,20 +179,20 @@ impl Inputs<'_> {
         }
     }
 
-    /// Reads each of `parts` on a thread of its own; `None` if that is not what one pass would
-    /// read.
-    fn read_parts<R: PartCounts>(
+    /// Reads each of `parts` on a thread of its own; the counts come with the state at the end of
+    /// their part. `None` if that is not what one pass would read.
+    fn read_parts<R: FeatureSink + Send>(
         &self,
         parts: &[Vec<Piece>],
         size: u64,
         begin: impl Fn(usize) -> Option<R> + Sync,
-    ) -> Result<Option<Vec<R>>, Interrupted> {
+    ) -> Result<Option<Vec<(R, Ending)>>, Interrupted> {
         let Some(room) = usual_room(parts) else { return Ok(None) };
-        let done = Arc::new(AtomicU64::new(0));
+        let done = AtomicU64::new(0);
         let read_one = |number: usize, room: u8| {
             let mut counts = begin(number)?;
             let ending = self.read_part(&parts[number], room, &done, &mut counts)?;
-            (!counts.has_overflowed()).then_some((counts, ending))
+            Some((counts, ending))
         };
         let first_room = Ending::default().room_bits;
         let room_of = |number: usize| if number == 0 { first_room } else { room };
@@ -231,22 +225,15 @@ impl Inputs<'_> {
                 *part = again;
                 self.check()?;
             }
-            so_far = Ending {
-                room_bits: so_far.room_bits.max(part.1.room_bits),
-                depends_on_room: so_far.depends_on_room || part.1.depends_on_room,
-                ..part.1
-            };
+            so_far = so_far.then(part.1);
         }
         // Each part was read with the line buffer that the parts before it leave. Only what
         // precedes the first part is unknown, so the first part notes whether any part depends on
         // it.
-        let mut readers = Vec::new();
-        for (number, (mut reader, ending)) in read.into_iter().enumerate() {
-            let depends_on_room = number == 0 && so_far.depends_on_room;
-            reader.end(Ending { depends_on_room, ..ending });
-            readers.push(reader);
+        for (number, (_, ending)) in read.iter_mut().enumerate() {
+            ending.depends_on_room = number == 0 && so_far.depends_on_room;
         }
-        Ok(Some(readers))
+        Ok(Some(read))
     }
 
     fn check(&self) -> Result<(), Interrupted> {
@@ -259,77 +246,21 @@ impl Inputs<'_> {
         &self,
         part: &[Piece],
         room: u8,
-        done: &Arc<AtomicU64>,
-        counts: &mut impl PartCounts,
+        done: &AtomicU64,
+        counts: &mut impl FeatureSink,
     ) -> Option<Ending> {
-        let mut reader = FeatureReader::stoppable(self.reading, self.stop).with_room(room);
-        let mut sink = Indented { sink: counts, indented: self.indented };
+        let reader = FeatureReader::stoppable(self.reading, self.stop);
+        let mut reader = reader.with_room(room).indented(self.indented);
         for piece in part {
             let mut file = open_regular(&piece.path).ok()?;
             file.seek(SeekFrom::Start(piece.from)).ok()?;
-            let metered = Metered { inner: file.take(piece.to - piece.from), done: done.clone() };
+            let metered = Metered { inner: file.take(piece.to - piece.from), done };
             let source = Source { name: Vec::new(), reader: Box::new(metered) };
-            if reader.read(source, &mut sink).ok()?.is_some() {
+            if reader.read(source, counts).ok()?.is_some() {
                 return None;
             }
         }
         Some(reader.ending())
-    }
-}
-
-/// Counts what it reads.
-trait PartCounts: FeatureSink + Send {
-    /// Whether there was too much to count.
-    fn has_overflowed(&self) -> bool;
-
-    /// Notes the state at the end of the part.
-    fn end(&mut self, ending: Ending);
-}
-
-impl PartCounts for Counting {
-    fn has_overflowed(&self) -> bool {
-        Self::has_overflowed(self)
-    }
-
-    fn end(&mut self, ending: Ending) {
-        self.end_shard(ending);
-    }
-}
-
-impl PartCounts for LearnedCounts {
-    fn has_overflowed(&self) -> bool {
-        // Merging checks the widths of the counters itself.
-        false
-    }
-
-    fn end(&mut self, _: Ending) {}
-}
-
-/// A sink that passes on only lines that begin with a blank, if so configured.
-struct Indented<'a, S> {
-    sink: &'a mut S,
-    indented: bool,
-}
-
-impl<S: FeatureSink> FeatureSink for Indented<'_, S> {
-    fn raw_line(&mut self, line: &mut Vec<u8>) -> io::Result<bool> {
-        Ok(!self.indented || indent::take_blank(line))
-    }
-
-    fn text(&mut self, line: &[u8], state: LineState, cutter: &mut Cutter) -> io::Result<()> {
-        self.sink.text(line, state, cutter)
-    }
-
-    fn cut(&mut self, line: &mut Vec<u8>, medium: Medium, cutter: &mut Cutter) -> io::Result<()> {
-        self.sink.cut(line, medium, cutter)
-    }
-
-    fn feature(&mut self, feature: Feature<'_>) {
-        self.sink.feature(feature);
-    }
-
-    fn end_of_source(&mut self, name: &[u8], cutter: &mut Cutter) -> io::Result<()> {
-        self.sink.end_of_source(name, cutter)
     }
 }
 
@@ -340,12 +271,12 @@ fn usual_room(parts: &[Vec<Piece>]) -> Option<u8> {
     const BEGINNING: u64 = 1 << 22;
     let piece = parts.first()?.first()?;
     let file = open_regular(&piece.path).ok()?;
-    let mut stream = Stream::new(Box::new(file.take(piece.to.min(BEGINNING))), None);
+    let mut stream = Stream::new(Box::new(file.take(piece.to.min(BEGINNING))));
     let (mut reader, mut line) = (LineReader::default(), Vec::new());
-    let mut before = reader.room();
+    let mut before = reader.room;
     // The last line may be incomplete, so its length does not count.
     while !reader.next_line(&mut stream, &mut line) {
-        before = reader.room();
+        before = reader.room;
     }
     u8::try_from(before.ilog2()).ok()
 }
@@ -360,27 +291,23 @@ fn lines_are_apart(reading: &ReadOptions) -> bool {
 
 /// The files named by the operands; `None` if one is missing or not a regular file.
 fn pieces(operands: &[OsString]) -> Option<Vec<Piece>> {
-    let mut pieces = Vec::new();
-    let mut push = |path: &Path| -> Option<()> {
-        let metadata = std::fs::metadata(path).ok().filter(std::fs::Metadata::is_file)?;
-        open_regular(path).ok()?;
-        pieces.push(Piece { path: path.to_path_buf(), from: 0, to: metadata.len() });
-        Some(())
-    };
+    let mut paths = Vec::new();
     for operand in operands {
-        let path = Path::new(operand);
-        if std::fs::metadata(path).ok()?.is_dir() {
+        let found = std::fs::metadata(operand).ok()?;
+        if found.is_dir() {
             let mut clean = true;
             let opened = source::open(operand, &mut |_: Warning| clean = false).ok()?;
-            let Operand::Folder(paths) = opened else { return None };
-            for path in paths.iter().filter(|_| clean) {
-                push(path)?;
-            }
+            let Operand::Folder(entries) = opened else { return None };
+            paths.extend(entries.into_iter().filter(|_| clean));
         } else {
-            push(path)?;
+            found.is_file().then(|| paths.push(operand.into()))?;
         }
     }
-    Some(pieces)
+    let piece = |path: PathBuf| {
+        let (_, found) = open_known(&path).ok()?;
+        Some(Piece { path, from: 0, to: found.len() })
+    };
+    paths.into_iter().map(piece).collect()
 }
 
 /// Distributes the files among `threads` in their order; with `cuts` also cuts files between lines.
@@ -422,12 +349,12 @@ fn next_line(path: &Path, from: u64) -> Option<u64> {
 }
 
 /// Counts the bytes that are read.
-struct Metered<R> {
+struct Metered<'a, R> {
     inner: R,
-    done: Arc<AtomicU64>,
+    done: &'a AtomicU64,
 }
 
-impl<R: Read> Read for Metered<R> {
+impl<R: Read> Read for Metered<'_, R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let length = self.inner.read(buffer)?;
         self.done.fetch_add(length as u64, Ordering::Relaxed);

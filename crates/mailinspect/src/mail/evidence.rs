@@ -65,7 +65,7 @@ pub fn evidence(
     let message = &message[..message.len().min(limit)];
     let mut found = WordEvidence { is_cut, ..WordEvidence::default() };
     let mut terms: HashMap<Vec<u8>, (u32, f64)> = HashMap::new();
-    let mut stream = Stream::new(Box::new(message), None);
+    let mut stream = Stream::new(Box::new(message));
     let mut reader = LineReader::default();
     let mut line = Vec::new();
     judge.begin();

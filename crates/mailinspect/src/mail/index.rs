@@ -90,7 +90,7 @@ pub fn index(
     warnings: WarningSink<'_>,
     sink: Sink<'_>,
 ) -> io::Result<()> {
-    let mut stream = Stream::new(input, None);
+    let mut stream = Stream::new(input);
     let mut reader = LineReader::default();
     let mut line = Vec::new();
     let mut header = Vec::with_capacity(HEADER_BYTES);
