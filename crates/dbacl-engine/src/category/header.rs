@@ -221,6 +221,15 @@ impl Header {
         out.extend_from_slice(HEADER_END);
     }
 
+    /// The whole header, with these expressions.
+    #[doc(hidden)]
+    pub fn text(&self, name: &[u8], patterns: &[Vec<u8>]) -> Vec<u8> {
+        let mut text = Vec::new();
+        self.write_numbers(&mut text, name);
+        self.write_settings(&mut text, patterns);
+        text
+    }
+
     /// Reads a header from the beginning of `bytes`.
     ///
     /// # Errors
@@ -234,68 +243,49 @@ impl Header {
         if !is_large && !begins_as_any([MAGIC, UNICODE_MAGIC]) {
             return Err(HeaderFault::Foreign);
         }
-        let mut scan = Scan(lines.next().unwrap_or_default());
-        let second = (|| {
-            let divergence = scan.text("# entropy").float()?;
-            let log_partition = scan.text(" logZ").float()?;
-            let max_order = scan.text(" max_order").integer()?;
-            let kind = scan.text(" type").word()?;
-            let max_order = u8::try_from(max_order).ok().filter(|order| (1..8).contains(order))?;
-            // Written so that a NaN fails, too.
-            (log_partition.abs() <= MAX_LOG_PARTITION).then_some(())?;
-            Some((divergence, log_partition, max_order, kind.first() == Some(&b'm')))
-        })();
-        let (divergence, log_partition, max_order, multinomial) =
-            second.ok_or(HeaderFault::Line(2))?;
-        let mut scan = Scan(lines.next().unwrap_or_default());
-        let third = (|| {
-            let (bits, large) = if is_large {
-                let homes = u64::try_from(scan.text("# homes").integer()?).ok()?;
-                let slots = u64::try_from(scan.text(" slots").integer()?).ok()?;
-                (1..=slots).contains(&homes).then_some((0, Some(LargeSize { homes, slots })))?
-            } else {
-                (scan.text("# hash_size").integer()?, None)
-            };
-            let features = scan.text(" features").integer()?;
-            let unique = scan.text(" unique_features").integer()?;
-            let documents = scan.text(" documents").integer()?;
-            let bits = u8::try_from(bits).ok().filter(|&bits| bits <= 30)?;
-            let features = if is_large { features.cast_unsigned() } else { wrap(features).into() };
-            Some((bits, large, features, unique, documents))
-        })();
-        let (bits, large, features, unique_features, documents) =
-            third.ok_or(HeaderFault::Line(3))?;
-        let mut scan = Scan(lines.next().unwrap_or_default());
-        let fourth = (|| {
-            let shannon = scan.text("# shannon").float()?;
-            Some((shannon, scan.text(" shannon_s2").float()?))
-        })();
-        let (shannon, shannon_variance) = fourth.ok_or(HeaderFault::Line(8))?;
-        let mut scan = Scan(lines.next().unwrap_or_default());
-        let fifth = (|| {
-            let alpha = scan.text("# alpha").float()?;
-            let beta = scan.text(" beta").float()?;
-            let mu = scan.text(" mu").float()?;
-            let variance = scan.text(" s2").float()?;
-            Some(Moments { shannon, shannon_variance, alpha, beta, mu, variance })
-        })();
-        let moments = fifth.ok_or(HeaderFault::Line(10))?;
         let mut header = Self {
             reference_only: first.strip_suffix(b"\n").unwrap_or(first).ends_with(b" (ref)"),
-            divergence,
-            log_partition,
-            max_order,
-            multinomial,
-            bits,
-            large,
-            features,
-            unique_features: wrap(unique_features),
-            documents: wrap(documents),
-            moments,
-            log_masses: [0.0; MEDIA],
-            options: ModelOptions::default(),
-            scheme: None,
+            ..Self::default()
         };
+        lines.numbers(2, |scan| {
+            header.divergence = scan.text("# entropy").float()?;
+            header.log_partition = scan.text(" logZ").float()?;
+            let max_order = u8::try_from(scan.text(" max_order").integer()?).ok();
+            header.max_order = max_order.filter(|order| (1..8).contains(order))?;
+            header.multinomial = scan.text(" type").word()?.starts_with(b"m");
+            // Written so that a NaN fails, too.
+            (header.log_partition.abs() <= MAX_LOG_PARTITION).then_some(())
+        })?;
+        lines.numbers(3, |scan| {
+            if is_large {
+                let homes = u64::try_from(scan.text("# homes").integer()?).ok()?;
+                let slots = u64::try_from(scan.text(" slots").integer()?).ok()?;
+                header.large =
+                    Some((1..=slots).contains(&homes).then_some(LargeSize { homes, slots })?);
+            } else {
+                let bits = u8::try_from(scan.text("# hash_size").integer()?).ok();
+                header.bits = bits.filter(|&bits| bits <= 30)?;
+            }
+            let features = scan.text(" features").integer()?;
+            header.features =
+                if is_large { features.cast_unsigned() } else { wrap(features).into() };
+            header.unique_features = wrap(scan.text(" unique_features").integer()?);
+            header.documents = wrap(scan.text(" documents").integer()?);
+            Some(())
+        })?;
+        let moments = &mut header.moments;
+        lines.numbers(8, |scan| {
+            moments.shannon = scan.text("# shannon").float()?;
+            moments.shannon_variance = scan.text(" shannon_s2").float()?;
+            Some(())
+        })?;
+        lines.numbers(10, |scan| {
+            moments.alpha = scan.text("# alpha").float()?;
+            moments.beta = scan.text(" beta").float()?;
+            moments.mu = scan.text(" mu").float()?;
+            moments.variance = scan.text(" s2").float()?;
+            Some(())
+        })?;
         let mut patterns = Vec::new();
         let mut other_lines = Vec::new();
         let mut sum = None;
@@ -358,6 +348,17 @@ impl<'a> Iterator for Lines<'a> {
     }
 }
 
+impl<'a> Lines<'a> {
+    /// Reads the next line, which messages call by this number.
+    fn numbers(
+        &mut self,
+        number: u8,
+        read: impl FnOnce(&mut Scan<'a>) -> Option<()>,
+    ) -> Result<(), HeaderFault> {
+        read(&mut Scan(self.next().unwrap_or_default())).ok_or(HeaderFault::Line(number))
+    }
+}
+
 /// Reads a line as C's `scanf` does: blanks match any white space, other text itself.
 struct Scan<'a>(&'a [u8]);
 
@@ -412,32 +413,27 @@ mod tests {
 
     fn example() -> Header {
         Header {
-            reference_only: false,
             divergence: 20.449,
             log_partition: -1.5,
             max_order: 3,
-            multinomial: false,
             bits: 15,
-            large: None,
             features: 678,
             unique_features: 282,
-            documents: 0,
             moments: Moments { alpha: f64::INFINITY, ..Moments::default() },
             log_masses: [2.772589; MEDIA],
             options: ModelOptions::default()
                 .with(ModelOption::Text)
                 .with(ModelOption::MailTHeaders),
             scheme: Some(Scheme::Cef),
+            ..Header::default()
         }
     }
 
     #[test]
     fn what_is_printed_is_read_back() {
-        let mut text = Vec::new();
         let header = example();
-        header.write_numbers(&mut text, b"dir/name");
         let patterns = vec![b"([a-z]+)||123456789".to_vec()];
-        header.write_settings(&mut text, &patterns);
+        let mut text = header.text(b"dir/name", &patterns);
         let length = text.len();
         text.extend_from_slice(b"\x00\x01binary");
         let parsed = Header::parse(&text).unwrap();
@@ -449,12 +445,7 @@ mod tests {
     #[test]
     fn what_dbacl_1_14_1_would_misread_begins_with_another_line() {
         let mut header = example();
-        let written = |header: &Header| {
-            let mut text = Vec::new();
-            header.write_numbers(&mut text, b"x");
-            header.write_settings(&mut text, &[]);
-            text
-        };
+        let written = |header: &Header| header.text(b"x", &[]);
         assert!(written(&header).starts_with(MAGIC));
         header.options.insert(ModelOption::MailUnicode);
         let text = written(&header);
@@ -470,10 +461,7 @@ mod tests {
 
     #[test]
     fn a_checksum_finds_any_changed_byte() {
-        let mut text = Vec::new();
-        let header = example();
-        header.write_numbers(&mut text, b"x");
-        header.write_settings(&mut text, &[b"([a-z]+)||123456789".to_vec()]);
+        let mut text = example().text(b"x", &[b"([a-z]+)||123456789".to_vec()]);
         let plain = Header::parse(&text).unwrap();
         add_checksum(&mut text);
         let parsed = Header::parse(&text).unwrap();
@@ -492,12 +480,7 @@ mod tests {
 
     #[test]
     fn a_checksum_is_renewed_where_there_is_one() {
-        let write = |name: &[u8]| {
-            let mut text = Vec::new();
-            example().write_numbers(&mut text, name);
-            example().write_settings(&mut text, &[]);
-            text
-        };
+        let write = |name: &[u8]| example().text(name, &[]);
         let mut plain = write(b"x");
         renew_checksum(&mut plain);
         assert_eq!(plain, write(b"x"));
@@ -513,10 +496,7 @@ mod tests {
 
     #[test]
     fn faults_carry_the_number_of_their_line() {
-        let mut text = Vec::new();
-        example().write_numbers(&mut text, b"x");
-        example().write_settings(&mut text, &[]);
-        let text = String::from_utf8(text).unwrap();
+        let text = String::from_utf8(example().text(b"x", &[])).unwrap();
         for (from, to, fault) in [
             ("1.14.1", "1.14", HeaderFault::Foreign),
             ("max_order 3", "max_order x", HeaderFault::Line(2)),

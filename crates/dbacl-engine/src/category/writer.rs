@@ -24,11 +24,8 @@ pub fn write(
     digrams: &DigramTable,
     slots: impl Iterator<Item = (FeatureId, QuantWeight)>,
 ) -> io::Result<()> {
-    let mut text = Vec::new();
-    header.write_numbers(&mut text, name);
-    header.write_settings(&mut text, patterns);
     let mut out = io::BufWriter::with_capacity(1 << 16, out);
-    out.write_all(&text)?;
+    out.write_all(&header.text(name, patterns))?;
     for weight in digrams.stored() {
         out.write_u16::<BigEndian>(weight.0)?;
     }
@@ -82,12 +79,10 @@ pub fn write_large(
     digrams: &DigramTable,
     slots: impl Iterator<Item = LargeSlot> + Clone,
 ) -> io::Result<()> {
-    let mut text = Vec::new();
-    header.write_numbers(&mut text, name);
-    header.write_settings(&mut text, &[]);
+    let mut text = header.text(name, &[]);
     add_checksum(&mut text);
     out.write_all(&text)?;
-    let mut out = Summed { out: io::BufWriter::with_capacity(1 << 16, out), sum: <_>::default() };
+    let mut out = io::BufWriter::with_capacity(1 << 16, Summed::new(out));
     for weight in digrams.stored() {
         out.write_u16::<BigEndian>(weight.0)?;
     }
@@ -105,15 +100,24 @@ pub fn write_large(
     for _ in next..size.slots {
         out.write_all(&empty)?;
     }
-    let Summed { mut out, sum } = out;
+    let Summed { out, sum } = out.into_inner()?;
     out.write_u32::<BigEndian>(sum.finalize())?;
     out.flush()
 }
 
 /// A writer that computes the checksum of what it writes.
-struct Summed<W> {
-    out: W,
-    sum: crc32fast::Hasher,
+pub struct Summed<W> {
+    /// Where it writes.
+    pub out: W,
+    /// The checksum so far.
+    pub sum: crc32fast::Hasher,
+}
+
+impl<W> Summed<W> {
+    /// Nothing written yet.
+    pub fn new(out: W) -> Self {
+        Self { out, sum: crc32fast::Hasher::new() }
+    }
 }
 
 impl<W: Write> Write for Summed<W> {
