@@ -39,13 +39,13 @@ impl FittedSet {
             let heads: Result<Vec<SparseCategory>, _> =
                 files.paths.iter().map(|path| head_or_ordinary(path)).collect();
             let heads = heads?;
-            let line = heads.iter().find_map(|head| RefitLine::find(head.other_lines()));
+            let line = heads.iter().find_map(|head| RefitLine::find(&head.other_lines));
             let fit = line.map_or_else(FitOptions::mail, |line| FitOptions::like(&line, false));
             let Some(first) = heads.first() else { return Err(FittedSetError::NotFitted) };
-            let header = first.header();
+            let header = &first.header;
             let scheme = header.scheme.unwrap_or_else(|| default_scheme(header.options));
             let settings =
-                ledger_file::settings(header.options, scheme, header.max_order, first.patterns());
+                ledger_file::settings(header.options, scheme, header.max_order, &first.patterns);
             Ok((fit, settings, header.options.has(ModelOption::Mail)))
         };
         let (fit, settings, is_mail) = as_it_was().map_err(|error| files.in_words(error))?;

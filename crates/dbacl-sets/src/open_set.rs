@@ -187,7 +187,7 @@ impl OpenSet {
                 MailFilterError::Category { name: name.clone(), path: path.clone(), source }
             })?;
             let label = label.clone();
-            let (header, patterns) = (category.header(), category.patterns());
+            let (header, patterns) = (&category.header, &category.patterns);
             shared.add_header(label.as_bytes(), header, patterns, warnings)?;
             names.push(label);
             categories.push(category);
@@ -196,7 +196,7 @@ impl OpenSet {
             generation.warnings().into_iter().for_each(&mut *warnings);
         }
         let reading = shared.finish::<Mmap>(&[] as &[Model<Mmap>], locale)?;
-        let line = |category: &SparseCategory| RefitLine::find(category.other_lines());
+        let line = |category: &SparseCategory| RefitLine::find(&category.other_lines);
         let lines: Vec<Option<RefitLine>> = categories.iter().map(line).collect();
         let fitted = Fitted::of_lines(&lines);
         let fitted = fitted.map_err(|mismatch| MailFilterError::NotFitted(mismatch.text()))?;
@@ -216,7 +216,7 @@ impl OpenSet {
 
     /// The texts of the regular expressions that documents are read with.
     pub fn patterns(&self) -> &[Vec<u8>] {
-        self.categories.first().map_or(&[], SparseCategory::patterns)
+        self.categories.first().map_or(&[], |first| &first.patterns)
     }
 
     /// Adds the features of `document` to `corpus`, with the label number `label`.
@@ -317,7 +317,7 @@ impl OpenSet {
 
     /// The headers of the categories, in the order of the fit.
     fn headers(&self) -> Vec<&Header> {
-        self.fitted.order.iter().map(|&at| self.categories[at].header()).collect()
+        self.fitted.order.iter().map(|&at| &self.categories[at].header).collect()
     }
 
     /// The weights of features by category, in the order of the fit, and then feature.
@@ -360,7 +360,7 @@ impl OpenSet {
         let odds = self.fitted.line.log_odds(scores);
         let others = (0..odds.len()).filter(|&at| at != best);
         let next = others.reduce(|next, at| if scores[at] > scores[next] { at } else { next })?;
-        let max_order = self.categories.first()?.header().max_order;
+        let max_order = self.categories.first()?.header.max_order;
         let scoring = self.fitted.line.scoring;
         let per_nat = self.fitted.line.calibration.slope * scoring.length_factor(distinct)
             / scoring.complexity(distinct, occurrences, max_order)

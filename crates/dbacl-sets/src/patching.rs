@@ -75,19 +75,19 @@ fn copy(
     news: &News<'_>,
     out: &mut dyn Draft,
 ) -> io::Result<Option<Sums>> {
-    let (slots, header) = (category.slots(), category.header());
+    let (slots, header) = (category.slots, &category.header);
     let patch = Patch::new(header, news.weights);
     if patch.is_full() {
         return Ok(None);
     }
     let mut copying = Copying { patch, slots, done: slots, beginning: Vec::new(), out };
-    let Some(mut sums) = category.file().copy(&mut copying)? else { return Ok(None) };
+    let Some(mut sums) = category.file.copy(&mut copying)? else { return Ok(None) };
     let Copying { mut patch, done, mut beginning, out, .. } = copying;
     let start = usize::try_from(slots).unwrap_or(usize::MAX).min(beginning.len());
     if patch.is_waiting() {
         patch.part(&mut beginning[start..], 0, |_| {});
     }
-    let from = (header, category.patterns(), category.other_lines());
+    let from = (header, &category.patterns[..], &category.other_lines[..]);
     let head = patch.head(from, news.name, news.line, news.log_partition);
     let size = (SLOT_BYTES as u64) << header.bits;
     if patch.is_full() || head.len() + DIGRAM_BYTES != start || done - slots != size {

@@ -84,7 +84,7 @@ enum Found {
 fn look(path: &Path) -> Result<(Found, SparseCategory)> {
     let source = match SparseCategory::open(path) {
         Ok(category) => {
-            let line = RefitLine::find(category.other_lines());
+            let line = RefitLine::find(&category.other_lines);
             return Ok((if line.is_some() { Found::Fitted } else { Found::Ordinary }, category));
         }
         Err(source) => source,

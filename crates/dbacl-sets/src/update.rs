@@ -322,7 +322,7 @@ fn open_categories(
         }
     }
     let lines: Vec<Option<RefitLine>> =
-        categories.iter().map(|category| RefitLine::find(category.other_lines())).collect();
+        categories.iter().map(|category| RefitLine::find(&category.other_lines)).collect();
     let last = lines.iter().flatten().next_back().cloned();
     let Some(line) = last else {
         let error = if is_whole { FittedSetError::NotFitted } else { FittedSetError::SettingsLost };
@@ -413,7 +413,7 @@ impl<'a> OpenFiles<'a> {
         categories: Vec<SparseCategory>,
     ) -> Option<Self> {
         let lines: Vec<Option<RefitLine>> =
-            categories.iter().map(|category| RefitLine::find(category.other_lines())).collect();
+            categories.iter().map(|category| RefitLine::find(&category.other_lines)).collect();
         let mut line = set_of(&lines).ok()??;
         let (state, known) = read_state(ledger_path, &ledger.head)?;
         line.documents = state.documents();
@@ -460,7 +460,7 @@ impl<'a> OpenFiles<'a> {
             weights.map_err(|source| FittedSetError::category(name, source))
         });
         let known = KnownFeatures::of(terms, &each.collect::<Result<Vec<_>>>()?);
-        let headers: Vec<_> = self.categories.iter().map(SparseCategory::header).collect();
+        let headers: Vec<_> = self.categories.iter().map(|own| &own.header).collect();
         let Weighing { scores, support, .. } =
             Weighing::of(&self.line, occurrences, known, &headers);
         Ok(self.line.verdict(&scores, support))
@@ -508,7 +508,7 @@ impl<'a> OpenFiles<'a> {
             let name = self.ledger.head.names.get(label as usize);
             let category = self.categories.get(label as usize);
             name.zip(category)
-                .is_some_and(|(name, own)| relearn::can_tell(name.learning, own.header()))
+                .is_some_and(|(name, own)| relearn::can_tell(name.learning, &own.header))
         };
         let own = labels[0];
         let are_equal = labels.len() <= MOST_MOVED && labels.iter().all(|&other| other == own);

@@ -383,8 +383,8 @@ impl Builder {
             // The set's files are read when it is changed; here it is only how documents are read.
             let head = refit::head_or_ordinary(&file);
             let head = head.map_err(|error| called(error.into(), &file, &path))?;
-            self.adopt(&path, head.header(), head.patterns())?;
-            let patterns = head.patterns().to_vec();
+            self.adopt(&path, &head.header, &head.patterns)?;
+            let patterns = head.patterns.clone();
             self.config.set_patterns.get_or_insert(patterns);
             self.config.model_paths.push(Some(path));
             return Ok(());

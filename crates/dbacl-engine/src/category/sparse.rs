@@ -38,12 +38,16 @@ const CHAIN: u64 = 16;
 #[derive(Debug)]
 pub struct SparseCategory {
     path: PathBuf,
-    file: Checked,
-    header: Header,
-    patterns: Vec<Vec<u8>>,
-    other_lines: Vec<Vec<u8>>,
-    /// Where the slots begin.
-    slots: u64,
+    /// The file.
+    pub file: Checked,
+    /// The header's numbers.
+    pub header: Header,
+    /// Texts of the stored expressions, `EXPRESSION||DIGITS`.
+    pub patterns: Vec<Vec<u8>>,
+    /// Header lines that this version does not interpret.
+    pub other_lines: Vec<Vec<u8>>,
+    /// Where in the file the slots begin.
+    pub slots: u64,
 }
 
 impl SparseCategory {
@@ -85,31 +89,6 @@ impl SparseCategory {
             return Err(error_of(Fault::Slots, path));
         }
         Ok(Self { path: path.to_path_buf(), file, header, patterns, other_lines, slots })
-    }
-
-    /// The header's numbers.
-    pub const fn header(&self) -> &Header {
-        &self.header
-    }
-
-    /// The file.
-    pub const fn file(&self) -> &Checked {
-        &self.file
-    }
-
-    /// Where in it the slots begin.
-    pub const fn slots(&self) -> u64 {
-        self.slots
-    }
-
-    /// Texts of the stored expressions, `EXPRESSION||DIGITS`.
-    pub fn patterns(&self) -> &[Vec<u8>] {
-        &self.patterns
-    }
-
-    /// Header lines that this version does not interpret.
-    pub fn other_lines(&self) -> &[Vec<u8>] {
-        &self.other_lines
     }
 
     /// Memory for [`Self::weights`] of one category or of several.
@@ -216,7 +195,7 @@ mod tests {
                 Sums::of(file.as_file(), Blocks::from(0), length, None, &mut Vec::new()).unwrap();
             let checked = Checked::new(file.reopen().unwrap(), Some(sums));
             let checked = SparseCategory::of(file.path(), checked, length).unwrap();
-            assert_eq!(sparse.header(), whole.header());
+            assert_eq!(&sparse.header, whole.header());
             let mut window = SparseCategory::window();
             let mut wanted: Vec<FeatureId> = ids.iter().map(|&id| FeatureId(id)).collect();
             wanted.extend((0..500).map(|n| FeatureId(n * 77_777 + 3)));
