@@ -43,32 +43,26 @@ pub fn variance(s: f64, x: f64, n: f64) -> f64 {
 /// The results of the document scored so far. With `priors` the document's length counts as well,
 /// if every category has learned documents.
 pub fn finish<D: AsRef<[u8]>>(scorer: &Scorer<D>, priors: bool) -> Vec<CategoryScore> {
-    let mut category_scores: Vec<CategoryScore> = scorer
-        .tallies()
-        .iter()
-        .map(|tally| {
-            let mut category_score = CategoryScore {
-                score: tally.score,
-                complexity: tally.complexity,
-                variance: variance(tally.squares, tally.score, tally.complexity),
-                ..CategoryScore::default()
-            };
-            if scorer.measures_entropy() {
-                let tokens = log(f64::from(narrow(tally.complexity)));
-                category_score.shannon = -sum(quotient(tally.shannon, tally.complexity), -tokens);
-                category_score.divergence =
-                    -sum(quotient(tally.score, tally.complexity), category_score.shannon);
-            }
-            category_score
-        })
-        .collect();
-    if priors && scorer.models().iter().all(|model| model.documents() > 0) {
-        for (category_score, model) in category_scores.iter_mut().zip(scorer.models()) {
-            category_score.score +=
-                log_prior(model.features(), model.documents(), category_score.complexity);
+    let priors = priors && scorer.models().iter().all(|model| model.documents() > 0);
+    let finished = scorer.tallies().iter().zip(scorer.models()).map(|(tally, model)| {
+        let mut category_score = CategoryScore {
+            score: tally.score,
+            complexity: tally.complexity,
+            variance: variance(tally.squares, tally.score, tally.complexity),
+            ..CategoryScore::default()
+        };
+        if scorer.measures_entropy() {
+            let tokens = log(f64::from(narrow(tally.complexity)));
+            category_score.shannon = -sum(quotient(tally.shannon, tally.complexity), -tokens);
+            category_score.divergence = -sum(category_score.mean(), category_score.shannon);
         }
-    }
-    category_scores
+        if priors {
+            let complexity = category_score.complexity;
+            category_score.score += log_prior(model.features(), model.documents(), complexity);
+        }
+        category_score
+    });
+    finished.collect()
 }
 
 /// Log prior of a document of `complexity` tokens: Poisson, by Stirling's formula, with the

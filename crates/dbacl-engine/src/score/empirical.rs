@@ -19,18 +19,14 @@ pub enum Occurrence {
 pub struct EmpiricalTable {
     slots: Vec<(FeatureId, u32)>,
     used: u32,
-    bits: u8,
+    /// Bits of the table's size.
+    pub bits: u8,
 }
 
 impl EmpiricalTable {
     /// An empty table of 2^`bits` slots.
     pub fn new(bits: u8) -> Self {
         Self { slots: Vec::new(), used: 0, bits }
-    }
-
-    /// Bits of the table's size.
-    pub const fn bits(&self) -> u8 {
-        self.bits
     }
 
     /// Whether a document of so many tokens and one more certainly finds room for all.

@@ -6,8 +6,6 @@ use crate::category::reader::{AnyCategory, Category, FoundSlot};
 use crate::token::id::WideId;
 use crate::token::{BOUNDARY, Feature, PatternId};
 use dbacl_model::digram::clip;
-use dbacl_model::medium::MEDIA;
-use dbacl_model::settings::ModelOptions;
 use dbacl_numeric::elementary::{log, narrow};
 use dbacl_numeric::quantize::QuantWeight;
 use memmap2::Mmap;
@@ -38,14 +36,6 @@ impl PatternSet {
     }
 }
 
-/// Where a model's weights come from.
-#[derive(Debug)]
-enum Weights<D> {
-    File(AnyCategory<D>),
-    /// All digrams alike, no features.
-    Random,
-}
-
 /// A category to score under. Clones share the category's bytes, so each thread can have its own.
 #[derive(Debug)]
 pub struct Model<D = Mmap> {
@@ -53,22 +43,22 @@ pub struct Model<D = Mmap> {
     pub name: Vec<u8>,
     /// The regular expressions that its features come from; empty for the standard tokenizer.
     pub patterns: PatternSet,
-    weights: Weights<D>,
-    max_order: u8,
-    multinomial: bool,
+    /// Where the weights come from; `None` for the random category, which has no features and all
+    /// digrams alike.
+    category: Option<AnyCategory<D>>,
+    /// Highest order of its features.
+    pub max_order: u8,
+    /// Whether its features count independently of their order.
+    pub multinomial: bool,
     /// Complexity that one token adds.
-    delta: f64,
+    pub delta: f64,
     /// Log-partition per token, nats.
-    renorm: f64,
+    pub renorm: f64,
 }
 
 impl<D> Clone for Model<D> {
     fn clone(&self) -> Self {
-        let weights = match &self.weights {
-            Weights::File(category) => Weights::File(category.clone()),
-            Weights::Random => Weights::Random,
-        };
-        Self { name: self.name.clone(), weights, ..*self }
+        Self { name: self.name.clone(), category: self.category.clone(), ..*self }
     }
 }
 
@@ -89,7 +79,7 @@ impl<D: AsRef<[u8]>> Model<D> {
             multinomial: header.multinomial,
             delta,
             renorm: delta * header.log_partition,
-            weights: Weights::File(category),
+            category: Some(category),
         }
     }
 
@@ -98,7 +88,7 @@ impl<D: AsRef<[u8]>> Model<D> {
         Self {
             name: b"random".to_vec(),
             patterns: PatternSet::default(),
-            weights: Weights::Random,
+            category: None,
             max_order: 1,
             multinomial: true,
             delta: 0.0,
@@ -108,38 +98,12 @@ impl<D: AsRef<[u8]>> Model<D> {
 
     /// The file's category; `None` for the random one and for a large one.
     pub fn category(&self) -> Option<&Category<D>> {
-        match &self.weights {
-            Weights::File(category) => category.classic(),
-            Weights::Random => None,
-        }
+        self.category.as_ref()?.classic()
     }
 
     /// The header of the category; `None` for the random one.
     pub fn header(&self) -> Option<&Header> {
-        match &self.weights {
-            Weights::File(category) => Some(category.header()),
-            Weights::Random => None,
-        }
-    }
-
-    /// Highest order of its features.
-    pub const fn max_order(&self) -> u8 {
-        self.max_order
-    }
-
-    /// Whether its features count independently of their order.
-    pub const fn is_multinomial(&self) -> bool {
-        self.multinomial
-    }
-
-    /// Complexity that one token adds.
-    pub const fn delta(&self) -> f64 {
-        self.delta
-    }
-
-    /// Log-partition per token, nats.
-    pub const fn renorm(&self) -> f64 {
-        self.renorm
+        self.category.as_ref().map(AnyCategory::header)
     }
 
     /// Documents learned; 0 for the random category.
@@ -150,11 +114,6 @@ impl<D: AsRef<[u8]>> Model<D> {
     /// Features learned; 0 for the random category.
     pub fn features(&self) -> u64 {
         self.header().map_or(0, |header| header.features)
-    }
-
-    /// The model's option word; empty for the random category.
-    pub fn options(&self) -> ModelOptions {
-        self.header().map_or_else(ModelOptions::default, |header| header.options)
     }
 
     /// Whether a feature concerns this model (spec model 12, "Applies").
@@ -168,25 +127,22 @@ impl<D: AsRef<[u8]>> Model<D> {
     /// The slot where the search for `id` ends; `None` when there is none.
     #[inline]
     pub fn find(&self, id: WideId) -> Option<FoundSlot> {
-        match &self.weights {
-            Weights::File(category) => category.find(id),
-            Weights::Random => None,
-        }
+        self.category.as_ref()?.find(id)
     }
 
     /// Prefetches the memory where the searches for `ids` begin.
     #[inline]
     pub fn prefetch(&self, ids: impl Iterator<Item = WideId>) {
-        if let Weights::File(category) = &self.weights {
+        if let Some(category) = &self.category {
             category.prefetch(ids);
         }
     }
 
     /// Reference log-probability of a token, nats.
     pub fn log_reference(&self, body: &[u8]) -> f32 {
-        match &self.weights {
-            Weights::File(category) => category.log_reference(body),
-            Weights::Random => log_reference_at_random(body),
+        match &self.category {
+            Some(category) => category.log_reference(body),
+            None => log_reference_at_random(body),
         }
     }
 }
@@ -205,6 +161,3 @@ fn log_reference_at_random(body: &[u8]) -> f32 {
     }
     QuantWeight::from_log_probability(sum).log_probability()
 }
-
-/// Media counts of a document.
-pub type MediaCounts = [u32; MEDIA];

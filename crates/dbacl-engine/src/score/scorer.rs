@@ -2,11 +2,12 @@
 //! Per-category sums over the tokens of a document, in token order (spec model 12).
 
 use super::empirical::{EmpiricalTable, Occurrence};
-use super::model::{MediaCounts, Model};
+use super::model::Model;
 use super::words::WordScores;
 use crate::error::{Warning, WarningSink};
 use crate::token::Feature;
 use crate::token::id::WideId;
+use dbacl_model::medium::MEDIA;
 use dbacl_numeric::elementary::{count_f32, log, narrow};
 use memmap2::Mmap;
 
@@ -28,7 +29,7 @@ pub struct Tally {
     /// Number of features, since the run began, that the category does not know.
     pub misses: u32,
     /// Number of order-1 tokens of each medium, since the run began.
-    pub media: MediaCounts,
+    pub media: [u32; MEDIA],
 }
 
 /// How one category scored one token, for the trace.
@@ -52,10 +53,8 @@ pub struct Cell {
 
 /// Scores documents under several categories.
 pub struct Scorer<D = Mmap> {
-    models: Vec<Model<D>>,
-    tallies: Vec<Tally>,
-    /// Complexity that a token adds, by category.
-    deltas: Vec<f64>,
+    pub(super) models: Vec<Model<D>>,
+    pub(super) tallies: Vec<Tally>,
     empirical: Option<EmpiricalTable>,
     warned: bool,
     /// Scores of the standard tokenizer's words, if words are scored by their numbers.
@@ -68,8 +67,7 @@ impl<D: AsRef<[u8]>> Scorer<D> {
     pub fn new(models: Vec<Model<D>>, entropy_bits: Option<u8>) -> Self {
         let tallies = vec![Tally::default(); models.len()];
         let empirical = entropy_bits.map(EmpiricalTable::new);
-        let deltas = models.iter().map(Model::delta).collect();
-        Self { models, tallies, deltas, empirical, warned: false, words: None }
+        Self { models, tallies, empirical, warned: false, words: None }
     }
 
     /// The categories.
@@ -84,29 +82,10 @@ impl<D: AsRef<[u8]>> Scorer<D> {
             return;
         }
         self.settle_words(&mut |_| {});
-        self.deltas = models.iter().map(Model::delta).collect();
         self.models = models;
         if let Some(words) = &mut self.words {
             words.reset();
         }
-    }
-
-    /// The sums, to change.
-    pub(super) fn tallies_mut(&mut self) -> &mut [Tally] {
-        &mut self.tallies
-    }
-
-    /// The complexity that a token adds in each category, and the sums, which the caller may
-    /// change.
-    #[inline]
-    pub(super) fn deltas_and_tallies(&mut self) -> (&[f64], &mut [Tally]) {
-        (&self.deltas, &mut self.tallies)
-    }
-
-    /// The categories, and the sums, which the caller may change.
-    #[inline]
-    pub(super) fn models_and_tallies(&mut self) -> (&[Model<D>], &mut [Tally]) {
-        (&self.models, &mut self.tallies)
     }
 
     /// Whether a document of `tokens` tokens and one more cannot fill the table of empirical
@@ -116,18 +95,17 @@ impl<D: AsRef<[u8]>> Scorer<D> {
         self.empirical.as_ref().is_none_or(|table| table.is_roomy(tokens))
     }
 
-    /// Counts a token of the document; returns whether it is to be scored.
-    pub(super) fn count_empirically(&mut self, id: WideId, warnings: WarningSink<'_>) -> bool {
-        self.occurrence(id, warnings) != Some(Occurrence::NoRoom)
-    }
-
     /// What the table of empirical counts says of a token; `None` if there is no table.
-    fn occurrence(&mut self, id: WideId, warnings: WarningSink<'_>) -> Option<Occurrence> {
+    pub(super) fn occurrence(
+        &mut self,
+        id: WideId,
+        warnings: WarningSink<'_>,
+    ) -> Option<Occurrence> {
         let table = self.empirical.as_mut()?;
         let occurrence = table.count(id.narrow());
         if occurrence == Occurrence::NoRoom && !self.warned {
             self.warned = true;
-            let bits = table.bits() + 1;
+            let bits = table.bits + 1;
             warnings(Warning::new(format!(
                 "empirical hash full, calculation may be skewed. Try option -h {bits}"
             )));
@@ -207,18 +185,18 @@ impl<D: AsRef<[u8]>> Scorer<D> {
             let reference =
                 if feature.order == 1 { model.log_reference(feature.body) } else { 0.0 };
             tally.features = tally.features.wrapping_add(1);
-            tally.complexity += model.delta();
-            if model.is_multinomial() {
+            tally.complexity += model.delta;
+            if model.multinomial {
                 multinomial = if occurrences > 0 {
                     let complexity = f64::from(narrow(tally.complexity));
                     narrow(log(complexity) - log(f64::from(count_f32(occurrences))))
                 } else {
                     0.0
                 };
-                tally.score += f64::from((lambda + multinomial) + reference) - model.renorm();
+                tally.score += f64::from((lambda + multinomial) + reference) - model.renorm;
             } else {
-                tally.score += f64::from(lambda + reference) - model.renorm();
-                if feature.order == model.max_order() {
+                tally.score += f64::from(lambda + reference) - model.renorm;
+                if feature.order == model.max_order {
                     tally.shannon += f64::from(entropy_step);
                 }
             }
@@ -235,7 +213,7 @@ impl<D: AsRef<[u8]>> Scorer<D> {
                 applies: true,
                 lambda,
                 reference,
-                renorm: -model.renorm(),
+                renorm: -model.renorm,
                 multinomial,
                 id: slot.map_or(0, |slot| slot.id.0),
                 before: old,

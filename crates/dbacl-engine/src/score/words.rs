@@ -4,6 +4,7 @@
 //! A word's weight, reference weight and log-partition make one f64 per category; the sums over the
 //! document's tokens run in token order, as [`Scorer::score`] does them.
 
+use super::empirical::Occurrence;
 use super::model::Model;
 use super::scorer::{Scorer, Tally};
 use crate::alloc_hints::{make_room, prefetch};
@@ -41,7 +42,8 @@ pub struct WordScores {
     singles: Vec<TermId>,
     terms: Terms,
     wanted: Wanted,
-    pending: Option<Pending>,
+    /// Tokens of the document, while the table of empirical counts need not be filled.
+    remembered: Option<Vec<WideId>>,
     /// Whether the document has become too long for that, so that tokens are counted in the table.
     counting: bool,
 }
@@ -61,40 +63,11 @@ struct Terms {
     used: Vec<TermId>,
 }
 
-/// Tokens of the document, while the table of empirical counts need not be filled: single words by
-/// their terms, when there are no n-grams.
-#[derive(Debug, Default)]
-struct Pending {
-    terms: Vec<TermId>,
-    ids: Vec<WideId>,
-}
-
-impl Pending {
-    fn len(&self) -> usize {
-        self.terms.len() + self.ids.len()
-    }
-
-    fn clear(&mut self) {
-        self.terms.clear();
-        self.ids.clear();
-    }
-
-    /// Replaces the terms by the same tokens' ids.
-    fn spell(&mut self, ids: &[WideId]) {
-        self.ids.extend(self.terms.drain(..).map(|term| ids[term.index()]));
-    }
-}
-
 impl WordScores {
     /// Forgets what words add under the categories, because the categories were replaced.
     pub(super) fn reset(&mut self) {
-        let waiting = std::mem::replace(&mut self.line, NgramLine::new(1));
-        let order = u8::try_from(waiting.order()).unwrap_or(7);
-        self.line = NgramLine::new(order);
+        self.line.clear();
         self.lexicon = Lexicon::default();
-        if let Some(pending) = &mut self.pending {
-            pending.spell(&self.terms.ids);
-        }
         self.terms = Terms::default();
     }
 }
@@ -133,8 +106,8 @@ impl<D: AsRef<[u8]>> Scorer<D> {
     /// is multinomial and counts the document's words).
     pub fn expect_words(&mut self, order: u8, wanted: Wanted) -> bool {
         let counts = self.measures_entropy();
-        let multinomial = self.models().iter().any(Model::is_multinomial);
-        let patterns = self.models().iter().any(|model| !model.patterns.is_empty());
+        let multinomial = self.models.iter().any(|model| model.multinomial);
+        let patterns = self.models.iter().any(|model| !model.patterns.is_empty());
         if patterns || (counts && (wanted.entropy || multinomial)) {
             return false;
         }
@@ -145,7 +118,7 @@ impl<D: AsRef<[u8]>> Scorer<D> {
             singles: Vec::new(),
             terms: Terms::default(),
             wanted,
-            pending: counts.then(Pending::default),
+            remembered: counts.then(Vec::new),
             counting: false,
         }));
         true
@@ -194,13 +167,13 @@ impl<D: AsRef<[u8]>> Scorer<D> {
     pub fn settle_words(&mut self, warnings: WarningSink<'_>) {
         self.end_of_words(warnings);
         let Some(mut words) = self.words.take() else { return };
-        let models = self.models().len();
+        let models = self.models.len();
         let WordScores { terms: Terms { used, times, missed, .. }, lexicon, .. } = &mut *words;
         for term in used.drain(..) {
             let times = std::mem::take(&mut times[term.index()]);
             let medium = lexicon.medium(term).index();
             let missed = &missed[term.index() * models..][..models];
-            for (tally, &missed) in self.tallies_mut().iter_mut().zip(missed) {
+            for (tally, &missed) in self.tallies.iter_mut().zip(missed) {
                 tally.features = tally.features.wrapping_add(times);
                 tally.misses = tally.misses.wrapping_add(if missed { times } else { 0 });
                 tally.media[medium] = tally.media[medium].wrapping_add(times);
@@ -213,8 +186,8 @@ impl<D: AsRef<[u8]>> Scorer<D> {
     pub(super) fn start_words(&mut self) {
         if let Some(words) = &mut self.words {
             words.counting = false;
-            if let Some(pending) = &mut words.pending {
-                pending.clear();
+            if let Some(remembered) = &mut words.remembered {
+                remembered.clear();
             }
         }
     }
@@ -222,7 +195,7 @@ impl<D: AsRef<[u8]>> Scorer<D> {
     /// Numbers the words that wait, and works out what new ones add.
     fn number_words(&self, words: &mut WordScores) {
         let WordScores { waiting, lexicon, line, singles, terms, .. } = words;
-        let models = self.models();
+        let models = &self.models;
         let known = terms.ids.len();
         if line.order() > 1 {
             let take = |term, word: Word<'_>| line.push(word, term);
@@ -264,18 +237,18 @@ impl<D: AsRef<[u8]>> Scorer<D> {
                 *times += 1;
             }
         }
-        let (deltas, tallies) = self.deltas_and_tallies();
+        let Self { models, tallies, .. } = self;
         match tallies.len() {
-            1 if !words.wanted.squares => add_steps::<1>(tallies, deltas, steps, added),
-            2 if !words.wanted.squares => add_steps::<2>(tallies, deltas, steps, added),
-            3 if !words.wanted.squares => add_steps::<3>(tallies, deltas, steps, added),
-            4 if !words.wanted.squares => add_steps::<4>(tallies, deltas, steps, added),
-            models => {
+            1 if !words.wanted.squares => add_steps::<1, D>(tallies, models, steps, added),
+            2 if !words.wanted.squares => add_steps::<2, D>(tallies, models, steps, added),
+            3 if !words.wanted.squares => add_steps::<3, D>(tallies, models, steps, added),
+            4 if !words.wanted.squares => add_steps::<4, D>(tallies, models, steps, added),
+            width => {
                 for term in added {
-                    let steps = &steps[term.index() * models..][..models];
-                    for ((tally, &step), &delta) in tallies.iter_mut().zip(steps).zip(deltas) {
+                    let steps = &steps[term.index() * width..][..width];
+                    for ((tally, &step), model) in tallies.iter_mut().zip(steps).zip(&*models) {
                         let old = tally.score;
-                        tally.complexity += delta;
+                        tally.complexity += model.delta;
                         tally.score += step;
                         if words.wanted.squares {
                             let change = tally.score - f64::from(narrow(old));
@@ -291,7 +264,7 @@ impl<D: AsRef<[u8]>> Scorer<D> {
         let mut line = std::mem::replace(&mut words.line, NgramLine::new(1));
         let medium = line.words().first().map_or(Medium::TEXT, |&t| words.lexicon.medium(t));
         line.hash(medium);
-        for model in self.models() {
+        for model in &self.models {
             model.prefetch(line.ids().iter().copied());
         }
         for (_, position) in line.positions() {
@@ -312,16 +285,15 @@ impl<D: AsRef<[u8]>> Scorer<D> {
 
     /// Adds what an n-gram of several words adds under the categories that have such.
     fn add_ngram(&mut self, id: WideId, order: usize) {
-        let (models, tallies) = self.models_and_tallies();
-        for (model, tally) in models.iter().zip(tallies) {
-            if order > usize::from(model.max_order()) {
+        for (model, tally) in self.models.iter().zip(&mut self.tallies) {
+            if order > usize::from(model.max_order) {
                 continue;
             }
             let slot = model.find(id);
             let lambda = slot.map_or(0.0, |slot| slot.weight.weight());
             tally.features = tally.features.wrapping_add(1);
-            tally.complexity += model.delta();
-            tally.score += f64::from(lambda) - model.renorm();
+            tally.complexity += model.delta;
+            tally.score += f64::from(lambda) - model.renorm;
             if slot.is_none_or(|slot| slot.id.0 == 0) {
                 tally.misses = tally.misses.wrapping_add(1);
             }
@@ -332,43 +304,89 @@ impl<D: AsRef<[u8]>> Scorer<D> {
     /// empirical counts they are only remembered: nobody asks for the counts themselves.
     #[inline]
     fn may_score(&mut self, words: &mut WordScores, id: WideId, warnings: WarningSink<'_>) -> bool {
-        let Some(pending) = &mut words.pending else { return true };
-        if !words.counting && self.remembers(pending.len()) {
-            pending.ids.push(id);
+        let Some(remembered) = &mut words.remembered else { return true };
+        if !words.counting && self.remembers(remembered.len()) {
+            remembered.push(id);
             return true;
         }
         words.counting = true;
-        pending.spell(&words.terms.ids);
-        for id in pending.ids.drain(..) {
-            self.count_empirically(id, &mut |_| {});
+        for id in remembered.drain(..) {
+            self.occurrence(id, &mut |_| {});
         }
-        self.count_empirically(id, warnings)
+        self.occurrence(id, warnings) != Some(Occurrence::NoRoom)
     }
 
     /// Whether all of these tokens are scored, as far as that can be said at once.
     #[inline]
     fn may_score_all(&self, words: &mut WordScores, tokens: &[TermId]) -> bool {
-        let Some(pending) = &mut words.pending else { return true };
-        let all = pending.len() + tokens.len();
-        let is_sure = !words.counting && self.remembers(all.saturating_sub(1));
+        let WordScores { remembered, terms, counting, .. } = words;
+        let Some(remembered) = remembered else { return true };
+        let all = remembered.len() + tokens.len();
+        let is_sure = !*counting && self.remembers(all.saturating_sub(1));
         if is_sure {
-            pending.terms.extend_from_slice(tokens);
+            remembered.extend(tokens.iter().map(|term| terms.ids[term.index()]));
         }
         is_sure
+    }
+
+    /// Forgets the words known so far if there are too many. No words may be waiting.
+    fn limit_words(&mut self) {
+        if self.words.as_ref().is_some_and(|words| words.lexicon.size() >= KEPT) {
+            self.settle_words(&mut |_| {});
+            if let Some(words) = &mut self.words {
+                words.reset();
+            }
+        }
+    }
+
+    /// Gives numbers to words that may be part of n-grams, and scores the n-grams if there are
+    /// many.
+    fn number_ngram_words(&mut self, warnings: WarningSink<'_>) {
+        let Some(mut words) = self.words.take() else { return };
+        self.number_words(&mut words);
+        let is_long = words.line.is_long();
+        self.words = Some(words);
+        if is_long {
+            self.end_of_words(warnings);
+        }
+    }
+
+    /// Computes what words add under each category, for the words from number `known` on.
+    fn learn_words(&self, words: &mut WordScores, known: usize) {
+        let WordScores { lexicon, terms: Terms { ids, steps, missed, times, .. }, .. } = words;
+        for (term, &id) in ids.iter().enumerate().skip(known) {
+            let term = TermId(u32::try_from(term).expect("terms are numbered in 32 bits"));
+            let (word, medium) = (lexicon.word(term), lexicon.medium(term));
+            let mut buffer = [BOUNDARY; 1 + WORD_WINDOW];
+            buffer[1..].copy_from_slice(word.window());
+            buffer[1 + word.len()] = BOUNDARY;
+            let body = &buffer[..word.len() + 2];
+            let feature = Feature { body, medium, order: 1, pattern: None };
+            for model in &self.models {
+                let slot = if model.applies(&feature) { model.find(id) } else { None };
+                let lambda = slot.map_or(0.0, |slot| slot.weight.weight());
+                if steps.len() == steps.capacity() {
+                    make_room(steps);
+                }
+                steps.push(f64::from(lambda + model.log_reference(body)) - model.renorm);
+                missed.push(slot.is_none_or(|slot| slot.id.0 == 0));
+            }
+        }
+        times.resize(ids.len(), 0);
     }
 }
 
 /// Adds what words add to the sums of `N` categories; squares are not wanted.
-fn add_steps<const N: usize>(
+fn add_steps<const N: usize, D>(
     tallies: &mut [Tally],
-    deltas: &[f64],
+    models: &[Model<D>],
     steps: &[f64],
     added: &[TermId],
 ) {
     let steps = steps.as_chunks::<N>().0;
     let mut sums = [(0.0, 0.0, 0.0); N];
-    for (sum, (tally, &delta)) in sums.iter_mut().zip(tallies.iter().zip(deltas)) {
-        *sum = (tally.score, tally.complexity, delta);
+    for (sum, (tally, model)) in sums.iter_mut().zip(tallies.iter().zip(models)) {
+        *sum = (tally.score, tally.complexity, model.delta);
     }
     for term in added {
         for ((score, complexity, delta), step) in sums.iter_mut().zip(&steps[term.index()]) {
@@ -416,54 +434,6 @@ impl<D: AsRef<[u8]>> WordSink for ScoredWords<'_, D> {
     }
 }
 
-impl<D: AsRef<[u8]>> Scorer<D> {
-    /// Forgets the words known so far if there are too many. No words may be waiting.
-    fn limit_words(&mut self) {
-        if self.words.as_ref().is_some_and(|words| words.lexicon.size() >= KEPT) {
-            self.settle_words(&mut |_| {});
-            if let Some(words) = &mut self.words {
-                words.reset();
-            }
-        }
-    }
-
-    /// Gives numbers to words that may be part of n-grams, and scores the n-grams if there are
-    /// many.
-    fn number_ngram_words(&mut self, warnings: WarningSink<'_>) {
-        let Some(mut words) = self.words.take() else { return };
-        self.number_words(&mut words);
-        let is_long = words.line.is_long();
-        self.words = Some(words);
-        if is_long {
-            self.end_of_words(warnings);
-        }
-    }
-
-    /// Computes what words add under each category, for the words from number `known` on.
-    fn learn_words(&self, words: &mut WordScores, known: usize) {
-        let WordScores { lexicon, terms: Terms { ids, steps, missed, times, .. }, .. } = words;
-        for (term, &id) in ids.iter().enumerate().skip(known) {
-            let term = TermId(u32::try_from(term).expect("terms are numbered in 32 bits"));
-            let (word, medium) = (lexicon.word(term), lexicon.medium(term));
-            let mut buffer = [BOUNDARY; 1 + WORD_WINDOW];
-            buffer[1..].copy_from_slice(word.window());
-            buffer[1 + word.len()] = BOUNDARY;
-            let body = &buffer[..word.len() + 2];
-            let feature = Feature { body, medium, order: 1, pattern: None };
-            for model in self.models() {
-                let slot = if model.applies(&feature) { model.find(id) } else { None };
-                let lambda = slot.map_or(0.0, |slot| slot.weight.weight());
-                if steps.len() == steps.capacity() {
-                    make_room(steps);
-                }
-                steps.push(f64::from(lambda + model.log_reference(body)) - model.renorm());
-                missed.push(slot.is_none_or(|slot| slot.id.0 == 0));
-            }
-        }
-        times.resize(ids.len(), 0);
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -473,8 +443,7 @@ mod tests {
     use crate::token::ngram::Window;
     use crate::token::tokenizer::Tokenizer;
     use dbacl_model::digram::DigramTable;
-    use dbacl_model::moments::Moments;
-    use dbacl_model::settings::{ModelOptions, Scheme};
+    use dbacl_model::settings::Scheme;
     use dbacl_numeric::quantize::QuantWeight;
     use proptest::prelude::*;
 
@@ -503,27 +472,18 @@ mod tests {
             }
         }
         let header = Header {
-            reference_only: false,
-            divergence: 0.0,
             log_partition: 12.345678,
             max_order: order,
-            multinomial: false,
             bits,
-            large: None,
             features: 10,
             unique_features: 10,
-            documents: 0,
-            moments: Moments::default(),
-            log_masses: [0.0; 16],
-            options: ModelOptions::default(),
             scheme: Some(Scheme::Alpha),
+            ..Header::default()
         };
         let mut bytes = Vec::new();
         crate::category::writer::write(&mut bytes, &header, b"x", &[], &digrams, slots.into_iter())
             .expect("a vector takes all");
-        let mut file = tempfile::NamedTempFile::new().expect("a temporary file");
-        std::io::Write::write_all(&mut file, &bytes).expect("room for it");
-        let category = crate::category::mapped::open(file.path()).expect("just written");
+        let category = crate::category::mapped::from_bytes(&bytes).expect("just written");
         Model::learned(b"x".to_vec(), category, PatternSet::default())
     }
 

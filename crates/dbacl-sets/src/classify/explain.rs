@@ -180,7 +180,7 @@ fn addition<D: AsRef<[u8]>>(model: &Model<D>, occurrence: &Occurrence) -> Additi
     let weight = slot.map_or(0.0, |slot| f64::from(slot.weight.weight()));
     let reference =
         if occurrence.order == 1 { f64::from(model.log_reference(&occurrence.body)) } else { 0.0 };
-    Addition { weight, reference, renorm: model.renorm() }
+    Addition { weight, reference, renorm: model.renorm }
 }
 
 impl<D: AsRef<[u8]>> Recorder<D> {

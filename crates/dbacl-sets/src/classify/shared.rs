@@ -224,10 +224,10 @@ pub fn settle_multinomial<D: AsRef<[u8]>>(options: &mut ModelOptions, models: &[
 
 fn agree_on_multinomial<D: AsRef<[u8]>>(models: &[Model<D>]) -> bool {
     match models {
-        [only] => only.is_multinomial(),
+        [only] => only.multinomial,
         [_, ..] => models
             .windows(2)
-            .all(|pair| pair[1].is_multinomial() && pair[0].patterns == pair[1].patterns),
+            .all(|pair| pair[1].multinomial && pair[0].patterns == pair[1].patterns),
         [] => false,
     }
 }

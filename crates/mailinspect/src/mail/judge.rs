@@ -131,7 +131,7 @@ impl Judge {
         };
         let model = Model::learned(name, category, set);
         let measures_entropy = options.has(ModelOption::Entropy)
-            || options.has(ModelOption::Multinomial) && model.is_multinomial();
+            || options.has(ModelOption::Multinomial) && model.multinomial;
         let bits = measures_entropy.then_some(EMPIRICAL_BITS);
         let reading =
             ReadOptions { options, scheme, order, patterns, locale, ..ReadOptions::mail() };
