@@ -296,10 +296,10 @@ pub fn counts(data: &[u8]) {
     use dbacl_engine::shards::counts::{Counts, Documents};
     use dbacl_engine::shards::file::{self, CountsFile};
     use dbacl_engine::shards::replay::{Order, replay, replay_file};
-    let _ = file::read(data);
+    let _ = file::read(data.to_vec());
     let body = &data[..data.len().saturating_sub(4)];
     let sealed = [body, &crc32fast::hash(body).to_le_bytes()].concat();
-    let Ok(counts) = file::read(sealed.as_slice()) else {
+    let Ok(counts) = file::read(sealed.clone()) else {
         return;
     };
     let write = |counts: &Counts| {
@@ -308,7 +308,7 @@ pub fn counts(data: &[u8]) {
         bytes
     };
     let written = write(&counts);
-    let again = file::read(written.as_slice()).expect("what was written can be read");
+    let again = file::read(written.clone()).expect("what was written can be read");
     assert_eq!(write(&again), written);
     if let Some(mut one) = counts.without_places() {
         let two = one.clone();
@@ -337,7 +337,7 @@ pub fn counts(data: &[u8]) {
             let state = LearningState::new(6, how.options, how.scheme, 0);
             let mut counter = Counter::new(state, &settings, false);
             let replayed = if is_file {
-                let file = CountsFile::open(Box::new(sealed.as_slice()));
+                let file = CountsFile::open(sealed.clone());
                 file.map_err(Into::into)
                     .and_then(|file| replay_file(file, order, &mut counter, &mut |_| {}))
             } else {

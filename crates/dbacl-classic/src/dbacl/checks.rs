@@ -177,7 +177,7 @@ impl Builder {
                 MESSAGES.hint(&hint);
             }
         }
-        let fits = |counts: &Fitted<'_>| {
+        let fits = |counts: &Fitted| {
             counts.settings().options == counting_options(config.reading.options)
                 && (config.reading.options.has(Mail)
                     || counts.settings().documents == Documents::None)

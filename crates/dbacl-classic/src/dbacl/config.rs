@@ -63,7 +63,7 @@ pub struct Config {
     /// `-O`, in order.
     pub(super) merges: Vec<PathBuf>,
     /// Counts to learn from instead of inputs (`--fit`).
-    pub(super) counts: Option<Fitted<'static>>,
+    pub(super) counts: Option<Fitted>,
     /// The order of features of `--fit` (`--canonical`).
     pub(super) count_order: Order,
     pub(super) large: bool,

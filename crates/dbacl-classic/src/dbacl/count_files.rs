@@ -9,7 +9,7 @@ use dbacl_engine::learn::counter::Counter;
 use dbacl_engine::learn::memory_dump;
 use dbacl_engine::shards::counts::{CountSettings, Counts};
 use dbacl_engine::shards::dump;
-use dbacl_engine::shards::file::CountsFile;
+use dbacl_engine::shards::file::{CountsFile, KIND};
 use dbacl_engine::shards::replay::{Order, ReplayFault, replay, replay_file};
 use dbacl_model::settings::Locale;
 use std::io::{self, Read};
@@ -39,30 +39,26 @@ pub fn load_all(paths: &[PathBuf], locale: Locale, stop: &AtomicBool) -> Result<
 }
 
 /// Counts to learn from.
-pub enum Fitted<'a> {
+pub enum Fitted {
     /// Read, or merged from several files.
     Whole(Counts),
     /// A file of which the beginning has been read, and its name.
-    File(PathBuf, CountsFile<'a>),
+    File(PathBuf, CountsFile),
 }
 
-impl<'a> Fitted<'a> {
+impl Fitted {
     /// The counts of these files, whose settings are known.
-    pub fn open_all(
-        paths: &[PathBuf],
-        locale: Locale,
-        stop: &'a AtomicBool,
-    ) -> Result<Self, Failure> {
+    pub fn open_all(paths: &[PathBuf], locale: Locale, stop: &AtomicBool) -> Result<Self, Failure> {
         match paths {
             [path] => Self::open(path, locale, stop),
             _ => load_all(paths, locale, stop).map(Self::Whole),
         }
     }
 
-    fn open(path: &Path, locale: Locale, stop: &'a AtomicBool) -> Result<Self, Failure> {
+    fn open(path: &Path, locale: Locale, stop: &AtomicBool) -> Result<Self, Failure> {
         let name = path.display();
         let unopened = |error: io::Error| Failure::new(Kind::NoInput, format!("{name}: {error}"));
-        let mut source: Box<dyn Read + 'a> = if path == Path::new("-") {
+        let mut source: Box<dyn Read + '_> = if path == Path::new("-") {
             Box::new(UntilStopped { input: standard_input().reader, stop })
         } else {
             if path.is_dir() {
@@ -70,21 +66,22 @@ impl<'a> Fitted<'a> {
             }
             Box::new(open_regular(path).map_err(unopened)?)
         };
-        let mut beginning = Vec::new();
+        let mut bytes = Vec::new();
         let length = memory_dump::MAGIC.len() as u64;
-        source.by_ref().take(length).read_to_end(&mut beginning).map_err(unopened)?;
-        let is_dump = memory_dump::is_dump(&beginning);
-        let mut whole = io::Cursor::new(beginning).chain(source);
-        if is_dump {
-            let mut bytes = Vec::new();
-            whole.read_to_end(&mut bytes).map_err(unopened)?;
+        source.by_ref().take(length).read_to_end(&mut bytes).map_err(unopened)?;
+        if memory_dump::is_dump(&bytes) {
+            source.read_to_end(&mut bytes).map_err(unopened)?;
             let read = memory_dump::read(&bytes);
             let read = read.map_err(|fault| unusable(path, &dump::reason(&fault)))?;
             return dump::counts(&read, locale)
                 .map(Self::Whole)
                 .map_err(|fault| unusable(path, &fault));
         }
-        let file = CountsFile::open(Box::new(whole)).map_err(|fault| unusable(path, &fault))?;
+        // What is of another kind may have no end.
+        if bytes.starts_with(KIND) {
+            source.read_to_end(&mut bytes).map_err(|error| unusable(path, &error))?;
+        }
+        let file = CountsFile::open(bytes).map_err(|fault| unusable(path, &fault))?;
         Ok(Self::File(path.to_path_buf(), file))
     }
 
@@ -92,7 +89,7 @@ impl<'a> Fitted<'a> {
     pub const fn settings(&self) -> &CountSettings {
         match self {
             Self::Whole(counts) => &counts.settings,
-            Self::File(_, file) => file.settings(),
+            Self::File(_, file) => &file.head.settings,
         }
     }
 
@@ -100,7 +97,7 @@ impl<'a> Fitted<'a> {
     pub fn is_inexact(&self) -> bool {
         match self {
             Self::Whole(counts) => counts.is_inexact(),
-            Self::File(_, file) => file.is_inexact(),
+            Self::File(_, file) => file.head.is_inexact(),
         }
     }
 

@@ -8,7 +8,6 @@ use crate::token::Feature;
 use crate::token::lexicon::{Lexicon, TermId, TermUser, WaitingWords};
 use crate::token::word::{WORD_WINDOW, Word, WordSink};
 use dbacl_model::medium::Medium;
-use dbacl_numeric::varint;
 use std::io;
 
 /// Longest n-gram.
@@ -23,7 +22,6 @@ pub struct Counting {
     counts: Counts,
     /// The words with the same numbers as in `counts`, for a faster look-up.
     lexicon: Lexicon,
-    order: usize,
     /// Single words by their terms.
     singles: Vec<Single>,
     place: u32,
@@ -115,7 +113,6 @@ impl Counting {
     /// A counter of features without counts; with `is_placed` its shards have places.
     pub fn new(settings: CountSettings, is_placed: bool) -> Self {
         Self {
-            order: usize::from(settings.order).clamp(1, LONGEST),
             numbered: Numbered { order: settings.order.clamp(1, 7), ..Numbered::default() },
             counts: Counts::new(settings, is_placed),
             lexicon: Lexicon::default(),
@@ -149,20 +146,15 @@ impl Counting {
         self.counts.shards.push(Shard { place: self.place, ending, documents, packed });
     }
 
-    /// Whether a number did not fit its width; the counts are then unusable.
-    pub const fn has_overflowed(&self) -> bool {
-        self.overflow
-    }
-
     /// The counts; `None` if a number did not fit its width.
     pub fn into_counts(mut self) -> Option<Counts> {
         self.count_words();
         for single in &self.singles {
             if single.waiting > 0 {
-                self.overflow |= !self.counts.add(single.node, u64::from(single.waiting));
+                self.counts.add(single.node, u64::from(single.waiting))?;
             }
         }
-        (!self.overflow && self.counts.settle()).then_some(self.counts)
+        self.counts.settle().filter(|()| !self.overflow).map(|()| self.counts)
     }
 
     /// Whether the counts keep each document.
@@ -191,7 +183,7 @@ impl Counting {
         let words = std::mem::take(&mut self.numbered.words);
         let mut known = std::mem::take(&mut self.known);
         // What is known of the n-grams, order by order, so that searches overlap.
-        for order in 2..=self.order {
+        for order in 2..=usize::from(self.numbered.order) {
             let (shorter, longer) = known.split_at_mut(order);
             let before = |at: usize| match (at.checked_sub(1), order) {
                 (None, _) => self.open[order - 1],
@@ -239,12 +231,7 @@ impl Counting {
     fn node(&mut self, parent: u32, term: u32, counts: bool) -> u32 {
         let first = First { place: self.place, ordinal: self.ordinal };
         let before = self.counts.nodes().len();
-        let node = if counts {
-            self.counts.count_child(parent, term, first)
-        } else {
-            self.counts.child(parent, term, first)
-        };
-        let Some(node) = node else {
+        let Some(node) = self.counts.child(parent, term, first, counts) else {
             self.overflow = true;
             return 0;
         };
@@ -298,16 +285,6 @@ impl Counting {
         }
     }
 
-    /// Counts a feature that a regular expression found.
-    pub fn pattern_feature(&mut self, feature: &Feature<'_>) {
-        self.count_words();
-        let Some(term) = self.counts.terms.intern(feature.body, pattern_tag(feature)) else {
-            self.overflow = true;
-            return;
-        };
-        self.node(ROOT, term, true);
-    }
-
     /// Counts a feature, given by its words, `times` times; returns false if a word is impossible.
     pub fn spelled<'w>(
         &mut self,
@@ -329,18 +306,13 @@ impl Counting {
         if node == ROOT {
             return false;
         }
-        self.overflow |= !self.counts.add(node, times);
+        self.overflow |= self.counts.add(node, times).is_none();
         true
-    }
-
-    /// The sink for the tokenizer's words of `medium`.
-    pub fn words(&mut self, medium: Medium) -> WordsCounted<'_> {
-        WordsCounted { counting: self, medium }
     }
 
     #[inline]
     fn word(&mut self, word: Word<'_>, medium: Medium) {
-        if self.order == 1 && word.is_empty() {
+        if self.numbered.order == 1 && word.is_empty() {
             return;
         }
         if !self.waiting.push(word, medium, &self.lexicon) {
@@ -351,21 +323,6 @@ impl Counting {
         }
     }
 
-    /// Receives the state of the mail filter after a line; a change into a header block begins a
-    /// message.
-    pub fn line_of_mail(&mut self, in_header: bool) {
-        if in_header && !self.was_in_header {
-            self.end_document();
-        }
-        self.was_in_header = in_header;
-    }
-
-    /// Notes the end of an input file.
-    pub fn end_of_file(&mut self) {
-        self.forget();
-        self.end_document();
-    }
-
     fn end_document(&mut self) {
         if !self.keeps_documents() {
             return;
@@ -373,41 +330,48 @@ impl Counting {
         self.count_words();
         let OpenDocument { nodes, times } = &mut self.document;
         self.documents += 1;
-        varint::append(&mut self.packed, nodes.len() as u64);
-        for &node in nodes.iter() {
-            varint::append(&mut self.packed, u64::from(node));
-            if let Some(times) = times.get_mut(node as usize) {
-                varint::append(&mut self.packed, u64::from(std::mem::take(times)));
-            }
-        }
+        let entries = nodes.iter().map(|&node| {
+            let times = times.get_mut(node as usize).map_or(1, std::mem::take);
+            (node, u64::from(times))
+        });
+        self.counts.pack(entries, &mut self.packed);
         nodes.clear();
     }
 }
 
 impl FeatureSink for Counting {
     fn text(&mut self, _: &[u8], state: LineState, _: &mut Cutter) -> io::Result<()> {
-        self.line_of_mail(state.in_header);
+        // A change into a header block begins a message.
+        if state.in_header && !self.was_in_header {
+            self.end_document();
+        }
+        self.was_in_header = state.in_header;
         Ok(())
     }
 
     fn cut(&mut self, line: &mut Vec<u8>, medium: Medium, cutter: &mut Cutter) -> io::Result<()> {
         cutter.captures(line, medium, &mut |feature| self.feature(feature));
-        cutter.words(line, &mut self.words(medium));
+        cutter.words(line, &mut WordsCounted { counting: self, medium });
         Ok(())
     }
 
     fn feature(&mut self, feature: Feature<'_>) {
-        self.pattern_feature(&feature);
+        self.count_words();
+        match self.counts.terms.intern(feature.body, pattern_tag(&feature)) {
+            Some(term) => _ = self.node(ROOT, term, true),
+            None => self.overflow = true,
+        }
     }
 
     fn end_of_source(&mut self, _: &[u8], _: &mut Cutter) -> io::Result<()> {
-        self.end_of_file();
+        self.forget();
+        self.end_document();
         Ok(())
     }
 }
 
 /// Counts the words of one line.
-pub struct WordsCounted<'a> {
+struct WordsCounted<'a> {
     counting: &'a mut Counting,
     medium: Medium,
 }

@@ -8,12 +8,14 @@
 
 use crate::alloc_hints::prefetch;
 use crate::document::Ending;
+use crate::error::{Error, Result};
 use crate::learn::runs::NO_WORDS;
 use crate::token::{BOUNDARY, Feature};
 use dbacl_model::medium::Medium;
 use dbacl_model::settings::{Locale, ModelOption, ModelOptions, Scheme};
 use dbacl_numeric::varint;
-use hashbrown::HashTable;
+use hashbrown::{DefaultHashBuilder, HashTable};
+use std::hash::BuildHasher;
 
 /// What is kept of documents.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -58,43 +60,17 @@ pub fn counting_options(options: ModelOptions) -> ModelOptions {
 impl CountSettings {
     /// The name of the first setting that differs, for messages; `None` if the settings agree.
     pub fn difference(&self, other: &Self) -> Option<&'static str> {
-        if self.options != other.options {
-            return Some("other options (-T, -j, -S or -g)");
-        }
-        if self.scheme != other.scheme {
-            return Some("another tokenizing scheme (-e)");
-        }
-        if self.order != other.order {
-            return Some("another order of n-grams (-w)");
-        }
-        if self.patterns != other.patterns {
-            return Some("other regular expressions (-g)");
-        }
-        if self.locale != other.locale {
-            return Some("another character set (LC_ALL)");
-        }
-        if self.keeps_nul != other.keeps_nul {
-            return Some("other zero bytes (--keep-nul)");
-        }
-        (self.documents != other.documents).then_some("other statistics of documents (-X)")
+        let agree = [
+            (self.options == other.options, "other options (-T, -j, -S or -g)"),
+            (self.scheme == other.scheme, "another tokenizing scheme (-e)"),
+            (self.order == other.order, "another order of n-grams (-w)"),
+            (self.patterns == other.patterns, "other regular expressions (-g)"),
+            (self.locale == other.locale, "another character set (LC_ALL)"),
+            (self.keeps_nul == other.keeps_nul, "other zero bytes (--keep-nul)"),
+            (self.documents == other.documents, "other statistics of documents (-X)"),
+        ];
+        agree.into_iter().find(|(agrees, _)| !agrees).map(|(_, what)| what)
     }
-}
-
-/// Why counts cannot be merged.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-pub enum MergeFault {
-    /// They were made with other settings.
-    #[error("it was counted with {0}")]
-    Settings(&'static str),
-    /// Only one of the two has places in a sequence.
-    #[error("some counts have a place in the sequence (--place) and some have none")]
-    Placement,
-    /// Both have a shard at this place.
-    #[error("the shard of place {0} is there already")]
-    SamePlace(u32),
-    /// A number does not fit its width.
-    #[error("there are too many features or occurrences to count")]
-    Overflow,
 }
 
 /// A shard: a part of the input that was read in one pass.
@@ -126,6 +102,15 @@ pub struct Node {
     pub first: First,
 }
 
+impl Node {
+    /// Adds occurrences; `None` if they are too many to count.
+    #[inline]
+    fn add(&mut self, times: u64) -> Option<()> {
+        self.count = self.count.checked_add(times)?;
+        Some(())
+    }
+}
+
 /// Place of a first appearance; earlier places compare as less.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct First {
@@ -143,6 +128,7 @@ pub struct Terms {
     /// For each word, its end in `bytes` and its tag.
     words: Vec<(usize, u8)>,
     index: HashTable<u32>,
+    hashing: DefaultHashBuilder,
 }
 
 impl Terms {
@@ -154,56 +140,34 @@ impl Terms {
     /// A word's bytes and tag.
     #[inline]
     pub fn get(&self, term: u32) -> (&[u8], u8) {
-        let at = term as usize;
-        let from = if at == 0 { 0 } else { self.words[at - 1].0 };
-        let (to, tag) = self.words[at];
-        (&self.bytes[from..to], tag)
+        word(&self.words, &self.bytes, term)
     }
 
     /// The number of a word, which gets a new one if it has not been seen before; `None` if there
     /// are too many words.
     #[inline]
     pub fn intern(&mut self, bytes: &[u8], tag: u8) -> Option<u32> {
-        let hash = hash_bytes(bytes, tag);
-        let (words, pool) = (&self.words, &self.bytes);
-        let word = |term: u32| {
-            let at = term as usize;
-            let from = if at == 0 { 0 } else { words[at - 1].0 };
-            (&pool[from..words[at].0], words[at].1)
-        };
-        if let Some(&term) = self.index.find(hash, |&term| word(term) == (bytes, tag)) {
+        let Self { bytes: pool, words, index, hashing } = self;
+        let hash = hashing.hash_one((bytes, tag));
+        if let Some(&term) = index.find(hash, |&term| word(words, pool, term) == (bytes, tag)) {
             return Some(term);
         }
-        let term = u32::try_from(self.words.len()).ok().filter(|&term| term < ROOT - 1)?;
-        self.index.insert_unique(hash, term, |&term| {
-            let (bytes, tag) = word(term);
-            hash_bytes(bytes, tag)
-        });
-        self.bytes.extend_from_slice(bytes);
-        self.words.push((self.bytes.len(), tag));
+        let term = u32::try_from(words.len()).ok().filter(|&term| term < ROOT - 1)?;
+        index.insert_unique(hash, term, |&term| hashing.hash_one(word(words, pool, term)));
+        pool.extend_from_slice(bytes);
+        words.push((pool.len(), tag));
         Some(term)
     }
 }
 
-const MULTIPLIER: u64 = 0x9e37_79b9_7f4a_7c15;
-
 #[inline]
-fn fold(hash: u64, part: u64) -> u64 {
-    let product = u128::from(hash ^ part).wrapping_mul(u128::from(MULTIPLIER));
-    #[allow(clippy::cast_possible_truncation)] // both halves are used
-    let (low, high) = (product as u64, (product >> 64) as u64);
-    low ^ high.rotate_left(17)
+fn word<'a>(words: &[(usize, u8)], pool: &'a [u8], term: u32) -> (&'a [u8], u8) {
+    let at = term as usize;
+    let from = if at == 0 { 0 } else { words[at - 1].0 };
+    (&pool[from..words[at].0], words[at].1)
 }
 
-fn hash_bytes(bytes: &[u8], tag: u8) -> u64 {
-    let mut hash = fold(u64::from(tag) << 32 | bytes.len() as u64, MULTIPLIER.rotate_left(9));
-    let (blocks, rest) = bytes.as_chunks::<8>();
-    for block in blocks {
-        hash = fold(hash, u64::from_le_bytes(*block));
-    }
-    let last = rest.iter().rev().fold(0u64, |last, &byte| last << 8 | u64::from(byte));
-    fold(hash, last)
-}
+const MULTIPLIER: u64 = 0x9e37_79b9_7f4a_7c15;
 
 /// Nodes by parent and term: open addressing, at most two thirds full. An entry holds all that
 /// counting an occurrence needs, so that it takes one access to memory.
@@ -339,20 +303,16 @@ impl Counts {
         self.nodes.iter().filter(|node| node.count > 0).count()
     }
 
-    /// The node of `term` below `parent`, created with the place `first` if it is new. `None` if
-    /// there are too many nodes.
+    /// The node of `term` below `parent`, created with the place `first` if it is new. If it `counts`,
+    /// one occurrence is counted, which [`Self::settle`] adds to the node later. `None` if there are
+    /// too many nodes.
     #[inline]
-    pub fn child(&mut self, parent: u32, term: u32, first: First) -> Option<u32> {
-        let at = self.entry(parent, term, first)?;
-        Some(self.index.entries[at].node)
-    }
-
-    /// As [`Self::child`], and counts one occurrence, which [`Self::settle`] adds to the node
-    /// later.
-    #[inline]
-    pub fn count_child(&mut self, parent: u32, term: u32, first: First) -> Option<u32> {
-        let at = self.entry(parent, term, first)?;
-        self.count_entry(at)
+    pub fn child(&mut self, parent: u32, term: u32, first: First, counts: bool) -> Option<u32> {
+        let at = match self.index.find(parent, term) {
+            Ok(at) => at,
+            Err(at) => self.insert(parent, term, first, at)?,
+        };
+        if counts { self.count_entry(at) } else { Some(self.index.entries[at].node) }
     }
 
     #[inline]
@@ -360,8 +320,7 @@ impl Counts {
         let entry = &mut self.index.entries[at];
         entry.waiting += 1;
         if entry.waiting == u32::MAX {
-            let count = &mut self.nodes[entry.node as usize].count;
-            *count = count.checked_add(u64::from(entry.waiting))?;
+            self.nodes[entry.node as usize].add(u64::from(entry.waiting))?;
             entry.waiting = 0;
         }
         Some(entry.node)
@@ -398,14 +357,6 @@ impl Counts {
             && self.count_entry(known.at).is_some()
     }
 
-    #[inline]
-    fn entry(&mut self, parent: u32, term: u32, first: First) -> Option<usize> {
-        match self.index.find(parent, term) {
-            Ok(at) => Some(at),
-            Err(at) => self.insert(parent, term, first, at),
-        }
-    }
-
     #[cold]
     fn insert(&mut self, parent: u32, term: u32, first: First, at: usize) -> Option<usize> {
         let node = u32::try_from(self.nodes.len()).ok().filter(|&node| node < ROOT - 1)?;
@@ -413,21 +364,15 @@ impl Counts {
         Some(self.index.insert(Entry { parent, term, node, waiting: 0 }, at, self.nodes.len()))
     }
 
-    /// Adds the occurrences that [`Self::count_child`] has set aside to the counts of the nodes;
-    /// `false` if a count overflows.
+    /// Adds the occurrences that [`Self::child`] has set aside to the counts of the nodes;
+    /// `None` if a count overflows.
     #[must_use]
-    pub fn settle(&mut self) -> bool {
-        for entry in &mut self.index.entries {
-            let waiting = std::mem::take(&mut entry.waiting);
-            if waiting > 0 {
-                let count = &mut self.nodes[entry.node as usize].count;
-                match count.checked_add(u64::from(waiting)) {
-                    Some(sum) => *count = sum,
-                    None => return false,
-                }
-            }
-        }
-        true
+    pub fn settle(&mut self) -> Option<()> {
+        let Self { index, nodes, .. } = self;
+        let mut waiting = index.entries.iter_mut().filter(|entry| entry.waiting > 0);
+        waiting.try_for_each(|entry| {
+            nodes[entry.node as usize].add(std::mem::take(&mut entry.waiting).into())
+        })
     }
 
     /// Frees the memory of the search for nodes, which is at an end.
@@ -440,16 +385,11 @@ impl Counts {
         self.index.find(parent, term).ok().map(|at| self.index.entries[at].node)
     }
 
-    /// Adds occurrences of a node; `false` if they are too many to count.
+    /// Adds occurrences of a node; `None` if they are too many to count.
     #[inline]
     #[must_use]
-    pub fn add(&mut self, node: u32, times: u64) -> bool {
-        let node = &mut self.nodes[node as usize];
-        match node.count.checked_add(times) {
-            Some(count) => node.count = count,
-            None => return false,
-        }
-        true
+    pub fn add(&mut self, node: u32, times: u64) -> Option<()> {
+        self.nodes[node as usize].add(times)
     }
 
     /// Writes the text of a feature to `body`; returns its medium and its order.
@@ -479,24 +419,44 @@ impl Counts {
         (medium, order)
     }
 
-    /// Calls `each` for a document's features and their occurrences there.
-    pub fn document(&self, document: &Document<'_>, mut each: impl FnMut(u32, u64)) {
-        let mut rest = document.entries;
-        for _ in 0..document.length {
-            let Some(node) = varint::take(&mut rest) else { return };
-            let times = match self.settings.documents {
-                Documents::Bags => varint::take(&mut rest).unwrap_or(0),
-                _ => 1,
-            };
-            #[allow(clippy::cast_possible_truncation)] // nodes are below 2^32, checked when read
-            each(node as u32, times);
+    /// Calls `each` for the documents of a shard, with their nodes and the occurrences of these;
+    /// `None` if the documents are broken, which those of counts that were read are not.
+    pub fn each_document(&self, shard: &Shard, mut each: impl FnMut(&[(u32, u64)])) -> Option<()> {
+        let has_times = self.settings.documents == Documents::Bags;
+        let (mut rest, mut entries) = (shard.packed.as_slice(), Vec::new());
+        for _ in 0..shard.documents {
+            entries.clear();
+            for _ in 0..varint::take(&mut rest)? {
+                let node = u32::try_from(varint::take(&mut rest)?).ok()?;
+                entries.push((node, if has_times { varint::take(&mut rest)? } else { 1 }));
+            }
+            each(&entries);
+        }
+        rest.is_empty().then_some(())
+    }
+
+    /// Appends a document to `packed`.
+    pub(super) fn pack(
+        &self,
+        entries: impl ExactSizeIterator<Item = (u32, u64)>,
+        packed: &mut Vec<u8>,
+    ) {
+        varint::append(packed, entries.len() as u64);
+        for (node, times) in entries {
+            varint::append(packed, node.into());
+            if self.settings.documents == Documents::Bags {
+                varint::append(packed, times);
+            }
         }
     }
 
-    /// The documents of a shard.
-    pub fn documents<'a>(&self, shard: &'a Shard) -> DocumentsOf<'a> {
-        let has_times = self.settings.documents == Documents::Bags;
-        DocumentsOf { rest: &shard.packed, left: shard.documents, has_times }
+    /// A shard's documents, packed with other numbers of the nodes.
+    pub(super) fn repack(&self, shard: &Shard, number: impl Fn(u32) -> u32) -> Vec<u8> {
+        let mut packed = Vec::with_capacity(shard.packed.len());
+        self.each_document(shard, |entries| {
+            self.pack(entries.iter().map(|&(node, times)| (number(node), times)), &mut packed);
+        });
+        packed
     }
 
     /// The nodes in order of first appearance.
@@ -515,38 +475,37 @@ impl Counts {
     /// Adds the counts of `other`: after these counts, or at its places (`--place`).
     ///
     /// # Errors
-    /// [`crate::error::Error::Counts`] for counts that were made with other settings, or numbers
-    /// that do not fit their width; these counts are then unusable.
-    pub fn merge(&mut self, other: &Self) -> crate::error::Result<()> {
-        self.add_parts(other).map_err(|fault| crate::error::Error::Counts(fault.to_string()))
+    /// [`Error::Counts`] for counts that were made with other settings, or numbers that do not fit
+    /// their width; these counts are then unusable.
+    pub fn merge(&mut self, other: &Self) -> Result<()> {
+        if let Some(what) = self.settings.difference(&other.settings) {
+            return Err(Error::Counts(format!("it was counted with {what}")));
+        }
+        if self.is_placed != other.is_placed {
+            let text = "some counts have a place in the sequence (--place) and some have none";
+            return Err(Error::Counts(text.into()));
+        }
+        let is_ours = |theirs: &&Shard| self.shards.iter().any(|own| own.place == theirs.place);
+        if self.is_placed
+            && let Some(Shard { place, .. }) = other.shards.iter().find(is_ours)
+        {
+            return Err(Error::Counts(format!("the shard of place {place} is there already")));
+        }
+        let too_many = "there are too many features or occurrences to count";
+        self.absorb(other).ok_or_else(|| Error::Counts(too_many.into()))
     }
 }
 
 #[doc(hidden)]
 impl Counts {
-    pub(super) fn add_parts(&mut self, other: &Self) -> Result<(), MergeFault> {
-        if let Some(what) = self.settings.difference(&other.settings) {
-            return Err(MergeFault::Settings(what));
-        }
-        if self.is_placed != other.is_placed {
-            return Err(MergeFault::Placement);
-        }
-        for shard in &other.shards {
-            if self.is_placed && self.shards.iter().any(|ours| ours.place == shard.place) {
-                return Err(MergeFault::SamePlace(shard.place));
-            }
-        }
-        self.absorb_anyhow(other)
-    }
-
     /// Adds counts whose settings agree. If both have a shard at a place, the two become one.
-    pub(super) fn absorb_anyhow(&mut self, other: &Self) -> Result<(), MergeFault> {
-        let overflow = MergeFault::Overflow;
+    /// `None` if a number does not fit its width.
+    fn absorb(&mut self, other: &Self) -> Option<()> {
         let mut terms = Vec::with_capacity(other.terms.size());
         #[allow(clippy::cast_possible_truncation)] // fewer than 2^32 terms
         for term in 0..other.terms.size() as u32 {
             let (bytes, tag) = other.terms.get(term);
-            terms.push(self.terms.intern(bytes, tag).ok_or(overflow)?);
+            terms.push(self.terms.intern(bytes, tag)?);
         }
         let mut nodes = vec![ROOT; other.nodes.len()];
         for at in other.sequence() {
@@ -555,21 +514,19 @@ impl Counts {
             let first = if self.is_placed {
                 node.first
             } else {
-                First { place: 0, ordinal: u32::try_from(self.nodes.len()).map_err(|_| overflow)? }
+                First { place: 0, ordinal: u32::try_from(self.nodes.len()).ok()? }
             };
-            let here = self.child(parent, terms[node.term as usize], first).ok_or(overflow)?;
+            let here = self.child(parent, terms[node.term as usize], first, false)?;
             nodes[at as usize] = here;
             let ours = &mut self.nodes[here as usize];
             ours.first = ours.first.min(first);
-            if !self.add(here, node.count) {
-                return Err(overflow);
-            }
+            ours.add(node.count)?;
         }
         for shard in &other.shards {
-            let packed = repack(other, shard, |node| nodes[node as usize]);
-            self.add_shard(Shard { packed, ..*shard }).ok_or(overflow)?;
+            let packed = other.repack(shard, |node| nodes[node as usize]);
+            self.add_shard(Shard { packed, ..*shard })?;
         }
-        Ok(())
+        Some(())
     }
 
     /// Adds a shard whose documents hold nodes of these counts.
@@ -591,7 +548,7 @@ impl Counts {
     #[must_use]
     pub fn without_places(&self) -> Option<Self> {
         let mut all = Self::new(self.settings.clone(), false);
-        all.absorb_anyhow(self).ok()?;
+        all.absorb(self)?;
         Some(all)
     }
 
@@ -616,59 +573,11 @@ impl Counts {
         endings.reduce(Ending::then).is_some_and(|ending| ending.is_inexact)
     }
 
-    /// Adds a node as it stands in a file of counts.
+    /// Adds a node as it stands in a file of counts; returns whether it is new.
     pub(super) fn push_node(&mut self, node: Node) -> bool {
         let before = self.nodes.len();
-        let at = self.child(node.parent, node.term, node.first);
-        at.is_some_and(|at| self.nodes.len() > before && self.add(at, node.count))
-    }
-}
-
-/// A shard's documents, packed with other numbers of the nodes.
-pub(super) fn repack(counts: &Counts, shard: &Shard, number: impl Fn(u32) -> u32) -> Vec<u8> {
-    let mut packed = Vec::with_capacity(shard.packed.len());
-    let has_times = counts.settings.documents == Documents::Bags;
-    for document in counts.documents(shard) {
-        varint::append(&mut packed, document.length);
-        counts.document(&document, |node, times| {
-            varint::append(&mut packed, u64::from(number(node)));
-            if has_times {
-                varint::append(&mut packed, times);
-            }
-        });
-    }
-    packed
-}
-
-/// A document of a shard.
-#[derive(Debug, Clone, Copy)]
-pub struct Document<'a> {
-    /// Number of entries.
-    pub length: u64,
-    /// Nodes, with their occurrences in bags.
-    pub entries: &'a [u8],
-}
-
-/// Iterates over the documents of a shard.
-#[derive(Debug, Clone)]
-pub struct DocumentsOf<'a> {
-    rest: &'a [u8],
-    left: u64,
-    has_times: bool,
-}
-
-impl<'a> Iterator for DocumentsOf<'a> {
-    type Item = Document<'a>;
-
-    fn next(&mut self) -> Option<Document<'a>> {
-        self.left = self.left.checked_sub(1)?;
-        let length = varint::take(&mut self.rest)?;
-        let start = self.rest;
-        let numbers = if self.has_times { length.checked_mul(2)? } else { length };
-        for _ in 0..numbers {
-            varint::take(&mut self.rest)?;
-        }
-        Some(Document { length, entries: &start[..start.len() - self.rest.len()] })
+        let at = self.child(node.parent, node.term, node.first, false);
+        self.nodes.len() > before && at.and_then(|at| self.add(at, node.count)).is_some()
     }
 }
 

@@ -1,21 +1,24 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //! Reads and writes counts files of version 1 (`docs/spec/counts-format.md`).
 
-use super::counts::{CountSettings, Counts, Documents, First, Node, ROOT, Shard, repack};
+use super::counts::{CountSettings, Counts, Documents, First, Node, ROOT, Shard};
+use crate::category::writer::Summed;
 use crate::document::Ending;
 use crate::token::BOUNDARY;
 use crate::token::word::WORD_WINDOW;
 use dbacl_model::settings::{Locale, ModelOptions, Scheme};
 use dbacl_numeric::varint;
-use std::io::{self, Read, Write};
+use std::io::{self, BufWriter, Write};
 
 /// The beginning of all counts files, up to the version.
 pub const KIND: &[u8] = b"# dbacl counts ";
 /// The first line of this version.
 pub const MAGIC: &[u8] = b"# dbacl counts 1\n";
 
-/// Bytes written or read at a time.
+/// Bytes written at a time.
 const BLOCK: usize = 1 << 16;
+/// Bytes of the checksum at the end.
+const SUM: usize = 4;
 /// The most bytes of a feature of a regular expression: eight groups of 30 bytes, and nine boundary
 /// marks.
 const LONGEST_BODY: usize = 8 * 30 + 9;
@@ -26,12 +29,9 @@ const DEPENDS_ON_ROOM: u8 = 1;
 const AT_REST: u8 = 2;
 const INEXACT: u8 = 4;
 
-/// Why a file could not be read as counts.
+/// Why bytes are not a file of counts.
 #[derive(Debug, thiserror::Error)]
 pub enum Fault {
-    /// The operating system refused.
-    #[error("{0}")]
-    Io(#[from] io::Error),
     /// The first line is not that of a counts file.
     #[error("it is not a file of counts")]
     Foreign,
@@ -48,31 +48,25 @@ pub enum Fault {
 /// # Errors
 /// Those of `out`.
 pub fn write(out: &mut dyn Write, counts: &Counts) -> io::Result<()> {
-    let mut out =
-        Summed { out, waiting: Vec::with_capacity(2 * BLOCK), sum: crc32fast::Hasher::new() };
+    let mut out = BufWriter::with_capacity(BLOCK, Summed::new(out));
     let settings = &counts.settings;
-    let bytes = &mut out.waiting;
-    bytes.extend_from_slice(MAGIC);
+    let mut bytes = MAGIC.to_vec();
     bytes.extend_from_slice(&settings.options.bits().to_le_bytes());
     bytes.push(settings.scheme as u8);
     bytes.push(settings.order);
     bytes.push(u8::from(settings.locale == Locale::Utf8));
-    bytes.push(match settings.documents {
-        Documents::None => 0,
-        Documents::Bags => 1,
-        Documents::Sequences => 2,
-    });
+    bytes.push(settings.documents as u8);
     let flag = |on: bool, flag: u8| if on { flag } else { 0 };
     bytes.push(flag(counts.is_placed, PLACED) | flag(settings.keeps_nul, KEEPS_NUL));
-    varint::append(bytes, settings.patterns.len() as u64);
+    varint::append(&mut bytes, settings.patterns.len() as u64);
     for pattern in &settings.patterns {
-        varint::append(bytes, pattern.len() as u64);
+        varint::append(&mut bytes, pattern.len() as u64);
         bytes.extend_from_slice(pattern);
     }
-    varint::append(bytes, counts.shards.len() as u64);
+    varint::append(&mut bytes, counts.shards.len() as u64);
     let mut next_place = 0;
     for shard in &counts.shards {
-        varint::append(bytes, u64::from(shard.place - next_place));
+        varint::append(&mut bytes, u64::from(shard.place - next_place));
         next_place = shard.place.saturating_add(1);
         let Ending { room_bits, depends_on_room, at_rest, is_inexact } = shard.ending;
         bytes.push(
@@ -81,32 +75,35 @@ pub fn write(out: &mut dyn Write, counts: &Counts) -> io::Result<()> {
                 | flag(is_inexact, INEXACT),
         );
         bytes.push(room_bits);
-        varint::append(bytes, shard.documents);
+        varint::append(&mut bytes, shard.documents);
     }
-    out.spill()?;
-    let sequence = counts.sequence();
-    let numbers = write_nodes(&mut out, counts, &sequence)?;
+    out.write_all(&bytes)?;
+    let numbers = write_nodes(&mut out, counts, &mut bytes)?;
     for shard in &counts.shards {
-        let packed = repack(counts, shard, |node| numbers[node as usize]);
-        varint::append(&mut out.waiting, packed.len() as u64);
-        out.waiting.extend_from_slice(&packed);
-        out.spill()?;
+        let packed = counts.repack(shard, |node| numbers[node as usize]);
+        bytes.clear();
+        varint::append(&mut bytes, packed.len() as u64);
+        out.write_all(&bytes)?;
+        out.write_all(&packed)?;
     }
-    out.finish()
+    let Summed { out, sum } = out.into_inner()?;
+    out.write_all(&sum.finalize().to_le_bytes())?;
+    out.flush()
 }
 
 /// Writes the nodes in order of first appearance; returns their numbers in the file.
-fn write_nodes(out: &mut Summed<'_>, counts: &Counts, sequence: &[u32]) -> io::Result<Vec<u32>> {
-    varint::append(&mut out.waiting, sequence.len() as u64);
+fn write_nodes(out: &mut impl Write, counts: &Counts, bytes: &mut Vec<u8>) -> io::Result<Vec<u32>> {
+    let sequence = counts.sequence();
+    bytes.clear();
+    varint::append(bytes, sequence.len() as u64);
     let mut numbers = vec![ROOT; sequence.len()];
     let mut term_numbers = vec![0u32; counts.terms.size()];
     let mut terms = 0u32;
     let mut last = First { place: 0, ordinal: 0 };
     let mut next_ordinal = 0u32;
-    for (number, &at) in (0u32..).zip(sequence) {
+    for (number, &at) in (0u32..).zip(&sequence) {
         let node = counts.nodes()[at as usize];
         numbers[at as usize] = number;
-        let bytes = &mut out.waiting;
         let distance = match node.parent {
             ROOT => 0,
             parent => number - numbers[parent as usize],
@@ -134,54 +131,28 @@ fn write_nodes(out: &mut Summed<'_>, counts: &Counts, sequence: &[u32]) -> io::R
             last = node.first;
             next_ordinal = last.ordinal.saturating_add(1);
         }
-        out.spill()?;
+        out.write_all(bytes)?;
+        bytes.clear();
     }
+    out.write_all(bytes)?;
     Ok(numbers)
 }
 
-/// Computes the checksum of what is written.
-struct Summed<'a> {
-    out: &'a mut dyn Write,
-    waiting: Vec<u8>,
-    sum: crc32fast::Hasher,
-}
-
-impl Summed<'_> {
-    fn spill(&mut self) -> io::Result<()> {
-        if self.waiting.len() >= BLOCK {
-            self.write()?;
-        }
-        Ok(())
-    }
-
-    fn write(&mut self) -> io::Result<()> {
-        self.sum.update(&self.waiting);
-        self.out.write_all(&self.waiting)?;
-        self.waiting.clear();
-        Ok(())
-    }
-
-    fn finish(mut self) -> io::Result<()> {
-        self.write()?;
-        let sum = self.sum.finalize();
-        self.out.write_all(&sum.to_le_bytes())?;
-        self.out.flush()
-    }
-}
-
-/// Reads counts to the end of `source`.
+/// Reads counts.
 ///
 /// # Errors
 /// [`Fault`].
-pub fn read<'a>(source: impl Read + 'a) -> Result<Counts, Fault> {
-    CountsFile::open(Box::new(source))?.into_counts()
+pub fn read(bytes: Vec<u8>) -> Result<Counts, Fault> {
+    CountsFile::open(bytes)?.into_counts()
 }
 
-/// A file of counts of which the beginning has been read: what was counted, and its shards.
-pub struct CountsFile<'a> {
-    input: Input<'a>,
-    /// Without nodes.
-    counts: Counts,
+/// A file of counts of which the beginning has been read.
+pub struct CountsFile {
+    bytes: Vec<u8>,
+    /// Where the nodes begin.
+    nodes: usize,
+    /// What was counted, and its shards; without nodes.
+    pub head: Counts,
 }
 
 /// Takes words and nodes in the order of the file.
@@ -205,81 +176,82 @@ impl Nodes for Counts {
     }
 }
 
-impl<'a> CountsFile<'a> {
+impl CountsFile {
     /// Reads the beginning.
     ///
     /// # Errors
     /// [`Fault`].
-    pub fn open(source: Box<dyn Read + 'a>) -> Result<Self, Fault> {
-        let mut input = Input::new(source);
-        let counts = read_head(&mut input)?;
-        Ok(Self { input, counts })
-    }
-
-    /// How features were cut.
-    pub const fn settings(&self) -> &CountSettings {
-        &self.counts.settings
-    }
-
-    /// See [`Counts::is_inexact`].
-    pub fn is_inexact(&self) -> bool {
-        self.counts.is_inexact()
+    pub fn open(bytes: Vec<u8>) -> Result<Self, Fault> {
+        let Some(rest) = bytes.strip_prefix(MAGIC) else {
+            return Err(if bytes.starts_with(KIND) { Fault::Version } else { Fault::Foreign });
+        };
+        let end = rest.len().checked_sub(SUM).ok_or(CUT)?;
+        let mut input = Input(&rest[..end]);
+        let head = read_head(&mut input)?;
+        let nodes = bytes.len() - SUM - input.0.len();
+        Ok(Self { bytes, nodes, head })
     }
 
     /// The counts.
     ///
     /// # Errors
     /// [`Fault`].
-    pub fn into_counts(mut self) -> Result<Counts, Fault> {
-        let shape = Shape::of(&self.counts);
-        read_nodes(&mut self.input, &shape, &mut self.counts)?;
-        self.finish()
+    pub fn into_counts(self) -> Result<Counts, Fault> {
+        let mut counts = Counts::new(self.head.settings.clone(), self.head.is_placed);
+        let rest = self.read_nodes(&mut counts)?;
+        counts.shards.clone_from(&self.head.shards);
+        self.finish(rest, &mut counts)?;
+        Ok(counts)
     }
 
     /// Reads the words and nodes into `nodes`, and the rest, which has no documents.
     ///
     /// # Errors
     /// [`Fault`].
-    pub(super) fn read_into(mut self, nodes: &mut impl Nodes) -> Result<(), Fault> {
-        read_nodes(&mut self.input, &Shape::of(&self.counts), nodes)?;
-        self.finish().map(|_| ())
+    pub(super) fn read_into(self, nodes: &mut impl Nodes) -> Result<(), Fault> {
+        let rest = self.read_nodes(nodes)?;
+        self.finish(rest, &mut self.head.clone())
     }
 
-    fn finish(mut self) -> Result<Counts, Fault> {
-        read_documents(&mut self.input, &mut self.counts)?;
-        self.input.finish()?;
-        Ok(self.counts)
+    /// Reads the words and nodes; returns what comes after them.
+    fn read_nodes(&self, nodes: &mut impl Nodes) -> Result<Input<'_>, Fault> {
+        let mut input = Input(&self.bytes[self.nodes..self.bytes.len() - SUM]);
+        read_nodes(&mut input, &self.head, nodes)?;
+        Ok(input)
+    }
+
+    /// Reads the documents, and checks that nothing follows them, and the checksum.
+    fn finish(&self, mut rest: Input<'_>, counts: &mut Counts) -> Result<(), Fault> {
+        read_documents(&mut rest, counts)?;
+        if !rest.0.is_empty() {
+            return Err(Fault::Damaged("something follows"));
+        }
+        let is_right = self
+            .bytes
+            .split_last_chunk()
+            .is_some_and(|(summed, sum)| crc32fast::hash(summed) == u32::from_le_bytes(*sum));
+        is_right.then_some(()).ok_or(Fault::Damaged("its checksum is wrong"))
     }
 }
 
-/// Reads all before the nodes.
+/// Reads all between the first line and the nodes.
 fn read_head(input: &mut Input<'_>) -> Result<Counts, Fault> {
-    input.magic()?;
-    let fixed = input.bytes(9)?;
-    let &[a, b, c, d, scheme, order, locale, documents, flags] = fixed else {
-        return Err(Fault::Damaged("it is cut short"));
-    };
+    let &[a, b, c, d, scheme, order, locale, documents, flags] = input.array()?;
     let options = ModelOptions::from_bits(u32::from_le_bytes([a, b, c, d]));
-    let damaged = |what| Err(Fault::Damaged(what));
-    let Some(scheme) = Scheme::by_number(i64::from(scheme)) else {
-        return damaged("its tokenizing scheme is unknown");
-    };
+    let damaged = Fault::Damaged;
+    let scheme =
+        Scheme::by_number(i64::from(scheme)).ok_or(damaged("its tokenizing scheme is unknown"))?;
     if !(1..=7).contains(&order) {
-        return damaged("its order is impossible");
+        return Err(damaged("its order is impossible"));
     }
-    let locale = match locale {
-        0 => Locale::C,
-        1 => Locale::Utf8,
-        _ => return damaged("its character set is unknown"),
-    };
-    let documents = match documents {
-        0 => Documents::None,
-        1 => Documents::Bags,
-        2 => Documents::Sequences,
-        _ => return damaged("its statistics of documents are unknown"),
-    };
+    let locale = *[Locale::C, Locale::Utf8]
+        .get(usize::from(locale))
+        .ok_or(damaged("its character set is unknown"))?;
+    let documents = *[Documents::None, Documents::Bags, Documents::Sequences]
+        .get(usize::from(documents))
+        .ok_or(damaged("its statistics of documents are unknown"))?;
     if flags > PLACED | KEEPS_NUL {
-        return damaged("it has unknown flags");
+        return Err(damaged("it has unknown flags"));
     }
     let keeps_nul = flags & KEEPS_NUL != 0;
     let mut patterns = Vec::new();
@@ -293,13 +265,13 @@ fn read_head(input: &mut Input<'_>) -> Result<Counts, Fault> {
     for _ in 0..input.number()? {
         let step = u32::try_from(input.number()?).ok();
         let place = next_place.zip(step).and_then(|(next, step)| next.checked_add(step));
-        let Some(place) = place.filter(|&place| counts.is_placed || place == 0) else {
-            return damaged("its shards are out of order");
-        };
+        let place = place
+            .filter(|&place| counts.is_placed || place == 0)
+            .ok_or(damaged("its shards are out of order"))?;
         next_place = place.checked_add(1);
-        let &[flags, room_bits] = input.bytes(2)? else { return damaged("it is cut short") };
+        let &[flags, room_bits] = input.array()?;
         if flags > DEPENDS_ON_ROOM | AT_REST | INEXACT || !(12..=63).contains(&room_bits) {
-            return damaged("it has unknown flags");
+            return Err(damaged("it has unknown flags"));
         }
         let ending = Ending {
             room_bits,
@@ -309,71 +281,46 @@ fn read_head(input: &mut Input<'_>) -> Result<Counts, Fault> {
         };
         let documents = input.number()?;
         if documents > 0 && counts.settings.documents == Documents::None {
-            return damaged("it has documents that it does not keep");
+            return Err(damaged("it has documents that it does not keep"));
         }
         counts.shards.push(Shard { place, ending, documents, packed: Vec::new() });
     }
     Ok(counts)
 }
 
-/// What the nodes of a file must be like.
-struct Shape {
-    /// The most words of a node.
-    order: u8,
-    /// Whether they are words, not what regular expressions found.
-    by_words: bool,
-    /// The places of shards, if they have some.
-    places: Option<Vec<u32>>,
-    has_shards: bool,
-}
-
-impl Shape {
-    fn of(counts: &Counts) -> Self {
-        let by_words = counts.settings.patterns.is_empty();
-        let places = || counts.shards.iter().map(|shard| shard.place).collect();
-        Self {
-            order: if by_words { counts.settings.order } else { 1 },
-            by_words,
-            places: counts.is_placed.then(places),
-            has_shards: !counts.shards.is_empty(),
-        }
-    }
-}
-
-/// The most bytes of a node: five numbers; and a new word's tag, length and bytes.
-const LONGEST_NODE: usize = 5 * varint::LONGEST + 1 + varint::LONGEST + LONGEST_BODY;
-
-fn read_nodes(input: &mut Input<'_>, shape: &Shape, nodes: &mut impl Nodes) -> Result<(), Fault> {
+/// Reads the nodes of counts with this beginning.
+fn read_nodes(input: &mut Input<'_>, head: &Counts, nodes: &mut impl Nodes) -> Result<(), Fault> {
     let damaged = |what| Err(Fault::Damaged(what));
-    let number = input.number()?;
-    let Some(number) = u32::try_from(number).ok().filter(|&number| number < ROOT) else {
+    let Some(number) = u32::try_from(input.number()?).ok().filter(|&number| number < ROOT) else {
         return damaged("its number of features is impossible");
     };
-    let longest = if shape.by_words { WORD_WINDOW - 1 } else { LONGEST_BODY };
+    let by_words = head.settings.patterns.is_empty();
+    let (order, longest) =
+        if by_words { (head.settings.order, WORD_WINDOW - 1) } else { (1, LONGEST_BODY) };
     // The number of words of each node.
     let mut depths: Vec<u8> = Vec::new();
     let (mut words, mut first) = (0u32, First { place: 0, ordinal: 0 });
     let mut next_ordinal = 0u32;
-    let mut places = shape.places.iter().flatten().copied();
+    let mut places = head.shards.iter().map(|shard| shard.place);
     let mut place = None;
     for at in 0..number {
-        let bytes = input.ahead(LONGEST_NODE)?;
-        let mut rest = bytes;
-        let (parent, depth) = match u32::try_from(number_of(&mut rest)?) {
+        let (parent, depth) = match u32::try_from(input.number()?) {
             Ok(0) => (ROOT, 1),
             Ok(distance) if distance <= at => (at - distance, depths[(at - distance) as usize] + 1),
             _ => return damaged("a feature has no beginning"),
         };
-        if depth > shape.order {
+        if depth > order {
             return damaged("a feature has too many words");
         }
         depths.push(depth);
-        let term = match number_of(&mut rest)? {
+        let term = match input.number()? {
             0 => {
-                let (word, tag) = new_word(&mut rest, longest)?;
+                let &[tag] = input.array()?;
+                let length = input.number_below(longest as u64 + 1)?;
+                let word = input.bytes(length)?;
                 // Words of the tokenizer hold no marks. The text of a pattern's feature holds no
                 // bytes below 3, and at least one above.
-                let possible = if shape.by_words {
+                let possible = if by_words {
                     tag < 16 && !word.iter().any(|&byte| byte <= BOUNDARY)
                 } else {
                     !word.iter().any(|&byte| byte < 3) && word.iter().any(|&byte| byte > 3)
@@ -389,12 +336,12 @@ fn read_nodes(input: &mut Input<'_>, shape: &Shape, nodes: &mut impl Nodes) -> R
                 _ => return damaged("a word is impossible"),
             },
         };
-        let count = number_of(&mut rest)?;
-        if shape.places.is_some() {
-            let skipped = number_of(&mut rest)?;
+        let count = input.number()?;
+        if head.is_placed {
+            let skipped = input.number()?;
             let moves = skipped & 1 == 1;
             if moves || place.is_none() {
-                let steps = if moves { number_of(&mut rest)? } else { 0 };
+                let steps = if moves { input.number()? } else { 0 };
                 let target = u32::try_from(steps).ok().and_then(|s| first.place.checked_add(s));
                 place = places.find(|&known| Some(known) >= target);
                 if place.is_none() || place != target {
@@ -413,141 +360,49 @@ fn read_nodes(input: &mut Input<'_>, shape: &Shape, nodes: &mut impl Nodes) -> R
         } else {
             first.ordinal = at;
         }
-        let length = bytes.len() - rest.len();
-        input.at += length;
         if !nodes.node(Node { parent, term, count, first }) {
             return damaged("a feature is there twice");
         }
     }
-    if number > 0 && !shape.has_shards {
+    if number > 0 && head.shards.is_empty() {
         return damaged("it has features from no shard");
     }
     Ok(())
 }
 
-/// The number at the beginning of `bytes`.
-#[inline]
-fn number_of(bytes: &mut &[u8]) -> Result<u64, Fault> {
-    varint::take(bytes).ok_or(Fault::Damaged("it is cut short or a number is broken"))
-}
-
-/// The word at the beginning of `bytes`, of at most `longest`, and its tag.
-fn new_word<'a>(bytes: &mut &'a [u8], longest: usize) -> Result<(&'a [u8], u8), Fault> {
-    let short = Fault::Damaged("it is cut short");
-    let Some((&tag, rest)) = bytes.split_first() else { return Err(short) };
-    *bytes = rest;
-    let length = usize::try_from(number_of(bytes)?).unwrap_or(usize::MAX);
-    if length > longest {
-        return Err(Fault::Damaged("a length is impossible"));
-    }
-    let Some((word, rest)) = bytes.split_at_checked(length) else { return Err(short) };
-    *bytes = rest;
-    Ok((word, tag))
-}
-
 /// Reads the documents, and checks that their features add up to the counts.
 fn read_documents(input: &mut Input<'_>, counts: &mut Counts) -> Result<(), Fault> {
-    let wrong = || Fault::Damaged("its documents do not hold what was counted");
-    let nodes = counts.nodes().len() as u64;
     let mut left: Vec<u64> = counts.nodes().iter().map(|node| node.count).collect();
-    let is_kept = counts.settings.documents != Documents::None;
-    let has_times = counts.settings.documents == Documents::Bags;
+    let mut fits = true;
     for at in 0..counts.shards.len() {
         let length = input.number()?;
-        let mut packed = Vec::new();
-        input.append(length, &mut packed)?;
-        let mut rest = packed.as_slice();
-        for _ in 0..counts.shards[at].documents {
-            let entries = varint::take(&mut rest).ok_or_else(wrong)?;
-            for _ in 0..entries {
-                let node = varint::take(&mut rest).filter(|&node| node < nodes);
-                let times = if has_times { varint::take(&mut rest) } else { Some(1) };
-                let (Some(node), Some(times)) = (node, times) else { return Err(wrong()) };
-                #[allow(clippy::cast_possible_truncation)] // below the number of nodes
-                let left = &mut left[node as usize];
-                *left = left.checked_sub(times).filter(|_| times > 0).ok_or_else(wrong)?;
+        let length = usize::try_from(length).map_err(|_| CUT)?;
+        counts.shards[at].packed = input.bytes(length)?.to_vec();
+        let whole = counts.each_document(&counts.shards[at], |entries| {
+            for &(node, times) in entries {
+                let less = left.get(node as usize).and_then(|left| left.checked_sub(times));
+                match less.filter(|_| times > 0) {
+                    Some(less) => left[node as usize] = less,
+                    None => fits = false,
+                }
             }
-        }
-        if !rest.is_empty() {
-            return Err(wrong());
-        }
-        counts.shards[at].packed = packed;
+        });
+        fits &= whole.is_some();
     }
-    if is_kept && left.iter().any(|&left| left > 0) {
-        return Err(wrong());
-    }
-    Ok(())
+    let is_kept = counts.settings.documents != Documents::None;
+    let adds_up = fits && !(is_kept && left.iter().any(|&left| left > 0));
+    adds_up.then_some(()).ok_or(Fault::Damaged("its documents do not hold what was counted"))
 }
 
-/// Reads, and computes the checksum of all but the last four bytes, which are the checksum
-/// themselves.
-struct Input<'a> {
-    source: Box<dyn Read + 'a>,
-    block: Vec<u8>,
-    at: usize,
-    summed: usize,
-    ended: bool,
-    sum: crc32fast::Hasher,
-}
+const CUT: Fault = Fault::Damaged("it is cut short");
 
-const SUM: usize = 4;
+/// The part of a file before its checksum that has not been read yet.
+struct Input<'a>(&'a [u8]);
 
 impl<'a> Input<'a> {
-    fn new(source: Box<dyn Read + 'a>) -> Self {
-        let sum = crc32fast::Hasher::new();
-        Self { source, block: Vec::new(), at: 0, summed: 0, ended: false, sum }
-    }
-
-    /// Reads until `wanted` bytes and the checksum are in the buffer, or the input ends.
-    #[inline]
-    fn fill(&mut self, wanted: usize) -> Result<usize, Fault> {
-        if self.block.len() - self.at < wanted + SUM && !self.ended {
-            self.read_block(wanted)?;
-        }
-        Ok((self.block.len() - self.at).saturating_sub(SUM))
-    }
-
-    #[cold]
-    fn read_block(&mut self, wanted: usize) -> Result<(), Fault> {
-        self.sum.update(&self.block[self.summed..self.at]);
-        self.block.drain(..self.at);
-        (self.at, self.summed) = (0, 0);
-        while self.block.len() < wanted + SUM && !self.ended {
-            let before = self.block.len();
-            let limit = BLOCK.max(wanted) as u64;
-            let read = Read::take(&mut self.source, limit).read_to_end(&mut self.block)?;
-            self.ended = self.block.len() == before || (read as u64) < limit;
-        }
-        Ok(())
-    }
-
-    fn magic(&mut self) -> Result<(), Fault> {
-        self.fill(MAGIC.len())?;
-        if !self.block.starts_with(KIND) {
-            return Err(Fault::Foreign);
-        }
-        if !self.block.starts_with(MAGIC) {
-            return Err(Fault::Version);
-        }
-        self.at = MAGIC.len();
-        Ok(())
-    }
-
     #[inline]
     fn number(&mut self) -> Result<u64, Fault> {
-        let bytes = self.ahead(varint::LONGEST)?;
-        let mut rest = bytes;
-        let value = number_of(&mut rest)?;
-        let length = bytes.len() - rest.len();
-        self.at += length;
-        Ok(value)
-    }
-
-    /// At least the next `wanted` bytes, or all that are left; they stay unread.
-    #[inline]
-    fn ahead(&mut self, wanted: usize) -> Result<&[u8], Fault> {
-        let available = self.fill(wanted)?;
-        Ok(&self.block[self.at..self.at + available])
+        varint::take(&mut self.0).ok_or(Fault::Damaged("it is cut short or a number is broken"))
     }
 
     /// A number that must be less than `limit`.
@@ -557,46 +412,15 @@ impl<'a> Input<'a> {
         small.ok_or(Fault::Damaged("a length is impossible"))
     }
 
-    /// The next `length` bytes, which must fit the buffer.
-    fn bytes(&mut self, length: usize) -> Result<&[u8], Fault> {
-        if self.fill(length)? < length {
-            return Err(Fault::Damaged("it is cut short"));
-        }
-        let from = self.at;
-        self.at += length;
-        Ok(&self.block[from..self.at])
+    fn bytes(&mut self, length: usize) -> Result<&'a [u8], Fault> {
+        let (bytes, rest) = self.0.split_at_checked(length).ok_or(CUT)?;
+        self.0 = rest;
+        Ok(bytes)
     }
 
-    /// Appends the next `length` bytes to `out`, which grows as they are read, so that a wrong
-    /// length costs no memory.
-    fn append(&mut self, mut length: u64, out: &mut Vec<u8>) -> Result<(), Fault> {
-        while length > 0 {
-            #[allow(clippy::cast_possible_truncation)] // at most a block
-            let step = length.min(BLOCK as u64) as usize;
-            out.extend_from_slice(self.bytes(step)?);
-            length -= step as u64;
-        }
-        Ok(())
-    }
-
-    /// Checks the checksum, and that nothing follows it.
-    fn finish(mut self) -> Result<(), Fault> {
-        self.fill(1)?;
-        let rest = &self.block[self.at..];
-        if rest.len() != SUM {
-            let short = rest.len() < SUM;
-            return Err(Fault::Damaged(if short {
-                "it is cut short"
-            } else {
-                "something follows"
-            }));
-        }
-        let stored = rest.to_vec();
-        self.sum.update(&self.block[self.summed..self.at]);
-        if self.sum.finalize().to_le_bytes() == stored[..] {
-            Ok(())
-        } else {
-            Err(Fault::Damaged("its checksum is wrong"))
-        }
+    fn array<const N: usize>(&mut self) -> Result<&'a [u8; N], Fault> {
+        let (bytes, rest) = self.0.split_first_chunk().ok_or(CUT)?;
+        self.0 = rest;
+        Ok(bytes)
     }
 }

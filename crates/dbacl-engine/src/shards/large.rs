@@ -59,21 +59,20 @@ fn documents(counts: &Counts) -> (u32, f64, f64) {
         return (0, 0.0, 0.0);
     }
     for shard in &counts.shards {
-        for document in counts.documents(shard) {
-            let mut length = 0u64;
-            counts.document(&document, |_, times| length += times);
+        counts.each_document(shard, |entries| {
+            let length: u64 = entries.iter().map(|(_, times)| times).sum();
             if length == 0 {
-                continue;
+                return;
             }
             let mut entropy = DocumentEntropy::of_length(usize::try_from(length).unwrap_or(0));
-            counts.document(&document, |_, times| {
+            for &(_, times) in entries {
                 entropy.add(u32::try_from(times).unwrap_or(u32::MAX));
-            });
+            }
             let entropy = entropy.sum();
             negative_sum += -entropy;
             squared_sum += entropy * entropy;
             number = number.saturating_add(1);
-        }
+        });
     }
     (number, negative_sum, squared_sum)
 }

@@ -4,11 +4,11 @@
 
 use super::collect::Counting;
 use super::counts::{CountSettings, Counts, Documents, counting_options};
-use super::file::{self, Fault};
+use super::file;
 use super::replay::{Order, replay};
 use crate::document::{FeatureReader, ReadOptions};
 use crate::error::{Error, Result};
-use crate::input::source::{Source, open_regular};
+use crate::input::source::{Source, open_regular, read_whole};
 use crate::learn::learner::{Learned, conclude, empty_counter};
 use crate::learn::options::LearnOptions;
 use dbacl_files::atomic_file::{self, Disk};
@@ -125,11 +125,9 @@ impl Counts {
     /// # Errors
     /// [`Error::Io`], or [`Error::Damaged`] for a file that is not a file of counts or is damaged.
     pub fn open(path: &Path) -> Result<Self> {
-        let file = open_regular(path).map_err(|error| Error::io(path, error))?;
-        file::read(file).map_err(|fault| match fault {
-            Fault::Io(error) => Error::io(path, error),
-            fault => Error::damaged(path, fault.to_string()),
-        })
+        let bytes = open_regular(path).and_then(|file| read_whole(&file));
+        let bytes = bytes.map_err(|error| Error::io(path, error))?;
+        file::read(bytes).map_err(|fault| Error::damaged(path, fault.to_string()))
     }
 
     /// Writes the counts to a file, which is replaced at once. The bytes depend on the counts only.

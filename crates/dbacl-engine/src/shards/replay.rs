@@ -12,7 +12,7 @@ use dbacl_model::medium::Medium;
 /// Why a category cannot be learned from counts.
 #[derive(Debug, thiserror::Error)]
 pub enum ReplayFault {
-    /// Their file cannot be read.
+    /// Their file is damaged.
     #[error(transparent)]
     File(#[from] Fault),
     /// There are more occurrences than a model can count.
@@ -65,24 +65,19 @@ pub fn replay(
         }
         return Ok(());
     }
-    let mut count = |counter: &mut Counter, node: u32, times: u64| {
-        let times = u32::try_from(times).unwrap_or(u32::MAX);
-        count_node(counts, node, times, &mut body, counter, warnings);
+    let mut learn = |document: &[(u32, u64)]| {
+        for &(node, times) in document {
+            let times = u32::try_from(times).unwrap_or(u32::MAX);
+            count_node(counts, node, times, &mut body, counter, warnings);
+        }
+        counter.end_document(&mut |_| {});
     };
     if order == Order::Appearance {
         for shard in &counts.shards {
-            for document in counts.documents(shard) {
-                counts.document(&document, |node, times| count(counter, node, times));
-                counter.end_document(&mut |_| {});
-            }
+            counts.each_document(shard, &mut learn);
         }
     } else {
-        for document in sorted_documents(counts) {
-            for (node, times) in document {
-                count(counter, node, times);
-            }
-            counter.end_document(&mut |_| {});
-        }
+        sorted_documents(counts).iter().for_each(|document| learn(document));
     }
     Ok(())
 }
@@ -118,12 +113,12 @@ fn runs_of<'c>(counts: &Counts, counter: &'c mut Counter) -> Option<RunCounter<'
 /// # Errors
 /// [`ReplayFault`].
 pub fn replay_file(
-    file: CountsFile<'_>,
+    file: CountsFile,
     order: Order,
     counter: &mut Counter,
     warnings: WarningSink<'_>,
 ) -> Result<(), ReplayFault> {
-    let settings = file.settings();
+    let settings = &file.head.settings;
     let is_plain = settings.documents == Documents::None && settings.patterns.is_empty();
     if is_plain
         && order == Order::Appearance
@@ -195,14 +190,14 @@ fn sorted_documents(counts: &Counts) -> Vec<Vec<(u32, u64)>> {
     }
     let mut documents = Vec::new();
     for shard in &counts.shards {
-        for document in counts.documents(shard) {
-            let mut entries = Vec::new();
-            counts.document(&document, |node, times| entries.push((ranks[node as usize], times)));
+        counts.each_document(shard, |entries| {
+            let rank = |&(node, times): &(u32, u64)| (ranks[node as usize], times);
+            let mut entries: Vec<_> = entries.iter().map(rank).collect();
             if counts.settings.documents == Documents::Bags {
                 entries.sort_unstable();
             }
             documents.push(entries);
-        }
+        });
     }
     documents.sort_unstable();
     for (rank, _) in documents.iter_mut().flatten() {

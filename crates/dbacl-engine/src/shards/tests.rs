@@ -2,112 +2,67 @@
 //! Every cut of an input, merged in any tree, is the input read in one pass.
 
 use super::collect::Counting;
-use super::counts::{CountSettings, Counts, Documents, MergeFault, counting_options};
+use super::counts::{CountSettings, Counts, Documents};
 use super::file::CountsFile;
 use super::replay::{Order, ReplayFault, replay, replay_file};
 use super::{dump, file};
-use crate::document::{FeatureReader, ReadOptions};
-use crate::learn::counter::Counter;
-use crate::learn::learner::LearnedCounts;
+use crate::document::{Ending, FeatureReader};
+use crate::learn::LearnSettings;
+use crate::learn::learner::{LearnedCounts, conclude, empty_counter};
 use crate::learn::memory_dump::{self, Dump, RunFlags};
+use crate::learn::options::LearnOptions;
 use crate::learn::reference::Reference;
 use crate::learn::state::{LearningState, Sampled};
 use crate::learn::tokens::TokenList;
-use crate::learn::{LearnSettings, LearnedModel};
-use dbacl_model::settings::{Locale, ModelOption, ModelOptions, Scheme};
+use dbacl_model::medium::Medium;
+use dbacl_model::settings::{Locale, ModelOption, Scheme};
 use proptest::prelude::*;
 
-/// How a run learns.
-#[derive(Debug, Clone)]
-struct Run {
-    options: ModelOptions,
-    scheme: Scheme,
-    order: u8,
-    bits: u8,
-    max_bits: Option<u8>,
-    confidence: bool,
+/// What one pass over the files learns.
+fn one_pass(run: &LearnOptions, files: &[Vec<u8>]) -> LearningState {
+    let mut counter = empty_counter(run).unwrap();
+    let by_words = counter.expect_words(run.reading().order);
+    let mut counts = LearnedCounts::going_on(counter, by_words);
+    let mut reader = FeatureReader::new(run.reading());
+    for file in files {
+        reader.read_bytes(file, &mut counts).unwrap();
+    }
+    counts.counter.into_state(&mut |_| {})
 }
 
-impl Run {
-    fn count_settings(&self) -> CountSettings {
-        let mail = self.options.has(ModelOption::Mail);
-        CountSettings {
-            options: counting_options(self.options),
-            scheme: self.scheme,
-            order: self.order,
-            locale: Locale::C,
-            documents: match (mail, self.confidence) {
-                (false, _) => Documents::None,
-                (true, false) => Documents::Bags,
-                (true, true) => Documents::Sequences,
-            },
-            keeps_nul: false,
-            patterns: Vec::new(),
-        }
-    }
+fn settings_of(run: &LearnOptions) -> CountSettings {
+    CountSettings::of(run.reading(), run.settings().confidence)
+}
 
-    fn learn_settings(&self) -> LearnSettings {
-        LearnSettings {
-            bits: self.bits,
-            max_bits: self.max_bits,
-            decimation: None,
-            reference: Reference::Dirichlet,
-            quality: None,
-            min_count: 0,
-            confidence: self.confidence,
-            reservoir: self.confidence,
-            options: self.options,
-            scheme: self.scheme,
-        }
+fn count(run: &LearnOptions, files: &[Vec<u8>], place: Option<u32>) -> Counts {
+    let mut counting = Counting::new(settings_of(run), place.is_some());
+    let mut reader = FeatureReader::new(run.reading());
+    counting.start_shard(place.unwrap_or(0));
+    for file in files {
+        reader.read_bytes(file, &mut counting).unwrap();
     }
+    counting.end_shard(reader.ending());
+    counting.into_counts().unwrap()
+}
 
-    fn counter(&self) -> Counter {
-        let state = LearningState::new(self.bits, self.options, self.scheme, 0);
-        Counter::new(state, &self.learn_settings(), false)
-    }
+/// What is learned from the bytes of a file.
+fn streamed(run: &LearnOptions, bytes: &[u8]) -> Result<LearningState, ReplayFault> {
+    let mut counter = empty_counter(run).unwrap();
+    let file = CountsFile::open(bytes.to_vec())?;
+    replay_file(file, Order::Appearance, &mut counter, &mut |_| {})?;
+    Ok(counter.into_state(&mut |_| {}))
+}
 
-    fn reader(&self) -> FeatureReader<'static> {
-        let Self { options, scheme, order, .. } = *self;
-        let options = options.with(ModelOption::StandardTokenizer);
-        FeatureReader::new(&ReadOptions { options, scheme, order, ..ReadOptions::text() })
-    }
+fn replayed(run: &LearnOptions, counts: &Counts, order: Order) -> LearningState {
+    let mut counter = empty_counter(run).unwrap();
+    replay(counts, order, &mut counter, &mut |_| {}).unwrap();
+    counter.into_state(&mut |_| {})
+}
 
-    /// What one pass over the files learns.
-    fn one_pass(&self, files: &[Vec<u8>]) -> LearningState {
-        let mut counter = self.counter();
-        let by_words = counter.expect_words(self.order);
-        let mut counts = LearnedCounts::going_on(counter, by_words);
-        let mut reader = self.reader();
-        for file in files {
-            reader.read_bytes(file, &mut counts).unwrap();
-        }
-        counts.counter.into_state(&mut |_| {})
-    }
-
-    fn count(&self, files: &[Vec<u8>], place: Option<u32>) -> Counts {
-        let mut counting = Counting::new(self.count_settings(), place.is_some());
-        let mut reader = self.reader();
-        counting.start_shard(place.unwrap_or(0));
-        for file in files {
-            reader.read_bytes(file, &mut counting).unwrap();
-        }
-        counting.end_shard(reader.ending());
-        counting.into_counts().unwrap()
-    }
-
-    /// What is learned from the bytes of a file.
-    fn streamed(&self, bytes: &[u8]) -> Result<LearningState, ReplayFault> {
-        let mut counter = self.counter();
-        let file = CountsFile::open(Box::new(bytes))?;
-        replay_file(file, Order::Appearance, &mut counter, &mut |_| {})?;
-        Ok(counter.into_state(&mut |_| {}))
-    }
-
-    fn replayed(&self, counts: &Counts, order: Order) -> LearningState {
-        let mut counter = self.counter();
-        replay(counts, order, &mut counter, &mut |_| {}).unwrap();
-        counter.into_state(&mut |_| {})
-    }
+fn without(run: LearnOptions, option: ModelOption) -> LearnOptions {
+    let mut settings = run.settings().clone();
+    settings.options.remove(option);
+    run.with_settings(settings)
 }
 
 /// Everything that learning has counted: the dump, and the reservoir, which it leaves out.
@@ -121,15 +76,12 @@ fn everything(state: &LearningState) -> (Vec<u8>, Vec<Sampled>) {
     (bytes, state.reservoir)
 }
 
-/// The category, but for its name.
-fn category(run: &Run, mut state: LearningState) -> Vec<u8> {
-    let settings = run.learn_settings();
+fn category(run: &LearnOptions, state: LearningState) -> Vec<u8> {
     if state.used == 0 {
         return Vec::new();
     }
-    let order = state.max_order;
-    let model = LearnedModel::of(&mut state, &settings, order, &mut |_| {}).unwrap();
-    model.to_bytes(b"name", &[], &state.table)
+    let learned = conclude(state, run.settings(), &[], Vec::new()).unwrap();
+    learned.category.as_bytes().to_vec()
 }
 
 fn written(counts: &Counts) -> Vec<u8> {
@@ -140,7 +92,7 @@ fn written(counts: &Counts) -> Vec<u8> {
 
 fn through_file(counts: &Counts) -> Counts {
     let bytes = written(counts);
-    let back = file::read(bytes.as_slice()).unwrap();
+    let back = file::read(bytes.clone()).unwrap();
     assert_eq!(written(&back), bytes, "reading and writing is the identity");
     back
 }
@@ -211,62 +163,62 @@ fn mail() -> impl Strategy<Value = Vec<u8>> {
     proptest::collection::vec(message, 0..5).prop_map(|messages| messages.concat())
 }
 
-fn run(mail: bool) -> impl Strategy<Value = Run> {
+fn run(mail: bool) -> impl Strategy<Value = LearnOptions> {
     let switches = (any::<bool>(), any::<bool>(), any::<bool>(), any::<bool>());
     let table = (1..9u8, proptest::option::of(1..11u8));
     (0..Scheme::ALL.len(), 1..8u8, table, switches).prop_map(
         move |(scheme, order, (bits, max_bits), on)| {
             let (straddle, keep_case, confidence, multinomial) = on;
-            let mut options = ModelOptions::default().with(ModelOption::StandardTokenizer);
-            let mut set = |on: bool, option| {
-                if on {
-                    options.insert(option);
-                }
-            };
-            set(!mail, ModelOption::Text);
-            set(mail, ModelOption::Mail);
-            set(mail, ModelOption::Html);
-            set(mail || confidence, ModelOption::Entropy);
-            set(straddle, ModelOption::Straddle);
-            set(keep_case, ModelOption::KeepCase);
-            set(multinomial && (mail || confidence), ModelOption::Multinomial);
-            Run { options, scheme: Scheme::ALL[scheme], order, bits, max_bits, confidence }
+            let run = if mail { LearnOptions::mail() } else { LearnOptions::text() };
+            let mut run = run.reference(Reference::Dirichlet).order(order);
+            if confidence {
+                run = run.confidence();
+            }
+            for (on, option) in [
+                (straddle, ModelOption::Straddle),
+                (keep_case, ModelOption::KeepCase),
+                (multinomial && (mail || confidence), ModelOption::Multinomial),
+            ] {
+                run = if on { run.with(option) } else { run };
+            }
+            let settings = LearnSettings { bits, max_bits, ..run.settings().clone() };
+            run.with_settings(settings).tokenizer(Scheme::ALL[scheme])
         },
     )
 }
 
-fn check(run: &Run, files: &[Vec<u8>], cuts: &[usize], picks: &[usize]) {
-    let whole = run.one_pass(files);
+fn check(run: &LearnOptions, files: &[Vec<u8>], cuts: &[usize], picks: &[usize]) {
+    let whole = one_pass(run, files);
     let expected = everything(&whole);
     let mut bounds: Vec<usize> = cuts.iter().map(|cut| cut % (files.len() + 1)).collect();
     bounds.extend([0, files.len()]);
     bounds.sort_unstable();
     let shards = || bounds.windows(2).map(|pair| &files[pair[0]..pair[1]]);
-    let parts = shards().map(|shard| run.count(shard, None)).collect();
+    let parts = shards().map(|shard| count(run, shard, None)).collect();
     let in_order = merged(parts, picks, false);
     if in_order.is_inexact() {
         return; // the inputs before a shard would have changed how it is read; this is told
     }
-    let one = run.count(files, None);
+    let one = count(run, files, None);
     let same = |left: &Counts, right: &Counts| {
         let plain = |counts: &Counts| {
             let mut counts = counts.clone();
             for shard in &mut counts.shards {
-                shard.ending = crate::document::Ending::default();
+                shard.ending = Ending::default();
             }
             written(&counts)
         };
         plain(left) == plain(right)
     };
     assert!(same(&in_order, &one), "merged counts are those of one pass");
-    assert!(everything(&run.replayed(&in_order, Order::Appearance)) == expected, "in order");
-    let streamed = |counts| everything(&run.streamed(&written(counts)).unwrap());
-    assert!(streamed(&in_order) == expected, "in order, from a file");
-    let parts = (0u32..).zip(shards()).map(|(k, shard)| run.count(shard, Some(3 * k + 1)));
+    assert!(everything(&replayed(run, &in_order, Order::Appearance)) == expected, "in order");
+    let from_file = |counts| everything(&streamed(run, &written(counts)).unwrap());
+    assert!(from_file(&in_order) == expected, "in order, from a file");
+    let parts = (0u32..).zip(shards()).map(|(k, shard)| count(run, shard, Some(3 * k + 1)));
     let placed = merged(parts.collect(), picks, true);
-    let state = run.replayed(&placed, Order::Appearance);
+    let state = replayed(run, &placed, Order::Appearance);
     assert!(everything(&state) == expected, "by place");
-    assert!(streamed(&placed) == expected, "by place, from a file");
+    assert!(from_file(&placed) == expected, "by place, from a file");
     assert!(same(&placed.without_places().unwrap(), &one), "places can be dropped");
     assert_eq!(category(run, state), category(run, whole));
 }
@@ -296,19 +248,19 @@ proptest! {
 
     #[test]
     fn text_may_be_cut_between_lines(
-        mut run in run(false),
+        run in run(false),
         lines in proptest::collection::vec(line(), 1..20),
         cuts in proptest::collection::vec(0..100usize, 0..19),
     ) {
-        run.options.remove(ModelOption::Straddle);
-        let whole = run.one_pass(&[lines.concat().into_bytes()]);
+        let run = without(run, ModelOption::Straddle);
+        let whole = one_pass(&run, &[lines.concat().into_bytes()]);
         let mut bounds: Vec<usize> = cuts.iter().map(|cut| cut % (lines.len() + 1)).collect();
         bounds.extend([0, lines.len()]);
         bounds.sort_unstable();
         let pieces = bounds.windows(2).map(|pair| lines[pair[0]..pair[1]].concat().into_bytes());
-        let parts = pieces.map(|piece| run.count(&[piece], None)).collect();
+        let parts = pieces.map(|piece| count(&run, &[piece], None)).collect();
         let counts = merged(parts, &[0], false);
-        let state = run.replayed(&counts, Order::Appearance);
+        let state = replayed(&run, &counts, Order::Appearance);
         prop_assert!(everything(&state) == everything(&whole));
     }
 
@@ -326,10 +278,10 @@ proptest! {
         turned.rotate_left(turn % files.len());
         turned.swap(0, 1);
         let learn = |files: &[Vec<u8>]| {
-            let parts = files.iter().map(|file| run.count(std::slice::from_ref(file), None));
+            let parts = files.iter().map(|file| count(&run, std::slice::from_ref(file), None));
             let counts = merged(parts.collect(), &[0], false);
             let inexact = counts.is_inexact();
-            (everything(&run.replayed(&counts, Order::Canonical)), inexact)
+            (everything(&replayed(&run, &counts, Order::Canonical)), inexact)
         };
         let ((one, a), (other, b)) = (learn(&files), learn(&turned));
         prop_assert!(a || b || one == other);
@@ -340,16 +292,15 @@ proptest! {
         run in run(false),
         files in proptest::collection::vec(text(), 1..4),
     ) {
-        let mut run = Run { bits: 12, ..run };
-        run.options.remove(ModelOption::Multinomial);
-        run.options.remove(ModelOption::Entropy);
-        let state = run.one_pass(&files);
+        let run = without(run.table_bits(12), ModelOption::Multinomial);
+        let run = without(run, ModelOption::Entropy);
+        let state = one_pass(&run, &files);
         let mut bytes = Vec::new();
         memory_dump::write(&mut bytes, &state, RunFlags::default()).unwrap();
         let read = memory_dump::read(&bytes).unwrap();
         let counts = through_file(&dump::counts(&read, Locale::C).unwrap());
         let mut back = Vec::new();
-        let replayed = run.replayed(&counts, Order::Appearance);
+        let replayed = replayed(&run, &counts, Order::Appearance);
         memory_dump::write(&mut back, &replayed, RunFlags::default()).unwrap();
         prop_assert!(back == bytes);
         let refused = |change: fn(&mut Dump)| {
@@ -379,13 +330,13 @@ proptest! {
         cut in any::<proptest::sample::Index>(),
     ) {
         let (run, file) = if is_mail { (mail_run, mails) } else { (text_run, texts) };
-        let good = written(&run.count(&[file], Some(4)));
+        let good = written(&count(&run, &[file], Some(4)));
         let mut bad = good.clone();
         bad[at.index(good.len())] ^= 1 << bit;
         let longer = [good.as_slice(), b"x"].concat();
         for bytes in [bad.as_slice(), &good[..cut.index(good.len())], &longer] {
-            prop_assert!(file::read(bytes).is_err());
-            prop_assert!(run.streamed(bytes).is_err());
+            prop_assert!(file::read(bytes.to_vec()).is_err());
+            prop_assert!(streamed(&run, bytes).is_err());
         }
     }
 }
@@ -393,26 +344,21 @@ proptest! {
 #[test]
 fn words_of_any_bytes_can_be_read_again() {
     let bytes: Vec<u8> = (0..=255).flat_map(|byte| [byte, b'a', byte, b' ']).collect();
-    let options = ModelOptions::default().with(ModelOption::Text);
     for scheme in Scheme::ALL {
-        let options = options.with(ModelOption::StandardTokenizer);
-        let run = Run { options, scheme, order: 2, bits: 12, max_bits: None, confidence: false };
-        through_file(&run.count(std::slice::from_ref(&bytes), None));
+        let run = LearnOptions::text().tokenizer(scheme).order(2);
+        through_file(&count(&run, std::slice::from_ref(&bytes), None));
     }
 }
 
 #[test]
 fn a_file_says_which_part_of_it_is_wrong() {
-    let options = ModelOptions::default().with(ModelOption::Text);
-    let options = options.with(ModelOption::StandardTokenizer);
-    let (scheme, order) = (Scheme::Alpha, 1);
-    let run = Run { options, scheme, order, bits: 8, max_bits: None, confidence: false };
+    let run = LearnOptions::text();
     let file = |documents, place: Option<u32>| {
-        let settings = CountSettings { documents, ..run.count_settings() };
+        let settings = CountSettings { documents, ..settings_of(&run) };
         let mut counting = Counting::new(settings, place.is_some());
         counting.start_shard(place.unwrap_or(0));
-        run.reader().read_bytes(b"aa bb aa\n", &mut counting).unwrap();
-        counting.end_shard(crate::document::Ending::default());
+        FeatureReader::new(run.reading()).read_bytes(b"aa bb aa\n", &mut counting).unwrap();
+        counting.end_shard(Ending::default());
         written(&counting.into_counts().unwrap())
     };
     let (plain, bags) = (file(Documents::None, None), file(Documents::Bags, None));
@@ -445,7 +391,7 @@ fn a_file_says_which_part_of_it_is_wrong() {
             bytes[at] = byte;
             let (body, sum) = bytes.split_last_chunk_mut().unwrap();
             *sum = crc32fast::hash(body).to_le_bytes();
-            let said = file::read(&bytes[..]).err().map_or(String::new(), |own| own.to_string());
+            let said = file::read(bytes).err().map_or(String::new(), |own| own.to_string());
             assert_eq!(said.trim_start_matches("it is damaged: "), fault, "byte {at} is {byte}");
         }
     }
@@ -453,19 +399,12 @@ fn a_file_says_which_part_of_it_is_wrong() {
 
 #[test]
 fn counts_with_other_settings_are_refused() {
-    let options = ModelOptions::default().with(ModelOption::StandardTokenizer);
-    let run = Run {
-        options: options.with(ModelOption::Text),
-        scheme: Scheme::Alpha,
-        order: 2,
-        bits: 8,
-        max_bits: None,
-        confidence: false,
+    let run = LearnOptions::text().order(2);
+    let counts = |place| count(&run, &[b"one two three\n".to_vec()], place);
+    let merge = |mut left: Counts, right: &Counts| {
+        left.merge(right).map_or_else(|error| error.to_string(), |()| String::new())
     };
-    let files = [b"one two three\n".to_vec()];
-    let counts = |run: &Run, place| run.count(&files, place);
-    let merge = |mut left: Counts, right: &Counts| left.add_parts(right);
-    let settings = || run.count_settings();
+    let settings = || settings_of(&run);
     let with = |option| settings().options.with(option);
     for (settings, what) in [
         (CountSettings { options: with(ModelOption::KeepCase), ..settings() }, "-T, -j, -S or -g"),
@@ -476,60 +415,52 @@ fn counts_with_other_settings_are_refused() {
         (CountSettings { keeps_nul: true, ..settings() }, "--keep-nul"),
         (CountSettings { documents: Documents::Bags, ..settings() }, "-X"),
     ] {
-        let fault = merge(counts(&run, None), &Counts::new(settings, false)).unwrap_err();
-        assert!(fault.to_string().ends_with(&format!(" ({what})")), "{fault}");
+        let fault = merge(counts(None), &Counts::new(settings, false));
+        assert!(fault.ends_with(&format!(" ({what})")), "{fault}");
     }
+    let mixed = "some counts have a place in the sequence (--place) and some have none";
     for (left, right, fault) in [
-        (counts(&run, None), counts(&run, Some(1)), Some(MergeFault::Placement)),
-        (counts(&run, Some(1)), counts(&run, Some(1)), Some(MergeFault::SamePlace(1))),
-        (counts(&run, Some(2)), counts(&run, Some(1)), None),
+        (None, Some(1), mixed),
+        (Some(1), Some(1), "the shard of place 1 is there already"),
+        (Some(2), Some(1), ""),
     ] {
-        assert_eq!(merge(left, &right).err(), fault);
+        assert_eq!(merge(counts(left), &counts(right)), fault);
     }
 }
 
 #[test]
 fn a_word_that_spans_two_files_is_reported_as_inexact() {
-    let options = ModelOptions::default().with(ModelOption::Text);
-    let options = options.with(ModelOption::StandardTokenizer);
-    let (scheme, order) = (Scheme::Adp, 1);
-    let run = Run { options, scheme, order, bits: 8, max_bits: None, confidence: false };
+    let run = LearnOptions::text().tokenizer(Scheme::Adp);
     let files = [b":<\n".to_vec(), b"Subject: a\n".to_vec()];
-    let (first, second) = (run.count(&files[..1], None), run.count(&files[1..], None));
+    let (first, second) = (count(&run, &files[..1], None), count(&run, &files[1..], None));
     let mut both = first.clone();
     both.merge(&second).expect("counts of one kind");
-    let one = run.one_pass(&files);
-    let differs = everything(&run.replayed(&both, Order::Appearance)) != everything(&one);
+    let one = one_pass(&run, &files);
+    let differs = everything(&replayed(&run, &both, Order::Appearance)) != everything(&one);
     assert_eq!(both.is_inexact(), differs, "the state of the scheme outlives a file");
 }
 
 #[test]
 fn counts_beyond_a_model_are_refused() {
-    let options = ModelOptions::default().with(ModelOption::Text);
-    let options = options.with(ModelOption::StandardTokenizer);
-    let (scheme, order) = (Scheme::Alpha, 1);
-    let run = Run { options, scheme, order, bits: 8, max_bits: None, confidence: false };
-    let mut counting = Counting::new(run.count_settings(), false);
+    let run = LearnOptions::text();
+    let mut counting = Counting::new(settings_of(&run), false);
     counting.start_shard(0);
-    assert!(counting.spelled(
-        [&b"word"[..]].into_iter(),
-        dbacl_model::medium::Medium::TEXT,
-        1 << 31
-    ));
-    counting.end_shard(crate::document::Ending::default());
+    assert!(counting.spelled([&b"word"[..]].into_iter(), Medium::TEXT, 1 << 31));
+    counting.end_shard(Ending::default());
     let mut counts = counting.into_counts().unwrap();
-    let mut counter = run.counter();
+    let mut counter = empty_counter(&run).unwrap();
     assert!(replay(&counts, Order::Appearance, &mut counter, &mut |_| {}).is_ok());
     assert!(matches!(counter.state().tokens, TokenList::Terms(_)), "words are counted as words");
     let same = counts.clone();
     counts.merge(&same).unwrap();
-    let fault = replay(&counts, Order::Appearance, &mut run.counter(), &mut |_| {});
+    let fault = replay(&counts, Order::Appearance, &mut empty_counter(&run).unwrap(), &mut |_| {});
     assert!(matches!(fault, Err(ReplayFault::TooMany)));
-    assert!(matches!(run.streamed(&written(&counts)), Err(ReplayFault::TooMany)));
+    assert!(matches!(streamed(&run, &written(&counts)), Err(ReplayFault::TooMany)));
     for _ in 0..31 {
         let same = counts.clone();
         counts.merge(&same).unwrap();
     }
     let same = counts.clone();
-    assert_eq!(counts.add_parts(&same), Err(MergeFault::Overflow));
+    let error = counts.merge(&same).unwrap_err();
+    assert_eq!(error.to_string(), "there are too many features or occurrences to count");
 }
