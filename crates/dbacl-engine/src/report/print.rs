@@ -61,16 +61,15 @@ pub fn whole(out: &mut Vec<u8>, form: Form, scorer: &Scorer, category_scores: &[
         media(out, form, scorer, category_scores);
     } else if form.verbose && (form.confidence || form.uncertainty) {
         divergences(out, form, scorer, category_scores);
-    } else if form.verbose {
+    } else if form.verbose || form.uncertainty {
         form.label(out, b"category");
         out.extend_from_slice(&scorer.models()[best(category_scores)].name);
+        if !form.verbose {
+            out.extend_from_slice(b" # ");
+            decimal(out, i64::from(certainty(category_scores).unwrap_or(i32::MIN)), 0);
+            out.push(b'%');
+        }
         out.push(b'\n');
-    } else if form.uncertainty {
-        form.label(out, b"category");
-        out.extend_from_slice(&scorer.models()[best(category_scores)].name);
-        out.extend_from_slice(b" # ");
-        decimal(out, i64::from(certainty(category_scores).unwrap_or(i32::MIN)), 0);
-        out.extend_from_slice(b"%\n");
     }
 }
 
@@ -93,6 +92,12 @@ fn confidence_percent(
     fixed(out, f64::from(permille as f32 / 10.0), 5, 1);
 }
 
+/// Appends a text, and a number with two decimals in `width` columns.
+fn number(out: &mut Vec<u8>, before: &[u8], number: f64, width: usize) {
+    out.extend_from_slice(before);
+    fixed(out, number, width, 2);
+}
+
 /// Mean score of a token, bits; positive.
 fn mean_bits(category_score: &CategoryScore) -> f64 {
     bits(-category_score.mean())
@@ -113,8 +118,7 @@ fn probabilities(
     let models = scorer.models().iter().zip(category_scores);
     for ((model, category_score), percentage) in models.zip(percentages(category_scores)) {
         out.extend_from_slice(&model.name);
-        out.push(b' ');
-        fixed(out, percentage, 5, 2);
+        number(out, b" ", percentage, 5);
         out.push(b'%');
         if form.confidence {
             confidence_percent(out, b" @ ", model, category_score);
@@ -131,14 +135,11 @@ fn scores(out: &mut Vec<u8>, form: Form, scorer: &Scorer, category_scores: &[Cat
         out.extend_from_slice(&model.name);
         if form.verbose {
             if form.uncertainty {
-                out.extend_from_slice(b" ( ");
-                fixed(out, mean_bits(category_score), 5, 2);
-                out.extend_from_slice(b" # ");
-                fixed(out, deviation_bits(category_score), 5, 2);
+                number(out, b" ( ", mean_bits(category_score), 5);
+                number(out, b" # ", deviation_bits(category_score), 5);
                 out.extend_from_slice(b" )* ");
             } else {
-                out.push(b' ');
-                fixed(out, mean_bits(category_score), 5, 2);
+                number(out, b" ", mean_bits(category_score), 5);
                 out.extend_from_slice(b" * ");
             }
             fixed(out, category_score.complexity, 0, 1);
@@ -147,8 +148,7 @@ fn scores(out: &mut Vec<u8>, form: Form, scorer: &Scorer, category_scores: &[Cat
                 out.extend_from_slice(b"% ");
             }
         } else {
-            out.push(b' ');
-            fixed(out, -bits(category_score.score), 5, 2);
+            number(out, b" ", -bits(category_score.score), 5);
         }
         out.push(form.separator());
     }
@@ -169,8 +169,7 @@ fn mean_complexities(out: &mut Vec<u8>, form: Form, scorer: &Scorer) {
             }
             any = true;
             out.extend_from_slice(&model.name);
-            out.push(b' ');
-            fixed(out, count_f64(model.features()) / f64::from(model.documents()), 5, 2);
+            number(out, b" ", count_f64(model.features()) / f64::from(model.documents()), 5);
         }
         out.push(form.separator());
     }
@@ -185,8 +184,7 @@ fn media(out: &mut Vec<u8>, form: Form, scorer: &Scorer, category_scores: &[Cate
     {
         out.extend_from_slice(&model.name);
         if form.verbose {
-            out.extend_from_slice(b" ( ");
-            fixed(out, mean_bits(category_score), 5, 2);
+            number(out, b" ( ", mean_bits(category_score), 5);
             out.extend_from_slice(b" M ");
         } else {
             out.extend_from_slice(b"\tM");
@@ -209,14 +207,12 @@ fn media(out: &mut Vec<u8>, form: Form, scorer: &Scorer, category_scores: &[Cate
 fn divergences(out: &mut Vec<u8>, form: Form, scorer: &Scorer, category_scores: &[CategoryScore]) {
     for (at, (model, category_score)) in scorer.models().iter().zip(category_scores).enumerate() {
         out.extend_from_slice(&model.name);
-        out.extend_from_slice(b" ( ");
-        fixed(out, bits(category_score.divergence), 5, 2);
+        number(out, b" ( ", bits(category_score.divergence), 5);
         out.extend_from_slice(b" + ");
         fixed_left(out, bits(category_score.shannon), 5, 2);
         out.push(b' ');
         if form.uncertainty {
-            out.extend_from_slice(b"# ");
-            fixed(out, deviation_bits(category_score), 5, 2);
+            number(out, b"# ", deviation_bits(category_score), 5);
             out.push(b' ');
         }
         out.extend_from_slice(b")* ");
@@ -253,8 +249,7 @@ pub fn line(
     if form.probabilities {
         for (model, percentage) in scorer.models().iter().zip(percentages(category_scores)) {
             out.extend_from_slice(&model.name);
-            out.push(b' ');
-            fixed(out, percentage, 6, 2);
+            number(out, b" ", percentage, 6);
             out.extend_from_slice(b"% ");
         }
     } else if form.scores {
@@ -271,14 +266,10 @@ pub fn line(
             out.push(b' ');
         }
     } else {
-        let top = category_scores
-            .get(best(category_scores))
-            .map_or(0.0, |category_score| category_score.score);
         // A number for which there is no category counts as a category of score 0.
-        let score = |&at: &usize| {
-            category_scores.get(at).map_or(0.0, |category_score| category_score.score)
-        };
-        if !wanted.iter().map(score).any(|score| top <= score) {
+        let score = |at: usize| category_scores.get(at).map_or(0.0, |own| own.score);
+        let top = score(best(category_scores));
+        if !wanted.iter().any(|&at| top <= score(at)) {
             return;
         }
     }

@@ -78,7 +78,6 @@ pub fn priors(out: &mut Vec<u8>, models: &[Model]) {
 
 /// Appends one category's cell.
 pub fn cell(out: &mut Vec<u8>, form: CellForm, cell: &Cell, tally: &Tally) {
-    let mean = || -quotient(tally.score, tally.complexity);
     match form {
         CellForm::Weights => {
             let numbers = [
@@ -93,24 +92,20 @@ pub fn cell(out: &mut Vec<u8>, form: CellForm, cell: &Cell, tally: &Tally) {
             }
             hexadecimal(out, cell.id, 8);
         }
-        CellForm::Mean => {
+        CellForm::Mean | CellForm::Variance => {
             out.push(b' ');
-            fixed(out, mean(), 8, 2);
+            fixed(out, -quotient(tally.score, tally.complexity), 8, 2);
             out.extend_from_slice(b" * ");
             fixed_left(out, tally.complexity, 6, 1);
+            if form == CellForm::Variance {
+                out.extend_from_slice(b" # ");
+                let spread = variance(tally.squares, tally.score, tally.complexity);
+                fixed_left(out, quotient(spread, tally.complexity), 8, 2);
+            }
         }
         CellForm::Change => {
             out.push(b' ');
             fixed(out, difference(f64::from(cell.before), tally.score), 8, 2);
-        }
-        CellForm::Variance => {
-            out.push(b' ');
-            fixed(out, mean(), 8, 2);
-            out.extend_from_slice(b" * ");
-            fixed_left(out, tally.complexity, 6, 1);
-            out.extend_from_slice(b" # ");
-            let spread = variance(tally.squares, tally.score, tally.complexity);
-            fixed_left(out, quotient(spread, tally.complexity), 8, 2);
         }
     }
     out.push(b'\t');

@@ -140,20 +140,16 @@ pub(crate) const GOLDEN_RATIO: u64 = 0x9e37_79b9_7f4a_7c13;
 /// The 64-bit hash of `key` at `level`, with words assembled little-endian.
 pub fn hash(key: &[u8], level: u64) -> u64 {
     let (mut a, mut b, mut c) = (level, level, GOLDEN_RATIO);
-    let mut blocks = key.chunks_exact(24);
-    for block in &mut blocks {
-        a = a.wrapping_add(le64(&block[..8]));
-        b = b.wrapping_add(le64(&block[8..16]));
-        c = c.wrapping_add(le64(&block[16..]));
-        (a, b, c) = mix(a, b, c);
+    let (blocks, rest) = key.as_chunks::<24>();
+    let mut last = [0; 24];
+    last[..rest.len()].copy_from_slice(rest);
+    for block in blocks {
+        let words = three_words(block, 0);
+        (a, b, c) = mix(a.wrapping_add(words.0), b.wrapping_add(words.1), c.wrapping_add(words.2));
     }
-    let rest = blocks.remainder();
-    c = c.wrapping_add(key.len() as u64);
-    let part = |from: usize, to: usize| le64(&rest[from.min(rest.len())..to.min(rest.len())]);
-    a = a.wrapping_add(part(0, 8));
-    b = b.wrapping_add(part(8, 16));
-    c = c.wrapping_add(part(16, 23) << 8); // the low byte holds the length
-    mix(a, b, c).2
+    let words = three_words(&last, 0);
+    let c = c.wrapping_add(key.len() as u64).wrapping_add(words.2 << 8); // the length's byte
+    mix(a.wrapping_add(words.0), b.wrapping_add(words.1), c).2
 }
 
 /// The hash of a key that grows at its end: whole blocks of 24 bytes are mixed in once.
@@ -204,17 +200,15 @@ impl GrowingHash {
 }
 
 /// Masks of the lowest 0 to 8 bytes.
-const LOW_BYTES: [u64; 9] = [
-    0,
-    0xff,
-    0xffff,
-    0xff_ffff,
-    0xffff_ffff,
-    0xff_ffff_ffff,
-    0xffff_ffff_ffff,
-    0xff_ffff_ffff_ffff,
-    u64::MAX,
-];
+const LOW_BYTES: [u64; 9] = {
+    let mut masks = [0; 9];
+    let mut bytes = 1;
+    while bytes <= 8 {
+        masks[bytes] = u64::MAX >> (64 - 8 * bytes);
+        bytes += 1;
+    }
+    masks
+};
 
 /// The 24 bytes at `at` as three little-endian numbers.
 #[inline]
@@ -224,13 +218,6 @@ fn three_words(text: &[u8], at: usize) -> (u64, u64, u64) {
         u64::from_le_bytes(bytes[from..from + 8].try_into().expect("a slice of eight"))
     };
     (word(0), word(8), word(16))
-}
-
-/// Up to eight bytes as a little-endian number; missing bytes are 0.
-fn le64(bytes: &[u8]) -> u64 {
-    let mut word = [0; 8];
-    word[..bytes.len()].copy_from_slice(bytes);
-    u64::from_le_bytes(word)
 }
 
 /// One reversible mixing step of the three words.
