@@ -212,14 +212,12 @@ impl<D: AsRef<[u8]>> Category<D> {
     /// The stored digram weights, in row order.
     #[doc(hidden)]
     pub fn digrams(&self) -> impl Iterator<Item = QuantWeight> + '_ {
-        let bytes = &self.bytes.as_ref()[self.digrams..self.digrams + DIGRAM_BYTES];
-        bytes.chunks_exact(WEIGHT_BYTES).map(|weight| QuantWeight(BigEndian::read_u16(weight)))
+        let weights = self.digram_bytes().chunks_exact(WEIGHT_BYTES);
+        weights.map(|weight| QuantWeight(BigEndian::read_u16(weight)))
     }
 
-    /// The stored digram weights.
     fn digram_bytes(&self) -> &[u8; DIGRAM_BYTES] {
-        let bytes = &self.bytes.as_ref()[self.digrams..self.digrams + DIGRAM_BYTES];
-        bytes.try_into().expect("a slice of that length")
+        self.bytes.as_ref()[self.digrams..].first_chunk().expect("a file of that length")
     }
 
     /// The reference log-probability of a token when scoring, digitised, nats (spec model 12).

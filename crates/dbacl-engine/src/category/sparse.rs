@@ -150,34 +150,17 @@ impl SparseCategory {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::category::mapped;
+    use crate::category::{mapped, writer};
     use dbacl_files::checked::{Blocks, Sums};
-    use std::io::Write;
+    use dbacl_model::digram::DigramTable;
 
-    /// A category of `bits` bits with these ids, each at the end of its chain; its weight is its
-    /// place in `ids`.
+    /// A category of `bits` bits with these ids; the weight of each is its place in `ids`.
     fn file(bits: u8, ids: &[u32]) -> tempfile::NamedTempFile {
-        let mut bytes = format!(
-            "# dbacl 1.14.1 dlw portable category x \n# entropy 1.0 logZ 1.0 max_order 1 type \
-             hierarchical\n# hash_size {bits} features 3 unique_features 3 documents 0\n\
-             # shannon 0.0 shannon_s2 0.0\n# alpha 0.0 beta 0.0 mu 0.0 s2 0.0\n\
-             # options 8388612 2 0 (x)\n#\n"
-        )
-        .into_bytes();
-        bytes.resize(bytes.len() + DIGRAM_BYTES, 0);
-        let start = bytes.len();
-        bytes.resize(start + (SLOT_BYTES << bits), 0);
-        for (number, &id) in ids.iter().enumerate() {
-            let mut at = id as usize & ((1 << bits) - 1);
-            while bytes[start + SLOT_BYTES * at..][..4] != [0; 4] {
-                at = (at + 1) & ((1 << bits) - 1);
-            }
-            let slot = &mut bytes[start + SLOT_BYTES * at..][..SLOT_BYTES];
-            BigEndian::write_u32(slot, id);
-            BigEndian::write_u16(&mut slot[4..], 32 * u16::try_from(number + 1).unwrap());
-        }
+        let header = Header { max_order: 1, bits, ..Header::default() };
+        let weights = (1u16..).map(|number| QuantWeight(32 * number));
+        let slots = writer::table(bits, ids.iter().map(|&id| FeatureId(id)).zip(weights));
         let mut file = tempfile::NamedTempFile::new().unwrap();
-        file.write_all(&bytes).unwrap();
+        writer::write(&mut file, &header, b"x", &[], &DigramTable::zero(), slots).unwrap();
         file
     }
 

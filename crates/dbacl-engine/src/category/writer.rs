@@ -131,3 +131,20 @@ impl<W: Write> Write for Summed<W> {
         self.out.flush()
     }
 }
+
+/// The slots of a category of so many bits with these features, each at the end of its chain.
+#[cfg(test)]
+pub fn table(
+    bits: u8,
+    features: impl IntoIterator<Item = (FeatureId, QuantWeight)>,
+) -> impl Iterator<Item = (FeatureId, QuantWeight)> {
+    let mut slots = vec![(FeatureId(0), QuantWeight(0)); 1 << bits];
+    for (id, weight) in features {
+        let mut at = id.0 as usize % slots.len();
+        while slots[at].0.0 != 0 && slots[at].0 != id {
+            at = (at + 1) % slots.len();
+        }
+        slots[at] = (id, weight);
+    }
+    slots.into_iter()
+}

@@ -193,7 +193,10 @@ impl LineReader {
             if chunk.read == limit - 1 {
                 self.depends_on_room |= chunk.visible < chunk.read;
             } else if read >= FIRST_ROOM - 1 {
-                self.depends_on_room |= is_near_a_room(read) || is_joined(line);
+                // A line end within the line shows that it was joined.
+                let is_joined =
+                    memchr::memchr(b'\n', &line[..line.len().saturating_sub(1)]).is_some();
+                self.depends_on_room |= is_near_a_room(read) || is_joined;
             }
             if chunk.visible < limit - 1 || chunk.read == 0 {
                 return ended;
@@ -210,11 +213,6 @@ impl LineReader {
 fn is_near_a_room(length: usize) -> bool {
     let power = (length + 1).next_power_of_two();
     power - length <= (power.ilog2() - FIRST_ROOM.ilog2() + 1) as usize
-}
-
-/// Whether a line end stands within the line.
-fn is_joined(line: &[u8]) -> bool {
-    memchr::memchr(b'\n', &line[..line.len().saturating_sub(1)]).is_some()
 }
 
 #[cfg(test)]

@@ -126,7 +126,10 @@ impl<D: AsRef<[u8]>> Scorer<D> {
     /// Starts a new document. Misses and media are still counted on, as in dbacl 1.14.1.
     pub fn start_document(&mut self) {
         self.settle_words(&mut |_| {});
-        self.start_words();
+        if let Some(words) = &mut self.words {
+            words.counting = false;
+            words.remembered.iter_mut().for_each(Vec::clear);
+        }
         for tally in &mut self.tallies {
             *tally = Tally { misses: tally.misses, media: tally.media, ..Tally::default() };
         }

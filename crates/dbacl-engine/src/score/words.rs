@@ -43,9 +43,9 @@ pub struct WordScores {
     terms: Terms,
     wanted: Wanted,
     /// Tokens of the document, while the table of empirical counts need not be filled.
-    remembered: Option<Vec<WideId>>,
+    pub(super) remembered: Option<Vec<WideId>>,
     /// Whether the document has become too long for that, so that tokens are counted in the table.
-    counting: bool,
+    pub(super) counting: bool,
 }
 
 /// What each term adds under each category.
@@ -180,16 +180,6 @@ impl<D: AsRef<[u8]>> Scorer<D> {
             }
         }
         self.words = Some(words);
-    }
-
-    /// A document begins.
-    pub(super) fn start_words(&mut self) {
-        if let Some(words) = &mut self.words {
-            words.counting = false;
-            if let Some(remembered) = &mut words.remembered {
-                remembered.clear();
-            }
-        }
     }
 
     /// Numbers the words that wait, and works out what new ones add.
@@ -438,6 +428,7 @@ impl<D: AsRef<[u8]>> WordSink for ScoredWords<'_, D> {
 mod tests {
     use super::*;
     use crate::category::header::Header;
+    use crate::category::{mapped, writer};
     use crate::score::model::{Model, PatternSet};
     use crate::token::id::FeatureId;
     use crate::token::ngram::Window;
@@ -449,17 +440,12 @@ mod tests {
 
     /// A category whose features are those of `text`, with weights from their ids.
     fn model(text: &str, order: u8) -> Model {
-        let bits = 10;
-        let mut slots = vec![(FeatureId(0), QuantWeight(0)); 1 << bits];
+        let (bits, mut features) = (10, Vec::new());
         let mut window = Window::new(order);
         let mut add = |feature: Feature<'_>| {
             let id = FeatureId::of(feature.body, feature.medium);
-            let mut at = id.0 as usize % slots.len();
-            while slots[at].0.0 != 0 && slots[at].0 != id {
-                at = (at + 1) % slots.len();
-            }
             let weight = u16::try_from(id.0 >> 8 & 0x3ff).expect("ten bits");
-            slots[at] = (id, QuantWeight(weight));
+            features.push((id, QuantWeight(weight)));
         };
         let mut tokenizer = Tokenizer::new(Scheme::Alpha, false, false, order);
         let mut sink = window.feeding(Medium::TEXT, &mut add);
@@ -480,10 +466,9 @@ mod tests {
             scheme: Some(Scheme::Alpha),
             ..Header::default()
         };
-        let mut bytes = Vec::new();
-        crate::category::writer::write(&mut bytes, &header, b"x", &[], &digrams, slots.into_iter())
-            .expect("a vector takes all");
-        let category = crate::category::mapped::from_bytes(&bytes).expect("just written");
+        let (mut bytes, slots) = (Vec::new(), writer::table(bits, features));
+        writer::write(&mut bytes, &header, b"x", &[], &digrams, slots).expect("a vector takes all");
+        let category = mapped::from_bytes(&bytes).expect("just written");
         Model::learned(b"x".to_vec(), category, PatternSet::default())
     }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //! Counts the features of a shard.
 
-use super::counts::{CountSettings, Counts, Documents, First, Known, ROOT, Shard, pattern_tag};
+use super::counts::{CountSettings, Counts, Documents, First, Known, ROOT, Shard};
 use crate::alloc_hints::prefetch;
 use crate::document::{Cutter, Ending, FeatureSink, LineState};
 use crate::token::Feature;
@@ -34,7 +34,10 @@ pub struct Counting {
     numbered: Numbered,
     /// What is known of their n-grams, by order.
     known: [Vec<Known>; LONGEST + 1],
-    document: OpenDocument,
+    /// Nodes of the document being read, in order: of first occurrence, or of all.
+    document: Vec<u32>,
+    /// Their occurrences by node, in bags; zeros between documents.
+    times: Vec<u32>,
     /// Documents of the shard so far.
     documents: u64,
     packed: Vec<u8>,
@@ -100,15 +103,6 @@ struct Single {
     waiting: u32,
 }
 
-/// The document being read.
-#[derive(Debug, Clone, Default)]
-struct OpenDocument {
-    /// Nodes in order: of first occurrence, or of all.
-    nodes: Vec<u32>,
-    /// Occurrences by node; zeros between documents.
-    times: Vec<u32>,
-}
-
 impl Counting {
     /// A counter of features without counts; with `is_placed` its shards have places.
     pub fn new(settings: CountSettings, is_placed: bool) -> Self {
@@ -122,7 +116,8 @@ impl Counting {
             open: [ROOT; LONGEST + 1],
             waiting: WaitingWords::default(),
             known: Default::default(),
-            document: OpenDocument::default(),
+            document: Vec::new(),
+            times: Vec::new(),
             documents: 0,
             packed: Vec::new(),
             overflow: false,
@@ -155,11 +150,6 @@ impl Counting {
             }
         }
         self.counts.settle().filter(|()| !self.overflow).map(|()| self.counts)
-    }
-
-    /// Whether the counts keep each document.
-    fn keeps_documents(&self) -> bool {
-        self.counts.settings.documents != Documents::None
     }
 
     /// N-grams begin again.
@@ -217,9 +207,7 @@ impl Counting {
     #[inline]
     fn longer(&mut self, known: Known, parent: u32, term: u32, counts: bool) -> u32 {
         if counts && self.counts.count_known(known) {
-            if self.keeps_documents() {
-                self.note(known.node);
-            }
+            self.note(known.node);
             return known.node;
         }
         self.node(parent, term, counts)
@@ -236,7 +224,7 @@ impl Counting {
             return 0;
         };
         self.ordinal += u32::from(self.counts.nodes().len() > before);
-        if counts && self.keeps_documents() {
+        if counts {
             self.note(node);
         }
         node
@@ -251,7 +239,7 @@ impl Counting {
         {
             let node = single.node;
             single.waiting += u32::from(counts);
-            if counts && self.keeps_documents() {
+            if counts {
                 self.note(node);
             }
             return node;
@@ -265,19 +253,19 @@ impl Counting {
         node
     }
 
-    /// Adds a feature to the document being read.
+    /// Adds a feature to the document being read, if documents are kept.
+    #[inline]
     fn note(&mut self, node: u32) {
         match self.counts.settings.documents {
             Documents::None => {}
-            Documents::Sequences => self.document.nodes.push(node),
+            Documents::Sequences => self.document.push(node),
             Documents::Bags => {
-                let OpenDocument { nodes, times } = &mut self.document;
-                if times.len() <= node as usize {
-                    times.resize(self.counts.nodes().len(), 0);
+                if self.times.len() <= node as usize {
+                    self.times.resize(self.counts.nodes().len(), 0);
                 }
-                let times = &mut times[node as usize];
+                let times = &mut self.times[node as usize];
                 if *times == 0 {
-                    nodes.push(node);
+                    self.document.push(node);
                 }
                 self.overflow |= times.checked_add(1).is_none();
                 *times = times.wrapping_add(1);
@@ -324,18 +312,17 @@ impl Counting {
     }
 
     fn end_document(&mut self) {
-        if !self.keeps_documents() {
+        if self.counts.settings.documents == Documents::None {
             return;
         }
         self.count_words();
-        let OpenDocument { nodes, times } = &mut self.document;
         self.documents += 1;
-        let entries = nodes.iter().map(|&node| {
-            let times = times.get_mut(node as usize).map_or(1, std::mem::take);
+        let entries = self.document.iter().map(|&node| {
+            let times = self.times.get_mut(node as usize).map_or(1, std::mem::take);
             (node, u64::from(times))
         });
         self.counts.pack(entries, &mut self.packed);
-        nodes.clear();
+        self.document.clear();
     }
 }
 
@@ -357,7 +344,8 @@ impl FeatureSink for Counting {
 
     fn feature(&mut self, feature: Feature<'_>) {
         self.count_words();
-        match self.counts.terms.intern(feature.body, pattern_tag(&feature)) {
+        let tag = feature.medium.number() | (feature.order & 7) << 4;
+        match self.counts.terms.intern(feature.body, tag) {
             Some(term) => _ = self.node(ROOT, term, true),
             None => self.overflow = true,
         }

@@ -10,7 +10,7 @@ use crate::alloc_hints::prefetch;
 use crate::document::Ending;
 use crate::error::{Error, Result};
 use crate::learn::runs::NO_WORDS;
-use crate::token::{BOUNDARY, Feature};
+use crate::token::BOUNDARY;
 use dbacl_model::medium::Medium;
 use dbacl_model::settings::{Locale, ModelOption, ModelOptions, Scheme};
 use dbacl_numeric::varint;
@@ -303,9 +303,9 @@ impl Counts {
         self.nodes.iter().filter(|node| node.count > 0).count()
     }
 
-    /// The node of `term` below `parent`, created with the place `first` if it is new. If it `counts`,
-    /// one occurrence is counted, which [`Self::settle`] adds to the node later. `None` if there are
-    /// too many nodes.
+    /// The node of `term` below `parent`, created with the place `first` if it is new. If it
+    /// `counts`, one occurrence is counted, which [`Self::settle`] adds to the node later. `None`
+    /// if there are too many nodes.
     #[inline]
     pub fn child(&mut self, parent: u32, term: u32, first: First, counts: bool) -> Option<u32> {
         let at = match self.index.find(parent, term) {
@@ -524,22 +524,16 @@ impl Counts {
         }
         for shard in &other.shards {
             let packed = other.repack(shard, |node| nodes[node as usize]);
-            self.add_shard(Shard { packed, ..*shard })?;
-        }
-        Some(())
-    }
-
-    /// Adds a shard whose documents hold nodes of these counts.
-    fn add_shard(&mut self, shard: Shard) -> Option<()> {
-        let place = if self.is_placed { shard.place } else { 0 };
-        match self.shards.binary_search_by_key(&place, |shard| shard.place) {
-            Ok(at) => {
-                let ours = &mut self.shards[at];
-                ours.ending = ours.ending.then(shard.ending);
-                ours.documents = ours.documents.checked_add(shard.documents)?;
-                ours.packed.extend_from_slice(&shard.packed);
+            let place = if self.is_placed { shard.place } else { 0 };
+            match self.shards.binary_search_by_key(&place, |own| own.place) {
+                Ok(at) => {
+                    let ours = &mut self.shards[at];
+                    ours.ending = ours.ending.then(shard.ending);
+                    ours.documents = ours.documents.checked_add(shard.documents)?;
+                    ours.packed.extend_from_slice(&packed);
+                }
+                Err(at) => self.shards.insert(at, Shard { place, packed, ..*shard }),
             }
-            Err(at) => self.shards.insert(at, Shard { place, ..shard }),
         }
         Some(())
     }
@@ -572,16 +566,4 @@ impl Counts {
         let endings = self.shards.iter().map(|shard| shard.ending);
         endings.reduce(Ending::then).is_some_and(|ending| ending.is_inexact)
     }
-
-    /// Adds a node as it stands in a file of counts; returns whether it is new.
-    pub(super) fn push_node(&mut self, node: Node) -> bool {
-        let before = self.nodes.len();
-        let at = self.child(node.parent, node.term, node.first, false);
-        self.nodes.len() > before && at.and_then(|at| self.add(at, node.count)).is_some()
-    }
-}
-
-/// The tag of a feature that a regular expression found.
-pub(super) fn pattern_tag(feature: &Feature<'_>) -> u8 {
-    feature.medium.number() | (feature.order & 7) << 4
 }

@@ -52,20 +52,16 @@ pub fn reason(fault: &DumpFault) -> String {
 pub fn counts(dump: &Dump, locale: Locale) -> Result<Counts, ConversionFault> {
     let state = &dump.state;
     let has = |option| state.options.has(option);
-    if dump.patterns != 0 || !has(ModelOption::StandardTokenizer) {
-        return Err(ConversionFault::Patterns);
-    }
-    if has(ModelOption::Entropy) || has(ModelOption::Mail) {
-        return Err(ConversionFault::Documents);
-    }
-    if has(ModelOption::Multinomial) {
-        return Err(ConversionFault::Multinomial);
-    }
-    if has(ModelOption::Overflow) {
-        return Err(ConversionFault::Overflow);
-    }
-    if state.total_of[0] > 0 {
-        return Err(ConversionFault::Full);
+    for (is_so, fault) in [
+        (dump.patterns != 0 || !has(ModelOption::StandardTokenizer), ConversionFault::Patterns),
+        (has(ModelOption::Entropy) || has(ModelOption::Mail), ConversionFault::Documents),
+        (has(ModelOption::Multinomial), ConversionFault::Multinomial),
+        (has(ModelOption::Overflow), ConversionFault::Overflow),
+        (state.total_of[0] > 0, ConversionFault::Full),
+    ] {
+        if is_so {
+            return Err(fault);
+        }
     }
     let settings = CountSettings {
         options: counting_options(state.options),

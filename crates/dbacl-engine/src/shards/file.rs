@@ -172,7 +172,9 @@ impl Nodes for Counts {
     }
 
     fn node(&mut self, node: Node) -> bool {
-        self.push_node(node)
+        let before = self.nodes().len();
+        let at = self.child(node.parent, node.term, node.first, false);
+        self.nodes().len() > before && at.and_then(|at| self.add(at, node.count)).is_some()
     }
 }
 

@@ -69,13 +69,6 @@ struct Piece {
     to: u64,
 }
 
-impl Piece {
-    /// Whether its file begins with the byte order mark of UTF-16.
-    fn begins_with_mark(&self) -> bool {
-        read_beginning(&self.path, 4).is_ok_and(|bytes| decoding::utf_16(&bytes).is_some())
-    }
-}
-
 /// By how many bits the largest table of a later part may exceed the table of the whole, so that it
 /// holds all features of the part.
 const MORE_BITS: u8 = 2;
@@ -157,8 +150,11 @@ impl Inputs<'_> {
             return None;
         }
         let pieces = pieces(self.operands)?;
+        let has_mark = |piece: &Piece| {
+            read_beginning(&piece.path, 4).is_ok_and(|bytes| decoding::utf_16(&bytes).is_some())
+        };
         // A file in UTF-16 is not cut, because its line ends are not single bytes.
-        if self.reading.scheme.is_unicode() && pieces.iter().any(Piece::begins_with_mark) {
+        if self.reading.scheme.is_unicode() && pieces.iter().any(has_mark) {
             return None;
         }
         let size: u64 = pieces.iter().map(|piece| piece.to - piece.from).sum();

@@ -41,7 +41,9 @@ pub fn replay(
     counter: &mut Counter,
     warnings: WarningSink<'_>,
 ) -> Result<(), ReplayFault> {
-    if !fits(counts, counter) {
+    let before = u64::from(counter.state().total);
+    let total = counts.nodes().iter().try_fold(before, |sum, node| sum.checked_add(node.count));
+    if total.is_none_or(|total| total >= MOST) {
         return Err(ReplayFault::TooMany);
     }
     let mut body = Vec::new();
@@ -160,14 +162,6 @@ impl Nodes for Counted<'_, '_> {
         self.number += 1;
         true
     }
-}
-
-/// Whether a model can hold these counts in addition to those in `counter`.
-pub fn fits(counts: &Counts, counter: &Counter) -> bool {
-    let before = u64::from(counter.state().total);
-    let mut counted = counts.nodes().iter().map(|node| node.count);
-    let total = counted.try_fold(before, u64::checked_add);
-    total.is_some_and(|total| total < MOST)
 }
 
 /// Sorts nodes by medium, order and text.
