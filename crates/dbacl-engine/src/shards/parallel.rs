@@ -285,7 +285,8 @@ fn lines_are_apart(reading: &ReadOptions) -> bool {
         && reading.charset.is_none_or(Charset::keeps_ascii)
 }
 
-/// The files named by the operands; `None` if one is missing or not a regular file.
+/// The files named by the operands; `None` if one is missing or not a regular file, or a folder
+/// cannot be listed.
 fn pieces(operands: &[OsString]) -> Option<Vec<Piece>> {
     let mut paths = Vec::new();
     for operand in operands {
@@ -294,7 +295,8 @@ fn pieces(operands: &[OsString]) -> Option<Vec<Piece>> {
             let mut clean = true;
             let opened = source::open(operand, &mut |_: Warning| clean = false).ok()?;
             let Operand::Folder(entries) = opened else { return None };
-            paths.extend(entries.into_iter().filter(|_| clean));
+            // One pass warns of a folder that cannot be listed.
+            clean.then(|| paths.extend(entries))?;
         } else {
             found.is_file().then(|| paths.push(operand.into()))?;
         }
