@@ -101,20 +101,10 @@ pub fn add_checksum(header: &mut Vec<u8>) {
 
 /// Updates the checksum of a complete header after a change, if the header has one.
 pub fn renew_checksum(header: &mut Vec<u8>) {
-    if !header.ends_with(HEADER_END) {
-        return;
-    }
-    let mut lines = header.split_inclusive(|&byte| byte == b'\n');
-    let mut from = 0;
-    let Some(line) = lines.find(|line| {
-        let is_sum = line.starts_with(SUM_MARK);
-        from += if is_sum { 0 } else { line.len() };
-        is_sum
-    }) else {
-        return;
-    };
-    let end = from + line.len();
-    header.drain(from..end);
+    let line = memchr::memmem::find(header, &[b"\n", SUM_MARK].concat());
+    let Some(from) = line.filter(|_| header.ends_with(HEADER_END)).map(|at| at + 1) else { return };
+    let length = header[from..].iter().position(|&byte| byte == b'\n').map_or(0, |at| at + 1);
+    header.drain(from..from + length);
     add_checksum(header);
 }
 

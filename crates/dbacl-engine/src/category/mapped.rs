@@ -106,15 +106,10 @@ fn copy(mut file: &File, length: u64) -> io::Result<MmapMut> {
     }
     let length = usize::try_from(length).map_err(|_| too_large())?;
     let mut memory = MmapOptions::new().len(length).populate().map_anon()?;
-    let mut filled = 0;
-    while filled < length {
-        match file.read(&mut memory[filled..]) {
-            Ok(0) => return Err(io::ErrorKind::UnexpectedEof.into()),
-            Ok(read) => filled += read,
-            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-            Err(error) => return Err(error),
-        }
-    }
+    file.read_exact(&mut memory).map_err(|error| match error.kind() {
+        io::ErrorKind::UnexpectedEof => io::ErrorKind::UnexpectedEof.into(),
+        _ => error,
+    })?;
     Ok(memory)
 }
 

@@ -194,19 +194,14 @@ impl<D: AsRef<[u8]>> Category<D> {
         let from = place(size.home(id)) * LARGE_SLOT_BYTES;
         let to = place(size.slots) * LARGE_SLOT_BYTES;
         // Ids ascend, and no slot between the home and the place of an id is empty.
-        for slot in slots[from..to].chunks_exact(LARGE_SLOT_BYTES) {
-            let found = BigEndian::read_u64(slot);
-            if found == id.0 && found != 0 {
-                return Some(FoundSlot {
-                    id,
-                    weight: QuantWeight(BigEndian::read_u16(&slot[8..])),
-                });
-            }
-            if found == 0 || found > id.0 {
-                break;
-            }
-        }
-        None
+        let mut found = slots[from..to]
+            .chunks_exact(LARGE_SLOT_BYTES)
+            .map(|slot| FoundSlot {
+                id: WideId(BigEndian::read_u64(slot)),
+                weight: QuantWeight(BigEndian::read_u16(&slot[8..])),
+            })
+            .take_while(|slot| slot.id.0 != 0 && slot.id <= id);
+        found.find(|slot| slot.id == id)
     }
 
     /// The stored digram weights, in row order.

@@ -89,10 +89,8 @@ pub fn standard_input() -> Source<'static> {
 /// The regular files directly inside `folder`, following links, sorted bytewise by name; also what
 /// cannot be reached, since it may be a file.
 fn entries(folder: &Path) -> io::Result<Vec<PathBuf>> {
-    let mut names = Vec::new();
-    for entry in fs::read_dir(folder)? {
-        names.push(entry?.file_name().into_vec());
-    }
+    let names = fs::read_dir(folder)?.map(|entry| Ok(entry?.file_name().into_vec()));
+    let mut names = names.collect::<io::Result<Vec<_>>>()?;
     names.sort_unstable();
     let base = folder.as_os_str().as_bytes();
     let slash: &[u8] = if base.ends_with(b"/") { b"" } else { b"/" };
