@@ -131,8 +131,10 @@ fn write_nodes(out: &mut impl Write, counts: &Counts, bytes: &mut Vec<u8>) -> io
             last = node.first;
             next_ordinal = last.ordinal.saturating_add(1);
         }
-        out.write_all(bytes)?;
-        bytes.clear();
+        if bytes.len() >= BLOCK {
+            out.write_all(bytes)?;
+            bytes.clear();
+        }
     }
     out.write_all(bytes)?;
     Ok(numbers)
