@@ -92,39 +92,3 @@ impl Iterator for Slots<'_> {
         Some(at)
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::learn::table::{Cell, Head};
-    use crate::token::id::FeatureId;
-    use proptest::prelude::*;
-
-    proptest! {
-        #[test]
-        fn slots_are_found_by_order(
-            bits in 0..9u8,
-            features in proptest::collection::vec((any::<u16>(), 0..5u8), 0..100),
-            range in (0..5u8, 0..=5u8),
-        ) {
-            let mut table = Table::new(bits, false);
-            for (at, order) in features {
-                let at = usize::from(at) % table.size();
-                let head = Head::new(order, 0);
-                table.set(at, Cell { id: FeatureId(1), count: 1, head, suffix: FeatureId(0) });
-            }
-            let orders = Orders::of(&table, 3);
-            let end = range.1.min(4);
-            let range = range.0.min(end)..end;
-            let found: Vec<usize> = orders.slots_of(range.clone()).collect();
-            let is_one = |&at: &usize| {
-                table.id(at).0 != 0 && range.contains(&table.head(at).order())
-            };
-            let expected: Vec<usize> = (0..table.size()).filter(is_one).collect();
-            prop_assert_eq!(found, expected);
-            for order in 0..4 {
-                prop_assert_eq!(orders.slots(order).count(), orders.length(order));
-            }
-        }
-    }
-}

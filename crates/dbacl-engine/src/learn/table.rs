@@ -556,24 +556,6 @@ mod tests {
     }
 
     #[test]
-    fn every_feature_is_found_after_growing() {
-        let mut table = Table::new(4, true);
-        let ids: Vec<FeatureId> =
-            (1..=15u32).map(|k| FeatureId(k.wrapping_mul(0x9e3779b1))).collect();
-        for &id in &ids {
-            let Place::Vacant(at) = table.place(id) else { panic!("no room") };
-            table.set(at, Cell { id, ..Cell::default() });
-            table.spread_mut(at).unwrap().occurrences = id.0;
-        }
-        assert!(table.grow());
-        assert_eq!(table.bits(), 5);
-        for &id in &ids {
-            let Place::Found(at) = table.place(id) else { panic!("lost {id:?}") };
-            assert_eq!(table.spread(at).occurrences, id.0);
-        }
-    }
-
-    #[test]
     fn heads_keep_their_parts() {
         let parts =
             |head: Head| (head.order(), head.payload(), head.is_linked(), head.is_spelled());

@@ -3,6 +3,7 @@
 //!
 //! The order of slots is part of the result: sums of the fit run over it and the file holds it.
 
+use crate::learn::table::Place;
 use crate::token::id::FeatureId;
 
 /// The data of one feature.
@@ -17,7 +18,7 @@ pub struct Slot {
     /// The weight λ, stored form, nats.
     pub lambda: u16,
     /// Two uses one after the other, as in dbacl 1.14.1: occurrences in the document being read;
-    /// later the suffix sum (low half) and the reference weight (high half).
+    /// later the suffix sum (low half, wrapping) and the reference weight (high half).
     pub shared: u32,
     /// Number of words, three bits.
     pub order: u8,
@@ -30,60 +31,19 @@ impl Slot {
     pub const fn is_empty(&self) -> bool {
         self.id.0 == 0
     }
-
-    /// Suffix sum: the stored weights of the feature's proper suffixes, u16 wrapping.
-    pub const fn suffix_sum(&self) -> u16 {
-        (self.shared & 0xffff) as u16
-    }
-
-    /// The digitised reference weight, `-log` of the reference probability.
-    pub const fn reference(&self) -> u16 {
-        (self.shared >> 16) as u16
-    }
-
-    /// Sets reference weight and suffix sum.
-    pub fn set_fit_fields(&mut self, reference: u16, suffix_sum: u16) {
-        self.shared = u32::from(reference) << 16 | u32::from(suffix_sum);
-    }
 }
 
-/// Where the search for an id ended.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Place {
-    /// The slot that holds the id. Id 0 is "found" in the first empty slot.
-    Found(usize),
-    /// The empty slot where the id would go.
-    Vacant(usize),
-    /// Every slot holds another id.
-    None,
-}
-
-/// A table of 2^bits slots.
+/// A table of a power of two of slots.
 #[derive(Debug, Clone)]
 pub struct Table {
-    bits: u8,
-    slots: Vec<Slot>,
+    /// The slots in order.
+    pub slots: Vec<Slot>,
 }
 
 impl Table {
     /// An empty table of 2^`bits` slots.
     pub fn new(bits: u8) -> Self {
-        Self { bits, slots: vec![Slot::default(); 1 << bits] }
-    }
-
-    /// Bits of the table's size.
-    pub const fn bits(&self) -> u8 {
-        self.bits
-    }
-
-    /// The slots in order.
-    pub fn slots(&self) -> &[Slot] {
-        &self.slots
-    }
-
-    /// The slots in order, to change.
-    pub fn slots_mut(&mut self) -> &mut [Slot] {
-        &mut self.slots
+        Self { slots: vec![Slot::default(); 1 << bits] }
     }
 
     /// Used slots in hash order.
@@ -91,37 +51,30 @@ impl Table {
         self.slots.iter().filter(|slot| !slot.is_empty())
     }
 
-    /// Whether a new feature may be inserted while `used` slots are taken. The products wrap at
-    /// 2^32, as in dbacl 1.14.1: a table of 2^26 slots takes 20,803,748 features.
+    /// Whether a new feature may be inserted while `used` slots are taken.
     pub fn has_room(&self, used: u32) -> bool {
-        let size = 1u32 << self.bits;
-        100u32.wrapping_mul(used) < 95u32.wrapping_mul(size)
+        100 * (used as usize) < 95 * self.slots.len()
     }
 
     /// Searches `id` from its home slot on.
     pub fn place(&self, id: FeatureId) -> Place {
-        let mask = self.slots.len() - 1;
-        let home = id.0 as usize & mask;
-        let mut at = home;
-        loop {
-            let slot = &self.slots[at];
-            if slot.id == id {
-                return Place::Found(at);
-            }
-            if slot.is_empty() {
+        let home = id.0 as usize % self.slots.len();
+        for at in (home..self.slots.len()).chain(0..home) {
+            let found = self.slots[at].id;
+            if found.0 == 0 {
                 return Place::Vacant(at);
             }
-            at = (at + 1) & mask;
-            if at == home {
-                return Place::None;
+            if found == id {
+                return Place::Found(at);
             }
         }
+        Place::None
     }
 
     /// The slot where the search for `id` ends, whether it holds `id` or is empty.
-    pub fn find(&self, id: FeatureId) -> Option<usize> {
+    pub fn find(&mut self, id: FeatureId) -> Option<&mut Slot> {
         match self.place(id) {
-            Place::Found(at) | Place::Vacant(at) => Some(at),
+            Place::Found(at) | Place::Vacant(at) => Some(&mut self.slots[at]),
             Place::None => None,
         }
     }
@@ -130,26 +83,20 @@ impl Table {
     pub fn grow(&mut self) {
         let old_size = self.slots.len();
         let mut marked: Vec<bool> = self.slots.iter().map(|slot| !slot.is_empty()).collect();
-        self.bits += 1;
         self.slots.resize(old_size * 2, Slot::default());
         marked.resize(old_size * 2, false);
-        let mask = self.slots.len() - 1;
         for c in 0..old_size {
-            while !self.slots[c].is_empty() && marked[c] {
-                let mut i = self.slots[c].id.0 as usize & mask;
+            while marked[c] {
+                let mut i = self.slots[c].id.0 as usize % self.slots.len();
                 while !self.slots[i].is_empty() && !marked[i] {
-                    i = (i + 1) & mask;
+                    i = (i + 1) % self.slots.len();
                 }
-                marked[c] = false;
-                if i != c {
-                    if marked[i] {
-                        self.slots.swap(i, c);
-                        marked[c] = true;
-                        marked[i] = false;
-                    } else {
-                        self.slots[i] = self.slots[c];
-                        self.slots[c] = Slot::default();
-                    }
+                // The feature there waits as well, or there is none.
+                marked[c] = i != c && marked[i];
+                marked[i] = false;
+                self.slots.swap(i, c);
+                if self.slots[c].is_empty() {
+                    self.slots[c] = Slot::default();
                 }
             }
         }
