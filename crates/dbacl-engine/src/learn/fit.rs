@@ -8,9 +8,9 @@
 use super::groups::{Groups, Scale};
 use super::orders::Orders;
 use super::prepare::{Preparation, words};
-use super::round::{Change, limited, round};
+use super::round::{Change, round};
 use super::state::LearningState;
-use super::table::{AHEAD, FAR_AHEAD, Place};
+use super::table::{FAR_AHEAD, Place};
 use super::tokens::TokenList;
 use super::weights::SlotWeights;
 use super::{LearnSettings, Preload, Progress};
@@ -20,9 +20,8 @@ use dbacl_model::digram::DigramTable;
 use dbacl_model::medium::{MEDIA, Medium};
 use dbacl_model::settings::ModelOption;
 use dbacl_numeric::cformat::fixed_text;
-use dbacl_numeric::elementary::{exp, log, narrow};
+use dbacl_numeric::elementary::{exp, log};
 use dbacl_numeric::exponentials::{Exponentials, StepExponentials};
-use dbacl_numeric::quantize::QuantWeight;
 
 /// The results of the fit besides the weights.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -198,27 +197,16 @@ fn kappa(state: &LearningState, preparation: &Preparation<'_>, order: u8) -> f64
     {
         // These features are sorted by their numbers of words.
         let mut exponentials = StepExponentials::default();
-        let mut candidates = [0; AHEAD];
-        for ids in list.ids.chunks(AHEAD) {
-            for &id in ids {
-                table.prefetch(id);
-            }
-            for (candidate, &id) in candidates.iter_mut().zip(ids) {
-                *candidate = table.candidate(id);
-            }
-            for (&candidate, &id) in candidates.iter().zip(ids) {
-                if let Place::Found(at) = table.place_from(candidate, id)
-                    && table.head(at).order() <= order
-                {
-                    kappa += exponentials.get(-i32::from(table.weights(at).reference));
-                }
+        for at in list.ids.iter().filter_map(|&id| table.place(id).found()) {
+            if table.cell(at).head.order() <= order {
+                kappa += exponentials.get(-i32::from(table.weights(at).reference));
             }
         }
         return kappa;
     }
     state.tokens.for_each(preparation.counted(table), |body, medium| {
         if let Place::Found(at) = table.place(FeatureId::of(body, medium)) {
-            let of = table.head(at).order();
+            let of = table.cell(at).head.order();
             if words(body) == usize::from(of) && of <= order {
                 kappa += exp(table.weights(at).log_reference());
             }
@@ -278,7 +266,9 @@ impl<'a> OrderFit<'a> {
         *forward = !*forward;
         for _ in 0..50 {
             let (old_z, old_divergence) = (z, divergence);
-            let delta = self.update(z, *forward, suffixes, is_enough)?;
+            let moved = round(self.groups, &mut self.before, z, suffixes, is_enough);
+            self.max = moved.max;
+            let delta = moved.change.most;
             z = self.log_partition(*forward)?;
             divergence = self.divergence(z);
             *forward = !*forward;
@@ -305,8 +295,8 @@ impl<'a> OrderFit<'a> {
         let max = f64::from(self.max) / 32.0;
         let m = if max > self.log_below { max } else { self.log_below };
         self.exponentials.set_shift(m);
-        let order = i32::from(self.groups.order());
-        let list = self.groups.list();
+        let order = i32::from(self.groups.scale.order);
+        let list = &self.groups.list;
         let items = list.iter().map(|group| (group.exponent, order * i32::from(group.lambda)));
         self.terms.clear();
         self.terms.reserve(list.len());
@@ -314,9 +304,9 @@ impl<'a> OrderFit<'a> {
         let mut sum = exp(self.log_below - m);
         let mut add = |&group: &u32| sum += self.terms[group as usize];
         if forward {
-            self.groups.members().iter().for_each(&mut add);
+            self.groups.members.iter().for_each(&mut add);
         } else {
-            self.groups.members().iter().rev().for_each(&mut add);
+            self.groups.members.iter().rev().for_each(&mut add);
         }
         self.weight = self.groups.weight();
         let z = (m + log(sum)) / f64::from(order);
@@ -330,55 +320,13 @@ impl<'a> OrderFit<'a> {
     fn divergence(&self, z: f64) -> f64 {
         -z + steps_to_nats(self.weight) / self.total
     }
-
-    /// One round: every weight moves towards the value that its count demands under log-partition
-    /// `z`. Returns the largest change, nats, as exactly as `is_enough` demands; `suffixes` has the
-    /// suffix sums of all features in hash order.
-    fn update<I: Iterator<Item = u16>>(
-        &mut self,
-        z: f64,
-        forward: bool,
-        suffixes: impl Fn() -> I,
-        is_enough: impl Fn(Change) -> bool,
-    ) -> Result<f64> {
-        if !(z.is_finite() && self.groups.is_finite) {
-            self.groups.part_all(suffixes());
-            return self.update_carefully(z, forward);
-        }
-        let moved = round(self.groups, &mut self.before, z, suffixes, is_enough);
-        self.max = moved.max;
-        Ok(moved.change.most)
-    }
-
-    /// The same when numbers are not finite, feature by feature: a weight that is not a number
-    /// stays, and the log-partition is worked out again.
-    #[cold]
-    fn update_carefully(&mut self, mut z: f64, forward: bool) -> Result<f64> {
-        let mut delta = 0.0f64;
-        for k in 0..self.groups.list().len() {
-            let group = self.groups.list()[k];
-            let old = f64::from(group.lambda) / 32.0;
-            let new = group.wanted(z);
-            if new.is_nan() {
-                self.max = self.groups.max();
-                z = self.log_partition(forward)?;
-                continue;
-            }
-            let new = limited(new, old);
-            let change = (new - old).abs();
-            delta = if change > delta { change } else { delta };
-            self.groups.list_mut()[k].lambda = QuantWeight::from_weight(narrow(new)).0;
-        }
-        self.max = self.groups.max();
-        Ok(delta)
-    }
 }
 
 /// Probability mass of each medium under the model (spec model 7.5).
 pub fn class_masses(state: &LearningState, log_partition: f64) -> [f64; MEDIA] {
     let table = &state.table;
     let slots = (0..table.size()).map(|at| (at, table.weights(at)));
-    let weighty = slots.filter(|&(at, slot)| slot.lambda > 0 && table.id(at).0 != 0);
+    let weighty = slots.filter(|&(at, slot)| slot.lambda > 0 && table.cell(at).id.0 != 0);
     let weighty = weighty.map(|(at, slot)| (table.medium(at), slot));
     masses_of(weighty, state.max_order, log_partition)
 }

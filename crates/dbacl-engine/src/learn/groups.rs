@@ -88,18 +88,18 @@ const NO_GROUP: Recent = Recent { key: (0, 0, 0), group: u32::MAX, suffix: 0, is
 /// The groups of an order's features, and which feature is in which.
 #[derive(Debug, Clone)]
 pub struct Groups {
-    scale: Scale,
+    /// What the features share.
+    pub scale: Scale,
     log_total: f64,
     logs: CountLogs,
-    list: Vec<Group>,
+    /// The groups; their weights change.
+    pub list: Vec<Group>,
     /// The group of each feature, in hash order.
-    members: Vec<u32>,
+    pub members: Vec<u32>,
     /// Groups by count, exponent and weight.
     index: HashTable<u32>,
     /// Some of them, by their hashes.
     recent: Vec<Recent>,
-    /// Whether all bases are finite.
-    pub is_finite: bool,
 }
 
 /// A hash of count, exponent and weight in 64 bits.
@@ -123,7 +123,6 @@ impl Groups {
             members: with_memory(length),
             index: HashTable::new(),
             recent: Vec::new(),
-            is_finite: true,
         };
         groups.start(scale);
         groups
@@ -136,7 +135,6 @@ impl Groups {
         self.index.clear();
         self.recent.clear();
         self.recent.resize(RECENT, NO_GROUP);
-        self.is_finite = true;
         self.log_total = log(count_f64(scale.total));
         self.scale = scale;
     }
@@ -198,7 +196,6 @@ impl Groups {
         let log_reference = f64::from(QuantWeight(reference).log_probability());
         let log_count = self.logs.of(count_f64(count));
         let base = (log_count - self.log_total - log_reference) / f64::from(order);
-        self.is_finite &= base.is_finite();
         let is_cut = count <= self.scale.cut;
         Group { base, occurrences: 0, count, exponent, suffix, lambda, is_cut, is_mixed: false }
     }
@@ -207,26 +204,6 @@ impl Groups {
         let number = u32::try_from(self.list.len()).expect("fewer than 2^32 features");
         self.list.push(group);
         number
-    }
-
-    /// The order R.
-    pub const fn order(&self) -> u8 {
-        self.scale.order
-    }
-
-    /// The groups.
-    pub fn list(&self) -> &[Group] {
-        &self.list
-    }
-
-    /// The same, to change weights.
-    pub fn list_mut(&mut self) -> &mut [Group] {
-        &mut self.list
-    }
-
-    /// The group of each feature, in hash order.
-    pub fn members(&self) -> &[u32] {
-        &self.members
     }
 
     /// The weights of all features in hash order, steps.
@@ -271,18 +248,6 @@ impl Groups {
             self.members[k] = part;
             self.list[part as usize].occurrences += group.count;
             self.list[number as usize].occurrences -= group.count;
-        }
-    }
-
-    /// Makes each feature a group of its own, in hash order; `suffixes` has their suffix sums.
-    pub fn part_all(&mut self, suffixes: impl Iterator<Item = u16>) {
-        let members = std::mem::take(&mut self.members);
-        let list = std::mem::take(&mut self.list);
-        for (&number, suffix) in members.iter().zip(suffixes) {
-            let Group { count, exponent, lambda, .. } = list[number as usize];
-            let group = self.new_group(count, exponent, lambda, suffix);
-            let number = self.add(Group { occurrences: count, ..group });
-            self.members.push(number);
         }
     }
 }

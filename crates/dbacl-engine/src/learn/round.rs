@@ -45,10 +45,10 @@ pub struct Moved {
     pub max: i32,
 }
 
-/// Moves all weights towards the values that their counts demand under the log-partition `z`, nats.
-/// All bases and `z` must be finite. `suffixes` has the suffix sums of all features in hash order;
-/// it is used where members of a group may get different weights, or where `is_enough` does not
-/// accept the bounds of the largest change. `before` is scratch memory.
+/// Moves all weights towards the values that their counts demand under the log-partition `z`, nats;
+/// where that is infinite, as far as they may move. `suffixes` has the suffix sums of all features
+/// in hash order; it is used where members of a group may get different weights, or where
+/// `is_enough` does not accept the bounds of the largest change. `before` is scratch memory.
 pub fn round<I: Iterator<Item = u16>>(
     groups: &mut Groups,
     before: &mut Vec<u16>,
@@ -62,11 +62,11 @@ pub fn round<I: Iterator<Item = u16>>(
         if is_enough && parting.is_empty() {
             return moved;
         }
-        for (group, &lambda) in groups.list_mut().iter_mut().zip(&*before) {
+        for (group, &lambda) in groups.list.iter_mut().zip(&*before) {
             group.lambda = lambda;
         }
         if !is_enough {
-            let numbered = (0u32..).zip(groups.list()).filter(|(_, group)| group.is_mixed);
+            let numbered = (0u32..).zip(&groups.list).filter(|(_, group)| group.is_mixed);
             parting.extend(numbered.filter_map(|(number, group)| {
                 let mut its = Change { least: 0.0, most: 0.0 };
                 let (low, high) = between(group, z);
@@ -84,10 +84,10 @@ fn try_round(groups: &mut Groups, before: &mut Vec<u16>, z: f64) -> (Moved, Vec<
     let mut doubtful = Vec::new();
     let (mut exact, mut change) = (0.0f64, Change { least: 0.0, most: 0.0 });
     let mut max = i32::MIN;
-    let order = groups.order();
+    let order = groups.scale.order;
     before.clear();
-    before.reserve(groups.list().len());
-    for (group, number) in groups.list_mut().iter_mut().zip(0..) {
+    before.reserve(groups.list.len());
+    for (group, number) in groups.list.iter_mut().zip(0..) {
         before.push(group.lambda);
         let old = f64::from(group.lambda) / 32.0;
         if group.is_mixed {
@@ -117,7 +117,7 @@ fn between(group: &Group, z: f64) -> (f64, f64) {
 
 /// A new weight, at most 100 nats from the old one and not negative.
 #[inline]
-pub fn limited(new: f64, old: f64) -> f64 {
+fn limited(new: f64, old: f64) -> f64 {
     let (low, high) = (old - 100.0, old + 100.0);
     let new = if new > high { high } else { new };
     let new = if new < low { low } else { new };
