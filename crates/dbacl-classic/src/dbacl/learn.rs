@@ -250,7 +250,7 @@ fn conclude(
     let mut existed = false;
     let preload = config.preload.then(|| preload(path, state, &stored, &mut existed)).flatten();
     let counted = config.dump.then(|| state.table.clone());
-    let model = finish(state, settings, digrams, preload.as_ref(), &mut progress, &mut warn)?;
+    let model = finish(state, settings, digrams, preload.as_deref(), &mut progress, &mut warn)?;
     if existed {
         progress.say(|| "can't make fast save".into());
     }
@@ -493,7 +493,7 @@ fn preload(
     state: &LearningState,
     stored: &[Vec<u8>],
     existed: &mut bool,
-) -> Option<Preload> {
+) -> Option<Box<Preload>> {
     let category = match mapped::open(path) {
         Ok(category) => category,
         // Nothing to start from, as when a category is learned for the first time.
@@ -525,12 +525,8 @@ fn preload(
         return None;
     }
     let slots = (0..category.size()).map(|at| category.slot(at));
-    let weights = slots
-        .filter(|slot| slot.id.0 != 0)
-        .take(header.unique_features as usize)
-        .map(|slot| (slot.id, slot.weight))
-        .collect();
-    Some(Preload { weights })
+    let slots = slots.filter(|slot| slot.id.0 != 0).take(header.unique_features as usize);
+    Some(slots.map(|slot| (slot.id, slot.weight)).collect())
 }
 
 /// The expression of a stored pattern, `EXPRESSION||DIGITS`.

@@ -38,7 +38,6 @@ use crate::category::writer;
 use crate::error::{Result, Warning, WarningSink};
 use dbacl_model::digram::DigramTable;
 use dbacl_model::medium::MEDIA;
-use dbacl_model::moments::Moments;
 use dbacl_model::settings::ModelOption;
 use dbacl_numeric::quantize::QuantWeight;
 pub use progress::Progress;
@@ -70,7 +69,17 @@ impl LearnedModel {
         let progress = &mut Progress::silent();
         let digrams = settings.reference.measure(&state.characters, progress, warnings)?;
         if state.used == 0 {
-            return Ok(empty(state, settings, order, digrams));
+            let header = Header {
+                reference_only: state.options.has(ModelOption::ReferenceOnly),
+                max_order: order,
+                bits: state.table.bits(),
+                // A medium without features has the mass 1/16, as in `fit::class_masses`.
+                log_masses: [dbacl_numeric::elementary::log(16.0); MEDIA],
+                options: settings.options,
+                scheme: Some(settings.scheme),
+                ..Header::default()
+            };
+            return Ok(Self { header, digrams });
         }
         finish(state, settings, digrams, None, progress, warnings)
     }
@@ -139,33 +148,6 @@ pub fn finish(
         scheme: Some(state.scheme),
     };
     Ok(LearnedModel { header, digrams })
-}
-
-/// The model of a category of `order` of which nothing was learned: no feature has a weight.
-fn empty(
-    state: &LearningState,
-    settings: &LearnSettings,
-    order: u8,
-    digrams: DigramTable,
-) -> LearnedModel {
-    let header = Header {
-        reference_only: state.options.has(ModelOption::ReferenceOnly),
-        divergence: 0.0,
-        log_partition: 0.0,
-        max_order: order,
-        multinomial: false,
-        bits: state.table.bits(),
-        large: None,
-        features: 0,
-        unique_features: 0,
-        documents: 0,
-        moments: Moments::default(),
-        // A medium without features has the mass 1/16, as in `fit::class_masses`.
-        log_masses: [dbacl_numeric::elementary::log(16.0); MEDIA],
-        options: settings.options,
-        scheme: Some(settings.scheme),
-    };
-    LearnedModel { header, digrams }
 }
 
 const NO_UNIGRAMS: &str = "\n         You have not defined any unigrams, so in this model

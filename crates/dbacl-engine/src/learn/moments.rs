@@ -5,7 +5,7 @@ use super::fit::Fitted;
 use super::state::LearningState;
 use super::{LearnSettings, Progress};
 use dbacl_model::moments::Moments;
-use dbacl_numeric::cformat;
+use dbacl_numeric::cformat::{self, fixed_text};
 use dbacl_numeric::elementary::{bits, count_f64, log};
 use dbacl_numeric::logarithms::CountLogs;
 
@@ -29,18 +29,13 @@ pub fn measure(
         measure_divergence(&mut moments, state, fitted, n, progress);
     }
     progress.say(|| {
-        let mut text = format!("documents {}", state.documents).into_bytes();
-        for (name, value) in [
-            (" shannon ", moments.shannon),
-            (" mu ", moments.mu),
-            (" s2 ", moments.variance),
-            (" alpha ", moments.alpha),
-            (" beta ", moments.beta),
-        ] {
-            text.extend_from_slice(name.as_bytes());
-            cformat::fixed(&mut text, bits(value), 0, 6);
-        }
-        String::from_utf8_lossy(&text).into_owned()
+        let Moments { shannon, mu, variance, alpha, beta, .. } = moments;
+        let [shannon, mu, variance, alpha, beta] =
+            [shannon, mu, variance, alpha, beta].map(|value| fixed_text(bits(value), 0, 6));
+        format!(
+            "documents {} shannon {shannon} mu {mu} s2 {variance} alpha {alpha} beta {beta}",
+            state.documents
+        )
     });
     moments
 }

@@ -251,8 +251,8 @@ impl LearningState {
     /// Starts from the weights of an earlier file (spec model 7.6); all slots hold weights. A
     /// weight whose feature is not in the table goes to the empty slot where its search ends.
     fn preload(&mut self, preload: &Preload, progress: &mut Progress<'_>) {
-        progress.say(|| format!("preloading {} token weights", preload.weights.len()));
-        for &(id, weight) in &preload.weights {
+        progress.say(|| format!("preloading {} token weights", preload.len()));
+        for &(id, weight) in preload {
             if let Some(at) = self.table.find(id) {
                 let weights = SlotWeights { lambda: weight.0, ..self.table.weights(at) };
                 self.table.set_weights(at, weights);

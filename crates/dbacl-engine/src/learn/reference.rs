@@ -68,16 +68,10 @@ impl Reference {
                     maximum_entropy_row(counts.row(from), from, &mut table, progress)?;
                 }
             }
-            Self::MaximumLikelihood => {
+            Self::MaximumLikelihood | Self::Independent => {
                 for from in FIRST..SYMBOLS {
-                    for (to, x) in maximum_likelihood_row(counts.row(from)) {
-                        table.set(from, to, x);
-                    }
-                }
-            }
-            Self::Independent => {
-                for from in FIRST..SYMBOLS {
-                    for (to, x) in maximum_likelihood_row(counts.row(MARGINAL_ROW)) {
+                    let row = if self == Self::Independent { MARGINAL_ROW } else { from };
+                    for (to, x) in maximum_likelihood_row(counts.row(row)) {
                         table.set(from, to, x);
                     }
                 }
@@ -281,7 +275,7 @@ fn maximum_entropy_row(
         for to in FIRST..SYMBOLS {
             if row[to] > 0.0 {
                 let old = lambda[to];
-                let mut new = narrow(
+                let new = narrow(
                     log(f64::from(row[to])) - f64::from(log_total)
                         + f64::from(log_size)
                         + f64::from(z),
@@ -290,17 +284,9 @@ fn maximum_entropy_row(
                     z = update(&lambda)?.0;
                     continue;
                 }
-                if new > old + 100.0 {
-                    new = old + 100.0;
-                } else if new < old - 100.0 {
-                    new = old - 100.0;
-                }
-                if new < 0.0 {
-                    new = 0.0;
-                }
+                let new = new.clamp(old - 100.0, old + 100.0).max(0.0);
                 lambda[to] = new;
-                let change = (new - old).abs();
-                delta = if change > delta { change } else { delta };
+                delta = delta.max((new - old).abs());
             }
         }
         (z, d) = update(&lambda)?;

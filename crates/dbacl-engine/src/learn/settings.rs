@@ -51,9 +51,6 @@ impl LearnSettings {
     }
 }
 
-/// Weights of an existing category from which the fit starts (`-1`), in slot order, without empty
-/// slots.
-pub struct Preload {
-    /// Ids and stored weights.
-    pub weights: Vec<(FeatureId, QuantWeight)>,
-}
+/// Ids and stored weights of an existing category from which the fit starts (`-1`), in slot order,
+/// without empty slots.
+pub type Preload = [(FeatureId, QuantWeight)];
