@@ -16,7 +16,7 @@ use dbacl_engine::category::{access, mapped};
 use dbacl_engine::document::{Cutter, FeatureSink, LineState, ReadOptions};
 use dbacl_engine::error::Error;
 use dbacl_engine::input::source::open_regular;
-use dbacl_engine::learn::counter::{Counted, Counter};
+use dbacl_engine::learn::counter::Counter;
 use dbacl_engine::learn::dump;
 use dbacl_engine::learn::learner::LearnedCounts;
 use dbacl_engine::learn::memory_dump::{self, DumpFault, RunFlags};
@@ -610,14 +610,14 @@ impl FeatureSink for Counting<'_> {
     }
 
     fn feature(&mut self, feature: Feature<'_>) {
-        let counted = self.counts.count(feature);
+        let new = self.counts.count(feature);
         self.warn();
         // Every feature of a multinomial model counts as one of order 1.
         let order = if self.counts.counter.state().is_multinomial() { 1 } else { feature.order };
         if let Some(keeper) = &mut self.keeper {
             keeper.feature(&feature);
         }
-        if let Counted::New(id) = counted
+        if let Some(id) = new
             && self.debug
         {
             let out = self.output.buffer();

@@ -3,7 +3,7 @@
 
 use super::LearnSettings;
 use super::state::LearningState;
-use super::table::{Cell, Head, MAX_BITS, Place, Table};
+use super::table::{Cell, Head, MAX_BITS, Place};
 use super::tokens::{TermList, TokenList, Unread, append_text};
 use super::words::{IntoTable, WordEngine};
 use crate::error::{Warning, WarningSink};
@@ -26,9 +26,9 @@ pub struct Counter {
     /// Makes features of words where the words have to be counted as texts.
     pub(super) window: Option<Window>,
     max_bits: Option<u8>,
-    decimation: Option<u32>,
+    pub(super) decimation: Option<u32>,
     /// Whether documents are offered to the reservoir.
-    samples: bool,
+    pub(super) samples: bool,
     random: Random,
     /// Ids of the document being read, in order, with repeats; only when entropy is measured.
     document: Vec<FeatureId>,
@@ -38,7 +38,7 @@ pub struct Counter {
     document_room: usize,
     say_growth: bool,
     /// Whether the order in which features appeared first is not kept.
-    forgets_appearances: bool,
+    pub(super) forgets_appearances: bool,
     overflow: bool,
     was_in_header: bool,
 }
@@ -48,7 +48,8 @@ pub struct Counter {
 pub(crate) struct DocumentEntropy {
     /// Occurrences of all features.
     length: f32,
-    sum: f64,
+    /// The entropy of the features added, nats.
+    pub(crate) sum: f64,
     /// For each number of occurrences, a feature's share of the document and what it adds to the
     /// entropy; NaN where not computed yet. Most features of a document occur only a few times.
     known: [(f32, f64); 16],
@@ -75,11 +76,6 @@ impl DocumentEntropy {
         self.sum += part;
         share
     }
-
-    /// The entropy of the features added, nats.
-    pub(crate) const fn sum(&self) -> f64 {
-        self.sum
-    }
 }
 
 /// A feature's share of a document of `length` occurrences, and what it adds to the entropy, nats.
@@ -89,23 +85,60 @@ fn share_and_part(occurrences: u32, length: f32) -> (f32, f64) {
     (share, if surprise.is_finite() { f64::from(share * surprise) } else { 0.0 })
 }
 
-/// Whether a counted feature was new.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Counted {
-    /// It was seen for the first time, and inserted.
-    New(FeatureId),
-    /// It was counted, or dropped.
-    Other,
-}
-
-/// The warning for a table that takes no more features: it has its largest size, or there is no
-/// memory.
-pub(super) fn why_no_growth(table: &Table, max_bits: u8) -> String {
-    if table.bits() < max_bits {
-        let bits = table.bits() + 1;
-        return format!("not enough memory for 2^{bits} features, further ones are passed over.");
+impl LearningState {
+    /// The slot in which occurrences of a feature - id, head and id of the suffix - are counted,
+    /// where the search for it continues at slot `from`, and whether it is inserted there now. A
+    /// full table grows up to 2^`max_bits` slots; where it cannot, a warning says so once.
+    #[inline]
+    pub(super) fn place_from(
+        &mut self,
+        from: usize,
+        feature: (FeatureId, Head, FeatureId),
+        max_bits: &mut Option<u8>,
+        warnings: WarningSink<'_>,
+    ) -> (Option<usize>, bool) {
+        match self.table.place_from(from, feature.0) {
+            Place::Found(at) => (Some(at), false),
+            Place::Vacant(at) => self.insert(at, feature, max_bits, warnings),
+            Place::None => (None, false),
+        }
     }
-    "the token hash table is nearly full, slowing down.".into()
+
+    fn insert(
+        &mut self,
+        mut at: usize,
+        (id, head, suffix): (FeatureId, Head, FeatureId),
+        max_bits: &mut Option<u8>,
+        warnings: WarningSink<'_>,
+    ) -> (Option<usize>, bool) {
+        while !self.table.has_room(self.used) {
+            let Some(most) = *max_bits else { return (Some(at), false) };
+            let bits = self.table.bits();
+            if bits >= most || !self.table.grow() {
+                warnings(Warning::new(if bits < most {
+                    let bits = bits + 1;
+                    format!(
+                        "not enough memory for 2^{bits} features, further ones are passed over."
+                    )
+                } else {
+                    "the token hash table is nearly full, slowing down.".into()
+                }));
+                *max_bits = None;
+                return (Some(at), false);
+            }
+            match self.table.find(id) {
+                Some(place) => at = place,
+                None => return (None, false),
+            }
+        }
+        let count = self.table.cell(at).count;
+        self.table.set(at, Cell { id, count, head, suffix });
+        self.used += 1;
+        let order = head.order();
+        self.unique[usize::from(order)] += 1;
+        self.max_order = self.max_order.max(order);
+        (Some(at), true)
+    }
 }
 
 impl Counter {
@@ -177,19 +210,15 @@ impl Counter {
         self.forgets_appearances = true;
     }
 
-    /// Whether [`Self::forget_appearances`] was called.
-    pub(super) const fn forgets_appearances(&self) -> bool {
-        self.forgets_appearances
-    }
-
     /// Whether all features are single words, none of them counted in a document that is still
     /// open.
     fn has_whole_words(&self) -> bool {
         let table = &self.state.table;
-        let is_whole = |at: usize| {
-            table.id(at).0 == 0 || table.head(at).order() == 1 && table.spread(at).occurrences == 0
+        let mut cells = table.cells().enumerate();
+        let is_whole = |(at, cell): (usize, Cell)| {
+            cell.is_empty() || cell.head.order() == 1 && table.spread(at).occurrences == 0
         };
-        self.state.used == 0 || (0..table.size()).all(is_whole)
+        self.state.used == 0 || cells.all(is_whole)
     }
 
     /// The counts so far.
@@ -209,26 +238,6 @@ impl Counter {
         self.overflow || self.state.message_dropped
     }
 
-    /// Whether an occurrence may be dropped by chance, or documents are kept with their tokens.
-    pub(super) const fn keeps_samples(&self) -> bool {
-        self.samples || self.decimates()
-    }
-
-    /// The table.
-    pub(super) const fn table_mut(&mut self) -> &mut Table {
-        &mut self.state.table
-    }
-
-    /// Keeps the features as words from now on, by this list.
-    pub(super) fn keep_terms(&mut self, list: TermList) {
-        self.state.tokens = TokenList::Terms(Box::new(list));
-    }
-
-    /// Whether features are kept by chance.
-    pub(super) const fn decimates(&self) -> bool {
-        self.decimation.is_some()
-    }
-
     /// Whether the next feature is kept; draws a number if features are decimated.
     #[inline]
     pub(super) fn draws(&mut self) -> bool {
@@ -240,16 +249,16 @@ impl Counter {
         }
     }
 
-    /// Counts one feature by its text.
-    pub fn count(&mut self, feature: Feature<'_>, warnings: WarningSink<'_>) -> Counted {
+    /// Counts one feature by its text. Returns its id if it is new.
+    pub fn count(&mut self, feature: Feature<'_>, warnings: WarningSink<'_>) -> Option<FeatureId> {
         if self.is_muted() || !self.draws() {
-            return Counted::Other;
+            return None;
         }
-        let (order, counted) = self.add_feature(feature, 1, warnings);
+        let (order, new) = self.add_feature(feature, 1, warnings);
         if order == 1 {
             self.state.characters.count(feature.body);
         }
-        counted
+        new
     }
 
     /// Counts a feature so many times, as if [`Self::count`] were called that often, without
@@ -273,14 +282,14 @@ impl Counter {
     }
 
     /// Adds occurrences of a feature to its slot, and a new one to the list of texts. Returns the
-    /// order it counts under, and what became of it.
+    /// order it counts under, and its id if it is new.
     #[inline]
     fn add_feature(
         &mut self,
         feature: Feature<'_>,
         times: u32,
         warnings: WarningSink<'_>,
-    ) -> (u8, Counted) {
+    ) -> (u8, Option<FeatureId>) {
         let order = if self.state.is_multinomial() { 1 } else { feature.order };
         let id = FeatureId::of(feature.body, feature.medium);
         let head = Head::new(order, u32::from(feature.medium.number()));
@@ -288,7 +297,7 @@ impl Counter {
         if new && let TokenList::Texts(list) = &mut self.state.tokens {
             append_text(list, feature.body, feature.medium);
         }
-        (order, if new { Counted::New(id) } else { Counted::Other })
+        (order, new.then_some(id))
     }
 
     /// Adds occurrences of `id` to its slot, if there is one; returns whether it is new.
@@ -344,51 +353,14 @@ impl Counter {
         suffix: FeatureId,
         warnings: WarningSink<'_>,
     ) -> (Option<usize>, bool) {
-        match self.state.table.place_from(from, id) {
-            Place::Found(at) => (Some(at), false),
-            Place::Vacant(at) => self.insert(id, head, suffix, at, warnings),
-            Place::None => (None, false),
-        }
-    }
-
-    fn insert(
-        &mut self,
-        id: FeatureId,
-        head: Head,
-        suffix: FeatureId,
-        mut at: usize,
-        warnings: WarningSink<'_>,
-    ) -> (Option<usize>, bool) {
-        let state = &mut self.state;
-        while !state.table.has_room(state.used) {
-            match self.max_bits {
-                Some(max_bits) if state.table.bits() < max_bits && state.table.grow() => {}
-                Some(max_bits) => {
-                    warnings(Warning::new(why_no_growth(&state.table, max_bits)));
-                    self.max_bits = None;
-                    return (Some(at), false);
-                }
-                None => return (Some(at), false),
-            }
-            match state.table.place(id) {
-                Place::Found(place) | Place::Vacant(place) => at = place,
-                Place::None => return (None, false),
-            }
-        }
-        let count = state.table.count(at);
-        state.table.set(at, Cell { id, count, head, suffix });
-        state.used += 1;
-        let order = head.order();
-        state.unique[usize::from(order)] += 1;
-        state.max_order = state.max_order.max(order);
-        (Some(at), true)
+        self.state.place_from(from, (id, head, suffix), &mut self.max_bits, warnings)
     }
 
     /// Counts occurrences in slot `at`, which may be an empty one, also for the document being
     /// read.
     #[inline]
     pub(super) fn add_occurrences(&mut self, at: usize, times: u32, warnings: WarningSink<'_>) {
-        let id = self.state.table.id(at);
+        let id = self.state.table.cell(at).id;
         if let Some(spread) = self.state.table.spread_mut(at) {
             spread.occurrences = spread.occurrences.wrapping_add(times);
             self.repeats += times as usize - 1;
@@ -405,9 +377,9 @@ impl Counter {
         *count = count.saturating_add(times);
         let count = *count;
         state.max_count = state.max_count.max(count);
-        let id = state.table.id(at);
+        let cell = state.table.cell(at);
         // An empty slot counts what found no room; it belongs to no order.
-        let order = if id.0 == 0 { 0 } else { state.table.head(at).order() };
+        let order = if cell.is_empty() { 0 } else { cell.head.order() };
         state.total = state.total.saturating_add(times);
         let of_order = &mut state.total_of[usize::from(order)];
         *of_order = of_order.saturating_add(times);
@@ -479,12 +451,12 @@ impl Counter {
                 self.share_out(id, &mut entropy);
             }
             if self.samples {
-                self.state.sample(&mut self.random, document, entropy.sum());
+                self.state.sample(&mut self.random, document, entropy.sum);
             } else {
                 self.document = document;
                 self.document.clear();
             }
-            entropy.sum()
+            entropy.sum
         };
         let state = &mut self.state;
         state.negative_entropy_sum += -entropy;

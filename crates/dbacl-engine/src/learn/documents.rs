@@ -21,10 +21,6 @@ pub(super) struct DocumentWords {
     present: Vec<TermId>,
     /// Their occurrences.
     tokens: usize,
-    /// Which of them did not occur before.
-    fresh: Vec<usize>,
-    /// Whether some word shares a slot, or has none.
-    has_shared_slots: bool,
 }
 
 /// A word in the documents of a run.
@@ -60,13 +56,12 @@ impl DocumentWords {
     pub(super) fn of(list: &TermList, table: &Table) -> Self {
         let known = list.uses.iter().map(|uses| match table.place(uses.id) {
             Place::Found(at) => {
-                let owner = SlotOwner(table.head(at).payload());
+                let owner = SlotOwner(table.cell(at).head.payload());
                 DocumentWord { owner, share: table.spread(at).share, ..DocumentWord::NEW }
             }
             Place::Vacant(_) | Place::None => DocumentWord::NEW,
         });
-        // Whether a loaded word shares its slot with another one is checked when it next occurs.
-        Self { words: known.collect(), has_shared_slots: !list.uses.is_empty(), ..Self::default() }
+        Self { words: known.collect(), ..Self::default() }
     }
 
     /// Adds a new word, which is counted next.
@@ -75,7 +70,6 @@ impl DocumentWords {
             make_room(&mut self.words);
         }
         self.words.push(DocumentWord::NEW);
-        self.fresh.push(self.present.len());
     }
 
     /// Prefetches a word's statistics.
@@ -121,42 +115,31 @@ impl Counter {
         list: &mut TermList,
         warnings: WarningSink<'_>,
     ) -> usize {
-        let mut fresh = std::mem::take(&mut documents.fresh);
-        for chunk in fresh.chunks(AHEAD) {
-            for &at in chunk {
-                let term = documents.present[at];
-                self.state.table.prefetch_whole(list.uses[term.index()].id);
-            }
-            for &at in chunk {
-                if !documents.has_shared_slots {
-                    let term = documents.present[at];
-                    self.assign_slot(term, documents, list, warnings);
-                    documents.has_shared_slots =
-                        documents.words[term.index()].owner != SlotOwner(term.0);
-                }
-            }
-        }
-        fresh.clear();
-        documents.fresh = fresh;
         let mut with_slots = std::mem::take(&mut documents.tokens);
-        if !documents.has_shared_slots {
-            return with_slots;
-        }
-        for at in 0..documents.present.len() {
-            let term = documents.present[at];
-            if documents.words[term.index()].owner == SlotOwner::UNKNOWN {
-                self.assign_slot(term, documents, list, warnings);
-            }
-            let word = &mut documents.words[term.index()];
-            match word.owner {
-                SlotOwner(own) if own == term.0 => {}
-                SlotOwner::NONE => {
-                    let times = std::mem::take(&mut word.here);
-                    word.times += times;
-                    with_slots -= times as usize;
-                    self.count_word(term, times, list, warnings);
+        let length = documents.present.len();
+        for first in (0..length).step_by(AHEAD) {
+            let chunk = first..length.min(first + AHEAD);
+            for &term in &documents.present[chunk.clone()] {
+                if documents.words[term.index()].owner == SlotOwner::UNKNOWN {
+                    self.state.table.prefetch_whole(list.uses[term.index()].id);
                 }
-                SlotOwner(other) => documents.merge(at, TermId(other)),
+            }
+            for at in chunk {
+                let term = documents.present[at];
+                if documents.words[term.index()].owner == SlotOwner::UNKNOWN {
+                    self.assign_slot(term, documents, list, warnings);
+                }
+                let word = &mut documents.words[term.index()];
+                match word.owner {
+                    SlotOwner(own) if own == term.0 => {}
+                    SlotOwner::NONE => {
+                        let times = std::mem::take(&mut word.here);
+                        word.times += times;
+                        with_slots -= times as usize;
+                        self.count_word(term, times, list, warnings);
+                    }
+                    SlotOwner(other) => documents.merge(at, TermId(other)),
+                }
             }
         }
         with_slots
@@ -180,8 +163,11 @@ impl Counter {
         if new {
             list.append(id);
         }
-        if let Some(at) = place.filter(|&at| self.state.table.id(at) == id) {
-            word.owner = SlotOwner(self.state.table.head(at).payload());
+        if let Some(at) = place
+            && let cell = self.state.table.cell(at)
+            && cell.id == id
+        {
+            word.owner = SlotOwner(cell.head.payload());
             word.share = self.state.table.spread(at).share;
         }
     }
@@ -203,7 +189,7 @@ impl Counter {
                 word.share += entropy.add(times);
             }
         }
-        entropy.sum()
+        entropy.sum
     }
 
     /// Moves counts that were kept by the words' numbers to the table and to `list`.

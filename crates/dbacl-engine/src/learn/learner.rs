@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //! Learning a category from documents: reading, counting and fitting.
 
-use super::counter::{Counted, Counter};
+use super::counter::Counter;
 use super::options::LearnOptions;
 use super::state::LearningState;
 use super::table::Table;
@@ -12,6 +12,7 @@ use crate::document::{Cutter, FeatureReader, FeatureSink, FilteredText, LineStat
 use crate::error::{Error, Result, Warning};
 use crate::input::source::Source;
 use crate::token::Feature;
+use crate::token::id::FeatureId;
 use dbacl_model::medium::Medium;
 use std::io::{self, Read};
 
@@ -177,8 +178,8 @@ impl LearnedCounts {
         Self { counter, by_words, warnings: Vec::new() }
     }
 
-    /// Counts a feature by its text.
-    pub fn count(&mut self, feature: Feature<'_>) -> Counted {
+    /// Counts a feature by its text; returns its id if it is new.
+    pub fn count(&mut self, feature: Feature<'_>) -> Option<FeatureId> {
         self.counter.count(feature, &mut |warning| self.warnings.push(warning))
     }
 

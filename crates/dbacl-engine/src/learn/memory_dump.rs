@@ -11,9 +11,9 @@ use super::tokens::{TOKEN_END, TokenList, append_text, tokens_in};
 use crate::error::{Warning, WarningSink};
 use crate::token::id::FeatureId;
 use byteorder::{ByteOrder, LittleEndian as LE};
-use dbacl_model::digram::{CharacterCounts, SYMBOLS};
+use dbacl_model::digram::SYMBOLS;
 use dbacl_model::settings::{ModelOption, ModelOptions, Scheme};
-use std::io::{self, Write};
+use std::io::{self, Read, Write};
 
 /// The first line.
 pub const MAGIC: &[u8] = b"# dbacl 1.14.1 dlw portable online memory dump\n";
@@ -141,12 +141,6 @@ pub fn read(bytes: &[u8]) -> Result<Dump, DumpFault> {
     if cells.iter().any(|&cell| !(0.0..=16_777_216.0 * 256.0).contains(&cell)) {
         return Err(DumpFault::Damaged("its character counts are impossible"));
     }
-    let mut characters = CharacterCounts::default();
-    characters.cells_mut().copy_from_slice(&cells);
-    let mut total_of = [0; ORDERS];
-    LE::read_u32_into(&record[at::TOTALS..at::TOTALS + 4 * ORDERS], &mut total_of);
-    let mut unique = [0; ORDERS];
-    LE::read_u32_into(&record[at::UNIQUES..at::UNIQUES + 4 * ORDERS], &mut unique);
     let scheme = Scheme::by_number(i64::from(u32_at(at::SCHEME)))
         .ok_or(DumpFault::Damaged("its tokenizing scheme is unknown"))?;
     if options.read_unicode(scheme) != (magic == UNICODE_MAGIC) {
@@ -155,11 +149,11 @@ pub fn read(bytes: &[u8]) -> Result<Dump, DumpFault> {
     let min_count = LE::read_i32(&record[at::MIN_COUNT..]);
     let mut state = LearningState::new(0, options, scheme, min_count);
     state.table = table;
-    state.characters = characters;
+    state.characters.cells_mut().copy_from_slice(&cells);
     state.tokens = TokenList::Texts(tokens);
     state.max_order = max_order;
-    state.total_of = total_of;
-    state.unique = unique;
+    LE::read_u32_into(&record[at::TOTALS..at::TOTALS + 4 * ORDERS], &mut state.total_of);
+    LE::read_u32_into(&record[at::UNIQUES..at::UNIQUES + 4 * ORDERS], &mut state.unique);
     state.total = u32_at(at::TOTAL);
     state.used = u32_at(at::USED);
     state.max_count = u32_at(at::MAX_COUNT);
@@ -239,13 +233,7 @@ pub fn write(out: &mut dyn Write, state: &LearningState, flags: RunFlags) -> io:
         out.write_all(&bytes)?;
     }
     out.write_all(&tokens)?;
-    let zeros = [0u8; 4096];
-    let mut left = room - tokens.len();
-    while left > 0 {
-        let step = left.min(zeros.len());
-        out.write_all(&zeros[..step])?;
-        left -= step;
-    }
+    io::copy(&mut io::repeat(0).take((room - tokens.len()) as u64), &mut out)?;
     out.flush()
 }
 
@@ -282,30 +270,9 @@ pub fn merge(
     }
     let mut overflow = false;
     for cell in source.table.used() {
-        let at = loop {
-            let at = match target.table.place(cell.id) {
-                Place::Found(at) => break Some(at),
-                Place::Vacant(at) => at,
-                Place::None => break None,
-            };
-            if target.table.has_room(target.used) {
-                let count = target.table.count(at);
-                target.table.set(at, Cell { count, suffix: FeatureId(0), ..cell });
-                target.used += 1;
-                target.unique[usize::from(cell.head.order())] += 1;
-                target.max_order = target.max_order.max(cell.head.order());
-                break Some(at);
-            }
-            match *max_bits {
-                Some(bits) if target.table.bits() < bits && target.table.grow() => {}
-                Some(bits) => {
-                    warnings(Warning::new(super::counter::why_no_growth(&target.table, bits)));
-                    *max_bits = None;
-                    break Some(at);
-                }
-                None => break Some(at),
-            }
-        };
+        let feature = (cell.id, cell.head, FeatureId(0));
+        let home = target.table.home(cell.id);
+        let (at, _) = target.place_from(home, feature, max_bits, warnings);
         let Some(at) = at else { continue };
         let mut add = |counter: &mut u32| {
             if *counter < u32::MAX - cell.count {

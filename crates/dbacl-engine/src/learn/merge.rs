@@ -7,7 +7,7 @@
 //! occurrences.
 
 use super::counter::Counter;
-use super::table::{AHEAD, Head, Place};
+use super::table::{AHEAD, Cell, Head, Place};
 use super::tokens::{TermList, TokenList};
 use crate::error::WarningSink;
 use crate::token::lexicon::TermId;
@@ -35,7 +35,7 @@ impl Counter {
         let TokenList::Terms(mut ours) = self.state.tokens.take() else { return false };
         let numbers = ours.adopt(&theirs);
         if let (Some(engine), Some(other)) = (&mut self.engine, &later.engine) {
-            engine.spend(other.spent());
+            engine.budget -= other.spent();
         }
         self.add_features(&later, &theirs, &numbers, &mut ours, warnings);
         self.link_features(&later, &theirs, &numbers, &mut ours);
@@ -45,7 +45,7 @@ impl Counter {
 
     fn takes(&self, later: &Self) -> bool {
         let is_plain = |counter: &Self| {
-            !counter.is_muted() && !counter.decimates() && !counter.state.measures_entropy()
+            !counter.is_muted() && counter.decimation.is_none() && !counter.state.measures_entropy()
         };
         let (Some(engine), Some(other)) = (&self.engine, &later.engine) else { return false };
         is_plain(self)
@@ -53,7 +53,7 @@ impl Counter {
             && later.state.total_of[0] == 0
             && later.state.table.bits() >= SMALLEST_BITS
             && u64::from(self.state.total) + u64::from(later.state.total) < u64::from(u32::MAX)
-            && other.spent() < engine.left()
+            && other.spent() < engine.budget
     }
 
     fn add_features(
@@ -104,13 +104,13 @@ impl Counter {
         for order in 1..=later.state.max_order {
             for (at, cell) in from.cells().enumerate() {
                 if at + AHEAD < from.size() {
-                    into.prefetch(from.id(at + AHEAD));
+                    into.prefetch(from.cell(at + AHEAD).id);
                 }
                 if cell.is_empty() || cell.head.order() != order {
                     continue;
                 }
                 let Place::Found(slot) = into.place(cell.id) else { continue };
-                let here = into.head(slot);
+                let Cell { head: here, suffix, .. } = into.cell(slot);
                 if here.order() != order
                     || here.payload() != numbers[cell.head.payload() as usize].0
                     || here.is_spelled()
@@ -120,7 +120,7 @@ impl Counter {
                 let is_known = order == 1
                     || cell.head.is_linked()
                         && from.place(cell.suffix).found().is_some_and(|suffix| same[suffix]);
-                same[at] = is_known && (order == 1 || into.suffix(slot) == cell.suffix);
+                same[at] = is_known && (order == 1 || suffix == cell.suffix);
                 if order == 1 || here.is_linked() {
                     continue;
                 }
@@ -159,7 +159,6 @@ mod tests {
     use super::*;
     use crate::learn::LearnSettings;
     use crate::learn::state::LearningState;
-    use crate::learn::table::Cell;
     use crate::token::tokenizer::Tokenizer;
     use dbacl_model::medium::Medium;
     use dbacl_model::settings::{ModelOption, ModelOptions, Scheme};
@@ -203,7 +202,7 @@ mod tests {
         };
         let leave = |own: &mut Counter, room| {
             let engine = own.engine.as_mut().unwrap();
-            engine.spend(engine.left() - room);
+            engine.budget = room;
         };
         for (expected, is_merged) in [
             (true, merges(2, SMALLEST_BITS, &|_, _| {})),

@@ -71,7 +71,7 @@ fn measure_divergence(
     let weight = |at: usize| -> f64 {
         let weights = state.table.weights(at);
         let mut weight = weights.lambda_nats();
-        if state.table.head(at).order() == 1 {
+        if state.table.cell(at).head.order() == 1 {
             weight += weights.log_reference() - fitted.log_partition;
         }
         weight

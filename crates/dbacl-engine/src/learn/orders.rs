@@ -29,7 +29,7 @@ impl Orders {
         let mut lengths = [0; 8];
         for (at, id) in table.ids().enumerate() {
             if id.0 != 0 {
-                let order = usize::from(table.head(at).order());
+                let order = usize::from(table.cell(at).head.order());
                 if let Some(word) = bits[at / BLOCK * words..][..words].get_mut(order) {
                     *word |= 1 << (at % BLOCK);
                     lengths[order] += 1;

@@ -5,7 +5,7 @@
 use super::groups::Groups;
 use super::orders::{Orders, Slots};
 use super::state::LearningState;
-use super::table::{AHEAD, FAR_AHEAD, Head, Place, Table};
+use super::table::{AHEAD, Cell, FAR_AHEAD, Head, Place, Table};
 use super::tokens::{TokenList, Unread, tokens_in};
 use super::weights::SlotWeights;
 use super::{Preload, Progress};
@@ -60,11 +60,11 @@ impl<'a> Preparation<'a> {
         let to_prepare: usize = (1..=highest).map(|order| orders.length(order)).sum();
         if needs_words || state.measures_entropy() || to_prepare < state.used as usize {
             for at in 0..state.table.size() {
-                let order = state.table.head(at).order();
+                let order = state.table.cell(at).head.order();
                 if needs_words
                     || order > highest
                     || order == 0 && state.table.spread(at).occurrences > 0
-                    || order == 0 && state.table.id(at).0 != 0
+                    || order == 0 && state.table.cell(at).id.0 != 0
                 {
                     state.start_weights(at);
                 }
@@ -100,7 +100,7 @@ impl<'a> Preparation<'a> {
             TokenList::Unread(list) => self.prepare_unread(list, table, order),
             TokenList::Terms(_) => {}
         }
-        slots.for_each(|at| groups.push(table.count(at).into(), table.weights(at)));
+        slots.for_each(|at| groups.push(table.cell(at).count.into(), table.weights(at)));
     }
 
     /// Gives `slots` the weights from before the fit.
@@ -115,7 +115,7 @@ impl<'a> Preparation<'a> {
         let each = self.digrams.steps(&[BOUNDARY; 2]);
         for feature in list.iter().filter(|feature| feature.order == order) {
             let Place::Found(at) = table.place(feature.id) else { continue };
-            if table.head(at).order() != order {
+            if table.cell(at).head.order() != order {
                 continue;
             }
             let suffix = (order > 1).then(|| table.find(feature.suffix)).flatten();
@@ -133,7 +133,7 @@ impl<'a> Preparation<'a> {
                 continue;
             }
             let Place::Found(at) = table.place(FeatureId::of(body, medium)) else { continue };
-            if table.head(at).order() == order {
+            if table.cell(at).head.order() == order {
                 let prepared = self.of_text(body, medium, table, order);
                 set(table, at, prepared);
             }
@@ -142,7 +142,7 @@ impl<'a> Preparation<'a> {
 
     /// The weights in the slot at `at` if those of orders up to `order` have been set; else 0.
     fn weights(&self, table: &Table, at: usize, order: u8) -> SlotWeights {
-        if self.counted.is_none() && table.head(at).order() > order {
+        if self.counted.is_none() && table.cell(at).head.order() > order {
             return SlotWeights::default();
         }
         table.weights(at)
@@ -178,7 +178,7 @@ impl<'a> Preparation<'a> {
             chunk.extend(slots.by_ref().take(AHEAD));
             for &at in chunk.iter() {
                 table.prefetch_slot(at + FAR_AHEAD);
-                table.prefetch(self.counted(table).suffix(at));
+                table.prefetch(self.counted(table).cell(at).suffix);
             }
         };
         let (mut chunk, mut next, mut candidates) = (Vec::new(), Vec::new(), [0; AHEAD]);
@@ -188,11 +188,11 @@ impl<'a> Preparation<'a> {
             std::mem::swap(&mut chunk, &mut next);
             take(&mut next, table);
             for (candidate, &at) in candidates.iter_mut().zip(&chunk) {
-                *candidate = table.candidate(self.counted(table).suffix(at));
+                *candidate = table.candidate(self.counted(table).cell(at).suffix);
             }
             for (&at, &candidate) in chunk.iter().zip(&candidates) {
                 let counted = self.counted(table);
-                let (head, suffix) = (counted.head(at), counted.suffix(at));
+                let Cell { head, suffix, .. } = counted.cell(at);
                 let is_single = if multinomial {
                     suffix.0 == 0 && !head.is_spelled()
                 } else {
@@ -222,7 +222,7 @@ impl<'a> Preparation<'a> {
                 if let Some(prepared) = prepared {
                     set(table, at, prepared);
                 }
-                groups.push(table.count(at).into(), table.weights(at));
+                groups.push(table.cell(at).count.into(), table.weights(at));
             }
         }
     }

@@ -134,8 +134,13 @@ impl Batch {
 impl<'c> RunCounter<'c> {
     /// A counter of n-grams into `counter`; `None` if that is not empty or may drop n-grams.
     pub fn new(counter: &'c mut Counter) -> Option<Self> {
-        counter.takes_runs().then(|| Self {
-            list: TermList { is_unordered: counter.forgets_appearances(), ..TermList::default() },
+        let state = &counter.state;
+        let is_empty = state.used == 0
+            && state.total == 0
+            && matches!(&state.tokens, TokenList::Texts(texts) if texts.is_empty());
+        let drops = counter.is_muted() || counter.samples || counter.decimation.is_some();
+        (is_empty && !drops && !state.is_multinomial()).then(|| Self {
+            list: TermList { is_unordered: counter.forgets_appearances, ..TermList::default() },
             runs: Vec::new(),
             batch: Batch::default(),
             ahead: LookAhead::default(),
@@ -184,7 +189,7 @@ impl<'c> RunCounter<'c> {
         for spot in &batch.spots {
             let ids = &batch.ids[spot.ids.clone()];
             let position = Position::of(&batch.words[spot.words.clone()], ids);
-            let table = counter.table_mut();
+            let table = &counter.state.table;
             let places = ahead.places(spot.ids.start, ids.len(), &batch.ids, table);
             counter.count_run(&position, places, &spot.times, list, warnings);
         }
@@ -195,16 +200,6 @@ impl<'c> RunCounter<'c> {
     pub fn finish(mut self, warnings: WarningSink<'_>) {
         self.count_batch(warnings);
         self.counter.count_characters(&self.list);
-        self.counter.keep_terms(self.list);
-    }
-}
-
-impl Counter {
-    fn takes_runs(&self) -> bool {
-        let state = self.state();
-        let is_empty = state.used == 0
-            && state.total == 0
-            && matches!(&state.tokens, TokenList::Texts(texts) if texts.is_empty());
-        is_empty && !state.is_multinomial() && !self.is_muted() && !self.keeps_samples()
+        self.counter.state.tokens = TokenList::Terms(Box::new(self.list));
     }
 }

@@ -182,8 +182,8 @@ impl LearningState {
             let cell = self.table.cell(at);
             if !cell.is_empty() {
                 let medium = u32::from(self.medium(&cell).number());
-                self.table.set_head(at, Head::new(cell.head.order(), medium));
-                self.table.set_suffix(at, FeatureId(0));
+                let head = Head::new(cell.head.order(), medium);
+                self.table.set(at, Cell { head, suffix: FeatureId(0), ..cell });
             }
         }
         self.tokens = TokenList::Texts(texts);
@@ -193,8 +193,9 @@ impl LearningState {
     pub(in crate::learn) fn make_multinomial(&mut self) {
         self.unite_orders();
         for at in 0..self.table.size() {
-            if self.table.id(at).0 != 0 {
-                self.table.set_head(at, self.table.head(at).with_order(1));
+            let cell = self.table.cell(at);
+            if !cell.is_empty() {
+                self.table.set_head(at, cell.head.with_order(1));
             }
         }
     }

@@ -91,6 +91,11 @@ pub struct Cell {
 }
 
 impl Cell {
+    #[inline]
+    const fn of([id, count, head, suffix]: [u32; 4]) -> Self {
+        Self { id: FeatureId(id), count, head: Head(head), suffix: FeatureId(suffix) }
+    }
+
     /// Whether the slot holds no feature.
     pub const fn is_empty(&self) -> bool {
         self.id.0 == 0
@@ -215,8 +220,7 @@ impl Table {
     /// What the slot at `at` holds.
     #[inline]
     pub fn cell(&self, at: usize) -> Cell {
-        let [id, count, head, suffix] = self.slots[at];
-        Cell { id: FeatureId(id), count, head: Head(head), suffix: FeatureId(suffix) }
+        Cell::of(self.slots[at])
     }
 
     /// Sets what the slot at `at` holds.
@@ -228,12 +232,7 @@ impl Table {
 
     /// The slots in order.
     pub fn cells(&self) -> impl DoubleEndedIterator<Item = Cell> + ExactSizeIterator {
-        self.slots.iter().map(|&[id, count, head, suffix]| Cell {
-            id: FeatureId(id),
-            count,
-            head: Head(head),
-            suffix: FeatureId(suffix),
-        })
+        self.slots.iter().copied().map(Cell::of)
     }
 
     /// The ids of the slots in order.
@@ -241,28 +240,10 @@ impl Table {
         self.slots.iter().map(|&[id, ..]| FeatureId(id))
     }
 
-    /// Id of the slot at `at`.
-    #[inline]
-    pub fn id(&self, at: usize) -> FeatureId {
-        FeatureId(self.slots[at][0])
-    }
-
-    /// Count of the slot at `at`.
-    #[inline]
-    pub fn count(&self, at: usize) -> u32 {
-        self.slots[at][1]
-    }
-
-    /// The same, to change.
+    /// Count of the slot at `at`, to change.
     #[inline]
     pub fn count_mut(&mut self, at: usize) -> &mut u32 {
         &mut self.slots[at][1]
-    }
-
-    /// Head of the slot at `at`.
-    #[inline]
-    pub fn head(&self, at: usize) -> Head {
-        Head(self.slots[at][2])
     }
 
     /// Changes the head of the slot at `at`.
@@ -286,18 +267,6 @@ impl Table {
         prefetch(&self.spreads, home);
     }
 
-    /// Id of the suffix of the feature in the slot at `at`.
-    #[inline]
-    pub fn suffix(&self, at: usize) -> FeatureId {
-        FeatureId(self.slots[at][3])
-    }
-
-    /// Changes it.
-    #[inline]
-    pub fn set_suffix(&mut self, at: usize, suffix: FeatureId) {
-        self.slots[at][3] = suffix.0;
-    }
-
     /// Gives the slot at `at` the weights from before the fit, in the place of what its feature is
     /// made of. They are 0, but suffix sum and reference weight hold traces of the occurrence
     /// counter, with which they share memory in dbacl 1.14.1; the traces remain where the fit sets
@@ -305,7 +274,7 @@ impl Table {
     #[allow(clippy::cast_possible_truncation)] // halves
     pub fn start_weights(&mut self, at: usize, medium: Medium) {
         let medium = u32::from(medium.number()) << 16;
-        self.set_head(at, Head::new(self.head(at).order(), medium));
+        self.set_head(at, Head::new(self.cell(at).head.order(), medium));
         let occurrences = self.spread(at).occurrences;
         let (suffix, reference) = (occurrences as u16, (occurrences >> 16) as u16);
         self.set_weights(at, SlotWeights { lambda: 0, suffix, reference });
@@ -420,26 +389,16 @@ impl Table {
     }
 
     /// Counts one more occurrence of `id` in slot `at`, if that holds it and the count has room;
-    /// returns whether it did.
+    /// returns the order of the feature there if it did.
     #[inline]
-    pub fn count_at(&mut self, at: usize, id: FeatureId) -> bool {
+    pub fn count_at(&mut self, at: usize, id: FeatureId) -> Option<u8> {
         match self.slots.get_mut(at) {
-            Some([found, count, ..]) if *found == id.0 && id.0 != 0 && *count != u32::MAX => {
+            Some([found, count, head, _]) if *found == id.0 && id.0 != 0 && *count != u32::MAX => {
                 *count += 1;
-                true
+                Some(Head(*head).order())
             }
-            _ => false,
+            _ => None,
         }
-    }
-
-    /// Sums of the counts of used slots by order, modulo 2^32.
-    pub fn totals(&self) -> [u32; 8] {
-        let mut totals = [0u32; 8];
-        for cell in self.used() {
-            let total = &mut totals[usize::from(cell.head.order())];
-            *total = total.wrapping_add(cell.count);
-        }
-        totals
     }
 
     /// The largest count of all slots.

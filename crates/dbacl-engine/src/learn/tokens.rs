@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //! The token list: every feature in order of first appearance, as texts or as terms.
 
-use super::table::{Head, Place, Table};
+use super::table::{Cell, Head, Place, Table};
 use crate::token::id::FeatureId;
 use crate::token::lexicon::{Lexicon, TermId};
 use crate::token::word::{WORD_WINDOW, Word};
@@ -88,12 +88,6 @@ impl TermUse {
         let id = FeatureId::of_word(word, medium);
         Self { id, times: 0, here: 0, holding: Holding::Unknown }
     }
-
-    /// Counts one more occurrence.
-    #[inline]
-    pub fn add(&mut self) {
-        self.times = self.times.saturating_add(1);
-    }
 }
 
 impl TermList {
@@ -166,7 +160,8 @@ impl TermList {
         for (body, medium) in tokens_in(texts) {
             let id = FeatureId::of(body, medium);
             let Place::Found(at) = table.place(id) else { return None };
-            let order = table.head(at).order();
+            let cell = table.cell(at);
+            let order = cell.head.order();
             let words = body.strip_prefix(&[BOUNDARY])?.strip_suffix(&[BOUNDARY])?;
             terms.clear();
             for bytes in words.split(|&byte| byte == BOUNDARY) {
@@ -193,8 +188,7 @@ impl TermList {
                     list.keep_spelling(id, &terms);
                 }
             }
-            table.set_head(at, head);
-            table.set_suffix(at, suffix);
+            table.set(at, Cell { head, suffix, ..cell });
             list.append(id);
         }
         Some(list)

@@ -5,7 +5,7 @@
 use super::counter::Counter;
 use super::documents::DocumentWords;
 use super::state::LearningState;
-use super::table::{AHEAD, Head, Place, Table};
+use super::table::{AHEAD, Cell, Head, Place, Table};
 use super::tokens::{Holding, TermList, TermUse, TokenList};
 use crate::alloc_hints::prefetch;
 use crate::error::WarningSink;
@@ -78,12 +78,9 @@ pub struct WordEngine {
     /// When single words go into the table.
     into_table: IntoTable,
     /// Occurrences that the counters still have room for; only when words wait.
-    budget: u32,
+    pub(super) budget: u32,
     /// The budget at the start.
     all: u32,
-    /// For each order, by how much totals that were loaded exceed the sum of the slots' counts,
-    /// modulo 2^32.
-    surplus: [u32; 8],
     /// Words that are to be counted when they have been numbered.
     waiting: WaitingWords,
     /// Words with occurrences that are not in the table yet, in order of first appearance.
@@ -92,7 +89,7 @@ pub struct WordEngine {
     held_back: u32,
     /// About how many words are numbered at most, so that memory does not grow without limit when
     /// the table is full.
-    most_words: usize,
+    pub(super) most_words: usize,
     /// The words of documents, where words wait until reading is over and documents are measured.
     pub(super) documents: DocumentWords,
 }
@@ -123,10 +120,6 @@ impl WordEngine {
         most_words: usize,
     ) -> Self {
         let budget = u32::MAX - state.total;
-        let mut surplus = state.table.totals();
-        for (surplus, &total) in surplus.iter_mut().zip(&state.total_of) {
-            *surplus = total.wrapping_sub(*surplus);
-        }
         Self {
             line: NgramLine::new(order),
             ahead: LookAhead::default(),
@@ -134,7 +127,6 @@ impl WordEngine {
             into_table,
             budget,
             all: budget,
-            surplus,
             waiting: WaitingWords::default(),
             unsettled: Vec::new(),
             held_back: 0,
@@ -151,12 +143,6 @@ impl WordEngine {
         self.into_table == IntoTable::WithDocument
     }
 
-    /// Sets how many words are numbered at most, or some more, before features are spelled out.
-    #[cfg(test)]
-    pub(super) const fn limit(&mut self, words: usize) {
-        self.most_words = words;
-    }
-
     /// Whether words wait that make n-grams, or that have been numbered.
     fn has_words(&self) -> bool {
         !self.singles.is_empty()
@@ -169,33 +155,17 @@ impl WordEngine {
         self.all - self.budget
     }
 
-    /// Occurrences that there is room for.
-    pub(super) const fn left(&self) -> u32 {
-        self.budget
-    }
-
-    /// Counts so many occurrences off the budget.
-    pub(super) const fn spend(&mut self, occurrences: u32) {
-        self.budget = self.budget.saturating_sub(occurrences);
-    }
-
-    /// Counts the words that have not been numbered yet, or puts them into the line if they make
-    /// n-grams.
+    /// Counts the words that have not been numbered yet, or puts them into the line.
     fn number_words(&mut self, list: &mut TermList) {
         let Self { waiting, documents, into_table, line, .. } = self;
         let TermList { lexicon, uses, .. } = list;
-        if line.order() > 1 {
-            waiting.number(lexicon, &mut WordsOfNgrams { uses, line });
-        } else if *into_table == IntoTable::WithDocument {
-            waiting.number(lexicon, &mut WordsOfDocuments { uses, documents });
-        } else {
-            waiting.number(lexicon, &mut WordsOfText { uses });
+        match into_table {
+            IntoTable::AtOnce => waiting.number(lexicon, &mut WordsOfLine { uses, line }),
+            IntoTable::AtEnd => waiting.number(lexicon, uses),
+            IntoTable::WithDocument => {
+                waiting.number(lexicon, &mut WordsOfDocuments { uses, documents });
+            }
         }
-    }
-
-    /// N-grams begin again.
-    fn forget(&mut self) {
-        self.line.clear();
     }
 }
 
@@ -223,7 +193,7 @@ impl Counter {
     /// N-grams begin again.
     pub(super) fn forget_words(&mut self) {
         if let Some(engine) = &mut self.engine {
-            engine.forget();
+            engine.line.clear();
         }
         if let Some(window) = &mut self.window {
             window.clear();
@@ -290,7 +260,8 @@ impl Counter {
         if self.is_muted() || !self.draws() {
             return;
         }
-        list.uses[term.index()].add();
+        let times = &mut list.uses[term.index()].times;
+        *times = times.saturating_add(1);
         self.count_word(term, 1, list, warnings);
     }
 
@@ -348,10 +319,10 @@ impl Counter {
         }
         if let Some(at) = place {
             self.add_occurrences(at, times, warnings);
-            let head = self.state.table.head(at);
-            list.uses[term.index()].holding = if self.state.table.id(at) != id {
+            let cell = self.state.table.cell(at);
+            list.uses[term.index()].holding = if cell.id != id {
                 Holding::Unknown
-            } else if head.order() == 1 && head.payload() == term.0 {
+            } else if cell.head.order() == 1 && cell.head.payload() == term.0 {
                 Holding::Own
             } else {
                 Holding::Other
@@ -363,7 +334,8 @@ impl Counter {
     /// decimation.
     fn is_plain(&self, features: usize) -> bool {
         let total = u64::from(self.state.total) + features as u64;
-        let undecided = self.is_muted() || self.decimates() || self.state.measures_entropy();
+        let undecided =
+            self.is_muted() || self.decimation.is_some() || self.state.measures_entropy();
         !undecided && total < u64::from(u32::MAX)
     }
 
@@ -380,9 +352,10 @@ impl Counter {
         let mut any_new = false;
         for (k, order) in position.orders().enumerate() {
             let (id, at) = (position.ids()[k], places[k]);
-            if plain && self.state.table.count_at(at as usize, id) {
-                // Totals by order are computed at the end.
+            if plain && let Some(order) = self.state.table.count_at(at as usize, id) {
                 self.state.total += 1;
+                let of_order = &mut self.state.total_of[usize::from(order)];
+                *of_order = of_order.saturating_add(1);
             } else if plain || (!self.is_muted() && self.draws()) {
                 let bits = self.state.table.bits();
                 any_new |= self.count_ngram(&position, order, 1, &mut places[k], list, warnings);
@@ -465,11 +438,11 @@ impl Counter {
                 (known, suffix) = (false, id);
                 continue;
             };
-            let head = table.head(slot);
+            let Cell { head, suffix: linked, .. } = table.cell(slot);
             let first = position.terms(order)[0];
             let is_this = usize::from(head.order()) == order && head.payload() == first.0;
             known = if is_this && head.is_linked() {
-                known && table.suffix(slot) == suffix
+                known && linked == suffix
             } else if is_this && !head.is_spelled() {
                 // An n-gram that is neither linked nor spelled is new.
                 if known {
@@ -524,35 +497,26 @@ impl Counter {
             }
         }
         self.count_characters(&list);
-        // Occurrences of known n-grams were counted without updating totals by order and the
-        // largest count.
-        let totals = self.state.table.totals().into_iter().zip(engine.surplus);
-        for (of_order, (total, surplus)) in self.state.total_of.iter_mut().zip(totals).skip(1) {
-            *of_order = total.wrapping_add(surplus);
-        }
+        // Occurrences of known n-grams were counted without updating the largest count.
         self.state.max_count = self.state.max_count.max(self.state.table.max_count());
         self.state.tokens = TokenList::Terms(list);
     }
 }
 
 /// Counts words by their numbers.
-struct WordsOfText<'a> {
-    uses: &'a mut Vec<TermUse>,
-}
-
-impl TermUser for WordsOfText<'_> {
+impl TermUser for Vec<TermUse> {
     #[inline]
     fn expect(&self, term: TermId) {
-        prefetch(self.uses, term.index());
+        prefetch(self, term.index());
     }
 
     fn add(&mut self, word: Word<'_>, medium: Medium) {
-        self.uses.push(TermUse::new(word, medium));
+        self.push(TermUse::new(word, medium));
     }
 
     #[inline]
     fn take(&mut self, term: TermId, _: Word<'_>) {
-        self.uses[term.index()].times += 1;
+        self[term.index()].times += 1;
     }
 }
 
@@ -579,13 +543,13 @@ impl TermUser for WordsOfDocuments<'_> {
     }
 }
 
-/// Adds words to a line that makes n-grams of them.
-struct WordsOfNgrams<'a> {
+/// Adds words to the line that waits.
+struct WordsOfLine<'a> {
     uses: &'a mut Vec<TermUse>,
     line: &'a mut NgramLine,
 }
 
-impl TermUser for WordsOfNgrams<'_> {
+impl TermUser for WordsOfLine<'_> {
     #[inline]
     fn expect(&self, _: TermId) {}
 
@@ -616,31 +580,26 @@ impl WordSink for CountedWords<'_> {
     fn word(&mut self, word: Word<'_>) {
         let Some(engine) = &mut self.counter.engine else { return self.spell(word) };
         let TokenList::Terms(list) = &mut self.counter.state.tokens else { return };
-        let order = engine.line.order();
-        if order == 1 && word.is_empty() {
+        if engine.line.order() == 1 && word.is_empty() {
             return;
         }
         if engine.into_table != IntoTable::AtOnce {
-            if engine.budget > 0 {
-                engine.budget -= 1;
-                if !engine.waiting.push(word, self.medium, &list.lexicon) {
-                    engine.number_words(list);
-                }
+            if engine.budget == 0 {
+                return;
+            }
+            engine.budget -= 1;
+        } else if engine.line.order() == 1 {
+            engine.singles.push(list.intern(word, self.medium));
+            if engine.singles.len() >= AHEAD {
+                self.counter.end_of_words(self.warnings);
             }
             return;
         }
-        if order > 1 {
-            if !engine.waiting.push(word, self.medium, &list.lexicon) {
-                engine.number_words(list);
-                if engine.line.is_long() {
-                    self.counter.end_of_words(self.warnings);
-                }
+        if !engine.waiting.push(word, self.medium, &list.lexicon) {
+            engine.number_words(list);
+            if engine.line.is_long() {
+                self.counter.end_of_words(self.warnings);
             }
-            return;
-        }
-        engine.singles.push(list.intern(word, self.medium));
-        if engine.singles.len() >= AHEAD {
-            self.counter.end_of_words(self.warnings);
         }
     }
 

@@ -79,7 +79,7 @@ pub fn counts(dump: &Dump, locale: Locale) -> Result<Counts, ConversionFault> {
     state.tokens.for_each(&state.table, |body, medium| {
         let id = FeatureId::of(body, medium);
         let count = match state.table.place(id) {
-            Place::Found(at) => u64::from(state.table.count(at)),
+            Place::Found(at) => u64::from(state.table.cell(at).count),
             _ => 0,
         };
         let inner = body.strip_prefix(&[BOUNDARY]).and_then(|b| b.strip_suffix(&[BOUNDARY]));

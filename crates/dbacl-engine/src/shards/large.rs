@@ -68,7 +68,7 @@ fn documents(counts: &Counts) -> (u32, f64, f64) {
             for &(_, times) in entries {
                 entropy.add(u32::try_from(times).unwrap_or(u32::MAX));
             }
-            let entropy = entropy.sum();
+            let entropy = entropy.sum;
             negative_sum += -entropy;
             squared_sum += entropy * entropy;
             number = number.saturating_add(1);

@@ -149,7 +149,7 @@ fn compare(run: &Run, most_words: usize, forgets: bool, empty: Option<usize>) ->
     if let Some(engine) = &mut fast.engine
         && most_words < 30
     {
-        engine.limit(most_words);
+        engine.most_words = most_words;
     }
     let mut window = Window::new(run.order);
     run.tokenize(|tokenizer, line, medium, in_header| {
