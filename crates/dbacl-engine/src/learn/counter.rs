@@ -174,7 +174,7 @@ impl Counter {
             return false;
         }
         let TokenList::Texts(texts) = &self.state.tokens else { return false };
-        let list = TermList::from_texts(texts, &mut self.state.table);
+        let list = TermList::from_texts(texts, &mut self.state.table, self.state.used);
         let Some(mut list) = list else { return false };
         if self.forgets_appearances {
             list.is_unordered = true;
@@ -477,5 +477,23 @@ impl Counter {
         if spread.occurrences > 0 {
             spread.share += entropy.add(std::mem::take(&mut spread.occurrences));
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use dbacl_model::settings::{ModelOptions, Scheme};
+
+    /// As in damaged counts. Slots of features that the list has would name their words.
+    #[test]
+    fn features_that_the_list_lacks_are_not_taken_for_words() {
+        let options = ModelOptions::default().with(ModelOption::Text);
+        let mut state = LearningState::new(3, options, Scheme::Alpha, 0);
+        let (id, head) = (FeatureId(1), Head::new(1, 7));
+        state.table.set(1, Cell { id, count: 1, head, suffix: FeatureId(0) });
+        state.used = 1;
+        let settings = LearnSettings::plain(3, None, options);
+        assert!(!Counter::new(state, &settings, false).expect_words(1));
     }
 }

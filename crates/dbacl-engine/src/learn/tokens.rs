@@ -148,13 +148,16 @@ impl TermList {
         term
     }
 
-    /// The list of `texts`, whose features `table` holds; the heads of their slots are set. `None`
-    /// if a feature is not one of the standard tokenizer's, or not in the table.
-    pub fn from_texts(texts: &[u8], table: &mut Table) -> Option<Self> {
+    /// The list of `texts`, whose features `table` holds in `used` slots, the heads of which are
+    /// set. `None` if a feature is not one of the standard tokenizer's, or not in both.
+    pub fn from_texts(texts: &[u8], table: &mut Table, used: u32) -> Option<Self> {
         let mut list = Self::default();
         let mut places: HashMap<u32, &[u8]> = HashMap::new();
         for (body, medium) in tokens_in(texts) {
             places.insert(FeatureId::of(body, medium).0, body);
+        }
+        if places.len() != used as usize {
+            return None;
         }
         let mut terms = Vec::new();
         for (body, medium) in tokens_in(texts) {
