@@ -15,6 +15,7 @@ use dbacl_cli::output::Output;
 use dbacl_engine::alloc_hints::has_addresses_to_spare;
 use dbacl_engine::document::{FeatureReader, ReadOptions};
 use dbacl_engine::input::source::{self, Operand, Source};
+use dbacl_engine::parallel;
 use dbacl_engine::score::model::Model;
 use dbacl_engine::score::scorer::Scorer;
 use dbacl_engine::score::words::Wanted;
@@ -25,6 +26,7 @@ use serde_json::value::RawValue;
 use std::collections::HashMap;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
+use std::sync::Mutex;
 
 /// The most bytes that are read at a time. Records that have arrived are classified before the
 /// program waits for more.
@@ -167,39 +169,29 @@ impl Run {
     ) -> Result<(), Failure> {
         let parts = parts(lines, scorers.threads);
         scorers.grow(parts.len());
-        let mut from = self.number;
-        let numbers: Vec<u64> = parts
-            .iter()
+        let parts: Vec<(&[u8], u64)> = parts
+            .into_iter()
             .map(|part| {
-                let first = from;
-                from += records_in(part).count() as u64;
-                first
+                let next = self.number + records_in(part).count() as u64;
+                (part, std::mem::replace(&mut self.number, next))
             })
             .collect();
-        self.number = from;
         let how = &scorers.how;
-        let done: Vec<Part> = if let [part] = parts[..] {
-            vec![scorers.workers[0].part(part, numbers[0], how)]
-        } else {
-            std::thread::scope(|scope| {
-                let jobs = scorers.workers.iter_mut().zip(parts.iter().zip(&numbers));
-                let jobs: Vec<_> = jobs
-                    .map(|(worker, (part, &number))| {
-                        scope.spawn(move || worker.part(part, number, how))
-                    })
-                    .collect();
-                // A panic of a thread is raised again here, and ends the run as an error.
-                jobs.into_iter()
-                    .map(|job| job.join().unwrap_or_else(|p| std::panic::resume_unwind(p)))
-                    .collect()
-            })
+        let workers = Mutex::new(scorers.workers.iter_mut());
+        let worker = || {
+            let worker = workers.lock().ok().and_then(|mut workers| workers.next());
+            worker.ok_or_else(|| Failure::silent(Kind::Internal))
         };
-        for part in done {
+        let work = |worker: &mut &mut Worker, at: usize| {
+            let (part, number) = parts[at];
+            Ok(worker.part(part, number, how))
+        };
+        for part in parallel::map(parts.len(), parts.len(), worker, work)? {
             self.faults += part.faults;
-            for result in part.results() {
+            if !part.text.is_empty() {
                 how.format.separate(output.buffer(), self.first);
                 self.first = false;
-                output.buffer().extend_from_slice(result);
+                output.buffer().extend_from_slice(&part.text);
             }
             output.spill().map_err(|error| output_failure(&error))?;
         }
@@ -251,18 +243,11 @@ fn members(line: &[u8]) -> Result<HashMap<String, &RawValue>, String> {
     })
 }
 
+/// The results of some records, with what separates them, and how many are not valid.
 #[derive(Default)]
 struct Part {
     text: Vec<u8>,
-    ends: Vec<usize>,
     faults: u64,
-}
-
-impl Part {
-    fn results(&self) -> impl Iterator<Item = &[u8]> {
-        let mut from = 0;
-        self.ends.iter().map(move |&to| &self.text[std::mem::replace(&mut from, to)..to])
-    }
 }
 
 /// The threads' scorers; the first one's categories are opened before the run.
@@ -315,13 +300,15 @@ impl Worker {
     fn part(&mut self, lines: &[u8], first: u64, how: &How) -> Part {
         let mut part = Part::default();
         for (number, record) in (first..).zip(records_in(lines)) {
+            if number > first {
+                how.format.separate(&mut part.text, false);
+            }
             if how.records == Records::Lines {
                 self.document(record);
                 self.result(&mut part, &Id::Number(number), how);
             } else {
                 self.record(record, number, how, &mut part);
             }
-            part.ends.push(part.text.len());
         }
         part
     }

@@ -206,9 +206,6 @@ struct Model {
     quality: Option<Quality>,
 }
 
-/// Groups that are learned or judged between two looks at the signals.
-const STRIDE: usize = 256;
-
 /// Goes on unless a signal has come.
 fn unless_stopped(signals: &Signals) -> Result<(), Failure> {
     if signals.stopped() { Err(FittedSetError::Stopped.into()) } else { Ok(()) }
@@ -230,11 +227,9 @@ fn fit_on(
     let mut fit = Fit::new(settings);
     let mut tally = Tally::default();
     for _ in 0..passes {
-        for numbers in numbers.chunks(STRIDE) {
+        for &number in numbers {
             unless_stopped(signals)?;
-            for &number in numbers {
-                fit.learn_group(groups.get(number), &mut tally);
-            }
+            fit.learn_group(groups.get(number), &mut tally);
         }
     }
     Ok(fit)
@@ -256,12 +251,10 @@ fn fit(groups: &Groups, signals: &Signals) -> Result<Model, Failure> {
     for passes in PASSES {
         let mut fit = fit_on(groups, &rest, passes, signals)?;
         let mut judged = Judged::default();
-        for numbers in back.chunks(STRIDE) {
+        for &number in &back {
             unless_stopped(signals)?;
-            for &number in numbers {
-                let group = groups.get(number);
-                judged.push(fit.judge(group).0, group.chosen);
-            }
+            let group = groups.get(number);
+            judged.push(fit.judge(group).0, group.chosen);
         }
         let cost = judged.cost(judged.temperature());
         if best.as_ref().is_some_and(|(_, least, _)| cost >= *least) {

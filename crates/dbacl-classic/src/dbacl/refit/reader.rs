@@ -15,7 +15,6 @@ use dbacl_engine::token::Feature;
 use dbacl_joint::beginning::{LIMIT, MailLines};
 use dbacl_joint::documents::{Corpus, CorpusBuilder};
 use dbacl_model::settings::ModelOption;
-use dbacl_sets::learn_folders::MailFile;
 use std::ffi::{OsStr, OsString};
 use std::io;
 use std::path::Path;
@@ -139,19 +138,9 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Reads the documents of a file with mail, which get `label`.
-    pub fn read_mail(
-        &mut self,
-        reading: &mut Reading,
-        signals: &Signals,
-        file: &MailFile,
-        label: u32,
-    ) -> Result<(), Failure> {
-        let how = (Unit::Whole, label, file.may_be_mailbox);
-        self.read_operands(reading, signals, vec![file.path.clone().into()], how)
-    }
-
-    fn read_operands(
+    /// Reads the documents of `operands`: what is one there, their label, and whether files may be
+    /// mailboxes.
+    pub fn read_operands(
         &mut self,
         reading: &mut Reading,
         signals: &Signals,
@@ -190,11 +179,6 @@ impl Documents<'_> {
         self.corpus.end_document(self.label, self.measured);
     }
 
-    fn number_of(&self, name: &[u8]) -> Option<u32> {
-        let at = self.names.iter().position(|known| known == name)?;
-        u32::try_from(at).ok()
-    }
-
     /// Removes the label from a line; `Err` says what is wrong with it.
     fn unlabel(&mut self, line: &mut Vec<u8>) -> Result<bool, String> {
         let end =
@@ -211,7 +195,8 @@ impl Documents<'_> {
         let text = read_line(&line[..end], how, &mut self.fields, &mut self.room);
         let mut text = text.map_err(|fault| fault.what)?.to_vec();
         let label = self.fields.label.as_bytes();
-        let number = self.number_of(label);
+        let number = self.names.iter().position(|known| known == label);
+        let number = number.and_then(|at| u32::try_from(at).ok());
         self.label = number.ok_or_else(|| format!("no category is called {}", lossy(label)))?;
         // Zero bytes would hide the rest of the text, so they become blanks.
         text.iter_mut().filter(|byte| **byte == 0).for_each(|byte| *byte = b' ');

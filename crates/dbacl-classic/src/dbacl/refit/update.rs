@@ -48,7 +48,8 @@ pub fn run(
     } else if request.only_mail {
         let places: Vec<PathBuf> = operands.iter().map(PathBuf::from).collect();
         for file in &mail_files(&places, &signals.stop, &mut warn)? {
-            reader.read_mail(reading, signals, file, label)?;
+            let how = (Unit::Whole, label, file.may_be_mailbox);
+            reader.read_operands(reading, signals, vec![file.path.clone().into()], how)?;
         }
     } else {
         for operand in &operands {
