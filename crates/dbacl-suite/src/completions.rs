@@ -23,27 +23,15 @@ enum Follows {
     Anything,
 }
 
-const TYPES: &[&str] = &[
-    "text",
-    "email",
-    "email:headers",
-    "email:theaders",
-    "email:xheaders",
-    "email:noheaders",
-    "email:atts",
-    "email:plain",
-    "email:noplain",
-    "email:unicode",
-    "email:tags",
-    "html",
-    "html:links",
-    "html:alt",
-    "html:scripts",
-    "html:styles",
-    "html:forms",
-    "html:comments",
-    "xml",
-];
+const TYPES: &[&str] = &{
+    let mut names = ["text"; dbacl::options::KINDS.len() + 1];
+    let mut number = 1;
+    while number < names.len() {
+        names[number] = dbacl::options::KINDS[number - 1].0;
+        number += 1;
+    }
+    names
+};
 const SCHEMES: &[&str] =
     &["alpha", "alnum", "graph", "char", "cef", "adp", "cef2", "word", "glyph", "gram"];
 const MEASURES: &[&str] = &["uniform", "dirichlet", "maxent", "mle", "iid"];

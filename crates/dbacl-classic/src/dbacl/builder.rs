@@ -8,7 +8,7 @@ use super::failure::{Failure, called, usage};
 use super::hints;
 use super::jobs::Records;
 use super::messages::{MESSAGES, warn};
-use super::options::{Key, TABLE};
+use super::options::{KINDS, Key, TABLE};
 use super::structured::Format;
 use dbacl_charset::Charset;
 use dbacl_cli::getopt::Event;
@@ -315,7 +315,7 @@ impl Builder {
         } else {
             let name = lossy(name);
             if self.config.model_paths.is_empty() {
-                hints::give(hints::FILTER_FIRST);
+                hints::give("-f names one of the categories: give these with -c before it");
             }
             return usage(format!("unrecognized category in -f option [{name}]"));
         }
@@ -327,39 +327,14 @@ impl Builder {
         if lower.starts_with(b"text") {
             return;
         }
-        let (family, kind) = match lower.as_slice() {
-            b"email" => (ModelOption::Mail, None),
-            b"email:headers" => (ModelOption::Mail, Some(ModelOption::MailHeaders)),
-            b"email:theaders" => (ModelOption::Mail, Some(ModelOption::MailTHeaders)),
-            b"email:xheaders" => (ModelOption::Mail, Some(ModelOption::MailXHeaders)),
-            b"email:noheaders" => (ModelOption::Mail, Some(ModelOption::MailNoHeaders)),
-            b"email:atts" => (ModelOption::Mail, Some(ModelOption::MailAttachments)),
-            b"email:unicode" => (ModelOption::Mail, Some(ModelOption::MailUnicode)),
-            b"email:tags" => (ModelOption::MailUnicode, Some(ModelOption::MailTags)),
-            b"email:plain" => (ModelOption::Mail, Some(ModelOption::MailPlain)),
-            b"email:noplain" => (ModelOption::Mail, Some(ModelOption::MailNoPlain)),
-            b"html" => (ModelOption::Html, None),
-            b"html:links" => (ModelOption::Html, Some(ModelOption::HtmlLinks)),
-            b"html:alt" => (ModelOption::Html, Some(ModelOption::HtmlAlt)),
-            b"html:forms" => (ModelOption::Html, Some(ModelOption::HtmlForms)),
-            b"html:scripts" => (ModelOption::Html, Some(ModelOption::HtmlScripts)),
-            b"html:styles" => (ModelOption::Html, Some(ModelOption::HtmlStyles)),
-            b"html:comments" => (ModelOption::Html, Some(ModelOption::HtmlComments)),
-            b"xml" => (ModelOption::Xml, None),
-            _ => {
-                let name = lossy(name);
-                self.misread = true;
-                MESSAGES.warning(&format!("unrecognized option -T {name}, ignoring."));
-                return hints::give(hints::KINDS);
-            }
-        };
-        self.config.reading.options.insert(family);
-        if family == ModelOption::MailUnicode {
-            self.config.reading.options.insert(ModelOption::Mail);
+        if let Some((_, kind)) = KINDS.iter().find(|(name, _)| name.as_bytes() == lower) {
+            kind.iter().for_each(|&option| self.config.reading.options.insert(option));
+            return;
         }
-        if let Some(kind) = kind {
-            self.config.reading.options.insert(kind);
-        }
+        self.misread = true;
+        MESSAGES.warning(&format!("unrecognized option -T {}, ignoring.", lossy(name)));
+        let kinds: Vec<&str> = KINDS.iter().map(|(name, _)| *name).collect();
+        hints::give(&format!("kinds of -T are text, {}", kinds.join(", ")));
     }
 
     /// Chooses a category to compare with.
@@ -400,41 +375,27 @@ impl Builder {
         Ok(())
     }
 
-    /// Takes over how the text of a category was cut.
+    /// Takes over how the text of a category was cut; returns which expressions are its own.
     fn adopt(
         &mut self,
         path: &Path,
         header: &Header,
         patterns: &[Vec<u8>],
     ) -> Result<PatternSet, Failure> {
-        self.classify = true;
-        let shown = base_name(path);
-        let set = self.restore(&shown, header, patterns)?;
+        let (shown, reading) = (base_name(path), &mut self.config.reading);
+        let none = PatternList::new(reading.locale);
+        let mut shared = SharedReading {
+            options: reading.options,
+            scheme: self.scheme,
+            order: reading.order,
+            patterns: std::mem::replace(&mut reading.patterns, none),
+        };
+        let set = shared.add_header(&shown, header, patterns, &mut warn);
+        (reading.options, self.scheme) = (shared.options, shared.scheme);
+        (reading.order, reading.patterns) = (shared.order, shared.patterns);
+        let set = set?;
         self.cuts.push((shown, hints::cut(header, patterns)));
         Ok(set)
-    }
-
-    /// Takes over how a category is read; returns which expressions are its own.
-    fn restore(
-        &mut self,
-        name: &[u8],
-        header: &Header,
-        patterns: &[Vec<u8>],
-    ) -> Result<PatternSet, Failure> {
-        let config = &mut self.config;
-        let mut shared = SharedReading {
-            options: config.reading.options,
-            scheme: self.scheme,
-            order: config.reading.order,
-            patterns: std::mem::replace(
-                &mut config.reading.patterns,
-                PatternList::new(config.reading.locale),
-            ),
-        };
-        let patterns = shared.add_header(name, header, patterns, &mut warn);
-        (config.reading.options, self.scheme) = (shared.options, shared.scheme);
-        (config.reading.order, config.reading.patterns) = (shared.order, shared.patterns);
-        Ok(patterns?)
     }
 }
 

@@ -57,7 +57,7 @@ impl Builder {
             [self.learn.is_some(), self.classify, self.count.is_some(), self.merge.is_some()];
         let tasks = tasks.iter().filter(|&&task| task).count();
         if self.count.is_none() && self.merge.is_none() && tasks != 1 {
-            hints::give(hints::NO_JOB);
+            hints::give("dbacl --help shows examples and all options");
             return usage("please use either -c or -l option.");
         }
         if tasks != 1 {
@@ -66,49 +66,39 @@ impl Builder {
         if self.merge.is_some() {
             return Ok(());
         }
-        if self.count.is_none() && self.config.place.is_some() {
-            return usage("--place can only be used with --count");
+        let config = &self.config;
+        let (learns, counts, fits) =
+            (self.learn.is_some(), self.count.is_some(), !self.fit.is_empty());
+        let (keeps, has_records) = (config.keep.is_some(), config.records.is_some());
+        let for_programs = config.format.is_some() || has_records;
+        let (programs, has_charset) = ("--format and --input", config.reading.charset.is_some());
+        for (is_used, option, has_other, other) in [
+            (config.place.is_some(), "--place", counts, "--count"),
+            (config.count_order == Order::Canonical, "--canonical", fits, "--fit"),
+            (config.large, "--large", learns, "-l"),
+            (fits, "--fit", learns, "-l"),
+            (for_programs, programs, self.classify, "-c"),
+            (keeps, "--keep", !counts, "-l, not with --count"),
+        ] {
+            if is_used && !has_other {
+                return usage(format!("{option} can only be used with {other}"));
+            }
         }
-        if self.fit.is_empty() && self.config.count_order == Order::Canonical {
-            return usage("--canonical can only be used with --fit");
-        }
-        if self.learn.is_none() && self.config.large {
-            return usage("--large can only be used with -l");
-        }
-        if self.learn.is_none() && !self.fit.is_empty() {
-            return usage("--fit can only be used with -l");
-        }
-        let for_programs = self.config.format.is_some() || self.config.records.is_some();
-        if for_programs && !self.classify {
-            return usage("--format and --input can only be used with -c");
-        }
-        let form = self.config.form;
-        let shows = form.append || self.config.dump || self.config.debug;
-        if for_programs && (shows || !self.config.filters.is_empty()) {
-            return usage("--format and --input cannot be used with -a, -A, -d, -D and -f");
-        }
-        if for_programs && self.config.explain.is_some() {
-            return usage("--format and --input cannot be used with --explain");
-        }
-        if self.config.records.is_some() && self.config.verdict {
-            return usage("--input cannot be used with --verdict");
-        }
-        if self.config.keep.is_some() && self.count.is_some() {
-            return usage("--keep can only be used with -l, not with --count");
-        }
-        if self.config.keep.is_some() && !self.fit.is_empty() {
-            return usage("--keep needs the documents; it cannot be used with --fit");
-        }
-        if self.config.records.is_some() && self.config.per_file {
-            return usage("--input cannot be used with -F");
-        }
-        if self.config.reading.charset.is_some() && self.config.reading.options.has(Mail) {
-            return usage(
-                "--charset cannot be used with -T email: mail says what it is written in",
-            );
-        }
-        if self.config.reading.charset.is_some() && self.config.records.is_some() {
-            return usage("--charset cannot be used with --input");
+        let shows = config.form.append || config.dump || config.debug;
+        let shows = shows || !config.filters.is_empty();
+        let is_mail = config.reading.options.has(Mail);
+        for (is_used, option, has_other, other) in [
+            (for_programs, programs, shows, "-a, -A, -d, -D and -f"),
+            (for_programs, programs, config.explain.is_some(), "--explain"),
+            (has_records, "--input", config.verdict, "--verdict"),
+            (keeps, "--keep needs the documents; it", fits, "--fit"),
+            (has_records, "--input", config.per_file, "-F"),
+            (has_charset, "--charset", is_mail, "-T email: mail says what it is written in"),
+            (has_charset, "--charset", has_records, "--input"),
+        ] {
+            if is_used && has_other {
+                return usage(format!("{option} cannot be used with {other}"));
+            }
         }
         self.adopt_counts()?;
         if self.config.large
@@ -168,7 +158,7 @@ impl Builder {
             let typed = config.reading.operands.is_empty() && hints::input_is_typed();
             for hint in [
                 hints::about_cuts(&self.cuts),
-                alone.then(|| hints::ALONE.into()),
+                alone.then(|| "one category is always the best; learn its opposite too".into()),
                 typed.then(|| hints::TYPED.into()),
             ]
             .into_iter()

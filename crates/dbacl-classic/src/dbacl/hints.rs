@@ -47,23 +47,8 @@ pub fn give(text: &str) {
     }
 }
 
-/// What to say when the best of one category is asked for.
-pub const ALONE: &str = "one category is always the best; learn its opposite too";
-
 /// What to say when the text is to be typed.
 pub const TYPED: &str = "reading the text from the terminal; it ends with Ctrl-D";
-
-/// What to say of a kind of text that is none.
-pub const KINDS: &str = "kinds of -T are text, xml, email, email:unicode, email:tags, \
-     email:headers, email:theaders, email:xheaders, email:noheaders, email:atts, email:plain, \
-     email:noplain, html, html:links, html:alt, html:forms, html:scripts, html:styles, \
-     html:comments";
-
-/// What to say of lines that are asked for before there are categories.
-pub const FILTER_FIRST: &str = "-f names one of the categories: give these with -c before it";
-
-/// What to say when nothing is asked for.
-pub const NO_JOB: &str = "dbacl --help shows examples and all options";
 
 /// What to say of a message that is to be forgotten.
 pub const FORGET: &str = "to forget a message that was learned as spam: dbacl --unlearn spam \
@@ -95,47 +80,39 @@ pub fn input_is_typed() -> bool {
     io::stdin().is_terminal()
 }
 
-/// What is noticed while a category is learned.
-#[derive(Debug, Default)]
-pub struct LearnNotes {
-    /// A source began like a message although the input type is another.
+/// What to say about the counts of a run, which are `full` if features were left out; `features` is
+/// their number in the whole text, if it is known. A source of `looks_like_mail` began like a
+/// message.
+pub fn about_counts(
     looks_like_mail: bool,
-}
-
-impl LearnNotes {
-    /// Looks at the first line of a source.
-    pub fn first_line(&mut self, line: &[u8]) {
-        self.looks_like_mail |= begins_mail(line);
+    state: &LearningState,
+    full: bool,
+    features: Option<u64>,
+) -> Vec<String> {
+    let mut hints = Vec::new();
+    if looks_like_mail && !state.options.has(ModelOption::Mail) {
+        hints.push("this looks like mail; learn mail with -T email".into());
     }
-
-    /// What to say about the counts of a run, which are `full` if features were left out;
-    /// `features` is their number in the whole text, if it is known.
-    pub fn hints(&self, state: &LearningState, full: bool, features: Option<u64>) -> Vec<String> {
-        let mut hints = Vec::new();
-        if self.looks_like_mail && !state.options.has(ModelOption::Mail) {
-            hints.push("this looks like mail; learn mail with -T email".into());
+    match features {
+        Some(features) if full => {
+            // The number is an estimate.
+            let bits = state.table.bits_for_more(features + features / 20);
+            let way = match bits {
+                Some(bits) => format!("-H {bits} makes room for them"),
+                None => "no table takes as many: use --large, or a smaller -w".into(),
+            };
+            hints.push(format!("there are about {features} different features; {way}"));
         }
-        match features {
-            Some(features) if full => {
-                // The number is an estimate.
-                let bits = state.table.bits_for_more(features + features / 20);
-                let way = match bits {
-                    Some(bits) => format!("-H {bits} makes room for them"),
-                    None => "no table takes as many: use --large, or a smaller -w".into(),
-                };
-                hints.push(format!("there are about {features} different features; {way}"));
-            }
-            None if full => hints.push("-H 20 makes room for a million features".into()),
-            _ => {}
-        }
-        if state.total < FEW_TOKENS {
-            let total = state.total;
-            hints.push(format!(
-                "learned from {total} tokens only; verdicts get better with some thousands"
-            ));
-        }
-        hints
+        None if full => hints.push("-H 20 makes room for a million features".into()),
+        _ => {}
     }
+    if state.total < FEW_TOKENS {
+        let total = state.total;
+        hints.push(format!(
+            "learned from {total} tokens only; verdicts get better with some thousands"
+        ));
+    }
+    hints
 }
 
 /// Reads the inputs once more and estimates how many different features they have; `None` if
@@ -148,29 +125,26 @@ pub fn features(
     if reading.operands.is_empty() {
         return Ok(None);
     }
-    let mut features = FeatureSample::default();
+    let mut features = FeatureSample(HashSet::new());
     let mut reader = inputs::reader(reading, options, signals);
     inputs::read(reading, signals, &mut reader, &mut features, |_, _| Ok(()))?;
-    Ok(Some(features.sample.len() as u64 * u64::from(SAMPLING)))
+    Ok(Some(features.0.len() as u64 * u64::from(SAMPLING)))
 }
 
 /// Remembers a sample of the features of the inputs.
-#[derive(Default)]
-struct FeatureSample {
-    sample: HashSet<u32>,
-}
+struct FeatureSample(HashSet<u32>);
 
 impl FeatureSink for FeatureSample {
     fn feature(&mut self, feature: Feature<'_>) {
         let id = FeatureId::of(feature.body, feature.medium).0;
         if is_sampled(id) {
-            self.sample.insert(id);
+            self.0.insert(id);
         }
     }
 }
 
 /// Whether a text that begins with `line` is most likely mail.
-fn begins_mail(line: &[u8]) -> bool {
+pub fn begins_mail(line: &[u8]) -> bool {
     let starts =
         |name: &&[u8]| line.get(..name.len()).is_some_and(|it| it.eq_ignore_ascii_case(name));
     begins_message(line) || MAIL_BEGINNINGS.iter().any(starts)

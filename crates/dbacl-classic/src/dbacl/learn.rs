@@ -4,7 +4,7 @@
 use super::config::Config;
 use super::echo::Echo;
 use super::failure::{Failure, Kind, output_failure};
-use super::hints::{self, LearnNotes};
+use super::hints;
 use super::inputs;
 use super::lock;
 use super::messages::{MESSAGES, tell, warn};
@@ -67,17 +67,19 @@ pub fn run(config: &mut Config, signals: &Signals, output: &mut Output) -> Resul
     let state = initial_state(config, &mut settings, output)?;
     let options = config.reading.read_options();
     let counter = Counter::new(state, &settings, config.form.verbose);
-    let (counter, notes, keeper) = count(config, &settings, &options, counter, signals, output)?;
+    let (counter, like_mail, keeper) =
+        count(config, &settings, &options, counter, signals, output)?;
     let mut state = counter.into_state(&mut warn);
     state.fullness().into_iter().for_each(warn);
     if state.used == 0 {
         return nothing_learned(config, output);
     }
-    if let Some(notes) = notes {
+    if let Some(like_mail) = like_mail {
         let full = !state.table.has_room(state.used);
         let features =
             if full { hints::features(&config.reading, &options, signals)? } else { None };
-        notes.hints(&state, full, features).iter().for_each(|hint| MESSAGES.hint(hint));
+        let hints = hints::about_counts(like_mail, &state, full, features);
+        hints.iter().for_each(|hint| MESSAGES.hint(hint));
     }
     // The locks are taken before anything is written.
     let mut locks = locks(config, signals)?;
@@ -87,8 +89,8 @@ pub fn run(config: &mut Config, signals: &Signals, output: &mut Output) -> Resul
     whole_text(config, signals, status)
 }
 
-/// Counts the inputs, or takes the counts of `--fit`. Also returns what was noticed, and what the
-/// ledger keeps.
+/// Counts the inputs, or takes the counts of `--fit`. Also returns whether a source began like
+/// mail, if hints are printed, and what the ledger keeps.
 fn count(
     config: &mut Config,
     settings: &LearnSettings,
@@ -96,7 +98,7 @@ fn count(
     mut counter: Counter,
     signals: &Signals,
     output: &mut Output,
-) -> Result<(Counter, Option<LearnNotes>, Option<DocumentKeeper>), Failure> {
+) -> Result<(Counter, Option<bool>, Option<DocumentKeeper>), Failure> {
     let (verbose, patterns) = (config.form.verbose, &options.patterns);
     if config.online.is_none() && !config.dump && !verbose {
         counter.forget_appearances();
@@ -132,7 +134,7 @@ fn count(
         counts: LearnedCounts::going_on(counter, by_words),
         echo: Echo { append: config.form.append, indented: reading.indented },
         debug: config.debug,
-        notes: config.hints.then(LearnNotes::default),
+        like_mail: config.hints.then_some(false),
         at_start: true,
         keeper: config.keep.as_ref().map(|_| DocumentKeeper::new(is_mail)),
         output,
@@ -147,20 +149,15 @@ fn count(
             );
         }
         if verbose {
-            let out = counting.output.buffer();
             match name {
-                Some(name) => {
-                    out.extend_from_slice(b"processing file ");
-                    out.extend_from_slice(name);
-                    out.push(b'\n');
-                }
-                None => out.extend_from_slice(b"taking input from stdin\n"),
+                Some(name) => say_name(counting.output, "processing file ", name),
+                None => say_name(counting.output, "taking input from stdin", b""),
             }
             counting.output.spill()?;
         }
         Ok(())
     })?;
-    Ok((counting.counts.counter, counting.notes, counting.keeper))
+    Ok((counting.counts.counter, counting.like_mail, counting.keeper))
 }
 
 /// How a category with this state was learned, for its ledger.
@@ -266,9 +263,7 @@ fn conclude(
         state.table = fitted;
     }
     if verbose {
-        output.buffer().extend_from_slice(b"saving category to file ");
-        output.buffer().extend_from_slice(name);
-        output.buffer().push(b'\n');
+        say_name(output, "saving category to file ", name);
     }
     let mut write = |out: &mut dyn Draft| model.write(out, name, &stored, &state.table);
     let saved = match (kept, &config.keep) {
@@ -306,6 +301,11 @@ pub(super) fn save_status(
         Err(error @ Unsaved::Divided { .. }) => Err(Failure::new(Kind::Write, error.to_string())),
         Err(Unsaved::Set(error)) => Err(error.into()),
     }
+}
+
+/// Prints `text` and a name as a line.
+fn say_name(output: &mut Output, text: &str, name: &[u8]) {
+    output.buffer().extend_from_slice(&[text.as_bytes(), name, b"\n"].concat());
 }
 
 /// Prints a line of progress. A closed pipe is noticed at the end.
@@ -374,11 +374,8 @@ fn initial_state(
         LearningState::new(settings.bits, settings.options, settings.scheme, settings.min_count);
     let say = |output: &mut Output, loaded: bool, path: &Path| {
         if config.form.verbose {
-            let verb: &[u8] = if loaded { b"loaded " } else { b"couldn't load " };
-            let out = output.buffer();
-            out.extend_from_slice(verb);
-            out.extend_from_slice(path.as_os_str().as_bytes());
-            out.push(b'\n');
+            let verb = if loaded { "loaded " } else { "couldn't load " };
+            say_name(output, verb, path.as_os_str().as_bytes());
         }
     };
     if let Some(path) = &config.online {
@@ -554,8 +551,8 @@ struct Counting<'a> {
     counts: LearnedCounts,
     echo: Echo,
     debug: bool,
-    /// Observations for hints; `None` if no hints are printed.
-    notes: Option<LearnNotes>,
+    /// Whether a source began like mail; `None` if no hints are printed.
+    like_mail: Option<bool>,
     /// No line of the source has been read yet.
     at_start: bool,
     /// What was learned of each document (`--keep`).
@@ -577,9 +574,9 @@ impl FeatureSink for Counting<'_> {
             MESSAGES.signal("caught SIGUSR1 request, ignoring");
         }
         if std::mem::take(&mut self.at_start)
-            && let Some(notes) = &mut self.notes
+            && let Some(like_mail) = &mut self.like_mail
         {
-            notes.first_line(line);
+            *like_mail |= hints::begins_mail(line);
         }
         if let Some(keeper) = &mut self.keeper {
             keeper.raw_line(line);

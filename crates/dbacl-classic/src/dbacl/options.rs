@@ -2,6 +2,7 @@
 //! The options of `dbacl`: one table for the command line, the help text and completions.
 
 use dbacl_cli::getopt::{Opt, Value};
+use dbacl_model::settings::ModelOption;
 
 /// An option, by what it asks for: those of each heading of the help text together.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd)]
@@ -245,3 +246,28 @@ pub const TABLE: &[Opt<Key>] = &[
     long(Key::Help, "help", "print this help"),
     long(Key::Version, "version", "print the version"),
 ];
+
+/// Kinds of text besides `text` (`-T`), with the options that they stand for.
+pub const KINDS: [(&str, &[ModelOption]); 18] = {
+    use ModelOption as Kind;
+    [
+        ("xml", &[Kind::Xml]),
+        ("email", &[Kind::Mail]),
+        ("email:unicode", &[Kind::Mail, Kind::MailUnicode]),
+        ("email:tags", &[Kind::Mail, Kind::MailUnicode, Kind::MailTags]),
+        ("email:headers", &[Kind::Mail, Kind::MailHeaders]),
+        ("email:theaders", &[Kind::Mail, Kind::MailTHeaders]),
+        ("email:xheaders", &[Kind::Mail, Kind::MailXHeaders]),
+        ("email:noheaders", &[Kind::Mail, Kind::MailNoHeaders]),
+        ("email:atts", &[Kind::Mail, Kind::MailAttachments]),
+        ("email:plain", &[Kind::Mail, Kind::MailPlain]),
+        ("email:noplain", &[Kind::Mail, Kind::MailNoPlain]),
+        ("html", &[Kind::Html]),
+        ("html:links", &[Kind::Html, Kind::HtmlLinks]),
+        ("html:alt", &[Kind::Html, Kind::HtmlAlt]),
+        ("html:forms", &[Kind::Html, Kind::HtmlForms]),
+        ("html:scripts", &[Kind::Html, Kind::HtmlScripts]),
+        ("html:styles", &[Kind::Html, Kind::HtmlStyles]),
+        ("html:comments", &[Kind::Html, Kind::HtmlComments]),
+    ]
+};
