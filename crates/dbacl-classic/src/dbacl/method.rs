@@ -34,8 +34,7 @@ pub fn parse(words: impl IntoIterator<Item = OsString>) -> Result<Method, String
     };
     config.reading.patterns.refuse_unstorable().map_err(|error| error.to_string())?;
     let (settings, reading) = (config.learn_settings(), config.reading.read_options());
-    let learn = LearnOptions::default().with_settings(settings).with_reading(reading);
-    Ok(Method { learn, prior: config.prior })
+    Ok(Method { learn: LearnOptions::of(reading, settings), prior: config.prior })
 }
 
 /// The message for options that do not belong to a method.

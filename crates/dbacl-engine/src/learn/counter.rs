@@ -364,7 +364,14 @@ impl Counter {
         if let Some(spread) = self.state.table.spread_mut(at) {
             spread.occurrences = spread.occurrences.wrapping_add(times);
             self.repeats += times as usize - 1;
-            self.note_document(id, warnings);
+            if self.document.len() >= self.document_room {
+                self.document_room *= 2;
+                if self.say_growth {
+                    let room = self.document_room;
+                    warnings(Warning::new(format!("growing emp.stack {room}")));
+                }
+            }
+            self.document.push(id);
         }
         self.add_to_slot(at, times, warnings);
     }
@@ -389,18 +396,6 @@ impl Counter {
             self.state.options.insert(ModelOption::Overflow);
             warnings(Warning::new("ran out of integers (too much data), results may be skewed."));
         }
-    }
-
-    /// Adds a token to the document being read.
-    fn note_document(&mut self, id: FeatureId, warnings: WarningSink<'_>) {
-        if self.document.len() >= self.document_room {
-            self.document_room *= 2;
-            if self.say_growth {
-                let room = self.document_room;
-                warnings(Warning::new(format!("growing emp.stack {room}")));
-            }
-        }
-        self.document.push(id);
     }
 
     /// Gets the state of the mail filter after a line; a change into a header block begins a

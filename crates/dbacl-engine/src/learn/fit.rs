@@ -52,11 +52,6 @@ impl Tolerances {
         };
         Self { divergence: 0.01, lambda, log_partition, several_passes }
     }
-
-    /// Whether a round changed so much that another is needed.
-    fn ask_for_more(&self, divergence: f64, delta: f64, log_partition: f64) -> bool {
-        divergence > self.divergence || delta > self.lambda || log_partition > self.log_partition
-    }
 }
 
 /// Fits the weights of all orders.
@@ -282,7 +277,10 @@ impl<'a> OrderFit<'a> {
                 )
             });
             let change = (old_divergence - divergence).abs();
-            if !tolerances.ask_for_more(change, delta, (z - old_z).abs()) {
+            if !(change > tolerances.divergence
+                || delta > tolerances.lambda
+                || (z - old_z).abs() > tolerances.log_partition)
+            {
                 break;
             }
         }

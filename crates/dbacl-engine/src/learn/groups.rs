@@ -70,21 +70,6 @@ impl Group {
     }
 }
 
-/// A group that was met lately.
-#[derive(Debug, Clone, Copy)]
-struct Recent {
-    key: (u64, i32, u16),
-    group: u32,
-    /// As of the group.
-    suffix: u16,
-    is_mixed: bool,
-}
-
-/// How many groups are kept that way: so few that they stay near the processor.
-const RECENT: usize = 1 << 13;
-
-const NO_GROUP: Recent = Recent { key: (0, 0, 0), group: u32::MAX, suffix: 0, is_mixed: false };
-
 /// The groups of an order's features, and which feature is in which.
 #[derive(Debug, Clone)]
 pub struct Groups {
@@ -98,8 +83,6 @@ pub struct Groups {
     pub members: Vec<u32>,
     /// Groups by count, exponent and weight.
     index: HashTable<u32>,
-    /// Some of them, by their hashes.
-    recent: Vec<Recent>,
 }
 
 /// A hash of count, exponent and weight in 64 bits.
@@ -122,7 +105,6 @@ impl Groups {
             list: Vec::new(),
             members: with_memory(length),
             index: HashTable::new(),
-            recent: Vec::new(),
         };
         groups.start(scale);
         groups
@@ -133,8 +115,6 @@ impl Groups {
         self.list.clear();
         self.members.clear();
         self.index.clear();
-        self.recent.clear();
-        self.recent.resize(RECENT, NO_GROUP);
         self.log_total = log(count_f64(scale.total));
         self.scale = scale;
     }
@@ -147,21 +127,12 @@ impl Groups {
     pub fn push(&mut self, count: u64, slot: SlotWeights) {
         let key = (count, slot.exponent(self.scale.order), slot.lambda);
         let hash = hash_of(key);
-        #[allow(clippy::cast_possible_truncation)] // some of the bits
-        let at = (hash >> 24) as usize % RECENT;
-        let mut recent = self.recent[at];
-        if recent.key != key || recent.group == NO_GROUP.group {
-            let list = &self.list;
-            let found = self.index.find(hash, |&group| list[group as usize].key() == key).copied();
-            let group = found.unwrap_or_else(|| self.add_group(key, slot.suffix));
-            let Group { suffix, is_mixed, .. } = self.list[group as usize];
-            recent = Recent { key, group, suffix, is_mixed };
-            self.recent[at] = recent;
-        }
-        self.members.push(recent.group);
-        if recent.suffix != slot.suffix && !recent.is_mixed {
-            self.recent[at].is_mixed = true;
-            let group = &mut self.list[recent.group as usize];
+        let list = &self.list;
+        let found = self.index.find(hash, |&group| list[group as usize].key() == key).copied();
+        let number = found.unwrap_or_else(|| self.add_group(key, slot.suffix));
+        self.members.push(number);
+        let group = &mut self.list[number as usize];
+        if group.suffix != slot.suffix && !group.is_mixed {
             group.is_mixed = !group.is_cut;
         }
     }

@@ -62,22 +62,10 @@ impl LearnOptions {
         Self { reading, settings }
     }
 
-    /// The same fit for documents that are read as `reading` says.
-    #[must_use]
+    /// Documents read as `reading` says, and a fit by `settings`, of the same kind of text.
     #[doc(hidden)]
-    pub fn with_reading(mut self, reading: ReadOptions) -> Self {
-        (self.settings.options, self.settings.scheme) = (reading.options, reading.scheme);
-        self.reading = reading;
-        self
-    }
-
-    /// The same reading for a fit by all of `settings`, which also have kind of text and tokenizer.
-    #[must_use]
-    #[doc(hidden)]
-    pub fn with_settings(mut self, settings: LearnSettings) -> Self {
-        (self.reading.options, self.reading.scheme) = (settings.options, settings.scheme);
-        self.settings = settings;
-        self
+    pub const fn of(reading: ReadOptions, settings: LearnSettings) -> Self {
+        Self { reading, settings }
     }
 
     /// Longest n-gram, 1 to 7 words (`-w`).

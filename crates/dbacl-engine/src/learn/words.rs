@@ -233,7 +233,7 @@ impl Counter {
         for (from, position) in line.positions() {
             let length = position.ids().len();
             let places = ahead.places(from, length, line.ids(), &self.state.table);
-            let any_new = self.count_longer(position, places, plain, list, warnings);
+            let any_new = self.count_longer(position, places, (plain, &[1; 8]), list, warnings);
             if let Some(term) = position.single() {
                 let uses = &mut list.uses[term.index()];
                 if plain && uses.holding != Holding::Unknown {
@@ -339,13 +339,14 @@ impl Counter {
         !undecided && total < u64::from(u32::MAX)
     }
 
-    /// Counts the n-grams of several words that end in one word, longest first; the searches for
-    /// them continue at `places`. Returns whether one of them is new.
+    /// Counts the n-grams of several words that end in one word, longest first, as often as `times`
+    /// says for each order, or once if `plain`; the searches for them continue at `places`. Returns
+    /// whether one of them is new.
     fn count_longer(
         &mut self,
         position: Position<'_>,
         places: &mut [u32],
-        plain: bool,
+        (plain, times): (bool, &[u32; 8]),
         list: &mut TermList,
         warnings: WarningSink<'_>,
     ) -> bool {
@@ -356,9 +357,9 @@ impl Counter {
                 self.state.total += 1;
                 let of_order = &mut self.state.total_of[usize::from(order)];
                 *of_order = of_order.saturating_add(1);
-            } else if plain || (!self.is_muted() && self.draws()) {
-                let bits = self.state.table.bits();
-                any_new |= self.count_ngram(&position, order, 1, &mut places[k], list, warnings);
+            } else if times[order] > 0 && (plain || (!self.is_muted() && self.draws())) {
+                let (bits, place) = (self.state.table.bits(), &mut places[k]);
+                any_new |= self.count_ngram(&position, order, times[order], place, list, warnings);
                 self.search_anew(bits, position, places);
             }
         }
@@ -371,19 +372,12 @@ impl Counter {
         &mut self,
         position: &Position<'_>,
         places: &mut [u32],
-        times: &[u32],
+        times: &[u32; 8],
         list: &mut TermList,
         warnings: WarningSink<'_>,
     ) {
         let bits = self.state.table.bits();
-        let mut any_new = false;
-        for (k, order) in position.orders().enumerate() {
-            if times[order] > 0 {
-                let place = &mut places[k];
-                any_new |= self.count_ngram(position, order, times[order], place, list, warnings);
-                self.search_anew(bits, *position, places);
-            }
-        }
+        let any_new = self.count_longer(*position, places, (false, times), list, warnings);
         if times[1] > 0 {
             let term = position.terms(1)[0];
             list.uses[term.index()].times = times[1];

@@ -45,14 +45,24 @@ impl Counter {
         }
         let order = if self.state.is_multinomial() { 1 } else { feature.order };
         if let Some(at) = self.place(feature, order, warnings) {
-            self.add_occurrence(at);
+            let measures_entropy = self.state.measures_entropy();
+            let state = &mut self.state;
+            let slot = &mut state.table.slots[at];
+            slot.count += 1;
+            state.max_count = state.max_count.max(slot.count);
+            if measures_entropy {
+                slot.shared += 1;
+                self.document.push(slot.id);
+            }
+            state.total += 1;
+            state.total_of[usize::from(slot.order)] += 1;
         }
         if order == 1 {
             self.state.characters.count(feature.body);
         }
     }
 
-    /// The slot that an occurrence of the feature is counted in.
+    /// The slot that an occurrence of the feature is counted in, which may be an empty one.
     fn place(
         &mut self,
         feature: Feature<'_>,
@@ -86,21 +96,6 @@ impl Counter {
                 None => return Some(at),
             }
         }
-    }
-
-    /// Counts an occurrence in slot `at`, which may be an empty one.
-    fn add_occurrence(&mut self, at: usize) {
-        let measures_entropy = self.state.measures_entropy();
-        let state = &mut self.state;
-        let slot = &mut state.table.slots[at];
-        slot.count += 1;
-        state.max_count = state.max_count.max(slot.count);
-        if measures_entropy {
-            slot.shared += 1;
-            self.document.push(slot.id);
-        }
-        state.total += 1;
-        state.total_of[usize::from(slot.order)] += 1;
     }
 
     /// Takes note of the state that a mail filter left after a line: a change into a header block
