@@ -162,7 +162,6 @@ mod tests {
     use crate::token::tokenizer::Tokenizer;
     use dbacl_model::medium::Medium;
     use dbacl_model::settings::{ModelOption, ModelOptions, Scheme};
-    use proptest::prelude::*;
 
     fn counter(order: u8, bits: u8, max_bits: Option<u8>) -> Counter {
         let options = ModelOptions::default().with(ModelOption::Text);
@@ -216,39 +215,6 @@ mod tests {
             (false, merges(2, 5, &|_, later| later.state.total_of[0] = 1)),
         ] {
             assert_eq!(is_merged, expected);
-        }
-    }
-
-    proptest! {
-        #[test]
-        fn merged_parts_are_one_pass(
-            lines in proptest::collection::vec("([a-c]{1,3} ){0,9}[a-f]{0,3}\n", 2..40),
-            cut in 0..40usize,
-            order in 1..=4u8,
-            bits in 2..6u8,
-            more in 0..6u8,
-        ) {
-            let cut = cut.min(lines.len());
-            let mut whole = counter(order, bits, Some(bits + more));
-            read(&mut whole, &lines, order);
-            let mut merged = counter(order, bits, Some(bits + more));
-            read(&mut merged, &lines[..cut], order);
-            let mut later = counter(order, SMALLEST_BITS, Some(20));
-            read(&mut later, &lines[cut..], order);
-            let is_merged = merged.merge(later, &mut |_| {});
-            prop_assert!(is_merged);
-            let mut whole = whole.into_state(&mut |_| {});
-            let mut merged = merged.into_state(&mut |_| {});
-            let slot = |c: Cell| (c.id, c.count, c.head.order(), c.head.is_linked());
-            prop_assert!(whole.table.cells().map(slot).eq(merged.table.cells().map(slot)));
-            let texts = |state: &LearningState| state.tokens.to_texts(&state.table);
-            prop_assert_eq!(texts(&whole), texts(&merged));
-            prop_assert_eq!(whole.characters.cells(), merged.characters.cells());
-            let numbers = |state: &mut LearningState| {
-                let largest = (state.max_count, state.max_order);
-                (state.total, state.total_of, state.unique, state.used, largest)
-            };
-            prop_assert_eq!(numbers(&mut whole), numbers(&mut merged));
         }
     }
 }

@@ -5,7 +5,7 @@
 use super::Progress;
 use crate::error::{Error, Result, Warning, WarningSink};
 use dbacl_model::digram::{CharacterCounts, DigramTable, FIRST, LENGTH_ROW, MARGINAL_ROW, SYMBOLS};
-use dbacl_numeric::cformat::fixed_text;
+use dbacl_numeric::cformat::{fixed_text, general};
 use dbacl_numeric::elementary::{exp, log, narrow};
 use dbacl_numeric::invalid::quotient;
 
@@ -108,6 +108,11 @@ fn dirichlet(
             }
         }
     }
+    let shown = |value: f64| {
+        let mut text = Vec::new();
+        general(&mut text, value);
+        String::from_utf8_lossy(&text).into_owned()
+    };
     let g = chain_sums(&columns, |k| 1.0 / k);
     let h = chain_sums(&columns, |k| 1.0 / (k * k));
     let mut u = [0.0f64; SYMBOLS];
@@ -127,13 +132,7 @@ fn dirichlet(
             u[to] = f64::from(2.0 * rows_with[to]) / (t + root);
             alpha += u[to];
         }
-        progress.say(|| {
-            let mut text = b"dirichlet alpha ".to_vec();
-            dbacl_numeric::cformat::general(&mut text, previous);
-            text.extend_from_slice(b" --> ");
-            dbacl_numeric::cformat::general(&mut text, alpha);
-            String::from_utf8_lossy(&text).into_owned()
-        });
+        progress.say(|| format!("dirichlet alpha {} --> {}", shown(previous), shown(alpha)));
         let go_on = rounds < 300 && (previous - alpha).abs() > 0.0001;
         rounds += 1;
         if !go_on {
@@ -144,11 +143,7 @@ fn dirichlet(
         warnings(Warning::new("dirichlet measure did not converge."));
     }
     for (to, value) in u.iter().enumerate().skip(FIRST) {
-        progress.say(|| {
-            let mut text = format!("dirichlet u[{to}] =  ").into_bytes();
-            dbacl_numeric::cformat::general(&mut text, *value);
-            String::from_utf8_lossy(&text).into_owned()
-        });
+        progress.say(|| format!("dirichlet u[{to}] =  {}", shown(*value)));
     }
     for from in FIRST..SYMBOLS {
         let row = counts.row(from);

@@ -7,9 +7,11 @@ mod fit;
 mod table;
 
 use super::counter::Counter;
+use super::merge::SMALLEST_BITS;
 use super::reference::Reference;
 use super::state::LearningState;
 use super::{LearnSettings, Progress, fit as fast_fit};
+use crate::error::Warning;
 use crate::token::Feature;
 use crate::token::ngram::Window;
 use crate::token::tokenizer::Tokenizer;
@@ -100,6 +102,47 @@ fn runs_of_shared_ids() -> impl Strategy<Value = Run> {
 }
 
 impl Run {
+    /// Nothing counted yet. The counter numbers at most so many words if there are fewer than 30,
+    /// and forgets in which order features appeared if `forgets`.
+    fn counter(&self, most_words: usize, forgets: bool) -> Counter {
+        let LearnSettings { bits, options, min_count, .. } = self.settings;
+        let state = LearningState::new(bits, options, Scheme::Alpha, min_count);
+        let mut counter = Counter::new(state, &self.settings, false);
+        if forgets {
+            counter.forget_appearances();
+        }
+        counter.expect_words(self.order);
+        if let Some(engine) = &mut counter.engine
+            && most_words < 30
+        {
+            engine.most_words = most_words;
+        }
+        counter
+    }
+
+    /// Counts the lines the fast way.
+    fn read(&self, counter: &mut Counter, warnings: &mut dyn FnMut(Warning)) {
+        let mut window = Window::new(self.order);
+        let by_words = counter.engine.is_some();
+        self.tokenize(|tokenizer, line, medium, in_header| {
+            if self.settings.options.has(ModelOption::Mail) {
+                counter.line_of_mail(in_header, warnings);
+            }
+            if by_words {
+                tokenizer.line(line, &mut counter.words(medium, warnings));
+                counter.end_of_words(warnings);
+            } else {
+                let mut count = |feature: Feature<'_>| {
+                    counter.count(feature, warnings);
+                };
+                tokenizer.line(line, &mut window.feeding(medium, &mut count));
+            }
+        });
+        if self.closes {
+            counter.end_of_file(warnings);
+        }
+    }
+
     /// Cuts the lines and calls `line` with each, its medium and whether a message's header holds
     /// it.
     fn tokenize(&self, mut line: impl FnMut(&mut Tokenizer, &mut Vec<u8>, Medium, bool)) {
@@ -112,14 +155,19 @@ impl Run {
     }
 }
 
-/// Learns fast and literally, and compares. The fast way numbers at most so many words if there are
-/// fewer than 30, and forgets in which order features appeared if `forgets`. Counts of the order
-/// `empty` are damaged.
-fn compare(run: &Run, most_words: usize, forgets: bool, empty: Option<usize>) -> TestCaseResult {
+/// Learns literally, and compares with what was counted the fast way with these warnings. Counts of
+/// the order `empty` are damaged.
+fn compare(
+    run: &Run,
+    fast: Counter,
+    mut warned: Vec<Warning>,
+    empty: Option<usize>,
+) -> TestCaseResult {
     let settings = &run.settings;
     let mail = settings.options.has(ModelOption::Mail);
-    let mut warned = (Vec::new(), Vec::new());
-
+    let forgets = fast.forgets_appearances;
+    let mut fast = fast.into_state(&mut |warning| warned.push(warning));
+    let mut expected = Vec::new();
     let table = table::Table::new(settings.bits);
     let state =
         LearningState::of(table, Vec::new(), settings.options, Scheme::Alpha, settings.min_count);
@@ -130,7 +178,7 @@ fn compare(run: &Run, most_words: usize, forgets: bool, empty: Option<usize>) ->
             literal.line_of_mail(in_header);
         }
         let mut count = |feature: Feature<'_>| {
-            literal.count(feature, &mut |warning| warned.0.push(warning));
+            literal.count(feature, &mut |warning| expected.push(warning));
         };
         tokenizer.line(line, &mut window.feeding(medium, &mut count));
     });
@@ -139,40 +187,7 @@ fn compare(run: &Run, most_words: usize, forgets: bool, empty: Option<usize>) ->
     }
     let mut literal = literal.state;
 
-    let state =
-        LearningState::new(settings.bits, settings.options, Scheme::Alpha, settings.min_count);
-    let mut fast = Counter::new(state, settings, false);
-    if forgets {
-        fast.forget_appearances();
-    }
-    let by_words = fast.expect_words(run.order);
-    if let Some(engine) = &mut fast.engine
-        && most_words < 30
-    {
-        engine.most_words = most_words;
-    }
-    let mut window = Window::new(run.order);
-    run.tokenize(|tokenizer, line, medium, in_header| {
-        if mail {
-            fast.line_of_mail(in_header, &mut |warning| warned.1.push(warning));
-        }
-        let warnings = &mut |warning| warned.1.push(warning);
-        if by_words {
-            tokenizer.line(line, &mut fast.words(medium, warnings));
-            fast.end_of_words(warnings);
-        } else {
-            let mut count = |feature: Feature<'_>| {
-                fast.count(feature, warnings);
-            };
-            tokenizer.line(line, &mut window.feeding(medium, &mut count));
-        }
-    });
-    if run.closes {
-        fast.end_of_file(&mut |warning| warned.1.push(warning));
-    }
-    let mut fast = fast.into_state(&mut |warning| warned.1.push(warning));
-
-    prop_assert_eq!(&warned.0, &warned.1);
+    prop_assert_eq!(&expected, &warned);
     prop_assert_eq!(literal.total_of, fast.total_of);
     prop_assert_eq!(literal.unique, fast.unique);
     let numbers = (literal.total, literal.used, literal.documents, literal.empty_documents);
@@ -245,11 +260,32 @@ proptest! {
         forgets in proptest::bool::weighted(0.3),
         empty in proptest::option::weighted(0.1, 1..=2usize),
     ) {
-        compare(&run, most_words, forgets, empty)?;
+        let (mut fast, mut warned) = (run.counter(most_words, forgets), Vec::new());
+        run.read(&mut fast, &mut |warning| warned.push(warning));
+        compare(&run, fast, warned, empty)?;
     }
 
     #[test]
     fn words_that_share_a_slot_are_learned_as_their_texts_are(run in runs_of_shared_ids()) {
-        compare(&run, usize::MAX, false, None)?;
+        let (mut fast, mut warned) = (run.counter(usize::MAX, false), Vec::new());
+        run.read(&mut fast, &mut |warning| warned.push(warning));
+        compare(&run, fast, warned, None)?;
+    }
+
+    #[test]
+    fn parts_that_are_merged_are_learned_as_one(mut run in runs(), cut in 0..30usize) {
+        let options = ModelOptions::default().with(ModelOption::StandardTokenizer);
+        (run.settings.options, run.settings.decimation) = (options, None);
+        run.straddle = false;
+        run.lines.iter_mut().for_each(|(line, ..)| line.push('\n'));
+        let (mut first, mut later) = (run.clone(), run.clone());
+        later.lines = first.lines.split_off(cut.min(run.lines.len()));
+        (later.settings.bits, later.settings.max_bits) = (SMALLEST_BITS, Some(20));
+        let (mut fast, mut warned) = (first.counter(usize::MAX, false), Vec::new());
+        first.read(&mut fast, &mut |warning| warned.push(warning));
+        let mut part = later.counter(usize::MAX, false);
+        later.read(&mut part, &mut |warning| panic!("{warning}"));
+        prop_assert!(fast.merge(part, &mut |warning| warned.push(warning)));
+        compare(&run, fast, warned, None)?;
     }
 }
