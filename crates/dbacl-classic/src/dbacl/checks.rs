@@ -13,6 +13,7 @@ use dbacl_engine::shards::counts::{Documents, counting_options};
 use dbacl_engine::shards::replay::Order;
 use dbacl_model::settings::{ModelOption, ModelOptions};
 use dbacl_sets::classify::shared::{complete_kind, default_scheme, settle_multinomial};
+use std::io::IsTerminal;
 use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;
 
@@ -155,7 +156,7 @@ impl Builder {
         if config.hints {
             let asks_for_best = !learning && config.filters.is_empty() && config.form.verbose;
             let alone = asks_for_best && config.models.len() == 1;
-            let typed = config.reading.operands.is_empty() && hints::input_is_typed();
+            let typed = config.reading.operands.is_empty() && std::io::stdin().is_terminal();
             for hint in [
                 hints::about_cuts(&self.cuts),
                 alone.then(|| "one category is always the best; learn its opposite too".into()),

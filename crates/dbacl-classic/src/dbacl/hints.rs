@@ -75,11 +75,6 @@ pub fn about_option(complaint: &[u8]) -> Option<String> {
     })
 }
 
-/// Whether standard input is a terminal.
-pub fn input_is_typed() -> bool {
-    io::stdin().is_terminal()
-}
-
 /// What to say about the counts of a run, which are `full` if features were left out; `features` is
 /// their number in the whole text, if it is known. A source of `looks_like_mail` began like a
 /// message.
