@@ -199,24 +199,21 @@ impl Builder {
         let name = self.fit[0].display();
         let refuse =
             |what: &str| usage(format!("{name} was counted with {what}; leave that to the counts"));
-        if united != theirs.options {
-            return refuse("other options (-T, -j or -S)");
+        let is_ordered = !(config.form.confidence && theirs.documents == Documents::Bags);
+        for (agrees, what) in [
+            (united == theirs.options, "other options (-T, -j or -S)"),
+            (self.scheme.is_none_or(|own| own == theirs.scheme), "another tokenizing scheme (-e)"),
+            (
+                !self.has_order || config.reading.order == theirs.order,
+                "another order of n-grams (-w)",
+            ),
+            (is_ordered, "no order of tokens in documents (-X)"),
+        ] {
+            if !agrees {
+                return refuse(what);
+            }
         }
-        if self.scheme.is_some_and(|scheme| scheme != theirs.scheme) {
-            return refuse("another tokenizing scheme (-e)");
-        }
-        if self.has_order && config.reading.order != theirs.order {
-            return refuse("another order of n-grams (-w)");
-        }
-        if config.form.confidence && theirs.documents == Documents::Bags {
-            return refuse("no order of tokens in documents (-X)");
-        }
-        let given = config
-            .reading
-            .own_patterns
-            .iter()
-            .map(|&pattern| config.reading.patterns.stored(pattern));
-        let given: Vec<Vec<u8>> = given.collect();
+        let given = config.reading.stored_patterns(&config.reading.patterns);
         if given.is_empty() {
             for text in &theirs.patterns {
                 let pattern = config.reading.patterns.add(text, &mut warn)?;

@@ -104,8 +104,8 @@ impl LearnedModel {
         patterns: &[Vec<u8>],
         table: &Table,
     ) -> io::Result<()> {
-        let weights = (0..table.size()).map(|at| QuantWeight(table.weights(at).lambda));
-        let slots = table.ids().zip(weights);
+        let weight = |at| QuantWeight(table.weights(at).lambda);
+        let slots = (0..table.size()).map(|at| (table.cell(at).id, weight(at)));
         writer::write(out, &self.header, name, patterns, &self.digrams, slots)
     }
 }

@@ -27,13 +27,11 @@ impl Orders {
         let mut bits = with_memory(length);
         bits.resize(length, 0);
         let mut lengths = [0; 8];
-        for (at, id) in table.ids().enumerate() {
-            if id.0 != 0 {
-                let order = usize::from(table.cell(at).head.order());
-                if let Some(word) = bits[at / BLOCK * words..][..words].get_mut(order) {
-                    *word |= 1 << (at % BLOCK);
-                    lengths[order] += 1;
-                }
+        for (at, cell) in table.cells().enumerate().filter(|(_, cell)| !cell.is_empty()) {
+            let order = usize::from(cell.head.order());
+            if let Some(word) = bits[at / BLOCK * words..][..words].get_mut(order) {
+                *word |= 1 << (at % BLOCK);
+                lengths[order] += 1;
             }
         }
         Self { bits, words, lengths }

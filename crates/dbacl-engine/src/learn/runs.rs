@@ -123,12 +123,6 @@ impl Batch {
             spot.ids = start_of_ids..ids.len();
         }
     }
-
-    fn clear(&mut self) {
-        self.spots.clear();
-        self.words.clear();
-        self.ids.clear();
-    }
 }
 
 impl<'c> RunCounter<'c> {
@@ -193,7 +187,9 @@ impl<'c> RunCounter<'c> {
             let places = ahead.places(spot.ids.start, ids.len(), &batch.ids, table);
             counter.count_run(&position, places, &spot.times, list, warnings);
         }
-        batch.clear();
+        batch.spots.clear();
+        batch.words.clear();
+        batch.ids.clear();
     }
 
     /// Ends counting.

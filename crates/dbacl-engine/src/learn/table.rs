@@ -235,11 +235,6 @@ impl Table {
         self.slots.iter().copied().map(Cell::of)
     }
 
-    /// The ids of the slots in order.
-    pub fn ids(&self) -> impl DoubleEndedIterator<Item = FeatureId> + ExactSizeIterator {
-        self.slots.iter().map(|&[id, ..]| FeatureId(id))
-    }
-
     /// Count of the slot at `at`, to change.
     #[inline]
     pub fn count_mut(&mut self, at: usize) -> &mut u32 {
@@ -399,11 +394,6 @@ impl Table {
             }
             _ => None,
         }
-    }
-
-    /// The largest count of all slots.
-    pub fn max_count(&self) -> u32 {
-        self.slots.iter().map(|&[_, count, ..]| count).max().unwrap_or(0)
     }
 
     /// The slot where the search for `id` ends, whether it holds `id` or is empty.

@@ -233,15 +233,15 @@ impl TokenList {
             Self::Unread(_) => {}
             Self::Terms(list) => {
                 let (mut terms, mut body) = (Vec::new(), Vec::new());
-                let mut one = |at: usize| {
+                let one = |at: usize| {
                     list.spell(table, at, &mut terms);
                     list.text(&terms, &mut body);
                     let medium = terms.first().map_or(Medium::TEXT, |&t| list.lexicon.medium(t));
                     each(&body, medium);
                 };
                 if list.is_unordered {
-                    let used = table.ids().enumerate().filter(|(_, id)| id.0 != 0);
-                    used.for_each(|(at, _)| one(at));
+                    let used = |&at: &usize| !table.cell(at).is_empty();
+                    (0..table.size()).filter(used).for_each(one);
                 } else {
                     list.ids.iter().filter_map(|&id| table.place(id).found()).for_each(one);
                 }

@@ -52,13 +52,10 @@ impl LookAhead {
             let next = (end + AHEAD).min(ids.len());
             let unasked = if known == 0 { 0 } else { end };
             ids[unasked..next].iter().for_each(|&id| table.prefetch(id));
-            self.search(&ids[known..end], table);
+            let searched = ids[known..end].iter().map(|&id| slot_number(table.candidate(id)));
+            self.places.extend(searched);
         }
         &mut self.places[from..to]
-    }
-
-    fn search(&mut self, ids: &[FeatureId], table: &Table) {
-        self.places.extend(ids.iter().map(|&id| slot_number(table.candidate(id))));
     }
 }
 
@@ -492,7 +489,8 @@ impl Counter {
         }
         self.count_characters(&list);
         // Occurrences of known n-grams were counted without updating the largest count.
-        self.state.max_count = self.state.max_count.max(self.state.table.max_count());
+        let counts = self.state.table.cells().map(|cell| cell.count);
+        self.state.max_count = counts.fold(self.state.max_count, u32::max);
         self.state.tokens = TokenList::Terms(list);
     }
 }
