@@ -12,7 +12,7 @@
 use dbacl_engine::category::header::Header;
 use dbacl_engine::token::id::FeatureId;
 use dbacl_numeric::elementary::{exp, log};
-use dbacl_numeric::parse::{Base, strtof, strtol};
+use dbacl_numeric::parse::{strtof, strtol};
 
 /// Beginning of the line after which the features of a dump come.
 const TITLE: &[u8] = b"# lambda | dig_ref | count | id     | token";
@@ -94,8 +94,8 @@ fn newlines(text: &[u8]) -> usize {
 fn feature(line: &[u8]) -> Option<DumpedFeature> {
     let (weight, rest) = take(line, strtof)?;
     let (reference, rest) = take(rest, strtof)?;
-    let (_count, rest) = take(rest, |text| strtol(text, Base::Ten))?;
-    let (id, _) = take(rest, |text| strtol(text, Base::Sixteen))?;
+    let (_count, rest) = take(rest, |text| strtol(text, 10))?;
+    let (id, _) = take(rest, |text| strtol(text, 16))?;
     Some(DumpedFeature { weight, reference, id: u32::try_from(id).ok()? })
 }
 

@@ -381,7 +381,7 @@ impl<'a> Scan<'a> {
 
     fn integer(&mut self) -> Option<i64> {
         self.skip_blanks();
-        let (value, length) = parse::strtol(self.0, parse::Base::Ten);
+        let (value, length) = parse::strtol(self.0, 10);
         self.0 = &self.0[length..];
         (length > 0).then_some(value)
     }

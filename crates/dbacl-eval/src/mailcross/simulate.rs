@@ -16,7 +16,7 @@ use crate::command::{ShellCommand, about, one_word};
 use crate::mbox::{Messages, sender_and_date};
 use dbacl_cli::progress;
 use dbacl_mail::mailbox::Rule;
-use dbacl_numeric::parse::{Base, strtol};
+use dbacl_numeric::parse::strtol;
 use dbacl_numeric::random::SplitMix64;
 
 const LEARNER: &str = "dbacl -H 19 -T email -l";
@@ -205,7 +205,7 @@ impl Session<'_> {
         let filter = self.command(words, OsString::new());
         let place = self.folder.fold(repetition);
         let seed = std::fs::read(place.join("seed")).unwrap_or_default();
-        let mut generator = SplitMix64::new(strtol(&seed, Base::Ten).0.cast_unsigned());
+        let mut generator = SplitMix64::new(strtol(&seed, 10).0.cast_unsigned());
         let categories = self.folder.categories();
         let models: Vec<PathBuf> = categories.iter().map(|name| place.join(name)).collect();
         let mailboxes = self.folder.path().join("mbox");

@@ -13,6 +13,7 @@ mod logarithm;
 
 pub(crate) use exponential::descending_exps;
 pub use exponential::{exp, exp2};
+pub(crate) use fixed::nearest_wide;
 pub use logarithm::{log, log_1p, log2};
 
 /// `ln 2` as the specification quotes it.
