@@ -109,28 +109,14 @@ const SQRT_HALF: f64 = std::f64::consts::FRAC_1_SQRT_2;
 pub struct GammaIntegral {
     /// The integral; computed with a factor of 0 after an underflow.
     pub value: f64,
-    /// The function in which the underflow happened. dbacl 1.14.1 prints it on standard output.
-    pub underflow: Option<Underflow>,
+    /// What dbacl 1.14.1 prints on standard output about an underflow, newlines included.
+    pub underflow: Option<&'static str>,
 }
 
-/// The series whose leading factor underflowed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Underflow {
-    /// The power series of the lower integral.
-    Igam,
-    /// The continued fraction of the upper integral.
-    Igamc,
-}
-
-impl Underflow {
-    /// What dbacl 1.14.1 prints on standard output, newlines included.
-    pub const fn message(self) -> &'static str {
-        match self {
-            Self::Igam => "\nigam underflow error\n",
-            Self::Igamc => "\nigamc underflow error\n",
-        }
-    }
-}
+/// The power series of the lower integral.
+const IGAM: &str = "\nigam underflow error\n";
+/// The continued fraction of the upper integral.
+const IGAMC: &str = "\nigamc underflow error\n";
 
 impl GammaIntegral {
     const fn exact(value: f64) -> Self {
@@ -154,18 +140,6 @@ pub fn igamc(a: f64, x: f64) -> GammaIntegral {
     igamc_fraction(a, x)
 }
 
-/// Lower regularised incomplete gamma function P(a, x) = 1 - Q(a, x). It is 0 if either argument is
-/// 0 or less.
-pub fn igam(a: f64, x: f64) -> GammaIntegral {
-    if x <= 0.0 || a <= 0.0 {
-        return GammaIntegral::exact(0.0);
-    }
-    if x > 1.0 && x > a {
-        return igamc_fraction(a, x).complement();
-    }
-    igam_series(a, x)
-}
-
 /// `x^a e^-x / Gamma(a)`, or `None` if that is below the smallest number.
 fn leading_factor(a: f64, x: f64) -> Option<f64> {
     let log_factor = a * log(x) - x - lgam(a);
@@ -174,7 +148,7 @@ fn leading_factor(a: f64, x: f64) -> Option<f64> {
 
 fn igam_series(a: f64, x: f64) -> GammaIntegral {
     let Some(factor) = leading_factor(a, x) else {
-        return GammaIntegral { value: 0.0, underflow: Some(Underflow::Igam) };
+        return GammaIntegral { value: 0.0, underflow: Some(IGAM) };
     };
     let mut r = a;
     let mut c = 1.0;
@@ -192,7 +166,7 @@ fn igam_series(a: f64, x: f64) -> GammaIntegral {
 
 fn igamc_fraction(a: f64, x: f64) -> GammaIntegral {
     let Some(factor) = leading_factor(a, x) else {
-        return GammaIntegral { value: 0.0, underflow: Some(Underflow::Igamc) };
+        return GammaIntegral { value: 0.0, underflow: Some(IGAMC) };
     };
     let mut y = 1.0 - a;
     let mut z = x + y + 1.0;
@@ -329,7 +303,6 @@ mod tests {
     fn evaluate(function: &str, a: f64, x: f64) -> f64 {
         match function {
             "igamc" => igamc(a, x).value,
-            "igam" => igam(a, x).value,
             "lgam" => lgam(a),
             "ndtr" => ndtr(a),
             "erf" => erf(a),
@@ -360,7 +333,7 @@ mod tests {
             // The factor's exponent is a difference of terms of size a log(x); its rounding error
             // is the relative error of the value. Likewise a² in erfc and ndtr.
             let tolerance = match function {
-                "igam" | "igamc" => 1e-14 + 6e-16 * (a * x.ln()).abs().max(x),
+                "igamc" => 1e-14 + 6e-16 * (a * x.ln()).abs().max(x),
                 "erfc" | "ndtr" => 1e-14 + 3e-16 * a * a,
                 _ => 1e-14,
             };
@@ -386,14 +359,14 @@ mod tests {
             assert_eq!(value.to_bits(), recorded.to_bits(), "{function}({a}, {x}) = {value}");
             rows_seen += 1;
         }
-        assert!(rows_seen > 400, "{rows_seen} rows");
+        assert!(rows_seen > 350, "{rows_seen} rows");
     }
 
     #[test]
     fn underflow_names_the_function_in_which_it_happened() {
         for (a, x, value, underflow) in [
-            (10.0, 2000.0, 0.0, Some(Underflow::Igamc)),
-            (2000.0, 10.0, 1.0, Some(Underflow::Igam)),
+            (10.0, 2000.0, 0.0, Some(IGAMC)),
+            (2000.0, 10.0, 1.0, Some(IGAM)),
             (2.0, 1.0, 0.7357588823428847, None),
             (0.0, 1.0, 1.0, None),
             (1.0, 0.0, 1.0, None),
@@ -403,11 +376,6 @@ mod tests {
             assert_eq!(found.underflow, underflow, "igamc({a}, {x})");
             assert!((found.value - value).abs() < 1e-15, "igamc({a}, {x}) = {}", found.value);
         }
-        assert_eq!(igam(2000.0, 10.0).underflow, Some(Underflow::Igam));
-        assert_eq!(
-            igam(10.0, 2000.0),
-            GammaIntegral { value: 1.0, underflow: Some(Underflow::Igamc) }
-        );
     }
 
     #[test]

@@ -36,7 +36,7 @@ pub fn collect(
             && !config.json
             && let Some(underflow) = entry.measures.underflow
         {
-            let _ = stdout.write_all(underflow.message().as_bytes());
+            let _ = stdout.write_all(underflow.as_bytes());
         }
         if entry.is_listed {
             entries.push(entry);

@@ -85,7 +85,7 @@ fn confidence_percent(
     let moments = model.header().map(|header| header.moments).unwrap_or_default();
     let (permille, underflow) = confidence(category_score.divergence, &moments);
     if let Some(underflow) = underflow {
-        out.extend_from_slice(underflow.message().as_bytes());
+        out.extend_from_slice(underflow.as_bytes());
     }
     out.extend_from_slice(mark);
     #[allow(clippy::cast_precision_loss)] // 0..=1000

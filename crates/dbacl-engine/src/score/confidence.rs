@@ -5,12 +5,12 @@
 use super::document::{CategoryScore, best};
 use dbacl_model::moments::Moments;
 use dbacl_numeric::elementary::exp;
-use dbacl_numeric::special::{Underflow, igamc, ndtr};
+use dbacl_numeric::special::{igamc, ndtr};
 
 /// The two-sided p-value in thousandths, 0 to 1000, of the hypothesis that a document of this
 /// divergence belongs to a category with these moments, and the note of an underflow, which dbacl
 /// 1.14.1 prints among its results.
-pub fn confidence(divergence: f64, moments: &Moments) -> (i32, Option<Underflow>) {
+pub fn confidence(divergence: f64, moments: &Moments) -> (i32, Option<&'static str>) {
     let Moments { alpha, beta, .. } = *moments;
     if divergence <= 0.0 || alpha <= 0.0 || beta <= 0.0 || divergence > 120.0 {
         return (0, None);

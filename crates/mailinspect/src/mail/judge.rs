@@ -16,7 +16,6 @@ use dbacl_model::moments::Moments;
 use dbacl_model::settings::{Locale, ModelOption};
 use dbacl_numeric::elementary::{count_f64, log, narrow};
 use dbacl_numeric::invalid::quotient;
-use dbacl_numeric::special::Underflow;
 use dbacl_sets::classify::shared::default_scheme;
 
 /// Bits of the table of empirical counts.
@@ -82,7 +81,7 @@ pub struct Measures {
     /// Number of tokens, as far as they count.
     pub complexity: f64,
     /// A note on the computation of the confidence.
-    pub underflow: Option<Underflow>,
+    pub underflow: Option<&'static str>,
 }
 
 /// Reads mail and scores it against one category.
