@@ -103,12 +103,8 @@ impl Backtracker {
                         place.line_start |= way.at > start && before == Some(u32::from(b'\n'));
                         place.satisfies(assertion).then_some(next)
                     }
-                    Step::Open(group, next) => {
-                        way.record[1 + 2 * usize::from(group)] = mark(way.at);
-                        Some(next)
-                    }
-                    Step::Close(group, next) => {
-                        way.record[2 + 2 * usize::from(group)] = mark(way.at);
+                    Step::Mark(slot, next) => {
+                        way.record[usize::from(slot)] = mark(way.at);
                         Some(next)
                     }
                     Step::Begin(next) => {
@@ -119,9 +115,9 @@ impl Backtracker {
                         way.record = way.kept;
                         Some(next)
                     }
-                    Step::Again(group, empty, more) => {
-                        let group = 1 + 2 * usize::from(group);
-                        match captured(text, way.record[group], way.record[group + 1]) {
+                    Step::Again(slot, empty, more) => {
+                        let open = usize::from(slot);
+                        match captured(text, way.record[open], way.record[open + 1]) {
                             Some([]) => Some(empty),
                             Some(wanted) if begins_with(&text[way.at..], wanted, ignore_case) => {
                                 way.at += wanted.len();

@@ -9,8 +9,8 @@ use crate::subject::MAX_CODE;
 /// A set of character codes, as ranges.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
 pub struct CharSet {
-    /// Sorted, disjoint and not adjacent once [`CharSet::settle`] has run.
-    ranges: Vec<(u32, u32)>,
+    /// First and last codes. Sorted, disjoint and not adjacent once [`CharSet::settle`] has run.
+    pub ranges: Vec<(u32, u32)>,
 }
 
 impl CharSet {
@@ -24,31 +24,14 @@ impl CharSet {
         Self { ranges: vec![(0, largest(locale))] }
     }
 
-    /// Adds the codes from `low` to `high`, both included.
-    pub fn add_range(&mut self, low: u32, high: u32) {
-        self.ranges.push((low, high));
-    }
-
-    /// Adds the members of `other`.
-    pub fn add_set(&mut self, other: &Self) {
-        self.ranges.extend_from_slice(&other.ranges);
-    }
-
     /// Sorts the ranges and joins those that touch.
     pub fn settle(&mut self) {
         self.ranges.sort_unstable();
-        let mut kept: usize = 0;
-        for at in 0..self.ranges.len() {
-            let (low, high) = self.ranges[at];
-            match kept.checked_sub(1).map(|last| &mut self.ranges[last]) {
-                Some(last) if low <= last.1.saturating_add(1) => last.1 = last.1.max(high),
-                _ => {
-                    self.ranges[kept] = (low, high);
-                    kept += 1;
-                }
-            }
-        }
-        self.ranges.truncate(kept);
+        self.ranges.dedup_by(|next, last| {
+            let touches = next.0 <= last.1.saturating_add(1);
+            last.1 = if touches { last.1.max(next.1) } else { last.1 };
+            touches
+        });
     }
 
     /// The characters of `locale` that are not in this set.
@@ -58,12 +41,12 @@ impl CharSet {
         let mut from = 0;
         for &(low, high) in self.ranges.iter().filter(|range| range.0 <= largest(locale)) {
             if low > from {
-                rest.add_range(from, low - 1);
+                rest.ranges.push((from, low - 1));
             }
             from = high.saturating_add(1);
         }
         if from <= largest(locale) {
-            rest.add_range(from, largest(locale));
+            rest.ranges.push((from, largest(locale)));
         }
         rest
     }
@@ -71,23 +54,11 @@ impl CharSet {
     /// Adds the characters that differ from a member in their case only. The set is settled, before
     /// and after.
     pub fn ignore_case(&mut self, cases: &Cases) {
-        for letters in cases.of_one_capital() {
-            if letters.clone().any(|code| self.contains(code)) {
-                self.ranges.extend(letters.map(|code| (code, code)));
-                self.settle();
-            }
-        }
-    }
-
-    /// Whether `code` is a member; the set is settled.
-    fn contains(&self, code: u32) -> bool {
-        let after = self.ranges.partition_point(|&(low, _)| low <= code);
-        after > 0 && code <= self.ranges[after - 1].1
-    }
-
-    /// The ranges, sorted and disjoint if the set is settled.
-    pub fn ranges(&self) -> &[(u32, u32)] {
-        &self.ranges
+        let members = Membership::new(self.clone());
+        let same = cases.of_one_capital();
+        let wanted = same.filter(|letters| letters.clone().any(|code| members.holds(code)));
+        self.ranges.extend(wanted.flatten().map(|code| (code, code)));
+        self.settle();
     }
 }
 
@@ -172,10 +143,8 @@ impl Membership {
 /// not space, and what is visible and neither letter nor digit is punctuation.
 pub fn named(name: &[u8], locale: Locale) -> Option<CharSet> {
     let ascii = |belongs: fn(u8) -> bool| {
-        let mut set = CharSet::default();
-        (0..0x80)
-            .filter(|&byte| belongs(byte))
-            .for_each(|byte| set.add_range(byte.into(), byte.into()));
+        let members = (0..0x80).filter(|&byte| belongs(byte)).map(u32::from);
+        let mut set = CharSet { ranges: members.map(|code| (code, code)).collect() };
         set.settle();
         set
     };
@@ -220,23 +189,17 @@ const UPPER: &str = r"[\p{Uppercase}\p{Lt}]";
 /// The characters of words, as `\w`, `\b`, `\<` and their like see them.
 pub fn word(locale: Locale) -> CharSet {
     let mut set = named(b"alnum", locale).unwrap_or_default();
-    set.add_range(u32::from(b'_'), u32::from(b'_'));
+    set.ranges.push((u32::from(b'_'), u32::from(b'_')));
     set.settle();
     set
 }
 
 /// The set that one of the expressions above describes.
 fn unicode(expression: &str) -> CharSet {
-    let mut set = CharSet::default();
-    if let Ok(HirKind::Class(Class::Unicode(class))) =
-        regex_syntax::parse(expression).map(regex_syntax::hir::Hir::into_kind)
-    {
-        class
-            .ranges()
-            .iter()
-            .for_each(|range| set.add_range(range.start().into(), range.end().into()));
-    }
-    set
+    let parsed = regex_syntax::parse(expression).map(regex_syntax::hir::Hir::into_kind);
+    let Ok(HirKind::Class(Class::Unicode(class))) = parsed else { return CharSet::default() };
+    let ranges = class.ranges().iter().map(|range| (range.start().into(), range.end().into()));
+    CharSet { ranges: ranges.collect() }
 }
 
 #[cfg(test)]
@@ -251,7 +214,7 @@ mod tests {
         ] {
             for locale in [Locale::C, Locale::Utf8] {
                 let set = named(name.as_bytes(), locale).unwrap();
-                assert!(!set.ranges().is_empty(), "{name}");
+                assert!(!set.ranges.is_empty(), "{name}");
             }
         }
         assert_eq!(named(b"foo", Locale::C), None);

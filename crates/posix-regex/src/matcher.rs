@@ -120,10 +120,7 @@ impl Expression {
     fn search(&mut self, text: &[u8], at: usize, bol: bool) -> Option<(usize, &[u32])> {
         let text = text.get(at..)?;
         let text = &text[..text.len().min(LONGEST)];
-        let from = match &mut self.prefilter {
-            Some(prefilter) => prefilter.first(text)?,
-            None => 0,
-        };
+        let from = self.prefilter.as_mut().map_or(Some(0), |prefilter| prefilter.first(text))?;
         let subject =
             Subject { text, locale: self.dialect.locale, line_start: bol, words: &self.words };
         if !self.program.backrefs {
@@ -156,13 +153,8 @@ impl Expression {
     /// from which the record counts.
     fn records(&mut self, line: &[u8], emit: &mut dyn FnMut(&[u32], usize)) {
         let line = &line[..line.len().min(LONGEST)];
-        let from = match &mut self.prefilter {
-            Some(prefilter) => match prefilter.first(line) {
-                Some(from) => from,
-                None => return,
-            },
-            None => 0,
-        };
+        let from = self.prefilter.as_mut().map_or(Some(0), |prefilter| prefilter.first(line));
+        let Some(from) = from else { return };
         let locale = self.dialect.locale;
         let subject = Subject { text: line, locale, line_start: true, words: &self.words };
         if !self.program.backrefs {
@@ -175,12 +167,9 @@ impl Expression {
             let from = from.saturating_sub(at);
             let case = self.dialect.ignore_case;
             let found = self.backtracker.first(&self.program, subject, from, case, &mut budget);
-            if let Some((start, record)) = found {
-                emit(record, at);
-                at += start + 1;
-            } else {
-                break;
-            }
+            let Some((start, record)) = found else { break };
+            emit(record, at);
+            at += start + 1;
         }
         self.abandoned += u64::from(budget == 0);
     }
@@ -416,32 +405,8 @@ mod tests {
 
     /// Text that is likely to make sense as an expression.
     fn operators() -> impl Strategy<Value = Vec<u8>> {
-        let pieces: Vec<&[u8]> = vec![
-            b"a",
-            b"b",
-            "é".as_bytes(),
-            b".",
-            b"[ab]",
-            b"[^a]",
-            b"|",
-            b"(",
-            b"(",
-            b")",
-            b")",
-            b"*",
-            b"+",
-            b"?",
-            b"{1,2}",
-            b"{2}",
-            b"^",
-            b"$",
-            b"\\<",
-            b"\\b",
-            b"\\w",
-            b"\\1",
-            b"\\(",
-            b"\\)",
-        ];
+        let pieces = r"a b é . [ab] [^a] | ( ( ) ) * + ? {1,2} {2} ^ $ \< \b \w \1 \( \)";
+        let pieces: Vec<&[u8]> = pieces.split(' ').map(str::as_bytes).collect();
         prop::collection::vec(prop::sample::select(pieces), 0..12).prop_map(|all| all.concat())
     }
 

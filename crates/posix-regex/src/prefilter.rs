@@ -91,7 +91,7 @@ fn bytes(low: u8, high: u8) -> Class {
 }
 
 fn class(set: &CharSet, locale: Locale) -> Hir {
-    let ranges = set.ranges();
+    let ranges = set.ranges.as_slice();
     if let (Locale::Utf8, &[(code, last)]) = (locale, ranges)
         && let Some(only) = char::from_u32(code).filter(|_| code == last)
     {

@@ -41,16 +41,33 @@ pub enum Step {
     Either(StepId, StepId),
     /// Go on if the assertion holds.
     Check(Assertion, StepId),
-    /// Group begins here, 0 for the first.
-    Open(u8, StepId),
-    /// Group ends here.
-    Close(u8, StepId),
+    /// A group begins or ends here: its record has the position at this place, 1 for the
+    /// beginning of the first group, 2 for its end, 3 for the beginning of the second.
+    Mark(u8, StepId),
     /// A loop's iteration begins that does not count if it ends in [`Step::Undo`].
     Begin(StepId),
     /// The iteration was empty: forget what groups recorded since [`Step::Begin`].
     Undo(StepId),
-    /// Take what the group matched; the first continuation if that is empty.
+    /// Take what the group matched that begins at this place of the record; the first continuation
+    /// if that is empty.
     Again(u8, StepId, StepId),
+}
+
+impl Step {
+    /// The steps that it leads to.
+    const fn targets(&mut self) -> [Option<&mut StepId>; 2] {
+        match self {
+            Self::Fail | Self::Match => [None, None],
+            Self::Take(_, next)
+            | Self::Check(_, next)
+            | Self::Mark(_, next)
+            | Self::Begin(next)
+            | Self::Undo(next) => [Some(next), None],
+            Self::Either(first, second) | Self::Again(_, first, second) => {
+                [Some(first), Some(second)]
+            }
+        }
+    }
 }
 
 /// A compiled expression.
@@ -175,13 +192,13 @@ impl Builder<'_> {
                 self.step(Step::Take(number, more))?
             }
             Node::Assert(assertion) => self.step(Step::Check(*assertion, empty))?,
-            Node::Backref(number) => self.step(Step::Again(group_index(*number), empty, more))?,
+            Node::Backref(number) => self.step(Step::Again(place(*number), empty, more))?,
             Node::Group(number, inner) if *number as usize <= self.groups => {
-                let group = group_index(*number);
-                let close_empty = self.step(Step::Close(group, empty))?;
-                let close_more = self.step(Step::Close(group, more))?;
+                let end = place(*number) + 1;
+                let close_empty = self.step(Step::Mark(end, empty))?;
+                let close_more = self.step(Step::Mark(end, more))?;
                 let inside = self.build(*inner, close_empty, close_more)?;
-                self.step(Step::Open(group, inside))?
+                self.step(Step::Mark(place(*number), inside))?
             }
             Node::Group(_, inner) => self.build(*inner, empty, more)?,
             Node::Cat(parts) => {
@@ -321,24 +338,9 @@ impl Builder<'_> {
     }
 }
 
-/// Groups are counted from 1 in expressions and from 0 in steps.
-fn group_index(number: u32) -> u8 {
-    u8::try_from(number - 1).unwrap_or(u8::MAX)
-}
-
-/// The steps that a step leads to at the same position.
-fn followers(step: Step) -> [Option<StepId>; 2] {
-    match step {
-        Step::Fail | Step::Match | Step::Take(..) => [None, None],
-        Step::Either(a, b) => [Some(a), Some(b)],
-        // The second continuation is reached at a later position, but the program has to hold it.
-        Step::Again(_, empty, _) => [Some(empty), None],
-        Step::Check(_, next)
-        | Step::Open(_, next)
-        | Step::Close(_, next)
-        | Step::Begin(next)
-        | Step::Undo(next) => [Some(next), None],
-    }
+/// Where the beginning of a group, 1 to 9, stands in records; its end follows.
+fn place(group: u32) -> u8 {
+    u8::try_from(2 * group - 1).unwrap_or(u8::MAX)
 }
 
 /// Numbers the steps that can be reached: those that take a character first, the others after all
@@ -362,16 +364,19 @@ fn arrange(steps: &[Step], start: StepId) -> (Vec<Step>, usize, StepId) {
                 continue;
             }
             number[at] = 0;
-            if let Step::Take(_, next) = steps[at] {
-                takes.push(id);
-                entries.push(next);
-                continue;
-            }
-            if let Step::Again(_, _, more) = steps[at] {
-                entries.push(more);
+            let mut step = steps[at];
+            let mut ahead = step.targets().map(|next| next.copied());
+            match step {
+                Step::Take(..) => {
+                    takes.push(id);
+                    entries.extend(ahead[0]);
+                    continue;
+                }
+                // The second step is reached at a later position, but the program has to hold it.
+                Step::Again(..) => entries.extend(ahead[1].take()),
+                _ => {}
             }
             path.push((id, true));
-            let ahead = followers(steps[at]);
             path.extend(ahead.into_iter().flatten().map(|next| (next, false)));
         }
     }
@@ -379,18 +384,10 @@ fn arrange(steps: &[Step], start: StepId) -> (Vec<Step>, usize, StepId) {
     for (new, &old) in (0..).zip(order()) {
         number[old as usize] = new;
     }
-    let moved = |id: StepId| number[id as usize];
-    let arranged = order().map(|&old| match steps[old as usize] {
-        Step::Fail => Step::Fail,
-        Step::Match => Step::Match,
-        Step::Take(set, next) => Step::Take(set, moved(next)),
-        Step::Either(a, b) => Step::Either(moved(a), moved(b)),
-        Step::Check(kind, next) => Step::Check(kind, moved(next)),
-        Step::Open(group, next) => Step::Open(group, moved(next)),
-        Step::Close(group, next) => Step::Close(group, moved(next)),
-        Step::Begin(next) => Step::Begin(moved(next)),
-        Step::Undo(next) => Step::Undo(moved(next)),
-        Step::Again(group, empty, more) => Step::Again(group, moved(empty), moved(more)),
+    let arranged = order().map(|&old| {
+        let mut step = steps[old as usize];
+        step.targets().into_iter().flatten().for_each(|next| *next = number[*next as usize]);
+        step
     });
-    (arranged.collect(), takes.len(), moved(start))
+    (arranged.collect(), takes.len(), number[start as usize])
 }

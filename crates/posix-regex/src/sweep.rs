@@ -421,14 +421,15 @@ fn settle<const W: usize>(program: &Program, records: &mut [[u32; W]], place: Pl
                     record[0] = 0;
                 }
             }
-            // The pass runs backwards: what is found first is the group's last iteration.
-            Step::Open(group, next) => {
+            // Where no mark is yet and recording is on: the pass runs backwards, and what is found
+            // first is the group's last iteration.
+            Step::Mark(slot, next) => {
                 *record = done[next as usize];
-                set(program, record, 1 + 2 * usize::from(group), place.mark);
-            }
-            Step::Close(group, next) => {
-                *record = done[next as usize];
-                set(program, record, 2 + 2 * usize::from(group), place.mark);
+                let slot = usize::from(slot);
+                let recording = !program.undoes || record[W - 1] == 0;
+                if recording && record[slot] == 0 {
+                    record[slot] = place.mark;
+                }
             }
             Step::Begin(next) => {
                 *record = done[next as usize];
@@ -439,13 +440,5 @@ fn settle<const W: usize>(program: &Program, records: &mut [[u32; W]], place: Pl
                 record[W - 1] = 1;
             }
         }
-    }
-}
-
-/// Records a mark where none is yet, unless recording is off.
-fn set<const W: usize>(program: &Program, record: &mut [u32; W], slot: usize, mark: u32) {
-    let recording = !program.undoes || record[W - 1] == 0;
-    if recording && record[slot] == 0 {
-        record[slot] = mark;
     }
 }

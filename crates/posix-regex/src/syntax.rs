@@ -464,7 +464,7 @@ impl Parser<'_> {
             }
             let low = match self.element()? {
                 Element::Set(class) => {
-                    set.add_set(&class);
+                    set.ranges.extend(class.ranges);
                     first = false;
                     continue;
                 }
@@ -473,7 +473,7 @@ impl Parser<'_> {
             first = false;
             let rest = self.text.get(self.at..).unwrap_or_default();
             if !rest.starts_with(b"-") || rest.starts_with(b"-]") {
-                set.add_range(low, low);
+                set.ranges.push((low, low));
                 continue;
             }
             self.at += 1;
@@ -484,7 +484,7 @@ impl Parser<'_> {
             if low > high {
                 return Err(Error::BackwardRange);
             }
-            set.add_range(low, high);
+            set.ranges.push((low, high));
         }
         set.settle();
         if let Some(cases) = &self.cases {
@@ -494,13 +494,8 @@ impl Parser<'_> {
             set = set.negated(locale);
         }
         // A stray byte in brackets matches nothing.
-        let mut members = CharSet::default();
-        set.ranges()
-            .iter()
-            .filter(|range| range.0 < STRAY)
-            .for_each(|range| members.add_range(range.0, range.1));
-        members.settle();
-        Ok(members)
+        set.ranges.retain(|range| range.0 < STRAY);
+        Ok(set)
     }
 
     /// One element of a bracket expression.
