@@ -10,7 +10,7 @@ use crate::decode::percent;
 use crate::entity::decode_entity;
 use crate::rewrite::Rewrite;
 use dbacl_model::settings::{Locale, ModelOption, ModelOptions};
-use dbacl_words::class::{is_alpha, is_print, is_space};
+use dbacl_words::class::{is_print, is_space};
 
 /// What the filter is to do with a part of a message (spec email 12).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -276,7 +276,7 @@ impl Markup {
     /// A `<` in text.
     fn open(&mut self, text: &mut Rewrite) {
         match text.peek(1) {
-            next if is_alpha(next) => self.open_tag(text),
+            next if next.is_ascii_alphabetic() => self.open_tag(text),
             b'/' => self.close_tag(text),
             b'!' if text.peek(2) == b'-' && text.peek(3) == b'-' => {
                 if text.peek(4) == b'>' {

@@ -32,7 +32,7 @@
 //! | [`tokenizer`] | lines to words, with the limits of dbacl 1.14.1 |
 //! | [`word`] | a word, and the trait of those who receive words |
 //! | [`machine`], [`marks`] | the states of the schemes of bytes, and the same by bit masks |
-//! | [`runs`] | runs of letters, eight bytes at a time |
+//! | [`runs`] | bit masks of 64 bytes, and runs of bytes |
 //! | [`unicode`] | words and characters of any language |
 //! | [`class`] | classes of bytes in the C locale |
 //!

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //! What the schemes do with each byte of a line (spec text 4).
 
-use crate::class::{is_alnum, is_alpha, is_digit, is_graph, is_punct};
 use crate::scheme::Scheme;
 
 /// What a scheme does with a byte.
@@ -55,40 +54,28 @@ pub enum State {
     Colon,
 }
 
-/// A position in a line; bytes behind the line's end read as zero, because schemes look ahead.
-#[derive(Clone, Copy)]
-pub struct Ahead<'a> {
-    line: &'a [u8],
-    at: usize,
+/// The byte `k` places on; 0 behind the line's end, because schemes look ahead.
+fn byte(ahead: &[u8], k: usize) -> u8 {
+    ahead.get(k).copied().unwrap_or(0)
 }
 
-impl<'a> Ahead<'a> {
-    /// Looks from position `at` of `line`; `at` may be its length.
-    pub fn new(line: &'a [u8], at: usize) -> Self {
-        Self { line, at }
-    }
-
-    /// The byte `k` places on; 0 behind the end.
-    fn byte(self, k: usize) -> u8 {
-        self.line.get(self.at + k).copied().unwrap_or(0)
-    }
-}
-
-/// What `scheme` does with the byte `c`, whose case is folded. `ahead` has this byte and those that
-/// follow without folding. `c` = 0 stands for the end of a line, which always ends the word and
+/// What `scheme` does with the byte `c`, whose case is folded. `ahead` has this byte and
+/// those that follow without folding. `c` = 0 stands for the end of a line, which always ends the word and
 /// does not change the state.
-pub fn action(scheme: Scheme, state: &mut State, c: u8, ahead: Ahead<'_>) -> ByteAction {
+pub fn action(scheme: Scheme, state: &mut State, c: u8, ahead: &[u8]) -> ByteAction {
     if c == 0 {
         return Cut;
     }
     let take_if = |take: bool| if take { Take } else { Cut };
     match scheme {
-        Scheme::Alpha => take_if(is_alpha(c)),
+        Scheme::Alpha => take_if(c.is_ascii_alphabetic()),
         // `word` and `glyph` have a tokenizer of their own ([`crate::unicode`]).
-        Scheme::Alnum | Scheme::Word | Scheme::Glyph | Scheme::Gram => take_if(is_alnum(c)),
-        Scheme::Graph => take_if(is_graph(c)),
+        Scheme::Alnum | Scheme::Word | Scheme::Glyph | Scheme::Gram => {
+            take_if(c.is_ascii_alphanumeric())
+        }
+        Scheme::Graph => take_if(c.is_ascii_graphic()),
         Scheme::Char => {
-            if is_graph(c) {
+            if c.is_ascii_graphic() {
                 TakeEnd
             } else {
                 Cut
@@ -112,8 +99,8 @@ pub fn action(scheme: Scheme, state: &mut State, c: u8, ahead: Ahead<'_>) -> Byt
 }
 
 /// A byte from 80 up in the start state: UTF-8 by shape, then the double-byte Asian sets.
-fn multi_byte(c: u8, ahead: Ahead<'_>) -> (ByteAction, State) {
-    let (n, m) = (ahead.byte(1), ahead.byte(2));
+fn multi_byte(c: u8, ahead: &[u8]) -> (ByteAction, State) {
+    let (n, m) = (byte(ahead, 1), byte(ahead, 2));
     let following = match c {
         0xc0..=0xdf => 1,
         0xe0..=0xef => 2,
@@ -122,7 +109,7 @@ fn multi_byte(c: u8, ahead: Ahead<'_>) -> (ByteAction, State) {
         0xfc..=0xfd => 5,
         _ => 0,
     };
-    let continues = |k: u8| matches!(ahead.byte(usize::from(k)), 0x80..=0xbf);
+    let continues = |k: u8| matches!(byte(ahead, usize::from(k)), 0x80..=0xbf);
     if following > 0 && (1..=following).all(continues) {
         (Take, State::MultiByte(following))
     } else if c == 0x8f && matches!(n, 0xfd | 0xfe) && matches!(m, 0xa1..=0xfe) {
@@ -136,22 +123,24 @@ fn multi_byte(c: u8, ahead: Ahead<'_>) -> (ByteAction, State) {
     }
 }
 
-fn cef(state: State, c: u8, ahead: Ahead<'_>) -> (ByteAction, State) {
-    let (n, m) = (ahead.byte(1), ahead.byte(2));
-    let joins = |n: u8, m: u8| matches!(n, b'\'' | b'-' | b'.') && is_alpha(m);
+fn cef(state: State, c: u8, ahead: &[u8]) -> (ByteAction, State) {
+    let (n, m) = (byte(ahead, 1), byte(ahead, 2));
+    let joins = |n: u8, m: u8| matches!(n, b'\'' | b'-' | b'.') && m.is_ascii_alphabetic();
     match state {
-        State::LetterDigits => match (is_digit(c), is_digit(n)) {
+        State::LetterDigits => match (c.is_ascii_digit(), n.is_ascii_digit()) {
             (true, true) => (Take, state),
             (true, false) => (TakeEnd, State::Start),
             (false, _) => (Cut, State::Start),
         },
-        State::DigitLetters => match (is_alpha(c), is_alpha(n)) {
+        State::DigitLetters => match (c.is_ascii_alphabetic(), n.is_ascii_alphabetic()) {
             (true, true) => (Take, state),
             (true, false) => (TakeEnd, State::Start),
             (false, _) => (Cut, State::Start),
         },
-        State::Compound if is_alpha(n) || joins(n, m) => (Take, state),
-        State::Money if is_digit(n) || (matches!(n, b',' | b'.') && is_digit(m)) => (Take, state),
+        State::Compound if n.is_ascii_alphabetic() || joins(n, m) => (Take, state),
+        State::Money if n.is_ascii_digit() || (matches!(n, b',' | b'.') && m.is_ascii_digit()) => {
+            (Take, state)
+        }
         State::Compound | State::Money => (TakeEnd, State::Start),
         State::Address => match c {
             b'@' => (Cut, state),
@@ -163,29 +152,31 @@ fn cef(state: State, c: u8, ahead: Ahead<'_>) -> (ByteAction, State) {
             (Cut, next)
         }
         State::Repeat(left) => (Take, State::Repeat(left - 1)),
-        _ if is_alpha(c) => match () {
-            () if is_digit(n) => (Take, State::LetterDigits),
+        _ if c.is_ascii_alphabetic() => match () {
+            () if n.is_ascii_digit() => (Take, State::LetterDigits),
             () if joins(n, m) => (Take, State::Compound),
             () => (Take, State::Start),
         },
-        _ if is_punct(c) => match () {
+        _ if c.is_ascii_punctuation() => match () {
             () if n == c && m == c => (Take, State::Repeat(3)),
             () if n == c => (Take, State::Repeat(2)),
-            () if c == b'$' && is_digit(n) && !(2..5).all(|k| is_digit(ahead.byte(k))) => {
+            () if c == b'$'
+                && n.is_ascii_digit()
+                && !(2..5).all(|k| byte(ahead, k).is_ascii_digit()) =>
+            {
                 (Take, State::Money)
             }
             () if c == b'<' && closes(ahead) => (Cut, State::Address),
             () => (Cut, State::Start),
         },
-        _ if is_digit(c) && is_alpha(n) => (Take, State::DigitLetters),
+        _ if c.is_ascii_digit() && n.is_ascii_alphabetic() => (Take, State::DigitLetters),
         _ => (Cut, State::Start),
     }
 }
 
 /// Whether the visible bytes after `<`, as far as they are not `>`, are followed by `>`.
-fn closes(ahead: Ahead<'_>) -> bool {
-    let rest = ahead.line.get(ahead.at + 1..).unwrap_or_default();
-    rest.iter().find(|&&byte| byte == b'>' || !is_graph(byte)) == Some(&b'>')
+fn closes(ahead: &[u8]) -> bool {
+    ahead.iter().skip(1).find(|&&byte| byte == b'>' || !byte.is_ascii_graphic()) == Some(&b'>')
 }
 
 /// Bytes A1 to FE.
@@ -193,46 +184,46 @@ const fn is_high(byte: u8) -> bool {
     matches!(byte, 0xa1..=0xfe)
 }
 
-fn adp(state: State, c: u8, ahead: Ahead<'_>) -> (ByteAction, State) {
-    let (n, m) = (ahead.byte(1), ahead.byte(2));
+fn adp(state: State, c: u8, ahead: &[u8]) -> (ByteAction, State) {
+    let (n, m) = (byte(ahead, 1), byte(ahead, 2));
     let repeated = n == c && m == c;
     match state {
         State::Punctuation => match () {
-            () if !is_punct(n) => (TakeEnd, State::Start),
+            () if !n.is_ascii_punctuation() => (TakeEnd, State::Start),
             () if repeated => (Skip, state),
             () => (Take, state),
         },
         State::Digits => match () {
-            () if is_punct(n) => (Take, State::Punctuation),
-            () if is_alpha(n) || is_high(n) => (Take, State::Letters),
-            () if !is_digit(n) => (TakeEnd, State::Start),
+            () if n.is_ascii_punctuation() => (Take, State::Punctuation),
+            () if n.is_ascii_alphabetic() || is_high(n) => (Take, State::Letters),
+            () if !n.is_ascii_digit() => (TakeEnd, State::Start),
             () => (Take, state),
         },
         State::Letters => match () {
-            () if is_digit(n) => (Take, State::Digits),
-            () if is_punct(n) => (Take, State::Punctuation),
-            () if !is_alpha(n) && !is_high(n) => (TakeEnd, State::Start),
+            () if n.is_ascii_digit() => (Take, State::Digits),
+            () if n.is_ascii_punctuation() => (Take, State::Punctuation),
+            () if !n.is_ascii_alphabetic() && !is_high(n) => (TakeEnd, State::Start),
             () if repeated => (Skip, state),
             () => (Take, state),
         },
         State::Symbols => match () {
-            () if !is_punct(c) => (Cut, State::Start),
-            () if is_punct(n) || n == 0 => (if repeated { Skip } else { Take }, state),
+            () if !c.is_ascii_punctuation() => (Cut, State::Start),
+            () if n.is_ascii_punctuation() || n == 0 => (if repeated { Skip } else { Take }, state),
             () => (TakeEnd, State::Start),
         },
-        _ if is_alpha(c) => match () {
-            () if is_digit(n) => (Take, State::Digits),
-            () if is_punct(n) => (Take, State::Punctuation),
-            () if is_alpha(n) => (Take, State::Letters),
+        _ if c.is_ascii_alphabetic() => match () {
+            () if n.is_ascii_digit() => (Take, State::Digits),
+            () if n.is_ascii_punctuation() => (Take, State::Punctuation),
+            () if n.is_ascii_alphabetic() => (Take, State::Letters),
             () => (TakeEnd, State::Start),
         },
-        _ if is_digit(c) => match () {
-            () if is_punct(n) => (Take, State::Punctuation),
-            () if is_digit(n) => (Take, State::Digits),
+        _ if c.is_ascii_digit() => match () {
+            () if n.is_ascii_punctuation() => (Take, State::Punctuation),
+            () if n.is_ascii_digit() => (Take, State::Digits),
             () => (TakeEnd, State::Start),
         },
-        _ if is_punct(c) => {
-            if is_punct(n) || n == 0 {
+        _ if c.is_ascii_punctuation() => {
+            if n.is_ascii_punctuation() || n == 0 {
                 (Take, State::Symbols)
             } else {
                 (TakeEnd, State::Start)
@@ -244,30 +235,13 @@ fn adp(state: State, c: u8, ahead: Ahead<'_>) -> (ByteAction, State) {
 
 /// Bytes of a message atom, without the apostrophe and the slash.
 pub const fn is_atom(byte: u8) -> bool {
-    is_alnum(byte)
-        || matches!(
-            byte,
-            b'!' | b'#'
-                | b'$'
-                | b'%'
-                | b'&'
-                | b'*'
-                | b'+'
-                | b'-'
-                | b'='
-                | b'?'
-                | b'^'
-                | b'_'
-                | b'`'
-                | b'{'
-                | b'|'
-                | b'}'
-                | b'~'
-        )
+    byte.is_ascii_alphanumeric()
+        || matches!(byte, b'!' | b'#'..=b'&' | b'*' | b'+' | b'-' | b'=' | b'?' | b'^'..=b'`')
+        || matches!(byte, b'{'..=b'~')
 }
 
-fn cef2(state: State, c: u8, ahead: Ahead<'_>) -> (ByteAction, State) {
-    let n = ahead.byte(1);
+fn cef2(state: State, c: u8, ahead: &[u8]) -> (ByteAction, State) {
+    let n = byte(ahead, 1);
     match state {
         State::Start if is_atom(c) => (Take, State::Plain),
         State::Plain | State::Dotted | State::Colon if is_atom(c) => (Take, state),

@@ -5,8 +5,8 @@
 //! other. Those are found in bit masks, 64 bytes at a time; where anything else may come up - a
 //! letter thrice, a byte above 7F, an apostrophe between letters - the caller asks the machine.
 
-use crate::class::{is_alpha, is_digit, is_graph, is_punct};
 use crate::machine::is_atom;
+use crate::runs::{Mask, mask};
 use crate::scheme::Scheme;
 
 /// Blocks of 64 bytes that are marked at once.
@@ -31,9 +31,6 @@ pub enum Found {
     Ask(usize),
 }
 
-/// One bit for each byte of a block, the first byte's the lowest.
-type Mask = u64;
-
 /// Facts about 64 bytes, one mask each.
 #[derive(Debug, Clone, Copy, Default)]
 struct Block {
@@ -47,16 +44,6 @@ struct Block {
     ends: Mask,
     /// The masks cannot find the end of a word with this byte.
     hard: Mask,
-}
-
-/// The classes of 64 bytes, as far as a scheme asks for them.
-#[derive(Debug, Clone, Copy, Default)]
-struct Classes {
-    alpha: Mask,
-    digit: Mask,
-    punct: Mask,
-    /// Bytes from 80 up.
-    high: Mask,
 }
 
 /// Marks of a stretch of a text.
@@ -196,13 +183,13 @@ impl Marks {
         for number in (0..used).rev() {
             let at = base + number * 64;
             self.blocks[number] = match self.scheme {
-                Scheme::Adp => self.adp(padded, at, &mut next),
+                Scheme::Adp => adp(padded, at, self.folds, &mut next),
                 Scheme::Cef => cef(padded, at, &mut next),
                 _ => cef2(padded, at, &mut next),
             };
             if self.breaks {
-                let newlines = mask(block_at(padded, at, 0), |byte| byte == b'\n');
-                self.blocks[number].begins |= newlines;
+                let bytes = block_at(padded, at, 0);
+                self.blocks[number].begins |= mask(|at| bytes[at] == b'\n');
             }
         }
         let last = &mut self.blocks[used - 1];
@@ -216,39 +203,49 @@ impl Marks {
         } else {
             // At the end of a text the machine would wait for the rest of such a character.
             let byte = padded[length - 1];
-            let stays = if self.scheme == Scheme::Cef2 { is_atom(byte) } else { is_punct(byte) };
+            let stays = if self.scheme == Scheme::Cef2 {
+                is_atom(byte)
+            } else {
+                byte.is_ascii_punctuation()
+            };
             last.hard |= u64::from(stays) << ((length - 1 - base) % 64);
         }
     }
+}
 
-    /// A word goes on over letters, digits and, but for its second byte, high bytes; then over
-    /// signs.
-    fn adp(&self, padded: &[u8], at: usize, next: &mut Next) -> Block {
-        let bytes = block_at(padded, at, 0);
-        let Classes { alpha, digit, punct, high } = classes(bytes);
-        // Within a letter of two bytes the second one is A1 to FE.
-        let joins = if high == 0 { 0 } else { mask(bytes, |byte| (0xa1..0xff).contains(&byte)) };
-        let word = alpha | digit | joins;
-        let (word_next, punct_next) = (next.first(0, word), next.first(1, punct));
-        let (alpha_next, joins_next) = (next.first(2, alpha), next.first(3, joins));
-        let thrice = thrice(padded, at, self.folds);
-        Block {
-            begins: alpha | digit | punct | high,
-            easy: alpha | digit | punct,
-            single: digit & (alpha_next | joins_next) | alpha & joins_next,
-            ends: punct & !punct_next | word & !word_next & !punct_next,
-            hard: thrice & !digit,
-        }
+/// A word goes on over letters, digits and, but for its second byte, high bytes; then over signs.
+fn adp(padded: &[u8], at: usize, folds: bool, next: &mut Next) -> Block {
+    let bytes = block_at(padded, at, 0);
+    let [alpha, digit, punct, high] = classes(bytes);
+    // Within a letter of two bytes the second one is A1 to FE.
+    let joins = if high == 0 { 0 } else { mask(|at| matches!(bytes[at], 0xa1..=0xfe)) };
+    let word = alpha | digit | joins;
+    let (word_next, punct_next) = (next.first(0, word), next.first(1, punct));
+    let (alpha_next, joins_next) = (next.first(2, alpha), next.first(3, joins));
+    // Visible bytes that are followed by two equal ones. The byte itself is compared in its folded
+    // case, the next two without folding.
+    let (second, third) = (block_at(padded, at, 1), block_at(padded, at, 2));
+    let thrice = mask(|at| {
+        let folded = if folds { bytes[at].to_ascii_lowercase() } else { bytes[at] };
+        (folded == second[at]) & (second[at] == third[at]) & (second[at] > b' ')
+    });
+    Block {
+        begins: alpha | digit | punct | high,
+        easy: alpha | digit | punct,
+        single: digit & (alpha_next | joins_next) | alpha & joins_next,
+        ends: punct & !punct_next | word & !word_next & !punct_next,
+        hard: thrice & !digit,
     }
 }
 
 /// A word is a run of letters, if nothing behind it joins it with more.
 fn cef(padded: &[u8], at: usize, next: &mut Next) -> Block {
     let bytes = block_at(padded, at, 0);
-    let Classes { alpha, digit, punct, high } = classes(bytes);
-    let twice = mask_pairs(bytes, block_at(padded, at, 1), |byte, next| byte == next);
-    let opens = mask(bytes, |byte| byte == b'$' || byte == b'<');
-    let links = mask(bytes, |byte| byte == b'\'' || byte == b'-' || byte == b'.');
+    let [alpha, digit, punct, high] = classes(bytes);
+    let second = block_at(padded, at, 1);
+    let twice = mask(|at| bytes[at] == second[at]);
+    let opens = mask(|at| matches!(bytes[at], b'$' | b'<'));
+    let links = mask(|at| matches!(bytes[at], b'\'' | b'-' | b'.'));
     let alpha_next = next.first(0, alpha);
     let begins = alpha | high | digit & alpha_next | punct & (twice | opens);
     let joined = digit | links & alpha_next | begins & !alpha;
@@ -259,9 +256,9 @@ fn cef(padded: &[u8], at: usize, next: &mut Next) -> Block {
 /// A word is a run of the bytes of an atom, if no dot or colon joins it with more.
 fn cef2(padded: &[u8], at: usize, next: &mut Next) -> Block {
     let bytes = block_at(padded, at, 0);
-    let atoms = mask(bytes, is_atom);
-    let high = mask(bytes, |byte| byte >= 0x80);
-    let links = mask(bytes, |byte| byte == b'.' || byte == b':');
+    let atoms = mask(|at| is_atom(bytes[at]));
+    let high = mask(|at| bytes[at] >= 0x80);
+    let links = mask(|at| matches!(bytes[at], b'.' | b':'));
     let atoms_next = next.first(0, atoms);
     let ends = atoms & !atoms_next;
     let hard = ends & next.first(1, links & atoms_next);
@@ -289,76 +286,13 @@ fn block_at(padded: &[u8], at: usize, ahead: usize) -> &[u8; 64] {
     block.try_into().expect("the text is padded")
 }
 
-/// The classes of all bytes of a block.
+/// Letters, digits, other visible bytes, and bytes from 80 up.
 #[inline]
-fn classes(bytes: &[u8; 64]) -> Classes {
-    let (alpha, digit) = (mask(bytes, is_alpha), mask(bytes, is_digit));
-    let punct = mask(bytes, is_graph) & !(alpha | digit);
-    Classes { alpha, digit, punct, high: rare_mask(bytes, |byte| byte >= 0x80) }
-}
-
-/// The visible bytes that are followed by two equal ones. The byte itself is compared in its folded
-/// case, the next two without folding.
-#[inline]
-fn thrice(padded: &[u8], at: usize, folds: bool) -> Mask {
-    let (bytes, second, third) =
-        (block_at(padded, at, 0), block_at(padded, at, 1), block_at(padded, at, 2));
-    let mut flags = [0; 64];
-    for (number, flag) in flags.iter_mut().enumerate() {
-        let (byte, next) = (bytes[number], second[number]);
-        let folded = if folds { byte.to_ascii_lowercase() } else { byte };
-        *flag = u8::from(folded == next) & u8::from(next == third[number]) & u8::from(next > b' ');
-    }
-    gather_rare(&flags)
-}
-
-/// One bit for each byte: whether it is a `member`.
-#[inline]
-fn mask(bytes: &[u8; 64], member: impl Fn(u8) -> bool) -> Mask {
-    let mut flags = [0; 64];
-    for (flag, &byte) in flags.iter_mut().zip(bytes) {
-        *flag = u8::from(member(byte));
-    }
-    gather(&flags)
-}
-
-/// One bit for each byte: whether it is a `member`, where most texts have none.
-#[inline]
-fn rare_mask(bytes: &[u8; 64], member: impl Fn(u8) -> bool) -> Mask {
-    let mut flags = [0; 64];
-    for (flag, &byte) in flags.iter_mut().zip(bytes) {
-        *flag = u8::from(member(byte));
-    }
-    gather_rare(&flags)
-}
-
-/// One bit for each pair of bytes.
-#[inline]
-fn mask_pairs(bytes: &[u8; 64], others: &[u8; 64], member: impl Fn(u8, u8) -> bool) -> Mask {
-    let mut flags = [0; 64];
-    for (number, flag) in flags.iter_mut().enumerate() {
-        *flag = u8::from(member(bytes[number], others[number]));
-    }
-    gather(&flags)
-}
-
-/// The lowest bits of 64 bytes, none of which has another bit; most often all are 0.
-#[inline]
-fn gather_rare(flags: &[u8; 64]) -> Mask {
-    let any =
-        flags.as_chunks::<8>().0.iter().fold(0, |any, &eight| any | u64::from_le_bytes(eight));
-    if any == 0 { 0 } else { gather(flags) }
-}
-
-/// The lowest bits of 64 bytes, none of which has another bit.
-#[inline]
-fn gather(flags: &[u8; 64]) -> Mask {
-    let mut mask = 0;
-    for (number, eight) in flags.as_chunks::<8>().0.iter().enumerate() {
-        let bits = u64::from_le_bytes(*eight).wrapping_mul(0x0102_0408_1020_4080) >> 56;
-        mask |= bits << (8 * number);
-    }
-    mask
+fn classes(bytes: &[u8; 64]) -> [Mask; 4] {
+    let (alpha, digit) =
+        (mask(|at| bytes[at].is_ascii_alphabetic()), mask(|at| bytes[at].is_ascii_digit()));
+    let punct = mask(|at| bytes[at].is_ascii_graphic()) & !(alpha | digit);
+    [alpha, digit, punct, mask(|at| bytes[at] >= 0x80)]
 }
 
 #[cfg(test)]

@@ -1,51 +1,26 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-//! Runs of bytes of a class, found eight bytes at a time.
+//! Bit masks of 64 bytes, and runs of bytes that are found in them.
 
-/// A class of bytes whose runs are words.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum RunClass {
-    /// Letters.
-    Alpha,
-    /// Letters and digits.
-    Alnum,
-    /// Visible bytes.
-    Graph,
-}
+/// One bit for each byte of a block, the first byte's the lowest.
+pub(super) type Mask = u64;
 
-/// One bit, the lowest, in each byte of a word.
-pub(super) const ONES: u64 = 0x0101_0101_0101_0101;
-/// The highest bit of each byte of a word.
-pub(super) const HIGHS: u64 = 0x80 * ONES;
-
-/// The highest bit of each byte of `x` (whose own highest bits are 0) that is at least `low` and at
-/// most `high`.
-pub(super) const fn between(x: u64, low: u8, high: u8) -> u64 {
-    let at_least = x + (0x80 - low as u64) * ONES;
-    let above = x + (0x7f - high as u64) * ONES;
-    at_least & !above
-}
-
-/// The highest bits of the eight bytes of `x`, gathered: the first byte's is the lowest.
-pub(super) const fn gathered(x: u64) -> u64 {
-    ((x & HIGHS) >> 7).wrapping_mul(0x0102_0408_1020_4080) >> 56
-}
-
-impl RunClass {
-    /// A bit for each of the eight bytes of `x`, the first byte's the lowest: whether it belongs to
-    /// the class.
-    const fn mask(self, x: u64) -> u64 {
-        let low = x & !HIGHS;
-        let letters = between(low | (0x20 * ONES), b'a', b'z');
-        let member = match self {
-            Self::Alpha => letters,
-            Self::Alnum => letters | between(low, b'0', b'9'),
-            Self::Graph => between(low, 0x21, 0x7e),
-        };
-        gathered(member & !x)
+/// The places from 0 to 63 that are `members`.
+#[inline]
+pub(super) fn mask(members: impl Fn(usize) -> bool) -> Mask {
+    let mut flags = [0; 64];
+    for (at, flag) in flags.iter_mut().enumerate() {
+        *flag = u8::from(members(at));
     }
+    let mut mask = 0;
+    for (number, eight) in flags.as_chunks::<8>().0.iter().enumerate() {
+        // The lowest bits of eight bytes that have no others.
+        let bits = u64::from_le_bytes(*eight).wrapping_mul(0x0102_0408_1020_4080) >> 56;
+        mask |= bits << (8 * number);
+    }
+    mask
 }
 
-/// Finds runs in masks of 64 bytes each; a set bit is a byte that belongs to a run.
+/// Finds runs in masks; a set bit is a byte that belongs to a run.
 #[derive(Default)]
 pub(super) struct RunBounds {
     /// One bit: whether the byte before the block belonged to a run.
@@ -57,7 +32,7 @@ pub(super) struct RunBounds {
 impl RunBounds {
     /// Calls `run` with the bounds of each run that ends in the block of bytes from `base` on.
     #[inline]
-    pub fn block(&mut self, mask: u64, base: usize, run: &mut impl FnMut(usize, usize)) {
+    pub fn block(&mut self, mask: Mask, base: usize, run: &mut impl FnMut(usize, usize)) {
         // A bit where membership changes.
         let mut edges = mask ^ (mask << 1 | self.inside);
         while edges != 0 {
@@ -94,38 +69,21 @@ pub(super) fn blocks(text: &[u8], mut take: impl FnMut(&[u8; 64], usize)) {
     take(&last, blocks.len() * 64);
 }
 
-/// Calls `run` with the bounds of each longest run of bytes of `class` in `text`, in order.
-pub fn runs(class: RunClass, text: &[u8], mut run: impl FnMut(usize, usize)) {
+/// Calls `run` with the bounds of each longest run of `members` in `text`, in order.
+pub fn runs(members: impl Fn(u8) -> bool, text: &[u8], mut run: impl FnMut(usize, usize)) {
     let mut bounds = RunBounds::default();
-    blocks(text, |bytes, base| {
-        let mut mask = 0;
-        for (at, eight) in bytes.as_chunks::<8>().0.iter().enumerate() {
-            mask |= class.mask(u64::from_le_bytes(*eight)) << (8 * at);
-        }
-        bounds.block(mask, base, &mut run);
-    });
+    blocks(text, |bytes, base| bounds.block(mask(|at| members(bytes[at])), base, &mut run));
     bounds.finish(text.len(), &mut run);
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::class::{is_alnum, is_alpha, is_graph};
 
     #[test]
-    fn masks_agree_with_the_classes() {
-        for byte in 0..=255u8 {
-            let x = u64::from_le_bytes([byte, b'a', byte, 0, 0xff, b' ', b'~', byte]);
-            for (class, member) in [
-                (RunClass::Alpha, is_alpha as fn(u8) -> bool),
-                (RunClass::Alnum, is_alnum),
-                (RunClass::Graph, is_graph),
-            ] {
-                let bytes = x.to_le_bytes();
-                let expected = bytes.iter().rev();
-                let expected = expected.fold(0, |mask, &b| mask << 1 | u64::from(member(b)));
-                assert_eq!(class.mask(x), expected, "{class:?} {byte:#x}");
-            }
+    fn masks_have_a_bit_for_each_member() {
+        for (number, bits) in [(3, 0x9249_2492_4924_9249), (64, 1), (1, Mask::MAX)] {
+            assert_eq!(mask(|at| at % number == 0), bits, "{number}");
         }
     }
 
@@ -138,7 +96,7 @@ mod tests {
                     text[gap] = b' ';
                 }
                 let mut found = Vec::new();
-                runs(RunClass::Alpha, &text, |start, end| found.push((start, end)));
+                runs(|byte| byte == b'x', &text, |start, end| found.push((start, end)));
                 let expected: Vec<(usize, usize)> = if gap < length {
                     [(0, gap), (gap + 1, length)].into_iter().filter(|run| run.0 < run.1).collect()
                 } else {

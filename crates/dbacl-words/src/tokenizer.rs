@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //! Cuts lines into words, with the limits and the rules for lines of spec text 5.2.
 
-use crate::machine::{self, Ahead, ByteAction, State};
+use crate::machine::{self, ByteAction, State};
 use crate::marks::{Found, Marks, PADDING};
-use crate::runs::{RunClass, runs};
+use crate::runs::runs;
 use crate::scheme::Scheme;
 use crate::unicode::UnicodeTokenizer;
 use crate::word::{MAX_WORD, WORD_WINDOW, Word, WordSink};
@@ -68,23 +68,17 @@ impl Tokenizer {
         if let Some(unicode) = &mut self.unicode {
             return unicode.line(line, sink);
         }
-        let class = match self.scheme {
-            Scheme::Alpha => RunClass::Alpha,
-            Scheme::Alnum => RunClass::Alnum,
-            Scheme::Graph => RunClass::Graph,
-            Scheme::Cef | Scheme::Adp | Scheme::Cef2 => return self.line_by_marks(line, sink),
-            Scheme::Char | Scheme::Word | Scheme::Glyph | Scheme::Gram => {
-                return self.line_by_state(line, sink);
+        match self.scheme {
+            Scheme::Cef | Scheme::Adp | Scheme::Cef2 => self.line_by_marks(line, sink),
+            // A newline within joined lines ends n-grams; only the general code handles that.
+            _ if !self.straddle && self.order > 1 && has_inner_newline(line) => {
+                self.line_by_state(line, sink);
             }
-        };
-        // A newline within joined lines ends n-grams; only the general code handles that.
-        if !self.straddle && self.order > 1 {
-            let inner = line.len().saturating_sub(1);
-            if memchr::memchr(b'\n', &line[..inner]).is_some() {
-                return self.line_by_state(line, sink);
-            }
+            Scheme::Alpha => self.line_by_runs(|c| c.is_ascii_alphabetic(), line, sink),
+            Scheme::Alnum => self.line_by_runs(|c| c.is_ascii_alphanumeric(), line, sink),
+            Scheme::Graph => self.line_by_runs(|c| c.is_ascii_graphic(), line, sink),
+            _ => self.line_by_state(line, sink),
         }
-        self.line_by_runs(class, line, sink);
     }
 
     /// Hands a word on, and keeps the number of words; returns the limit for the next word.
@@ -102,8 +96,13 @@ impl Tokenizer {
         self.words = 0;
     }
 
-    /// Cuts a line whose words are runs of bytes of a class.
-    fn line_by_runs(&mut self, class: RunClass, line: &mut Vec<u8>, sink: &mut impl WordSink) {
+    /// Cuts a line whose words are runs of `members`.
+    fn line_by_runs(
+        &mut self,
+        members: impl Fn(u8) -> bool,
+        line: &mut Vec<u8>,
+        sink: &mut impl WordSink,
+    ) {
         if !self.keep_case {
             line.make_ascii_lowercase();
         }
@@ -114,7 +113,7 @@ impl Tokenizer {
         // Whether the line's last byte was taken into a word that is still open.
         let mut open = false;
         let content = if text[..length].ends_with(b"\n") { length - 1 } else { length };
-        runs(class, &text[..content], |mut start, end| {
+        runs(members, &text[..content], |mut start, end| {
             loop {
                 let piece = (end - start).min(limit);
                 let window = text[start..start + WORD_WINDOW].try_into();
@@ -256,7 +255,7 @@ impl Tokenizer {
             }
             c = *byte;
         }
-        let mut action = machine::action(self.scheme, &mut self.state, c, Ahead::new(line, at));
+        let mut action = machine::action(self.scheme, &mut self.state, c, &line[at..]);
         match action {
             ByteAction::Skip => return limit,
             ByteAction::Take if self.length < limit - 1 => {
@@ -287,6 +286,10 @@ impl Tokenizer {
         self.word[self.length] = c;
         self.length += 1;
     }
+}
+
+fn has_inner_newline(line: &[u8]) -> bool {
+    memchr::memchr(b'\n', line).is_some_and(|at| at + 1 < line.len())
 }
 
 #[cfg(test)]

@@ -4,20 +4,7 @@
 
 use super::cell::Class;
 use super::table::FOLDED_ASCII;
-use crate::runs::{ONES, RunBounds, between, blocks, gathered};
-
-/// Two masks of 64 bytes: letters and digits; and other bytes that may belong to a word.
-fn masks(block: &[u8; 64]) -> (u64, u64) {
-    let (mut members, mut others) = (0, 0);
-    for (at, eight) in block.as_chunks::<8>().0.iter().enumerate() {
-        let x = u64::from_le_bytes(*eight);
-        let plain = between(x | (0x20 * ONES), b'a', b'z') | between(x, b'0', b'9');
-        let other = between(x, b'$', b'.') | between(x, b'_', b'_');
-        members |= gathered(plain) << (8 * at);
-        others |= gathered(other) << (8 * at);
-    }
-    (members, others)
-}
+use crate::runs::{RunBounds, blocks, mask};
 
 fn class(byte: u8) -> Class {
     FOLDED_ASCII[usize::from(byte & 0x7f)].class()
@@ -37,7 +24,9 @@ pub fn words(text: &[u8], mut word: impl FnMut(usize, usize)) {
     // Whether the byte before the block was a letter or a digit.
     let mut was_plain = 0;
     blocks(text, |bytes, base| {
-        let (plain, others) = masks(bytes);
+        let plain = mask(|at| bytes[at].is_ascii_alphanumeric());
+        // Other bytes that may belong to a word.
+        let others = mask(|at| matches!(bytes[at], b'$'..=b'.' | b'_'));
         let mut members = plain;
         if others != 0 {
             let next = text.get(base + 64).is_some_and(u8::is_ascii_alphanumeric);
