@@ -39,24 +39,16 @@ pub enum Class {
 }
 
 /// The classes by their numbers; unused numbers are cuts.
-const CLASSES: [Class; 16] = [
-    Class::Cut,
-    Class::Newline,
-    Class::Letter,
-    Class::Hangul,
-    Class::Digit,
-    Class::Connector,
-    Class::Mark,
-    Class::Dot,
-    Class::Apostrophe,
-    Class::MiddleDot,
-    Class::Comma,
-    Class::Currency,
-    Class::Unspaced,
-    Class::Symbol,
-    Class::Flag,
-    Class::Cut,
-];
+const CLASSES: [Class; 16] = {
+    use Class::{
+        Apostrophe, Comma, Connector, Currency, Cut, Digit, Dot, Flag, Hangul, Letter, Mark,
+        MiddleDot, Newline, Symbol, Unspaced,
+    };
+    [
+        Cut, Newline, Letter, Hangul, Digit, Connector, Mark, Dot, Apostrophe, MiddleDot, Comma,
+        Currency, Unspaced, Symbol, Flag, Cut,
+    ]
+};
 
 impl Class {
     /// Whether such a character always belongs to a word, whatever stands beside it.

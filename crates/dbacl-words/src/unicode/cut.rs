@@ -2,7 +2,7 @@
 //! Cuts folded characters into words, or into single characters for n-grams.
 
 use super::cell::{Cell, Class};
-use super::table::Undisguised;
+use super::table::undisguised;
 use crate::word::{MAX_WORD, WORD_WINDOW, Word, WordSink};
 
 /// A word of at least so many letters that all look like ASCII is taken for a disguise. Shorter
@@ -15,12 +15,11 @@ pub struct Words {
     /// The word that is being built.
     window: [u8; WORD_WINDOW + 4],
     length: usize,
-    undisguised: Undisguised,
 }
 
 impl Default for Words {
     fn default() -> Self {
-        Self { window: [0; WORD_WINDOW + 4], length: 0, undisguised: Undisguised::default() }
+        Self { window: [0; WORD_WINDOW + 4], length: 0 }
     }
 }
 
@@ -111,14 +110,13 @@ impl Words {
         {
             return;
         }
-        let mut undisguised = std::mem::take(&mut self.undisguised);
         for cell in word {
-            let found = |plain| self.take(u32::from(plain), sink);
-            if !cell.has(looks) || !undisguised.each(cell.character(), found) {
-                self.take(cell.code(), sink);
+            let plain = if cell.has(looks) { undisguised(cell.character()) } else { None };
+            match plain {
+                Some(plain) => plain.bytes().for_each(|byte| self.take(u32::from(byte), sink)),
+                None => self.take(cell.code(), sink),
             }
         }
-        self.undisguised = undisguised;
         self.end(sink);
     }
 
@@ -159,20 +157,14 @@ impl Words {
         self.end_always(sink);
         for (at, cell) in cells.iter().enumerate() {
             let class = cell.class();
-            if class == Class::Newline && at + 1 < cells.len() && !straddle {
+            let character = cell.character();
+            let is_blank = character.is_whitespace() || character.is_control();
+            if class == Class::Newline || class == Class::Cut && is_blank {
                 if !is_apart {
                     self.end_always(sink);
                 }
-                sink.end_of_line();
-                self.end_always(sink);
-                is_apart = true;
-                continue;
-            }
-            let character = cell.character();
-            if class == Class::Cut && (character.is_whitespace() || character.is_control())
-                || class == Class::Newline
-            {
-                if !is_apart {
+                if class == Class::Newline && at + 1 < cells.len() && !straddle {
+                    sink.end_of_line();
                     self.end_always(sink);
                 }
                 is_apart = true;

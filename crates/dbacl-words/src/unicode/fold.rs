@@ -47,11 +47,6 @@ impl Folder {
         &self.cells
     }
 
-    /// What [`Self::fold`] returned last.
-    pub fn cells(&self) -> &[Cell] {
-        &self.cells
-    }
-
     /// A line that is not valid UTF-8. If it has more good characters outside ASCII than stray
     /// bytes, each stray byte is the character that it is in windows-1252; else the whole line is
     /// in another character set, which is guessed. Nothing depends on other lines.

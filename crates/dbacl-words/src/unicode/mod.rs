@@ -51,28 +51,20 @@ impl UnicodeTokenizer {
 
     /// Cuts a line, which stays as it is.
     pub fn line(&mut self, line: &[u8], sink: &mut impl WordSink) {
-        if self.scheme == Scheme::Gram {
-            self.padded.clear();
-            if line.is_ascii() && !fold::is_iso_2022_jp(line) {
+        let is_plain = line.is_ascii() && !fold::is_iso_2022_jp(line);
+        match self.scheme {
+            Scheme::Gram if is_plain => {
+                self.padded.clear();
                 self.padded.extend_from_slice(line);
                 if !self.keep_case {
                     self.padded.make_ascii_lowercase();
                 }
-            } else {
-                let cells = self.folder.fold(line).iter();
-                let text = cells.map(|cell| cell.character()).collect::<String>();
-                self.padded.extend_from_slice(text.as_bytes());
+                gram::words(&mut self.padded, sink);
             }
-            gram::words(&mut self.padded, sink);
-        } else if self.scheme == Scheme::Word && line.is_ascii() && !fold::is_iso_2022_jp(line) {
-            self.ascii(line, sink);
-        } else {
-            self.folder.fold(line);
-            if self.scheme == Scheme::Glyph {
-                self.words.glyphs(self.folder.cells(), self.straddle, sink);
-            } else {
-                self.words.words(self.folder.cells(), self.straddle, sink);
-            }
+            Scheme::Gram => gram::words(&mut self.folded(line), sink),
+            Scheme::Glyph => self.words.glyphs(self.folder.fold(line), self.straddle, sink),
+            _ if is_plain => self.ascii(line, sink),
+            _ => self.words.words(self.folder.fold(line), self.straddle, sink),
         }
         if !self.straddle {
             sink.end_of_line();

@@ -6,6 +6,8 @@
 
 use super::cell::{Cell, Class};
 use caseless::Caseless;
+use std::collections::HashMap;
+use std::sync::LazyLock;
 use unicode_normalization::UnicodeNormalization;
 use unicode_normalization::char::canonical_combining_class;
 use unicode_normalization::{IsNormalized, is_nfc_quick};
@@ -230,15 +232,17 @@ fn classified(character: char) -> Cell {
 const LOOKALIKES: &str = include_str!("lookalikes.txt");
 
 /// The letters and digits of ASCII that a letter looks like.
-fn ascii_lookalike(character: char) -> Option<String> {
-    let mut lines = LOOKALIKES.lines().filter_map(|line| line.split_once(' '));
-    let found = lines.find(|(_, characters)| characters.contains(character));
-    found.map(|(plain, _)| plain.to_owned())
+fn ascii_lookalike(character: char) -> Option<&'static str> {
+    static KNOWN: LazyLock<HashMap<char, &str>> = LazyLock::new(|| {
+        let lines = LOOKALIKES.lines().filter_map(|line| line.split_once(' '));
+        lines.flat_map(|(plain, all)| all.chars().map(move |one| (one, plain))).collect()
+    });
+    KNOWN.get(&character).copied()
 }
 
 /// The letters and digits that the capital form of a Greek or Cyrillic letter looks like. These
 /// blocks do not change between versions of Unicode.
-fn large_lookalike(character: char) -> Option<String> {
+fn large_lookalike(character: char) -> Option<&'static str> {
     if !matches!(character, '\u{370}'..='\u{4ff}') {
         return None;
     }
@@ -250,49 +254,8 @@ fn large_lookalike(character: char) -> Option<String> {
 }
 
 /// What a letter stands for in a disguise: the ASCII that it looks like, small or large.
-fn undisguised(character: char) -> Option<String> {
+pub fn undisguised(character: char) -> Option<&'static str> {
     ascii_lookalike(character).or_else(|| large_lookalike(character))
-}
-
-/// What letters stand for in disguises, kept for those that have been met: in Russian and Greek
-/// text many words could be disguises.
-#[derive(Debug, Clone, Default)]
-pub struct Undisguised {
-    /// For each character below [`NEAR`] the one character of ASCII that it stands for, or one of
-    /// the numbers below; empty until the first character is met.
-    near: Vec<u8>,
-}
-
-impl Undisguised {
-    /// The character has not been looked up.
-    const UNKNOWN: u8 = 0;
-    /// The character stands for none or several.
-    const OTHER: u8 = 0xff;
-
-    /// Calls `take` with each character that `character` stands for; returns whether there are any.
-    #[inline]
-    pub fn each(&mut self, character: char, mut take: impl FnMut(char)) -> bool {
-        match self.near.get(character as usize) {
-            Some(&plain) if plain.is_ascii() && plain != Self::UNKNOWN => {
-                take(char::from(plain));
-                true
-            }
-            _ => self.look_up(character).inspect(|text| text.chars().for_each(take)).is_some(),
-        }
-    }
-
-    #[cold]
-    fn look_up(&mut self, character: char) -> Option<String> {
-        let text = undisguised(character);
-        self.near.resize(NEAR, Self::UNKNOWN);
-        if let Some(near) = self.near.get_mut(character as usize) {
-            *near = match text.as_deref().map(str::as_bytes) {
-                Some(&[only]) => only,
-                _ => Self::OTHER,
-            };
-        }
-        text
-    }
 }
 
 /// The class of a folded character.
@@ -404,7 +367,7 @@ mod tests {
         let mut listed = std::collections::HashMap::new();
         for (plain, characters) in LOOKALIKES.lines().filter_map(|line| line.split_once(' ')) {
             for character in characters.chars() {
-                assert_eq!(ascii_lookalike(character).as_deref(), Some(plain));
+                assert_eq!(ascii_lookalike(character), Some(plain));
                 assert_eq!(listed.insert(character, plain), None, "{character:?}");
             }
         }
