@@ -124,6 +124,7 @@ fn golden([mut low, mut high]: [f64; 2], mut function: impl FnMut(f64) -> f64) -
 #[cfg(test)]
 mod tests {
     use super::*;
+    use dbacl_numeric::elementary::narrow;
     use dbacl_numeric::random::SplitMix64;
 
     #[test]
@@ -155,16 +156,13 @@ mod tests {
             let at = unit();
             let class =
                 if at < shares[0] { 0 } else { 1 + usize::from(at >= shares[0] + shares[1]) };
-            drawn.push((margins.map(dbacl_numeric::elementary::narrow), known, class));
+            drawn.push((margins.map(narrow), narrow(known), class));
         }
-        let sample =
-            |(margins, known, truth): &'_ ([f32; 3], f64, usize)| (*margins, *known, *truth);
-        let drawn: Vec<_> = drawn.iter().map(sample).collect();
         let samples: Vec<Sample<'_>> = drawn
             .iter()
             .map(|(margins, known, truth)| Sample {
                 margins,
-                known: dbacl_numeric::elementary::narrow(*known),
+                known: *known,
                 truth: *truth,
                 weight: 1.0,
             })

@@ -3,7 +3,7 @@
 
 use crate::documents::Documents;
 use crate::sums::Sum;
-use crate::table::{Desk, Table, Visit};
+use crate::table::{Desk, Table};
 use dbacl_numeric::elementary::narrow;
 use dbacl_numeric::random::SplitMix64;
 
@@ -70,16 +70,15 @@ pub fn resume<S: Sum>(
             return false;
         }
         shuffle.shuffle(&mut order);
-        let visit =
-            if pass <= FULL || pass.is_multiple_of(EVERY) { Visit::Every } else { Visit::Active };
+        let every = pass <= FULL || pass.is_multiple_of(EVERY);
         for &at in &order {
             let number = at as usize;
-            if visit == Visit::Every || is_active[number] {
+            if every || is_active[number] {
                 let member = documents.member(at);
                 let cost = training.cost * f64::from(member.cost);
                 let own = &mut duals[number * problems..][..problems];
                 let square = f64::from(squares[number]);
-                is_active[number] = table.step(&member, square, cost, own, visit, &mut desk);
+                is_active[number] = table.step(&member, square, cost, own, every, &mut desk);
             }
         }
     }

@@ -36,15 +36,6 @@ pub(crate) struct Desk {
     is_positive: Vec<bool>,
 }
 
-/// Which problems of a document are visited.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Visit {
-    /// All.
-    Every,
-    /// Those whose dual variable is above 0.
-    Active,
-}
-
 impl<S: Sum> Table<S> {
     /// A table without documents for columns with these scales. `intercept` is the input of the
     /// intercept, 0 for none.
@@ -85,14 +76,12 @@ impl<S: Sum> Table<S> {
 
     /// Gives a column another scale. Its weights change in proportion.
     pub fn set_scale(&mut self, column: u32, scale: f32) {
-        let at = column as usize * (self.problems + 1);
-        self.rows[at] = S::of_scale(scale);
+        self.row_mut(column)[0] = S::of_scale(scale);
     }
 
     /// The sums of a column, to be stored or restored; its scale is not among them.
     pub fn sums(&mut self, column: u32) -> &mut [S] {
-        let at = column as usize * (self.problems + 1);
-        &mut self.rows[at + 1..][..self.problems]
+        &mut self.row_mut(column)[1..]
     }
 
     /// The sums of the intercept, to be stored or restored.
@@ -103,10 +92,10 @@ impl<S: Sum> Table<S> {
     /// Has the fit start at these weights of a column, which the penalty then draws to. A column
     /// of scale 0 has none.
     pub fn start(&mut self, column: u32, weights: &[f32]) {
-        let at = column as usize * (self.problems + 1);
-        let scale = f64::from(self.rows[at].scale());
+        let row = self.row_mut(column);
+        let scale = f64::from(row[0].scale());
         if scale > 0.0 {
-            for (sum, &weight) in self.rows[at + 1..][..self.problems].iter_mut().zip(weights) {
+            for (sum, &weight) in row[1..].iter_mut().zip(weights) {
                 *sum = S::of(f64::from(weight) / scale);
             }
         }
@@ -129,6 +118,11 @@ impl<S: Sum> Table<S> {
     fn row(&self, column: u32) -> &[S] {
         let width = self.problems + 1;
         &self.rows[column as usize * width..][..width]
+    }
+
+    fn row_mut(&mut self, column: u32) -> &mut [S] {
+        let width = self.problems + 1;
+        &mut self.rows[column as usize * width..][..width]
     }
 
     /// The margins of a document, by problem.
@@ -212,34 +206,26 @@ impl<S: Sum> Table<S> {
     /// once more. The cost of `member` is C.
     pub fn visit(&mut self, member: &Member<'_>, duals: &mut [f32]) {
         let square = self.square(member);
-        self.step(
-            member,
-            square,
-            f64::from(member.cost),
-            duals,
-            Visit::Every,
-            &mut Desk::default(),
-        );
+        let cost = f64::from(member.cost);
+        self.step(member, square, cost, duals, true, &mut Desk::default());
     }
 
-    /// See [`Self::visit`]; returns whether a dual variable is above 0.
+    /// See [`Self::visit`]; unless it is for every problem, those are left out whose dual variable
+    /// is 0. Returns whether one is above 0 afterwards.
     pub(crate) fn step(
         &mut self,
         member: &Member<'_>,
         square: f64,
         cost: f64,
         duals: &mut [f32],
-        visit: Visit,
+        every: bool,
         desk: &mut Desk,
     ) -> bool {
         let Desk { margins, lanes, changes, open, is_positive } = desk;
         margins.resize(self.problems, 0.0);
         lanes.resize(self.problems, 0.0);
         open.clear();
-        match visit {
-            Visit::Every => open.extend(0..self.problems),
-            Visit::Active => open.extend((0..self.problems).filter(|&it| duals[it] > 0.0)),
-        }
+        open.extend((0..self.problems).filter(|&it| every || duals[it] > 0.0));
         if open.len() * SPARSE < self.problems {
             self.few_margins(member, open, margins, lanes);
         } else {
