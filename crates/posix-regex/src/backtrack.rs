@@ -73,8 +73,8 @@ impl Backtracker {
                     return self.best[0] != 0;
                 }
                 *budget -= 1;
-                let next = match program.steps[way.step as usize] {
-                    Step::Fail => None,
+                way.step = match program.steps[way.step as usize] {
+                    Step::Fail => break,
                     Step::Match => {
                         if mark(way.at) > self.best[0] {
                             self.best.copy_from_slice(&way.record);
@@ -83,17 +83,18 @@ impl Backtracker {
                         if way.at == text.len() {
                             return true;
                         }
-                        None
+                        break;
                     }
-                    Step::Take(set, next) => subject::first(&text[way.at..], locale)
-                        .filter(|found| program.sets[set as usize].holds(found.0))
-                        .map(|(_, length)| {
+                    Step::Take(set, next) => match subject::first(&text[way.at..], locale) {
+                        Some((code, length)) if program.sets[set as usize].holds(code) => {
                             way.at += length;
                             next
-                        }),
+                        }
+                        _ => break,
+                    },
                     Step::Either(a, b) => {
                         self.ways.push(Way { step: b, ..way });
-                        Some(a)
+                        a
                     }
                     Step::Check(assertion, next) => {
                         let before = subject::last(&text[..way.at], locale).map(|found| found.0);
@@ -101,34 +102,35 @@ impl Backtracker {
                         let words = program.looks_at_words;
                         let mut place = subject.place(way.at, before, after, words);
                         place.line_start |= way.at > start && before == Some(u32::from(b'\n'));
-                        place.satisfies(assertion).then_some(next)
+                        if !place.satisfies(assertion) {
+                            break;
+                        }
+                        next
                     }
                     Step::Mark(slot, next) => {
                         way.record[usize::from(slot)] = mark(way.at);
-                        Some(next)
+                        next
                     }
                     Step::Begin(next) => {
                         way.kept = way.record;
-                        Some(next)
+                        next
                     }
                     Step::Undo(next) => {
                         way.record = way.kept;
-                        Some(next)
+                        next
                     }
                     Step::Again(slot, empty, more) => {
                         let open = usize::from(slot);
                         match captured(text, way.record[open], way.record[open + 1]) {
-                            Some([]) => Some(empty),
+                            Some([]) => empty,
                             Some(wanted) if begins_with(&text[way.at..], wanted, ignore_case) => {
                                 way.at += wanted.len();
-                                Some(more)
+                                more
                             }
-                            _ => None,
+                            _ => break,
                         }
                     }
                 };
-                let Some(next) = next else { break };
-                way.step = next;
             }
         }
         self.best[0] != 0

@@ -90,11 +90,10 @@ impl Expression {
         bol: bool,
         slots: &mut [Option<Span>; GROUPS],
     ) -> bool {
-        let groups = self.program.groups;
         let Some((_, record)) = self.search(subject, at, bol) else { return false };
-        slots.fill(None);
-        for (group, slot) in slots.iter_mut().enumerate().take(groups) {
-            *slot = recorded(record, group).map(|span| (at + span.0, at + span.1));
+        let groups = Groups { record, at };
+        for (group, slot) in (1..).zip(slots) {
+            *slot = groups.get(group);
         }
         true
     }
@@ -146,19 +145,14 @@ impl Expression {
     /// # Ok::<(), posix_regex::Error>(())
     /// ```
     pub fn overlapping(&mut self, line: &[u8], emit: &mut dyn FnMut(Groups<'_>)) {
-        self.records(line, &mut |record, at| emit(Groups { record, at }));
-    }
-
-    /// Calls `emit` with the record of every match of the overlapping searches, and with the place
-    /// from which the record counts.
-    fn records(&mut self, line: &[u8], emit: &mut dyn FnMut(&[u32], usize)) {
         let line = &line[..line.len().min(LONGEST)];
         let from = self.prefilter.as_mut().map_or(Some(0), |prefilter| prefilter.first(line));
         let Some(from) = from else { return };
         let locale = self.dialect.locale;
         let subject = Subject { text: line, locale, line_start: true, words: &self.words };
         if !self.program.backrefs {
-            return self.sweeper.all(&self.program, subject, from, &mut |record| emit(record, 0));
+            let emit = &mut |record: &[u32]| emit(Groups { record, at: 0 });
+            return self.sweeper.all(&self.program, subject, from, emit);
         }
         let mut budget = budget(line);
         let mut at = 0;
@@ -168,7 +162,7 @@ impl Expression {
             let case = self.dialect.ignore_case;
             let found = self.backtracker.first(&self.program, subject, from, case, &mut budget);
             let Some((start, record)) = found else { break };
-            emit(record, at);
+            emit(Groups { record, at });
             at += start + 1;
         }
         self.abandoned += u64::from(budget == 0);
@@ -188,18 +182,9 @@ impl Groups<'_> {
     /// no part in the match.
     #[inline]
     pub fn get(&self, group: usize) -> Option<Span> {
-        let (from, to) = recorded(self.record, group.checked_sub(1)?)?;
-        Some((self.at + from, self.at + to))
+        let [open, close] = *self.record.get(2 * group.checked_sub(1)? + 1..)?.first_chunk()?;
+        Some((self.at + open.checked_sub(1)? as usize, self.at + close.checked_sub(1)? as usize))
     }
-}
-
-/// Where a group matched according to a record, counted from where the record's search began.
-/// Groups count from 0 here.
-#[inline]
-fn recorded(record: &[u32], group: usize) -> Option<Span> {
-    let open = *record.get(1 + 2 * group)?;
-    let close = *record.get(2 + 2 * group)?;
-    Some((open.checked_sub(1)? as usize, close.checked_sub(1)? as usize))
 }
 
 /// The steps allowed for all searches in a text: about a tenth of a second, or a few microseconds
@@ -442,7 +427,7 @@ mod tests {
                 for (from, to) in slots.into_iter().flatten().chain(whole) {
                     prop_assert!(at <= from && from <= to && to <= subject.len());
                 }
-                expression.records(&subject, &mut |_, _| {});
+                expression.overlapping(&subject, &mut |_| {});
             }
         }
 
@@ -458,7 +443,7 @@ mod tests {
                 prop_assert_eq!(in_pieces(&mut expression, &subject, piece), whole.clone());
                 // The prefilter may only leave out what holds no match.
                 let mut filtered = Vec::new();
-                expression.records(&subject, &mut |record, _| filtered.push(record.to_vec()));
+                expression.overlapping(&subject, &mut |groups| filtered.push(groups.record.to_vec()));
                 prop_assert_eq!(filtered, whole);
             }
         }

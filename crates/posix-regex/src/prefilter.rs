@@ -7,7 +7,8 @@
 //! in text that has nothing to offer. It never decides what a match is.
 
 use regex_automata::Input;
-use regex_automata::meta::{BuildError, Cache, Config, Regex};
+use regex_automata::meta::{Cache, Config, Regex};
+use regex_automata::nfa::thompson::WhichCaptures;
 use regex_syntax::hir::{Class, ClassBytes, ClassBytesRange, Hir, Repetition};
 
 use crate::charset::CharSet;
@@ -33,7 +34,11 @@ impl Prefilter {
         if simple.properties().minimum_len() == Some(0) {
             return None;
         }
-        let engine = build(&simple).ok()?;
+        let config = Config::new()
+            .utf8_empty(false)
+            .nfa_size_limit(Some(SIZE_LIMIT))
+            .which_captures(WhichCaptures::Implicit);
+        let engine = Regex::builder().configure(config).build_from_hir(&simple).ok()?;
         let cache = engine.create_cache();
         Some(Self { engine, cache })
     }
@@ -44,14 +49,6 @@ impl Prefilter {
         let input = Input::new(text);
         self.engine.search_with(&mut self.cache, &input).map(|found| found.start())
     }
-}
-
-fn build(expression: &Hir) -> Result<Regex, Box<BuildError>> {
-    let config = Config::new()
-        .utf8_empty(false)
-        .nfa_size_limit(Some(SIZE_LIMIT))
-        .which_captures(regex_automata::nfa::thompson::WhichCaptures::Implicit);
-    Regex::builder().configure(config).build_from_hir(expression).map_err(Box::new)
 }
 
 /// An expression that matches at least what the tree matches.
