@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //! Errors of the libraries → exceptions of Python.
 
-use dbacl::{FitError, FittedSetError, Incomparable, MailFilterError};
+use dbacl::{FittedSetError, Incomparable, MailFilterError};
 use dbacl_text::{DataError, ModelError, TrainError};
 use pyo3::create_exception;
 use pyo3::exceptions::{PyException, PyMemoryError, PyOSError, PyTimeoutError, PyValueError};
@@ -66,33 +66,22 @@ pub fn of_data(error: DataError) -> PyErr {
     }
 }
 
-pub fn of_fit(error: &FitError) -> PyErr {
-    PyValueError::new_err(error.to_string())
-}
-
 pub fn of_incomparable(error: Incomparable) -> PyErr {
     Error::new_err(error.to_string())
 }
 
 pub fn of_set(error: FittedSetError) -> PyErr {
     match error {
-        FittedSetError::Open(error) => of_filter(error),
         error @ FittedSetError::Held { .. } => PyTimeoutError::new_err(error.to_string()),
         error @ (FittedSetError::UnknownLabel { .. }
         | FittedSetError::BadLabel { .. }
         | FittedSetError::Roles { .. }
         | FittedSetError::Protect { .. }
         | FittedSetError::NotFolders) => PyValueError::new_err(error.to_string()),
-        FittedSetError::Source { path, source }
+        FittedSetError::Open(MailFilterError::NoFilter { path, source })
+        | FittedSetError::Source { path, source }
         | FittedSetError::Unread { path, source }
         | FittedSetError::Folder { path, source } => of_system(&path, &source),
-        error => Error::new_err(error.to_string()),
-    }
-}
-
-fn of_filter(error: MailFilterError) -> PyErr {
-    match error {
-        MailFilterError::NoFilter { path, source } => of_system(&path, &source),
         error => Error::new_err(error.to_string()),
     }
 }

@@ -57,6 +57,9 @@ pub struct MailFilter {
     stop: Arc<AtomicBool>,
 }
 
+/// Messages as they came.
+type Mails<'a> = &'a mut dyn Iterator<Item = &'a [u8]>;
+
 fn lock(filter: &Mutex<FittedSet>) -> MutexGuard<'_, FittedSet> {
     filter.lock().unwrap_or_else(PoisonError::into_inner)
 }
@@ -72,24 +75,24 @@ impl MailFilter {
         Self { filter: Arc::new(Mutex::new(set)), stop }
     }
 
-    /// Changes the filter on a thread of its own; Ctrl-C ends waiting and changes nothing.
+    /// Changes the filter by a message, or several, on a thread of its own; Ctrl-C ends waiting and
+    /// changes nothing.
     fn change(
         &self,
         py: Python<'_>,
-        change: impl FnOnce(&mut FittedSet) -> Result<SetReport, FittedSetError> + Send + 'static,
+        label: String,
+        mail: &Bound<'_, PyAny>,
+        change: fn(&mut FittedSet, &str, Mails<'_>) -> Result<SetReport, FittedSetError>,
     ) -> PyResult<MailReport> {
+        let is_one = mail.is_instance_of::<PyString>() || mail.is_instance_of::<PyBytes>();
+        let mails = if is_one { vec![one(mail)?] } else { all(mail)? };
         let filter = Arc::clone(&self.filter);
-        let work = move |_| change(&mut lock(&filter));
+        let work =
+            move |_| change(&mut lock(&filter), &label, &mut mails.iter().map(Vec::as_slice));
         let done = run(py, &self.stop, After::Wait, work, &mut |_| Ok(()));
         self.stop.store(false, Ordering::Relaxed);
         done?.map(|report| MailReport::of(&report)).map_err(errors::of_set)
     }
-}
-
-/// One mail, or several.
-fn mails(mails: &Bound<'_, PyAny>) -> PyResult<Vec<Vec<u8>>> {
-    let is_one = mails.is_instance_of::<PyString>() || mails.is_instance_of::<PyBytes>();
-    if is_one { Ok(vec![one(mails)?]) } else { all(mails) }
 }
 
 #[pymethods]
@@ -177,8 +180,7 @@ impl MailFilter {
         label: String,
         mail: &Bound<'_, PyAny>,
     ) -> PyResult<MailReport> {
-        let all = mails(mail)?;
-        self.change(py, move |set| set.learn_all(&label, all.iter().map(Vec::as_slice)))
+        self.change(py, label, mail, |set, label, mails| set.learn_all(label, mails))
     }
 
     /// Corrects a message, or several: forgets them under other labels and learns them as `label`,
@@ -189,8 +191,7 @@ impl MailFilter {
         label: String,
         mail: &Bound<'_, PyAny>,
     ) -> PyResult<MailReport> {
-        let all = mails(mail)?;
-        self.change(py, move |set| set.correct_all(&label, all.iter().map(Vec::as_slice)))
+        self.change(py, label, mail, |set, label, mails| set.correct_all(label, mails))
     }
 
     /// Forgets a message, or several, that were learned as `label`.
@@ -200,8 +201,7 @@ impl MailFilter {
         label: String,
         mail: &Bound<'_, PyAny>,
     ) -> PyResult<MailReport> {
-        let all = mails(mail)?;
-        self.change(py, move |set| set.forget_all(&label, all.iter().map(Vec::as_slice)))
+        self.change(py, label, mail, |set, label, mails| set.forget_all(label, mails))
     }
 
     /// Opens the filter again if others have changed it; returns whether they have.

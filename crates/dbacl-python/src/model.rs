@@ -8,7 +8,7 @@ use crate::trainer::Trainer;
 use dbacl_text::{Evaluation, Prediction, Predictor, TextModel, threads};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use pyo3::types::{IntoPyDict, PyBytes, PyDict, PyList, PyString};
+use pyo3::types::{IntoPyDict, PyBytes, PyDict, PyString};
 use std::path::PathBuf;
 use std::sync::{Mutex, PoisonError};
 
@@ -42,12 +42,12 @@ impl Model {
         predictions
     }
 
-    /// Classifies texts on several threads, and hands the predictions of each block to `take`.
+    /// Classifies texts on several threads, and hands the predictions to `take` in their order.
     fn each(
         &self,
         texts: &Bound<'_, PyAny>,
         threads: usize,
-        take: &mut dyn FnMut(Vec<Prediction>) -> PyResult<()>,
+        take: &mut dyn FnMut(&Prediction),
     ) -> PyResult<()> {
         let py = texts.py();
         let threads = threads::wanted(threads);
@@ -57,7 +57,7 @@ impl Model {
             let share = texts.len().div_ceil(threads).max(1);
             let predictions =
                 py.detach(|| threads::each(texts.chunks(share), |part| self.judge(part)).concat());
-            take(predictions)?;
+            predictions.iter().for_each(&mut *take);
         }
         Ok(())
     }
@@ -122,11 +122,9 @@ impl Model {
         &self,
         texts: &Bound<'py, PyAny>,
         threads: usize,
-    ) -> PyResult<Bound<'py, PyList>> {
-        let (labels, found) = (self.names(texts.py()), PyList::empty(texts.py()));
-        self.each(texts, threads, &mut |predictions| {
-            predictions.iter().try_for_each(|one| found.append(&labels[one.best()]))
-        })?;
+    ) -> PyResult<Vec<Bound<'py, PyString>>> {
+        let (labels, mut found) = (self.names(texts.py()), Vec::new());
+        self.each(texts, threads, &mut |one| found.push(labels[one.best()].clone()))?;
         Ok(found)
     }
 
@@ -139,12 +137,9 @@ impl Model {
         threads: usize,
     ) -> PyResult<Vec<Vec<(Bound<'py, PyString>, f64)>>> {
         let (labels, mut found) = (self.names(texts.py()), Vec::new());
-        self.each(texts, threads, &mut |predictions| {
-            found.extend(predictions.iter().map(|one| {
-                let of = |at: usize| (labels[at].clone(), one.probabilities()[at]);
-                one.ranked(k).into_iter().map(of).collect()
-            }));
-            Ok(())
+        self.each(texts, threads, &mut |one| {
+            let of = |at: usize| (labels[at].clone(), one.probabilities()[at]);
+            found.push(one.ranked(k).into_iter().map(of).collect());
         })?;
         Ok(found)
     }
@@ -157,10 +152,7 @@ impl Model {
         threads: usize,
     ) -> PyResult<Bound<'py, PyAny>> {
         let mut numbers = Vec::new();
-        self.each(texts, threads, &mut |predictions| {
-            numbers.extend(predictions.iter().flat_map(Prediction::probabilities));
-            Ok(())
-        })?;
+        self.each(texts, threads, &mut |one| numbers.extend_from_slice(one.probabilities()))?;
         matrix(texts.py(), &numbers, self.model.labels().len())
     }
 
@@ -252,11 +244,8 @@ impl Model {
         threads: usize,
     ) -> PyResult<Vec<Vec<Bound<'py, PyString>>>> {
         let (labels, mut found) = (self.names(texts.py()), Vec::new());
-        self.each(texts, threads, &mut |predictions| {
-            let of =
-                |one: &Prediction| one.labels().into_iter().map(|at| labels[at].clone()).collect();
-            found.extend(predictions.iter().map(of));
-            Ok(())
+        self.each(texts, threads, &mut |one| {
+            found.push(one.labels().into_iter().map(|at| labels[at].clone()).collect());
         })?;
         Ok(found)
     }

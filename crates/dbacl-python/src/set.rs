@@ -8,9 +8,9 @@ use crate::texts::{Texts, labelled, matrix, one};
 use crate::trainer::{check_numbers, warn};
 use crate::work::{After, run};
 use dbacl::{FitOptions, JointFit, Locale};
-use pyo3::exceptions::PyKeyError;
+use pyo3::exceptions::{PyKeyError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyList, PyString};
+use pyo3::types::{PyDict, PyString};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -88,11 +88,7 @@ impl CategorySet {
         Ok(Self { set, own: categories })
     }
 
-    fn each(
-        &self,
-        texts: &Bound<'_, PyAny>,
-        take: &mut dyn FnMut(dbacl::Verdict) -> PyResult<()>,
-    ) -> PyResult<()> {
+    fn each(&self, texts: &Bound<'_, PyAny>, take: &mut dyn FnMut(dbacl::Verdict)) -> PyResult<()> {
         let py = texts.py();
         let mut classifier = self.set.classifier();
         let mut texts = Texts::new(texts)?;
@@ -100,7 +96,7 @@ impl CategorySet {
             let texts = block.texts(py);
             let verdicts: Vec<_> =
                 py.detach(|| texts.iter().map(|text| classifier.classify(text)).collect());
-            verdicts.into_iter().try_for_each(&mut *take)?;
+            verdicts.into_iter().for_each(&mut *take);
         }
         Ok(())
     }
@@ -174,31 +170,24 @@ impl CategorySet {
     }
 
     /// The name of the best category for each text.
-    fn predict<'py>(&self, texts: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyList>> {
-        let py = texts.py();
-        let names: Vec<_> = self.set.names().iter().map(|name| PyString::new(py, name)).collect();
-        let found = PyList::empty(py);
-        self.each(texts, &mut |verdict| found.append(&names[verdict.best_index()]))?;
+    fn predict<'py>(&self, texts: &Bound<'py, PyAny>) -> PyResult<Vec<Bound<'py, PyString>>> {
+        let names = self.set.names().iter().map(|name| PyString::new(texts.py(), name));
+        let (names, mut found): (Vec<_>, _) = (names.collect(), Vec::new());
+        self.each(texts, &mut |verdict| found.push(names[verdict.best_index()].clone()))?;
         Ok(found)
     }
 
     /// The probability of each category for each text.
     fn predict_proba<'py>(&self, texts: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
         let mut numbers = Vec::new();
-        self.each(texts, &mut |verdict| {
-            numbers.extend_from_slice(verdict.probabilities());
-            Ok(())
-        })?;
+        self.each(texts, &mut |verdict| numbers.extend_from_slice(verdict.probabilities()))?;
         matrix(texts.py(), &numbers, self.own.len())
     }
 
     /// The logarithm of the probability of each text under each category, nats.
     fn scores<'py>(&self, texts: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
         let mut numbers = Vec::new();
-        self.each(texts, &mut |verdict| {
-            numbers.extend_from_slice(verdict.scores());
-            Ok(())
-        })?;
+        self.each(texts, &mut |verdict| numbers.extend_from_slice(verdict.scores()))?;
         matrix(texts.py(), &numbers, self.own.len())
     }
 
@@ -260,7 +249,7 @@ impl CategorySet {
         };
         let stop = Arc::new(AtomicBool::new(false));
         let fit = run(py, &stop, After::Leave, work, &mut |_| Ok(()))?;
-        let fit = fit.map_err(|error| errors::of_fit(&error))?;
+        let fit = fit.map_err(|error| PyValueError::new_err(error.to_string()))?;
         warn(py, &fit.notes)?;
         let categories = fit.categories.unwrap_or_default().into_iter();
         let each = categories.map(|(name, own)| (name, Category { category: Arc::new(own) }));
