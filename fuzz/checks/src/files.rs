@@ -120,7 +120,8 @@ fn large_category(data: &[u8]) {
     assert!(category.log_reference(data) <= 0.0);
 }
 
-fn settings() -> LearnSettings {
+/// How the targets learn.
+pub fn settings() -> LearnSettings {
     LearnSettings {
         bits: 3,
         max_bits: Some(6),

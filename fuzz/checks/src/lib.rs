@@ -291,7 +291,6 @@ pub fn refit(data: &[u8]) {
 pub fn counts(data: &[u8]) {
     use dbacl_engine::learn::LearnSettings;
     use dbacl_engine::learn::counter::Counter;
-    use dbacl_engine::learn::reference::Reference;
     use dbacl_engine::learn::state::LearningState;
     use dbacl_engine::shards::counts::{Counts, Documents};
     use dbacl_engine::shards::file::{self, CountsFile};
@@ -319,17 +318,16 @@ pub fn counts(data: &[u8]) {
     let total = counts.nodes().iter().try_fold(0u64, |total, node| total.checked_add(node.count));
     if total.is_some_and(|total| total < 1 << 20) {
         let how = &counts.settings;
+        let confidence = how.documents == Documents::Sequences;
         let settings = LearnSettings {
             bits: 6,
             max_bits: Some(8),
-            decimation: None,
-            reference: Reference::Uniform,
             quality: None,
-            min_count: 0,
-            confidence: how.documents == Documents::Sequences,
-            reservoir: how.documents == Documents::Sequences,
+            confidence,
+            reservoir: confidence,
             options: how.options,
             scheme: how.scheme,
+            ..files::settings()
         };
         for (order, is_file) in
             [(Order::Appearance, false), (Order::Appearance, true), (Order::Canonical, false)]
