@@ -12,6 +12,7 @@
 //! reports the second half of the stream.
 
 use dbacl::{FittedSet, FittedSetOptions, MailFolder, MailLearnOptions};
+use dbacl_numeric::elementary::real;
 use rustix::time::{ClockId, clock_gettime};
 use std::collections::BTreeMap;
 use std::error::Error;
@@ -134,11 +135,6 @@ impl Part {
 fn processor_time() -> Duration {
     let time = clock_gettime(ClockId::ProcessCPUTime);
     Duration::try_from(time).unwrap_or_default()
-}
-
-#[allow(clippy::cast_precision_loss)] // numbers of mails
-fn real(number: usize) -> f64 {
-    number as f64
 }
 
 /// A hash of a path's last two parts.

@@ -13,6 +13,7 @@
 
 use dbacl::measures::{Scored, area_above, mistakes};
 use dbacl::{FittedSet, MailFolder, MailLearnOptions, MailReading};
+use dbacl_numeric::elementary::real;
 use dbacl_numeric::random::SplitMix64;
 use std::error::Error;
 use std::fs;
@@ -493,8 +494,7 @@ fn verdict(filter: &FittedSet, text: &[u8], is_spam: bool) -> Result<Verdict> {
 }
 
 fn percent(part: usize, whole: usize) -> f64 {
-    #[allow(clippy::cast_precision_loss)]
-    if whole == 0 { 0.0 } else { 100.0 * part as f64 / whole as f64 }
+    100.0 * real(part) / real(whole.max(1))
 }
 
 fn scored(verdicts: &[Verdict]) -> Vec<Scored> {
