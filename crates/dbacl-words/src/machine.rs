@@ -59,8 +59,8 @@ fn byte(ahead: &[u8], k: usize) -> u8 {
     ahead.get(k).copied().unwrap_or(0)
 }
 
-/// What `scheme` does with the byte `c`, whose case is folded. `ahead` has this byte and
-/// those that follow without folding. `c` = 0 stands for the end of a line, which always ends the word and
+/// What `scheme` does with the byte `c`, whose case is folded. `ahead` has this byte and those that
+/// follow without folding. `c` = 0 stands for the end of a line, which always ends the word and
 /// does not change the state.
 pub fn action(scheme: Scheme, state: &mut State, c: u8, ahead: &[u8]) -> ByteAction {
     if c == 0 {

@@ -225,6 +225,7 @@ fn adp(padded: &[u8], at: usize, folds: bool, next: &mut Next) -> Block {
     // Visible bytes that are followed by two equal ones. The byte itself is compared in its folded
     // case, the next two without folding.
     let (second, third) = (block_at(padded, at, 1), block_at(padded, at, 2));
+    #[allow(clippy::needless_bitwise_bool)] // without branches all places are compared at once
     let thrice = mask(|at| {
         let folded = if folds { bytes[at].to_ascii_lowercase() } else { bytes[at] };
         (folded == second[at]) & (second[at] == third[at]) & (second[at] > b' ')

@@ -443,7 +443,8 @@ mod tests {
                 prop_assert_eq!(in_pieces(&mut expression, &subject, piece), whole.clone());
                 // The prefilter may only leave out what holds no match.
                 let mut filtered = Vec::new();
-                expression.overlapping(&subject, &mut |groups| filtered.push(groups.record.to_vec()));
+                let mut take = |groups: Groups<'_>| filtered.push(groups.record.to_vec());
+                expression.overlapping(&subject, &mut take);
                 prop_assert_eq!(filtered, whole);
             }
         }

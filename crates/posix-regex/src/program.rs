@@ -365,7 +365,7 @@ fn arrange(steps: &[Step], start: StepId) -> (Vec<Step>, usize, StepId) {
             }
             number[at] = 0;
             let mut step = steps[at];
-            let mut ahead = step.targets().map(|next| next.copied());
+            let mut ahead = step.targets().map(Option::<&mut StepId>::copied);
             match step {
                 Step::Take(..) => {
                     takes.push(id);
