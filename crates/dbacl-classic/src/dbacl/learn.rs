@@ -79,7 +79,9 @@ pub fn run(config: &mut Config, signals: &Signals, output: &mut Output) -> Resul
         let features =
             if full { hints::features(&config.reading, &options, signals)? } else { None };
         let hints = hints::about_counts(like_mail, &state, full, features);
-        hints.iter().for_each(|hint| MESSAGES.hint(hint));
+        for hint in hints {
+            MESSAGES.hint(&hint);
+        }
     }
     // The locks are taken before anything is written.
     let mut locks = locks(config, signals)?;

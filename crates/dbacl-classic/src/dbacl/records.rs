@@ -182,11 +182,11 @@ impl Run {
             let worker = workers.lock().ok().and_then(|mut workers| workers.next());
             worker.ok_or_else(|| Failure::silent(Kind::Internal))
         };
-        let work = |worker: &mut &mut Worker, at: usize| {
+        let done = parallel::map(parts.len(), parts.len(), worker, |worker, at| {
             let (part, number) = parts[at];
             Ok(worker.part(part, number, how))
-        };
-        for part in parallel::map(parts.len(), parts.len(), worker, work)? {
+        });
+        for part in done? {
             self.faults += part.faults;
             if !part.text.is_empty() {
                 how.format.separate(output.buffer(), self.first);

@@ -79,7 +79,9 @@ pub fn replay(
             counts.each_document(shard, &mut learn);
         }
     } else {
-        sorted_documents(counts).iter().for_each(|document| learn(document));
+        for document in sorted_documents(counts) {
+            learn(&document);
+        }
     }
     Ok(())
 }

@@ -59,10 +59,11 @@ fn replayed(run: &LearnOptions, counts: &Counts, order: Order) -> LearningState 
     counter.into_state(&mut |_| {})
 }
 
-fn without(run: LearnOptions, option: ModelOption) -> LearnOptions {
-    let mut settings = run.settings().clone();
+fn without(run: &LearnOptions, option: ModelOption) -> LearnOptions {
+    let (mut reading, mut settings) = (run.reading().clone(), run.settings().clone());
+    reading.options.remove(option);
     settings.options.remove(option);
-    run.with_settings(settings)
+    LearnOptions::of(reading, settings)
 }
 
 /// Everything that learning has counted: the dump, and the reservoir, which it leaves out.
@@ -182,7 +183,7 @@ fn run(mail: bool) -> impl Strategy<Value = LearnOptions> {
                 run = if on { run.with(option) } else { run };
             }
             let settings = LearnSettings { bits, max_bits, ..run.settings().clone() };
-            run.with_settings(settings).tokenizer(Scheme::ALL[scheme])
+            LearnOptions::of(run.reading().clone(), settings).tokenizer(Scheme::ALL[scheme])
         },
     )
 }
@@ -252,7 +253,7 @@ proptest! {
         lines in proptest::collection::vec(line(), 1..20),
         cuts in proptest::collection::vec(0..100usize, 0..19),
     ) {
-        let run = without(run, ModelOption::Straddle);
+        let run = without(&run, ModelOption::Straddle);
         let whole = one_pass(&run, &[lines.concat().into_bytes()]);
         let mut bounds: Vec<usize> = cuts.iter().map(|cut| cut % (lines.len() + 1)).collect();
         bounds.extend([0, lines.len()]);
@@ -292,8 +293,8 @@ proptest! {
         run in run(false),
         files in proptest::collection::vec(text(), 1..4),
     ) {
-        let run = without(run.table_bits(12), ModelOption::Multinomial);
-        let run = without(run, ModelOption::Entropy);
+        let run = without(&run.table_bits(12), ModelOption::Multinomial);
+        let run = without(&run, ModelOption::Entropy);
         let state = one_pass(&run, &files);
         let mut bytes = Vec::new();
         memory_dump::write(&mut bytes, &state, RunFlags::default()).unwrap();
