@@ -4,10 +4,10 @@
 //! All messages share one budget. One peer gets a share of it, and a quarter is for short messages
 //! only, so that nobody who sends large messages has those of others refused.
 
-use crate::memory::Memory;
+use crate::memory::{Memory, lock};
 use std::collections::HashMap;
 use std::net::{IpAddr, Ipv6Addr};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 use tokio::sync::Notify;
 
 /// Memory is counted in pieces of so many bytes.
@@ -84,14 +84,9 @@ impl Budget {
         }
     }
 
-    fn lock(&self) -> MutexGuard<'_, Taken> {
-        // A panic never leaves the numbers half changed.
-        self.taken.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     /// Bytes that messages have now.
     pub fn in_use(&self) -> usize {
-        self.lock().all * PIECE
+        lock(&self.taken).all * PIECE
     }
 }
 
@@ -108,7 +103,7 @@ impl Held {
     fn grow(&mut self, to: usize) -> bool {
         let Budget { total, reserve, share, .. } = *self.budget;
         let more = to - self.pieces;
-        let mut taken = self.budget.lock();
+        let mut taken = lock(&self.budget.taken);
         let room = if to * PIECE > SHORT { total - reserve } else { total };
         let of_peer = self.peer.map_or(0, |peer| taken.peers.get(&peer).copied().unwrap_or(0));
         if taken.all + more > room || of_peer + more > share {
@@ -128,7 +123,7 @@ impl Drop for Held {
         if self.pieces * PIECE > SHORT {
             self.budget.freed.notify_one();
         }
-        let mut taken = self.budget.lock();
+        let mut taken = lock(&self.budget.taken);
         taken.all -= self.pieces;
         if let Some(peer) = self.peer
             && let Some(own) = taken.peers.get_mut(&peer)
@@ -268,7 +263,7 @@ mod tests {
         );
         drop((first, second, short));
         assert_eq!(budget.in_use(), 0);
-        assert!(budget.lock().peers.is_empty());
+        assert!(lock(&budget.taken).peers.is_empty());
         let network = |text: &str| Peer::host(text.parse().expect("an address"));
         assert_eq!(network("2001:db8::1"), network("2001:db8::2"));
         assert_ne!(network("192.0.2.1"), network("192.0.2.2"));

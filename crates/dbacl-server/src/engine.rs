@@ -7,7 +7,7 @@ use crate::headers::field;
 use crate::history::{History, Kind};
 use crate::listen::Protocol;
 use crate::log::{Fact, Level, Log};
-use crate::measures::{Measures, outcome};
+use crate::measures::{ERROR, Measures};
 use crate::memory::{Memory, of_judging};
 use crate::models::Models;
 use crate::teacher::Teacher;
@@ -28,7 +28,7 @@ const TIDY: Duration = Duration::from_secs(1);
 pub const NAMES: usize = 1000;
 
 /// What all connections share.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct Engine {
     pub(crate) config: Config,
     pub(crate) measures: Arc<Measures>,
@@ -92,25 +92,15 @@ impl Engine {
     /// The same server with other settings. What was counted and logged stays, and so does what is
     /// being done.
     pub(crate) fn with(&self, config: Config) -> io::Result<Self> {
-        let new = Self::new(config, self.log.clone());
+        let log = self.log.at(config.log)?;
+        let Self { config, models, users, budget, .. } = Self::new(config, Log::silent());
         let limits = |config: &Config| {
             let limits = &config.limits;
             (limits.mail, limits.memory, limits.peer_percent)
         };
-        let is_same = limits(&new.config) == limits(&self.config);
-        Ok(Self {
-            measures: Arc::clone(&self.measures),
-            started: self.started,
-            log: self.log.at(new.config.log)?,
-            history: Arc::clone(&self.history),
-            teacher: Arc::clone(&self.teacher),
-            ends_lessons: Arc::clone(&self.ends_lessons),
-            workers: Arc::clone(&self.workers),
-            large: Arc::clone(&self.large),
-            memory: Arc::clone(&self.memory),
-            budget: if is_same { Arc::clone(&self.budget) } else { new.budget },
-            ..new
-        })
+        let is_same = limits(&config) == limits(&self.config);
+        let budget = if is_same { Arc::clone(&self.budget) } else { budget };
+        Ok(Self { config, log, models, users, budget, ..self.clone() })
     }
 
     /// A message of this peer without bytes yet.
@@ -207,8 +197,8 @@ impl Engine {
     }
 
     fn open(&self, folder: &Path) -> Result<Arc<MailFilter>, String> {
-        let found = self.models.get(folder).map_err(|error| error.to_string())?;
-        if let Some(warnings) = &found.opened {
+        let (filter, opened) = self.models.get(folder).map_err(|error| error.to_string())?;
+        if let Some(warnings) = &opened {
             self.measures.opened.fetch_add(1, Relaxed);
             let folder = folder.display();
             self.log.event(Level::Info, "opened", &[("folder", &folder)]);
@@ -217,7 +207,7 @@ impl Engine {
                 self.log.event(Level::Warn, "opened", &facts);
             }
         }
-        Ok(found.filter)
+        Ok(filter)
     }
 
     fn verdict(&self, filter: &MailFilter, mail: &[u8]) -> Result<Judged, String> {
@@ -241,9 +231,9 @@ impl Engine {
         time: Duration,
         judged: Result<Judged, String>,
     ) -> Option<Judged> {
-        let decision = judged.as_ref().ok().map(|judged| judged.decision);
-        self.measures.mail(wire, decision, time);
-        self.history.count(self.users.choose(&envelope.names).as_deref(), outcome(decision));
+        let outcome = judged.as_ref().map_or(ERROR, |judged| judged.decision as usize);
+        self.measures.mail(wire, outcome, time);
+        self.history.count(self.users.choose(&envelope.names).as_deref(), outcome);
         let level = if judged.is_ok() { Level::Info } else { Level::Error };
         let milliseconds = format!("{:.1}", time.as_secs_f64() * 1e3);
         let (wire, user, size) = (wire.name(), envelope.names.join(","), mail.len());

@@ -2,12 +2,13 @@
 //! What has happened lately, for the status page: verdicts by time, and the last events.
 
 use crate::log::{Fact, now};
+use crate::memory::lock;
 use lru::LruCache;
 use serde::Serialize;
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::Mutex;
 use std::time::SystemTime;
 
 /// Seconds that verdicts are counted together.
@@ -25,38 +26,27 @@ const FILTERS: NonZeroUsize = NonZeroUsize::new(500).expect("not 0");
 /// Verdicts by what they were: ham, unsure, spam, error.
 pub type Counts = [u64; 4];
 
-/// Verdicts by time.
-#[derive(Debug, Clone, Default)]
-pub struct Series {
-    /// The number of the last step since 1970.
-    last: u64,
-    steps: VecDeque<Counts>,
-}
+/// Verdicts by the number of their step since 1970.
+#[derive(Debug, Default)]
+pub struct Series(BTreeMap<u64, Counts>);
 
 impl Series {
-    fn add(&mut self, step: u64, outcome: usize) {
-        self.advance(step);
-        if let Some(counts) = self.steps.back_mut() {
-            counts[outcome] += 1;
-        }
+    /// This step, or the last one if the clock was put back.
+    fn latest(&self, step: u64) -> u64 {
+        self.0.last_key_value().map_or(step, |(last, _)| step.max(*last))
     }
 
-    /// Makes this step the last one.
-    fn advance(&mut self, step: u64) {
-        let more = if self.steps.is_empty() { 1 } else { step.saturating_sub(self.last) };
-        for _ in 0..more.min(STEPS as u64) {
-            self.steps.push_back([0; 4]);
+    fn add(&mut self, step: u64, outcome: usize) {
+        self.0.entry(self.latest(step)).or_default()[outcome] += 1;
+        if self.0.len() > STEPS {
+            self.0.pop_first();
         }
-        self.steps.drain(..self.steps.len().saturating_sub(STEPS));
-        self.last = self.last.max(step);
     }
 
     /// The counts of all steps of a week until now, the last one at the end.
-    fn until(mut self, step: u64) -> Vec<Counts> {
-        self.advance(step);
-        let mut counts = vec![[0; 4]; STEPS - self.steps.len()];
-        counts.extend(self.steps);
-        counts
+    fn until(&self, step: u64) -> Vec<Counts> {
+        let ago = (0..STEPS as u64).rev().map(|ago| self.latest(step).checked_sub(ago));
+        ago.map(|step| self.0.get(&step?).copied()).map(Option::unwrap_or_default).collect()
     }
 }
 
@@ -78,9 +68,7 @@ pub struct Event {
 
 /// What has happened lately.
 #[derive(Debug)]
-pub struct History {
-    state: Mutex<State>,
-}
+pub struct History(Mutex<State>);
 
 #[derive(Debug)]
 struct State {
@@ -92,7 +80,7 @@ struct State {
 impl Default for History {
     fn default() -> Self {
         let (all, filters) = (Series::default(), LruCache::new(FILTERS));
-        Self { state: Mutex::new(State { all, filters, events: Default::default() }) }
+        Self(Mutex::new(State { all, filters, events: Default::default() }))
     }
 }
 
@@ -102,15 +90,10 @@ fn step() -> u64 {
 }
 
 impl History {
-    fn lock(&self) -> MutexGuard<'_, State> {
-        // A panic never leaves the state half changed.
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     /// Counts a verdict: by the filter in this folder, if one was found.
     pub fn count(&self, folder: Option<&Path>, outcome: usize) {
         let step = step();
-        let mut state = self.lock();
+        let mut state = lock(&self.0);
         state.all.add(step, outcome);
         if let Some(folder) = folder {
             let series = state.filters.get_or_insert_mut_ref(folder, Series::default);
@@ -120,25 +103,21 @@ impl History {
 
     pub fn add(&self, kind: Kind, facts: &[Fact<'_>]) {
         let facts = facts.iter().map(|(key, value)| (*key, value.to_string())).collect();
-        let events = &mut self.lock().events[kind as usize];
+        let events = &mut lock(&self.0).events[kind as usize];
         events.push_front(Event { time: now(), facts });
         events.truncate(EVENTS);
     }
 
     /// The last events of a kind, the newest first.
     pub fn events(&self, kind: Kind) -> Vec<Event> {
-        self.lock().events[kind as usize].iter().cloned().collect()
+        lock(&self.0).events[kind as usize].iter().cloned().collect()
     }
 
     /// The verdicts of all filters by step, or of the filter in this folder.
     pub fn verdicts(&self, folder: Option<&Path>) -> Vec<Counts> {
-        let state = self.lock();
-        let series = match folder {
-            Some(folder) => state.filters.peek(folder).cloned().unwrap_or_default(),
-            None => state.all.clone(),
-        };
-        drop(state);
-        series.until(step())
+        let state = lock(&self.0);
+        let series = folder.map_or(Some(&state.all), |folder| state.filters.peek(folder));
+        series.unwrap_or(&Series::default()).until(step())
     }
 }
 
@@ -152,13 +131,13 @@ mod tests {
         series.add(1000, 0);
         series.add(1000, 2);
         series.add(1003, 1);
-        let now = series.clone().until(1003);
+        let now = series.until(1003);
         assert_eq!(now.len(), STEPS);
         assert_eq!(now[STEPS - 4..], [[1, 0, 1, 0], [0; 4], [0; 4], [0, 1, 0, 0]]);
         // A clock that was put back changes nothing.
         series.add(990, 3);
-        assert_eq!(series.clone().until(1004)[STEPS - 2..], [[0, 1, 0, 1], [0; 4]]);
-        let later = series.clone().until(1003 + STEPS as u64 - 1);
+        assert_eq!(series.until(1004)[STEPS - 2..], [[0, 1, 0, 1], [0; 4]]);
+        let later = series.until(1003 + STEPS as u64 - 1);
         assert_eq!((later.len(), later[0]), (STEPS, [0, 1, 0, 1]));
         assert_eq!(series.until(u64::MAX), vec![[0; 4]; STEPS]);
         let history = History::default();

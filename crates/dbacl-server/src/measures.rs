@@ -2,7 +2,6 @@
 //! The server's counters, in the form that Prometheus reads.
 
 use crate::listen::Protocol;
-use crate::verdict::Decision;
 use std::fmt::Write;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::time::Duration;
@@ -10,7 +9,11 @@ use std::time::Duration;
 /// Ends of the histogram's steps, in milliseconds.
 const STEPS: [u64; 11] = [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 10_000];
 
-const OUTCOMES: [&str; 4] = ["ham", "unsure", "spam", "error"];
+/// What messages are counted as: a decision by its number, or [`ERROR`] without a verdict.
+pub const OUTCOMES: [&str; 4] = ["ham", "unsure", "spam", "error"];
+
+/// The outcome of a message without a verdict.
+pub const ERROR: usize = 3;
 
 /// Everything that is counted.
 #[derive(Debug, Default)]
@@ -38,20 +41,9 @@ pub enum Taught {
     Refused,
 }
 
-/// The place of a verdict in counts: ham, unsure, spam, error.
-pub const fn outcome(decision: Option<Decision>) -> usize {
-    match decision {
-        Some(Decision::Ham) => 0,
-        Some(Decision::Unsure) => 1,
-        Some(Decision::Spam) => 2,
-        None => 3,
-    }
-}
-
 impl Measures {
     /// Counts a message and the time that its verdict took.
-    pub fn mail(&self, wire: Protocol, decision: Option<Decision>, time: Duration) {
-        let outcome = outcome(decision);
+    pub fn mail(&self, wire: Protocol, outcome: usize, time: Duration) {
         self.mails[wire as usize][outcome].fetch_add(1, Relaxed);
         let micros = u64::try_from(time.as_micros()).unwrap_or(u64::MAX);
         self.microseconds.fetch_add(micros, Relaxed);
@@ -131,12 +123,13 @@ impl Measures {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::verdict::Decision;
 
     #[test]
     fn steps_add_up() {
         let measures = Measures::default();
-        measures.mail(Protocol::Spamc, Some(Decision::Spam), Duration::from_micros(900));
-        measures.mail(Protocol::Milter, None, Duration::from_secs(60));
+        measures.mail(Protocol::Spamc, Decision::Spam as usize, Duration::from_micros(900));
+        measures.mail(Protocol::Milter, ERROR, Duration::from_secs(60));
         let text = measures.text(2);
         for line in [
             "dbacl_mails_total{wire=\"spamc\",verdict=\"spam\"} 1",

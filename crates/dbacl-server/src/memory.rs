@@ -66,7 +66,7 @@ pub struct Promise {
 
 impl Drop for Promise {
     fn drop(&mut self) {
-        *self.memory.lock() -= self.bytes;
+        *lock(&self.memory.promised) -= self.bytes;
         self.memory.given_back.notify_all();
     }
 }
@@ -76,7 +76,7 @@ impl Memory {
     /// them, their end is waited for, but not longer than `patience`. `None` if there is no memory.
     pub fn promise(self: &Arc<Self>, bytes: usize, patience: Duration) -> Option<Promise> {
         let end = Instant::now() + patience;
-        let mut promised = self.lock();
+        let mut promised = lock(&self.promised);
         while !can_be_had(promised.saturating_add(bytes)) {
             let left = end.saturating_duration_since(Instant::now());
             if *promised == 0 || left.is_zero() {
@@ -95,15 +95,15 @@ impl Memory {
         if buffer.capacity() - buffer.len() >= more {
             return true;
         }
-        let promised = self.lock();
+        let promised = lock(&self.promised);
         let larger = buffer.len().saturating_add(more).max(2 * buffer.capacity());
         can_be_had(promised.saturating_add(larger)) && buffer.try_reserve(more).is_ok()
     }
+}
 
-    fn lock(&self) -> MutexGuard<'_, usize> {
-        // A panic never leaves the number half changed.
-        self.promised.lock().unwrap_or_else(PoisonError::into_inner)
-    }
+/// What a lock holds. A panic never leaves it half changed.
+pub fn lock<T>(held: &Mutex<T>) -> MutexGuard<'_, T> {
+    held.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Whether the system has so many bytes, and the reserve, at this moment.
@@ -131,9 +131,9 @@ mod tests {
         let small = memory.promise(of_judging(1000), Duration::ZERO).expect("some memory");
         // No machine has as many addresses as this.
         assert!(memory.promise(usize::MAX / 4, Duration::ZERO).is_none());
-        assert_eq!(*memory.lock(), small.bytes);
+        assert_eq!(*lock(&memory.promised), small.bytes);
         drop(small);
-        assert_eq!(*memory.lock(), 0);
+        assert_eq!(*lock(&memory.promised), 0);
         assert!(memory.promise(usize::MAX, Duration::from_secs(600)).is_none());
     }
 
@@ -142,7 +142,7 @@ mod tests {
         let memory = Arc::new(Memory::default());
         // As if another work had been promised more than there is.
         let large = Promise { memory: Arc::clone(&memory), bytes: usize::MAX / 4 };
-        *memory.lock() += large.bytes;
+        *lock(&memory.promised) += large.bytes;
         assert!(memory.promise(1000, Duration::from_millis(20)).is_none());
         let mut mail = Vec::with_capacity(10);
         assert!(memory.make_room(&mut mail, 10) && !memory.make_room(&mut mail, 11));

@@ -2,6 +2,7 @@
 //! Open filters by their folders. A limited number is kept open; a filter that was changed on disk
 //! is opened again.
 
+use crate::memory::lock;
 use dbacl::{MailFilter, MailFilterError};
 use lru::LruCache;
 use std::fs;
@@ -9,7 +10,7 @@ use std::io;
 use std::num::NonZeroUsize;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 
 /// The filters that are open. The one that was not used for the longest time is closed first.
 #[derive(Debug)]
@@ -17,11 +18,8 @@ pub struct Models {
     open: Mutex<LruCache<PathBuf, Open>>,
 }
 
-#[derive(Debug, Clone)]
-struct Open {
-    filter: Arc<MailFilter>,
-    stamp: Option<Vec<Stamp>>,
-}
+/// A filter, and the version of its files if that is known.
+type Open = (Arc<MailFilter>, Option<Vec<Stamp>>);
 
 /// Identifies a version of a filter's file, which is never changed in place: the device and the
 /// number of the file there, its size, and the second and nanosecond of its last change.
@@ -30,14 +28,6 @@ type Stamp = (u64, u64, u64, i64, i64);
 /// A filter that changes so many times while it is being opened is opened again for the next mail.
 const TRIES: u32 = 5;
 
-/// A filter, and whether it was opened just now.
-#[derive(Debug)]
-pub struct Found {
-    pub filter: Arc<MailFilter>,
-    /// Warnings about the files of a filter that was opened just now; `None` if it was open.
-    pub opened: Option<Vec<String>>,
-}
-
 impl Models {
     /// Keeps at most so many open.
     pub fn new(most: usize) -> Self {
@@ -45,27 +35,29 @@ impl Models {
         Self { open: Mutex::new(LruCache::new(most)) }
     }
 
-    /// The filter in a folder as it is now. A filter in use stays whole, whatever happens to its
-    /// folder.
-    pub fn get(&self, folder: &Path) -> Result<Found, MailFilterError> {
-        let known = self.lock().get(folder).cloned();
-        if let Some(open) = &known
-            && open.stamp.is_some()
-            && stamp(folder, open.filter.names()).ok() == open.stamp
+    /// The filter in a folder as it is now, and warnings about its files if it was opened just now.
+    /// A filter in use stays whole, whatever happens to its folder.
+    pub fn get(
+        &self,
+        folder: &Path,
+    ) -> Result<(Arc<MailFilter>, Option<Vec<String>>), MailFilterError> {
+        let known = lock(&self.open).get(folder).cloned();
+        if let Some((filter, known @ Some(_))) = known
+            && stamp(folder, filter.names()).ok() == known
         {
-            return Ok(Found { filter: Arc::clone(&open.filter), opened: None });
+            return Ok((filter, None));
         }
         // The lock is not held while a filter is opened, so that others are served. Opening the
         // same filter twice is harmless.
         let mut warnings = Vec::new();
         match open_steadily(folder, &mut warnings) {
             Ok(open) => {
-                let filter = Arc::clone(&open.filter);
-                self.lock().put(folder.to_path_buf(), open);
-                Ok(Found { filter, opened: Some(warnings) })
+                let filter = Arc::clone(&open.0);
+                lock(&self.open).put(folder.to_path_buf(), open);
+                Ok((filter, Some(warnings)))
             }
             Err(error) => {
-                self.lock().pop(folder);
+                lock(&self.open).pop(folder);
                 Err(error)
             }
         }
@@ -73,12 +65,7 @@ impl Models {
 
     /// How many are open.
     pub fn count(&self) -> usize {
-        self.lock().len()
-    }
-
-    fn lock(&self) -> MutexGuard<'_, LruCache<PathBuf, Open>> {
-        // A panic never leaves the table half changed.
-        self.open.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.open).len()
     }
 }
 
@@ -94,8 +81,7 @@ fn open_steadily(folder: &Path, warnings: &mut Vec<String>) -> Result<Open, Mail
         let filter = Arc::new(filter);
         tries += 1;
         if before == after || tries == TRIES {
-            let stamp = after.filter(|after| Some(after) == before.as_ref());
-            return Ok(Open { filter, stamp });
+            return Ok((filter, after.filter(|after| Some(after) == before.as_ref())));
         }
         before = after;
     }

@@ -5,6 +5,7 @@
 
 use crate::engine::Engine;
 use crate::history::{Counts, Event, Kind, STEP};
+use crate::measures::OUTCOMES;
 use crate::users::size;
 use dbacl::MailFilter;
 use maud::{DOCTYPE, Markup, PreEscaped, html};
@@ -106,7 +107,6 @@ impl Status {
 
     /// The page. It needs nothing from elsewhere.
     pub fn page(&self) -> String {
-        let [ham, unsure, spam, error] = self.verdicts;
         let used = 100 * self.limits.memory_bytes / self.limits.memory_limit_bytes.max(1);
         let page = html! {
             (DOCTYPE)
@@ -122,8 +122,9 @@ impl Status {
                     h1 { "dbacl-server " (self.version) }
                     p { "Runs for " (time(self.uptime_seconds)) "." }
                     div.tiles {
-                        (tile("ham", ham)) (tile("unsure", unsure))
-                        (tile("spam", spam)) (tile("error", error))
+                        @for (name, count) in OUTCOMES.iter().zip(self.verdicts) {
+                            div.tile { div.number { (count) } div { (name) } }
+                        }
                     }
                     h2 { "Last seven days" }
                     (plots(&self.steps))
@@ -149,10 +150,6 @@ impl Status {
         };
         page.into_string()
     }
-}
-
-fn tile(name: &str, count: u64) -> Markup {
-    html! { div.tile { div.number { (count) } div { (name) } } }
 }
 
 /// Two curves: messages, and the share of them that was unsure.

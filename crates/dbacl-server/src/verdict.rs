@@ -33,7 +33,7 @@ pub struct Judged {
     pub verdict: Option<SetVerdict>,
 }
 
-/// What the filter decided.
+/// What the filter decided. Counts are in this order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Decision {
     /// Mail that must not be lost.
