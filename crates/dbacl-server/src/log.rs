@@ -15,7 +15,7 @@ use std::os::fd::AsFd;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering::Relaxed};
 use std::sync::mpsc::{Sender, channel};
-use std::time::{Duration, SystemTime};
+use std::time::{Duration, Instant, SystemTime};
 
 /// How much is logged.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, serde::Deserialize)]
@@ -64,20 +64,13 @@ pub struct Log {
 #[derive(Debug, Default)]
 struct Queue {
     /// Where lines go; none for no log.
-    lines: Option<Sender<Message>>,
-    /// Bytes of the lines that wait.
+    lines: Option<Sender<String>>,
+    /// Bytes of the lines that wait or are being written.
     bytes: Arc<AtomicUsize>,
     /// Lines that found no room since the last one that did.
     dropped: AtomicU64,
     /// Lines that have found no room.
     dropped_in_all: AtomicU64,
-}
-
-#[derive(Debug)]
-enum Message {
-    Line(String),
-    /// The log ends; the sender is told when all lines before this have been written.
-    End(Sender<()>),
 }
 
 impl Queue {
@@ -94,10 +87,10 @@ impl Queue {
         if dropped > 0 {
             let said = self::line(Level::Warn, "dropped", &[("lines", &dropped)]);
             self.bytes.fetch_add(said.len(), Relaxed);
-            let _ = lines.send(Message::Line(said));
+            let _ = lines.send(said);
         }
         // This fails only after the end of the log.
-        let _ = lines.send(Message::Line(line));
+        let _ = lines.send(line);
     }
 }
 
@@ -122,18 +115,10 @@ impl Log {
             queue.lines = Some(lines);
             let bytes = Arc::clone(&queue.bytes);
             let writes = move || {
-                for message in waiting {
-                    match message {
-                        Message::Line(line) => {
-                            bytes.fetch_sub(line.len(), Relaxed);
-                            // Failures to write are ignored.
-                            let _ = out.write_all(line.as_bytes());
-                        }
-                        Message::End(told) => {
-                            let _ = told.send(());
-                            return;
-                        }
-                    }
+                for line in waiting {
+                    // Failures to write are ignored.
+                    let _ = out.write_all(line.as_bytes());
+                    bytes.fetch_sub(line.len(), Relaxed);
                 }
             };
             std::thread::Builder::new().name("log".into()).spawn(writes)?;
@@ -168,10 +153,9 @@ impl Log {
 
     /// Ends the log: waits until the last lines have been written, but only for a moment.
     pub(crate) fn finish(&self) {
-        if let Some(lines) = &self.queue.lines {
-            let (tell, told) = channel();
-            let _ = lines.send(Message::End(tell));
-            let _ = told.recv_timeout(PATIENCE);
+        let end = Instant::now() + PATIENCE;
+        while self.queue.bytes.load(Relaxed) > 0 && Instant::now() < end {
+            std::thread::sleep(Duration::from_millis(1));
         }
     }
 }
