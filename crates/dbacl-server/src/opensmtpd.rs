@@ -42,15 +42,10 @@ struct Session {
     envelope: Envelope,
     /// What each answer about the mail repeats.
     token: Vec<u8>,
-    state: State,
-}
-
-enum State {
-    /// Lines are collected.
-    Keeps(Mail),
-    /// The mail has its verdict; lines are given back as they come, but for verdicts that it
-    /// brings.
-    Passes(HeaderLines),
+    /// The lines so far. Once the message has its verdict there are none: lines are given back as
+    /// they come, but for verdicts that it brings.
+    mail: Option<Mail>,
+    header: HeaderLines,
 }
 
 impl<'a> Conversation<'a> {
@@ -113,7 +108,8 @@ impl<'a> Conversation<'a> {
         self.sessions.entry(id.to_vec()).or_insert_with(|| Session {
             envelope: Envelope::default(),
             token: Vec::new(),
-            state: State::Keeps(engine.mail(None)),
+            mail: Some(engine.mail(None)),
+            header: HeaderLines::default(),
         })
     }
 
@@ -146,14 +142,11 @@ impl<'a> Conversation<'a> {
         let is_end = is_whole && text == b".";
         // The protocol puts a dot before a line that begins with one.
         let plain = if text.starts_with(b".") { &text[1..] } else { text };
-        let session = self.session(id);
-        session.token = token.to_vec();
-        let State::Keeps(_) = &session.state else { return self.pass(id, text, is_whole, out) };
+        self.session(id).token = token.to_vec();
         if is_end {
             self.mark(id, usize::MAX, out)?;
-            return self.pass(id, text, true, out);
         }
-        while let State::Keeps(mail) = &mut self.session(id).state {
+        while let Some(mail) = &mut self.session(id).mail {
             let before = mail.bytes().len();
             let kept = mail.push(plain).and_then(|()| mail.push(b"\n"));
             let why = match kept {
@@ -166,26 +159,28 @@ impl<'a> Conversation<'a> {
             {
                 // The others get their verdict on their beginning, the largest first.
                 self.mark(&largest, usize::MAX, out)?;
-                let State::Keeps(mail) = &mut self.session(id).state else { break };
-                mail.truncate(before);
+                if let Some(mail) = &mut self.session(id).mail {
+                    mail.truncate(before);
+                }
                 continue;
             }
             let error: &dyn std::fmt::Display =
                 if is_whole { &why } else { &"a line of the message is longer than 1 MB" };
             engine.refuse(Protocol::Opensmtpd, error);
             self.mark(id, before, out)?;
-            break;
         }
-        self.pass(id, text, is_whole, out)
+        if is_end {
+            self.sessions.remove(id);
+        } else if !self.session(id).header.keep(plain, &engine.config.headers) {
+            return Ok(false);
+        }
+        say(id, token, (text, is_whole), out).map(|()| !is_whole)
     }
 
     /// The session of which most is kept.
     fn largest(&self) -> Option<Vec<u8>> {
-        let kept = |(id, session): (&Vec<u8>, &Session)| match &session.state {
-            State::Keeps(mail) => Some((mail.bytes().len(), id.clone())),
-            State::Passes(_) => None,
-        };
-        self.sessions.iter().filter_map(kept).max().map(|(_, id)| id)
+        let kept = self.sessions.iter().filter_map(|(id, it)| Some((it.mail.as_ref()?, id)));
+        kept.max_by_key(|(mail, id)| (mail.bytes().len(), *id)).map(|(_, id)| id.clone())
     }
 
     /// Gives a message its verdict, by what was kept of it, and passes on its first `length` bytes,
@@ -193,16 +188,13 @@ impl<'a> Conversation<'a> {
     fn mark(&mut self, id: &[u8], length: usize, out: &mut dyn Write) -> io::Result<()> {
         let engine = self.engine;
         let session = self.session(id);
-        let mut header = HeaderLines::default();
-        let state = std::mem::replace(&mut session.state, State::Passes(header));
-        let State::Keeps(mail) = state else { return Ok(()) };
+        let Some(mail) = session.mail.take() else { return Ok(()) };
         let judged = engine.judge_now(Protocol::Opensmtpd, &session.envelope, mail.bytes());
         let dialects = &engine.config.headers;
         let before = &mail.bytes()[..length.min(mail.bytes().len())];
         for line in before.split_inclusive(|&byte| byte == b'\n') {
-            header.keep(line, dialects);
+            session.header.keep(line, dialects);
         }
-        session.state = State::Passes(header);
         let token = session.token.clone();
         let (header, rest) = rewritten_header(before, &lines(judged.as_ref(), dialects), dialects);
         let both = header.split_inclusive(|&byte| byte == b'\n');
@@ -215,29 +207,6 @@ impl<'a> Conversation<'a> {
             self.put_off.insert(id.to_vec());
         }
         Ok(())
-    }
-
-    /// Passes on a line of a message that has its verdict. Returns whether the rest of the line,
-    /// where it is not whole, is to be written as it comes.
-    fn pass(
-        &mut self,
-        id: &[u8],
-        text: &[u8],
-        is_whole: bool,
-        out: &mut dyn Write,
-    ) -> io::Result<bool> {
-        let engine = self.engine;
-        let plain = if text.starts_with(b".") { &text[1..] } else { text };
-        let session = self.session(id);
-        let token = session.token.clone();
-        if is_whole && text == b"." {
-            self.sessions.remove(id);
-        } else if let State::Passes(header) = &mut session.state
-            && !header.keep(plain, &engine.config.headers)
-        {
-            return Ok(false);
-        }
-        say(id, &token, (text, is_whole), out).map(|()| !is_whole)
     }
 }
 
