@@ -13,13 +13,14 @@ use crate::budget::Peer;
 use crate::config::Limits;
 use crate::listen::{Address, Bound, Stream};
 use crate::measures::Measures;
+use crate::memory::lock;
 use std::collections::HashMap;
 use std::fs;
 use std::io;
 use std::path::PathBuf;
 use std::pin::Pin;
 use std::sync::atomic::Ordering::Relaxed;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::task::{Context, Poll};
 use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWrite, ReadBuf};
@@ -140,15 +141,6 @@ impl Door {
         porter.spawn(accept(listener, places, Arc::clone(measures), admit));
         Ok(Self { admitted, socket, _porter: porter })
     }
-
-    /// The next connection that is served.
-    pub async fn next(&mut self) -> Connection {
-        match self.admitted.recv().await {
-            Some(connection) => connection,
-            // The porter never ends.
-            None => std::future::pending().await,
-        }
-    }
 }
 
 impl indymilter::Listener for Door {
@@ -157,6 +149,7 @@ impl indymilter::Listener for Door {
     fn poll_accept(&mut self, context: &mut Context<'_>) -> Poll<io::Result<Connection>> {
         match self.admitted.poll_recv(context) {
             Poll::Ready(Some(connection)) => Poll::Ready(Ok(connection)),
+            // The porter never ends.
             Poll::Ready(None) | Poll::Pending => Poll::Pending,
         }
     }
@@ -234,7 +227,7 @@ impl Places {
 
     /// Lets a connection of this peer wait; `None` if too many of its connections do.
     fn wait(&self, peer: Peer) -> Option<(Arc<Semaphore>, OwnedSemaphorePermit)> {
-        let mut peers = self.peers.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut peers = lock(&self.peers);
         if peers.len() > REMEMBERED {
             peers.retain(|_, own| {
                 [&own.places, &own.waiting].iter().any(|it| it.available_permits() < self.share)

@@ -2,11 +2,11 @@
 //! Reports about mail, as mail programs and providers send them (ARF, RFC 5965): the mail in a
 //! report and what it is.
 
-use crate::teacher::Lesson;
+use dbacl::MailRole;
 use mail_parser::{MessageParser, MimeHeaders as _, PartType};
 
 /// What a report says, and the mail of which it does.
-pub fn read(report: &[u8]) -> Result<(Lesson, Vec<u8>), &'static str> {
+pub fn read(report: &[u8]) -> Result<(MailRole, Vec<u8>), &'static str> {
     let message = MessageParser::default().parse(report).ok_or("the report is not a message")?;
     let is = |part: &mail_parser::MessagePart<'_>, main: &str, sub: &str| {
         part.content_type().is_some_and(|kind| {
@@ -22,9 +22,9 @@ pub fn read(report: &[u8]) -> Result<(Lesson, Vec<u8>), &'static str> {
         let (name, value) = line.split_once(':')?;
         name.trim().eq_ignore_ascii_case("feedback-type").then(|| value.trim().to_lowercase())
     });
-    let lesson = match kind.as_deref() {
-        Some("abuse" | "fraud" | "virus") => Lesson::Spam,
-        Some("not-spam") => Lesson::Ham,
+    let role = match kind.as_deref() {
+        Some("abuse" | "fraud" | "virus") => MailRole::Spam,
+        Some("not-spam") => MailRole::Ham,
         _ => return Err("the report does not say whether the mail is spam"),
     };
     let reported = message.parts.iter().find_map(|part| match &part.body {
@@ -33,7 +33,7 @@ pub fn read(report: &[u8]) -> Result<(Lesson, Vec<u8>), &'static str> {
     });
     // A report with the header alone teaches nothing that mail has.
     let mail = reported.filter(|mail| !mail.is_empty());
-    Ok((lesson, mail.ok_or("the report does not hold the mail")?))
+    Ok((role, mail.ok_or("the report does not hold the mail")?))
 }
 
 #[cfg(test)]
@@ -55,11 +55,11 @@ mod tests {
 
     #[test]
     fn reports_hold_a_mail_and_say_what_it_is() {
-        for (kind, lesson) in
-            [("abuse", Lesson::Spam), ("Fraud", Lesson::Spam), ("not-spam", Lesson::Ham)]
+        for (kind, role) in
+            [("abuse", MailRole::Spam), ("Fraud", MailRole::Spam), ("not-spam", MailRole::Ham)]
         {
             let (found, mail) = read(report(kind, "message/rfc822").as_bytes()).expect(kind);
-            assert_eq!(found, lesson);
+            assert_eq!(found, role);
             let mail = String::from_utf8(mail).expect("text");
             assert!(mail.starts_with("From: a@shop.example\r\n"), "{mail}");
             assert!(mail.trim_end().ends_with("cheap pills"), "{mail}");

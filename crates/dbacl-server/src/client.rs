@@ -50,11 +50,9 @@ pub fn tell(
     lesson: Lesson,
     mail: &[u8],
 ) -> Result<(), (u8, String)> {
-    let what = match lesson {
-        Lesson::Ham => "Message-class: ham\r\nSet: local\r\n",
-        Lesson::Spam => "Message-class: spam\r\nSet: local\r\n",
-        Lesson::Forget => "Remove: local\r\n",
-    };
+    let what = lesson.map_or("Remove: local\r\n".into(), |role| {
+        format!("Message-class: {}\r\nSet: local\r\n", role.word())
+    });
     // Control characters could begin another line of the request.
     let user: String = user.chars().filter(|letter| !letter.is_control()).collect();
     let length = mail.len();

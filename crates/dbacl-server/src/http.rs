@@ -15,11 +15,10 @@ use crate::engine::{Engine, Envelope};
 use crate::headers::{Dialect, lines};
 use crate::listen::{Protocol, Stream};
 use crate::measures::Taught;
-use crate::rights::Rights;
 use crate::status::Status;
-use crate::teacher::Lesson;
 use crate::verdict::{Judged, REQUIRED};
 use base64::prelude::{BASE64_STANDARD, Engine as _};
+use dbacl::MailRole;
 use http_body_util::{BodyExt, Full};
 use hyper::body::{Body, Bytes};
 use hyper::header::{
@@ -123,7 +122,7 @@ where
         }
         "/checkv2" | "/check" | "/symbols" => {
             let mail = match gather(engine, body, peer, true).await {
-                Ok(mail) => Arc::new(mail),
+                Ok(mail) => mail,
                 Err(answer) => return *answer,
             };
             let judged = engine.judge(Protocol::Rspamd, envelope(&head.headers), &mail).await;
@@ -141,14 +140,14 @@ where
         }
         "/learnspam" | "/learnham" => {
             let mail = match gather(engine, body, peer, false).await {
-                Ok(mail) => Arc::new(mail),
+                Ok(mail) => mail,
                 Err(answer) => return *answer,
             };
-            let lesson = if path == "/learnspam" { Lesson::Spam } else { Lesson::Ham };
+            let role = if path == "/learnspam" { MailRole::Spam } else { MailRole::Ham };
             let names = envelope(&head.headers).names;
             let name = names.first().map_or("", String::as_str);
-            let who = (Protocol::Rspamd, Rights::of(&engine.config, peer));
-            let (taught, text) = engine.teacher.teach(engine, who, name, lesson, &mail).await;
+            let who = (Protocol::Rspamd, peer);
+            let (taught, text) = engine.teacher.teach(engine, who, name, Some(role), &mail).await;
             match taught {
                 Taught::Changed => json_answer(StatusCode::OK, &json!({ "success": true })),
                 Taught::Known => error(StatusCode::ALREADY_REPORTED, "already learned as that"),
@@ -247,7 +246,7 @@ async fn gather<B>(
     mut body: B,
     peer: Peer,
     beginning: bool,
-) -> Result<Mail, Box<Answer>>
+) -> Result<Arc<Mail>, Box<Answer>>
 where
     B: Body<Data = Bytes> + Unpin,
 {
@@ -284,7 +283,7 @@ where
         Ok(())
     };
     match tokio::time::timeout(engine.config.limits.request(), take).await {
-        Ok(Ok(())) => Ok(mail),
+        Ok(Ok(())) => Ok(Arc::new(mail)),
         Ok(Err(answer)) => Err(Box::new(answer)),
         Err(_) => Err(Box::new(error(StatusCode::REQUEST_TIMEOUT, "the message came too slowly"))),
     }

@@ -16,16 +16,16 @@ use crate::opensmtpd;
 use crate::options::{Options, Teaching};
 use crate::privileges::{Identity, is_root, raise_file_limit};
 use crate::spamc;
-use crate::teacher::Lesson;
 use crate::users::size;
-use dbacl::{MailFilter, MailFilterError};
+use dbacl::{MailFilter, MailFilterError, MailRole};
 use dbacl_cli::status::{DATA, IO, LATER, UNAVAILABLE, USAGE};
 use dbacl_cli::terminal::Shown;
 use dbacl_cli::{arguments, output, settings};
 use dbacl_files::reading::read_beginning;
+use indymilter::Listener as _;
 use std::ffi::OsStr;
 use std::fmt::{Display, Write as _};
-use std::future::Future;
+use std::future::poll_fn;
 use std::io::{BufRead as _, ErrorKind, Read, Write};
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::Path;
@@ -216,10 +216,13 @@ fn teach(config: &Config, user: &str, teaching: Teaching) -> Result<(), (u8, Str
         .read_to_end(&mut mail)
         .map_err(|error| (LATER, error.to_string()))?;
     let (lesson, mail) = match teaching {
-        Teaching::Ham => (Lesson::Ham, mail),
-        Teaching::Spam => (Lesson::Spam, mail),
-        Teaching::Forget => (Lesson::Forget, mail),
-        Teaching::Report => arf::read(&mail).map_err(|text| (DATA, text.to_owned()))?,
+        Teaching::Ham => (Some(MailRole::Ham), mail),
+        Teaching::Spam => (Some(MailRole::Spam), mail),
+        Teaching::Forget => (None, mail),
+        Teaching::Report => {
+            let (role, mail) = arf::read(&mail).map_err(|text| (DATA, text.to_owned()))?;
+            (Some(role), mail)
+        }
     };
     client::tell(address, user, lesson, &mail)
 }
@@ -308,8 +311,7 @@ async fn serve(
             serving.spawn(milter::serve(engines, listener, stopped));
             continue;
         }
-        let serve = move |stream| speak(Arc::clone(&engines.borrow()), stream, protocol);
-        serving.spawn(accept(listener, stopped, serve));
+        serving.spawn(accept(listener, stopped, engines, protocol));
     }
     loop {
         tokio::select! {
@@ -371,16 +373,17 @@ async fn speak(engine: Arc<Engine>, mut stream: Connection, role: Protocol) {
 }
 
 /// Serves the connections at a listener until the server stops; then waits for the open ones.
-async fn accept<F, W>(mut door: Door, mut stopped: watch::Receiver<bool>, serve: F)
-where
-    F: Fn(Connection) -> W,
-    W: Future<Output = ()> + Send + 'static,
-{
+async fn accept(
+    mut door: Door,
+    mut stopped: watch::Receiver<bool>,
+    engines: watch::Receiver<Arc<Engine>>,
+    role: Protocol,
+) {
     let mut connections = JoinSet::new();
     loop {
         tokio::select! {
-            connection = door.next() => {
-                connections.spawn(serve(connection));
+            Ok(connection) = poll_fn(|context| door.poll_accept(context)) => {
+                connections.spawn(speak(Arc::clone(&engines.borrow()), connection, role));
             }
             _ = stopped.changed() => break,
         }

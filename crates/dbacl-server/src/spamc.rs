@@ -17,15 +17,15 @@ use crate::headers::{lines, rewritten, rewritten_header};
 use crate::listen::Protocol;
 use crate::measures::Taught;
 use crate::memory::of_returning;
-use crate::rights::Rights;
-use crate::teacher::Lesson;
 use crate::verdict::{Judged, REQUIRED};
+use dbacl::MailRole;
 use dbacl_cli::status;
 use flate2::read::ZlibDecoder;
 use std::io::{self, Read as _};
 use std::sync::Arc;
 use std::time::Duration;
-use tokio::io::{AsyncBufRead, AsyncBufReadExt, AsyncRead, AsyncWrite, AsyncWriteExt, BufReader};
+use tokio::io::{AsyncBufRead, AsyncBufReadExt, AsyncRead, AsyncReadExt as _, AsyncWrite};
+use tokio::io::{AsyncWriteExt, BufReader};
 
 /// Longest head of a request, in bytes.
 const HEAD: usize = 16 << 10;
@@ -33,34 +33,17 @@ const HEAD: usize = 16 << 10;
 /// The bytes of a compressed mail that are unpacked at a time.
 const UNPACKED: usize = 64 << 10;
 
-/// The commands of the protocol.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-enum Command {
-    /// The score.
-    #[default]
-    Check,
-    /// The score and the tests' names.
-    Symbols,
-    /// The score and a report to read.
-    Report,
-    /// The score, and the report for spam only.
-    ReportIfSpam,
-    /// The mail with its verdict.
-    Process,
-    /// The mail's header with its verdict.
-    Headers,
-    /// Asks whether the server answers.
-    Ping,
-    /// Learns or forgets the mail.
-    Tell,
-    /// Does nothing.
-    Skip,
-}
+/// The commands of the protocol. The first four ask for the score: alone, with the tests' names,
+/// with a report to read, and with that for spam only. The next two return the message, or its
+/// header, with its verdict. `TELL` learns or forgets it, `PING` asks whether the server answers,
+/// and `SKIP` does nothing.
+const COMMANDS: [&str; 9] =
+    ["CHECK", "SYMBOLS", "REPORT", "REPORT_IFSPAM", "PROCESS", "HEADERS", "TELL", "PING", "SKIP"];
 
 /// The head of a request: its command and its fields.
 #[derive(Debug, Clone, Default, PartialEq)]
 struct Head {
-    command: Command,
+    command: &'static str,
     /// Whether the client speaks rspamd's older protocol.
     is_rspamc: bool,
     /// The protocol's version; answers to versions below 1.3 have another form.
@@ -70,7 +53,7 @@ struct Head {
     /// The user or the recipients, the sender, and the mail's name in the queue of the mail server.
     envelope: Envelope,
     /// `Message-class`.
-    class: Option<Lesson>,
+    class: Option<MailRole>,
     /// `Set: local`: the mail is to be learned.
     sets: bool,
     /// `Remove: local`: the mail is to be forgotten.
@@ -92,18 +75,8 @@ impl Head {
         let text = String::from_utf8_lossy(bytes);
         let mut lines = text.lines();
         let mut words = lines.next().unwrap_or_default().split_ascii_whitespace();
-        let command = match words.next().unwrap_or_default() {
-            "CHECK" => Command::Check,
-            "SYMBOLS" => Command::Symbols,
-            "REPORT" => Command::Report,
-            "REPORT_IFSPAM" => Command::ReportIfSpam,
-            "PROCESS" => Command::Process,
-            "HEADERS" => Command::Headers,
-            "PING" => Command::Ping,
-            "TELL" => Command::Tell,
-            "SKIP" => Command::Skip,
-            _ => return Err(NO_COMMAND),
-        };
+        let command = words.next().and_then(|word| COMMANDS.into_iter().find(|it| *it == word));
+        let command = command.ok_or(NO_COMMAND)?;
         let (protocol, version) =
             words.next().and_then(|word| word.split_once('/')).ok_or(NO_COMMAND)?;
         let is_rspamc = protocol == "RSPAMC";
@@ -132,10 +105,10 @@ impl Head {
                     receivers.push(value.to_owned());
                 }
                 "message-class" if value.eq_ignore_ascii_case("spam") => {
-                    head.class = Some(Lesson::Spam);
+                    head.class = Some(MailRole::Spam);
                 }
                 "message-class" if value.eq_ignore_ascii_case("ham") => {
-                    head.class = Some(Lesson::Ham);
+                    head.class = Some(MailRole::Ham);
                 }
                 "set" => (head.sets, head.reports) = (names("local"), names("remote")),
                 "remove" => (head.removes, head.revokes) = (names("local"), names("remote")),
@@ -155,12 +128,12 @@ impl Head {
 
     /// Whether a verdict is asked for, and not the mail with it.
     fn wants_verdict_only(&self) -> bool {
-        !self.returns_mail() && self.command != Command::Tell
+        !self.returns_mail() && self.command != "TELL"
     }
 
     /// Whether the answer has the whole mail in it.
-    const fn returns_mail(&self) -> bool {
-        matches!(self.command, Command::Process | Command::Headers)
+    fn returns_mail(&self) -> bool {
+        matches!(self.command, "PROCESS" | "HEADERS")
     }
 }
 
@@ -186,17 +159,17 @@ fn answer(head: &Head, mail: &[u8], judged: Option<&Judged>, engine: &Engine) ->
     let is_put_off = judged.is_none() && engine.config.on_error == OnError::Tempfail;
     let body = match (head.command, judged) {
         _ if is_put_off => return refusal(TEMPORARY, "no verdict"),
-        (Command::Process, _) => rewritten(mail, &lines(judged, dialects), dialects),
-        (Command::Headers, _) => {
+        ("PROCESS", _) => rewritten(mail, &lines(judged, dialects), dialects),
+        ("HEADERS", _) => {
             let (mut header, rest) = rewritten_header(mail, &lines(judged, dialects), dialects);
             let empty = if rest.starts_with(b"\r") { 2 } else { 1 };
             header.extend_from_slice(rest.get(..empty).unwrap_or_default());
             header
         }
         (_, None) => return refusal(TEMPORARY, "no verdict"),
-        (Command::Symbols, Some(judged)) => format!("{}\r\n", judged.symbol()).into_bytes(),
-        (Command::Report, Some(judged)) => report(judged).into_bytes(),
-        (Command::ReportIfSpam, Some(judged)) if judged.is_spam() => report(judged).into_bytes(),
+        ("SYMBOLS", Some(judged)) => format!("{}\r\n", judged.symbol()).into_bytes(),
+        ("REPORT", Some(judged)) => report(judged).into_bytes(),
+        ("REPORT_IFSPAM", Some(judged)) if judged.is_spam() => report(judged).into_bytes(),
         _ => Vec::new(),
     };
     let (is_spam, score) = judged.map_or((false, 0.0), |judged| (judged.is_spam(), judged.score()));
@@ -275,32 +248,21 @@ where
     drop((reply, memory));
     // If the connection were closed while the client still sends, the client would lose the answer.
     if matches!(sent, Ok(Ok(()))) {
-        let most = engine.config.limits.mail;
-        let _ = tokio::time::timeout(DRAINED, drain(&mut reader, most)).await;
+        let mut rest = reader.take(engine.config.limits.mail as u64);
+        let mut nowhere = tokio::io::sink();
+        let dropped = tokio::io::copy_buf(&mut rest, &mut nowhere);
+        let _ = tokio::time::timeout(DRAINED, dropped).await;
     }
 }
 
 /// How long a client that was answered may go on sending.
 const DRAINED: Duration = Duration::from_secs(5);
 
-/// Reads and drops at most so many bytes.
-async fn drain<R: AsyncBufRead + Unpin>(reader: &mut R, mut most: usize) -> io::Result<()> {
-    while most > 0 {
-        let length = reader.fill_buf().await?.len();
-        if length == 0 {
-            break;
-        }
-        reader.consume(length);
-        most = most.saturating_sub(length);
-    }
-    Ok(())
-}
-
 async fn reply(engine: &Arc<Engine>, head: Head, mail: &Arc<Mail>, peer: Peer) -> Vec<u8> {
     match head.command {
-        Command::Ping => return b"SPAMD/1.5 0 PONG\r\n".to_vec(),
-        Command::Skip => return Vec::new(),
-        Command::Tell => return tell(engine, &head, mail, peer).await,
+        "PING" => return b"SPAMD/1.5 0 PONG\r\n".to_vec(),
+        "SKIP" => return Vec::new(),
+        "TELL" => return tell(engine, &head, mail, peer).await,
         _ => {}
     }
     let wire = if head.is_rspamc { Protocol::Rspamd } else { Protocol::Spamc };
@@ -322,14 +284,14 @@ async fn reply(engine: &Arc<Engine>, head: Head, mail: &Arc<Mail>, peer: Peer) -
 }
 
 /// Learns or forgets a message, and answers when that is done.
-async fn tell(engine: &Engine, head: &Head, mail: &Arc<Mail>, peer: Peer) -> Vec<u8> {
+async fn tell(engine: &Arc<Engine>, head: &Head, mail: &Arc<Mail>, peer: Peer) -> Vec<u8> {
     let lesson = match (head.class, head.sets, head.removes) {
-        (_, false, true) => Lesson::Forget,
-        (Some(class), true, false) => class,
+        (_, false, true) => None,
+        (class @ Some(_), true, false) => class,
         _ => return refusal(PROTOCOL, "TELL needs a Message-class and Set, or Remove"),
     };
     let name = head.envelope.names.first().map_or("", String::as_str);
-    let who = (Protocol::Spamc, Rights::of(&engine.config, peer));
+    let who = (Protocol::Spamc, peer);
     let (taught, text) = engine.teacher.teach(engine, who, name, lesson, mail).await;
     let did = match taught {
         Taught::Refused => return refusal(FORBIDDEN, &text),
@@ -338,7 +300,7 @@ async fn tell(engine: &Engine, head: &Head, mail: &Arc<Mail>, peer: Peer) -> Vec
         _ if head.reports => "DidSet: local,remote\r\n",
         _ if head.revokes => "DidSet: local\r\nDidRemove: remote\r\n",
         Taught::Known => "",
-        Taught::Changed if lesson == Lesson::Forget => "DidRemove: local\r\n",
+        Taught::Changed if lesson.is_none() => "DidRemove: local\r\n",
         Taught::Changed => "DidSet: local\r\n",
     };
     format!("SPAMD/1.1 0 EX_OK\r\n{did}Content-length: 0\r\n\r\n").into_bytes()
@@ -355,7 +317,7 @@ enum Failure {
     Refused(#[from] Refusal),
 }
 
-/// Reads a request.
+/// Reads a request, and unpacks its message.
 async fn read_request<R>(
     engine: &Engine,
     reader: &mut R,
@@ -367,9 +329,11 @@ where
     let head = read_head(reader).await?;
     let head = Head::parse(&head).map_err(Failure::Malformed)?;
     let mut mail = engine.mail(Some(peer));
-    if matches!(head.command, Command::Ping | Command::Skip) {
+    if matches!(head.command, "PING" | "SKIP") {
         return Ok((head, mail));
     }
+    // Whether only the beginning of the message is read, which is enough for a verdict.
+    let mut is_cut = false;
     let mut left = head.length;
     while left != Some(0) {
         let piece = reader.fill_buf().await?;
@@ -382,29 +346,18 @@ where
         let piece = &piece[..length];
         match mail.push_beginning(piece) {
             Ok(()) => {}
-            // The beginning of a message is enough for a verdict.
             Err(why) if head.wants_verdict_only() && mail.can_be_judged(why) => {
-                return finished(engine, head, mail, (peer, true)).await;
+                is_cut = true;
+                break;
             }
             Err(why) => return Err(why.into()),
         }
         reader.consume(length);
         left = left.map(|left| left - length as u64);
     }
-    if left.is_some_and(|left| left > 0) {
+    if !is_cut && left.is_some_and(|left| left > 0) {
         return Err(Failure::Malformed("the message is shorter than its Content-length"));
     }
-    finished(engine, head, mail, (peer, false)).await
-}
-
-/// The request with its mail, which is decompressed. `is_cut`: only the beginning of the mail was
-/// read.
-async fn finished(
-    engine: &Engine,
-    head: Head,
-    mail: Mail,
-    (peer, is_cut): (Peer, bool),
-) -> Result<(Head, Mail), Failure> {
     if !head.is_packed {
         return Ok((head, mail));
     }
@@ -435,25 +388,17 @@ where
     R: AsyncBufRead + Unpin,
 {
     let mut head = Vec::new();
-    let mut start = 0;
+    let mut reader = reader.take(HEAD as u64 + 1);
     loop {
-        let buffer = reader.fill_buf().await?;
-        if buffer.is_empty() {
-            let gone = || io::Error::from(io::ErrorKind::UnexpectedEof).into();
-            return Some(head).filter(|head| !head.is_empty()).ok_or_else(gone);
-        }
-        let end = buffer.iter().position(|&byte| byte == b'\n');
-        let length = end.map_or(buffer.len(), |end| end + 1);
-        head.extend_from_slice(&buffer[..length]);
-        reader.consume(length);
-        if head.len() > HEAD {
-            return Err(Failure::Malformed("the head of the request is too long"));
-        }
-        if end.is_some() {
-            if head[start..].trim_ascii().is_empty() {
-                return Ok(head);
+        let start = head.len();
+        reader.read_until(b'\n', &mut head).await?;
+        match &head[start..] {
+            _ if head.len() > HEAD => {
+                return Err(Failure::Malformed("the head of the request is too long"));
             }
-            start = head.len();
+            [] if start == 0 => return Err(io::Error::from(io::ErrorKind::UnexpectedEof).into()),
+            line if line.trim_ascii().is_empty() => return Ok(head),
+            _ => {}
         }
     }
 }
@@ -472,8 +417,8 @@ mod tests {
               Set: local,remote\r\n\r\n",
         );
         let head = head.expect("a head");
-        assert_eq!((head.command, head.length), (Command::Tell, Some(12)));
-        assert_eq!((head.class, head.sets, head.removes), (Some(Lesson::Spam), true, false));
+        assert_eq!((head.command, head.length), ("TELL", Some(12)));
+        assert_eq!((head.class, head.sets, head.removes), (Some(MailRole::Spam), true, false));
         assert_eq!(head.envelope.names, ["alice"]);
         for (text, expected) in [
             ("", NO_COMMAND),

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //! Learning and forgetting single messages, one after the other for each folder.
 
-use crate::budget::Mail;
+use crate::budget::{Mail, Peer};
 use crate::config::Limits;
 use crate::engine::Engine;
 use crate::headers::field;
@@ -10,8 +10,8 @@ use crate::listen::Protocol;
 use crate::log::{Fact, Level};
 use crate::measures::Taught;
 use crate::memory::of_learning;
-use crate::rights::Rights;
-use crate::users::{Pupil, Users, size};
+use crate::rights::taught_user;
+use crate::users::{Users, size};
 use dbacl::{
     FittedSet, FittedSetOptions, MailFilter, MailFolder, MailLearnOptions, MailRole, Outcome,
 };
@@ -23,26 +23,8 @@ use std::sync::atomic::AtomicBool;
 use std::time::Instant;
 use tokio::sync::{Mutex, Semaphore};
 
-/// What is to be done with a message.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Lesson {
-    /// It is mail that must not be lost.
-    Ham,
-    /// It is what the filter is there to find.
-    Spam,
-    /// It is to be forgotten.
-    Forget,
-}
-
-impl Lesson {
-    const fn word(self) -> &'static str {
-        match self {
-            Self::Ham => "ham",
-            Self::Spam => "spam",
-            Self::Forget => "forget",
-        }
-    }
-}
+/// What is to be done with a message: it is learned as mail for this, or forgotten.
+pub type Lesson = Option<MailRole>;
 
 /// Number of queues. Lessons for one folder share a queue and so follow each other; folders that
 /// share a queue wait for each other, which is harmless.
@@ -75,16 +57,17 @@ impl Teacher {
     /// changes nothing. Returns what came of it, also in words. Every refusal is logged.
     pub async fn teach(
         &self,
-        engine: &Engine,
-        (wire, rights): (Protocol, Rights),
+        engine: &Arc<Engine>,
+        (wire, peer): (Protocol, Peer),
         name: &str,
         lesson: Lesson,
         mail: &Arc<Mail>,
     ) -> (Taught, String) {
         let start = Instant::now();
-        let result = self.try_teach(engine, rights, name, lesson, mail).await;
+        let result = self.try_teach(engine, peer, name, lesson, mail).await;
         let milliseconds = format!("{:.1}", start.elapsed().as_secs_f64() * 1e3);
-        let (wire, lesson, bytes) = (wire.name(), lesson.word(), mail.bytes().len());
+        let (wire, lesson, bytes) =
+            (wire.name(), lesson.map_or("forget", MailRole::word), mail.bytes().len());
         let id = field(mail.bytes(), "message-id");
         let mut facts: Vec<Fact<'_>> = vec![
             ("wire", &wire),
@@ -117,36 +100,36 @@ impl Teacher {
 
     async fn try_teach(
         &self,
-        engine: &Engine,
-        rights: Rights,
+        engine: &Arc<Engine>,
+        peer: Peer,
         name: &str,
         lesson: Lesson,
         mail: &Arc<Mail>,
     ) -> (Taught, String) {
-        let (users, asked) = (engine.users.clone(), name.to_owned());
-        let teaches_default = engine.config.learn_default;
+        let (shared, asked) = (Arc::clone(engine), name.to_owned());
         let choice = tokio::task::spawn_blocking(move || {
-            let name = rights.user(&users, &asked)?;
-            users.taught(&name, teaches_default).map_err(str::to_owned)
+            let Engine { config, users, .. } = &*shared;
+            let name = taught_user(config, users, peer, &asked)?;
+            users.taught(&name, config.learn_default).map_err(str::to_owned)
         });
-        let pupil = match choice.await {
-            Ok(Ok(pupil)) => pupil,
+        let (folder, general) = match choice.await {
+            Ok(Ok(taught)) => taught,
             Ok(Err(why)) => return (Taught::Refused, why),
             Err(_) => return (Taught::Failed, "learning failed within the program".into()),
         };
-        let _turn = self.queue(&pupil.folder).lock().await;
+        let _turn = self.queue(&folder).lock().await;
         let Ok(desk) = Arc::clone(&self.desks).acquire_owned().await else {
             return (Taught::Failed, "the server stops".into());
         };
-        let mail = Arc::clone(mail);
-        let (memory, limits) = (Arc::clone(&engine.memory), engine.config.limits.clone());
-        let (stop, users) = (Arc::clone(&engine.ends_lessons), engine.users.clone());
+        let (shared, mail) = (Arc::clone(engine), Arc::clone(mail));
         let learning = tokio::task::spawn_blocking(move || {
             let _desk = desk;
-            let promise = memory.promise(of_learning(mail.bytes().len()), limits.request());
+            let Engine { memory, users, config, ends_lessons, .. } = &*shared;
+            let patience = config.limits.request();
+            let promise = memory.promise(of_learning(mail.bytes().len()), patience);
             let _promise = promise.ok_or("no memory to learn the message")?;
-            prepare(&pupil, &users, &limits)?;
-            give(&pupil.folder, lesson, mail.bytes(), stop)
+            prepare(&folder, general.as_deref(), users, &config.limits)?;
+            give(&folder, lesson, mail.bytes(), Arc::clone(ends_lessons))
         });
         let failed = Err("learning failed within the program".into());
         let outcome = learning.await.unwrap_or(failed);
@@ -166,8 +149,12 @@ fn taught(outcome: &Outcome) -> Taught {
 
 /// Makes sure that there is a filter, and that it may learn. A user's first lesson begins a filter
 /// with the default one as its general model.
-fn prepare(pupil: &Pupil, users: &Users, limits: &Limits) -> Result<(), String> {
-    let Pupil { folder, general } = pupil;
+fn prepare(
+    folder: &Path,
+    general: Option<&Path>,
+    users: &Users,
+    limits: &Limits,
+) -> Result<(), String> {
     let text = |error: &dyn Display| error.to_string();
     match general {
         Some(general) if !folder.is_dir() => {
@@ -208,14 +195,11 @@ fn give(
     let text = |error: dbacl::FittedSetError| error.to_string();
     let options = FittedSetOptions::default().stop(stop);
     let mut set = FittedSet::open(folder, &options).map_err(text)?;
-    let mut learn = |role: MailRole| set.correct(&set.label_for(role)?, mail);
-    let report = match lesson {
-        Lesson::Ham => learn(MailRole::Ham),
-        Lesson::Spam => learn(MailRole::Spam),
-        Lesson::Forget => match set.id(mail) {
-            Some(id) => set.forget_id(id),
-            None => return Ok(Outcome::Empty),
-        },
+    let report = if let Some(role) = lesson {
+        set.label_for(role).and_then(|label| set.correct(&label, mail))
+    } else {
+        let Some(id) = set.id(mail) else { return Ok(Outcome::Empty) };
+        set.forget_id(id)
     };
     let report = report.map_err(text)?;
     let outcome = report.documents.into_iter().next().map(|document| document.outcome);
@@ -227,6 +211,8 @@ fn give(
 mod tests {
     use super::*;
     use dbacl_testing::Scratch;
+
+    const SPAM: Lesson = Some(MailRole::Spam);
 
     #[test]
     fn a_lesson_that_is_to_end_changes_nothing() {
@@ -246,10 +232,10 @@ mod tests {
             FittedSet::learn_folders(filter, folders, &MailLearnOptions::default()).unwrap();
         }
         let mail = b"Subject: offer\n\ncheap pills\n";
-        let lesson = |stop| give(&filter, Lesson::Spam, mail, Arc::new(AtomicBool::new(stop)));
+        let lesson = |stop| give(&filter, SPAM, mail, Arc::new(AtomicBool::new(stop)));
         assert!(lesson(true).is_err_and(|text| text.starts_with("stopped")));
         assert_eq!(lesson(false), Ok(Outcome::Learned));
-        let empty = give(&filter, Lesson::Spam, b"", Arc::default());
+        let empty = give(&filter, SPAM, b"", Arc::default());
         assert!(empty.is_err_and(|text| text.contains("no word to learn")));
         // The first lesson of a user begins a filter, which has the labels of the default one.
         let users = Users {
@@ -258,23 +244,25 @@ mod tests {
             delimiter: None,
         };
         let mut limits = Limits { user_filters: 1, ..Limits::default() };
-        let alice = users.taught("alice", false).unwrap();
-        prepare(&alice, &users, &limits).unwrap();
-        let labels = MailFilter::open(&alice.folder, &mut |_| {}).unwrap().names().to_vec();
+        let prepare = |name: &str, users: &Users, limits: &Limits| {
+            let (folder, general) = users.taught(name, false).unwrap();
+            prepare(&folder, general.as_deref(), users, limits).map(|()| folder)
+        };
+        let alice = prepare("alice", &users, &limits).unwrap();
+        let labels = MailFilter::open(&alice, &mut |_| {}).unwrap().names().to_vec();
         assert_eq!(labels, ["ham", "spam"]);
-        prepare(&alice, &users, &limits).unwrap();
-        let refused = prepare(&users.taught("bob", false).unwrap(), &users, &limits);
+        prepare("alice", &users, &limits).unwrap();
+        let refused = prepare("bob", &users, &limits);
         assert!(refused.is_err_and(|why| why.contains("limits.user-filters")));
-        assert_eq!(users.all(), [("alice".to_owned(), alice.folder.clone())]);
+        assert_eq!(users.all(), [("alice".to_owned(), alice)]);
         limits.filter_bytes = 1000;
-        let refused = prepare(&alice, &users, &limits);
+        let refused = prepare("alice", &users, &limits);
         assert!(refused.is_err_and(|why| why.contains("limits.filter-bytes")));
         // Where no label of the default filter means ham, none of the user's own does.
         let users = Users { default: Some(mixed), ..users };
-        let bob = users.taught("bob", false).unwrap();
-        prepare(&bob, &users, &Limits::default()).unwrap();
-        let lesson = |lesson| give(&bob.folder, lesson, mail, Arc::default());
-        assert!(lesson(Lesson::Ham).is_err_and(|text| text.contains("ham")));
-        assert_eq!(lesson(Lesson::Spam), Ok(Outcome::Learned));
+        let bob = prepare("bob", &users, &Limits::default()).unwrap();
+        let lesson = |lesson| give(&bob, lesson, mail, Arc::default());
+        assert!(lesson(Some(MailRole::Ham)).is_err_and(|text| text.contains("ham")));
+        assert_eq!(lesson(SPAM), Ok(Outcome::Learned));
     }
 }

@@ -72,16 +72,18 @@ impl Users {
         self.default.clone()
     }
 
-    /// The filter that learns something for a user. `teaches_default` says whether users without a
-    /// filter teach the default one.
-    pub fn taught(&self, name: &str, teaches_default: bool) -> Result<Pupil, &'static str> {
-        let own = self.folder(name);
-        match (own, &self.default) {
-            (Some(own), _) if own.is_dir() => Ok(Pupil { folder: own, general: None }),
-            (_, Some(default)) if teaches_default => {
-                Ok(Pupil { folder: default.clone(), general: None })
-            }
-            (Some(folder), Some(default)) => Ok(Pupil { folder, general: Some(default.clone()) }),
+    /// The folder of the filter that learns something for a user, and of that with which it begins
+    /// if it does not exist yet. `teaches_default` says whether users without a filter teach the
+    /// default one.
+    pub fn taught(
+        &self,
+        name: &str,
+        teaches_default: bool,
+    ) -> Result<(PathBuf, Option<PathBuf>), &'static str> {
+        match (self.folder(name), self.default.clone()) {
+            (Some(own), _) if own.is_dir() => Ok((own, None)),
+            (_, Some(default)) if teaches_default => Ok((default, None)),
+            (Some(own), default @ Some(_)) => Ok((own, default)),
             (Some(_), None) => Err("the user has no filter, and there is no default one"),
             (None, _) => Err("no user is named who can have a filter, and learn-default is off"),
         }
@@ -157,14 +159,6 @@ pub fn size(folder: &Path) -> u64 {
     bytes
 }
 
-/// A filter that learns.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Pupil {
-    pub folder: PathBuf,
-    /// The filter with which it begins, if it does not exist yet.
-    pub general: Option<PathBuf>,
-}
-
 /// Whether a part of a name can be the name of a file in a folder.
 fn is_plain(part: &str) -> bool {
     !part.is_empty()
@@ -174,8 +168,7 @@ fn is_plain(part: &str) -> bool {
 
 /// Whether a pattern gives different users different folders.
 pub fn tells_users_apart(pattern: &Path) -> bool {
-    let pattern = pattern.to_string_lossy();
-    ["{user}", "{local}", "{domain}"].iter().any(|mark| pattern.contains(mark))
+    mark_of(&pattern.to_string_lossy()).is_some()
 }
 
 #[cfg(test)]
@@ -230,9 +223,8 @@ mod tests {
         assert_eq!(users.choose(&[one.clone(), other.clone()]), Some("/default".into()));
         assert_eq!(users.choose(std::slice::from_ref(&other)), Some("/default".into()));
         assert_eq!(users.choose(&[]), Some("/default".into()));
-        let pupil = |folder: &str, general: Option<&str>| {
-            Ok(Pupil { folder: folder.into(), general: general.map(PathBuf::from) })
-        };
+        let pupil =
+            |folder: &str, general: Option<&str>| Ok((folder.into(), general.map(PathBuf::from)));
         let new = format!("{here}/../no-such-folder");
         assert_eq!(users.taught(&one, false), pupil(&format!("{here}/../{there}"), None));
         assert_eq!(users.taught(&other, false), pupil(&new, Some("/default")));
