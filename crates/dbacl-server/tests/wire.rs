@@ -134,6 +134,11 @@ impl Server {
         answer
     }
 
+    /// The head and the body of that.
+    pub fn answer(&self, name: &str, request: &[u8]) -> (String, Vec<u8>) {
+        split(&self.ask(name, request))
+    }
+
     /// The same as text.
     pub fn say(&self, name: &str, request: &str) -> String {
         String::from_utf8_lossy(&self.ask(name, request.as_bytes())).into_owned()
@@ -167,14 +172,14 @@ impl Server {
             "{command} SPAMC/1.5\r\nUser: {user}\r\nContent-length: {}\r\n\r\n",
             mail.len()
         );
-        split(&self.ask("spamc", &[head.as_bytes(), mail].concat()))
+        self.answer("spamc", &[head.as_bytes(), mail].concat())
     }
 
     /// The head and the body of the answer to a request over HTTP.
     pub fn http(&self, request: &str, mail: &[u8]) -> (String, Vec<u8>) {
         let head =
             format!("{request} HTTP/1.1\r\nHost: a\r\nContent-Length: {}\r\n\r\n", mail.len());
-        split(&self.ask("rspamd", &[head.as_bytes(), mail].concat()))
+        self.answer("rspamd", &[head.as_bytes(), mail].concat())
     }
 
     /// The first line that a user's message gets; the message is confidently spam.
@@ -210,6 +215,14 @@ impl Drop for Server {
         let _ = self.process.kill();
         let _ = self.process.wait();
     }
+}
+
+/// The body of an answer with this status.
+#[track_caller]
+pub fn with_status((head, body): (String, Vec<u8>), status: &str) -> Vec<u8> {
+    let (_, said) = head.split_once(' ').unwrap_or_default();
+    assert!(said.starts_with(status), "{head}");
+    body
 }
 
 /// The text before the first empty line, and the text after it.
