@@ -2,7 +2,7 @@
 //! Debian's Dovecot with one user, and a plain client for it.
 
 use dbacl::{FittedSet, FittedSetOptions};
-use dbacl_testing::mails::{HAM, KINDS, SPAM, learn, word};
+use dbacl_testing::mails::{HAM, KINDS, SPAM, learn, text, word};
 use dbacl_testing::wait_until_reading;
 use dbacl_testing::{Done, PATIENCE, Scratch, command, done, holds_soon, root, skip};
 use std::fs;
@@ -47,21 +47,6 @@ pub fn mail(kind: &str, number: usize) -> String {
          Subject: {text} {mark}\r\nDate: Mon, 1 Jan 2024 10:00:00 +0000\r\n\r\n{text}. {text}.\r\n\
          mark{mark} sign{mark} note{mark}\r\n"
     )
-}
-
-/// Text of mail with a label.
-fn text(label: &str) -> String {
-    match label {
-        "spam" | "Junk" => SPAM.into(),
-        "ham" | "good" => HAM.into(),
-        "work" | "Work" => "patch series for the compiler, reviewed and merged".into(),
-        "Lists__sailing" => "photographs of the lake with sailing boats".into(),
-        other => {
-            // Words of its own for each label.
-            let roots = ["ala", "beno", "curu", "dife", "gopa", "hemi", "juno", "kilo"];
-            roots.map(|root| format!("{root}{}", other.to_lowercase())).join(" ")
-        }
-    }
 }
 
 /// A message that is confidently of a label.
@@ -141,9 +126,7 @@ impl Dovecot {
     #[track_caller]
     pub fn relearn(&self, labels: &str) {
         fs::remove_dir_all(self.scratch.path("filter")).expect("a filter");
-        let texts: Vec<(&str, String)> = labels.split(' ').map(|it| (it, text(it))).collect();
-        let kinds = texts.iter().map(|(label, text)| (*label, text.as_str()));
-        learn(&self.scratch, "filter", "", kinds);
+        learn(&self.scratch, "filter", "", labels.split(' '));
     }
 
     /// What Dovecot and the program have logged.

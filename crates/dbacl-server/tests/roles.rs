@@ -5,26 +5,14 @@
 use crate::wire::{Server, lesson};
 use dbacl::{FittedSet, FittedSetOptions};
 use dbacl_testing::Scratch;
-use dbacl_testing::mails::learn;
+use dbacl_testing::mails::{learn, text};
 use std::fs::File;
-
-/// Text of mail with a label.
-fn text(label: &str) -> &'static str {
-    match label {
-        "spam" | "Junk" => "cheap pills, limited offer, order today and save money",
-        "ham" | "good" => "dinner with grandmother on sunday, and the children come as well",
-        "work" => "the budget report before the meeting with our team on friday",
-        "lists" => "patch series for the compiler, reviewed and merged into the branch",
-        "private" => "photographs of the holidays at the lake with sailing boats",
-        other => panic!("no text for {other}"),
-    }
-}
 
 /// A server whose default filter has these labels, in this order.
 fn server(labels: &[&str], options: &str) -> Server {
     let scratch = Scratch::new();
     std::fs::create_dir(scratch.path("users")).expect("a folder");
-    learn(&scratch, "filter", options, labels.iter().map(|label| (*label, text(label))));
+    learn(&scratch, "filter", options, labels.iter().copied());
     Server::start(scratch, "learn-default = true")
 }
 

@@ -9,8 +9,23 @@ pub const SPAM: &str = "cheap pills, limited offer, order today and save money";
 /// The text of mail of the other kind.
 pub const HAM: &str = "the budget report before the meeting with our team on friday";
 
-/// Both kinds by the labels of a filter.
-pub const KINDS: [(&str, &str); 2] = [("ham", HAM), ("spam", SPAM)];
+/// The labels of both kinds in a filter.
+pub const KINDS: [&str; 2] = ["ham", "spam"];
+
+/// The text of mail with a label.
+pub fn text(label: &str) -> String {
+    match label {
+        "spam" | "Junk" => SPAM.into(),
+        "ham" | "good" => HAM.into(),
+        "work" | "Work" => "patch series for the compiler, reviewed and merged".into(),
+        "Lists__sailing" => "photographs of the lake with sailing boats".into(),
+        other => {
+            // Words of its own for each label.
+            let roots = ["ala", "beno", "curu", "dife", "gopa", "hemi", "juno", "kilo"];
+            roots.map(|root| format!("{root}{}", other.to_lowercase())).join(" ")
+        }
+    }
+}
 
 /// A number in letters: a filter has no use for digits, so messages that differ in these only are
 /// one.
@@ -30,18 +45,18 @@ fn mailbox(text: &str) -> String {
         .collect()
 }
 
-/// Has `dbacl` learn the filter in the folder `filter` from mail of these labels and texts, which
-/// stays in mailboxes `LABEL.mbox`.
+/// Has `dbacl` learn the filter in the folder `filter` from mail of these labels, which stays in
+/// mailboxes `LABEL.mbox`.
 #[track_caller]
 pub fn learn<'a>(
     scratch: &Scratch,
     filter: &str,
     options: &str,
-    kinds: impl IntoIterator<Item = (&'a str, &'a str)>,
+    labels: impl IntoIterator<Item = &'a str>,
 ) {
     let mut words = format!("--mail-learn {filter} {options}");
-    for (label, text) in kinds {
-        scratch.write(&format!("{label}.mbox"), mailbox(text));
+    for label in labels {
+        scratch.write(&format!("{label}.mbox"), mailbox(&text(label)));
         words.push_str(&format!(" {label}={label}.mbox"));
     }
     scratch.dbacl(&words).output();
