@@ -6,14 +6,13 @@ use clap::CommandFactory;
 use dbacl_imap::Options;
 use dbacl_testing::mails::{KINDS, learn};
 use dbacl_testing::terminal::shows_escapes;
-use dbacl_testing::{Scratch, clap_options, command, done, free_ports, manual, programs};
+use dbacl_testing::verbs::check_manual;
+use dbacl_testing::{Scratch, command, done, free_ports, programs};
 use std::io::{Read, Write};
 
 #[test]
 fn the_manual_page_lists_the_options() {
-    let options = clap_options(&Options::command());
-    assert!(options.len() > 12, "{options:?}");
-    manual::check("dbacl-imap", &options);
+    check_manual("dbacl-imap", &Options::command());
 }
 
 fn imap(scratch: &Scratch, arguments: &[&str]) -> dbacl_testing::Done {

@@ -5,14 +5,13 @@
 use clap::CommandFactory;
 use dbacl_server::Options;
 use dbacl_testing::terminal::{shown, shows_escapes};
-use dbacl_testing::{Scratch, clap_options, command, done, manual, programs};
+use dbacl_testing::verbs::check_manual;
+use dbacl_testing::{Scratch, command, done, programs};
 use std::process::Command;
 
 #[test]
 fn the_manual_page_lists_the_options() {
-    let options = clap_options(&Options::command());
-    assert!(options.len() > 8, "{options:?}");
-    manual::check("dbacl-server", &options);
+    check_manual("dbacl-server", &Options::command());
 }
 
 fn server(scratch: &Scratch, arguments: &[&str]) -> dbacl_testing::Done {

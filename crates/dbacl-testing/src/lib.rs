@@ -8,7 +8,6 @@ pub mod scripts;
 pub mod terminal;
 pub mod verbs;
 
-use dbacl_cli::getopt::{Opt, Value};
 use std::ffi::OsStr;
 use std::fs;
 use std::hash::{BuildHasher, Hasher, RandomState};
@@ -57,37 +56,6 @@ pub fn free_ports() -> (u16, u16) {
     let (one, other) = (door(), door());
     let port = |door: &TcpListener| door.local_addr().expect("an address").port();
     (port(&one), port(&other))
-}
-
-/// The options of a program of `clap`, as the tables of the other programs have them: those with a
-/// long name, and help and version behind them.
-///
-/// # Panics
-/// When an option has no help.
-pub fn clap_options(command: &clap::Command) -> Vec<Opt<()>> {
-    // The text is leaked, so that it lives as long as the tests.
-    let kept = |text: String| -> &'static str { Box::leak(text.into_boxed_str()) };
-    let option = |argument: &clap::Arg| {
-        let value = match argument.get_value_names() {
-            Some([name]) if argument.get_action().takes_values() => {
-                Value::Required(kept(name.to_string()))
-            }
-            _ => Value::None,
-        };
-        let help = argument.get_help().expect("every option has help");
-        let long = kept(argument.get_long()?.to_owned());
-        Some(Opt { key: (), letter: None, long, value, help: kept(help.to_string()) })
-    };
-    let own = command.get_arguments().filter_map(option);
-    let last = [(b'h', "help", "Print the options"), (b'V', "version", "Print the version")];
-    let last = last.map(|(letter, long, help)| Opt {
-        key: (),
-        letter: Some(letter),
-        long,
-        value: Value::None,
-        help,
-    });
-    own.chain(last).collect()
 }
 
 /// Reports that a test was skipped. The line is shown although the output of tests is captured.

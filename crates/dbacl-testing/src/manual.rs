@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //! Manual pages in `docs/man`, whose lists of options are made from the option tables.
 
+use crate::verbs::fill;
 use crate::{holds, root};
 use dbacl_cli::getopt::{Opt, Value};
 
@@ -23,19 +24,8 @@ fn options<K>(table: &[Opt<K>]) -> String {
         let mut letters = help.chars();
         let first = letters.next().into_iter().flat_map(char::to_uppercase);
         let help: String = first.chain(letters).collect();
-        out.extend([".TP\n", &names.join(", "), &value]);
-        let mut length = usize::MAX;
-        for word in format!("{help}.").split(' ') {
-            length = length.saturating_add(1 + word.len());
-            if length > 78 {
-                length = word.len();
-                out.push('\n');
-            } else {
-                out.push(' ');
-            }
-            out.push_str(word);
-        }
-        out.push('\n');
+        out.extend([".TP\n", &names.join(", "), &value, "\n"]);
+        fill(&format!("{help}."), &mut out);
     }
     out
 }

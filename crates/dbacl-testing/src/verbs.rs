@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-//! Manual pages of programs with verbs, whose options clap reads.
+//! Manual pages of programs whose options clap reads; some have verbs.
 
 use crate::manual::has_options;
 use clap::{Arg, Command};
@@ -29,8 +29,8 @@ fn entry(arg: &Arg) -> (String, String, String) {
         (false, false) => names.join(", "),
     };
     let mut help = arg.get_help().map(ToString::to_string).unwrap_or_default();
-    let hides_default = arg.get_default_values().is_empty() || !takes_value;
-    if !hides_default {
+    let has_default = takes_value && !arg.get_default_values().is_empty();
+    if has_default && !arg.is_hide_default_value_set() {
         let values = arg.get_default_values().iter();
         let values: Vec<_> = values.map(|value| value.to_string_lossy()).collect();
         help.push_str(&format!("; default {}", values.join(",")));
@@ -49,7 +49,7 @@ fn entry(arg: &Arg) -> (String, String, String) {
 }
 
 /// Words in lines of at most 78 characters, none of which begins like a request to the formatter.
-fn fill(text: &str, out: &mut String) {
+pub(crate) fn fill(text: &str, out: &mut String) {
     let mut length = 0;
     for word in text.split(' ') {
         if length > 0 && length + 1 + word.len() > 78 {
@@ -127,8 +127,9 @@ fn verbs(above: &str, command: &Command, known: &mut Known, out: &mut String) {
     }
 }
 
-/// Checks that the manual page of the program `name` has the options of all its verbs between its
-/// marks `BEGIN OPTIONS` and `END OPTIONS`. With `BLESS` in the environment they are written.
+/// Checks that the manual page of the program `name` has the options of all its verbs, or its own
+/// if it has none, between its marks `BEGIN OPTIONS` and `END OPTIONS`. With `BLESS` in the
+/// environment they are written.
 ///
 /// # Panics
 ///
@@ -137,7 +138,9 @@ fn verbs(above: &str, command: &Command, known: &mut Known, out: &mut String) {
 pub fn check_manual(name: &str, command: &Command) {
     let mut command = command.clone();
     command.build();
-    let mut options = String::new();
+    let own = command.get_arguments().filter(|arg| arg.get_long().is_some());
+    let own = own.map(entry).map(|(_, text, values)| text + &values);
+    let mut options = if command.has_subcommands() { String::new() } else { own.collect() };
     verbs("", &command, &mut Known::default(), &mut options);
     has_options(name, &options);
 }
