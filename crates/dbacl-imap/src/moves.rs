@@ -157,12 +157,12 @@ pub struct Meaning {
 /// delete it then, which takes moments; a copy whose original is deleted later is a copy.
 pub const WINDOW: u64 = 60;
 
+/// What is known of a message.
 #[derive(Debug, Default)]
 struct Group {
-    gone: Vec<Half>,
-    new: Vec<Half>,
-    waiting_gone: Vec<Half>,
-    waiting_new: Vec<Half>,
+    /// Halves of this look, and those that wait.
+    gone: [Vec<Half>; 2],
+    new: [Vec<Half>; 2],
     flagged: Vec<(Placed, Flags)>,
 }
 
@@ -201,21 +201,19 @@ pub fn understand(
     let mut meaning = Meaning { own, ..Meaning::default() };
     let mut groups: BTreeMap<Identity, Group> = BTreeMap::new();
     let half = |is_gone, mail| Half { is_gone, mail, since: now, looks: 0 };
-    for mail in changes.gone {
-        groups.entry(mail.identity).or_default().gone.push(half(true, mail));
-    }
-    for mail in changes.new {
-        groups.entry(mail.identity).or_default().new.push(half(false, mail));
+    let gone = changes.gone.into_iter().map(|mail| half(true, mail));
+    let new = changes.new.into_iter().map(|mail| half(false, mail));
+    let waiting = halves.into_iter().map(|half| {
+        // If the clock was set back, the half does not wait longer for that.
+        Half { looks: half.looks.saturating_add(1), since: half.since.min(now), ..half }
+    });
+    for half in gone.chain(new).chain(waiting) {
+        let group = groups.entry(half.mail.identity).or_default();
+        let side = if half.is_gone { &mut group.gone } else { &mut group.new };
+        side[usize::from(half.looks > 0)].push(half);
     }
     for (mail, old) in changes.flagged {
         groups.entry(mail.identity).or_default().flagged.push((mail, old));
-    }
-    for mut half in halves {
-        half.looks = half.looks.saturating_add(1);
-        // If the clock was set back, the half does not wait longer for that.
-        half.since = half.since.min(now);
-        let group = groups.entry(half.mail.identity).or_default();
-        if half.is_gone { &mut group.waiting_gone } else { &mut group.waiting_new }.push(half);
     }
     for (identity, group) in groups {
         group.understand(identity, is_elsewhere, now, &mut meaning);
@@ -225,20 +223,20 @@ pub fn understand(
 
 impl Group {
     fn understand(
-        mut self,
+        self,
         identity: Identity,
         is_elsewhere: &dyn Fn(Kind, Identity) -> bool,
         now: u64,
         meaning: &mut Meaning,
     ) {
-        let gone = &self.gone;
-        let is_gone = |new: &Placed| {
-            gone.iter().any(|it| it.mail.uid == new.uid && it.mail.folder == new.folder)
-        };
-        self.waiting_new.retain(|new| !is_gone(&new.mail));
-        let mut pairs = pair(&mut self.gone, &mut self.new);
-        pairs.extend(pair(&mut self.gone, &mut self.waiting_new));
-        pairs.extend(pair(&mut self.waiting_gone, &mut self.new));
+        let Self { gone: [mut gone, mut waiting_gone], new: [mut new, mut waiting_new], flagged } =
+            self;
+        waiting_new.retain(|new| {
+            gone.iter().all(|it| it.mail.uid != new.mail.uid || it.mail.folder != new.mail.folder)
+        });
+        let mut pairs = pair(&mut gone, &mut new);
+        pairs.extend(pair(&mut gone, &mut waiting_new));
+        pairs.extend(pair(&mut waiting_gone, &mut new));
         let mut lessons: Vec<Lesson> = Vec::new();
         for (from, to) in pairs {
             if from.kind == Kind::Good && take(&mut meaning.own, &to) {
@@ -255,7 +253,7 @@ impl Group {
                 (None, None) => {}
             }
         }
-        for (mail, old) in self.flagged {
+        for (mail, old) in flagged {
             let label = mail.flags.said_after(old, mail.kind);
             lessons.extend(label.map(|label| Lesson { label, mail }));
         }
@@ -263,7 +261,7 @@ impl Group {
         if lessons.iter().all(|lesson| Some(lesson.label) == first) {
             meaning.lessons.extend(lessons.pop());
         }
-        for new in self.new {
+        for new in new {
             if is_elsewhere(new.mail.kind, identity) {
                 // A copy, or a move of which the other half has not been seen yet.
                 meaning.is_restless = true;
@@ -272,9 +270,9 @@ impl Group {
                 meaning.arrived.push(new.mail);
             }
         }
-        meaning.is_restless |= !self.gone.is_empty();
-        meaning.halves.append(&mut self.gone);
-        let waiting = self.waiting_gone.into_iter().chain(self.waiting_new);
+        meaning.is_restless |= !gone.is_empty();
+        meaning.halves.append(&mut gone);
+        let waiting = waiting_gone.into_iter().chain(waiting_new);
         let waits = |half: &Half| half.looks < 2 || now.saturating_sub(half.since) < WINDOW;
         meaning.halves.extend(waiting.filter(waits));
     }
@@ -304,242 +302,163 @@ fn take(own: &mut Vec<OwnMove>, to: &Placed) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use Kind::{Good, Junk, Topic, Trash, Unsure};
 
     const MAIL: Identity = [7; 8];
 
-    fn at(kind: Kind, folder: &str, uid: u32) -> Placed {
-        Placed { kind, folder: folder.into(), uid, identity: MAIL, flags: Flags::default() }
-    }
-
-    fn inbox() -> Placed {
-        at(Kind::Good, "INBOX", 5)
-    }
-
-    fn junk() -> Placed {
-        at(Kind::Junk, "Junk", 50)
-    }
-
-    fn archive() -> Placed {
-        at(Kind::Good, "Archive", 500)
-    }
-
-    fn trash() -> Placed {
-        at(Kind::Trash, "Trash", 5000)
-    }
-
-    /// One mail over several looks. Each has what is gone, what is new, and how many seconds passed
-    /// before it; `remains` tells the kinds of folders where the mail is then.
-    struct Story {
-        halves: Vec<Half>,
-        own: Vec<OwnMove>,
-        now: u64,
-        learned: Vec<Label>,
-        arrived: usize,
-    }
-
-    impl Story {
-        fn new() -> Self {
-            let (halves, own, learned) = (Vec::new(), Vec::new(), Vec::new());
-            Self { halves, own, now: 1_000_000, learned, arrived: 0 }
+    /// The message in a folder, `NAME`, `NAME.UID`, or either with `!` for `$Junk` or `?` for
+    /// `$NotJunk` behind it.
+    fn at(text: &str) -> Placed {
+        let place = text.trim_end_matches(['!', '?']);
+        let (name, uid) = place.split_once('.').unwrap_or((place, "5"));
+        let kind = match name {
+            "Junk" => Junk,
+            "Trash" => Trash,
+            "Unsure" => Unsure,
+            "Work" => Topic(0),
+            "Lists" => Topic(1),
+            _ => Good,
+        };
+        let mut flags = Flags::default();
+        for letter in text[place.len()..].chars() {
+            flags = flags.with(if letter == '!' { Flags::JUNK } else { Flags::NOT_JUNK });
         }
-
-        fn look(
-            mut self,
-            gone: &[&Placed],
-            new: &[&Placed],
-            remains: &[Kind],
-            seconds: u64,
-        ) -> Self {
-            let owned = |list: &[&Placed]| list.iter().map(|it| (*it).clone()).collect();
-            let changes = Changes { gone: owned(gone), new: owned(new), flagged: Vec::new() };
-            self.now += seconds;
-            let is_elsewhere =
-                |kind: Kind, _: Identity| remains.iter().any(|remaining| *remaining != kind);
-            let before = (self.halves, self.own);
-            let meaning = understand(changes, before, &is_elsewhere, self.now);
-            self.learned.extend(meaning.lessons.iter().map(|lesson| lesson.label));
-            self.arrived += meaning.arrived.len();
-            Self { halves: meaning.halves, own: meaning.own, ..self }
-        }
-
-        #[track_caller]
-        fn teaches(self, expected: &[Label]) -> Self {
-            assert_eq!(self.learned, expected);
-            self
-        }
+        let uid = uid.parse().expect("a number");
+        Placed { kind, folder: name.into(), uid, identity: MAIL, flags }
     }
 
-    use Kind::{Good, Junk, Topic, Trash, Unsure};
-    use Label::{Ham, Spam};
+    /// What is learned in several looks, and how often the message has arrived. The looks have
+    /// bars between them. Each has the seconds that pass before it, if any, `-` and a place from
+    /// which the message is gone, `+` and one where it is new, `=` and one where it stays, and `~`
+    /// and one whose flags were those behind `<`. `own` is where the program moves it first.
+    fn story(looks: &str, own: Option<&str>) -> (String, usize) {
+        let mut now = 1_000_000;
+        let to = |to: &str| OwnMove { uid: 5, identity: MAIL, since: now, to: to.to_owned() };
+        let mut before = (Vec::new(), own.map(to).into_iter().collect());
+        let (mut learned, mut arrived) = (Vec::new(), 0);
+        for look in looks.split('|') {
+            let mut changes = Changes::default();
+            let mut remains = Vec::new();
+            for word in look.split_whitespace() {
+                match word.split_at(1) {
+                    ("-", place) => changes.gone.push(at(place)),
+                    ("+", place) => {
+                        remains.push(at(place).kind);
+                        changes.new.push(at(place));
+                    }
+                    ("=", place) => remains.push(at(place).kind),
+                    ("~", both) => {
+                        let (place, old) = both.split_once('<').expect("flags");
+                        changes.flagged.push((at(place), at(old).flags));
+                    }
+                    _ => now += word.parse::<u64>().expect("seconds"),
+                }
+            }
+            let is_elsewhere = |kind: Kind, _: Identity| remains.iter().any(|it| *it != kind);
+            let meaning = understand(changes, before, &is_elsewhere, now);
+            learned.extend(meaning.lessons.iter().map(|lesson| format!("{:?}", lesson.label)));
+            arrived += meaning.arrived.len();
+            before = (meaning.halves, meaning.own);
+        }
+        (learned.join(" "), arrived)
+    }
+
+    #[track_caller]
+    fn teaches(looks: &str, expected: &str) {
+        assert_eq!(story(looks, None).0, expected, "{looks}");
+    }
 
     #[test]
-    fn moves_into_junk_and_out_of_it_teach() {
-        for (from, to, expected) in [
-            (inbox(), junk(), &[Spam][..]),
-            (archive(), junk(), &[Spam]),
-            (trash(), junk(), &[Spam]),
-            (junk(), inbox(), &[Ham]),
-            (junk(), archive(), &[Ham]),
-            (junk(), trash(), &[]),
-            (inbox(), trash(), &[]),
-            (inbox(), archive(), &[]),
-            (trash(), inbox(), &[]),
+    fn moves_teach_what_the_folder_is_for() {
+        for (moves, expected) in [
+            ("INBOX>Junk Archive>Junk Trash>Junk Work>Junk Unsure>Junk", "Spam"),
+            ("Junk>INBOX Junk>Archive Work>INBOX Unsure>INBOX Unsure>Archive", "Ham"),
+            ("INBOX>Work Archive>Work", "Topic(0)"),
+            ("Work>Lists Junk>Lists Unsure>Lists", "Topic(1)"),
+            ("Junk>Trash INBOX>Trash INBOX>Archive Trash>INBOX Work>Archive Work>Trash", ""),
+            ("Trash>Work INBOX>Unsure Junk>Unsure Unsure>Trash Work>Work.6 Junk>Junk.6", ""),
         ] {
-            let kind = to.kind;
-            Story::new().look(&[&from], &[&to], &[kind], 0).teaches(expected);
-            // Seen as two halves, in either order.
-            let both = [from.kind, to.kind];
-            let halves = Story::new().look(&[], &[&to], &both, 0);
-            halves.look(&[&from], &[], &[kind], 30).teaches(expected);
-            let halves = Story::new().look(&[&from], &[], &[], 0);
-            halves.look(&[], &[&to], &[kind], 30).teaches(expected);
-            // The other half is seen when the program runs again, a day later.
-            let halves = Story::new().look(&[&from], &[], &[], 0);
-            halves.look(&[], &[&to], &[kind], 86_400).teaches(expected);
+            for (from, to) in moves.split(' ').filter_map(|it| it.split_once('>')) {
+                teaches(&format!("-{from} +{to}"), expected);
+                // Seen as two halves, in either order.
+                teaches(&format!("+{to} ={from} | 30 -{from} ={to}"), expected);
+                teaches(&format!("-{from} | 30 +{to}"), expected);
+                // The other half is seen when the program runs again, a day later.
+                teaches(&format!("-{from} | 86400 +{to}"), expected);
+            }
         }
     }
 
     #[test]
     fn what_is_no_move_teaches_nothing() {
         // A rule on the server has filed it: it was in no other folder.
-        let story = Story::new().look(&[], &[&junk()], &[Junk], 0).teaches(&[]);
-        assert_eq!(story.arrived, 1);
-        // A message is expunged, and long after that a rule files an equal one.
-        let story = Story::new().look(&[&inbox()], &[], &[], 0).look(&[], &[], &[], 1);
-        story.look(&[], &[], &[], 100).look(&[], &[&junk()], &[Junk], 5).teaches(&[]);
-        // A copy, whose original is thrown away or deleted for good later.
-        let copy = || Story::new().look(&[], &[&junk()], &[Good, Junk], 0).teaches(&[]);
-        let later = copy().look(&[], &[], &[Good, Junk], 30).look(&[], &[], &[Good, Junk], 31);
-        later.look(&[&inbox()], &[], &[Junk], 0).teaches(&[]);
-        copy().look(&[&inbox()], &[&trash()], &[Junk, Trash], 5).teaches(&[]);
-        // A copy that goes away again, and then the original.
-        copy().look(&[&junk()], &[], &[Good], 5).look(&[&inbox()], &[], &[], 5).teaches(&[]);
-        // The same folder: a client has changed the mail's number only.
-        let again = at(Junk, "Junk", 51);
-        Story::new().look(&[&junk()], &[&again], &[Junk], 0).teaches(&[]);
-    }
-
-    #[test]
-    fn a_copy_into_junk_out_of_trash_is_moved_to_the_inbox() {
-        let both = Story::new().look(&[&junk(), &trash()], &[&inbox()], &[Good], 0);
-        // It came from one of the two, and it is unknown from which.
-        both.teaches(&[]);
-    }
-
-    #[test]
-    fn the_last_of_several_moves_counts() {
-        let story = Story::new().look(&[&inbox()], &[&junk()], &[Junk], 0);
-        let story = story.look(&[&junk()], &[&inbox()], &[Good], 1).teaches(&[Spam, Ham]);
-        story.look(&[&inbox()], &[&junk()], &[Junk], 1).teaches(&[Spam, Ham, Spam]);
-        // To and fro between two looks.
-        let other = at(Good, "INBOX", 6);
-        Story::new().look(&[&inbox()], &[&other], &[Good], 0).teaches(&[]);
-        // Two copies of a message that change places say nothing.
-        let more = at(Junk, "Junk", 51);
-        let swapped = Story::new().look(&[&inbox(), &junk()], &[&other, &more], &[Good, Junk], 0);
-        swapped.teaches(&[]);
-    }
-
-    #[test]
-    fn a_mail_that_is_there_twice_is_learned_once() {
-        let (other, more) = (at(Good, "INBOX", 6), at(Junk, "Junk", 51));
-        Story::new().look(&[&inbox(), &other], &[&junk(), &more], &[Junk], 0).teaches(&[Spam]);
-        Story::new().look(&[&inbox()], &[&junk()], &[Good, Junk], 0).teaches(&[Spam]);
-    }
-
-    fn own_move(since: u64) -> OwnMove {
-        OwnMove { uid: 5, identity: MAIL, since, to: "Junk".into() }
-    }
-
-    #[test]
-    fn folders_with_labels_teach_these() {
-        let (work, lists) = (at(Topic(0), "Work", 7), at(Topic(1), "Lists", 8));
-        let unsure = at(Unsure, "Unsure", 9);
-        for (from, to, expected) in [
-            (inbox(), &work, &[Label::Topic(0)][..]),
-            (archive(), &work, &[Label::Topic(0)]),
-            (work.clone(), &lists, &[Label::Topic(1)]),
-            (junk(), &lists, &[Label::Topic(1)]),
-            (unsure.clone(), &lists, &[Label::Topic(1)]),
-            (work.clone(), &junk(), &[Spam]),
-            (unsure.clone(), &junk(), &[Spam]),
-            (work.clone(), &inbox(), &[Ham]),
-            (unsure.clone(), &inbox(), &[Ham]),
-            (unsure.clone(), &archive(), &[Ham]),
-            (work.clone(), &archive(), &[]),
-            (work.clone(), &trash(), &[]),
-            (trash(), &work, &[]),
-            (inbox(), &unsure, &[]),
-            (junk(), &unsure, &[]),
-            (unsure.clone(), &trash(), &[]),
-            (work.clone(), &at(Topic(0), "Work", 70), &[]),
+        assert_eq!(story("+Junk", None), (String::new(), 1));
+        for looks in [
+            // A message is expunged, and long after that a rule files an equal one.
+            "-INBOX | 1 | 100 | 5 +Junk",
+            // A copy, whose original is thrown away or deleted for good later.
+            "+Junk =INBOX | 30 =INBOX =Junk | 31 =INBOX =Junk | -INBOX =Junk",
+            "+Junk =INBOX | 5 -INBOX +Trash =Junk",
+            // A copy that goes away again, and then the original.
+            "+Junk =INBOX | 5 -Junk =INBOX | 5 -INBOX",
+            // A copy in another folder with a label.
+            "+Work =INBOX",
+            // It came from one of the two, and it is unknown from which.
+            "-Junk -Trash +INBOX",
+            // To and fro between two looks.
+            "-INBOX +INBOX.6",
+            // Two copies of a message that change places.
+            "-INBOX -Junk +INBOX.6 +Junk.6",
         ] {
-            let shown = format!("{} {}", from.folder, to.folder);
-            let story = Story::new().look(&[&from], &[to], &[to.kind], 0);
-            assert_eq!(story.learned, expected, "{shown}");
-            let both = [from.kind, to.kind];
-            let halves = Story::new().look(&[], &[to], &both, 0);
-            let halves = halves.look(&[&from], &[], &[to.kind], 30);
-            assert_eq!(halves.learned, expected, "{shown}");
+            teaches(looks, "");
         }
-        // A copy in another folder with a label is no move.
-        Story::new().look(&[], &[&work], &[Good, Topic(0)], 0).teaches(&[]);
+    }
+
+    #[test]
+    fn each_move_teaches_and_copies_teach_once() {
+        teaches("-INBOX +Junk | 1 -Junk +INBOX", "Spam Ham");
+        teaches("-INBOX +Junk | 1 -Junk +INBOX | 1 -INBOX +Junk", "Spam Ham Spam");
+        teaches("-INBOX -INBOX.6 +Junk +Junk.6", "Spam");
+        teaches("-INBOX +Junk =INBOX", "Spam");
     }
 
     #[test]
     fn own_moves_teach_nothing_and_what_follows_does() {
-        let mut story = Story::new();
-        story.own.push(own_move(story.now));
-        let story = story.look(&[&inbox()], &[&junk()], &[Junk], 1).teaches(&[]);
-        assert_eq!(story.own, []);
-        story.look(&[&junk()], &[&inbox()], &[Good], 1).teaches(&[Ham]);
-        // Before the next look, somebody has moved the mail on to another folder.
-        let mut further = Story::new();
-        further.own.push(own_move(further.now));
-        let work = at(Topic(0), "Work", 7);
-        further.look(&[&inbox()], &[&work], &[Topic(0)], 1).teaches(&[Label::Topic(0)]);
-        let mut halves = Story::new();
-        halves.own.push(own_move(halves.now));
-        let halves = halves.look(&[], &[&junk()], &[Good, Junk], 1);
-        halves.look(&[&inbox()], &[], &[Junk], 1).teaches(&[]);
-    }
-
-    fn flagged(placed: Placed, old: Flags, new: Flags) -> Vec<Label> {
-        let changes =
-            Changes { flagged: vec![(Placed { flags: new, ..placed }, old)], ..Changes::default() };
-        let meaning = understand(changes, Default::default(), &|_, _| false, 0);
-        meaning.lessons.into_iter().map(|lesson| lesson.label).collect()
+        for (looks, expected) in [
+            ("1 -INBOX +Junk", ""),
+            ("1 -INBOX +Junk | 1 -Junk +INBOX", "Ham"),
+            // A second move is somebody's.
+            ("1 -INBOX +Junk | 1 -Junk +INBOX | 1 -INBOX +Junk", "Ham Spam"),
+            // Before the next look, somebody has moved the mail on to another folder.
+            ("1 -INBOX +Work", "Topic(0)"),
+            ("1 +Junk =INBOX | 1 -INBOX =Junk", ""),
+        ] {
+            assert_eq!(story(looks, Some("Junk")).0, expected, "{looks}");
+        }
     }
 
     #[test]
     fn flags_that_somebody_sets_teach() {
-        let (none, both) = (Flags::default(), Flags::JUNK.with(Flags::NOT_JUNK));
-        assert_eq!(flagged(inbox(), none, Flags::JUNK), [Spam]);
-        assert_eq!(flagged(junk(), none, Flags::NOT_JUNK), [Ham]);
-        assert_eq!(flagged(junk(), Flags::JUNK, Flags::NOT_JUNK), [Ham]);
-        assert_eq!(flagged(inbox(), Flags::JUNK, none), []);
-        assert_eq!(flagged(inbox(), none, both), []);
-        assert_eq!(flagged(inbox(), both, Flags::JUNK), []);
-        assert_eq!(flagged(trash(), none, Flags::JUNK), []);
-        let work = || at(Topic(3), "Work", 7);
-        assert_eq!(flagged(work(), none, Flags::JUNK), [Spam]);
-        assert_eq!(flagged(work(), none, Flags::NOT_JUNK), [Label::Topic(3)]);
-    }
-
-    #[test]
-    fn a_flag_and_a_move_that_contradict_each_other_say_nothing() {
-        let marked = |placed: Placed, flags| Placed { flags, ..placed };
-        let spam = marked(junk(), Flags::JUNK);
-        Story::new().look(&[&inbox()], &[&spam], &[Junk], 0).teaches(&[Spam]);
-        let ham = marked(junk(), Flags::NOT_JUNK);
-        Story::new().look(&[&inbox()], &[&ham], &[Junk], 0).teaches(&[]);
-        // Flags that it had before say nothing of the move.
-        let (from, to) = (marked(junk(), Flags::JUNK), marked(inbox(), Flags::JUNK));
-        Story::new().look(&[&from], &[&to], &[Good], 0).teaches(&[Ham]);
-        let archived = marked(archive(), Flags::JUNK);
-        Story::new().look(&[&inbox()], &[&archived], &[Good], 0).teaches(&[Spam]);
-        // A message that comes with a flag was marked by a rule.
-        let story = Story::new().look(&[], &[&marked(inbox(), Flags::JUNK)], &[Good], 0);
-        story.teaches(&[]);
+        for (looks, expected) in [
+            ("~INBOX!<", "Spam"),
+            ("~Junk?<", "Ham"),
+            ("~Junk?<!", "Ham"),
+            ("~INBOX<!", ""),
+            ("~INBOX!?<", ""),
+            ("~INBOX!<!?", ""),
+            ("~Trash!<", ""),
+            ("~Work!<", "Spam"),
+            ("~Work?<", "Topic(0)"),
+            // A flag and a move that contradict each other say nothing.
+            ("-INBOX +Junk!", "Spam"),
+            ("-INBOX +Junk?", ""),
+            // Flags that it had before say nothing of the move.
+            ("-Junk! +INBOX!", "Ham"),
+            ("-INBOX +Archive!", "Spam"),
+            // A message that comes with a flag was marked by a rule.
+            ("+INBOX!", ""),
+        ] {
+            teaches(looks, expected);
+        }
     }
 }
