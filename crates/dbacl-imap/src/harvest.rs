@@ -136,7 +136,7 @@ impl Harvest {
         let (mut people, mut own) = (HashSet::new(), HashSet::new());
         for folder in &self.sent {
             let (_, mails) = arrivals(session, folder, newest)?;
-            for trace in session.traces(&uids(&mails))? {
+            for (_, trace) in session.traces(&uids(&mails))? {
                 people.extend(trace.to);
                 own.extend(trace.from);
             }
@@ -148,11 +148,11 @@ impl Harvest {
             // A folder that cannot be opened is of no use here.
             let Ok((validity, mails)) = arrivals(session, &folder.name, newest) else { continue };
             let traces = session.traces(&uids(&mails))?;
-            let lists = traces.iter().filter(|trace| trace.is_list).count();
+            let lists = traces.iter().filter(|(_, trace)| trace.is_list).count();
             let is_for_lists = *kind == Kind::Good && 2 * lists > traces.len();
-            for trace in traces {
+            for (uid, trace) in traces {
                 let is_known = trace.is_marked || trace.from.iter().any(|it| people.contains(it));
-                let mail = mails.iter().find(|mail| mail.uid == trace.uid && is_old(mail));
+                let mail = mails.iter().find(|mail| mail.uid == uid && is_old(mail));
                 if let Some(mail) = mail
                     && (is_known || is_for_lists && trace.is_list)
                 {

@@ -81,9 +81,8 @@ pub struct Arrival {
 }
 
 /// What a message's flags and fields say of it.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Default)]
 pub struct Trace {
-    pub uid: u32,
     /// Whether somebody has answered or flagged it.
     pub is_marked: bool,
     /// Whether it comes from a mailing list.
@@ -254,40 +253,26 @@ impl Session {
     /// Numbers and flags of all messages of the folder, or of those that have changed since.
     pub(crate) fn flags(&mut self, since: Option<u64>) -> Result<Vec<(u32, Flags)>, Fault> {
         let since = since.and_then(NonZeroU64::new);
-        let mut found = Vec::new();
-        self.fetch(None, &[MessageDataItemName::Flags], since, &mut |uid, items| {
-            found.extend(items.flags.map(|flags| (uid, flags)));
-        })?;
-        found.sort_unstable();
-        found.dedup_by_key(|(uid, _)| *uid);
-        Ok(found)
+        self.fetch(None, &[MessageDataItemName::Flags], since, |_, items| items.flags)
     }
 
     /// All messages of the folder but those that are marked as deleted, in order of their numbers.
     pub(crate) fn arrivals(&mut self) -> Result<Vec<Arrival>, Fault> {
         let items = [MessageDataItemName::Flags, MessageDataItemName::InternalDate];
-        let mut found = Vec::new();
-        self.fetch(None, &items, None, &mut |uid, items| {
-            if let (Some(flags), Some(came)) = (items.flags, items.came)
-                && !flags.has(Flags::DELETED)
-            {
-                let (second, day) = (came.timestamp(), came.date_naive().to_string());
-                found.push(Arrival { uid, second, day });
-            }
+        let found = self.fetch(None, &items, None, |uid, items| {
+            let came =
+                items.came.filter(|_| !items.flags.is_none_or(|it| it.has(Flags::DELETED)))?;
+            Some(Arrival { uid, second: came.timestamp(), day: came.date_naive().to_string() })
         })?;
-        found.sort_unstable_by_key(|mail| mail.uid);
-        found.dedup_by_key(|mail| mail.uid);
-        Ok(found)
+        Ok(found.into_iter().map(|(_, mail)| mail).collect())
     }
 
     /// What flags and fields say of messages; those that are gone meanwhile are left out.
-    pub(crate) fn traces(&mut self, uids: &[u32]) -> Result<Vec<Trace>, Fault> {
+    pub(crate) fn traces(&mut self, uids: &[u32]) -> Result<Vec<(u32, Trace)>, Fault> {
         let items = [MessageDataItemName::Flags, header(&["From", "To", "Cc", "List-Id"])];
-        let mut found = Vec::new();
-        self.fetch(Some(uids), &items, None, &mut |uid, items| {
-            found.extend(items.body.map(|fields| Trace::new(uid, items.is_marked, fields)));
-        })?;
-        Ok(found)
+        self.fetch(Some(uids), &items, None, |_, items| {
+            items.body.map(|fields| Trace::new(items.is_marked, fields))
+        })
     }
 
     /// Numbers of all messages of the folder, in order.
@@ -311,27 +296,16 @@ impl Session {
     pub(crate) fn introduce(&mut self, uids: &[u32], state: &State) -> Result<Vec<Mail>, Fault> {
         let items =
             [MessageDataItemName::Flags, MessageDataItemName::Rfc822Size, header(&KNOWN_BY)];
-        let mut mails = Vec::with_capacity(uids.len());
-        self.fetch(Some(uids), &items, None, &mut |uid, items| {
-            if let (Some(flags), Some(size), Some(header)) = (items.flags, items.size, items.body) {
-                mails.push(Mail { uid, identity: state.identity(size, header), flags });
-            }
+        let found = self.fetch(Some(uids), &items, None, |uid, items| {
+            let identity = state.identity(items.size?, items.body?);
+            Some(Mail { uid, identity, flags: items.flags? })
         })?;
-        mails.sort_unstable_by_key(|mail| mail.uid);
-        mails.dedup_by_key(|mail| mail.uid);
-        Ok(mails)
+        Ok(found.into_iter().map(|(_, mail)| mail).collect())
     }
 
     /// Sizes of messages.
     pub(crate) fn sizes(&mut self, uids: &[u32]) -> Result<Vec<(u32, u32)>, Fault> {
-        let mut found = Vec::new();
-        let items = [MessageDataItemName::Rfc822Size];
-        self.fetch(Some(uids), &items, None, &mut |uid, items| {
-            found.extend(items.size.map(|size| (uid, size)));
-        })?;
-        found.sort_unstable();
-        found.dedup_by_key(|(uid, _)| *uid);
-        Ok(found)
+        self.fetch(Some(uids), &[MessageDataItemName::Rfc822Size], None, |_, items| items.size)
     }
 
     /// Messages themselves, of each the first [`MOST_OF_A_MAIL`] bytes; those that are gone are
@@ -339,13 +313,7 @@ impl Session {
     pub(crate) fn mails(&mut self, uids: &[u32]) -> Result<Vec<(u32, Vec<u8>)>, Fault> {
         let partial = NonZeroU32::new(MOST_OF_A_MAIL).map(|most| (0, most));
         let whole = MessageDataItemName::BodyExt { section: None, partial, peek: true };
-        let mut found: Vec<(u32, Vec<u8>)> = Vec::new();
-        self.fetch(Some(uids), &[whole], None, &mut |uid, items| {
-            if found.iter().all(|(known, _)| *known != uid) {
-                found.extend(items.body.map(|body| (uid, body.to_vec())));
-            }
-        })?;
-        Ok(found)
+        self.fetch(Some(uids), &[whole], None, |_, items| items.body.map(<[u8]>::to_vec))
     }
 
     /// Moves messages of the folder that is selected to another one.
@@ -401,18 +369,20 @@ impl Session {
         let _ = self.connection.command(CommandBody::Logout, &mut |_| Ok(()));
     }
 
-    /// Fetches items of these messages, or of all those that have changed since. `hear` gets each
-    /// message of which the server says something: its number, and what it says.
-    fn fetch(
+    /// Fetches items of these messages, or of all those that have changed since. Returns, in order
+    /// of the messages' numbers, what `pick` finds in the first answer that has it.
+    fn fetch<T>(
         &mut self,
         uids: Option<&[u32]>,
         items: &[MessageDataItemName<'static>],
         since: Option<NonZeroU64>,
-        hear: &mut dyn FnMut(u32, &Items<'_>),
-    ) -> Result<(), Fault> {
+        pick: impl Fn(u32, &Items<'_>) -> Option<T>,
+    ) -> Result<Vec<(u32, T)>, Fault> {
+        let mut found = Vec::new();
         let items = [&[MessageDataItemName::Uid], items].concat();
         let mut count = 0;
-        for sequence_set in uids.map_or_else(|| vec![all()], sets) {
+        let all = Sequence::Range(NonZeroU32::MIN.into(), SeqOrUid::Asterisk);
+        for sequence_set in uids.map_or_else(|| vec![all.into()], sets) {
             let body = CommandBody::Fetch {
                 sequence_set,
                 macro_or_item_names: MacroOrMessageDataItemNames::MessageDataItemNames(
@@ -428,13 +398,15 @@ impl Session {
                         |uid: &u32| uids.is_none_or(|uids| uids.binary_search(uid).is_ok());
                     if let Some(uid) = items.uid.filter(is_wanted) {
                         count += 1;
-                        hear(uid, &items);
+                        found.extend(pick(uid, &items).map(|it| (uid, it)));
                     }
                 }
                 within(count)
             })?;
         }
-        Ok(())
+        found.sort_by_key(|(uid, _)| *uid);
+        found.dedup_by_key(|(uid, _)| *uid);
+        Ok(found)
     }
 }
 
@@ -523,9 +495,8 @@ fn header(names: &[&'static str]) -> MessageDataItemName<'static> {
 
 impl Trace {
     /// From lines of the header.
-    fn new(uid: u32, is_marked: bool, header: &[u8]) -> Self {
-        let (from, to) = (Vec::new(), Vec::new());
-        let mut trace = Self { uid, is_marked, is_list: false, from, to };
+    fn new(is_marked: bool, header: &[u8]) -> Self {
+        let mut trace = Self { is_marked, ..Self::default() };
         for (name, value) in header_fields(header) {
             let value = String::from_utf8_lossy(&value).to_lowercase();
             let words = value.split(|it: char| it.is_whitespace() || "<>,;:\"()".contains(it));
@@ -576,12 +547,6 @@ fn flag(flag: &FlagFetch<'_>) -> Flags {
     }
 }
 
-/// All messages of a folder.
-fn all() -> SequenceSet {
-    let first = SeqOrUid::from(NonZeroU32::MIN);
-    SequenceSet::from(Sequence::Range(first, SeqOrUid::Asterisk))
-}
-
 /// Numbers, in order, as few sets of ranges.
 fn sets(uids: &[u32]) -> Vec<SequenceSet> {
     let ranges = uids.chunk_by(|one, next| one.checked_add(1) == Some(*next));
@@ -608,11 +573,11 @@ mod tests {
     fn addresses_are_found_in_folded_fields() {
         let header = b"From: \"Bob, (home)\" <Bob@Example.org>\r\nTO: alice@example.net,\r\n \
                        Carol <carol@example.com>\r\nCc:\r\n\r\n";
-        let trace = Trace::new(7, true, header);
+        let trace = Trace::new(true, header);
         assert_eq!(trace.from, ["bob@example.org"]);
         assert_eq!(trace.to, ["alice@example.net", "carol@example.com"]);
         assert!(!trace.is_list && trace.is_marked);
-        assert!(Trace::new(7, false, b"List-ID: <a.example.org>\n").is_list);
+        assert!(Trace::new(false, b"List-ID: <a.example.org>\n").is_list);
     }
 
     #[test]
