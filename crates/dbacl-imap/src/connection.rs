@@ -11,7 +11,7 @@ use imap_next::imap_types::response::{Data, Status, StatusBody, StatusKind};
 use imap_next::imap_types::secret::Secret;
 use imap_next::{Interrupt, Io, State as _};
 use std::fmt::Display;
-use std::io;
+use std::io::{self, ErrorKind};
 use std::path::Path;
 use std::time::{Duration, Instant};
 
@@ -144,18 +144,14 @@ impl Connection {
     fn read(&mut self) -> Result<(), Fault> {
         let count = loop {
             match self.stream.read(&mut self.buffer) {
-                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                Err(error)
-                    if matches!(
-                        error.kind(),
-                        io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut
-                    ) =>
-                {
-                    return Err(Fault::Silent);
-                }
-                // A server that ends the connection without TLS's message has closed it, too.
-                Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => break 0,
-                result => break result?,
+                Ok(count) => break count,
+                Err(error) => match error.kind() {
+                    ErrorKind::Interrupted => {}
+                    ErrorKind::WouldBlock | ErrorKind::TimedOut => return Err(Fault::Silent),
+                    // A server that ends the connection without TLS's message has closed it, too.
+                    ErrorKind::UnexpectedEof => break 0,
+                    _ => return Err(error.into()),
+                },
             }
         };
         if count == 0 {

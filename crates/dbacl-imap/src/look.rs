@@ -8,7 +8,7 @@ use crate::moves::{Changes, Flags, Identity, Kind, Meaning, Placed, WINDOW, unde
 use crate::session::{Listed, Selected, Session};
 use crate::state::{Folder, Mail, State};
 use imap_next::imap_types::response::Capability;
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fmt::Write as _;
 
 /// A folder that is watched.
@@ -280,7 +280,7 @@ pub fn look(
     }
     let places = places(&changes, watched, folders);
     let is_elsewhere = |kind: Kind, identity: Identity| {
-        places.get(&identity).is_some_and(|kinds| kinds & !bit(kind) != 0)
+        places.get(&identity).is_some_and(|kinds| kinds.iter().any(|it| *it != kind))
     };
     let mut halves = std::mem::take(&mut new.halves);
     // A half is dropped if its folder has new numbers or is not watched any more. The settings or
@@ -306,33 +306,20 @@ pub fn look(
     Ok(Looked { state: new, meaning, rebuilt })
 }
 
-/// A filter has at most 64 labels.
-const fn bit(kind: Kind) -> u128 {
-    match kind {
-        Kind::Good => 1,
-        Kind::Junk => 2,
-        Kind::Trash => 4,
-        Kind::Unsure => 8,
-        Kind::Topic(number) => 16 << (number % 64),
-    }
-}
-
 /// In which kinds of folders the new messages are now.
 fn places(
     changes: &Changes,
     watched: &[Watched],
     folders: &BTreeMap<String, Folder>,
-) -> HashMap<Identity, u128> {
-    let wanted: HashSet<Identity> = changes.new.iter().map(|it| it.identity).collect();
-    let mut places = HashMap::new();
-    if wanted.is_empty() {
-        return places;
-    }
-    for Watched { name, kind, .. } in watched {
-        let mails = folders.get(name).map_or(&[][..], |folder| &folder.mails);
-        for mail in mails {
-            if !mail.flags.has(Flags::DELETED) && wanted.contains(&mail.identity) {
-                *places.entry(mail.identity).or_default() |= bit(*kind);
+) -> HashMap<Identity, BTreeSet<Kind>> {
+    let new = changes.new.iter().map(|it| (it.identity, BTreeSet::new()));
+    let mut places: HashMap<_, _> = new.collect();
+    for Watched { name, kind, .. } in watched.iter().filter(|_| !changes.new.is_empty()) {
+        for mail in folders.get(name).map_or(&[][..], |folder| &folder.mails) {
+            if !mail.flags.has(Flags::DELETED)
+                && let Some(kinds) = places.get_mut(&mail.identity)
+            {
+                kinds.insert(*kind);
             }
         }
     }
