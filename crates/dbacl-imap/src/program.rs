@@ -8,7 +8,7 @@ use crate::folder_names::from_imap;
 use crate::options::{Options, Task};
 use crate::setup;
 use crate::state::State;
-use crate::watch::{Handles, Mode, News, Watcher, log_in};
+use crate::watch::{Handles, Watcher, log_in};
 use dbacl::{FittedSetError, MailFilterError};
 use dbacl_cli::arguments;
 use dbacl_cli::status::{FORBIDDEN, LATER, NO_INPUT, UNAVAILABLE, USAGE};
@@ -46,11 +46,6 @@ fn begin(options: &Options) -> Result<(), (u8, String)> {
         return status(&config, &path);
     }
     let place = config.place().map_err(|text| (USAGE, text))?;
-    let mode = match (options.dry_run, options.once) {
-        (true, _) => Mode::DryRun,
-        (false, true) => Mode::Once,
-        (false, false) => Mode::Forever,
-    };
     let room = beside(&path, if task == Some(Task::Replay) { ".replay" } else { ".learn" });
     if task == Some(Task::Learn) && !replace && config.filter.exists() {
         let text = "there is a filter already; --replace learns it again from the account";
@@ -58,7 +53,7 @@ fn begin(options: &Options) -> Result<(), (u8, String)> {
     }
     let _lock = match task {
         Some(_) => Some(lock(&room)?),
-        None if mode == Mode::DryRun || options.check => None,
+        None if options.dry_run || options.check => None,
         None => Some(lock(&path)?),
     };
     let handles = Arc::new(Handles::default());
@@ -68,13 +63,10 @@ fn begin(options: &Options) -> Result<(), (u8, String)> {
     let (told, stopping) = (tell.clone(), Arc::clone(&handles));
     let listening = thread::Builder::new().spawn(move || {
         for signal in &mut signals {
-            let word = if signal == SIGHUP {
-                News::Changed
-            } else {
+            if signal != SIGHUP {
                 stopping.stop();
-                News::Stop
-            };
-            if told.send(word).is_err() {
+            }
+            if told.send(Ok(())).is_err() {
                 return;
             }
         }
@@ -97,12 +89,14 @@ fn begin(options: &Options) -> Result<(), (u8, String)> {
         };
         work().map(Some)
     } else {
-        let mut watcher = Watcher::new(&config, place, &path, mode, handles, &say)
+        let mut watcher = Watcher::new(&config, place, &path, options.dry_run, handles, &say)
             .map_err(|fault| failure(&fault, &config))?;
-        match mode {
-            _ if options.check => watcher.check().map(Some),
-            Mode::Forever => watcher.forever(&tell, &news).map(|()| None),
-            Mode::Once | Mode::DryRun => watcher.once().map(|()| None),
+        if options.check {
+            watcher.check().map(Some)
+        } else if options.once || options.dry_run {
+            watcher.once().map(|()| None)
+        } else {
+            watcher.forever(&tell, &news).map(|()| None)
         }
     };
     match result {

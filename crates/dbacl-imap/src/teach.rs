@@ -6,7 +6,7 @@ use crate::moves::{Label, Lesson};
 use crate::session::{MOST_OF_A_MAIL, Session};
 use dbacl::{FittedSet, FittedSetOptions, MailRole, Outcome, SetVerdict};
 use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
@@ -21,38 +21,27 @@ const BATCH_MAILS: usize = 1000;
 /// After a fault none was learned, and the caller tries again later.
 pub type Learn<'a> = &'a mut dyn FnMut(Label, &[Vec<u8>]) -> Result<usize, Fault>;
 
-/// The filter in a folder. It is opened when it is needed first.
+/// The filter in a folder.
 pub struct Filter {
-    folder: PathBuf,
-    options: FittedSetOptions,
-    set: Option<FittedSet>,
+    set: FittedSet,
     topics: Vec<String>,
 }
 
 impl Filter {
     /// The filter in `folder`; work on it ends early once `stop` is set.
-    pub fn new(folder: PathBuf, stop: Arc<AtomicBool>) -> Self {
-        Self {
-            folder,
-            options: FittedSetOptions::default().stop(stop),
-            set: None,
-            topics: Vec::new(),
+    pub fn new(folder: &Path, stop: Arc<AtomicBool>) -> Result<Self, Fault> {
+        let set = FittedSet::open(folder, &FittedSetOptions::default().stop(stop))?;
+        // A filter that cannot learn what moves say is refused before anything is moved.
+        for role in [MailRole::Ham, MailRole::Spam] {
+            set.label_for(role)?;
         }
+        Ok(Self { set, topics: Vec::new() })
     }
 
     /// The filter as it is now.
-    pub fn open(&mut self) -> Result<&mut FittedSet, Fault> {
-        if let Some(set) = &mut self.set {
-            set.reload_if_changed()?;
-        } else {
-            let set = FittedSet::open(&self.folder, &self.options)?;
-            // A filter that cannot learn what moves say is refused before anything is moved.
-            for role in [MailRole::Ham, MailRole::Spam] {
-                set.label_for(role)?;
-            }
-            self.set = Some(set);
-        }
-        self.set.as_mut().ok_or(Fault::Senseless("no filter"))
+    fn open(&mut self) -> Result<&mut FittedSet, Fault> {
+        self.set.reload_if_changed()?;
+        Ok(&mut self.set)
     }
 
     /// The labels that are neither spam nor ham; [`Label::Topic`] counts them.
@@ -91,7 +80,7 @@ impl Filter {
 
     /// How many of so many messages the filter was expected to be unsure of, if it was of
     /// more, and not by chance.
-    pub fn expected(&mut self, (unsure, all): (usize, usize)) -> Option<f64> {
+    pub fn expected(&mut self, unsure: usize, all: usize) -> Option<f64> {
         self.open().ok()?.expected_unsure(unsure, all)
     }
 
@@ -147,7 +136,7 @@ pub fn teach(
     lessons.sort_by(|one, other| {
         (&one.mail.folder, one.mail.uid).cmp(&(&other.mail.folder, other.mail.uid))
     });
-    let mut queue = LearningQueue::default();
+    let mut queue: BTreeMap<Label, Vec<Vec<u8>>> = BTreeMap::new();
     for lessons in lessons.chunk_by(|one, other| one.mail.folder == other.mail.folder) {
         let Some(first) = lessons.first() else { continue };
         session.select(&first.mail.folder, false, None)?;
@@ -160,16 +149,34 @@ pub fn teach(
             for (uid, mail) in mails {
                 let at = lessons.binary_search_by_key(&uid, |lesson| lesson.mail.uid);
                 if let Some(lesson) = at.ok().and_then(|at| lessons.get(at)) {
-                    queue.put(lesson.label, mail);
+                    queue.entry(lesson.label).or_default().push(mail);
                 }
             }
-            if queue.is_full() {
-                queue.clear(learn, &mut taught)?;
+            let bytes: usize = queue.values().flatten().map(Vec::len).sum();
+            let is_full = queue.values().flatten().count() >= BATCH_MAILS;
+            if is_full || bytes as u64 >= BATCH_BYTES {
+                taught.learn(&mut queue, learn)?;
             }
         }
     }
-    queue.clear(learn, &mut taught)?;
+    taught.learn(&mut queue, learn)?;
     Ok(taught)
+}
+
+impl Taught {
+    /// Has messages learned that were fetched.
+    fn learn(
+        &mut self,
+        queue: &mut BTreeMap<Label, Vec<Vec<u8>>>,
+        learn: Learn<'_>,
+    ) -> Result<(), Fault> {
+        while let Some((label, mails)) = queue.pop_first() {
+            let news = learn(label, &mails)?;
+            *self.learned.entry(label).or_default() += news;
+            self.known += mails.len() - news;
+        }
+        Ok(())
+    }
 }
 
 /// Numbers of messages in parts that are fetched with one command each.
@@ -190,29 +197,4 @@ pub(crate) fn batches(sizes: &[(u32, u32)]) -> Vec<Vec<u32>> {
         }
     }
     batches
-}
-
-/// Fetched messages that wait to be learned.
-#[derive(Default)]
-struct LearningQueue(BTreeMap<Label, Vec<Vec<u8>>>);
-
-impl LearningQueue {
-    fn put(&mut self, label: Label, mail: Vec<u8>) {
-        self.0.entry(label).or_default().push(mail);
-    }
-
-    fn is_full(&self) -> bool {
-        let mails = || self.0.values().flatten();
-        let bytes: usize = mails().map(Vec::len).sum();
-        mails().count() >= BATCH_MAILS || bytes as u64 >= BATCH_BYTES
-    }
-
-    fn clear(&mut self, learn: Learn<'_>, taught: &mut Taught) -> Result<(), Fault> {
-        while let Some((label, mails)) = self.0.pop_first() {
-            let news = learn(label, &mails)?;
-            *taught.learned.entry(label).or_default() += news;
-            taught.known += mails.len() - news;
-        }
-        Ok(())
-    }
 }

@@ -23,7 +23,7 @@ use std::fmt::Write as _;
 use std::net::{Shutdown, TcpStream};
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender};
+use std::sync::mpsc::{Receiver, Sender};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
@@ -47,15 +47,9 @@ const LONGEST_REST: Duration = Duration::from_secs(300);
 /// those who try often.
 const REST_AFTER_REFUSAL: Duration = Duration::from_secs(60);
 
-/// What happens during a round.
-#[derive(Debug)]
-pub enum News {
-    /// Something has changed in a folder, or a signal asks for a look.
-    Changed,
-    /// A connection has failed.
-    Broken(Fault),
-    Stop,
-}
+/// What happens during a round: something has changed in a folder, or a signal has come; or a
+/// connection has failed.
+pub type News = Result<(), Fault>;
 
 /// Handles of all connections, by which they are shut down when the program stops, whatever they
 /// wait for.
@@ -94,16 +88,6 @@ impl Handles {
     }
 }
 
-/// How often to look, and whether anything may be changed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Mode {
-    /// Until the program is told to stop.
-    Forever,
-    Once,
-    /// Once, and nothing is changed.
-    DryRun,
-}
-
 /// Everything that rounds share.
 pub struct Watcher<'a> {
     config: &'a Config,
@@ -111,7 +95,8 @@ pub struct Watcher<'a> {
     path: &'a Path,
     state: Option<State>,
     filter: Filter,
-    mode: Mode,
+    /// Whether nothing is to be changed.
+    is_dry: bool,
     handles: Arc<Handles>,
     say: &'a dyn Fn(&str),
     is_greeted: bool,
@@ -140,7 +125,7 @@ impl<'a> Watcher<'a> {
         config: &'a Config,
         place: Place,
         path: &'a Path,
-        mode: Mode,
+        is_dry: bool,
         handles: Arc<Handles>,
         say: &'a dyn Fn(&str),
     ) -> Result<Self, Fault> {
@@ -153,13 +138,12 @@ impl<'a> Watcher<'a> {
                 None
             }
         };
-        let filter = Filter::new(config.filter.clone(), Arc::clone(&handles.stop));
-        Ok(Self { config, place, path, state, filter, mode, handles, say, is_greeted: false })
+        let filter = Filter::new(&config.filter, Arc::clone(&handles.stop))?;
+        Ok(Self { config, place, path, state, filter, is_dry, handles, say, is_greeted: false })
     }
 
     /// Logs in and says which folders are watched.
     pub fn check(&mut self) -> Result<String, Fault> {
-        self.filter.open()?;
         let (session, watched) = self.begin(&self.config.credentials()?)?;
         let text = describe(&watched, &session);
         session.end();
@@ -188,19 +172,16 @@ impl<'a> Watcher<'a> {
 
     /// Looks once.
     pub fn once(&mut self) -> Result<(), Fault> {
-        self.filter.open()?;
         let (mut session, watched) = self.begin(&self.config.credentials()?)?;
         self.look_until_calm(&mut session, &watched)?;
         session.end();
         Ok(())
     }
 
-    /// Makes rounds until `news` says that the program is to stop.
+    /// Makes rounds until the program is to stop.
     pub fn forever(&mut self, tell: &Sender<News>, news: &Receiver<News>) -> Result<(), Fault> {
         let mut rest = Duration::from_secs(1);
         let mut is_first = true;
-        // The filter is needed later, but if it is missing the program should say so at once.
-        self.filter.open()?;
         loop {
             let mut threads = Vec::new();
             let mut has_looked = false;
@@ -210,10 +191,10 @@ impl<'a> Watcher<'a> {
                 // The message of a panic was printed when it happened.
                 let _ = thread.join();
             }
+            let Err(fault) = result else { return Ok(()) };
             if self.handles.is_stopped() {
                 return Ok(());
             }
-            let Err(fault) = result else { return Ok(()) };
             let is_hopeless = matches!(fault, Fault::Login { .. } | Fault::Local(_));
             if is_first && is_hopeless && !has_looked {
                 return Err(fault);
@@ -225,7 +206,7 @@ impl<'a> Watcher<'a> {
             let pause = rest.max(least);
             let told = fault.at(&self.place.host, self.place.port);
             (self.say)(&format!("{told}; next try in {} s", pause.as_secs()));
-            if wait_for_stop(news, pause) {
+            if self.waits_for_stop(news, pause) {
                 return Ok(());
             }
             rest = (rest * 2).min(LONGEST_REST);
@@ -259,15 +240,29 @@ impl<'a> Watcher<'a> {
         }
         let poll = self.config.poll(is_told_news);
         loop {
-            let Some(mut has_news) = next(news, poll)? else { return Ok(()) };
+            let Some(mut has_news) = self.next(news, poll)? else { return Ok(()) };
             let end = Instant::now() + GATHER_AT_MOST;
             while has_news && Instant::now() < end {
-                let Some(more) = next(news, GATHER)? else { return Ok(()) };
+                let Some(more) = self.next(news, GATHER)? else { return Ok(()) };
                 has_news = more;
             }
             self.look_until_calm(&mut session, &watched)?;
             *has_looked = true;
         }
+    }
+
+    /// Waits for news; returns whether there is some, or `None` if the program is to stop.
+    fn next(&self, news: &Receiver<News>, patience: Duration) -> Result<Option<bool>, Fault> {
+        let found = news.recv_timeout(patience).ok().transpose()?;
+        Ok((!self.handles.is_stopped()).then_some(found.is_some()))
+    }
+
+    /// Waits; returns whether the program is to stop. News are those of a round that has ended.
+    fn waits_for_stop(&self, news: &Receiver<News>, pause: Duration) -> bool {
+        let end = Instant::now() + pause;
+        let left = || end.saturating_duration_since(Instant::now());
+        while !self.handles.is_stopped() && news.recv_timeout(left()).is_ok() {}
+        self.handles.is_stopped()
     }
 
     /// A thread that waits for news of a folder.
@@ -285,12 +280,12 @@ impl<'a> Watcher<'a> {
             session.select(&folder, false, None)?;
             loop {
                 // If the receiver is gone, the round has ended and shuts this connection down.
-                session.idle(RENEW, &mut || drop(tell.send(News::Changed)))?;
+                session.idle(RENEW, &mut || drop(tell.send(Ok(()))))?;
             }
         };
         let listen = move || {
             if let Err(fault) = wait() {
-                let _ = told.send(News::Broken(fault));
+                let _ = told.send(Err(fault));
             }
         };
         Ok(std::thread::Builder::new().name("news".into()).spawn(listen)?)
@@ -329,7 +324,7 @@ impl<'a> Watcher<'a> {
     }
 
     fn keep(&self, state: &State) -> Result<(), Fault> {
-        if self.mode == Mode::DryRun {
+        if self.is_dry {
             return Ok(());
         }
         state.write(self.path).map_err(|error| Fault::Local(error.to_string()))
@@ -348,7 +343,7 @@ impl<'a> Watcher<'a> {
         if !rebuilt.is_empty() {
             (self.say)(&format!("takes stock of {}", stock(&new, &rebuilt)));
         }
-        if self.mode == Mode::DryRun {
+        if self.is_dry {
             self.tell_lessons(&lessons)?;
         } else if !lessons.is_empty() {
             let said = lessons.iter().map(|lesson| lesson.mail.identity);
@@ -370,7 +365,7 @@ impl<'a> Watcher<'a> {
         if is_asked && !arrived.is_empty() {
             is_restless |= self.sort(session, watched, &mut new, &arrived)?;
         }
-        if self.config.letter && self.mode != Mode::DryRun && new.week.is_over(now()) {
+        if self.config.letter && !self.is_dry && new.week.is_over(now()) {
             self.write(session, &mut new)?;
         }
         Ok((new, is_restless))
@@ -380,8 +375,8 @@ impl<'a> Watcher<'a> {
     fn write(&mut self, session: &mut Session, state: &mut State) -> Result<(), Fault> {
         let now = now();
         let Some(week) = state.week.end(now) else { return Ok(()) };
-        let change = self.filter.expected(week.unsure()).map_or_else(String::new, |expected| {
-            let (unsure, all) = week.unsure();
+        let (unsure, all) = (week.unsure, week.came);
+        let change = self.filter.expected(unsure, all).map_or_else(String::new, |expected| {
             format!(
                 "Mail has changed: the filter was unsure of {unsure} of {all} messages \
                  ({expected} expected). dbacl-imap learn --replace learns the present mail."
@@ -429,8 +424,7 @@ impl<'a> Watcher<'a> {
         };
         let mut uids: Vec<u32> = arrived.iter().map(|it| it.uid).collect();
         uids.sort_unstable();
-        let is_dry = self.mode == Mode::DryRun;
-        let selected = session.select("INBOX", !is_dry, None)?;
+        let selected = session.select("INBOX", !self.is_dry, None)?;
         if selected.validity != validity {
             return Ok(false);
         }
@@ -451,7 +445,7 @@ impl<'a> Watcher<'a> {
                 }
             }
         }
-        if is_dry {
+        if self.is_dry {
             for (goal, uids) in goals {
                 for uid in uids {
                     let goal = from_imap(goal);
@@ -482,29 +476,6 @@ impl<'a> Watcher<'a> {
             (self.say)(&format!("moved {} to {}", mails(uids.len()), from_imap(goal)));
         }
         Ok(has_moved)
-    }
-}
-
-/// Waits for news; returns whether there is some, or `None` if the program is to stop.
-fn next(news: &Receiver<News>, patience: Duration) -> Result<Option<bool>, Fault> {
-    match news.recv_timeout(patience) {
-        Ok(News::Changed) => Ok(Some(true)),
-        Ok(News::Broken(fault)) => Err(fault),
-        Ok(News::Stop) | Err(RecvTimeoutError::Disconnected) => Ok(None),
-        Err(RecvTimeoutError::Timeout) => Ok(Some(false)),
-    }
-}
-
-/// Waits; returns whether the program is to stop.
-fn wait_for_stop(news: &Receiver<News>, pause: Duration) -> bool {
-    let end = Instant::now() + pause;
-    loop {
-        match news.recv_timeout(end.saturating_duration_since(Instant::now())) {
-            Ok(News::Stop) | Err(RecvTimeoutError::Disconnected) => return true,
-            Err(RecvTimeoutError::Timeout) => return false,
-            // News of a round that has ended.
-            Ok(News::Changed | News::Broken(_)) => {}
-        }
     }
 }
 

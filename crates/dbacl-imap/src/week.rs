@@ -118,11 +118,6 @@ impl Week {
         (!is_empty).then_some(ended)
     }
 
-    /// Messages that the filter was unsure of, and all.
-    pub const fn unsure(&self) -> (usize, usize) {
-        (self.unsure, self.came)
-    }
-
     /// The counts, each with what it counts.
     pub(crate) fn counts(&self) -> Vec<(usize, String)> {
         let mut counts = vec![(self.came, "came to the inbox".to_owned())];
