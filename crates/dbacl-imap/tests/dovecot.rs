@@ -207,6 +207,13 @@ impl Dovecot {
         done.stderr
     }
 
+    /// Looks once; the program must say this.
+    #[track_caller]
+    pub fn says(&self, options: &[&str], text: &str) {
+        let said = self.once(options);
+        assert!(said.contains(text), "{said}");
+    }
+
     /// Starts the program; its log is `program.log`.
     pub fn watch(&self, options: &[&str]) -> Program {
         let mut program = self.program(options);

@@ -121,6 +121,13 @@ impl Done {
         assert!(!self.stderr.contains("panicked"), "{}", self.stderr);
         self.stderr
     }
+
+    /// The test fails unless the program ended with `status` and said this on standard error.
+    #[track_caller]
+    pub fn complains(self, status: i32, text: &str) {
+        let said = self.complaint(status);
+        assert!(said.contains(text), "{said}");
+    }
 }
 
 /// How long tests wait for something that happens at once on an idle machine.
