@@ -49,6 +49,9 @@ pub fn mail(kind: &str, number: usize) -> String {
     )
 }
 
+/// In place of flags: a message without any came a long time ago.
+pub const OLD: &str = "() \"01-Jan-2024 10:00:00 +0000\"";
+
 /// A message that is confidently of a label.
 pub fn letter(label: &str, number: usize) -> String {
     let (text, mark) = (text(label), word(number));
@@ -270,7 +273,7 @@ impl Program {
 
     /// Its largest memory so far, in kB.
     pub fn memory(&self) -> u64 {
-        dbacl_testing::memory(self.process.id()).0
+        dbacl_testing::memory(self.process.id(), "VmHWM")
     }
 
     /// Waits until a look has begun and ended that saw all that has happened until now.
@@ -334,20 +337,12 @@ impl Client {
         }
     }
 
-    /// Adds a message to a folder.
+    /// Adds a message to a folder, with these flags, or as it came a long time ago ([`OLD`]).
     pub fn append(&mut self, folder: &str, flags: &str, mail: &str) {
-        self.append_at(folder, &format!("({flags})"), mail);
-    }
-
-    /// Adds a message that came a long time ago.
-    pub fn append_old(&mut self, folder: &str, mail: &str) {
-        self.append_at(folder, "() \"01-Jan-2024 10:00:00 +0000\"", mail);
-    }
-
-    fn append_at(&mut self, folder: &str, how: &str, mail: &str) {
         self.number += 1;
-        let text =
-            format!("a{} APPEND {folder} {how} {{{}+}}\r\n{mail}\r\n", self.number, mail.len());
+        let (number, length) = (self.number, mail.len());
+        let how = if flags == OLD { flags } else { &format!("({flags})") };
+        let text = format!("a{number} APPEND {folder} {how} {{{length}+}}\r\n{mail}\r\n");
         self.stream.get_mut().write_all(text.as_bytes()).expect("Dovecot listens");
         self.answer("APPEND");
     }

@@ -3,7 +3,7 @@
 //!
 //! `DBACL_IMAP_ACCOUNT` is the number of messages in each folder (30).
 
-use crate::dovecot::{Client, Dovecot, letter};
+use crate::dovecot::{Client, Dovecot, OLD, letter};
 use dbacl_testing::{Done, number};
 use std::fs;
 use std::time::Instant;
@@ -35,7 +35,7 @@ fn account(server: &Dovecot, count: usize) -> Client {
     let others = [("INBOX", "ham"), ("Junk", "spam"), ("Archive", "ham"), ("Trash", "spam")];
     for (at, (folder, label)) in SORTED.into_iter().chain(others).enumerate() {
         for number in 0..count {
-            client.append_old(folder, &letter(label, 10_000 * at + number));
+            client.append(folder, OLD, &letter(label, 10_000 * at + number));
         }
     }
     client
@@ -142,12 +142,12 @@ fn good_mail_that_nobody_has_labelled_is_learned_where_spam_prevails() {
     }
     let from = |who: &str, number| format!("From: <{who}>\r\n{}", letter("ham", number));
     let to_bob = "From: alice@example.net\r\nTo: \"B\"\r\n <Bob@example.com>\r\n\r\nlunch\r\n";
-    client.append_old("Sent", to_bob);
-    client.append_old("INBOX", &letter("ham", 1));
+    client.append("Sent", OLD, to_bob);
+    client.append("INBOX", OLD, &letter("ham", 1));
     for number in 0..40 {
-        client.append_old("Junk", &letter("spam", 100 + number));
+        client.append("Junk", OLD, &letter("spam", 100 + number));
         let list = format!("List-Id: <a.example.org>\r\n{}", letter("ham", 200 + number));
-        client.append_old("Reading", &list);
+        client.append("Reading", OLD, &list);
     }
     for number in 0..12 {
         client.append(
@@ -155,9 +155,9 @@ fn good_mail_that_nobody_has_labelled_is_learned_where_spam_prevails() {
             if number < 7 { "\\Answered" } else { "" },
             &letter("ham", 300 + number),
         );
-        client.append_old("Projects", &from("bob@example.com", 400 + number));
-        client.append_old("Projects", &from("eve@example.com", 500 + number));
-        client.append_old("Projects", &from("alice@example.net", 600 + number));
+        client.append("Projects", OLD, &from("bob@example.com", 400 + number));
+        client.append("Projects", OLD, &from("eve@example.com", 500 + number));
+        client.append("Projects", OLD, &from("alice@example.net", 600 + number));
     }
     let filter = server.scratch.path("filter");
     fs::remove_dir_all(&filter).expect("a filter");

@@ -5,31 +5,21 @@ use crate::dovecot::{Dovecot, mail};
 use dbacl_testing::{Scratch, command};
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// Answers who has a token, as RFC 7662 says, until the test ends.
-struct Introspection {
-    port: u16,
-    asked: Arc<AtomicUsize>,
-}
-
-impl Introspection {
-    fn begin() -> Self {
-        let door = TcpListener::bind("127.0.0.1:0").expect("a port");
-        let port = door.local_addr().expect("an address").port();
-        let asked = Arc::new(AtomicUsize::new(0));
-        let count = Arc::clone(&asked);
-        std::thread::spawn(move || {
-            for stream in door.incoming() {
-                let stream = stream.expect("a connection");
-                count.fetch_add(1, Ordering::Relaxed);
-                // Dovecot may go away at any time.
-                let _ = answer(stream);
-            }
-        });
-        Self { port, asked }
-    }
+/// Answers who has a token, as RFC 7662 says, until the test ends. Returns its port.
+fn introspection(asked: &'static AtomicUsize) -> u16 {
+    let door = TcpListener::bind("127.0.0.1:0").expect("a port");
+    let port = door.local_addr().expect("an address").port();
+    std::thread::spawn(move || {
+        for stream in door.incoming() {
+            let stream = stream.expect("a connection");
+            asked.fetch_add(1, Ordering::Relaxed);
+            // Dovecot may go away at any time.
+            let _ = answer(stream);
+        }
+    });
+    port
 }
 
 fn answer(mut stream: TcpStream) -> std::io::Result<()> {
@@ -64,17 +54,17 @@ fn answer(mut stream: TcpStream) -> std::io::Result<()> {
 
 #[test]
 fn tokens_let_in_by_either_mechanism() {
-    let introspection = Introspection::begin();
+    static ASKED: AtomicUsize = AtomicUsize::new(0);
+    let port = introspection(&ASKED);
     // Dovecot reads this file, and not as root.
     let room = Scratch::new();
     command("chmod").arg("755").arg(room.path(".")).status().expect("chmod");
     room.write(
         "oauth2.conf",
         format!(
-            "introspection_url = http://127.0.0.1:{}/introspect\nintrospection_mode = post\n\
+            "introspection_url = http://127.0.0.1:{port}/introspect\nintrospection_mode = post\n\
              force_introspection = yes\nusername_attribute = username\n\
-             active_attribute = active\nactive_value = true\n",
-            introspection.port
+             active_attribute = active\nactive_value = true\n"
         ),
     );
     command("chmod").arg("644").arg(room.path("oauth2.conf")).status().expect("chmod");
@@ -86,14 +76,14 @@ fn tokens_let_in_by_either_mechanism() {
             room.path("oauth2.conf").display()
         );
         let Some(server) = Dovecot::start("tokens_let_in", &lines) else { return };
-        let before = introspection.asked.load(Ordering::Relaxed);
+        let before = ASKED.load(Ordering::Relaxed);
         let run = |token: &str, options: &[&str]| {
             dbacl_testing::done(&mut server.program_with("--token-command", token, options))
         };
         let good = "echo good-token-of-alice";
         let said = run(good, &["--check"]).quiet(0);
         assert!(said.contains("Junk (spam), INBOX"), "{mechanism}: {said}\n{}", server.logs());
-        assert!(introspection.asked.load(Ordering::Relaxed) > before, "{mechanism}: nobody asked");
+        assert!(ASKED.load(Ordering::Relaxed) > before, "{mechanism}: nobody asked");
 
         let mut client = server.client();
         let moved = mail("any", 1);

@@ -2,9 +2,7 @@
 //! The rules of `docs/imap.md`, one after the other, with the real Dovecot.
 
 use crate::dovecot::{Dovecot, letter, mail};
-use dbacl_testing::{command, done, holds_soon};
-use std::fs;
-use std::process::Stdio;
+use dbacl_testing::{Scratch, command, done, holds_soon};
 use std::time::{Duration, Instant};
 
 /// Configurations of the server in which the same must happen.
@@ -284,19 +282,18 @@ fn new_mail_is_sorted_and_every_folder_teaches_its_label() {
 #[test]
 fn tls_and_wrong_passwords() {
     let lines = "ssl_cert = <@WORK@/cert.pem\nssl_key = <@WORK@/key.pem\n";
-    let made = std::env::temp_dir().join(format!("dbacl-imap-cert.{}", std::process::id()));
-    fs::create_dir_all(&made).expect("a folder");
+    let made = Scratch::new();
     let mut openssl = command("openssl");
     openssl.args(["req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1"]);
     openssl.args(["-nodes", "-days", "30", "-subj", "/CN=localhost"]);
     openssl.args(["-addext", "subjectAltName=DNS:localhost"]);
     openssl.args(["-addext", "basicConstraints=critical,CA:FALSE"]);
     openssl.args(["-keyout", "key.pem", "-out", "cert.pem"]);
-    if !openssl.current_dir(&made).output().is_ok_and(|done| done.status.success()) {
+    if !openssl.current_dir(made.path(".")).output().is_ok_and(|done| done.status.success()) {
         dbacl_testing::skip("tls_and_wrong_passwords", "openssl is not installed");
         return;
     }
-    let folder = made.display().to_string();
+    let folder = made.path("").display().to_string();
     let Some(server) = Dovecot::start("tls", &lines.replace("@WORK@", &folder)) else { return };
     let port = server.ports.1.to_string();
     let run = |options: &[&str]| {
@@ -321,8 +318,6 @@ fn tls_and_wrong_passwords() {
         let said = run(options).complaint(status);
         assert!(said.contains(expected) && said.lines().count() == 1, "{options:?}: {said}");
     }
-    drop(server);
-    fs::remove_dir_all(&made).expect("the folder can be removed");
 }
 
 #[test]
@@ -341,13 +336,11 @@ fn without_memory_a_look_ends_with_a_line_and_a_status() {
     // From so many kilobytes that the program hardly starts to more than it takes.
     let limits = (4_000..32_000).step_by(1_000).chain((32_000..200_000).step_by(8_000));
     for limit in limits.chain([2_000_000]) {
-        let mut limited = command("sh");
+        let mut limited = server.scratch.command("sh");
         let script = "ulimit -c 0; ulimit -v $1; shift; \"$0\" --version >/dev/null 2>&1 || exit \
                       99; exec \"$0\" \"$@\"";
         limited.args(["-c", script]).arg(program.get_program()).arg(limit.to_string());
-        limited.args(program.get_args()).current_dir(server.scratch.path("."));
-        limited.env("HOME", server.scratch.path(".")).stdin(Stdio::null());
-        limited.stdout(Stdio::piped()).stderr(Stdio::piped());
+        limited.args(program.get_args()).env("HOME", server.scratch.path("."));
         let done = done(&mut limited);
         if done.status == 99 || done.stderr.contains("annot fork") {
             continue;

@@ -193,9 +193,9 @@ impl Server {
         self.verdict("a").starts_with("X-DBACL: spam ")
     }
 
-    /// The resident memory, in kB, at most and now.
-    pub fn memory(&self) -> (u64, u64) {
-        dbacl_testing::memory(self.process.id())
+    /// The memory in kB, by its name in `proc(5)`.
+    pub fn memory(&self, name: &str) -> u64 {
+        dbacl_testing::memory(self.process.id(), name)
     }
 
     /// Sends TERM, and returns the status with which the server ends.

@@ -158,15 +158,13 @@ pub fn kill(process: u32, signal: &str) {
     assert!(sent.expect("kill starts").success());
 }
 
-/// The resident memory of a process, in kB, at most and now.
-pub fn memory(process: u32) -> (u64, u64) {
+/// The memory of a process in kB, by its name in `proc(5)`, such as `VmRSS`.
+pub fn memory(process: u32, name: &str) -> u64 {
     let status = format!("/proc/{process}/status");
     let text = fs::read_to_string(status).expect("the status of a process");
-    let field = |name: &str| {
-        let line = text.lines().find_map(|line| line.strip_prefix(name)).expect("a field");
-        line.split_whitespace().next().and_then(|word| word.parse().ok()).expect("a number")
-    };
-    (field("VmHWM:"), field("VmRSS:"))
+    let line = text.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(':'));
+    let number = line.expect("a field").split_whitespace().next().expect("a number");
+    number.parse().expect("a number")
 }
 
 /// The number that an environment variable holds, or a default.
