@@ -183,6 +183,7 @@ fn is_ours(bytes: &[u8]) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use dbacl_testing::Scratch;
     use std::os::unix::fs::{PermissionsExt, symlink};
 
     fn state(mails: u32) -> State {
@@ -199,8 +200,8 @@ mod tests {
 
     #[test]
     fn a_state_that_was_written_is_read_and_small() {
-        let folder = tempfile::tempdir().expect("a folder");
-        let path = folder.path().join("state");
+        let folder = Scratch::new();
+        let path = folder.path("state");
         let read = |account: &str| State::read(&path, account);
         assert!(matches!(read("alice@example.org"), Err(NoState::Unknown)));
         let state = state(10_000);
@@ -214,51 +215,42 @@ mod tests {
         }
         let size = fs::metadata(&path).expect("a file").len();
         assert!(size < 14 * 10_000, "{size}");
-        assert_eq!(fs::read_dir(folder.path()).expect("a folder").count(), 1);
+        assert_eq!(folder.names(), ["state"]);
     }
 
     #[test]
-    fn damaged_states_are_ignored() {
-        let folder = tempfile::tempdir().expect("a folder");
-        let path = folder.path().join("state");
+    fn damaged_states_are_replaced_and_other_files_are_not() {
+        let folder = Scratch::new();
+        let path = folder.path("state");
         state(3).write(&path).expect("it can be written");
-        let good = fs::read(&path).expect("a file");
+        let good = folder.read("state");
+        assert!(State::parse(&good).is_some());
         for at in 0..good.len() {
             let mut bytes = good.clone();
             bytes[at] ^= 4;
             assert_eq!(State::parse(&bytes), None, "byte {at}");
             assert_eq!(State::parse(&good[..at]), None, "length {at}");
         }
-        assert!(State::parse(&good).is_some());
-    }
-
-    #[test]
-    fn damaged_states_are_replaced_and_other_files_are_not() {
-        let folder = tempfile::tempdir().expect("a folder");
-        let path = folder.path().join("state");
-        state(3).write(&path).expect("it can be written");
-        let good = fs::read(&path).expect("a file");
         for length in [0, 1, 9, OURS.len(), MAGIC.len(), good.len() - 1] {
-            fs::write(&path, &good[..length]).expect("a file");
+            folder.write("state", &good[..length]);
             let found = State::read(&path, "alice@example.org");
             assert!(matches!(found, Err(NoState::Unusable)), "length {length}");
             state(3).write(&path).unwrap_or_else(|error| panic!("length {length}: {error}"));
             assert!(State::read(&path, "alice@example.org").is_ok(), "length {length}");
         }
         for other in [&b"x"[..], b"a letter that is longer than the first line", b"dbacl-x"] {
-            fs::write(&path, other).expect("a file");
+            folder.write("state", other);
             let found = State::read(&path, "alice@example.org");
             assert!(matches!(found, Err(NoState::Io(_))), "{found:?}");
             state(3).write(&path).expect_err("none of ours");
-            assert_eq!(fs::read(&path).expect("a file"), other);
+            assert_eq!(folder.read("state"), other);
         }
         // Whoever can write into the folder could lead us to a file of the user's.
-        let mine = folder.path().join("mine");
-        fs::write(&mine, &good).expect("a file");
+        folder.write("mine", &good);
         fs::remove_file(&path).expect("a file");
-        symlink(&mine, &path).expect("a link");
+        symlink(folder.path("mine"), &path).expect("a link");
         state(4).write(&path).expect_err("a link");
-        assert_eq!(fs::read(&mine).expect("a file"), good);
+        assert_eq!(folder.read("mine"), good);
     }
 
     #[test]
