@@ -222,46 +222,36 @@ impl Config {
             self.listen.spamc = vec![Address::loopback(783)];
             self.listen.milter = vec![Address::loopback(8893)];
         }
-        let limits = &self.limits;
-        let numbers = [
-            ("limits.mail", limits.mail),
-            ("limits.memory", limits.memory),
-            ("limits.connections", limits.connections),
-            ("limits.open-models", limits.open_models),
-        ];
-        if let Some((name, _)) = numbers.iter().find(|(_, value)| *value == 0) {
-            return Err(format!("{name} must be larger than 0"));
-        }
-        if limits.mail > limits.memory {
-            return Err("limits.mail must not be larger than limits.memory".into());
-        }
-        if !(1..=100).contains(&limits.peer_percent) {
-            return Err("limits.peer-percent is a number from 1 to 100".into());
-        }
-        let has_token = self.status_token.as_ref().is_some_and(|token| !token.is_empty());
-        if !has_token && self.listen.status.iter().any(|address| !address.is_socket()) {
-            return Err("a status page at a port needs status-token".into());
-        }
-        self.teacher_numbers.clear();
-        for name in &self.teachers {
+        let number = |name: &String| {
             let known = || User::from_name(name).ok().flatten().map(|user| user.uid.as_raw());
             let number = name.parse().ok().or_else(known);
-            self.teacher_numbers
-                .push(number.ok_or_else(|| format!("teachers: there is no user {name}"))?);
+            number.ok_or_else(|| format!("teachers: there is no user {name}"))
+        };
+        self.teacher_numbers = self.teachers.iter().map(number).collect::<Result<_, _>>()?;
+        let (limits, milter) = (&self.limits, &self.milter);
+        let is_part = (1..=100).contains(&limits.peer_percent);
+        let has_token = self.status_token.as_ref().is_some_and(|token| !token.is_empty());
+        let has_port = self.listen.status.iter().any(|address| !address.is_socket());
+        let has_filters = self.models.is_some() || self.default.is_some();
+        let is_odd = |above: Option<f64>| above.is_some_and(|it| !(50.0..=100.0).contains(&it));
+        let (refusal, quarantine) = (is_odd(milter.reject_above), is_odd(milter.quarantine_above));
+        let faults = [
+            (limits.mail == 0, "limits.mail must be larger than 0"),
+            (limits.memory == 0, "limits.memory must be larger than 0"),
+            (limits.connections == 0, "limits.connections must be larger than 0"),
+            (limits.open_models == 0, "limits.open-models must be larger than 0"),
+            (limits.mail > limits.memory, "limits.mail must not be larger than limits.memory"),
+            (!is_part, "limits.peer-percent is a number from 1 to 100"),
+            (has_port && !has_token, "a status page at a port needs status-token"),
+            (!has_filters, "neither models nor default is given"),
+            (refusal, "milter.reject-above is a probability in percent, from 50 to 100"),
+            (quarantine, "milter.quarantine-above is a probability in percent, from 50 to 100"),
+        ];
+        if let Some((_, fault)) = faults.into_iter().find(|(is_fault, _)| *is_fault) {
+            return Err(fault.into());
         }
         if self.delimiter.chars().count() > 1 {
             return Err(format!("delimiter must be one character or none: {}", self.delimiter));
-        }
-        if self.models.is_none() && self.default.is_none() {
-            return Err("neither models nor default is given".into());
-        }
-        for (name, value) in [
-            ("milter.reject-above", self.milter.reject_above),
-            ("milter.quarantine-above", self.milter.quarantine_above),
-        ] {
-            if value.is_some_and(|value| !(50.0..=100.0).contains(&value)) {
-                return Err(format!("{name} is a probability in percent, from 50 to 100"));
-            }
         }
         for path in self.models.iter().chain(&self.default) {
             if !path.is_absolute() {

@@ -14,7 +14,7 @@ use crate::memory::{Memory, of_judging};
 use crate::milter;
 use crate::opensmtpd;
 use crate::options::{Options, Teaching};
-use crate::privileges::{Identity, is_root, raise_file_limit};
+use crate::privileges::{become_user, find, is_root, raise_file_limit};
 use crate::spamc;
 use crate::users::size;
 use dbacl::{MailFilter, MailFilterError, MailRole};
@@ -62,11 +62,11 @@ fn configure(options: &Options) -> Result<Config, String> {
 
 fn begin(options: Options) -> Result<(), (u8, String)> {
     let config = configure(&options).map_err(|text| (USAGE, text))?;
-    let find = |user: &String| Identity::find(user, config.group.as_deref());
+    let find = |user: &String| find(user, config.group.as_deref());
     let identity = config.user.as_ref().map(find).transpose().map_err(|text| (USAGE, text))?;
     if options.check || options.list || options.remove.is_some() {
         if let Some(identity) = identity.filter(|_| is_root()) {
-            identity.assume().map_err(unavailable)?;
+            become_user(&identity).map_err(unavailable)?;
         }
         return match options.remove {
             Some(name) => remove(&config, &name),
@@ -96,7 +96,7 @@ fn begin(options: Options) -> Result<(), (u8, String)> {
     // server's, and whoever has taken over the server could put links there.
     let mut listeners = bind(&config, false).map_err(unavailable)?;
     if let Some(identity) = &identity {
-        identity.assume().map_err(unavailable)?;
+        become_user(identity).map_err(unavailable)?;
     }
     listeners.extend(bind(&config, true).map_err(unavailable)?);
     dbacl::give_back_memory_at_once();

@@ -39,23 +39,14 @@ impl Users {
             return None;
         }
         // One pass, so that a name is never taken for a part of the pattern.
-        let mut path = String::new();
-        let mut rest = pattern;
-        while let Some(at) = rest.find('{') {
-            path.push_str(&rest[..at]);
-            rest = &rest[at..];
-            let known =
-                [("{user}", &user[..]), ("{local}", local), ("{domain}", domain.unwrap_or(""))];
-            if let Some((mark, value)) = known.into_iter().find(|(mark, _)| rest.starts_with(mark))
-            {
-                path.push_str(value);
-                rest = &rest[mark.len()..];
-            } else {
-                path.push('{');
-                rest = &rest[1..];
-            }
+        let mut parts = pattern.split('{');
+        let mut path = parts.next().unwrap_or_default().to_owned();
+        let known = [("user}", &user[..]), ("local}", local), ("domain}", domain.unwrap_or(""))];
+        for part in parts {
+            let filled =
+                known.iter().find_map(|(mark, value)| Some([*value, part.strip_prefix(mark)?]));
+            path.extend(filled.unwrap_or(["{", part]));
         }
-        path.push_str(rest);
         // Nobody is called as the default filter's folder is.
         Some(PathBuf::from(path)).filter(|path| Some(path) != self.default.as_ref())
     }
@@ -92,24 +83,25 @@ impl Users {
     /// The filters of users, by the users' names: the folders that the pattern leads to.
     pub fn all(&self) -> Vec<(String, PathBuf)> {
         let Some(pattern) = self.pattern.as_deref() else { return Vec::new() };
-        let mut found = vec![(String::new(), String::new(), PathBuf::from("/"))];
+        let mut found = vec![([String::new(), String::new()], PathBuf::from("/"))];
         let pattern = pattern.replace("{local}@{domain}", "{user}");
         for part in pattern.split('/').filter(|part| !part.is_empty()) {
+            let Some((before, mark, after)) = mark_of(part) else {
+                for (_, folder) in &mut found {
+                    folder.push(part);
+                }
+                continue;
+            };
             let mut next = Vec::new();
-            for (user, domain, folder) in found {
-                let Some((before, mark, after)) = mark_of(part) else {
-                    next.push((user, domain, folder.join(part)));
-                    continue;
-                };
+            for (names, folder) in found {
                 for entry in std::fs::read_dir(&folder).into_iter().flatten().flatten() {
-                    let name = entry.file_name();
-                    let Some(name) = name.to_str() else { continue };
-                    let value = name.strip_prefix(before).and_then(|rest| rest.strip_suffix(after));
+                    let file = entry.file_name();
+                    let value =
+                        file.to_str().and_then(|it| it.strip_prefix(before)?.strip_suffix(after));
                     if let Some(value) = value.filter(|value| is_plain(value)) {
-                        let (mut user, mut domain) = (user.clone(), domain.clone());
-                        let place = if mark == "{domain}" { &mut domain } else { &mut user };
-                        value.clone_into(place);
-                        next.push((user, domain, entry.path()));
+                        let mut names = names.clone();
+                        value.clone_into(&mut names[usize::from(mark == "{domain}")]);
+                        next.push((names, entry.path()));
                     }
                 }
             }
@@ -118,16 +110,11 @@ impl Users {
         let is_filter = |folder: &PathBuf| {
             Some(folder) != self.default.as_ref() && folder.join("order").is_file()
         };
-        let name = |user: String, domain: String| match (user.is_empty(), domain.is_empty()) {
-            (_, true) => user,
-            (true, false) => domain,
-            (false, false) => format!("{user}@{domain}"),
-        };
-        let mut all: Vec<(String, PathBuf)> = found
-            .into_iter()
-            .filter(|(_, _, folder)| is_filter(folder))
-            .map(|(user, domain, folder)| (name(user, domain), folder))
-            .collect();
+        found.retain(|(_, folder)| is_filter(folder));
+        // Without a user, the domain alone is the name.
+        let name = |names: [String; 2]| names.join("@").trim_matches('@').to_owned();
+        let mut all: Vec<(String, PathBuf)> =
+            found.into_iter().map(|(names, folder)| (name(names), folder)).collect();
         all.sort();
         all
     }
