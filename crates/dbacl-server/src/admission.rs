@@ -198,18 +198,10 @@ struct Places {
     all: Arc<Semaphore>,
     /// The most of one peer's that are served, and that wait.
     share: usize,
-    peers: Mutex<HashMap<Peer, OfPeer>>,
+    /// A peer's places for connections that are served, and for those that wait.
+    peers: Mutex<HashMap<Peer, [Arc<Semaphore>; 2]>>,
     request: Duration,
     first: Duration,
-}
-
-/// The places of a peer.
-#[derive(Debug)]
-struct OfPeer {
-    /// For connections that are served.
-    places: Arc<Semaphore>,
-    /// For connections that wait.
-    waiting: Arc<Semaphore>,
 }
 
 impl Places {
@@ -229,16 +221,12 @@ impl Places {
     fn wait(&self, peer: Peer) -> Option<(Arc<Semaphore>, OwnedSemaphorePermit)> {
         let mut peers = lock(&self.peers);
         if peers.len() > REMEMBERED {
-            peers.retain(|_, own| {
-                [&own.places, &own.waiting].iter().any(|it| it.available_permits() < self.share)
-            });
+            peers.retain(|_, own| own.iter().any(|it| it.available_permits() < self.share));
         }
-        let semaphore = || Arc::new(Semaphore::new(self.share));
-        let own = peers
-            .entry(peer)
-            .or_insert_with(|| OfPeer { places: semaphore(), waiting: semaphore() });
-        let waits = Arc::clone(&own.waiting).try_acquire_owned().ok()?;
-        Some((Arc::clone(&own.places), waits))
+        let both = || [(); 2].map(|()| Arc::new(Semaphore::new(self.share)));
+        let [places, waiting] = peers.entry(peer).or_insert_with(both);
+        let waits = Arc::clone(waiting).try_acquire_owned().ok()?;
+        Some((Arc::clone(places), waits))
     }
 }
 

@@ -166,15 +166,6 @@ impl Engine {
         self.tell(wire, envelope, mail, start.elapsed(), judged)
     }
 
-    /// Does work with a message of this length: here if that is short, since nothing that takes
-    /// longer than a moment may be done in a thread that serves connections.
-    pub(crate) async fn with_mail<T: Send + 'static>(
-        length: usize,
-        work: impl FnOnce() -> T + Send + 'static,
-    ) -> Option<T> {
-        if length <= SHORT { Some(work()) } else { tokio::task::spawn_blocking(work).await.ok() }
-    }
-
     /// The verdict on a message; `patience` is how long memory may be waited for.
     fn look_up(&self, names: &[String], mail: &[u8], patience: Duration) -> Result<Judged, String> {
         let promise = self.memory.promise(of_judging(mail.len()), patience);

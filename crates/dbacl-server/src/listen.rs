@@ -89,14 +89,7 @@ impl Protocol {
 
     /// Its name in the configuration, in the log and in the measures.
     pub(crate) const fn name(self) -> &'static str {
-        match self {
-            Self::Spamc => "spamc",
-            Self::Rspamd => "rspamd",
-            Self::Milter => "milter",
-            Self::Opensmtpd => "opensmtpd",
-            Self::Metrics => "metrics",
-            Self::Status => "status",
-        }
+        ["spamc", "rspamd", "milter", "opensmtpd", "metrics", "status"][self as usize]
     }
 }
 

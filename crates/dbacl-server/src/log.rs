@@ -29,17 +29,6 @@ pub enum Level {
     Info,
 }
 
-impl Level {
-    const fn word(self) -> &'static str {
-        match self {
-            Self::Silent => "silent",
-            Self::Error => "error",
-            Self::Warn => "warn",
-            Self::Info => "info",
-        }
-    }
-}
-
 /// The bytes of lines that wait to be written, at most.
 const ROOM: usize = 1 << 20;
 
@@ -161,7 +150,8 @@ impl Log {
 }
 
 fn line(level: Level, event: &str, facts: &[Fact<'_>]) -> String {
-    let mut line = format!("time={} level={} event={event}", now(), level.word());
+    let level = ["silent", "error", "warn", "info"][level as usize];
+    let mut line = format!("time={} level={level} event={event}", now());
     for (key, value) in facts {
         // A string can be written.
         let _ = write!(line, " {key}={}", Quoted(&value.to_string()));

@@ -124,10 +124,15 @@ fn callbacks(engines: watch::Receiver<Arc<Engine>>) -> Callbacks<Session> {
         })
         .on_rcpt(|context, arguments| Box::pin(async move { recipient(context, &arguments) }))
         .on_header(|context, name, value| Box::pin(async move { header(context, name, &value) }))
-        .on_eoh(|context| Box::pin(async move { piece(context.data.as_mut(), b"\r\n") }))
-        .on_body(|context, body| Box::pin(async move { piece(context.data.as_mut(), &body) }))
+        .on_eoh(|context| Box::pin(async move { piece(context, b"\r\n") }))
+        .on_body(|context, body| Box::pin(async move { piece(context, &body) }))
         .on_eom(|context| Box::pin(async move { end(context).await }))
-        .on_abort(|context| Box::pin(async move { forget(context.data.as_mut()) }))
+        .on_abort(|context| {
+            Box::pin(async move {
+                context.data.iter_mut().for_each(|session| session.mail = None);
+                Status::Continue
+            })
+        })
 }
 
 fn negotiate(
@@ -164,12 +169,12 @@ fn begin(context: &mut Context<Session>, engine: Arc<Engine>, arguments: &[CStri
     Status::Continue
 }
 
-fn transaction(session: Option<&mut Session>) -> Option<&mut Transaction> {
-    session.and_then(|session| session.mail.as_mut())
+fn transaction(session: &mut Option<Session>) -> Option<&mut Transaction> {
+    session.as_mut().and_then(|session| session.mail.as_mut())
 }
 
 fn recipient(context: &mut Context<Session>, arguments: &[CString]) -> Status {
-    if let Some(mail) = transaction(context.data.as_mut())
+    if let Some(mail) = transaction(&mut context.data)
         && let Some(name) = arguments.first()
         && mail.envelope.names.len() < NAMES
     {
@@ -180,7 +185,7 @@ fn recipient(context: &mut Context<Session>, arguments: &[CString]) -> Status {
 
 fn header(context: &mut Context<Session>, name: CString, value: &CStr) -> Status {
     let has_blanks = context.data.as_ref().is_some_and(|session| session.has_blanks);
-    if let Some(mail) = transaction(context.data.as_mut()) {
+    if let Some(mail) = transaction(&mut context.data) {
         mail.push(&header_line(name.to_bytes(), value.to_bytes(), has_blanks));
         let dialects = &mail.engine.config.headers;
         if is_forged(name.to_bytes(), dialects) && !mail.forged.add(name) {
@@ -212,16 +217,9 @@ fn header_line(name: &[u8], value: &[u8], has_blanks: bool) -> Vec<u8> {
     line
 }
 
-fn piece(session: Option<&mut Session>, bytes: &[u8]) -> Status {
-    if let Some(mail) = transaction(session) {
+fn piece(context: &mut Context<Session>, bytes: &[u8]) -> Status {
+    if let Some(mail) = transaction(&mut context.data) {
         mail.push(bytes);
-    }
-    Status::Continue
-}
-
-fn forget(session: Option<&mut Session>) -> Status {
-    if let Some(session) = session {
-        session.mail = None;
     }
     Status::Continue
 }

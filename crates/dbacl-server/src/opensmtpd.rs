@@ -48,12 +48,7 @@ struct Session {
     header: HeaderLines,
 }
 
-impl<'a> Conversation<'a> {
-    /// A conversation that has not begun.
-    fn new(engine: &'a Engine) -> Self {
-        Self { engine, sessions: HashMap::new(), put_off: HashSet::new() }
-    }
-
+impl Conversation<'_> {
     /// Takes a line, without its end, or the beginning of one that is too long to be kept, and
     /// writes what is to be answered. Returns whether what follows of a line that is not whole is
     /// to be written as it comes.
@@ -232,7 +227,8 @@ pub fn converse(
     input: &mut dyn BufRead,
     output: &mut dyn Write,
 ) -> io::Result<()> {
-    let mut conversation = Conversation::new(engine);
+    let (sessions, put_off) = (HashMap::new(), HashSet::new());
+    let mut conversation = Conversation { engine, sessions, put_off };
     let mut line = Vec::new();
     loop {
         line.clear();
@@ -246,22 +242,21 @@ pub fn converse(
         };
         let passes = conversation.piece(text, is_whole, output)?;
         if !is_whole {
-            pass_rest(input, if passes { Some(output) } else { None })?;
+            let mut nowhere = io::sink();
+            pass_rest(input, if passes { output } else { &mut nowhere })?;
         }
         // smtpd waits for the answer.
         output.flush()?;
     }
 }
 
-/// Reads the rest of a line, and writes it to `output` if there is one.
-fn pass_rest(input: &mut dyn BufRead, mut output: Option<&mut dyn Write>) -> io::Result<()> {
+/// Reads the rest of a line, and writes it to `output`.
+fn pass_rest(input: &mut dyn BufRead, output: &mut dyn Write) -> io::Result<()> {
     loop {
         let buffer = input.fill_buf()?;
         let end = buffer.iter().position(|&byte| byte == b'\n').map(|at| at + 1);
         let length = end.unwrap_or(buffer.len());
-        if let Some(output) = &mut output {
-            output.write_all(&buffer[..length])?;
-        }
+        output.write_all(&buffer[..length])?;
         input.consume(length);
         if end.is_some() || length == 0 {
             return Ok(());

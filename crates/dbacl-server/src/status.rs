@@ -108,6 +108,8 @@ impl Status {
     /// The page. It needs nothing from elsewhere.
     pub fn page(&self) -> String {
         let used = 100 * self.limits.memory_bytes / self.limits.memory_limit_bytes.max(1);
+        let sums: Vec<u64> = self.steps.iter().map(|counts| counts.iter().sum()).collect();
+        let most = sums.iter().copied().max().unwrap_or(0);
         let page = html! {
             (DOCTYPE)
             html lang="en" {
@@ -127,7 +129,10 @@ impl Status {
                         }
                     }
                     h2 { "Last seven days" }
-                    (plots(&self.steps))
+                    span.plot {
+                        (curve(&sums, most.max(1))) " messages, at most " (most) " in three hours"
+                    }
+                    (unsure(&self.steps))
                     h2 { "Limits" }
                     ul {
                         li { "Memory for messages: " (bytes(self.limits.memory_bytes as u64))
@@ -152,17 +157,7 @@ impl Status {
     }
 }
 
-/// Two curves: messages, and the share of them that was unsure.
-fn plots(steps: &[Counts]) -> Markup {
-    let sums: Vec<u64> = steps.iter().map(|counts| counts.iter().sum()).collect();
-    let most = sums.iter().copied().max().unwrap_or(0);
-    html! {
-        span.plot { (curve(&sums, most.max(1))) " messages, at most " (most) " in three hours" }
-        (unsure(steps))
-    }
-}
-
-/// The share of unsure verdicts.
+/// A curve of the share of unsure verdicts.
 fn unsure(steps: &[Counts]) -> Markup {
     let share = |counts: &Counts| 100 * counts[1] / counts.iter().sum::<u64>().max(1);
     let shares: Vec<u64> = steps.iter().map(share).collect();

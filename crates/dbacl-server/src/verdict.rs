@@ -100,11 +100,7 @@ impl Judged {
     /// The verdict as the name of a test, as SpamAssassin and rspamd list the tests that a message
     /// met.
     pub const fn symbol(&self) -> &'static str {
-        match self.decision {
-            Decision::Ham => "DBACL_HAM",
-            Decision::Unsure => "DBACL_UNSURE",
-            Decision::Spam => "DBACL_SPAM",
-        }
+        ["DBACL_HAM", "DBACL_UNSURE", "DBACL_SPAM"][self.decision as usize]
     }
 }
 
