@@ -42,7 +42,7 @@ const REMEMBERED: usize = 1000;
 /// A connection that is served.
 pub struct Connection {
     stream: Box<dyn Stream>,
-    peer: Peer,
+    pub peer: Peer,
     /// What was read to see how the client begins.
     begun: Vec<u8>,
     /// Bytes that have come, and the end of the time for the first of them.
@@ -51,10 +51,6 @@ pub struct Connection {
 }
 
 impl Connection {
-    pub const fn peer(&self) -> Peer {
-        self.peer
-    }
-
     /// The first bytes, which stay to be read; fewer than `FIRST` from a client that says no
     /// more.
     pub async fn beginning(&mut self) -> &[u8] {

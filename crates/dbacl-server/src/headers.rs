@@ -96,17 +96,8 @@ pub fn is_forged(name: &[u8], dialects: &[Dialect]) -> bool {
 }
 
 /// The mail with these lines before its header, and without other header lines that state a
-/// verdict. An envelope line `From ` stays the first.
-pub fn rewritten(mail: &[u8], lines: &[Line], dialects: &[Dialect]) -> Vec<u8> {
-    let mut out = Vec::with_capacity(mail.len() + 512);
-    let (header, body) = rewritten_header(mail, lines, dialects);
-    out.extend_from_slice(&header);
-    out.extend_from_slice(body);
-    out
-}
-
-/// The same in two parts: the new header, and what stays as it is, which begins with the empty line
-/// that ends the header.
+/// verdict. An envelope line `From ` stays the first. These are two parts: the new header, and what
+/// stays as it is, which begins with the empty line that ends the header.
 pub fn rewritten_header<'a>(
     mail: &'a [u8],
     lines: &[Line],
@@ -214,6 +205,11 @@ mod tests {
 
     const ALL: &[Dialect] = &[Dialect::Dbacl, Dialect::Spamassassin, Dialect::Rspamd];
 
+    fn rewritten(mail: &str, lines: &[Line], dialects: &[Dialect]) -> String {
+        let (header, rest) = rewritten_header(mail.as_bytes(), lines, dialects);
+        String::from_utf8_lossy(&[&header, rest].concat()).into_owned()
+    }
+
     #[test]
     fn dialects_say_the_same() {
         let spam = Judged::made_up(Decision::Spam, 0.9995, "spam 99.95%");
@@ -248,12 +244,12 @@ mod tests {
         let spam = Judged { reasons, ..Judged::made_up(Decision::Spam, 0.999, "spam 99.90%") };
         let own = [Dialect::Dbacl];
         for (mail, end) in [("A: b\n\n", "\n"), ("A: b\r\n\r\n", "\r\n")] {
-            let found = rewritten(mail.as_bytes(), &lines(Some(&spam), &own), &own);
+            let found = rewritten(mail, &lines(Some(&spam), &own), &own);
             let expected = format!(
                 "X-DBACL: spam 99.90%{end}X-DBACL-Reasons: spam +9.97 = +9.97 pills,{end} \
                  +0.00 before any{end}{mail}"
             );
-            assert_eq!(String::from_utf8_lossy(&found), expected);
+            assert_eq!(found, expected);
         }
     }
 
@@ -295,8 +291,7 @@ mod tests {
             ("From a\n\tb\n", ALL, "From a\nX-DBACL: ham 90.00%\nX-DBACL-Folded:\n\tb\n"),
             (hidden.as_str(), ALL, "X-DBACL: ham 90.00%\nA: b\nC: d\n\n"),
         ] {
-            let found = rewritten(mail.as_bytes(), &own, dialects);
-            assert_eq!(String::from_utf8_lossy(&found), expected, "{mail:?}");
+            assert_eq!(rewritten(mail, &own, dialects), expected, "{mail:?}");
         }
     }
 }

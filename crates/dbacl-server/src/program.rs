@@ -362,7 +362,7 @@ fn reloaded(engine: &Engine, config: Result<Config, String>) -> Option<Engine> {
 /// Serves a connection. Exim speaks rspamd's older protocol, which is spamc's, at the newer one's
 /// address.
 async fn speak(engine: Arc<Engine>, mut stream: Connection, role: Protocol) {
-    let peer = stream.peer();
+    let peer = stream.peer;
     let is_older = role == Protocol::Rspamd
         && stream.beginning().await.windows(7).any(|bytes| bytes == b" RSPAMC");
     if role == Protocol::Spamc || is_older {

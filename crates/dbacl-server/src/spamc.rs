@@ -13,7 +13,7 @@
 use crate::budget::{Mail, Peer, Refusal, SHORT};
 use crate::config::OnError;
 use crate::engine::{Engine, Envelope, NAMES};
-use crate::headers::{lines, rewritten, rewritten_header};
+use crate::headers::{lines, rewritten_header};
 use crate::listen::Protocol;
 use crate::measures::Taught;
 use crate::memory::of_returning;
@@ -159,11 +159,11 @@ fn answer(head: &Head, mail: &[u8], judged: Option<&Judged>, engine: &Engine) ->
     let is_put_off = judged.is_none() && engine.config.on_error == OnError::Tempfail;
     let body = match (head.command, judged) {
         _ if is_put_off => return refusal(TEMPORARY, "no verdict"),
-        ("PROCESS", _) => rewritten(mail, &lines(judged, dialects), dialects),
-        ("HEADERS", _) => {
+        (command @ ("PROCESS" | "HEADERS"), _) => {
             let (mut header, rest) = rewritten_header(mail, &lines(judged, dialects), dialects);
             let empty = if rest.starts_with(b"\r") { 2 } else { 1 };
-            header.extend_from_slice(rest.get(..empty).unwrap_or_default());
+            let kept = if command == "PROCESS" { rest.len() } else { empty };
+            header.extend_from_slice(rest.get(..kept).unwrap_or_default());
             header
         }
         (_, None) => return refusal(TEMPORARY, "no verdict"),
