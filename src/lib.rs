@@ -200,9 +200,9 @@ pub use dbacl_engine::category::reader::{Category, Fault, StoredSlot};
 pub use dbacl_numeric::quantize::QuantWeight;
 
 // Files of models.
-#[doc(hidden)]
-pub use dbacl_engine::container::bytes as container_bytes;
 pub use dbacl_engine::container::{Container, ContainerFault, MemberKind, save as save_container};
+#[doc(hidden)]
+pub use dbacl_engine::container::{bytes as container_bytes, check_target as check_container};
 
 // Comparing and explaining.
 pub use dbacl_joint::explain::{Explanation, Piece, TokenEvidence};

@@ -89,6 +89,15 @@ pub fn save(path: &Path, members: &[(MemberKind, &[u8])]) -> Result<()> {
     Ok(atomic_file::replace(&Disk, path, KIND, &mut |out| out.write_all(&bytes))?)
 }
 
+/// Whether [`save`] may write to `path`, which is told before there is anything to save.
+///
+/// # Errors
+/// [`Error::Occupied`] and [`Error::Io`], as of [`save`].
+pub fn check_target(path: &Path) -> Result<()> {
+    atomic_file::check_target(&Disk, path, KIND)?;
+    Ok(())
+}
+
 /// An open file of members, over any bytes, all of which were checked.
 ///
 /// ```

@@ -364,7 +364,7 @@ pub fn private_folder(path: &Path) -> io::Result<()> {
 ///
 /// # Errors
 /// [`SaveError::Occupied`] when it may not, [`SaveError::Io`] when it cannot be told.
-fn check_target(
+pub fn check_target(
     storage: &dyn Storage,
     target: &Path,
     ours: &[u8],

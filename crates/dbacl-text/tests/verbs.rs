@@ -373,8 +373,11 @@ fn bad_input_gives_one_line() {
     let said = run(&scratch, "train nothing.tsv -o no/such/model", "").complaint(73);
     let cause = "cannot write no/such/model: no/such/model.learning: No such file";
     assert!(said.starts_with(&format!("dbacl-text: {cause}")), "{said}");
-    let said = run(&scratch, "train train.tsv -o train.tsv", "").complaint(73);
-    assert!(said.contains("train.tsv is already used for something"), "{said}");
+    for line in ["train nothing.tsv -o train.tsv", "update model nothing.tsv -o train.tsv"] {
+        let said = run(&scratch, line, "").complaint(73);
+        let expected = "dbacl-text: the file train.tsv is already used for something\n";
+        assert_eq!(said, expected, "{line}");
+    }
     run(&scratch, "train train.tsv", "").complaint(64);
     run(&scratch, "train train.tsv -o model --cost 0", "").complaint(64);
     let said = run(&scratch, "predict train.tsv", "").complaint(65);

@@ -3,7 +3,7 @@
 //! on more or fewer of them, as if on these from the beginning.
 
 use super::options::{ChangeArguments, MergeArguments};
-use super::{Failure, MESSAGES, begin, open, read, train};
+use super::{Failure, MESSAGES, begin, lock, open, read, train};
 use crate::data::{DataError, Record};
 use crate::train::Trainer;
 use std::path::Path;
@@ -19,6 +19,7 @@ fn change(
     apply: &mut dyn FnMut(&mut Trainer, &Record<'_>) -> Result<(), DataError>,
 ) -> Result<(), Failure> {
     let output = arguments.output.as_ref().unwrap_or(&arguments.model);
+    let begin = if arguments.output.is_some() { begin } else { lock };
     let _lock = begin(&arguments.replacing, output)?;
     let mut trainer = trainer_of(&arguments.model)?;
     let path = &arguments.data.data;

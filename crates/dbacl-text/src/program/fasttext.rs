@@ -155,7 +155,6 @@ fn supervised(words: &[OsString]) -> Result<(), Failure> {
     let output = &beside(&own.output, ".bin");
     let replacing = Replacing { lock_timeout: USUAL_LIMIT.as_secs(), quiet: own.is_quiet };
     let _lock = super::begin(&replacing, output)?;
-    super::warn_of_writers(output);
     if !own.unused.is_empty() {
         MESSAGES.warning(&format!("not needed here, and without effect: {}", own.unused.join(" ")));
     }

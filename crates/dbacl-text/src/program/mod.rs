@@ -129,9 +129,18 @@ fn run(verb: &Verb) -> Result<(), Failure> {
     }
 }
 
-/// The right to replace the model at `path`, which one process has at a time. A change begins with
-/// it, since a change that reads a model while another one is made would undo the other.
+/// The right to replace the file at `path`, which must be a model if it exists. A model that is
+/// replaced keeps its mode.
 fn begin(replacing: &Replacing, path: &Path) -> Result<Lock, Failure> {
+    let lock = lock(replacing, path)?;
+    dbacl::check_container(path).map_err(ModelError::from)?;
+    warn_of_writers(path);
+    Ok(lock)
+}
+
+/// The right to change the model at `path`, which one process has at a time. A change begins with
+/// it, since a change that reads a model while another one is made would undo the other.
+fn lock(replacing: &Replacing, path: &Path) -> Result<Lock, Failure> {
     if replacing.quiet {
         MESSAGES.be_quiet();
     }
@@ -204,7 +213,6 @@ fn print(text: &str) -> Result<(), Failure> {
 
 fn quantize(arguments: &QuantizeArguments) -> Result<(), Failure> {
     let _lock = begin(&arguments.replacing, &arguments.output)?;
-    warn_of_writers(&arguments.output);
     let model = open(&arguments.model)?;
     let small = small(&model, arguments.bits, arguments.size)
         .map_err(|failure| failure.of(&arguments.model))?;

@@ -18,8 +18,6 @@ use std::sync::atomic::{AtomicU64, Ordering};
 pub fn run(arguments: &TrainArguments) -> Result<(), Failure> {
     let quiet = arguments.replacing.quiet;
     let _lock = super::begin(&arguments.replacing, &arguments.output)?;
-    // A model that is replaced keeps its mode.
-    super::warn_of_writers(&arguments.output);
     let path = &arguments.data.data;
     let recipe = arguments.recipe();
     if recipe.in_blocks.is_some() {
