@@ -8,7 +8,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::process::ExitCode;
 
 use crate::chernoff::{self, ChernoffSearch, Dump, DumpFault, Pair};
-use dbacl_cli::getopt::{self, Event, Opt, Value, opt};
+use dbacl_cli::getopt::{self, Event, Opt, opt};
 use dbacl_cli::last_resort;
 use dbacl_cli::output::complaint;
 use dbacl_cli::terminal::Shown;
@@ -28,7 +28,6 @@ enum Key {
     Help,
 }
 
-const BITS: Value = Value::Required("BITS");
 /// The options, for completions.
 pub fn options() -> Vec<Opt<()>> {
     getopt::without_keys(OPTIONS)
@@ -37,22 +36,14 @@ pub fn options() -> Vec<Opt<()>> {
 const OPTIONS: &[Opt<Key>] = &[
     opt(
         Key::Step,
-        Some(b's'),
-        "step",
-        Value::Required("STEP"),
+        "-s, --step STEP",
         "distance of the places computed, between 0 and 1; default 0.1",
     ),
-    opt(
-        Key::Verbose,
-        Some(b'v'),
-        "verbose",
-        Value::None,
-        "print progress and a check of the dumps",
-    ),
-    opt(Key::TableSize, Some(b'h'), "hash-size", BITS, "accepted and ignored"),
-    opt(Key::TableSize, Some(b'H'), "max-hash-size", BITS, "accepted and ignored"),
-    opt(Key::Help, None, "help", Value::None, "print this help"),
-    opt(Key::Version, Some(b'V'), "version", Value::None, "print the version"),
+    opt(Key::Verbose, "-v, --verbose", "print progress and a check of the dumps"),
+    opt(Key::TableSize, "-h, --hash-size BITS", "accepted and ignored"),
+    opt(Key::TableSize, "-H, --max-hash-size BITS", "accepted and ignored"),
+    opt(Key::Help, "--help", "print this help"),
+    opt(Key::Version, "-V, --version", "print the version"),
 ];
 
 const USAGE: &str = "Usage: hypex [-v] [-s STEP] DUMP1 DUMP2...";

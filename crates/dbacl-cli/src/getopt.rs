@@ -34,15 +34,27 @@ pub enum Value {
     Required(&'static str),
 }
 
-/// An option: the program's key, its letter, its long name, whether it takes a value, and what it
-/// does.
-pub const fn opt<K: Copy>(
-    key: K,
-    letter: Option<u8>,
-    long: &'static str,
-    value: Value,
-    help: &'static str,
-) -> Opt<K> {
+/// An option: the program's key, its names and its value as [`describe`] spells them, such as
+/// `-c, --category NAME`, and what it does.
+pub const fn opt<K: Copy>(key: K, spelling: &'static str, help: &'static str) -> Opt<K> {
+    let bytes = spelling.as_bytes();
+    let mut last = bytes.len();
+    while last > 0 && bytes[last - 1] != b' ' {
+        last -= 1;
+    }
+    // The last word is the value unless it is a name.
+    let (names, value) = if last > 0 && bytes[last] != b'-' {
+        (spelling.split_at(last - 1).0, Value::Required(spelling.split_at(last).1))
+    } else {
+        (spelling, Value::None)
+    };
+    let (letter, long) = match names.as_bytes() {
+        [b'-', b'-', ..] => (None, names.split_at(2).1),
+        [b'-', letter] => (Some(*letter), ""),
+        // between the letter and the long name stands `, --`
+        [_, letter, ..] => (Some(*letter), names.split_at(6).1),
+        _ => (None, ""),
+    };
     Opt { key, letter, long, value, help }
 }
 
@@ -235,13 +247,13 @@ mod tests {
     use super::*;
 
     const TABLE: &[Opt<&str>] = &[
-        opt("all", Some(b'a'), "all", Value::None, "take all"),
-        opt("brief", Some(b'b'), "brief", Value::None, "say less"),
-        opt("learn", Some(b'l'), "learn", Value::Required("NAME"), "learn a category"),
-        opt("json", None, "json", Value::None, "print JSON"),
-        opt("just", None, "just", Value::None, "only this,\nand nothing else"),
-        opt("file", None, "file", Value::Required("PATH"), "read PATH"),
-        opt("filter", None, "filter", Value::Required("COMMAND"), "run COMMAND"),
+        opt("all", "-a, --all", "take all"),
+        opt("brief", "-b, --brief", "say less"),
+        opt("learn", "-l, --learn NAME", "learn a category"),
+        opt("json", "--json", "print JSON"),
+        opt("just", "--just", "only this,\nand nothing else"),
+        opt("file", "--file PATH", "read PATH"),
+        opt("filter", "--filter COMMAND", "run COMMAND"),
     ];
 
     fn show(line: &str, posixly_correct: bool) -> String {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //! mailinspect's options.
 
-use dbacl_cli::getopt::{Opt, Value, opt};
+use dbacl_cli::getopt::{Opt, opt};
 
 /// What an option is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -23,66 +23,42 @@ pub enum Key {
     Version,
 }
 
-const REGEX: Value = Value::Required("REGEX");
-
 /// The options.
 pub const TABLE: &[Opt<Key>] = &[
-    opt(
-        Key::Category,
-        Some(b'c'),
-        "category",
-        Value::Required("NAME"),
-        "compare messages with the category NAME",
-    ),
-    opt(
-        Key::Interactive,
-        Some(b'I'),
-        "interactive",
-        Value::None,
-        "look through the messages on the terminal",
-    ),
+    opt(Key::Category, "-c, --category NAME", "compare messages with the category NAME"),
+    opt(Key::Interactive, "-I, --interactive", "look through the messages on the terminal"),
     opt(
         Key::Scoring,
-        Some(b'o'),
-        "scoring",
-        Value::Required("N"),
+        "-o, --scoring N",
         "sort by 0 cost of the message, 1 cost per token,\n2 divergence, 3 confidence; default 0",
     ),
     opt(
         Key::Style,
-        Some(b'p'),
-        "style",
-        Value::Required("N"),
+        "-p, --style N",
         "show 0 the 'From ' line, 1 sender and subject; default 0, with -I 1",
     ),
-    opt(Key::Reverse, Some(b'z'), "reverse", Value::None, "the farthest messages first"),
-    opt(Key::List, Some(b'g'), "list", REGEX, "list messages with a line that matches REGEX"),
+    opt(Key::Reverse, "-z, --reverse", "the farthest messages first"),
+    opt(Key::List, "-g, --list REGEX", "list messages with a line that matches REGEX"),
     opt(
         Key::Hide,
-        Some(b'G'),
-        "hide",
-        REGEX,
+        "-G, --hide REGEX",
         "hide messages with a line that matches REGEX;\nof several -g and -G the last that \
          matches decides",
     ),
     opt(
         Key::Command,
-        Some(b's'),
-        "command",
-        Value::Required("COMMAND"),
+        "-s, --command COMMAND",
         "give each message, in order, to the shell command COMMAND,\ninstead of printing a list",
     ),
-    opt(Key::KeepCase, Some(b'j'), "case-sensitive", Value::None, "tell upper from lower case"),
-    opt(Key::Wide, Some(b'i'), "wide", Value::None, "accepted and ignored"),
+    opt(Key::KeepCase, "-j, --case-sensitive", "tell upper from lower case"),
+    opt(Key::Wide, "-i, --wide", "accepted and ignored"),
     opt(
         Key::Exact,
-        None,
-        "exact",
-        Value::None,
+        "--exact",
         "score each message as 'dbacl -c NAME' does; without it words\nare scored singly and \
          markup in mail counts as text, as in\nversion 1.14.1",
     ),
-    opt(Key::Json, None, "json", Value::None, "print a JSON object for each message"),
-    opt(Key::Help, None, "help", Value::None, "print this help"),
-    opt(Key::Version, Some(b'V'), "version", Value::None, "print the version"),
+    opt(Key::Json, "--json", "print a JSON object for each message"),
+    opt(Key::Help, "--help", "print this help"),
+    opt(Key::Version, "-V, --version", "print the version"),
 ];

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //! The options of `bayesol`, and what they say together.
 
-use dbacl_cli::getopt::{self, Opt, Value, opt};
+use dbacl_cli::getopt::{self, Opt, opt};
 use dbacl_risk::parse::Specification;
 use std::ffi::OsString;
 
@@ -30,63 +30,41 @@ pub fn options() -> Vec<Opt<()>> {
 
 /// The options with their keys.
 pub const OPTIONS: &[Opt<Key>] = &[
-    opt(
-        Key::Specification,
-        Some(b'c'),
-        "risk",
-        Value::Required("SPEC"),
-        "read the risk specification SPEC",
-    ),
-    opt(Key::Verbose, Some(b'v'), "verbose", Value::None, "print the name of the best category"),
-    opt(
-        Key::Risks,
-        Some(b'n'),
-        "risks",
-        Value::None,
-        "print the logarithm of the expected loss of each decision",
-    ),
+    opt(Key::Specification, "-c, --risk SPEC", "read the risk specification SPEC"),
+    opt(Key::Verbose, "-v, --verbose", "print the name of the best category"),
+    opt(Key::Risks, "-n, --risks", "print the logarithm of the expected loss of each decision"),
     opt(
         Key::Ranking,
-        Some(b'N'),
-        "ranking",
-        Value::None,
+        "-N, --ranking",
         "print all categories, best first, each decided without those before it",
     ),
-    opt(Key::Debug, Some(b'D'), "debug", Value::None, "print how the decision comes about"),
-    opt(Key::Wide, Some(b'i'), "wide", Value::None, "accepted and ignored"),
-    opt(Key::Json, None, "json", Value::None, "print one JSON document instead of text"),
+    opt(Key::Debug, "-D, --debug", "print how the decision comes about"),
+    opt(Key::Wide, "-i, --wide", "accepted and ignored"),
+    opt(Key::Json, "--json", "print one JSON document instead of text"),
     opt(
         Key::Explain,
-        None,
-        "explain",
-        Value::None,
+        "--explain",
         "remark on likely mistakes in SPEC, also when\nstandard error is not a terminal",
     ),
     opt(
         Key::Relaxed,
-        None,
-        "relaxed",
-        Value::None,
+        "--relaxed",
         "let SPEC have numbers such as 1e5 and .5, comments behind other text,\n\
          carriage returns, and names with '_', '-' and '.'",
     ),
     opt(
         Key::Category,
-        None,
-        "category",
-        Value::Required("NAME"),
+        "--category NAME",
         "score the text itself under the category NAME, at full precision, instead of\n\
          reading scores; repeat it for each category of SPEC",
     ),
     opt(
         Key::Nats,
-        None,
-        "nats",
-        Value::None,
+        "--nats",
         "take scores for the bits that they are; without it they count as nats",
     ),
-    opt(Key::Help, None, "help", Value::None, "print this help"),
-    opt(Key::Version, Some(b'V'), "version", Value::None, "print the version"),
+    opt(Key::Help, "--help", "print this help"),
+    opt(Key::Version, "-V, --version", "print the version"),
 ];
 
 /// How the program is called.

@@ -21,7 +21,7 @@ use std::process::ExitCode;
 use crate::command::about;
 use crate::mbox::Messages;
 use crate::order::Dealer;
-use dbacl_cli::getopt::{self, Event, Opt, Value, opt};
+use dbacl_cli::getopt::{self, Event, Opt, opt};
 use dbacl_cli::terminal::Shown;
 use dbacl_cli::{last_resort, progress};
 use dbacl_files::reading::read_small;
@@ -46,23 +46,15 @@ pub fn options() -> Vec<Opt<()>> {
 }
 
 const OPTIONS: &[Opt<Key>] = &[
-    opt(
-        Key::Seed,
-        None,
-        "seed",
-        Value::Required("NUMBER"),
-        "make 'add' and 'prepare' choose the same way again",
-    ),
+    opt(Key::Seed, "--seed NUMBER", "make 'add' and 'prepare' choose the same way again"),
     opt(
         Key::Jobs,
-        None,
-        "jobs",
-        Value::Required("NUMBER"),
+        "--jobs NUMBER",
         "ask the filter about so many messages at a time (mailcross);\n\
          default: one for each processor with the built-in filter, else 1",
     ),
-    opt(Key::Help, None, "help", Value::None, "print this help"),
-    opt(Key::Version, Some(b'V'), "version", Value::None, "print the version"),
+    opt(Key::Help, "--help", "print this help"),
+    opt(Key::Version, "-V, --version", "print the version"),
 ];
 
 /// Runs one of the programs in the current folder.
