@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //! The list as text, as JSON, or as input for a command (spec tools 2.3).
 
-use std::borrow::Cow;
 use std::ffi::OsStr;
 use std::io::{self, Write};
 use std::ops::ControlFlow;
 use std::process::{Command, Stdio};
 
-use super::{Config, Session, Style};
+use super::{Config, Session};
 use crate::mail::index::Entry;
-use crate::mail::judge::{Judge, Scoring};
+use crate::mail::judge::{CONFIDENCE, Judge};
 use crate::mail::mailbox::Mailbox;
 use crate::mail::order;
 use crate::mail::select::{Selection, content};
@@ -32,7 +31,7 @@ pub fn collect(
     };
     mailbox.index(judge, selection, &mut warn, &mut |entry| {
         // As in the classifier, notes on the computation of the confidence are part of the output.
-        if config.scoring == Scoring::Confidence
+        if config.scoring == CONFIDENCE
             && !config.json
             && let Some(underflow) = entry.measures.underflow
         {
@@ -44,7 +43,7 @@ pub fn collect(
         ControlFlow::Continue(())
     });
     let scores: Vec<f32> =
-        entries.iter().map(|entry| entry.measures.scores[config.scoring.number()]).collect();
+        entries.iter().map(|entry| entry.measures.scores[config.scoring]).collect();
     let mut order = order::ascending(&scores);
     if config.reverse {
         order.reverse();
@@ -82,20 +81,17 @@ pub fn print(
         line.clear();
         cformat::decimal_left(&mut line, i64::try_from(entry.position).unwrap_or(i64::MAX), 10);
         line.push(b' ');
-        let score = entry.measures.scores[config.scoring.number()];
+        let score = entry.measures.scores[config.scoring];
         cformat::fixed(&mut line, f64::from(score), 8, 1);
         line.push(b' ');
-        line.extend_from_slice(&description(entry, config.style.unwrap_or_default()));
+        if config.is_summary == Some(true) {
+            line.extend_from_slice(&entry.summary());
+        } else {
+            line.extend_from_slice(&entry.from_line);
+        }
         out.write_all(&line)?;
     }
     Ok(())
-}
-
-fn description(entry: &Entry, style: Style) -> Cow<'_, [u8]> {
-    match style {
-        Style::FromLine => Cow::Borrowed(&entry.from_line),
-        Style::Summary => Cow::Owned(entry.summary()),
-    }
 }
 
 /// Gives a message to a shell command, and waits for its end. The command's exit status is ignored.
@@ -115,7 +111,7 @@ fn object(entry: &Entry, mailbox: &Mailbox) -> String {
     let mut json = Json::new();
     let text = |bytes: &[u8]| String::from_utf8_lossy(content(bytes)).into_owned();
     json.object(|json| {
-        if let Some(path) = mailbox.files().get(entry.file) {
+        if let Some(path) = mailbox.files.get(entry.file) {
             json.key("file").string(&path.to_string_lossy());
         }
         json.key("start").integer(entry.place.start);

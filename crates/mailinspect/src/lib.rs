@@ -16,7 +16,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use crate::mail::judge::{Fidelity, Judge, Scoring};
+use crate::mail::judge::{Judge, SCORINGS};
 use crate::mail::mailbox::Mailbox;
 use crate::mail::select::{Rule, Selection};
 use dbacl_classic::dbacl::load;
@@ -44,16 +44,6 @@ const REFUSED: u8 = 0;
 /// Exit status when standard output cannot be written.
 const UNWRITTEN: u8 = dbacl_cli::status::IO;
 
-/// How a message is shown in the list.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-enum Style {
-    /// By its `From ` line.
-    #[default]
-    FromLine,
-    /// By sender and subject.
-    Summary,
-}
-
 /// The options of a run.
 #[derive(Debug, Clone, Default)]
 #[allow(clippy::struct_excessive_bools)] // each is a letter of the command line
@@ -61,14 +51,16 @@ struct Config {
     category: PathBuf,
     name: Vec<u8>,
     mailbox: OsString,
-    scoring: Scoring,
-    style: Option<Style>,
+    /// The place in [`SCORINGS`].
+    scoring: usize,
+    /// Whether messages are shown by sender and subject, and not by their `From ` lines.
+    is_summary: Option<bool>,
     command: Option<OsString>,
     reverse: bool,
     keep_case: bool,
     rules: Vec<Rule>,
     is_interactive: bool,
-    fidelity: Fidelity,
+    is_exact: bool,
     json: bool,
     locale: Option<Locale>,
 }
@@ -87,7 +79,7 @@ impl Config {
     /// A judge by the category, or the lines of the message if that fails.
     fn judge(&self, warn: &mut dyn FnMut(Warning)) -> Result<Judge, Vec<String>> {
         let category = load(&self.category).map_err(|failure| failure.lines)?;
-        Judge::new(category, self.name.clone(), self.keep_case, self.fidelity, self.locale(), warn)
+        Judge::new(category, self.name.clone(), self.keep_case, self.is_exact, self.locale(), warn)
             .map_err(|error| vec![error.to_string()])
     }
 }
@@ -144,9 +136,7 @@ impl Session<'_> {
         // It changes the tokens, wherever it stands.
         let has = |wanted| getopt::has(&events, &wanted);
         config.keep_case = has(Key::KeepCase);
-        if has(Key::Exact) {
-            config.fidelity = Fidelity::Exact;
-        }
+        config.is_exact = has(Key::Exact);
         let mut judge = None;
         let mut mailbox = None;
         for event in events {
@@ -178,12 +168,9 @@ impl Session<'_> {
                 }
                 Key::Scoring => {
                     let number = usize::from(low_byte(&value));
-                    config.scoring = Scoring::ALL.get(number).copied().unwrap_or_default();
+                    config.scoring = if number < SCORINGS.len() { number } else { 0 };
                 }
-                Key::Style => {
-                    let summary = low_byte(&value) == 1;
-                    config.style = Some(if summary { Style::Summary } else { Style::FromLine });
-                }
+                Key::Style => config.is_summary = Some(low_byte(&value) == 1),
                 Key::Command => config.command = Some(value),
                 Key::Reverse => config.reverse = true,
                 Key::List | Key::Hide => {

@@ -187,7 +187,6 @@ fn split(text: &[u8], mut words: Vec<Word>, lines: &mut Vec<Line>) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::mail::judge::Fidelity;
     use crate::mail::sample;
 
     /// Lines with each word that has a weight in brackets, after `+` or `-`.
@@ -212,7 +211,7 @@ mod tests {
     #[test]
     fn words_are_found_where_they_stand() {
         let words = [("red", 3, 2.0), ("red", 10, 3.0), ("caf\u{e9}", 3, 1.0)];
-        let mut judge = sample::judge(&words, Fidelity::Exact);
+        let mut judge = sample::judge(&words, true);
         let message = "From x\nSubject: Red =?utf-8?q?red?=\nX-Red: red\n\n\ninfrared red,REDred\n\
                        \n\ncaf\u{e9} Red";
         let found = evidence(&mut judge, message.as_bytes(), 1 << 16, &mut |_| {});
@@ -228,7 +227,7 @@ mod tests {
 
     #[test]
     fn long_messages_are_cut() {
-        let mut judge = sample::judge(&[], Fidelity::Exact);
+        let mut judge = sample::judge(&[], true);
         let found = evidence(&mut judge, b"From x\n\nred green blue", 13, &mut |_| {});
         assert!(found.is_cut);
         assert_eq!(found.terms.iter().map(|term| term.count).sum::<u32>(), 2);
@@ -236,7 +235,7 @@ mod tests {
 
     #[test]
     fn decoded_lines_are_split_and_words_stay_with_them() {
-        let mut judge = sample::judge(&[("red", 3, 2.0)], Fidelity::Exact);
+        let mut judge = sample::judge(&[("red", 3, 2.0)], true);
         let message = b"Content-Transfer-Encoding: base64\n\nb25lIHJlZAp0d28KcmVkIHRocmVlCg==\n";
         let found = evidence(&mut judge, message, 1 << 16, &mut |_| {});
         assert_eq!(marked(&found)[..3], ["one +[red]", "two", "+[red] three"]);

@@ -7,7 +7,7 @@
 use std::io::{self, Read};
 use std::ops::{ControlFlow, Range};
 
-use super::judge::{Fidelity, Judge, Measures};
+use super::judge::{Judge, Measures};
 use super::select::Selection;
 use dbacl_engine::error::WarningSink;
 use dbacl_engine::input::lines::{LineReader, Stream};
@@ -69,22 +69,14 @@ fn part(line: &[u8], (skip, length): (usize, usize)) -> &[u8] {
     &value[..value.len().min(length)]
 }
 
-/// One of the files of a mailbox.
-#[derive(Debug, Clone, Copy)]
-pub struct Part<'a> {
-    /// Its number, from 0.
-    pub file: usize,
-    /// If it may be a single message without a `From ` line, as in a maildir: its name.
-    pub name: Option<&'a [u8]>,
-}
-
 /// Takes a message; breaks if no more are wanted.
 pub type Sink<'a> = &'a mut dyn FnMut(Entry) -> ControlFlow<()>;
 
-/// Reads `input` to its end and hands its messages on, in their order.
+/// Reads `input`, the mailbox's file of this number, and hands its messages on, in their order. A
+/// file that may be a single message without a `From ` line, as in a maildir, has a name.
 pub fn index(
     input: Box<dyn Read + '_>,
-    part: Part<'_>,
+    (file, name): (usize, Option<&[u8]>),
     judge: &mut Judge,
     selection: &mut Selection,
     warnings: WarningSink<'_>,
@@ -96,14 +88,14 @@ pub fn index(
     let mut header = Vec::with_capacity(HEADER_BYTES);
     let mut message: Option<Entry> = None;
     let mut boundaries = Boundaries::new(Rule::AnyFrom);
-    let exact = judge.fidelity() == Fidelity::Exact;
+    let exact = judge.is_exact;
     judge.start_file();
     loop {
         let start = stream.position();
         let is_last = reader.next_line(&mut stream, &mut line);
         let has_from = boundaries.line(&line) == Line::Begins;
         let is_alone = message.is_none() && !line.is_empty() && start == 0;
-        if has_from || is_alone && part.name.is_some() {
+        if has_from || is_alone && name.is_some() {
             if let Some(entry) = message.take()
                 && finish(entry, start, judge, selection, warnings, sink).is_break()
             {
@@ -116,11 +108,11 @@ pub fn index(
                 judge.begin_mail();
             }
             selection.start();
-            let mut entry = Entry { file: part.file, place: start..start, ..Entry::default() };
+            let mut entry = Entry { file, place: start..start, ..Entry::default() };
             if has_from {
                 entry.position = stream.position();
                 entry.from_line.clone_from(&line);
-            } else if let Some(name) = part.name {
+            } else if let Some(name) = name {
                 entry.from_line = [name, b"\n"].concat();
             }
             message = Some(entry);
@@ -178,7 +170,7 @@ fn finish(
     warnings: WarningSink<'_>,
     sink: Sink<'_>,
 ) -> ControlFlow<()> {
-    if judge.fidelity() == Fidelity::Exact || judge.reads_unicode() {
+    if judge.is_exact || judge.reads_unicode() {
         judge.end(|judge, line| judge.score(line, warnings, |_, _| {}));
     }
     entry.place.end = at;
@@ -192,12 +184,11 @@ mod tests {
     use super::*;
     use crate::mail::sample;
 
-    fn entries_of(text: &[u8], fidelity: Fidelity, name: Option<&[u8]>) -> Vec<Entry> {
-        let mut judge = sample::judge(&[("red", 3, 4.0), ("subject:", 10, 2.0)], fidelity);
+    fn entries_of(text: &[u8], is_exact: bool, name: Option<&[u8]>) -> Vec<Entry> {
+        let mut judge = sample::judge(&[("red", 3, 4.0), ("subject:", 10, 2.0)], is_exact);
         let mut found = Vec::new();
-        let part = Part { file: 0, name };
         let mut selection = Selection::default();
-        index(Box::new(text), part, &mut judge, &mut selection, &mut |_| {}, &mut |entry| {
+        index(Box::new(text), (0, name), &mut judge, &mut selection, &mut |_| {}, &mut |entry| {
             found.push(entry);
             ControlFlow::Continue(())
         })
@@ -218,8 +209,8 @@ mod tests {
             ("From a\n\nb\nFrom c\n \nFrom d\n", &[(0, 7, 26)]),
             ("From \0zero\n\nFrom b\n", &[(0, 11, 12), (12, 19, 19)]),
         ] {
-            for fidelity in [Fidelity::Compatible, Fidelity::Exact] {
-                let found: Vec<(u64, u64, u64)> = entries_of(text.as_bytes(), fidelity, None)
+            for is_exact in [false, true] {
+                let found: Vec<(u64, u64, u64)> = entries_of(text.as_bytes(), is_exact, None)
                     .iter()
                     .map(|entry| (entry.place.start, entry.position, entry.place.end))
                     .collect();
@@ -231,7 +222,7 @@ mod tests {
     #[test]
     fn files_of_folders_are_messages_without_from_lines() {
         let text = b"Subject: a\n\nFrom b\n\n";
-        let found = entries_of(text, Fidelity::Compatible, Some(b"cur/1"));
+        let found = entries_of(text, false, Some(b"cur/1"));
         let found: Vec<(&[u8], &[u8])> =
             found.iter().map(|entry| (&entry.from_line[..], &entry.subject[..])).collect();
         assert_eq!(found, [(&b"cur/1\n"[..], &b"Subject: a\n"[..]), (b"From b\n", b"")]);
@@ -251,7 +242,7 @@ mod tests {
             (format!("{from}\n{subject}\n"), format!("[{}] {}\n", "f".repeat(20), "s".repeat(59))),
         ] {
             let text = format!("From x\n{header}\nFrom: not\nSubject: this\n");
-            let found = entries_of(text.as_bytes(), Fidelity::Compatible, None);
+            let found = entries_of(text.as_bytes(), false, None);
             assert_eq!(String::from_utf8_lossy(&found[0].summary()), expected, "{header}");
         }
     }
@@ -261,22 +252,21 @@ mod tests {
         let text = "From x\nSubject: outer\nContent-Type: multipart/mixed; boundary=B\n\n--B\n\
                     Subject: part\n\ntext\n--B\nContent-Type: message/rfc822\n\nSubject: inner\n\n\
                     text\n";
-        let found = entries_of(text.as_bytes(), Fidelity::Compatible, None);
+        let found = entries_of(text.as_bytes(), false, None);
         assert_eq!(found[0].subject, b"Subject: inner\n");
         let text = text.replace("message/rfc822", "text/plain");
-        let found = entries_of(text.as_bytes(), Fidelity::Compatible, None);
+        let found = entries_of(text.as_bytes(), false, None);
         assert_eq!(found[0].subject, b"Subject: outer\n");
     }
 
     #[test]
     fn a_sink_can_stop_the_reading() {
-        let mut judge = sample::judge(&[], Fidelity::Compatible);
+        let mut judge = sample::judge(&[], false);
         let text: &[u8] = b"From a\n\nFrom b\n\nFrom c\n";
         let mut count = 0;
-        let part = Part { file: 0, name: None };
         let mut selection = Selection::default();
         let stopped =
-            index(Box::new(text), part, &mut judge, &mut selection, &mut |_| {}, &mut |_| {
+            index(Box::new(text), (0, None), &mut judge, &mut selection, &mut |_| {}, &mut |_| {
                 count += 1;
                 if count == 2 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
             });
@@ -295,7 +285,7 @@ mod tests {
                 text.extend_from_slice(words[(state >> 16) as usize % words.len()]);
             }
             let mut end = 0;
-            for entry in entries_of(&text, Fidelity::Compatible, None) {
+            for entry in entries_of(&text, false, None) {
                 assert!(entry.place.start >= end && entry.place.end >= entry.position);
                 end = entry.place.end;
             }
@@ -307,7 +297,7 @@ mod tests {
     fn a_message_without_tokens_spoils_the_next_one_s_divergence() {
         let text =
             b"From a\nSubject: red red\n\nred\n\nFrom b\n\n\nFrom c\n\nred\n\nFrom d\n\nred red\n";
-        let found = entries_of(text, Fidelity::Compatible, None);
+        let found = entries_of(text, false, None);
         let shown: Vec<String> = found
             .iter()
             .flat_map(|entry| entry.measures.scores)
@@ -319,7 +309,7 @@ mod tests {
             .collect();
         assert_eq!(shown[4..8], ["-nan", "-nan", "nan", "0.0"]);
         assert_eq!((&shown[10][..], &shown[14][..]), ("-inf", "inf"));
-        let exact = entries_of(text, Fidelity::Exact, None);
+        let exact = entries_of(text, true, None);
         assert_eq!(exact[2].measures.scores[2], -4.0, "-(4 + 0) nats");
     }
 }

@@ -21,63 +21,19 @@ use dbacl_sets::classify::shared::default_scheme;
 /// Bits of the table of empirical counts.
 const EMPIRICAL_BITS: u8 = 15;
 
-/// The scores by which messages can be sorted (`-o`). A smaller score is nearer to the category,
-/// except for confidence.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Scoring {
-    /// Minus the log-probability of the message, its length included, nats.
-    #[default]
-    Message,
-    /// Cross-entropy, nats per token.
-    Token,
-    /// Divergence of the message from the category, nats per token.
-    Divergence,
-    /// Confidence that the message belongs to the category, percent.
-    Confidence,
-}
-
-impl Scoring {
-    /// All scorings, in the order of their numbers.
-    pub const ALL: [Self; 4] = [Self::Message, Self::Token, Self::Divergence, Self::Confidence];
-
-    /// Its number, as `-o` takes it.
-    pub const fn number(self) -> usize {
-        self as usize
-    }
-
-    /// Its name on the screen.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Message => "message cost",
-            Self::Token => "cost per token",
-            Self::Divergence => "divergence",
-            Self::Confidence => "confidence",
-        }
-    }
-
-    /// The scoring after this one, the first after the last.
-    pub fn next(self) -> Self {
-        Self::ALL[(self.number() + 1) % Self::ALL.len()]
-    }
-}
-
-/// How a judge reads messages.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Fidelity {
-    /// As mailinspect of dbacl 1.14.1 does it: only single words are scored, also of a category of
-    /// word pairs and more; markup stays in the text unless the category was learned from XML; and
-    /// a message's entropy starts at its predecessor's.
-    #[default]
-    Compatible,
-    /// As the classifier, with each message read by itself.
-    Exact,
-}
+/// The scores by which messages can be sorted (`-o`), as the screen names them: minus the
+/// log-probability of the message, its length included, nats; cross-entropy, nats per token;
+/// divergence of the message from the category, nats per token; confidence that the message belongs
+/// to the category, percent. A smaller score is nearer to the category, except for confidence.
+pub const SCORINGS: [&str; 4] = ["message cost", "cost per token", "divergence", "confidence"];
+/// The place of confidence among them.
+pub const CONFIDENCE: usize = 3;
 
 /// A message's scores.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Measures {
-    /// By [`Scoring::number`].
-    pub scores: [f32; 4],
+    /// By the place in [`SCORINGS`].
+    pub scores: [f32; SCORINGS.len()],
     /// Number of tokens, as far as they count.
     pub complexity: f64,
     /// A note on the computation of the confidence.
@@ -87,7 +43,11 @@ pub struct Measures {
 /// Reads mail and scores it against one category.
 pub struct Judge {
     reading: ReadOptions,
-    fidelity: Fidelity,
+    /// Whether it reads messages as the classifier, each by itself. Otherwise it reads as
+    /// mailinspect of dbacl 1.14.1 does: only single words are scored, also of a category of word
+    /// pairs and more; markup stays in the text unless the category was learned from XML; and a
+    /// message's entropy starts at its predecessor's.
+    pub is_exact: bool,
     filter: Filter,
     cutter: Cutter,
     scorer: Scorer,
@@ -101,7 +61,7 @@ impl Judge {
         category: AnyMapped,
         name: Vec<u8>,
         keep_case: bool,
-        fidelity: Fidelity,
+        is_exact: bool,
         locale: Locale,
         warnings: WarningSink<'_>,
     ) -> Result<Self> {
@@ -124,10 +84,7 @@ impl Judge {
             set.insert(patterns.add(text, warnings)?);
         }
         let moments = header.moments;
-        let order = match fidelity {
-            Fidelity::Compatible => 1,
-            Fidelity::Exact => header.max_order,
-        };
+        let order = if is_exact { header.max_order } else { 1 };
         let model = Model::learned(name, category, set);
         let measures_entropy = options.has(ModelOption::Entropy)
             || options.has(ModelOption::Multinomial) && model.multinomial;
@@ -135,7 +92,7 @@ impl Judge {
         let reading =
             ReadOptions { options, scheme, order, patterns, locale, ..ReadOptions::mail() };
         let mut judge = Self {
-            fidelity,
+            is_exact,
             filter: Filter::mail_only(options, reading.text_locale()),
             cutter: Cutter::new(&reading),
             reading,
@@ -150,15 +107,10 @@ impl Judge {
         &self.scorer.models()[0]
     }
 
-    /// How it reads.
-    pub const fn fidelity(&self) -> Fidelity {
-        self.fidelity
-    }
-
     /// Begins again, as at the start of a run.
     pub fn begin(&mut self) {
         let (options, locale) = (self.reading.options, self.reading.text_locale());
-        self.filter = if self.fidelity == Fidelity::Exact || self.reads_unicode() {
+        self.filter = if self.is_exact || self.reads_unicode() {
             Filter::new(options, locale)
         } else if options.has(ModelOption::Xml) {
             Filter::new(options.with(ModelOption::Mail), locale)
@@ -245,36 +197,25 @@ impl Judge {
 
     /// The scores of the message read so far; begins the next.
     pub fn finish(&mut self) -> Measures {
-        let category_score = document::finish(&self.scorer, false)[0];
-        let measures = match self.fidelity {
-            Fidelity::Compatible => {
-                let message = message_cost(&category_score, self.model());
-                self.measures(&category_score, message)
-            }
-            Fidelity::Exact => {
-                let message = -document::finish(&self.scorer, true)[0].score;
-                self.measures(&category_score, message)
-            }
+        let found = document::finish(&self.scorer, false)[0];
+        let message = if self.is_exact {
+            -document::finish(&self.scorer, true)[0].score
+        } else {
+            message_cost(&found, self.model())
         };
-        if self.fidelity == Fidelity::Compatible && self.scorer.measures_entropy() {
-            self.scorer.start_document_from(category_score.shannon);
+        let token = quotient(-found.score, found.complexity);
+        let has_entropy = self.scorer.measures_entropy();
+        let (permille, underflow) =
+            if has_entropy { confidence(found.divergence, &self.moments) } else { (0, None) };
+        let percent = narrow(f64::from(permille)) / 10.0;
+        if has_entropy && !self.is_exact {
+            self.scorer.start_document_from(found.shannon);
         } else {
             self.scorer.start_document();
         }
-        measures
-    }
-
-    fn measures(&self, category_score: &CategoryScore, message: f64) -> Measures {
-        let token = quotient(-category_score.score, category_score.complexity);
-        let (permille, underflow) = if self.scorer.measures_entropy() {
-            confidence(category_score.divergence, &self.moments)
-        } else {
-            (0, None)
-        };
-        let percent = narrow(f64::from(permille)) / 10.0;
         Measures {
-            scores: [narrow(message), narrow(token), narrow(category_score.divergence), percent],
-            complexity: category_score.complexity,
+            scores: [narrow(message), narrow(token), narrow(found.divergence), percent],
+            complexity: found.complexity,
             underflow,
         }
     }
@@ -316,7 +257,7 @@ mod tests {
     fn costs_follow_the_formulas() {
         // 9 features in 3 documents: λ = 3. The sample's reference measure costs nothing.
         let words = [("red", 3, 4.0), ("blue", 3, 1.0)];
-        let mut judge = sample::judge(&words, Fidelity::Compatible);
+        let mut judge = sample::judge(&words, false);
         let found = measures(&mut judge, "X: y\n\nred blue\nred unknown\n");
         let (s, k) = (9.0, 4.0_f64);
         let length =
@@ -332,13 +273,13 @@ mod tests {
     #[test]
     fn entropy_starts_at_the_last_message_s_unless_exact() {
         let words = [("red", 3, 4.0)];
-        for (fidelity, is_carried) in [(Fidelity::Compatible, true), (Fidelity::Exact, false)] {
-            let mut judge = sample::judge(&words, fidelity);
+        for is_exact in [false, true] {
+            let mut judge = sample::judge(&words, is_exact);
             let text = "X: y\n\nred green\n";
             let first = measures(&mut judge, text).scores[2];
             judge.start_file();
             let second = measures(&mut judge, text).scores[2];
-            assert_eq!(first != second, is_carried, "{first} {second}");
+            assert_eq!(first == second, is_exact, "{first} {second}");
         }
     }
 
@@ -346,19 +287,9 @@ mod tests {
     fn only_exact_judges_take_markup_out() {
         let text = "Content-Type: text/html\n\n<html><p class=red>red</p></html>\n";
         let words = [("red", 2, 4.0)];
-        let compatible = measures(&mut sample::judge(&words, Fidelity::Compatible), text);
-        let exact = measures(&mut sample::judge(&words, Fidelity::Exact), text);
+        let compatible = measures(&mut sample::judge(&words, false), text);
+        let exact = measures(&mut sample::judge(&words, true), text);
         assert_eq!(exact.complexity, 1.0);
         assert!(compatible.complexity > 4.0);
-    }
-
-    #[test]
-    fn scorings_go_round() {
-        let mut scoring = Scoring::default();
-        for (number, expected) in Scoring::ALL.into_iter().enumerate() {
-            assert_eq!((scoring, scoring.number()), (expected, number));
-            scoring = scoring.next();
-        }
-        assert_eq!(scoring, Scoring::Message);
     }
 }

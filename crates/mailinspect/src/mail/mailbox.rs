@@ -8,7 +8,7 @@ use std::ops::ControlFlow;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
-use super::index::{Entry, Part, Sink, index};
+use super::index::{Entry, Sink, index};
 use super::judge::Judge;
 use super::select::Selection;
 use dbacl_engine::error::{Error, Result, Warning, WarningSink};
@@ -17,7 +17,8 @@ use dbacl_engine::input::source::{self, Operand};
 /// A mailbox, whose files are opened when they are read.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Mailbox {
-    files: Vec<PathBuf>,
+    /// In their order.
+    pub files: Vec<PathBuf>,
     is_folder: bool,
 }
 
@@ -46,11 +47,6 @@ impl Mailbox {
         Ok(Self { files, is_folder: true })
     }
 
-    /// Its files, in their order.
-    pub fn files(&self) -> &[PathBuf] {
-        &self.files
-    }
-
     /// Bytes of all files together, for a progress report.
     pub fn size(&self) -> u64 {
         let size = |path: &PathBuf| path.metadata().map_or(0, |metadata| metadata.len());
@@ -68,14 +64,13 @@ impl Mailbox {
     ) {
         for (number, path) in self.files.iter().enumerate() {
             let name = self.is_folder.then(|| OsStr::as_bytes(path.as_os_str()));
-            let part = Part { file: number, name };
             let mut next = ControlFlow::Continue(());
             let mut watch = |entry| {
                 next = sink(entry);
                 next
             };
             let result = File::open(path).and_then(|file| {
-                index(Box::new(file), part, judge, selection, warnings, &mut watch)
+                index(Box::new(file), (number, name), judge, selection, warnings, &mut watch)
             });
             if let Err(error) = result {
                 let path = path.display();
@@ -106,7 +101,6 @@ impl Mailbox {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::mail::judge::Fidelity;
     use crate::mail::sample;
     use std::fs;
 
@@ -126,7 +120,7 @@ mod tests {
         ] {
             let mailbox = Mailbox::new(&place.path().join(name), &mut |_| {}).expect("it is there");
             let mut found = Vec::new();
-            let mut judge = sample::judge(&[], Fidelity::Compatible);
+            let mut judge = sample::judge(&[], false);
             mailbox.index(&mut judge, &mut Selection::default(), &mut |_| {}, &mut |entry| {
                 found.push(mailbox.read(&entry, 1000).expect("readable"));
                 ControlFlow::Continue(())

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //! Small mail categories, and classifies by them, for tests.
 
-use super::judge::{Fidelity, Judge};
+use super::judge::Judge;
 use dbacl_engine::category::header::Header;
 use dbacl_engine::category::{mapped, writer};
 use dbacl_engine::token::id::FeatureId;
@@ -13,12 +13,12 @@ use dbacl_numeric::quantize::QuantWeight;
 use std::path::Path;
 
 /// A judge by the [`category`] of these words.
-pub(crate) fn judge(words: &[(&str, u8, f32)], fidelity: Fidelity) -> Judge {
+pub(crate) fn judge(words: &[(&str, u8, f32)], is_exact: bool) -> Judge {
     let place = tempfile::tempdir().expect("a temporary folder");
     let path = place.path().join("sample");
     self::category(&path, words);
     let category = mapped::open_any(&path).expect("a category");
-    Judge::new(category, b"sample".to_vec(), false, fidelity, Locale::C, &mut |_| {})
+    Judge::new(category, b"sample".to_vec(), false, is_exact, Locale::C, &mut |_| {})
         .expect("no expressions")
 }
 

@@ -2,17 +2,7 @@
 //! A line that is being typed, with a history.
 
 use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
-
-/// The state of a line after a key.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Outcome {
-    /// Typing goes on.
-    Open,
-    /// It is complete.
-    Entered(String),
-    /// It was cancelled.
-    Cancelled,
-}
+use std::ops::ControlFlow;
 
 /// A line that is being typed.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -37,59 +27,53 @@ impl Prompt {
         self.text.split_at(self.at)
     }
 
-    /// Takes a key. `history` has the latest line last.
-    pub fn key(&mut self, key: KeyEvent, history: &[String]) -> Outcome {
-        let control = key.modifiers.contains(KeyModifiers::CONTROL);
-        match key.code {
-            KeyCode::Enter => return Outcome::Entered(self.text.clone()),
-            KeyCode::Esc => return Outcome::Cancelled,
-            KeyCode::Char('c' | 'g') if control => return Outcome::Cancelled,
-            KeyCode::Char('a') if control => self.at = 0,
-            KeyCode::Char('e') if control => self.at = self.text.len(),
-            KeyCode::Char('u') if control => {
+    /// Takes a key, which may be the last: then this breaks with the line, if it is complete and
+    /// was not cancelled. `history` has the latest line last.
+    pub fn key(&mut self, key: KeyEvent, history: &[String]) -> ControlFlow<Option<String>> {
+        use KeyCode::{Backspace, Char, Delete, Down, End, Enter, Esc, Home, Left, Right, Up};
+        match (key.modifiers.contains(KeyModifiers::CONTROL), key.code) {
+            (_, Enter) => return ControlFlow::Break(Some(self.text.clone())),
+            (_, Esc) | (true, Char('c' | 'g')) => return ControlFlow::Break(None),
+            (_, Home) | (true, Char('a')) => self.at = 0,
+            (_, End) | (true, Char('e')) => self.at = self.text.len(),
+            (true, Char('u')) => {
                 self.text.drain(..self.at);
                 self.at = 0;
             }
-            KeyCode::Char('k') if control => self.text.truncate(self.at),
-            KeyCode::Char('w') if control => self.erase_word(),
-            KeyCode::Char('p') if control => self.recall(history, self.back + 1),
-            KeyCode::Char('n') if control => self.recall(history, self.back.saturating_sub(1)),
-            KeyCode::Char(character) if !control => {
+            (true, Char('k')) => self.text.truncate(self.at),
+            (true, Char('w')) => {
+                let before = self.text[..self.at].trim_end();
+                let start = before.rfind(' ').map_or(0, |blank| blank + 1);
+                self.text.drain(start..self.at);
+                self.at = start;
+            }
+            (_, Up) | (true, Char('p')) => self.recall(history, self.back + 1),
+            (_, Down) | (true, Char('n')) => self.recall(history, self.back.saturating_sub(1)),
+            (false, Char(character)) => {
                 self.text.insert(self.at, character);
                 self.at += character.len_utf8();
             }
-            KeyCode::Backspace => {
+            (_, Backspace) => {
                 if let Some(previous) = self.previous() {
                     self.text.remove(previous);
                     self.at = previous;
                 }
             }
-            KeyCode::Delete if self.at < self.text.len() => {
+            (_, Delete) if self.at < self.text.len() => {
                 self.text.remove(self.at);
             }
-            KeyCode::Left => self.at = self.previous().unwrap_or(0),
-            KeyCode::Right => {
+            (_, Left) => self.at = self.previous().unwrap_or(0),
+            (_, Right) => {
                 self.at += self.text[self.at..].chars().next().map_or(0, char::len_utf8);
             }
-            KeyCode::Home => self.at = 0,
-            KeyCode::End => self.at = self.text.len(),
-            KeyCode::Up => self.recall(history, self.back + 1),
-            KeyCode::Down => self.recall(history, self.back.saturating_sub(1)),
             _ => {}
         }
-        Outcome::Open
+        ControlFlow::Continue(())
     }
 
     /// Where the character before the cursor begins.
     fn previous(&self) -> Option<usize> {
         self.text[..self.at].char_indices().next_back().map(|(at, _)| at)
-    }
-
-    fn erase_word(&mut self) {
-        let before = self.text[..self.at].trim_end();
-        let start = before.rfind(' ').map_or(0, |blank| blank + 1);
-        self.text.drain(start..self.at);
-        self.at = start;
     }
 
     fn recall(&mut self, history: &[String], back: usize) {
@@ -111,10 +95,10 @@ mod tests {
     use super::*;
 
     /// Types `keys`: characters, or names in angle brackets.
-    fn typed(start: &str, keys: &str, history: &[&str]) -> (String, Outcome) {
+    fn typed(start: &str, keys: &str, history: &[&str]) -> (String, ControlFlow<Option<String>>) {
         let history: Vec<String> = history.iter().map(ToString::to_string).collect();
         let mut prompt = Prompt::new(start);
-        let mut outcome = Outcome::Open;
+        let mut outcome = ControlFlow::Continue(());
         for key in super::super::keys(keys) {
             outcome = prompt.key(key, &history);
         }
@@ -141,10 +125,11 @@ mod tests {
             ("x", "<up><ctrl-n>", "x|"),
         ] {
             let found = typed(start, keys, &["one", "two"]);
-            assert_eq!(found, (expected.to_owned(), Outcome::Open), "{start} {keys}");
+            assert_eq!(found, (expected.to_owned(), ControlFlow::Continue(())), "{start} {keys}");
         }
-        assert_eq!(typed("a", "b<enter>", &[]).1, Outcome::Entered("ab".into()));
-        assert_eq!(typed("a", "b<esc>", &[]).1, Outcome::Cancelled);
-        assert_eq!(typed("a", "<ctrl-c>", &[]).1, Outcome::Cancelled);
+        assert_eq!(typed("a", "b<enter>", &[]).1, ControlFlow::Break(Some("ab".into())));
+        for keys in ["b<esc>", "<ctrl-c>"] {
+            assert_eq!(typed("a", keys, &[]).1, ControlFlow::Break(None), "{keys}");
+        }
     }
 }

@@ -5,15 +5,15 @@
 use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyModifiers, MouseEvent, MouseEventKind};
 use ratatui::layout::Position;
 
-use super::super::Style;
 use super::commands::KEYS;
-use super::prompt::{Outcome, Prompt};
+use super::prompt::Prompt;
 use super::view::{Areas, areas};
 use crate::mail::evidence::WordEvidence;
 use crate::mail::index::Entry;
-use crate::mail::judge::Scoring;
+use crate::mail::judge::SCORINGS;
 use crate::mail::order;
 use ratatui::layout::Rect;
+use std::ops::ControlFlow;
 
 /// Work that a key asks for.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -65,25 +65,15 @@ pub enum Purpose {
 }
 
 impl Purpose {
-    /// The prompt before the line.
-    pub const fn label(self) -> &'static str {
+    /// The prompt before the line, and the history that lines of its kind share.
+    pub const fn prompt(self) -> (&'static str, usize) {
         match self {
-            Self::Pipe => "pipe this message to: ",
-            Self::PipeTagged => "pipe each tagged message to: ",
-            Self::Match => "list messages that match: ",
-            Self::Mismatch => "list messages that do not match: ",
-            Self::Category => "category: ",
-            Self::Save => "append tagged messages to mbox: ",
-        }
-    }
-
-    /// Lines of one kind share a history.
-    const fn history(self) -> usize {
-        match self {
-            Self::Pipe | Self::PipeTagged => 0,
-            Self::Match | Self::Mismatch => 1,
-            Self::Category => 2,
-            Self::Save => 3,
+            Self::Pipe => ("pipe this message to: ", 0),
+            Self::PipeTagged => ("pipe each tagged message to: ", 0),
+            Self::Match => ("list messages that match: ", 1),
+            Self::Mismatch => ("list messages that do not match: ", 1),
+            Self::Category => ("category: ", 2),
+            Self::Save => ("append tagged messages to mbox: ", 3),
         }
     }
 }
@@ -96,9 +86,9 @@ pub struct State {
     /// The category's name.
     pub category: String,
     /// What the list is sorted by.
-    pub scoring: Scoring,
-    /// How messages are shown.
-    pub style: Style,
+    pub scoring: usize,
+    /// Whether messages are shown by sender and subject, and not by their `From ` lines.
+    pub is_summary: bool,
     /// Whether the farthest come first.
     pub is_reversed: bool,
     /// Whether the terminal takes UTF-8.
@@ -181,7 +171,7 @@ impl State {
         let current = self.current().filter(|_| self.has_moved);
         let listed: Vec<usize> =
             (0..self.entries.len()).filter(|&entry| !self.hidden[entry]).collect();
-        let number = self.scoring.number();
+        let number = self.scoring;
         let scores: Vec<f32> =
             listed.iter().map(|&entry| self.entries[entry].measures.scores[number]).collect();
         self.list = order::ascending(&scores).into_iter().map(|at| listed[at]).collect();
@@ -231,11 +221,11 @@ impl State {
     }
 
     pub fn key(&mut self, key: KeyEvent) -> Option<Effect> {
+        use KeyCode::{Char, Down, End, Enter, F, Home, PageDown, PageUp, Up};
         if let Some((purpose, mut prompt)) = self.prompt.take() {
-            match prompt.key(key, &self.histories[purpose.history()]) {
-                Outcome::Open => self.prompt = Some((purpose, prompt)),
-                Outcome::Cancelled => {}
-                Outcome::Entered(line) => return self.entered(purpose, line),
+            match prompt.key(key, &self.histories[purpose.prompt().1]) {
+                ControlFlow::Continue(()) => self.prompt = Some((purpose, prompt)),
+                ControlFlow::Break(line) => return self.entered(purpose, line?),
             }
             return None;
         }
@@ -243,96 +233,61 @@ impl State {
         if std::mem::take(&mut self.has_help) {
             return None;
         }
-        let control = key.modifiers.contains(KeyModifiers::CONTROL);
-        let meta = key.modifiers.contains(KeyModifiers::ALT);
-        match key.code {
-            KeyCode::Char(character) if control => return self.control(character),
-            KeyCode::Char(character) if meta => self.meta(character),
-            KeyCode::Char(character) => return self.character(character),
-            KeyCode::Down => self.move_to(self.cursor + 1),
-            KeyCode::Up => self.move_to(self.cursor.saturating_sub(1)),
-            KeyCode::PageDown => self.page_down(),
-            KeyCode::PageUp => self.page_up(),
-            KeyCode::End => self.move_to(usize::MAX),
-            KeyCode::Home => self.move_to(0),
-            KeyCode::Enter => return self.current().map(Effect::Page),
-            KeyCode::F(number) => self.function(usize::from(number)),
-            _ => {}
-        }
-        None
-    }
-
-    fn control(&mut self, character: char) -> Option<Effect> {
-        match character {
-            'n' => self.move_to(self.cursor + 1),
-            'p' => self.move_to(self.cursor.saturating_sub(1)),
-            'f' | 'v' => self.page_down(),
-            'b' => self.page_up(),
-            'c' => return Some(Effect::Quit),
+        // With control, with meta, or alone.
+        let held = match key.modifiers {
+            held if held.contains(KeyModifiers::CONTROL) => '^',
+            held if held.contains(KeyModifiers::ALT) => '~',
+            _ => ' ',
+        };
+        match (held, key.code) {
+            (' ', Char('q' | 'Q')) | ('^', Char('c')) => return Some(Effect::Quit),
+            (_, Down) | ('^', Char('n')) | (' ', Char('j')) => self.move_to(self.cursor + 1),
+            (_, Up) | ('^', Char('p')) | (' ', Char('k')) => {
+                self.move_to(self.cursor.saturating_sub(1));
+            }
+            (_, PageDown) | ('^', Char('f' | 'v')) | (' ', Char(' ')) => {
+                self.move_to(self.cursor + self.rows());
+            }
+            (_, PageUp) | ('^', Char('b')) | ('~', Char('v')) => {
+                self.move_to(self.cursor.saturating_sub(self.rows()));
+            }
+            (_, End) | ('~', Char('>')) | (' ', Char('G')) => self.move_to(usize::MAX),
+            (_, Home) | ('~', Char('<')) | (' ', Char('1')) => self.move_to(0),
             // Return and line feed, as some terminals send them.
-            'm' | 'j' => return self.current().map(Effect::Page),
-            _ => {}
-        }
-        None
-    }
-
-    fn meta(&mut self, character: char) {
-        match character {
-            'v' => self.page_up(),
-            '>' => self.move_to(usize::MAX),
-            '<' => self.move_to(0),
-            's' => self.ask(Purpose::Match, ""),
-            'r' => self.ask(Purpose::Mismatch, ""),
-            _ => {}
-        }
-    }
-
-    fn character(&mut self, character: char) -> Option<Effect> {
-        match character {
-            'q' | 'Q' => return Some(Effect::Quit),
-            'j' => self.move_to(self.cursor + 1),
-            'k' => self.move_to(self.cursor.saturating_sub(1)),
-            ' ' => self.page_down(),
-            'G' => self.move_to(usize::MAX),
-            '1' => self.move_to(0),
-            'v' => return self.current().map(Effect::Page),
-            'o' => {
-                self.scoring = self.scoring.next();
+            (_, Enter) | ('^', Char('m' | 'j')) | (' ', Char('v')) => {
+                return self.current().map(Effect::Page);
+            }
+            (_, F(number)) => self.function(usize::from(number)),
+            ('~', Char('s')) | (' ', Char('/')) => self.ask(Purpose::Match, ""),
+            ('~', Char('r')) | (' ', Char('?')) => self.ask(Purpose::Mismatch, ""),
+            (' ', Char('o')) => {
+                self.scoring = (self.scoring + 1) % SCORINGS.len();
                 self.sort();
             }
-            'p' => {
-                self.style = match self.style {
-                    Style::FromLine => Style::Summary,
-                    Style::Summary => Style::FromLine,
-                };
-            }
-            'z' => {
+            (' ', Char('p')) => self.is_summary = !self.is_summary,
+            (' ', Char('z')) => {
                 self.is_reversed = !self.is_reversed;
                 self.sort();
             }
-            't' | 'u' => {
+            (' ', Char(letter @ ('t' | 'u'))) => {
                 if let Some(current) = self.current() {
-                    self.tags[current] = character == 't';
+                    self.tags[current] = letter == 't';
                 }
             }
-            'T' | 'U' => {
-                for &entry in &self.list {
-                    self.tags[entry] = character == 'T';
-                }
+            (' ', Char(letter @ ('T' | 'U'))) => {
+                self.list.iter().for_each(|&entry| self.tags[entry] = letter == 'T');
             }
-            's' => self.ask(Purpose::Pipe, ""),
-            'S' => self.ask_tagged(Purpose::PipeTagged, ""),
-            'w' => self.ask_tagged(Purpose::Save, ""),
-            '/' => self.ask(Purpose::Match, ""),
-            '?' => self.ask(Purpose::Mismatch, ""),
-            'c' => self.ask(Purpose::Category, ""),
-            'e' => {
+            (' ', Char('s')) => self.ask(Purpose::Pipe, ""),
+            (' ', Char('S')) => self.ask_tagged(Purpose::PipeTagged, ""),
+            (' ', Char('w')) => self.ask_tagged(Purpose::Save, ""),
+            (' ', Char('c')) => self.ask(Purpose::Category, ""),
+            (' ', Char('e')) => {
                 self.has_preview = !self.has_preview;
                 self.go(self.cursor);
             }
-            'J' => self.scroll_by(1),
-            'K' => self.scroll_by(-1),
-            'h' => self.has_help = true,
+            (' ', Char('J')) => self.scroll_by(1),
+            (' ', Char('K')) => self.scroll_by(-1),
+            (' ', Char('h')) => self.has_help = true,
             _ => {}
         }
         None
@@ -344,14 +299,6 @@ impl State {
             Some(command) => self.ask_tagged(Purpose::PipeTagged, &command),
             None => self.notice = format!("F{number} has no command in .mailinspectrc"),
         }
-    }
-
-    fn page_down(&mut self) {
-        self.move_to(self.cursor + self.rows());
-    }
-
-    fn page_up(&mut self) {
-        self.move_to(self.cursor.saturating_sub(self.rows()));
     }
 
     fn scroll_by(&mut self, lines: isize) {
@@ -380,7 +327,7 @@ impl State {
             }
             return None;
         }
-        let history = &mut self.histories[purpose.history()];
+        let history = &mut self.histories[purpose.prompt().1];
         if history.last() != Some(&line) {
             history.push(line.clone());
         }
@@ -443,7 +390,7 @@ pub(super) mod tests {
         let mut state = State {
             mailbox: "box".into(),
             category: "sample".into(),
-            style: Style::Summary,
+            is_summary: true,
             has_colour: true,
             is_utf8: true,
             commands: super::super::commands::parse("F1 cat >>spam\n"),

@@ -7,9 +7,9 @@ use std::io::{self, BufRead, BufReader, IsTerminal, Write, stdout};
 use std::ops::ControlFlow;
 use std::path::Path;
 use std::process::{Command, Stdio};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, Sender, TryRecvError, channel};
-use std::sync::{Arc, mpsc};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -28,7 +28,7 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 
 use super::super::batch::pipe;
-use super::super::{Config, Style, refusal};
+use super::super::{Config, refusal};
 use super::commands;
 use super::state::{Effect, State};
 use super::view;
@@ -57,10 +57,10 @@ enum News {
     Warning(String),
 }
 
-/// An index in the making.
+/// An index in the making: what is reported of it, and the bytes to be read. It ends when nobody
+/// listens any more.
 struct Indexing {
     news: Receiver<News>,
-    stop: Arc<AtomicBool>,
     size: u64,
 }
 
@@ -68,27 +68,13 @@ impl Indexing {
     /// Scores all messages of `mailbox` in a thread of its own.
     fn start(mailbox: &Mailbox, mut judge: Judge, mut selection: Selection) -> Self {
         let (sender, news) = channel();
-        let stop = Arc::new(AtomicBool::new(false));
-        let (mailbox, stopped) = (mailbox.clone(), Arc::clone(&stop));
-        let size = mailbox.size();
-        thread::spawn(move || index(&mailbox, &mut judge, &mut selection, &sender, &stopped));
-        Self { news, stop, size }
+        let (mailbox, size) = (mailbox.clone(), mailbox.size());
+        thread::spawn(move || index(&mailbox, &mut judge, &mut selection, &sender));
+        Self { news, size }
     }
 }
 
-impl Drop for Indexing {
-    fn drop(&mut self) {
-        self.stop.store(true, Ordering::Relaxed);
-    }
-}
-
-fn index(
-    mailbox: &Mailbox,
-    judge: &mut Judge,
-    selection: &mut Selection,
-    news: &Sender<News>,
-    stop: &AtomicBool,
-) {
+fn index(mailbox: &Mailbox, judge: &mut Judge, selection: &mut Selection, news: &Sender<News>) {
     let mut waiting = Vec::new();
     let mut since = Instant::now();
     let (mut read, mut file, mut before) = (0, 0, 0);
@@ -103,13 +89,11 @@ fn index(
         waiting.push(entry);
         if waiting.len() >= GROUP || since.elapsed() > TICK / 2 {
             since = Instant::now();
-            let _ = news.send(News::Entries(std::mem::take(&mut waiting), read));
+            if news.send(News::Entries(std::mem::take(&mut waiting), read)).is_err() {
+                return ControlFlow::Break(());
+            }
         }
-        if stop.load(Ordering::Relaxed) {
-            ControlFlow::Break(())
-        } else {
-            ControlFlow::Continue(())
-        }
+        ControlFlow::Continue(())
     });
     let _ = news.send(News::Entries(waiting, read));
 }
@@ -251,7 +235,7 @@ impl<'a> Session<'a> {
             mailbox: config.mailbox.to_string_lossy().into_owned(),
             category: lossy(&config.name),
             scoring: config.scoring,
-            style: config.style.unwrap_or(Style::Summary),
+            is_summary: config.is_summary.unwrap_or(true),
             is_reversed: config.reverse,
             is_utf8: config.locale() == Locale::Utf8,
             has_colour,
@@ -287,7 +271,7 @@ impl<'a> Session<'a> {
                 }
                 Ok(News::Warning(text)) => self.state.notice = text,
                 Err(TryRecvError::Empty) => return has_news,
-                Err(mpsc::TryRecvError::Disconnected) => {
+                Err(TryRecvError::Disconnected) => {
                     self.indexing = None;
                     self.state.progress = None;
                     return true;

@@ -10,10 +10,10 @@ use ratatui::style::{Color, Modifier, Style as Look};
 use ratatui::text::{Line, Span};
 use ratatui::widgets::{Block, Borders, Paragraph};
 
-use super::super::Style;
 use super::state::State;
 use crate::mail::evidence::{self, WordEvidence};
 use crate::mail::index::Entry;
+use crate::mail::judge::SCORINGS;
 use crate::mail::select::content;
 use dbacl_filter::decode::encoded_words;
 use dbacl_numeric::cformat;
@@ -110,7 +110,7 @@ fn title(state: &State) -> String {
             "mailinspect {} {} msgs sorted({}{}) by category {}",
             printable(name.as_bytes(), state.is_utf8),
             state.entries.len(),
-            state.scoring.name(),
+            SCORINGS[state.scoring],
             if state.is_reversed { ", reversed" } else { "" },
             printable(state.category.as_bytes(), state.is_utf8),
         );
@@ -136,7 +136,7 @@ fn notice(frame: &mut Frame<'_>, state: &State, area: Rect) {
         return;
     };
     let (before, behind) = prompt.parts();
-    let label = purpose.label();
+    let label = purpose.prompt().0;
     // Show the end of a line that is longer than the screen.
     let width = |text: &str| Line::raw(text).width();
     let room = usize::from(area.width).saturating_sub(1);
@@ -155,7 +155,7 @@ const DATE: usize = 11;
 const SENDER: usize = 20;
 
 fn list(frame: &mut Frame<'_>, state: &State, area: Rect) {
-    let number = state.scoring.number();
+    let number = state.scoring;
     let (low, high) = state
         .list
         .iter()
@@ -207,15 +207,12 @@ fn bar(share: f64, is_utf8: bool) -> String {
 
 fn description(entry: &Entry, state: &State) -> String {
     let utf8 = state.is_utf8;
-    match state.style {
-        Style::FromLine => printable(content(&entry.from_line), utf8).into_owned(),
-        Style::Summary => format!(
-            "{} {} {}",
-            column(&date(entry), DATE),
-            column(&sender(&header(&entry.from, 5), utf8), SENDER),
-            printable(&header(&entry.subject, 8), utf8),
-        ),
+    if !state.is_summary {
+        return printable(content(&entry.from_line), utf8).into_owned();
     }
+    let sender = column(&sender(&header(&entry.from, 5), utf8), SENDER);
+    let subject = header(&entry.subject, 8);
+    format!("{} {sender} {}", column(&date(entry), DATE), printable(&subject, utf8))
 }
 
 /// The value of a header line, decoded; `skip` is the length of its name and colon.
