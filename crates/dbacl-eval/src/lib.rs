@@ -23,8 +23,6 @@ mod peer;
 mod program;
 mod protocol;
 mod report;
-#[cfg(test)]
-mod script;
 mod sets;
 mod text;
 

@@ -127,7 +127,11 @@ mod tests {
             describe) echo mock ;;\n\
             *) exit 1 ;;\n\
             esac\n";
-        crate::script::write(&wrapper, script);
+        // If this process had the file open while another thread starts a child, that would hold it
+        // open, too, and the script could not be run meanwhile.
+        let mut shell = dbacl_testing::command("sh");
+        shell.args(["-c", "cat >\"$0\" && chmod 755 \"$0\""]).arg(&wrapper);
+        dbacl_testing::fed(shell, script).quiet(0);
         assert_eq!(describe(&wrapper), "mock");
         let categories = ["ham".to_owned(), "spam".to_owned()];
         let document = |truth, text: &str| Document {

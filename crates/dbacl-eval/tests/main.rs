@@ -3,3 +3,4 @@
 
 mod eval;
 mod field;
+mod mailcross;

@@ -5,7 +5,6 @@
 //! As in dbacl 1.14.1, messages and usage go to standard output.
 
 mod folder;
-mod program;
 mod simulate;
 mod table;
 mod testsuite;
@@ -22,14 +21,12 @@ use crate::command::about;
 use crate::mbox::Messages;
 use crate::order::Dealer;
 use dbacl_cli::getopt::{self, Event, Opt, opt};
-use dbacl_cli::terminal::Shown;
-use dbacl_cli::{last_resort, progress};
+use dbacl_cli::{last_resort, output};
 use dbacl_files::reading::read_small;
 use dbacl_mail::mailbox::Rule;
 use dbacl_numeric::parse::atoi;
 use dbacl_numeric::random::SplitMix64;
 use folder::Folder;
-pub use program::Program;
 use table::Tables;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -57,86 +54,88 @@ const OPTIONS: &[Opt<Key>] = &[
     opt(Key::Version, "-V, --version", "print the version"),
 ];
 
+/// Which of the programs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Program {
+    /// Cross-validation.
+    Cross,
+    /// Train on error.
+    Toe,
+    /// Train on everything, in order.
+    Foot,
+}
+
+impl Program {
+    const fn name(self) -> &'static str {
+        match self {
+            Self::Cross => "mailcross",
+            Self::Toe => "mailtoe",
+            Self::Foot => "mailfoot",
+        }
+    }
+
+    /// Base name of its log and plots; of the online simulations also how they learn.
+    const fn log(self) -> &'static str {
+        match self {
+            Self::Cross => "crossval",
+            Self::Toe => "toe",
+            Self::Foot => "foot",
+        }
+    }
+}
+
 /// Runs one of the programs in the current folder.
 pub fn main(program: Program) -> ExitCode {
     let run = std::panic::catch_unwind(|| {
         let mut args = std::env::args_os();
         let invoked = args.next().unwrap_or_default();
-        let folder = std::env::current_dir().unwrap_or_else(|_| PathBuf::from("."));
-        let mut stdin = io::stdin().lock();
         last_resort::install(program.name(), ":error: ");
-        let (mut stdout, mut stderr) = (Shown::new(io::stdout()), Shown::new(io::stderr()));
-        let environment = Environment {
-            folder: &folder,
-            variable: &|name| std::env::var_os(name),
-            stdin: &mut stdin,
-            stdout: &mut stdout,
-            stderr: &mut stderr,
-        };
-        run(program, &invoked, args, environment)
+        run(program, &invoked, args)
     });
     ExitCode::from(run.unwrap_or(1))
 }
 
-/// The environment of a run: folder, variables, input and outputs.
-struct Environment<'a> {
-    folder: &'a Path,
-    /// Looks up an environment variable.
-    variable: &'a dyn Fn(&str) -> Option<OsString>,
-    /// Messages for `add` without mailboxes.
-    stdin: &'a mut dyn BufRead,
-    /// Results, and most errors.
-    stdout: &'a mut dyn Write,
-    /// Messages that the programs of dbacl 1.14.1 do not print.
-    stderr: &'a mut dyn Write,
+fn print(text: impl AsRef<[u8]>) {
+    let _ = output::print(text.as_ref());
 }
 
 /// Runs a program; returns its exit status.
-fn run(
-    program: Program,
-    invoked: &OsStr,
-    args: impl IntoIterator<Item = OsString>,
-    environment: Environment<'_>,
-) -> u8 {
+fn run(program: Program, invoked: &OsStr, args: impl IntoIterator<Item = OsString>) -> u8 {
     let mut settings = Settings { seed: None, jobs: None, variables: Vec::new() };
     let mut operands = Vec::new();
     // what follows the subcommand is its own
     for event in getopt::parse(invoked, args, OPTIONS, true) {
         match event {
             Event::Operand(operand) => operands.push(operand),
-            Event::Complaint(text) => {
-                let _ = environment.stderr.write_all(&[&text[..], b"\n"].concat());
-            }
+            Event::Complaint(text) => output::raw(&text),
             Event::Option { key, value } => {
                 let number = atoi(value.unwrap_or_default().as_bytes());
                 match key {
                     Key::Seed => settings.seed = Some(u64::from(number.cast_unsigned())),
                     Key::Jobs => settings.jobs = usize::try_from(number).ok(),
                     Key::Help => {
-                        let text = text::help(program, &getopt::describe(OPTIONS));
-                        let _ = environment.stdout.write_all(text.as_bytes());
+                        print(text::help(program, &getopt::describe(OPTIONS)));
                         return 0;
                     }
                     Key::Version => {
-                        let text = dbacl_cli::version(program.name());
-                        let _ = environment.stdout.write_all(text.as_bytes());
+                        print(dbacl_cli::version(program.name()));
                         return 0;
                     }
                 }
             }
         }
     }
-    if let Some(home) = (environment.variable)("HOME") {
+    if let Some(home) = std::env::var_os("HOME") {
         let path = Path::new(&home).join(format!(".{}rc", program.name()));
         settings.variables = read_settings(&read_small(&path).unwrap_or_default());
     }
-    let folder = Folder::new(environment.folder.join(format!("{}.d", program.name())));
-    let mut session = Session { program, folder, settings, environment };
-    let status = match session.dispatch(&operands) {
+    let here = std::env::current_dir().unwrap_or_else(|_| PathBuf::from("."));
+    let folder = Folder::new(here.join(format!("{}.d", program.name())));
+    let mut session = Session { program, folder, settings };
+    match session.dispatch(&operands) {
         Ok(()) => 0,
         Err(Stop::Usage(message)) => {
-            session.print(message.as_bytes());
-            session.print(text::usage(program).as_bytes());
+            print(message + &text::usage(program));
             1
         }
         Err(Stop::Failure(error)) => {
@@ -144,9 +143,7 @@ fn run(
             1
         }
         Err(Stop::Told) => 1,
-    };
-    let _ = session.environment.stdout.flush();
-    status
+    }
 }
 
 /// `NAME=VALUE` lines, with an optional `export` and quotes around the value.
@@ -191,30 +188,27 @@ impl From<io::Error> for Stop {
 
 type Outcome<T = ()> = Result<T, Stop>;
 
-struct Session<'a> {
+struct Session {
     program: Program,
     folder: Folder,
     settings: Settings,
-    environment: Environment<'a>,
 }
 
-impl Session<'_> {
-    fn print(&mut self, text: &[u8]) {
-        let _ = self.environment.stdout.write_all(text);
+impl Session {
+    fn complain(&self, text: &str) {
+        output::raw(format!("{}:error: {text}", self.program.name()).as_bytes());
     }
 
-    fn complain(&mut self, text: &str) {
-        progress::give_way();
-        let line = format!("{}:error: {text}\n", self.program.name());
-        let _ = self.environment.stderr.write_all(line.as_bytes());
+    /// The name of a variable for the program.
+    fn name_of(&self, suffix: &str) -> String {
+        format!("{}_{suffix}", self.program.name().to_uppercase())
     }
 
     /// A variable from the settings file or the environment, if it is not empty.
     fn variable(&self, suffix: &str) -> Option<OsString> {
-        let name = format!("{}{suffix}", self.program.variables());
+        let name = self.name_of(suffix);
         let set = self.settings.variables.iter().find(|(set, _)| *set == *name);
-        let value =
-            set.map(|(_, value)| value.clone()).or_else(|| (self.environment.variable)(&name));
+        let value = set.map(|(_, value)| value.clone()).or_else(|| std::env::var_os(&name));
         value.filter(|value| !value.is_empty())
     }
 
@@ -334,11 +328,10 @@ impl Session<'_> {
         let mut outputs = folders.iter().map(open).collect::<io::Result<Vec<_>>>()?;
         let mut dealer = Dealer::new(outputs.len(), self.generator());
         if mailboxes.is_empty() {
-            deal_out(&mut self.environment.stdin, &mut dealer, &mut outputs)?;
+            deal_out(&mut io::stdin().lock(), &mut dealer, &mut outputs)?;
         }
         for path in mailboxes.iter().map(Path::new) {
-            let input = self.environment.folder.join(path);
-            let input = File::open(input).map_err(|error| about(path, &error))?;
+            let input = File::open(path).map_err(|error| about(path, &error))?;
             deal_out(&mut BufReader::new(input), &mut dealer, &mut outputs)
                 .map_err(|error| about(path, &error))?;
         }
@@ -350,7 +343,7 @@ impl Session<'_> {
         if self.folder.exists() {
             std::fs::remove_dir_all(self.folder.path())?;
         } else {
-            self.print(b"Nothing to clean\n");
+            print("Nothing to clean\n");
         }
         Ok(())
     }
@@ -358,8 +351,7 @@ impl Session<'_> {
     fn summarize(&mut self) -> Outcome {
         let log = self.log()?;
         let categories = self.folder.categories().into_iter().map(OsString::into_vec).collect();
-        let tables = Tables::count(&log, categories).print();
-        self.print(&tables);
+        print(Tables::count(&log, categories).print());
         Ok(())
     }
 
@@ -367,8 +359,7 @@ impl Session<'_> {
     fn review(&mut self, operands: &[OsString]) -> Outcome {
         let [truth, predicted, ..] = operands else {
             let name = self.program.name();
-            let text = format!("Error: Missing category, e.g. {name} review notspam spam\n");
-            self.print(text.as_bytes());
+            print(format!("Error: Missing category, e.g. {name} review notspam spam\n"));
             return Ok(());
         };
         let log = self.log()?;
@@ -395,7 +386,7 @@ impl Session<'_> {
                 name.push(format!(".{fold}.{:03}", number + 1));
                 let path = self.folder.path().join("review").join(name);
                 std::fs::write(&path, &message).map_err(|error| about(&path, &error))?;
-                self.print(&[line, b"\n"].concat());
+                print([line, b"\n"].concat());
             }
         }
         Ok(())
@@ -451,131 +442,10 @@ fn deal_out(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::script;
-
-    fn call(program: Program, folder: &Path, args: &[&str], stdin: &str) -> (u8, String) {
-        let (status, stdout, _) = call_and_complain(program, folder, args, stdin);
-        (status, stdout)
-    }
-
-    /// The status, the output and the errors of a run.
-    fn call_and_complain(
-        program: Program,
-        folder: &Path,
-        args: &[&str],
-        stdin: &str,
-    ) -> (u8, String, String) {
-        let variable = |name: &str| match name {
-            "MAILCROSS_LEARNER" => Some("cat >/dev/null; echo".into()),
-            "MAILCROSS_FILTER" => {
-                Some("if grep -q free; then echo spam; else echo ham; fi; :".into())
-            }
-            "MAILTOE_FILTER" => Some("grep -q free && printf spam; :".into()),
-            _ => None,
-        };
-        let (mut stdout, mut stderr) = (Vec::new(), Vec::new());
-        let environment = Environment {
-            folder,
-            variable: &variable,
-            stdin: &mut stdin.as_bytes(),
-            stdout: &mut stdout,
-            stderr: &mut stderr,
-        };
-        let name = OsStr::new(program.name());
-        let status = run(program, name, args.iter().map(OsString::from), environment);
-        let text = |bytes| String::from_utf8(bytes).expect("text");
-        (status, text(stdout), text(stderr))
-    }
 
     #[test]
     fn the_manual_page_lists_the_options() {
         dbacl_testing::manual::check("mailcross", OPTIONS);
-    }
-
-    #[test]
-    fn mistakes_are_reported_with_the_usage() {
-        let place = tempfile::tempdir().expect("a temporary folder");
-        for (args, first, status) in [
-            (&[][..], "", 1),
-            (&["dance"], "", 1),
-            (&["prepare"], "Error: Please specify a number.", 1),
-            (&["prepare", "x"], "Error: Please specify a number greater than zero.", 1),
-            (&["prepare", "-1"], "Error: Please specify a number greater than zero.", 1),
-            (&["add"], "error: missing category name.", 1),
-            (&["add", "x"], "error: you need to prepare first.", 1),
-            (&["run"], "error: you need to prepare first.", 1),
-            (
-                &["summarize"],
-                "Error: No results found. You must run the cross validation first.",
-                1,
-            ),
-            (&["review", "x"], "Error: Missing category, e.g. mailcross review notspam spam", 0),
-            (&["clean"], "Nothing to clean", 0),
-            (&["-V"], "mailcross version 1.14.1", 0),
-        ] {
-            let (found, text) = call(Program::Cross, place.path(), args, "");
-            assert_eq!(
-                (found, text.lines().next().unwrap_or_default()),
-                (status, first),
-                "{args:?}"
-            );
-        }
-    }
-
-    #[test]
-    fn cross_validation_runs_from_mail_to_tables() {
-        let place = tempfile::tempdir().expect("a temporary folder");
-        let call = |args: &[&str], stdin: &str| call(Program::Cross, place.path(), args, stdin);
-        assert_eq!(call(&["prepare", "2"], ""), (0, String::new()));
-        assert_eq!(call(&["prepare", "2"], "").0, 1);
-        let ham = "From a x\n\nhello\n\nFrom b x\n\nfree beer\n\n".repeat(2);
-        assert_eq!(call(&["--seed", "1", "add", "ham"], &ham), (0, String::new()));
-        let spam = "From c x\n\nfree\n\n".repeat(3);
-        assert_eq!(call(&["add", "spam"], &spam), (0, String::new()));
-        assert_eq!(call(&["learn"], ""), (0, String::new()));
-        assert_eq!(call(&["run"], ""), (0, String::new()));
-        let (status, tables) = call(&["summarize"], "");
-        assert_eq!(status, 0);
-        assert!(tables.contains("ham        |     50.00%    50.00%"), "{tables}");
-        assert!(tables.contains("spam       |      0.00%   100.00%"), "{tables}");
-        let (_, lines) = call(&["review", "ham", "spam"], "");
-        assert_eq!(lines.lines().filter(|line| line.ends_with("ham spam b x")).count(), 2);
-        let reviewed =
-            std::fs::read_dir(place.path().join("mailcross.d/review")).expect("a folder");
-        assert_eq!(reviewed.count(), 2);
-        assert_eq!(call(&["clean"], ""), (0, String::new()));
-        assert!(!place.path().join("mailcross.d").exists());
-    }
-
-    #[test]
-    fn names_that_would_divide_a_line_of_the_log_are_refused() {
-        let place = tempfile::tempdir().expect("a temporary folder");
-        for program in [Program::Cross, Program::Toe] {
-            call(program, place.path(), &["prepare", "1"], "");
-            for name in ["sp am", "sp\tam", "sp\nam", "a/b"] {
-                let (status, _, said) =
-                    call_and_complain(program, place.path(), &["add", name], "From a x\n\nhi\n");
-                assert_eq!(status, 1);
-                let expected = format!("{}:error: {name:?} cannot be a cat", program.name());
-                assert!(said.starts_with(&expected) && said.lines().count() == 1, "{said}");
-            }
-        }
-    }
-
-    #[test]
-    fn silent_filter_is_wrong() {
-        let place = tempfile::tempdir().expect("a temporary folder");
-        let call = |args: &[&str], stdin: &str| call(Program::Toe, place.path(), args, stdin);
-        call(&["prepare", "1"], "");
-        call(&["add", "spam"], "From a x\n\nfree\n\nFrom b x\n\nno\n\n");
-        assert_eq!(call(&["learn"], ""), (0, "This command is not meaningful.\n".to_owned()));
-        assert_eq!(call(&["run"], "").0, 0);
-        let log =
-            std::fs::read_to_string(place.path().join("mailtoe.d/log/toe.log")).expect("a log");
-        assert_eq!(log, "# location | true | predicted | from\n0 spam spam a x\n0 spam ? b x\n");
-        assert_eq!(call(&["plot"], "").0, 0);
-        let data = std::fs::read_to_string(place.path().join("mailtoe.d/plots/toe.plotdata"));
-        assert_eq!(data.expect("numbers"), "\n 1 0\n 2 1\n");
     }
 
     #[test]
@@ -584,69 +454,5 @@ mod tests {
         let found = read_settings(text);
         let expected = [("A", "b c"), ("D", "e"), ("F", "g=h")];
         assert_eq!(found, expected.map(|(name, value)| (name.into(), value.into())));
-    }
-
-    /// A filter that calls mail with `free` in it spam, as a wrapper.
-    const WRAPPER: &str = "#!/bin/sh
-case $1 in
-  describe) echo 'the word free' ;;
-  bootstrap) cp \"$0\" \"$2\"; echo selected ;;
-  learn) cat > /dev/null; : > \"$2.known\" ;;
-  clean) rm -f \"$2\"/*/*.known ;;
-  filter | toe) [ -e \"$2.known\" ] && if grep -q free; then printf spam; else printf ham; fi ;;
-esac
-";
-
-    #[test]
-    fn wrappers_are_selected_run_and_summarized() {
-        for (program, total) in [(Program::Cross, "80.00%"), (Program::Toe, "80.00%")] {
-            let place = tempfile::tempdir().expect("a temporary folder");
-            let wrapper = place.path().join("word");
-            script::write(&wrapper, WRAPPER);
-            let call = |args: &[&str], stdin: &str| call(program, place.path(), args, stdin);
-            call(&["prepare", "2"], "");
-            call(&["add", "ham"], &"From a x\n\nhello\n\n".repeat(4));
-            call(&["add", "spam"], &"From a x\n\nfree\n\nFrom b x\n\nhi\n\n".repeat(2));
-            call(&["add", "spam"], &"From a x\n\nfree\n\n".repeat(2));
-            let suite = |args: &[&str]| call(&[&["testsuite"], args].concat(), "");
-            assert_eq!(suite(&["status"]).1, "No filters found\n");
-            assert_eq!(suite(&["select", "./word"]), (0, "selected\n".to_owned()));
-            assert_eq!(suite(&["status"]).1, "word: the word free\n");
-            assert_eq!(suite(&["summarize"]).0, 1);
-            assert_eq!(suite(&["run"]), (0, "testing the word free\n".to_owned()));
-            let (_, summary) = suite(&["summarize"]);
-            assert!(summary.starts_with("the word free\n\nWhere do"), "{summary}");
-            assert!(summary.contains(total), "{summary}");
-            suite(&["deselect", "word"]);
-            assert_eq!(suite(&["status"]).1, "No filters found\n");
-        }
-    }
-
-    #[test]
-    fn wrappers_that_do_not_start_or_fail_are_errors() {
-        let place = tempfile::tempdir().expect("a temporary folder");
-        let call = |args: &[&str]| call_and_complain(Program::Cross, place.path(), args, "");
-        let suite = |args: &[&str]| call(&[&["testsuite"], args].concat());
-        call(&["prepare", "2"]);
-        script::write(&place.path().join("word"), WRAPPER);
-        script::write(&place.path().join("lost"), "#!/no/such/interpreter\n");
-        script::write(&place.path().join("ill"), "#!/bin/sh\necho sorry; exit 3\n");
-        // The others are selected all the same.
-        let (status, stdout, stderr) = suite(&["select", "./lost", "./ill", "nowhere", "./word"]);
-        assert_eq!((status, &stdout[..]), (1, "sorry\nselected\n"));
-        let lines: Vec<&str> = stderr.lines().collect();
-        let [lost, ill, nowhere] = lines[..] else { panic!("{stderr}") };
-        assert!(lost.starts_with("mailcross:error: ") && lost.contains("/lost: "), "{lost}");
-        assert!(ill.contains("/ill bootstrap: exit status: 3"), "{ill}");
-        assert_eq!(nowhere, "mailcross:error: no wrapper called nowhere");
-        // A wrapper that no longer works after it was selected.
-        script::write(&place.path().join("mailcross.d/filters/word"), "#!/no/such/interpreter\n");
-        for command in ["status", "run"] {
-            let (status, stdout, stderr) = suite(&[command]);
-            assert_eq!((status, &stdout[..]), (1, ""), "{command}");
-            assert!(stderr.contains("/filters/word: "), "{command}: {stderr}");
-        }
-        let (status, _, stderr) = suite(&["deselect", "word", "word"]);
-        assert_eq!((status, &stderr[..]), (1, "mailcross:error: word was not selected\n"));
     }
 }

@@ -11,7 +11,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::folder::Folder;
 use super::table::{LOG_TITLE, NO_VERDICT};
-use super::{Outcome, Program, Session};
+use super::{Outcome, Program, Session, print};
 use crate::command::{ShellCommand, about, one_word};
 use crate::mbox::{Messages, sender_and_date};
 use dbacl_cli::progress;
@@ -82,7 +82,7 @@ impl<'a> Log<'a> {
     }
 }
 
-impl Session<'_> {
+impl Session {
     /// A command of the user's, or its default, with the simulation's environment.
     fn command(&self, words: OsString, prefix: OsString) -> ShellCommand {
         let mut command = ShellCommand::new(words, prefix)
@@ -98,7 +98,7 @@ impl Session<'_> {
     /// Learns each category in each fold from the messages of all other folds.
     pub(super) fn learn(&mut self, arguments: &[OsString]) -> Outcome {
         if self.program != Program::Cross {
-            self.print(b"This command is not meaningful.\n");
+            print("This command is not meaningful.\n");
             return Ok(());
         }
         self.need_folder()?;
@@ -118,8 +118,7 @@ impl Session<'_> {
                     let model = self.folder.fold(fold).join(category);
                     self.note(learner.show(std::slice::from_ref(&model)).as_bytes());
                     if !learner.learn(&model, arguments, &mailboxes, Stdio::null())? {
-                        let text = format!("the learner failed for {}", model.display());
-                        self.complain(&text);
+                        self.complain(&format!("the learner failed for {}", model.display()));
                     }
                     done.fetch_add(1, Ordering::Relaxed);
                 }
@@ -199,9 +198,8 @@ impl Session<'_> {
     /// One repetition of an online simulation: messages of all categories in a random interleaving,
     /// each category's in order.
     fn run_online(&mut self, repetition: usize, log: &mut Log<'_>) -> Outcome {
-        let mode = if self.program == Program::Toe { "toe" } else { "foot" };
-        let words =
-            self.variable("FILTER").unwrap_or_else(|| format!("{ONLINE_FILTER} {mode}").into());
+        let usual = || format!("{ONLINE_FILTER} {}", self.program.log()).into();
+        let words = self.variable("FILTER").unwrap_or_else(usual);
         let filter = self.command(words, OsString::new());
         let place = self.folder.fold(repetition);
         let seed = std::fs::read(place.join("seed")).unwrap_or_default();

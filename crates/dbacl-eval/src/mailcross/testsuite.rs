@@ -13,14 +13,14 @@ use std::path::{Path, PathBuf};
 use std::process::Stdio;
 
 use super::table::Tables;
-use super::{Outcome, Program, Session, Stop};
+use super::{Outcome, Program, Session, Stop, print};
 use crate::command::{ShellCommand, call, description};
 
 /// An almost empty message, for filters that must have learned both categories before they can
 /// judge.
 const DUMMY: &[u8] = b"From nobody\nSubject: none\n\n\n";
 
-impl Session<'_> {
+impl Session {
     pub(super) fn testsuite(&mut self, operands: &[OsString]) -> Outcome {
         let (command, rest) = match operands {
             [command, rest @ ..] => (command.to_str().unwrap_or_default(), rest),
@@ -42,7 +42,7 @@ impl Session<'_> {
                         "Error: No results found. You must run the testsuite first.\n".into(),
                     )
                 })?;
-                self.print(&text);
+                print(text);
                 Ok(())
             }
             _ => Err(Stop::Usage(String::new())),
@@ -64,34 +64,29 @@ impl Session<'_> {
     }
 
     /// The selected wrappers, sorted by name; says if there are none.
-    fn selected(&mut self) -> Outcome<Vec<PathBuf>> {
+    fn selected(&self) -> Outcome<Vec<PathBuf>> {
         self.need_folder()?;
         let wrappers = executables(&[self.folder.path().join("filters")]);
         if wrappers.is_empty() {
-            self.print(b"No filters found\n");
+            print("No filters found\n");
         }
         Ok(wrappers)
     }
 
     /// Prints the wrappers' names and descriptions.
-    fn describe(&mut self, wrappers: &[PathBuf]) -> Outcome {
-        self.each(wrappers, |session, wrapper| {
+    fn describe(&self, wrappers: &[PathBuf]) -> Outcome {
+        self.each(wrappers, |wrapper| {
             let name = wrapper.file_name().unwrap_or_default().as_bytes();
-            let line = [name, b": ", &description(wrapper)?, b"\n"].concat();
-            session.print(&line);
+            print([name, b": ", &description(wrapper)?, b"\n"].concat());
             Ok(())
         })
     }
 
     /// Calls `act` for each item. Errors are printed and do not end the loop.
-    fn each<T>(
-        &mut self,
-        items: &[T],
-        mut act: impl FnMut(&mut Self, &T) -> io::Result<()>,
-    ) -> Outcome {
+    fn each<T>(&self, items: &[T], act: impl Fn(&T) -> io::Result<()>) -> Outcome {
         let mut outcome = Ok(());
         for item in items {
-            if let Err(error) = act(self, item) {
+            if let Err(error) = act(item) {
                 self.complain(&error.to_string());
                 outcome = Err(Stop::Told);
             }
@@ -100,12 +95,12 @@ impl Session<'_> {
     }
 
     /// Has each wrapper copy itself into the folder, if its filter is there.
-    fn select(&mut self, names: &[OsString]) -> Outcome {
+    fn select(&self, names: &[OsString]) -> Outcome {
         self.need_folder()?;
         let target = self.folder.path().join("filters");
         let folders = self.wrapper_folders();
-        self.each(names, |session, name| {
-            let given = session.environment.folder.join(name);
+        self.each(names, |name| {
+            let given = self.folder.path().with_file_name(name);
             let named = folders.iter().map(|folder| folder.join(name));
             let is_path = name.as_bytes().contains(&b'/');
             let found = is_path.then_some(given).into_iter().chain(named).find(|p| is_program(p));
@@ -113,7 +108,7 @@ impl Session<'_> {
                 return Err(io::Error::other(format!("no wrapper called {}", name.display())));
             };
             let answer = call(&wrapper, &[OsStr::new("bootstrap"), target.as_os_str()])?;
-            session.print(&answer.stdout);
+            print(&answer.stdout);
             if answer.status.success() {
                 return Ok(());
             }
@@ -122,11 +117,11 @@ impl Session<'_> {
         })
     }
 
-    fn deselect(&mut self, names: &[OsString]) -> Outcome {
+    fn deselect(&self, names: &[OsString]) -> Outcome {
         self.need_folder()?;
-        self.each(names, |session, name| {
+        self.each(names, |name| {
             let Some(name) = Path::new(name).file_name() else { return Ok(()) };
-            let path = session.folder.path().join("filters").join(name);
+            let path = self.folder.path().join("filters").join(name);
             std::fs::remove_file(&path)
                 .map_err(|_| io::Error::other(format!("{} was not selected", name.display())))
         })
@@ -136,27 +131,20 @@ impl Session<'_> {
     fn run_all(&mut self) -> Outcome {
         for wrapper in self.selected()? {
             let description = description(&wrapper)?;
-            self.print(&[b"testing ", &description[..], b"\n"].concat());
+            print([b"testing ", &description[..], b"\n"].concat());
             call(&wrapper, &[OsStr::new("clean"), self.folder.path().as_os_str()])?;
             let saved = self.settings.variables.clone();
-            let verb = match self.program {
-                Program::Cross => "filter",
-                Program::Toe => "toe",
-                Program::Foot => "foot",
-            };
+            let is_cross = self.program == Program::Cross;
+            let verb = if is_cross { "filter" } else { self.program.log() };
             for (variable, words) in
                 [("LEARNER", Some("learn")), ("FILTER", Some(verb)), ("CPREFIX", None)]
             {
-                let name = format!("{}{variable}", self.program.variables());
+                let name = self.name_of(variable);
                 let words = words
                     .map_or_else(OsString::new, |verb| ShellCommand::wrapper_words(&wrapper, verb));
                 self.settings.variables.insert(0, (name.into(), words));
             }
-            let outcome = if self.program == Program::Cross {
-                self.learn(&[])
-            } else {
-                self.learn_dummies(&wrapper)
-            };
+            let outcome = if is_cross { self.learn(&[]) } else { self.learn_dummies(&wrapper) };
             let outcome = outcome.and_then(|()| self.run());
             self.settings.variables = saved;
             outcome?;
