@@ -16,6 +16,13 @@ impl Json {
         Self::default()
     }
 
+    /// An object on a line of its own; `fill` writes its members.
+    pub fn line(fill: impl FnOnce(&mut Self)) -> String {
+        let mut json = Self::new();
+        json.object(fill);
+        json.text + "\n"
+    }
+
     /// The text.
     pub fn into_text(self) -> String {
         self.text
@@ -88,6 +95,18 @@ impl Json {
         } else {
             self.string(if value > 0.0 { "inf" } else { "-inf" });
         }
+    }
+
+    /// Members that are numbers.
+    pub fn members<const N: usize>(&mut self, members: [(&str, f64); N]) {
+        members.into_iter().for_each(|(name, value)| self.key(name).number(value));
+    }
+
+    /// An array of an object for each of `items`; `fill` writes its members.
+    pub fn objects<I: IntoIterator>(&mut self, items: I, fill: impl Fn(&mut Self, I::Item)) {
+        self.array(|json| {
+            items.into_iter().for_each(|item| json.object(|json| fill(json, item)));
+        });
     }
 
     /// A value that is JSON already.

@@ -108,9 +108,8 @@ pub fn pipe(command: &OsStr, mailbox: &Mailbox, entry: &Entry) -> io::Result<()>
 
 /// A message as a JSON object on one line.
 fn object(entry: &Entry, mailbox: &Mailbox) -> String {
-    let mut json = Json::new();
     let text = |bytes: &[u8]| String::from_utf8_lossy(content(bytes)).into_owned();
-    json.object(|json| {
+    Json::line(|json| {
         if let Some(path) = mailbox.files.get(entry.file) {
             json.key("file").string(&path.to_string_lossy());
         }
@@ -122,11 +121,9 @@ fn object(entry: &Entry, mailbox: &Mailbox) -> String {
         json.key("subject").string(text(&entry.subject).get(8..).unwrap_or_default().trim());
         json.key("date").string(text(&entry.date).get(5..).unwrap_or_default().trim());
         json.key("tokens").number(entry.measures.complexity);
-        let [message, token, divergence, confidence] = entry.measures.scores.map(f64::from);
-        json.key("message_cost").number(message);
-        json.key("cost_per_token").number(token);
-        json.key("divergence").number(divergence);
-        json.key("confidence").number(confidence);
-    });
-    json.into_text() + "\n"
+        let names = ["message_cost", "cost_per_token", "divergence", "confidence"];
+        for (name, score) in names.into_iter().zip(entry.measures.scores) {
+            json.key(name).number(score.into());
+        }
+    })
 }

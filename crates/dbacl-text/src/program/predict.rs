@@ -186,8 +186,7 @@ fn write(out: &mut Vec<u8>, printing: &Printing<'_>, name: &str, prediction: &Pr
             json.key("label").string(label);
             json.key("probability").number(probability);
         };
-        let mut json = Json::new();
-        json.object(|json| {
+        let line = Json::line(|json| {
             if has_names {
                 json.key("id").string(name);
             }
@@ -195,15 +194,10 @@ fn write(out: &mut Vec<u8>, printing: &Printing<'_>, name: &str, prediction: &Pr
                 put(json, first);
             }
             if ranked.len() > 1 || k.is_none() {
-                json.key("labels").array(|json| {
-                    for &at in &ranked {
-                        json.object(|json| put(json, at));
-                    }
-                });
+                json.key("labels").objects(ranked.iter().copied(), put);
             }
         });
-        out.extend_from_slice(json.into_text().as_bytes());
-        out.push(b'\n');
+        out.extend_from_slice(line.as_bytes());
         return;
     }
     let (mark, between) = match format {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //! What is measured or known of a model, as text and as JSON.
 
-use crate::evaluate::{Evaluation, PerLabel, SeveralEvaluation};
+use crate::evaluate::{ByLength, Evaluation, PerLabel, SeveralEvaluation};
 use crate::model::TextModel;
 use dbacl::measures::Rate;
 use dbacl_cli::json::Json;
@@ -63,57 +63,38 @@ pub fn text(found: &Evaluation, labels: &[String]) -> String {
     out
 }
 
-fn put_rate(json: &mut Json, name: &str, rate: Rate) {
-    json.key(name).object(|json| {
-        json.key("value").number(rate.value);
-        json.key("low").number(rate.low);
-        json.key("high").number(rate.high);
-    });
+fn put_rate(json: &mut Json, name: &str, Rate { value, low, high }: Rate) {
+    json.key(name).object(|json| json.members([("value", value), ("low", low), ("high", high)]));
 }
 
 /// The report of a test as a JSON object and a line end.
 pub fn json(found: &Evaluation, labels: &[String]) -> String {
-    let mut json = Json::new();
-    json.object(|json| {
+    Json::line(|json| {
         json.key("documents").integer(found.documents() as u64);
         put_rate(json, "accuracy", found.accuracy());
-        json.key("macro_f1").number(found.macro_f1());
-        json.key("log_loss_bits").number(found.log_loss());
-        json.key("calibration_error").number(found.calibration_error());
+        json.members([
+            ("macro_f1", found.macro_f1()),
+            ("log_loss_bits", found.log_loss()),
+            ("calibration_error", found.calibration_error()),
+        ]);
         put_labels(json, labels, found.labels());
-        json.key("at_least").array(|json| {
-            for one in found.at_least() {
-                json.object(|json| {
-                    json.key("probability").number(one.probability);
-                    put_rate(json, "answered", one.answered);
-                    put_rate(json, "wrong", one.wrong);
-                });
-            }
+        json.key("at_least").objects(found.at_least(), |json, one| {
+            json.key("probability").number(one.probability);
+            put_rate(json, "answered", one.answered);
+            put_rate(json, "wrong", one.wrong);
         });
-        json.key("lengths").array(|json| {
-            for one in found.by_length() {
-                json.object(|json| {
-                    json.key("words").string(&one.words);
-                    json.key("documents").integer(one.documents as u64);
-                    json.key("right").number(one.right);
-                    json.key("claimed").number(one.claimed);
-                    json.key("log_loss_bits").number(one.log_loss);
-                });
-            }
+        json.key("lengths").objects(found.by_length(), |json, one| {
+            json.key("words").string(&one.words);
+            json.key("documents").integer(one.documents as u64);
+            let ByLength { right, claimed, log_loss, .. } = one;
+            json.members([("right", right), ("claimed", claimed), ("log_loss_bits", log_loss)]);
         });
-        json.key("worst").array(|json| {
-            for (truth, verdict, texts) in found.worst(WORST) {
-                json.object(|json| {
-                    json.key("label").string(&labels[truth]);
-                    json.key("called").string(&labels[verdict]);
-                    json.key("documents").integer(texts as u64);
-                });
-            }
+        json.key("worst").objects(found.worst(WORST), |json, (truth, verdict, texts)| {
+            json.key("label").string(&labels[truth]);
+            json.key("called").string(&labels[verdict]);
+            json.key("documents").integer(texts as u64);
         });
-    });
-    let mut text = json.into_text();
-    text.push('\n');
-    text
+    })
 }
 
 /// The report of a test of a model with several labels a text, for people.
@@ -140,29 +121,25 @@ fn labels_text(labels: &[String], found: Vec<PerLabel>) -> String {
 
 /// The same as a JSON object and a line end.
 pub fn several_json(found: &SeveralEvaluation, labels: &[String]) -> String {
-    let mut json = Json::new();
-    json.object(|json| {
+    Json::line(|json| {
         json.key("documents").integer(found.documents() as u64);
         put_rate(json, "subset_accuracy", found.exact());
-        json.key("micro_f1").number(found.micro_f1());
-        json.key("macro_f1").number(found.macro_f1());
-        json.key("log_loss_bits").number(found.log_loss());
+        json.members([
+            ("micro_f1", found.micro_f1()),
+            ("macro_f1", found.macro_f1()),
+            ("log_loss_bits", found.log_loss()),
+        ]);
         put_labels(json, labels, found.labels());
-    });
-    json.into_text() + "\n"
+    })
 }
 
 fn put_labels(json: &mut Json, labels: &[String], found: Vec<PerLabel>) {
-    json.key("labels").array(|json| {
-        for (label, one) in labels.iter().zip(found) {
-            json.object(|json| {
-                json.key("label").string(label);
-                json.key("documents").integer(one.documents as u64);
-                put_rate(json, "precision", one.precision);
-                put_rate(json, "recall", one.recall);
-                json.key("f1").number(one.f1);
-            });
-        }
+    json.key("labels").objects(labels.iter().zip(found), |json, (label, one)| {
+        json.key("label").string(label);
+        json.key("documents").integer(one.documents as u64);
+        put_rate(json, "precision", one.precision);
+        put_rate(json, "recall", one.recall);
+        json.key("f1").number(one.f1);
     });
 }
 
