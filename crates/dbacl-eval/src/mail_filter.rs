@@ -2,12 +2,12 @@
 //! dbacl's mail filter on the same folds: it learns the training documents as `--mail-learn` does,
 //! and classifies the others.
 
-use crate::protocol::{Document, Findings, Judged, Plan};
+use crate::protocol::{Findings, Judged, Run};
 use dbacl::{FittedSet, FittedSetOptions, MailFolder, MailLearnOptions};
 use dbacl_numeric::elementary::log;
 use std::fs;
 use std::io;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::Ordering;
 
 /// What it is called in reports.
 pub const NAME: &str = "mail filter";
@@ -20,13 +20,8 @@ const MOST: usize = 64;
 
 /// Learns and classifies mail with the mail filter. Unsure verdicts count as the most probable
 /// category.
-pub fn perform(
-    documents: &[Document],
-    categories: usize,
-    positive: usize,
-    plan: &Plan,
-    meter: &AtomicUsize,
-) -> io::Result<Findings> {
+pub fn perform(run: &Run<'_>) -> io::Result<Findings> {
+    let &Run { documents, categories, positive, plan, meter, .. } = run;
     if categories > MOST {
         return Err(io::Error::other(format!("it has {MOST} folders at most")));
     }
@@ -66,7 +61,8 @@ pub fn perform(
             let verdict = labels.iter().position(|label| *label == verdict.category);
             let margin = share.map_or(f64::NAN, |share| log(share / (1.0 - share)));
             let truth = documents[document].truth;
-            findings.judged.push(Judged::by_filter((document, fold), truth, verdict, margin));
+            let judged = Judged { document, fold, truth, verdict, margin, ..Judged::default() };
+            findings.judged.push(judged);
             meter.fetch_add(1, Ordering::Relaxed);
         }
     }
@@ -81,7 +77,17 @@ pub fn perform(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::protocol::Feedback;
+    use crate::protocol::{Document, Feedback, Plan};
+    use std::sync::atomic::AtomicUsize;
+
+    fn perform(
+        documents: &[Document],
+        (categories, positive): (usize, usize),
+        plan: &Plan,
+    ) -> io::Result<Findings> {
+        let meter = &AtomicUsize::default();
+        super::perform(&Run { documents, categories, positive, plan, threads: 1, meter })
+    }
 
     #[test]
     fn mail_is_learned_and_judged_fold_by_fold() {
@@ -96,18 +102,16 @@ mod tests {
         let folds: Vec<usize> = (0..40).map(|number| usize::from(number >= 20)).collect();
         let plan = Plan::Folds { folds, count: 2 };
         for positive in [0, 1] {
-            let meter = AtomicUsize::default();
-            let findings = perform(&documents, 2, positive, &plan, &meter).expect("findings");
+            let findings = perform(&documents, (2, positive), &plan).expect("findings");
             assert_eq!(findings.judged.len(), 40);
             for judged in &findings.judged {
                 assert_eq!(judged.verdict, Some(judged.truth), "{judged:?}");
                 assert_eq!(judged.margin > 0.0, judged.truth == positive, "{judged:?}");
             }
         }
-        let meter = AtomicUsize::default();
         let online = Plan::Online { order: vec![0], feedback: Feedback::Immediate, refresh: 0.0 };
-        assert!(perform(&documents, 2, 0, &online, &meter).is_err());
-        assert!(perform(&documents, MOST + 1, 0, &plan, &meter).is_err());
+        assert!(perform(&documents, (2, 0), &online).is_err());
+        assert!(perform(&documents, (MOST + 1, 0), &plan).is_err());
     }
 
     #[test]
@@ -119,7 +123,7 @@ mod tests {
             Document { name: String::new(), truth: number % 3, bytes: text.into_bytes() }
         };
         let documents: Vec<Document> = (0..60).map(document).collect();
-        let findings = perform(&documents, 3, 0, &Plan::Split(45), &AtomicUsize::default());
+        let findings = perform(&documents, (3, 0), &Plan::Split(45));
         let judged = findings.expect("findings").judged;
         assert_eq!(judged.len(), 15);
         for judged in judged {

@@ -355,15 +355,7 @@ mod tests {
 
     fn judged(truth: usize, verdict: usize, margin: f64) -> Judged {
         let shares = vec![1.0 - inverse_logit(margin), inverse_logit(margin)];
-        Judged {
-            document: 0,
-            fold: 0,
-            truth,
-            verdict: Some(verdict),
-            means: Vec::new(),
-            shares,
-            margin,
-        }
+        Judged { truth, verdict: Some(verdict), shares, margin, ..Judged::default() }
     }
 
     #[test]

@@ -7,12 +7,12 @@
 //! alone.
 
 use crate::command::{ShellCommand, about, description};
-use crate::protocol::{Document, Findings, Judged, Plan};
+use crate::protocol::{Findings, Judged, Run};
 use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::Ordering;
 
 /// A document as a mailbox holds it.
 fn write_message(out: &mut impl Write, document: &[u8]) -> io::Result<()> {
@@ -37,15 +37,10 @@ fn parse(answer: &[u8], categories: &[String]) -> (Option<usize>, f64) {
     (verdict, score.unwrap_or(f64::NAN))
 }
 
-/// Learns and classifies with the filter behind `wrapper`, `jobs` messages at a time.
-pub fn perform(
-    wrapper: &Path,
-    documents: &[Document],
-    categories: &[String],
-    plan: &Plan,
-    jobs: usize,
-    meter: &AtomicUsize,
-) -> io::Result<Findings> {
+/// Learns and classifies with the filter behind `wrapper`, as many messages at a time as the run has
+/// threads.
+pub fn perform(wrapper: &Path, run: &Run<'_>, categories: &[String]) -> io::Result<Findings> {
+    let &Run { documents, plan, threads, meter, .. } = run;
     let wrapper = fs::canonicalize(wrapper).map_err(|error| about(wrapper, &error))?;
     let sets = plan
         .parts(documents.len())
@@ -74,7 +69,7 @@ pub fn perform(
         let ask = |verb: &str, chunk: &[usize]| {
             let messages: Vec<Vec<u8>> =
                 chunk.iter().map(|&document| documents[document].bytes.clone()).collect();
-            ShellCommand::wrapper(&wrapper, verb).ask_all(&paths, &messages, jobs)
+            ShellCommand::wrapper(&wrapper, verb).ask_all(&paths, &messages, threads)
         };
         let scores = match testing.first() {
             Some(&first) => {
@@ -89,7 +84,8 @@ pub fn perform(
                 let (verdict, margin) = parse(answer, categories);
                 silent += usize::from(verdict.is_none());
                 let truth = documents[document].truth;
-                findings.judged.push(Judged::by_filter((document, fold), truth, verdict, margin));
+                let judged = Judged { document, fold, truth, verdict, margin, ..Judged::default() };
+                findings.judged.push(judged);
             }
             meter.fetch_add(chunk.len(), Ordering::Relaxed);
         }
@@ -113,6 +109,8 @@ pub fn describe(wrapper: &Path) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::protocol::{Document, Plan};
+    use std::sync::atomic::AtomicUsize;
 
     #[test]
     fn wrapped_filters_are_asked_fold_by_fold() {
@@ -147,9 +145,10 @@ mod tests {
             document(1, "?"),
         ];
         let plan = Plan::Folds { folds: vec![0, 0, 1, 1, 1], count: 2 };
-        let meter = AtomicUsize::default();
-        let findings =
-            perform(&wrapper, &documents, &categories, &plan, 2, &meter).expect("findings");
+        let (plan, meter) = (&plan, &AtomicUsize::default());
+        let run =
+            Run { documents: &documents, categories: 2, positive: 1, plan, threads: 2, meter };
+        let findings = perform(&wrapper, &run, &categories).expect("findings");
         let verdicts: Vec<Option<usize>> =
             findings.judged.iter().map(|judged| judged.verdict).collect();
         assert_eq!(verdicts, [Some(0), Some(1), Some(0), Some(1), None]);

@@ -188,15 +188,13 @@ fn perform(
         Err(reason)
     };
     let try_filter = |path: &PathBuf| {
-        let (documents, categories) = (&corpus.documents, &corpus.categories);
         let name = path.file_name().unwrap_or_default().to_string_lossy();
-        peer::perform(path, documents, categories, plan, options.threads, &meter)
+        peer::perform(path, &run, &corpus.categories)
             .map(|findings| Some(entry(false, &name, &peer::describe(path), findings)))
             .map_err(|error| error.to_string())
     };
     let try_mail_filter = || {
-        let count = corpus.categories.len();
-        let found = mail_filter::perform(&corpus.documents, count, positive, plan, &meter);
+        let found = mail_filter::perform(&run);
         let told = |error| MESSAGES.warning(&format!("the mail filter cannot be tried: {error}"));
         let options = format!("dbacl {}", mail_filter::OPTIONS);
         found.map(|it| entry(false, mail_filter::NAME, &options, it)).map_err(told).ok()

@@ -64,7 +64,7 @@ pub enum Plan {
 }
 
 /// A verdict on one document.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub struct Judged {
     /// Number of the document.
     pub document: usize,
@@ -81,18 +81,6 @@ pub struct Judged {
     /// A number that is larger the more the document looks like the positive category; NaN if
     /// there are more than two categories, or none was given.
     pub margin: f64,
-}
-
-impl Judged {
-    /// The verdict of an outside filter on a document in a fold.
-    pub const fn by_filter(
-        (document, fold): (usize, usize),
-        truth: usize,
-        verdict: Option<usize>,
-        margin: f64,
-    ) -> Self {
-        Self { document, fold, truth, verdict, means: Vec::new(), shares: Vec::new(), margin }
-    }
 }
 
 /// Numbers of documents that are learned and of those that are classified with that.

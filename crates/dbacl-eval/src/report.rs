@@ -240,7 +240,8 @@ mod tests {
         };
         let judged = |number: usize, wrong: usize| {
             let verdict = if number < wrong { 1 - number % 2 } else { number % 2 };
-            Judged::by_filter((number, 0), number % 2, Some(verdict), f64::NAN)
+            let (truth, verdict) = (number % 2, Some(verdict));
+            Judged { document: number, truth, verdict, margin: f64::NAN, ..Judged::default() }
         };
         let entry = |&(name, wrong): &(&str, usize)| {
             let judged: Vec<Judged> = (0..40).map(|number| judged(number, wrong)).collect();
