@@ -5,6 +5,7 @@
 //! editors count them, and says what to write instead.
 
 use super::expression::{self, Values};
+use super::lexer::KEYWORDS;
 use super::parse::{Row, Specification, SyntaxError};
 
 /// One remark.
@@ -74,9 +75,8 @@ fn crooked_name(text: &[u8], offset: usize) -> Option<String> {
 
 fn is_reserved(text: &[u8]) -> bool {
     let length = text.iter().take_while(|b| b.is_ascii_alphanumeric() || **b == b'_').count();
-    let words: [&[u8]; 8] =
-        [b"categories", b"loss_matrix", b"prior", b"complexity", b"exp", b"log", b"inf", b"INF"];
-    words.contains(&&text[..length])
+    let word = &text[..length];
+    KEYWORDS.contains(&word) || matches!(word, b"inf" | b"INF")
 }
 
 /// What is odd about a specification that can be read.

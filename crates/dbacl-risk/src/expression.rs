@@ -54,51 +54,26 @@ pub fn evaluate(text: &[u8], values: Option<&Values>, relaxed: bool) -> Row {
     Row { columns, error, uses_submatch: reader.uses_submatch }
 }
 
-#[derive(Clone, Copy, PartialEq, PartialOrd)]
-enum Operator {
-    Plus = 1,
-    Minus,
-    Times,
-    Over,
-    Power,
-}
+/// The operators, from loosest to tightest.
+const OPERATORS: &[u8] = b"+-*/^";
 
-impl Operator {
-    fn of(byte: u8) -> Option<Self> {
-        Some(match byte {
-            b'+' => Self::Plus,
-            b'-' => Self::Minus,
-            b'*' => Self::Times,
-            b'/' => Self::Over,
-            b'^' => Self::Power,
-            _ => return None,
-        })
-    }
-
-    /// Whether a waiting `self` is applied before a following `next`.
-    fn goes_before(self, next: Self) -> bool {
-        self > next || (self == next && next != Self::Power)
-    }
-
-    /// The logarithm of the operation on the numbers whose logarithms are `a` and `b`.
-    fn apply(self, a: f64, b: f64) -> f64 {
-        match self {
-            Self::Plus => log(exp(a) + exp(b)),
-            Self::Minus => log(exp(a) - exp(b)),
-            Self::Times => a + b,
-            Self::Over => a - b,
-            Self::Power => a * exp(b),
-        }
+/// The logarithm of the operation on the numbers whose logarithms are `a` and `b`.
+fn apply(operator: u8, a: f64, b: f64) -> f64 {
+    match operator {
+        b'+' => log(exp(a) + exp(b)),
+        b'-' => log(exp(a) - exp(b)),
+        b'*' => a + b,
+        b'/' => a - b,
+        _ => a * exp(b),
     }
 }
 
 /// An operator that waits for its right-hand side, or a bracket that waits to be closed.
 #[derive(Clone, Copy)]
 enum Waiting {
-    Operator(Operator, f64),
-    Bracket,
-    Exp,
-    Log,
+    Operator(u8, f64),
+    /// The bracket, of a function if there is one.
+    Bracket(Option<fn(f64) -> f64>),
 }
 
 struct Reader<'a> {
@@ -119,29 +94,27 @@ impl<'a> Reader<'a> {
                 if next.token != Token::Other(b')') {
                     break next;
                 }
-                value = apply_operators(&mut waiting, value, |_| true);
-                value = match waiting.pop() {
-                    Some(Waiting::Exp) => exp(value),
-                    Some(Waiting::Log) => log(value),
-                    Some(_) => value,
+                value = apply_operators(&mut waiting, value, 0);
+                match waiting.pop() {
+                    Some(Waiting::Bracket(Some(function))) => value = function(value),
+                    Some(_) => {}
                     None => return Ok((value, next)),
-                };
+                }
             };
-            let operator = match next.token {
-                Token::Other(byte) => Operator::of(byte),
+            let level = match next.token {
+                Token::Other(byte) => OPERATORS.iter().position(|&operator| operator == byte),
                 _ => None,
             };
-            if let Some(operator) = operator {
-                value = apply_operators(&mut waiting, value, |w| w.goes_before(operator));
+            if let Some(level) = level {
+                let operator = OPERATORS[level];
+                // Powers group to the right: one that waits is not applied before the next.
+                value = apply_operators(&mut waiting, value, level + usize::from(operator == b'^'));
                 waiting.push(Waiting::Operator(operator, value));
-            } else {
-                value = apply_operators(&mut waiting, value, |_| true);
-                return if waiting.is_empty() {
-                    Ok((value, next))
-                } else {
-                    Err(SyntaxError::before(next))
-                };
+                continue;
             }
+            value = apply_operators(&mut waiting, value, 0);
+            let is_whole = waiting.is_empty();
+            return if is_whole { Ok((value, next)) } else { Err(SyntaxError::before(next)) };
         }
     }
 
@@ -157,17 +130,16 @@ impl<'a> Reader<'a> {
                     let index = usize::from(digit.max(1) - 1);
                     return Ok(log(values.submatches[index]));
                 }
-                (Token::Complexity, values) => {
+                (Token::Keyword(b"complexity"), values) => {
                     return Ok(log(values.map_or(0.0, |values| values.complexity)));
                 }
-                (Token::Other(b'('), _) => waiting.push(Waiting::Bracket),
-                (Token::Exp | Token::Log, _) => {
+                (Token::Other(b'('), _) => waiting.push(Waiting::Bracket(None)),
+                (Token::Keyword(word @ (b"exp" | b"log")), _) => {
                     let bracket = self.lexer.next_token();
                     if bracket.token != Token::Other(b'(') {
                         return Err(SyntaxError::before(bracket));
                     }
-                    let is_log = lexeme.token == Token::Log;
-                    waiting.push(if is_log { Waiting::Log } else { Waiting::Exp });
+                    waiting.push(Waiting::Bracket(Some(if word == b"log" { log } else { exp })));
                 }
                 _ => return Err(SyntaxError::before(lexeme)),
             }
@@ -175,17 +147,13 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// Applies waiting operators to `value` from the top of the stack, while they satisfy `due`.
-fn apply_operators(
-    waiting: &mut Vec<Waiting>,
-    mut value: f64,
-    due: impl Fn(Operator) -> bool,
-) -> f64 {
+/// Applies waiting operators of this level or tighter to `value`, from the top of the stack.
+fn apply_operators(waiting: &mut Vec<Waiting>, mut value: f64, level: usize) -> f64 {
     while let Some(&Waiting::Operator(operator, left)) = waiting.last() {
-        if !due(operator) {
+        if OPERATORS[..level].contains(&operator) {
             break;
         }
-        value = operator.apply(left, value);
+        value = apply(operator, left, value);
         waiting.pop();
     }
     value

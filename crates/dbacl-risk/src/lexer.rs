@@ -4,18 +4,8 @@
 /// One token. Where several readings are possible the longest wins, then the earlier one here.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Token<'a> {
-    /// `categories`
-    Categories,
-    /// `loss_matrix`
-    LossMatrix,
-    /// `prior`
-    Prior,
-    /// `complexity`
-    Complexity,
-    /// `exp`
-    Exp,
-    /// `log`
-    Log,
+    /// A word of the language, one of [`KEYWORDS`].
+    Keyword(&'a [u8]),
     /// `$` and one digit: a number captured by the row's condition.
     Submatch(u8),
     /// A number as written; its value is `strtod`'s.
@@ -31,6 +21,10 @@ pub enum Token<'a> {
     /// The end of the text.
     End,
 }
+
+/// The words of the language that are no numbers.
+pub const KEYWORDS: [&[u8]; 6] =
+    [b"categories", b"loss_matrix", b"prior", b"complexity", b"exp", b"log"];
 
 /// A token and where it stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -157,22 +151,17 @@ fn number(text: &[u8], relaxed: bool) -> usize {
 
 /// A keyword, `inf` or a name. (`loss_matrix` is the one word with an underscore.)
 fn word(text: &[u8], has_long_names: bool) -> (Token<'_>, usize) {
-    const LOSS_MATRIX: &[u8] = b"loss_matrix";
-    if text.starts_with(LOSS_MATRIX) {
-        return (Token::LossMatrix, LOSS_MATRIX.len());
-    }
     let belongs = |byte: &&u8| {
         byte.is_ascii_alphanumeric() || has_long_names && matches!(byte, b'_' | b'-' | b'.')
     };
-    let length = text.iter().take_while(belongs).count();
+    let length = match KEYWORDS[1] {
+        matrix if text.starts_with(matrix) => matrix.len(),
+        _ => text.iter().take_while(belongs).count(),
+    };
     let name = &text[..length];
     let token = match name {
-        b"categories" => Token::Categories,
-        b"prior" => Token::Prior,
-        b"complexity" => Token::Complexity,
-        b"exp" => Token::Exp,
-        b"log" => Token::Log,
         b"inf" | b"INF" => Token::Number(name),
+        _ if KEYWORDS.contains(&name) => Token::Keyword(name),
         _ => Token::Name(name),
     };
     (token, length)
@@ -237,7 +226,7 @@ mod tests {
                 Token::Regex(text) => format!("r:{}", string(text)),
                 Token::Row(text) => format!("[{}]", string(text)),
                 Token::Other(byte) => char::from(byte).to_string(),
-                keyword => format!("{keyword:?}"),
+                Token::Keyword(word) => format!("k:{}", string(word)),
             };
             out.push(format!("{shown}@{line}"));
         }
@@ -247,10 +236,10 @@ mod tests {
     fn longest_reading_wins() {
         for (text, expected) in [
             ("", ""),
-            ("categories{a,b2}", "Categories@1 {@1 w:a@1 ,@1 w:b2@1 }@1"),
-            ("loss_matrix prior complexity", "LossMatrix@1 Prior@1 Complexity@1"),
+            ("categories{a,b2}", "k:categories@1 {@1 w:a@1 ,@1 w:b2@1 }@1"),
+            ("loss_matrix prior complexity", "k:loss_matrix@1 k:prior@1 k:complexity@1"),
             ("exp log exp2 logs inf INF Inf infx", {
-                "Exp@1 Log@1 w:exp2@1 w:logs@1 n:inf@1 n:INF@1 w:Inf@1 w:infx@1"
+                "k:exp@1 k:log@1 w:exp2@1 w:logs@1 n:inf@1 n:INF@1 w:Inf@1 w:infx@1"
             }),
             ("$1 $12 $ $x", "$1@1 $1@1 n:2@1 $@1 $@1 w:x@1"),
             ("1. 007 1.E-3 1.5e+7", "n:1.@1 n:007@1 n:1.E-3@1 n:1.5e+7@1"),
@@ -258,7 +247,7 @@ mod tests {
                 "n:1@1 w:e5@1 .@1 n:5@1 -@1 n:1@1 n:1.5@1 w:e@1 n:1.5@1 w:e@1 +@1"
             }),
             ("my_mail", "w:my@1 _@1 w:mail@1"),
-            ("loss_matrixx", "LossMatrix@1 w:x@1"),
+            ("loss_matrixx", "k:loss_matrix@1 w:x@1"),
             (r#""a\"b" "" "\\" x"#, r#"r:a\"b@1 r:@1 r:\\@1 w:x@1"#),
             ("\"open", "\"@1 w:open@1"),
             ("\"a\\\nb\"", "\"@1 w:a@1 \\@1 w:b@2 \"@2"),
@@ -288,7 +277,11 @@ mod tests {
             ("not-spam my_mail.old", "w:not-spam@1 w:my_mail.old@1", {
                 "w:not@1 -@1 w:spam@1 w:my@1 _@1 w:mail@1 .@1 w:old@1"
             }),
-            ("loss_matrix prior{", "LossMatrix@1 Prior@1 {@1", "LossMatrix@1 Prior@1 {@1"),
+            (
+                "loss_matrix prior{",
+                "k:loss_matrix@1 k:prior@1 {@1",
+                "k:loss_matrix@1 k:prior@1 {@1",
+            ),
         ] {
             assert_eq!(show_all(Lexer::of_specification(text.as_bytes(), true)), specification);
             assert_eq!(show_all(Lexer::of_formulas(text.as_bytes(), true)), formulas);

@@ -82,7 +82,7 @@ pub fn parse(
     notices: &mut dyn FnMut(Notice),
 ) -> Result<Specification, SyntaxError> {
     let mut lexer = Lexer::of_specification(text, relaxed);
-    if lexer.next_token().token != Token::Categories {
+    if lexer.next_token().token != Token::Keyword(b"categories") {
         return match expression::evaluate(text, None, relaxed).error {
             Some(error) => Err(error),
             None => Ok(Specification::default()),
@@ -143,7 +143,7 @@ impl Parser<'_, '_> {
 
     /// `prior { number, ... }`
     fn prior(&mut self) -> Result<(), SyntaxError> {
-        self.expect(Token::Prior)?;
+        self.expect(Token::Keyword(b"prior"))?;
         self.list(|parser, found| {
             let Token::Number(text) = found.token else { return Err(SyntaxError::before(found)) };
             let priors = &mut parser.specification.log_priors;
@@ -158,7 +158,7 @@ impl Parser<'_, '_> {
 
     /// `loss_matrix { "regex" name [row] ... }`
     fn loss_matrix(&mut self) -> Result<(), SyntaxError> {
-        self.expect(Token::LossMatrix)?;
+        self.expect(Token::Keyword(b"loss_matrix"))?;
         self.expect(Token::Other(b'{'))?;
         let mut any = false;
         loop {

@@ -197,15 +197,6 @@ pub struct Chart {
     marks: Vec<Markup>,
 }
 
-/// How strongly a curve is drawn.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Weight {
-    /// As one of many curves.
-    Light,
-    /// As the most important curve.
-    Full,
-}
-
 /// A value of either axis.
 pub type Spot = (f64, f64);
 
@@ -233,10 +224,10 @@ impl Chart {
         path
     }
 
-    /// A curve of series `number`; those of less `weight` are drawn lighter.
-    pub fn line(&mut self, number: usize, weight: Weight, spots: &[Spot]) {
+    /// A curve of series `number`, which may be drawn lighter than others.
+    pub fn line(&mut self, number: usize, is_light: bool, spots: &[Spot]) {
         let path = self.path(spots);
-        let light = if weight == Weight::Light { " light" } else { "" };
+        let light = if is_light { " light" } else { "" };
         self.marks.push(html! { path class={ "line " (class(number)) (light) } d=(path) {} });
     }
 

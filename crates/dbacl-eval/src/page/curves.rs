@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //! Charts that compare option sets: a curve or an interval for each.
 
-use super::chart::{Chart, Scale, Spot, Unit, Weight, axis, class};
+use super::chart::{Chart, Scale, Spot, Unit, axis, class};
 use super::markup::t;
 use crate::measures::{Binary, Rate, rate};
 use crate::report::{Entry, Report, interval, percent};
@@ -9,9 +9,8 @@ use dbacl_numeric::elementary::real;
 use maud::{Markup, html};
 
 /// Curves of many sets are drawn light but for the best.
-fn weight(report: &Report, number: usize) -> Weight {
-    let is_light = report.entries.len() > 3 && number != report.best();
-    if is_light { Weight::Light } else { Weight::Full }
+fn is_light(report: &Report, number: usize) -> bool {
+    report.entries.len() > 3 && number != report.best()
 }
 
 /// Charts with a curve for every set.
@@ -94,7 +93,7 @@ fn roc(report: &Report, entries: &[(usize, &Binary)]) -> Markup {
         }
         // Points below the chart would be drawn along its edge, so they are left out.
         let first = spots.iter().position(|spot| spot.1 >= bottom).unwrap_or(0);
-        chart.line(number, weight(report, number), &spots[first..]);
+        chart.line(number, is_light(report, number), &spots[first..]);
     }
     let caption = format!(
         "Share of {positive} caught against share of {negative} lost, for every threshold; up and \
@@ -118,7 +117,7 @@ fn det(report: &Report, entries: &[(usize, &Binary)]) -> Markup {
         });
         let shown = rates.filter(|&(x, y)| x <= 0.4 && y <= 0.4);
         let spots: Vec<Spot> = shown.collect();
-        chart.line(number, weight(report, number), &spots);
+        chart.line(number, is_light(report, number), &spots);
         let (x, y) = (binary.false_positives, binary.misses);
         let hint = format!(
             "{}: {} % lost, {} % missed",
@@ -209,7 +208,7 @@ fn learning(report: &Report, entries: &[(usize, &Entry)]) -> Markup {
             chart.band(number, &low, &high);
         }
         let spots: Vec<Spot> = rates.iter().map(|&(x, rate)| (x, rate.value)).collect();
-        chart.line(number, weight(report, number), &spots);
+        chart.line(number, is_light(report, number), &spots);
         for &(x, rate) in &rates {
             let hint = format!("{}: {x:.0} learned, {} % wrong", entry.name, percent(rate.value));
             let spot = (x, rate.value);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //! What one option set did: scores, calibration, confusions and mistakes.
 
-use super::chart::{Chart, Scale, Spot, Unit, Weight, axis, class, figure};
+use super::chart::{Chart, Scale, Spot, Unit, axis, class, figure};
 use super::curves::legend;
 use super::markup::{t, table};
 use crate::report::{CLASS_HEADS, Entry, Report, percent};
@@ -153,7 +153,7 @@ fn calibration(entry: &Entry) -> Markup {
         // out.
         let firm = calibration.bins.iter().filter(|bin| bin.count >= 10);
         let spots: Vec<Spot> = firm.map(|bin| (bin.claimed, bin.found.value)).collect();
-        chart.line(colour, Weight::Full, &spots);
+        chart.line(colour, false, &spots);
         for bin in &calibration.bins {
             let hint = format!(
                 "{}: {} documents, claimed {} %, came true {} %",
