@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //! Scores of documents that were left out of a fit → how scores become probabilities and labels.
 
-use crate::table::{Labelling, Scale};
+use crate::table::Scale;
 use dbacl_fit::{Calibration, Sample, calibrate};
 use dbacl_numeric::elementary::{exp, log, narrow, real};
 use std::collections::BTreeMap;
@@ -22,16 +22,13 @@ pub struct Cut<'a> {
 impl Cut<'_> {
     /// Whether the highest score is that of a label of the document; of several labels, whether
     /// all scores have the right sign.
-    pub fn is_right(&self, labelling: Labelling) -> bool {
+    pub fn is_right(&self, has_several: bool) -> bool {
         let number = |place: usize| u32::try_from(place).unwrap_or(u32::MAX);
-        match labelling {
-            Labelling::One => self.labels.contains(&number(best_of(&self.scores))),
-            Labelling::Several => self
-                .scores
-                .iter()
-                .enumerate()
-                .all(|(k, &score)| self.labels.contains(&number(k)) == (score > 0.0)),
+        if !has_several {
+            return self.labels.contains(&number(best_of(&self.scores)));
         }
+        let mut scores = self.scores.iter().enumerate();
+        scores.all(|(k, &score)| self.labels.contains(&number(k)) == (score > 0.0))
     }
 
     fn probabilities(&self, calibration: &Calibration, priors: &[f64]) -> Vec<f64> {
@@ -54,7 +51,7 @@ fn best_of<T: PartialOrd + Copy>(numbers: &[T]) -> usize {
 
 /// How scores become probabilities, where `priors` are the shares of the labels. Labels are chosen
 /// for their mean F1 if `is_for_f1` says so.
-pub fn scale(labelling: Labelling, cuts: &[Cut<'_>], priors: Vec<f64>, is_for_f1: bool) -> Scale {
+pub fn scale(has_several: bool, cuts: &[Cut<'_>], priors: Vec<f64>, is_for_f1: bool) -> Scale {
     // Each length has the same weight.
     let mut numbers: BTreeMap<usize, f64> = BTreeMap::new();
     for cut in cuts {
@@ -62,38 +59,34 @@ pub fn scale(labelling: Labelling, cuts: &[Cut<'_>], priors: Vec<f64>, is_for_f1
     }
     let weight = |cut: &Cut<'_>| narrow(1.0 / numbers[&cut.words]);
     let known: Vec<&Cut<'_>> = cuts.iter().filter(|cut| cut.known > 0).collect();
-    let calibration = match labelling {
-        Labelling::One => {
-            let samples = known.iter().map(|cut| Sample {
-                margins: cut.scores.as_slice(),
-                known: narrow(f64::from(cut.known)),
-                truth: cut.labels.first().map_or(0, |&label| label as usize),
-                weight: weight(cut),
-            });
-            sparing(cuts, &priors, calibrate(&samples.collect::<Vec<_>>(), &priors))
-        }
-        Labelling::Several => {
-            // All labels have the mean of the priors here, which only short texts notice.
-            let mean = priors.iter().sum::<f64>() / real(priors.len());
-            let pairs: Vec<[f32; 2]> =
-                known.iter().flat_map(|cut| cut.scores.iter().map(|&it| [0.0, it])).collect();
-            let cells = known
-                .iter()
-                .flat_map(|cut| (0u32..).zip(&cut.scores).map(move |(at, _)| (cut, at)));
-            let samples = pairs.iter().zip(cells).map(|(margins, (cut, label))| Sample {
-                margins,
-                known: narrow(f64::from(cut.known)),
-                truth: usize::from(cut.labels.contains(&label)),
-                weight: weight(cut),
-            });
-            calibrate(&samples.collect::<Vec<_>>(), &[1.0 - mean, mean])
-        }
+    let calibration = if has_several {
+        // All labels have the mean of the priors here, which only short texts notice.
+        let mean = priors.iter().sum::<f64>() / real(priors.len());
+        let pairs: Vec<[f32; 2]> =
+            known.iter().flat_map(|cut| cut.scores.iter().map(|&it| [0.0, it])).collect();
+        let cells =
+            known.iter().flat_map(|cut| (0u32..).zip(&cut.scores).map(move |it| (cut, it.0)));
+        let samples = pairs.iter().zip(cells).map(|(margins, (cut, label))| Sample {
+            margins,
+            known: narrow(f64::from(cut.known)),
+            truth: usize::from(cut.labels.contains(&label)),
+            weight: weight(cut),
+        });
+        calibrate(&samples.collect::<Vec<_>>(), &[1.0 - mean, mean])
+    } else {
+        let samples = known.iter().map(|cut| Sample {
+            margins: cut.scores.as_slice(),
+            known: narrow(f64::from(cut.known)),
+            truth: cut.labels.first().map_or(0, |&label| label as usize),
+            weight: weight(cut),
+        });
+        sparing(cuts, &priors, calibrate(&samples.collect::<Vec<_>>(), &priors))
     };
     let mut scale = Scale { calibration, priors, shift: 0.0, thresholds: Vec::new() };
-    match labelling {
-        Labelling::One if is_for_f1 => scale.shift = shift_for_f1(cuts, &scale),
-        Labelling::One => {}
-        Labelling::Several => scale.thresholds = thresholds(cuts, &scale, is_for_f1),
+    if has_several {
+        scale.thresholds = thresholds(cuts, &scale, is_for_f1);
+    } else if is_for_f1 {
+        scale.shift = shift_for_f1(cuts, &scale);
     }
     scale
 }
@@ -102,7 +95,7 @@ pub fn scale(labelling: Labelling, cuts: &[Cut<'_>], priors: Vec<f64>, is_for_f1
 /// texts, makes no errors in whole ones.
 fn sparing(cuts: &[Cut<'_>], priors: &[f64], mut found: Calibration) -> Calibration {
     let whole = || cuts.iter().filter(|cut| cut.words == 0);
-    let without = whole().filter(|cut| !cut.is_right(Labelling::One)).count();
+    let without = whole().filter(|cut| !cut.is_right(false)).count();
     let is_wrong = |cut: &Cut<'_>, calibration: &Calibration| {
         let best = best_of(&cut.probabilities(calibration, priors));
         cut.labels.first().is_none_or(|&label| best != label as usize)

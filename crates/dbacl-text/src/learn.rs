@@ -11,9 +11,9 @@
 use crate::calibrate::{Cut, scale};
 use crate::features::{Features, LENGTHS, Layout, Runs, TextReader};
 use crate::index::Index;
-use crate::recipe::{FitPlan, Recipe, RunsPlan};
+use crate::recipe::{FitPlan, Recipe};
 use crate::shorten;
-use crate::table::{Fitted, LOSS, Labelling, Scale, Table};
+use crate::table::{Fitted, LOSS, Scale, Table};
 use crate::threads;
 use dbacl_fit::{Block, Calibration, Documents, Member, Training, resume, scales};
 use dbacl_numeric::elementary::{narrow, real};
@@ -79,7 +79,7 @@ pub struct Task<'a> {
     /// Number of labels.
     pub classes: usize,
     /// Whether a text may have several.
-    pub labelling: Labelling,
+    pub has_several: bool,
     /// Texts without labels.
     pub unlabelled: &'a [Vec<u8>],
     /// What is wished for.
@@ -153,8 +153,8 @@ pub struct Stopped;
 /// How texts with this median number of words and so many labels are read.
 pub fn layout(plan: &FitPlan, median: usize, labels: usize) -> Layout {
     let runs = match plan.runs {
-        RunsPlan::None => None,
-        RunsPlan::Chosen if median > LONG => None,
+        Some(false) => None,
+        None if median > LONG => None,
         _ if labels > MANY => Some(Runs::Within),
         _ => Some(Runs::Across),
     };
@@ -212,10 +212,8 @@ impl<'a> Corpus<'a> {
         let middle = lengths.len() / 2;
         let median = *lengths.select_nth_unstable(middle).1;
         let layout = layout(plan, median, task.classes);
-        let problems = match (task.labelling, task.classes) {
-            (Labelling::One, 2) => 1,
-            (_, classes) => classes,
-        };
+        let is_two = !task.has_several && task.classes == 2;
+        let problems = if is_two { 1 } else { task.classes };
         let mut corpus = Self {
             task,
             layout,
@@ -534,7 +532,7 @@ impl<'a> Corpus<'a> {
             }
             fits.push(fit);
         }
-        let is_wrong = |(_, cut): &&(u32, Cut<'_>)| !cut.is_right(self.task.labelling);
+        let is_wrong = |(_, cut): &&(u32, Cut<'_>)| !cut.is_right(self.task.has_several);
         let errors = cuts.iter().filter(is_wrong).count();
         Ok(Trial { settings, fits, cuts, errors })
     }
@@ -632,7 +630,7 @@ impl<'a> Corpus<'a> {
             importance: &importance,
             intercepts: intercepts.collect(),
         };
-        Table::new(&fitted, self.task.labelling, self.layout.kinds(), scale, LOSS)
+        Table::new(&fitted, self.task.has_several, self.layout.kinds(), scale, LOSS)
     }
 }
 
@@ -714,7 +712,7 @@ pub fn learn(task: &Task<'_>) -> Result<Learned, Stopped> {
     let cuts = corpus.cut_short(&folds, &trial);
     let all = corpus.part(&folds, None);
     let is_for_f1 = task.plan.recipe.for_f1;
-    let scale = scale(task.labelling, &cuts, corpus.priors(&all.1), is_for_f1);
+    let scale = scale(task.has_several, &cuts, corpus.priors(&all.1), is_for_f1);
     // One fit goes on with the documents that were left out; of several none is that of all.
     let settings = trial.settings;
     let fit = if is_helped {

@@ -7,7 +7,7 @@ use crate::features::{Layout, TextReader};
 use crate::kept;
 use crate::recipe::{OPTIONS, Recipe};
 use crate::rows::Sums;
-use crate::table::{Labelling, Table};
+use crate::table::Table;
 use dbacl::{Container, ContainerFault, Explained, MemberKind, container_bytes, save_container};
 use dbacl_corpus::label;
 use dbacl_numeric::varint;
@@ -191,7 +191,7 @@ impl TextModel {
 
     /// Whether a text may have several labels.
     pub fn has_several(&self) -> bool {
-        self.table.labelling == Labelling::Several
+        self.table.has_several
     }
 
     /// Which features of a text speak for the best label and against the second best.
@@ -309,7 +309,7 @@ impl Predictor {
             0.0 => Vec::new(),
             _ => table.preferences(&probabilities),
         };
-        let labels = (table.labelling == Labelling::Several).then(|| {
+        let labels = (table.has_several).then(|| {
             let each = probabilities.iter().zip(&table.scale.thresholds).enumerate();
             each.filter(|(_, (p, least))| **p >= f64::from(**least)).map(|(at, _)| at).collect()
         });

@@ -130,17 +130,8 @@ pub(crate) struct FitPlan {
     pub recipe: Recipe,
     /// How words are read.
     pub words: ReadOptions,
-    /// Whether there are runs of characters, and which.
-    pub runs: RunsPlan,
-}
-
-/// Whether there are runs of characters.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum RunsPlan {
-    /// Where texts are short.
-    Chosen,
-    None,
-    Some,
+    /// Whether there are runs of characters; without a value, where texts are short.
+    pub runs: Option<bool>,
 }
 
 /// What an option without a value sets.
@@ -243,10 +234,10 @@ impl Recipe {
         // Who cuts words in another way wants these, and what expressions capture stands alone.
         let is_own = self.tokenizer.is_some() || self.order.is_some() || !self.regex.is_empty();
         let runs = match self.preset {
-            Some(Preset::Words | Preset::Pairs) => RunsPlan::None,
-            Some(Preset::Chars | Preset::Both) => RunsPlan::Some,
-            None if is_own => RunsPlan::None,
-            None => RunsPlan::Chosen,
+            Some(Preset::Words | Preset::Pairs) => Some(false),
+            Some(Preset::Chars | Preset::Both) => Some(true),
+            None if is_own => Some(false),
+            None => None,
         };
         let mut learn = LearnOptions::text()
             .tokenizer(self.tokenizer.unwrap_or(Scheme::Word))

@@ -53,18 +53,6 @@ impl Sums {
     }
 }
 
-/// Rows are equal if files have them alike.
-impl PartialEq for Rows {
-    fn eq(&self, other: &Self) -> bool {
-        let bytes = |rows: &Self| {
-            let mut out = Vec::new();
-            rows.write(&mut out, 16);
-            (rows.width, out)
-        };
-        bytes(self) == bytes(other)
-    }
-}
-
 impl Rows {
     /// No rows yet, for so many problems, of which there are at most 2^16; `is_full` says whether
     /// files have all weights of a row.

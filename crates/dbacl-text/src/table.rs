@@ -27,15 +27,6 @@ const LABELS: usize = 1 << 16;
 /// said.
 pub const LOSS: f64 = 0.002;
 
-/// What a label is of a text.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Labelling {
-    /// A text has one label: probabilities add up to 1.
-    One,
-    /// A text has any number of labels, each with a probability of its own.
-    Several,
-}
-
 /// A block of features.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct BlockKind {
@@ -61,10 +52,11 @@ pub struct Scale {
 }
 
 /// See the [module](self).
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone)]
 pub struct Table {
-    /// What labels are.
-    pub labelling: Labelling,
+    /// Whether a text has any number of labels, each with a probability of its own. Otherwise it has
+    /// one label, and probabilities add up to 1.
+    pub has_several: bool,
     pub blocks: Vec<BlockKind>,
     /// How scores become probabilities.
     pub scale: Scale,
@@ -93,7 +85,7 @@ impl Table {
     /// importance.
     pub fn new(
         fitted: &Fitted<'_>,
-        labelling: Labelling,
+        has_several: bool,
         blocks: Vec<BlockKind>,
         scale: Scale,
         loss: f64,
@@ -103,7 +95,7 @@ impl Table {
         let mut largest = vec![0.0f32; width];
         let mut bins = Bins::default();
         let is_full = width <= FULL;
-        let is_centred = labelling == Labelling::One && width > 1;
+        let is_centred = !has_several && width > 1;
         let fill = |at: usize, row: &mut [f32]| {
             (fitted.weights)(at, row);
             if is_centred {
@@ -128,7 +120,7 @@ impl Table {
         }
         let rows = rows.rows;
         let intercepts = fitted.intercepts.clone();
-        Self { labelling, blocks, scale, intercepts, steps, bits: 16, rows }
+        Self { has_several, blocks, scale, intercepts, steps, bits: 16, rows }
     }
 
     pub fn labels(&self) -> usize {
@@ -171,7 +163,7 @@ impl Table {
     }
 
     const fn is_two(&self) -> bool {
-        matches!(self.labelling, Labelling::One) && self.steps.len() == 1
+        !self.has_several && self.steps.len() == 1
     }
 
     /// The input of the features of each block.
@@ -206,15 +198,14 @@ impl Table {
     pub fn probabilities(&self, mut scores: Vec<f64>, known: u32) -> Vec<f64> {
         let Scale { calibration, priors, .. } = &self.scale;
         let known = f64::from(known);
-        match self.labelling {
-            Labelling::One => calibration.apply(&mut scores, known, priors),
-            Labelling::Several => {
-                for (score, &prior) in scores.iter_mut().zip(priors) {
-                    let mut pair = [0.0, *score];
-                    calibration.apply(&mut pair, known, &[1.0 - prior, prior]);
-                    *score = pair[1];
-                }
-            }
+        if !self.has_several {
+            calibration.apply(&mut scores, known, priors);
+            return scores;
+        }
+        for (score, &prior) in scores.iter_mut().zip(priors) {
+            let mut pair = [0.0, *score];
+            calibration.apply(&mut pair, known, &[1.0 - prior, prior]);
+            *score = pair[1];
         }
         scores
     }
@@ -260,7 +251,7 @@ impl Table {
 
     /// The table as bytes, see `docs/spec/model-format.md`.
     pub fn to_bytes(&self) -> Vec<u8> {
-        let mut out = vec![VERSION, u8::from(self.labelling == Labelling::Several), self.bits];
+        let mut out = vec![VERSION, u8::from(self.has_several), self.bits];
         let sizes = [self.labels(), self.steps.len(), self.blocks.len()];
         put(&mut out, sizes.map(|size| size as u64));
         for BlockKind { runs, lengths, weight } in &self.blocks {
@@ -287,10 +278,10 @@ impl Table {
         if version != VERSION || kind > 1 || !matches!(bits, 8 | 16) {
             return None;
         }
-        let labelling = if kind == 1 { Labelling::Several } else { Labelling::One };
+        let has_several = kind == 1;
         let labels = number(rest).filter(|labels| (1..=LABELS).contains(labels))?;
         let width = number(rest)?;
-        let is_two = labelling == Labelling::One && labels == 2 && width == 1;
+        let is_two = !has_several && labels == 2 && width == 1;
         if width != labels && !is_two {
             return None;
         }
@@ -322,7 +313,15 @@ impl Table {
         let (intercepts, steps) = (floats(rest, width)?, floats(rest, width)?);
         let rows = Rows::read(rest, bits, width)?;
         let scale = Scale { calibration, priors, shift, thresholds };
-        rest.is_empty().then_some(Self { labelling, blocks, scale, intercepts, steps, bits, rows })
+        rest.is_empty().then_some(Self {
+            has_several,
+            blocks,
+            scale,
+            intercepts,
+            steps,
+            bits,
+            rows,
+        })
     }
 }
 
@@ -447,8 +446,8 @@ mod tests {
     use dbacl_numeric::elementary::narrow;
 
     /// A table of some features with weights that are easily told.
-    fn table(labels: usize, labelling: Labelling) -> Table {
-        let problems = if labels == 2 && labelling == Labelling::One { 1 } else { labels };
+    fn table(labels: usize, has_several: bool) -> Table {
+        let problems = if labels == 2 && !has_several { 1 } else { labels };
         let features: Vec<u32> = (0..200u32).map(|at| at * 7919).collect();
         let weights = |at: usize, out: &mut [f32]| {
             for (problem, out) in out.iter_mut().enumerate() {
@@ -468,26 +467,21 @@ mod tests {
         #[allow(clippy::cast_precision_loss)]
         let priors = vec![1.0 / labels as f64; labels];
         let calibration = Calibration { slope: 2.0, prior: 1.5 };
-        let thresholds = if labelling == Labelling::Several { vec![0.5; labels] } else { vec![] };
+        let thresholds = if has_several { vec![0.5; labels] } else { vec![] };
         let scale = Scale { calibration, priors, shift: 0.0, thresholds };
-        Table::new(&fitted, labelling, vec![words, runs], scale, 0.0)
+        Table::new(&fitted, has_several, vec![words, runs], scale, 0.0)
     }
 
     #[test]
     fn tables_are_read_back_or_refused() {
-        for (labels, labelling) in [
-            (2, Labelling::One),
-            (5, Labelling::One),
-            (300, Labelling::One),
-            (2, Labelling::Several),
-            (12, Labelling::Several),
-        ] {
-            let table = table(labels, labelling);
+        for (labels, has_several) in [(2, false), (5, false), (300, false), (2, true), (12, true)] {
+            let table = table(labels, has_several);
             for table in [table.clone(), table.quantized(8, None)] {
                 let bytes = table.to_bytes();
-                assert_eq!(Table::from_bytes(&bytes).as_ref(), Some(&table), "{labels}");
+                let read = |bytes: &[u8]| Table::from_bytes(bytes).map(|table| table.to_bytes());
+                assert_eq!(read(&bytes).as_ref(), Some(&bytes), "{labels}");
                 for length in (0..bytes.len()).step_by(bytes.len() / 50 + 1) {
-                    assert_eq!(Table::from_bytes(&bytes[..length]), None);
+                    assert_eq!(read(&bytes[..length]), None);
                 }
                 for at in 0..bytes.len().min(400) {
                     let mut damaged = bytes.clone();
@@ -501,7 +495,7 @@ mod tests {
 
     #[test]
     fn scores_are_sums_of_weights() {
-        let table = table(3, Labelling::One);
+        let table = table(3, false);
         let features = Features { blocks: [vec![0, 7919, 5], vec![7919 * 2]] };
         let (scores, known) = table.scores(&features, &mut Sums::default());
         assert_eq!(known, 3);
@@ -519,7 +513,7 @@ mod tests {
     #[test]
     fn smaller_tables_fit_and_keep_what_matters() {
         for labels in [2, 40] {
-            let table = table(labels, Labelling::One);
+            let table = table(labels, false);
             let size = table.to_bytes().len() * 2 / 5;
             let small = table.quantized(8, Some(size));
             assert!(small.to_bytes().len() <= size && small.features() > 20, "{labels}");

@@ -5,7 +5,6 @@ use crate::kept;
 use crate::learn::{Learned, Stopped, Task, Watch, learn};
 use crate::model::{ModelError, TextModel};
 use crate::recipe::{OPTIONS, Recipe};
-use crate::table::Labelling;
 use std::collections::BTreeMap;
 use std::ops::Range;
 
@@ -324,7 +323,7 @@ impl Trainer {
             labels: numbers,
             costs,
             classes: labels.len(),
-            labelling: if recipe.several { Labelling::Several } else { Labelling::One },
+            has_several: recipe.several,
             unlabelled,
             plan: recipe.plan(&mut |_| {})?,
             watch,

@@ -6,7 +6,7 @@ use super::frame::Frame;
 use super::{BlockPlan, Done};
 use crate::calibrate::{Cut, scale};
 use crate::learn::{INTERCEPT, Learned, told};
-use crate::table::{Fitted, LOSS, Labelling, Table};
+use crate::table::{Fitted, LOSS, Table};
 use crate::train::TrainError;
 use dbacl_fit::scales;
 use dbacl_numeric::elementary::{narrow, real};
@@ -161,10 +161,10 @@ impl Leader<'_> {
         };
         let labels = labels.iter().map(<[u32; 1]>::as_slice);
         let cuts: Vec<Cut<'_>> = heads.into_iter().zip(scores).zip(labels).map(cut).collect();
-        let scale = scale(Labelling::One, &cuts, priors, self.plan.recipe.for_f1);
+        let scale = scale(false, &cuts, priors, self.plan.recipe.for_f1);
         let is_whole = |cut: &&Cut<'_>| cut.words == 0;
         let judged = cuts.iter().filter(is_whole).count();
-        let right = cuts.iter().filter(is_whole).filter(|cut| cut.is_right(Labelling::One)).count();
+        let right = cuts.iter().filter(is_whole).filter(|cut| cut.is_right(false)).count();
         let failure = std::cell::Cell::new(None);
         let table = {
             let read = |at: usize, out: &mut [f32]| {
@@ -188,7 +188,7 @@ impl Leader<'_> {
                 importance: &importance,
                 intercepts,
             };
-            Table::new(&fitted, Labelling::One, self.plan.layout.kinds(), scale, LOSS)
+            Table::new(&fitted, false, self.plan.layout.kinds(), scale, LOSS)
         };
         if let Some(error) = failure.take() {
             return Err(error.into());

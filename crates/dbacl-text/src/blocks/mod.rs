@@ -21,7 +21,7 @@ mod local;
 
 use crate::features::{Layout, TextReader};
 use crate::learn::{self, Learned, Settings};
-use crate::recipe::{InBlocks, Recipe, RunsPlan};
+use crate::recipe::{InBlocks, Recipe};
 use crate::train::{TrainError, Trained};
 use chain::{Answer, Task, Work};
 pub use frame::{Frame, place};
@@ -76,9 +76,7 @@ impl BlockPlan {
             return Err(TrainError::Settings(what));
         }
         let mut plan = recipe.plan(warn)?;
-        if plan.runs == RunsPlan::Chosen {
-            plan.runs = RunsPlan::None;
-        }
+        plan.runs = plan.runs.or(Some(false));
         Ok(Self {
             layout: learn::layout(&plan, 0, labels),
             settings: learn::usual(recipe, labels),

@@ -7,7 +7,7 @@ use crate::model::TextModel;
 
 pub fn run(arguments: &CardArguments) -> Result<(), Failure> {
     let model = open(&arguments.model)?;
-    let found = test::measure(&model, &arguments.data)?;
+    let found = test::measure(&model, &arguments.data, false)?;
     let name = arguments.model.file_name().unwrap_or(arguments.model.as_os_str());
     let data = arguments.data.data.file_name().unwrap_or(arguments.data.data.as_os_str());
     print(&format!(
@@ -25,7 +25,7 @@ pub fn run(arguments: &CardArguments) -> Result<(), Failure> {
         options(&model),
         report::info_text(&model),
         data.display(),
-        found.text(model.labels()),
+        found,
         if model.has_several() {
             "A text without labels is one that none of them fits."
         } else {

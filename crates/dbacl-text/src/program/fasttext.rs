@@ -20,28 +20,9 @@ use std::io::Write as _;
 use std::path::PathBuf;
 
 /// Options of fastText's way to learn, all of which have a value, but for the last four.
-const UNUSED: [&str; 20] = [
-    "-lr",
-    "-lrUpdateRate",
-    "-dim",
-    "-ws",
-    "-epoch",
-    "-neg",
-    "-bucket",
-    "-thread",
-    "-t",
-    "-seed",
-    "-minCount",
-    "-minCountLabel",
-    "-pretrainedVectors",
-    "-autotune-validation",
-    "-autotune-metric",
-    "-autotune-predictions",
-    "-saveOutput",
-    "-qnorm",
-    "-qout",
-    "-retrain",
-];
+const UNUSED: &str = "-lr -lrUpdateRate -dim -ws -epoch -neg -bucket -thread -t -seed -minCount \
+                      -minCountLabel -pretrainedVectors -autotune-validation -autotune-metric \
+                      -autotune-predictions -saveOutput -qnorm -qout -retrain";
 const WITHOUT_VALUE: usize = 4;
 /// How long fastText searches where nothing is said.
 const SECONDS: u64 = 300;
@@ -86,9 +67,9 @@ impl Supervised {
         while let Some((name, rest)) = words.split_first() {
             words = rest;
             let name = name.to_str().unwrap_or_default();
-            if let Some(at) = UNUSED.iter().position(|known| *known == name) {
-                own.unused.push(UNUSED[at]);
-                if at >= UNUSED.len() - WITHOUT_VALUE {
+            if let Some(unused) = UNUSED.split(' ').find(|known| *known == name) {
+                own.unused.push(unused);
+                if UNUSED.rsplit(' ').take(WITHOUT_VALUE).any(|known| known == name) {
                     continue;
                 }
             }
@@ -125,7 +106,7 @@ impl Supervised {
                 "softmax" | "hs" | "ns" => {}
                 _ => return Err(wrong()),
             },
-            _ if UNUSED.contains(&name) => {}
+            _ if UNUSED.split(' ').any(|known| known == name) => {}
             _ => return Err(usage(&format!("the option {name} is not known"))),
         }
         Ok(())

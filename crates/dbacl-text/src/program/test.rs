@@ -8,63 +8,33 @@ use crate::evaluate::{Evaluation, SeveralEvaluation};
 use crate::model::TextModel;
 use std::collections::HashMap;
 
-pub enum Measured {
-    One(Box<Evaluation>),
-    Several(SeveralEvaluation),
-}
-
-impl Measured {
-    /// The report for people.
-    pub fn text(&self, labels: &[String]) -> String {
-        match self {
-            Self::One(found) => report::text(found, labels),
-            Self::Several(found) => report::several_text(found, labels),
-        }
-    }
-
-    fn json(&self, labels: &[String]) -> String {
-        match self {
-            Self::One(found) => report::json(found, labels),
-            Self::Several(found) => report::several_json(found, labels),
-        }
-    }
-}
-
 pub fn run(arguments: &TestArguments) -> Result<(), Failure> {
-    let model = open(&arguments.model)?;
-    let found = measure(&model, &arguments.data)?;
-    let labels = model.labels();
-    print(&if arguments.json { found.json(labels) } else { found.text(labels) })
+    print(&measure(&open(&arguments.model)?, &arguments.data, arguments.json)?)
 }
 
-/// Classifies labelled documents, and measures how well.
-pub fn measure(model: &TextModel, data: &DataArguments) -> Result<Measured, Failure> {
-    let path = &data.data;
+/// Classifies labelled documents, and reports how well: for people or as JSON.
+pub fn measure(model: &TextModel, data: &DataArguments, is_json: bool) -> Result<String, Failure> {
+    let (path, labels) = (&data.data, model.labels());
     let numbers: HashMap<&str, usize> =
-        model.labels().iter().enumerate().map(|(number, label)| (label.as_str(), number)).collect();
+        labels.iter().enumerate().map(|(number, label)| (label.as_str(), number)).collect();
     let mut predictor = model.predictor();
-    let labels = model.labels().len();
-    let mut found = if model.has_several() {
-        Measured::Several(SeveralEvaluation::new(labels))
-    } else {
-        Measured::One(Box::new(Evaluation::new(labels)))
-    };
+    let (mut one, mut several) =
+        (Evaluation::new(labels.len()), SeveralEvaluation::new(labels.len()));
     let mut unknown: Option<(String, u64)> = None;
     let mut take = |record: Record<'_>| {
         let prediction = predictor.predict(record.text);
-        let labels = record.labels();
+        let own = record.labels();
         let truths: Vec<Option<usize>> =
-            labels.iter().map(|label| numbers.get(label).copied()).collect();
+            own.iter().map(|label| numbers.get(label).copied()).collect();
         if let Some(at) = truths.iter().position(Option::is_none) {
             let place = || format!("{}:{}", record.file.display(), record.line);
-            let first = || format!("{}: the model does not know the label {}", place(), labels[at]);
+            let first = || format!("{}: the model does not know the label {}", place(), own[at]);
             unknown.get_or_insert_with(|| (first(), 0)).1 += 1;
         }
-        match &mut found {
-            Measured::One(found) => {
-                found.add(truths.first().copied().flatten(), &prediction, record.text);
-            }
-            Measured::Several(found) => found.add(&truths, &prediction),
+        if model.has_several() {
+            several.add(&truths, &prediction);
+        } else {
+            one.add(truths.first().copied().flatten(), &prediction, record.text);
         }
         Ok(())
     };
@@ -73,13 +43,14 @@ pub fn measure(model: &TextModel, data: &DataArguments) -> Result<Measured, Fail
         let documents = if count == 1 { "document counts" } else { "documents count" };
         MESSAGES.warning(&format!("{first}; {count} such {documents} as wrong"));
     }
-    let documents = match &found {
-        Measured::One(found) => found.documents(),
-        Measured::Several(found) => found.documents(),
-    };
-    if documents == 0 {
+    if one.documents() + several.documents() == 0 {
         let text = format!("{}:1: there are no documents", path.display());
         return Err(Failure::new(status::DATA, &text));
     }
-    Ok(found)
+    Ok(match (model.has_several(), is_json) {
+        (false, false) => report::text(&one, labels),
+        (false, true) => report::json(&one, labels),
+        (true, false) => report::several_text(&several, labels),
+        (true, true) => report::several_json(&several, labels),
+    })
 }
