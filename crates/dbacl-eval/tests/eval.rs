@@ -200,18 +200,8 @@ fn page() -> (Scratch, String) {
 #[test]
 fn page_loads_nothing_and_escapes_all() {
     let (_scratch, page) = page();
-    for forbidden in [
-        "<script",
-        "<img",
-        "<b ",
-        "<link",
-        "href",
-        "url(",
-        "http:",
-        "https:",
-        "@import",
-        " onload=x",
-    ] {
+    let forbidden = "<script|<img|<b |<link|href|url(|http:|https:|@import| onload=x";
+    for forbidden in forbidden.split('|') {
         let at = page.find(forbidden).unwrap_or(0);
         assert!(
             !page.contains(forbidden),

@@ -12,29 +12,19 @@ use std::path::Path;
 use std::{fs, io};
 
 /// What may follow an option.
-#[derive(Clone, Copy, PartialEq, Eq)]
 enum Follows {
     Nothing,
     File,
     Folder,
     /// A file, or a name that is looked up below `DBACL_PATH`.
     Category,
-    Words(&'static [&'static str]),
+    /// One of these, divided by blanks.
+    Words(String),
     Anything,
 }
 
-const TYPES: &[&str] = &{
-    let mut names = ["text"; dbacl::options::KINDS.len() + 1];
-    let mut number = 1;
-    while number < names.len() {
-        names[number] = dbacl::options::KINDS[number - 1].0;
-        number += 1;
-    }
-    names
-};
-const SCHEMES: &[&str] =
-    &["alpha", "alnum", "graph", "char", "cef", "adp", "cef2", "word", "glyph", "gram"];
-const MEASURES: &[&str] = &["uniform", "dirichlet", "maxent", "mle", "iid"];
+const SCHEMES: &str = "alpha alnum graph char cef adp cef2 word glyph gram";
+const MEASURES: &str = "uniform dirichlet maxent mle iid";
 
 /// A program with an option table.
 struct Program {
@@ -42,26 +32,16 @@ struct Program {
     name: &'static str,
     /// Its documented options.
     options: Vec<Opt<()>>,
-    /// The commands that its first argument may be; if there are none, files follow.
-    commands: &'static [&'static str],
+    /// The commands that its first argument may be, divided by blanks; if there are none, files
+    /// follow.
+    commands: &'static str,
 }
 
 /// Commands of mailcross, mailtoe and mailfoot.
-const COMMANDS: &[&str] = &[
-    "prepare",
-    "add",
-    "learn",
-    "run",
-    "summarize",
-    "plot",
-    "review",
-    "truth",
-    "clean",
-    "testsuite",
-];
+const COMMANDS: &str = "prepare add learn run summarize plot review truth clean testsuite";
 
 fn with_tables() -> Vec<Program> {
-    let program = |name, options| Program { name, options, commands: &[] };
+    let program = |name, options| Program { name, options, commands: "" };
     let mut programs = vec![
         program("dbacl", without_keys(dbacl::options::TABLE)),
         program("bayesol", bayesol::options()),
@@ -114,21 +94,25 @@ pub fn write(folder: &Path) -> io::Result<()> {
 
 fn follows<K>(opt: &Opt<K>) -> Follows {
     let Value::Required(value) = opt.value else { return Follows::Nothing };
+    let words = |list: &str| Follows::Words(list.to_owned());
     match (opt.long, value) {
         ("learn" | "category" | "filter" | "online" | "merge-online", _) | (_, "CATEGORY") => {
             Follows::Category
         }
-        ("type", _) => Follows::Words(TYPES),
-        ("tokenizer", _) => Follows::Words(SCHEMES),
-        ("reference", _) => Follows::Words(MEASURES),
-        ("order", _) => Follows::Words(&["1", "2", "3", "4", "5", "6", "7"]),
-        ("quality", _) => Follows::Words(&["1", "2", "3", "4"]),
-        ("documents", _) => Follows::Words(&["files", "mbox", "lines", "tsv", "ndjson"]),
-        ("format", "FORMAT") => Follows::Words(&["json", "ndjson", "tsv"]),
-        ("reading", _) => Follows::Words(&["blocks", "unicode", "classic"]),
-        ("caution", _) => Follows::Words(&["low", "normal", "high"]),
-        ("input", "RECORDS") => Follows::Words(&["ndjson", "lines"]),
-        ("contrast", _) => Follows::Words(&["yes", "no"]),
+        ("type", _) => {
+            let kinds = dbacl::options::KINDS.iter().map(|(kind, _)| *kind);
+            Follows::Words(std::iter::once("text").chain(kinds).collect::<Vec<_>>().join(" "))
+        }
+        ("tokenizer", _) => words(SCHEMES),
+        ("reference", _) => words(MEASURES),
+        ("order", _) => words("1 2 3 4 5 6 7"),
+        ("quality", _) => words("1 2 3 4"),
+        ("documents", _) => words("files mbox lines tsv ndjson"),
+        ("format", "FORMAT") => words("json ndjson tsv"),
+        ("reading", _) => words("blocks unicode classic"),
+        ("caution", _) => words("low normal high"),
+        ("input", "RECORDS") => words("ndjson lines"),
+        ("contrast", _) => words("yes no"),
         (_, "FILE" | "SPEC" | "LEDGER") => Follows::File,
         (_, "DIR") => Follows::Folder,
         _ => Follows::Anything,
@@ -156,9 +140,7 @@ fn bash(program: &Program) -> String {
             Follows::File => Some("compgen -f -- \"$current\"".to_owned()),
             Follows::Folder => Some("compgen -d -- \"$current\"".to_owned()),
             Follows::Category => Some(format!("_{function}_categories \"$current\"")),
-            Follows::Words(list) => {
-                Some(format!("compgen -W '{}' -- \"$current\"", list.join(" ")))
-            }
+            Follows::Words(list) => Some(format!("compgen -W '{list}' -- \"$current\"")),
             Follows::Anything => Some(":".to_owned()),
         };
         if let Some(reply) = reply {
@@ -170,7 +152,7 @@ fn bash(program: &Program) -> String {
     let rest = if program.commands.is_empty() {
         "compgen -f -- \"$current\"".to_owned()
     } else {
-        let commands = program.commands.join(" ");
+        let commands = program.commands;
         format!("compgen -W '{commands}' -- \"$current\"; compgen -f -- \"$current\"")
     };
     let categories = if cases.contains("_categories") {
@@ -221,8 +203,7 @@ fn zsh(program: &Program) -> String {
                 format!(":{name}:{{_files; [[ -z $DBACL_PATH ]] || _files -W $DBACL_PATH}}")
             }
             (Value::Required(name), Follows::Words(list)) => {
-                let list: Vec<String> = list.iter().map(|word| word.replace(':', "\\:")).collect();
-                format!(":{name}:({})", list.join(" "))
+                format!(":{name}:({})", list.replace(':', "\\:"))
             }
             (Value::Required(name), _) => format!(":{name}: "),
             (Value::None, _) => String::new(),
@@ -236,7 +217,7 @@ fn zsh(program: &Program) -> String {
         }
     }
     if !program.commands.is_empty() {
-        writeln!(out, "  '1:command:({})' \\", program.commands.join(" ")).expect("a string");
+        writeln!(out, "  '1:command:({})' \\", program.commands).expect("a string");
     }
     out.push_str("  '*:file:_files'\n");
     out
@@ -260,14 +241,14 @@ fn fish(program: &Program) -> String {
             Follows::Category => out.push_str(
                 " -r -a '(test -n \"$DBACL_PATH\"; and command ls -- $DBACL_PATH 2>/dev/null)'",
             ),
-            Follows::Words(list) => write!(out, " -x -a '{}'", list.join(" ")).expect("a string"),
+            Follows::Words(list) => write!(out, " -x -a '{list}'").expect("a string"),
             Follows::Anything => out.push_str(" -x"),
         }
         writeln!(out, " -d '{}'", opt.help.replace('\n', " ").replace('\'', "\\'"))
             .expect("a string");
     }
     if !program.commands.is_empty() {
-        let commands = program.commands.join(" ");
+        let commands = program.commands;
         writeln!(out, "complete -c {name} -n __fish_use_subcommand -a '{commands}'")
             .expect("a string");
     }

@@ -14,6 +14,11 @@ fn trainer_of(path: &Path) -> Result<Trainer, Failure> {
     trainer.map_err(|error| train::refusal(error, path))
 }
 
+/// Trains again, saves the model, and tells of it; documents came from `path`.
+fn finish(trainer: &Trainer, path: &Path, output: &Path, quiet: bool) -> Result<(), Failure> {
+    train::save(&train::searched(trainer, None, &[], path, quiet)?, output, quiet)
+}
+
 fn change(
     arguments: &ChangeArguments,
     apply: &mut dyn FnMut(&mut Trainer, &Record<'_>) -> Result<(), DataError>,
@@ -25,7 +30,7 @@ fn change(
     let path = &arguments.data.data;
     let mut take = |record: Record<'_>| apply(&mut trainer, &record);
     read("reading", path, &arguments.data.reading(false), &mut take)?;
-    train::finish(&trainer, path, output, arguments.replacing.quiet)
+    finish(&trainer, path, output, arguments.replacing.quiet)
 }
 
 pub fn update(arguments: &ChangeArguments) -> Result<(), Failure> {
@@ -53,5 +58,5 @@ pub fn merge(arguments: &MergeArguments) -> Result<(), Failure> {
     for path in others {
         trainer.add_kept(&open(path)?).map_err(|error| train::refusal(error, path))?;
     }
-    train::finish(&trainer, first, &arguments.output, arguments.replacing.quiet)
+    finish(&trainer, first, &arguments.output, arguments.replacing.quiet)
 }

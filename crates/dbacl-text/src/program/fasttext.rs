@@ -5,11 +5,10 @@
 //! needs is named on standard error and changes nothing.
 
 use super::options::{PredictArguments, Replacing, ResultFormat, TextArguments, size};
-use super::train::{refusal, tell, watched};
+use super::train::searched;
 use super::{Failure, MESSAGES, open, predict, status};
 use crate::data::{self, Format, Reading, Record};
 use crate::recipe::{Preset, Recipe};
-use crate::search::{Trial, best};
 use crate::train::Trainer;
 use dbacl_cli::output::Output;
 use dbacl_files::atomic_file::beside;
@@ -153,9 +152,7 @@ fn supervised(words: &[OsString]) -> Result<(), Failure> {
     })?;
     trainer.set_several(is_several);
     let seconds = own.is_search.then_some(own.seconds);
-    let mut told = |trial: &Trial| tell(trial, own.is_quiet);
-    let trained = watched(|watch| best(&trainer, seconds, &[], watch, &mut told));
-    let trained = trained.map_err(|error| refusal(error, &own.input))?;
+    let trained = searched(&trainer, seconds, &[], &own.input, own.is_quiet)?;
     trained.warnings.iter().for_each(|warning| MESSAGES.warning(warning));
     let model = match own.size {
         Some(_) => super::small(&trained.model, 8, own.size)?,

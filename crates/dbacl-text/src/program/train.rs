@@ -44,14 +44,30 @@ pub fn run(arguments: &TrainArguments) -> Result<(), Failure> {
         };
         read("reading", file, &arguments.reading_of_unlabelled(file), &mut take)?;
     }
-    let mut told = |trial: &Trial| tell(trial, quiet);
-    let trained =
-        watched(|watch| best(&trainer, arguments.autotune, &unlabelled, watch, &mut told));
-    save(&trained.map_err(|error| refusal(error, path))?, &arguments.output, quiet)
+    let found = searched(&trainer, arguments.autotune, &unlabelled, path, quiet)?;
+    save(&found, &arguments.output, quiet)
+}
+
+/// Trains, or searches for some seconds; documents came from `path`.
+pub fn searched(
+    trainer: &Trainer,
+    seconds: Option<u64>,
+    unlabelled: &[Vec<u8>],
+    path: &Path,
+    is_quiet: bool,
+) -> Result<Trained, Failure> {
+    // What one way to read texts brought, as a line on standard error.
+    let mut told = |trial: &Trial| {
+        if !is_quiet {
+            output::raw(trial.to_string().as_bytes());
+        }
+    };
+    let trained = watched(|watch| best(trainer, seconds, unlabelled, watch, &mut told));
+    trained.map_err(|error| refusal(error, path))
 }
 
 /// Runs a training, and shows how much is done.
-pub fn watched<T>(train: impl FnOnce(&Watch<'_>) -> T) -> T {
+fn watched<T>(train: impl FnOnce(&Watch<'_>) -> T) -> T {
     let done = AtomicU64::new(0);
     #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // a share
     let told = |share: f64| done.store((share * 1000.0) as u64, Ordering::Relaxed);
@@ -88,13 +104,7 @@ fn in_blocks(recipe: &Recipe, arguments: &TrainArguments) -> Result<(), Failure>
     save(&trained.map_err(|error| refusal(error, path))?, &arguments.output, quiet)
 }
 
-/// Trains, saves the model, and tells of it; documents came from `path`.
-pub fn finish(trainer: &Trainer, path: &Path, output: &Path, quiet: bool) -> Result<(), Failure> {
-    let trained = watched(|watch| trainer.train_watched(trainer.recipe(), &[], watch));
-    save(&trained.map_err(|error| refusal(error, path))?, output, quiet)
-}
-
-fn save(trained: &Trained, output: &Path, quiet: bool) -> Result<(), Failure> {
+pub fn save(trained: &Trained, output: &Path, quiet: bool) -> Result<(), Failure> {
     for warning in &trained.warnings {
         MESSAGES.warning(warning);
     }
@@ -128,12 +138,4 @@ fn summary(trained: &Trained) -> String {
         let _ = writeln!(text, "{name}: {value}");
     }
     text
-}
-
-/// What one way to read texts brought, as a line on standard error.
-pub fn tell(trial: &Trial, is_quiet: bool) {
-    if is_quiet {
-        return;
-    }
-    output::raw(trial.to_string().as_bytes());
 }
