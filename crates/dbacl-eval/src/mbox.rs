@@ -51,7 +51,7 @@ impl<R: BufRead> Messages<R> {
         if !message.ends_with(b"\n") {
             message.push(b'\n');
         }
-        if !ends_in_empty_line(&message) {
+        if !message.ends_with(b"\n\n") && !message.ends_with(b"\n\r\n") {
             message.push(b'\n');
         }
         if !message.starts_with(FROM) {
@@ -68,10 +68,6 @@ impl<R: BufRead> Iterator for Messages<R> {
     fn next(&mut self) -> Option<Self::Item> {
         self.read().transpose()
     }
-}
-
-fn ends_in_empty_line(message: &[u8]) -> bool {
-    message.ends_with(b"\n\n") || message.ends_with(b"\n\r\n")
 }
 
 /// The rest of a message's `From ` line: sender and date.

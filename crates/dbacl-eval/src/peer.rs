@@ -11,7 +11,6 @@ use crate::protocol::{Findings, Judged, Run};
 use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
-use std::process::Stdio;
 use std::sync::atomic::Ordering;
 
 /// A document as a mailbox holds it.
@@ -59,7 +58,7 @@ pub fn perform(wrapper: &Path, run: &Run<'_>, categories: &[String]) -> io::Resu
             }
             out.into_inner().map_err(io::IntoInnerError::into_error)?;
             let learner = ShellCommand::wrapper(&wrapper, "learn");
-            if !learner.learn(path, &[], std::slice::from_ref(&mailbox), Stdio::null())? {
+            if !learner.learn(path, &[], std::slice::from_ref(&mailbox))? {
                 let text =
                     format!("{} could not learn \"{}\"", wrapper.display(), categories[category]);
                 return Err(io::Error::other(text));

@@ -17,7 +17,7 @@ fn args(scratch: &Scratch, program: &str, args: &[&str], input: &str) -> Done {
         .env("HOME", scratch.path(""))
         .env("MAILCROSS_LEARNER", "cat >/dev/null; echo")
         .env("MAILCROSS_FILTER", "if grep -q free; then echo spam; else echo ham; fi; :")
-        .env("MAILTOE_FILTER", "grep -q free && printf spam; :");
+        .env("MAILTOE_FILTER", "case $(cat) in *free*) printf spam;; *two*) echo a b;; esac; :");
     fed(command, input)
 }
 
@@ -90,17 +90,18 @@ fn names_that_would_divide_a_line_of_the_log_are_refused() {
 }
 
 #[test]
-fn silent_filter_is_wrong() {
+fn a_filter_without_one_word_is_wrong() {
     let scratch = Scratch::new();
     let call = |line: &str, input: &str| run(&scratch, "mailtoe", line, input);
     call("prepare 1", "").quiet(0);
-    call("add spam", "From a x\n\nfree\n\nFrom b x\n\nno\n\n").quiet(0);
+    call("add spam", "From a x\n\nfree\n\nFrom b x\n\nno\n\nFrom c x\n\ntwo\n\n").quiet(0);
     assert_eq!(call("learn", "").quiet(0), "This command is not meaningful.\n");
     assert_eq!(call("run", "").status, 0);
-    let log = "# location | true | predicted | from\n0 spam spam a x\n0 spam ? b x\n";
+    let log = "# location | true | predicted | from\n0 spam spam a x\n0 spam ? b x\n\
+               0 spam ? c x\n";
     assert_eq!(scratch.text("mailtoe.d/log/toe.log"), log);
     call("plot", "").quiet(0);
-    assert_eq!(scratch.text("mailtoe.d/plots/toe.plotdata"), "\n 1 0\n 2 1\n");
+    assert_eq!(scratch.text("mailtoe.d/plots/toe.plotdata"), "\n 1 0\n 2 1\n 3 2\n");
 }
 
 /// A filter that calls mail with `free` in it spam, as a wrapper.

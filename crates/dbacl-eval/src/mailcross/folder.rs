@@ -16,19 +16,11 @@ use std::path::{Path, PathBuf};
 /// The folder of a simulation.
 #[derive(Debug, Clone)]
 pub struct Folder {
-    path: PathBuf,
+    /// Where it is, whether or not it exists.
+    pub path: PathBuf,
 }
 
 impl Folder {
-    /// The folder at `path`, whether or not it exists.
-    pub const fn new(path: PathBuf) -> Self {
-        Self { path }
-    }
-
-    pub fn path(&self) -> &Path {
-        &self.path
-    }
-
     pub fn exists(&self) -> bool {
         self.path.is_dir()
     }
@@ -84,12 +76,12 @@ mod tests {
     #[test]
     fn folder_has_folds_and_sorted_categories() {
         let place = tempfile::tempdir().expect("a temporary folder");
-        let folder = Folder::new(place.path().join("x.d"));
+        let folder = Folder { path: place.path().join("x.d") };
         assert!(!folder.exists());
         folder.create(3).expect("created");
         assert_eq!(folder.folds(), 3);
         for name in ["0/spam.mbox", "2/good.mbox", "mbox/good.mbox", "1/x.txt"] {
-            std::fs::write(folder.path().join(name), "").expect("written");
+            std::fs::write(folder.path.join(name), "").expect("written");
         }
         assert_eq!(folder.categories(), ["good", "spam"]);
     }

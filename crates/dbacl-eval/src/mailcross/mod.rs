@@ -101,7 +101,9 @@ fn print(text: impl AsRef<[u8]>) {
 
 /// Runs a program; returns its exit status.
 fn run(program: Program, invoked: &OsStr, args: impl IntoIterator<Item = OsString>) -> u8 {
-    let mut settings = Settings { seed: None, jobs: None, variables: Vec::new() };
+    let here = std::env::current_dir().unwrap_or_else(|_| PathBuf::from("."));
+    let folder = Folder { path: here.join(format!("{}.d", program.name())) };
+    let mut session = Session { program, folder, seed: None, jobs: None, variables: Vec::new() };
     let mut operands = Vec::new();
     // what follows the subcommand is its own
     for event in getopt::parse(invoked, args, OPTIONS, true) {
@@ -111,8 +113,8 @@ fn run(program: Program, invoked: &OsStr, args: impl IntoIterator<Item = OsStrin
             Event::Option { key, value } => {
                 let number = atoi(value.unwrap_or_default().as_bytes());
                 match key {
-                    Key::Seed => settings.seed = Some(u64::from(number.cast_unsigned())),
-                    Key::Jobs => settings.jobs = usize::try_from(number).ok(),
+                    Key::Seed => session.seed = Some(u64::from(number.cast_unsigned())),
+                    Key::Jobs => session.jobs = usize::try_from(number).ok(),
                     Key::Help => {
                         print(text::help(program, &getopt::describe(OPTIONS)));
                         return 0;
@@ -127,11 +129,8 @@ fn run(program: Program, invoked: &OsStr, args: impl IntoIterator<Item = OsStrin
     }
     if let Some(home) = std::env::var_os("HOME") {
         let path = Path::new(&home).join(format!(".{}rc", program.name()));
-        settings.variables = read_settings(&read_small(&path).unwrap_or_default());
+        session.variables = read_settings(&read_small(&path).unwrap_or_default());
     }
-    let here = std::env::current_dir().unwrap_or_else(|_| PathBuf::from("."));
-    let folder = Folder::new(here.join(format!("{}.d", program.name())));
-    let mut session = Session { program, folder, settings };
     match session.dispatch(&operands) {
         Ok(()) => 0,
         Err(Stop::Usage(message)) => {
@@ -163,13 +162,6 @@ fn read_settings(text: &[u8]) -> Vec<(OsString, OsString)> {
         .collect()
 }
 
-struct Settings {
-    seed: Option<u64>,
-    jobs: Option<usize>,
-    /// From the program's settings file; they go before the environment.
-    variables: Vec<(OsString, OsString)>,
-}
-
 /// Why a subcommand ends early.
 enum Stop {
     /// A message, then the usage.
@@ -191,7 +183,10 @@ type Outcome<T = ()> = Result<T, Stop>;
 struct Session {
     program: Program,
     folder: Folder,
-    settings: Settings,
+    seed: Option<u64>,
+    jobs: Option<usize>,
+    /// From the program's settings file; they go before the environment.
+    variables: Vec<(OsString, OsString)>,
 }
 
 impl Session {
@@ -207,7 +202,7 @@ impl Session {
     /// A variable from the settings file or the environment, if it is not empty.
     fn variable(&self, suffix: &str) -> Option<OsString> {
         let name = self.name_of(suffix);
-        let set = self.settings.variables.iter().find(|(set, _)| *set == *name);
+        let set = self.variables.iter().find(|(set, _)| *set == *name);
         let value = set.map(|(_, value)| value.clone()).or_else(|| std::env::var_os(&name));
         value.filter(|value| !value.is_empty())
     }
@@ -239,7 +234,7 @@ impl Session {
 
     /// Adds a line to the log of what was done. Failing to write it is no error.
     fn note(&self, line: &[u8]) {
-        let path = self.folder.path().join("log").join("activity.log");
+        let path = self.folder.path.join("log").join("activity.log");
         if let Ok(mut file) = OpenOptions::new().create(true).append(true).open(path) {
             let _ = file.write_all(&[line, b"\n"].concat());
         }
@@ -254,7 +249,7 @@ impl Session {
     }
 
     fn log_path(&self) -> PathBuf {
-        self.folder.path().join("log").join(format!("{}.log", self.program.log()))
+        self.folder.path.join("log").join(format!("{}.log", self.program.log()))
     }
 
     /// The log, or the complaint that there is none.
@@ -272,7 +267,7 @@ impl Session {
     /// The generator of random choices, which a seed makes repeatable.
     fn generator(&self) -> SplitMix64 {
         use std::hash::{BuildHasher, RandomState};
-        SplitMix64::new(self.settings.seed.unwrap_or_else(|| RandomState::new().hash_one(0)))
+        SplitMix64::new(self.seed.unwrap_or_else(|| RandomState::new().hash_one(0)))
     }
 
     fn prepare(&mut self, operands: &[OsString]) -> Outcome {
@@ -284,10 +279,10 @@ impl Session {
             let text = "Error: Please specify a number greater than zero.\n";
             return Err(Stop::Usage(text.to_owned()));
         }
-        if self.folder.path().exists() {
+        if self.folder.path.exists() {
             return Err(Stop::Usage(format!(
                 "Error: Directory {} already exists. Remove it or use it.\n",
-                self.folder.path().display()
+                self.folder.path.display()
             )));
         }
         self.folder.create(count)?;
@@ -318,7 +313,7 @@ impl Session {
         let folders = if self.program == Program::Cross {
             (0..self.folder.folds()).map(|fold| self.folder.fold(fold)).collect()
         } else {
-            vec![self.folder.path().join("mbox")]
+            vec![self.folder.path.join("mbox")]
         };
         let open = |folder: &PathBuf| {
             let path = Folder::mailbox(folder, category);
@@ -341,7 +336,7 @@ impl Session {
 
     fn clean(&mut self) -> Outcome {
         if self.folder.exists() {
-            std::fs::remove_dir_all(self.folder.path())?;
+            std::fs::remove_dir_all(&self.folder.path)?;
         } else {
             print("Nothing to clean\n");
         }
@@ -366,7 +361,7 @@ impl Session {
         for fold in 0..self.folder.folds() {
             let place = match self.program {
                 Program::Cross => self.folder.fold(fold),
-                _ => self.folder.path().join("mbox"),
+                _ => self.folder.path.join("mbox"),
             };
             let Ok(file) = File::open(Folder::mailbox(&place, truth)) else { continue };
             let messages = Messages::new(BufReader::new(file), Rule::AnyFrom);
@@ -384,7 +379,7 @@ impl Session {
                 name.push(".");
                 name.push(predicted);
                 name.push(format!(".{fold}.{:03}", number + 1));
-                let path = self.folder.path().join("review").join(name);
+                let path = self.folder.path.join("review").join(name);
                 std::fs::write(&path, &message).map_err(|error| about(&path, &error))?;
                 print([line, b"\n"].concat());
             }
@@ -415,7 +410,7 @@ impl Session {
                 let _ = writeln!(data, " {count} {errors}");
             }
         }
-        let plots = self.folder.path().join("plots");
+        let plots = self.folder.path.join("plots");
         let name = self.program.log();
         std::fs::write(plots.join(format!("{name}.plotdata")), data)?;
         let is_logarithmic = operands.iter().any(|word| word == "logscale");

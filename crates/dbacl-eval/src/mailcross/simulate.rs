@@ -6,13 +6,12 @@ use std::fs::File;
 use std::io::{self, BufReader, BufWriter, Write};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
-use std::process::Stdio;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::folder::Folder;
 use super::table::{LOG_TITLE, NO_VERDICT};
 use super::{Outcome, Program, Session, print};
-use crate::command::{ShellCommand, about, one_word};
+use crate::command::{ShellCommand, about};
 use crate::mbox::{Messages, sender_and_date};
 use dbacl_cli::progress;
 use dbacl_mail::mailbox::Rule;
@@ -73,9 +72,10 @@ impl<'a> Log<'a> {
         message: &[u8],
     ) -> io::Result<()> {
         self.done.fetch_add(message.len() as u64, Ordering::Relaxed);
-        let verdict = one_word(verdict);
-        self.missing += usize::from(verdict.is_none());
-        let verdict = verdict.map_or(NO_VERDICT.as_bytes(), OsStrExt::as_bytes);
+        // A log can hold one word.
+        let is_word = !verdict.is_empty() && !verdict.iter().any(u8::is_ascii_whitespace);
+        self.missing += usize::from(!is_word);
+        let verdict = if is_word { verdict } else { NO_VERDICT.as_bytes() };
         write!(self.file, "{fold} ")?;
         let parts = [truth.as_bytes(), b" ", verdict, b" ", sender_and_date(message), b"\n"];
         self.file.write_all(&parts.concat())
@@ -85,14 +85,10 @@ impl<'a> Log<'a> {
 impl Session {
     /// A command of the user's, or its default, with the simulation's environment.
     fn command(&self, words: OsString, prefix: OsString) -> ShellCommand {
-        let mut command = ShellCommand::new(words, prefix)
-            .with_variable("TEMPDIR", self.folder.path().join("tmp"));
-        for (name, value) in &self.settings.variables {
-            if let Some(name) = name.to_str() {
-                command = command.with_variable(name, value);
-            }
-        }
-        command
+        let temporary = self.folder.path.join("tmp").into();
+        let mut variables = vec![("TEMPDIR".into(), temporary)];
+        variables.extend(self.variables.iter().cloned());
+        ShellCommand { words, prefix, variables }
     }
 
     /// Learns each category in each fold from the messages of all other folds.
@@ -117,7 +113,7 @@ impl Session {
                         .collect();
                     let model = self.folder.fold(fold).join(category);
                     self.note(learner.show(std::slice::from_ref(&model)).as_bytes());
-                    if !learner.learn(&model, arguments, &mailboxes, Stdio::null())? {
+                    if !learner.learn(&model, arguments, &mailboxes)? {
                         self.complain(&format!("the learner failed for {}", model.display()));
                     }
                     done.fetch_add(1, Ordering::Relaxed);
@@ -154,7 +150,7 @@ impl Session {
         let (places, times) = if self.program == Program::Cross {
             ((0..folds).map(|fold| self.folder.fold(fold)).collect(), 1)
         } else {
-            (vec![self.folder.path().join("mbox")], folds as u64)
+            (vec![self.folder.path.join("mbox")], folds as u64)
         };
         let mailboxes = self.folder.categories().into_iter().flat_map(|category| {
             places.iter().map(move |place| Folder::mailbox(place, &category)).collect::<Vec<_>>()
@@ -167,7 +163,7 @@ impl Session {
         let user_filter = self.variable("FILTER");
         let processors = std::thread::available_parallelism().map_or(1, usize::from);
         // A user's filter may keep a state that two processes must not change at the same time.
-        let jobs = self.settings.jobs.unwrap_or(if user_filter.is_some() { 1 } else { processors });
+        let jobs = self.jobs.unwrap_or(if user_filter.is_some() { 1 } else { processors });
         let default_prefix = if self.variable("LEARNER").is_none() { "-c" } else { "" };
         let prefix = self.variable("CPREFIX").unwrap_or_else(|| default_prefix.into());
         let filter = self.command(user_filter.unwrap_or_else(|| FILTER.into()), prefix);
@@ -206,52 +202,34 @@ impl Session {
         let mut generator = SplitMix64::new(strtol(&seed, 10).0.cast_unsigned());
         let categories = self.folder.categories();
         let models: Vec<PathBuf> = categories.iter().map(|name| place.join(name)).collect();
-        let mailboxes = self.folder.path().join("mbox");
+        let mailboxes = self.folder.path.join("mbox");
         let mut sources = Vec::new();
         for (index, category) in categories.iter().enumerate() {
             if let Ok(file) = File::open(Folder::mailbox(&mailboxes, category)) {
-                let mut messages = Messages::new(BufReader::new(file), Rule::AnyFrom);
-                if let Some(following) = messages.next().transpose()? {
-                    sources.push(Source { category: index, messages, following });
+                let mut messages = Messages::new(BufReader::new(file), Rule::AnyFrom).peekable();
+                if messages.peek().is_some() {
+                    sources.push((index, messages));
                 }
             }
         }
         while !sources.is_empty() {
             let chosen = generator.below(sources.len());
-            let source = &mut sources[chosen];
-            let (message, goes_on) = source.advance()?;
-            let truth = std::iter::once(&models[source.category]);
+            let (category, ref mut messages) = sources[chosen];
+            let mut message = messages.next().transpose()?.unwrap_or_default();
+            let is_last = messages.peek().is_none();
+            // Compatibility: a mailbox's last message comes without the empty line at its end
+            // (recorded case mailtoe-run).
+            if is_last && message.ends_with(b"\n\n") {
+                message.pop();
+            }
+            let truth = std::iter::once(&models[category]);
             let paths: Vec<PathBuf> = truth.chain(&models).cloned().collect();
             let verdict = filter.ask(&paths, &message)?;
-            log.add(repetition, &categories[source.category], &verdict, &message)?;
-            if !goes_on {
-                sources.remove(chosen);
+            log.add(repetition, &categories[category], &verdict, &message)?;
+            if is_last {
+                drop(sources.remove(chosen));
             }
         }
         Ok(())
-    }
-}
-
-/// A mailbox of an online simulation, read one message ahead.
-struct Source {
-    /// Index of its category.
-    category: usize,
-    messages: Messages<BufReader<File>>,
-    following: Vec<u8>,
-}
-
-impl Source {
-    /// The message that was read ahead, and whether another follows.
-    ///
-    /// Compatibility: a mailbox's last message comes without the empty line at its end (recorded
-    /// case mailtoe-run).
-    fn advance(&mut self) -> io::Result<(Vec<u8>, bool)> {
-        let next = self.messages.next().transpose()?;
-        let goes_on = next.is_some();
-        let mut message = std::mem::replace(&mut self.following, next.unwrap_or_default());
-        if !goes_on && message.ends_with(b"\n\n") {
-            message.pop();
-        }
-        Ok((message, goes_on))
     }
 }

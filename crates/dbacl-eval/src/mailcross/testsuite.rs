@@ -10,7 +10,6 @@ use std::io;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
-use std::process::Stdio;
 
 use super::table::Tables;
 use super::{Outcome, Program, Session, Stop, print};
@@ -60,13 +59,13 @@ impl Session {
     }
 
     fn summary_path(&self) -> PathBuf {
-        self.folder.path().join("log").join("summary.log")
+        self.folder.path.join("log").join("summary.log")
     }
 
     /// The selected wrappers, sorted by name; says if there are none.
     fn selected(&self) -> Outcome<Vec<PathBuf>> {
         self.need_folder()?;
-        let wrappers = executables(&[self.folder.path().join("filters")]);
+        let wrappers = executables(&[self.folder.path.join("filters")]);
         if wrappers.is_empty() {
             print("No filters found\n");
         }
@@ -97,10 +96,10 @@ impl Session {
     /// Has each wrapper copy itself into the folder, if its filter is there.
     fn select(&self, names: &[OsString]) -> Outcome {
         self.need_folder()?;
-        let target = self.folder.path().join("filters");
+        let target = self.folder.path.join("filters");
         let folders = self.wrapper_folders();
         self.each(names, |name| {
-            let given = self.folder.path().with_file_name(name);
+            let given = self.folder.path.with_file_name(name);
             let named = folders.iter().map(|folder| folder.join(name));
             let is_path = name.as_bytes().contains(&b'/');
             let found = is_path.then_some(given).into_iter().chain(named).find(|p| is_program(p));
@@ -121,7 +120,7 @@ impl Session {
         self.need_folder()?;
         self.each(names, |name| {
             let Some(name) = Path::new(name).file_name() else { return Ok(()) };
-            let path = self.folder.path().join("filters").join(name);
+            let path = self.folder.path.join("filters").join(name);
             std::fs::remove_file(&path)
                 .map_err(|_| io::Error::other(format!("{} was not selected", name.display())))
         })
@@ -132,8 +131,8 @@ impl Session {
         for wrapper in self.selected()? {
             let description = description(&wrapper)?;
             print([b"testing ", &description[..], b"\n"].concat());
-            call(&wrapper, &[OsStr::new("clean"), self.folder.path().as_os_str()])?;
-            let saved = self.settings.variables.clone();
+            call(&wrapper, &[OsStr::new("clean"), self.folder.path.as_os_str()])?;
+            let saved = self.variables.clone();
             let is_cross = self.program == Program::Cross;
             let verb = if is_cross { "filter" } else { self.program.log() };
             for (variable, words) in
@@ -142,11 +141,11 @@ impl Session {
                 let name = self.name_of(variable);
                 let words = words
                     .map_or_else(OsString::new, |verb| ShellCommand::wrapper_words(&wrapper, verb));
-                self.settings.variables.insert(0, (name.into(), words));
+                self.variables.insert(0, (name.into(), words));
             }
             let outcome = if is_cross { self.learn(&[]) } else { self.learn_dummies(&wrapper) };
             let outcome = outcome.and_then(|()| self.run());
-            self.settings.variables = saved;
+            self.variables = saved;
             outcome?;
             let log = self.log()?;
             let categories = self.folder.categories().into_iter().map(OsString::into_encoded_bytes);
@@ -160,13 +159,13 @@ impl Session {
     }
 
     fn learn_dummies(&mut self, wrapper: &Path) -> Outcome {
-        let message = self.folder.path().join("tmp").join("dummy");
+        let message = self.folder.path.join("tmp").join("dummy");
         std::fs::write(&message, DUMMY)?;
         let learner = ShellCommand::wrapper(wrapper, "learn");
         for repetition in 0..self.folder.folds() {
             for category in self.folder.categories() {
                 let model = self.folder.fold(repetition).join(category);
-                learner.learn(&model, &[], std::slice::from_ref(&message), Stdio::null())?;
+                learner.learn(&model, &[], std::slice::from_ref(&message))?;
             }
         }
         std::fs::remove_file(message)?;
