@@ -738,11 +738,8 @@ pub fn learn(task: &Task<'_>) -> Result<Learned, Stopped> {
     chosen.extend(told(&corpus.layout, settings, &tried, &scale, is_for_f1));
     let table = corpus.table(&fit, &all, scale);
     let errors = trial.errors;
-    let mut documents = vec![0; task.classes];
-    for &at in &all.1 {
-        if corpus.has_features[at as usize] {
-            task.labels[at as usize].iter().for_each(|&label| documents[label as usize] += 1);
-        }
-    }
+    let has_features = |&&at: &&u32| corpus.has_features[at as usize];
+    let count = |own: &Vec<u32>| own.iter().filter(has_features).count() as u64;
+    let documents = corpus.members(&all.1).iter().map(count).collect();
     Ok(Learned { table, errors, judged: judged_documents, chosen, documents })
 }

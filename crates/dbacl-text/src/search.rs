@@ -58,8 +58,9 @@ impl fmt::Display for Trial {
     }
 }
 
-/// Trains with the recipe of `trainer`, or for so many seconds with one recipe after the other, and
-/// tells `told` of each; texts without labels are for the first alone. Returns the best model.
+/// Trains with the recipe of `trainer`, for which `unlabelled` has texts without labels; or with one
+/// recipe after the other until so many seconds are over, or would be with the next one, and tells
+/// `told` of each. At least one is trained. Returns the best model.
 ///
 /// # Errors
 /// Those of [`Trainer::train_watched`].
@@ -70,22 +71,11 @@ pub fn best(
     watch: &Watch<'_>,
     told: &mut dyn FnMut(&Trial),
 ) -> Result<Trained, TrainError> {
-    let Some(seconds) = seconds else {
+    let Some(limit) = seconds.map(Duration::from_secs) else {
         return trainer.train_watched(trainer.recipe(), unlabelled, watch);
     };
-    search(trainer, Duration::from_secs(seconds), watch, told).map(|(trained, _)| trained)
-}
-
-/// Trains with one recipe after the other until `limit` is over, or would be with the next one,
-/// and tells `told` of each. At least one is trained. Returns the best model and its recipe.
-fn search(
-    trainer: &Trainer,
-    limit: Duration,
-    watch: &Watch<'_>,
-    told: &mut dyn FnMut(&Trial),
-) -> Result<(Trained, Recipe), TrainError> {
     let begin = Instant::now();
-    let mut best: Option<(Trained, Recipe)> = None;
+    let mut best: Option<Trained> = None;
     let mut failure = None;
     let mut longest = Duration::ZERO;
     for recipe in candidates(trainer.recipe()) {
@@ -103,11 +93,11 @@ fn search(
             Err(error) => return Err(error),
         };
         longest = longest.max(start.elapsed());
-        let is_best = best.as_ref().is_none_or(|(best, _)| trained.errors < best.errors);
+        let is_best = best.as_ref().is_none_or(|best| trained.errors < best.errors);
         let errors = (trained.errors, trained.judged);
-        told(&Trial { recipe: recipe.clone(), errors, is_best, elapsed: begin.elapsed() });
+        told(&Trial { recipe, errors, is_best, elapsed: begin.elapsed() });
         if is_best {
-            best = Some((trained, recipe));
+            best = Some(trained);
         }
     }
     best.ok_or_else(|| failure.unwrap_or(TrainError::NoDocuments))
@@ -128,15 +118,15 @@ mod tests {
             }
         }
         let mut trials = Vec::new();
-        let limit = Duration::from_secs(600);
-        let watch = Watch::default();
-        let (trained, best) =
-            search(&trainer, limit, &watch, &mut |trial| trials.push(trial.clone())).unwrap();
-        assert_eq!((trained.errors, best.preset), (0, Some(Preset::Both)));
+        let search = |seconds, told: &mut dyn FnMut(&Trial)| {
+            best(&trainer, Some(seconds), &[], &Watch::default(), told).unwrap()
+        };
+        let found = search(600, &mut |trial| trials.push(trial.clone()));
+        assert_eq!((found.errors, found.model.recipe().preset), (0, Some(Preset::Both)));
         assert_eq!(trials.len(), candidates(&words).len());
         assert!(trials[0].errors.0 > 0 && trials[0].is_best, "{trials:?}");
         let mut count = 0;
-        search(&trainer, Duration::ZERO, &watch, &mut |_| count += 1).unwrap();
+        search(0, &mut |_| count += 1);
         assert_eq!(count, 1);
     }
 }

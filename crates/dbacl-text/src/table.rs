@@ -93,7 +93,8 @@ impl Table {
         let width = fitted.problems;
         let mut row = vec![0.0f32; width];
         let mut largest = vec![0.0f32; width];
-        let mut bins = Bins::default();
+        // How much importance there is, by its logarithm.
+        let mut bins = vec![0.0; BINS + 1];
         let is_full = width <= FULL;
         let is_centred = !has_several && width > 1;
         let fill = |at: usize, row: &mut [f32]| {
@@ -108,17 +109,31 @@ impl Table {
             for (largest, weight) in largest.iter_mut().zip(&row) {
                 *largest = largest.max(weight.abs());
             }
-            bins.add(&row, importance, is_full);
+            let mut put = |weight: f32| {
+                let importance = f64::from(weight) * importance;
+                bins[bin(importance)] += importance * importance;
+            };
+            if is_full {
+                put(strongest(&row));
+            } else {
+                row.iter().copied().for_each(put);
+            }
         }
-        let least = bins.threshold(loss);
+        // The bin below which at most the share `loss` lies.
+        let (all, mut below): (f64, f64) = (bins.iter().sum(), 0.0);
+        let is_too_much = |own: &f64| {
+            below += own;
+            below > loss * all
+        };
+        let least = bins.iter().position(is_too_much).unwrap_or(0);
         let steps: Vec<f32> = largest.iter().map(|&largest| largest.max(1e-20) / 32767.0).collect();
-        let mut rows = Chosen::new(Rows::new(width, is_full), least);
+        let (mut rows, mut own) = (Rows::new(width, is_full), Vec::new());
         for (at, &feature) in fitted.features.iter().enumerate() {
             fill(at, &mut row);
             let importance = (fitted.importance)(at);
-            rows.push((feature, coded(importance)), importance, &row, &steps);
+            let named = (feature, coded(importance));
+            add_row((&mut rows, least), named, importance, (&row, &steps), &mut own);
         }
-        let rows = rows.rows;
         let intercepts = fitted.intercepts.clone();
         Self { has_several, blocks, scale, intercepts, steps, bits: 16, rows }
     }
@@ -223,7 +238,7 @@ impl Table {
         let pruned = |least: usize| self.pruned(bits, least);
         let mut found = pruned(0);
         let Some(size) = size.filter(|&size| found.to_bytes().len() > size) else { return found };
-        let (mut low, mut high) = (0, Bins::NUMBER);
+        let (mut low, mut high) = (0, BINS);
         while high - low > 1 {
             let middle = usize::midpoint(low, high);
             found = pruned(middle);
@@ -234,7 +249,7 @@ impl Table {
 
     fn pruned(&self, bits: u8, least: usize) -> Self {
         let width = self.steps.len();
-        let mut rows = Chosen::new(Rows::new(width, self.rows.is_full()), least);
+        let (mut rows, mut own) = (Rows::new(width, self.rows.is_full()), Vec::new());
         let mut row = vec![0.0; width];
         let largest: f32 = if bits == 8 { 127.0 } else { 32767.0 };
         let most = if self.bits == 8 { 127.0 } else { 32767.0 };
@@ -243,9 +258,9 @@ impl Table {
             row.fill(0.0);
             self.each_weight(at, |problem, weight| row[problem] = weight);
             let code = self.rows.importance(at);
-            rows.push((feature, code), decoded(code), &row, &steps);
+            let pair = (&row[..], &steps[..]);
+            add_row((&mut rows, least), (feature, code), decoded(code), pair, &mut own);
         }
-        let rows = rows.rows;
         Self { steps, bits, rows, ..self.clone() }
     }
 
@@ -345,51 +360,18 @@ fn decoded(code: u8) -> f64 {
     exp(f64::from(code) / 16.0 * std::f64::consts::LN_2)
 }
 
-/// How much importance there is, by its logarithm.
-struct Bins(Vec<f64>);
+/// The number of the last bin of importances.
+const BINS: usize = 512;
 
-impl Default for Bins {
-    fn default() -> Self {
-        Self(vec![0.0; Self::NUMBER + 1])
+/// The bin of an importance: 0 for none, then 16 for each power of 2 from 2^-16.
+#[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // clamped
+fn bin(importance: f64) -> usize {
+    let importance = importance.abs();
+    if importance < 1.6e-5 {
+        return 0;
     }
-}
-
-impl Bins {
-    const NUMBER: usize = 512;
-
-    /// The bin of an importance: 0 for none, then 16 for each power of 2 from 2^-16.
-    #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // clamped
-    fn bin(importance: f64) -> usize {
-        let importance = importance.abs();
-        if importance < 1.6e-5 {
-            return 0;
-        }
-        let place = 16.0 * (log(importance) / std::f64::consts::LN_2 + 16.0);
-        (place as usize + 1).min(Self::NUMBER)
-    }
-
-    fn add(&mut self, row: &[f32], importance: f64, is_full: bool) {
-        let mut put = |weight: f32| {
-            let importance = f64::from(weight) * importance;
-            self.0[Self::bin(importance)] += importance * importance;
-        };
-        if is_full {
-            put(strongest(row));
-        } else {
-            row.iter().copied().for_each(put);
-        }
-    }
-
-    /// The bin below which at most the share `loss` lies.
-    fn threshold(&self, loss: f64) -> usize {
-        let all: f64 = self.0.iter().sum();
-        let mut below = 0.0;
-        let is_too_much = |own: &f64| {
-            below += own;
-            below > loss * all
-        };
-        self.0.iter().position(is_too_much).unwrap_or(0)
-    }
+    let place = 16.0 * (log(importance) / std::f64::consts::LN_2 + 16.0);
+    (place as usize + 1).min(BINS)
 }
 
 /// The weight that is furthest from 0.
@@ -397,41 +379,31 @@ fn strongest(row: &[f32]) -> f32 {
     row.iter().fold(0.0, |most, weight| if weight.abs() > most { weight.abs() } else { most })
 }
 
-/// Rows that get the weights that matter.
-struct Chosen {
-    rows: Rows,
-    /// The bin from which a weight matters.
-    least: usize,
-    /// The weights of one row.
-    own: Vec<(u16, i16)>,
-}
-
-impl Chosen {
-    const fn new(rows: Rows, least: usize) -> Self {
-        Self { rows, least, own: Vec::new() }
+/// Adds the weights of a row that matter, those whose bin is `least` or higher; no row if none does.
+fn add_row(
+    (rows, least): (&mut Rows, usize),
+    named: (u32, u8),
+    importance: f64,
+    (row, steps): (&[f32], &[f32]),
+    own: &mut Vec<(u16, i16)>,
+) {
+    let matters = |weight: f32| bin(f64::from(weight) * importance) >= least && weight != 0.0;
+    #[allow(clippy::cast_possible_truncation)] // saturates
+    let value = |(weight, step): (&f32, &f32)| (weight / step).round() as i16;
+    // Labels are at most 2^16.
+    let weights = (0..=u16::MAX).zip(row.iter().zip(steps));
+    own.clear();
+    if rows.is_full() {
+        if matters(strongest(row)) {
+            own.extend(weights.map(|(problem, pair)| (problem, value(pair))));
+        }
+    } else {
+        let weights = weights.filter(|(_, pair)| matters(*pair.0));
+        let weights = weights.map(|(problem, pair)| (problem, value(pair)));
+        own.extend(weights.filter(|own| own.1 != 0));
     }
-
-    /// Adds a row, unless none of its weights matters.
-    fn push(&mut self, named: (u32, u8), importance: f64, row: &[f32], steps: &[f32]) {
-        let matters =
-            |weight: f32| Bins::bin(f64::from(weight) * importance) >= self.least && weight != 0.0;
-        #[allow(clippy::cast_possible_truncation)] // saturates
-        let value = |(weight, step): (&f32, &f32)| (weight / step).round() as i16;
-        // Labels are at most 2^16.
-        let weights = (0..=u16::MAX).zip(row.iter().zip(steps));
-        self.own.clear();
-        if self.rows.is_full() {
-            if matters(strongest(row)) {
-                self.own.extend(weights.map(|(problem, pair)| (problem, value(pair))));
-            }
-        } else {
-            let weights = weights.filter(|(_, pair)| matters(*pair.0));
-            let weights = weights.map(|(problem, pair)| (problem, value(pair)));
-            self.own.extend(weights.filter(|own| own.1 != 0));
-        }
-        if !self.own.is_empty() {
-            self.rows.push(named, &self.own);
-        }
+    if !own.is_empty() {
+        rows.push(named, own);
     }
 }
 

@@ -6,7 +6,7 @@
 //! all changes can be added up. In the fit that means scales times K, and inputs of the intercept
 //! times the root of K.
 
-use super::frame::{Frame, Kind, Numbered};
+use super::frame::{Frame, Numbered};
 use crate::bytes::{number, put, words};
 use crate::learn::INTERCEPT;
 use crate::threads;
@@ -148,10 +148,10 @@ fn count(
     let width = frame.features.len();
     let rows = data.kinds.iter().zip(&data.labels).zip(&data.has_features);
     for (at, ((&kind, &label), &has_features)) in (0u32..).zip(rows) {
-        let is_original = matches!(kind, Kind::Learned | Kind::HeldOut) && has_features;
+        let is_original = !kind.is_copy && kind.words == 0 && has_features;
         let own = (label as usize).checked_sub(labels.start).filter(|&at| at < labels.len());
         let Some(own) = own.filter(|_| is_original) else { continue };
-        let side = usize::from(kind.is_held_out());
+        let side = usize::from(kind.is_held_out);
         documents[own][side] += 1;
         let first = if is_together { 0 } else { own * width };
         for &column in data.documents.member(at).columns {
@@ -238,11 +238,10 @@ fn score(
 ) {
     let mut margins = vec![0.0; state.problems.len()];
     for (at, (&kind, &label)) in (0u32..).zip(data.kinds.iter().zip(&data.labels)) {
-        let words = match kind {
-            Kind::HeldOut => 0,
-            Kind::Cut(words) => u32::try_from(words).unwrap_or(u32::MAX),
-            _ => continue,
-        };
+        if kind.is_copy || !kind.is_held_out {
+            continue;
+        }
+        let words = u32::try_from(kind.words).unwrap_or(u32::MAX);
         let member = data.documents.member(at);
         let known = member.columns.iter().filter(|&&it| state.scales[it as usize] > 0.0);
         heads.push([words, label, u32::try_from(known.count()).unwrap_or(u32::MAX)]);

@@ -238,32 +238,15 @@ fn take_rising(rest: &mut &[u8], out: &mut Vec<u32>) -> Option<()> {
 }
 
 /// What a numbered document is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Kind {
-    /// It is learned.
-    Learned,
-    /// It is left out of the first fit.
-    HeldOut,
-    /// A shortened copy of one that is learned.
-    Copy,
-    /// A shortened copy of one that is held out.
-    CopyHeldOut,
-    /// What is left of one that is held out when it is cut to so many words: it is never learned.
-    Cut(usize),
-}
-
-impl Kind {
-    /// What needs no number, by its code.
-    const PLAIN: [Self; 4] = [Self::Learned, Self::HeldOut, Self::Copy, Self::CopyHeldOut];
-
-    fn code(self) -> u64 {
-        Self::PLAIN.iter().position(|kind| *kind == self).unwrap_or(Self::PLAIN.len()) as u64
-    }
-
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Kind {
     /// Whether the first fit leaves it out.
-    pub const fn is_held_out(self) -> bool {
-        !matches!(self, Self::Learned | Self::Copy)
-    }
+    pub is_held_out: bool,
+    /// Whether it is a shortened copy of a document, to be learned with it.
+    pub is_copy: bool,
+    /// If not 0, it is what is left of one that is held out when it is cut to so many words: it is
+    /// never learned.
+    pub words: usize,
 }
 
 /// Gives documents numbers in place of features.
@@ -282,23 +265,24 @@ impl<'a> Numberer<'a> {
     /// Appends document `number`, and what is made of it, to a block.
     pub fn append(&mut self, number: u64, label: u32, text: &[u8], out: &mut Vec<u8>) {
         let is_held_out = self.frame.is_held_out(number);
-        let kind = if is_held_out { Kind::HeldOut } else { Kind::Learned };
+        let kind = Kind { is_held_out, ..Kind::default() };
         let key = self.put(kind, label, text, out);
         if let Some(copy) = shorten::copy(text, key) {
-            let kind = if is_held_out { Kind::CopyHeldOut } else { Kind::Copy };
-            self.put(kind, label, &copy, out);
+            self.put(Kind { is_copy: true, ..kind }, label, &copy, out);
         }
         if is_held_out && self.frame.is_cut(number) {
             for (words, text) in shorten::cuts(text, key) {
-                self.put(Kind::Cut(words), label, &text, out);
+                self.put(Kind { words, ..kind }, label, &text, out);
             }
         }
     }
 
     /// Appends a document; returns its key.
     fn put(&mut self, kind: Kind, label: u32, text: &[u8], out: &mut Vec<u8>) -> u64 {
-        varint::append(out, u64::from(label) * 5 + kind.code());
-        if let Kind::Cut(words) = kind {
+        let Kind { is_held_out, is_copy, words } = kind;
+        let code = if words > 0 { 4 } else { u64::from(is_held_out) + 2 * u64::from(is_copy) };
+        varint::append(out, u64::from(label) * 5 + code);
+        if words > 0 {
             varint::append(out, words as u64);
         }
         let features = self.reader.read(text);
@@ -336,9 +320,13 @@ impl Numbered {
         while !rest.is_empty() {
             let head: u64 = number(rest)?;
             let label = u32::try_from(head / 5).ok()?;
-            let kind = match Kind::PLAIN.get(usize::try_from(head % 5).ok()?) {
-                Some(&kind) => kind,
-                None => Kind::Cut(number::<u32>(rest)? as usize),
+            let kind = match head % 5 {
+                4 => Kind {
+                    is_held_out: true,
+                    is_copy: false,
+                    words: number(rest).filter(|&words: &u32| words > 0)? as usize,
+                },
+                code => Kind { is_held_out: code % 2 == 1, is_copy: code > 1, words: 0 },
             };
             columns.clear();
             blocks.clear();
@@ -358,7 +346,7 @@ impl Numbered {
                 (2, _) => &[0],
                 _ => &[label],
             };
-            let copies = if matches!(kind, Kind::Copy | Kind::CopyHeldOut) { copies } else { 1.0 };
+            let copies = if kind.is_copy { copies } else { 1.0 };
             let cost = copies * costs.get(label as usize).copied().unwrap_or(1.0);
             let member = Member { columns: &columns, blocks: &blocks, positive, cost };
             found.documents.push(found.kinds.len() as u64, &member);
@@ -372,8 +360,7 @@ impl Numbered {
     /// The documents that a fit learns: all but cuts, and without those that are held out unless
     /// it `is_whole`.
     pub fn part(&self, is_whole: bool) -> Vec<u32> {
-        let is_in =
-            |kind: &Kind| !matches!(kind, Kind::Cut(_)) && (is_whole || !kind.is_held_out());
+        let is_in = |kind: &Kind| kind.words == 0 && (is_whole || !kind.is_held_out);
         (0u32..).zip(&self.kinds).filter(|(_, kind)| is_in(kind)).map(|(at, _)| at).collect()
     }
 }
@@ -451,17 +438,18 @@ mod tests {
             numberer.append(u64::from(at), at % 3, text.as_bytes(), &mut bytes);
         }
         let found = Numbered::read(&frame, &[1.0, 2.0, 3.0], &bytes).unwrap();
-        let count = |kind| found.kinds.iter().filter(|&&own| own == kind).count();
-        assert_eq!(count(Kind::Learned) + count(Kind::HeldOut), 400);
-        assert!(count(Kind::HeldOut) >= 32 && count(Kind::Copy) > 50);
-        assert_eq!(count(Kind::Cut(5)), 2 * count(Kind::HeldOut));
+        let count = |is_held_out, is_copy, words| {
+            let kind = Kind { is_held_out, is_copy, words };
+            found.kinds.iter().filter(|&&own| own == kind).count()
+        };
+        let held_out = count(true, false, 0);
+        assert_eq!(count(false, false, 0) + held_out, 400);
+        assert!(held_out >= 32 && count(false, true, 0) > 50);
+        assert_eq!(count(true, false, 5), 2 * held_out);
         let member = found.documents.member(0);
         assert_eq!((member.columns.len(), member.blocks[0].columns, member.cost), (8, 8, 1.0));
         let whole = found.part(true).len();
-        assert_eq!(
-            whole - found.part(false).len(),
-            count(Kind::HeldOut) + count(Kind::CopyHeldOut)
-        );
+        assert_eq!(whole - found.part(false).len(), held_out + count(true, true, 0));
         for length in [1, bytes.len() / 2, bytes.len() - 1] {
             let damaged = [&bytes[..length], &[0xff]].concat();
             assert!(Numbered::read(&frame, &[], &damaged).is_none(), "{length}");

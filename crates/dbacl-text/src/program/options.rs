@@ -255,11 +255,6 @@ pub(crate) fn size(text: &str) -> Result<u64, String> {
 }
 
 impl TrainArguments {
-    /// How texts without labels are read.
-    pub fn reading_of_unlabelled(&self, file: &Path) -> Reading {
-        reading_of_texts(file, None, &self.data.text_column)
-    }
-
     /// How the model is to be trained.
     pub fn recipe(&self) -> Recipe {
         let presets = [self.words, self.pairs, self.chars, self.both].into_iter();
@@ -285,7 +280,7 @@ impl TrainArguments {
 }
 
 /// How the texts of a file without labels are read: as lines, unless its name says otherwise.
-fn reading_of_texts(file: &Path, format: Option<Format>, columns: &[String]) -> Reading {
+pub fn reading_of_texts(file: &Path, format: Option<Format>, columns: &[String]) -> Reading {
     let format = format.or_else(|| {
         let kind = file.extension().unwrap_or_default().to_ascii_lowercase();
         let has_own = ["csv", "ndjson", "jsonl"].iter().any(|known| kind == *known);

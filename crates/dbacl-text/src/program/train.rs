@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //! `train`: documents → model.
 
-use super::options::TrainArguments;
+use super::options::{TrainArguments, reading_of_texts};
 use super::{Failure, MESSAGES, print, read, status};
 use crate::blocks::BlockTrainer;
 use crate::data::{DataError, Record};
@@ -42,7 +42,8 @@ pub fn run(arguments: &TrainArguments) -> Result<(), Failure> {
             unlabelled.push(record.text.to_vec());
             Ok(())
         };
-        read("reading", file, &arguments.reading_of_unlabelled(file), &mut take)?;
+        let reading = reading_of_texts(file, None, &arguments.data.text_column);
+        read("reading", file, &reading, &mut take)?;
     }
     let found = searched(&trainer, arguments.autotune, &unlabelled, path, quiet)?;
     save(&found, &arguments.output, quiet)
