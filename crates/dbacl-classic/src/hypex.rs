@@ -19,8 +19,10 @@ use dbacl_numeric::parse::strtod;
 const NAME: &str = "hypex";
 const DEFAULT_STEP: f64 = 0.1;
 
+/// An option, by what it asks for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Key {
+#[allow(missing_docs)] // the table below says what each is
+pub enum Key {
     Verbose,
     Step,
     TableSize,
@@ -28,12 +30,8 @@ enum Key {
     Help,
 }
 
-/// The options, for completions.
-pub fn options() -> Vec<Opt<()>> {
-    getopt::without_keys(OPTIONS)
-}
-
-const OPTIONS: &[Opt<Key>] = &[
+/// The options.
+pub const OPTIONS: &[Opt<Key>] = &[
     opt(
         Key::Step,
         "-s, --step STEP",

@@ -41,17 +41,19 @@ struct Program {
 const COMMANDS: &str = "prepare add learn run summarize plot review truth clean testsuite";
 
 fn with_tables() -> Vec<Program> {
-    let program = |name, options| Program { name, options, commands: "" };
-    let mut programs = vec![
-        program("dbacl", without_keys(dbacl::options::TABLE)),
-        program("bayesol", bayesol::options()),
-        program("hypex", hypex::options()),
-        program("mailinspect", without_keys(mailinspect::TABLE)),
-    ];
-    for name in ["mailcross", "mailtoe", "mailfoot"] {
-        programs.push(Program { name, options: mailcross::options(), commands: COMMANDS });
+    fn program<K>(name: &'static str, table: &[Opt<K>], commands: &'static str) -> Program {
+        Program { name, options: without_keys(table), commands }
     }
-    programs
+    let mailcross = |name| program(name, mailcross::OPTIONS, COMMANDS);
+    vec![
+        program("dbacl", dbacl::options::TABLE, ""),
+        program("bayesol", bayesol::OPTIONS, ""),
+        program("hypex", hypex::OPTIONS, ""),
+        program("mailinspect", mailinspect::TABLE, ""),
+        mailcross("mailcross"),
+        mailcross("mailtoe"),
+        mailcross("mailfoot"),
+    ]
 }
 
 fn with_clap() -> [(&'static str, clap::Command); 5] {

@@ -11,14 +11,13 @@ mod options;
 mod print;
 mod session;
 
-pub use options::options;
+pub use options::OPTIONS;
 
 use dbacl_cli::terminal::Shown;
 use dbacl_cli::{getopt, last_resort};
 use dbacl_engine::token::pattern::{Expression, Syntax};
 use dbacl_model::settings::Locale;
 use dbacl_risk::evidence::{Condition, GROUPS};
-use options::OPTIONS;
 use session::{FATAL, Session, Stop, Streams};
 use std::ffi::{OsStr, OsString};
 use std::io::{self, BufRead};

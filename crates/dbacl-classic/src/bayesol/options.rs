@@ -23,12 +23,7 @@ pub enum Key {
     Help,
 }
 
-/// The options, for completions.
-pub fn options() -> Vec<Opt<()>> {
-    getopt::without_keys(OPTIONS)
-}
-
-/// The options with their keys.
+/// The options.
 pub const OPTIONS: &[Opt<Key>] = &[
     opt(Key::Specification, "-c, --risk SPEC", "read the risk specification SPEC"),
     opt(Key::Verbose, "-v, --verbose", "print the name of the best category"),

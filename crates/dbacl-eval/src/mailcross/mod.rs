@@ -29,20 +29,17 @@ use dbacl_numeric::random::SplitMix64;
 use folder::Folder;
 use table::Tables;
 
+/// An option, by what it asks for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Key {
+pub enum Key {
     Seed,
     Jobs,
     Help,
     Version,
 }
 
-/// The options, for completions.
-pub fn options() -> Vec<Opt<()>> {
-    getopt::without_keys(OPTIONS)
-}
-
-const OPTIONS: &[Opt<Key>] = &[
+/// The options.
+pub const OPTIONS: &[Opt<Key>] = &[
     opt(Key::Seed, "--seed NUMBER", "make 'add' and 'prepare' choose the same way again"),
     opt(
         Key::Jobs,
