@@ -23,9 +23,6 @@ enum Follows {
     Anything,
 }
 
-const SCHEMES: &str = "alpha alnum graph char cef adp cef2 word glyph gram";
-const MEASURES: &str = "uniform dirichlet maxent mle iid";
-
 /// A program with an option table.
 struct Program {
     /// Its name.
@@ -105,8 +102,8 @@ fn follows<K>(opt: &Opt<K>) -> Follows {
             let kinds = dbacl::options::KINDS.iter().map(|(kind, _)| *kind);
             Follows::Words(std::iter::once("text").chain(kinds).collect::<Vec<_>>().join(" "))
         }
-        ("tokenizer", _) => words(SCHEMES),
-        ("reference", _) => words(MEASURES),
+        ("tokenizer", _) => words("alpha alnum graph char cef adp cef2 word glyph gram"),
+        ("reference", _) => words("uniform dirichlet maxent mle iid"),
         ("order", _) => words("1 2 3 4 5 6 7"),
         ("quality", _) => words("1 2 3 4"),
         ("documents", _) => words("files mbox lines tsv ndjson"),
