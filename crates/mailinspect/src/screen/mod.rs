@@ -8,6 +8,7 @@
 //! evidence ──────────┘    └→ view
 //! ```
 
+mod areas;
 mod commands;
 mod prompt;
 mod state;

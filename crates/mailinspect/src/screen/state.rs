@@ -5,9 +5,9 @@
 use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyModifiers, MouseEvent, MouseEventKind};
 use ratatui::layout::Position;
 
+use super::areas::{Areas, areas};
 use super::commands::KEYS;
 use super::prompt::Prompt;
-use super::view::{Areas, areas};
 use crate::mail::evidence::WordEvidence;
 use crate::mail::index::Entry;
 use crate::mail::judge::SCORINGS;
