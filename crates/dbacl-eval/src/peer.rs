@@ -36,8 +36,8 @@ fn parse(answer: &[u8], categories: &[String]) -> (Option<usize>, f64) {
     (verdict, score.unwrap_or(f64::NAN))
 }
 
-/// Learns and classifies with the filter behind `wrapper`, as many messages at a time as the run has
-/// threads.
+/// Learns and classifies with the filter behind `wrapper`, so many messages at a time as the run
+/// has threads.
 pub fn perform(wrapper: &Path, run: &Run<'_>, categories: &[String]) -> io::Result<Findings> {
     let &Run { documents, plan, threads, meter, .. } = run;
     let wrapper = fs::canonicalize(wrapper).map_err(|error| about(wrapper, &error))?;

@@ -58,9 +58,9 @@ impl fmt::Display for Trial {
     }
 }
 
-/// Trains with the recipe of `trainer`, for which `unlabelled` has texts without labels; or with one
-/// recipe after the other until so many seconds are over, or would be with the next one, and tells
-/// `told` of each. At least one is trained. Returns the best model.
+/// Trains with the recipe of `trainer`, for which `unlabelled` has texts without labels; or with
+/// one recipe after the other until so many seconds are over, or would be with the next one, and
+/// tells `told` of each. At least one is trained. Returns the best model.
 ///
 /// # Errors
 /// Those of [`Trainer::train_watched`].

@@ -54,8 +54,8 @@ pub struct Scale {
 /// See the [module](self).
 #[derive(Debug, Clone)]
 pub struct Table {
-    /// Whether a text has any number of labels, each with a probability of its own. Otherwise it has
-    /// one label, and probabilities add up to 1.
+    /// Whether a text has any number of labels, each with a probability of its own. Otherwise it
+    /// has one label, and probabilities add up to 1.
     pub has_several: bool,
     pub blocks: Vec<BlockKind>,
     /// How scores become probabilities.
@@ -379,7 +379,8 @@ fn strongest(row: &[f32]) -> f32 {
     row.iter().fold(0.0, |most, weight| if weight.abs() > most { weight.abs() } else { most })
 }
 
-/// Adds the weights of a row that matter, those whose bin is `least` or higher; no row if none does.
+/// Adds the weights of a row that matter: those whose bin is `least` or higher. If none does, there
+/// is no row.
 fn add_row(
     (rows, least): (&mut Rows, usize),
     named: (u32, u8),
