@@ -5,6 +5,7 @@
 //! As in dbacl 1.14.1, messages and usage go to standard output.
 
 mod folder;
+mod program;
 mod simulate;
 mod table;
 mod testsuite;
@@ -27,6 +28,7 @@ use dbacl_mail::mailbox::Rule;
 use dbacl_numeric::parse::atoi;
 use dbacl_numeric::random::SplitMix64;
 use folder::Folder;
+pub use program::Program;
 use table::Tables;
 
 /// An option, by what it asks for.
@@ -50,36 +52,6 @@ pub const OPTIONS: &[Opt<Key>] = &[
     opt(Key::Help, "--help", "print this help"),
     opt(Key::Version, "-V, --version", "print the version"),
 ];
-
-/// Which of the programs.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Program {
-    /// Cross-validation.
-    Cross,
-    /// Train on error.
-    Toe,
-    /// Train on everything, in order.
-    Foot,
-}
-
-impl Program {
-    const fn name(self) -> &'static str {
-        match self {
-            Self::Cross => "mailcross",
-            Self::Toe => "mailtoe",
-            Self::Foot => "mailfoot",
-        }
-    }
-
-    /// Base name of its log and plots; of the online simulations also how they learn.
-    const fn log(self) -> &'static str {
-        match self {
-            Self::Cross => "crossval",
-            Self::Toe => "toe",
-            Self::Foot => "foot",
-        }
-    }
-}
 
 /// Runs one of the programs in the current folder.
 pub fn main(program: Program) -> ExitCode {

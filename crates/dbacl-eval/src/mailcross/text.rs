@@ -4,7 +4,7 @@
 use dbacl_numeric::elementary::log;
 use std::fmt::Write;
 
-use super::Program;
+use super::program::Program;
 
 /// The list of subcommands, as dbacl 1.14.1 prints it.
 pub fn usage(program: Program) -> String {
