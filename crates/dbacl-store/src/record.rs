@@ -51,10 +51,42 @@ pub struct Record {
 impl Record {
     /// Reads a record from the front of `bytes`; `None` if it has an impossible value.
     pub fn take(&mut self, bytes: &mut &[u8]) -> Option<()> {
-        self.label = number(bytes)?;
-        self.occurrences = number(bytes)?;
-        let terms = number(bytes)?;
         self.terms.clear();
+        let head = RecordHead::read(bytes, |term| self.terms.push(term))?;
+        (self.label, self.occurrences) = (head.label, head.occurrences);
+        self.fingerprint = head.fingerprint;
+        Some(())
+    }
+}
+
+/// Appends a withdrawal of a document, for a ledger with so many names. The last record before it
+/// with this label and this name no longer counts.
+pub fn write_withdrawal(bytes: &mut Vec<u8>, label: u32, names: usize, fingerprint: u64) {
+    varint::append(bytes, u64::from(label) + names as u64);
+    varint::append(bytes, 0);
+    varint::append(bytes, 0);
+    bytes.extend_from_slice(&fingerprint.to_le_bytes());
+}
+
+/// The fields of a record before and behind its terms.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct RecordHead {
+    /// Place of the category's name; behind the last name for withdrawals.
+    pub label: u32,
+    /// Occurrences of features.
+    pub occurrences: u32,
+    /// Whether it has no terms.
+    pub is_empty: bool,
+    /// The document's name.
+    pub fingerprint: u64,
+}
+
+impl RecordHead {
+    /// Reads a record at the front of `bytes`, whose terms go to `each`; `None` if it has an
+    /// impossible value.
+    #[inline]
+    pub(super) fn read(bytes: &mut &[u8], mut each: impl FnMut(Term)) -> Option<Self> {
+        let (label, occurrences, terms) = (number(bytes)?, number(bytes)?, number(bytes)?);
         for _ in 0..terms {
             let (term, rest) = bytes.split_at_checked(6)?;
             *bytes = rest;
@@ -75,57 +107,12 @@ impl Record {
             if id.0 == 0 || repeated != (count > 1) {
                 return None;
             }
-            self.terms.push(Term { id, count, kind });
-        }
-        let (fingerprint, rest) = bytes.split_at_checked(8)?;
-        *bytes = rest;
-        self.fingerprint = LittleEndian::read_u64(fingerprint);
-        Some(())
-    }
-}
-
-/// Appends a withdrawal of a document, for a ledger with so many names. The last record before it
-/// with this label and this name no longer counts.
-pub fn write_withdrawal(bytes: &mut Vec<u8>, label: u32, names: usize, fingerprint: u64) {
-    varint::append(bytes, u64::from(label) + names as u64);
-    varint::append(bytes, 0);
-    varint::append(bytes, 0);
-    bytes.extend_from_slice(&fingerprint.to_le_bytes());
-}
-
-/// The fields of a record before and behind its terms.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct RecordHead {
-    /// Place of the category's name; behind the last name for withdrawals.
-    pub label: u32,
-    /// Whether it has no terms.
-    pub is_empty: bool,
-    /// The document's name.
-    pub fingerprint: u64,
-}
-
-impl RecordHead {
-    /// Skips a record at the front of `bytes`; `None` if it has an impossible value.
-    pub(super) fn take(bytes: &mut &[u8]) -> Option<Self> {
-        let label = number(bytes)?;
-        number(bytes)?;
-        let terms = number(bytes)?;
-        for _ in 0..terms {
-            let term = bytes.get(..6)?;
-            let is_pair = term[4] & 7 == FeatureKind::PAIR;
-            let is_repeated = term[4] & REPEATED != 0;
-            if term[..4] == [0; 4] {
-                return None;
-            }
-            *bytes = bytes.get(if is_pair { 10 } else { 6 }..)?;
-            if is_repeated && number(bytes)? < 2 {
-                return None;
-            }
+            each(Term { id, count, kind });
         }
         let (fingerprint, rest) = bytes.split_at_checked(8)?;
         *bytes = rest;
         let fingerprint = LittleEndian::read_u64(fingerprint);
-        Some(Self { label, is_empty: terms == 0, fingerprint })
+        Some(Self { label, occurrences, is_empty: terms == 0, fingerprint })
     }
 }
 

@@ -427,7 +427,7 @@ impl OpenLedger {
         let (offset, mut record) = (self.head.length, Vec::new());
         write_record(&mut record, label, occurrences, terms);
         self.append(&record)?;
-        self.head.add(&record);
+        self.head.add(&record, 1);
         Ok(offset)
     }
 
@@ -439,7 +439,7 @@ impl OpenLedger {
         let mut bytes = Vec::new();
         write_withdrawal(&mut bytes, label, self.head.names.len(), fingerprint);
         self.append(&bytes)?;
-        self.head.withdraw(&bytes);
+        self.head.add(&bytes, -1);
         Ok(())
     }
 
