@@ -81,7 +81,7 @@ fn examine_set(generation: &Generation) -> Vec<Finding> {
     let mut found = Vec::new();
     if generation.has_torn() {
         let what = "files are shorter than they were, as after a power failure".into();
-        found.push(Finding { path: generation.folder().into(), what, help: CHANGE });
+        found.push(Finding { path: generation.folder.clone(), what, help: CHANGE });
     }
     for name in generation.names() {
         let path = generation.path(name);

@@ -119,7 +119,7 @@ fn write(
     let store = set.store();
     let lock = options.lock(&store)?;
     let is_taken = |name: &str| folder.join(name).symlink_metadata().is_ok();
-    if store.folder().exists() || is_taken(ORDER) || is_taken(LEDGER) {
+    if store.folder.exists() || is_taken(ORDER) || is_taken(LEDGER) {
         let path = folder.to_path_buf();
         let source = io::Error::new(io::ErrorKind::AlreadyExists, "it has a set already");
         return Err(FittedSetError::Folder { path, source });

@@ -273,12 +273,12 @@ impl SetFiles {
     /// The files of the general model, each with the label of its category; none for a set without
     /// one.
     pub(crate) fn general(&self) -> Result<Vec<(Vec<u8>, PathBuf)>, FittedSetError> {
-        general_files(self.change.folder())
+        general_files(&self.change.folder)
     }
 
     /// The error with the paths that users know.
     pub(crate) fn in_words(&self, error: FittedSetError) -> FittedSetError {
-        error.renamed(&|path| known(self.change.store(), &self.links, path))
+        error.renamed(&|path| known(&self.change.store, &self.links, path))
     }
 
     /// Makes the change the current state of the set, unless `stop` is set. Returns warnings for
@@ -290,8 +290,8 @@ impl SetFiles {
     ) -> Result<Option<Warning>, FittedSetError> {
         unless_stopped(stop)?;
         let Self { links, change, ledger, mut lock, .. } = self;
-        let store = change.store().clone();
-        let warning = if change.is_linked() {
+        let store = change.store.clone();
+        let warning = if change.is_linked {
             let warning = change.publish(force)?;
             lock.stay();
             warning
@@ -311,7 +311,7 @@ impl SetFiles {
             let warning = published.inspect_err(|_| store.unlink_names(&links))?;
             lock.stay();
             let unlinked = store.link_names(others).err().map(|error| {
-                let path = store.folder().display();
+                let path = store.folder.display();
                 Warning::new(format!("{error}: the files of {path} are changed all the same"))
             });
             unlinked.or(warning)

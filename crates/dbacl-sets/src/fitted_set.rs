@@ -239,7 +239,7 @@ impl FittedSet {
     /// become a generation when they are changed.
     #[doc(hidden)]
     pub fn generation(&self) -> Option<u64> {
-        self.open.generation.as_ref().map(Generation::number)
+        self.open.generation.as_ref().map(|own| own.number)
     }
 
     /// Warnings about the files.

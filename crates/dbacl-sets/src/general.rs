@@ -77,7 +77,7 @@ pub fn bring(
 /// category; none without a general model.
 pub fn current(store: &Store) -> Result<Vec<(Vec<u8>, PathBuf)>> {
     let current = store.open()?;
-    current.map_or_else(|| Ok(Vec::new()), |current| general_files(current.folder()))
+    current.map_or_else(|| Ok(Vec::new()), |current| general_files(&current.folder))
 }
 
 /// Copies the general model of the generation in the folder `now` into the one that `change` makes.

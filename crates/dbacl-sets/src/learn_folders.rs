@@ -334,7 +334,7 @@ fn correct(
 ) -> Result<usize> {
     let load = |name: &OsStr| {
         let loaded = ledger_file::load(&now.path(name));
-        loaded.map_err(|error| without_corrections(change.store(), name, error))
+        loaded.map_err(|error| without_corrections(&change.store, name, error))
     };
     let mut applied = 0;
     for name in [CORRECTIONS.into(), set_aside(reading.name())] {

@@ -181,7 +181,7 @@ pub fn save_with_documents(
     let mut changed = None;
     // The ledger's comes last.
     for change in changes.into_iter().rev() {
-        let folder = change.store().folder().to_path_buf();
+        let folder = change.store.folder.clone();
         match change.publish(Force::All) {
             Ok(warning) => warning.into_iter().for_each(&mut *warnings),
             Err(source) => {

@@ -96,7 +96,7 @@ impl fmt::Debug for OpenSet {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut shown = f.debug_struct("OpenSet");
         shown.field("names", &self.names).field("documents", &self.fitted.line.documents);
-        shown.field("generation", &self.generation.as_ref().map(Generation::number));
+        shown.field("generation", &self.generation.as_ref().map(|own| own.number));
         shown.finish_non_exhaustive()
     }
 }
@@ -116,7 +116,7 @@ impl OpenSet {
         let mut generation = store.open().map_err(MailFilterError::Generation)?;
         let mut first = None;
         loop {
-            let number = generation.as_ref().map(Generation::number);
+            let number = generation.as_ref().map(|own| own.number);
             let error = match open(generation) {
                 Ok(set) => return Ok(set),
                 Err(error) => error,
@@ -249,7 +249,7 @@ impl OpenSet {
     fn instead(&self) -> Option<&Self> {
         let open = || {
             let generation = self.generation.as_ref()?;
-            let earlier = generation.store().earlier_than(generation.number()).ok()??;
+            let earlier = generation.store.earlier_than(generation.number).ok()??;
             let earlier_path = |path: &Path| earlier.path(path.file_name().unwrap_or_default());
             let members = self.members.iter();
             let members =

@@ -25,7 +25,7 @@ type Result<T, E = FittedSetError> = std::result::Result<T, E>;
 /// Makes ledger and corrections whole in the generation that `change` makes, if a power failure has
 /// damaged the generation that it began with. A warning says so, and what is lost.
 pub fn salvage(change: &Change, warnings: WarningSink<'_>) -> Result<()> {
-    let Some(base) = change.base() else { return Ok(()) };
+    let Some(base) = &change.base else { return Ok(()) };
     let path = |name: &str| change.path(OsStr::new(name));
     if is_damaged(base, path)? { mend(change, base, warnings) } else { Ok(()) }
 }
@@ -104,7 +104,7 @@ fn mend(change: &Change, base: &Generation, warnings: WarningSink<'_>) -> Result
     } else {
         "it is made anew from what is left, and no document is lost"
     };
-    let folder = change.store().folder().display();
+    let folder = change.store.folder.display();
     warnings(Warning::new(format!("{folder} was damaged, as by a power failure: {what}")));
     Ok(())
 }
@@ -165,7 +165,7 @@ impl Present {
             return Ok(Some(Self::Whole(now)));
         }
         let change = store.change(&[], &mut |_| {})?;
-        if let Some(base) = change.base() {
+        if let Some(base) = &change.base {
             mend(&change, base, warnings)?;
         }
         Ok(Some(Self::Mended(change)))
@@ -182,8 +182,8 @@ impl Present {
     /// The folder with the files.
     pub fn folder(&self) -> &Path {
         match self {
-            Self::Whole(generation) => generation.folder(),
-            Self::Mended(change) => change.folder(),
+            Self::Whole(generation) => &generation.folder,
+            Self::Mended(change) => &change.folder,
         }
     }
 }

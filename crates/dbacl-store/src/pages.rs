@@ -134,7 +134,8 @@ pub struct Pages {
     progress: Vec<Progress>,
     /// For each block, which of its pieces differ from the file: a bit for each, the lowest first.
     changed: Vec<u64>,
-    is_damaged: bool,
+    /// Whether a block that was used has a wrong checksum, or could not be read.
+    pub is_damaged: bool,
 }
 
 impl Pages {
@@ -232,11 +233,6 @@ impl Pages {
     /// longer.
     pub fn take_memory(&self, length: usize) {
         take_memory(&self.bytes, length);
-    }
-
-    /// Whether a block that was used has a wrong checksum, or could not be read.
-    pub const fn is_damaged(&self) -> bool {
-        self.is_damaged
     }
 
     /// Whether the file should be written as a whole, because it is new or too much of it has
@@ -457,14 +453,14 @@ mod tests {
         last.take_changes(second.clone(), HEAD.len()).unwrap();
         let both = |pages: &mut Pages| [3 * BLOCK - 1, 3 * BLOCK].map(|at| pages.get(at, 1)[0]);
         assert_eq!(both(&mut last), *b"ab");
-        assert!(!last.is_damaged());
+        assert!(!last.is_damaged);
         assert_eq!((last.get(0, 1)[0], last.get(BLOCK, 1)[0]), (9, 2));
         let mut whole = Vec::new();
         last.write(&HEAD, &mut whole).unwrap();
         let mut read = open(&whole).unwrap();
         read.read_all();
         assert_eq!(both(&mut read), *b"ab");
-        assert!(!read.is_damaged());
+        assert!(!read.is_damaged);
         // They are changes of the other file.
         assert!(read.take_changes(second, HEAD.len()).is_none());
         for block in 0..FEW / PIECES {
@@ -491,7 +487,7 @@ mod tests {
             for block in 0..BLOCKS {
                 let mut pages = open(file).unwrap();
                 let found = pages.get(block * BLOCK, 1)[0];
-                assert_eq!(pages.is_damaged(), block == bad);
+                assert_eq!(pages.is_damaged, block == bad);
                 assert_eq!(usize::from(found), if block == bad { 0 } else { block + 1 });
             }
             let mut pages = open(file).unwrap();

@@ -111,7 +111,7 @@ fn write_list(folder: &Path, list: &[u8]) {
 /// One step that leaves something in the set's folder; none if no bytes are left.
 fn damage(room: &Room, data: &mut &[u8]) -> Option<()> {
     let step = take(data)?;
-    let set = room.store.folder();
+    let set = &room.store.folder;
     let name = of(NUMBERS, step >> 3);
     let folder = set.join(name);
     // Damage is done to the set's own folder: these steps would follow a link to the one outside.
@@ -168,13 +168,13 @@ fn publish(room: &Room, change: Change, is_forced: bool) -> bool {
     if fs::write(&path, FRESH).is_err() {
         return false;
     }
-    let before = fs::read_link(room.store.folder().join("current")).ok();
+    let before = fs::read_link(room.store.folder.join("current")).ok();
     if change.publish(if is_forced { Force::All } else { Force::Lessons }).is_err() {
-        assert_eq!(before, fs::read_link(room.store.folder().join("current")).ok());
+        assert_eq!(before, fs::read_link(room.store.folder.join("current")).ok());
         return false;
     }
     let found = room.store.open().expect("what was made can be opened").expect("it is there");
-    assert!(!found.is_earlier() && found.has(OsStr::new("category.ham")));
+    assert!(!found.is_earlier && found.has(OsStr::new("category.ham")));
     let bytes = fs::read(found.path(OsStr::new("category.ham")));
     assert_eq!(bytes.expect("the file is there"), FRESH);
     true
@@ -194,10 +194,10 @@ pub fn generations(mut data: &[u8]) {
     }
     room.check_outside();
     if let Ok(Some(found)) = store.open() {
-        assert_eq!(found.folder().parent(), Some(store.folder()));
+        assert_eq!(found.folder.parent(), Some(store.folder.as_path()));
         for name in FILES {
             let name = OsStr::new(name);
-            let is_inside = found.path(name).parent() == Some(found.folder());
+            let is_inside = found.path(name).parent() == Some(found.folder.as_path());
             assert!(is_inside || !found.has(name), "{} is no file of the set", name.display());
         }
         let _ = found.warnings();
@@ -223,7 +223,7 @@ pub fn generations(mut data: &[u8]) {
         let held = store.open().expect("it was published").expect("it was published");
         // After the generation of the largest number none can follow.
         let is_last =
-            || store.open().expect("it is there").expect("it is there").number() == u64::MAX;
+            || store.open().expect("it is there").expect("it is there").number == u64::MAX;
         let is_final = is_last();
         for _ in 0..3 {
             let was_last = is_last();
@@ -234,7 +234,7 @@ pub fn generations(mut data: &[u8]) {
         assert_eq!(bytes.expect("a reader keeps its generation"), FRESH);
         drop(store.replacement(&[], &mut |_| {}));
         let found = store.open().expect("it was published").expect("it was published");
-        assert_eq!(found.number() == held.number(), is_final);
+        assert_eq!(found.number == held.number, is_final);
     }
     room.check_outside();
 }

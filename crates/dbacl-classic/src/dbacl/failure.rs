@@ -148,7 +148,7 @@ fn of_set(path: &Path) -> Option<String> {
         let set = path.ancestors().nth(2)?;
         (set.extension()? == "set").then(|| set.to_path_buf())
     };
-    let store = Store::of_link(path).map(|(store, _)| store.folder().to_path_buf());
+    let store = Store::of_link(path).map(|(store, _)| store.folder);
     let folder = store.or_else(inside)?;
     Some(format!(
         "restore {} from a copy, or learn the documents of the set again",

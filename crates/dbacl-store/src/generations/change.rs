@@ -66,16 +66,19 @@ enum Found {
 /// A generation that is being made. It is removed if this is dropped before it is published.
 #[derive(Debug)]
 pub struct Change {
-    store: Store,
-    folder: PathBuf,
+    /// The set that is changed.
+    pub store: Store,
+    /// The folder in which the generation is being made.
+    pub folder: PathBuf,
     /// The list of files, locked while the folder is being filled.
     list: File,
-    /// The generation that it began with.
-    base: Option<Generation>,
+    /// The generation that it began with; `None` if there was none, or if the change replaces the
+    /// whole set.
+    pub base: Option<Generation>,
     /// Whether everybody can use its folder who may use the set's folder.
     is_accessible: bool,
-    /// Whether all names of the set are links to it.
-    is_linked: bool,
+    /// Whether all names that the change began with are links to the set.
+    pub is_linked: bool,
     /// Whether its files were moved into the set unchanged.
     is_taken_over: bool,
     is_current: bool,
@@ -102,7 +105,7 @@ impl Store {
             }
         }
         let mut change = self.begin(true, &foreign)?;
-        self.warn_of_access(change.base(), &foreign, warnings);
+        self.warn_of_access(change.base.as_ref(), &foreign, warnings);
         change.is_linked = is_linked;
         for name in &foreign {
             let target = change.path(&name.member);
@@ -349,7 +352,7 @@ impl Store {
             is_current: false,
         };
         if let Some(base) = &base {
-            let files = base.manifest().files.iter().filter(|file| file.name != manifest::SUMS);
+            let files = base.manifest.files.iter().filter(|file| file.name != manifest::SUMS);
             for Listed { name, .. } in files {
                 if fs::symlink_metadata(base.path(name)).is_ok_and(|found| found.is_symlink()) {
                     return Err(Error::damaged(&base.path(name), "it is a link out of its folder"));
@@ -442,27 +445,6 @@ impl Change {
         self.folder.join(name)
     }
 
-    /// The folder in which the generation is being made.
-    pub fn folder(&self) -> &Path {
-        &self.folder
-    }
-
-    /// Whether all names that the change began with are links to the set.
-    pub const fn is_linked(&self) -> bool {
-        self.is_linked
-    }
-
-    /// The generation that the change began with; `None` if there was none, or if the change
-    /// replaces the whole set.
-    pub const fn base(&self) -> Option<&Generation> {
-        self.base.as_ref()
-    }
-
-    /// The set that is changed.
-    pub const fn store(&self) -> &Store {
-        &self.store
-    }
-
     /// Whether there is a file called `name`.
     ///
     /// # Errors
@@ -543,7 +525,7 @@ impl Change {
         // The change is made; only its survival of a power failure may fail to be ensured.
         let _ = sync(&self.store.folder);
         // Files that cannot be removed now are removed at the next change.
-        let _ = self.store.tidy(base.map(|base| base.number()));
+        let _ = self.store.tidy(base.map(|base| base.number));
         let text = || {
             let folder = self.store.folder.display();
             format!("{folder}: its files cannot be given to the group that they belonged to")
@@ -674,7 +656,7 @@ fn same_file(from: &Path, to: &Path) -> io::Result<()> {
 /// Whether the file called `name`, which was found in a new generation, is as it was in `base`.
 fn is_old(found: &fs::Metadata, name: &OsStr, base: Option<&Generation>) -> bool {
     let Some(base) = base else { return false };
-    let length = base.manifest().length_of(name);
+    let length = base.manifest.length_of(name);
     let is_same = fs::metadata(base.path(name)).is_ok_and(|old| old.ino() == found.ino());
     is_same && length.is_some_and(|length| length >= found.len())
 }

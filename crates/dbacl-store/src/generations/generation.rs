@@ -23,12 +23,16 @@ const TRIES: u32 = 1000;
 /// An open generation. It is not removed while this lives.
 #[derive(Debug)]
 pub struct Generation {
-    store: Store,
-    folder: PathBuf,
-    number: u64,
-    manifest: Manifest,
+    /// The store to which it belongs.
+    pub store: Store,
+    /// Its folder.
+    pub folder: PathBuf,
+    /// Its number.
+    pub number: u64,
+    /// Its files.
+    pub(super) manifest: Manifest,
     /// Whether this generation stands in for a later one that is torn.
-    is_earlier: bool,
+    pub is_earlier: bool,
     /// The files that a power failure has truncated, if the generation is opened to be changed.
     torn: Vec<OsString>,
     /// In their place the files of this generation are used: the last one that was synchronised to
@@ -46,20 +50,11 @@ pub struct Generation {
 enum Missing {
     /// It is being removed, or has been.
     Gone,
-    /// Files are truncated.
-    Torn(Torn),
+    /// Files are truncated: these, or the list of them. The first value says whether it was
+    /// synchronised to the device, so that a power failure is not the reason.
+    Torn(bool, Option<Vec<OsString>>),
     /// The operating system refused.
     Refused(Error),
-}
-
-/// What is known of a truncated generation.
-enum Torn {
-    /// It was synchronised to the device, so that a power failure is not the reason.
-    Forced,
-    /// These files are truncated.
-    Files(Vec<OsString>),
-    /// The list of its files is truncated.
-    List,
 }
 
 impl Store {
@@ -88,8 +83,8 @@ impl Store {
             match self.generation(number, &folder, purpose) {
                 Ok(generation) => return Ok(Some(generation)),
                 Err(Missing::Refused(error)) => return Err(error),
-                Err(Missing::Torn(torn)) => {
-                    return self.instead(number, folder, torn, purpose).map(Some);
+                Err(Missing::Torn(is_forced, torn)) => {
+                    return self.instead(number, folder, (is_forced, torn), purpose).map(Some);
                 }
                 // A program that removes a generation has made another one current before.
                 Err(Missing::Gone) if last.as_ref().is_some_and(|last| last.0 == number) => {
@@ -99,7 +94,9 @@ impl Store {
             }
         }
         match last {
-            Some((number, folder)) => self.instead(number, folder, Torn::List, purpose).map(Some),
+            Some((number, folder)) => {
+                self.instead(number, folder, (false, None), purpose).map(Some)
+            }
             None => Ok(None),
         }
     }
@@ -109,21 +106,20 @@ impl Store {
         &self,
         number: u64,
         folder: PathBuf,
-        torn: Torn,
+        (is_forced, torn): (bool, Option<Vec<OsString>>),
         purpose: Purpose,
     ) -> Result<Generation> {
-        match (torn, purpose) {
-            (Torn::Forced, _) => {
-                let mut generation = self.as_it_is(number, folder)?;
-                generation.manifest.is_forced = true;
-                Ok(generation)
-            }
-            (_, Purpose::Read) => match self.forced_before(number)? {
-                Some(earlier) => Ok(Generation { is_earlier: true, ..earlier }),
-                None => self.as_it_is(number, folder),
-            },
-            (Torn::Files(files), Purpose::Change) => self.remains(number, folder, Some(files)),
-            (Torn::List, Purpose::Change) => self.remains(number, folder, None),
+        if is_forced {
+            let mut generation = self.as_it_is(number, folder)?;
+            generation.manifest.is_forced = true;
+            return Ok(generation);
+        }
+        if purpose == Purpose::Change {
+            return self.remains(number, folder, torn);
+        }
+        match self.forced_before(number)? {
+            Some(earlier) => Ok(Generation { is_earlier: true, ..earlier }),
+            None => self.as_it_is(number, folder),
         }
     }
 
@@ -155,7 +151,7 @@ impl Store {
             match self.generation(earlier, &self.folder_of(earlier), Purpose::Read) {
                 Ok(generation) => return Ok(Some(generation)),
                 Err(Missing::Refused(error)) => return Err(error),
-                Err(Missing::Gone | Missing::Torn(_)) => {}
+                Err(Missing::Gone | Missing::Torn(..)) => {}
             }
         }
         Ok(None)
@@ -237,14 +233,13 @@ impl Store {
         }
         let read = filled(found.len(), |bytes| file.read_exact_at(bytes, 0));
         let bytes = read.map_err(refused)?;
-        let manifest = Manifest::parse(&bytes).ok_or(Missing::Torn(Torn::List))?;
+        let manifest = Manifest::parse(&bytes).ok_or(Missing::Torn(false, None))?;
         let is_needed = |name: &OsStr| {
             Purpose::Read.needs(name) || purpose == Purpose::Change && purpose.needs(name)
         };
         let (seen, torn) = look_at(folder, &manifest, is_needed).map_err(Missing::Refused)?;
         if !torn.is_empty() {
-            let what = if manifest.is_forced { Torn::Forced } else { Torn::Files(torn) };
-            return Err(Missing::Torn(what));
+            return Err(Missing::Torn(manifest.is_forced, Some(torn)));
         }
         let lock = is_locked.then_some(file);
         let bare = Generation::bare(self.clone(), folder.to_path_buf(), number);
@@ -418,31 +413,6 @@ impl Generation {
     /// Whether a file called `name` belongs to it.
     pub fn has(&self, name: &OsStr) -> bool {
         self.manifest.files.iter().any(|file| file.name == name)
-    }
-
-    /// The store to which it belongs.
-    pub const fn store(&self) -> &Store {
-        &self.store
-    }
-
-    /// Its folder.
-    pub fn folder(&self) -> &Path {
-        &self.folder
-    }
-
-    /// Its number.
-    pub const fn number(&self) -> u64 {
-        self.number
-    }
-
-    /// Whether it stands for a later one that is torn.
-    pub const fn is_earlier(&self) -> bool {
-        self.is_earlier
-    }
-
-    /// Its files.
-    pub(super) const fn manifest(&self) -> &Manifest {
-        &self.manifest
     }
 
     /// Warnings about the set.

@@ -49,7 +49,8 @@ const NEW: &str = "new.";
 /// The folder with the generations of a set.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Store {
-    folder: PathBuf,
+    /// Where the store is.
+    pub folder: PathBuf,
 }
 
 impl Store {
@@ -69,11 +70,6 @@ impl Store {
         let folder = current.parent()?;
         folder.file_name()?.as_bytes().strip_suffix(b".set")?;
         Some((Self { folder: folder_of(name).join(folder) }, member))
-    }
-
-    /// Where the store is.
-    pub fn folder(&self) -> &Path {
-        &self.folder
     }
 
     /// The file that the store belongs to, beside which writers have their lock.
@@ -235,7 +231,7 @@ mod tests {
         fs::create_dir(&outside).unwrap();
         fs::write(outside.join("kept"), "mail").unwrap();
         for name in ["new.0", "7", "8"] {
-            symlink("../mail", store.folder().join(name)).unwrap();
+            symlink("../mail", store.folder.join(name)).unwrap();
         }
         for _ in 0..4 {
             publish(&store);
@@ -246,7 +242,7 @@ mod tests {
     #[test]
     fn folders_of_the_user_are_left_alone() {
         let (_room, store) = set();
-        let kept = [store.folder().join("1700/letter"), store.folder().join("new.text/letter")];
+        let kept = [store.folder.join("1700/letter"), store.folder.join("new.text/letter")];
         for path in &kept {
             fs::create_dir(path.parent().unwrap()).unwrap();
             fs::write(path, "the only copy").unwrap();
@@ -266,34 +262,34 @@ mod tests {
         let store = Store::beside(&room.path().join("train"));
         let occupied = || {
             let refused = replacement(&store);
-            assert!(matches!(refused, Err(Error::Occupied { path }) if path == store.folder()));
+            assert!(matches!(refused, Err(Error::Occupied { path }) if path == store.folder));
         };
-        fs::write(store.folder(), "notes").unwrap();
+        fs::write(&store.folder, "notes").unwrap();
         occupied();
-        fs::remove_file(store.folder()).unwrap();
+        fs::remove_file(&store.folder).unwrap();
         for name in ["1/essay", "new.0/essay", "essay"] {
-            let path = store.folder().join(name);
+            let path = store.folder.join(name);
             fs::create_dir_all(path.parent().unwrap()).unwrap();
             fs::write(&path, "the only copy").unwrap();
             occupied();
             assert_eq!(fs::read(&path).unwrap(), b"the only copy");
-            fs::remove_dir_all(store.folder()).unwrap();
+            fs::remove_dir_all(&store.folder).unwrap();
         }
         // What a killed change leaves is a set's.
-        fs::create_dir_all(store.folder().join("new.0")).unwrap();
-        fs::create_dir_all(store.folder().join("new.1")).unwrap();
-        fs::write(store.folder().join("new.1/generation"), "").unwrap();
-        fs::write(store.folder().join("new.1/category.ham"), "half").unwrap();
-        symlink("1", store.folder().join(CURRENT_NEW)).unwrap();
+        fs::create_dir_all(store.folder.join("new.0")).unwrap();
+        fs::create_dir_all(store.folder.join("new.1")).unwrap();
+        fs::write(store.folder.join("new.1/generation"), "").unwrap();
+        fs::write(store.folder.join("new.1/category.ham"), "half").unwrap();
+        symlink("1", store.folder.join(CURRENT_NEW)).unwrap();
         publish(&store);
-        assert_eq!(fs::read_dir(store.folder()).unwrap().count(), 2);
+        assert_eq!(fs::read_dir(&store.folder).unwrap().count(), 2);
     }
 
     #[test]
     fn pipes_in_place_of_lists_are_not_waited_for() {
         let (_room, store) = set();
         for name in ["1", "new.0"] {
-            let folder = store.folder().join(name);
+            let folder = store.folder.join(name);
             let list = folder.join("generation");
             if folder.is_dir() {
                 fs::remove_file(&list).unwrap();
@@ -354,7 +350,7 @@ mod tests {
             fs::remove_file(&path).unwrap();
             fs::write(&path, bytes).unwrap();
         }
-        let number = now(&store).number();
+        let number = now(&store).number;
         let own = store.folder_of(number);
         fs::rename(&own, room.path().join("moved")).unwrap();
         symlink(room.path().join("moved"), &own).unwrap();
@@ -366,11 +362,11 @@ mod tests {
     fn a_set_is_no_link_of_another_user() {
         let (room, store) = set();
         let moved = room.path().join("elsewhere.set");
-        fs::rename(store.folder(), &moved).unwrap();
-        symlink(&moved, store.folder()).unwrap();
+        fs::rename(&store.folder, &moved).unwrap();
+        symlink(&moved, &store.folder).unwrap();
         // One's own link is followed, as to another disk.
         assert!(store.open().unwrap().is_some());
-        if std::os::unix::fs::lchown(store.folder(), Some(65_534), None).is_err() {
+        if std::os::unix::fs::lchown(&store.folder, Some(65_534), None).is_err() {
             return; // only the superuser can give links away
         }
         assert!(matches!(store.open(), Err(Error::Damaged { .. })));
@@ -381,10 +377,10 @@ mod tests {
     #[test]
     fn numbers_have_an_end() {
         let (_room, store) = set();
-        fs::create_dir_all(store.folder().join(u64::MAX.to_string()).join("not-empty")).unwrap();
+        fs::create_dir_all(store.folder.join(u64::MAX.to_string()).join("not-empty")).unwrap();
         let change = replacement(&store).unwrap();
         assert!(matches!(change.publish(Force::Lessons), Err(Error::Damaged { .. })));
-        assert_eq!(now(&store).number(), 1);
+        assert_eq!(now(&store).number, 1);
     }
 
     /// A set of two generations, of which only the first was forced to the device; each file says
@@ -422,8 +418,8 @@ mod tests {
                 file.unwrap().set_len(length).unwrap();
             }
             let found = now(&store);
-            assert_eq!((found.number(), found.is_earlier()), read, "{cut:?}");
-            assert_eq!(found.warning_of_damage().is_some(), found.is_earlier());
+            assert_eq!((found.number, found.is_earlier), read, "{cut:?}");
+            assert_eq!(found.warning_of_damage().is_some(), found.is_earlier);
             let found = store.open_to_change().unwrap().unwrap();
             let mut names: Vec<&str> =
                 ["category.a", "category.b", "a.state", "order", "ledger", "sums"]
@@ -432,7 +428,7 @@ mod tests {
                     .collect();
             names.sort_unstable();
             assert_eq!(
-                (names, found.has_torn(), found.number()),
+                (names, found.has_torn(), found.number),
                 (torn.to_vec(), !torn.is_empty(), 2),
                 "{cut:?}"
             );
@@ -481,7 +477,7 @@ mod tests {
         assert_eq!(fs::read(&names[0].path).unwrap(), b"# dbacl x");
         assert_eq!(Store::of_link(&names[1].path), Some((store.clone(), "category.b".into())));
         let change = store.change(&names, &mut |_| {}).unwrap();
-        assert!(!change.is_linked(), "the third is no link");
+        assert!(!change.is_linked, "the third is no link");
         let made = change.path(&names[2].member);
         assert_eq!(store.known(&made), store.current_link().join("category.c"));
         assert_eq!(store.known(&names[0].path), names[0].path);
@@ -492,8 +488,8 @@ mod tests {
         store.unlink_names(&names);
         assert_eq!(names.each_ref().map(is_link), [true, false, true]);
         let shown = now(&store);
-        let order = shown.folder().join("order");
-        let known = store.in_current(shown.number(), &order);
+        let order = shown.folder.join("order");
+        let known = store.in_current(shown.number, &order);
         assert_eq!(known, store.current_link().join("order"));
         assert_eq!(store.in_current(1, &order), order);
         // Another file is not replaced, neither is a folder.
@@ -507,7 +503,7 @@ mod tests {
     #[test]
     fn a_copy_with_a_folder_in_place_of_the_link_is_a_set() {
         let (_room, store) = two_generations();
-        let folder = store.folder_of(now(&store).number());
+        let folder = store.folder_of(now(&store).number);
         fs::remove_file(store.current_link()).unwrap();
         fs::rename(folder, store.current_link()).unwrap();
         assert_eq!(now(&store).read(OsStr::new("ledger")).unwrap(), b"ledger two");

@@ -107,7 +107,7 @@ impl Ownership {
             return Self { owner: self.owner, mode: replaced.mode & 0o777, ..replaced };
         }
         let mut common: Option<Self> = None;
-        for other in base.manifest().files.iter().filter_map(|file| of(&file.name).ok()) {
+        for other in base.manifest.files.iter().filter_map(|file| of(&file.name).ok()) {
             let known = common.get_or_insert(Self { owner: self.owner, ..other });
             known.mode &= other.mode;
             if known.group != other.group {

@@ -97,7 +97,7 @@ impl State {
     /// Finds the rises of the categories, from their counts and their ordinary weights.
     fn set_rises<D: AsRef<[u8]>>(&mut self, ordinary: &[Category<D>]) {
         let mut known = vec![Vec::new(); ordinary.len()];
-        for at in 0..self.tables.used().slots {
+        for at in 0..self.tables.used.slots {
             let slot = self.tables.slot(at);
             self.tables.entries(&slot, |own| {
                 let category = usize::from(own.category);
@@ -114,7 +114,7 @@ impl State {
     /// those matter whose documents contain a feature.
     fn keep_ordinary<D: AsRef<[u8]>>(&mut self, ordinary: &[Category<D>]) {
         let is_pair = ordinary.len() == 2;
-        for at in 0..self.tables.used().slots {
+        for at in 0..self.tables.used.slots {
             let id = self.tables.slot(at).id;
             for (category, ordinary) in (0..).zip(ordinary) {
                 let weight = learned(ordinary, id);

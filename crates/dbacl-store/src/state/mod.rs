@@ -54,15 +54,10 @@ impl State {
         Self { numbers, tables, touched: Vec::new(), rarities: Default::default() }
     }
 
-    /// Number of categories.
-    pub const fn categories(&self) -> usize {
-        self.tables.categories()
-    }
-
     /// Documents.
     #[allow(clippy::cast_possible_truncation)] // tables of 32-bit numbers
     pub const fn documents(&self) -> u32 {
-        self.tables.used().documents as u32
+        self.tables.used.documents as u32
     }
 
     /// Whether this is the state of the ledger with this head.
@@ -201,7 +196,7 @@ impl State {
     /// Whether any part of the file is damaged; reads all of it.
     pub fn is_damaged_anywhere(&mut self) -> bool {
         self.tables.pages.read_all();
-        self.tables.pages.is_damaged()
+        self.tables.pages.is_damaged
     }
 
     /// Whether the file is to be written as a whole, not only what has changed in it.
@@ -215,7 +210,7 @@ impl State {
     }
 
     fn head(&self) -> Vec<u8> {
-        self.numbers.write(self.tables.used(), self.tables.room())
+        self.numbers.write(self.tables.used, self.tables.room)
     }
 
     /// Writes the file.

@@ -34,7 +34,7 @@ impl State {
     /// The category that a fit tells from the rest: of two, one fit tells the second from the
     /// first.
     const fn category_of(&self, fit: usize) -> usize {
-        if self.tables.fits() == 1 { 1 } else { fit }
+        if self.tables.fits == 1 { 1 } else { fit }
     }
 
     /// On which side of a fit documents of category `label` are.
@@ -46,7 +46,7 @@ impl State {
     pub(super) fn touch_counted(&mut self, record: &Record) {
         let is_blocks = self.numbers.scoring == Scoring::Blocks;
         let has_ordinary = is_blocks || self.numbers.counts_ordinary && self.numbers.blend > 0.0;
-        if self.categories() > 2 || has_ordinary {
+        if self.tables.categories > 2 || has_ordinary {
             self.touched.extend(record.terms.iter().map(|term| term.id.0));
         }
     }
@@ -56,7 +56,7 @@ impl State {
         if self.numbers.scoring == Scoring::Blocks {
             return self.visit_blocks(number, record.label, record, false);
         }
-        let fits = self.tables.fits();
+        let fits = self.tables.fits;
         let mut found = self.gather(record);
         let mut is_changed = false;
         for at in 0..fits {
@@ -87,7 +87,7 @@ impl State {
             return self.visit_blocks(number, label, record, true);
         }
         let mut found = self.gather(record);
-        for at in 0..self.tables.fits() {
+        for at in 0..self.tables.fits {
             let duals = self.tables.duals(number, at);
             if duals == [0.0; 2] {
                 continue;
@@ -111,7 +111,7 @@ impl State {
     /// One step of all fits by blocks for document `number`, or takes back what it has done to the
     /// weights. A document that was left out of the fit stays out until it is relabelled.
     fn visit_blocks(&mut self, number: usize, label: u32, record: &Record, is_back: bool) {
-        let fits = self.tables.fits();
+        let fits = self.tables.fits;
         if self.tables.duals(number, 0) == LEFT_OUT {
             if is_back {
                 (0..fits).for_each(|at| self.tables.put_duals(number, at, [0.0; 2]));
@@ -167,7 +167,7 @@ impl State {
 
     /// The features of a document that take part in the fits, and their weights in all fits.
     fn gather(&mut self, record: &Record) -> Gathered {
-        let fits = self.tables.fits();
+        let fits = self.tables.fits;
         let all = self.documents() as usize;
         let least = self.least_documents();
         let mut found = Gathered::default();
@@ -231,7 +231,7 @@ impl State {
     /// Fit number `number` as far as a document's features have a part in it, and the factors of
     /// the document's views.
     fn fit_of(&self, found: &Gathered, number: usize, record: &Record) -> (Fit, Row) {
-        let fits = self.tables.fits();
+        let fits = self.tables.fits;
         let side = self.numbers.sides[self.category_of(number)];
         let own = side.documents as usize;
         let others = (self.documents() as usize).saturating_sub(own);
@@ -259,7 +259,7 @@ impl State {
     fn is_beyond(&self, found: &Gathered, number: usize, record: &Record, y: f64) -> bool {
         let row = self.row_of(record);
         let (mut ones, mut counts) = (0.0, 0.0);
-        let own = found.weights.iter().skip(number).step_by(self.tables.fits());
+        let own = found.weights.iter().skip(number).step_by(self.tables.fits);
         for (&weight, cell) in own.zip(&found.cells) {
             let weight = f64::from(weight);
             ones += weight;
@@ -274,7 +274,7 @@ impl State {
     fn take_over(&mut self, found: &mut Gathered, number: usize, fit: &Fit) {
         let category = self.category_of(number);
         self.numbers.sides[category].bias = fit.bias;
-        let own = found.weights.iter_mut().skip(number).step_by(self.tables.fits());
+        let own = found.weights.iter_mut().skip(number).step_by(self.tables.fits);
         for (own, weight) in own.zip(&fit.weights) {
             *own = weight.value;
         }
@@ -282,7 +282,7 @@ impl State {
 
     /// Writes the weights of a document's features.
     fn put_gathered(&mut self, found: &Gathered, record: &Record) {
-        let fits = self.tables.fits();
+        let fits = self.tables.fits;
         for (&at, weights) in found.slots.iter().zip(found.weights.chunks_exact(fits)) {
             if self.tables.put_weights(at, weights) && fits == 1 {
                 self.touched.push(self.tables.slot(at).id);

@@ -184,10 +184,14 @@ pub struct Slot {
 pub struct Tables {
     /// The bytes.
     pub pages: Pages,
-    categories: usize,
-    fits: usize,
-    room: Sizes,
-    used: Sizes,
+    /// Number of categories.
+    pub categories: usize,
+    /// Number of fits: one tells two categories apart, else each category has its own.
+    pub fits: usize,
+    /// How many documents, slots, rows and entries there is room for.
+    pub room: Sizes,
+    /// How many there are.
+    pub used: Sizes,
     starts: Starts,
 }
 
@@ -238,26 +242,6 @@ impl Tables {
         let starts = room.starts(fits)?;
         pages.take_memory(starts.duals + spot(0, room.near(), SLOT) + OTHERS.min(starts.end / 4));
         Some(Self { pages, categories, fits, room, used, starts })
-    }
-
-    /// Number of categories.
-    pub const fn categories(&self) -> usize {
-        self.categories
-    }
-
-    /// Number of fits: one tells two categories apart, else each category has its own.
-    pub const fn fits(&self) -> usize {
-        self.fits
-    }
-
-    /// How many documents, slots, rows and entries there are.
-    pub const fn used(&self) -> Sizes {
-        self.used
-    }
-
-    /// How many there is room for.
-    pub const fn room(&self) -> Sizes {
-        self.room
     }
 
     /// Makes room for one more entry of each table.
@@ -606,7 +590,7 @@ pub(super) mod tests {
             tables.entries(&slot, |own| entries.push(own));
             let all = |category, documents| Entry { category, documents, tally: u32::MAX };
             assert_eq!(entries, [all(1, DOCUMENTS), all(0, 3)]);
-            let fits = tables.fits();
+            let fits = tables.fits;
             let weights: Vec<f32> = [-0.5, 1.5, 2.5].into_iter().take(fits).collect();
             assert!(tables.put_weights(at, &weights) && !tables.put_weights(at, &weights));
             assert_eq!(weights_at(&mut tables, at), weights);
@@ -619,6 +603,6 @@ pub(super) mod tests {
         let at = tables.insert(7, 2);
         tables.count_documents(at, 1);
         assert!(!tables.put_weights(at, &[1.0; 3]));
-        assert_eq!((weights_at(&mut tables, at), tables.used().rows), (vec![0.0; 3], 0));
+        assert_eq!((weights_at(&mut tables, at), tables.used.rows), (vec![0.0; 3], 0));
     }
 }

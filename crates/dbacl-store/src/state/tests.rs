@@ -30,7 +30,7 @@ fn record(width: u32, k: u32) -> Record {
 }
 
 fn learn(state: &mut State, documents: std::ops::Range<u32>) {
-    let width = u32::try_from(state.categories()).unwrap();
+    let width = u32::try_from(state.tables.categories).unwrap();
     for k in documents {
         let old = |offset| u32::try_from(offset).ok().map(|k| record(width, k));
         state.learn(&record(width, k), u64::from(k), old);
@@ -153,7 +153,7 @@ fn changes_and_the_file_make_the_file_that_is_written_as_a_whole() {
             }
             let mut read = open(&file, &changes).unwrap();
             assert_eq!(read.numbers, state.numbers);
-            assert_eq!(read.tables.used(), state.tables.used());
+            assert_eq!(read.tables.used, state.tables.used);
             if k % 20 == 0 {
                 let mut whole = open(&bytes_of(&mut state), &[]).unwrap();
                 read.touch_all();
@@ -209,7 +209,7 @@ fn what_a_document_did_is_taken_back() {
         let weights =
             |state: &mut State| [10 + document.label, 20].map(|id| weights_of(state, id)).concat();
         let duals = |state: &mut State| -> Vec<[f32; 2]> {
-            (0..state.tables.fits()).map(|fit| state.tables.duals(8, fit)).collect()
+            (0..state.tables.fits).map(|fit| state.tables.duals(8, fit)).collect()
         };
         let (before, learned) = (weights(&mut state), duals(&mut state));
         state.undo(8, document.label, &document);
@@ -232,7 +232,7 @@ fn all_tables_grow() {
     for width in WIDTHS {
         let mut state = empty(width);
         learn(&mut state, 0..3000);
-        let sizes = state.tables.used();
+        let sizes = state.tables.used;
         assert_eq!((sizes.documents, sizes.slots), (3000, 3001 + 2 * width as usize));
         let rows = 1 + 2 * width as usize;
         assert_eq!(sizes.rows, if width == 2 { 0 } else { rows });

@@ -81,7 +81,7 @@ impl State {
         self.touched.sort_unstable();
         self.touched.dedup();
         let touched = std::mem::take(&mut self.touched);
-        let mut changes = vec![Vec::new(); self.categories()];
+        let mut changes = vec![Vec::new(); self.tables.categories];
         let (mut weights, mut entries) = (Vec::new(), Vec::new());
         for id in touched {
             let Some(at) = self.tables.find(id) else { continue };
@@ -166,7 +166,7 @@ impl State {
     /// Makes [`Self::changes`] return all features.
     #[doc(hidden)]
     pub fn touch_all(&mut self) {
-        let slots = 0..self.tables.used().slots;
+        let slots = 0..self.tables.used.slots;
         self.touched = slots.map(|at| self.tables.slot(at).id).collect();
     }
 
