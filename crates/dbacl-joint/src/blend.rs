@@ -11,7 +11,7 @@ use super::dataset::Dataset;
 use super::general::GeneralModel;
 use super::index::FeatureIndex;
 use super::scoring::Scoring;
-use super::select::{Form, Settings, level_of_unseen};
+use super::select::{Settings, level_of_unseen};
 use super::solver::Fit;
 use dbacl_engine::category::reader::Category;
 use dbacl_engine::token::id::FeatureId;
@@ -89,16 +89,18 @@ pub fn digrams_agree<D: AsRef<[u8]>>(categories: &[Category<D>]) -> bool {
 }
 
 /// Composes the tables. `fits` are those of `data`, one for two categories, else one each. The
-/// share of the general model that the settings say is added to the weights.
+/// share of the general model that the settings say is added to the weights. With `is_sparse`, of
+/// more than two categories only those carry a feature that have learned it.
 pub fn compose<D: AsRef<[u8]>>(
     categories: &[Category<D>],
     data: &Dataset,
     fits: &[Fit],
-    (settings, form): (Settings, Form),
+    (settings, is_sparse): (Settings, bool),
     general: Option<&GeneralModel<D>>,
 ) -> Set {
     let width = categories.len();
     let agree = digrams_agree(categories);
+    let is_sparse = is_sparse && width > 2;
     let Settings { blend, general: share, .. } = settings;
     let is_blocks = data.scoring == Scoring::Blocks;
     let scale = if agree || blend == 0.0 { 1.0 } else { 1.0 / blend };
@@ -116,20 +118,18 @@ pub fn compose<D: AsRef<[u8]>>(
     // All features: those of the fit first, then those that only the ordinary files have, then
     // those that only the general model has.
     let mut index = FeatureIndex::of(data.ids.clone());
-    let mut slots = Vec::with_capacity(width);
-    for category in categories {
+    // Which categories have each feature, with its weights there.
+    let mut known: Vec<(u32, usize, QuantWeight)> = Vec::new();
+    for (at, category) in categories.iter().enumerate() {
         let own = (0..category.size()).map(|at| category.slot(at)).filter(|slot| slot.id.0 != 0);
-        let own: Vec<(u32, QuantWeight)> =
-            own.map(|slot| (index.insert(slot.id), slot.weight)).collect();
-        slots.push(own);
+        known.extend(own.map(|slot| (index.insert(slot.id), at, slot.weight)));
     }
+    known.sort_unstable_by_key(|&(feature, category, _)| (feature, category));
     for id in general.into_iter().flat_map(GeneralModel::features) {
         index.insert(id);
     }
-    let known = Known::of(&slots, index.ids().len());
-    drop(slots);
+    let mut known = known.as_slice();
     let once = data.scoring != Scoring::Counts;
-    let mixing = Mixing { form, per_ordinary, per_fitted, once };
     let mut tables = vec![Vec::new(); width];
     let mut of_fit = vec![0.0; width];
     let (mut lambdas, mut seen) = (vec![0.0f32; width], vec![false; width]);
@@ -137,7 +137,11 @@ pub fn compose<D: AsRef<[u8]>>(
         let weight = |fit: &Fit| fit.weights.get(feature).is_some_and(|weight| weight.scale > 0.0);
         fits.first().is_some_and(weight)
     };
-    for (feature, &id) in index.ids().iter().enumerate() {
+    for (number, &id) in (0u32..).zip(&index.ids) {
+        let feature = number as usize;
+        let end = known.iter().position(|&(other, ..)| other != number).unwrap_or(known.len());
+        let (own, rest) = known.split_at(end);
+        known = rest;
         // A block's length is the number of its known features, so what takes no part is not known.
         if is_blocks && !takes_part(feature) && general.is_none_or(|own| own.weights(id).is_none())
         {
@@ -145,17 +149,45 @@ pub fn compose<D: AsRef<[u8]>>(
         }
         lambdas.fill(0.0);
         seen.fill(false);
-        for &(category, weight) in known.row(feature) {
-            lambdas[category as usize] = weight.weight();
-            seen[category as usize] = true;
+        for &(_, category, weight) in own {
+            lambdas[category] = weight.weight();
+            seen[category] = true;
         }
         for (category, weight) in of_fit.iter_mut().enumerate() {
             *weight = fitted(category, feature);
         }
-        let row = mixing.values(&of_fit, &lambdas, &seen);
+        let sides = of_fit.iter().copied().zip(seen.iter().copied());
+        let level = if is_sparse { level_of_unseen(sides) } else { 0.0 };
+        // The weight in each category, nats, up to a number that all of them share. Of two
+        // categories the first one's fitted weight is 0.
+        let each = of_fit.iter().zip(&lambdas).zip(&seen);
+        let row = each.map(|((fitted, &ordinary), &seen)| {
+            let value = per_ordinary * f64::from(ordinary) + per_fitted * (fitted - level);
+            if is_sparse && !seen { 0.0 } else { value }
+        });
+        let row: Vec<f64> = row.collect();
+        // What the general model adds; nothing for a feature that it does not know.
         let of_general = general.and_then(|general| general.weights(id));
         let of_general = of_general.map_or_else(Vec::new, |own| scaled(own, per_general));
-        mixing.store(id, (&row, &of_general), &seen, &mut tables);
+        let mut put = |at: usize, weight: QuantWeight| {
+            if weight.0 > 0 {
+                tables[at].push((id, weight));
+            }
+        };
+        if let [first, second] = row[..] {
+            let second =
+                if let [one, other] = of_general[..] { second + (other - one) } else { second };
+            let weights = stored_pair(second - first, once);
+            weights.into_iter().enumerate().for_each(|(at, weight)| put(at, weight));
+            continue;
+        }
+        let lowest =
+            if is_sparse { 0.0 } else { row.iter().copied().fold(f64::INFINITY, f64::min) };
+        for (at, value) in row.into_iter().enumerate() {
+            let general = of_general.get(at).copied().unwrap_or(0.0);
+            let is_learned = once && (seen[at] || !is_sparse);
+            put(at, with_general(value - lowest, general, is_learned, once));
+        }
     }
     // Sorted, so that the order does not depend on the order of the documents.
     for table in &mut tables {
@@ -179,110 +211,6 @@ pub fn compose<D: AsRef<[u8]>>(
     let digrams = (!agree && blend == 0.0).then(uniform_digrams);
     let name = name(&tables, &log_partitions);
     Set { name, tables, log_partitions, scale, digrams }
-}
-
-/// How the fitted and the ordinary weights of a feature become those of files.
-#[derive(Debug, Clone, Copy)]
-pub struct Mixing {
-    /// Which categories carry a feature.
-    pub form: Form,
-    /// Nats in the files for a nat of the ordinary weights.
-    pub per_ordinary: f64,
-    /// Nats in the files for a unit of the fitted weights.
-    pub per_fitted: f64,
-    /// Whether verdicts count each feature once.
-    pub once: bool,
-}
-
-impl Mixing {
-    const fn is_sparse(&self, width: usize) -> bool {
-        matches!(self.form, Form::Sparse) && width > 2
-    }
-
-    /// The weight of a feature in each category, nats, up to a number that all of them share. With
-    /// two categories the first one's fitted weight is 0. `seen` says which have learned it.
-    pub fn values(&self, fitted: &[f64], ordinary: &[f32], seen: &[bool]) -> Vec<f64> {
-        let is_sparse = self.is_sparse(fitted.len());
-        let level = if is_sparse {
-            level_of_unseen(fitted.iter().copied().zip(seen.iter().copied()))
-        } else {
-            0.0
-        };
-        let each = fitted.iter().zip(ordinary).zip(seen);
-        each.map(|((fitted, &ordinary), &seen)| {
-            let value =
-                self.per_ordinary * f64::from(ordinary) + self.per_fitted * (fitted - level);
-            if is_sparse && !seen { 0.0 } else { value }
-        })
-        .collect()
-    }
-
-    /// Adds the weights that files store for these values to the tables. `general` are the weights
-    /// that a general model adds, nats; none for a feature that it does not know.
-    pub fn store(
-        &self,
-        id: FeatureId,
-        (values, general): (&[f64], &[f64]),
-        seen: &[bool],
-        tables: &mut [Vec<(FeatureId, QuantWeight)>],
-    ) {
-        if let [first, second] = *values {
-            let second = if let [one, other] = *general { second + (other - one) } else { second };
-            let weights = stored_pair(second - first, self.once);
-            for (table, weight) in tables.iter_mut().zip(weights) {
-                if weight.0 > 0 {
-                    table.push((id, weight));
-                }
-            }
-            return;
-        }
-        let is_sparse = self.is_sparse(values.len());
-        let lowest =
-            if is_sparse { 0.0 } else { values.iter().copied().fold(f64::INFINITY, f64::min) };
-        for (at, (table, value)) in tables.iter_mut().zip(values).enumerate() {
-            let general = general.get(at).copied().unwrap_or(0.0);
-            let is_learned = self.once && (seen[at] || !is_sparse);
-            let weight = with_general(value - lowest, general, is_learned, self.once);
-            if weight.0 > 0 {
-                table.push((id, weight));
-            }
-        }
-    }
-}
-
-/// Which categories have each feature, with its weights there.
-struct Known {
-    /// Where the entries of each feature begin; they end where those of the next one begin.
-    starts: Vec<usize>,
-    entries: Vec<(u32, QuantWeight)>,
-}
-
-impl Known {
-    /// `slots` are the features and weights of each category, below `features`.
-    #[allow(clippy::cast_possible_truncation)] // categories have 32 bits
-    fn of(slots: &[Vec<(u32, QuantWeight)>], features: usize) -> Self {
-        let mut starts = vec![0; features + 1];
-        for &(feature, _) in slots.iter().flatten() {
-            starts[feature as usize + 1] += 1;
-        }
-        for feature in 0..features {
-            starts[feature + 1] += starts[feature];
-        }
-        let mut next = starts.clone();
-        let mut entries = vec![(0, QuantWeight(0)); starts[features]];
-        for (category, own) in slots.iter().enumerate() {
-            for &(feature, weight) in own {
-                let place = &mut next[feature as usize];
-                entries[*place] = (category as u32, weight);
-                *place += 1;
-            }
-        }
-        Self { starts, entries }
-    }
-
-    fn row(&self, feature: usize) -> &[(u32, QuantWeight)] {
-        &self.entries[self.starts[feature]..self.starts[feature + 1]]
-    }
 }
 
 /// Biases as log Z, around the mean of the ordinary ones.

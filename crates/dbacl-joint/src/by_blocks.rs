@@ -166,15 +166,8 @@ fn scores(data: &Dataset, fits: &[Fit], document: usize) -> Vec<f64> {
 /// looks as if it were of.
 pub type LeftOut = Option<(f64, usize)>;
 
-/// What fits say of documents that they have not seen.
-pub struct Judged {
-    /// Scores by document and category.
-    pub scores: Vec<f64>,
-    /// Which documents are left out.
-    pub left_out: Vec<LeftOut>,
-}
-
-/// Classifies each document by a fit of the documents of other folds.
+/// Classifies each document by a fit of the documents of other folds. Returns scores by document
+/// and category, and which documents are left out.
 ///
 /// # Errors
 /// [`Stopped`]
@@ -183,7 +176,7 @@ pub fn judge(
     cost: f64,
     folds: &[usize],
     stop: Stop<'_>,
-) -> Result<Judged, Stopped> {
+) -> Result<(Vec<f64>, Vec<LeftOut>), Stopped> {
     let width = data.categories;
     let round = |left_out: &[LeftOut]| -> Result<Vec<f64>, Stopped> {
         let parts = parallel::try_all(FOLDS, |fold| {
@@ -198,16 +191,14 @@ pub fn judge(
         }
         Ok(all)
     };
-    let mut judged = Judged { scores: Vec::new(), left_out: vec![None; data.len()] };
-    for _ in 0..2 {
-        judged.scores = round(&judged.left_out)?;
-        let before = judged.left_out.iter().any(Option::is_some);
-        judged.left_out = wrong(data, &judged.scores);
-        if !before && !judged.left_out.iter().any(Option::is_some) {
-            break;
-        }
+    let scores = round(&vec![None; data.len()])?;
+    let left_out = wrong(data, &scores);
+    if left_out.iter().all(Option::is_none) {
+        return Ok((scores, left_out));
     }
-    Ok(judged)
+    let scores = round(&left_out)?;
+    let left_out = wrong(data, &scores);
+    Ok((scores, left_out))
 }
 
 /// The documents whose scores speak clearly against their category.
@@ -284,15 +275,14 @@ mod tests {
     fn documents_with_wrong_labels_are_left_out_and_others_are_not() {
         for (wrong, expected) in [(0, 0), (3, 6)] {
             let data = data(150, wrong);
-            let judged = judge(&data, 1.0, &folds(&data), Stop::NEVER).unwrap();
-            let found: Vec<usize> =
-                (0..data.len()).filter(|&at| judged.left_out[at].is_some()).collect();
+            let (_, left_out) = judge(&data, 1.0, &folds(&data), Stop::NEVER).unwrap();
+            let found: Vec<usize> = (0..data.len()).filter(|&at| left_out[at].is_some()).collect();
             assert_eq!(found, (0..expected).collect::<Vec<_>>());
         }
         // With few documents none is.
         let few = data(50, 2);
-        let judged = judge(&few, 1.0, &folds(&few), Stop::NEVER).unwrap();
-        assert!(judged.left_out.iter().all(Option::is_none));
+        let (_, left_out) = judge(&few, 1.0, &folds(&few), Stop::NEVER).unwrap();
+        assert!(left_out.iter().all(Option::is_none));
     }
 
     #[test]

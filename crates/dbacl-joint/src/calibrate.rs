@@ -141,20 +141,9 @@ pub fn probabilities(scores: &[f64], slope: f64) -> Vec<f64> {
     shares.into_iter().map(|share| share / sum).collect()
 }
 
-/// A threshold, and how sure it is.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Threshold {
-    /// Scores above it are positive.
-    pub score: f64,
-    /// Documents on the wrong side of it, by which it was found.
-    pub wrong: usize,
-    /// Whether there were enough documents to verify the rate.
-    pub is_checked: bool,
-}
-
-/// The lowest threshold that at most the share `rate` of the negative documents exceeds. With fewer
-/// than 10/rate of them the rate cannot be verified.
-pub fn threshold_for_false_positives(scored: &[Scored], rate: f64) -> Threshold {
+/// The lowest threshold that at most the share `rate` of the negative documents exceeds, how many of
+/// these do, and whether there are enough of them to verify the rate: 10/rate.
+pub fn threshold_for_false_positives(scored: &[Scored], rate: f64) -> (f64, usize, bool) {
     let negative = scored.iter().filter(|one| !one.positive).map(|one| one.score);
     let mut scores: Vec<f64> = negative.collect();
     scores.sort_by(|a, b| b.total_cmp(a));
@@ -171,7 +160,7 @@ pub fn threshold_for_false_positives(scored: &[Scored], rate: f64) -> Threshold 
         (Some(last), None) => last,
         (None, None) => 0.0,
     };
-    Threshold { score, wrong, is_checked }
+    (score, wrong, is_checked)
 }
 
 #[cfg(test)]
@@ -236,10 +225,8 @@ mod tests {
     fn at_most_the_given_share_exceeds_a_threshold() {
         let scored: Vec<Scored> =
             (0..100).map(|k| Scored { score: real(k), positive: k >= 50 }).collect();
-        let found = threshold_for_false_positives(&scored, 0.1);
-        assert_eq!((found.score, found.wrong, found.is_checked), (44.5, 5, false));
-        assert_eq!(threshold_for_false_positives(&scored, 0.0).score, 49.0);
-        assert!(threshold_for_false_positives(&scored, 0.2).is_checked);
-        assert_eq!(threshold_for_false_positives(&[], 0.1).wrong, 0);
+        let found = [0.1, 0.0, 0.2].map(|rate| threshold_for_false_positives(&scored, rate));
+        assert_eq!(found, [(44.5, 5, false), (49.0, 0, false), (39.5, 10, true)]);
+        assert_eq!(threshold_for_false_positives(&[], 0.1).1, 0);
     }
 }

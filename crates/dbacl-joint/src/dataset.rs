@@ -40,8 +40,6 @@ pub struct Dataset {
     pub ids: Vec<FeatureId>,
     /// Their orders.
     pub orders: Vec<u8>,
-    /// Pairs of neighbouring characters in their texts.
-    pub pairs: Vec<u8>,
     /// Documents that contain each.
     pub document_frequencies: Vec<u32>,
     /// Whether they are text: what a message says, and not what its header says of it.
@@ -91,7 +89,6 @@ impl Dataset {
                 let feature = index.insert(term.id);
                 if feature as usize == data.orders.len() {
                     data.orders.push(term.kind.order);
-                    data.pairs.push(term.kind.pairs);
                     data.document_frequencies.push(0);
                     data.is_text.push(term.kind.is_text());
                 }
@@ -110,7 +107,7 @@ impl Dataset {
                 data.references.extend_from_slice(&references[own]);
             }
         }
-        data.ids = index.into_ids();
+        data.ids = index.ids;
         data.length = median(&data.occurrences).sqrt();
         data
     }
@@ -193,7 +190,6 @@ impl Dataset {
         let new: Vec<u32> = new.collect();
         keep(&mut self.ids, &new);
         keep(&mut self.orders, &new);
-        keep(&mut self.pairs, &new);
         keep(&mut self.document_frequencies, &new);
         keep(&mut self.is_text, &new);
         let mut to = 0;

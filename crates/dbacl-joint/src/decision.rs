@@ -3,6 +3,7 @@
 
 use super::calibrate::{Calibration, logistic, probabilities};
 use super::header::RefitLine;
+use super::select::best;
 use super::support::Support;
 use super::thresholds::{is_sure, is_unusual};
 use dbacl_numeric::cformat;
@@ -60,12 +61,7 @@ impl RefitLine {
             };
         }
         let probabilities = probabilities(scores, slope);
-        let mut category = 0;
-        for (at, probability) in probabilities.iter().enumerate() {
-            if *probability > probabilities[category] {
-                category = at;
-            }
-        }
+        let category = best(&probabilities);
         let probability = probabilities.get(category).copied().unwrap_or(0.0);
         let is_told = self.limits.is_empty() || {
             let odds: Vec<f64> = scores.iter().map(|score| slope * score).collect();

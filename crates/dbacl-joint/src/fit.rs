@@ -17,7 +17,7 @@ use super::ordinary;
 use super::publish;
 use super::scoring::Scoring;
 use super::select::{
-    BLENDS, COSTS, Choice, FOLDS, Form, Quality, Trial, choose_exact, choose_share, choose_sparse,
+    BLENDS, COSTS, Choice, FOLDS, Quality, Trial, choose_exact, choose_share, choose_sparse,
     differences, fit_all, folds, silence_empty,
 };
 use super::solver;
@@ -215,10 +215,6 @@ impl FitOptions {
             ..Self::default()
         }
     }
-
-    fn wants_thresholds(&self) -> bool {
-        self.false_positives.is_some() || self.unsure
-    }
 }
 
 /// Why categories could not be fitted together.
@@ -376,8 +372,9 @@ pub struct Solution {
     pub choice: Choice,
     /// Numbers of the documents that were classified for that, in the order of the scores.
     pub judged: Vec<usize>,
-    /// The form in which weights are written.
-    pub form: Form,
+    /// Whether only those categories carry a feature that have learned it; else the weights are
+    /// exactly what was fitted, in larger files.
+    pub is_sparse: bool,
     /// The set; `None` if the ordinary categories judge as well and are kept.
     pub fitted: Option<FittedWeights>,
 }
@@ -464,9 +461,8 @@ impl<D: AsRef<[u8]> + Sync> Problem<'_, D> {
         if data.scoring != Scoring::Blocks {
             data.drop_rare_features();
         }
-        let is_exact = options.exact || categories.len() == 2;
-        let form = if is_exact { Form::Exact } else { Form::Sparse };
-        let (choice, left_out) = self.choose(&data, (&folds, &ordinary, &opinion), form)?;
+        let is_sparse = !options.exact && categories.len() > 2;
+        let (choice, left_out) = self.choose(&data, (&folds, &ordinary, &opinion), is_sparse)?;
         // A fit of the documents of one category takes all documents for that category. So only
         // those are fitted that the general model takes for the other one.
         let contradicting = match self.general {
@@ -482,7 +478,7 @@ impl<D: AsRef<[u8]> + Sync> Problem<'_, D> {
         let numbers: Vec<usize> = (0..data.len()).collect();
         let judged = judged_of(&numbers, &folds, &choice);
         if !choice.quality.beats(&before) && !options.always {
-            return Ok(Solution { data, before, choice, judged, form, fitted: None });
+            return Ok(Solution { data, before, choice, judged, is_sparse, fitted: None });
         }
         let mut fits = fit_all(&data, choice.settings.cost, is_out, self.stop)?;
         for at in (0..data.len()).filter(|&at| is_out(at)) {
@@ -493,7 +489,8 @@ impl<D: AsRef<[u8]> + Sync> Problem<'_, D> {
         if self.general.is_some() && !contradicting.is_some_and(|all| all.contains(&true)) {
             silence_empty(&mut fits, &data);
         }
-        let set = blend::compose(categories, &data, &fits, (choice.settings, form), self.general);
+        let set =
+            blend::compose(categories, &data, &fits, (choice.settings, is_sparse), self.general);
         let has_general = choice.settings.general > 0.0;
         let known = if has_general { all_shares } else { own_shares };
         let known = known.map(|shares| {
@@ -514,7 +511,7 @@ impl<D: AsRef<[u8]> + Sync> Problem<'_, D> {
             misfiled.clear();
         }
         let fitted = Some(FittedWeights { fits, set, line, verdicts, misfiled });
-        Ok(Solution { data, before, choice, judged, form, fitted })
+        Ok(Solution { data, before, choice, judged, is_sparse, fitted })
     }
 
     /// Warns of categories with few documents.
@@ -535,7 +532,7 @@ impl<D: AsRef<[u8]> + Sync> Problem<'_, D> {
         &self,
         data: &Dataset,
         (folds, ordinary, opinion): (&[usize], &[f64], &Opinion),
-        form: Form,
+        is_sparse: bool,
     ) -> Result<(Choice, Vec<LeftOut>), FitError> {
         let Self { categories, options, stop, .. } = *self;
         let is_blocks = data.scoring == Scoring::Blocks;
@@ -561,8 +558,8 @@ impl<D: AsRef<[u8]> + Sync> Problem<'_, D> {
         };
         // If nothing is to be decided and there are many documents, one trial fit is enough.
         let is_decided = options.always && costs.len() * blends.len() * shares.len() == 1;
-        let is_spared =
-            is_decided && !options.wants_thresholds() && form == Form::Exact && smallest >= PLENTY;
+        let wants_thresholds = options.false_positives.is_some() || options.unsure;
+        let is_spared = is_decided && !wants_thresholds && !is_sparse && smallest >= PLENTY;
         let judged = if is_spared || options.quick { 1 } else { FOLDS };
         let promises = self.promises();
         let wants_band = options.unsure && data.categories == 2;
@@ -571,14 +568,12 @@ impl<D: AsRef<[u8]> + Sync> Problem<'_, D> {
         let trial =
             Trial { data, folds, ordinary, costs, blends, general, shares, judged, promises, stop };
         if is_blocks {
-            let judged = by_blocks::judge(data, costs[0], folds, stop)?;
-            let choice = choose_share(&trial, &judged.scores).ok_or(FitError::NoSettings)?;
-            return Ok((choice, judged.left_out));
+            let (scores, left_out) = by_blocks::judge(data, costs[0], folds, stop)?;
+            let choice = choose_share(&trial, &scores).ok_or(FitError::NoSettings)?;
+            return Ok((choice, left_out));
         }
-        let choice = match form {
-            Form::Exact => choose_exact(&trial)?,
-            Form::Sparse => choose_sparse(&trial, categories)?,
-        };
+        let choice =
+            if is_sparse { choose_sparse(&trial, categories)? } else { choose_exact(&trial)? };
         Ok((choice.ok_or(FitError::NoSettings)?, Vec::new()))
     }
 
@@ -681,12 +676,12 @@ impl<D: AsRef<[u8]> + Sync> Problem<'_, D> {
         let mut odds = calibrate(&scored);
         let (mut low, mut high) = (odds.even(), odds.even());
         if let Some(share) = options.false_positives {
-            let found = threshold_for_false_positives(&scored, share);
-            (low, high) = (found.score, found.score);
-            if !found.is_checked {
+            let (score, wrong, is_checked) = threshold_for_false_positives(&scored, share);
+            (low, high) = (score, score);
+            if !is_checked {
                 let category = self.names.first().cloned().unwrap_or_default();
                 let documents = data.documents_by_category()[0];
-                let (wrong, needed) = (found.wrong, (10.0 / share).ceil());
+                let needed = (10.0 / share).ceil();
                 note(FitNote::Unverified { category, documents, share, wrong, needed });
             }
         }

@@ -11,7 +11,8 @@ use hashbrown::hash_table::Entry;
 pub struct FeatureIndex {
     /// Numbers by their ids. Its order affects no result.
     numbers: HashTable<u32>,
-    ids: Vec<FeatureId>,
+    /// The ids, by number.
+    pub ids: Vec<FeatureId>,
 }
 
 /// Ids are hashes. One multiplication spreads them over 64 bits, because the table also uses the
@@ -32,16 +33,6 @@ impl FeatureIndex {
             numbers.insert_unique(hash_of(id), number, |&n: &u32| hash_of(ids[n as usize]));
         }
         Self { numbers, ids }
-    }
-
-    /// The ids, by number.
-    pub fn ids(&self) -> &[FeatureId] {
-        &self.ids
-    }
-
-    /// The ids, by number.
-    pub fn into_ids(self) -> Vec<FeatureId> {
-        self.ids
     }
 
     /// The number of `id`, if it is in the table.
@@ -79,8 +70,8 @@ mod tests {
         for k in 0..20_000 {
             assert_eq!(index.insert(id(k)), index.insert(id(k)));
         }
-        let again = FeatureIndex::of(index.ids().to_vec());
-        for (number, &id) in index.ids().iter().enumerate() {
+        let again = FeatureIndex::of(index.ids.clone());
+        for (number, &id) in index.ids.iter().enumerate() {
             assert_eq!(index.get(id), Some(number));
             assert_eq!(again.get(id), Some(number));
         }

@@ -25,22 +25,17 @@ pub struct DocumentKeeper {
 }
 
 impl DocumentKeeper {
-    /// A keeper without documents; `is_mail` says whether sources are mail.
-    pub fn new(is_mail: bool) -> Self {
+    /// A keeper without documents; `is_mail` says whether sources are mail. With
+    /// `keeps_beginnings` it keeps only the beginning of each message.
+    pub fn new(is_mail: bool, keeps_beginnings: bool) -> Self {
         Self {
             collector: Collector::default(),
             corpus: Corpus::default(),
             mail: is_mail.then(MailLines::default),
             may_be_mailbox: false,
             begins: false,
-            keeps_beginnings: false,
+            keeps_beginnings,
         }
-    }
-
-    /// The same keeper, which keeps only the beginning of each message.
-    #[must_use]
-    pub fn keeping_beginnings(self) -> Self {
-        Self { keeps_beginnings: true, ..self }
     }
 
     /// A source begins; mail may be a whole mailbox in it.

@@ -24,8 +24,8 @@ pub struct KnownFeature {
 pub struct KnownFeatures {
     /// The known features.
     pub features: Vec<KnownFeature>,
-    /// Their weights by category, in the order of the set.
-    weights: Vec<Vec<f32>>,
+    /// Their weights by category, in the order of the set, and then feature.
+    pub weights: Vec<Vec<f32>>,
     /// How many different features the document has, known and unknown.
     pub distinct: u32,
     texts: u32,
@@ -76,11 +76,6 @@ impl KnownFeatures {
         *own = own.saturating_add(count);
     }
 
-    /// The weights of the known features in category number `category`, in their order.
-    pub fn weights(&self, category: usize) -> &[f32] {
-        &self.weights[category]
-    }
-
     /// How many of them come from text, and how many of these a category knows.
     pub const fn texts(&self) -> (u32, u32) {
         (self.texts, self.known_texts)
@@ -90,10 +85,5 @@ impl KnownFeatures {
     pub const fn by_block(&self) -> [usize; 2] {
         let texts = self.known_texts as usize;
         [texts, self.features.len() - texts]
-    }
-
-    /// Number of categories.
-    pub const fn width(&self) -> usize {
-        self.weights.len()
     }
 }

@@ -69,7 +69,7 @@ pub fn without_folds<D: AsRef<[u8]>>(
     label: u32,
     (folds, wanted): (&[usize], usize),
 ) -> Vec<Without> {
-    let mut weights = vec![0.0; index.ids().len()];
+    let mut weights = vec![0.0; index.ids.len()];
     for slot in (0..category.size()).map(|at| category.slot(at)) {
         // There is no feature 0, which empty slots have.
         if let Some(feature) = index.get(slot.id) {
@@ -88,7 +88,7 @@ pub fn without_folds<D: AsRef<[u8]>>(
             narrow(without(weights[feature], gone, count, data.orders[feature], rest))
         };
         Without {
-            weights: (0..index.ids().len()).map(left).collect(),
+            weights: (0..index.ids.len()).map(left).collect(),
             is_seen: counts.iter().zip(&gone).map(|(count, gone)| count > gone).collect(),
         }
     };

@@ -36,10 +36,6 @@ pub const WEIGHTS: [f64; 2] = [1.0, 0.85];
 /// spam there was in the mail that it saw, which other mail does not share.
 pub const INTERCEPT: f64 = 0.1;
 
-/// Numbers of files for one of the fit where there are blocks, so that the grid of files is fine
-/// enough.
-pub const UNIT: f64 = 256.0;
-
 impl Scoring {
     /// How much a feature that occurs `count` times counts.
     pub const fn count(self, count: u32) -> u32 {
@@ -67,11 +63,11 @@ impl Scoring {
         }
     }
 
-    /// Numbers of files for one of the fit.
+    /// Numbers of files for one of the fit. With blocks they make the grid of files fine enough.
     pub const fn unit(self) -> f64 {
         match self {
             Self::Counts | Self::Once => 1.0,
-            Self::Blocks => UNIT,
+            Self::Blocks => 256.0,
         }
     }
 
@@ -94,7 +90,7 @@ impl Scoring {
         known: &KnownFeatures,
         category: usize,
     ) -> f64 {
-        let features = known.features.iter().zip(known.weights(category));
+        let features = known.features.iter().zip(&known.weights[category]);
         let features = features.map(|(feature, &weight)| (feature, f64::from(weight)));
         if self == Self::Blocks {
             let each = features.map(|(feature, weight)| (feature.is_text, true, weight));

@@ -39,15 +39,6 @@ pub struct Settings {
     pub general: f64,
 }
 
-/// How the weights of more than two categories are written.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Form {
-    /// Every category carries every feature: exactly what was fitted, in larger files.
-    Exact,
-    /// Only categories that have learned a feature carry it.
-    Sparse,
-}
-
 /// How well documents are classified.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Quality {
@@ -95,7 +86,7 @@ pub fn differences(scores: &[f64], labels: &[u32]) -> Vec<Scored> {
 }
 
 /// The first of the highest.
-fn best(row: &[f64]) -> usize {
+pub(super) fn best(row: &[f64]) -> usize {
     let mut best = 0;
     for (at, &score) in row.iter().enumerate() {
         if score > row[best] {

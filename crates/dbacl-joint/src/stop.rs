@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //! Ending long computations before they are done.
 
-use std::fmt;
-
 /// A computation was asked to end before it was done.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Stopped;
@@ -27,12 +25,6 @@ impl<'a> Stop<'a> {
     /// [`Stopped`]
     pub fn check(self) -> Result<(), Stopped> {
         if (self.0)() { Err(Stopped) } else { Ok(()) }
-    }
-}
-
-impl fmt::Debug for Stop<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Stop")
     }
 }
 

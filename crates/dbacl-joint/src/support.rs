@@ -50,12 +50,12 @@ impl Support {
     pub fn of(line: &RefitLine, known: &KnownFeatures, shapes: &[(f64, u8)]) -> Self {
         let scoring = line.limit_of_parts().map(|_| line.scoring);
         let (texts, found) = known.texts();
-        let part = match (known.width(), shapes) {
+        let part = match (known.weights.len(), shapes) {
             (2, [(first_z, _), (second_z, _)]) if scoring == Some(Scoring::Blocks) => {
                 highest_run(known, second_z - first_z)
             }
             (2, [(first_z, order), (second_z, _)]) if scoring.is_some() => {
-                let each = known.weights(0).iter().zip(known.weights(1));
+                let each = known.weights[0].iter().zip(&known.weights[1]);
                 let each = each.map(|(first, second)| f64::from(*second) - f64::from(*first));
                 let places = known.features.iter().map(|feature| feature.place as usize);
                 let differences: Vec<(usize, f64)> = places.zip(each).collect();
@@ -70,7 +70,7 @@ impl Support {
 
 /// The highest score of a run of known features of the text.
 fn highest_run(known: &KnownFeatures, partition: f64) -> f64 {
-    let weights = known.weights(0).iter().zip(known.weights(1)).zip(&known.features);
+    let weights = known.weights[0].iter().zip(&known.weights[1]).zip(&known.features);
     let texts = weights.filter(|(_, feature)| feature.is_text);
     let differences: Vec<f64> =
         texts.map(|((first, second), _)| f64::from(*second) - f64::from(*first)).collect();

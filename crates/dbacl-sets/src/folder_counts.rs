@@ -290,8 +290,7 @@ impl KeptCounts {
         let counter = empty_counter(options);
         let counter = counter.map_err(|source| FittedSetError::Learning { source })?;
         let is_mail = options.reading().has(ModelOption::Mail);
-        let keeper = DocumentKeeper::new(is_mail);
-        let keeper = if is_mail { keeper.keeping_beginnings() } else { keeper };
+        let keeper = DocumentKeeper::new(is_mail, is_mail);
         let counts = LearnedCounts::going_on(counter, false);
         Ok(Self { counts, keeper, places: Places::default(), age: None })
     }

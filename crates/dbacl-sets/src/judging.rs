@@ -162,7 +162,7 @@ mod tests {
             assert_eq!(gathering.finish(), Ok((all, expected.clone())));
             let (_, found) = once.finish().unwrap();
             assert_eq!((found.distinct, found.texts()), (expected.distinct, expected.texts()));
-            assert_eq!(found.weights(1), expected.weights(1));
+            assert_eq!(found.weights[1], expected.weights[1]);
         }
     }
 }

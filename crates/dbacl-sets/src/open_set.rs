@@ -368,7 +368,7 @@ impl OpenSet {
         let inputs =
             if scoring == Scoring::Blocks { Scoring::inputs(known.by_block()) } else { [1.0; 2] };
         let features = &known.features;
-        let differences = known.weights(best).iter().zip(known.weights(next));
+        let differences = known.weights[best].iter().zip(&known.weights[next]);
         let differences = differences.map(|(a, b)| f64::from(*a) - f64::from(*b));
         // What no category knows adds nothing.
         let each = features.iter().zip(differences).map(|(feature, difference)| {

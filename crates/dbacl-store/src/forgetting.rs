@@ -34,7 +34,7 @@ pub fn without_documents<D: AsRef<[u8]>>(
             }
         }
     });
-    let mut lost = vec![0u32; index.ids().len()];
+    let mut lost = vec![0u32; index.ids.len()];
     for term in forgotten.iter().flat_map(|record| &record.terms) {
         if let Some(at) = index.get(term.id) {
             lost[at] = lost[at].saturating_add(term.count);

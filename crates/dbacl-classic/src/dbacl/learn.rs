@@ -138,7 +138,7 @@ fn count(
         debug: config.debug,
         like_mail: config.hints.then_some(false),
         at_start: true,
-        keeper: config.keep.as_ref().map(|_| DocumentKeeper::new(is_mail)),
+        keeper: config.keep.as_ref().map(|_| DocumentKeeper::new(is_mail, false)),
         output,
         signals,
     };

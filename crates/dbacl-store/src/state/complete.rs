@@ -10,7 +10,6 @@ use crate::relearn;
 use dbacl_engine::category::reader::Category;
 use dbacl_engine::token::id::FeatureId;
 use dbacl_joint::fit::{FittedWeights, Solution};
-use dbacl_joint::select::Form;
 use dbacl_numeric::elementary::real;
 use dbacl_numeric::quantize::QuantWeight;
 
@@ -22,10 +21,10 @@ pub fn state_of<D: AsRef<[u8]>>(
     ordinary: &[Category<D>],
     solution: &Solution,
 ) -> Option<State> {
-    let Solution { data, choice, fitted, form, .. } = solution;
+    let Solution { data, choice, fitted, is_sparse, .. } = solution;
     let FittedWeights { fits, set, .. } = fitted.as_ref()?;
     let categories = ordinary.len();
-    let is_possible = categories == 2 || *form != Form::Exact && categories <= MOST;
+    let is_possible = categories == 2 || *is_sparse && categories <= MOST;
     if !is_possible || data.len() != ledger.head.documents as usize {
         return None;
     }

@@ -14,7 +14,7 @@ use dbacl_joint::blend;
 use dbacl_joint::documents::Corpus;
 use dbacl_joint::fit::{FitNote, FitVerdicts, Solution};
 use dbacl_joint::ordinary::percent;
-use dbacl_joint::select::{FOLDS, Form, Quality, Settings};
+use dbacl_joint::select::{FOLDS, Quality, Settings};
 use dbacl_model::settings::ModelOption;
 use dbacl_sets::files::{SetFiles, store_of};
 use dbacl_sets::refit::{HowToFit, RefitJob, Refitted, fit_files};
@@ -57,7 +57,7 @@ pub fn text_of(fitted: &Refitted, verbose: bool) -> String {
     describe(&mut text, solution, names, verbose);
     let Some(weights) = &solution.fitted else {
         text.push_str("The ordinary files judge as well: they are kept (--always uses the fit).\n");
-        if solution.form == Form::Sparse {
+        if solution.is_sparse {
             text.push_str("Larger files may be better than these: try --exact.\n");
         }
         return text;
