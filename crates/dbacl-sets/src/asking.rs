@@ -69,26 +69,18 @@ struct Candidate {
     question: Question,
     id: u64,
     features: Vec<FeatureId>,
-    doubt: Doubt,
+    doubt: (bool, f64),
 }
 
-/// How doubtful a verdict is; greater is more.
-#[derive(Clone, Copy, PartialEq, PartialOrd)]
-struct Doubt {
-    is_unsure: bool,
-    /// 1 where the two most probable categories are equally probable, 0 where one is certain.
-    nearness: f64,
-}
-
-impl Doubt {
-    fn of(verdict: &SetVerdict) -> Self {
-        let (mut first, mut second) = (0.0_f64, 0.0_f64);
-        for &probability in &verdict.probabilities {
-            second = second.max(probability.min(first));
-            first = first.max(probability);
-        }
-        Self { is_unsure: verdict.is_unsure, nearness: (1.0 - (first - second)).clamp(0.0, 1.0) }
+/// How doubtful a verdict is; greater is more: whether it is unsure, and 1 where the two most
+/// probable categories are equally probable, 0 where one is certain.
+fn doubt(verdict: &SetVerdict) -> (bool, f64) {
+    let (mut first, mut second) = (0.0_f64, 0.0_f64);
+    for &probability in &verdict.probabilities {
+        second = second.max(probability.min(first));
+        first = first.max(probability);
     }
+    (verdict.is_unsure, (1.0 - (first - second)).clamp(0.0, 1.0))
 }
 
 /// The messages of `files`, at most `most`, whose labels teach a set most: first those that it
@@ -107,7 +99,7 @@ pub fn questions(
         let Some(mail) = open_mail(file, stop, &mut others)? else { continue };
         each_message(mail, file, stop, &mut |number, mail| {
             let verdict = open.judge(&mail, Some(stop)).map_err(lost)?;
-            let doubt = Doubt::of(&verdict);
+            let doubt = doubt(&verdict);
             let corpus = open.read(&mail, 0, Some(stop));
             unless_stopped(stop)?;
             if corpus.documents.is_empty() {
@@ -209,8 +201,8 @@ fn unlike_each_other(mut found: Vec<Candidate>, most: usize) -> Vec<Candidate> {
     let mut common = vec![0.0_f64; found.len()];
     while chosen.len() < most {
         let rank = |at: usize| {
-            let Doubt { is_unsure, nearness } = found[at].doubt;
-            Doubt { is_unsure, nearness: nearness * (1.0 - common[at]) }
+            let (is_unsure, nearness) = found[at].doubt;
+            (is_unsure, nearness * (1.0 - common[at]))
         };
         let free = (0..found.len()).filter(|&at| common[at] <= ALIKE);
         let best = free.reduce(|best, at| if rank(at) > rank(best) { at } else { best });
@@ -281,7 +273,7 @@ mod tests {
             is_unsure,
             probabilities: vec![1.0 - probability, probability],
         };
-        let doubt = Doubt::of(&verdict);
+        let doubt = doubt(&verdict);
         let (subject, label, mail) = (None, None, Vec::new());
         let features = features.iter().copied().map(FeatureId).collect();
         let question = Question { place: name.into(), subject, label, verdict, mail };
@@ -306,8 +298,8 @@ mod tests {
     fn doubt_is_the_distance_of_the_two_best() {
         let mut verdict = candidate("x", true, 0.5, &[]).question.verdict;
         verdict.probabilities = vec![0.1, 0.5, 0.4];
-        assert!((Doubt::of(&verdict).nearness - 0.9).abs() < 1e-9);
+        assert!((doubt(&verdict).1 - 0.9).abs() < 1e-9);
         verdict.probabilities = vec![1.0, 0.0, 0.0];
-        assert!(Doubt::of(&verdict).nearness.abs() < 1e-9);
+        assert!(doubt(&verdict).1.abs() < 1e-9);
     }
 }

@@ -119,7 +119,7 @@ pub fn changes(folder: &Path, next: &Ledger) -> Vec<Change> {
         }
         new[label] -= 1;
         let usual = places[label].and_then(|place| set.fitted.line.usual.get(place));
-        let Some(usual) = usual.filter(|_| is_among_last(new[label])) else { return };
+        let Some(usual) = usual.filter(|_| new[label] < JUDGED) else { return };
         let Ok(weighing) = set.weighing(record.occurrences, &record.terms) else {
             is_readable = false;
             return;
@@ -142,14 +142,9 @@ pub fn changes(folder: &Path, next: &Ledger) -> Vec<Change> {
     changes.filter(|change| change.is_less_sure() || change.is_less_familiar()).collect()
 }
 
-/// Whether a new message is among those that are classified, if so many come after it.
-const fn is_among_last(left: usize) -> bool {
-    left < JUDGED
-}
-
 /// The filter in `folder`, if it reads mail as the `next` one, and the messages that it knows.
 fn in_service(folder: &Path, next: &Ledger) -> Option<(OpenSet, HashSet<u64>)> {
-    let set = OpenSet::in_folder(folder, &mut |_| {}).ok()?;
+    let set = OpenSet::open(folder, &mut |_| {}).ok()?;
     let path = set.generation.as_ref()?.path(OsStr::new(LEDGER));
     let ledger = ledger_file::load(&path).ok()??;
     if ledger.head.settings != next.head.settings || set.fitted.line.usual.is_empty() {
@@ -203,11 +198,6 @@ mod tests {
         }
         let always = Change { usual: Usual { unsure: 1.0, known: 0.5 }, ..change(100, 100, 0) };
         assert!(!always.is_less_sure());
-    }
-
-    #[test]
-    fn only_the_last_messages_are_classified() {
-        assert_eq!([0, 499, 500, 9000].map(is_among_last), [true, true, false, false]);
     }
 
     #[test]

@@ -22,7 +22,7 @@ use dbacl_joint::documents::Corpus;
 use dbacl_joint::fit::FitOptions;
 use dbacl_model::settings::{Locale, ModelOption};
 use dbacl_store::generations::ledger_file::OpenLedger;
-use dbacl_store::generations::{Generation, Store, ledger_file};
+use dbacl_store::generations::{Force, Generation, Store, ledger_file};
 use dbacl_store::ledger::Settings;
 use hashbrown::HashSet;
 use std::ffi::{OsStr, OsString};
@@ -133,7 +133,7 @@ impl Place {
     fn open(&self, locale: Locale, warnings: &mut Vec<Warning>) -> Result<OpenSet> {
         let mut warn = |warning| warnings.push(warning);
         match self {
-            Self::Folder(folder) => Ok(OpenSet::in_folder(folder, &mut warn)?),
+            Self::Folder(folder) => Ok(OpenSet::open(folder, &mut warn)?),
             Self::Files(names, _) => {
                 let store = self.store();
                 let own = members(names, &store);
@@ -211,7 +211,7 @@ impl FittedSet {
     #[doc(hidden)]
     pub fn role_of(&self, label: &str) -> Option<MailRole> {
         let place = self.labels().iter().position(|known| known == label);
-        place.and_then(|place| self.open.roles().at(place))
+        place.and_then(|place| self.open.all_roles().at(place))
     }
 
     /// The label under which a mail filter learns ham or spam, whatever the order of its labels.
@@ -220,7 +220,7 @@ impl FittedSet {
     /// [`FittedSetError::NoRole`] if no label says so.
     #[doc(hidden)]
     pub fn label_for(&self, role: MailRole) -> Result<String> {
-        let place = self.open.roles().place(role);
+        let place = self.open.all_roles().place(role);
         let label = place.and_then(|place| self.labels().get(place)).cloned();
         label.ok_or_else(|| FittedSetError::NoRole { role, known: self.labels().to_vec() })
     }
@@ -263,7 +263,7 @@ impl FittedSet {
     /// [`FittedSetError::Open`] when a file cannot be read any more.
     #[doc(hidden)]
     pub fn classify_with_reasons(&self, mail: &[u8]) -> Result<(SetVerdict, Option<Reasons>)> {
-        self.open.explain(mail, None).map_err(lost)
+        self.open.reasons(mail, None).map_err(lost)
     }
 
     /// Of how many of `all` messages the set was expected to be unsure, if it was unsure of so many
@@ -277,7 +277,7 @@ impl FittedSet {
     /// that it had before. A message that cannot be classified is returned as well, with the
     /// verdict `error`.
     pub fn filter(&self, mail: impl AsRef<[u8]>) -> Vec<u8> {
-        self.open.filter(mail.as_ref())
+        self.open.filter(mail)
     }
 
     /// The id by which the set recognises a document; `None` for a document without features.
@@ -462,7 +462,7 @@ impl FittedSet {
         let how = HowToFit { options, settings, is_mail: self.is_mail(), ledger_leads: false };
         let mut warn = |warning| report.warnings.push(warning);
         fit_files(files, how, no_documents, (&mut |_| {}, &mut warn), &self.options.stop)?;
-        self.changed(Done::Fitted, report)
+        self.changed(Some(Force::All), report)
     }
 
     /// Opens the newest generation of the set if another one is open, and returns whether that was
@@ -531,7 +531,7 @@ impl FittedSet {
         unless_stopped(&self.options.stop)?;
         let request = Request::new(kind, number, &corpus);
         let (done, outcomes) = if request.ids.is_empty() {
-            (Done::Nothing, Vec::new())
+            (None, Vec::new())
         } else {
             self.change_files(files, &request, &mut report)?
         };
@@ -557,8 +557,8 @@ impl FittedSet {
 
     /// Opens the generation that a change has made current.
     fn changed(&mut self, done: Done, mut report: SetReport) -> Result<SetReport> {
-        report.is_changed = done != Done::Nothing;
-        report.is_refitted = done == Done::Fitted;
+        report.is_changed = done.is_some();
+        report.is_refitted = done == Some(Force::All);
         if report.is_changed {
             self.reload_if_changed()?;
         }

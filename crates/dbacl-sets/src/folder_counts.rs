@@ -102,7 +102,7 @@ impl<'a> Reading<'a> {
             }
             reader.start_anew();
             sink.keeper.start_source(may_be_mailbox);
-            sink.places.file = u32::try_from(number).unwrap_or(u32::MAX);
+            sink.now.file = u32::try_from(number).unwrap_or(u32::MAX);
             let counted = Counted { reader: source.reader, reading: self };
             let source = Source { name: source.name, reader: Box::new(counted) };
             let ended = reader.read(source, &mut sink);
@@ -257,29 +257,14 @@ impl<R: Read> Read for Counted<'_, R> {
     }
 }
 
-/// Where the documents of a folder are.
-#[derive(Default)]
-struct Places {
-    found: Vec<Place>,
-    /// Number of the file that is being read.
-    file: u32,
-    /// Messages of it that have begun.
-    mails: u32,
-}
-
-impl Places {
-    /// A document may have ended: there are so many now.
-    fn see(&mut self, documents: usize) {
-        let Self { file, mails, .. } = *self;
-        self.found.resize(documents, Place { id: 0, file, mail: mails });
-    }
-}
-
 /// Counts features, and keeps what a ledger needs of each document.
 pub struct KeptCounts {
     counts: LearnedCounts,
     keeper: DocumentKeeper,
-    places: Places,
+    /// Where the documents of the keeper are.
+    places: Vec<Place>,
+    /// The file that is being read, and the message of it that has begun last.
+    now: Place,
     /// Finds the messages of a mailbox that are too old.
     age: Option<Age>,
 }
@@ -292,7 +277,7 @@ impl KeptCounts {
         let is_mail = options.reading().has(ModelOption::Mail);
         let keeper = DocumentKeeper::new(is_mail, is_mail);
         let counts = LearnedCounts::going_on(counter, false);
-        Ok(Self { counts, keeper, places: Places::default(), age: None })
+        Ok(Self { counts, keeper, places: Vec::new(), now: Place::default(), age: None })
     }
 
     /// Takes a document in memory: a text, or one message.
@@ -318,7 +303,7 @@ impl KeptCounts {
         let model = LearnedModel::of(&mut state, settings, order, &mut warn);
         let model = model.map_err(|source| FittedSetError::Learning { source })?;
         let category = model.to_bytes(name.as_os_str().as_bytes(), &patterns, &state.table);
-        let (corpus, places) = (keeper.corpus, places.found);
+        let corpus = keeper.corpus;
         Ok(LearnedLabel { category, is_empty, learning, corpus, places, warnings })
     }
 }
@@ -334,9 +319,9 @@ impl FeatureSink for KeptCounts {
     fn text(&mut self, _: &[u8], state: LineState, cutter: &mut Cutter) -> io::Result<()> {
         if let Some(begins) = self.keeper.text(state, cutter) {
             if begins {
-                self.places.see(self.keeper.corpus.documents.len());
+                self.places.resize(self.keeper.corpus.documents.len(), self.now);
                 let left_out = self.age.as_mut().map_or(0, |age| std::mem::take(&mut age.left_out));
-                self.places.mails += 1 + left_out;
+                self.now.mail += 1 + left_out;
             }
             self.counts.line_of_mail(begins);
         }
@@ -351,8 +336,8 @@ impl FeatureSink for KeptCounts {
     fn end_of_source(&mut self, name: &[u8], cutter: &mut Cutter) -> io::Result<()> {
         self.counts.end_of_source(name, cutter)?;
         self.keeper.end_of_source(cutter);
-        self.places.see(self.keeper.corpus.documents.len());
-        self.places.mails = 0;
+        self.places.resize(self.keeper.corpus.documents.len(), self.now);
+        self.now.mail = 0;
         Ok(())
     }
 }

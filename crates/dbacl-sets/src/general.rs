@@ -15,7 +15,7 @@ use super::mail_reading::MailReading;
 use super::open_set::{OpenSet, direct};
 use super::refit::{of_own_general, open_general, replace};
 use dbacl_engine::error::{Warning, WarningSink};
-use dbacl_store::generations::{Change, Store, member};
+use dbacl_store::generations::{Change, member};
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
@@ -46,7 +46,7 @@ pub fn bring(
     reading: MailReading,
     warnings: WarningSink<'_>,
 ) -> Result<()> {
-    let set = OpenSet::in_folder(from, warnings).map_err(|error| unfit(from, error.to_string()))?;
+    let set = OpenSet::open(from, warnings).map_err(|error| unfit(from, error.to_string()))?;
     let is_known = |label: &&&str| set.names.iter().any(|name| name == **label);
     let unknown: Vec<&str> = labels.iter().filter(|label| !is_known(label)).copied().collect();
     if unknown.len() == labels.len() {
@@ -71,13 +71,6 @@ pub fn bring(
         )));
     }
     Ok(())
-}
-
-/// The files of the general model that the current generation has, each with the label of its
-/// category; none without a general model.
-pub fn current(store: &Store) -> Result<Vec<(Vec<u8>, PathBuf)>> {
-    let current = store.open()?;
-    current.map_or_else(|| Ok(Vec::new()), |current| general_files(&current.folder))
 }
 
 /// Copies the general model of the generation in the folder `now` into the one that `change` makes.

@@ -10,7 +10,7 @@
 
 use super::drift;
 use super::error::FittedSetError;
-use super::files::{SetNames, check_paths, links};
+use super::files::{SetNames, check_paths, general_files, links};
 use super::filter_folder::{CORRECTIONS, LEDGER, MAGIC, ORDER, labels, set_aside};
 use super::folder_counts::{Reading, left_out, open_mail, unopened};
 use super::general::{self, GeneralSource};
@@ -83,7 +83,10 @@ fn learn_all(
     let store = Store::beside(&ledger_path);
     let has_general = match &options.general {
         GeneralSource::Of(_) => true,
-        GeneralSource::Same => !general::current(&store)?.is_empty(),
+        GeneralSource::Same => match store.open()? {
+            Some(now) => !general_files(&now.folder)?.is_empty(),
+            None => false,
+        },
         GeneralSource::Nothing => false,
     };
     // With a general model a folder may be empty, unless its mail has disappeared.

@@ -82,11 +82,11 @@ impl List {
         }
         if let Some(parts) = maildir(path)? {
             for part in parts {
-                self.add(Folder::read(&part)?.files, false);
+                self.add(read(&part)?.0, false);
             }
             return Ok(());
         }
-        let Folder { mut files, folders } = Folder::read(path)?;
+        let (mut files, folders) = read(path)?;
         if is_mh(&files) {
             files.retain(|path| is_number(path));
             self.add(files, false);
@@ -106,7 +106,7 @@ impl List {
 /// folder.
 pub fn reads_folders_of(path: &Path) -> Result<bool> {
     let is_folder = found(path)?.is_some_and(|found| found.is_dir());
-    Ok(is_folder && maildir(path)?.is_none() && !is_mh(&Folder::read(path)?.files))
+    Ok(is_folder && maildir(path)?.is_none() && !is_mh(&read(path)?.0))
 }
 
 /// The two folders with the messages of a Maildir; `None` if `path` is not a Maildir.
@@ -139,33 +139,26 @@ fn is_number(path: &Path) -> bool {
     !name.is_empty() && name.iter().all(u8::is_ascii_digit)
 }
 
-/// The contents of a folder, following links, sorted bytewise by name.
-struct Folder {
-    files: Vec<PathBuf>,
-    folders: Vec<PathBuf>,
-}
-
-impl Folder {
-    fn read(folder: &Path) -> Result<Self> {
-        let failed = |error: io::Error| Error::io(folder, error);
-        let mut names = Vec::new();
-        for entry in fs::read_dir(folder).map_err(failed)? {
-            names.push(entry.map_err(failed)?.file_name().into_vec());
-        }
-        names.sort_unstable();
-        let (mut files, mut folders) = (Vec::new(), Vec::new());
-        for name in names {
-            let path = folder.join(OsString::from_vec(name));
-            match found(&path)? {
-                Some(found) if found.is_file() => files.push(path),
-                Some(found) if found.is_dir() => folders.push(path),
-                // The file was removed meanwhile, is a link to a file that does not exist, or is a
-                // pipe.
-                _ => {}
-            }
-        }
-        Ok(Self { files, folders })
+/// The files and the folders in a folder, following links, sorted bytewise by name.
+fn read(folder: &Path) -> Result<(Vec<PathBuf>, Vec<PathBuf>)> {
+    let failed = |error: io::Error| Error::io(folder, error);
+    let mut names = Vec::new();
+    for entry in fs::read_dir(folder).map_err(failed)? {
+        names.push(entry.map_err(failed)?.file_name().into_vec());
     }
+    names.sort_unstable();
+    let (mut files, mut folders) = (Vec::new(), Vec::new());
+    for name in names {
+        let path = folder.join(OsString::from_vec(name));
+        match found(&path)? {
+            Some(found) if found.is_file() => files.push(path),
+            Some(found) if found.is_dir() => folders.push(path),
+            // The file was removed meanwhile, is a link to a file that does not exist, or is a
+            // pipe.
+            _ => {}
+        }
+    }
+    Ok((files, folders))
 }
 
 #[cfg(test)]

@@ -7,7 +7,7 @@ use super::filter_folder::{LEDGER, ORDER, labels};
 use super::fitted_set::FittedSet;
 use super::open_set::direct;
 use super::options::FittedSetOptions;
-use super::refit::{HowToFit, fit_files, head_or_ordinary, no_documents};
+use super::refit::{HowToFit, fit_files, look, no_documents};
 use crate::classify::shared::default_scheme;
 use dbacl_engine::category::sparse::SparseCategory;
 use dbacl_joint::fit::FitOptions;
@@ -36,9 +36,8 @@ impl FittedSet {
         let files = SetFiles::open(&names, Some(&ledger), lock, &mut warn)?;
         let as_it_was = || {
             files.set_aside_damaged()?;
-            let heads: Result<Vec<SparseCategory>, _> =
-                files.paths.iter().map(|path| head_or_ordinary(path)).collect();
-            let heads = heads?;
+            let heads = files.paths.iter().map(|path| Ok(look(path)?.1));
+            let heads: Vec<SparseCategory> = heads.collect::<Result<_, FittedSetError>>()?;
             let line = heads.iter().find_map(|head| RefitLine::find(&head.other_lines));
             let fit = line.map_or_else(FitOptions::mail, |line| FitOptions::like(&line, false));
             let Some(first) = heads.first() else { return Err(FittedSetError::NotFitted) };

@@ -36,7 +36,7 @@ const NAMED: usize = 9;
 const HEAD: u64 = 1 << 16;
 
 /// Where a message was read.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, Default)]
 pub struct Place {
     /// What its features are known by.
     pub id: u64,

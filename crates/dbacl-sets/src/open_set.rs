@@ -6,7 +6,7 @@ use super::judging::Gathering;
 use super::reading::{DocumentReader, texts_of};
 use super::reasons::{Evidence, NAMED, Reasons};
 use super::report::DocumentId;
-use super::roles::Roles;
+use super::roles::{MailRole, Roles};
 use super::runs::Runs;
 use crate::classify::{Fitted, FittedVerdict, SharedReading};
 use dbacl_engine::category::access;
@@ -73,18 +73,42 @@ pub struct Member {
     pub path: PathBuf,
 }
 
-/// One generation of a fitted set, open to classify documents. Of the categories only the features
-/// of a document are read, from the files.
+/// A mail filter that `dbacl --mail-learn` has made, open to classify messages.
+///
+/// ```no_run
+/// # mod dbacl {
+/// #     pub use dbacl_sets::MailFilter;
+/// # }
+/// use dbacl::MailFilter;
+/// use std::path::Path;
+///
+/// let folder = Path::new("/home/me/.filter");
+/// let filter = MailFilter::open(folder, &mut |warning| eprintln!("{warning}"))?;
+/// let mail = b"From: friend@example.org\nSubject: lunch\n\nSee you at noon.\n";
+/// let verdict = filter.classify(mail)?;
+/// println!("{} ({:.2} %)", verdict.category, 100.0 * verdict.probability);
+/// // The same mail with a line such as `X-DBACL: ham 99.87%` in its header.
+/// let passed_on = filter.filter(mail);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// An open filter stays what it was when it was opened, whatever is learned and corrected
+/// meanwhile: it holds one generation of the files (`docs/spec/ledger-format.md`). A program that
+/// runs for a long time opens it again now and then. It can be shared between threads. Of the
+/// categories only the features of a message are read, from the files, so an open filter takes
+/// little memory.
+///
+/// Any other fitted set is opened in the same way, by [`crate::FittedSet`].
 pub struct OpenSet {
     /// Labels of the categories.
-    pub names: Vec<String>,
+    pub(crate) names: Vec<String>,
     categories: Vec<SparseCategory>,
     /// The settings of the fit, and the order of the categories in it.
-    pub fitted: Fitted,
-    pub reading: ReadOptions,
+    pub(crate) fitted: Fitted,
+    pub(crate) reading: ReadOptions,
     /// The generation that is open, which keeps other processes from removing the files; `None` for
     /// files that do not belong to a generation yet.
-    pub generation: Option<Generation>,
+    pub(crate) generation: Option<Generation>,
     /// What it was opened from.
     members: Vec<Member>,
     locale: Locale,
@@ -102,14 +126,18 @@ impl fmt::Debug for OpenSet {
 }
 
 impl OpenSet {
-    pub fn in_folder(folder: &Path, warnings: WarningSink<'_>) -> Result<Self, MailFilterError> {
+    /// Opens the filter in `folder`.
+    ///
+    /// # Errors
+    /// Each variant of [`MailFilterError`] says what is missing or wrong.
+    pub fn open(folder: &Path, warnings: WarningSink<'_>) -> Result<Self, MailFilterError> {
         let store = Store::beside(&folder.join(LEDGER));
         Self::newest(&store, |generation| Self::of_folder(folder, generation, &mut *warnings))
     }
 
     /// What `open` opens of the current generation of `store`, or of the last one that is not
     /// damaged.
-    pub fn newest(
+    pub(crate) fn newest(
         store: &Store,
         mut open: impl FnMut(Option<Generation>) -> Result<Self, MailFilterError>,
     ) -> Result<Self, MailFilterError> {
@@ -171,7 +199,7 @@ impl OpenSet {
     }
 
     /// Opens the set of the categories `members`, which belong to `generation` if it is given.
-    pub fn of(
+    pub(crate) fn of(
         members: &[Member],
         generation: Option<Generation>,
         locale: Locale,
@@ -188,7 +216,7 @@ impl OpenSet {
             })?;
             let label = label.clone();
             let (header, patterns) = (&category.header, &category.patterns);
-            shared.add_header(label.as_bytes(), header, patterns, warnings)?;
+            shared.add(label.as_bytes(), header, patterns, warnings)?;
             names.push(label);
             categories.push(category);
         }
@@ -205,8 +233,20 @@ impl OpenSet {
         Ok(Self { names, categories, fitted, reading, generation, members, locale, instead })
     }
 
+    /// Names of the categories, those that must not be lost first.
+    pub fn names(&self) -> &[String] {
+        &self.names
+    }
+
+    /// What each category is for, in their order; `None` for those that are neither spam nor
+    /// protected.
+    #[doc(hidden)]
+    pub fn roles(&self) -> Vec<Option<MailRole>> {
+        self.all_roles().each
+    }
+
     /// What the categories of a mail filter are for.
-    pub fn roles(&self) -> Roles {
+    pub(crate) fn all_roles(&self) -> Roles {
         let is_protected = |at: usize| {
             let place = self.fitted.order.iter().position(|category| *category == at);
             place.and_then(|place| self.fitted.line.rates.get(place)).is_some_and(Option::is_some)
@@ -215,34 +255,58 @@ impl OpenSet {
     }
 
     /// The texts of the regular expressions that documents are read with.
-    pub fn patterns(&self) -> &[Vec<u8>] {
+    pub(crate) fn patterns(&self) -> &[Vec<u8>] {
         self.categories.first().map_or(&[], |first| &first.patterns)
     }
 
     /// Adds the features of `document` to `corpus`, with the label number `label`.
-    pub fn read(&self, document: &[u8], label: u32, stop: Option<&AtomicBool>) -> Corpus {
+    pub(crate) fn read(&self, document: &[u8], label: u32, stop: Option<&AtomicBool>) -> Corpus {
         let mut corpus = CorpusBuilder::default();
         DocumentReader::new(&self.reading, stop).read::<Vec<u8>>(document, label, &[], &mut corpus);
         corpus.finish()
     }
 
     /// The id by which the set recognises a document; `None` for a document without features.
-    pub fn id(&self, document: &[u8], stop: Option<&AtomicBool>) -> Option<DocumentId> {
+    pub(crate) fn id(&self, document: &[u8], stop: Option<&AtomicBool>) -> Option<DocumentId> {
         let corpus = self.read(document, 0, stop);
         (!corpus.documents.is_empty()).then(|| DocumentId(fingerprint(corpus.terms_of(0))))
     }
 
-    /// The verdict on a document. Of a message only the first 8 MiB are classified.
-    /// Reading ends early once `stop` is set.
+    /// The verdict on a message, given as it was received, headers first. Verdicts of dbacl in its
+    /// header (lines `X-DBACL`) are ignored. Of a message of more than 8 MiB only the beginning is
+    /// judged.
+    ///
+    /// # Errors
+    /// [`Error::Io`] when a file cannot be read any more.
+    pub fn classify(&self, mail: impl AsRef<[u8]>) -> Result<SetVerdict, Error> {
+        self.judge(mail.as_ref(), None)
+    }
+
+    /// As [`Self::classify`], of any document; reading ends early once `stop` is set.
+    #[doc(hidden)]
     pub fn judge(&self, document: &[u8], stop: Option<&AtomicBool>) -> Result<SetVerdict, Error> {
         let (set, (_, weighing)) = self.weigh(document, stop)?;
         Ok(set.verdict(&weighing))
     }
 
-    /// The warning about a damaged file that was met while judging, once there is one.
-    pub fn late_warning(&self) -> Option<Warning> {
+    /// Whether the filter has learned so little that it is unsure of every message.
+    #[doc(hidden)]
+    pub fn is_never_sure(&self) -> bool {
+        self.fitted.line.is_never_sure()
+    }
+
+    /// Messages that the filter was fitted on.
+    #[doc(hidden)]
+    pub const fn documents(&self) -> u32 {
+        self.fitted.line.documents
+    }
+
+    /// The warning about a damaged file that was met while mail was classified, once there is one:
+    /// what was before the last changes classifies then.
+    #[doc(hidden)]
+    pub fn warning(&self) -> Option<Warning> {
         let instead = self.instead.get()?.as_ref()?;
-        instead.late_warning().or_else(|| instead.generation.as_ref()?.warning_of_damage())
+        instead.warning().or_else(|| instead.generation.as_ref()?.warning_of_damage())
     }
 
     /// The set as it was before, open to classify in place of this one, which is damaged.
@@ -260,15 +324,17 @@ impl OpenSet {
         self.instead.get_or_init(open).as_deref()
     }
 
-    /// The verdict with its reasons; `None` instead of reasons for a document without features.
-    pub fn explain(
+    /// The verdict on a document with its reasons; one without features has no reasons. Reading ends
+    /// early once `stop` is set.
+    #[doc(hidden)]
+    pub fn reasons(
         &self,
         document: &[u8],
         stop: Option<&AtomicBool>,
     ) -> Result<(SetVerdict, Option<Reasons>), Error> {
         let (set, (occurrences, weighing)) = self.weigh(document, stop)?;
         let verdict = set.verdict(&weighing);
-        let reasons = set.reasons((occurrences, &weighing), document, stop);
+        let reasons = set.reasons_of((occurrences, &weighing), document, stop);
         Ok((verdict, reasons))
     }
 
@@ -309,7 +375,7 @@ impl OpenSet {
 
     /// The weighing of a document with these distinct features, in order of first appearance, which
     /// has so many occurrences.
-    pub fn weighing(&self, occurrences: u32, terms: &[Term]) -> Result<Weighing, Error> {
+    pub(crate) fn weighing(&self, occurrences: u32, terms: &[Term]) -> Result<Weighing, Error> {
         let ids: Vec<FeatureId> = terms.iter().map(|term| term.id).collect();
         let known = KnownFeatures::of(terms, &self.weights(&ids)?);
         Ok(Weighing::of(&self.fitted.line, occurrences, known, &self.headers()))
@@ -328,7 +394,7 @@ impl OpenSet {
     }
 
     /// The place of a category in the order of the fit, from 0.
-    pub fn place_of(&self, label: &[u8]) -> Option<usize> {
+    pub(crate) fn place_of(&self, label: &[u8]) -> Option<usize> {
         self.fitted.order.iter().position(|&at| self.names[at].as_bytes() == label)
     }
 
@@ -345,7 +411,7 @@ impl OpenSet {
     }
 
     /// How much each feature adds to the odds of the verdict's category, in bits.
-    fn reasons(
+    fn reasons_of(
         &self,
         (occurrences, weighing): (u32, &Weighing),
         text: &[u8],
@@ -402,8 +468,11 @@ impl OpenSet {
         })
     }
 
-    /// See [`super::MailFilter::filter`].
-    pub fn filter(&self, mail: &[u8]) -> Vec<u8> {
+    /// The mail with a line `X-DBACL: VERDICT` before its header, and without the lines `X-DBACL`
+    /// that it had before. A message that cannot be classified is returned as well, with the
+    /// verdict `error`.
+    pub fn filter(&self, mail: impl AsRef<[u8]>) -> Vec<u8> {
+        let mail = mail.as_ref();
         let verdict = self.judge(mail, None).map(|verdict| verdict.to_string().into_bytes());
         let verdict = verdict.unwrap_or_else(|_| ERROR.to_vec());
         let mut marked = Vec::with_capacity(mail.len() + 64);

@@ -70,7 +70,7 @@ pub(crate) fn of_own_general(error: FittedSetError) -> FittedSetError {
 
 /// The kind of file at the path of a category that is going to be fitted again.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Found {
+pub enum Found {
     /// A category as it was learned.
     Ordinary,
     /// A fitted category; its ordinary file is beside it.
@@ -80,8 +80,11 @@ enum Found {
 }
 
 /// The kind of file at the path of a category, and its head; that of its ordinary file if the
-/// category is damaged.
-fn look(path: &Path) -> Result<(Found, SparseCategory)> {
+/// category is empty or damaged.
+///
+/// # Errors
+/// A category that cannot be opened and has no ordinary file, or is a file of something else.
+pub fn look(path: &Path) -> Result<(Found, SparseCategory)> {
     let source = match SparseCategory::open(path) {
         Ok(category) => {
             let line = RefitLine::find(&category.other_lines);
@@ -100,22 +103,6 @@ fn look(path: &Path) -> Result<(Found, SparseCategory)> {
 fn is_cut_or_ours(path: &Path) -> bool {
     let beginning = read_beginning(path, ANY_MAGIC.len() as u64);
     beginning.is_ok_and(|bytes| ANY_MAGIC.starts_with(&bytes))
-}
-
-/// The head of a category that is being changed; `None` if it is damaged and has an ordinary file
-/// from which it can be fitted again.
-pub(crate) fn head_unless_damaged(path: &Path) -> Result<Option<SparseCategory>> {
-    let (found, head) = look(path)?;
-    Ok(Some(head).filter(|_| found != Found::Damaged))
-}
-
-/// The head of a category that is going to be fitted again: that of its ordinary file if the
-/// category is empty or damaged.
-///
-/// # Errors
-/// A category that cannot be opened and has no ordinary file, or is a file of something else.
-pub fn head_or_ordinary(path: &Path) -> Result<SparseCategory> {
-    look(path).map(|(_, head)| head)
 }
 
 /// Opens the ordinary file of a category whose kind is `found`. A fit starts from the ordinary

@@ -74,7 +74,8 @@ const THROWN_AWAY: [&str; 1] = ["trash"];
 /// The roles of the categories of one filter.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Roles {
-    each: Vec<Option<MailRole>>,
+    /// By place.
+    pub each: Vec<Option<MailRole>>,
     ham: Option<usize>,
     spam: Option<usize>,
 }

@@ -10,8 +10,7 @@ use super::error::FittedSetError;
 use super::files::{SetFiles, label_of, ordinary_path};
 use super::patching::{News, patch};
 use super::refit::{
-    HowToFit, fit, general_of, head_or_ordinary, head_unless_damaged, load, no_documents,
-    read_state, replace, write_state,
+    Found, HowToFit, fit, general_of, load, look, no_documents, read_state, replace, write_state,
 };
 use super::report::Outcome;
 use dbacl_engine::category::sparse::SparseCategory;
@@ -83,16 +82,9 @@ impl<'a> Request<'a> {
     }
 }
 
-/// What a change has done to a set.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Done {
-    /// It is as it was.
-    Nothing,
-    /// Documents were learned.
-    Learned,
-    /// All of it was fitted again.
-    Fitted,
-}
+/// What a change has done to a set: [`Force::Lessons`] if documents were learned, [`Force::All`] if
+/// all of it was fitted again; this has to be forced to the device. `None` if it is as it was.
+pub type Done = Option<Force>;
 
 /// As `change`, and makes the change current.
 ///
@@ -108,12 +100,9 @@ pub fn change_files(
     let is_stopped = || stop.load(Ordering::Relaxed);
     let changed = change(&files, request, how, Stop::when(&is_stopped), warnings);
     let (done, outcomes) = changed.map_err(|error| files.in_words(error))?;
-    let force = match done {
-        Done::Nothing => return Ok((done, outcomes)),
-        Done::Learned => Force::Lessons,
-        Done::Fitted => Force::All,
-    };
-    files.publish(force, stop)?.into_iter().for_each(warnings);
+    if let Some(force) = done {
+        files.publish(force, stop)?.into_iter().for_each(warnings);
+    }
     Ok((done, outcomes))
 }
 
@@ -166,7 +155,7 @@ pub(crate) fn change(
             let goes = |own| request.concerns(own);
             let mut gone = set.forget(&request.ids, goes, true, &mut refit)?;
             if gone.is_empty() {
-                return Ok((Done::Nothing, vec![Outcome::NotKnown; request.ids.len()]));
+                return Ok((None, vec![Outcome::NotKnown; request.ids.len()]));
             }
             let mut outcome = |id: &u64| {
                 let at = gone.iter().position(|(name, _)| name == id);
@@ -227,12 +216,8 @@ pub(crate) fn change(
     }
     let has_learned = documents != set.line.documents || set.has_learned;
     let is_noted = is_mail && note(files, request, (&learned, &outcomes), &set.ledger.head)?;
-    let done = match (is_fitted, has_learned || is_noted) {
-        (true, _) => Done::Fitted,
-        (false, true) => Done::Learned,
-        (false, false) => Done::Nothing,
-    };
-    Ok((done, outcomes))
+    let lessons = (has_learned || is_noted).then_some(Force::Lessons);
+    Ok((if is_fitted { Some(Force::All) } else { lessons }, outcomes))
 }
 
 /// A document that the ledger has so often at most is moved to another label without fitting the
@@ -314,11 +299,12 @@ fn open_categories(
             continue;
         }
         files.set_aside_if_damaged(path)?;
-        if let Some(category) = head_unless_damaged(path)? {
-            categories.push(category);
-        } else {
+        let (found, category) = look(path)?;
+        if found == Found::Damaged {
             warnings(damaged_category(name));
             is_whole = false;
+        } else {
+            categories.push(category);
         }
     }
     let lines: Vec<Option<RefitLine>> =
@@ -439,7 +425,7 @@ impl<'a> OpenFiles<'a> {
 
     /// The open files of a set that a fit has just written.
     fn after_refit(files: &'a SetFiles, ledger_path: &'a Path) -> Result<Self> {
-        let heads: Result<Vec<_>> = files.paths.iter().map(|path| head_or_ordinary(path)).collect();
+        let heads: Result<Vec<_>> = files.paths.iter().map(|path| Ok(look(path)?.1)).collect();
         let ledger = OpenLedger::new(ledger_path, None)?;
         let set = Self::fitting(files, ledger_path, ledger, heads?);
         set.ok_or(FittedSetError::Inconsistent)

@@ -36,7 +36,7 @@ impl Judges {
         for warning in set.warnings() {
             MESSAGES.warning(&warning.0);
         }
-        Ok(Self { classifier: set.classifier(), names: set.shared_names() })
+        Ok(Self { classifier: set.classifier(), names: set.names().into() })
     }
 
     /// Takes in a text; several make up one document.

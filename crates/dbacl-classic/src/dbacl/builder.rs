@@ -356,8 +356,8 @@ impl Builder {
             if self.mends { opened.place_to_change(&path)? } else { opened.place_of(&path)? };
         if self.mends {
             // The set's files are read when it is changed; here it is only how documents are read.
-            let head = refit::head_or_ordinary(&file);
-            let head = head.map_err(|error| called(error.into(), &file, &path))?;
+            let found = refit::look(&file);
+            let (_, head) = found.map_err(|error| called(error.into(), &file, &path))?;
             self.adopt(&path, &head.header, &head.patterns)?;
             let patterns = head.patterns.clone();
             self.config.set_patterns.get_or_insert(patterns);
@@ -390,7 +390,7 @@ impl Builder {
             order: reading.order,
             patterns: std::mem::replace(&mut reading.patterns, none),
         };
-        let set = shared.add_header(&shown, header, patterns, &mut warn);
+        let set = shared.add(&shown, header, patterns, &mut warn);
         (reading.options, self.scheme) = (shared.options, shared.scheme);
         (reading.order, reading.patterns) = (shared.order, shared.patterns);
         let set = set?;

@@ -111,34 +111,28 @@ impl Fitted {
         };
         let (occurrences, terms) = collector.finish();
         let distinct = u32::try_from(terms.len()).unwrap_or(u32::MAX);
-        let (mut weights, mut shapes) = (Vec::new(), Vec::new());
-        let rescore = |(model, mean): (&Model<D>, f64)| {
+        let weight = |model: &Model<D>, term: &Term| {
+            let slot = model.category().and_then(|own| own.find(term.id));
+            let slot = slot.filter(|slot| slot.id == term.id);
+            slot.map_or(0.0, |slot| slot.weight.weight())
+        };
+        let own = |&at: &usize| terms.iter().map(|term| weight(&models[at], term)).collect();
+        let weights: Vec<Vec<f32>> = self.order.iter().map(own).collect();
+        let known = KnownFeatures::of(terms, &weights);
+        let (scoring, mut shapes) = (self.line.scoring, Vec::new());
+        let score = |(at, (model, mean)): (usize, (&Model<D>, f64))| {
             let header = model.header();
             let (partition, order) =
                 header.map_or((0.0, 1), |header| (header.log_partition, header.max_order));
-            let weight = |term: &Term| {
-                let slot = model.category().and_then(|own| own.find(term.id));
-                let slot = slot.filter(|slot| slot.id == term.id);
-                slot.map_or(0.0, |slot| slot.weight.weight())
-            };
-            let own: Vec<f32> = terms.iter().map(weight).collect();
-            let features = terms.iter().zip(&own).map(|(term, own)| (term.count, f64::from(*own)));
-            let shape = (distinct, occurrences, order);
-            let score = self.line.scoring.rescore(mean, features, shape);
-            weights.push(own);
             shapes.push((partition, order));
-            score
-        };
-        let mut scores: Vec<f64> = means.map(rescore).collect();
-        let known = KnownFeatures::of(terms, &weights);
-        if self.line.scoring == Scoring::Blocks {
-            let headers = self.order.iter().map(|&at| models[at].header());
-            for (at, (score, header)) in scores.iter_mut().zip(headers).enumerate() {
-                let own =
-                    header.map(|own| self.line.scoring.score_known(own, occurrences, &known, at));
-                *score = own.unwrap_or(*score);
+            if let Some(header) = header.filter(|_| scoring == Scoring::Blocks) {
+                return scoring.score_known(header, occurrences, &known, at);
             }
-        }
+            let features = terms.iter().zip(&weights[at]);
+            let features = features.map(|(term, own)| (term.count, f64::from(*own)));
+            scoring.rescore(mean, features, (distinct, occurrences, order))
+        };
+        let scores = means.enumerate().map(score).collect();
         let support = Support::of(&self.line, &known, &shapes);
         FittedScores { scores, distinct, inputs: Scoring::inputs(known.by_block()), support }
     }

@@ -102,7 +102,8 @@ impl<D: AsRef<[u8]>> CategorySet<D> {
         for (name, category) in categories {
             let (name, category) = (name.into(), category.into());
             let mut warn = |warning| warnings.push(warning);
-            let patterns = reading.add(name.as_bytes(), &category, &mut warn)?;
+            let patterns =
+                reading.add(name.as_bytes(), category.header(), category.patterns(), &mut warn)?;
             models.push(Model::learned(name.clone().into_bytes(), category, patterns));
             names.push(name);
         }
@@ -123,12 +124,6 @@ impl<D: AsRef<[u8]>> CategorySet<D> {
     /// Names of the categories, in their order.
     pub fn names(&self) -> &[String] {
         &self.names
-    }
-
-    /// The names, shared.
-    #[doc(hidden)]
-    pub fn shared_names(&self) -> Arc<[String]> {
-        self.names.clone()
     }
 
     /// How documents are read for these categories.

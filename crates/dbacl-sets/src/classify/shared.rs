@@ -3,7 +3,6 @@
 //! categories can be compared (spec text 10.2).
 
 use dbacl_engine::category::header::Header;
-use dbacl_engine::category::reader::AnyCategory;
 use dbacl_engine::document::ReadOptions;
 use dbacl_engine::error::{Error, Warning, WarningSink};
 use dbacl_engine::score::model::{Model, PatternSet};
@@ -87,24 +86,12 @@ impl SharedReading {
         Self { options: ModelOptions::default(), scheme: None, order: 1, patterns }
     }
 
-    /// Adds a category. Returns which of the regular expressions are its own.
+    /// Adds a category with this header and these stored expressions. Returns which of the regular
+    /// expressions are its own.
     ///
     /// # Errors
     /// [`Incomparable::Tokenizer`], [`Incomparable::Pattern`].
-    pub fn add<D: AsRef<[u8]>>(
-        &mut self,
-        name: &[u8],
-        category: &AnyCategory<D>,
-        warnings: WarningSink<'_>,
-    ) -> Result<PatternSet, Incomparable> {
-        self.add_header(name, category.header(), category.patterns(), warnings)
-    }
-
-    /// Adds a category with this header and these stored expressions, as [`Self::add`] does.
-    ///
-    /// # Errors
-    /// Those of [`Self::add`].
-    pub fn add_header(
+    pub fn add(
         &mut self,
         name: &[u8],
         header: &Header,
@@ -259,8 +246,8 @@ mod tests {
         ] {
             let mut warnings = 0;
             let mut shared = SharedReading::new(Locale::C);
-            shared.add_header(b"one", first, &[], &mut |_| {}).expect("it is the first");
-            let added = shared.add_header(b"two", &second, &[], &mut |_| warnings += 1);
+            shared.add(b"one", first, &[], &mut |_| {}).expect("it is the first");
+            let added = shared.add(b"two", &second, &[], &mut |_| warnings += 1);
             let found = match added {
                 Ok(_) => Ok(warnings),
                 Err(Incomparable::Tokenizer { name }) if name == "two" => Err(()),
