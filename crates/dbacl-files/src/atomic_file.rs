@@ -102,14 +102,6 @@ impl Access {
         }
     }
 
-    /// The mode that a file is created with.
-    const fn first_mode(self) -> u32 {
-        match self {
-            Self::Usual => 0o640,
-            Self::Private | Self::Like { .. } => 0o600,
-        }
-    }
-
     /// Gives a file that was just created its mode and group. A group that it may not have gets no
     /// access. Returns whether it has the group.
     ///
@@ -131,15 +123,6 @@ impl Access {
     }
 }
 
-/// What is found at the target of a save.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Found {
-    /// Its first bytes; none if it is no regular file.
-    pub beginning: Vec<u8>,
-    /// Who may use it.
-    pub access: Access,
-}
-
 /// An open temporary file. Errors are those of the operating system.
 #[allow(clippy::missing_errors_doc)]
 pub trait Draft: Write {
@@ -154,18 +137,17 @@ pub trait Draft: Write {
 /// replaced.
 #[allow(clippy::missing_errors_doc)]
 pub trait Storage {
-    /// What is at `path`, with its first bytes up to `length`; `None` when there is nothing.
-    fn beginning(&self, path: &Path, length: usize) -> io::Result<Option<Found>> {
-        let Some(entry) = entry(path)? else {
-            return Ok(None);
-        };
-        let mut found = Found { beginning: Vec::new(), access: Access::Usual };
+    /// The first bytes, up to `length`, of what is at `path`, and who may use it; no bytes if it is
+    /// no regular file, and `None` when there is nothing.
+    fn beginning(&self, path: &Path, length: usize) -> io::Result<Option<(Vec<u8>, Access)>> {
+        let Some(entry) = entry(path)? else { return Ok(None) };
+        let mut found = (Vec::new(), Access::Usual);
         if entry.is_file()
             && let Some(file) = open_as_is(path)?
         {
             let metadata = file.metadata()?;
-            found.access = Access::Like { mode: metadata.mode() & 0o777, group: metadata.gid() };
-            file.take(length as u64).read_to_end(&mut found.beginning)?;
+            found.1 = Access::Like { mode: metadata.mode() & 0o777, group: metadata.gid() };
+            file.take(length as u64).read_to_end(&mut found.0)?;
         }
         Ok(Some(found))
     }
@@ -177,10 +159,8 @@ pub trait Storage {
     /// # Errors
     /// [`io::ErrorKind::AlreadyExists`] when the name is taken.
     fn create(&self, path: &Path, ours: &[u8], access: Access) -> io::Result<Box<dyn Draft>> {
-        let open = || {
-            let mut options = OpenOptions::new();
-            options.write(true).create_new(true).mode(access.first_mode()).open(path)
-        };
+        let mode = if access == Access::Usual { access.mode() } else { 0o600 };
+        let open = || OpenOptions::new().write(true).create_new(true).mode(mode).open(path);
         let file = match open() {
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
                 if !remove_stale(path, ours, access)? {
@@ -369,13 +349,12 @@ pub fn check_target(
     target: &Path,
     ours: &[u8],
 ) -> Result<Option<Access>, SaveError> {
-    let found =
-        storage.beginning(target, ours.len()).map_err(|error| SaveError::io(target, error))?;
-    match found {
-        Some(found) if found.beginning != ours => {
+    let found = storage.beginning(target, ours.len());
+    match found.map_err(|error| SaveError::io(target, error))? {
+        Some((beginning, _)) if beginning != ours => {
             Err(SaveError::Occupied { path: target.to_path_buf() })
         }
-        found => Ok(found.map(|found| found.access)),
+        found => Ok(found.map(|(_, access)| access)),
     }
 }
 
@@ -428,18 +407,12 @@ pub fn replace_with_access(
 /// file stays as it is.
 pub struct Staged<'a> {
     storage: &'a dyn Storage,
-    target: PathBuf,
+    /// The file that gets the new content.
+    pub target: PathBuf,
     temporary: PathBuf,
     /// Holds the lock that tells other learners that the temporary is in use.
     draft: Box<dyn Draft>,
     is_placed: bool,
-}
-
-impl Staged<'_> {
-    /// The file that gets the new content.
-    pub fn target(&self) -> &Path {
-        &self.target
-    }
 }
 
 impl Drop for Staged<'_> {
@@ -494,8 +467,12 @@ fn place_by<'a>(
             if let Old::Kept(path) = &old {
                 let _ = file.storage.remove(path);
             }
-            let failed = SaveError::io(&file.target, error);
-            return Err(placed.undo(failed));
+            let (path, source) = (file.target.clone(), error);
+            // If a file keeps its new content, the error says so.
+            return Err(match placed.withdraw() {
+                Ok(()) => SaveError::Io { path, source },
+                Err(new) => SaveError::Divided { path, new, source },
+            });
         }
         placed.files.push((file, old));
         if let Some((file, _)) = placed.files.last_mut() {
@@ -539,15 +516,6 @@ pub struct Placed<'a> {
 }
 
 impl Placed<'_> {
-    /// Gives all files their old contents back, because of the error `failed`, and returns it. If a
-    /// file keeps its new content, the error says so.
-    pub fn undo(self, failed: SaveError) -> SaveError {
-        match (failed, self.withdraw()) {
-            (SaveError::Io { path, source }, Err(new)) => SaveError::Divided { path, new, source },
-            (failed, _) => failed,
-        }
-    }
-
     /// Gives all files their old contents back.
     ///
     /// # Errors
@@ -661,7 +629,7 @@ mod tests {
     }
 
     impl Storage for &'static Failing {
-        fn beginning(&self, path: &Path, length: usize) -> io::Result<Option<Found>> {
+        fn beginning(&self, path: &Path, length: usize) -> io::Result<Option<(Vec<u8>, Access)>> {
             self.step()?;
             Disk.beginning(path, length)
         }
@@ -899,12 +867,8 @@ mod tests {
         first.write_all(b"# dbacl 1.first").unwrap();
         save(&Disk, &target, b"# dbacl 1.second").unwrap();
         assert_eq!(names(folder.path()), ["cat", "cat.tmp.0"]);
-    }
-
-    #[test]
-    fn a_temporary_that_goes_away_while_it_is_looked_at_was_in_use() {
-        let folder = tempfile::tempdir().unwrap();
-        assert!(!remove_stale(&folder.path().join("cat.tmp.0"), OURS, Access::Usual).unwrap());
+        // One that goes away while it is looked at was in use.
+        assert!(!remove_stale(&folder.path().join("cat.tmp.1"), OURS, Access::Usual).unwrap());
     }
 
     #[test]

@@ -174,7 +174,8 @@ impl Window {
 /// A file whose blocks are checked when they are used, if there are sums of them.
 #[derive(Debug)]
 pub struct Checked {
-    file: File,
+    /// The file.
+    pub file: File,
     sums: Option<Sums>,
 }
 
@@ -182,11 +183,6 @@ impl Checked {
     /// A file and the sums of its blocks.
     pub const fn new(file: File, sums: Option<Sums>) -> Self {
         Self { file, sums }
-    }
-
-    /// The file.
-    pub const fn file(&self) -> &File {
-        &self.file
     }
 
     /// The bytes of `wanted`. Those that `window` does not have are read into it, and with them the

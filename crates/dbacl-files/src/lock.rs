@@ -70,7 +70,8 @@ pub struct Lock {
     _file: File,
     /// Whether this process has made the file.
     is_new: bool,
-    vanishes: bool,
+    /// Whether its file goes away at the end.
+    pub vanishes: bool,
 }
 
 impl Lock {
@@ -122,16 +123,11 @@ impl Lock {
     }
 
     /// The same lock, whose file goes away at the end if it was made for this lock, so that a
-    /// change that is refused leaves nothing behind. [`Self::stay`] must be called after a change.
+    /// change that is refused leaves nothing behind. After a change it must not vanish any more.
     #[must_use]
     pub const fn provisional(mut self) -> Self {
         self.vanishes = self.is_new;
         self
-    }
-
-    /// The lock's file stays at the end.
-    pub const fn stay(&mut self) {
-        self.vanishes = false;
     }
 }
 
@@ -307,7 +303,7 @@ mod tests {
         let lock = || take(&path, Duration::ZERO, &FREE).unwrap().provisional();
         drop(lock());
         assert!(!path.exists());
-        lock().stay();
+        lock().vanishes = false;
         assert!(path.exists());
         drop(lock());
         assert!(path.exists());

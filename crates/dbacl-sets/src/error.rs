@@ -431,7 +431,7 @@ impl FittedSetError {
 }
 
 /// Locks the set whose ledger or first category is the file `anchor`: the lock's file has that name
-/// with `ending` added. It stays if the set is changed ([`Lock::stay`]). `waits` is called once if
+/// with `ending` added. It stays if the set is changed ([`Lock::vanishes`]). `waits` is called once if
 /// another process holds the lock.
 ///
 /// # Errors

@@ -293,7 +293,7 @@ impl SetFiles {
         let store = change.store.clone();
         let warning = if change.is_linked {
             let warning = change.publish(force)?;
-            lock.stay();
+            lock.vanishes = false;
             warning
         } else {
             let (mut first, mut others) = (Vec::new(), Vec::new());
@@ -309,7 +309,7 @@ impl SetFiles {
                 .and_then(|()| store.link_names(first))
                 .and_then(|()| change.publish(force));
             let warning = published.inspect_err(|_| store.unlink_names(&links))?;
-            lock.stay();
+            lock.vanishes = false;
             let unlinked = store.link_names(others).err().map(|error| {
                 let path = store.folder.display();
                 Warning::new(format!("{error}: the files of {path} are changed all the same"))

@@ -298,7 +298,7 @@ impl FittedSet {
         let mut labels = Vec::new();
         if let Some((mut state, names)) = read_state(&path, &open.head) {
             let numbers = (0..names.len()).filter(|&number| names[number] == id.0);
-            labels.extend(numbers.filter_map(|number| open.label(state.offset(number))));
+            labels.extend(numbers.filter_map(|number| open.label(state.tables.offset(number))));
         } else if let Some(ledger) = ledger_file::load(&path)? {
             let own = ledger.heads().filter(|(record, _)| record.fingerprint == id.0);
             labels.extend(own.map(|(record, _)| record.label));

@@ -149,7 +149,7 @@ pub fn save_with_documents(
                 .map_err(Unsaved::in_set(path))?;
         }
     }
-    let counts_path = counts.as_ref().map(|counts| counts.target().to_path_buf());
+    let counts_path = counts.as_ref().map(|counts| counts.target.clone());
     staged.extend(counts);
     if let Some(target) = &in_set {
         save(target, &ledger).map_err(in_words)?;

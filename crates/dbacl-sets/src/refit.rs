@@ -378,7 +378,7 @@ pub(crate) fn read_state(path: &Path, head: &Head) -> Option<(State, Vec<u64>)> 
     let changes = changes.unwrap_or_default();
     let mut state = State::open(Box::new(file), length, changes)?;
     let is_its = state.numbers.sides.len() == head.names.len() && state.fits(head);
-    let names = is_its.then(|| state.names())?;
+    let names = is_its.then(|| state.tables.names())?;
     (!state.is_damaged()).then_some((state, names))
 }
 

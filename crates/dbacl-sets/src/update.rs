@@ -520,7 +520,7 @@ impl<'a> OpenFiles<'a> {
 
     /// The label of document `number` of the ledger.
     fn label_at(&mut self, number: usize) -> Result<u32> {
-        let label = self.ledger.label(self.state.offset(number));
+        let label = self.ledger.label(self.state.tables.offset(number));
         label.ok_or_else(|| self.damaged_at(number))
     }
 

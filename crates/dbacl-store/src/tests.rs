@@ -123,7 +123,7 @@ fn the_state_of_a_fit_is_as_recorded_and_opens_again() {
         let mut bytes = Vec::new();
         state.write(&mut bytes).unwrap();
         let mut again = State::parse(bytes.clone()).unwrap();
-        assert_eq!(again.names(), state.names());
+        assert_eq!(again.tables.names(), state.tables.names());
         let side = state.numbers.sides[1];
         found.push(format!(
             "{} {:.4} {:.4} {:016x}",

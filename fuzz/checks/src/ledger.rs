@@ -99,11 +99,11 @@ fn agree(ledger: &Ledger, state: &mut State) {
     let read = Ledger::parse(&ledger.bytes()).expect("what was written can be read");
     assert_eq!((&read.head, &read.body), (&ledger.head, &ledger.body));
     assert_eq!(ledger.head.documents, state.documents());
-    let mut names = state.names().into_iter().enumerate();
+    let mut names = state.tables.names().into_iter().enumerate();
     let mut at = 0;
     ledger.each(|record, bytes| {
         let (number, name) = names.next().expect("all documents");
-        assert_eq!((state.offset(number), name), (at, record.fingerprint));
+        assert_eq!((state.tables.offset(number), name), (at, record.fingerprint));
         at += bytes.len() as u64;
     });
     assert_eq!(at, ledger.body.len() as u64, "whole records");

@@ -274,7 +274,7 @@ pub fn refit(data: &[u8]) {
     }
     let empty = ledger::empty_state();
     if let Some(mut state) = State::open(Box::new(empty.clone()), empty.len(), data.to_vec()) {
-        let _ = (state.names(), state.changes(|_| None), state.is_damaged());
+        let _ = (state.tables.names(), state.changes(|_| None), state.is_damaged());
     }
     for line in data.split(|&byte| byte == b'\n') {
         if let Some(line) = RefitLine::parse(line) {

@@ -10,7 +10,6 @@ use super::signals::Signals;
 use dbacl_cli::output::Output;
 use dbacl_engine::shards::counts::{CountSettings, Counts, Documents};
 use dbacl_files::atomic_file::Draft;
-use dbacl_files::lock::Lock;
 use dbacl_sets::learned;
 use std::os::unix::ffi::OsStrExt;
 
@@ -29,7 +28,7 @@ pub fn run(config: &mut Config, signals: &Signals, output: &mut Output) -> Resul
     let mut write = |out: &mut dyn Draft| model.write(out, name);
     let saved = learned::replace_category(&config.target, &mut write, &mut warn);
     let status = save_status(config, saved, output)?;
-    locks.iter_mut().for_each(Lock::stay);
+    locks.iter_mut().for_each(|lock| lock.vanishes = false);
     whole_text(config, signals, status)
 }
 

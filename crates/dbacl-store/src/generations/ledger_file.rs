@@ -374,12 +374,12 @@ impl OpenLedger {
     /// Removes what was added since the ledger was opened, so that it takes no room on a full disk.
     fn cut(&self) {
         // What remains does not count.
-        let _ = self.file.file().set_len(self.end);
+        let _ = self.file.file.set_len(self.end);
     }
 
     /// Writes bytes after what is there.
     fn append(&self, bytes: &[u8]) -> Result<(), LedgerError> {
-        let written = self.file.file().write_all_at(bytes, self.head.body() + self.head.length);
+        let written = self.file.file.write_all_at(bytes, self.head.body() + self.head.length);
         written.map_err(|error| {
             self.cut();
             unwritable(&self.path, error)

@@ -40,7 +40,8 @@ pub const REPLAYED: usize = 10;
 pub struct State {
     /// The numbers of the head.
     pub numbers: Numbers,
-    tables: Tables,
+    /// What is known of each document and feature.
+    pub tables: Tables,
     /// Features whose weights may have changed, with repeats.
     touched: Vec<u32>,
     /// A number of documents, and scales of features by how many of these contain them.
@@ -72,16 +73,6 @@ impl State {
         self.numbers.set = set;
         self.numbers.ledger = head.sum;
         self.numbers.ledger_length = head.length;
-    }
-
-    /// Names of the documents, in their order in the ledger.
-    pub fn names(&mut self) -> Vec<u64> {
-        self.tables.names()
-    }
-
-    /// Offset in the ledger's body of document `number`.
-    pub fn offset(&mut self, number: usize) -> u64 {
-        self.tables.offset(number)
     }
 
     /// Learns a document of the ledger that is new at `offset`, then looks again at some old ones,
@@ -151,7 +142,7 @@ impl State {
             if other == number {
                 continue;
             }
-            let offset = self.offset(other);
+            let offset = self.tables.offset(other);
             if let Some(record) = old(offset) {
                 self.step(other, &record);
             }

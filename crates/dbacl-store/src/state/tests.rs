@@ -107,9 +107,9 @@ fn what_was_written_reads_the_same_and_damage_is_found() {
         let file = bytes_of(&mut state);
         assert!(state.is_due(), "it is not in a file yet");
         let mut read = State::parse(file.clone()).unwrap();
-        assert_eq!(read.names(), state.names());
+        assert_eq!(read.tables.names(), state.tables.names());
         assert_eq!(read.numbers, state.numbers);
-        assert_eq!(read.offset(39), 39);
+        assert_eq!(read.tables.offset(39), 39);
         assert_eq!(bytes_of(&mut read), file);
         for at in (0..file.len()).step_by(97) {
             assert!(State::parse(file[..at].to_vec()).is_none());
@@ -159,7 +159,7 @@ fn changes_and_the_file_make_the_file_that_is_written_as_a_whole() {
                 read.touch_all();
                 whole.touch_all();
                 assert_eq!(read.changes(|_| None), whole.changes(|_| None));
-                assert_eq!(read.names(), whole.names());
+                assert_eq!(read.tables.names(), whole.tables.names());
             }
         }
         assert!(folds > 0 && !changes.is_empty(), "{folds}");
@@ -189,7 +189,7 @@ fn a_document_can_change_its_category() {
         let occurrences = f64::from(learned.occurrences);
         assert_eq!(sides[1].total + occurrences, before[1].total);
         assert_eq!(sides[0].total - occurrences, before[0].total);
-        assert_eq!((state.offset(number), state.documents()), (777, 60));
+        assert_eq!((state.tables.offset(number), state.documents()), (777, 60));
         let documents = |state: &mut State, category: u8| entry(state, 11, category).unwrap().0;
         assert_eq!((documents(&mut state, own), documents(&mut state, other)), (of_each - 1, 1));
         // And back: its category has all of its documents again, the other none of it.
@@ -239,7 +239,7 @@ fn all_tables_grow() {
         // A word of the neighbours is in two categories, the common one in all.
         let chained = 2 * width as usize - 1;
         assert_eq!(sizes.entries, chained);
-        assert_eq!((state.names()[2999], state.offset(2999)), (2999, 2999));
+        assert_eq!((state.tables.names()[2999], state.tables.offset(2999)), (2999, 2999));
         let occurrences = (0..3000).filter(|k| k % width == 1).map(|k| 1 + k % 2).sum();
         assert_eq!(entry(&mut state, 20, 1), Some((3000 / width, occurrences)));
         assert!(State::parse(bytes_of(&mut state)).is_some());
