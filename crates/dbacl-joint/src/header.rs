@@ -431,24 +431,9 @@ pub(crate) mod tests {
             assert!(text.ends_with(end), "{text}");
             assert_eq!(parsed(&text), Some(line));
         }
-        for odd in [
-            "known 0",
-            "known 1.5",
-            "known x",
-            "limit nan",
-            "limit 1 known 0.5",
-            "rate 0",
-            "rate 1",
-            "general 0",
-            "general -1",
-            "general 0.5 rate 0.1",
-            "caution 2",
-            "fp 0",
-            "fp 1",
-            "fp -1",
-            "fp nan",
-            "fp x",
-        ] {
+        let odd = "known 0|known 1.5|known x|limit nan|limit 1 known 0.5|rate 0|rate 1|general 0|\
+                   general -1|general 0.5 rate 0.1|caution 2|fp 0|fp 1|fp -1|fp nan|fp x";
+        for odd in odd.split('|') {
             let text = written(&line(1, 1)).replace(" end", &format!(" {odd} end"));
             assert_eq!(parsed(&text), None, "{odd}");
         }

@@ -42,33 +42,28 @@ const UNFAMILIAR: f64 = 0.7;
 #[derive(Debug, Clone, PartialEq)]
 pub struct Change {
     label: String,
-    found: Found,
-    /// The shares among the messages that the filter was learned from.
-    usual: Usual,
-}
-
-/// What was found among new messages.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-struct Found {
+    /// New messages.
     mails: usize,
     /// Those that the filter is unsure about.
     unsure: usize,
     /// Those of which it knows a smaller share of the words than is usual.
     unfamiliar: usize,
+    /// The shares among the messages that the filter was learned from.
+    usual: Usual,
 }
 
 impl Change {
     fn is_less_sure(&self) -> bool {
-        is_beyond(self.found.unsure, self.found.mails, TIMES * self.usual.unsure + MORE)
+        is_beyond(self.unsure, self.mails, TIMES * self.usual.unsure + MORE)
     }
 
     fn is_less_familiar(&self) -> bool {
-        is_beyond(self.found.unfamiliar, self.found.mails, UNFAMILIAR)
+        is_beyond(self.unfamiliar, self.mails, UNFAMILIAR)
     }
 
     /// What is said of it.
     fn text(&self) -> String {
-        let Self { label, found: Found { mails, unsure, unfamiliar }, usual } = self;
+        let Self { label, mails, unsure, unfamiliar, usual } = self;
         if self.is_less_sure() {
             let expected = (usual.unsure * real(*mails)).round();
             format!(
@@ -106,7 +101,8 @@ pub fn changes(folder: &Path, next: &Ledger) -> Vec<Change> {
     let places: Vec<Option<usize>> =
         next.head.names.iter().map(|name| set.place_of(&name.name)).collect();
     let mut new = vec![0usize; places.len()];
-    let mut found = vec![Found::default(); places.len()];
+    // Messages, those that the filter is unsure about, and those with unfamiliar words.
+    let mut found = vec![[0; 3]; places.len()];
     let is_new = |id: u64| !known.contains(&id);
     for (record, _) in next.heads().filter(|(record, _)| is_new(record.fingerprint)) {
         new[record.label as usize] += 1;
@@ -124,20 +120,20 @@ pub fn changes(folder: &Path, next: &Ledger) -> Vec<Change> {
             is_readable = false;
             return;
         };
-        let own = &mut found[label];
-        own.mails += 1;
-        own.unsure +=
-            usize::from(set.fitted.line.verdict(&weighing.scores, weighing.support).is_unsure);
-        own.unfamiliar += usize::from(weighing.support.known < usual.known);
+        let is_unsure = set.fitted.line.verdict(&weighing.scores, weighing.support).is_unsure;
+        let is_unfamiliar = weighing.support.known < usual.known;
+        for (own, is_so) in found[label].iter_mut().zip([true, is_unsure, is_unfamiliar]) {
+            *own += usize::from(is_so);
+        }
     });
     if !is_readable {
         return Vec::new();
     }
     let each = next.head.names.iter().zip(places).zip(found);
-    let changes = each.filter_map(|((name, place), found)| {
+    let changes = each.filter_map(|((name, place), [mails, unsure, unfamiliar])| {
         let usual = *set.fitted.line.usual.get(place?)?;
         let label = String::from_utf8_lossy(&name.name).into_owned();
-        Some(Change { label, found, usual })
+        Some(Change { label, mails, unsure, unfamiliar, usual })
     });
     changes.filter(|change| change.is_less_sure() || change.is_less_familiar()).collect()
 }
@@ -176,7 +172,7 @@ mod tests {
 
     fn change(mails: usize, unsure: usize, unfamiliar: usize) -> Change {
         let usual = Usual { unsure: 0.06, known: 0.8 };
-        Change { label: "ham".into(), found: Found { mails, unsure, unfamiliar }, usual }
+        Change { label: "ham".into(), mails, unsure, unfamiliar, usual }
     }
 
     #[test]

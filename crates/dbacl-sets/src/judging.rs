@@ -40,14 +40,9 @@ const fn packed(id: FeatureId, at: usize, is_text: bool) -> u64 {
     (id.0 as u64) << 32 | (at as u64) << 1 | is_text as u64
 }
 
-/// A feature that the batches before did not have.
-#[derive(Clone, Copy)]
-struct New {
-    /// The lower half of [`packed`].
-    first: u32,
-    id: FeatureId,
-    count: u32,
-}
+/// A feature that the batches before did not have: the lower half of [`packed`], its id and its
+/// occurrences.
+type New = (u32, FeatureId, u32);
 
 impl<W: Fn(&[FeatureId]) -> Result<Vec<Vec<f32>>, E>, E> Gathering<W, E> {
     /// Nothing yet, for a set of `width` categories that give these weights. `counts` says whether
@@ -96,15 +91,15 @@ impl<W: Fn(&[FeatureId]) -> Result<Vec<Vec<f32>>, E>, E> Gathering<W, E> {
                     self.known.add_occurrences(place, count);
                 }
             } else if id.0 != 0 {
-                new.push(New { first: run[0] as u32, id, count });
+                new.push((run[0] as u32, id, count));
             }
         }
         self.batch.clear();
-        let ids_of = |new: &[New]| -> Vec<FeatureId> { new.iter().map(|one| one.id).collect() };
+        let ids_of = |new: &[New]| -> Vec<FeatureId> { new.iter().map(|&(_, id, _)| id).collect() };
         if !is_last {
             self.seen.add(&ids_of(&new));
         }
-        new.sort_unstable_by_key(|one| one.first);
+        new.sort_unstable_by_key(|&(first, ..)| first);
         let weights = match (self.weights)(&ids_of(&new)) {
             Ok(weights) => weights,
             Err(error) => {
@@ -112,7 +107,7 @@ impl<W: Fn(&[FeatureId]) -> Result<Vec<Vec<f32>>, E>, E> Gathering<W, E> {
                 return;
             }
         };
-        for (at, &New { first, id, count }) in new.iter().enumerate() {
+        for (at, &(first, id, count)) in new.iter().enumerate() {
             let place = self.known.features.len();
             let is_known = self.known.add((id, count), first & 1 == 1, (&weights, at));
             if is_known && let Some(places) = &mut self.places {

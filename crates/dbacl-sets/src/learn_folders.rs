@@ -104,7 +104,7 @@ fn learn_all(
         let before = names_of(folder, &ledger_path);
         let change = store.replacement(&before, warnings)?;
         let now = Present::of(&store, &mut |_| {})?;
-        let own = now.as_ref().map(|now| now.path(OsStr::new(LEDGER)));
+        let own = now.as_ref().map(|now| now.folder.join(LEDGER));
         (change, MailReading::of_ledger(own.as_ref().unwrap_or(&ledger_path)))
     };
     let of_general = match &options.general {
@@ -145,7 +145,7 @@ fn learn_all(
     store.take_over(&before)?;
     let now = Present::of(&store, warnings)?;
     if options.general == GeneralSource::Same {
-        let now = now.as_ref().map(Present::folder);
+        let now = now.as_ref().map(|now| now.folder.as_path());
         general::keep((now, &change), &labels, current == Some(reading), warnings)?;
     }
     let applied = match &now {
@@ -336,7 +336,7 @@ fn correct(
     warnings: WarningSink<'_>,
 ) -> Result<usize> {
     let load = |name: &OsStr| {
-        let loaded = ledger_file::load(&now.path(name));
+        let loaded = ledger_file::load(&now.folder.join(name));
         loaded.map_err(|error| without_corrections(&change.store, name, error))
     };
     let mut applied = 0;

@@ -169,27 +169,11 @@ mod tests {
     fn folders_of_all_kinds_are_found() {
         let room = tempfile::tempdir().unwrap();
         let at = |name: &str| room.path().join(name);
-        for file in [
-            "plain/b",
-            "plain/a",
-            "plain/sub/c",
-            "mh/.mh_sequences",
-            "mh/10",
-            "mh/9",
-            "mh/,8",
-            "maildir/cur/1:2,S",
-            "maildir/new/0",
-            "maildir/tmp/2",
-            "maildir/.Junk/cur/3",
-            "maildir/dovecot-uidlist",
-            "parent/one/cur/a",
-            "parent/one/tmp/no",
-            "parent/two/cur/d",
-            "parent/two/new/c",
-            "parent/three/12",
-            "parent/three/notes",
-            "parent/.hidden/cur/z",
-        ] {
+        let files = "plain/b plain/a plain/sub/c mh/.mh_sequences mh/10 mh/9 mh/,8 \
+                     maildir/cur/1:2,S maildir/new/0 maildir/tmp/2 maildir/.Junk/cur/3 \
+                     maildir/dovecot-uidlist parent/one/cur/a parent/one/tmp/no parent/two/cur/d \
+                     parent/two/new/c parent/three/12 parent/three/notes parent/.hidden/cur/z";
+        for file in files.split(' ') {
             fs::create_dir_all(at(file).parent().unwrap()).unwrap();
             fs::write(at(file), "Subject: x\n").unwrap();
         }
@@ -197,21 +181,11 @@ mod tests {
             fs::create_dir_all(at(folder)).unwrap();
         }
         for (given, expected) in [
-            ("plain", &["plain/a", "plain/b", "plain/sub/c"][..]),
-            ("mh", &["mh/10", "mh/9"]),
-            ("maildir", &["maildir/cur/1:2,S", "maildir/new/0"]),
-            (
-                "parent",
-                &[
-                    "parent/.hidden/cur/z",
-                    "parent/one/cur/a",
-                    "parent/three/12",
-                    "parent/three/notes",
-                    "parent/two/cur/d",
-                    "parent/two/new/c",
-                ],
-            ),
-            ("empty", &[]),
+            ("plain", "a b sub/c"),
+            ("mh", "10 9"),
+            ("maildir", "cur/1:2,S new/0"),
+            ("parent", ".hidden/cur/z one/cur/a three/12 three/notes two/cur/d two/new/c"),
+            ("empty", ""),
         ] {
             let reads_folders = !matches!(given, "mh" | "maildir");
             assert_eq!(reads_folders_of(&at(given)).unwrap(), reads_folders, "{given}");
@@ -223,7 +197,8 @@ mod tests {
                 assert_eq!(file.may_be_mailbox, !is_single, "{file:?}");
             }
             let found: Vec<PathBuf> = found.into_iter().map(|file| file.path).collect();
-            let expected: Vec<PathBuf> = expected.iter().map(|name| at(name)).collect();
+            let expected = expected.split_whitespace().map(|name| at(given).join(name));
+            let expected: Vec<PathBuf> = expected.collect();
             assert_eq!(found, expected, "{given}");
         }
         // A link to a folder above is not followed again.

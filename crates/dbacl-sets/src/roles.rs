@@ -23,9 +23,9 @@ impl MailRole {
 
     /// The role that a usual label names; `None` for other labels.
     pub(super) fn named(label: &str) -> Option<Self> {
-        if is_one_of(label, &HAM) {
+        if is_one_of(label, HAM) {
             Some(Self::Ham)
-        } else if is_one_of(label, &SPAM) || is_one_of(label, &THROWN_AWAY) {
+        } else if is_one_of(label, SPAM) || is_one_of(label, THROWN_AWAY) {
             Some(Self::Spam)
         } else {
             None
@@ -43,33 +43,21 @@ impl MailRole {
     }
 }
 
-fn is_one_of(label: &str, names: &[&str]) -> bool {
-    names.iter().any(|name| label.eq_ignore_ascii_case(name))
+fn is_one_of(label: &str, names: &str) -> bool {
+    names.split(' ').any(|name| label.eq_ignore_ascii_case(name))
 }
 
 /// Usual labels of mail that must not be lost. If a filter has several, lessons are for the one
 /// that comes first here.
-const HAM: [&str; 12] = [
-    "ham",
-    "good",
-    "nonspam",
-    "non-spam",
-    "notspam",
-    "not-spam",
-    "nospam",
-    "legit",
-    "legitimate",
-    "clean",
-    "wanted",
-    "inbox",
-];
+const HAM: &str =
+    "ham good nonspam non-spam notspam not-spam nospam legit legitimate clean wanted inbox";
 
 /// Usual labels of spam, in the same order of precedence.
-const SPAM: [&str; 7] = ["spam", "junk", "unwanted", "unsolicited", "bad", "phishing", "malware"];
+const SPAM: &str = "spam junk unwanted unsolicited bad phishing malware";
 
 /// Labels that mean spam beside one other label only: of more, they mean that mail was read and is
 /// not needed any more.
-const THROWN_AWAY: [&str; 1] = ["trash"];
+const THROWN_AWAY: &str = "trash";
 
 /// The roles of the categories of one filter.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -84,13 +72,9 @@ impl Roles {
     /// The roles of categories with these labels. `is_protected` says whether the user has asked
     /// that the mail of a category must not be lost.
     pub fn of<T: AsRef<str>>(labels: &[T], is_protected: &dyn Fn(usize) -> bool) -> Self {
-        let find = |names: &[&str]| {
-            let mut places = names.iter().map(|name| {
-                labels.iter().position(|label| label.as_ref().eq_ignore_ascii_case(name))
-            });
-            places.find_map(|place| place)
-        };
-        let (mut ham, mut spam) = (find(&HAM), find(&SPAM));
+        let place =
+            |name: &str| labels.iter().position(|label| label.as_ref().eq_ignore_ascii_case(name));
+        let [mut ham, mut spam] = [HAM, SPAM].map(|names| names.split(' ').find_map(place));
         if let [first, second] = labels {
             // Without a usual label the first of two is protected.
             let good = MailRole::ham_of_two(first.as_ref(), second.as_ref()).unwrap_or(0);
@@ -104,10 +88,10 @@ impl Roles {
                 Some(MailRole::Spam)
             } else if Some(at) == ham {
                 Some(MailRole::Ham)
-            } else if is_one_of(label, &SPAM) {
+            } else if is_one_of(label, SPAM) {
                 Some(MailRole::Spam)
             } else {
-                (is_one_of(label, &HAM) || is_protected(at)).then_some(MailRole::Ham)
+                (is_one_of(label, HAM) || is_protected(at)).then_some(MailRole::Ham)
             }
         };
         let each = labels.iter().enumerate().map(|(at, label)| role(at, label.as_ref())).collect();

@@ -147,12 +147,11 @@ fn is_damaged_inside(base: &Generation) -> Result<bool> {
 }
 
 /// The files of the current generation, with what a power failure has damaged made again.
-#[derive(Debug)]
-pub enum Present {
-    /// Nothing was damaged.
-    Whole(Generation),
-    /// A generation that never becomes current.
-    Mended(Change),
+pub struct Present {
+    /// The folder that has them.
+    pub folder: PathBuf,
+    /// This keeps them: the generation, or one that never becomes current.
+    _kept: (Option<Generation>, Option<Change>),
 }
 
 impl Present {
@@ -162,29 +161,13 @@ impl Present {
         let now = store.open_to_change()?;
         let Some(now) = now else { return Ok(None) };
         if !is_damaged(&now, |name| now.path(OsStr::new(name)))? && !is_damaged_inside(&now)? {
-            return Ok(Some(Self::Whole(now)));
+            return Ok(Some(Self { folder: now.folder.clone(), _kept: (Some(now), None) }));
         }
         let change = store.change(&[], &mut |_| {})?;
         if let Some(base) = &change.base {
             mend(&change, base, warnings)?;
         }
-        Ok(Some(Self::Mended(change)))
-    }
-
-    /// The file called `name`.
-    pub fn path(&self, name: &OsStr) -> PathBuf {
-        match self {
-            Self::Whole(generation) => generation.path(name),
-            Self::Mended(change) => change.path(name),
-        }
-    }
-
-    /// The folder with the files.
-    pub fn folder(&self) -> &Path {
-        match self {
-            Self::Whole(generation) => &generation.folder,
-            Self::Mended(change) => &change.folder,
-        }
+        Ok(Some(Self { folder: change.folder.clone(), _kept: (None, Some(change)) }))
     }
 }
 

@@ -76,10 +76,6 @@ impl<'a> Request<'a> {
         let ids = (0..corpus.documents.len()).map(|at| fingerprint(corpus.terms_of(at)));
         Self { kind, label: Some(label), ids: ids.collect(), corpus }
     }
-
-    fn concerns(&self, label: u32) -> bool {
-        self.label.is_none_or(|own| own == label)
-    }
 }
 
 /// What a change has done to a set: [`Force::Lessons`] if documents were learned, [`Force::All`] if
@@ -152,7 +148,7 @@ pub(crate) fn change(
             request.ids.iter().zip(&learned).map(outcome).collect()
         }
         ChangeKind::Forget => {
-            let goes = |own| request.concerns(own);
+            let goes = |own| request.label.is_none_or(|wanted| wanted == own);
             let mut gone = set.forget(&request.ids, goes, true, &mut refit)?;
             if gone.is_empty() {
                 return Ok((None, vec![Outcome::NotKnown; request.ids.len()]));
@@ -200,7 +196,8 @@ pub(crate) fn change(
     };
     let documents = set.state.documents();
     let fitted = set.state.numbers.fitted;
-    if documents != set.line.documents || set.has_moved {
+    let has_learned = documents != set.line.documents || set.has_moved;
+    if has_learned {
         set.ledger.write_head()?;
         if set.state.is_damaged() {
             warn_of_state(files, "is damaged and was made anew", warnings);
@@ -214,7 +211,6 @@ pub(crate) fn change(
             refit(&set.line, true)?;
         }
     }
-    let has_learned = documents != set.line.documents || set.has_learned;
     let is_noted = is_mail && note(files, request, (&learned, &outcomes), &set.ledger.head)?;
     let lessons = (has_learned || is_noted).then_some(Force::Lessons);
     Ok((if is_fitted { Some(Force::All) } else { lessons }, outcomes))
@@ -358,8 +354,6 @@ struct OpenFiles<'a> {
     line: RefitLine,
     /// The general model, if it has a share in the weights.
     general: Option<GeneralModel<Mmap>>,
-    /// Documents were learned and their weights written.
-    has_learned: bool,
     /// Documents have another label.
     has_moved: bool,
 }
@@ -408,7 +402,6 @@ impl<'a> OpenFiles<'a> {
         if general.is_none() && line.general > 0.0 {
             return None;
         }
-        let (has_learned, has_moved) = (false, false);
         fits.then_some(Self {
             files,
             ledger_path,
@@ -418,8 +411,7 @@ impl<'a> OpenFiles<'a> {
             known,
             line,
             general,
-            has_learned,
-            has_moved,
+            has_moved: false,
         })
     }
 
@@ -518,12 +510,6 @@ impl<'a> OpenFiles<'a> {
         Ok(())
     }
 
-    /// The label of document `number` of the ledger.
-    fn label_at(&mut self, number: usize) -> Result<u32> {
-        let label = self.ledger.label(self.state.tables.offset(number));
-        label.ok_or_else(|| self.damaged_at(number))
-    }
-
     /// The labels under which the ledger has each of the documents `ids`, without those that it
     /// does not have.
     fn known(&mut self, ids: &[u64]) -> Result<HashMap<u64, Vec<u32>>> {
@@ -532,8 +518,9 @@ impl<'a> OpenFiles<'a> {
         for number in 0..self.known.len() {
             let name = self.known[number];
             if wanted.contains(&name) {
+                let label = self.ledger.label(self.state.tables.offset(number));
                 let labels: &mut Vec<u32> = known.entry(name).or_default();
-                labels.push(self.label_at(number)?);
+                labels.push(label.ok_or_else(|| self.damaged_at(number))?);
             }
         }
         Ok(known)
@@ -616,7 +603,6 @@ impl<'a> OpenFiles<'a> {
         self.line.set = sum.value();
         self.line.documents = self.state.documents();
         self.state.belongs_to(self.line.set, &self.ledger.head);
-        self.has_learned = true;
         write_state(self.ledger_path, &mut self.state)?;
         let named = self.files.names.iter().zip(&self.files.paths);
         for (at, (name, path)) in named.enumerate() {

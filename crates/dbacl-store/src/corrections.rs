@@ -148,29 +148,25 @@ mod tests {
 
     #[test]
     fn corrections_override_folders_until_these_agree() {
-        for (folders, corrections, expected, still) in [
+        let pairs = |text: &str| -> Vec<(u32, u32)> {
+            let numbers = text.split_whitespace().map(|pair| pair.parse::<u32>().unwrap());
+            numbers.map(|pair| (pair / 10, pair % 10)).collect()
+        };
+        // Each number is a label and a document: 12 is document 2 as spam.
+        for cases in [
             // In the wrong folder.
-            (
-                vec![(0, 1), (0, 2), (1, 3)],
-                vec![(1, 2)],
-                vec![(0, 1), (1, 3), (1, 2)],
-                vec![(1, 2)],
-            ),
+            ["01 02 13", "12", "01 13 12", "12"],
             // In none.
-            (vec![(0, 1), (1, 3)], vec![(0, 9)], vec![(0, 1), (1, 3), (0, 9)], vec![(0, 9)]),
+            ["01 13", "09", "01 13 09", "09"],
             // Moved to the right one.
-            (vec![(0, 1), (1, 2), (1, 3)], vec![(1, 2)], vec![(0, 1), (1, 2), (1, 3)], vec![]),
+            ["01 12 13", "12", "01 12 13", ""],
             // Copied there, and left in the wrong one.
-            (vec![(0, 2), (1, 2), (1, 3)], vec![(1, 2)], vec![(1, 2), (1, 3)], vec![(1, 2)]),
+            ["02 12 13", "12", "12 13", "12"],
             // Corrected twice: the last time counts.
-            (
-                vec![(0, 1), (0, 2)],
-                vec![(1, 1), (1, 2), (0, 1)],
-                vec![(0, 1), (1, 2)],
-                vec![(1, 2)],
-            ),
-            (vec![(0, 1)], vec![], vec![(0, 1)], vec![]),
+            ["01 02", "11 12 01", "01 12", "12"],
+            ["01", "", "01", ""],
         ] {
+            let [folders, corrections, expected, still] = cases.map(pairs);
             let folders = ledger(&["ham", "spam"], &folders);
             let done = apply(&folders, &ledger(&["ham", "spam"], &corrections));
             assert_eq!(documents(&done.ledger), expected);
