@@ -141,8 +141,8 @@ pub fn probabilities(scores: &[f64], slope: f64) -> Vec<f64> {
     shares.into_iter().map(|share| share / sum).collect()
 }
 
-/// The lowest threshold that at most the share `rate` of the negative documents exceeds, how many of
-/// these do, and whether there are enough of them to verify the rate: 10/rate.
+/// The lowest threshold that at most the share `rate` of the negative documents exceeds, how many
+/// of these do, and whether there are enough of them to verify the rate: 10/rate.
 pub fn threshold_for_false_positives(scored: &[Scored], rate: f64) -> (f64, usize, bool) {
     let negative = scored.iter().filter(|one| !one.positive).map(|one| one.score);
     let mut scores: Vec<f64> = negative.collect();

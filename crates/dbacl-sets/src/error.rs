@@ -431,8 +431,8 @@ impl FittedSetError {
 }
 
 /// Locks the set whose ledger or first category is the file `anchor`: the lock's file has that name
-/// with `ending` added. It stays if the set is changed ([`Lock::vanishes`]). `waits` is called once if
-/// another process holds the lock.
+/// with `ending` added. It stays if the set is changed ([`Lock::vanishes`]). `waits` is called once
+/// if another process holds the lock.
 ///
 /// # Errors
 /// [`FittedSetError::Held`], [`FittedSetError::StoppedWaiting`], [`FittedSetError::Unlockable`].

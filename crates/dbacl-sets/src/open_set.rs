@@ -324,8 +324,8 @@ impl OpenSet {
         self.instead.get_or_init(open).as_deref()
     }
 
-    /// The verdict on a document with its reasons; one without features has no reasons. Reading ends
-    /// early once `stop` is set.
+    /// The verdict on a document with its reasons; one without features has no reasons. Reading
+    /// ends early once `stop` is set.
     #[doc(hidden)]
     pub fn reasons(
         &self,
