@@ -5,8 +5,6 @@
 //! The exit status is the answer: the category's number, from 1. Fatal errors end with 1 as well,
 //! and other errors with 0, as scripts have come to know it.
 
-mod direct;
-mod messages;
 mod options;
 mod print;
 mod session;
@@ -18,35 +16,40 @@ use dbacl_cli::{getopt, last_resort};
 use dbacl_engine::token::pattern::{Expression, Syntax};
 use dbacl_model::settings::Locale;
 use dbacl_risk::evidence::{Condition, GROUPS};
-use session::{FATAL, Session, Stop, Streams};
-use std::ffi::{OsStr, OsString};
-use std::io::{self, BufRead};
+use session::{FATAL, Session, Stop};
+use std::ffi::OsString;
+use std::io::{self, BufRead, Write};
 use std::process::ExitCode;
 
-/// Runs the program; returns its exit status.
-///
-/// `program` is the name as invoked; `stdin` is read when there are no files; `compile` turns a
-/// row's condition into a matcher, or refuses it.
-fn run<C: Condition>(
-    program: &OsStr,
-    args: impl IntoIterator<Item = OsString>,
+/// What the program is called in its messages, whatever it is called on disk.
+const NAME: &str = "bayesol";
+
+/// Runs the program on its name as invoked and its arguments; returns its exit status. `stdin` is
+/// read when there are no files; of the streams the last one is for errors, `is_terminal` if a
+/// person reads it.
+fn run(
+    args: &mut dyn Iterator<Item = OsString>,
     posixly_correct: bool,
-    stdin: &mut dyn BufRead,
-    streams: Streams<'_>,
-    compile: impl FnMut(&[u8]) -> Option<C>,
+    locale: Locale,
+    (stdin, stdout, stderr): (&mut dyn BufRead, &mut dyn Write, &mut dyn Write),
+    is_terminal: bool,
 ) -> u8 {
-    let mut session = Session::new(streams);
-    let events = getopt::parse(program, args, OPTIONS, posixly_correct);
-    let status = match session.options(events) {
-        Ok(config) => session.decide(&config, stdin, compile).unwrap_or_else(|Stop(status)| status),
-        Err(Stop(status)) => status,
-    };
+    let program = args.next().unwrap_or_default();
+    let events = getopt::parse(&program, args, OPTIONS, posixly_correct);
+    let mut session = Session { stdout, stderr, is_terminal, out: Vec::new(), has_failed: false };
+    let status = session.options(events).and_then(|config| session.decide(&config, stdin, locale));
     session.flush();
-    status
+    status.unwrap_or_else(|Stop(status)| status)
 }
 
 /// A row's condition as the regular-expression engine matches it: extended syntax, no newline mode.
 struct RowExpression(Expression);
+
+impl RowExpression {
+    fn new(condition: &[u8], locale: Locale) -> Option<Self> {
+        Expression::new(condition, Syntax::Extended, locale).ok().map(Self)
+    }
+}
 
 impl Condition for RowExpression {
     fn matches(&mut self, line: &[u8], starts: &mut [Option<usize>; GROUPS]) -> bool {
@@ -65,20 +68,15 @@ impl Condition for RowExpression {
 pub fn main() -> ExitCode {
     // A crash must not look like a verdict: it ends as a fatal error does.
     let status = std::panic::catch_unwind(|| {
-        last_resort::install("bayesol", ":error: ");
-        let mut args = std::env::args_os();
-        let program = args.next().unwrap_or_default();
+        last_resort::install(NAME, ":error: ");
         let posixly_correct = std::env::var_os("POSIXLY_CORRECT").is_some();
         let locale = Locale::from_environment(|name| std::env::var(name).ok());
-        let compile = |condition: &[u8]| {
-            Expression::new(condition, Syntax::Extended, locale).ok().map(RowExpression)
-        };
         let mut stdin = io::stdin().lock();
         let mut stdout = Shown::new(io::stdout().lock());
         let mut stderr = Shown::new(io::stderr().lock());
         let is_terminal = stderr.is_terminal();
-        let streams = Streams { stdout: &mut stdout, stderr: &mut stderr, is_terminal };
-        run(&program, args, posixly_correct, &mut stdin, streams, compile)
+        let streams = (&mut stdin as &mut dyn BufRead, &mut stdout as _, &mut stderr as _);
+        run(&mut std::env::args_os(), posixly_correct, locale, streams, is_terminal)
     });
     ExitCode::from(status.unwrap_or(FATAL))
 }
@@ -102,20 +100,18 @@ mod tests {
         err: String,
     }
 
-    /// Runs the program on a specification in a file; `SPEC` in `args` stands for its path.
-    fn bayesol(specification: &str, args: &[&str], input: &str) -> Result {
+    /// Runs the program on a specification in a file; `SPEC` in the words of `args` stands for its
+    /// path.
+    fn bayesol(specification: &str, args: &str, input: &str) -> Result {
         let place = tempfile::tempdir().expect("a temporary folder");
         let path = place.path().join("r.risk");
         std::fs::write(&path, specification).expect("written");
         let path = path.to_str().expect("a plain path");
-        let args = args.iter().map(|arg| OsString::from(arg.replace("SPEC", path)));
-        let (mut stdout, mut stderr) = (Vec::new(), Vec::new());
-        let streams = Streams { stdout: &mut stdout, stderr: &mut stderr, is_terminal: false };
-        let compile = |condition: &[u8]| {
-            Expression::new(condition, Syntax::Extended, Locale::C).ok().map(RowExpression)
-        };
-        let mut stdin = input.as_bytes();
-        let status = run(OsStr::new("bayesol"), args, false, &mut stdin, streams, compile);
+        let args = [NAME].into_iter().chain(args.split_whitespace());
+        let mut args = args.map(|arg| OsString::from(arg.replace("SPEC", path)));
+        let (mut stdin, mut stdout, mut stderr) = (input.as_bytes(), Vec::new(), Vec::new());
+        let streams = (&mut stdin as &mut dyn BufRead, &mut stdout as _, &mut stderr as _);
+        let status = run(&mut args, false, Locale::C, streams, false);
         let text = |bytes| String::from_utf8(bytes).expect("text").replace(path, "SPEC");
         Result { status, out: text(stdout), err: text(stderr) }
     }
@@ -130,90 +126,86 @@ mod tests {
         let risks = "ham   -2187.72 spam   -2142.40 \n";
         let ranking = "ham   -2142.40 spam   -2187.72 \n";
         for (args, out) in [
-            (&["-c", "SPEC"][..], ""),
-            (&["-cSPEC", "-v"], "ham\n"),
-            (&["-vcSPEC"], "ham\n"),
-            (&["-v", "--risk=SPEC"], "ham\n"),
-            (&["--verbose", "--risk", "SPEC"], "ham\n"),
-            (&["-n", "-c", "SPEC"], risks),
-            (&["-vn", "-c", "SPEC"], risks),
-            (&["--risks", "-c", "SPEC"], risks),
-            (&["-N", "-c", "SPEC"], ranking),
-            (&["-c", "SPEC", "--ranking"], ranking),
-            (&["-nN", "-c", "SPEC"], ranking),
-            (&["-iv", "-c", "SPEC"], "ham\n"),
+            ("-c SPEC", ""),
+            ("-cSPEC -v|-vcSPEC|-v --risk=SPEC|--verbose --risk SPEC|-iv -c SPEC", "ham\n"),
+            ("-n -c SPEC|-vn -c SPEC|--risks -c SPEC", risks),
+            ("-N -c SPEC|-c SPEC --ranking|-nN -c SPEC", ranking),
         ] {
-            let found = bayesol(SPECIFICATION, args, SCORES);
-            assert_eq!((found.status, found.out.as_str()), (1, out), "{args:?}: {}", found.err);
+            for args in args.split('|') {
+                let found = bayesol(SPECIFICATION, args, SCORES);
+                assert_eq!((found.status, found.out.as_str()), (1, out), "{args}: {}", found.err);
+            }
         }
-        let found = bayesol(SPECIFICATION, &["-cSPEC", "-D"], "gift of 7 pounds\n");
+        let found = bayesol(SPECIFICATION, "-cSPEC -D", "gift of 7 pounds\n");
         assert_eq!(found.out, "taking input from stdin\nmatch \"gift of ([0-9]+)\" 7.000000\n");
     }
 
     #[test]
     fn messages_and_statuses_are_the_reference_s() {
-        let negative = SPECIFICATION.replace("[ 1, 0 ]", "[ 1-2, 0 ]");
-        let unclosed = SPECIFICATION.replace("gift of", "(gift of");
-        let broken = SPECIFICATION.replace("[ 1, 0 ]", "[ 1, \n * ]");
-        let alone = "categories { a } prior { 1 } loss_matrix { \"\" a [ 1 ] }";
-        for (specification, args, input, status, err) in [
-            (SPECIFICATION, &[][..], "", 0, "bayesol:error: please use -c option\n"),
-            ("", &["-c", "/nowhere/x"], "", 1, {
-                "bayesol:error: could not read /nowhere/x, program aborted\n"
-            }),
-            ("", &["-c", ""], "", 1, "bayesol:error: could not read , program aborted\n"),
-            ("", &["-c", "SPEC"], "", 0, "parse error at line 1 before ''\n"),
-            ("1", &["-c", "SPEC"], "", 1, "bayesol:error: you need at least one category\n"),
-            (SPECIFICATION, &["-c", "SPEC", "-cSPEC"], "", 1, {
-                "bayesol:error: option -c can only occur once\n"
-            }),
-            (SPECIFICATION, &["-cSPEC", "-x"], SCORES, 1, "bayesol: invalid option -- 'x'\n"),
-            (SPECIFICATION, &["-cSPEC", "/nowhere/y"], "", 0, {
-                "bayesol:error: couldn't open /nowhere/y\n"
-            }),
-            (SPECIFICATION, &["-cSPEC", "/"], "", 0, "bayesol:error: couldn't open /\n"),
-            (SPECIFICATION, &["-cSPEC"], "text\n", 1, {
-                "bayesol:error: no scores found. Did you use dbacl with the -a switch?\n"
-            }),
-            (SPECIFICATION, &["-cSPEC"], "# scores ham 1 *\n", 1, {
-                "bayesol:error: scores in wrong format\n\
+        let says = |specification: &str, args: &str, input: &str, status: u8, err: &str| {
+            let found = bayesol(specification, args, input);
+            assert!(found.err.starts_with(err), "{args}: {}", found.err);
+            assert_eq!(found.status, status, "{args}: {}", found.err);
+        };
+        for (args, input, status, err) in [
+            ("", "", 0, "error: please use -c option\n"),
+            ("-c /nowhere/x", "", 1, "error: could not read /nowhere/x, program aborted\n"),
+            ("--risk=", "", 1, "error: could not read , program aborted\n"),
+            ("-c SPEC -cSPEC", "", 1, "error: option -c can only occur once\n"),
+            ("-cSPEC -x", SCORES, 1, " invalid option -- 'x'\n"),
+            ("-cSPEC /nowhere/y", "", 0, "error: couldn't open /nowhere/y\n"),
+            ("-cSPEC /", "", 0, "error: couldn't open /\n"),
+            (
+                "-cSPEC",
+                "text\n",
+                1,
+                "error: no scores found. Did you use dbacl with the -a switch?\n",
+            ),
+            ("-cSPEC", "# scores ham 1 *\n", 1, {
+                "error: scores in wrong format\n\
                  bayesol:error: scores don't match risk specification\n"
             }),
-            (SPECIFICATION, &["-cSPEC"], "# scores eggs 1 * 2\n", 1, {
-                "bayesol:error: scores don't match risk specification\n"
-            }),
-            (SPECIFICATION, &["-cSPEC"], "# scores ham nan * 2\n", 1, { "bayesol:warning: \n" }),
-            (&negative, &["-cSPEC"], SCORES, 0, {
+            (
+                "-cSPEC",
+                "# scores eggs 1 * 2\n",
+                1,
+                "error: scores don't match risk specification\n",
+            ),
+            ("-cSPEC", "# scores ham nan * 2\n", 1, "warning: \n"),
+        ] {
+            says(SPECIFICATION, args, input, status, &format!("bayesol:{err}"));
+        }
+        let changed = |from: &str, to: &str| SPECIFICATION.replace(from, to);
+        let alone = "categories { a } prior { 1 } loss_matrix { \"\" a [ 1 ] }".to_owned();
+        for (specification, input, status, err) in [
+            (String::new(), "", 0, "parse error at line 1 before ''\n"),
+            ("1".to_owned(), "", 1, "bayesol:error: you need at least one category\n"),
+            (changed("[ 1, 0 ]", "[ 1-2, 0 ]"), SCORES, 0, {
                 "error: negative losses not supported (spam,ham)\n"
             }),
-            (&unclosed, &["-cSPEC"], SCORES, 1, {
+            (changed("gift of", "(gift of"), SCORES, 1, {
                 "bayesol:warning: couldn't compile regex '(gift of ([0-9]+)', ignoring\n"
             }),
-            (&broken, &["-cSPEC"], SCORES, 1, {
+            (changed("[ 1, 0 ]", "[ 1, \n * ]"), SCORES, 1, {
                 "parse error at line 2 before '*'\n\
                  bayesol:error: couldn't parse spec for (spam, \"\")\n"
             }),
-            (alone, &["-cSPEC"], "# scores a 1 * 2\n", 1, {
+            (alone, "# scores a 1 * 2\n", 1, {
                 "bayesol:warning: only one category specified, this is trivial!\n"
             }),
         ] {
-            let found = bayesol(specification, args, input);
-            assert!(found.err.starts_with(err), "{args:?}: {}", found.err);
-            assert_eq!(found.status, status, "{args:?}: {}", found.err);
+            says(&specification, "-cSPEC", input, status, err);
         }
     }
 
     #[test]
     fn mistakes_are_explained_on_request() {
         let crooked = SPECIFICATION.replace("spam", "not-spam");
-        assert_eq!(
-            bayesol(&crooked, &["-c", "SPEC"], "").err,
-            "parse error at line 1 before '-'\n"
-        );
-        let found = bayesol(&crooked, &["--explain", "-c", "SPEC"], "");
+        assert_eq!(bayesol(&crooked, "-c SPEC", "").err, "parse error at line 1 before '-'\n");
+        let found = bayesol(&crooked, "--explain -c SPEC", "");
         assert!(found.err.contains("bayesol:note: SPEC:1:22: a category's name"), "{}", found.err);
         let dead = SPECIFICATION.replace("\"\" ham [ 0, 1 ]", "\"\" ham [ 0, 1 ]\n\"x\" ham [ 0 ]");
-        let found = bayesol(&dead, &["-c", "SPEC", "--explain", "-v"], SCORES);
+        let found = bayesol(&dead, "-c SPEC --explain -v", SCORES);
         assert_eq!(found.out, "ham\n");
         assert!(found.err.contains("SPEC:6:1: this row is never used"), "{}", found.err);
     }
@@ -223,15 +215,15 @@ mod tests {
         let loose = "categories { ham, not-ham } # two\r\nprior { 1e0, .5 }\nloss_matrix {\r\n\
                      \"\" ham [ 0, 1e2 # much\n ]\n\"\" not-ham [ 1-.5, 0 ]\n} # end";
         let scores = "# scores ham 5.20 * 412.0 not-ham 5.21 * 412.0 \n";
-        let found = bayesol(loose, &["-v", "-c", "SPEC"], scores);
+        let found = bayesol(loose, "-v -c SPEC", scores);
         assert_eq!((found.status, found.out.as_str()), (0, ""), "{}", found.err);
         // The option counts wherever it stands.
-        for args in [&["--relaxed", "-vc", "SPEC"], &["-vc", "SPEC", "--relaxed"]] {
+        for args in ["--relaxed -vc SPEC", "-vc SPEC --relaxed"] {
             let found = bayesol(loose, args, scores);
             assert_eq!((found.out.as_str(), found.err.as_str()), ("ham\n", ""));
         }
         // 412 * 0.01 = 4.12 for ham, log 100 + ... against it in the second round
-        let found = bayesol(loose, &["--relaxed", "-nc", "SPEC"], scores);
+        let found = bayesol(loose, "--relaxed -nc SPEC", scores);
         assert_eq!(found.out, "ham   -2147.91 not-ham   -2137.79 \n");
     }
 
@@ -253,8 +245,8 @@ mod tests {
         let verdict = ham_only.classify(text.as_bytes());
         let complexity = format!("\"complexity\":{:?}", verdict.complexities()[0]);
         let nats = -verdict.means().next().expect("a category");
-        for (more, expected) in [(&["-v"][..], nats / LN_2), (&["--nats", "-v"], nats)] {
-            let args = [&["-c", "SPEC", "--json", &spam, &ham], more].concat();
+        for (more, expected) in [("-v", nats / LN_2), ("--nats -v", nats)] {
+            let args = format!("-c SPEC --json {spam} {ham} {more}");
             let found = bayesol(&specification, &args, text);
             assert_eq!((found.status, found.err.as_str()), (1, ""), "{}", found.out);
             let shown = found.out.split("\"cross_entropy\":").nth(1).expect("a score");
@@ -266,19 +258,19 @@ mod tests {
             assert!(found.out.contains("1.945910149055313"), "{}", found.out);
         }
         for (args, err) in [
-            (&[ham.as_str()][..], "bayesol:error: category spam has no scores: use --category\n"),
-            (&[&ham, &spam, "--category", "/nowhere/eggs"], {
-                "bayesol:error: could not load category /nowhere/eggs\n"
+            (ham.clone(), "category spam has no scores: use --category"),
+            (format!("{ham} {spam} --category /nowhere/eggs"), {
+                "could not load category /nowhere/eggs"
             }),
         ] {
-            let found = bayesol(SPECIFICATION, &[&["-c", "SPEC"], args].concat(), text);
-            assert_eq!((found.status, found.err.as_str()), (1, err));
+            let found = bayesol(SPECIFICATION, &format!("-c SPEC {args}"), text);
+            assert_eq!((found.status, found.err), (1, format!("bayesol:error: {err}\n")));
         }
     }
 
     #[test]
     fn json_holds_what_the_decision_rests_on() {
-        let found = bayesol(SPECIFICATION, &["--json", "-N", "-c", "SPEC"], SCORES);
+        let found = bayesol(SPECIFICATION, "--json -N -c SPEC", SCORES);
         assert_eq!(found.status, 1);
         for part in [
             "{\"program\":\"bayesol\",\"schema\":1,\"decision\":\"ham\",\"status\":1,",
@@ -301,7 +293,7 @@ mod tests {
                 state = state.wrapping_mul(1664525).wrapping_add(1013904223);
                 text.push_str(words[(state >> 16) as usize % words.len()]);
             }
-            let found = bayesol(&text, &["-c", "SPEC", "--explain"], SCORES);
+            let found = bayesol(&text, "-c SPEC --explain", SCORES);
             assert!(found.status <= 1);
         }
     }

@@ -65,25 +65,15 @@ pub const OPTIONS: &[Opt<Key>] = &[
 /// How the program is called.
 pub const USAGE: &str = "Usage: bayesol [-viDnN] -c SPEC [FILE]...";
 
-/// What is printed, beside a trace.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Output {
-    /// The exit status only.
-    #[default]
-    Nothing,
-    /// The name of the best category.
-    Name,
-    /// The expected loss of each decision.
-    Risks,
-    /// All categories, best first.
-    Ranking,
-}
-
 /// What the options say together.
 #[derive(Default)]
 pub struct Config {
     pub specification: Specification,
-    pub output: Output,
+    /// Whether the name of the best category is printed, the expected loss of each decision, or all
+    /// categories, best first: one of these at most.
+    pub name: bool,
+    pub risks: bool,
+    pub ranking: bool,
     pub debug: bool,
     pub json: bool,
     pub nats: bool,

@@ -1,30 +1,26 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //! What `bayesol` prints of a decision: numbers for people, a trace, a JSON document.
 
-use super::messages::NAME;
-use super::options::{Config, Output};
+use super::NAME;
+use super::options::Config;
 use dbacl_cli::json::Json;
-use dbacl_numeric::cformat;
+use dbacl_numeric::cformat::{self, fixed_text};
 use dbacl_risk::decide::{LossMatrix, Round, Scores};
 use dbacl_risk::evidence::Observation;
 use dbacl_risk::parse::Specification;
 
-/// Prints what `-n` or `-N` shows of a round.
-pub fn print_round(out: &mut Vec<u8>, config: &Config, round: &Round) {
+/// What `-n` or `-N` shows of a round.
+pub fn round_text(config: &Config, round: &Round) -> String {
     let names = &config.specification.categories;
-    let mut print = |index: usize, value: f64| {
-        out.extend_from_slice(names[index].as_bytes());
-        out.push(b' ');
-        cformat::fixed(out, value, 10, 2);
-        out.push(b' ');
-    };
-    if config.output == Output::Ranking {
-        let largest = round.expected_losses[round.best].terms.first();
-        print(round.best, largest.copied().unwrap_or(f64::NEG_INFINITY));
-    } else if config.output == Output::Risks && !config.debug {
-        for (index, expected) in round.expected_losses.iter().enumerate() {
-            print(index, expected.log_risk);
-        }
+    let show = |index: usize, value: f64| format!("{} {} ", names[index], fixed_text(value, 10, 2));
+    let losses = &round.expected_losses;
+    if config.ranking {
+        let largest = losses[round.best].terms.first();
+        show(round.best, largest.copied().unwrap_or(f64::NEG_INFINITY))
+    } else if config.risks && !config.debug {
+        (0..losses.len()).map(|index| show(index, losses[index].log_risk)).collect()
+    } else {
+        String::new()
     }
 }
 
@@ -32,60 +28,48 @@ pub fn print_round(out: &mut Vec<u8>, config: &Config, round: &Round) {
 pub fn trace_observation(out: &mut Vec<u8>, names: &[String], observation: &Observation<'_>) {
     match observation {
         Observation::Match { condition, values } => {
-            out.extend_from_slice(&[b"match \"", *condition, b"\""].concat());
-            for &value in *values {
-                out.push(b' ');
-                cformat::fixed(out, value, 0, 6);
-            }
+            let values = values.iter().map(|&value| format!(" {}", fixed_text(value, 0, 6)));
+            let values = values.collect::<String>();
+            out.extend([b"match \"", *condition, b"\"", values.as_bytes()].concat());
         }
-        Observation::Scores(scores) => {
-            for (index, name) in names.iter().enumerate() {
-                out.extend_from_slice(b"category ");
-                out.extend_from_slice(name.as_bytes());
-                out.extend_from_slice(b"\t cross_entropy ");
-                cformat::fixed(out, scores.cross_entropy[index], 7, 2);
-                out.extend_from_slice(b" complexity ");
-                cformat::fixed(out, scores.complexity[index], 7, 0);
-                out.push(b'\n');
+        Observation::Scores(Scores { cross_entropy, complexity }) => {
+            for (name, (&entropy, &complexity)) in
+                names.iter().zip(cross_entropy.iter().zip(complexity))
+            {
+                let (entropy, complexity) =
+                    (fixed_text(entropy, 7, 2), fixed_text(complexity, 7, 0));
+                let line =
+                    format!("category {name}\t cross_entropy {entropy} complexity {complexity}\n");
+                out.extend(line.bytes());
             }
         }
     }
     out.push(b'\n');
 }
 
-/// Prints what `-D` shows of a round.
-pub fn trace_round(
-    out: &mut Vec<u8>,
-    specification: &Specification,
-    losses: &LossMatrix,
-    round: &Round,
-) {
-    out.extend_from_slice(b"\nprior (log scale)\n");
-    for &prior in &specification.log_priors {
-        cformat::fixed(out, prior, 8, 2);
-        out.push(b' ');
-    }
-    out.extend_from_slice(b"\nfinal loss_matrix (log scale)\n");
+/// What `-D` shows of a round.
+pub fn round_trace(specification: &Specification, losses: &LossMatrix, round: &Round) -> String {
+    let row = |values: &[f64]| -> String {
+        values.iter().map(|&value| fixed_text(value, 8, 2) + " ").collect()
+    };
+    let priors = row(&specification.log_priors);
+    let mut text = format!("\nprior (log scale)\n{priors}\nfinal loss_matrix (log scale)\n");
     for (index, name) in specification.categories.iter().enumerate() {
-        out.extend_from_slice(name.as_bytes());
-        out.push(b'\t');
-        for &loss in losses.row(index) {
-            cformat::fixed(out, loss, 8, 2);
-            out.push(b' ');
-        }
-        out.push(b'\n');
+        text += &format!("{name}\t{}\n", row(losses.row(index)));
     }
-    out.push(b'\n');
+    text.push('\n');
     for (name, expected) in specification.categories.iter().zip(&round.expected_losses) {
-        out.extend_from_slice(&[b"decision score ", name.as_bytes(), b"\t SumExp("].concat());
-        for (index, &term) in expected.terms.iter().enumerate() {
-            if index > 0 {
-                out.extend_from_slice(b", ");
+        let mut terms = Vec::new();
+        for &term in &expected.terms {
+            if !terms.is_empty() {
+                terms.extend(b", ");
             }
-            cformat::general(out, term);
+            cformat::general(&mut terms, term);
         }
-        out.extend_from_slice(b")\n");
+        let terms = String::from_utf8_lossy(&terms);
+        text += &format!("decision score {name}\t SumExp({terms})\n");
     }
+    text
 }
 
 /// The JSON document: scores, priors and losses as used, logarithms natural.
@@ -116,7 +100,7 @@ pub fn document(
                 });
             }
         });
-        if config.output == Output::Ranking {
+        if config.ranking {
             json.key("ranking").array(|json| {
                 for &index in order {
                     json.string(&names[index]);

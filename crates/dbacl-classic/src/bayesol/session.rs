@@ -1,32 +1,25 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //! A run of `bayesol`: reads specification and document, decides, and says what is wrong.
 
-use super::direct::Judges;
-use super::messages::NAME;
-use super::options::{Config, Key, Output, USAGE, help};
-use super::print::{document, print_round, trace_observation, trace_round};
+use super::options::{Config, Key, USAGE, help};
+use super::print::{document, round_text, round_trace, trace_observation};
+use super::{NAME, RowExpression};
+use crate::dbacl::load;
 use dbacl_cli::getopt::{self, Event};
+use dbacl_cli::names::{base_name, resolve};
 use dbacl_cli::output::complaint;
-use dbacl_numeric::elementary::LN_2;
+use dbacl_model::settings::Locale;
+use dbacl_numeric::elementary::{LN_2, bits};
 use dbacl_risk::advice::{self, Advice};
 use dbacl_risk::decide::{LossMatrix, Scores, decide};
-use dbacl_risk::evidence::{CapturedRows, Condition, NoLosses, Observation, Unreadable};
+use dbacl_risk::evidence::{CapturedRows, NoLosses, Observation, Unreadable};
 use dbacl_risk::parse::{self, Specification};
-use std::ffi::OsStr;
+use dbacl_sets::classify::{CategorySet, Classifier};
+use std::ffi::{OsStr, OsString};
 use std::fs::File;
 use std::io::{BufRead, BufReader, Write};
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
-
-/// Where a run writes.
-pub struct Streams<'a> {
-    /// Results.
-    pub stdout: &'a mut dyn Write,
-    /// Errors and warnings.
-    pub stderr: &'a mut dyn Write,
-    /// Whether a person reads the errors, who is told more.
-    pub is_terminal: bool,
-}
 
 /// The run is over, with this exit status; what there is to say has been said.
 pub struct Stop(pub u8);
@@ -38,27 +31,26 @@ const REFUSED: u8 = 0;
 
 /// A run: what it has to print, and where.
 pub struct Session<'a> {
-    streams: Streams<'a>,
+    /// Where results go.
+    pub stdout: &'a mut dyn Write,
+    /// Where errors and warnings go.
+    pub stderr: &'a mut dyn Write,
+    /// Whether a person reads the errors, who is told more.
+    pub is_terminal: bool,
     /// Results not yet written.
-    out: Vec<u8>,
+    pub out: Vec<u8>,
     /// Whether results could not be written.
-    has_failed: bool,
+    pub has_failed: bool,
 }
 
 /// Results are written when this much has gathered, and at the end.
 const FLUSH_AT: usize = 1 << 16;
 
-impl<'a> Session<'a> {
-    /// A run that has read nothing.
-    pub const fn new(streams: Streams<'a>) -> Self {
-        Self { streams, out: Vec::new(), has_failed: false }
-    }
-
+impl Session<'_> {
     /// Writes what has gathered. The first failure is told, unless a reader has gone away. It does
     /// not change the exit status, which is the answer.
     pub fn flush(&mut self) {
-        let stdout = &mut self.streams.stdout;
-        let written = stdout.write_all(&self.out).and_then(|()| stdout.flush());
+        let written = self.stdout.write_all(&self.out).and_then(|()| self.stdout.flush());
         self.out.clear();
         if let Err(error) = written
             && !std::mem::replace(&mut self.has_failed, true)
@@ -71,7 +63,7 @@ impl<'a> Session<'a> {
     fn say(&mut self, parts: &[&[u8]]) {
         let mut line = parts.concat();
         line.push(b'\n');
-        let _ = self.streams.stderr.write_all(&line);
+        let _ = self.stderr.write_all(&line);
     }
 
     fn warning(&mut self, text: &str) {
@@ -103,9 +95,8 @@ impl<'a> Session<'a> {
     pub fn options(&mut self, events: Vec<Event<Key>>) -> Result<Config, Stop> {
         let mut config = Config::default();
         let mut has_specification = false;
-        let (mut name, mut risks, mut ranking) = (false, false, false);
         let has = |wanted| getopt::has(&events, &wanted);
-        let (explain, relaxed) = (self.streams.is_terminal || has(Key::Explain), has(Key::Relaxed));
+        let (explain, relaxed) = (self.is_terminal || has(Key::Explain), has(Key::Relaxed));
         for event in events {
             let (key, value) = match event {
                 Event::Complaint(text) => {
@@ -126,9 +117,9 @@ impl<'a> Session<'a> {
                     config.specification = self.specification(&value, explain, relaxed)?;
                     has_specification = true;
                 }
-                Key::Verbose => name = true,
-                Key::Risks => risks = true,
-                Key::Ranking => ranking = true,
+                Key::Verbose => config.name = true,
+                Key::Risks => config.risks = true,
+                Key::Ranking => config.ranking = true,
                 Key::Debug => config.debug = true,
                 Key::Json => config.json = true,
                 Key::Nats => config.nats = true,
@@ -147,15 +138,11 @@ impl<'a> Session<'a> {
         if !has_specification {
             return Err(self.refused(b"please use -c option"));
         }
-        if risks && ranking {
+        if config.risks && config.ranking {
             self.warning("option -n is incompatible with -N, ignoring");
         }
-        config.output = match (name, risks, ranking) {
-            (_, _, true) => Output::Ranking,
-            (_, true, false) => Output::Risks,
-            (true, false, false) => Output::Name,
-            (false, false, false) => Output::Nothing,
-        };
+        config.risks &= !config.ranking;
+        config.name &= !config.risks && !config.ranking;
         if let Err(error) = config.specification.check() {
             return Err(self.fatal(&error.to_string()));
         }
@@ -196,27 +183,27 @@ impl<'a> Session<'a> {
     }
 
     /// Reads the document, fills in the losses and decides.
-    pub fn decide<C: Condition>(
+    pub fn decide(
         &mut self,
         config: &Config,
         stdin: &mut dyn BufRead,
-        mut compile: impl FnMut(&[u8]) -> Option<C>,
+        locale: Locale,
     ) -> Result<u8, Stop> {
         let specification = &config.specification;
         let mut evidence = CapturedRows::new(specification, |condition| {
-            let compiled = compile(condition);
+            let compiled = RowExpression::new(condition, locale);
             if compiled.is_none() {
                 let text = [b"couldn't compile regex '", condition, b"', ignoring"].concat();
                 self.say(&[NAME.as_bytes(), b":warning: ", &text]);
             }
             compiled
         });
-        let mut judges = self.judges(config)?;
+        let mut classifier = self.classifier(config)?;
         if config.files.is_empty() {
             if config.debug {
                 self.out.extend_from_slice(b"taking input from stdin\n");
             }
-            self.input(config, &mut evidence, judges.as_mut(), stdin)?;
+            self.input(config, &mut evidence, classifier.as_mut(), stdin)?;
         }
         for name in &config.files {
             let Some(mut input) = open(Path::new(name)) else {
@@ -225,13 +212,15 @@ impl<'a> Session<'a> {
             if config.debug {
                 self.out.extend_from_slice(&[b"processing file ", name.as_bytes(), b"\n"].concat());
             }
-            self.input(config, &mut evidence, judges.as_mut(), &mut input)?;
+            self.input(config, &mut evidence, classifier.as_mut(), &mut input)?;
         }
-        if let Some(mut judges) = judges {
+        if let Some(mut classifier) = classifier {
             let mut scores = Scores::zero(specification.categories.len());
-            for (name, cross_entropy, complexity) in judges.scores() {
-                if let Some(at) = specification.index_of(&name) {
-                    scores.cross_entropy[at] = cross_entropy;
+            let verdict = classifier.finish();
+            let numbers = verdict.means().zip(verdict.complexities());
+            for (name, (mean, &complexity)) in verdict.names().iter().zip(numbers) {
+                if let Some(at) = specification.index_of(name.as_bytes()) {
+                    scores.cross_entropy[at] = if complexity > 0.0 { bits(-mean) } else { 0.0 };
                     scores.complexity[at] = complexity;
                 }
             }
@@ -253,7 +242,7 @@ impl<'a> Session<'a> {
         }
         let losses = self.losses(config, &evidence)?;
         let best = self.rounds(config, scores, losses)?;
-        if config.output == Output::Name && !config.json {
+        if config.name && !config.json {
             self.out.extend_from_slice(specification.categories[best].as_bytes());
             self.out.push(b'\n');
         }
@@ -264,42 +253,41 @@ impl<'a> Session<'a> {
     }
 
     /// Loads the categories to score the text under, if there are any.
-    fn judges(&mut self, config: &Config) -> Result<Option<Judges>, Stop> {
+    fn classifier(&mut self, config: &Config) -> Result<Option<Classifier>, Stop> {
         if config.categories.is_empty() {
             return Ok(None);
         }
-        let judges = match Judges::load(&config.categories) {
-            Ok(judges) => judges,
-            Err(lines) => {
-                for line in lines {
-                    self.error(line.as_bytes());
-                }
-                return Err(Stop(FATAL));
+        let set = open_all(&config.categories).map_err(|lines| {
+            for line in lines {
+                self.error(line.as_bytes());
             }
-        };
-        let specification = &config.specification;
-        let is_scored = |name: &&String| judges.names().any(|known| known == name.as_bytes());
-        if let Some(name) = specification.categories.iter().find(|name| !is_scored(name)) {
+            Stop(FATAL)
+        })?;
+        set.warnings().iter().for_each(|warning| self.warning(&warning.0));
+        let Specification { categories, .. } = &config.specification;
+        if let Some(name) = categories.iter().find(|name| !set.names().contains(name)) {
             return Err(self.fatal(&format!("category {name} has no scores: use --category")));
         }
-        if judges.names().any(|name| specification.index_of(name).is_none()) {
+        if set.names().iter().any(|name| !categories.contains(name)) {
             return Err(self.fatal(&Unreadable::Mismatch.to_string()));
         }
-        Ok(Some(judges))
+        Ok(Some(set.classifier()))
     }
 
-    /// Takes in one input: a document with scores, or a text for `judges`.
-    fn input<C: Condition>(
+    /// Takes in one input: a document with scores, or a text for the classifier.
+    fn input(
         &mut self,
         config: &Config,
-        evidence: &mut CapturedRows<'_, C>,
-        judges: Option<&mut Judges>,
+        evidence: &mut CapturedRows<'_, RowExpression>,
+        classifier: Option<&mut Classifier>,
         input: &mut dyn BufRead,
     ) -> Result<(), Stop> {
-        let Some(judges) = judges else { return self.read(config, evidence, input) };
+        let Some(classifier) = classifier else { return self.read(config, evidence, input) };
         let mut text = Vec::new();
         // What could be read counts, as it does line by line.
         let _ = input.read_to_end(&mut text);
+        classifier.add(&text);
+        classifier.warnings().iter().for_each(|warning| self.warning(&warning.0));
         let mut observe = observer(&mut self.out, config);
         // Conditions see what `dbacl -a` would show them, with its blank before each line.
         let mut shown = Vec::new();
@@ -310,15 +298,14 @@ impl<'a> Session<'a> {
             evidence.document_line(&shown, &mut observe);
         }
         evidence.end_of_file(text.is_empty() || text.ends_with(b"\n"), &mut observe);
-        judges.read(&text);
         Ok(())
     }
 
     /// Takes in one input to its end; an input that fails has ended.
-    fn read<C: Condition>(
+    fn read(
         &mut self,
         config: &Config,
-        evidence: &mut CapturedRows<'_, C>,
+        evidence: &mut CapturedRows<'_, RowExpression>,
         input: &mut dyn BufRead,
     ) -> Result<(), Stop> {
         let mut line = Vec::new();
@@ -345,10 +332,10 @@ impl<'a> Session<'a> {
         Ok(())
     }
 
-    fn losses<C: Condition>(
+    fn losses(
         &mut self,
         config: &Config,
-        evidence: &CapturedRows<'_, C>,
+        evidence: &CapturedRows<'_, RowExpression>,
     ) -> Result<LossMatrix, Stop> {
         let Specification { categories, rows, .. } = &config.specification;
         let result = evidence.losses(&mut |row| {
@@ -389,7 +376,7 @@ impl<'a> Session<'a> {
     ) -> Result<usize, Stop> {
         let Specification { categories, log_priors, .. } = &config.specification;
         let mut count = 1;
-        if config.output == Output::Ranking {
+        if config.ranking {
             losses.finite_diagonal();
             count = categories.len();
         }
@@ -401,10 +388,10 @@ impl<'a> Session<'a> {
                 Err(error) => return Err(self.fatal(&error.to_string())),
             };
             if config.debug {
-                trace_round(&mut self.out, &config.specification, &losses, &round);
+                self.out.extend(round_trace(&config.specification, &losses, &round).bytes());
             }
             if !config.json {
-                print_round(&mut self.out, config, &round);
+                self.out.extend(round_text(config, &round).bytes());
             }
             order.push(round.best);
             if first.is_none() {
@@ -417,11 +404,27 @@ impl<'a> Session<'a> {
                 let text = document(config, scores, losses, round, &order);
                 self.out.extend_from_slice(text.as_bytes());
             }
-        } else if matches!(config.output, Output::Risks | Output::Ranking) {
+        } else if config.risks || config.ranking {
             self.out.push(b'\n');
         }
         Ok(order.first().copied().unwrap_or(0))
     }
+}
+
+/// Loads categories that can be compared with each other, or says line by line why it cannot.
+fn open_all(categories: &[OsString]) -> Result<CategorySet, Vec<String>> {
+    let folder = std::env::var_os("DBACL_PATH");
+    let open = |name: &OsString| {
+        if name.is_empty() {
+            return Err(vec!["category needs a name".to_owned()]);
+        }
+        let path = resolve(folder.as_deref(), name.as_bytes());
+        let category = load(&path).map_err(|failure| failure.lines)?;
+        Ok((String::from_utf8_lossy(&base_name(&path)).into_owned(), category))
+    };
+    let categories: Result<Vec<_>, Vec<String>> = categories.iter().map(open).collect();
+    let locale = Locale::from_environment(|name| std::env::var_os(name)?.into_string().ok());
+    CategorySet::shared(categories?, locale).map_err(|error| vec![error.to_string()])
 }
 
 /// Shows what is observed, if that is wanted.
