@@ -192,15 +192,12 @@ impl Session<'_> {
         if self.verbose {
             let [residue0, residue1] = pair.residues();
             self.out.extend_from_slice(&[b"loaded successfully", &names[..]].concat());
-            self.print(b"safetycheck: ", residue0, b" ");
-            self.print(b"", residue1, b" should both be close to zero\n");
+            let [one, other] = [residue0, residue1].map(six);
+            self.print(&format!("safetycheck: {one} {other} should both be close to zero"));
         }
         let [d01, d10] = pair.divergences();
-        self.print(b"# D(P0|P1) = ", d01 / LN_2, b"\t");
-        self.print(b"D(P1|P0) = ", d10 / LN_2, b"\n");
-        self.out.extend_from_slice(
-            b"# beta | logZ_beta | Psi_beta | D(Q_beta|P_0) | D(Q_beta|P_1) | t \n",
-        );
+        self.print(&format!("# D(P0|P1) = {}\tD(P1|P0) = {}", six(d01 / LN_2), six(d10 / LN_2)));
+        self.print("# beta | logZ_beta | Psi_beta | D(Q_beta|P_0) | D(Q_beta|P_1) | t ");
         let mut search = ChernoffSearch::default();
         for beta in chernoff::places(self.step) {
             let member = pair.tilted(beta);
@@ -208,32 +205,34 @@ impl Session<'_> {
             search.visit(&member, self.step);
         }
         self.member(&pair.tilted(1.0));
-        self.print(b"# chernoff_rate ", search.rate / LN_2, b" ");
-        self.print(b"chernoff_beta ", search.beta, b"\n");
+        let (rate, beta) = (six(search.rate / LN_2), six(search.beta));
+        self.print(&format!("# chernoff_rate {rate} chernoff_beta {beta}"));
     }
 
     fn member(&mut self, member: &chernoff::Tilted) {
-        self.print(b"", member.beta, b" ");
-        for nats in [member.log_partition, member.psi, member.to_first, member.to_second] {
-            self.print(b"", nats / LN_2, b" ");
-        }
-        self.print(b"", (member.to_second - member.to_first) / LN_2, b"\n");
+        let &chernoff::Tilted { beta, log_partition, psi, to_first, to_second } = member;
+        let nats = [log_partition, psi, to_first, to_second, to_second - to_first];
+        let bits = nats.map(|nats| six(nats / LN_2));
+        self.print(&format!("{} {}", six(beta), bits.join(" ")));
     }
 
-    fn print(&mut self, before: &[u8], value: f64, after: &[u8]) {
-        self.out.extend_from_slice(before);
-        cformat::fixed(&mut self.out, value, 0, 6);
-        self.out.extend_from_slice(after);
+    fn print(&mut self, line: &str) {
+        self.out.extend_from_slice(line.as_bytes());
+        self.out.push(b'\n');
     }
+}
+
+fn six(value: f64) -> String {
+    cformat::fixed_text(value, 0, 6)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn hypex(args: &[&str]) -> (String, String) {
+    fn hypex(args: &str) -> (String, String) {
         let (mut stdout, mut stderr) = (Vec::new(), Vec::new());
-        let args = args.iter().map(OsString::from);
+        let args = args.split_whitespace().map(OsString::from);
         run(OsStr::new("hypex"), args, false, &mut stdout, &mut stderr);
         (String::from_utf8(stdout).expect("text"), String::from_utf8(stderr).expect("text"))
     }
@@ -246,18 +245,14 @@ mod tests {
     #[test]
     fn mistakes_in_options_are_reported() {
         for (args, expected) in [
-            (&[][..], "hypex:error: missing model dumps! Use dbacl(1) with -d switch\n"),
-            (&["-q", "x"], "hypex: invalid option -- 'q'\n"),
-            (&["x", "-s"], "hypex: option requires an argument -- 's'\n"),
-            (&["-s1.5", "x"], {
-                "hypex:warning: stepsize must be between 0.0 and 1.0, using 0.1\n"
-            }),
-            (&["-s", "1e-30", "x"], {
-                "hypex:warning: stepsize must be between 0.0 and 1.0, using 0.1\n"
-            }),
-            (&["-h", "3", "-H3", "--step=0.5", "x"], ""),
-            (&["/nowhere/x", "y"], "hypex:error: couldn't open /nowhere/x\n"),
-            (&["Cargo.toml", "y"], {
+            ("", "hypex:error: missing model dumps! Use dbacl(1) with -d switch\n"),
+            ("-q x", "hypex: invalid option -- 'q'\n"),
+            ("x -s", "hypex: option requires an argument -- 's'\n"),
+            ("-s1.5 x", "hypex:warning: stepsize must be between 0.0 and 1.0, using 0.1\n"),
+            ("-s 1e-30 x", "hypex:warning: stepsize must be between 0.0 and 1.0, using 0.1\n"),
+            ("-h 3 -H3 --step=0.5 x", ""),
+            ("/nowhere/x y", "hypex:error: couldn't open /nowhere/x\n"),
+            ("Cargo.toml y", {
                 "hypex:error: Cargo.toml is not a dbacl model dump! (see dbacl(1) -d switch)\n"
             }),
         ] {
@@ -270,7 +265,7 @@ mod tests {
 
     #[test]
     fn version_is_five_lines() {
-        let (stdout, _) = hypex(&["-V"]);
+        let (stdout, _) = hypex("-V");
         assert!(stdout.starts_with("hypex version "));
         assert_eq!(stdout.lines().count(), 5);
     }
