@@ -15,7 +15,7 @@ use std::io::Write;
 use std::net::TcpListener;
 use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, ChildStdin, Command, Stdio};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
@@ -58,9 +58,35 @@ pub fn free_ports() -> (u16, u16) {
     (port(&one), port(&other))
 }
 
+/// Files with this extension below a folder, sorted, without those below folders of these names.
+pub fn files_below(folder: &Path, left_out: &[&str], extension: &str) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
+        let (path, name) = (entry.path(), entry.file_name());
+        if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
+            if !left_out.iter().any(|left_out| name == *left_out) {
+                found.extend(files_below(&path, left_out, extension));
+            }
+        } else if path.extension().is_some_and(|kind| kind == extension) {
+            found.push(path);
+        }
+    }
+    found.sort();
+    found
+}
+
 /// Reports that a test was skipped. The line is shown although the output of tests is captured.
 pub fn skip(test: &str, reason: &str) {
     let _ = writeln!(std::io::stderr(), "SKIPPED {test}: {reason}");
+}
+
+/// Whether a program can be started; if not, the test is reported as skipped.
+pub fn is_installed(program: &str, test: &str) -> bool {
+    let is_installed = command(program).arg("--version").output().is_ok();
+    if !is_installed {
+        skip(test, &format!("{program} is not installed"));
+    }
+    is_installed
 }
 
 /// Compares a file of the repository that is made from others with what it should hold. With
@@ -122,11 +148,28 @@ impl Done {
         self.stderr
     }
 
-    /// The test fails unless the program ended with `status` and said this on standard error.
+    /// [`Self::output`]. The test fails unless it [`has`] these parts.
     #[track_caller]
-    pub fn complains(self, status: i32, text: &str) {
+    pub fn says(self, parts: &str) -> String {
+        let said = self.output();
+        has(&said, parts);
+        said
+    }
+
+    /// [`Self::complaint`]. The test fails unless it [`has`] these parts.
+    #[track_caller]
+    pub fn complains(self, status: i32, parts: &str) -> String {
         let said = self.complaint(status);
-        assert!(said.contains(text), "{said}");
+        has(&said, parts);
+        said
+    }
+}
+
+/// Checks that a text contains each of these parts, which bars separate.
+#[track_caller]
+pub fn has(text: &str, parts: &str) {
+    for part in parts.split('|') {
+        assert!(text.contains(part), "no {part:?} in:\n{text}");
     }
 }
 
@@ -314,6 +357,14 @@ impl Scratch {
     /// Runs `dbacl` with the words of `args` and `input` on standard input.
     pub fn dbacl_reading(&self, args: &str, input: impl AsRef<[u8]>) -> Done {
         fed(self.dbacl_command(args.split_whitespace()), input)
+    }
+
+    /// Starts `dbacl` with the words of `args`; returns it and its standard input.
+    pub fn typing(&self, args: &str) -> (Child, ChildStdin) {
+        let mut command = self.dbacl_command(args.split_whitespace());
+        let mut child = command.stdin(Stdio::piped()).spawn().expect("dbacl starts");
+        let stdin = child.stdin.take().expect("piped");
+        (child, stdin)
     }
 
     /// Runs a script of `sh` in the folder.
