@@ -2,7 +2,7 @@
 //! What comments and documents refer to exists: numbered sections of `docs/spec`, files that links
 //! lead to, and documents that comments name. docs/README.md lists every document.
 
-use dbacl_testing::root;
+use dbacl_testing::{files_below, root};
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -16,25 +16,9 @@ const LEFT_OUT: [&str; 6] = ["target", ".git", "golden", "corpus", "artifacts", 
 /// Files that hold text for people or comments.
 const KINDS: [&str; 8] = ["rs", "md", "toml", "py", "sh", "awk", "yml", "1"];
 
-fn files(folder: &Path, found: &mut Vec<PathBuf>) {
-    for entry in fs::read_dir(folder).expect("a folder").flatten() {
-        let path = entry.path();
-        let name = entry.file_name();
-        if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
-            if !LEFT_OUT.iter().any(|left_out| name == *left_out) {
-                files(&path, found);
-            }
-        } else if path.extension().is_some_and(|kind| KINDS.iter().any(|known| kind == *known)) {
-            found.push(path);
-        }
-    }
-}
-
 /// Every file with text or comments: its name below the repository, and what it says.
 fn texts() -> Vec<(String, String)> {
-    let mut found = Vec::new();
-    files(&root(), &mut found);
-    found.sort();
+    let found = KINDS.map(|kind| files_below(&root(), &LEFT_OUT, kind)).concat();
     let text = |path: PathBuf| {
         let name = path.strip_prefix(root()).expect("below the root").display().to_string();
         (name, fs::read_to_string(path).expect("text"))

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //! Declared dependencies are used, and the library needs none of the programs'.
 
-use dbacl_testing::root;
+use dbacl_testing::{files_below, root};
 use serde_json::Value;
 use std::fs;
 use std::path::Path;
@@ -24,16 +24,10 @@ pub fn packages() -> Vec<Value> {
     metadata["packages"].as_array().expect("packages").clone()
 }
 
-/// Adds what the Rust files below `folder` say.
-fn read_sources(folder: &Path, text: &mut String) {
-    let Ok(entries) = fs::read_dir(folder) else { return };
-    for path in entries.map(|entry| entry.expect("an entry").path()) {
-        if path.is_dir() {
-            read_sources(&path, text);
-        } else if path.extension().is_some_and(|kind| kind == "rs") {
-            text.push_str(&fs::read_to_string(&path).expect("source text"));
-        }
-    }
+/// What the Rust files below these folders say.
+fn sources(folder: &Path, names: &[&str]) -> String {
+    let files = names.iter().flat_map(|name| files_below(&folder.join(name), &[], "rs"));
+    files.map(|path| fs::read_to_string(path).expect("source text")).collect()
 }
 
 /// Whether a text names the crate `name` where code does: `name::`, `use name` or `use name as`.
@@ -54,11 +48,8 @@ fn every_declared_dependency_is_used() {
     for package in packages {
         let manifest = text(&package["manifest_path"]);
         let folder = Path::new(&manifest).parent().expect("the package's folder");
-        let (mut sources, mut tests) = (String::new(), String::new());
-        read_sources(&folder.join("src"), &mut sources);
-        for other in ["tests", "examples", "benches"] {
-            read_sources(&folder.join(other), &mut tests);
-        }
+        let tests = sources(folder, &["tests", "examples", "benches"]);
+        let sources = sources(folder, &["src"]);
         for dependency in package["dependencies"].as_array().expect("dependencies") {
             let name = dependency["rename"]
                 .as_str()
@@ -77,19 +68,9 @@ fn the_library_needs_nothing_of_the_programs() {
     let tree = cargo(&[&args[..], &["--prefix", "none", "--format", "{p}"]].concat());
     let names: Vec<&str> = tree.lines().filter_map(|line| line.split(' ').next()).collect();
     assert!(names.contains(&"posix-regex"), "{names:?}");
-    for program in [
-        "anyhow",
-        "clap",
-        "crossterm",
-        "dbacl-cli",
-        "dbacl-risk",
-        "glob",
-        "indicatif",
-        "ratatui",
-        "serde_json",
-        "signal-hook",
-        "strsim",
-    ] {
+    let programs = "anyhow clap crossterm dbacl-cli dbacl-risk glob indicatif ratatui serde_json \
+                    signal-hook strsim";
+    for program in programs.split(' ') {
         assert!(!names.contains(&program), "the library depends on {program}");
     }
 }

@@ -5,7 +5,6 @@ use dbacl_testing::{Scratch, command, root};
 use std::collections::BTreeSet;
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
-use std::sync::Mutex;
 
 /// Seconds that a case may take.
 const LIMIT: &str = "300";
@@ -18,26 +17,20 @@ fn recorded_cases_come_out_the_same_but_for_the_accepted_differences() {
         cases(&folder).into_iter().filter(|name| name.contains(&wanted)).collect();
     assert!(!cases.is_empty(), "no case is called like {wanted}");
     let accepted = accepted_differences();
-    let complaints = Mutex::new(Vec::new());
-    let next = Mutex::new(cases.iter());
+    let complaint = |name: &String| match (run(&folder, name), accepted.contains(name)) {
+        (Some(difference), false) => Some(format!("{name}: {difference}")),
+        (None, true) => Some(format!("{name}: listed as a difference, but it passes")),
+        _ => None,
+    };
     let processors = std::thread::available_parallelism().map_or(1, usize::from);
-    std::thread::scope(|scope| {
-        for _ in 0..processors {
-            scope.spawn(|| {
-                loop {
-                    let Some(name) = next.lock().expect("no thread panics").next() else { break };
-                    let difference = run(&folder, name);
-                    let complaint = match (difference, accepted.contains(name)) {
-                        (Some(difference), false) => format!("{name}: {difference}"),
-                        (None, true) => format!("{name}: listed as a difference, but it passes"),
-                        _ => continue,
-                    };
-                    complaints.lock().expect("no thread panics").push(complaint);
-                }
-            });
-        }
+    let share = |first: usize| -> Vec<String> {
+        cases.iter().skip(first).step_by(processors).filter_map(complaint).collect()
+    };
+    let complaints = std::thread::scope(|scope| {
+        let threads = (0..processors).map(|first| scope.spawn(move || share(first)));
+        let threads: Vec<_> = threads.collect();
+        threads.into_iter().flat_map(|thread| thread.join().expect("no panic")).collect::<Vec<_>>()
     });
-    let complaints = complaints.into_inner().expect("no thread panics");
     assert!(
         complaints.is_empty(),
         "{} of {} recorded cases:\n{}",
@@ -125,21 +118,12 @@ fn run(folder: &Path, name: &str) -> Option<String> {
 
 /// The first line that differs, both ways.
 fn first_difference(expected: &[u8], printed: &[u8]) -> String {
-    let (mut old, mut new) = (expected.split(|&b| b == b'\n'), printed.split(|&b| b == b'\n'));
-    for number in 1.. {
-        match (old.next(), new.next()) {
-            (None, None) => break,
-            (old, new) if old == new => {}
-            (old, new) => {
-                let show = |line: Option<&[u8]>| match line {
-                    Some(line) => {
-                        String::from_utf8_lossy(&line[..line.len().min(200)]).into_owned()
-                    }
-                    None => "(end)".into(),
-                };
-                return format!("stdout line {number}\n    - {}\n    + {}", show(old), show(new));
-            }
-        }
-    }
-    "stdout".into()
+    let lines = [expected, printed].map(|text| text.split(|&b| b == b'\n').collect::<Vec<_>>());
+    let [old, new] = &lines;
+    let at = (0..old.len()).find(|&at| old.get(at) != new.get(at)).unwrap_or(old.len());
+    let [old, new] = lines.map(|lines| match lines.get(at) {
+        Some(line) => String::from_utf8_lossy(&line[..line.len().min(200)]).into_owned(),
+        None => "(end)".into(),
+    });
+    format!("stdout line {}\n    - {old}\n    + {new}", at + 1)
 }

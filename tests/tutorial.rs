@@ -7,46 +7,37 @@
 //! Blocks marked `sh` are run by the scripts of mail programs, those marked `python` by the tests
 //! of the Python module. `text` and languages of configuration files mark what is only shown.
 
-use dbacl_testing::{Scratch, command, root, skip};
+use dbacl_testing::{Scratch, command, files_below, root, skip};
 use std::fmt::Write;
 use std::fs;
 
 /// The line that separates the outputs of the commands.
 const MARK: &str = "=== next ===";
 
-/// What a line of a document is.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Line {
-    /// Text, or the beginning or end of a block.
-    Text,
-    /// A command.
-    Command,
-    /// The command before goes on.
-    Continued,
-    /// Output of the command before.
-    Output,
-}
-
-/// The lines of a document, with what each is.
-fn lines(text: &str) -> Vec<(Line, &str)> {
-    let mut inside = false;
-    let mut last = Line::Text;
-    let mut kind = |line: &str| {
-        last = if line.starts_with("```") {
-            inside = line == "```console";
-            Line::Text
-        } else if !inside {
-            Line::Text
-        } else if line.starts_with("$ ") {
-            Line::Command
-        } else if line.starts_with("> ") && matches!(last, Line::Command | Line::Continued) {
-            Line::Continued
-        } else {
-            Line::Output
-        };
-        last
-    };
-    text.lines().map(|line| (kind(line), line)).collect()
+/// A document in parts, without the outputs: text, or a command as shown and as it is run.
+fn parts(text: &str) -> Vec<(String, String)> {
+    let mut parts = vec![(String::new(), String::new())];
+    let (mut is_inside, mut has_output) = (false, true);
+    for line in text.lines() {
+        if line.starts_with("```") {
+            is_inside = line == "```console";
+        } else if is_inside && line.starts_with("$ ") {
+            parts.push((String::new(), String::new()));
+            has_output = false;
+        } else if is_inside && (has_output || !line.starts_with("> ")) {
+            has_output = true;
+            continue;
+        }
+        if !is_inside && !parts[parts.len() - 1].1.is_empty() {
+            parts.push((String::new(), String::new()));
+        }
+        let (shown, command) = parts.last_mut().expect("there is one");
+        *shown += &format!("{line}\n");
+        if is_inside && !line.starts_with("```") {
+            *command += &format!("{}\n", &line[2..]);
+        }
+    }
+    parts
 }
 
 /// Documents whose blocks marked `console` are run here.
@@ -58,17 +49,12 @@ fn check(document: &str, in_empty_home: bool) {
     assert!(RUN_HERE.contains(&document), "{document} is not in the list");
     let path = root().join(document);
     let text = fs::read_to_string(&path).expect("the document");
-    let mut script = String::new();
-    for (kind, line) in lines(&text) {
-        let line = line.get(2..).unwrap_or_default();
-        match kind {
-            // The mark must not change what `$?` says.
-            Line::Command => write!(script, "\ns=$?\necho '{MARK}'\n(exit $s)\n{line}\n"),
-            Line::Continued => writeln!(script, "{line}"),
-            Line::Text | Line::Output => Ok(()),
-        }
-        .expect("a string");
-    }
+    let parts = parts(&text);
+    // The mark must not change what `$?` says.
+    let run =
+        |(_, command): &(String, String)| format!("\ns=$?\necho '{MARK}'\n(exit $s)\n{command}");
+    let commands = parts.iter().filter(|(_, command)| !command.is_empty());
+    let script: String = commands.map(run).collect();
     let scratch = Scratch::new();
     let mut shell = scratch.command("sh");
     shell
@@ -85,14 +71,9 @@ fn check(document: &str, in_empty_home: bool) {
     let mark = format!("{MARK}\n");
     let mut outputs = printed.split(mark.as_str()).skip(1);
     let mut found = String::new();
-    let all = lines(&text);
-    for (at, &(kind, line)) in all.iter().enumerate() {
-        if kind != Line::Output {
-            found.push_str(line);
-            found.push('\n');
-        }
-        let is_continued = all.get(at + 1).is_some_and(|(next, _)| *next == Line::Continued);
-        if matches!(kind, Line::Command | Line::Continued) && !is_continued {
+    for (shown, command) in &parts {
+        found.push_str(shown);
+        if !command.is_empty() {
             found.push_str(outputs.next().expect("one output a command"));
         }
     }
@@ -128,9 +109,7 @@ fn the_page_about_fitting_prints_what_it_says() {
 
 /// What the scripts of a folder say, all together.
 fn scripts(folder: &str) -> String {
-    let entries = fs::read_dir(root().join(folder)).expect("a folder");
-    let paths = entries.map(|entry| entry.expect("an entry").path());
-    let scripts = paths.filter(|path| path.extension().is_some_and(|kind| kind == "sh"));
+    let scripts = files_below(&root().join(folder), &[], "sh").into_iter();
     scripts.map(|path| fs::read_to_string(path).expect("a script")).collect()
 }
 
@@ -158,26 +137,13 @@ fn runner(document: &str, language: &str, recipe: &str) -> Option<String> {
     }
 }
 
-/// Markdown below a folder.
-fn documents(folder: &str, found: &mut Vec<String>) {
-    for entry in fs::read_dir(root().join(folder)).expect("a folder") {
-        let entry = entry.expect("an entry");
-        let name = format!("{folder}/{}", entry.file_name().to_string_lossy());
-        if entry.path().is_dir() {
-            documents(&name, found);
-        } else if entry.path().extension().is_some_and(|kind| kind == "md") {
-            found.push(name);
-        }
-    }
-}
-
 #[test]
 fn every_block_of_commands_is_run_and_every_other_one_is_marked() {
-    let mut names = vec!["README.md".to_owned()];
-    documents("docs", &mut names);
-    names.sort();
+    let documents = files_below(&root().join("docs"), &[], "md");
+    let documents = documents.iter().map(|path| path.strip_prefix(root()).expect("below"));
+    let names = documents.map(|path| path.display().to_string());
     let (mut run, mut shown, mut faults) = (0, 0, String::new());
-    for name in names {
+    for name in names.chain(["README.md".to_owned()]) {
         let text = fs::read_to_string(root().join(&name)).expect("a document");
         let (mut recipe, mut is_inside) = ("end", false);
         for (number, line) in text.lines().enumerate() {
