@@ -78,7 +78,7 @@ fn utf7(text: &str) -> Vec<u8> {
 }
 
 /// `text` in a character set.
-fn encode(charset: &str, text: &str) -> Vec<u8> {
+pub fn encode(charset: &str, text: &str) -> Vec<u8> {
     let standard = |label: &str| {
         let encoding = Encoding::for_label(label.as_bytes()).expect("a label of the standard");
         let (bytes, _, has_lost) = encoding.encode(text);
@@ -99,10 +99,9 @@ fn encode(charset: &str, text: &str) -> Vec<u8> {
         output
     };
     match charset {
-        "utf-16" => {
-            let units = std::iter::once(0xFEFF).chain(text.encode_utf16());
-            units.flat_map(u16::to_be_bytes).collect()
-        }
+        "utf-16" => encode("utf-16be", &format!("\u{feff}{text}")),
+        "utf-16be" => text.encode_utf16().flat_map(u16::to_be_bytes).collect(),
+        "utf-16le" => text.encode_utf16().flat_map(u16::to_le_bytes).collect(),
         "utf-7" => utf7(text),
         "hz-gb-2312" => shifted(standard("gb2312"), b"~{", b"~}"),
         "iso-2022-kr" => {

@@ -2,10 +2,9 @@
 //! `--refit --choices`: the odds of one text among several, by the program.
 
 use dbacl_choices::{Fit, Form, Groups, Settings, Tally, files};
-use dbacl_testing::{Done, Scratch, finish};
+use dbacl_testing::{Done, Scratch, finish, has};
 use rustix::process::{Pid, Signal, kill_process};
 use std::io::Write;
-use std::process::Stdio;
 
 /// The words that are easily mixed up, and what follows each.
 const WORDS: [(&str, [&str; 4]); 3] = [
@@ -63,7 +62,7 @@ fn the_right_word_is_told_from_what_follows() {
     place.write("groups.ndjson", as_json(300));
     let said = learn(&place, "groups.ndjson", "").output();
     assert!(said.starts_with("300 groups, 900 texts, "), "{said}");
-    assert!(said.contains("30 groups kept back: first choice 100.0 %"), "{said}");
+    has(&said, "30 groups kept back: first choice 100.0 %");
     for number in 0..24 {
         let (choices, chosen) = sentence(number);
         let rows = scores(&place, ["right", "wrong"], &choices);
@@ -130,26 +129,22 @@ fn what_cannot_be_learned_is_named_and_files_stay() {
         ("{\"choices\":[\"a\"],\"chosen\":1}\n", "stdin: line 1: chosen is not the number"),
         (&as_lines(60), "right"),
     ] {
-        let said = learn(&place, "-", input).complaint(1);
-        assert!(said.contains(message), "{input:?}: {said}");
+        learn(&place, "-", input).complains(1, message);
         assert_eq!(place.read("right"), b"not a category\n");
         assert!(!place.path("wrong").exists());
     }
-    let missing = learn(&place, "nowhere", "");
-    assert!(missing.stderr.contains("couldn't open nowhere"));
+    has(&learn(&place, "nowhere", "").stderr, "couldn't open nowhere");
     for args in ["-c right", "-c right -c right", "-c right -c w -g ^(a)", "-c right -c w operand"]
     {
         let said = place.dbacl_reading(&format!("--refit --choices - {args}"), "+a\n-b\n");
-        assert!(said.complaint(1).contains("--choices"), "{args}");
+        said.complains(1, "--choices");
     }
 }
 
 #[test]
 fn a_signal_while_groups_are_read_changes_nothing() {
     let scratch = Scratch::new();
-    let mut command = scratch.dbacl_command(LEARN.split(' ').chain(["--choices", "-"]));
-    let mut child = command.stdin(Stdio::piped()).spawn().expect("it starts");
-    let mut input = child.stdin.take().expect("a pipe");
+    let (child, mut input) = scratch.typing(&format!("{LEARN} --choices -"));
     // This is more than a pipe holds, so the program has begun to read.
     input.write_all(as_lines(20_000).as_bytes()).expect("it reads");
     kill_process(Pid::from_child(&child), Signal::TERM).expect("our child");

@@ -4,7 +4,6 @@
 use dbacl_numeric::random::SplitMix64;
 use dbacl_testing::Scratch;
 use std::io::{BufRead, BufReader, Write};
-use std::process::Stdio;
 
 /// A category's bytes behind its first line, which holds its name.
 pub fn body(place: &Scratch, name: &str) -> Vec<u8> {
@@ -124,8 +123,7 @@ fn wrong_files_are_named_and_nothing_is_written() {
         ("--count out -x 2 text", "-x draws lots"),
         ("--count text text", "already used for something"),
     ] {
-        let errors = place.dbacl(args).complaint(1);
-        assert!(errors.contains(named), "{args} {errors}");
+        let errors = place.dbacl(args).complains(1, named);
         assert_eq!(errors.lines().count(), 1, "{args} {errors}");
         assert!(!place.path("out").exists(), "{args}");
     }
@@ -167,9 +165,7 @@ fn a_program_can_talk_record_by_record() {
     let place = Scratch::new();
     place.write("text", "one two three\n");
     place.dbacl("-l ./a text").output();
-    let mut run = place.dbacl_command(["-c", "./a", "--input", "ndjson", "--format", "tsv"]);
-    let mut child = run.stdin(Stdio::piped()).stderr(Stdio::null()).spawn().expect("dbacl starts");
-    let mut input = child.stdin.take().unwrap();
+    let (mut child, mut input) = place.typing("-c ./a --input ndjson --format tsv");
     let mut output = BufReader::new(child.stdout.take().unwrap()).lines();
     for (record, expected) in [
         (r#"{"id":"x\ty","text":"one"}"#, "x\\ty\ta\t"),

@@ -3,12 +3,12 @@
 //! line on standard error, a status that says so.
 
 use dbacl_numeric::random::SplitMix64;
-use dbacl_testing::{Done, Scratch, finish, kill, skip, wait_until_reading};
+use dbacl_testing::{Done, Scratch, finish, has, kill, skip, wait_until_reading};
 use std::fs;
 use std::io::{BufRead, BufReader, Write};
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::Path;
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, ChildStdin};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
@@ -24,11 +24,11 @@ fn prepared() -> Scratch {
     scratch
 }
 
-/// The messages, if the program complained about the file `cat`, failed with the status of strict
-/// mode, and left `before` as it was.
+/// The messages, if the program ended with `status`, complained about `what`, and left `before` as
+/// it was.
 #[track_caller]
-fn refused(scratch: &Scratch, done: Done, status: i32, before: &[String]) -> String {
-    let complaint = done.complaint(status);
+fn refused(scratch: &Scratch, done: Done, status: i32, before: &[String], what: &str) -> String {
+    let complaint = done.complains(status, what);
     assert_eq!(scratch.names(), before, "{complaint}");
     complaint
 }
@@ -51,8 +51,7 @@ fn a_category_that_is_none_is_named() {
     for bad in [b"".as_slice(), cut, &good[..100], &noise, b"# dbacl 1.14.1 dlw portable category"]
     {
         scratch.write("bad", bad);
-        let complaint = scratch.dbacl("-v -c bad text").complaint(1);
-        assert!(complaint.contains("could not load category bad"), "{complaint}");
+        scratch.dbacl("-v -c bad text").complains(1, "could not load category bad");
         scratch.dbacl("--strict -v -c bad text").complaint(65);
     }
     fs::create_dir(scratch.path("folder")).expect("a new folder");
@@ -70,12 +69,11 @@ fn beyond_the_file_size_limit_the_old_category_is_kept() {
     let (old, names) = (scratch.read("cat"), scratch.names());
     for blocks in [0, 1, 100, 640] {
         let done = limited(&scratch, blocks, "-l cat other");
-        let complaint = refused(&scratch, done, 1, &names);
-        assert!(complaint.contains("cat"), "{complaint}");
+        refused(&scratch, done, 1, &names, "cat");
         assert_eq!(scratch.read("cat"), old);
     }
     let done = limited(&scratch, 100, "--strict -l cat other");
-    refused(&scratch, done, 74, &names);
+    refused(&scratch, done, 74, &names, "");
     limited(&scratch, 100_000, "-l cat other").quiet(0);
     assert_ne!(scratch.read("cat"), old);
 }
@@ -87,8 +85,7 @@ fn beyond_the_file_size_limit_the_old_counts_are_kept() {
     let (old, names) = (scratch.read("counts"), scratch.names());
     // Room for the category of 320 KB, not for the counts of 1.9 MB.
     let done = limited(&scratch, 1000, "-l cat -o counts other");
-    let complaint = refused(&scratch, done, 1, &names);
-    assert!(complaint.contains("counts"), "{complaint}");
+    refused(&scratch, done, 1, &names, "counts");
     assert_eq!(scratch.read("counts"), old);
 }
 
@@ -111,19 +108,18 @@ fn on_a_full_disk_the_old_category_is_kept() {
         cmp old small/cat && ls small && exit $status";
     let done = finish(small(script).expect("unshare starts"));
     assert_eq!(done.stdout, "cat\nfiller\n", "{done:?}");
-    assert!(done.complaint(1).contains("No space left"));
+    done.complains(1, "No space left");
 }
 
 #[test]
 fn a_missing_folder_is_told_and_ends_as_it_always_did() {
     let scratch = prepared();
     let names = scratch.names();
-    let done = scratch.dbacl("-l no/such text");
-    refused(&scratch, done, 0, &names);
-    let done = scratch.dbacl("--strict -l no/such text");
-    refused(&scratch, done, 73, &names);
-    let done = scratch.dbacl("-l cat -o no/such text");
-    refused(&scratch, done, 1, &names);
+    for (args, status) in
+        [("-l no/such text", 0), ("--strict -l no/such text", 73), ("-l cat -o no/such text", 1)]
+    {
+        refused(&scratch, scratch.dbacl(args), status, &names, "");
+    }
 }
 
 #[test]
@@ -148,8 +144,8 @@ fn a_folder_that_cannot_be_written_is_told() {
     let counted = scratch.sh(&format!("{prefix} dbacl -l cat -o counts other"));
     let strict = scratch.sh(&format!("{prefix} dbacl --strict -l cat other"));
     mode(0o755).expect("our folder");
-    assert!(learned.complaint(1).contains("cannot open tempfile for writing cat"));
-    assert!(counted.complaint(1).contains("counts"));
+    learned.complains(1, "cannot open tempfile for writing cat");
+    counted.complains(1, "counts");
     strict.complaint(73);
     assert_eq!((scratch.read("cat"), scratch.names()), (old, names));
 }
@@ -165,10 +161,9 @@ fn a_target_that_is_not_ours_is_left_alone() {
     let names = scratch.names();
     for target in ["foreign", "empty", "folder", "link", "dangling"] {
         let done = scratch.dbacl(&format!("-l {target} text"));
-        let complaint = refused(&scratch, done, 1, &names);
-        assert!(complaint.contains(target), "{complaint}");
+        refused(&scratch, done, 1, &names, target);
         let done = scratch.dbacl(&format!("--strict -l {target} text"));
-        refused(&scratch, done, 73, &names);
+        refused(&scratch, done, 73, &names, "");
     }
     assert_eq!(scratch.read("foreign"), b"my diary\n");
     assert!(fs::symlink_metadata(scratch.path("link")).expect("the link").is_symlink());
@@ -239,15 +234,14 @@ fn learners_of_one_counts_file_wait_for_each_other() {
     }
     let category = String::from_utf8_lossy(&scratch.read("cat")).into_owned();
     let words = TEXT.split_whitespace().count() * 8;
-    assert!(category.contains(&format!(" features {words} ")), "{}", &category[..300]);
+    has(&category, &format!(" features {words} "));
     assert_eq!(scratch.names(), ["cat", "counts", "text"]);
 }
 
 #[test]
 fn a_category_replaced_while_in_use_is_used_to_the_end_and_reloaded_on_request() {
     let scratch = prepared();
-    let mut child = listening(scratch.dbacl_command(["-c", "cat", "-f", "1", "-n"]));
-    let mut stdin = child.stdin.take().expect("piped");
+    let (mut child, mut stdin) = listening(&scratch, "-c cat -f 1 -n");
     let mut stdout = BufReader::new(child.stdout.take().expect("piped"));
     let mut ask = || {
         writeln!(stdin, "the cat sat").expect("the program reads");
@@ -283,8 +277,7 @@ fn damaged_counts_end_the_run_at_once() {
         scratch.write("counts", &counts[..length]);
         for option in ["-o", "-O"] {
             let done = scratch.sh(&format!("timeout 120 dbacl -l cat {option} counts other"));
-            let complaint = done.complaint(1);
-            assert!(complaint.contains("counts"), "{complaint}");
+            done.complains(1, "counts");
         }
         assert_eq!(scratch.read("cat"), category, "{length}");
         assert_eq!(scratch.read("counts").len(), length);
@@ -299,7 +292,7 @@ fn missing_counts_to_merge_are_nothing_unless_strict() {
     assert_eq!(scratch.read("new").len(), scratch.read("cat").len());
     let names = scratch.names();
     let done = scratch.dbacl("--strict -l cat -O nothing other");
-    assert!(refused(&scratch, done, 66, &names).contains("nothing"));
+    refused(&scratch, done, 66, &names, "nothing");
 }
 
 #[test]
@@ -308,19 +301,12 @@ fn absurd_sizes_in_a_header_are_refused() {
     let good = scratch.read("cat");
     let header = good.windows(3).position(|bytes| bytes == b"\n#\n").expect("a header") + 3;
     let text = String::from_utf8_lossy(&good[..header]).into_owned();
-    for (from, to) in [
-        ("hash_size 15", "hash_size 40"),
-        ("hash_size 15", "hash_size 64"),
-        ("hash_size 15", "hash_size 31"),
-        ("hash_size 15", "hash_size -1"),
-        ("hash_size 15", "hash_size 16"),
-        ("hash_size 15", "hash_size 99999999999999999999"),
-        ("max_order 1", "max_order 8"),
-        ("max_order 1", "max_order -1"),
-        ("max_order 1", "max_order 0"),
-    ] {
-        assert!(text.contains(from), "{text}");
-        let bad = [text.replace(from, to).as_bytes(), &good[header..]].concat();
+    let sizes = "40 64 31 -1 16 99999999999999999999".split(' ').map(|to| ("hash_size 15", to));
+    for (from, to) in sizes.chain(["8", "-1", "0"].map(|to| ("max_order 1", to))) {
+        has(&text, from);
+        let (name, _) = from.split_once(' ').expect("a name");
+        let bad = text.replace(from, &format!("{name} {to}"));
+        let bad = [bad.as_bytes(), &good[header..]].concat();
         scratch.write("bad", bad);
         scratch.dbacl("-v -n -c bad -c cat text").complaint(1);
     }
@@ -358,7 +344,7 @@ fn output_that_cannot_be_written_is_told() {
     let scratch = prepared();
     for args in ["-v -c cat text", "-c cat -f 1 text", "-V", "--help", "-d -l new text"] {
         let done = scratch.sh(&format!("dbacl {args} >/dev/full"));
-        assert!(done.complaint(1).contains("cannot write standard output"), "{args}");
+        done.complains(1, "cannot write standard output");
         scratch.sh(&format!("dbacl --strict {args} >/dev/full")).complaint(74);
     }
     // A closed standard output is no fault: the caller does not want the output.
@@ -397,7 +383,7 @@ fn output_of_bayesol_and_hypex_that_cannot_be_written_is_told() {
 fn too_little_memory_is_told() {
     let scratch = prepared();
     let done = scratch.sh("ulimit -v 400000; dbacl -h 28 -l new text");
-    assert!(done.complaint(1).contains("not enough memory"));
+    done.complains(1, "not enough memory");
     assert!(!scratch.path("new").exists());
 }
 
@@ -414,17 +400,16 @@ fn inputs_that_cannot_be_read_are_told() {
     assert_eq!((done.status, done.stdout.as_str()), (1, "cat\n"), "{done:?}");
 }
 
-/// Starts `command` with pipes and waits until it listens to signals and reads.
-fn listening(mut command: Command) -> Child {
-    let child = command.stdin(Stdio::piped()).spawn().expect("dbacl starts");
+/// Starts `dbacl` and waits until it listens to signals and reads.
+fn listening(scratch: &Scratch, args: &str) -> (Child, ChildStdin) {
+    let (child, stdin) = scratch.typing(args);
     wait_until_reading(&child);
-    child
+    (child, stdin)
 }
 
 /// Learns from a pipe, sends a signal when the text has been read, and says how it ended.
 fn learning_with_signal(scratch: &Scratch, name: &str) -> Done {
-    let mut child = listening(scratch.dbacl_command(["-l", "new", "-o", "counts"]));
-    let mut stdin = child.stdin.take().expect("piped");
+    let (child, mut stdin) = listening(scratch, "-l new -o counts");
     stdin.write_all(TEXT.as_bytes()).expect("the program reads");
     wait_until_reading(&child);
     kill(child.id(), name);
@@ -461,7 +446,7 @@ fn interrupted_while_learning_it_writes_nothing() {
     let scratch = prepared();
     let names = scratch.names();
     let done = learning_with_signal(&scratch, "INT");
-    let complaint = refused(&scratch, done, 1, &names);
+    let complaint = refused(&scratch, done, 1, &names, "");
     assert_eq!(complaint, "dbacl:signal: caught interrupt request, exiting\n");
 }
 
@@ -473,7 +458,7 @@ fn asked_to_reload_while_learning_it_goes_on() {
     assert_eq!(complaint, "dbacl:signal: caught SIGUSR1 request, ignoring\n");
     let category = String::from_utf8_lossy(&scratch.read("new")).into_owned();
     let words = TEXT.split_whitespace().chain(OTHER.split_whitespace()).count();
-    assert!(category.contains(&format!(" features {words} ")));
+    has(&category, &format!(" features {words} "));
 }
 
 #[test]
@@ -481,8 +466,7 @@ fn asked_to_end_while_classifying_it_tells_the_verdict_so_far() {
     let scratch = prepared();
     scratch.dbacl("-l two other").quiet(0);
     for (name, status, stdout) in [("TERM", 2, "two\n"), ("INT", 1, "")] {
-        let mut child = listening(scratch.dbacl_command(["-v", "-c", "cat", "-c", "two"]));
-        let mut stdin = child.stdin.take().expect("piped");
+        let (child, mut stdin) = listening(&scratch, "-v -c cat -c two");
         stdin.write_all(OTHER.as_bytes()).expect("the program reads");
         wait_until_reading(&child);
         kill(child.id(), name);

@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //! Files that others can reach, too: whose they are, who may use them, who holds them.
 
+use crate::sets::mode;
 use dbacl_testing::terminal::{shown, shows_escapes};
-use dbacl_testing::{Done, PATIENCE, Scratch, done, finish, wait_until_reading};
+use dbacl_testing::{Done, PATIENCE, Scratch, done, finish, has, mails, wait_until_reading};
 use rustix::process::{Pid, Signal, kill_process};
 use std::fs::{self, File, Permissions};
 use std::io::{Read, Write};
 use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
 use std::path::Path;
-use std::process::{Child, Stdio};
+use std::process::Child;
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
@@ -26,10 +27,6 @@ fn chmod(scratch: &Scratch, name: &str, mode: u32) {
     fs::set_permissions(scratch.path(name), Permissions::from_mode(mode)).expect("our own file");
 }
 
-fn mode(scratch: &Scratch, name: &str) -> u32 {
-    fs::metadata(scratch.path(name)).expect("a file").mode() & 0o7777
-}
-
 #[test]
 fn files_keep_their_mode_when_they_are_learned_again() {
     let scratch = prepared();
@@ -39,12 +36,15 @@ fn files_keep_their_mode_when_they_are_learned_again() {
         }
         scratch.sh("umask 000; dbacl -l cat -o counts text").quiet(0);
         for name in ["cat", "counts"] {
-            assert_eq!(mode(&scratch, name), wanted, "{name}");
+            assert_eq!(mode(scratch.path(name)), wanted, "{name}");
         }
     }
     for (mask, wanted) in [("077", 0o600), ("027", 0o640)] {
         scratch.sh(&format!("umask {mask}; dbacl -l {mask} -o {mask}.counts text")).quiet(0);
-        assert_eq!([mode(&scratch, mask), mode(&scratch, &format!("{mask}.counts"))], [wanted; 2]);
+        assert_eq!(
+            ["", ".counts"].map(|end| mode(scratch.path(&format!("{mask}{end}")))),
+            [wanted; 2]
+        );
     }
 }
 
@@ -72,13 +72,13 @@ fn what_was_put_in_the_place_of_a_temporary_is_not_written_to() {
 fn a_lock_is_not_made_through_a_link() {
     let scratch = prepared();
     symlink("elsewhere", scratch.path("counts.learning")).expect("a new link");
-    let said = scratch.dbacl("-l cat -o counts text").complaint(0);
-    assert!(said.contains("counts.learning is used for something else"), "{said}");
+    let said = scratch
+        .dbacl("-l cat -o counts text")
+        .complains(0, "counts.learning is used for something else");
     assert_eq!(said.lines().count(), 1, "{said}");
     assert!(!scratch.path("elsewhere").exists() && scratch.path("counts").exists());
     symlink("elsewhere", scratch.path("ledger.lock")).expect("a new link");
-    let complaint = scratch.dbacl("-l cat --keep ledger text").complaint(1);
-    assert!(complaint.contains("ledger.lock"), "{complaint}");
+    scratch.dbacl("-l cat --keep ledger text").complains(1, "ledger.lock");
     assert!(!scratch.path("elsewhere").exists());
     assert!(!scratch.path("ledger").exists());
 }
@@ -118,8 +118,7 @@ fn nobody_waits_for_ever_and_the_holder_is_named() {
 /// Documents of the category `cat`, and the numbers of documents in its ledger and in its counts.
 fn documents(scratch: &Scratch) -> [Option<u32>; 2] {
     let bytes = |name: &str| fs::read(scratch.path(name)).ok();
-    let kept = bytes("kept")
-        .map(|ledger| u32::from_le_bytes(ledger[33..37].try_into().expect("four bytes")));
+    let kept = bytes("kept").map(|ledger| crate::sets::counted(&ledger));
     let learned = bytes("cat").map(|category| {
         let text = String::from_utf8_lossy(&category);
         let number = text.split("documents ").nth(1).expect("a header");
@@ -199,8 +198,9 @@ fn a_ledger_that_does_not_fit_keeps_the_category_as_it_was() {
     scratch.dbacl("-T email -w 2 -l other --keep kept mail").quiet(0);
     scratch.dbacl("-T email -l cat mail").quiet(0);
     let before = scratch.read("cat");
-    let complaint = scratch.dbacl("-T email -l cat -o counts --keep kept mail mail").complaint(1);
-    assert!(complaint.contains("kept with other options"), "{complaint}");
+    scratch
+        .dbacl("-T email -l cat -o counts --keep kept mail mail")
+        .complains(1, "kept with other options");
     assert_eq!(scratch.read("cat"), before);
     assert_eq!(scratch.names(), ["cat", "kept", "kept.lock", "mail", "other"]);
 }
@@ -218,7 +218,7 @@ fn a_path_with_a_line_end_is_refused() {
     ] {
         let complaint = scratch.dbacl_args(&args).complaint(1);
         assert_eq!(complaint.lines().count(), 1, "{complaint}");
-        assert!(complaint.contains(r"two\nlines"), "{complaint}");
+        has(&complaint, r"two\nlines");
     }
     // A category that somebody has moved there stays as it was.
     scratch.sh("cp -L filter/ham filter/spam two*").quiet(0);
@@ -358,10 +358,7 @@ fn an_evaluation_without_memory_ends_with_a_line_and_a_status() {
 #[test]
 fn without_memory_learning_ends_with_a_line_and_a_status() {
     let scratch = with_filter();
-    let letter = |place: u32, number: u32| char::from(b'a' + (number / place % 10) as u8);
-    let word = |number| [10_000, 1_000, 100, 10, 1].map(|place| letter(place, number));
-    let words: String =
-        (0..30_000).flat_map(|number| word(number).into_iter().chain([' '])).collect();
+    let words: String = (0..30_000).map(|number| mails::word(number) + " ").collect();
     scratch.write("words", &words);
     scratch.write("text", TEXT);
     scratch.dbacl("-l cat -h 18 words").quiet(0);
@@ -403,16 +400,11 @@ fn without_memory_learning_ends_with_a_line_and_a_status() {
 #[test]
 fn a_mail_takes_no_more_than_twice_its_size() {
     let scratch = with_filter();
-    let peak = |megabytes: usize| -> usize {
+    let peak = |megabytes: usize| -> u64 {
         let line = "a line of a very long mail that nobody will ever read to its end\n";
         let mail = MAIL.to_owned() + &line.repeat((megabytes << 20) / line.len());
         scratch.write("mail", mail);
-        let script = "import resource, subprocess, sys\n\
-                      subprocess.run(['dbacl', '--mail-filter', 'filter'], stdin=open('mail'), \
-                      stdout=subprocess.DEVNULL, check=True)\n\
-                      print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)";
-        let done = scratch.sh(&format!("python3 -c \"{script}\""));
-        done.quiet(0).trim().parse::<usize>().expect("a number of kB") / 1024
+        crate::memory::peak(&scratch, "--mail-filter filter").0
     };
     let (small, large) = (peak(16), peak(112));
     assert!(large - small <= 2 * 96, "{small} MB, then {large} MB");
@@ -425,9 +417,7 @@ fn a_category_cut_short_while_it_is_used_is_used_to_the_end() {
     (0..40_000).for_each(|number| words.push_str(&format!("w{number} ")));
     scratch.write("words", &words);
     scratch.dbacl("-l large -h 17 words").quiet(0);
-    let mut command = scratch.dbacl_command(["-c", "large", "-c", "cat", "-f", "large"]);
-    let mut child = command.stdin(Stdio::piped()).spawn().expect("dbacl starts");
-    let mut stdin = child.stdin.take().expect("piped");
+    let (mut child, mut stdin) = scratch.typing("-c large -c cat -f large");
     let mut stdout = child.stdout.take().expect("piped");
     stdin.write_all(b"w1 w2 w3\n".repeat(2000).as_slice()).expect("a reader");
     let mut block = [0; 1000];
@@ -483,8 +473,7 @@ fn a_mail_that_is_filtered_does_not_control_the_terminal() {
         let mut command = scratch.dbacl_command(args.split(' '));
         command.stdin(File::open(scratch.path("mail")).expect("the mail"));
         let Some(seen) = shown(&mut command) else { return };
-        assert!(seen.contains("r\u{e9}d"), "{seen:?}");
-        assert!(seen.contains("beware^[[2J\tof M-^[31m this^G"), "{seen:?}");
+        has(&seen, "r\u{e9}d|beware^[[2J\tof M-^[31m this^G");
         assert!(!seen.contains(['\x1b', '\x07', '\u{9b}']), "{seen:?}");
     }
 }
@@ -568,14 +557,14 @@ fn no_file_of_a_set_is_waited_for() {
         command.stdin(File::open(scratch.path("mail")).expect("a mail"));
         let (mail, verdict) = without_verdict(&done(&mut command).stdout);
         assert_eq!((mail.as_str(), verdict.as_str()), (MAIL, "X-DBACL: error\n"), "{put}");
-        let complaint = ends(&scratch, "--mail-correct older spam mail").complaint(1);
-        assert!(complaint.contains("older/order: not a regular file"), "{put}: {complaint}");
+        ends(&scratch, "--mail-correct older spam mail")
+            .complains(1, "older/order: not a regular file");
     }
     scratch.dbacl("-T email -l cat --keep kept mail").quiet(0);
     for put in ["mkfifo", "ln -s /dev/zero"] {
         scratch.sh(&format!("rm -f kept.head; {put} kept.head")).quiet(0);
-        let complaint = ends(&scratch, "-T email -l cat --keep kept mail").complaint(1);
-        assert!(complaint.contains("kept.head: not a regular file"), "{put}: {complaint}");
+        ends(&scratch, "-T email -l cat --keep kept mail")
+            .complains(1, "kept.head: not a regular file");
     }
 }
 
@@ -628,7 +617,7 @@ fn pipes_and_devices_are_refused_by_name() {
         let named = ["pipe", "/dev/zero"].iter().any(|name| complaint.contains(name));
         assert!(named, "{args}: {complaint}");
         if ["-c pipe text", "-l new -o pipe text"].contains(&args) {
-            assert!(complaint.contains("not a regular file"), "{args}: {complaint}");
+            has(&complaint, "not a regular file");
         }
     }
 }
@@ -647,18 +636,14 @@ fn a_signal_ends_the_wait_for_somebody_who_writes() {
         terminate(scratch.dbacl_command(args.split_whitespace()).spawn().expect("dbacl starts"));
     }
     for args in ["--merge merged -", "--refit --choices - -c one -c two -T text"] {
-        let mut command = scratch.dbacl_command(args.split_whitespace());
-        let mut child = command.stdin(Stdio::piped()).spawn().expect("dbacl starts");
-        let silent = child.stdin.take();
+        let (child, silent) = scratch.typing(args);
         assert_ne!(terminate(child).status, 0, "{args}");
         drop(silent);
         assert!(!scratch.path("merged").exists() && !scratch.path("one").exists(), "{args}");
     }
     // If the filter is stopped before the mail has ended, the sender still has the mail.
     let scratch = with_filter();
-    let mut command = scratch.dbacl_command(["--mail-filter", "filter"]);
-    let mut child = command.stdin(Stdio::piped()).spawn().expect("dbacl starts");
-    let mut stdin = child.stdin.take().expect("piped");
+    let (child, mut stdin) = scratch.typing("--mail-filter filter");
     stdin.write_all(b"Subject: half\n").expect("a reader");
     let done = terminate(child);
     assert_eq!((done.status, done.stdout.as_str()), (1, ""));
@@ -676,10 +661,8 @@ fn a_signal_ends_the_wait_for_mail_and_nothing_is_learned() {
         "--mail-learn filter ham=pipe spam=spam",
         "--mail-learn filter --window 100000 ham=pipe spam=spam",
     ] {
-        let mut command = scratch.dbacl_command(args.split_whitespace());
-        let mut child = command.stdin(Stdio::piped()).spawn().expect("dbacl starts");
-        // As long as this lives, the input has no end.
-        let _input = child.stdin.take().expect("piped");
+        // As long as the input lives, it has no end.
+        let (child, _input) = scratch.typing(args);
         let complaint = terminate(child).complaint(1);
         assert!(complaint.ends_with("stopped by a signal; nothing was changed\n"), "{complaint}");
         assert_eq!(scratch.read("filter/ledger"), before, "{args}");

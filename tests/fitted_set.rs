@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //! Fitted sets on disk, changed through the library: the program does the same, to the byte.
 
+use crate::folders::files_of;
 use crate::mails::mail;
 use crate::refit::nameless;
 use crate::sets::filter;
@@ -8,7 +9,7 @@ use dbacl::{
     CategorySet, FitOptions, FittedSet, FittedSetError, FittedSetOptions, LearnOptions, Outcome,
     SetReport,
 };
-use dbacl_testing::Scratch;
+use dbacl_testing::{Scratch, has};
 use std::fs;
 use std::path::Path;
 use std::sync::Arc;
@@ -22,22 +23,13 @@ mod texts;
 /// All files of the current generation, without the first lines of categories, in which paths
 /// stand, and their checksums.
 fn contents(filter: &Path) -> Vec<(String, Vec<u8>)> {
-    let folder = filter.join("ledger.set/current");
-    let mut files = Vec::new();
-    for entry in fs::read_dir(folder).expect("a generation").flatten() {
-        let name = entry.file_name().into_string().expect("a name");
-        let mut bytes = fs::read(entry.path()).expect("there");
-        // The checksums cover the paths.
-        if name == "generation" || name == "sums" {
-            continue;
-        }
-        if name.starts_with("category.") {
-            bytes = nameless(&bytes);
-        }
-        files.push((name, bytes));
-    }
-    files.sort();
-    files
+    // The checksums cover the paths.
+    let files = files_of(filter).into_iter().filter(|(name, _)| name != "sums");
+    let pathless = |(name, bytes): (String, Vec<u8>)| {
+        let bytes = if name.starts_with("category.") { nameless(&bytes) } else { bytes };
+        (name, bytes)
+    };
+    files.map(pathless).collect()
 }
 
 fn open(filter: &Path) -> FittedSet {
@@ -380,7 +372,7 @@ fn changes_that_cannot_be_made_change_nothing() {
     let mut set = FittedSet::open(&path, &options).expect("a filter");
     let held = set.learn("spam", b"Subject: x\n\nnew words\n").expect_err("the lock is held");
     let text = held.to_string();
-    assert!(text.contains("f/ledger is being changed by process"), "{text}");
+    has(&text, "f/ledger is being changed by process");
     drop(lock);
     let unknown = set.correct("other", b"Subject: x\n\nnew words\n").expect_err("no such label");
     let folder = path.display();

@@ -2,7 +2,8 @@
 //! Fitted sets of any number of categories, as single documents are learned, put right and
 //! forgotten.
 
-use dbacl_testing::Scratch;
+use crate::sets::verdict;
+use dbacl_testing::{Scratch, has};
 use std::fs;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
@@ -60,12 +61,6 @@ fn change(place: &Scratch, labels: &[&str], option: &str, mail: &str) {
     place.dbacl_reading(&format!("{option} --keep f/ledger{set}"), mail).output();
 }
 
-fn verdict(place: &Scratch, mail: &str) -> String {
-    let filtered = place.dbacl_reading("--mail-filter f", mail).output();
-    let line = filtered.lines().find(|line| line.starts_with("X-DBACL: "));
-    line.expect("a verdict").to_owned()
-}
-
 /// Whether the last change has left the state as it was written, and its changes beside it.
 fn is_quick(place: &Scratch) -> bool {
     place.path("f/ledger.set/current/ledger.changes").exists()
@@ -77,12 +72,17 @@ pub fn contents(place: &Scratch) -> Vec<(String, Vec<u8>)> {
 }
 
 fn contents_of(filter: &Path) -> Vec<(String, Vec<u8>)> {
+    let mut files = files_of(filter);
+    files.retain(|(name, _)| !name.starts_with("corrections"));
+    files
+}
+
+/// All files of the filter's current generation, but for the list of them.
+pub fn files_of(filter: &Path) -> Vec<(String, Vec<u8>)> {
     let entries = fs::read_dir(filter.join("ledger.set/current")).expect("a set").flatten();
     let name = |entry: &fs::DirEntry| entry.file_name().into_string().expect("plain");
     let files = entries.map(|entry| (name(&entry), fs::read(entry.path()).expect("there")));
-    let is_compared =
-        |(name, _): &(String, Vec<u8>)| name != "generation" && !name.starts_with("corrections");
-    let mut files: Vec<_> = files.filter(is_compared).collect();
+    let mut files: Vec<_> = files.filter(|(name, _)| name != "generation").collect();
     files.sort();
     files
 }
@@ -96,11 +96,11 @@ fn filters_of_text_and_tags_know_any_number_of_folders() {
         assert!(learned.iter().any(|(name, _)| name == "ledger.state"), "learning stays quick");
         for &label in labels {
             let found = verdict(&place, &mail(label, 77));
-            assert!(found.contains(label), "{label}: {found}");
+            has(&found, label);
             // What is shown adds up and names tags and runs of text.
-            let reasons =
-                place.dbacl_reading("--mail-filter f --reasons", mail(label, 77)).output();
-            assert!(reasons.contains("X-DBACL-Reasons: "), "{reasons}");
+            place
+                .dbacl_reading("--mail-filter f --reasons", mail(label, 77))
+                .says("X-DBACL-Reasons: ");
         }
         let correct = |label: &str| {
             place.dbacl_reading(&format!("--mail-correct f {label}"), mail(labels[0], 3)).output()
@@ -153,7 +153,7 @@ fn a_filter_has_any_number_of_folders() {
     assert_eq!(place.text("f/order"), "# dbacl mail filter\nwork\nlists\nfamily\nspam\n");
     for label in labels {
         let found = verdict(&place, &mail(label, 77));
-        assert!(found.contains(label), "{found}");
+        has(&found, label);
         assert!(found.ends_with('%') || found.contains("unsure"), "{found}");
     }
     // Mail about a new subject arrives in the folder `lists`.
@@ -171,7 +171,7 @@ fn a_filter_has_any_number_of_folders() {
     // Corrections of new messages are added to one file, however many there are.
     assert!(files.iter().all(|file| *file == files[0]), "{files:?}");
     let found = verdict(&place, &other(99));
-    assert!(found.contains("lists"), "{found}");
+    has(&found, "lists");
     // A message that was learned under another label is corrected, and then corrected once more.
     place.dbacl_reading("--mail-correct f family", mail("spam", 3)).output();
     assert!(is_quick(&place));
@@ -179,8 +179,7 @@ fn a_filter_has_any_number_of_folders() {
     place.dbacl_reading("--mail-correct f family", mail("spam", 3)).output();
     assert!(contents(&place) == before);
     let said = learn(&place, &labels, "");
-    assert!(said.contains("86 messages (work 20, lists 26, family 21, spam 19)"), "{said}");
-    assert!(said.contains("7 corrections were applied\n"), "{said}");
+    has(&said, "86 messages (work 20, lists 26, family 21, spam 19)|7 corrections were applied\n");
     assert!(!is_quick(&place));
     // After learning fewer folders, the names of the other categories are gone.
     learn(&place, &labels[..3], "");
@@ -206,7 +205,7 @@ fn mail_of_many_folders_can_be_unsure_and_some_can_be_protected() {
     // The verdict on mail that is like the mail of one folder is that folder, and sure.
     let sure = labels.iter().filter(|label| {
         let found = verdict(&place, &mail(label, 81));
-        assert!(found.contains(**label), "{found}");
+        has(&found, label);
         found.starts_with(&format!("X-DBACL: {label} "))
     });
     assert_eq!(sure.count(), 4);
@@ -216,7 +215,7 @@ fn mail_of_many_folders_can_be_unsure_and_some_can_be_protected() {
     assert!(found.starts_with("X-DBACL: unsure "), "{found}");
     let rates = |expected: [Option<&str>; 4]| {
         for (line, rate) in refit_lines(&place, &labels).iter().zip(expected) {
-            assert!(line.contains(" unsure ") && line.contains(" limit "), "{line}");
+            has(line, " unsure | limit ");
             let found = line.split_once(" rate ").and_then(|(_, rest)| rest.split(' ').next());
             assert_eq!(found, rate, "{line}");
         }
@@ -224,12 +223,9 @@ fn mail_of_many_folders_can_be_unsure_and_some_can_be_protected() {
     rates([Some("0.001"), None, None, None]);
     let learn =
         |options: &str| place.dbacl(&format!("--mail-learn f {options}{}", operands(&labels)));
-    let said = learn("--protect family:2% --protect work:0.0005").output();
-    assert!(said.contains(" of 100 messages to be unsure\n"), "{said}");
-    assert!(
-        said.contains(" of work to be called something else (95 % confidence; 0 of 20"),
-        "{said}"
-    );
+    let said = learn("--protect family:2% --protect work:0.0005");
+    let said = said.says(" of 100 messages to be unsure\n");
+    has(&said, " of work to be called something else (95 % confidence; 0 of 20");
     assert_eq!(place.text("f/order"), "# dbacl mail filter\nwork\nfamily\nlists\nspam\n");
     let expected = [Some("0.0005"), None, Some("0.02"), None];
     rates(expected);
@@ -237,8 +233,7 @@ fn mail_of_many_folders_can_be_unsure_and_some_can_be_protected() {
     place.dbacl_reading("--mail-correct f lists", mail("lists", 60)).output();
     rates(expected);
     for wrong in ["family:0", "family:2", "other", "family:x"] {
-        let refused = learn(&format!("--protect {wrong}")).complaint(1);
-        assert!(refused.contains("--protect"), "{refused}");
+        learn(&format!("--protect {wrong}")).complains(1, "--protect");
     }
     rates(expected);
     // Without `--protect`, only folders with names such as `ham` are protected; here none is.
@@ -270,10 +265,19 @@ fn forgetting_leaves_no_trace_of_what_was_learned_or_put_right() {
         let filter = || filter(labels, reading);
         let (one, other, third) = (filter(), filter(), filter());
         let mail = |number: usize| mail("spam", number) + "and a word that nobody else has\n";
-        // Learned and forgotten.
+        // Learned and forgotten, which cannot be done twice.
+        let set: String = labels.iter().map(|label| format!(" -c ./f/{label}")).collect();
+        let traces = || {
+            let scores = one.dbacl_reading(&format!("-n{set}"), mail(90)).stdout;
+            (one.read("f/ledger"), scores)
+        };
+        let before = traces();
         change(&one, labels, "--update spam", &mail(90));
-        assert!(is_quick(&one));
+        assert!(is_quick(&one) && traces().0 != before.0 && traces().1 != before.1);
         change(&one, labels, "--unlearn spam", &mail(90));
+        assert!(traces() == before, "{labels:?} {reading}");
+        let again = one.dbacl_reading(&format!("--unlearn spam --keep f/ledger{set}"), mail(90));
+        again.complains(1, "no such document");
         // The other filter learns and forgets another message.
         change(&other, labels, "--update spam", &mail(91));
         change(&other, labels, "--unlearn spam", &mail(91));
@@ -317,7 +321,8 @@ fn a_state_of_many_categories_is_made_anew_when_it_is_damaged() {
             place.sh("rm $(readlink -f f/ledger.state)").quiet(0);
             assert!(next().contains("did not fit its ledger and was made anew"));
         } else {
-            assert!(said.contains("and was made anew") && said.lines().count() == 1, "{said}");
+            has(&said, "and was made anew");
+            assert!(said.lines().count() == 1, "{said}");
             found += 1;
         }
     }
@@ -338,8 +343,7 @@ fn pairs_of_words_and_contrast_are_learned_without_a_fit_of_all() {
         place.dbacl_reading(&format!("{option} {label} {set}"), mail("spam", 50)).output();
         assert!(changes.exists(), "{option} {label}");
     }
-    let verdict = place.dbacl_reading("--verdict -c ./work -c ./spam", mail("spam", 51));
-    assert!(verdict.stdout.contains("spam"), "{}", verdict.stdout);
+    has(&place.dbacl_reading("--verdict -c ./work -c ./spam", mail("spam", 51)).stdout, "spam");
 }
 
 #[test]
@@ -415,10 +419,8 @@ fn old_mail_leaves_no_trace_in_a_window() {
     let window = today - 18_262;
     for place in [&one, &other] {
         let learn = |args: &str| place.dbacl(&format!("--mail-learn {args} --window {window}"));
-        let said = learn("g work=all-work/mbox spam=all-spam/mbox").output();
-        assert!(said.contains("40 messages (work 20, spam 20)"), "{said}");
-        let said = learn("h work=work spam=spam").output();
-        assert!(said.contains("4 messages (work 2, spam 2)"), "{said}");
+        learn("g work=all-work/mbox spam=all-spam/mbox").says("40 messages (work 20, spam 20)");
+        learn("h work=work spam=spam").says("4 messages (work 2, spam 2)");
     }
     for set in ["g", "h"] {
         assert!(contents_of(&one.path(set)) == contents_of(&other.path(set)), "{set}");
@@ -462,7 +464,8 @@ fn mail_that_has_changed_is_told_once() {
     let said = learned("", &later);
     assert_eq!(said.lines().count(), 1, "{said}");
     let begin = "dbacl:warning: mail has changed since the filter in f was learned: ";
-    assert!(said.starts_with(begin) && said.contains("of 40 new messages of ham"), "{said}");
+    has(&said, "of 40 new messages of ham");
+    assert!(said.starts_with(begin), "{said}");
     assert!(said.trim_end().ends_with("--window DAYS"), "{said}");
     // What the filter has learned it knows.
     assert_eq!(learned("", &later), "");

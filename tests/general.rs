@@ -2,7 +2,7 @@
 //! Mail filters that begin with a general model (`--mail-learn --general`).
 
 use crate::folders::contents;
-use dbacl_testing::Scratch;
+use dbacl_testing::{Scratch, has};
 use std::fs;
 
 /// A message of a public corpus, about what all good mail or all spam is about there.
@@ -53,16 +53,11 @@ fn learn(place: &Scratch, options: &str) -> String {
 
 /// The probability that a message is spam, in %, by the filter `f`.
 fn spam_percent(place: &Scratch, mail: &str) -> f64 {
-    let filtered = place.dbacl_reading("--mail-filter f", mail).output();
-    let line = filtered.lines().find_map(|line| line.strip_prefix("X-DBACL: ")).expect("a verdict");
-    let mut words = line.split(' ').rev();
-    let last = words.next().expect("a word");
-    let (label, share) = match last.strip_suffix('%') {
-        Some(share) => (words.next().expect("a label"), share),
-        None => (last, words.next().expect("a share").trim_end_matches('%')),
-    };
-    let share: f64 = share.parse().expect("a number");
-    if label == "spam" { share } else { 100.0 - share }
+    let verdict = "--strict --verdict --format ndjson -c ./f/spam -c ./f/ham";
+    let said = place.dbacl_reading(verdict, mail).output();
+    let said: serde_json::Value = serde_json::from_str(&said).expect("JSON");
+    assert_eq!(said["categories"][0]["name"], "spam");
+    100.0 * said["categories"][0]["probability"].as_f64().expect("a number")
 }
 
 #[test]
@@ -77,8 +72,8 @@ fn a_damaged_general_model_is_named_with_what_helps() {
         "--mail-correct f spam",
         "--refit --keep f/ledger -c ./f/ham -c ./f/spam",
     ] {
-        let said = place.dbacl_reading(args, own("ham", 3)).complaint(1);
-        assert!(said.contains("general.ham") && said.contains("--general none"), "{said}");
+        let said =
+            place.dbacl_reading(args, own("ham", 3)).complains(1, "general.ham|--general none");
         // Each path in the message exists.
         let path = said.split(|c: char| c.is_whitespace() || c == ';' || c == '?');
         let mut path = path.map(|word| word.trim_end_matches(':'));
@@ -107,7 +102,7 @@ fn few_own_mails_are_helped_by_those_of_others() {
     assert!(!said.contains("general"), "{said}");
     let alone = spam_percent(&place, &unknown("spam")) - spam_percent(&place, &unknown("ham"));
     let said = learn(&place, "-v --general g");
-    assert!(said.contains(", general 0.5,"), "{said}");
+    has(&said, ", general 0.5,");
     let both = spam_percent(&place, &unknown("spam")) - spam_percent(&place, &unknown("ham"));
     assert!(alone.abs() < 1.0 && both > 20.0, "{alone} {both}");
     // Own mail is classified by what it says, and the other filter is needed no more.
@@ -192,7 +187,7 @@ fn filters_that_cannot_be_a_general_model_are_refused() {
         let refused = place.dbacl(&format!("--mail-learn f --general {general} {OWN}"));
         assert!(refused.status != 0 && refused.stdout.is_empty(), "{general}");
         let said = refused.stderr;
-        assert!(said.contains(reason), "{said}");
+        has(&said, reason);
         assert_eq!(said.lines().count(), 1, "{said}");
         assert!(contents(&place) == before, "{general}");
     }
@@ -226,7 +221,7 @@ fn any_number_of_folders_begins_with_a_general_model() {
     let is_told = |said: [String; 2]| said[0].contains("spam") && said[1].contains("ham");
     assert!(is_told(both()), "{:?}", both());
     let found = verdict(&place, &list(70));
-    assert!(found.contains("lists"), "{found}");
+    has(&found, "lists");
     // A message with words of the general model, learned alone, changes what it says and no more.
     let before = contents(&place);
     let set = "--keep f/ledger -c ./f/ham -c ./f/lists -c ./f/spam";
@@ -259,18 +254,16 @@ fn a_filter_without_own_mail_is_the_general_model() {
     let place = room();
     place.sh("mkdir good junk").quiet(0);
     let none = "--mail-learn f ham=good spam=junk";
-    let refused = place.dbacl(none).complaint(1);
-    assert!(refused.contains("there is no mail to learn in good"));
+    place.dbacl(none).complains(1, "there is no mail to learn in good");
     assert!(!place.path("f").exists());
-    let said = place.dbacl(&format!("{none} --general g")).output();
-    assert!(
-        said.contains("every message will be unsure until there are 8 messages of each kind\n")
-    );
+    let said = place
+        .dbacl(&format!("{none} --general g"))
+        .says("every message will be unsure until there are 8 messages of each kind\n");
     assert!(!said.contains("NaN") && !said.contains("inf"), "{said}");
     // Nothing is sure, and the probabilities are those of the general model.
     for label in ["ham", "spam"] {
-        let filtered = place.dbacl_reading("--mail-filter f", unknown(label)).output();
-        assert!(filtered.contains("X-DBACL: unsure "), "{filtered}");
+        let filtered =
+            place.dbacl_reading("--mail-filter f", unknown(label)).says("X-DBACL: unsure ");
         let of_general = place.dbacl_reading("--mail-filter g", unknown(label)).output();
         let percent = |said: &str| -> f64 {
             let line = said.lines().next().expect("a line");
@@ -292,13 +285,10 @@ fn a_filter_without_own_mail_is_the_general_model() {
     assert!(contents(&place) == before, "the files are those of never having learned them");
     // Learning again with folders that are still empty keeps corrections.
     place.dbacl_reading("--mail-correct f ham", own("ham", 7)).output();
-    let said = place.dbacl(none).output();
-    assert!(said.contains("1 message (ham 1, spam 0)"), "{said}");
-    assert!(said.contains("1 correction was applied"), "{said}");
+    place.dbacl(none).says("1 message (ham 1, spam 0)|1 correction was applied");
     // Mail that was learned from a folder must not disappear without a word.
     place.write("good/1", own("ham", 8));
     place.dbacl(none).output();
     fs::remove_file(place.path("good/1")).expect("removed");
-    let refused = place.dbacl(none).complaint(1);
-    assert!(refused.contains("there is no mail to learn in good"));
+    place.dbacl(none).complains(1, "there is no mail to learn in good");
 }

@@ -3,7 +3,7 @@
 
 use crate::set_files::as_users;
 use crate::sets::{Fault, calls, faulty, filter, has_tracer};
-use dbacl_testing::{Scratch, skip};
+use dbacl_testing::Scratch;
 use std::fs;
 
 const FILES: [&str; 3] = ["cat", "counts", "kept"];
@@ -28,9 +28,7 @@ fn contents(place: &Scratch) -> [Vec<u8>; 3] {
 
 #[test]
 fn a_repetition_after_a_kill_counts_documents_once() {
-    if !has_tracer() {
-        return skip("kept::a_repetition_after_a_kill", "there is no strace");
-    }
+    let true = has_tracer("kept::a_repetition_after_a_kill") else { return };
     for is_learned in [true, false] {
         let start = texts(is_learned);
         let whole = start.copy();
@@ -63,9 +61,7 @@ fn a_repetition_after_a_kill_counts_documents_once() {
 
 #[test]
 fn what_cannot_be_put_back_is_told() {
-    if !has_tracer() {
-        return skip("kept::what_cannot_be_put_back", "there is no strace");
-    }
+    let true = has_tracer("kept::what_cannot_be_put_back") else { return };
     let place = texts(true);
     // The renames are those of the category, the counts and the ledger.
     let fault = Fault { call: "rename", number: 3, how: "signal=KILL" };

@@ -1,28 +1,14 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //! Text of any language in any character set, by the real programs (`-e word`, `-e glyph`).
 
+use crate::charsets::encode;
 use crate::counts::body;
 use dbacl_testing::Scratch;
-use encoding_rs::Encoding;
 
 const RUSSIAN: &str = "Съешь же ещё этих мягких французских булок, да выпей чаю.\n\
                        Привет, мир! Как у вас дела сегодня?\nСтрана моя огромна и широка.\n";
 const GERMAN: &str = "Zwölf Boxkämpfer jagen Viktor quer über den großen Sylter Deich.\n\
                       Guten Tag, Welt! Wie geht es heute?\nDie Straße ist lang und breit.\n";
-
-/// A text in another character set.
-fn encoded(text: &str, charset: &str) -> Vec<u8> {
-    match charset {
-        "utf-16be" => text.encode_utf16().flat_map(u16::to_be_bytes).collect(),
-        "utf-16le" => text.encode_utf16().flat_map(u16::to_le_bytes).collect(),
-        _ => {
-            let encoding = Encoding::for_label(charset.as_bytes()).expect("a known character set");
-            let (bytes, _, has_lost) = encoding.encode(text);
-            assert!(!has_lost, "{charset}: {text}");
-            bytes.into_owned()
-        }
-    }
-}
 
 #[test]
 fn a_text_in_any_character_set_makes_the_same_category() {
@@ -46,7 +32,7 @@ fn a_text_in_any_character_set_makes_the_same_category() {
         learn("-e word -l ./plain.word plain");
         learn("-e glyph -w 3 -l ./plain.glyph plain");
         for charset in charsets.split(' ') {
-            scratch.write("other", encoded(text, charset));
+            scratch.write("other", encode(charset, text));
             for (scheme, kind) in [("word", "plain.word"), ("glyph -w 3", "plain.glyph")] {
                 learn(&format!("-e {scheme} --charset {charset} -l ./found other"));
                 assert!(body(&scratch, "found") == body(&scratch, kind), "{charset} {scheme}");
@@ -60,12 +46,8 @@ fn marks_of_utf_16_need_no_option() {
     let scratch = Scratch::new();
     scratch.write("plain", RUSSIAN);
     scratch.dbacl("--quiet -e word -l ./expected plain").quiet(0);
-    for (mark, bytes) in [
-        (vec![0xff, 0xfe], RUSSIAN.encode_utf16().flat_map(u16::to_le_bytes).collect::<Vec<_>>()),
-        (vec![0xfe, 0xff], RUSSIAN.encode_utf16().flat_map(u16::to_be_bytes).collect()),
-        ("\u{feff}".into(), RUSSIAN.into()),
-    ] {
-        scratch.write("other", [mark, bytes].concat());
+    for charset in ["utf-16le", "utf-16be", "utf-8"] {
+        scratch.write("other", encode(charset, &format!("\u{feff}{RUSSIAN}")));
         for threads in ["1", "2"] {
             let learn = format!("--quiet -e word --threads {threads} -l ./found other");
             scratch.dbacl(&learn).quiet(0);
@@ -86,7 +68,7 @@ fn text_in_an_old_character_set_is_recognised() {
         [(RUSSIAN, "koi8-r", "ru"), (RUSSIAN, "windows-1251", "ru"), (GERMAN, "windows-1252", "de")]
     {
         for line in text.lines() {
-            scratch.write("line", encoded(line, charset));
+            scratch.write("line", encode(charset, line));
             let done = scratch.dbacl("-v -c ./ru -c ./de --strict line");
             assert_eq!(done.quiet(0), format!("{verdict}\n"), "{charset} {line}");
         }
@@ -204,7 +186,7 @@ fn a_character_set_must_be_known_and_goes_with_text() {
     let complaint = scratch.dbacl("--charset koi8-r -T email -l ./cat text").complaint(1);
     assert!(complaint.contains("--charset cannot be used with -T email"), "{complaint}");
     // Tokenizers of bytes get the text converted to UTF-8.
-    scratch.write("other", "größe".encode_utf16().flat_map(u16::to_le_bytes).collect::<Vec<_>>());
+    scratch.write("other", encode("utf-16le", "größe"));
     scratch.write("utf-8", "größe");
     scratch.dbacl("--quiet -e adp --charset utf-16le -l ./one other").quiet(0);
     scratch.dbacl("--quiet -e adp -l ./two utf-8").quiet(0);

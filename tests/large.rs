@@ -2,17 +2,9 @@
 //! Large categories (`--large`): learned in several ways, scored, and refused where they cannot be
 //! used.
 
+use crate::refit::nameless;
 use dbacl_numeric::random::SplitMix64;
 use dbacl_testing::Scratch;
-use std::fmt::Write;
-
-/// A category's bytes without the line of its name and the checksum that depends on it.
-fn body(place: &Scratch, name: &str) -> Vec<u8> {
-    let bytes = place.read(name);
-    let end = bytes.iter().position(|&byte| byte == b'\n').unwrap();
-    let sum = bytes.windows(8).position(|at| at == b"# crc32 ").unwrap();
-    [&bytes[end..sum], &bytes[sum + 17..]].concat()
-}
 
 /// Two texts and a question, of words that look like chance.
 fn texts() -> Scratch {
@@ -22,10 +14,8 @@ fn texts() -> Scratch {
         let mut text = String::new();
         for number in 1..=words {
             let word = random.below(40) * random.below(30) + shift;
-            let letters: String =
-                word.to_string().bytes().map(|digit| char::from(digit + 49)).collect();
-            let end = if number % 11 == 0 { '\n' } else { ' ' };
-            write!(text, "{letters}{end}").unwrap();
+            text.push_str(&dbacl_testing::mails::word(word));
+            text.push(if number % 11 == 0 { '\n' } else { ' ' });
         }
         place.write(name, text);
     }
@@ -38,14 +28,14 @@ fn a_large_category_is_one_whatever_way_it_was_learned_and_scores_as_a_classic_o
     for (how, fit) in [("-w 1", ""), ("-w 3", "-z 1"), ("-e alnum -j", "")] {
         let learn = |name: &str, more: &str| {
             place.dbacl(&format!("-l ./{name} {more} {how} {fit}")).quiet(0);
-            body(&place, name)
+            nameless(&place.read(name))
         };
         let one = learn("l1", "--large one");
         assert_eq!(learn("again", "--large one"), one);
         assert_eq!(learn("threads", "--large --threads 2 one"), one);
         place.dbacl(&format!("--count counts one {how}")).quiet(0);
         place.dbacl(&format!("-l ./fitted --large --fit counts {fit}")).quiet(0);
-        assert_eq!(body(&place, "fitted"), one);
+        assert_eq!(nameless(&place.read("fitted")), one);
         learn("l2", "--large two");
         for (name, text) in [("c1", "one"), ("c2", "two")] {
             place.dbacl(&format!("-l ./{name} -H 20 {text} {how} {fit}")).quiet(0);

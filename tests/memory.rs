@@ -3,11 +3,10 @@
 //! (`docs/mail.md`).
 
 use crate::mails::mail;
-use crate::refit::filter;
+use crate::sets::filter;
 use dbacl_numeric::random::SplitMix64;
-use dbacl_testing::{Scratch, done, skip};
+use dbacl_testing::{Scratch, done, is_installed};
 use std::fs;
-use std::process::Command;
 
 /// Bytes of the mails: a little less than is classified.
 const SIZE: usize = 8_000_000;
@@ -54,7 +53,7 @@ fn mails() -> [(&'static str, Vec<u8>); 7] {
 
 /// The most memory that the program takes, in megabytes, with the file `mail` to read; and what it
 /// prints.
-fn peak(place: &Scratch, args: &str) -> (u64, String) {
+pub fn peak(place: &Scratch, args: &str) -> (u64, String) {
     let script = "import resource, subprocess, sys\n\
                   done = subprocess.run(sys.argv[1:], stdin=open('mail'), capture_output=True)\n\
                   sys.stdout.buffer.write(done.stdout[:2000] + done.stderr)\n\
@@ -69,19 +68,9 @@ fn peak(place: &Scratch, args: &str) -> (u64, String) {
     (kilobytes / 1024, done.stdout)
 }
 
-fn has_python() -> bool {
-    let is_there = Command::new("python3").arg("--version").output().is_ok();
-    if !is_there {
-        skip("memory", "python3 is not installed");
-    }
-    is_there
-}
-
 #[test]
 fn a_mail_of_any_language_takes_two_bytes_a_byte() {
-    if !has_python() {
-        return;
-    }
+    let true = is_installed("python3", "memory") else { return };
     let place = filter();
     for (name, mail) in mails() {
         place.write("mail", &mail);
@@ -96,9 +85,7 @@ fn a_mail_of_any_language_takes_two_bytes_a_byte() {
 
 #[test]
 fn a_long_line_takes_no_memory_beside_its_mail_in_the_classic_reading() {
-    if !has_python() {
-        return;
-    }
+    let true = is_installed("python3", "memory") else { return };
     let place = filter();
     place.dbacl("--mail-learn f ham=ham.mbox spam=spam.mbox --reading classic").output();
     let words = "cheap pills agenda ".repeat(64 << 16);
@@ -118,9 +105,7 @@ fn a_long_line_takes_no_memory_beside_its_mail_in_the_classic_reading() {
 
 #[test]
 fn large_mails_are_corrected_and_explained_in_the_memory_that_the_guide_names() {
-    if !has_python() {
-        return;
-    }
+    let true = is_installed("python3", "memory") else { return };
     let place = filter();
     for (name, mail) in mails() {
         // More than is learned.

@@ -4,7 +4,7 @@
 
 use crate::mails::mail;
 use dbacl_testing::terminal::shown;
-use dbacl_testing::{Scratch, skip};
+use dbacl_testing::{Scratch, has, skip};
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 
@@ -23,7 +23,17 @@ fn sorted() -> Scratch {
     scratch
 }
 
-const LEARN: &str = "--mail-learn f ham=g.mbox spam=s.mbox";
+/// The same, and the filter `f` that has learned the mailboxes.
+fn learned() -> Scratch {
+    let scratch = sorted();
+    scratch.dbacl("--mail-learn f ham=g.mbox spam=s.mbox").quiet(0);
+    scratch
+}
+
+/// Rows of two cells.
+fn rows(text: &str) -> impl Iterator<Item = (&str, &str)> {
+    text.lines().map(|row| row.trim().split_once(" => ").expect("two cells"))
+}
 
 /// The verdict of the line `X-DBACL`.
 fn verdict(filtered: &str) -> &str {
@@ -57,14 +67,10 @@ fn mailboxes_in_a_folder_are_read_message_by_message() {
 #[test]
 fn files_that_are_no_mail_are_left_out_and_named() {
     let scratch = sorted();
-    for (name, content) in [
-        ("good/README.txt", &b"These are messages\nfrom friends.\n"[..]),
-        ("good/photo.jpg", b"\xff\xd8\xff\xe0\0\x10JFIF"),
-        ("good/x.gz", b"\x1f\x8b\x08\0\0"),
-        ("good/dovecot.index.cache", b"\x01\0\0\0\x90\x1f"),
-    ] {
-        scratch.write(name, content);
-    }
+    scratch.write("good/README.txt", "These are messages\nfrom friends.\n");
+    scratch.write("good/photo.jpg", b"\xff\xd8\xff\xe0\0\x10JFIF");
+    scratch.write("good/x.gz", b"\x1f\x8b\x08\0\0");
+    scratch.write("good/dovecot.index.cache", b"\x01\0\0\0\x90\x1f");
     let done = scratch.dbacl("--mail-learn f ham=good spam=bad");
     assert!(done.stdout.starts_with("learned 60 messages (ham 30, spam 30)\n"), "{done:?}");
     assert_eq!(
@@ -78,8 +84,7 @@ fn files_that_are_no_mail_are_left_out_and_named() {
 
 #[test]
 fn what_is_given_as_mail_and_is_none_is_refused() {
-    let scratch = sorted();
-    scratch.dbacl(LEARN).quiet(0);
+    let scratch = learned();
     let before = scratch.read("f/ledger");
     scratch.write("g.mbox.xz", b"\xfd7zXZ\0\0\x04");
     scratch.write("random.bin", b"\x07\0\x01\xfe\xb0");
@@ -90,46 +95,29 @@ fn what_is_given_as_mail_and_is_none_is_refused() {
         scratch.write(&format!("bad/copy{number}"), copied);
     }
     scratch.write("only/x.gz", b"\x1f\x8b\x08\0\0");
-    for (args, expected) in [
-        (
-            "f ham=g.mbox.xz spam=bad",
-            "g.mbox.xz is not mail but compressed by xz; give mbox files, \
-          messages, Maildirs or folders of these, unpacked",
-        ),
-        ("f ham=random.bin spam=bad", "random.bin is not mail but binary data; give"),
-        ("f ham=only spam=bad", "there is no mail to learn in only; nothing was changed"),
-        (
-            "good ham=good spam=bad",
-            "good would be read as mail of good: keep the filter in a \
-          folder outside its mail",
-        ),
-        ("good/filter ham=good spam=bad", "good/filter would be read as mail of good: keep"),
-        (
-            "f ham=good spam=good",
-            "30 of 30 messages of ham are messages of spam as well: give \
-          each label mail of its own",
-        ),
-        ("f ham=good spam=g.mbox", "30 of 30 messages of ham are messages of spam as well"),
-        (
-            "ham=good spam=bad",
-            "the filter's folder is missing before ham=good: dbacl --mail-learn \
-          DIR ham=MAIL spam=MAIL",
-        ),
-    ] {
+    for (args, expected) in rows(
+        "f ham=g.mbox.xz spam=bad => g.mbox.xz is not mail but compressed by xz; give mbox files, \
+             messages, Maildirs or folders of these, unpacked
+         f ham=random.bin spam=bad => random.bin is not mail but binary data; give
+         f ham=only spam=bad => there is no mail to learn in only; nothing was changed
+         good ham=good spam=bad => good would be read as mail of good: keep the filter in a folder \
+             outside its mail
+         good/filter ham=good spam=bad => good/filter would be read as mail of good: keep
+         f ham=good spam=good => 30 of 30 messages of ham are messages of spam as well: give each \
+             label mail of its own
+         f ham=good spam=g.mbox => 30 of 30 messages of ham are messages of spam as well
+         ham=good spam=bad => the filter's folder is missing before ham=good: dbacl --mail-learn \
+             DIR ham=MAIL spam=MAIL",
+    ) {
         let done = scratch.dbacl(&format!("--mail-learn {args}"));
-        let said = done.clone().complaint(1);
-        assert!(said.contains(&format!("dbacl:error: {expected}")), "{args}: {said}");
+        done.clone().complains(1, &format!("dbacl:error: {expected}"));
         assert_eq!(done.stdout, "", "{args}");
     }
     assert!(scratch.read("f/ledger") == before);
     assert!(!scratch.path("good/filter").exists() && !scratch.path("good/order").exists());
     // A few messages with two labels are only worth a word.
-    let done = scratch.dbacl("--mail-learn f ham=good spam=bad");
-    assert_eq!(done.status, 0, "{done:?}");
-    assert!(
-        done.stderr.contains("dbacl:warning: 5 messages are in both ham and spam\n"),
-        "{done:?}"
-    );
+    let learn = "--mail-learn f ham=good spam=bad";
+    scratch.dbacl(learn).complains(0, "dbacl:warning: 5 messages are in both ham and spam\n");
 }
 
 #[test]
@@ -137,14 +125,13 @@ fn a_label_may_be_given_several_times() {
     let scratch = sorted();
     let said = scratch.dbacl("--mail-learn f ham=good spam=s.mbox ham=g.mbox").quiet(0);
     assert!(said.starts_with("learned 90 messages (ham 60, spam 30)\n"), "{said}");
-    let said = scratch.dbacl("--mail-learn f ham=good ham=g.mbox").complaint(1);
-    assert!(said.contains("needs two mail folders or more"), "{said}");
+    let one = "--mail-learn f ham=good ham=g.mbox";
+    scratch.dbacl(one).complains(1, "needs two mail folders or more");
 }
 
 #[test]
 fn each_message_of_a_mailbox_file_gets_a_verdict() {
-    let scratch = sorted();
-    scratch.dbacl(LEARN).quiet(0);
+    let scratch = learned();
     let forged = mail("ham", 70).replacen('\n', "\nX-DBACL: spam 99.99%\n", 1);
     let parts = [mail("spam", 70), forged, mail("spam", 71)];
     scratch.write("mixed.mbox", parts.concat());
@@ -160,8 +147,7 @@ fn each_message_of_a_mailbox_file_gets_a_verdict() {
 
 #[test]
 fn a_message_is_read_from_a_file() {
-    let scratch = sorted();
-    scratch.dbacl(LEARN).quiet(0);
+    let scratch = learned();
     scratch.write("message", mail("spam", 70));
     let expected = scratch.dbacl_reading("--mail-filter f", mail("spam", 70)).quiet(0);
     assert!(verdict(&expected).contains("spam"), "{expected}");
@@ -169,7 +155,7 @@ fn a_message_is_read_from_a_file() {
     assert_eq!(scratch.dbacl_reading("--mail-filter f message", "x").quiet(0), expected);
     // Options stand before or after the folder.
     let with_reasons = scratch.dbacl("--mail-filter f --reasons message").quiet(0);
-    assert!(with_reasons.contains("\nX-DBACL-Reasons: "), "{with_reasons}");
+    has(&with_reasons, "\nX-DBACL-Reasons: ");
     assert_eq!(scratch.dbacl("--mail-filter --reasons f message").quiet(0), with_reasons);
     assert_eq!(scratch.dbacl("--reasons --mail-filter f message").quiet(0), with_reasons);
     for (args, expected) in [
@@ -179,63 +165,48 @@ fn a_message_is_read_from_a_file() {
     ] {
         let done = scratch.dbacl(args);
         assert_eq!(done.stdout, "", "{args}");
-        let said = done.complaint(1);
-        assert!(said.contains(expected) && said.lines().count() == 1, "{args}: {said}");
+        let said = done.complains(1, expected);
+        assert!(said.lines().count() == 1, "{args}: {said}");
     }
     scratch.dbacl("--strict --mail-filter f none").complaint(66);
     // Without a folder the message comes through all the same.
     let done = scratch.dbacl_reading("--mail-filter --reasons", mail("spam", 70));
     assert!(done.stdout.contains("X-DBACL: error\n"), "{done:?}");
-    assert!(done.complaint(0).contains("the filter's folder is missing"));
+    done.complains(0, "the filter's folder is missing");
 }
 
 #[test]
 fn messages_say_what_to_type() {
-    let scratch = sorted();
-    scratch.dbacl(LEARN).quiet(0);
+    let scratch = learned();
     scratch.write("x.model", "# dbacl model 1\n...");
-    for (args, status, expected) in [
-        (
-            "--mail-filter none",
-            0,
-            "dbacl:error: none is not a mail filter (no file none/order); \
-          create it with dbacl --mail-learn none ham=MAIL spam=MAIL\n",
-        ),
-        (
-            "--mail-filter",
-            1,
-            "dbacl:error: --mail-filter needs the filter's folder, such as ~/.dbacl-mail\n",
-        ),
-        ("--mail-lern f ham=good spam=bad", 1, "dbacl:hint: did you mean --mail-learn?\n"),
-        (
-            "--mail-forget f message",
-            1,
-            "dbacl:hint: to forget a message that was learned as spam: dbacl --unlearn spam ",
-        ),
-        (
-            "--mail-correct f forget s.mbox",
-            1,
-            "dbacl:error: to forget a message that was learned as spam: dbacl --unlearn",
-        ),
-        ("-c ./x.model", 1, "x.model is a model of dbacl-text: use dbacl-text predict\n"),
-    ] {
-        let said = scratch.dbacl(args).complaint(status);
-        assert!(said.contains(expected), "{args}: {said}");
+    scratch.dbacl("--mail-filter none").complains(
+        0,
+        "dbacl:error: none is not a mail filter (no file none/order); create it with dbacl \
+         --mail-learn none ham=MAIL spam=MAIL\n",
+    );
+    for (args, expected) in rows(
+        "--mail-filter => error: --mail-filter needs the filter's folder, such as ~/.dbacl-mail
+         --mail-lern f ham=good spam=bad => hint: did you mean --mail-learn?
+         --mail-forget f message => hint: to forget a message that was learned as spam: dbacl \
+             --unlearn spam
+         --mail-correct f forget s.mbox => error: to forget a message that was learned as spam: \
+             dbacl --unlearn
+         -c ./x.model => x.model is a model of dbacl-text: use dbacl-text predict",
+    ) {
+        scratch.dbacl(args).complains(1, expected);
     }
     // The advice to forget a message works.
     let forget = "--unlearn spam --keep f/ledger -c f/ham -c f/spam message";
     scratch.write("message", mail("spam", 3));
     scratch.dbacl("--mail-correct f spam message").quiet(0);
-    let said = scratch.dbacl(forget);
-    assert_eq!(said.status, 0, "{said:?}");
-    let one = scratch.dbacl("--mail-learn one ham=good/01 spam=bad");
-    assert!(one.stderr.contains("only 1 document of category ham"), "{one:?}");
+    scratch.dbacl(forget).output();
+    let one = "--mail-learn one ham=good/01 spam=bad";
+    scratch.dbacl(one).complains(0, "only 1 document of category ham");
 }
 
 #[test]
 fn a_filter_that_may_not_be_read_need_not_be_learned_again() {
-    let scratch = sorted();
-    scratch.dbacl(LEARN).quiet(0);
+    let scratch = learned();
     let chmod = |mode| {
         fs::set_permissions(scratch.path("f"), fs::Permissions::from_mode(mode)).expect("ours");
     };
@@ -253,57 +224,45 @@ fn a_filter_that_may_not_be_read_need_not_be_learned_again() {
 }
 
 #[test]
-fn a_terminal_is_told_what_the_program_waits_for() {
-    let scratch = sorted();
-    scratch.dbacl(LEARN).quiet(0);
-    let Some(seen) = shown(&mut scratch.dbacl_command([] as [&str; 0])) else { return };
-    assert!(seen.contains("dbacl --help shows examples and all options"), "{seen}");
-    assert!(seen.contains("please use either -c or -l option."), "{seen}");
-}
-
-#[test]
-fn help_is_help_in_a_file_too() {
-    let scratch = Scratch::new();
+fn a_terminal_is_told_what_the_program_waits_for_and_a_file_gets_help_too() {
+    let scratch = learned();
     scratch.sh("dbacl --help >log 2>&1").quiet(0);
     assert!(scratch.read("log").starts_with(b"Usage: dbacl"));
+    let Some(seen) = shown(&mut scratch.dbacl_command([] as [&str; 0])) else { return };
+    has(&seen, "dbacl --help shows examples and all options|please use either -c or -l option.");
 }
 
 #[test]
 fn a_correction_learns_mail_only() {
-    let scratch = sorted();
-    scratch.dbacl(LEARN).quiet(0);
+    let scratch = learned();
     scratch.write("more/1", "Subject: one more\n\ncheap pills for you\n");
     scratch.write("more/README.txt", "These are messages\nfrom friends.\n");
     let learned = || scratch.read("f/ledger").len();
     let before = learned();
     for (program, what) in [("x.gz", b"\x1f\x8b\x08\0\0"), ("y", b"\x7fELF\0")] {
         scratch.write(program, what);
-        let complaint = scratch.dbacl(&format!("--mail-correct f spam {program}")).complaint(1);
-        assert!(complaint.contains(&format!("{program} is not mail")), "{complaint}");
+        let done = scratch.dbacl(&format!("--mail-correct f spam {program}"));
+        done.complains(1, &format!("{program} is not mail"));
     }
     scratch.write("zero", "");
     let complaint = scratch.dbacl("--mail-correct f spam zero").complaint(1);
     assert_eq!(complaint, "dbacl:error: zero: there is no word to learn\n");
-    let complaint = scratch.dbacl("--mail-correct f/order spam more").complaint(1);
-    assert!(complaint.contains("f/order is a file"), "{complaint}");
-    let complaint = scratch.dbacl("--mail-correct f spam nosuch").complaint(1);
-    assert!(complaint.contains("nosuch: No such file"), "{complaint}");
+    scratch.dbacl("--mail-correct f/order spam more").complains(1, "f/order is a file");
+    scratch.dbacl("--mail-correct f spam nosuch").complains(1, "nosuch: No such file");
     assert_eq!(learned(), before);
-    let complaint = scratch.dbacl("--mail-correct f spam more").complaint(0);
-    assert!(complaint.contains("left out: more/README.txt (without a header)"), "{complaint}");
+    let done = scratch.dbacl("--mail-correct f spam more");
+    done.complains(0, "left out: more/README.txt (without a header)");
     assert!(learned() > before);
 }
 
 #[test]
 fn a_correction_that_fails_leaves_no_room_taken() {
-    let scratch = sorted();
-    scratch.dbacl(LEARN).quiet(0);
+    let scratch = learned();
     let length = || scratch.read("f/ledger").len();
     let (before, blocks) = (length(), length() / 512 + 1);
     let words: String = (0..9000).map(|number| format!("word{number}x ")).collect();
     scratch.write("large", format!("Subject: x\n\n{words}\n"));
     let done = scratch.sh(&format!("ulimit -f {blocks}; dbacl --mail-correct f spam bad/01 large"));
-    let complaint = done.complaint(1);
-    assert!(complaint.contains("ledger"), "{complaint}");
+    done.complains(1, "ledger");
     assert_eq!(length(), before);
 }

@@ -1,23 +1,18 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //! A terminal shows that work goes on; a pipe gets nothing of it.
 
-use dbacl_testing::{Scratch, skip};
-use std::process::Command;
+use dbacl_testing::{Scratch, is_installed, mails};
 
 #[test]
 fn a_pipe_gets_no_progress() {
     let place = Scratch::new();
-    assert_eq!(
-        place.sh("(sleep 1.5; echo some words) | dbacl -L uniform -l category").quiet(0),
-        ""
-    );
+    let said = place.sh("(sleep 1.5; echo some words) | dbacl -L uniform -l category");
+    assert_eq!(said.quiet(0), "");
 }
 
 #[test]
 fn a_terminal_shows_that_learning_goes_on() {
-    if Command::new("script").arg("--version").output().is_err() {
-        return skip("progress on a terminal", "script is not installed");
-    }
+    let true = is_installed("script", "progress on a terminal") else { return };
     let place = Scratch::new();
     // Input is fed to the program once its progress line has appeared, or after a minute.
     let feed = "n=0\nuntil grep -q learning log || test $n = 600; do\n  \
@@ -25,8 +20,7 @@ fn a_terminal_shows_that_learning_goes_on() {
     place.write("feed", feed);
     place.write("log", "");
     place.sh("script -qefc 'sh feed | dbacl -l category' log");
-    let log = place.read("log");
-    let log = String::from_utf8_lossy(&log);
+    let log = place.text("log");
     assert!(log.contains("learning"), "{log}");
     assert!(place.names().contains(&"category".to_owned()), "{log}");
 }
@@ -36,20 +30,18 @@ fn shown(place: &Scratch, command: &str) -> String {
     place.write("log", "");
     place.write("command", command);
     place.sh("script -qec 'sh command' log </dev/null");
-    String::from_utf8_lossy(&place.read("log")).replace('\r', "")
+    place.text("log").replace('\r', "")
 }
 
 #[test]
 fn a_terminal_is_told_of_likely_mistakes_and_a_pipe_is_not() {
-    if Command::new("script").arg("--version").output().is_err() {
-        return skip("hints on a terminal", "script is not installed");
-    }
+    let true = is_installed("script", "hints on a terminal") else { return };
     let place = Scratch::new();
     let prose = "call me ishmael some years ago never mind how long precisely\n".repeat(60);
     place.write("prose", &prose);
     place.write("mail", format!("Return-Path: <a@b.c>\nSubject: x\n\n{prose}"));
     place.write("short", "a few words only\n");
-    let many: Vec<String> = (0..3000_u32).map(letters).collect();
+    let many: Vec<String> = (0..3000).map(mails::word).collect();
     place.write("many", many.join(" "));
     place.dbacl("-l one prose").quiet(0);
     place.dbacl("-w 2 -l two prose").quiet(0);
@@ -74,10 +66,4 @@ fn a_terminal_is_told_of_likely_mistakes_and_a_pipe_is_not() {
         // The original had no long options, so a script may be told of a misspelt one.
         assert_eq!(piped.contains(hint), command.contains("--"), "{command}: {piped}");
     }
-}
-
-/// A word of letters for each number.
-fn letters(number: u32) -> String {
-    let letter = |place: u32| char::from(b'a' + u8::try_from(number / place % 26).unwrap_or(0));
-    [676, 26, 1].map(letter).iter().collect()
 }

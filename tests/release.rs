@@ -3,7 +3,7 @@
 //! dates.
 
 use crate::dependencies::packages;
-use dbacl_testing::{command, root, skip};
+use dbacl_testing::{command, is_installed, root, skip};
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -178,10 +178,7 @@ fn the_licence_of_every_crate_is_in_the_copyright_file() {
 
 /// Runs a script of the repository, unless the program that it needs is missing.
 fn run(needed: &str, script: &str, arguments: &[&str]) {
-    if command(needed).arg("--version").output().is_err() {
-        skip(script, &format!("there is no {needed}"));
-        return;
-    }
+    let true = is_installed(needed, script) else { return };
     let mut command = command(needed);
     let output = command.args(arguments).current_dir(root()).output().expect("it has started");
     assert!(

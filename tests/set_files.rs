@@ -4,10 +4,10 @@
 
 use crate::mails::mail;
 use crate::sets::{
-    Fault, LEARN, calls, documents, faulty, filter, has_tracer, is_tidy, mode, news, older_filter,
-    verdict,
+    Fault, LEARN, calls, counted, documents, faulty, filter, has_tracer, is_tidy, mode, news,
+    older_filter, verdict,
 };
-use dbacl_testing::{Scratch, skip};
+use dbacl_testing::{Scratch, has, skip};
 use std::fs;
 use std::path::Path;
 
@@ -20,8 +20,7 @@ fn a_folder_of_the_users_own_is_not_made_a_set() {
     place.write("train.set/1/essay", "the only copy");
     let refit = "--refit --always -c ./train=ham.mbox -c ./other=spam.mbox";
     for _ in 0..2 {
-        let said = place.dbacl(refit).complaint(1);
-        assert!(said.contains("the folder ./train.set is already used for something"), "{said}");
+        place.dbacl(refit).complains(1, "the folder ./train.set is already used for something");
         assert_eq!(place.read("train.set/1/essay"), b"the only copy");
     }
     fs::rename(place.path("train.set"), place.path("essays")).expect("renamed");
@@ -36,8 +35,7 @@ fn a_category_named_like_an_ordinary_file_is_refused() {
     }
     let before = place.read("x.ordinary");
     let refit = "--refit --always -c ./x=ham.mbox -c ./x.ordinary=spam.mbox";
-    let said = place.dbacl(refit).complaint(1);
-    assert!(said.contains("./x and ./x.ordinary cannot be in one set"), "{said}");
+    place.dbacl(refit).complains(1, "./x and ./x.ordinary cannot be in one set");
     assert!(place.read("x.ordinary") == before);
     assert!(!place.path("x.set").exists());
 }
@@ -46,8 +44,7 @@ fn a_category_named_like_an_ordinary_file_is_refused() {
 fn labels_that_are_too_long_are_refused() {
     let place = filter();
     let args = format!("--mail-learn g {}=ham.mbox spam=spam.mbox", "a".repeat(201));
-    let refused = place.dbacl(&args).complaint(1);
-    assert!(refused.contains("has 1 to 200 letters"), "{refused}");
+    place.dbacl(&args).complains(1, "has 1 to 200 letters");
     assert!(!place.path("g").exists());
 }
 
@@ -66,14 +63,12 @@ fn locks_have_their_mode_whatever_the_umask() {
         assert_eq!(mode(place.path("g/ledger.lock")), expected, "{umask} {of_folder:o}");
     }
     assert_eq!(documents(&place), 60);
-    let said = place.dbacl_reading(LEARN, mail("ham", 1)).output();
-    assert!(said.contains("60 messages"), "{said}");
+    place.dbacl_reading(LEARN, mail("ham", 1)).says("60 messages");
 }
 
 /// Corrections that the filter keeps.
 fn corrections(place: &Scratch) -> u32 {
-    let head = place.read("f/ledger.set/current/corrections.head");
-    u32::from_le_bytes(head[33..37].try_into().expect("four bytes"))
+    counted(&place.read("f/ledger.set/current/corrections.head"))
 }
 
 /// A message that no other test mail is like.
@@ -121,26 +116,13 @@ const LOSS: &str = "what was learned since the last fit of all documents is lost
 #[test]
 fn a_power_failure_loses_only_what_is_nowhere_else() {
     let start = corrected();
-    for (names, is_lost) in [
-        ("corrections", false),
-        ("corrections.head", false),
-        ("corrections corrections.head", false),
-        ("ledger.head", false),
-        ("ledger", false),
-        ("ledger ledger.head", false),
-        ("category.ham", false),
-        ("category.ham category.spam", false),
-        ("category.ham.ordinary", false),
-        ("generation", false),
-        ("generation ledger.head", false),
-        ("", false),
-        ("ledger corrections", false),
-        ("ledger ledger.head corrections.head", false),
-        ("CUT", false),
-        ("CUT ledger.head", false),
-        ("CUT corrections", true),
-        ("CUT generation corrections.head", true),
-    ] {
+    let none_lost = "corrections|corrections.head|corrections corrections.head|ledger.head|ledger|\
+                     ledger ledger.head|category.ham|category.ham category.spam|\
+                     category.ham.ordinary|generation|generation ledger.head||ledger corrections|\
+                     ledger ledger.head corrections.head|CUT|CUT ledger.head";
+    let lost =
+        "CUT corrections|CUT generation corrections.head".split('|').map(|names| (names, true));
+    for (names, is_lost) in none_lost.split('|').map(|names| (names, false)).chain(lost) {
         let left = if is_lost { 0 } else { 3 };
         let what = if is_lost { LOSS } else { NO_LOSS };
         let place = start.copy();
@@ -149,14 +131,15 @@ fn a_power_failure_loses_only_what_is_nowhere_else() {
         assert!(!judged.stdout.contains("X-DBACL: error"), "{names:?}");
         let said = correct(&place, 7);
         let first = format!("{DAMAGED}{}", if is_lost { "" } else { "it is made anew" });
-        assert!(said.contains(&first) && said.contains(what), "{names}: {said}");
+        has(&said, &first);
+        has(&said, what);
         assert_eq!((documents(&place), corrections(&place)), (61 + left, 1 + left), "{names:?}");
         verdict(&place, &news());
         is_tidy(&place);
         assert_eq!(correct(&place, 8), "");
         let learned = place.dbacl(LEARN).output();
         let applied = format!("{} corrections were applied\n", left + 2);
-        assert!(learned.contains(&applied), "{names:?}: {learned}");
+        has(&learned, &applied);
 
         // The folders are learned again at once.
         let place = start.copy();
@@ -164,7 +147,8 @@ fn a_power_failure_loses_only_what_is_nowhere_else() {
         let output = place.dbacl(LEARN);
         let (learned, said) = (output.stdout, output.stderr);
         assert!(output.status == 0, "{names:?}: {said}");
-        assert!(said.contains(DAMAGED) && said.contains(what), "{names:?}: {said}");
+        has(&said, DAMAGED);
+        has(&said, what);
         assert_eq!(learned.contains("3 corrections were applied\n"), !is_lost, "{names:?}");
         assert_eq!(documents(&place), 60 + left, "{names:?}");
         is_tidy(&place);
@@ -199,19 +183,15 @@ fn damaged_corrections_of_a_full_fit_stop_learning_with_advice() {
     let place = corrected();
     place.dbacl(LEARN).output();
     place.write("f/ledger.set/current/corrections", "something else");
-    let said = place.dbacl(LEARN).complaint(1);
-    assert!(said.contains("f/ledger.set/current/corrections: not a dbacl ledger"), "{said}");
-    assert!(said.contains("without this file --mail-learn goes on"), "{said}");
+    let said = "f/ledger.set/current/corrections: not a dbacl ledger";
+    place.dbacl(LEARN).complains(1, &format!("{said}|without this file --mail-learn goes on"));
     fs::remove_file(place.path("f/ledger.set/current/corrections")).expect("removed");
-    let said = place.dbacl(LEARN).output();
-    assert!(said.contains("60 messages"), "{said}");
+    place.dbacl(LEARN).says("60 messages");
 }
 
 #[test]
 fn a_passing_fault_of_the_disk_is_no_power_failure() {
-    if !has_tracer() {
-        return skip("set_files::a_passing_fault", "there is no strace");
-    }
+    let true = has_tracer("set_files::a_passing_fault") else { return };
     let start = corrected();
     let args = "--mail-correct f ham";
     let mail = own(7);
@@ -236,8 +216,7 @@ fn a_copy_without_links_is_in_service_and_can_be_changed() {
         assert!(fs::symlink_metadata(&current).expect("there").is_dir());
         verdict(&place, &news());
         if learns_first {
-            let said = place.dbacl(LEARN).output();
-            assert!(said.contains("3 corrections were applied\n"), "{said}");
+            place.dbacl(LEARN).says("3 corrections were applied\n");
         } else {
             assert_eq!(correct(&place, 7), "");
             assert_eq!((documents(&place), corrections(&place)), (64, 4));
@@ -251,8 +230,7 @@ fn a_copy_without_links_is_in_service_and_can_be_changed() {
     }
     // Something else in place of the link is told with advice.
     start.sh("cd f/ledger.set; rm current; echo 4 >current").quiet(0);
-    let output = start.dbacl(LEARN).complaint(1);
-    assert!(output.contains("as cp -a does"), "{output}");
+    start.dbacl(LEARN).complains(1, "as cp -a does");
 }
 
 #[test]
@@ -382,7 +360,8 @@ fn damaged_files_are_named_as_users_know_them_and_there_is_advice() {
                 let place = start.copy();
                 place.sh(&format!("truncate -s {length} f/ledger.set/current/{name}")).quiet(0);
                 let said = place.dbacl_reading(line, news()).stderr;
-                assert!(said.contains(expected) && said.contains(advice), "{name} {line}: {said}");
+                has(&said, expected);
+                has(&said, advice);
             }
         }
     }
@@ -397,7 +376,8 @@ fn damaged_files_are_named_as_users_know_them_and_there_is_advice() {
     let place = start.copy();
     fs::remove_file(place.path("f/ledger.set/current/category.ham")).expect("there");
     let said = place.dbacl_reading("--mail-filter f", news()).stderr;
-    assert!(said.contains(advice) && said.contains("could not load category ./f/ham"), "{said}");
+    has(&said, "could not load category ./f/ham");
+    has(&said, advice);
     let place = start.copy();
     place.write("f/ledger.set/current/ledger.state", "noise");
     let said = place.dbacl_reading("--mail-correct f spam", news()).stderr;

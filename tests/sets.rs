@@ -7,7 +7,7 @@
 
 use crate::folders::contents;
 use crate::mails::mail;
-use dbacl_testing::{Done, Scratch, done, fed, finish, kill, number, programs, skip};
+use dbacl_testing::{Done, Scratch, done, fed, finish, has, kill, number, programs, skip};
 use std::ffi::OsStr;
 use std::fs;
 use std::io::Write;
@@ -46,10 +46,15 @@ pub fn faulty(place: &Scratch, fault: &Fault<'_>, args: &str, input: &str) -> Do
     traced(place, &format!("-o /dev/null -e trace={call} -e {inject}"), args, input)
 }
 
-pub fn has_tracer() -> bool {
+/// Whether system calls can be made to fail; if not, the test is skipped.
+pub fn has_tracer(test: &str) -> bool {
     let mut run = Command::new("strace");
     run.args(["-qq", "-o", "/dev/null", "-e", "inject=mkdir:error=ENOSPC:when=1", "true"]);
-    run.stderr(Stdio::null()).status().is_ok_and(|status| status.success())
+    let has = run.stderr(Stdio::null()).status().is_ok_and(|status| status.success());
+    if !has {
+        skip(test, "no strace that can trace");
+    }
+    has
 }
 
 pub const LEARN: &str = "--mail-learn f ham=ham.mbox spam=spam.mbox";
@@ -60,7 +65,7 @@ fn mailbox(place: &Scratch, label: &str, mails: impl IntoIterator<Item = usize>)
 }
 
 /// A folder with 30 messages of either kind in mailboxes.
-fn mailboxes() -> Scratch {
+pub fn mailboxes() -> Scratch {
     let place = Scratch::new();
     for label in ["ham", "spam"] {
         mailbox(&place, label, 0..30);
@@ -87,19 +92,29 @@ fn older_filter_read(reading: &str) -> Scratch {
     place
 }
 
-/// The verdict on a message, which must never be `error`.
+/// The verdict on a message, which must never be `error`; the message comes through unchanged, but
+/// for verdicts that it brought.
 #[track_caller]
 pub fn verdict(place: &Scratch, mail: &str) -> String {
     let filtered = place.dbacl_reading("--mail-filter f", mail).quiet(0);
-    let line = filtered.lines().find(|line| line.starts_with("X-DBACL: ")).expect("a verdict");
+    let is_verdict = |line: &&str| line.starts_with("X-DBACL: ");
+    let (found, rest): (Vec<&str>, Vec<&str>) =
+        filtered.split_inclusive('\n').partition(is_verdict);
+    let own = mail.split_inclusive('\n').filter(|line| !is_verdict(line));
+    assert_eq!(rest.concat(), own.collect::<String>(), "the mail is unchanged");
+    let [line] = found[..] else { panic!("{filtered}") };
     assert!(!line.contains("error"), "{line}");
-    line.to_owned()
+    line.trim_end().to_owned()
 }
 
 /// Documents of the filter, by the head of its ledger.
 pub fn documents(place: &Scratch) -> u32 {
     let new = fs::read(place.path("f/ledger.set/current/ledger.head"));
-    let head = new.or_else(|_| fs::read(place.path("f/ledger"))).expect("a ledger");
+    counted(&new.or_else(|_| fs::read(place.path("f/ledger"))).expect("a ledger"))
+}
+
+/// The documents that the head of a ledger counts.
+pub fn counted(head: &[u8]) -> u32 {
     u32::from_le_bytes(head[33..37].try_into().expect("four bytes"))
 }
 
@@ -239,9 +254,7 @@ fn starts() -> Vec<(Scratch, u32, String)> {
 
 #[test]
 fn a_correction_that_is_killed_anywhere_has_happened_or_not() {
-    if !has_tracer() {
-        return skip("sets::a_correction_that_is_killed", "no strace that can trace");
-    }
+    let true = has_tracer("sets::a_correction_that_is_killed") else { return };
     for (start, known, mail) in starts() {
         let args = "--mail-correct f spam";
         at_every_call(&start, "signal=KILL", args, &mail, |place, _, at| {
@@ -255,9 +268,7 @@ fn a_correction_that_is_killed_anywhere_has_happened_or_not() {
 
 #[test]
 fn learning_that_is_killed_anywhere_leaves_the_filter_in_service() {
-    if !has_tracer() {
-        return skip("sets::learning_that_is_killed", "no strace that can trace");
-    }
+    let true = has_tracer("sets::learning_that_is_killed") else { return };
     let start = older_filter();
     start.dbacl_reading("--mail-correct f ham", other()).output();
     mailbox(&start, "ham", 0..35);
@@ -271,9 +282,7 @@ fn learning_that_is_killed_anywhere_leaves_the_filter_in_service() {
 
 #[test]
 fn an_update_that_failed_anywhere_did_nothing() {
-    if !has_tracer() {
-        return skip("sets::an_update_that_failed", "no strace that can trace");
-    }
+    let true = has_tracer("sets::an_update_that_failed") else { return };
     let args = "--update spam -c ./f/ham -c ./f/spam --keep f/ledger";
     for (start, known, mail) in starts() {
         let scores =
@@ -370,8 +379,7 @@ fn learning_from_less_than_all_changes_nothing() {
         ("/proc/self/mem", "/proc/self/mem"),
     ] {
         let args = format!("--mail-learn f ham=ham.mbox spam={spam}");
-        let output = place.dbacl(&args).complaint(1);
-        assert!(output.contains(said), "{spam}: {output}");
+        place.dbacl(&args).complains(1, said);
         assert!(contents(&place) == before, "{spam}");
         is_tidy(&place);
     }
@@ -412,8 +420,7 @@ fn a_folder_of_an_older_version_is_taken_over_at_the_first_change() {
     let after = verdict(&place, &news());
     assert_eq!(before.split(' ').nth(1), after.split(' ').nth(1));
     // What reads ledgers by themselves finds all documents, too.
-    let head = place.read("f/ledger");
-    assert_eq!(u32::from_le_bytes(head[33..37].try_into().unwrap()), 61);
+    assert_eq!(counted(&place.read("f/ledger")), 61);
 }
 
 pub fn mode(path: impl AsRef<Path>) -> u32 {
@@ -452,99 +459,75 @@ fn corrections_outlive_learning_anew_until_the_folders_agree() {
     // Two corrections: one message of the folder of good mail is spam, and the other mail was never
     // in a folder.
     let wrong = mail("ham", 5);
-    for mail in [&wrong, &news()] {
-        place.dbacl_reading("--mail-correct f spam", mail).output();
-    }
+    correct(&place, "spam", [&wrong, &news()]);
     assert_eq!(documents(&place), 61);
-    let said = place.dbacl(LEARN).output();
-    assert!(said.contains("61 messages (ham 29, spam 32)"), "{said}");
-    assert!(said.contains("2 corrections were applied\n"), "{said}");
+    place.dbacl(LEARN).says("61 messages (ham 29, spam 32)|2 corrections were applied\n");
     // The user moves the first of the two messages into the folder of spam.
     mailbox(&place, "ham", (0..30).filter(|&number| number != 5));
-    let spam = place.text("spam.mbox") + &wrong;
-    place.write("spam.mbox", spam);
-    let said = place.dbacl(LEARN).output();
-    assert!(said.contains("61 messages (ham 29, spam 32)"), "{said}");
-    assert!(said.contains("1 correction was applied\n"), "{said}");
+    place.write("spam.mbox", place.text("spam.mbox") + &wrong);
+    let said = place.dbacl(LEARN).says("61 messages (ham 29, spam 32)|1 correction was applied\n");
     let again = place.dbacl("--mail-learn f spam=spam.mbox ham=ham.mbox").output();
     assert_eq!(again, said, "the order of the operands does not matter");
     // The opposite correction of the second mail takes its correction back.
-    place.dbacl_reading("--mail-correct f ham", news()).output();
-    let said = place.dbacl(LEARN).output();
-    assert!(said.contains("61 messages (ham 30, spam 31)"), "{said}");
+    correct(&place, "ham", [news()]);
+    place.dbacl(LEARN).says("61 messages (ham 30, spam 31)");
+}
+
+fn correct(place: &Scratch, label: &str, mails: impl IntoIterator<Item = impl AsRef<[u8]>>) {
+    for mail in mails {
+        place.dbacl_reading(&format!("--mail-correct f {label}"), mail).output();
+    }
+}
+
+/// Learns, and checks what is said on standard output, and in a warning, if there is one.
+#[track_caller]
+fn learn(place: &Scratch, args: &str, said: &str, warning: &str) {
+    let done = place.dbacl(args);
+    assert_eq!(warning.is_empty(), done.stderr.is_empty(), "{}", done.stderr);
+    has(&done.stderr, warning);
+    let is_applied = said.contains("applied");
+    assert_eq!(done.says(said).contains("applied"), is_applied);
 }
 
 #[test]
 fn corrections_wait_for_the_folder_of_their_label() {
     let place = filter();
-    for number in [3, 4] {
-        place.dbacl_reading("--mail-correct f spam", mail("ham", number)).output();
-    }
-    let learned = |label: &str| {
-        let output = place.dbacl(&format!("--mail-learn f ham=ham.mbox {label}=spam.mbox"));
-        assert_eq!(output.status, 0, "{}", output.stderr);
-        (output.stdout, output.stderr)
-    };
+    correct(&place, "spam", [3, 4].map(|number| mail("ham", number)));
+    let [junk, spam] =
+        ["junk", "spam"].map(|label| format!("--mail-learn f ham=ham.mbox {label}=spam.mbox"));
     for _ in 0..2 {
-        let (said, warnings) = learned("junk");
-        assert!(said.contains("60 messages (ham 30, junk 30)"), "{said}");
-        assert!(!said.contains("applied"), "{said}");
-        let expected = "2 corrections to spam were not applied, since no folder is called spam: \
-                        they are kept until one is";
-        assert!(warnings.contains(expected), "{warnings}");
+        let warning = "2 corrections to spam were not applied, since no folder is called spam: \
+                       they are kept until one is";
+        learn(&place, &junk, "60 messages (ham 30, junk 30)", warning);
     }
     // Meanwhile one of the messages is corrected to the new label, and another one is, too.
-    for mail in [mail("ham", 4), news()] {
-        place.dbacl_reading("--mail-correct f junk", mail).output();
-    }
-    let (said, warnings) = learned("junk");
-    assert!(said.contains("61 messages (ham 29, junk 32)"), "{said}");
-    assert!(said.contains("2 corrections were applied\n"), "{said}");
-    assert!(warnings.contains("1 correction to spam was not applied"), "{warnings}");
-    let (said, warnings) = learned("spam");
-    assert!(said.contains("60 messages (ham 29, spam 31)"), "{said}");
-    assert!(said.contains("1 correction was applied\n"), "{said}");
-    assert!(warnings.contains("2 corrections to junk were not applied"), "{warnings}");
+    correct(&place, "junk", [mail("ham", 4), news()]);
+    let applied = "61 messages (ham 29, junk 32)|2 corrections were applied\n";
+    learn(&place, &junk, applied, "1 correction to spam was not applied");
+    let applied = "60 messages (ham 29, spam 31)|1 correction was applied\n";
+    learn(&place, &spam, applied, "2 corrections to junk were not applied");
     // What a user says of a document that has a correction counts, whatever folders there are.
-    for mail in [mail("ham", 4), news()] {
-        place.dbacl_reading("--mail-correct f spam", mail).output();
-    }
-    let (said, warnings) = learned("spam");
-    assert!(said.contains("61 messages (ham 28, spam 33)"), "{said}");
-    assert!(said.contains("3 corrections were applied\n") && warnings.is_empty(), "{warnings}");
+    correct(&place, "spam", [mail("ham", 4), news()]);
+    learn(&place, &spam, "61 messages (ham 28, spam 33)|3 corrections were applied\n", "");
 }
 
 #[test]
 fn corrections_wait_for_the_reading_that_they_were_made_with() {
     let place = filter();
-    let learned = |reading: &str| {
-        let output = place.dbacl(&format!("{LEARN} --reading {reading}"));
-        assert_eq!(output.status, 0, "{}", output.stderr);
-        (output.stdout, output.stderr)
-    };
-    let correct = |mail: &str| {
-        place.dbacl_reading("--mail-correct f spam", mail).output();
-    };
-    correct(&mail("ham", 3));
-    correct(&news());
-    let (said, warnings) = learned("classic");
-    assert!(said.contains("60 messages (ham 30, spam 30)"), "{said}");
-    let expected = "2 corrections were made with --reading blocks and were not applied: they are \
-                    kept until mail is read so again";
-    assert!(warnings.contains(expected), "{warnings}");
-    correct(&mail("ham", 5));
-    let (said, warnings) = learned("classic");
-    assert!(said.contains("60 messages (ham 29, spam 31)") && warnings.is_empty(), "{warnings}");
-    let (said, warnings) = learned("blocks");
-    assert!(said.contains("61 messages (ham 29, spam 32)"), "{said}");
-    assert!(said.contains("2 corrections were applied\n"), "{said}");
-    assert!(warnings.contains("1 correction was made with --reading classic"), "{warnings}");
-    correct(&mail("ham", 7));
-    let (said, _) = learned("blocks");
-    assert!(said.contains("3 corrections were applied\n"), "{said}");
-    let (said, _) = learned("classic");
-    assert!(said.contains("60 messages (ham 29, spam 31)"), "{said}");
-    assert!(said.contains("1 correction was applied\n"), "{said}");
+    let [classic, blocks] =
+        ["classic", "blocks"].map(|reading| format!("{LEARN} --reading {reading}"));
+    correct(&place, "spam", [mail("ham", 3), news()]);
+    let warning = "2 corrections were made with --reading blocks and were not applied: they are \
+                   kept until mail is read so again";
+    learn(&place, &classic, "60 messages (ham 30, spam 30)", warning);
+    correct(&place, "spam", [mail("ham", 5)]);
+    learn(&place, &classic, "60 messages (ham 29, spam 31)|1 correction was applied\n", "");
+    let warning = "1 correction was made with --reading classic";
+    let applied = "61 messages (ham 29, spam 32)|2 corrections were applied\n";
+    learn(&place, &blocks, applied, warning);
+    correct(&place, "spam", [mail("ham", 7)]);
+    place.dbacl(&blocks).says("3 corrections were applied\n");
+    place.dbacl(&classic).says("60 messages (ham 29, spam 31)|1 correction was applied\n");
 }
 
 /// Whether the filter reads mail as dbacl 1.14.1 does; the first line of its categories tells.
@@ -565,32 +548,27 @@ fn a_filter_keeps_its_reading_until_another_is_asked_for() {
     // Corrections and learning again go on as the filter began.
     let other = mail("spam", 40);
     place.dbacl_reading("--mail-correct f ham", other).output();
-    assert!(place.dbacl(LEARN).output().contains("1 correction was applied\n"));
+    place.dbacl(LEARN).says("1 correction was applied\n");
     assert!(is_classic(&place));
     place.dbacl(&format!("{LEARN} --reading blocks")).output();
     assert!(!is_classic(&place));
     assert_ne!(verdict(&place, disguised), before);
     place.dbacl(LEARN).output();
     assert!(!is_classic(&place));
-    // A new filter reads what people read.
+    // A filter of an older version keeps its reading, too; a new one reads what people read.
+    let older = older_filter_read("classic");
+    older.dbacl(LEARN).output();
+    assert!(is_classic(&older));
     let anew = filter();
     assert!(!is_classic(&anew));
     assert_eq!(verdict(&anew, disguised), verdict(&place, disguised));
 }
 
 #[test]
-fn a_filter_of_an_older_version_keeps_its_reading() {
-    let place = older_filter_read("classic");
-    place.dbacl(LEARN).output();
-    assert!(is_classic(&place));
-}
-
-#[test]
 fn labels_tell_what_is_protected() {
     let place = filter();
     assert_eq!(place.text("f/order"), "# dbacl mail filter\nham\nspam\n");
-    let refused = place.dbacl("--mail-learn f a=ham.mbox b=spam.mbox").complaint(1);
-    assert!(refused.contains("--protect a or --protect b"));
+    place.dbacl("--mail-learn f a=ham.mbox b=spam.mbox").complains(1, "--protect a or --protect b");
     place.dbacl("--mail-learn f --protect b a=spam.mbox b=ham.mbox").output();
     assert_eq!(place.text("f/order"), "# dbacl mail filter\nb\na\n");
     assert!(verdict(&place, &mail("spam", 77)).starts_with("X-DBACL: a "));
@@ -610,8 +588,7 @@ fn mistakes_of_a_first_command_are_told_and_make_nothing() {
         ("f -n ham=ham.mbox spam=spam.mbox", "takes no other options"),
         ("f --reading no ham=ham.mbox spam=spam.mbox", "unicode or classic, not no"),
     ] {
-        let output = place.dbacl(&format!("--mail-learn {args}")).complaint(1);
-        assert!(output.contains(said), "{args:?}: {output}");
+        place.dbacl(&format!("--mail-learn {args}")).complains(1, said);
         assert!(contents(&place) == before, "{args:?}");
     }
     assert_eq!(place.dbacl(&format!("--quiet {LEARN}")).quiet(0), "");
@@ -624,8 +601,7 @@ fn mails_with_lines_that_look_like_separators_are_counted_once() {
     let spam = spam
         .replace("\n\n", "\n\nFrom now on\n\nContent-Type: text/plain\n\nFrom the start: all\n\n");
     place.write("spam.mbox", spam);
-    let said = place.dbacl(LEARN).output();
-    assert!(said.contains("60 messages (ham 30, spam 30)"), "{said}");
+    place.dbacl(LEARN).says("60 messages (ham 30, spam 30)");
 }
 
 #[test]

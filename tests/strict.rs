@@ -2,11 +2,10 @@
 //! Strict mode: status 0 for any verdict, `sysexits.h` for errors; and what is only said on
 //! request.
 
-use dbacl_testing::{Done, Scratch, fed, finish, kill, wait_until_reading};
+use dbacl_testing::{Done, Scratch, fed, finish, has, kill, wait_until_reading};
 use std::fs;
 use std::io::Write;
 use std::os::unix::fs::PermissionsExt;
-use std::process::Stdio;
 
 const SPAM: &str = "From: x@example.com\nSubject: cheap pills\n\nbuy cheap pills now\n";
 const HAM: &str = "From: y@example.org\nSubject: lunch\n\nsee you at lunch tomorrow\n";
@@ -113,9 +112,8 @@ fn a_closed_pipe_ends_quietly() {
 #[test]
 fn a_stopped_run_is_no_success_in_strict_mode() {
     let scratch = prepared();
-    let mut command = scratch.dbacl_command(["--strict", "-v", "-c", "./spam", "-c", "./ham"]);
-    let mut child = command.stdin(Stdio::piped()).spawn().unwrap();
-    child.stdin.as_mut().unwrap().write_all(b"a line\n").unwrap();
+    let (child, mut stdin) = scratch.typing("--strict -v -c ./spam -c ./ham");
+    stdin.write_all(b"a line\n").unwrap();
     wait_until_reading(&child);
     kill(child.id(), "TERM");
     assert_eq!(finish(child).status, 75);
@@ -137,7 +135,7 @@ fn unreadable_things_are_no_input() {
 fn scripts_see_no_hints_and_quiet_silences_warnings() {
     let scratch = prepared();
     let text = scratch.dbacl("-h 2 -l ./new spam.txt").stderr;
-    assert!(text.contains("dbacl:warning: table full"), "{text}");
+    has(&text, "dbacl:warning: table full");
     assert!(!text.contains("hint"), "{text}");
     scratch.dbacl("--quiet -h 2 -l ./new spam.txt").quiet(0);
     // Errors are still said.
