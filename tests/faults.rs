@@ -64,7 +64,7 @@ fn limited(scratch: &Scratch, blocks: u32, args: &str) -> Done {
 }
 
 #[test]
-fn beyond_the_file_size_limit_the_old_category_is_kept() {
+fn beyond_the_file_size_limit_the_old_category_and_the_old_counts_are_kept() {
     let scratch = prepared();
     let (old, names) = (scratch.read("cat"), scratch.names());
     for blocks in [0, 1, 100, 640] {
@@ -76,11 +76,6 @@ fn beyond_the_file_size_limit_the_old_category_is_kept() {
     refused(&scratch, done, 74, &names, "");
     limited(&scratch, 100_000, "-l cat other").quiet(0);
     assert_ne!(scratch.read("cat"), old);
-}
-
-#[test]
-fn beyond_the_file_size_limit_the_old_counts_are_kept() {
-    let scratch = prepared();
     scratch.dbacl("-l cat -o counts text").quiet(0);
     let (old, names) = (scratch.read("counts"), scratch.names());
     // Room for the category of 320 KB, not for the counts of 1.9 MB.

@@ -56,14 +56,20 @@ fn marks_of_utf_16_need_no_option() {
     }
 }
 
+/// A folder with the categories `ru` and `de`.
+fn learned(options: &str) -> Scratch {
+    let scratch = Scratch::new();
+    for (name, text) in [("ru", RUSSIAN), ("de", GERMAN)] {
+        scratch.write(&format!("{name}.txt"), text);
+        let learn = format!("--quiet -e word {options} -l ./{name} {name}.txt");
+        scratch.dbacl(&learn).quiet(0);
+    }
+    scratch
+}
+
 #[test]
 fn text_in_an_old_character_set_is_recognised() {
-    let scratch = Scratch::new();
-    scratch.write("ru.txt", RUSSIAN);
-    scratch.write("de.txt", GERMAN);
-    for name in ["ru", "de"] {
-        scratch.dbacl(&format!("--quiet -e word -l ./{name} {name}.txt")).quiet(0);
-    }
+    let scratch = learned("");
     for (text, charset, verdict) in
         [(RUSSIAN, "koi8-r", "ru"), (RUSSIAN, "windows-1251", "ru"), (GERMAN, "windows-1252", "de")]
     {
@@ -129,12 +135,7 @@ fn parts_threads_and_counts_are_one_pass() {
 
 #[test]
 fn reports_show_words_that_can_be_read() {
-    let scratch = Scratch::new();
-    scratch.write("ru.txt", RUSSIAN);
-    scratch.write("de.txt", GERMAN);
-    for name in ["ru", "de"] {
-        scratch.dbacl(&format!("--quiet -e word -w 2 -l ./{name} {name}.txt")).quiet(0);
-    }
+    let scratch = learned("-w 2");
     scratch.write("text", "ПРИВЕТ, Мир! Как дела?\n");
     let trace = scratch.dbacl("-d -c ./ru -c ./de text").stdout;
     assert!(trace.contains("[]привет[]мир[]"), "{trace}");

@@ -3,7 +3,7 @@
 //! dates.
 
 use crate::dependencies::packages;
-use dbacl_testing::{command, is_installed, root, skip};
+use dbacl_testing::{command, files_below, is_installed, root, skip};
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -36,13 +36,12 @@ fn every_program_is_installed_and_in_a_debian_package_with_its_manual_page() {
         .expect("the list of programs")
         .split_whitespace()
         .collect();
-    let folder = fs::read_dir(root().join("debian")).expect("the folder debian");
-    let lists: String = folder
-        .map(|entry| entry.expect("an entry").path())
-        .filter(|path| path.extension().is_some_and(|kind| kind == "install"))
-        .map(|path| fs::read_to_string(path).expect("a list"))
-        .collect();
+    let lists = files_below(&root().join("debian"), &[], "install");
+    let lists: String = lists.iter().flat_map(fs::read_to_string).collect();
     let packaged: BTreeSet<&str> = lists.lines().collect();
+    let is_packaged = |place: &str| {
+        assert!(packaged.contains(place), "debian/*.install: no package has {place}");
+    };
     for program in programs() {
         assert!(installed.contains(&program[..]), "Makefile: PROGRAMS lacks {program}");
         let places = [format!("usr/bin/{program}"), format!("usr/games/{program}")];
@@ -55,21 +54,15 @@ fn every_program_is_installed_and_in_a_debian_package_with_its_manual_page() {
             format!("usr/share/fish/vendor_completions.d/{program}.fish"),
             format!("usr/share/zsh/vendor-completions/_{program}"),
         ] {
-            let has_completions = program != "dbacl-suite";
-            assert!(
-                !has_completions || packaged.contains(&place[..]),
-                "debian/*.install: no package has {place}"
-            );
+            is_packaged(&place);
         }
     }
-    for entry in fs::read_dir(root().join("docs/man")).expect("a folder") {
-        let name = entry.expect("an entry").file_name().into_string().expect("text");
-        // All pages of the other sections go with dbacl.
-        let place = format!("usr/share/man/man1/{name}");
-        assert!(
-            !name.ends_with(".1") || packaged.contains(&place[..]),
-            "debian/*.install: no package has {place}"
-        );
+    // All pages of the other sections go with dbacl.
+    let pages = files_below(&root().join("docs/man"), &[], "1");
+    assert!(!pages.is_empty());
+    for page in pages {
+        let name = page.file_name().expect("a name").display();
+        is_packaged(&format!("usr/share/man/man1/{name}"));
     }
 }
 
