@@ -99,7 +99,9 @@ impl Json {
 
     /// Members that are numbers.
     pub fn members<const N: usize>(&mut self, members: [(&str, f64); N]) {
-        members.into_iter().for_each(|(name, value)| self.key(name).number(value));
+        for (name, value) in members {
+            self.key(name).number(value);
+        }
     }
 
     /// An array of an object for each of `items`; `fill` writes its members.

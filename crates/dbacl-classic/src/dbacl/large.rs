@@ -28,7 +28,9 @@ pub fn run(config: &mut Config, signals: &Signals, output: &mut Output) -> Resul
     let mut write = |out: &mut dyn Draft| model.write(out, name);
     let saved = learned::replace_category(&config.target, &mut write, &mut warn);
     let status = save_status(config, saved, output)?;
-    locks.iter_mut().for_each(|lock| lock.vanishes = false);
+    for lock in &mut locks {
+        lock.vanishes = false;
+    }
     whole_text(config, signals, status)
 }
 

@@ -87,7 +87,9 @@ pub fn run(config: &mut Config, signals: &Signals, output: &mut Output) -> Resul
     let mut locks = locks(config, signals)?;
     let kept = keeper.as_ref().map(|keeper| (&keeper.corpus, adds));
     let status = conclude(config, &settings, &options.patterns, &mut state, kept, output)?;
-    locks.iter_mut().for_each(|lock| lock.vanishes = false);
+    for lock in &mut locks {
+        lock.vanishes = false;
+    }
     whole_text(config, signals, status)
 }
 
