@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //! Manual pages in `docs/man`, whose lists of options are made from the option tables.
 
-use crate::verbs::fill;
 use crate::{holds, root};
 use dbacl_cli::getopt::{Opt, Value};
 
@@ -28,6 +27,25 @@ fn options<K>(table: &[Opt<K>]) -> String {
         fill(&format!("{help}."), &mut out);
     }
     out
+}
+
+/// Words in lines of at most 78 characters, none of which begins like a request to the formatter.
+pub(crate) fn fill(text: &str, out: &mut String) {
+    let mut length = 0;
+    for word in text.split(' ') {
+        if length > 0 && length + 1 + word.len() > 78 {
+            out.push('\n');
+            length = 0;
+        }
+        if length > 0 {
+            out.push(' ');
+        } else if word.starts_with('.') {
+            out.push_str("\\&");
+        }
+        out.push_str(word);
+        length += 1 + word.len();
+    }
+    out.push('\n');
 }
 
 /// Checks that the page of `program` has the options of `table`, word for word, between its marks.

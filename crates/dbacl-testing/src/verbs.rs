@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //! Manual pages of programs whose options clap reads; some have verbs.
 
-use crate::manual::has_options;
+use crate::manual::{fill, has_options};
 use clap::{Arg, Command};
 use std::collections::BTreeMap;
 
@@ -46,25 +46,6 @@ fn entry(arg: &Arg) -> (String, String, String) {
         }
     }
     (longest, out, values)
-}
-
-/// Words in lines of at most 78 characters, none of which begins like a request to the formatter.
-pub(crate) fn fill(text: &str, out: &mut String) {
-    let mut length = 0;
-    for word in text.split(' ') {
-        if length > 0 && length + 1 + word.len() > 78 {
-            out.push('\n');
-            length = 0;
-        }
-        if length > 0 {
-            out.push(' ');
-        } else if word.starts_with('.') {
-            out.push_str("\\&");
-        }
-        out.push_str(word);
-        length += 1 + word.len();
-    }
-    out.push('\n');
 }
 
 /// What a page has so far.

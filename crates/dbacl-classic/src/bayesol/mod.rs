@@ -13,16 +13,12 @@ pub use options::OPTIONS;
 
 use dbacl_cli::terminal::Shown;
 use dbacl_cli::{getopt, last_resort};
-use dbacl_engine::token::pattern::{Expression, Syntax};
 use dbacl_model::settings::Locale;
-use dbacl_risk::evidence::{Condition, GROUPS};
+use print::NAME;
 use session::{FATAL, Session, Stop};
 use std::ffi::OsString;
 use std::io::{self, BufRead, Write};
 use std::process::ExitCode;
-
-/// What the program is called in its messages, whatever it is called on disk.
-const NAME: &str = "bayesol";
 
 /// Runs the program on its name as invoked and its arguments; returns its exit status. `stdin` is
 /// read when there are no files; of the streams the last one is for errors, `is_terminal` if a
@@ -40,28 +36,6 @@ fn run(
     let status = session.options(events).and_then(|config| session.decide(&config, stdin, locale));
     session.flush();
     status.unwrap_or_else(|Stop(status)| status)
-}
-
-/// A row's condition as the regular-expression engine matches it: extended syntax, no newline mode.
-struct RowExpression(Expression);
-
-impl RowExpression {
-    fn new(condition: &[u8], locale: Locale) -> Option<Self> {
-        Expression::new(condition, Syntax::Extended, locale).ok().map(Self)
-    }
-}
-
-impl Condition for RowExpression {
-    fn matches(&mut self, line: &[u8], starts: &mut [Option<usize>; GROUPS]) -> bool {
-        let mut slots = [None; 9];
-        if !self.0.captures(line, 0, true, &mut slots) {
-            return false;
-        }
-        for (start, slot) in starts.iter_mut().zip(slots) {
-            *start = slot.map(|(begin, _)| begin);
-        }
-        true
-    }
 }
 
 /// Runs the program with the arguments, environment and streams of the process.

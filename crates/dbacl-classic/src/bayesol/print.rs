@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //! What `bayesol` prints of a decision: numbers for people, a trace, a JSON document.
 
-use super::NAME;
 use super::options::Config;
 use dbacl_cli::json::Json;
 use dbacl_numeric::cformat::{self, fixed_text};
 use dbacl_risk::decide::{LossMatrix, Round, Scores};
 use dbacl_risk::evidence::Observation;
 use dbacl_risk::parse::Specification;
+
+/// What the program is called in its messages, whatever it is called on disk.
+pub const NAME: &str = "bayesol";
 
 /// What `-n` or `-N` shows of a round.
 pub fn round_text(config: &Config, round: &Round) -> String {

@@ -2,17 +2,17 @@
 //! A run of `bayesol`: reads specification and document, decides, and says what is wrong.
 
 use super::options::{Config, Key, USAGE, help};
-use super::print::{document, round_text, round_trace, trace_observation};
-use super::{NAME, RowExpression};
+use super::print::{NAME, document, round_text, round_trace, trace_observation};
 use crate::dbacl::load;
 use dbacl_cli::getopt::{self, Event};
 use dbacl_cli::names::{base_name, resolve};
 use dbacl_cli::output::complaint;
+use dbacl_engine::token::pattern::{Expression, Syntax};
 use dbacl_model::settings::Locale;
 use dbacl_numeric::elementary::{LN_2, bits};
 use dbacl_risk::advice::{self, Advice};
 use dbacl_risk::decide::{LossMatrix, Scores, decide};
-use dbacl_risk::evidence::{CapturedRows, NoLosses, Observation, Unreadable};
+use dbacl_risk::evidence::{CapturedRows, Condition, GROUPS, NoLosses, Observation, Unreadable};
 use dbacl_risk::parse::{self, Specification};
 use dbacl_sets::classify::{CategorySet, Classifier};
 use std::ffi::{OsStr, OsString};
@@ -41,6 +41,28 @@ pub struct Session<'a> {
     pub out: Vec<u8>,
     /// Whether results could not be written.
     pub has_failed: bool,
+}
+
+/// A row's condition as the regular-expression engine matches it: extended syntax, no newline mode.
+struct RowExpression(Expression);
+
+impl RowExpression {
+    fn new(condition: &[u8], locale: Locale) -> Option<Self> {
+        Expression::new(condition, Syntax::Extended, locale).ok().map(Self)
+    }
+}
+
+impl Condition for RowExpression {
+    fn matches(&mut self, line: &[u8], starts: &mut [Option<usize>; GROUPS]) -> bool {
+        let mut slots = [None; 9];
+        if !self.0.captures(line, 0, true, &mut slots) {
+            return false;
+        }
+        for (start, slot) in starts.iter_mut().zip(slots) {
+            *start = slot.map(|(begin, _)| begin);
+        }
+        true
+    }
 }
 
 /// Results are written when this much has gathered, and at the end.
