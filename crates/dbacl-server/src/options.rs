@@ -42,7 +42,7 @@ pub struct Options {
 
     /// Teach the running server that the message on standard input is ham or spam, have it
     /// forgotten, or learn the message in a report (ARF)
-    #[arg(long, value_name = "LESSON", value_enum)]
+    #[arg(long, value_name = "ham|spam|forget|report", value_enum, hide_possible_values = true)]
     pub teach: Option<Teaching>,
 
     /// Classify the messages in the files named on standard input, one a line, without a server

@@ -29,6 +29,8 @@ fn entry(arg: &Arg) -> (String, String, String) {
         (false, false) => names.join(", "),
     };
     let mut help = arg.get_help().map(ToString::to_string).unwrap_or_default();
+    // A manual page has all that `--help` says.
+    help.truncate(help.find(" (see more with").unwrap_or(help.len()));
     let has_default = takes_value && !arg.get_default_values().is_empty();
     if has_default && !arg.is_hide_default_value_set() {
         let values = arg.get_default_values().iter();
@@ -38,8 +40,9 @@ fn entry(arg: &Arg) -> (String, String, String) {
     let mut out = format!(".TP\n{names}\n");
     fill(&format!("{}.", escaped(&help)), &mut out);
     let mut values = String::new();
+    let lists_values = takes_value && !arg.is_hide_possible_values_set();
     for value in arg.get_possible_values() {
-        if let Some(help) = value.get_help().filter(|_| takes_value) {
+        if let Some(help) = value.get_help().filter(|_| lists_values) {
             values.push_str(".br\n");
             let help = escaped(&help.to_string());
             fill(&format!("\\fB{}\\fR: {help}.", escaped(value.get_name())), &mut values);
