@@ -24,6 +24,7 @@ static ACTION: OnceLock<fn()> = OnceLock::new();
 pub fn install(program: &'static str, mark: &'static str) {
     if BEGINNING.set([program, mark]).is_ok() {
         before_abort();
+        before_panic();
         // A signal that is caught, unlike one that is ignored, has its usual effect in programs
         // that this one starts.
         let _ = flag::register(SIGXFSZ, Arc::default());
@@ -49,6 +50,19 @@ fn before_abort() {
     // it, at a place where it holds none of the locks that the action could want; sent from
     // outside, it finds the action using the same calls, none of which takes memory.
     let _ = unsafe { signal_hook::low_level::register(signal_hook::consts::SIGABRT, end) };
+}
+
+/// Has [`end`] called in place of the panic with which the standard library ends a thread that
+/// there is not enough memory to start.
+fn before_panic() {
+    let usual = std::panic::take_hook();
+    std::panic::set_hook(Box::new(move |panic| {
+        let text = panic.payload().downcast_ref::<String>();
+        if text.is_some_and(|text| text.starts_with("failed to allocate an alternative stack")) {
+            end();
+        }
+        usual(panic);
+    }));
 }
 
 /// Ends the process as when memory runs out: the line, the action, the status. Takes no memory.
