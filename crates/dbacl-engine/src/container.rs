@@ -89,7 +89,7 @@ pub fn save(path: &Path, members: &[(MemberKind, &[u8])]) -> Result<()> {
     Ok(atomic_file::replace(&Disk, path, KIND, &mut |out| out.write_all(&bytes))?)
 }
 
-/// Whether [`save`] may write to `path`, which is told before there is anything to save.
+/// Checks that [`save`] may write to `path`, before there is anything to save.
 ///
 /// # Errors
 /// [`Error::Occupied`] and [`Error::Io`], as of [`save`].

@@ -210,8 +210,8 @@ impl<S: Sum> Table<S> {
         self.step(member, square, cost, duals, true, &mut Desk::default());
     }
 
-    /// See [`Self::visit`]; unless it is for every problem, those are left out whose dual variable
-    /// is 0. Returns whether one is above 0 afterwards.
+    /// See [`Self::visit`]. Unless `every` is set, problems whose dual variable is 0 are left out.
+    /// Returns whether a dual variable is above 0 afterwards.
     pub(crate) fn step(
         &mut self,
         member: &Member<'_>,

@@ -89,8 +89,8 @@ pub fn digrams_agree<D: AsRef<[u8]>>(categories: &[Category<D>]) -> bool {
 }
 
 /// Composes the tables. `fits` are those of `data`, one for two categories, else one each. The
-/// share of the general model that the settings say is added to the weights. With `is_sparse`, of
-/// more than two categories only those carry a feature that have learned it.
+/// share of the general model that the settings say is added to the weights. With `is_sparse`, which
+/// needs more than two categories, only those carry a feature that have learned it.
 pub fn compose<D: AsRef<[u8]>>(
     categories: &[Category<D>],
     data: &Dataset,
@@ -100,7 +100,6 @@ pub fn compose<D: AsRef<[u8]>>(
 ) -> Set {
     let width = categories.len();
     let agree = digrams_agree(categories);
-    let is_sparse = is_sparse && width > 2;
     let Settings { blend, general: share, .. } = settings;
     let is_blocks = data.scoring == Scoring::Blocks;
     let scale = if agree || blend == 0.0 { 1.0 } else { 1.0 / blend };
@@ -119,8 +118,8 @@ pub fn compose<D: AsRef<[u8]>>(
     // those that only the general model has.
     let mut index = FeatureIndex::of(data.ids.clone());
     // Which categories have each feature, with its weights there.
-    let mut known: Vec<(u32, usize, QuantWeight)> = Vec::new();
-    for (at, category) in categories.iter().enumerate() {
+    let mut known: Vec<(u32, u32, QuantWeight)> = Vec::new();
+    for (at, category) in (0u32..).zip(categories) {
         let own = (0..category.size()).map(|at| category.slot(at)).filter(|slot| slot.id.0 != 0);
         known.extend(own.map(|slot| (index.insert(slot.id), at, slot.weight)));
     }
@@ -150,8 +149,8 @@ pub fn compose<D: AsRef<[u8]>>(
         lambdas.fill(0.0);
         seen.fill(false);
         for &(_, category, weight) in own {
-            lambdas[category] = weight.weight();
-            seen[category] = true;
+            lambdas[category as usize] = weight.weight();
+            seen[category as usize] = true;
         }
         for (category, weight) in of_fit.iter_mut().enumerate() {
             *weight = fitted(category, feature);

@@ -8,9 +8,10 @@
 
 use std::io::Write;
 
+// Writing to a vector cannot fail, so results of `write!` are dropped.
+
 /// Appends `value` as `%WIDTH.PRECISIONf` does; width 0 stands for none.
 pub fn fixed(out: &mut Vec<u8>, value: f64, width: usize, precision: usize) {
-    // A vector takes all that is written.
     let _ = match not_a_number(value) {
         Some(nan) => write!(out, "{nan:>width$}"),
         None => write!(out, "{value:>width$.precision$}"),
@@ -75,7 +76,7 @@ pub fn text_left(out: &mut Vec<u8>, bytes: &[u8], width: usize) {
     out.extend(std::iter::repeat_n(b' ', width.saturating_sub(bytes.len())));
 }
 
-/// The standard library prints all others as C does.
+/// The text of a NaN with its sign. All other numbers the standard library prints as C does.
 fn not_a_number(value: f64) -> Option<&'static str> {
     value.is_nan().then_some(if value.is_sign_negative() { "-nan" } else { "nan" })
 }

@@ -19,7 +19,8 @@ pub fn strtof(text: &[u8]) -> (f32, usize) {
     /// Bits of a mantissa that an f64 does not hold.
     const REST: u128 = (1 << 75) - 1;
     read(text, |mantissa, exponent| {
-        // The last bit kept says whether others follow, so that the f64 is not rounded yet.
+        // Rounding to odd: the lowest of the 53 bits kept is set if any bit cut off was. So the f64
+        // is exact, and only the rounding to f32 counts.
         let kept = mantissa & !REST | u128::from(mantissa & REST != 0) << 75;
         narrow(nearest_wide(false, kept, exponent))
     })
@@ -64,7 +65,7 @@ pub const fn is_space(byte: u8) -> bool {
 type Magnitude<'a> = (Written<'a>, usize);
 
 enum Written<'a> {
-    /// As the standard library reads it, too.
+    /// Text that the standard library parses to the same number: decimal digits, `inf`, `nan`.
     Decimal(&'a str),
     /// `mantissa * 2^(exponent - 127)`: the mantissa, whose highest bit is set, and the exponent.
     Binary(u128, i32),
@@ -86,7 +87,7 @@ fn read<F: FromStr + Default + Neg<Output = F>>(
     (if negative { -value } else { value }, start + used)
 }
 
-/// Whether a minus stands before the number that follows blanks, and where its digits begin.
+/// Whether the sign after leading blanks is a minus, and where the rest begins.
 fn blanks_and_sign(text: &[u8]) -> (bool, usize) {
     let at = text.iter().take_while(|&&byte| is_space(byte)).count();
     match text.get(at) {

@@ -113,9 +113,9 @@ pub struct GammaIntegral {
     pub underflow: Option<&'static str>,
 }
 
-/// The power series of the lower integral.
+/// The note of an underflow in the power series of the lower integral.
 const IGAM: &str = "\nigam underflow error\n";
-/// The continued fraction of the upper integral.
+/// The note of an underflow in the continued fraction of the upper integral.
 const IGAMC: &str = "\nigamc underflow error\n";
 
 impl GammaIntegral {

@@ -3,7 +3,7 @@
 //! says that another byte follows.
 
 /// The most bytes of a number.
-pub const LONGEST: usize = 10;
+const LONGEST: usize = 10;
 
 /// Appends `value`.
 #[inline]

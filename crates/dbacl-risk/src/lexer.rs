@@ -22,7 +22,7 @@ pub enum Token<'a> {
     End,
 }
 
-/// The words of the language that are no numbers.
+/// The keywords. `inf` is not one of them: it is a number.
 pub const KEYWORDS: [&[u8]; 6] =
     [b"categories", b"loss_matrix", b"prior", b"complexity", b"exp", b"log"];
 
@@ -154,9 +154,10 @@ fn word(text: &[u8], has_long_names: bool) -> (Token<'_>, usize) {
     let belongs = |byte: &&u8| {
         byte.is_ascii_alphanumeric() || has_long_names && matches!(byte, b'_' | b'-' | b'.')
     };
-    let length = match KEYWORDS[1] {
-        matrix if text.starts_with(matrix) => matrix.len(),
-        _ => text.iter().take_while(belongs).count(),
+    let length = if text.starts_with(b"loss_matrix") {
+        b"loss_matrix".len()
+    } else {
+        text.iter().take_while(belongs).count()
     };
     let name = &text[..length];
     let token = match name {

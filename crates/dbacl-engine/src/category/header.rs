@@ -101,8 +101,11 @@ pub fn add_checksum(header: &mut Vec<u8>) {
 
 /// Updates the checksum of a complete header after a change, if the header has one.
 pub fn renew_checksum(header: &mut Vec<u8>) {
-    let line = memchr::memmem::find(header, &[b"\n", SUM_MARK].concat());
-    let Some(from) = line.filter(|_| header.ends_with(HEADER_END)).map(|at| at + 1) else { return };
+    if !header.ends_with(HEADER_END) {
+        return;
+    }
+    let Some(before) = memchr::memmem::find(header, &[b"\n", SUM_MARK].concat()) else { return };
+    let from = before + 1;
     let length = header[from..].iter().position(|&byte| byte == b'\n').map_or(0, |at| at + 1);
     header.drain(from..from + length);
     add_checksum(header);
@@ -250,8 +253,8 @@ impl Header {
             if is_large {
                 let homes = u64::try_from(scan.text("# homes").integer()?).ok()?;
                 let slots = u64::try_from(scan.text(" slots").integer()?).ok()?;
-                header.large =
-                    Some((1..=slots).contains(&homes).then_some(LargeSize { homes, slots })?);
+                (1..=slots).contains(&homes).then_some(())?;
+                header.large = Some(LargeSize { homes, slots });
             } else {
                 let bits = u8::try_from(scan.text("# hash_size").integer()?).ok();
                 header.bits = bits.filter(|&bits| bits <= 30)?;

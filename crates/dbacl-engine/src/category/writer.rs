@@ -132,7 +132,7 @@ impl<W: Write> Write for Summed<W> {
     }
 }
 
-/// The slots of a category of so many bits with these features, each at the end of its chain.
+/// The slots of a category of 2^`bits` slots with these features, each at the end of its chain.
 #[cfg(test)]
 pub fn table(
     bits: u8,

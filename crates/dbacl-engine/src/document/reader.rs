@@ -136,7 +136,7 @@ impl<'a> FeatureReader<'a> {
         self
     }
 
-    /// The same reader, going on behind an input that left room for lines of 2^`bits` bytes.
+    /// The same reader, continuing after an input that left room for lines of 2^`bits` bytes.
     #[must_use]
     pub(crate) fn with_room(mut self, bits: u8) -> Self {
         self.lines.room = self.lines.room.max(1 << bits);
@@ -199,7 +199,7 @@ impl<'a> FeatureReader<'a> {
         self.read(Source::bytes(document), sink).map(|_| ())
     }
 
-    /// Filters a document in memory, for learning or judging it several times
+    /// Filters a document in memory, for learning or classifying it several times
     /// ([`crate::learn::learner::Learner::learn_filtered`],
     /// [`dbacl_sets::classify::Classifier::classify_filtered`]).
     #[doc(hidden)]
@@ -275,7 +275,7 @@ impl<'a> FeatureReader<'a> {
         LineState { kept, medium, in_header, is_late: false }
     }
 
-    /// Passes on the texts that the filter has, which may belong to the mail before; returns
+    /// Passes on the texts that the filter has, which may belong to the message before; returns
     /// whether there are any.
     fn texts(&mut self, is_late: bool, sink: &mut impl FeatureSink) -> io::Result<bool> {
         let mut text = std::mem::take(&mut self.text);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-//! What takes the features of documents, or part in the steps of reading them.
+//! The trait for what takes the features of documents; it may also take part in the steps of
+//! reading.
 
 use super::cutter::Cutter;
 use crate::token::Feature;
@@ -15,7 +16,7 @@ pub struct LineState {
     pub medium: Medium,
     /// Whether a mail filter is in a header block after the line.
     pub in_header: bool,
-    /// Whether it belongs to the mail before, which the line read last has ended.
+    /// Whether it belongs to the message before, which the line read last has ended.
     pub is_late: bool,
 }
 

@@ -6,8 +6,8 @@ use std::io::{self, Read};
 /// Room for a line at the start of a run, bytes.
 const FIRST_ROOM: usize = 4096;
 
-/// Longer lines come in pieces where zero bytes stay, of which only the last has a line end: so
-/// memory does not grow with the line.
+/// Where zero bytes stay, longer lines come in pieces, so that memory does not grow with the line.
+/// Only the last piece has a line end.
 const LONGEST_PIECE: usize = 1 << 20;
 
 /// Bytes read at a time.
@@ -41,8 +41,16 @@ impl<'a> Stream<'a> {
         if block.is_empty() {
             block = vec![0; FIRST];
         }
-        let (has_nul, ended, error) = (false, false, None);
-        Self { source, block, from: 0, to: 0, has_nul, position: 0, ended, error }
+        Self {
+            source,
+            block,
+            from: 0,
+            to: 0,
+            has_nul: false,
+            position: 0,
+            ended: false,
+            error: None,
+        }
     }
 
     /// Memory that a later stream can use.

@@ -86,18 +86,18 @@ fn share_and_part(occurrences: u32, length: f32) -> (f32, f64) {
 }
 
 impl LearningState {
-    /// The slot in which occurrences of a feature - id, head and id of the suffix - are counted,
-    /// where the search for it continues at slot `from`, and whether it is inserted there now. A
-    /// full table grows up to 2^`max_bits` slots; where it cannot, a warning says so once.
+    /// The slot in which occurrences of `feature` are counted, and whether it is inserted there now;
+    /// its count does not matter. The search continues at slot `from`. A full table grows up to
+    /// 2^`max_bits` slots; where it cannot, a warning says so once.
     #[inline]
     pub(super) fn place_from(
         &mut self,
         from: usize,
-        feature: (FeatureId, Head, FeatureId),
+        feature: Cell,
         max_bits: &mut Option<u8>,
         warnings: WarningSink<'_>,
     ) -> (Option<usize>, bool) {
-        match self.table.place_from(from, feature.0) {
+        match self.table.place_from(from, feature.id) {
             Place::Found(at) => (Some(at), false),
             Place::Vacant(at) => self.insert(at, feature, max_bits, warnings),
             Place::None => (None, false),
@@ -107,7 +107,7 @@ impl LearningState {
     fn insert(
         &mut self,
         mut at: usize,
-        (id, head, suffix): (FeatureId, Head, FeatureId),
+        feature: Cell,
         max_bits: &mut Option<u8>,
         warnings: WarningSink<'_>,
     ) -> (Option<usize>, bool) {
@@ -126,15 +126,15 @@ impl LearningState {
                 *max_bits = None;
                 return (Some(at), false);
             }
-            match self.table.find(id) {
+            match self.table.find(feature.id) {
                 Some(place) => at = place,
                 None => return (None, false),
             }
         }
         let count = self.table.cell(at).count;
-        self.table.set(at, Cell { id, count, head, suffix });
+        self.table.set(at, Cell { count, ..feature });
         self.used += 1;
-        let order = head.order();
+        let order = feature.head.order();
         self.unique[usize::from(order)] += 1;
         self.max_order = self.max_order.max(order);
         (Some(at), true)
@@ -353,7 +353,8 @@ impl Counter {
         suffix: FeatureId,
         warnings: WarningSink<'_>,
     ) -> (Option<usize>, bool) {
-        self.state.place_from(from, (id, head, suffix), &mut self.max_bits, warnings)
+        let feature = Cell { id, count: 0, head, suffix };
+        self.state.place_from(from, feature, &mut self.max_bits, warnings)
     }
 
     /// Counts occurrences in slot `at`, which may be an empty one, also for the document being
@@ -480,7 +481,8 @@ mod tests {
     use super::*;
     use dbacl_model::settings::{ModelOptions, Scheme};
 
-    /// As in damaged counts. Slots of features that the list has would name their words.
+    /// As in damaged counts: the table has a feature that the list of texts lacks, so the number in
+    /// its slot is a medium and not that of a word.
     #[test]
     fn features_that_the_list_lacks_are_not_taken_for_words() {
         let options = ModelOptions::default().with(ModelOption::Text);

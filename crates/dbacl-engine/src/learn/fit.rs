@@ -277,6 +277,7 @@ impl<'a> OrderFit<'a> {
                 )
             });
             let change = (old_divergence - divergence).abs();
+            // Another round follows if this one changed much.
             if !(change > tolerances.divergence
                 || delta > tolerances.lambda
                 || (z - old_z).abs() > tolerances.log_partition)

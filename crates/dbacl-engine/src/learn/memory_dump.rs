@@ -270,7 +270,7 @@ pub fn merge(
     }
     let mut overflow = false;
     for cell in source.table.used() {
-        let feature = (cell.id, cell.head, FeatureId(0));
+        let feature = Cell { suffix: FeatureId(0), ..cell };
         let home = target.table.home(cell.id);
         let (at, _) = target.place_from(home, feature, max_bits, warnings);
         let Some(at) = at else { continue };

@@ -69,6 +69,7 @@ impl LearnedModel {
         let progress = &mut Progress::silent();
         let digrams = settings.reference.measure(&state.characters, progress, warnings)?;
         if state.used == 0 {
+            // Nothing was learned: no feature has a weight.
             let header = Header {
                 reference_only: state.options.has(ModelOption::ReferenceOnly),
                 max_order: order,

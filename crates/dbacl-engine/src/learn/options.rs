@@ -62,7 +62,8 @@ impl LearnOptions {
         Self { reading, settings }
     }
 
-    /// Documents read as `reading` says, and a fit by `settings`, of the same kind of text.
+    /// Reads documents as `reading` says and fits by `settings`. Both must have the same options and
+    /// tokenizer.
     #[doc(hidden)]
     pub const fn of(reading: ReadOptions, settings: LearnSettings) -> Self {
         Self { reading, settings }

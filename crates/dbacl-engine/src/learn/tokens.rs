@@ -148,8 +148,9 @@ impl TermList {
         term
     }
 
-    /// The list of `texts`, whose features `table` holds in `used` slots, the heads of which are
-    /// set. `None` if a feature is not one of the standard tokenizer's, or not in both.
+    /// The list of `texts`. Their features are those of `table`, which has `used` of them; the heads
+    /// of their slots are set. `None` if a feature is not one of the standard tokenizer's, or if
+    /// list and table differ.
     pub fn from_texts(texts: &[u8], table: &mut Table, used: u32) -> Option<Self> {
         let mut list = Self::default();
         let mut places: HashMap<u32, &[u8]> = HashMap::new();
@@ -159,7 +160,7 @@ impl TermList {
         if places.len() != used as usize {
             return None;
         }
-        let mut terms = Vec::new();
+        let (mut terms, mut cells) = (Vec::new(), Vec::new());
         for (body, medium) in tokens_in(texts) {
             let id = FeatureId::of(body, medium);
             let Place::Found(at) = table.place(id) else { return None };
@@ -191,8 +192,12 @@ impl TermList {
                     list.keep_spelling(id, &terms);
                 }
             }
-            table.set(at, Cell { head, suffix, ..cell });
+            cells.push((at, Cell { head, suffix, ..cell }));
             list.append(id);
+        }
+        // Only now: counts that are refused stay as they are.
+        for (at, cell) in cells {
+            table.set(at, cell);
         }
         Some(list)
     }

@@ -152,7 +152,8 @@ impl WordEngine {
         self.all - self.budget
     }
 
-    /// Counts the words that have not been numbered yet, or puts them into the line.
+    /// Counts the words that have not been numbered yet, or puts them into the line if they make
+    /// n-grams.
     fn number_words(&mut self, list: &mut TermList) {
         let Self { waiting, documents, into_table, line, .. } = self;
         let TermList { lexicon, uses, .. } = list;
@@ -230,7 +231,7 @@ impl Counter {
         for (from, position) in line.positions() {
             let length = position.ids().len();
             let places = ahead.places(from, length, line.ids(), &self.state.table);
-            let any_new = self.count_longer(position, places, (plain, &[1; 8]), list, warnings);
+            let any_new = self.count_longer(position, places, plain, &[1; 8], list, warnings);
             if let Some(term) = position.single() {
                 let uses = &mut list.uses[term.index()];
                 if plain && uses.holding != Holding::Unknown {
@@ -343,7 +344,8 @@ impl Counter {
         &mut self,
         position: Position<'_>,
         places: &mut [u32],
-        (plain, times): (bool, &[u32; 8]),
+        plain: bool,
+        times: &[u32; 8],
         list: &mut TermList,
         warnings: WarningSink<'_>,
     ) -> bool {
@@ -374,7 +376,7 @@ impl Counter {
         warnings: WarningSink<'_>,
     ) {
         let bits = self.state.table.bits();
-        let any_new = self.count_longer(*position, places, (false, times), list, warnings);
+        let any_new = self.count_longer(*position, places, false, times, list, warnings);
         if times[1] > 0 {
             let term = position.terms(1)[0];
             list.uses[term.index()].times = times[1];
@@ -535,7 +537,7 @@ impl TermUser for WordsOfDocuments<'_> {
     }
 }
 
-/// Adds words to the line that waits.
+/// Adds words to a line that makes n-grams of them.
 struct WordsOfLine<'a> {
     uses: &'a mut Vec<TermUse>,
     line: &'a mut NgramLine,

@@ -128,7 +128,9 @@ impl<D: AsRef<[u8]>> Scorer<D> {
         self.settle_words(&mut |_| {});
         if let Some(words) = &mut self.words {
             words.counting = false;
-            words.remembered.iter_mut().for_each(Vec::clear);
+            if let Some(remembered) = &mut words.remembered {
+                remembered.clear();
+            }
         }
         for tally in &mut self.tallies {
             *tally = Tally { misses: tally.misses, media: tally.media, ..Tally::default() };

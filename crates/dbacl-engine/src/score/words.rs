@@ -42,7 +42,8 @@ pub struct WordScores {
     singles: Vec<TermId>,
     terms: Terms,
     wanted: Wanted,
-    /// Tokens of the document, while the table of empirical counts need not be filled.
+    /// Tokens of the document, while the table of empirical counts need not be filled;
+    /// `None` if there is no such table.
     pub(super) remembered: Option<Vec<WideId>>,
     /// Whether the document has become too long for that, so that tokens are counted in the table.
     pub(super) counting: bool,

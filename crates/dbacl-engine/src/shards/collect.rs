@@ -344,9 +344,12 @@ impl FeatureSink for Counting {
 
     fn feature(&mut self, feature: Feature<'_>) {
         self.count_words();
+        // A regular expression found it; its tag holds its order as well.
         let tag = feature.medium.number() | (feature.order & 7) << 4;
         match self.counts.terms.intern(feature.body, tag) {
-            Some(term) => _ = self.node(ROOT, term, true),
+            Some(term) => {
+                self.node(ROOT, term, true);
+            }
             None => self.overflow = true,
         }
     }

@@ -17,15 +17,15 @@ use dbacl_numeric::varint;
 use hashbrown::{DefaultHashBuilder, HashTable};
 use std::hash::BuildHasher;
 
-/// What is kept of documents.
+/// What is kept of documents, with its number in files of counts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Documents {
     /// Nothing: text has none.
-    None,
+    None = 0,
     /// Each document's features and how often they occur, in order of first occurrence.
-    Bags,
+    Bags = 1,
     /// Each document's features in order, with repeats, as confidences (`-X`) need them.
-    Sequences,
+    Sequences = 2,
 }
 
 /// How features were cut from the input; counts made with other settings cannot be merged.
@@ -419,8 +419,8 @@ impl Counts {
         (medium, order)
     }
 
-    /// Calls `each` for the documents of a shard, with their nodes and the occurrences of these;
-    /// `None` if the documents are broken, which those of counts that were read are not.
+    /// Calls `each` for each document of a shard, with its nodes and how often each occurs. Returns
+    /// `None` if the documents are broken, which reading a file rules out.
     pub fn each_document(&self, shard: &Shard, mut each: impl FnMut(&[(u32, u64)])) -> Option<()> {
         let has_times = self.settings.documents == Documents::Bags;
         let (mut rest, mut entries) = (shard.packed.as_slice(), Vec::new());

@@ -296,9 +296,14 @@ fn pieces(operands: &[OsString]) -> Option<Vec<Piece>> {
             let opened = source::open(operand, &mut |_: Warning| clean = false).ok()?;
             let Operand::Folder(entries) = opened else { return None };
             // One pass warns of a folder that cannot be listed.
-            clean.then(|| paths.extend(entries))?;
+            if !clean {
+                return None;
+            }
+            paths.extend(entries);
+        } else if found.is_file() {
+            paths.push(operand.into());
         } else {
-            found.is_file().then(|| paths.push(operand.into()))?;
+            return None;
         }
     }
     let piece = |path: PathBuf| {

@@ -148,7 +148,7 @@ pub fn hash(key: &[u8], level: u64) -> u64 {
         (a, b, c) = mix(a.wrapping_add(words.0), b.wrapping_add(words.1), c.wrapping_add(words.2));
     }
     let words = three_words(&last, 0);
-    let c = c.wrapping_add(key.len() as u64).wrapping_add(words.2 << 8); // the length's byte
+    let c = c.wrapping_add(key.len() as u64).wrapping_add(words.2 << 8); // the low byte holds the length
     mix(a.wrapping_add(words.0), b.wrapping_add(words.1), c).2
 }
 
@@ -200,15 +200,17 @@ impl GrowingHash {
 }
 
 /// Masks of the lowest 0 to 8 bytes.
-const LOW_BYTES: [u64; 9] = {
-    let mut masks = [0; 9];
-    let mut bytes = 1;
-    while bytes <= 8 {
-        masks[bytes] = u64::MAX >> (64 - 8 * bytes);
-        bytes += 1;
-    }
-    masks
-};
+const LOW_BYTES: [u64; 9] = [
+    0,
+    0xff,
+    0xffff,
+    0xff_ffff,
+    0xffff_ffff,
+    0xff_ffff_ffff,
+    0xffff_ffff_ffff,
+    0xff_ffff_ffff_ffff,
+    u64::MAX,
+];
 
 /// The 24 bytes at `at` as three little-endian numbers.
 #[inline]

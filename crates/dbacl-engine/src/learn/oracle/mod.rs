@@ -102,8 +102,8 @@ fn runs_of_shared_ids() -> impl Strategy<Value = Run> {
 }
 
 impl Run {
-    /// Nothing counted yet. The counter numbers at most so many words if there are fewer than 30,
-    /// and forgets in which order features appeared if `forgets`.
+    /// Nothing counted yet. Below 30, `most_words` is how many words are numbered at most; with
+    /// `forgets` the order of first appearance is not kept.
     fn counter(&self, most_words: usize, forgets: bool) -> Counter {
         let LearnSettings { bits, options, min_count, .. } = self.settings;
         let state = LearningState::new(bits, options, Scheme::Alpha, min_count);
@@ -155,8 +155,8 @@ impl Run {
     }
 }
 
-/// Learns literally, and compares with what was counted the fast way with these warnings. Counts of
-/// the order `empty` are damaged.
+/// Learns `run` as specified and compares `fast`, which was counted the fast way with the warnings
+/// `warned`. Counts of the order `empty` are damaged before both fits.
 fn compare(
     run: &Run,
     fast: Counter,
@@ -286,6 +286,14 @@ proptest! {
         let mut part = later.counter(usize::MAX, false);
         later.read(&mut part, &mut |warning| panic!("{warning}"));
         prop_assert!(fast.merge(part, &mut |warning| warned.push(warning)));
+        // The parts together spell out no n-gram that one pass would link to its suffix.
+        let mut whole = run.counter(usize::MAX, false);
+        run.read(&mut whole, &mut |_| {});
+        let linked = |counter: Counter| -> Vec<_> {
+            let state = counter.into_state(&mut |_| {});
+            state.table.cells().map(|cell| (cell.id, cell.head.is_linked())).collect()
+        };
+        prop_assert_eq!(linked(whole), linked(fast.clone()));
         compare(&run, fast, warned, None)?;
     }
 }

@@ -33,7 +33,7 @@ impl Slot {
     }
 }
 
-/// A table of a power of two of slots.
+/// A table whose number of slots is a power of two.
 #[derive(Debug, Clone)]
 pub struct Table {
     /// The slots in order.
