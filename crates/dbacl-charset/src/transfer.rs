@@ -7,7 +7,7 @@ pub const NO_BASE64: u8 = 0xFF;
 /// Base64 value of the padding `=`.
 pub const PADDING: u8 = 64;
 
-/// Base64 value of a byte.
+/// Base64 value of a byte, [`PADDING`] for `=`, [`NO_BASE64`] for any other byte.
 pub const BASE64: [u8; 256] = {
     let alphabet = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/=";
     let mut values = [NO_BASE64; 256];
@@ -47,7 +47,7 @@ impl Base64 {
                 && let Some((&[a, b, c, d], behind)) = rest.split_first_chunk::<4>()
             {
                 let group = [a, b, c, d].map(|byte| BASE64[usize::from(byte)]);
-                if group.iter().all(|&value| value < 64) {
+                if group.iter().all(|&value| value < PADDING) {
                     let [a, b, c, d] = group.map(u32::from);
                     let [_, bytes @ ..] = (a << 18 | b << 12 | c << 6 | d).to_be_bytes();
                     output.extend_from_slice(&bytes);

@@ -7,7 +7,7 @@ use crate::unicode::UnicodeMail;
 use dbacl_model::medium::Medium;
 use dbacl_model::settings::{Locale, ModelOption, ModelOptions};
 
-/// The chain of filters of a run: text passes those that there are.
+/// The filters of a run. A line passes those that are set.
 #[derive(Debug)]
 pub struct Filter {
     unicode: Option<Box<UnicodeMail>>,
@@ -44,14 +44,22 @@ impl Filter {
 
     /// Starts a new file: forgets what does not outlive one.
     pub fn start_file(&mut self) {
-        self.unicode.iter_mut().for_each(|mail| mail.start_file());
-        self.mail.iter_mut().for_each(|mail| mail.start_file());
-        self.markup.iter_mut().for_each(Markup::start_file);
+        if let Some(mail) = &mut self.unicode {
+            mail.start_file();
+        }
+        if let Some(mail) = &mut self.mail {
+            mail.start_file();
+        }
+        if let Some(markup) = &mut self.markup {
+            markup.start_file();
+        }
     }
 
     /// Ends a file. Texts that were held back are then returned by [`Self::next_text`].
     pub fn end_file(&mut self) {
-        self.unicode.iter_mut().for_each(|mail| mail.finish());
+        if let Some(mail) = &mut self.unicode {
+            mail.finish();
+        }
     }
 
     /// Whether a line can give several texts, which [`Self::take`] and [`Self::next_text`] deal
@@ -72,7 +80,9 @@ impl Filter {
 
     /// Takes a line as it was read.
     pub fn take(&mut self, line: &[u8]) {
-        self.unicode.iter_mut().for_each(|mail| mail.take(line));
+        if let Some(mail) = &mut self.unicode {
+            mail.take(line);
+        }
     }
 
     /// Puts the next text of the lines taken in the place of `text`; returns whether there is one.
@@ -94,12 +104,16 @@ impl Filter {
         }
         if let Some(mail) = &mut self.mail {
             let (is_kept, choice) = mail.line(line);
-            self.markup.iter_mut().for_each(|markup| markup.choose(choice));
+            if let Some(markup) = &mut self.markup {
+                markup.choose(choice);
+            }
             if !is_kept {
                 return false;
             }
         }
-        self.markup.iter_mut().for_each(|markup| markup.line(line));
+        if let Some(markup) = &mut self.markup {
+            markup.line(line);
+        }
         true
     }
 
@@ -186,6 +200,7 @@ mod tests {
             ("html-scripts", ModelOption::HtmlScripts),
             ("html-styles", ModelOption::HtmlStyles),
             ("html-comments", ModelOption::HtmlComments),
+            // Sets the locale; as in the names of the recorded cases, it comes with HTML.
             ("utf8", ModelOption::Html),
             ("xml", ModelOption::Xml),
         ];

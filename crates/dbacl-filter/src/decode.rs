@@ -92,9 +92,16 @@ pub fn quoted_printable(buffer: &mut [u8], payload: Range<usize>, mut written: u
     written
 }
 
-/// The encoded word that begins at `at`, where the line has `=?`: whether it is in base64, its
-/// payload, and the index behind the closing `?=`, or the line's end if it is not closed.
-fn encoded_word(line: &[u8], at: usize) -> Option<(bool, Range<usize>, usize)> {
+/// An encoded word in a line.
+struct EncodedWord {
+    is_base64: bool,
+    payload: Range<usize>,
+    /// The index after the closing `?=`, or the line's end if the word is not closed.
+    end: usize,
+}
+
+/// The encoded word that begins at `at`, where the line has `=?`.
+fn encoded_word(line: &[u8], at: usize) -> Option<EncodedWord> {
     let kind = at + 2 + memchr::memchr(b'?', &line[at + 2..])? + 1;
     let is_base64 = match line.get(kind..kind + 2)? {
         b"B?" | b"b?" => true,
@@ -106,7 +113,8 @@ fn encoded_word(line: &[u8], at: usize) -> Option<(bool, Range<usize>, usize)> {
         .map(|offset| start + offset)
         .find(|&mark| line.get(mark + 1) == Some(&b'='));
     let payload = start..close.unwrap_or(line.len());
-    Some((is_base64, payload, close.map_or(line.len(), |close| close + 2)))
+    let end = close.map_or(line.len(), |close| close + 2);
+    Some(EncodedWord { is_base64, payload, end })
 }
 
 /// Where `=?` occurs first in `line` from `from` on.
@@ -126,18 +134,18 @@ pub fn encoded_words(line: &mut Vec<u8>) {
     };
     let mut written = at;
     loop {
-        let copy_from = if let Some((is_base64, payload, end)) = encoded_word(line, at) {
-            if is_base64 {
-                written = base64(line, payload, written);
+        let copy_from = if let Some(word) = encoded_word(line, at) {
+            if word.is_base64 {
+                written = base64(line, word.payload, written);
             } else {
-                for byte in &mut line[payload.clone()] {
+                for byte in &mut line[word.payload.clone()] {
                     if *byte == b'_' {
                         *byte = b' ';
                     }
                 }
-                written = quoted_printable(line, payload, written);
+                written = quoted_printable(line, word.payload, written);
             }
-            at = end;
+            at = word.end;
             at
         } else {
             at += 1;

@@ -38,8 +38,10 @@ type Header = (&'static [u8], u8, HeaderKind);
 
 /// The medium of a subject.
 const SUBJECT: u8 = 10;
+/// The medium of a header that has no row among [`HEADERS`].
+const OTHER: u8 = 4;
 /// Any header that has no row among [`HEADERS`].
-const UNKNOWN: Header = (b"", 4, HeaderKind::Other);
+const UNKNOWN: Header = (b"", OTHER, HeaderKind::Other);
 
 /// The headers that are known, by the first letter. Of two that fit, the first one counts.
 const HEADERS: [Header; 29] = [
@@ -94,11 +96,11 @@ pub struct HeaderScan {
 
 impl HeaderScan {
     /// At the start of a file.
-    pub const START: Self = Self { medium: UNKNOWN.1, cut: Cut::Nothing };
+    pub const START: Self = Self { medium: OTHER, cut: Cut::Nothing };
 
     /// Forgets which header the last line was of, but not how lines are cut.
     pub fn forget(&mut self) {
-        self.medium = UNKNOWN.1;
+        self.medium = OTHER;
     }
 
     /// Reads `line` as a header line: takes its medium, cuts it, and returns its kind.
@@ -129,7 +131,8 @@ impl HeaderScan {
         kind
     }
 
-    /// Whether the last header line, of this kind, is shown whatever other headers are.
+    /// Whether the last header line, which is of this kind, is shown under `options`. Callers add
+    /// what `email:xheaders` keeps.
     pub fn shows(self, kind: HeaderKind, options: ModelOptions) -> bool {
         match kind {
             HeaderKind::Standard => {

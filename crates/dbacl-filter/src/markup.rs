@@ -66,7 +66,7 @@ enum Section {
 }
 
 impl Section {
-    /// That of the text of an element which is not shown.
+    /// The section that an element of this name begins, if its text is hidden by default.
     fn of(name: &[u8]) -> Option<Self> {
         Some(match name {
             b"script" => Self::Script,

@@ -15,13 +15,14 @@ use dbacl_words::class::{is_print, is_space};
 /// entities decoded, and URLs cut at their query or fragment.
 pub fn plain_text(line: &mut Vec<u8>, in_uuencode: &mut bool, locale: Locale) -> bool {
     if *in_uuencode {
-        // A first byte that is no valid length is kept, and more data may follow.
+        // A line whose first byte is no valid length is kept, and more data may follow.
         if uuencode_length(line).is_none() {
             return true;
         }
         if uuencode_count(line).is_some() {
             return false;
         }
+        // The line holds bytes that data cannot hold: the data have ended.
         *in_uuencode = false;
     } else if begins_uuencode(line) {
         *in_uuencode = true;

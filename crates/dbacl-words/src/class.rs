@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-//! Byte classes as the C locale has them (spec text 2), where the standard library has none that is
-//! the same.
+//! The byte classes of the C locale (spec text 2) that the standard library lacks. Bytes from 80 up
+//! belong to neither.
 
 /// Visible bytes and the blank: 20 to 7E.
 pub const fn is_print(byte: u8) -> bool {

@@ -189,7 +189,7 @@ impl Marks {
             };
             if self.breaks {
                 let bytes = block_at(padded, at, 0);
-                self.blocks[number].begins |= mask(|at| bytes[at] == b'\n');
+                self.blocks[number].begins |= mask(|place| bytes[place] == b'\n');
             }
         }
         let last = &mut self.blocks[used - 1];
@@ -218,7 +218,7 @@ fn adp(padded: &[u8], at: usize, folds: bool, next: &mut Next) -> Block {
     let bytes = block_at(padded, at, 0);
     let [alpha, digit, punct, high] = classes(bytes);
     // Within a letter of two bytes the second one is A1 to FE.
-    let joins = if high == 0 { 0 } else { mask(|at| matches!(bytes[at], 0xa1..=0xfe)) };
+    let joins = if high == 0 { 0 } else { mask(|place| matches!(bytes[place], 0xa1..=0xfe)) };
     let word = alpha | digit | joins;
     let (word_next, punct_next) = (next.first(0, word), next.first(1, punct));
     let (alpha_next, joins_next) = (next.first(2, alpha), next.first(3, joins));
@@ -226,9 +226,10 @@ fn adp(padded: &[u8], at: usize, folds: bool, next: &mut Next) -> Block {
     // case, the next two without folding.
     let (second, third) = (block_at(padded, at, 1), block_at(padded, at, 2));
     #[allow(clippy::needless_bitwise_bool)] // without branches all places are compared at once
-    let thrice = mask(|at| {
-        let folded = if folds { bytes[at].to_ascii_lowercase() } else { bytes[at] };
-        (folded == second[at]) & (second[at] == third[at]) & (second[at] > b' ')
+    let thrice = mask(|place| {
+        let folded = if folds { bytes[place].to_ascii_lowercase() } else { bytes[place] };
+        let (second, third) = (second[place], third[place]);
+        (folded == second) & (second == third) & (second > b' ')
     });
     Block {
         begins: alpha | digit | punct | high,
@@ -244,9 +245,9 @@ fn cef(padded: &[u8], at: usize, next: &mut Next) -> Block {
     let bytes = block_at(padded, at, 0);
     let [alpha, digit, punct, high] = classes(bytes);
     let second = block_at(padded, at, 1);
-    let twice = mask(|at| bytes[at] == second[at]);
-    let opens = mask(|at| matches!(bytes[at], b'$' | b'<'));
-    let links = mask(|at| matches!(bytes[at], b'\'' | b'-' | b'.'));
+    let twice = mask(|place| bytes[place] == second[place]);
+    let opens = mask(|place| matches!(bytes[place], b'$' | b'<'));
+    let links = mask(|place| matches!(bytes[place], b'\'' | b'-' | b'.'));
     let alpha_next = next.first(0, alpha);
     let begins = alpha | high | digit & alpha_next | punct & (twice | opens);
     let joined = digit | links & alpha_next | begins & !alpha;
@@ -257,9 +258,9 @@ fn cef(padded: &[u8], at: usize, next: &mut Next) -> Block {
 /// A word is a run of the bytes of an atom, if no dot or colon joins it with more.
 fn cef2(padded: &[u8], at: usize, next: &mut Next) -> Block {
     let bytes = block_at(padded, at, 0);
-    let atoms = mask(|at| is_atom(bytes[at]));
-    let high = mask(|at| bytes[at] >= 0x80);
-    let links = mask(|at| matches!(bytes[at], b'.' | b':'));
+    let atoms = mask(|place| is_atom(bytes[place]));
+    let high = mask(|place| bytes[place] >= 0x80);
+    let links = mask(|place| matches!(bytes[place], b'.' | b':'));
     let atoms_next = next.first(0, atoms);
     let ends = atoms & !atoms_next;
     let hard = ends & next.first(1, links & atoms_next);
@@ -290,10 +291,12 @@ fn block_at(padded: &[u8], at: usize, ahead: usize) -> &[u8; 64] {
 /// Letters, digits, other visible bytes, and bytes from 80 up.
 #[inline]
 fn classes(bytes: &[u8; 64]) -> [Mask; 4] {
-    let (alpha, digit) =
-        (mask(|at| bytes[at].is_ascii_alphabetic()), mask(|at| bytes[at].is_ascii_digit()));
-    let punct = mask(|at| bytes[at].is_ascii_graphic()) & !(alpha | digit);
-    [alpha, digit, punct, mask(|at| bytes[at] >= 0x80)]
+    let (alpha, digit) = (
+        mask(|place| bytes[place].is_ascii_alphabetic()),
+        mask(|place| bytes[place].is_ascii_digit()),
+    );
+    let punct = mask(|place| bytes[place].is_ascii_graphic()) & !(alpha | digit);
+    [alpha, digit, punct, mask(|place| bytes[place] >= 0x80)]
 }
 
 #[cfg(test)]

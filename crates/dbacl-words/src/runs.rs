@@ -4,7 +4,7 @@
 /// One bit for each byte of a block, the first byte's the lowest.
 pub(super) type Mask = u64;
 
-/// The places from 0 to 63 that are `members`.
+/// One bit for each place from 0 to 63: whether `members` says yes to it.
 #[inline]
 pub(super) fn mask(members: impl Fn(usize) -> bool) -> Mask {
     let mut flags = [0; 64];

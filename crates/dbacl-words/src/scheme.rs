@@ -49,9 +49,18 @@ impl Scheme {
 
     /// The scheme's name as `-e` takes it.
     pub const fn name(self) -> &'static str {
-        const NAMES: [&str; 10] =
-            ["char", "alpha", "alnum", "graph", "cef", "adp", "cef2", "word", "glyph", "gram"];
-        NAMES[self as usize - 1]
+        match self {
+            Self::Char => "char",
+            Self::Alpha => "alpha",
+            Self::Alnum => "alnum",
+            Self::Graph => "graph",
+            Self::Cef => "cef",
+            Self::Adp => "adp",
+            Self::Cef2 => "cef2",
+            Self::Word => "word",
+            Self::Glyph => "glyph",
+            Self::Gram => "gram",
+        }
     }
 
     /// The scheme called `name`, whatever its case.

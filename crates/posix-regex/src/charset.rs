@@ -29,7 +29,9 @@ impl CharSet {
         self.ranges.sort_unstable();
         self.ranges.dedup_by(|next, last| {
             let touches = next.0 <= last.1.saturating_add(1);
-            last.1 = if touches { last.1.max(next.1) } else { last.1 };
+            if touches {
+                last.1 = last.1.max(next.1);
+            }
             touches
         });
     }

@@ -41,15 +41,15 @@ pub enum Step {
     Either(StepId, StepId),
     /// Go on if the assertion holds.
     Check(Assertion, StepId),
-    /// A group begins or ends here: its record has the position at this place, 1 for the
+    /// A group begins or ends here. The position is stored in the record at this index: 1 for the
     /// beginning of the first group, 2 for its end, 3 for the beginning of the second.
     Mark(u8, StepId),
     /// A loop's iteration begins that does not count if it ends in [`Step::Undo`].
     Begin(StepId),
     /// The iteration was empty: forget what groups recorded since [`Step::Begin`].
     Undo(StepId),
-    /// Take what the group matched that begins at this place of the record; the first continuation
-    /// if that is empty.
+    /// Take what a group matched; the record has the group's beginning at this index. The first
+    /// continuation is for an empty match.
     Again(u8, StepId, StepId),
 }
 

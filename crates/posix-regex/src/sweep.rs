@@ -421,8 +421,8 @@ fn settle<const W: usize>(program: &Program, records: &mut [[u32; W]], place: Pl
                     record[0] = 0;
                 }
             }
-            // Where no mark is yet and recording is on: the pass runs backwards, and what is found
-            // first is the group's last iteration.
+            // While recording is on, only an empty place is marked: the pass runs backwards, so the
+            // group's last iteration is found first.
             Step::Mark(slot, next) => {
                 *record = done[next as usize];
                 let slot = usize::from(slot);

@@ -18,7 +18,7 @@ pub const fn names<const N: usize>(text: &str) -> [Name; N] {
         }
         at += 1;
     }
-    assert!(name + 1 == N, "so many names");
+    assert!(name + 1 == N, "N is not the number of names");
     names
 }
 

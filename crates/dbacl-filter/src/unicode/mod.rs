@@ -128,14 +128,14 @@ pub struct UnicodeMail {
     is_message: bool,
     /// The depth of the parts of which one is a message that comes with the mail.
     attached: Option<usize>,
-    /// The headers of the parts of parts that are open.
+    /// The headers of the multiparts that are open, the outermost first.
     open: Vec<Headers>,
     part: Option<Part>,
     /// The text of the part goes into `held`.
     is_holding: bool,
     /// Text that is held back until it is known whether a reader sees it.
     held: Lines,
-    /// The depth of the parts that it is one of.
+    /// The depth of the multipart that the held text belongs to.
     held_depth: Option<usize>,
     /// Fields with bytes in an unknown character set.
     raw: Vec<(Vec<u8>, Medium)>,
@@ -383,8 +383,10 @@ impl UnicodeMail {
         }
         self.raw_size = 0;
         let raw = std::mem::take(&mut self.raw);
-        let all = || raw.iter().flat_map(|(field, _)| field).copied().collect::<Vec<u8>>();
-        let charset = charset.unwrap_or_else(|| Charset::guess(&all()));
+        let charset = charset.unwrap_or_else(|| {
+            let all: Vec<u8> = raw.iter().flat_map(|(field, _)| field).copied().collect();
+            Charset::guess(&all)
+        });
         for (field, medium) in &raw {
             self.push_field(field, Some(charset), *medium);
         }

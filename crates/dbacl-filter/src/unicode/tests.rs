@@ -5,7 +5,7 @@ use super::*;
 use crate::pieces::pieces_of;
 use proptest::prelude::*;
 
-/// `medium:words` of each line that a source gives, which comes in pieces.
+/// `medium:words` of each line of text from a source that comes in these pieces.
 fn read_pieces<'a>(options: &[ModelOption], pieces: impl Iterator<Item = &'a [u8]>) -> Vec<String> {
     let options = options.iter().fold(ModelOptions::default(), |all, &option| all.with(option));
     let mut mail = UnicodeMail::new(options);
@@ -218,7 +218,7 @@ fn long_lines_fields_and_nesting_are_bounded() {
     assert!(read_with(&[], base64.as_bytes()).iter().all(|line| line.len() <= 8196));
 }
 
-/// The same of a message whose lines come in pieces of `size` bytes.
+/// `medium:words` of each line of text from a message whose lines come in pieces of `size` bytes.
 fn read_in_pieces(text: &str, size: usize) -> Vec<String> {
     let lines = text.split_inclusive('\n');
     read_pieces(&[], lines.flat_map(|line| line.as_bytes().chunks(size)))

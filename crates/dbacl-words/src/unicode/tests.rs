@@ -209,7 +209,8 @@ proptest! {
         let composed: String = text.nfc().collect();
         let decomposed: String = text.nfd().collect();
         let compatible: String = text.nfkd().collect();
-        // The iota below a letter becomes a letter, before or after other marks of that letter.
+        // An iota subscript folds to a letter of its own, which one normal form puts before the
+        // letter's other marks and another after them.
         prop_assume!(!compatible.contains('\u{345}'));
         let expected = words(&text);
         prop_assert_eq!(&words(&composed), &expected);
