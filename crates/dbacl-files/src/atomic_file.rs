@@ -141,15 +141,15 @@ pub trait Storage {
     /// no regular file, and `None` when there is nothing.
     fn beginning(&self, path: &Path, length: usize) -> io::Result<Option<(Vec<u8>, Access)>> {
         let Some(entry) = entry(path)? else { return Ok(None) };
-        let mut found = (Vec::new(), Access::Usual);
+        let (mut beginning, mut access) = (Vec::new(), Access::Usual);
         if entry.is_file()
             && let Some(file) = open_as_is(path)?
         {
             let metadata = file.metadata()?;
-            found.1 = Access::Like { mode: metadata.mode() & 0o777, group: metadata.gid() };
-            file.take(length as u64).read_to_end(&mut found.0)?;
+            access = Access::Like { mode: metadata.mode() & 0o777, group: metadata.gid() };
+            file.take(length as u64).read_to_end(&mut beginning)?;
         }
-        Ok(Some(found))
+        Ok(Some((beginning, access)))
     }
 
     /// Creates the file `path`, which must not exist, or be what a killed learner left: a regular

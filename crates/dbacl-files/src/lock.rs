@@ -123,7 +123,8 @@ impl Lock {
     }
 
     /// The same lock, whose file goes away at the end if it was made for this lock, so that a
-    /// change that is refused leaves nothing behind. After a change it must not vanish any more.
+    /// change that is refused leaves nothing behind. After a change [`Self::vanishes`] must be set
+    /// to false.
     #[must_use]
     pub const fn provisional(mut self) -> Self {
         self.vanishes = self.is_new;

@@ -115,16 +115,17 @@ pub fn changes(folder: &Path, next: &Ledger) -> Vec<Change> {
         }
         new[label] -= 1;
         let usual = places[label].and_then(|place| set.fitted.line.usual.get(place));
-        let Some(usual) = usual.filter(|_| new[label] < JUDGED) else { return };
+        let Some(usual) = usual.filter(|_| is_among_last(new[label])) else { return };
         let Ok(weighing) = set.weighing(record.occurrences, &record.terms) else {
             is_readable = false;
             return;
         };
         let is_unsure = set.fitted.line.verdict(&weighing.scores, weighing.support).is_unsure;
         let is_unfamiliar = weighing.support.known < usual.known;
-        for (own, is_so) in found[label].iter_mut().zip([true, is_unsure, is_unfamiliar]) {
-            *own += usize::from(is_so);
-        }
+        let [messages, unsure, unfamiliar] = &mut found[label];
+        *messages += 1;
+        *unsure += usize::from(is_unsure);
+        *unfamiliar += usize::from(is_unfamiliar);
     });
     if !is_readable {
         return Vec::new();
@@ -136,6 +137,11 @@ pub fn changes(folder: &Path, next: &Ledger) -> Vec<Change> {
         Some(Change { label, mails, unsure, unfamiliar, usual })
     });
     changes.filter(|change| change.is_less_sure() || change.is_less_familiar()).collect()
+}
+
+/// Whether a new message is among those that are classified, if so many come after it.
+const fn is_among_last(left: usize) -> bool {
+    left < JUDGED
 }
 
 /// The filter in `folder`, if it reads mail as the `next` one, and the messages that it knows.
@@ -194,6 +200,11 @@ mod tests {
         }
         let always = Change { usual: Usual { unsure: 1.0, known: 0.5 }, ..change(100, 100, 0) };
         assert!(!always.is_less_sure());
+    }
+
+    #[test]
+    fn only_the_last_messages_are_classified() {
+        assert_eq!([0, 499, 500, 9000].map(is_among_last), [true, true, false, false]);
     }
 
     #[test]

@@ -57,7 +57,7 @@ pub use fitted_set::FittedSet;
 pub use joint_fit::{Fit, JointFit};
 pub use mail_folders::{LearnedSet, MailFolder, MailLearnOptions};
 pub use mail_reading::MailReading;
-pub use open_set::{ERROR, OpenSet as MailFilter, SetVerdict, direct};
+pub use open_set::{ERROR, MailFilter, SetVerdict, direct};
 pub use options::FittedSetOptions;
 pub use reasons::Reasons;
 pub use report::{DocumentId, DocumentReport, Outcome, SetReport};

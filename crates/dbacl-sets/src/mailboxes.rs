@@ -82,11 +82,11 @@ impl List {
         }
         if let Some(parts) = maildir(path)? {
             for part in parts {
-                self.add(read(&part)?.0, false);
+                self.add(files_and_folders(&part)?.0, false);
             }
             return Ok(());
         }
-        let (mut files, folders) = read(path)?;
+        let (mut files, folders) = files_and_folders(path)?;
         if is_mh(&files) {
             files.retain(|path| is_number(path));
             self.add(files, false);
@@ -106,7 +106,7 @@ impl List {
 /// folder.
 pub fn reads_folders_of(path: &Path) -> Result<bool> {
     let is_folder = found(path)?.is_some_and(|found| found.is_dir());
-    Ok(is_folder && maildir(path)?.is_none() && !is_mh(&read(path)?.0))
+    Ok(is_folder && maildir(path)?.is_none() && !is_mh(&files_and_folders(path)?.0))
 }
 
 /// The two folders with the messages of a Maildir; `None` if `path` is not a Maildir.
@@ -140,7 +140,7 @@ fn is_number(path: &Path) -> bool {
 }
 
 /// The files and the folders in a folder, following links, sorted bytewise by name.
-fn read(folder: &Path) -> Result<(Vec<PathBuf>, Vec<PathBuf>)> {
+fn files_and_folders(folder: &Path) -> Result<(Vec<PathBuf>, Vec<PathBuf>)> {
     let failed = |error: io::Error| Error::io(folder, error);
     let mut names = Vec::new();
     for entry in fs::read_dir(folder).map_err(failed)? {

@@ -98,8 +98,8 @@ pub struct Member {
 /// categories only the features of a message are read, from the files, so an open filter takes
 /// little memory.
 ///
-/// Any other fitted set is opened in the same way, by [`crate::FittedSet`].
-pub struct OpenSet {
+/// A [`FittedSet`](crate::FittedSet) opens any fitted set, and also learns and corrects.
+pub struct MailFilter {
     /// Labels of the categories.
     pub(crate) names: Vec<String>,
     categories: Vec<SparseCategory>,
@@ -116,16 +116,19 @@ pub struct OpenSet {
     instead: OnceLock<Option<Box<OpenSet>>>,
 }
 
-impl fmt::Debug for OpenSet {
+/// An open fitted set of any kind, not only of mail.
+pub(crate) type OpenSet = MailFilter;
+
+impl fmt::Debug for MailFilter {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let mut shown = f.debug_struct("OpenSet");
+        let mut shown = f.debug_struct("MailFilter");
         shown.field("names", &self.names).field("documents", &self.fitted.line.documents);
         shown.field("generation", &self.generation.as_ref().map(|own| own.number));
         shown.finish_non_exhaustive()
     }
 }
 
-impl OpenSet {
+impl MailFilter {
     /// Opens the filter in `folder`.
     ///
     /// # Errors
@@ -274,7 +277,7 @@ impl OpenSet {
 
     /// The verdict on a message, given as it was received, headers first. Verdicts of dbacl in its
     /// header (lines `X-DBACL`) are ignored. Of a message of more than 8 MiB only the beginning is
-    /// judged.
+    /// classified.
     ///
     /// # Errors
     /// [`Error::Io`] when a file cannot be read any more.

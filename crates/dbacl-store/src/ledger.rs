@@ -261,8 +261,8 @@ impl Head {
         })
     }
 
-    /// Updates the head for a record, or a withdrawal, that is added to the body, after which there
-    /// are so many documents more.
+    /// Updates the head for a record (`documents` is 1) or a withdrawal (-1) that is added to the
+    /// body.
     pub fn add(&mut self, bytes: &[u8], documents: i32) {
         self.documents = self.documents.saturating_add_signed(documents);
         self.length += bytes.len() as u64;

@@ -155,9 +155,18 @@ pub struct Recorder<D = Mmap> {
     lines: Vec<Line>,
 }
 
-/// What an occurrence adds to the score of a category, nats: the weight of its feature, its cost
-/// under the reference measure as a log-probability, and what every occurrence subtracts.
-fn addition<D: AsRef<[u8]>>(model: &Model<D>, occurrence: &Occurrence) -> [f64; 3] {
+/// What an occurrence adds to the score of a category, nats.
+#[derive(Default)]
+struct Addition {
+    /// The weight of its feature.
+    weight: f64,
+    /// Its cost under the reference measure, as a log-probability.
+    reference: f64,
+    /// What every occurrence subtracts.
+    renorm: f64,
+}
+
+fn addition<D: AsRef<[u8]>>(model: &Model<D>, occurrence: &Occurrence) -> Addition {
     let feature = Feature {
         body: &occurrence.body,
         medium: occurrence.medium,
@@ -165,13 +174,13 @@ fn addition<D: AsRef<[u8]>>(model: &Model<D>, occurrence: &Occurrence) -> [f64; 
         pattern: occurrence.pattern,
     };
     if !model.applies(&feature) {
-        return [0.0; 3];
+        return Addition::default();
     }
     let slot = model.find(occurrence.id).filter(|slot| slot.id.0 != 0);
     let weight = slot.map_or(0.0, |slot| f64::from(slot.weight.weight()));
     let reference =
         if occurrence.order == 1 { f64::from(model.log_reference(&occurrence.body)) } else { 0.0 };
-    [weight, reference, model.renorm]
+    Addition { weight, reference, renorm: model.renorm }
 }
 
 impl<D: AsRef<[u8]>> Recorder<D> {
@@ -267,12 +276,11 @@ impl<D: AsRef<[u8]>> Recorder<D> {
         let mut bits = Vec::with_capacity(self.occurrences.len());
         for occurrence in &self.occurrences {
             let (mine, theirs) = (addition(first, occurrence), addition(other, occurrence));
-            let [weight, reference, renorm] = [0, 1, 2].map(|at| mine[at] - theirs[at]);
-            prior -= factor * renorm;
-            let mut evidence = factor * reference;
+            prior -= factor * (mine.renorm - theirs.renorm);
+            let mut evidence = factor * (mine.reference - theirs.reference);
             if scoring == Scoring::Counts || heard.insert(occurrence.id.narrow()) {
                 let input = inputs[usize::from(occurrence.medium.is_header())];
-                evidence += weight_factor * input * weight;
+                evidence += weight_factor * input * (mine.weight - theirs.weight);
             }
             gatherer.add(shown(&occurrence.body), evidence);
             bits.push(evidence);

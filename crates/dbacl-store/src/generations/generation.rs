@@ -50,11 +50,20 @@ pub struct Generation {
 enum Missing {
     /// It is being removed, or has been.
     Gone,
-    /// Files are truncated: these, or the list of them. The first value says whether it was
-    /// synchronised to the device, so that a power failure is not the reason.
-    Torn(bool, Option<Vec<OsString>>),
+    /// Files are truncated.
+    Torn(Torn),
     /// The operating system refused.
     Refused(Error),
+}
+
+/// What is known of a truncated generation.
+enum Torn {
+    /// It was synchronised to the device, so that a power failure is not the reason.
+    Forced,
+    /// These files are truncated.
+    Files(Vec<OsString>),
+    /// The list of its files is truncated.
+    List,
 }
 
 impl Store {
@@ -83,8 +92,8 @@ impl Store {
             match self.generation(number, &folder, purpose) {
                 Ok(generation) => return Ok(Some(generation)),
                 Err(Missing::Refused(error)) => return Err(error),
-                Err(Missing::Torn(is_forced, torn)) => {
-                    return self.instead(number, folder, (is_forced, torn), purpose).map(Some);
+                Err(Missing::Torn(torn)) => {
+                    return self.instead(number, folder, torn, purpose).map(Some);
                 }
                 // A program that removes a generation has made another one current before.
                 Err(Missing::Gone) if last.as_ref().is_some_and(|last| last.0 == number) => {
@@ -94,9 +103,7 @@ impl Store {
             }
         }
         match last {
-            Some((number, folder)) => {
-                self.instead(number, folder, (false, None), purpose).map(Some)
-            }
+            Some((number, folder)) => self.instead(number, folder, Torn::List, purpose).map(Some),
             None => Ok(None),
         }
     }
@@ -106,20 +113,21 @@ impl Store {
         &self,
         number: u64,
         folder: PathBuf,
-        (is_forced, torn): (bool, Option<Vec<OsString>>),
+        torn: Torn,
         purpose: Purpose,
     ) -> Result<Generation> {
-        if is_forced {
-            let mut generation = self.as_it_is(number, folder)?;
-            generation.manifest.is_forced = true;
-            return Ok(generation);
-        }
-        if purpose == Purpose::Change {
-            return self.remains(number, folder, torn);
-        }
-        match self.forced_before(number)? {
-            Some(earlier) => Ok(Generation { is_earlier: true, ..earlier }),
-            None => self.as_it_is(number, folder),
+        match (torn, purpose) {
+            (Torn::Forced, _) => {
+                let mut generation = self.as_it_is(number, folder)?;
+                generation.manifest.is_forced = true;
+                Ok(generation)
+            }
+            (_, Purpose::Read) => match self.forced_before(number)? {
+                Some(earlier) => Ok(Generation { is_earlier: true, ..earlier }),
+                None => self.as_it_is(number, folder),
+            },
+            (Torn::Files(files), Purpose::Change) => self.remains(number, folder, Some(files)),
+            (Torn::List, Purpose::Change) => self.remains(number, folder, None),
         }
     }
 
@@ -151,7 +159,7 @@ impl Store {
             match self.generation(earlier, &self.folder_of(earlier), Purpose::Read) {
                 Ok(generation) => return Ok(Some(generation)),
                 Err(Missing::Refused(error)) => return Err(error),
-                Err(Missing::Gone | Missing::Torn(..)) => {}
+                Err(Missing::Gone | Missing::Torn(_)) => {}
             }
         }
         Ok(None)
@@ -233,13 +241,14 @@ impl Store {
         }
         let read = filled(found.len(), |bytes| file.read_exact_at(bytes, 0));
         let bytes = read.map_err(refused)?;
-        let manifest = Manifest::parse(&bytes).ok_or(Missing::Torn(false, None))?;
+        let manifest = Manifest::parse(&bytes).ok_or(Missing::Torn(Torn::List))?;
         let is_needed = |name: &OsStr| {
             Purpose::Read.needs(name) || purpose == Purpose::Change && purpose.needs(name)
         };
         let (seen, torn) = look_at(folder, &manifest, is_needed).map_err(Missing::Refused)?;
         if !torn.is_empty() {
-            return Err(Missing::Torn(manifest.is_forced, Some(torn)));
+            let what = if manifest.is_forced { Torn::Forced } else { Torn::Files(torn) };
+            return Err(Missing::Torn(what));
         }
         let lock = is_locked.then_some(file);
         let bare = Generation::bare(self.clone(), folder.to_path_buf(), number);
