@@ -2,8 +2,7 @@
 //! The report as JSON (`--json`), and verdicts one a line (`--verdicts`).
 
 use crate::measures::{Calibration, RATES, Rate};
-use crate::protocol::Judged;
-use crate::report::{Entry, Report};
+use crate::report::Report;
 use dbacl_cli::json::Json;
 use dbacl_mail::subject::subject;
 
@@ -104,29 +103,28 @@ fn entry(json: &mut Json, report: &Report, at: usize) {
 
 /// One line for each document and option set.
 pub fn verdicts(report: &Report) -> String {
-    let line = &|entry: &Entry, judged: &Judged| {
-        let document = &report.corpus.documents[judged.document];
-        Json::line(|json| {
-            json.key("set").string(&entry.name);
-            json.key("document").string(&document.name);
-            if let Some(subject) = subject(&document.bytes) {
-                json.key("subject").string(&subject);
-            }
-            count(json, "fold", judged.fold);
-            json.key("true").string(report.category(Some(judged.truth)));
-            json.key("verdict").string(report.category(judged.verdict));
-            if !judged.margin.is_nan() {
-                json.key("margin_bits").number(judged.margin);
-            }
-            if !judged.means.is_empty() {
-                json.key("scores_nats").numbers(&judged.means);
-                json.key("probabilities").numbers(&judged.shares);
-            }
-        })
-    };
-    let lines = report
-        .entries
-        .iter()
-        .flat_map(|entry| entry.findings.judged.iter().map(move |judged| line(entry, judged)));
-    lines.collect()
+    let mut text = String::new();
+    for entry in &report.entries {
+        for judged in &entry.findings.judged {
+            let document = &report.corpus.documents[judged.document];
+            text.push_str(&Json::line(|json| {
+                json.key("set").string(&entry.name);
+                json.key("document").string(&document.name);
+                if let Some(subject) = subject(&document.bytes) {
+                    json.key("subject").string(&subject);
+                }
+                count(json, "fold", judged.fold);
+                json.key("true").string(report.category(Some(judged.truth)));
+                json.key("verdict").string(report.category(judged.verdict));
+                if !judged.margin.is_nan() {
+                    json.key("margin_bits").number(judged.margin);
+                }
+                if !judged.means.is_empty() {
+                    json.key("scores_nats").numbers(&judged.means);
+                    json.key("probabilities").numbers(&judged.shares);
+                }
+            }));
+        }
+    }
+    text
 }

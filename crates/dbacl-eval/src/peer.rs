@@ -36,8 +36,8 @@ fn parse(answer: &[u8], categories: &[String]) -> (Option<usize>, f64) {
     (verdict, score.unwrap_or(f64::NAN))
 }
 
-/// Learns and classifies with the filter behind `wrapper`, so many messages at a time as the run
-/// has threads.
+/// Learns and classifies with the filter of `wrapper`, one message for each thread of the run at a
+/// time.
 pub fn perform(wrapper: &Path, run: &Run<'_>, categories: &[String]) -> io::Result<Findings> {
     let &Run { documents, plan, threads, meter, .. } = run;
     let wrapper = fs::canonicalize(wrapper).map_err(|error| about(wrapper, &error))?;
@@ -124,11 +124,7 @@ mod tests {
             describe) echo mock ;;\n\
             *) exit 1 ;;\n\
             esac\n";
-        // If this process had the file open while another thread starts a child, that would hold it
-        // open, too, and the script could not be run meanwhile.
-        let mut shell = dbacl_testing::command("sh");
-        shell.args(["-c", "cat >\"$0\" && chmod 755 \"$0\""]).arg(&wrapper);
-        dbacl_testing::fed(shell, script).quiet(0);
+        dbacl_testing::scripts::write(&wrapper, script);
         assert_eq!(describe(&wrapper), "mock");
         let categories = ["ham".to_owned(), "spam".to_owned()];
         let document = |truth, text: &str| Document {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //! Cross-validation and online simulations of mail filters, with filters of a line of shell.
 
-use dbacl_testing::{Done, Scratch, fed};
+use dbacl_testing::{Done, Scratch, fed, scripts};
 use std::path::Path;
 
 /// Runs one of the programs, with commands of the user's, on words divided at blanks.
@@ -21,12 +21,8 @@ fn args(scratch: &Scratch, program: &str, args: &[&str], input: &str) -> Done {
     fed(command, input)
 }
 
-/// Writes a program by another process: while this one had the file open, a child of another
-/// thread would hold it open, too, and it could not be run.
 fn write_program(scratch: &Scratch, path: &str, text: &str) {
-    let mut shell = scratch.command("sh");
-    shell.args(["-c", "cat >\"$0\" && chmod 755 \"$0\"", path]);
-    fed(shell, text).quiet(0);
+    scripts::write(&scratch.path(path), text);
 }
 
 #[test]
@@ -90,7 +86,7 @@ fn names_that_would_divide_a_line_of_the_log_are_refused() {
 }
 
 #[test]
-fn a_filter_without_one_word_is_wrong() {
+fn a_verdict_that_is_not_one_word_is_an_error() {
     let scratch = Scratch::new();
     let call = |line: &str, input: &str| run(&scratch, "mailtoe", line, input);
     call("prepare 1", "").quiet(0);

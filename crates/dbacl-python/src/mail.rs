@@ -57,7 +57,7 @@ pub struct MailFilter {
     stop: Arc<AtomicBool>,
 }
 
-/// Messages as they came.
+/// The messages of one change, each as its bytes.
 type Mails<'a> = &'a mut dyn Iterator<Item = &'a [u8]>;
 
 fn lock(filter: &Mutex<FittedSet>) -> MutexGuard<'_, FittedSet> {

@@ -14,14 +14,14 @@ pub fn number<T: TryFrom<u64>>(rest: &mut &[u8]) -> Option<T> {
     varint::take(rest)?.try_into().ok()
 }
 
-/// Takes so many bytes.
+/// Takes `length` bytes.
 pub fn take<'a>(rest: &mut &'a [u8], length: usize) -> Option<&'a [u8]> {
     let (own, others) = rest.split_at_checked(length)?;
     *rest = others;
     Some(own)
 }
 
-/// Takes so many numbers of 32 bits.
+/// Takes `length` numbers of 32 bits.
 pub fn words(rest: &mut &[u8], length: usize) -> Option<Vec<u32>> {
     let own = take(rest, length.checked_mul(4)?)?.as_chunks().0;
     Some(own.iter().map(|&word| u32::from_le_bytes(word)).collect())

@@ -309,7 +309,7 @@ impl Predictor {
             0.0 => Vec::new(),
             _ => table.preferences(&probabilities),
         };
-        let labels = (table.has_several).then(|| {
+        let labels = table.has_several.then(|| {
             let each = probabilities.iter().zip(&table.scale.thresholds).enumerate();
             each.filter(|(_, (p, least))| **p >= f64::from(**least)).map(|(at, _)| at).collect()
         });

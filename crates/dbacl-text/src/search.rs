@@ -58,9 +58,10 @@ impl fmt::Display for Trial {
     }
 }
 
-/// Trains with the recipe of `trainer`, for which `unlabelled` has texts without labels; or with
-/// one recipe after the other until so many seconds are over, or would be with the next one, and
-/// tells `told` of each. At least one is trained. Returns the best model.
+/// Trains with the recipe of `trainer` and the texts without labels in `unlabelled`. With
+/// `seconds`, trains without those texts, with one recipe after the other, and stops before a
+/// training that would probably last beyond that time; at least one recipe is trained. Calls `told`
+/// after each. Returns the best model.
 ///
 /// # Errors
 /// Those of [`Trainer::train_watched`].

@@ -132,7 +132,7 @@ impl Table {
             fill(at, &mut row);
             let importance = (fitted.importance)(at);
             let named = (feature, coded(importance));
-            add_row((&mut rows, least), named, importance, (&row, &steps), &mut own);
+            add_row(&mut rows, least, named, importance, &row, &steps, &mut own);
         }
         let intercepts = fitted.intercepts.clone();
         Self { has_several, blocks, scale, intercepts, steps, bits: 16, rows }
@@ -258,8 +258,7 @@ impl Table {
             row.fill(0.0);
             self.each_weight(at, |problem, weight| row[problem] = weight);
             let code = self.rows.importance(at);
-            let pair = (&row[..], &steps[..]);
-            add_row((&mut rows, least), (feature, code), decoded(code), pair, &mut own);
+            add_row(&mut rows, least, (feature, code), decoded(code), &row, &steps, &mut own);
         }
         Self { steps, bits, rows, ..self.clone() }
     }
@@ -380,12 +379,14 @@ fn strongest(row: &[f32]) -> f32 {
 }
 
 /// Adds the weights of a row that matter: those whose bin is `least` or higher. If none does, there
-/// is no row.
+/// is no row. `own` is room that rows share.
 fn add_row(
-    (rows, least): (&mut Rows, usize),
+    rows: &mut Rows,
+    least: usize,
     named: (u32, u8),
     importance: f64,
-    (row, steps): (&[f32], &[f32]),
+    row: &[f32],
+    steps: &[f32],
     own: &mut Vec<(u16, i16)>,
 ) {
     let matters = |weight: f32| bin(f64::from(weight) * importance) >= least && weight != 0.0;

@@ -20,9 +20,9 @@ use std::ffi::OsString;
 use std::io::{self, BufRead, Write};
 use std::process::ExitCode;
 
-/// Runs the program on its name as invoked and its arguments; returns its exit status. `stdin` is
-/// read when there are no files; of the streams the last one is for errors, `is_terminal` if a
-/// person reads it.
+/// Runs the program on its name as invoked and its arguments; returns its exit status. The streams
+/// are standard input, which is read when there are no files, standard output and standard error;
+/// `is_terminal` says whether a person reads the last one.
 fn run(
     args: &mut dyn Iterator<Item = OsString>,
     posixly_correct: bool,

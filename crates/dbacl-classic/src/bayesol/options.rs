@@ -69,10 +69,11 @@ pub const USAGE: &str = "Usage: bayesol [-viDnN] -c SPEC [FILE]...";
 #[derive(Default)]
 pub struct Config {
     pub specification: Specification,
-    /// Whether the name of the best category is printed, the expected loss of each decision, or all
-    /// categories, best first: one of these at most.
+    /// Whether the name of the best category is printed; false if risks or a ranking are.
     pub name: bool,
+    /// Whether the expected loss of each decision is printed; false if a ranking is.
     pub risks: bool,
+    /// Whether all categories are printed, best first.
     pub ranking: bool,
     pub debug: bool,
     pub json: bool,

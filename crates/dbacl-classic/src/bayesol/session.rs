@@ -35,7 +35,7 @@ pub struct Session<'a> {
     pub stdout: &'a mut dyn Write,
     /// Where errors and warnings go.
     pub stderr: &'a mut dyn Write,
-    /// Whether a person reads the errors, who is told more.
+    /// Whether a person reads the errors, and so gets more of them explained.
     pub is_terminal: bool,
     /// Results not yet written.
     pub out: Vec<u8>,
@@ -220,7 +220,7 @@ impl Session<'_> {
             }
             compiled
         });
-        let mut classifier = self.classifier(config)?;
+        let mut classifier = self.classifier(config, locale)?;
         if config.files.is_empty() {
             if config.debug {
                 self.out.extend_from_slice(b"taking input from stdin\n");
@@ -275,11 +275,11 @@ impl Session<'_> {
     }
 
     /// Loads the categories to score the text under, if there are any.
-    fn classifier(&mut self, config: &Config) -> Result<Option<Classifier>, Stop> {
+    fn classifier(&mut self, config: &Config, locale: Locale) -> Result<Option<Classifier>, Stop> {
         if config.categories.is_empty() {
             return Ok(None);
         }
-        let set = open_all(&config.categories).map_err(|lines| {
+        let set = open_all(&config.categories, locale).map_err(|lines| {
             for line in lines {
                 self.error(line.as_bytes());
             }
@@ -434,7 +434,7 @@ impl Session<'_> {
 }
 
 /// Loads categories that can be compared with each other, or says line by line why it cannot.
-fn open_all(categories: &[OsString]) -> Result<CategorySet, Vec<String>> {
+fn open_all(categories: &[OsString], locale: Locale) -> Result<CategorySet, Vec<String>> {
     let folder = std::env::var_os("DBACL_PATH");
     let open = |name: &OsString| {
         if name.is_empty() {
@@ -445,7 +445,6 @@ fn open_all(categories: &[OsString]) -> Result<CategorySet, Vec<String>> {
         Ok((String::from_utf8_lossy(&base_name(&path)).into_owned(), category))
     };
     let categories: Result<Vec<_>, Vec<String>> = categories.iter().map(open).collect();
-    let locale = Locale::from_environment(|name| std::env::var_os(name)?.into_string().ok());
     CategorySet::shared(categories?, locale).map_err(|error| vec![error.to_string()])
 }
 

@@ -88,11 +88,13 @@ impl Builder {
         let shows = config.form.append || config.dump || config.debug;
         let shows = shows || !config.filters.is_empty();
         let is_mail = config.reading.options.has(Mail);
+        if keeps && fits {
+            return usage("--keep needs the documents; it cannot be used with --fit");
+        }
         for (is_used, option, has_other, other) in [
             (for_programs, programs, shows, "-a, -A, -d, -D and -f"),
             (for_programs, programs, config.explain.is_some(), "--explain"),
             (has_records, "--input", config.verdict, "--verdict"),
-            (keeps, "--keep needs the documents; it", fits, "--fit"),
             (has_records, "--input", config.per_file, "-F"),
             (has_charset, "--charset", is_mail, "-T email: mail says what it is written in"),
             (has_charset, "--charset", has_records, "--input"),

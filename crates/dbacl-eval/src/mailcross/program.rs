@@ -21,7 +21,8 @@ impl Program {
         }
     }
 
-    /// Base name of its log and plots; of the online simulations also how they learn.
+    /// Base name of its log and plots. For the online simulations also the mode of the built-in
+    /// filter and the wrapper's verb: `toe` learns from errors only, `foot` from every message.
     pub(super) const fn log(self) -> &'static str {
         match self {
             Self::Cross => "crossval",

@@ -72,7 +72,7 @@ impl<'a> Log<'a> {
         message: &[u8],
     ) -> io::Result<()> {
         self.done.fetch_add(message.len() as u64, Ordering::Relaxed);
-        // A log can hold one word.
+        // Blanks divide a line of the log, so a verdict must be one word.
         let is_word = !verdict.is_empty() && !verdict.iter().any(u8::is_ascii_whitespace);
         self.missing += usize::from(!is_word);
         let verdict = if is_word { verdict } else { NO_VERDICT.as_bytes() };

@@ -99,6 +99,7 @@ impl Session {
         let target = self.folder.path.join("filters");
         let folders = self.wrapper_folders();
         self.each(names, |name| {
+            // The simulation's folder is in the current one, to which a path is relative.
             let given = self.folder.path.with_file_name(name);
             let named = folders.iter().map(|folder| folder.join(name));
             let is_path = name.as_bytes().contains(&b'/');

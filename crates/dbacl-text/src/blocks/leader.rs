@@ -161,10 +161,12 @@ impl Leader<'_> {
         };
         let labels = labels.iter().map(<[u32; 1]>::as_slice);
         let cuts: Vec<Cut<'_>> = heads.into_iter().zip(scores).zip(labels).map(cut).collect();
-        let scale = scale(false, &cuts, priors, self.plan.recipe.for_f1);
+        // Blocks refuse documents of several labels.
+        let has_several = false;
+        let scale = scale(has_several, &cuts, priors, self.plan.recipe.for_f1);
         let is_whole = |cut: &&Cut<'_>| cut.words == 0;
         let judged = cuts.iter().filter(is_whole).count();
-        let right = cuts.iter().filter(is_whole).filter(|cut| cut.is_right(false)).count();
+        let right = cuts.iter().filter(is_whole).filter(|cut| cut.is_right(has_several)).count();
         let failure = std::cell::Cell::new(None);
         let table = {
             let read = |at: usize, out: &mut [f32]| {
@@ -188,7 +190,7 @@ impl Leader<'_> {
                 importance: &importance,
                 intercepts,
             };
-            Table::new(&fitted, false, self.plan.layout.kinds(), scale, LOSS)
+            Table::new(&fitted, has_several, self.plan.layout.kinds(), scale, LOSS)
         };
         if let Some(error) = failure.take() {
             return Err(error.into());

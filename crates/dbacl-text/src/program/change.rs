@@ -14,7 +14,7 @@ fn trainer_of(path: &Path) -> Result<Trainer, Failure> {
     trainer.map_err(|error| train::refusal(error, path))
 }
 
-/// Trains again, saves the model, and tells of it; documents came from `path`.
+/// Trains again, saves the model, and reports it; documents came from `path`.
 fn finish(trainer: &Trainer, path: &Path, output: &Path, quiet: bool) -> Result<(), Failure> {
     train::save(&train::searched(trainer, None, &[], path, quiet)?, output, quiet)
 }
@@ -24,8 +24,9 @@ fn change(
     apply: &mut dyn FnMut(&mut Trainer, &Record<'_>) -> Result<(), DataError>,
 ) -> Result<(), Failure> {
     let output = arguments.output.as_ref().unwrap_or(&arguments.model);
-    let begin = if arguments.output.is_some() { begin } else { lock };
-    let _lock = begin(&arguments.replacing, output)?;
+    // Opening the model checks it, and warns of it.
+    let take_lock = if *output == arguments.model { lock } else { begin };
+    let _lock = take_lock(&arguments.replacing, output)?;
     let mut trainer = trainer_of(&arguments.model)?;
     let path = &arguments.data.data;
     let mut take = |record: Record<'_>| apply(&mut trainer, &record);

@@ -18,11 +18,12 @@ use std::ffi::{OsStr, OsString};
 use std::io::Write as _;
 use std::path::PathBuf;
 
-/// Options of fastText's way to learn, all of which have a value, but for the last four.
+/// Options of fastText's way to learn that have a value.
 const UNUSED: &str = "-lr -lrUpdateRate -dim -ws -epoch -neg -bucket -thread -t -seed -minCount \
                       -minCountLabel -pretrainedVectors -autotune-validation -autotune-metric \
-                      -autotune-predictions -saveOutput -qnorm -qout -retrain";
-const WITHOUT_VALUE: usize = 4;
+                      -autotune-predictions";
+/// Those that have none.
+const UNUSED_FLAGS: [&str; 4] = ["-saveOutput", "-qnorm", "-qout", "-retrain"];
 /// How long fastText searches where nothing is said.
 const SECONDS: u64 = 300;
 
@@ -66,11 +67,10 @@ impl Supervised {
         while let Some((name, rest)) = words.split_first() {
             words = rest;
             let name = name.to_str().unwrap_or_default();
-            if let Some(unused) = UNUSED.split(' ').find(|known| *known == name) {
-                own.unused.push(unused);
-                if UNUSED.rsplit(' ').take(WITHOUT_VALUE).any(|known| known == name) {
-                    continue;
-                }
+            own.unused.extend(UNUSED.split(' ').find(|known| *known == name));
+            if let Some(flag) = UNUSED_FLAGS.into_iter().find(|known| *known == name) {
+                own.unused.push(flag);
+                continue;
             }
             let Some((value, rest)) = words.split_first() else {
                 return Err(usage(&format!("{name}: its value is missing")));

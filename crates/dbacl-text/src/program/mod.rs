@@ -129,8 +129,8 @@ fn run(verb: &Verb) -> Result<(), Failure> {
     }
 }
 
-/// The right to replace the file at `path`, which must be a model if it exists. A model that is
-/// replaced keeps its mode.
+/// The right to replace the file at `path`, which must be a model if it exists. Warns if anybody
+/// may write to that model, since the new one gets its mode.
 fn begin(replacing: &Replacing, path: &Path) -> Result<Lock, Failure> {
     let lock = lock(replacing, path)?;
     dbacl::check_container(path).map_err(ModelError::from)?;

@@ -18,8 +18,10 @@ pub fn measure(model: &TextModel, data: &DataArguments, is_json: bool) -> Result
     let numbers: HashMap<&str, usize> =
         labels.iter().enumerate().map(|(number, label)| (label.as_str(), number)).collect();
     let mut predictor = model.predictor();
-    let (mut one, mut several) =
-        (Evaluation::new(labels.len()), SeveralEvaluation::new(labels.len()));
+    // Counts of confusions grow with the square of the labels; a model with several needs none.
+    let labels_of_one = if model.has_several() { 0 } else { labels.len() };
+    let mut one = Evaluation::new(labels_of_one);
+    let mut several = SeveralEvaluation::new(labels.len());
     let mut unknown: Option<(String, u64)> = None;
     let mut take = |record: Record<'_>| {
         let prediction = predictor.predict(record.text);

@@ -138,8 +138,8 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Reads the documents of `operands`: what is one there, their label, and whether files may be
-    /// mailboxes.
+    /// Reads the documents of `operands`. The last argument says what a document is, which label
+    /// all get, and whether a file may be a mailbox.
     pub fn read_operands(
         &mut self,
         reading: &mut Reading,
