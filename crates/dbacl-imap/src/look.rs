@@ -314,7 +314,10 @@ fn places(
 ) -> HashMap<Identity, BTreeSet<Kind>> {
     let new = changes.new.iter().map(|it| (it.identity, BTreeSet::new()));
     let mut places: HashMap<_, _> = new.collect();
-    for Watched { name, kind, .. } in watched.iter().filter(|_| !changes.new.is_empty()) {
+    if places.is_empty() {
+        return places;
+    }
+    for Watched { name, kind, .. } in watched {
         for mail in folders.get(name).map_or(&[][..], |folder| &folder.mails) {
             if !mail.flags.has(Flags::DELETED)
                 && let Some(kinds) = places.get_mut(&mail.identity)

@@ -306,8 +306,8 @@ mod tests {
 
     const MAIL: Identity = [7; 8];
 
-    /// The message in a folder, `NAME`, `NAME.UID`, or either with `!` for `$Junk` or `?` for
-    /// `$NotJunk` behind it.
+    /// The message in a folder: `NAME` or `NAME.UID`, either followed by `!` for `$Junk` or `?` for
+    /// `$NotJunk`.
     fn at(text: &str) -> Placed {
         let place = text.trim_end_matches(['!', '?']);
         let (name, uid) = place.split_once('.').unwrap_or((place, "5"));
@@ -317,7 +317,8 @@ mod tests {
             "Unsure" => Unsure,
             "Work" => Topic(0),
             "Lists" => Topic(1),
-            _ => Good,
+            "INBOX" | "Archive" | "" => Good,
+            other => panic!("no folder {other}"),
         };
         let mut flags = Flags::default();
         for letter in text[place.len()..].chars() {
@@ -330,7 +331,7 @@ mod tests {
     /// What is learned in several looks, and how often the message has arrived. The looks have
     /// bars between them. Each has the seconds that pass before it, if any, `-` and a place from
     /// which the message is gone, `+` and one where it is new, `=` and one where it stays, and `~`
-    /// and one whose flags were those behind `<`. `own` is where the program moves it first.
+    /// and one where its flags have changed; the old ones follow `<`. `own` is where the program moves it first.
     fn story(looks: &str, own: Option<&str>) -> (String, usize) {
         let mut now = 1_000_000;
         let to = |to: &str| OwnMove { uid: 5, identity: MAIL, since: now, to: to.to_owned() };

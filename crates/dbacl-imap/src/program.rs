@@ -89,15 +89,16 @@ fn begin(options: &Options) -> Result<(), (u8, String)> {
         };
         work().map(Some)
     } else {
-        let mut watcher = Watcher::new(&config, place, &path, options.dry_run, handles, &say)
-            .map_err(|fault| failure(&fault, &config))?;
-        if options.check {
-            watcher.check().map(Some)
-        } else if options.once || options.dry_run {
-            watcher.once().map(|()| None)
-        } else {
-            watcher.forever(&tell, &news).map(|()| None)
-        }
+        let watcher = Watcher::new(&config, place, &path, options.dry_run, handles, &say);
+        watcher.and_then(|mut watcher| {
+            if options.check {
+                watcher.check().map(Some)
+            } else if options.once || options.dry_run {
+                watcher.once().map(|()| None)
+            } else {
+                watcher.forever(&tell, &news).map(|()| None)
+            }
+        })
     };
     match result {
         // The connection was cut off because the program is being stopped; that is no failure.

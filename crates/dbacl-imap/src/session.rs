@@ -18,6 +18,8 @@ use imap_next::imap_types::mailbox::{ListMailbox, Mailbox};
 use imap_next::imap_types::response::{Capability, Code, Data, StatusKind};
 use imap_next::imap_types::search::SearchKey;
 use imap_next::imap_types::sequence::{SeqOrUid, Sequence, SequenceSet};
+use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
 use std::num::{NonZeroU32, NonZeroU64};
 use std::time::Duration;
 
@@ -260,9 +262,9 @@ impl Session {
     pub(crate) fn arrivals(&mut self) -> Result<Vec<Arrival>, Fault> {
         let items = [MessageDataItemName::Flags, MessageDataItemName::InternalDate];
         let found = self.fetch(None, &items, None, |uid, items| {
-            let came =
-                items.came.filter(|_| !items.flags.is_none_or(|it| it.has(Flags::DELETED)))?;
-            Some(Arrival { uid, second: came.timestamp(), day: came.date_naive().to_string() })
+            let (flags, came) = (items.flags?, items.came?);
+            let (second, day) = (came.timestamp(), came.date_naive().to_string());
+            (!flags.has(Flags::DELETED)).then_some(Arrival { uid, second, day })
         })?;
         Ok(found.into_iter().map(|(_, mail)| mail).collect())
     }
@@ -378,7 +380,7 @@ impl Session {
         since: Option<NonZeroU64>,
         pick: impl Fn(u32, &Items<'_>) -> Option<T>,
     ) -> Result<Vec<(u32, T)>, Fault> {
-        let mut found = Vec::new();
+        let mut found = BTreeMap::new();
         let items = [&[MessageDataItemName::Uid], items].concat();
         let mut count = 0;
         let all = Sequence::Range(NonZeroU32::MIN.into(), SeqOrUid::Asterisk);
@@ -398,15 +400,18 @@ impl Session {
                         |uid: &u32| uids.is_none_or(|uids| uids.binary_search(uid).is_ok());
                     if let Some(uid) = items.uid.filter(is_wanted) {
                         count += 1;
-                        found.extend(pick(uid, &items).map(|it| (uid, it)));
+                        // What comes again is not kept, however often it comes.
+                        if let Entry::Vacant(place) = found.entry(uid)
+                            && let Some(it) = pick(uid, &items)
+                        {
+                            place.insert(it);
+                        }
                     }
                 }
                 within(count)
             })?;
         }
-        found.sort_by_key(|(uid, _)| *uid);
-        found.dedup_by_key(|(uid, _)| *uid);
-        Ok(found)
+        Ok(found.into_iter().collect())
     }
 }
 

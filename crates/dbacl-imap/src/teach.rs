@@ -17,7 +17,7 @@ const BATCH_BYTES: u64 = 4 << 20;
 /// The most messages that are fetched and learned together.
 const BATCH_MAILS: usize = 1000;
 
-/// Learns messages under a label, and returns how many of them it did not know under that label.
+/// Learns messages under a label, and returns how many of them were new under it.
 /// After a fault none was learned, and the caller tries again later.
 pub type Learn<'a> = &'a mut dyn FnMut(Label, &[Vec<u8>]) -> Result<usize, Fault>;
 
@@ -164,7 +164,7 @@ pub fn teach(
 }
 
 impl Taught {
-    /// Has messages learned that were fetched.
+    /// Gives the fetched messages to `learn`, one label after the other.
     fn learn(
         &mut self,
         queue: &mut BTreeMap<Label, Vec<Vec<u8>>>,

@@ -47,8 +47,8 @@ const LONGEST_REST: Duration = Duration::from_secs(300);
 /// those who try often.
 const REST_AFTER_REFUSAL: Duration = Duration::from_secs(60);
 
-/// What happens during a round: something has changed in a folder, or a signal has come; or a
-/// connection has failed.
+/// What happens during a round. `Ok` says that something may have changed in a folder, or that a
+/// signal has come; `Err`, that a connection has failed.
 pub type News = Result<(), Fault>;
 
 /// Handles of all connections, by which they are shut down when the program stops, whatever they
@@ -257,7 +257,8 @@ impl<'a> Watcher<'a> {
         Ok((!self.handles.is_stopped()).then_some(found.is_some()))
     }
 
-    /// Waits; returns whether the program is to stop. News are those of a round that has ended.
+    /// Waits; returns whether the program is to stop. News that comes meanwhile belongs to a round
+    /// that has ended, and is dropped.
     fn waits_for_stop(&self, news: &Receiver<News>, pause: Duration) -> bool {
         let end = Instant::now() + pause;
         let left = || end.saturating_duration_since(Instant::now());

@@ -78,7 +78,7 @@ impl Queue {
             self.bytes.fetch_add(said.len(), Relaxed);
             let _ = lines.send(said);
         }
-        // This fails only after the end of the log.
+        // The thread takes lines as long as there is a sender, so this does not fail.
         let _ = lines.send(line);
     }
 }
@@ -230,7 +230,7 @@ mod tests {
             log.event(Level::Info, "classified", &[("user", &long)]);
         }
         drop(go);
-        // The queue has room again once a line has been written.
+        // A line as short as the last one still has room.
         let first = hears.recv().expect("a line");
         log.event(Level::Info, "last", &[]);
         log.finish();
@@ -241,7 +241,6 @@ mod tests {
             first.contains("event=classified") && written * 10_000 <= ROOM + 20_000,
             "{written}"
         );
-        // The thread may begin to write, and so make room, before all lines have come.
         let said = rest.iter().filter_map(|line| line.split_once("event=dropped lines="));
         let said: usize = said.map(|(_, number)| number.trim_end().parse().unwrap_or(0)).sum();
         assert_eq!(said, lines - written);

@@ -129,7 +129,9 @@ fn callbacks(engines: watch::Receiver<Arc<Engine>>) -> Callbacks<Session> {
         .on_eom(|context| Box::pin(async move { end(context).await }))
         .on_abort(|context| {
             Box::pin(async move {
-                context.data.iter_mut().for_each(|session| session.mail = None);
+                if let Some(session) = &mut context.data {
+                    session.mail = None;
+                }
                 Status::Continue
             })
         })

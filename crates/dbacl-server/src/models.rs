@@ -18,8 +18,12 @@ pub struct Models {
     open: Mutex<LruCache<PathBuf, Open>>,
 }
 
-/// A filter, and the version of its files if that is known.
-type Open = (Arc<MailFilter>, Option<Vec<Stamp>>);
+#[derive(Debug, Clone)]
+struct Open {
+    filter: Arc<MailFilter>,
+    /// The version of its files, if that is known.
+    stamp: Option<Vec<Stamp>>,
+}
 
 /// Identifies a version of a filter's file, which is never changed in place: the device and the
 /// number of the file there, its size, and the second and nanosecond of its last change.
@@ -42,7 +46,7 @@ impl Models {
         folder: &Path,
     ) -> Result<(Arc<MailFilter>, Option<Vec<String>>), MailFilterError> {
         let known = lock(&self.open).get(folder).cloned();
-        if let Some((filter, known @ Some(_))) = known
+        if let Some(Open { filter, stamp: known @ Some(_) }) = known
             && stamp(folder, filter.names()).ok() == known
         {
             return Ok((filter, None));
@@ -52,7 +56,7 @@ impl Models {
         let mut warnings = Vec::new();
         match open_steadily(folder, &mut warnings) {
             Ok(open) => {
-                let filter = Arc::clone(&open.0);
+                let filter = Arc::clone(&open.filter);
                 lock(&self.open).put(folder.to_path_buf(), open);
                 Ok((filter, Some(warnings)))
             }
@@ -81,7 +85,8 @@ fn open_steadily(folder: &Path, warnings: &mut Vec<String>) -> Result<Open, Mail
         let filter = Arc::new(filter);
         tries += 1;
         if before == after || tries == TRIES {
-            return Ok((filter, after.filter(|after| Some(after) == before.as_ref())));
+            let stamp = after.filter(|after| Some(after) == before.as_ref());
+            return Ok(Open { filter, stamp });
         }
         before = after;
     }

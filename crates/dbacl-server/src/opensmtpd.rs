@@ -42,9 +42,10 @@ struct Session {
     envelope: Envelope,
     /// What each answer about the mail repeats.
     token: Vec<u8>,
-    /// The lines so far. Once the message has its verdict there are none: lines are given back as
-    /// they come, but for verdicts that it brings.
+    /// The lines so far; `None` once the message has its verdict. Later lines are given back as they
+    /// come, except those of the header that state a verdict.
     mail: Option<Mail>,
+    /// Which lines of the header are passed on.
     header: HeaderLines,
 }
 

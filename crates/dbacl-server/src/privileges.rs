@@ -6,7 +6,7 @@ use nix::unistd::{Gid, Group, Uid, User, initgroups, setgid, setgroups, setuid};
 use std::ffi::CString;
 
 /// Looks up a user, with this group in place of the user's if there is one.
-pub fn find(user: &str, group: Option<&str>) -> Result<User, String> {
+pub fn find_user(user: &str, group: Option<&str>) -> Result<User, String> {
     let found = User::from_name(user).map_err(|error| format!("user {user}: {error}"))?;
     let mut found = found.ok_or_else(|| format!("there is no user {user}"))?;
     if let Some(group) = group {

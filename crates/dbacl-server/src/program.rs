@@ -62,7 +62,7 @@ fn configure(options: &Options) -> Result<Config, String> {
 
 fn begin(options: Options) -> Result<(), (u8, String)> {
     let config = configure(&options).map_err(|text| (USAGE, text))?;
-    let find = |user: &String| find(user, config.group.as_deref());
+    let find = |user: &String| find_user(user, config.group.as_deref());
     let identity = config.user.as_ref().map(find).transpose().map_err(|text| (USAGE, text))?;
     if options.check || options.list || options.remove.is_some() {
         if let Some(identity) = identity.filter(|_| is_root()) {
@@ -99,6 +99,7 @@ fn begin(options: Options) -> Result<(), (u8, String)> {
         become_user(identity).map_err(unavailable)?;
     }
     listeners.extend(bind(&config, true).map_err(unavailable)?);
+    // The log is the first to start a thread; this must come before it.
     dbacl::give_back_memory_at_once();
     let log = Log::new(config.log).map_err(unavailable)?;
     if identity.is_none() && is_root() {

@@ -33,17 +33,34 @@ const HEAD: usize = 16 << 10;
 /// The bytes of a compressed mail that are unpacked at a time.
 const UNPACKED: usize = 64 << 10;
 
-/// The commands of the protocol. The first four ask for the score: alone, with the tests' names,
-/// with a report to read, and with that for spam only. The next two return the message, or its
-/// header, with its verdict. `TELL` learns or forgets it, `PING` asks whether the server answers,
-/// and `SKIP` does nothing.
-const COMMANDS: [&str; 9] =
-    ["CHECK", "SYMBOLS", "REPORT", "REPORT_IFSPAM", "PROCESS", "HEADERS", "TELL", "PING", "SKIP"];
+/// The commands of the protocol.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+enum Command {
+    /// The score.
+    #[default]
+    Check,
+    /// The score and the tests' names.
+    Symbols,
+    /// The score and a report to read.
+    Report,
+    /// The score, and the report for spam only.
+    ReportIfSpam,
+    /// The message with its verdict.
+    Process,
+    /// The message's header with its verdict.
+    Headers,
+    /// Asks whether the server answers.
+    Ping,
+    /// Learns or forgets the message.
+    Tell,
+    /// Does nothing.
+    Skip,
+}
 
 /// The head of a request: its command and its fields.
 #[derive(Debug, Clone, Default, PartialEq)]
 struct Head {
-    command: &'static str,
+    command: Command,
     /// Whether the client speaks rspamd's older protocol.
     is_rspamc: bool,
     /// The protocol's version; answers to versions below 1.3 have another form.
@@ -75,8 +92,18 @@ impl Head {
         let text = String::from_utf8_lossy(bytes);
         let mut lines = text.lines();
         let mut words = lines.next().unwrap_or_default().split_ascii_whitespace();
-        let command = words.next().and_then(|word| COMMANDS.into_iter().find(|it| *it == word));
-        let command = command.ok_or(NO_COMMAND)?;
+        let command = match words.next().unwrap_or_default() {
+            "CHECK" => Command::Check,
+            "SYMBOLS" => Command::Symbols,
+            "REPORT" => Command::Report,
+            "REPORT_IFSPAM" => Command::ReportIfSpam,
+            "PROCESS" => Command::Process,
+            "HEADERS" => Command::Headers,
+            "PING" => Command::Ping,
+            "TELL" => Command::Tell,
+            "SKIP" => Command::Skip,
+            _ => return Err(NO_COMMAND),
+        };
         let (protocol, version) =
             words.next().and_then(|word| word.split_once('/')).ok_or(NO_COMMAND)?;
         let is_rspamc = protocol == "RSPAMC";
@@ -128,12 +155,12 @@ impl Head {
 
     /// Whether a verdict is asked for, and not the mail with it.
     fn wants_verdict_only(&self) -> bool {
-        !self.returns_mail() && self.command != "TELL"
+        !self.returns_mail() && self.command != Command::Tell
     }
 
     /// Whether the answer has the whole mail in it.
     fn returns_mail(&self) -> bool {
-        matches!(self.command, "PROCESS" | "HEADERS")
+        matches!(self.command, Command::Process | Command::Headers)
     }
 }
 
@@ -159,17 +186,17 @@ fn answer(head: &Head, mail: &[u8], judged: Option<&Judged>, engine: &Engine) ->
     let is_put_off = judged.is_none() && engine.config.on_error == OnError::Tempfail;
     let body = match (head.command, judged) {
         _ if is_put_off => return refusal(TEMPORARY, "no verdict"),
-        (command @ ("PROCESS" | "HEADERS"), _) => {
+        (command @ (Command::Process | Command::Headers), _) => {
             let (mut header, rest) = rewritten_header(mail, &lines(judged, dialects), dialects);
             let empty = if rest.starts_with(b"\r") { 2 } else { 1 };
-            let kept = if command == "PROCESS" { rest.len() } else { empty };
+            let kept = if command == Command::Process { rest.len() } else { empty };
             header.extend_from_slice(rest.get(..kept).unwrap_or_default());
             header
         }
         (_, None) => return refusal(TEMPORARY, "no verdict"),
-        ("SYMBOLS", Some(judged)) => format!("{}\r\n", judged.symbol()).into_bytes(),
-        ("REPORT", Some(judged)) => report(judged).into_bytes(),
-        ("REPORT_IFSPAM", Some(judged)) if judged.is_spam() => report(judged).into_bytes(),
+        (Command::Symbols, Some(judged)) => format!("{}\r\n", judged.symbol()).into_bytes(),
+        (Command::Report, Some(judged)) => report(judged).into_bytes(),
+        (Command::ReportIfSpam, Some(judged)) if judged.is_spam() => report(judged).into_bytes(),
         _ => Vec::new(),
     };
     let (is_spam, score) = judged.map_or((false, 0.0), |judged| (judged.is_spam(), judged.score()));
@@ -260,9 +287,9 @@ const DRAINED: Duration = Duration::from_secs(5);
 
 async fn reply(engine: &Arc<Engine>, head: Head, mail: &Arc<Mail>, peer: Peer) -> Vec<u8> {
     match head.command {
-        "PING" => return b"SPAMD/1.5 0 PONG\r\n".to_vec(),
-        "SKIP" => return Vec::new(),
-        "TELL" => return tell(engine, &head, mail, peer).await,
+        Command::Ping => return b"SPAMD/1.5 0 PONG\r\n".to_vec(),
+        Command::Skip => return Vec::new(),
+        Command::Tell => return tell(engine, &head, mail, peer).await,
         _ => {}
     }
     let wire = if head.is_rspamc { Protocol::Rspamd } else { Protocol::Spamc };
@@ -332,7 +359,7 @@ where
     let head = read_head(reader).await?;
     let head = Head::parse(&head).map_err(Failure::Malformed)?;
     let mut mail = engine.mail(Some(peer));
-    if matches!(head.command, "PING" | "SKIP") {
+    if matches!(head.command, Command::Ping | Command::Skip) {
         return Ok((head, mail));
     }
     // Whether only the beginning of the message is read, which is enough for a verdict.
@@ -420,7 +447,7 @@ mod tests {
               Set: local,remote\r\n\r\n",
         );
         let head = head.expect("a head");
-        assert_eq!((head.command, head.length), ("TELL", Some(12)));
+        assert_eq!((head.command, head.length), (Command::Tell, Some(12)));
         assert_eq!((head.class, head.sets, head.removes), (Some(MailRole::Spam), true, false));
         assert_eq!(head.envelope.names, ["alice"]);
         for (text, expected) in [

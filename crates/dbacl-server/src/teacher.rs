@@ -23,7 +23,8 @@ use std::sync::atomic::AtomicBool;
 use std::time::Instant;
 use tokio::sync::{Mutex, Semaphore};
 
-/// What is to be done with a message: it is learned as mail for this, or forgotten.
+/// What is to be done with a message: it is learned under the label of this role, or forgotten
+/// (`None`).
 pub type Lesson = Option<MailRole>;
 
 /// Number of queues. Lessons for one folder share a queue and so follow each other; folders that
@@ -251,7 +252,8 @@ mod tests {
         let alice = prepare("alice", &users, &limits).unwrap();
         let labels = MailFilter::open(&alice, &mut |_| {}).unwrap().names().to_vec();
         assert_eq!(labels, ["ham", "spam"]);
-        prepare("alice", &users, &limits).unwrap();
+        // Another first lesson was waiting meanwhile.
+        super::prepare(&alice, users.default.as_deref(), &users, &limits).unwrap();
         let refused = prepare("bob", &users, &limits);
         assert!(refused.is_err_and(|why| why.contains("limits.user-filters")));
         assert_eq!(users.all(), [("alice".to_owned(), alice)]);

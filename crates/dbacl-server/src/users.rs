@@ -63,8 +63,8 @@ impl Users {
         self.default.clone()
     }
 
-    /// The folder of the filter that learns something for a user, and of that with which it begins
-    /// if it does not exist yet. `teaches_default` says whether users without a filter teach the
+    /// The folder of the filter that learns something for a user. If it does not exist yet, also the
+    /// folder of the default filter, with which it begins. `teaches_default` says whether users without a filter teach the
     /// default one.
     pub fn taught(
         &self,
@@ -111,8 +111,11 @@ impl Users {
             Some(folder) != self.default.as_ref() && folder.join("order").is_file()
         };
         found.retain(|(_, folder)| is_filter(folder));
-        // Without a user, the domain alone is the name.
-        let name = |names: [String; 2]| names.join("@").trim_matches('@').to_owned();
+        let name = |[user, domain]: [String; 2]| match (user.is_empty(), domain.is_empty()) {
+            (_, true) => user,
+            (true, false) => domain,
+            (false, false) => format!("{user}@{domain}"),
+        };
         let mut all: Vec<(String, PathBuf)> =
             found.into_iter().map(|(names, folder)| (name(names), folder)).collect();
         all.sort();
@@ -210,13 +213,13 @@ mod tests {
         assert_eq!(users.choose(&[one.clone(), other.clone()]), Some("/default".into()));
         assert_eq!(users.choose(std::slice::from_ref(&other)), Some("/default".into()));
         assert_eq!(users.choose(&[]), Some("/default".into()));
-        let pupil =
+        let taught =
             |folder: &str, general: Option<&str>| Ok((folder.into(), general.map(PathBuf::from)));
         let new = format!("{here}/../no-such-folder");
-        assert_eq!(users.taught(&one, false), pupil(&format!("{here}/../{there}"), None));
-        assert_eq!(users.taught(&other, false), pupil(&new, Some("/default")));
-        assert_eq!(users.taught(&other, true), pupil("/default", None));
-        assert_eq!(users.taught("", true), pupil("/default", None));
+        assert_eq!(users.taught(&one, false), taught(&format!("{here}/../{there}"), None));
+        assert_eq!(users.taught(&other, false), taught(&new, Some("/default")));
+        assert_eq!(users.taught(&other, true), taught("/default", None));
+        assert_eq!(users.taught("", true), taught("/default", None));
         assert!(users.taught("", false).is_err());
         let lonely = Users { default: None, ..users };
         assert_eq!(lonely.choose(&[one, other.clone()]), own);

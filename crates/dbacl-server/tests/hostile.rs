@@ -212,18 +212,18 @@ fn mail_without_end_takes_no_memory() {
     let piece = format!("{SPAM}\r\n").repeat(1000).into_bytes();
     let chunk = [format!("{:x}\r\n", piece.len()).as_bytes(), &piece, b"\r\n"].concat();
     let post = "POST /checkv2 HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n";
-    let told = "TELL SPAMC/1.5\r\nMessage-class: spam\r\nSet: local\r\nContent-length";
+    let tell = "TELL SPAMC/1.5\r\nMessage-class: spam\r\nSet: local\r\nContent-length";
     // Without a length the beginning is classified, and what never ends is cut off. The same where
     // a length is announced.
     for (door, head, piece) in [
         ("rspamd", post, &chunk),
         ("spamc", "PROCESS SPAMC/1.5\r\n\r\n", &piece),
-        ("spamc", &format!("{told}: {size}\r\n\r\n"), &piece),
+        ("spamc", &format!("{tell}: {size}\r\n\r\n"), &piece),
     ] {
         let mut endless = server.connect(door);
         endless.write_all(head.as_bytes()).expect("the server listens");
-        let pieces = (0..size).step_by(piece.len());
-        let has_ended = pieces.into_iter().any(|_| endless.write_all(piece).is_err());
+        let mut pieces = (0..size).step_by(piece.len());
+        let has_ended = pieces.any(|_| endless.write_all(piece).is_err());
         assert!(has_ended, "the server reads on: {head}");
     }
     assert!(server.is_served());

@@ -49,6 +49,19 @@ fn corpus() -> Vec<Vec<u8>> {
 }
 
 #[test]
+fn without_reasons_the_verdict_is_the_only_line_more() {
+    let server = Server::new("");
+    for bytes in corpus().iter().step_by(10) {
+        server.scratch.write("mail", bytes);
+        let mut filter = server.scratch.dbacl_command(["--mail-filter", "filter"]);
+        let input = fs::File::open(server.scratch.path("mail")).expect("the mail");
+        let wanted = filter.stdin(input).output().expect("dbacl runs").stdout;
+        let body = with_status(server.spamc("PROCESS", "alice", bytes), "0 EX_OK");
+        assert!(body == wanted, "{}", String::from_utf8_lossy(bytes));
+    }
+}
+
+#[test]
 fn every_wire_has_the_verdict_and_the_reasons_of_the_mail_filter() {
     let server = Server::new("reasons = true");
     let mut reasons = 0;

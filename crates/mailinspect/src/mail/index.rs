@@ -72,11 +72,12 @@ fn part(line: &[u8], (skip, length): (usize, usize)) -> &[u8] {
 /// Takes a message; breaks if no more are wanted.
 pub type Sink<'a> = &'a mut dyn FnMut(Entry) -> ControlFlow<()>;
 
-/// Reads `input`, the mailbox's file of this number, and hands its messages on, in their order. A
-/// file that may be a single message without a `From ` line, as in a maildir, has a name.
+/// Reads `input`, the mailbox's file number `file`, and hands its messages on in their order. With
+/// `name`, the file may be a single message without a `From ` line, as in a maildir.
 pub fn index(
     input: Box<dyn Read + '_>,
-    (file, name): (usize, Option<&[u8]>),
+    file: usize,
+    name: Option<&[u8]>,
     judge: &mut Judge,
     selection: &mut Selection,
     warnings: WarningSink<'_>,
@@ -188,7 +189,7 @@ mod tests {
         let mut judge = sample::judge(&[("red", 3, 4.0), ("subject:", 10, 2.0)], is_exact);
         let mut found = Vec::new();
         let mut selection = Selection::default();
-        index(Box::new(text), (0, name), &mut judge, &mut selection, &mut |_| {}, &mut |entry| {
+        index(Box::new(text), 0, name, &mut judge, &mut selection, &mut |_| {}, &mut |entry| {
             found.push(entry);
             ControlFlow::Continue(())
         })
@@ -266,7 +267,7 @@ mod tests {
         let mut count = 0;
         let mut selection = Selection::default();
         let stopped =
-            index(Box::new(text), (0, None), &mut judge, &mut selection, &mut |_| {}, &mut |_| {
+            index(Box::new(text), 0, None, &mut judge, &mut selection, &mut |_| {}, &mut |_| {
                 count += 1;
                 if count == 2 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
             });

@@ -21,10 +21,13 @@ use dbacl_sets::classify::shared::default_scheme;
 /// Bits of the table of empirical counts.
 const EMPIRICAL_BITS: u8 = 15;
 
-/// The scores by which messages can be sorted (`-o`), as the screen names them: minus the
-/// log-probability of the message, its length included, nats; cross-entropy, nats per token;
-/// divergence of the message from the category, nats per token; confidence that the message belongs
-/// to the category, percent. A smaller score is nearer to the category, except for confidence.
+/// The scores by which messages can be sorted, by their number for `-o`, as the screen names them.
+/// A smaller score is nearer to the category, except for confidence.
+///
+/// 0. Minus the log-probability of the message, its length included, nats.
+/// 1. Cross-entropy, nats per token.
+/// 2. Divergence of the message from the category, nats per token.
+/// 3. Confidence that the message belongs to the category, percent.
 pub const SCORINGS: [&str; 4] = ["message cost", "cost per token", "divergence", "confidence"];
 /// The place of confidence among them.
 pub const CONFIDENCE: usize = 3;

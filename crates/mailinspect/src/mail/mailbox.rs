@@ -70,7 +70,7 @@ impl Mailbox {
                 next
             };
             let result = File::open(path).and_then(|file| {
-                index(Box::new(file), (number, name), judge, selection, warnings, &mut watch)
+                index(Box::new(file), number, name, judge, selection, warnings, &mut watch)
             });
             if let Err(error) = result {
                 let path = path.display();

@@ -65,15 +65,25 @@ pub enum Purpose {
 }
 
 impl Purpose {
-    /// The prompt before the line, and the history that lines of its kind share.
-    pub const fn prompt(self) -> (&'static str, usize) {
+    /// The prompt before the line.
+    pub const fn label(self) -> &'static str {
         match self {
-            Self::Pipe => ("pipe this message to: ", 0),
-            Self::PipeTagged => ("pipe each tagged message to: ", 0),
-            Self::Match => ("list messages that match: ", 1),
-            Self::Mismatch => ("list messages that do not match: ", 1),
-            Self::Category => ("category: ", 2),
-            Self::Save => ("append tagged messages to mbox: ", 3),
+            Self::Pipe => "pipe this message to: ",
+            Self::PipeTagged => "pipe each tagged message to: ",
+            Self::Match => "list messages that match: ",
+            Self::Mismatch => "list messages that do not match: ",
+            Self::Category => "category: ",
+            Self::Save => "append tagged messages to mbox: ",
+        }
+    }
+
+    /// The number of its history, which lines of one kind share.
+    const fn history(self) -> usize {
+        match self {
+            Self::Pipe | Self::PipeTagged => 0,
+            Self::Match | Self::Mismatch => 1,
+            Self::Category => 2,
+            Self::Save => 3,
         }
     }
 }
@@ -85,7 +95,7 @@ pub struct State {
     pub mailbox: String,
     /// The category's name.
     pub category: String,
-    /// What the list is sorted by.
+    /// What the list is sorted by: a place in `SCORINGS`.
     pub scoring: usize,
     /// Whether messages are shown by sender and subject, and not by their `From ` lines.
     pub is_summary: bool,
@@ -223,7 +233,7 @@ impl State {
     pub fn key(&mut self, key: KeyEvent) -> Option<Effect> {
         use KeyCode::{Char, Down, End, Enter, F, Home, PageDown, PageUp, Up};
         if let Some((purpose, mut prompt)) = self.prompt.take() {
-            match prompt.key(key, &self.histories[purpose.prompt().1]) {
+            match prompt.key(key, &self.histories[purpose.history()]) {
                 ControlFlow::Continue(()) => self.prompt = Some((purpose, prompt)),
                 ControlFlow::Break(line) => return self.entered(purpose, line?),
             }
@@ -327,7 +337,7 @@ impl State {
             }
             return None;
         }
-        let history = &mut self.histories[purpose.prompt().1];
+        let history = &mut self.histories[purpose.history()];
         if history.last() != Some(&line) {
             history.push(line.clone());
         }

@@ -57,8 +57,8 @@ enum News {
     Warning(String),
 }
 
-/// An index in the making: what is reported of it, and the bytes to be read. It ends when nobody
-/// listens any more.
+/// An index in the making: what its thread reports, and the bytes to be read. The thread ends once
+/// this is dropped.
 struct Indexing {
     news: Receiver<News>,
     size: u64,

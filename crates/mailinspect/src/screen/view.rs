@@ -94,7 +94,7 @@ fn notice(frame: &mut Frame<'_>, state: &State, area: Rect) {
         return;
     };
     let (before, behind) = prompt.parts();
-    let label = purpose.prompt().0;
+    let label = purpose.label();
     // Show the end of a line that is longer than the screen.
     let width = |text: &str| Line::raw(text).width();
     let room = usize::from(area.width).saturating_sub(1);
