@@ -28,7 +28,9 @@ fn filter() -> Scratch {
 
 /// What the program says on a terminal to somebody who gives these answers.
 fn answered(scratch: &Scratch, options: &str, answers: &str) -> Option<String> {
-    let true = is_installed("script", "asking") else { return None };
+    if !is_installed("script", "asking") {
+        return None;
+    }
     let command = format!("printf '{answers}' | script -qec 'dbacl {options}' /dev/null");
     Some(scratch.sh(&command).quiet(0))
 }

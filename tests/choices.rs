@@ -137,7 +137,7 @@ fn what_cannot_be_learned_is_named_and_files_stay() {
     for args in ["-c right", "-c right -c right", "-c right -c w -g ^(a)", "-c right -c w operand"]
     {
         let said = place.dbacl_reading(&format!("--refit --choices - {args}"), "+a\n-b\n");
-        said.complains(1, "--choices");
+        assert!(said.complaint(1).contains("--choices"), "{args}");
     }
 }
 

@@ -18,7 +18,7 @@ const KINDS: [&str; 8] = ["rs", "md", "toml", "py", "sh", "awk", "yml", "1"];
 
 /// Every file with text or comments: its name below the repository, and what it says.
 fn texts() -> Vec<(String, String)> {
-    let found = KINDS.map(|kind| files_below(&root(), &LEFT_OUT, kind)).concat();
+    let found = files_below(&root(), &LEFT_OUT, &KINDS);
     let text = |path: PathBuf| {
         let name = path.strip_prefix(root()).expect("below the root").display().to_string();
         (name, fs::read_to_string(path).expect("text"))

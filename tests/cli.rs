@@ -77,8 +77,8 @@ struct Row {
 const LEARN: &str = "-l new text";
 const CLASSIFY: &str = "-c one -c two text";
 
-/// One option of the table at least in each row, which other words follow: letters or long names,
-/// each with its value. Those with `?` change nothing that can be seen.
+/// Options, as letters or long names, each with its value, after the other words of their command
+/// lines. Those with `?` change nothing that can be seen. Every option of the table is here.
 const ROWS: [(&str, &str); 26] = [
     (LEARN, "v X d D e=alnum e=word charset=utf-16le w=2 j S g=([[:alpha:]]+)||1 i h=9 z=1 x=2"),
     (LEARN, "L=uniform r M ?1 ?0 o=more ?m keep=seen large ?threads=2 ?lock-timeout=1"),

@@ -26,7 +26,7 @@ pub fn packages() -> Vec<Value> {
 
 /// What the Rust files below these folders say.
 fn sources(folder: &Path, names: &[&str]) -> String {
-    let files = names.iter().flat_map(|name| files_below(&folder.join(name), &[], "rs"));
+    let files = names.iter().flat_map(|name| files_below(&folder.join(name), &[], &["rs"]));
     files.map(|path| fs::read_to_string(path).expect("source text")).collect()
 }
 

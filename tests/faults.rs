@@ -339,7 +339,7 @@ fn output_that_cannot_be_written_is_told() {
     let scratch = prepared();
     for args in ["-v -c cat text", "-c cat -f 1 text", "-V", "--help", "-d -l new text"] {
         let done = scratch.sh(&format!("dbacl {args} >/dev/full"));
-        done.complains(1, "cannot write standard output");
+        assert!(done.complaint(1).contains("cannot write standard output"), "{args}");
         scratch.sh(&format!("dbacl --strict {args} >/dev/full")).complaint(74);
     }
     // A closed standard output is no fault: the caller does not want the output.

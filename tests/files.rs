@@ -279,7 +279,7 @@ fn with_filter() -> Scratch {
 
 /// A message as the filter passed it on, without the line that it added, and that line.
 #[track_caller]
-fn without_verdict(mail: &str) -> (String, String) {
+pub fn without_verdict(mail: &str) -> (String, String) {
     let (mut rest, mut verdicts) = (String::new(), String::new());
     for line in mail.split_inclusive('\n') {
         let is_verdict = line.starts_with("X-DBACL: ");
@@ -404,7 +404,10 @@ fn a_mail_takes_no_more_than_twice_its_size() {
         let line = "a line of a very long mail that nobody will ever read to its end\n";
         let mail = MAIL.to_owned() + &line.repeat((megabytes << 20) / line.len());
         scratch.write("mail", mail);
-        crate::memory::peak(&scratch, "--mail-filter filter").0
+        let (megabytes, said) = crate::memory::peak(&scratch, "--mail-filter filter");
+        // The first bytes of the message, and nothing on standard error.
+        assert_eq!(said.len(), 2000, "{said}");
+        megabytes
     };
     let (small, large) = (peak(16), peak(112));
     assert!(large - small <= 2 * 96, "{small} MB, then {large} MB");

@@ -107,6 +107,10 @@ fn few_own_mails_are_helped_by_those_of_others() {
     assert!(alone.abs() < 1.0 && both > 20.0, "{alone} {both}");
     // Own mail is classified by what it says, and the other filter is needed no more.
     fs::remove_dir_all(place.path("g")).expect("removed");
+    for label in ["ham", "spam"] {
+        let filtered = place.dbacl_reading("--mail-filter f", own(label, 70)).says("X-DBACL: ");
+        assert!(!filtered.contains("error"), "{filtered}");
+    }
     assert!(spam_percent(&place, &own("spam", 70)) > 60.0);
     assert!(spam_percent(&place, &own("ham", 70)) < 40.0);
     // The words of the public corpus are not unusual ones.

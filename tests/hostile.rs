@@ -29,7 +29,7 @@ const BASE: u64 = 80;
 /// Clock ticks a second of `/proc`, the same on all Linux systems.
 const TICKS: f64 = 100.0;
 
-/// Writes a mail at a size.
+/// Writes a message of this size.
 type Writer = dyn Fn(&mut dyn Write, usize) -> io::Result<()>;
 
 /// A kind of hostile mail.
@@ -76,15 +76,28 @@ fn long(out: &mut dyn Write, unit: &[u8], bytes: usize) -> io::Result<()> {
 
 /// Kinds that repeat something after a beginning: name, full size in MB, memory beyond [`BASE`] in
 /// MB, beginning, and what is repeated. `PART`, `CODE` and `CHARSET` stand for a part of this type,
-/// transfer encoding or character set. A text follows if the beginning is in a header.
+/// transfer encoding or character set, `HEAD` for the usual header lines. If the beginning is in a header, the header
+/// is ended after what is repeated, and a text follows.
 const REPEATED: &[(&str, usize, u64, &str, &[u8])] = &[
-    ("mails inside mails", 23, 0, "HEAD", b"Content-Type: message/rfc822\n\nSubject: inner\n"),
+    (
+        "messages inside messages",
+        23,
+        0,
+        "HEAD",
+        b"Content-Type: message/rfc822\n\nSubject: inner\n",
+    ),
     ("parts", 7, 0, "PART multipart/mixed; boundary=b", b"--b\nContent-Type: text/plain\n\npart\n"),
     ("a line of words", 64, 400, "HEAD\n", b"some words that fill a line "),
     ("a line of one word", 64, 400, "HEAD\n", b"x"),
     ("a header of one line", 64, 400, "From: ", b"some words that fill a line "),
     ("a line of base64", 64, 400, "CODE base64", b"aGVsbG8gd29ybGQg"),
-    ("HTML", 64, 400, "PART text/html", b"<a href='http://example.org/?a=1&amp;b'>&eacute;<i "),
+    (
+        "a line of HTML",
+        64,
+        400,
+        "PART text/html",
+        b"<a href='http://example.org/?a=1&amp;b'>&eacute;<i ",
+    ),
     ("tags that never close", 64, 400, "PART text/html", b"<!--<a href='<!"),
     ("entities that never end", 16, 120, "PART text/html", b"&#x&amp&#"),
     ("newlines in links", 9, 0, "PART text/html", b"<a href=\"http://example.\norg/\n>"),
@@ -93,7 +106,13 @@ const REPEATED: &[(&str, usize, u64, &str, &[u8])] = &[
     ("base64 of equals signs", 42, 0, "CODE base64", b"====================\n"),
     ("quoted-printable of equals signs", 64, 400, "CODE quoted-printable", b"==4=ZZ=\r="),
     ("soft line ends", 6, 0, "CODE quoted-printable", b"never a word's end=\n"),
-    ("no uuencode", 10, 0, "HEAD\nbegin 644 a\n", b"begin 644 f\nM=5%#`~\x7f\nM=5%#`~\x7f\n"),
+    (
+        "uuencode that is none",
+        10,
+        0,
+        "HEAD\nbegin 644 a\n",
+        b"begin 644 f\nM=5%#`~\x7f\nM=5%#`~\x7f\n",
+    ),
     ("marks on one letter", 16, 80, "CHARSET utf-8", "\u{301}\u{327}\u{94d}\u{20dd}".as_bytes()),
     ("lookalikes", 16, 80, "CHARSET utf-8", "\u{440}\u{430}\u{443}\u{440}\u{430}l ".as_bytes()),
     ("characters that become many", 4, 80, "CHARSET utf-8", "\u{fdfa}".as_bytes()),
@@ -223,7 +242,7 @@ fn generate(folder: &Path, kind: &Kind, size: usize) -> std::path::PathBuf {
     path
 }
 
-/// A folder with the categories `one` and `two`, learned in a way of reading.
+/// A folder with the categories `one` and `two`, learned with these options.
 fn learned(learn: &[&str]) -> TempDir {
     let folder = tempfile::tempdir().unwrap();
     let text_file = folder.path().join("text");

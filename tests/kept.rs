@@ -28,7 +28,9 @@ fn contents(place: &Scratch) -> [Vec<u8>; 3] {
 
 #[test]
 fn a_repetition_after_a_kill_counts_documents_once() {
-    let true = has_tracer("kept::a_repetition_after_a_kill") else { return };
+    if !has_tracer("kept::a_repetition_after_a_kill") {
+        return;
+    }
     for is_learned in [true, false] {
         let start = texts(is_learned);
         let whole = start.copy();
@@ -61,7 +63,9 @@ fn a_repetition_after_a_kill_counts_documents_once() {
 
 #[test]
 fn what_cannot_be_put_back_is_told() {
-    let true = has_tracer("kept::what_cannot_be_put_back") else { return };
+    if !has_tracer("kept::what_cannot_be_put_back") {
+        return;
+    }
     let place = texts(true);
     // The renames are those of the category, the counts and the ledger.
     let fault = Fault { call: "rename", number: 3, how: "signal=KILL" };

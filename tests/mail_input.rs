@@ -3,6 +3,7 @@
 //! read.
 
 use crate::mails::mail;
+use crate::sets::counted;
 use dbacl::{FittedSet, FittedSetOptions, MailFolder, MailLearnOptions, Outcome};
 use dbacl_testing::{Scratch, has};
 use std::fs;
@@ -69,7 +70,7 @@ fn a_mail_that_holds_others_is_one_mail_everywhere() {
     // Learned as a file of its own it is one message as well.
     place.dbacl("--mail-learn g ham=ham/99 spam=spam").says("31 messages (ham 1, spam 30)");
     place.dbacl("-T email -l h --keep kept ham/99").output();
-    assert_eq!(place.read("kept")[33..37], [1, 0, 0, 0]);
+    assert_eq!(counted(&place.read("kept")), 1);
 }
 
 #[test]
@@ -163,7 +164,7 @@ fn mail_without_permission_is_not_left_out() {
             let said = place.dbacl(&format!("--mail-learn f {ham} spam=spam")).complaint(1);
             let named = if ham.ends_with('*') { folder } else { named };
             let expected = format!("couldn't open {named}: ");
-            has(&said, &expected);
+            assert!(said.contains(&expected), "{folder} {mode} {ham}: {said}");
         }
         chmod("755", folder);
     }

@@ -184,15 +184,22 @@ fn messages_say_what_to_type() {
         "dbacl:error: none is not a mail filter (no file none/order); create it with dbacl \
          --mail-learn none ham=MAIL spam=MAIL\n",
     );
-    for (args, expected) in rows(
-        "--mail-filter => error: --mail-filter needs the filter's folder, such as ~/.dbacl-mail
-         --mail-lern f ham=good spam=bad => hint: did you mean --mail-learn?
-         --mail-forget f message => hint: to forget a message that was learned as spam: dbacl \
-             --unlearn spam
-         --mail-correct f forget s.mbox => error: to forget a message that was learned as spam: \
-             dbacl --unlearn
-         -c ./x.model => x.model is a model of dbacl-text: use dbacl-text predict",
-    ) {
+    for (args, expected) in [
+        (
+            "--mail-filter",
+            "dbacl:error: --mail-filter needs the filter's folder, such as ~/.dbacl-mail\n",
+        ),
+        ("--mail-lern f ham=good spam=bad", "dbacl:hint: did you mean --mail-learn?\n"),
+        (
+            "--mail-forget f message",
+            "dbacl:hint: to forget a message that was learned as spam: dbacl --unlearn spam ",
+        ),
+        (
+            "--mail-correct f forget s.mbox",
+            "dbacl:error: to forget a message that was learned as spam: dbacl --unlearn",
+        ),
+        ("-c ./x.model", "x.model is a model of dbacl-text: use dbacl-text predict\n"),
+    ] {
         scratch.dbacl(args).complains(1, expected);
     }
     // The advice to forget a message works.

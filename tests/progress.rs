@@ -12,7 +12,9 @@ fn a_pipe_gets_no_progress() {
 
 #[test]
 fn a_terminal_shows_that_learning_goes_on() {
-    let true = is_installed("script", "progress on a terminal") else { return };
+    if !is_installed("script", "progress on a terminal") {
+        return;
+    }
     let place = Scratch::new();
     // Input is fed to the program once its progress line has appeared, or after a minute.
     let feed = "n=0\nuntil grep -q learning log || test $n = 600; do\n  \
@@ -35,7 +37,9 @@ fn shown(place: &Scratch, command: &str) -> String {
 
 #[test]
 fn a_terminal_is_told_of_likely_mistakes_and_a_pipe_is_not() {
-    let true = is_installed("script", "hints on a terminal") else { return };
+    if !is_installed("script", "hints on a terminal") {
+        return;
+    }
     let place = Scratch::new();
     let prose = "call me ishmael some years ago never mind how long precisely\n".repeat(60);
     place.write("prose", &prose);

@@ -10,7 +10,7 @@ use std::path::PathBuf;
 /// The categories of a filter, and what was learned into it.
 const SET: &str = "--keep f/ledger -c ./f/ham -c ./f/spam";
 
-/// A filter that reads messages so.
+/// A filter with this reading, which has learned the messages of [`mailboxes`].
 pub fn filter_read(reading: &str) -> Scratch {
     let place = mailboxes();
     place.dbacl(&format!("{LEARN} --reading {reading}")).says("60 messages (ham 30, spam 30)");
@@ -400,8 +400,11 @@ fn labels_come_from_tables_and_records() {
 
 /// A category without its first line, which holds its name, and without the checksum of its header.
 pub fn nameless(file: &[u8]) -> Vec<u8> {
-    let lines = file.split_inclusive(|&byte| byte == b'\n').skip(1);
-    lines.filter(|line| !line.starts_with(b"# crc32 ")).flatten().copied().collect()
+    let end = file.windows(3).position(|bytes| bytes == b"\n#\n").expect("a header") + 1;
+    let (header, tables) = file.split_at(end);
+    let lines = header.split_inclusive(|&byte| byte == b'\n').skip(1);
+    let lines = lines.filter(|line| !line.starts_with(b"# crc32 "));
+    lines.flatten().chain(tables).copied().collect()
 }
 
 #[test]

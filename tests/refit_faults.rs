@@ -30,6 +30,7 @@ fn damaged_ledgers_are_refused_with_one_line_and_left_alone() {
     flipped[200] ^= 1;
     let mut older = good.clone();
     older[15] = b'1';
+    // Cut twice, empty, with a flipped bit, of an older version.
     for damaged in [&good[..100], &good[..20], b"", &flipped[..], &older[..]] {
         place.write("f/ledger", damaged);
         let said = place.dbacl("--refit --keep f/ledger -c ./f/ham -c ./f/spam").complaint(1);

@@ -36,8 +36,9 @@ fn every_program_is_installed_and_in_a_debian_package_with_its_manual_page() {
         .expect("the list of programs")
         .split_whitespace()
         .collect();
-    let lists = files_below(&root().join("debian"), &[], "install");
-    let lists: String = lists.iter().flat_map(fs::read_to_string).collect();
+    let lists = files_below(&root().join("debian"), &[], &["install"]);
+    let lists: String =
+        lists.iter().map(|path| fs::read_to_string(path).expect("a list")).collect();
     let packaged: BTreeSet<&str> = lists.lines().collect();
     let is_packaged = |place: &str| {
         assert!(packaged.contains(place), "debian/*.install: no package has {place}");
@@ -58,7 +59,7 @@ fn every_program_is_installed_and_in_a_debian_package_with_its_manual_page() {
         }
     }
     // All pages of the other sections go with dbacl.
-    let pages = files_below(&root().join("docs/man"), &[], "1");
+    let pages = files_below(&root().join("docs/man"), &[], &["1"]);
     assert!(!pages.is_empty());
     for page in pages {
         let name = page.file_name().expect("a name").display();
@@ -171,7 +172,9 @@ fn the_licence_of_every_crate_is_in_the_copyright_file() {
 
 /// Runs a script of the repository, unless the program that it needs is missing.
 fn run(needed: &str, script: &str, arguments: &[&str]) {
-    let true = is_installed(needed, script) else { return };
+    if !is_installed(needed, script) {
+        return;
+    }
     let mut command = command(needed);
     let output = command.args(arguments).current_dir(root()).output().expect("it has started");
     assert!(

@@ -5,6 +5,7 @@
 //! `DBACL_SETS_MAILS` and `DBACL_SETS_KILLS` set the length of a run: with 2,000 and 1,000 every
 //! message got a verdict, and no document was lost or counted twice.
 
+use crate::files::without_verdict;
 use crate::folders::contents;
 use crate::mails::mail;
 use dbacl_testing::{Done, Scratch, done, fed, finish, has, kill, number, programs, skip};
@@ -97,14 +98,10 @@ fn older_filter_read(reading: &str) -> Scratch {
 #[track_caller]
 pub fn verdict(place: &Scratch, mail: &str) -> String {
     let filtered = place.dbacl_reading("--mail-filter f", mail).quiet(0);
-    let is_verdict = |line: &&str| line.starts_with("X-DBACL: ");
-    let (found, rest): (Vec<&str>, Vec<&str>) =
-        filtered.split_inclusive('\n').partition(is_verdict);
-    let own = mail.split_inclusive('\n').filter(|line| !is_verdict(line));
-    assert_eq!(rest.concat(), own.collect::<String>(), "the mail is unchanged");
-    let [line] = found[..] else { panic!("{filtered}") };
-    assert!(!line.contains("error"), "{line}");
-    line.trim_end().to_owned()
+    let (rest, found) = without_verdict(&filtered);
+    assert_eq!(rest, without_verdict(mail).0, "the mail is unchanged");
+    assert!(found.lines().count() == 1 && !found.contains("error"), "{filtered}");
+    found.trim_end().to_owned()
 }
 
 /// Documents of the filter, by the head of its ledger.
@@ -254,7 +251,9 @@ fn starts() -> Vec<(Scratch, u32, String)> {
 
 #[test]
 fn a_correction_that_is_killed_anywhere_has_happened_or_not() {
-    let true = has_tracer("sets::a_correction_that_is_killed") else { return };
+    if !has_tracer("sets::a_correction_that_is_killed") {
+        return;
+    }
     for (start, known, mail) in starts() {
         let args = "--mail-correct f spam";
         at_every_call(&start, "signal=KILL", args, &mail, |place, _, at| {
@@ -268,7 +267,9 @@ fn a_correction_that_is_killed_anywhere_has_happened_or_not() {
 
 #[test]
 fn learning_that_is_killed_anywhere_leaves_the_filter_in_service() {
-    let true = has_tracer("sets::learning_that_is_killed") else { return };
+    if !has_tracer("sets::learning_that_is_killed") {
+        return;
+    }
     let start = older_filter();
     start.dbacl_reading("--mail-correct f ham", other()).output();
     mailbox(&start, "ham", 0..35);
@@ -282,7 +283,9 @@ fn learning_that_is_killed_anywhere_leaves_the_filter_in_service() {
 
 #[test]
 fn an_update_that_failed_anywhere_did_nothing() {
-    let true = has_tracer("sets::an_update_that_failed") else { return };
+    if !has_tracer("sets::an_update_that_failed") {
+        return;
+    }
     let args = "--update spam -c ./f/ham -c ./f/spam --keep f/ledger";
     for (start, known, mail) in starts() {
         let scores =
@@ -424,7 +427,7 @@ fn a_folder_of_an_older_version_is_taken_over_at_the_first_change() {
 }
 
 pub fn mode(path: impl AsRef<Path>) -> u32 {
-    fs::metadata(path).expect("there").permissions().mode() & 0o777
+    fs::metadata(path).expect("there").permissions().mode() & 0o7777
 }
 
 #[test]

@@ -14,27 +14,36 @@ use std::fs;
 /// The line that separates the outputs of the commands.
 const MARK: &str = "=== next ===";
 
-/// A document in parts, without the outputs: text, or a command as shown and as it is run.
-fn parts(text: &str) -> Vec<(String, String)> {
-    let mut parts = vec![(String::new(), String::new())];
+/// A part of a document, without outputs: text, or a command.
+#[derive(Default)]
+struct Part {
+    /// Its lines in the document.
+    shown: String,
+    /// What the shell runs; empty for text.
+    command: String,
+}
+
+fn parts(text: &str) -> Vec<Part> {
+    let mut parts = vec![Part::default()];
     let (mut is_inside, mut has_output) = (false, true);
     for line in text.lines() {
         if line.starts_with("```") {
             is_inside = line == "```console";
+            has_output = true;
         } else if is_inside && line.starts_with("$ ") {
-            parts.push((String::new(), String::new()));
+            parts.push(Part::default());
             has_output = false;
         } else if is_inside && (has_output || !line.starts_with("> ")) {
             has_output = true;
             continue;
         }
-        if !is_inside && !parts[parts.len() - 1].1.is_empty() {
-            parts.push((String::new(), String::new()));
+        if !is_inside && !parts[parts.len() - 1].command.is_empty() {
+            parts.push(Part::default());
         }
-        let (shown, command) = parts.last_mut().expect("there is one");
-        *shown += &format!("{line}\n");
+        let part = parts.last_mut().expect("there is one");
+        part.shown += &format!("{line}\n");
         if is_inside && !line.starts_with("```") {
-            *command += &format!("{}\n", &line[2..]);
+            part.command += &format!("{}\n", &line[2..]);
         }
     }
     parts
@@ -51,9 +60,8 @@ fn check(document: &str, in_empty_home: bool) {
     let text = fs::read_to_string(&path).expect("the document");
     let parts = parts(&text);
     // The mark must not change what `$?` says.
-    let run =
-        |(_, command): &(String, String)| format!("\ns=$?\necho '{MARK}'\n(exit $s)\n{command}");
-    let commands = parts.iter().filter(|(_, command)| !command.is_empty());
+    let run = |part: &Part| format!("\ns=$?\necho '{MARK}'\n(exit $s)\n{}", part.command);
+    let commands = parts.iter().filter(|part| !part.command.is_empty());
     let script: String = commands.map(run).collect();
     let scratch = Scratch::new();
     let mut shell = scratch.command("sh");
@@ -71,7 +79,7 @@ fn check(document: &str, in_empty_home: bool) {
     let mark = format!("{MARK}\n");
     let mut outputs = printed.split(mark.as_str()).skip(1);
     let mut found = String::new();
-    for (shown, command) in &parts {
+    for Part { shown, command } in &parts {
         found.push_str(shown);
         if !command.is_empty() {
             found.push_str(outputs.next().expect("one output a command"));
@@ -109,7 +117,7 @@ fn the_page_about_fitting_prints_what_it_says() {
 
 /// What the scripts of a folder say, all together.
 fn scripts(folder: &str) -> String {
-    let scripts = files_below(&root().join(folder), &[], "sh").into_iter();
+    let scripts = files_below(&root().join(folder), &[], &["sh"]).into_iter();
     scripts.map(|path| fs::read_to_string(path).expect("a script")).collect()
 }
 
@@ -139,7 +147,7 @@ fn runner(document: &str, language: &str, recipe: &str) -> Option<String> {
 
 #[test]
 fn every_block_of_commands_is_run_and_every_other_one_is_marked() {
-    let documents = files_below(&root().join("docs"), &[], "md");
+    let documents = files_below(&root().join("docs"), &[], &["md"]);
     let documents = documents.iter().map(|path| path.strip_prefix(root()).expect("below"));
     let names = documents.map(|path| path.display().to_string());
     let (mut run, mut shown, mut faults) = (0, 0, String::new());

@@ -124,13 +124,7 @@ pub fn learned(place: &Scratch, games: usize, options: &str) -> Done {
     run(place, &format!("learn some.pgn -o models {options}"))
 }
 
-/// Writes a shell script that can be run. A process of its own does that: if this process had the
-/// file open for writing while another thread starts a child, the child would hold the file open,
-/// too, until it has begun its own program, and running the script would fail with "text file busy"
-/// meanwhile.
+/// Writes a shell script that can be run.
 pub fn script(path: &Path, body: &str) {
-    let mut command = Command::new("sh");
-    command.args(["-c", "printf '#!/bin/sh\\n%s\\n' \"$2\" >\"$1\" && chmod 755 \"$1\"", "sh"]);
-    let written = command.arg(path).arg(body).status().expect("sh starts");
-    assert!(written.success(), "{} was not written", path.display());
+    dbacl_testing::scripts::write(path, &format!("#!/bin/sh\n{body}\n"));
 }

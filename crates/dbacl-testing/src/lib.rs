@@ -58,16 +58,20 @@ pub fn free_ports() -> (u16, u16) {
     (port(&one), port(&other))
 }
 
-/// Files with this extension below a folder, sorted, without those below folders of these names.
-pub fn files_below(folder: &Path, left_out: &[&str], extension: &str) -> Vec<PathBuf> {
+/// Files with these extensions below a folder, sorted, without those below folders of the names
+/// `left_out`; none if the folder does not exist.
+pub fn files_below(folder: &Path, left_out: &[&str], extensions: &[&str]) -> Vec<PathBuf> {
     let mut found = Vec::new();
-    for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
+    if !folder.is_dir() {
+        return found;
+    }
+    for entry in fs::read_dir(folder).expect("a folder").map(|entry| entry.expect("an entry")) {
         let (path, name) = (entry.path(), entry.file_name());
         if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
             if !left_out.iter().any(|left_out| name == *left_out) {
-                found.extend(files_below(&path, left_out, extension));
+                found.extend(files_below(&path, left_out, extensions));
             }
-        } else if path.extension().is_some_and(|kind| kind == extension) {
+        } else if path.extension().is_some_and(|kind| extensions.iter().any(|own| kind == *own)) {
             found.push(path);
         }
     }
@@ -148,7 +152,7 @@ impl Done {
         self.stderr
     }
 
-    /// [`Self::output`]. The test fails unless it [`has`] these parts.
+    /// As [`Self::output`]. The test also fails if a part is missing: see [`has`].
     #[track_caller]
     pub fn says(self, parts: &str) -> String {
         let said = self.output();
@@ -156,7 +160,7 @@ impl Done {
         said
     }
 
-    /// [`Self::complaint`]. The test fails unless it [`has`] these parts.
+    /// As [`Self::complaint`]. The test also fails if a part is missing: see [`has`].
     #[track_caller]
     pub fn complains(self, status: i32, parts: &str) -> String {
         let said = self.complaint(status);
@@ -165,10 +169,12 @@ impl Done {
     }
 }
 
-/// Checks that a text contains each of these parts, which bars separate.
+/// Checks that a text contains each of these parts, which bars separate; none if `parts` is empty.
+/// A part cannot contain a bar.
 #[track_caller]
 pub fn has(text: &str, parts: &str) {
     for part in parts.split('|') {
+        assert!(!part.is_empty() || parts.is_empty(), "an empty part in {parts:?}");
         assert!(text.contains(part), "no {part:?} in:\n{text}");
     }
 }
@@ -243,10 +249,16 @@ pub fn done(command: &mut Command) -> Done {
     finish(command.spawn().expect("the program starts"))
 }
 
-/// Runs a command of [`Scratch`] with `input` on standard input.
-pub fn fed(mut command: Command, input: impl AsRef<[u8]>) -> Done {
+/// Starts a command of [`Scratch`]; returns it and its standard input.
+pub fn piped(mut command: Command) -> (Child, ChildStdin) {
     let mut child = command.stdin(Stdio::piped()).spawn().expect("the program starts");
-    let mut stdin = child.stdin.take().expect("piped");
+    let stdin = child.stdin.take().expect("piped");
+    (child, stdin)
+}
+
+/// Runs a command of [`Scratch`] with `input` on standard input.
+pub fn fed(command: Command, input: impl AsRef<[u8]>) -> Done {
+    let (child, mut stdin) = piped(command);
     let input = input.as_ref().to_vec();
     let feeder = std::thread::spawn(move || {
         // Writing fails if the program ends before it has read all of it.
@@ -361,10 +373,7 @@ impl Scratch {
 
     /// Starts `dbacl` with the words of `args`; returns it and its standard input.
     pub fn typing(&self, args: &str) -> (Child, ChildStdin) {
-        let mut command = self.dbacl_command(args.split_whitespace());
-        let mut child = command.stdin(Stdio::piped()).spawn().expect("dbacl starts");
-        let stdin = child.stdin.take().expect("piped");
-        (child, stdin)
+        piped(self.dbacl_command(args.split_whitespace()))
     }
 
     /// Runs a script of `sh` in the folder.

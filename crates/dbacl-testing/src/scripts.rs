@@ -2,11 +2,22 @@
 //! Tests that are shell scripts: recipes that are run with the real mail servers and other
 //! programs. A script whose programs are not installed is skipped.
 
-use crate::{programs, root, skip};
+use crate::{command, fed, programs, root, skip};
+use std::path::Path;
 use std::process::{Command, Stdio};
 
 /// Status of a script that cannot be run here.
 const SKIPPED: i32 = 77;
+
+/// Writes a program that can be run. Another process writes it: if this one had the file open while
+/// another thread starts a child, the child would hold it open, too, until it runs its own program,
+/// and starting the script would fail with "text file busy" meanwhile.
+#[track_caller]
+pub fn write(path: &Path, text: &str) {
+    let mut shell = command("sh");
+    shell.args(["-c", "cat >\"$0\" && chmod 755 \"$0\""]).arg(path);
+    fed(shell, text).quiet(0);
+}
 
 /// Runs the script `name` in `folder` of the repository.
 ///

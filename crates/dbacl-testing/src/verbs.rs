@@ -28,8 +28,8 @@ fn entry(arg: &Arg) -> (String, String, String) {
         (false, true) => format!("{} {value}", names.join(", ")),
         (false, false) => names.join(", "),
     };
-    let mut help = arg.get_help().map(ToString::to_string).unwrap_or_default();
-    // A manual page has all that `--help` says.
+    let mut help = arg.get_help().expect("every option has help").to_string();
+    // clap refers to `--help` here for a longer text; a manual page has all of it.
     help.truncate(help.find(" (see more with").unwrap_or(help.len()));
     let has_default = takes_value && !arg.get_default_values().is_empty();
     if has_default && !arg.is_hide_default_value_set() {
