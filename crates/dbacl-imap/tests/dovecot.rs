@@ -49,7 +49,7 @@ pub fn mail(kind: &str, number: usize) -> String {
     )
 }
 
-/// Given to [`Client::append`] in place of flags: the message has none, and came in January 2024.
+/// In place of flags: a message without any came a long time ago.
 pub const OLD: &str = "() \"01-Jan-2024 10:00:00 +0000\"";
 
 /// A message that is confidently of a label.
@@ -210,11 +210,11 @@ impl Dovecot {
         done.stderr
     }
 
-    /// Looks once; the program must say this. A failure also shows `case`.
+    /// Looks once; the program must say this.
     #[track_caller]
-    pub fn says(&self, options: &[&str], text: &str, case: &str) {
+    pub fn says(&self, options: &[&str], text: &str) {
         let said = self.once(options);
-        assert!(said.contains(text), "{case}: {said}");
+        assert!(said.contains(text), "{said}");
     }
 
     /// Starts the program; its log is `program.log`.

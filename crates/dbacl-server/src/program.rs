@@ -14,7 +14,7 @@ use crate::memory::{Memory, of_judging};
 use crate::milter;
 use crate::opensmtpd;
 use crate::options::{Options, Teaching};
-use crate::privileges::{become_user, find, is_root, raise_file_limit};
+use crate::privileges::{become_user, find_user, is_root, raise_file_limit};
 use crate::spamc;
 use crate::users::size;
 use dbacl::{MailFilter, MailFilterError, MailRole};
