@@ -427,7 +427,7 @@ fn a_folder_of_an_older_version_is_taken_over_at_the_first_change() {
 }
 
 pub fn mode(path: impl AsRef<Path>) -> u32 {
-    fs::metadata(path).expect("there").permissions().mode() & 0o7777
+    fs::metadata(path).expect("there").permissions().mode() & 0o777
 }
 
 #[test]

@@ -9,7 +9,7 @@ use dbacl_engine::learn::counter::Counter;
 use dbacl_engine::learn::memory_dump;
 use dbacl_engine::shards::counts::{CountSettings, Counts};
 use dbacl_engine::shards::dump;
-use dbacl_engine::shards::file::CountsFile;
+use dbacl_engine::shards::file::{CountsFile, KIND};
 use dbacl_engine::shards::replay::{Order, ReplayFault, replay, replay_file};
 use dbacl_model::settings::Locale;
 use std::io::{self, Read};
@@ -37,9 +37,6 @@ pub fn load_all(paths: &[PathBuf], locale: Locale, stop: &AtomicBool) -> Result<
     }
     merged.map_or_else(|| usage("there are no counts to merge"), Ok)
 }
-
-/// Bytes of counts by which their settings are checked before the rest is read.
-const BEGINNING: u64 = 1 << 16;
 
 /// Counts to learn from.
 pub enum Fitted {
@@ -80,11 +77,9 @@ impl Fitted {
                 .map(Self::Whole)
                 .map_err(|fault| unusable(path, &fault));
         }
-        // Input of another kind is not read to its end: it may have none.
-        for most in [BEGINNING, u64::MAX] {
-            CountsFile::check_beginning(&bytes).map_err(|fault| unusable(path, &fault))?;
-            let read = source.by_ref().take(most).read_to_end(&mut bytes);
-            read.map_err(|error| unusable(path, &error))?;
+        // What is of another kind may have no end.
+        if bytes.starts_with(KIND) {
+            source.read_to_end(&mut bytes).map_err(|error| unusable(path, &error))?;
         }
         let file = CountsFile::open(bytes).map_err(|fault| unusable(path, &fault))?;
         Ok(Self::File(path.to_path_buf(), file))

@@ -148,7 +148,7 @@ pub fn read(bytes: Vec<u8>) -> Result<Counts, Fault> {
     CountsFile::open(bytes)?.into_counts()
 }
 
-/// A file of counts of which the beginning has been parsed.
+/// A file of counts of which the beginning has been read.
 pub struct CountsFile {
     bytes: Vec<u8>,
     /// Where the nodes begin.
@@ -181,23 +181,14 @@ impl Nodes for Counts {
 }
 
 impl CountsFile {
-    /// Whether a file can begin like this, as far as that can be told from so few bytes.
-    ///
-    /// # Errors
-    /// [`Fault`].
-    pub fn check_beginning(bytes: &[u8]) -> Result<(), Fault> {
-        match read_head(&mut Input(after_magic(bytes)?)) {
-            Err(Fault::Damaged(CUT_SHORT)) | Ok(_) => Ok(()),
-            Err(fault) => Err(fault),
-        }
-    }
-
-    /// Parses the beginning.
+    /// Reads the beginning.
     ///
     /// # Errors
     /// [`Fault`].
     pub fn open(bytes: Vec<u8>) -> Result<Self, Fault> {
-        let rest = after_magic(&bytes)?;
+        let Some(rest) = bytes.strip_prefix(MAGIC) else {
+            return Err(if bytes.starts_with(KIND) { Fault::Version } else { Fault::Foreign });
+        };
         let end = rest.len().checked_sub(SUM).ok_or(CUT)?;
         let mut input = Input(&rest[..end]);
         let head = read_head(&mut input)?;
@@ -245,11 +236,6 @@ impl CountsFile {
             .is_some_and(|(summed, sum)| crc32fast::hash(summed) == u32::from_le_bytes(*sum));
         is_right.then_some(()).ok_or(Fault::Damaged("its checksum is wrong"))
     }
-}
-
-fn after_magic(bytes: &[u8]) -> Result<&[u8], Fault> {
-    let other = if bytes.starts_with(KIND) { Fault::Version } else { Fault::Foreign };
-    bytes.strip_prefix(MAGIC).ok_or(other)
 }
 
 /// Reads all between the first line and the nodes.
@@ -412,8 +398,7 @@ fn read_documents(input: &mut Input<'_>, counts: &mut Counts) -> Result<(), Faul
     adds_up.then_some(()).ok_or(Fault::Damaged("its documents do not hold what was counted"))
 }
 
-const CUT_SHORT: &str = "it is cut short";
-const CUT: Fault = Fault::Damaged(CUT_SHORT);
+const CUT: Fault = Fault::Damaged("it is cut short");
 
 /// The part of a file before its checksum that has not been read yet.
 struct Input<'a>(&'a [u8]);
