@@ -182,11 +182,11 @@ pub enum FittedSetError {
     /// Fewer than two mail folders were given, more than 64, or two with the same label.
     #[error("a mail filter needs two mail folders or more, up to 64, with different labels")]
     NotFolders,
-    /// The label is not allowed: a label consists of letters, digits, `-` and `_`, at most 200, and
-    /// is not the name of a filter's file or of a verdict.
+    /// The label is not allowed: a label consists of letters, digits, `-` and `_`, at most 237,
+    /// differs from others in the first 200, and is not the name of a filter's file or of a verdict.
     #[error(
-        "{label} cannot be a label: a label has 1 to 200 letters, digits, - and _, and is not \
-         ledger, order, unsure or error"
+        "{label} cannot be a label: a label has 1 to 237 letters, digits, - and _, differs from \
+         others in the first 200, and is not ledger, order, unsure or error"
     )]
     BadLabel {
         /// The label.

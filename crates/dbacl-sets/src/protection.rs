@@ -11,7 +11,10 @@ use dbacl_joint::fit::{FALSE_POSITIVES, FitOptions};
 type Result<T, E = FittedSetError> = std::result::Result<T, E>;
 
 /// The longest label, in bytes. A label is a part of file names, which have 255 bytes at most.
-const LONGEST: usize = 200;
+const LONGEST: usize = 237;
+
+/// Bytes of a label that the names of a set's files have.
+const IN_NAMES: usize = 200;
 
 /// Checks the labels of a set in a folder of its own.
 pub(super) fn check_labels(labels: &[&str]) -> Result<()> {
@@ -20,10 +23,16 @@ pub(super) fn check_labels(labels: &[&str]) -> Result<()> {
             && label.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_".contains(&byte))
             && ![LEDGER, ORDER, "unsure", "error"].contains(&label)
     };
-    if let Some(label) = labels.iter().find(|label| !is_plain(label)) {
-        return Err(FittedSetError::BadLabel { label: (*label).into() });
-    }
+    let is_alone = |at: usize| {
+        let name = labels[at].get(..IN_NAMES);
+        name.is_none() || labels[..at].iter().all(|other| other.get(..IN_NAMES) != name)
+    };
     let are_distinct = (1..labels.len()).all(|at| !labels[..at].contains(&labels[at]));
+    let wrong =
+        (0..labels.len()).find(|&at| !is_plain(labels[at]) || are_distinct && !is_alone(at));
+    if let Some(at) = wrong {
+        return Err(FittedSetError::BadLabel { label: labels[at].into() });
+    }
     if !(2..=MOST).contains(&labels.len()) || !are_distinct {
         return Err(FittedSetError::NotFolders);
     }
@@ -107,8 +116,11 @@ mod tests {
         }
         let long = "a".repeat(LONGEST);
         assert!(in_order(&folders(&format!("{long} spam")), &usual).is_ok());
-        let longer = folders(&format!("{long}x {long}y"));
-        assert!(matches!(in_order(&longer, &usual), Err(FittedSetError::BadLabel { .. })));
+        let alike = &long[..IN_NAMES];
+        for wrong in [format!("{long}x spam"), format!("{alike}x {alike}y spam")] {
+            let refused = in_order(&folders(&wrong), &usual).err();
+            assert!(matches!(refused, Some(FittedSetError::BadLabel { .. })), "{wrong}");
+        }
         let many: Vec<String> = (0..=MOST).map(|number| format!("l{number}")).collect();
         assert!(in_order(&folders(&many.join(" ")), &usual).is_err());
         assert_eq!(in_order(&folders(&many[1..].join(" ")), &usual).unwrap().len(), MOST);
