@@ -8,6 +8,7 @@ use crate::moves::{Changes, Flags, Identity, Kind, Meaning, Placed, WINDOW, unde
 use crate::session::{Listed, Selected, Session};
 use crate::state::{Folder, Mail, State};
 use imap_next::imap_types::response::Capability;
+use siphasher::sip::SipHasher24;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fmt::Write as _;
 
@@ -21,16 +22,37 @@ pub struct Watched {
     pub is_sorted: bool,
 }
 
-/// Names of folders for spam, where the server does not say which it is.
-const JUNK_NAMES: &str = "Junk, Spam, Junk E-mail, Junk Email, Bulk Mail, Courrier indésirable";
+/// Names of folders for spam, where the server does not say which it is: those of servers and mail
+/// programs in English, German, Dutch, French, Spanish, Portuguese, Italian, the languages of the
+/// North, Polish, Czech, Hungarian, Turkish, Greek, Russian, Ukrainian, Chinese, Japanese, Korean.
+const JUNK_NAMES: &str = "Junk, Spam, Bulk, Junk E-mail, Junk Email, Junk Mail, Junk-Mail, \
+    Junk-E-Mail, Junk-E-Mails, Bulk Mail, Spambox, SpamVerdacht, Spam-Verdacht, Spamverdächtig, \
+    Unerwünscht, Werbung, Ongewenst, Ongewenste e-mail, Ongewenste mail, \
+    Courrier indésirable, Courriers indésirables, Indésirable, Indésirables, Pourriel, Pourriels, \
+    Correo no deseado, Correo basura, No deseado, Correo electrónico no deseado, Lixo Eletrônico, \
+    Lixo Eletrónico, Lixo, Posta indesiderata, Indesiderata, Skräppost, Uønsket mail, Uønsket post, \
+    Uønsket e-mail, Uønsket e-post, Søppelpost, Roskaposti, Niechciane, Wiadomości-śmieci, \
+    Wiadomości śmieci, Nevyžádaná pošta, Nevyžádaná, Levélszemét, Önemsiz, Önemsiz E-posta, \
+    Gereksiz, Ανεπιθύμητη αλληλογραφία, Ανεπιθύμητα, Спам, Нежелательная почта, Небажана пошта, \
+    垃圾邮件, 垃圾郵件, 垃圾信件, 迷惑メール, スパム, 스팸, 스팸메일함, 스팸 메일함, 정크 메일";
 
 /// Names of folders for what is thrown away.
 const TRASH_NAMES: &str = "Trash, Bin, Deleted, Deleted Items, Deleted Messages, Papierkorb, \
-                           Gelöschte Elemente, Corbeille, Papelera, Cestino";
+    Gelöscht, Gelöschte Elemente, Gelöschte Objekte, Prullenbak, Verwijderde items, Corbeille, \
+    Éléments supprimés, Papelera, Elementos eliminados, Lixeira, Itens Excluídos, Itens eliminados, \
+    Cestino, Posta eliminata, Papperskorg, Papperskorgen, Borttagna objekt, Papirkurv, \
+    Slettet post, Roskakori, Poistetut, Kosz, Elementy usunięte, Koš, Odstraněná pošta, Kuka, \
+    Lomtár, Çöp Kutusu, Çöp, Silinmiş Öğeler, Κάδος απορριμμάτων, Διαγραμμένα, Корзина, Удаленные, \
+    Удалённые, Кошик, 已删除邮件, 已删除, 垃圾桶, 刪除的郵件, ゴミ箱, 削除済みアイテム, 휴지통, \
+    지운 편지함";
 
 /// Names of folders for what was sent, where the server does not say which it is.
 const SENT_NAMES: &str = "Sent, Sent Items, Sent Messages, Sent Mail, Gesendet, Gesendete \
-                          Elemente, Envoyés, Enviados";
+    Elemente, Gesendete Objekte, Verzonden, Verzonden items, Envoyés, Éléments envoyés, Messages \
+    envoyés, Enviados, Elementos enviados, Itens enviados, Inviati, Inviata, Posta inviata, \
+    Skickat, Sendt, Sendt post, Lähetetyt, Wysłane, Odeslané, Odeslaná pošta, Elküldött, \
+    Gönderilmiş, Gönderilenler, Απεσταλμένα, Отправленные, Надіслані, 已发送, 已发送邮件, 寄件備份, \
+    送信済み, 送信済みアイテム, 보낸 편지함";
 
 /// Attributes of folders that patterns leave out, because they hold no received mail, or all mail a
 /// second time.
@@ -122,8 +144,7 @@ pub fn choose(listed: &[Listed], asked: &Config, labels: &[String]) -> Result<Ch
     Ok(Choice { watched, unmatched, unlabelled })
 }
 
-/// The number of a folder's label: the one with its name, in which `__` stands for what separates
-/// names, and `_` and two digits for any other byte that no label can have.
+/// The number of a folder's label.
 fn topic_of(name: &str, delimiter: Option<char>, labels: &[String]) -> Option<u8> {
     let label = label_of(name, delimiter);
     let exact = labels.iter().position(|it| *it == label);
@@ -131,7 +152,13 @@ fn topic_of(name: &str, delimiter: Option<char>, labels: &[String]) -> Option<u8
     u8::try_from(at?).ok()
 }
 
-/// The label of a folder. Different folders have different labels.
+/// The longest label of a folder that is its name. A filter's labels have 200 letters at most, and
+/// filters have such labels of folders.
+const LONGEST: usize = 200;
+
+/// The label of a folder: its name, in which `__` stands for what separates names, and `_` and two
+/// digits for any other byte that no label can have; or, where that is too long, a checksum.
+/// Different folders have different labels.
 pub fn label_of(name: &str, delimiter: Option<char>) -> String {
     let mut label = String::new();
     for letter in name.chars() {
@@ -146,6 +173,11 @@ pub fn label_of(name: &str, delimiter: Option<char>) -> String {
                 }
             }
         }
+    }
+    if label.len() > LONGEST {
+        let sum = SipHasher24::new().hash(label.as_bytes());
+        // No name gives a `_` with a small letter.
+        label = format!("folder_x{sum:016x}");
     }
     label
 }
@@ -178,11 +210,12 @@ fn find_usual(listed: &[Listed], attribute: &str, names: &str) -> Vec<String> {
     if !said.is_empty() {
         return said;
     }
+    let known: Vec<String> = names.split(", ").map(str::to_lowercase).collect();
     let is_usual = |it: &&Listed| {
         let name = from_imap(&it.name);
         // Some servers keep all folders below the inbox.
         let name = name.strip_prefix("INBOX.").or(name.strip_prefix("INBOX/")).unwrap_or(&name);
-        names.split(", ").any(|known| known.eq_ignore_ascii_case(name))
+        known.contains(&name.to_lowercase())
     };
     listed.iter().filter(is_usual).map(|it| it.name.clone()).collect()
 }
@@ -510,6 +543,17 @@ mod tests {
         ] {
             assert_eq!(label_of(name, Some('/')), label);
         }
+        // In a filter's files this label must stay what it is.
+        let long = "Рабочие проекты отдела продаж";
+        assert_eq!(label_of(long, None).len(), 165);
+        let longer = "Рабочие проекты отдела продаж и маркетинга";
+        assert_eq!(label_of(longer, None), "folder_xcff7e463e6722ce1");
+        let labels: BTreeSet<String> =
+            (0..100).map(|number| label_of(&format!("{longer} {number}"), None)).collect();
+        assert_eq!(labels.len(), 100);
+        let filter = ["ham".to_owned(), label_of(longer, None), label_of(long, None)];
+        assert_eq!(topic_of(longer, None, &filter), Some(1));
+        assert_eq!(topic_of(long, None, &filter), Some(2));
         let account = listed("INBOX Junk:\\junk Work Lists/a Lists/b Archive Ask", '/');
         let names = ["inbox", "work", "Lists__b"].map(str::to_owned);
         let asked = Config {
@@ -529,6 +573,38 @@ mod tests {
              Ask:Unsure"
         );
         assert_eq!(choice.unlabelled, ["Lists/a"]);
+    }
+
+    #[test]
+    fn folders_for_spam_are_known_by_their_names_in_other_languages() {
+        for (name, trash) in [
+            ("Bulk", "Bin"),
+            ("Junk-E-Mail", "Papierkorb"),
+            ("junk email", "deleted items"),
+            ("Courrier indésirable", "Corbeille"),
+            ("CORREO NO DESEADO", "Papelera"),
+            ("Lixo Eletrônico", "Lixeira"),
+            ("posta indesiderata", "Cestino"),
+            ("Ongewenste e-mail", "Prullenbak"),
+            ("Wiadomości-śmieci", "Kosz"),
+            ("спам", "КОРЗИНА"),
+            ("垃圾邮件", "已删除"),
+            ("迷惑メール", "ゴミ箱"),
+            ("스팸메일함", "휴지통"),
+        ] {
+            for (prefix, delimiter) in [("", '/'), ("INBOX.", '.')] {
+                let [junk, trash] = [name, trash].map(|name| format!("{prefix}{}", to_imap(name)));
+                let names = [("INBOX", ""), (&junk, ""), ("Other", ""), (&trash, "")];
+                let folder = |(name, attribute): (&str, &str)| Listed {
+                    name: name.into(),
+                    attributes: vec![attribute.into()],
+                    delimiter: Some(delimiter),
+                };
+                let account: Vec<Listed> = names.into_iter().map(folder).collect();
+                let expected = format!("{junk}:Junk INBOX:Good {trash}:Trash");
+                assert_eq!(chosen(&account, &[]), expected);
+            }
+        }
     }
 
     #[test]

@@ -188,6 +188,33 @@ fn good_mail_that_nobody_has_labelled_is_learned_where_spam_prevails() {
 }
 
 #[test]
+fn folders_of_any_language_are_learned_and_sorted() {
+    let Some(server) = Dovecot::start("folders_of_any", "") else { return };
+    let mut client = server.client();
+    // 42 Cyrillic letters: a label of so many codes would be too long.
+    let long = dbacl_imap::to_imap("Рабочие проекты отдела продаж и маркетинга");
+    let quoted = format!("\"{long}\"");
+    for (folder, label, first) in
+        [("INBOX", "ham", 0), ("Junk", "spam", 100), (&quoted, "Work", 200)]
+    {
+        if label == "Work" {
+            client.run(&format!("CREATE {folder}"));
+        }
+        for number in 0..30 {
+            client.append(folder, OLD, &letter(label, first + number));
+        }
+    }
+    fs::remove_dir_all(server.scratch.path("filter")).expect("a filter");
+    let sort = ["--sort", "*"];
+    let done = server.runs(&[&sort[..], &["learn"]].concat());
+    assert!(done.stdout.contains("learned 90 messages"), "{done:?}");
+    server.once(&sort);
+    client.append("INBOX", "", &letter("Work", 500));
+    server.says(&sort, "moved 1 message to Рабочие проекты отдела продаж и маркетинга");
+    assert_eq!(there(&mut client, &quoted, 500), [500]);
+}
+
+#[test]
 fn setup_writes_settings_that_work_and_shows_the_account() {
     let Some(server) = Dovecot::start("setup_writes", "") else { return };
     let mut client = server.client();

@@ -287,7 +287,6 @@ fn tls_and_wrong_passwords() {
     openssl.args(["req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1"]);
     openssl.args(["-nodes", "-days", "30", "-subj", "/CN=localhost"]);
     openssl.args(["-addext", "subjectAltName=DNS:localhost"]);
-    openssl.args(["-addext", "basicConstraints=critical,CA:FALSE"]);
     openssl.args(["-keyout", "key.pem", "-out", "cert.pem"]);
     if !openssl.current_dir(made.path(".")).output().is_ok_and(|done| done.status.success()) {
         dbacl_testing::skip("tls_and_wrong_passwords", "openssl is not installed");
