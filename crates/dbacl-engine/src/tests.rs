@@ -228,7 +228,6 @@ fn verdicts_of_every_form_are_as_recorded() {
                     media: has(1) && number == 3,
                     confidence: has(2),
                     uncertainty: has(3),
-                    by_line: has(4) && number > 1,
                     append: has(4) && number < 2,
                 };
                 print::whole(&mut out, form, &sink.scorer, &scores);

@@ -98,12 +98,22 @@ impl Filter {
     /// Filters one line, which is not empty and holds no NUL, in place. Returns whether its text,
     /// which may be empty, goes to the tokenizer; else the line is as the filter left it.
     pub fn line(&mut self, line: &mut Vec<u8>) -> bool {
+        self.line_before_nul(line, &[])
+    }
+
+    /// The same for a line that a NUL and then `hidden` followed. Markup may go on there if the
+    /// mail filter changes nothing (case text/xml-nul).
+    pub fn line_before_nul(&mut self, line: &mut Vec<u8>, mut hidden: &[u8]) -> bool {
         if let Some(mail) = &mut self.unicode {
             mail.take(line);
             return mail.next(line);
         }
         if let Some(mail) = &mut self.mail {
+            let length = line.len();
             let (is_kept, choice) = mail.line(line);
+            if line.len() != length {
+                hidden = &[];
+            }
             if let Some(markup) = &mut self.markup {
                 markup.choose(choice);
             }
@@ -112,7 +122,7 @@ impl Filter {
             }
         }
         if let Some(markup) = &mut self.markup {
-            markup.line(line);
+            markup.line_before_nul(line, hidden);
         }
         true
     }

@@ -222,6 +222,11 @@ impl Markup {
 
     /// Filters one line in place. It ends at the first NUL that an entity left in it.
     pub fn line(&mut self, line: &mut Vec<u8>) {
+        self.line_before_nul(line, &[]);
+    }
+
+    /// The same for a line that a NUL and then `hidden` followed.
+    pub fn line_before_nul(&mut self, line: &mut Vec<u8>, hidden: &[u8]) {
         if self.state == State::Disabled {
             return;
         }
@@ -231,7 +236,7 @@ impl Markup {
         {
             self.mode = Mode::Html;
         }
-        let mut text = Rewrite::starting_at(line, 0);
+        let mut text = Rewrite::before_nul(line, hidden);
         while !text.is_at_end() {
             match self.state {
                 State::Disabled => break,
@@ -290,6 +295,10 @@ impl Markup {
             b'<' => text.pass(1, self.shows_section()),
             _ => {
                 self.state = State::Tag;
+                if text.rest().len() == 1 {
+                    // The byte after `<` is passed without a look, even if it is a NUL.
+                    text.reveal();
+                }
                 text.skip(2);
             }
         }
@@ -664,6 +673,23 @@ mod tests {
     #[test]
     fn a_tag_may_end_on_a_later_line() {
         assert_eq!(filtered(html(), &["<html>a<b\n", "c='\n", ">'\n", ">d\n"]), "ad|");
+    }
+
+    #[test]
+    fn a_nul_directly_after_an_opening_bracket_is_passed() {
+        for (line, hidden, expected) in [
+            ("a <", "b>c\n", "a c\n"),
+            ("a <", "b> <\0> c<\0d>\n", "a   c\n"),
+            ("a <", "\0b>c\n", "a "),
+            ("a <b", ">c\n", "a "),
+            ("a ", "b\n", "a "),
+            ("a &", "amp;b\n", "a "),
+        ] {
+            let options = ModelOptions::default().with(ModelOption::Xml);
+            let mut line = line.as_bytes().to_vec();
+            Markup::new(options, Locale::C).line_before_nul(&mut line, hidden.as_bytes());
+            assert_eq!(String::from_utf8_lossy(&line), expected, "{hidden:?}");
+        }
     }
 
     #[test]

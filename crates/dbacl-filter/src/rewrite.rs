@@ -11,13 +11,31 @@ pub struct Rewrite<'a> {
     written: usize,
     /// A NUL was written: it will end the line (spec text 1.4).
     has_nul: bool,
+    /// What followed the line and a NUL.
+    hidden: &'a [u8],
 }
 
 impl<'a> Rewrite<'a> {
     /// Starts at byte `at` of `line`; what is before it stays as it is.
     pub fn starting_at(line: &'a mut Vec<u8>, at: usize) -> Self {
         debug_assert!(at <= line.len());
-        Self { line, read: at, written: at, has_nul: false }
+        Self { line, read: at, written: at, has_nul: false, hidden: &[] }
+    }
+
+    /// Starts at the beginning of `line`, which a NUL and then `hidden` followed.
+    pub fn before_nul(line: &'a mut Vec<u8>, hidden: &'a [u8]) -> Self {
+        Self { hidden, ..Self::starting_at(line, 0) }
+    }
+
+    /// Takes the NUL after the line, and what follows it up to the next NUL, into the line.
+    pub fn reveal(&mut self) {
+        if self.hidden.is_empty() {
+            return;
+        }
+        let end = memchr::memchr(0, self.hidden).unwrap_or(self.hidden.len());
+        self.line.push(0);
+        self.line.extend_from_slice(&self.hidden[..end]);
+        self.hidden = self.hidden.get(end + 1..).unwrap_or_default();
     }
 
     /// Whether all was read.

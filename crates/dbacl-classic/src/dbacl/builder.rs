@@ -140,7 +140,6 @@ impl Builder {
                 config.form.append = true;
                 config.reading.indented = true;
             }
-            Key::ByLine => config.form.by_line = true,
             Key::Media => config.form.media = true,
             Key::Dump => config.dump = true,
             Key::Debug => config.debug = true,

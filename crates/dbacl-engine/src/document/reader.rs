@@ -174,6 +174,7 @@ impl<'a> FeatureReader<'a> {
                 break;
             }
         }
+        self.lines.hidden.clear();
         if self.extra_lines && !self.filter.gives_texts() {
             for _ in 0..2 {
                 line.clear();
@@ -263,7 +264,7 @@ impl<'a> FeatureReader<'a> {
                 self.pass(line, self.state(false), sink)?;
             }
         } else if !line.is_empty() {
-            let kept = self.filter.line(line);
+            let kept = self.filter.line_before_nul(line, &self.lines.hidden);
             self.pass(line, self.state(kept), sink)?;
         }
         sink.end_of_line(line, &mut self.cutter)

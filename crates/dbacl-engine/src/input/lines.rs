@@ -89,53 +89,6 @@ impl<'a> Stream<'a> {
         }
         &self.block[self.from..self.to]
     }
-
-    /// Appends one chunk to `line`: bytes up to and including a newline, at most `limit`, as far as
-    /// they stand before the first zero byte, or all of them, as `nul` says. What would make `line`
-    /// longer than `longest` is left out, but for a line end. Returns how many bytes were read, how
-    /// many of them are visible, and whether more bytes were wanted and there were none.
-    fn chunk(&mut self, limit: usize, longest: usize, nul: Nul, line: &mut Vec<u8>) -> Chunk {
-        let mut chunk = Chunk::default();
-        let mut hidden = false;
-        let start = line.len();
-        while chunk.read < limit {
-            if self.available().is_empty() {
-                chunk.wanted_more = true;
-                break;
-            }
-            let available = &self.block[self.from..self.to];
-            let window = &available[..available.len().min(limit - chunk.read)];
-            let newline = memchr::memchr(b'\n', window);
-            let piece = &window[..newline.map_or(window.len(), |at| at + 1)];
-            if !hidden {
-                let looks = self.has_nul && nul == Nul::Hides;
-                let visible = if looks { memchr::memchr(0, piece) } else { None };
-                hidden = visible.is_some();
-                let visible = &piece[..visible.unwrap_or(piece.len())];
-                let kept = visible.len().min(longest.saturating_sub(line.len()));
-                line.extend_from_slice(&visible[..kept]);
-                if kept < visible.len() && visible.ends_with(b"\n") {
-                    line.push(b'\n');
-                }
-                chunk.visible += visible.len();
-            }
-            let taken = piece.len();
-            chunk.read += taken;
-            self.from += taken;
-            self.position += taken as u64;
-            if newline.is_some() {
-                break;
-            }
-        }
-        if nul == Nul::Blank {
-            let mut rest = &mut line[start..];
-            while let Some(at) = memchr::memchr(0, rest) {
-                rest[at] = b' ';
-                rest = &mut rest[at + 1..];
-            }
-        }
-        chunk
-    }
 }
 
 #[derive(Default)]
@@ -168,11 +121,19 @@ pub struct LineReader {
     /// Whether a line read so far could have been cut in another way by a reader that had met
     /// longer lines before.
     pub depends_on_room: bool,
+    /// What a zero byte hides of the line read last, if it directly follows a `<`.
+    pub hidden: Vec<u8>,
 }
 
 impl Default for LineReader {
     fn default() -> Self {
-        Self { room: FIRST_ROOM, nul: Nul::Hides, longest: usize::MAX, depends_on_room: false }
+        Self {
+            room: FIRST_ROOM,
+            nul: Nul::Hides,
+            longest: usize::MAX,
+            depends_on_room: false,
+            hidden: Vec::new(),
+        }
     }
 }
 
@@ -185,6 +146,7 @@ impl LineReader {
     /// (case text/read-joined-lines).
     pub fn next_line(&mut self, stream: &mut Stream<'_>, line: &mut Vec<u8>) -> bool {
         line.clear();
+        self.hidden.clear();
         let mut limit = self.room;
         let mut ended = false;
         let mut read = 0;
@@ -192,7 +154,7 @@ impl LineReader {
             let in_pieces = self.nul == Nul::Stays;
             let most = if in_pieces { LONGEST_PIECE - line.len() } else { usize::MAX };
             let most = most.min(limit - 1);
-            let chunk = stream.chunk(most, self.longest, self.nul, line);
+            let chunk = self.chunk(stream, most, line);
             ended |= chunk.wanted_more;
             read += chunk.read;
             if in_pieces && line.len() == LONGEST_PIECE {
@@ -211,6 +173,66 @@ impl LineReader {
             }
             limit = self.room;
             self.room *= 2;
+        }
+    }
+
+    /// Appends one chunk to `line`: bytes up to and including a newline, at most `limit`, as far as
+    /// they stand before the first zero byte, or all of them, as [`Self::nul`] says. What would make
+    /// `line` longer than [`Self::longest`] is left out, but for a line end. Returns how many bytes
+    /// were read, how many of them are visible, and whether more bytes were wanted and there were
+    /// none.
+    fn chunk(&mut self, stream: &mut Stream<'_>, limit: usize, line: &mut Vec<u8>) -> Chunk {
+        let mut chunk = Chunk::default();
+        let mut is_cut = false;
+        let start = line.len();
+        while chunk.read < limit {
+            if stream.available().is_empty() {
+                chunk.wanted_more = true;
+                break;
+            }
+            let available = &stream.block[stream.from..stream.to];
+            let window = &available[..available.len().min(limit - chunk.read)];
+            let newline = memchr::memchr(b'\n', window);
+            let piece = &window[..newline.map_or(window.len(), |at| at + 1)];
+            if is_cut {
+                self.hide(line, piece);
+            } else {
+                let looks = stream.has_nul && self.nul == Nul::Hides;
+                let nul = if looks { memchr::memchr(0, piece) } else { None };
+                let visible = &piece[..nul.unwrap_or(piece.len())];
+                let kept = visible.len().min(self.longest.saturating_sub(line.len()));
+                line.extend_from_slice(&visible[..kept]);
+                if kept < visible.len() && visible.ends_with(b"\n") {
+                    line.push(b'\n');
+                }
+                chunk.visible += visible.len();
+                if let Some(at) = nul {
+                    is_cut = true;
+                    self.hide(line, &piece[at + 1..]);
+                }
+            }
+            let taken = piece.len();
+            chunk.read += taken;
+            stream.from += taken;
+            stream.position += taken as u64;
+            if newline.is_some() {
+                break;
+            }
+        }
+        if self.nul == Nul::Blank {
+            let mut rest = &mut line[start..];
+            while let Some(at) = memchr::memchr(0, rest) {
+                rest[at] = b' ';
+                rest = &mut rest[at + 1..];
+            }
+        }
+        chunk
+    }
+
+    /// Takes what follows the zero byte that ended `line`.
+    fn hide(&mut self, line: &[u8], bytes: &[u8]) {
+        if line.ends_with(b"<") {
+            self.hidden.extend_from_slice(bytes);
         }
     }
 }
@@ -292,6 +314,24 @@ mod tests {
         // The room stays: 4095 is no limit any more once a longer line was read.
         let input = [line(5000), line(4095), b"next\n".to_vec()].concat();
         assert_eq!(lines(&input).len(), 4);
+    }
+
+    #[test]
+    fn what_a_zero_byte_hides_after_a_bracket_is_kept_for_markup() {
+        let far = [b"<\0".as_slice(), &vec![b'x'; FIRST], b"\n"].concat();
+        for (input, expected) in [
+            (&b"a <\0b\0c\nd\n"[..], &b"b\0c\n"[..]),
+            (b"a\0<\0b\n", b""),
+            (b"a <\n\0", b""),
+            (&far, &far[2..FIRST_ROOM - 1]),
+        ] {
+            let (mut reader, mut line) = (LineReader::default(), Vec::new());
+            reader.next_line(&mut Stream::new(Box::new(input)), &mut line);
+            assert_eq!(
+                reader.hidden.escape_ascii().to_string(),
+                expected.escape_ascii().to_string()
+            );
+        }
     }
 
     #[test]

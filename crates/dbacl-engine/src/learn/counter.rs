@@ -412,10 +412,13 @@ impl Counter {
         self.was_in_header = in_header;
     }
 
-    /// Gets the end of an input file.
+    /// Gets the end of an input file. It ends a document of mail, but not where only regular
+    /// expressions give features: as in dbacl 1.14.1 the next message does (case
+    /// email/regex-documents).
     pub fn end_of_file(&mut self, warnings: WarningSink<'_>) {
         self.forget_words();
-        if self.state.options.has(ModelOption::Mail) {
+        let options = self.state.options;
+        if options.has(ModelOption::Mail) && options.has(ModelOption::StandardTokenizer) {
             self.end_document(warnings);
         }
     }

@@ -25,23 +25,11 @@ pub struct Form {
     pub confidence: bool,
     /// `-U`
     pub uncertainty: bool,
-    /// `-s`: a newline instead of a blank between categories.
-    pub by_line: bool,
     /// `-a`: results follow the text, and each begins with a comment mark.
     pub append: bool,
 }
 
 impl Form {
-    const fn separator(self) -> u8 {
-        if self.by_line { b'\n' } else { b' ' }
-    }
-
-    fn end(self, out: &mut Vec<u8>) {
-        if !self.by_line {
-            out.push(b'\n');
-        }
-    }
-
     fn label(self, out: &mut Vec<u8>, label: &[u8]) {
         if self.append {
             out.extend_from_slice(b"\n# ");
@@ -124,9 +112,9 @@ fn probabilities(
             confidence_percent(out, b" @ ", model, category_score);
             out.push(b'%');
         }
-        out.push(form.separator());
+        out.push(b' ');
     }
-    form.end(out);
+    out.push(b'\n');
 }
 
 fn scores(out: &mut Vec<u8>, form: Form, scorer: &Scorer, category_scores: &[CategoryScore]) {
@@ -145,22 +133,22 @@ fn scores(out: &mut Vec<u8>, form: Form, scorer: &Scorer, category_scores: &[Cat
             fixed(out, category_score.complexity, 0, 1);
             if form.confidence {
                 confidence_percent(out, b" @ ", model, category_score);
-                out.extend_from_slice(b"% ");
+                out.push(b'%');
             }
         } else {
             number(out, b" ", -bits(category_score.score), 5);
         }
-        out.push(form.separator());
+        out.push(b' ');
     }
-    form.end(out);
+    out.push(b'\n');
     if form.append {
-        mean_complexities(out, form, scorer);
+        mean_complexities(out, scorer);
     }
 }
 
 /// The line with each category's mean number of features per document, which `-a` adds after the
 /// scores.
-fn mean_complexities(out: &mut Vec<u8>, form: Form, scorer: &Scorer) {
+fn mean_complexities(out: &mut Vec<u8>, scorer: &Scorer) {
     let mut any = false;
     for model in scorer.models() {
         if model.documents() > 0 {
@@ -170,11 +158,11 @@ fn mean_complexities(out: &mut Vec<u8>, form: Form, scorer: &Scorer) {
             any = true;
             out.extend_from_slice(&model.name);
             number(out, b" ", count_f64(model.features()) / f64::from(model.documents()), 5);
+            out.push(b' ');
         }
-        out.push(form.separator());
     }
     if any {
-        form.end(out);
+        out.push(b'\n');
     }
 }
 
@@ -187,19 +175,18 @@ fn media(out: &mut Vec<u8>, form: Form, scorer: &Scorer, category_scores: &[Cate
             number(out, b" ( ", mean_bits(category_score), 5);
             out.extend_from_slice(b" M ");
         } else {
-            out.extend_from_slice(b"\tM");
-            out.push(form.separator());
+            out.extend_from_slice(b"\tM ");
         }
         for count in tally.media {
             decimal(out, i64::from(count.cast_signed()), 4);
-            out.push(if form.verbose { b' ' } else { form.separator() });
+            out.push(b' ');
         }
         if form.verbose {
             out.extend_from_slice(b" )* ");
             fixed(out, category_score.complexity, 0, 1);
-            out.push(form.separator());
+            out.push(b' ');
         } else {
-            form.end(out);
+            out.push(b'\n');
         }
     }
 }
@@ -227,9 +214,9 @@ fn divergences(out: &mut Vec<u8>, form: Form, scorer: &Scorer, category_scores: 
             fixed(out, 100.0 * known, 0, 0);
         }
         out.push(b'%');
-        out.push(form.separator());
+        out.push(b' ');
     }
-    form.end(out);
+    out.push(b'\n');
 }
 
 /// Appends what the line filter prints of a line that is its own document (14.2): with scores or

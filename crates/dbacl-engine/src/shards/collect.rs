@@ -135,10 +135,18 @@ impl Counting {
 
     /// Ends the shard.
     pub fn end_shard(&mut self, ending: Ending) {
+        if self.is_by_patterns() {
+            self.end_document();
+        }
         self.count_words();
         let packed = std::mem::take(&mut self.packed);
         let documents = std::mem::take(&mut self.documents);
         self.counts.shards.push(Shard { place: self.place, ending, documents, packed });
+    }
+
+    /// Whether only regular expressions give features. Then the end of a file ends no document.
+    fn is_by_patterns(&self) -> bool {
+        !self.counts.settings.patterns.is_empty()
     }
 
     /// The counts; `None` if a number did not fit its width.
@@ -356,7 +364,9 @@ impl FeatureSink for Counting {
 
     fn end_of_source(&mut self, _: &[u8], _: &mut Cutter) -> io::Result<()> {
         self.forget();
-        self.end_document();
+        if !self.is_by_patterns() {
+            self.end_document();
+        }
         Ok(())
     }
 }

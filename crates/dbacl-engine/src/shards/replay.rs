@@ -67,12 +67,15 @@ pub fn replay(
         }
         return Ok(());
     }
+    let mut is_first = true;
     let mut learn = |document: &[(u32, u64)]| {
+        if !std::mem::take(&mut is_first) {
+            counter.end_document(&mut |_| {});
+        }
         for &(node, times) in document {
             let times = u32::try_from(times).unwrap_or(u32::MAX);
             count_node(counts, node, times, &mut body, counter, warnings);
         }
-        counter.end_document(&mut |_| {});
     };
     if order == Order::Appearance {
         for shard in &counts.shards {
@@ -82,6 +85,11 @@ pub fn replay(
         for document in sorted_documents(counts) {
             learn(&document);
         }
+    }
+    if order == Order::Appearance {
+        counter.end_of_file(&mut |_| {});
+    } else if !is_first {
+        counter.end_document(&mut |_| {});
     }
     Ok(())
 }

@@ -112,7 +112,8 @@ impl Counter {
 
     /// Takes note of the end of an input file.
     pub fn end_of_file(&mut self) {
-        if self.state.options.has(ModelOption::Mail) {
+        let options = self.state.options;
+        if options.has(ModelOption::Mail) && options.has(ModelOption::StandardTokenizer) {
             self.end_document();
         }
     }
