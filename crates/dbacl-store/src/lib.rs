@@ -5,6 +5,7 @@
 #![warn(missing_docs)]
 
 pub mod corrections;
+pub mod filter;
 pub mod forgetting;
 pub mod generations;
 pub mod ledger;

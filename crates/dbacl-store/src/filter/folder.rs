@@ -1,0 +1,602 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+//! The folder of a mail filter: opening it, and changing it so that each change happens at one
+//! moment. [`super`] has the steps.
+
+use super::build::{write_entry, write_single};
+use super::document::Document;
+use super::frames::{self, Frames};
+use super::head::{Head, Reading, ledger_name};
+use super::journal::{self, Journal, Lesson};
+use super::open::{OpenTables, effects};
+use super::table::{self, Fault, Sections, TIERS, TableFile};
+use byteorder::{ByteOrder, LittleEndian};
+use dbacl_files::atomic_file::{
+    self, Access, Disk, SaveError, Storage, is_at, private_folder, remove_if_there,
+};
+use dbacl_files::lock::{Lock, LockError, Patience};
+use dbacl_files::reading::{if_there, open_to_change, read_regular};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use std::fs;
+use std::io::{self, Seek, SeekFrom, Write};
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+
+/// The table's file.
+pub const TABLE: &str = "table";
+/// The table before the last change of the whole filter.
+pub const BEFORE: &str = "table.before";
+/// The journal's file.
+pub const JOURNAL: &str = "journal";
+/// The lock's file.
+pub const LOCK: &str = "lock";
+/// How names of ledgers begin.
+const LEDGER: &str = "ledger.";
+/// How a ledger begins.
+const LEDGER_MAGIC: &[u8] = b"# dbacl ledger 4\n";
+/// What older versions of dbacl kept a filter in.
+const OLDER: &str = "ledger.set";
+/// How often a reader begins again when the filter is replaced meanwhile.
+const TRIES: usize = 20;
+
+/// Why a filter cannot be opened or changed.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum FilterError {
+    /// There is no filter in the folder.
+    #[error("{} is not a mail filter (no file {})", folder.display(), folder.join(TABLE).display())]
+    NoFilter {
+        /// The folder.
+        folder: PathBuf,
+    },
+    /// Another version of dbacl made it.
+    #[error("{} is a mail filter of another version of dbacl: learn the mail folders again", folder.display())]
+    Version {
+        /// The folder.
+        folder: PathBuf,
+    },
+    /// A file of the filter is damaged.
+    #[error("{} is damaged: learn the mail folders again", path.display())]
+    Damaged {
+        /// The file.
+        path: PathBuf,
+    },
+    /// Something else has the name of one of the filter's files.
+    #[error("the file {} is already used for something", path.display())]
+    Occupied {
+        /// The file.
+        path: PathBuf,
+    },
+    /// The operating system refused.
+    #[error("{}: {source}", path.display())]
+    Io {
+        /// The file or folder.
+        path: PathBuf,
+        /// What it said.
+        source: io::Error,
+    },
+    /// A file could not be written.
+    #[error(transparent)]
+    Save(#[from] SaveError),
+    /// Another process changes the filter.
+    #[error(transparent)]
+    Lock(#[from] LockError),
+}
+
+impl FilterError {
+    fn io(path: &Path, source: io::Error) -> Self {
+        Self::Io { path: path.to_path_buf(), source }
+    }
+
+    /// Whether an earlier table may be whole.
+    pub const fn is_damage(&self) -> bool {
+        matches!(self, Self::Damaged { .. })
+    }
+}
+
+type Result<T, E = FilterError> = std::result::Result<T, E>;
+
+/// The folder of a mail filter.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FilterFolder {
+    path: PathBuf,
+}
+
+/// What tells one state of a filter from another: the table's and the journal's file, and the
+/// journal's length.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Stamp([u64; 5]);
+
+impl FilterFolder {
+    /// The folder at `path`, which may hold no filter yet.
+    pub fn new(path: &Path) -> Self {
+        Self { path: path.to_path_buf() }
+    }
+
+    /// Where it is.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    fn file(&self, name: &str) -> PathBuf {
+        self.path.join(name)
+    }
+
+    /// Whether there is a filter: a table of this version that can be opened by name. Nothing is
+    /// read but its first bytes.
+    pub fn is_filter(&self) -> bool {
+        dbacl_files::reading::begins_with(&self.file(TABLE), table::ANY_MAGIC)
+    }
+
+    /// What tells the present state from others; a filter that has not changed has the same.
+    ///
+    /// # Errors
+    /// [`FilterError::NoFilter`], [`FilterError::Io`].
+    pub fn stamp(&self) -> Result<Stamp> {
+        let found = |name: &str| {
+            let path = self.file(name);
+            if_there(fs::metadata(&path)).map_err(|error| FilterError::io(&path, error))
+        };
+        let table = found(TABLE)?.ok_or_else(|| self.nothing())?;
+        let journal = found(JOURNAL)?;
+        let changed = |found: &fs::Metadata| found.ctime().cast_unsigned();
+        let of_journal = journal.map_or([0; 2], |it| [it.ino(), it.len()]);
+        Ok(Stamp([table.ino(), table.len(), changed(&table), of_journal[0], of_journal[1]]))
+    }
+
+    fn nothing(&self) -> FilterError {
+        let folder = self.path.clone();
+        let is_older = self.file(OLDER).is_dir();
+        if is_older { FilterError::Version { folder } } else { FilterError::NoFilter { folder } }
+    }
+
+    fn fault(&self, name: &str, fault: Fault) -> FilterError {
+        let path = self.file(name);
+        match fault {
+            Fault::Io(error) if error.kind() == io::ErrorKind::NotFound => self.nothing(),
+            Fault::Io(source) => FilterError::Io { path, source },
+            Fault::Version => FilterError::Version { folder: self.path.clone() },
+            Fault::Foreign => FilterError::Occupied { path },
+            Fault::Damaged => FilterError::Damaged { path },
+        }
+    }
+
+    /// Opens the filter as it is now.
+    ///
+    /// # Errors
+    /// [`FilterError`]
+    pub fn open<R: DeserializeOwned>(&self) -> Result<OpenTables<R>> {
+        let path = self.file(TABLE);
+        for _ in 0..TRIES {
+            let (table, found) =
+                TableFile::<R>::open(&path).map_err(|fault| self.fault(TABLE, fault))?;
+            let bytes = self.journal_bytes()?;
+            let journal = Journal::parse(&bytes, table.id, table.head.problems());
+            // The journal of a newer table says nothing of this one.
+            let is_current = journal.length > 0 || is_at(&found, &path).unwrap_or(true);
+            if is_current {
+                return Ok(OpenTables::new(table, journal));
+            }
+        }
+        Err(FilterError::io(&path, io::ErrorKind::ResourceBusy.into()))
+    }
+
+    /// Opens the state before the last change of the whole filter, `None` if there is none.
+    pub fn open_before<R: DeserializeOwned>(&self) -> Option<OpenTables<R>> {
+        let (table, _) = TableFile::open(&self.file(BEFORE)).ok()?;
+        Some(OpenTables::new(table, Journal::default()))
+    }
+
+    fn journal_bytes(&self) -> Result<Vec<u8>> {
+        let path = self.file(JOURNAL);
+        let bytes = if_there(read_regular(&path)).map_err(|error| FilterError::io(&path, error))?;
+        Ok(bytes.unwrap_or_default())
+    }
+
+    /// Begins a change, which waits for other processes as `patience` says. The folder is made if
+    /// it is not there; it is its owner's alone.
+    ///
+    /// # Errors
+    /// [`FilterError::Lock`], [`FilterError::Io`].
+    pub fn change(&self, patience: Patience<'_>, waits: &mut dyn FnMut()) -> Result<Changing> {
+        if !self.path.is_dir() {
+            private_folder(&self.path).map_err(|error| FilterError::io(&self.path, error))?;
+        }
+        let lock = Lock::take(&self.file(LOCK), patience, waits)?;
+        Ok(Changing { folder: self.clone(), _lock: lock })
+    }
+
+    /// The documents of the filter's ledger, in their order, without those that were withdrawn.
+    ///
+    /// # Errors
+    /// [`FilterError`]
+    pub fn documents<R: DeserializeOwned>(&self, tables: &OpenTables<R>) -> Result<Vec<Document>> {
+        let head = &tables.table.head;
+        let mut documents = self.ledger(&head.ledger, head.ledger_bytes)?;
+        for lesson in &tables.journal.lessons {
+            if let Some((number, _)) = lesson.withdrawn
+                && let Some(own) = documents.get_mut(number as usize)
+            {
+                *own = None;
+            }
+            documents.push(Some(lesson.document.clone()));
+        }
+        Ok(documents.into_iter().flatten().collect())
+    }
+
+    /// The documents of a ledger by their numbers; `None` for those that were withdrawn.
+    fn ledger(&self, name: &str, length: u64) -> Result<Vec<Option<Document>>> {
+        let path = self.file(name);
+        let damaged = || FilterError::Damaged { path: path.clone() };
+        let bytes = read_regular(&path).map_err(|error| match error.kind() {
+            io::ErrorKind::NotFound => damaged(),
+            _ => FilterError::io(&path, error),
+        })?;
+        let bytes = usize::try_from(length).ok().and_then(|length| bytes.get(..length));
+        let bytes = bytes.filter(|own| own.starts_with(LEDGER_MAGIC)).ok_or_else(damaged)?;
+        let mut records = Frames::new(bytes, LEDGER_MAGIC.len());
+        records.next().ok_or_else(damaged)?;
+        let mut documents = Vec::new();
+        for mut record in records.by_ref() {
+            if let Some(number) = withdrawal(record) {
+                *documents.get_mut(number as usize).ok_or_else(damaged)? = None;
+            } else {
+                documents.push(Some(Document::take(&mut record).ok_or_else(damaged)?));
+            }
+        }
+        if records.end() < bytes.len() { Err(damaged()) } else { Ok(documents) }
+    }
+}
+
+/// The number of the document that a record of a ledger withdraws.
+fn withdrawal(record: &[u8]) -> Option<u32> {
+    let (&[table::WITHDRAWN, 0], number) = record.split_first_chunk::<2>()? else { return None };
+    (number.len() == 4).then(|| LittleEndian::read_u32(number))
+}
+
+/// A new ledger with these documents.
+pub fn ledger_bytes(reading: &Reading, documents: &[Document]) -> Vec<u8> {
+    let mut bytes = LEDGER_MAGIC.to_vec();
+    let head = serde_json::to_vec(reading).unwrap_or_default();
+    frames::append(&mut bytes, |out| out.extend_from_slice(&head));
+    for document in documents {
+        frames::append(&mut bytes, |out| document.write(out));
+    }
+    bytes
+}
+
+/// A change of a filter, while which nobody else changes it.
+#[derive(Debug)]
+pub struct Changing {
+    /// The filter.
+    pub folder: FilterFolder,
+    _lock: Lock,
+}
+
+impl Changing {
+    /// Learns a document: appends `lesson` to the journal of `tables`, which must be as they are
+    /// now, and forces it to the device unless `is_quick`.
+    ///
+    /// # Errors
+    /// [`FilterError`]; the lesson has not happened.
+    pub fn learn<R>(&self, tables: &OpenTables<R>, lesson: &Lesson, is_quick: bool) -> Result<()> {
+        let path = self.folder.file(JOURNAL);
+        let failed = |error| FilterError::io(&path, error);
+        let mut record = Vec::new();
+        lesson.write(&mut record);
+        if tables.journal.length == 0 {
+            return self.new_journal(tables.table.id, &record);
+        }
+        let mut file = open_to_change(&path).map_err(failed)?;
+        // What a killed process left of a record goes.
+        file.set_len(tables.journal.length).map_err(failed)?;
+        file.seek(SeekFrom::Start(tables.journal.length)).map_err(failed)?;
+        let done =
+            file.write_all(&record).and_then(|()| if is_quick { Ok(()) } else { file.sync_data() });
+        done.map_err(|error| {
+            // A record that is not on the device must not come back.
+            let _ = file.set_len(tables.journal.length);
+            failed(error)
+        })
+    }
+
+    fn new_journal(&self, id: u64, lessons: &[u8]) -> Result<()> {
+        let bytes = [&journal::new(id), lessons].concat();
+        self.save(JOURNAL, journal::MAGIC, &bytes)
+    }
+
+    /// Replaces one of the filter's files, with the mode of the table where it is new.
+    fn save(&self, name: &str, ours: &[u8], bytes: &[u8]) -> Result<()> {
+        let path = self.folder.file(name);
+        let table = fs::metadata(self.folder.file(TABLE)).ok();
+        let access = table.map_or(Access::Private, |found| Access::Like {
+            mode: found.mode() & 0o666,
+            group: found.gid(),
+        });
+        atomic_file::replace_with_access(&Disk, &path, ours, access, &mut |out| {
+            out.write_all(bytes)
+        })?;
+        self.give(&path);
+        Ok(())
+    }
+
+    /// What the superuser makes belongs to the owner of the folder.
+    fn give(&self, path: &Path) {
+        if rustix::process::geteuid().is_root()
+            && let Ok(folder) = fs::metadata(&self.folder.path)
+        {
+            let _ = std::os::unix::fs::lchown(path, Some(folder.uid()), None);
+        }
+    }
+
+    /// Replaces the whole filter: a new ledger with `documents`, and a table with the records of
+    /// `sections`. If `forgets`, the table before does not stay.
+    ///
+    /// # Errors
+    /// [`FilterError`]; the filter is as it was.
+    pub fn replace<R: Serialize + DeserializeOwned>(
+        &self,
+        mut head: Head<R>,
+        sections: &Sections,
+        documents: &[Document],
+        forgets: bool,
+    ) -> Result<()> {
+        let ledger = ledger_bytes(&head.reading, documents);
+        head.ledger = ledger_name(&ledger);
+        head.ledger_bytes = ledger.len() as u64;
+        self.save(&head.ledger, LEDGER_MAGIC, &ledger)?;
+        let name = head.ledger.clone();
+        let written = self.write_table(head, sections, forgets);
+        if written.is_err() && !self.ledgers_in_use().contains(&name) {
+            let _ = fs::remove_file(self.folder.file(&name));
+        }
+        written
+    }
+
+    /// Folds the journal into the table: appends its documents to the ledger.
+    ///
+    /// # Errors
+    /// [`FilterError`]; the filter is as it was.
+    pub fn fold<R: Serialize + DeserializeOwned + Clone>(
+        &self,
+        tables: &OpenTables<R>,
+    ) -> Result<()> {
+        let fault = |fault| self.folder.fault(TABLE, fault);
+        let sections = folded(tables).map_err(fault)?;
+        let mut head = tables.table.head.clone();
+        head.documents.clone_from(&tables.documents);
+        head.intercepts = tables.intercepts.iter().map(|sum| sum.0).collect();
+        let mut records = Vec::new();
+        for lesson in &tables.journal.lessons {
+            if let Some((number, _)) = lesson.withdrawn {
+                frames::append(&mut records, |out| {
+                    out.extend_from_slice(&[table::WITHDRAWN, 0]);
+                    out.extend_from_slice(&number.to_le_bytes());
+                });
+            }
+            frames::append(&mut records, |out| lesson.document.write(out));
+        }
+        let path = self.folder.file(&head.ledger);
+        let append = || -> io::Result<()> {
+            let mut file = open_to_change(&path)?;
+            if file.metadata()?.len() < head.ledger_bytes {
+                return Err(io::ErrorKind::UnexpectedEof.into());
+            }
+            file.set_len(head.ledger_bytes)?;
+            file.seek(SeekFrom::End(0))?;
+            file.write_all(&records)?;
+            file.sync_data()
+        };
+        append().map_err(|error| match error.kind() {
+            io::ErrorKind::UnexpectedEof | io::ErrorKind::NotFound => {
+                FilterError::Damaged { path: path.clone() }
+            }
+            _ => FilterError::io(&path, error),
+        })?;
+        head.ledger_bytes += records.len() as u64;
+        self.write_table(head, &sections, false)
+    }
+
+    /// Makes a table current. Its ledger is on the device.
+    fn write_table<R: Serialize + DeserializeOwned>(
+        &self,
+        mut head: Head<R>,
+        sections: &Sections,
+        forgets: bool,
+    ) -> Result<()> {
+        let path = self.folder.file(TABLE);
+        let (bytes, id) = sections.file(&mut head);
+        let access = fs::metadata(&path).ok().map_or(Access::Private, |found| Access::Like {
+            mode: found.mode() & 0o666,
+            group: found.gid(),
+        });
+        let staged = atomic_file::stage(&Disk, &path, table::ANY_MAGIC, access, &mut |out| {
+            out.write_all(&bytes)
+        })?;
+        self.announce(id)?;
+        self.keep_before(forgets)?;
+        atomic_file::place(vec![staged])?.force()?;
+        self.give(&path);
+        // From here on the change has happened; what follows only tidies up.
+        let _ = self.new_journal(id, &[]);
+        self.remove_old_ledgers();
+        Ok(())
+    }
+
+    /// Says in the journal which table comes next.
+    fn announce(&self, id: u64) -> Result<()> {
+        let path = self.folder.file(JOURNAL);
+        let failed = |error| FilterError::io(&path, error);
+        let Some(mut file) = if_there(open_to_change(&path)).map_err(failed)? else {
+            return Ok(());
+        };
+        let bytes = self.folder.journal_bytes()?;
+        // What a killed process left of a record would hide this one.
+        let end = if bytes.starts_with(journal::MAGIC) {
+            let mut records = Frames::new(&bytes, journal::MAGIC.len());
+            records.by_ref().for_each(|_| {});
+            records.end() as u64
+        } else {
+            return Ok(());
+        };
+        file.set_len(end).map_err(failed)?;
+        file.seek(SeekFrom::Start(end)).map_err(failed)?;
+        let written = file.write_all(&journal::announcement(id)).and_then(|()| file.sync_data());
+        written.map_err(failed)
+    }
+
+    /// Keeps the present table under its second name, or removes what has that name.
+    fn keep_before(&self, forgets: bool) -> Result<()> {
+        let (now, before) = (self.folder.file(TABLE), self.folder.file(BEFORE));
+        let failed = |error| FilterError::io(&before, error);
+        remove_if_there(&before).map_err(failed)?;
+        if !forgets {
+            // A file system without second names for files keeps no table before.
+            let _ = if_there(Disk.link(&now, &before));
+        }
+        Ok(())
+    }
+
+    /// The ledgers that tables name.
+    fn ledgers_in_use(&self) -> Vec<String> {
+        let named = |name: &str| {
+            let (table, _) =
+                TableFile::<serde::de::IgnoredAny>::open(&self.folder.file(name)).ok()?;
+            Some(table.head.ledger)
+        };
+        [TABLE, BEFORE].into_iter().filter_map(named).collect()
+    }
+
+    fn remove_old_ledgers(&self) {
+        let used = self.ledgers_in_use();
+        let entries = fs::read_dir(&self.folder.path).into_iter().flatten().flatten();
+        for entry in entries {
+            let name = entry.file_name();
+            let is_old = name.to_str().is_some_and(|name| {
+                name.starts_with(LEDGER) && !used.iter().any(|used| used == name)
+            });
+            if is_old && dbacl_files::reading::begins_with(&entry.path(), LEDGER_MAGIC) {
+                let _ = fs::remove_file(entry.path());
+            }
+        }
+    }
+
+    /// Removes the files of the filter, and the folder if nothing else is in it.
+    ///
+    /// # Errors
+    /// [`FilterError::Io`]
+    pub fn remove(self) -> Result<()> {
+        let failed = |path: &Path, error| FilterError::io(path, error);
+        for name in [TABLE, BEFORE, JOURNAL] {
+            let path = self.folder.file(name);
+            remove_if_there(&path).map_err(|error| failed(&path, error))?;
+        }
+        self.remove_old_ledgers();
+        remove_if_there(&self.folder.file(LOCK))
+            .map_err(|error| failed(&self.folder.path, error))?;
+        match fs::remove_dir(&self.folder.path) {
+            Err(error) if error.kind() != io::ErrorKind::DirectoryNotEmpty => {
+                Err(failed(&self.folder.path, error))
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+/// The records of a table with its journal's lessons added: those of features in lessons are made
+/// again, all others stay.
+fn folded<R>(tables: &OpenTables<R>) -> Result<Sections, Fault> {
+    let head = &tables.table.head;
+    let (labels, problems) = (head.reading.labels.len(), head.problems());
+    let lessons = &tables.journal.lessons;
+    let mut changed: Vec<u32> =
+        lessons.iter().flat_map(|it| it.document.features.iter().flatten()).copied().collect();
+    changed.sort_unstable();
+    changed.dedup();
+    let rows = tables.look_up(&changed, true)?;
+    let old = tables.table.sections()?;
+    let base = head.entries;
+    let mut new = Sections::default();
+    // A feature that one document has stays without a row as long as it never had one.
+    let mut had_row = vec![false; changed.len()];
+    tables.table.rows(&changed, |at, _| had_row[at] = true)?;
+    for (at, &id) in changed.iter().enumerate() {
+        let all = rows.all(at);
+        if all == 0 {
+            continue;
+        }
+        let owner = (!had_row[at] && all == 1).then(|| owner(tables, id)).flatten();
+        if let Some((document, block)) = owner {
+            write_single(&mut new.singles, id, document, block);
+        } else {
+            let tier = table::tier(all);
+            table::write_row(&mut new.tiers[tier], id, rows.documents(at), rows.sums(at));
+        }
+    }
+    let width = table::row_bytes(labels, problems);
+    let tiers: [Vec<u8>; TIERS] =
+        std::array::from_fn(|tier| merged(&old.tiers[tier], &new.tiers[tier], &changed, width));
+    let singles = merged(&old.singles, &new.singles, &changed, 8);
+    let mut documents = old.documents;
+    for lesson in lessons {
+        write_entry(&mut documents, lesson.document.name(), &lesson.effect);
+    }
+    let width = table::entry_bytes(problems);
+    for (number, _) in lessons.iter().filter_map(|lesson| lesson.withdrawn.as_ref()) {
+        if let Some(entry) = documents.chunks_exact_mut(width).nth(*number as usize) {
+            entry.fill(0);
+            entry[8] = table::WITHDRAWN;
+        }
+    }
+    debug_assert_eq!(documents.len(), (base as usize + lessons.len()) * width);
+    Ok(Sections { tiers, singles, documents })
+}
+
+/// The only document of the table and its journal that has a feature, with the block; `None` if the
+/// table had it as the feature of a single document that is now withdrawn.
+fn owner<R>(tables: &OpenTables<R>, id: u32) -> Option<(u32, usize)> {
+    let base = tables.table.head.entries;
+    let lessons = (base..).zip(&tables.journal.lessons);
+    let withdrawn: Vec<u32> =
+        tables.journal.lessons.iter().filter_map(|it| Some(it.withdrawn.as_ref()?.0)).collect();
+    let mut found = None;
+    for (number, lesson) in lessons {
+        let block = lesson.document.features.iter().position(|ids| ids.binary_search(&id).is_ok());
+        if let Some(block) = block
+            && !withdrawn.contains(&number)
+            && effects(lesson).any(|(effect, is_taken)| !is_taken && !effect.is_left_out)
+        {
+            found = Some((number, block));
+        }
+    }
+    found
+}
+
+/// The records of `old`, without those of the ids `changed`, and those of `new`, by rising id.
+fn merged(old: &[u8], new: &[u8], changed: &[u32], width: usize) -> Vec<u8> {
+    let id = |record: &[u8]| LittleEndian::read_u32(record);
+    let mut out = Vec::with_capacity(old.len() + new.len());
+    let (mut old, mut new) =
+        (old.chunks_exact(width).peekable(), new.chunks_exact(width).peekable());
+    let mut at = 0;
+    loop {
+        let is_old = match (old.peek(), new.peek()) {
+            (Some(one), Some(other)) => id(one) <= id(other),
+            (Some(_), None) => true,
+            (None, Some(_)) => false,
+            (None, None) => return out,
+        };
+        if !is_old {
+            out.extend(new.next().into_iter().flatten());
+            continue;
+        }
+        if let Some(record) = old.next() {
+            while changed.get(at).is_some_and(|&own| own < id(record)) {
+                at += 1;
+            }
+            if changed.get(at) != Some(&id(record)) {
+                out.extend_from_slice(record);
+            }
+        }
+    }
+}
