@@ -18,7 +18,7 @@ use crate::play::why;
 use crate::tools::evaluate;
 use chess_games::notation::Spelling;
 use chess_games::pgn::Games;
-use chess_games::prepare::Gameline;
+use chess_games::prepare::{Gameline, open};
 
 #[derive(Debug, Args)]
 pub struct EvaluateArgs {
@@ -127,8 +127,7 @@ pub struct ReportArgs {
 }
 
 pub fn run_report(args: &ReportArgs) -> Result<ExitCode> {
-    let file = File::open(&args.pgn).with_context(|| Cannot::Read(args.pgn.clone()))?;
-    let raw = Games::new(BufReader::new(file)).nth(args.game.max(1) - 1).transpose()?;
+    let raw = Games::new(open(&args.pgn)?).nth(args.game.max(1) - 1).transpose()?;
     let name = args.pgn.display();
     let raw = raw.with_context(|| format!("{name} has fewer games than {}", args.game))?;
     let game = Gameline::replay(&raw, Spelling::default(), true)

@@ -14,3 +14,4 @@ pub mod gameline;
 pub mod notation;
 pub mod pgn;
 pub mod prepare;
+mod signs;

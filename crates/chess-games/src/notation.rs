@@ -7,6 +7,8 @@ use shakmaty::san::{San, SanError, SanPlus};
 use shakmaty::uci::UciMove;
 use shakmaty::{Chess, Move};
 
+use crate::signs;
+
 /// Why a word is no move here.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WordError {
@@ -55,32 +57,65 @@ impl Default for Spelling {
 
 /// Finds the legal move that a word means.
 ///
-/// Read are SAN with missing, wrong or doubled check marks and suffixes, over-disambiguated SAN,
-/// coordinates, castling with zeros or small letters, promotions as `=Q`, `Q` and `(Q)`, and a
-/// glued `e.p.`.
+/// Read are SAN with missing, wrong or doubled check marks and any signs after it,
+/// over-disambiguated SAN, captures without `x` or with a colon, figurines, coordinates with and
+/// without a hyphen, castling with zeros or small letters, promotions as `=Q`, `Q` and `(Q)`, and a
+/// glued `e.p.`, which must be true.
 ///
 /// # Errors
 ///
 /// [`WordError`] says what is wrong.
 pub fn read_move(position: &Chess, word: &[u8]) -> Result<Move, WordError> {
+    // The common case first: SAN as it should be.
+    if let Ok(plus) = SanPlus::from_ascii(word)
+        && let Ok(m) = plus.san.to_move(position)
+    {
+        return Ok(m);
+    }
+    read_plain(position, &signs::plain(word))
+}
+
+/// The same where pieces have the letters of another language.
+///
+/// # Errors
+///
+/// As [`read_move`].
+pub fn read_move_in(letters: &[&str; 5], position: &Chess, word: &[u8]) -> Result<Move, WordError> {
+    let word = signs::translated(&signs::plain(word), letters).ok_or(WordError::Unreadable)?;
+    read_plain(position, &word)
+}
+
+fn read_plain(position: &Chess, word: &str) -> Result<Move, WordError> {
+    read_marked(position, word).or_else(|error| match word.strip_suffix(['N', 'D']) {
+        // `Nf3N` is a novelty, and `Nf3D` has a diagram.
+        Some(word) if !word.ends_with(char::is_alphabetic) => read_marked(position, word),
+        _ => Err(error),
+    })
+}
+
+fn read_marked(position: &Chess, word: &str) -> Result<Move, WordError> {
+    let (text, passes) = normalise(word.as_bytes())?;
+    let m = read_normal(position, &text)?;
+    if passes && !m.is_en_passant() { Err(WordError::Illegal) } else { Ok(m) }
+}
+
+fn read_normal(position: &Chess, text: &[u8]) -> Result<Move, WordError> {
     let meant = |san: San| match san.to_move(position) {
         Ok(m) => Ok(Some(m)),
         Err(SanError::AmbiguousSan) => Err(WordError::Ambiguous),
         Err(SanError::IllegalSan) => Ok(None),
     };
-    // The common case first: SAN as it should be.
-    if let Ok(plus) = SanPlus::from_ascii(word)
-        && let Some(m) = meant(plus.san)?
-    {
-        return Ok(m);
-    }
-    let text = normalise(word)?;
-    let san = San::from_ascii(&text);
+    let san = San::from_ascii(text);
     if let Ok(san) = san {
         if matches!(san, San::Null | San::Put { .. }) {
             return Err(WordError::Null);
         }
         if let Some(m) = meant(san)? {
+            return Ok(m);
+        }
+        if let San::Normal { role, file, rank, capture: false, to, promotion } = san
+            && let Some(m) = meant(San::Normal { role, file, rank, capture: true, to, promotion })?
+        {
             return Ok(m);
         }
     }
@@ -93,37 +128,52 @@ pub fn read_move(position: &Chess, word: &[u8]) -> Result<Move, WordError> {
 
 /// Whether a line is a move in SAN or coordinates, legal or not (for a bare move of the interface).
 pub fn looks_like_move(word: &[u8]) -> bool {
-    let Ok(text) = normalise(word) else { return false };
+    let Ok((text, _)) = normalise(signs::plain(word).as_bytes()) else { return false };
     // `Put` is a drop of another game; null moves are none.
     matches!(San::from_ascii(&text), Ok(San::Normal { .. } | San::Castle(_)))
         || matches!(UciMove::from_ascii(&text), Ok(UciMove::Normal { .. }))
 }
 
-/// The word without what may stand after it, castling and promotion as SAN has them.
-fn normalise(mut word: &[u8]) -> Result<Vec<u8>, WordError> {
-    while let [rest @ .., b'+' | b'#' | b'!' | b'?' | b'=']
-    | [rest @ .., b'e', b'.', b'p', b'.']
-    | [rest @ .., b'e', b'p'] = word
-    {
-        word = rest;
+/// The word without what may stand after it, castling, captures and promotion as SAN has them; and
+/// whether it claims to capture in passing.
+fn normalise(mut word: &[u8]) -> Result<(Vec<u8>, bool), WordError> {
+    if matches!(word, b"--" | b"Z0" | b"0000" | b"null" | b"<>") {
+        return Err(WordError::Null);
+    }
+    let mut passes = false;
+    loop {
+        word = match word {
+            [rest @ .., b'e', b'.', b'p', b'.'] | [rest @ .., b'e', b'p'] => {
+                passes = true;
+                rest
+            }
+            // Marks of checks and of good moves, assessments in ASCII (`+/=`) and other signs.
+            [rest @ .., sign] if !sign.is_ascii_alphanumeric() && *sign != b')' => rest,
+            _ => break,
+        };
+    }
+    match word {
+        b"0-0" | b"o-o" | b"O-O" => return Ok((b"O-O".to_vec(), passes)),
+        b"0-0-0" | b"o-o-o" | b"O-O-O" => return Ok((b"O-O-O".to_vec(), passes)),
+        _ => {}
     }
     let (body, promotion) = match word {
-        b"--" | b"Z0" | b"0000" | b"null" | b"<>" => return Err(WordError::Null),
-        b"0-0" | b"o-o" | b"O-O" => return Ok(b"O-O".to_vec()),
-        b"0-0-0" | b"o-o-o" | b"O-O-O" => return Ok(b"O-O-O".to_vec()),
         [body @ .., b'(', piece, b')'] | [body @ .., b'=', piece] => (body, Some(*piece)),
         [body @ .., piece @ (b'Q' | b'R' | b'B' | b'N' | b'q' | b'r' | b'b' | b'n')]
-            if matches!(body, [.., b'a'..=b'h', b'1' | b'8']) =>
+            if matches!(body, [b'a'..=b'h', .., b'1' | b'8']) =>
         {
-            (body, Some(*piece))
+            (body.strip_suffix(b"-").unwrap_or(body), Some(*piece))
         }
         _ => (word, None),
     };
-    if body.is_empty() || body.len() > 12 || body.contains(&b'-') {
+    if body.is_empty() || body.len() > 12 {
         return Err(WordError::Unreadable);
     }
     let promotion = promotion.map(|piece| [b'=', piece.to_ascii_uppercase()]);
-    Ok([body, promotion.as_ref().map_or(&[], |two| &two[..])].concat())
+    // The hyphen of `Ng1-f3`.
+    let mut text: Vec<u8> = body.iter().copied().filter(|&byte| byte != b'-').collect();
+    text.extend(promotion.iter().flatten());
+    Ok((text, passes))
 }
 
 /// Plays the move on `position`; returns it in SAN as gamelines spell it.
@@ -171,7 +221,14 @@ mod tests {
                 "exd6",
             ),
             (start, &["Nf3", "Ng1f3", "Ngf3", "N1f3", "g1f3", "Nf3++", "Nf3?!"], "Nf3"),
-            (start, &["e4", "e2e4", "E2E4"], "e4"),
+            (
+                start,
+                &["Nf3!?±", "Nf3+/=", "Nf3+-", "Nf3N", "Nf3D", "Ng1-f3", "♘f3", "1…Nf3"],
+                "Nf3",
+            ),
+            (start, &["e4", "e2e4", "E2E4", "e2-e4", "e2–e4", "♙e4", "e4="], "e4"),
+            (promote, &["a7-a8Q", "a7-a8=Q", "a8Q+-"], "a8=Q"),
+            (promote, &["ab8=N", "a:b8N", "a7:b8=N", "a7-b8=N"], "axb8=N"),
         ];
         for (fen, words, san) in rows {
             let position = at(fen);
@@ -187,7 +244,10 @@ mod tests {
     #[test]
     fn other_words_are_refused() {
         let rows: &[(&str, WordError)] = &[
-            ("e2-e4", WordError::Unreadable),
+            ("e2-e5", WordError::Illegal),
+            ("exd5", WordError::Illegal),
+            ("e4e.p.", WordError::Illegal),
+            ("Sf3", WordError::Unreadable),
             ("--", WordError::Null),
             ("Z0", WordError::Null),
             ("e5", WordError::Illegal),

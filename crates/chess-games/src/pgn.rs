@@ -8,7 +8,7 @@
 
 use std::io::{self, BufRead};
 
-use shakmaty::KnownOutcome;
+use crate::signs;
 
 /// Longest movetext kept of one game, bytes of words. The longest game ever played needs less than
 /// 4 kB.
@@ -25,7 +25,7 @@ pub struct RawGame {
     pub words: Vec<Vec<u8>>,
     /// Bytes of these words.
     size: usize,
-    /// The terminator `1-0`, `0-1`, `1/2-1/2` or `*`, if the text has one.
+    /// The terminator as it is written, such as `1-0` or `½-½`, if the text has one.
     pub terminator: Option<Vec<u8>>,
     /// Why the movetext cannot be trusted, if so.
     pub damage: Option<&'static str>,
@@ -169,7 +169,7 @@ impl Machine {
         match self.state {
             State::Between => self.between(byte, line_start, game),
             State::Word => self.in_word(byte, game),
-            State::Parenthesis if b"QRBNqrbn".contains(&byte) => {
+            State::Parenthesis if byte.is_ascii_alphabetic() => {
                 self.enter(State::PromotionPiece(byte))
             }
             State::PromotionPiece(piece) if byte == b')' => {
@@ -334,12 +334,16 @@ fn ends_on_last_rank(word: &[u8]) -> bool {
 
 /// Adds a word of the main line to the game; `true` when it is the terminator.
 fn accept_word(word: &[u8], game: &mut RawGame) -> bool {
-    if word.iter().all(|b| b.is_ascii_digit() || matches!(b, b'!' | b'?'))
-        || matches!(word, b"e.p." | b"ep" | b"e.p" | b"ep.")
-    {
-        return false; // move number without dots, lone suffix, remark on the move before
+    if word.iter().all(|b| b.is_ascii_digit() || matches!(b, b'!' | b'?')) {
+        return false; // move number without dots, lone suffix
     }
-    if KnownOutcome::from_ascii(word).is_ok() {
+    if matches!(word, b"e.p." | b"ep" | b"e.p" | b"ep.") {
+        if let Some(last) = game.words.last_mut() {
+            last.extend_from_slice(b"e.p.");
+        }
+        return false;
+    }
+    if signs::read_result(word).is_some() {
         game.terminator = Some(word.to_vec());
         return true;
     }
@@ -380,7 +384,9 @@ mod tests {
             ("1. e4 $1 e5$2 2. Nf3!? ; rest (\nNc6 0-1", "e4 e5 Nf3!? Nc6", "0-1"),
             ("% escape 1. d4\n1. e4 % e5\n1-0", "e4 % e5", "1-0"),
             ("1. e8(Q) e1(n) Re8(Rd8) 1-0", "e8=Q e1=N Re8", "1-0"),
-            ("1. exd6 e.p. Kf7 1-0", "exd6 Kf7", "1-0"),
+            ("1. exd6 e.p. Kf7 1-0", "exd6e.p. Kf7", "1-0"),
+            ("1. e4 = e5 ± 2. Nf3 ½-½", "e4 = e5 ± Nf3", "½-½"),
+            ("1. e8(D) 1:0", "e8=D", "1:0"),
             ("1. e4 e5", "e4 e5", ""),
             ("1 e4 e5 !? 2 Nf3 1-0", "e4 e5 Nf3", "1-0"),
             ("1. e4{c}e5(1... c5)2. Nf3 1-0", "e4 e5 Nf3", "1-0"),

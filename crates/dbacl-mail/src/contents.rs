@@ -4,6 +4,8 @@
 //! Folders of mail hold indexes, pictures and archives as well. A message has a header, so a file
 //! without one is no message; a mailbox begins with a line `From SENDER DATE`.
 
+use dbacl_files::format::format_of;
+
 use crate::mailbox::{FROM, begins_message, is_empty};
 
 /// As many bytes of a file are enough to recognise what it holds.
@@ -22,30 +24,11 @@ pub enum Contents {
     Other(&'static str),
 }
 
-/// How files of common formats begin.
-const FORMATS: [(&[u8], &str); 15] = [
-    (b"\x1f\x8b", "compressed by gzip"),
-    (b"\x1f\x9d", "compressed by compress"),
-    (b"BZh", "compressed by bzip2"),
-    (b"\xfd7zXZ\0", "compressed by xz"),
-    (b"\x28\xb5\x2f\xfd", "compressed by zstd"),
-    (b"\x04\x22\x4d\x18", "compressed by lz4"),
-    (b"LZIP", "compressed by lzip"),
-    (b"PK\x03\x04", "a zip archive"),
-    (b"7z\xbc\xaf\x27\x1c", "a 7z archive"),
-    (b"\xff\xd8\xff", "a picture"),
-    (b"\x89PNG", "a picture"),
-    (b"GIF8", "a picture"),
-    (b"%PDF-", "a PDF document"),
-    (b"\x7fELF", "a program"),
-    (b"SQLite format 3\0", "a database"),
-];
-
 impl Contents {
     /// What a file that begins so seems to hold. `beginning` has [`ENOUGH`] bytes, or all of a
     /// shorter file.
     pub fn of(beginning: &[u8]) -> Self {
-        if let Some((_, what)) = FORMATS.iter().find(|(magic, _)| beginning.starts_with(magic)) {
+        if let Some(what) = format_of(beginning) {
             return Self::Other(what);
         }
         let lines = beginning.split_inclusive(|&byte| byte == b'\n');

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use std::io::{self, Write};
 
 use super::TrainingSet;
+use crate::gameline::Unusable;
 use crate::pgn::RawGame;
 
 /// What happened to the games.
@@ -17,7 +18,11 @@ pub struct Statistics {
     /// Games left out, by reason.
     pub skipped: BTreeMap<&'static str, u64>,
     /// Number, reason and first tag of the first few games left out.
-    pub examples: Vec<(u64, &'static str, String)>,
+    pub examples: Vec<(u64, Unusable, String)>,
+    /// Words between moves that were taken for remarks, and the first few of them.
+    pub remarks: u64,
+    /// See `remarks`.
+    pub remark_examples: Vec<String>,
     /// Games whose result tag and text disagree.
     pub disagreements: u64,
     /// Gamelines in each training set.
@@ -27,13 +32,23 @@ pub struct Statistics {
 impl Statistics {
     const EXAMPLES: usize = 5;
 
-    pub(super) fn skip(&mut self, reason: &'static str, raw: &RawGame) {
-        *self.skipped.entry(reason).or_default() += 1;
+    pub(super) fn skip(&mut self, reason: Unusable, raw: &RawGame) {
+        *self.skipped.entry(reason.reason).or_default() += 1;
         if self.examples.len() < Self::EXAMPLES {
             let tag = raw.tags.first().map_or_else(String::new, |(name, value)| {
                 format!("[{} \"{}\"]", printable(name), printable(value))
             });
             self.examples.push((self.read, reason, tag));
+        }
+    }
+
+    pub(super) fn ignore(&mut self, remarks: &[String]) {
+        for remark in remarks {
+            self.remarks += 1;
+            if self.remark_examples.len() < Self::EXAMPLES && !self.remark_examples.contains(remark)
+            {
+                self.remark_examples.push(remark.clone());
+            }
         }
     }
 
@@ -49,10 +64,15 @@ impl Statistics {
             writeln!(out, "  skipped {count}: {reason}")?;
         }
         for (number, reason, tag) in &self.examples {
-            writeln!(out, "  game {number} ({reason}) {tag}")?;
+            writeln!(out, "  game {number} ({}) {tag}", printable(reason.to_string().as_bytes()))?;
         }
         if skipped > self.examples.len() as u64 {
             writeln!(out, "  ... and {} more", skipped - self.examples.len() as u64)?;
+        }
+        if self.remarks > 0 {
+            let words = self.remark_examples.join(" ");
+            let words = printable(words.as_bytes());
+            writeln!(out, "ignored {} words that are no moves, as {words}", self.remarks)?;
         }
         if self.disagreements > 0 {
             writeln!(

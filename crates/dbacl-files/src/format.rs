@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+//! Common formats of files that are not text, by their first bytes.
+
+/// How files of common formats begin.
+const FORMATS: [(&[u8], &str); 15] = [
+    (b"\x1f\x8b", "compressed by gzip"),
+    (b"\x1f\x9d", "compressed by compress"),
+    (b"BZh", "compressed by bzip2"),
+    (b"\xfd7zXZ\0", "compressed by xz"),
+    (b"\x28\xb5\x2f\xfd", "compressed by zstd"),
+    (b"\x04\x22\x4d\x18", "compressed by lz4"),
+    (b"LZIP", "compressed by lzip"),
+    (b"PK\x03\x04", "a zip archive"),
+    (b"7z\xbc\xaf\x27\x1c", "a 7z archive"),
+    (b"\xff\xd8\xff", "a picture"),
+    (b"\x89PNG", "a picture"),
+    (b"GIF8", "a picture"),
+    (b"%PDF-", "a PDF document"),
+    (b"\x7fELF", "a program"),
+    (b"SQLite format 3\0", "a database"),
+];
+
+/// The format of a file that begins so, in words; `None` for text and for what is not known.
+pub fn format_of(beginning: &[u8]) -> Option<&'static str> {
+    FORMATS.iter().find(|(magic, _)| beginning.starts_with(magic)).map(|(_, format)| *format)
+}
