@@ -66,8 +66,11 @@ impl Charset {
     #[must_use]
     pub fn or_detect(self, sample: &[u8]) -> Self {
         let sample = &sample[..sample.len().min(LONGEST_SAMPLE)];
-        let has_single_bytes =
-            matches!(self.0, Kind::Standard(encoding) if encoding.is_single_byte());
+        let has_single_bytes = match self.0 {
+            Kind::Standard(encoding) => encoding.is_single_byte(),
+            Kind::Page(_) => true,
+            _ => false,
+        };
         if sample.is_ascii() || self != Self::UTF_8 && !has_single_bytes {
             return self;
         }

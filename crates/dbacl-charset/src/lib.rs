@@ -7,8 +7,9 @@
 //! ```
 //!
 //! Labels are those of the WHATWG's Encoding Standard and further names that mail uses. UTF-7
-//! (RFC 2152), HZ (RFC 1843) and ISO-2022-KR (RFC 1557) are no encodings of that standard; they are
-//! brought into an encoding that is, a few bytes at a time (`stateful`). What cannot be decoded
+//! (RFC 2152), HZ (RFC 1843), ISO-2022-KR (RFC 1557), UTF-32 and code pages of DOS are no encodings
+//! of that standard; they are brought into one that is, a few bytes at a time (`stateful`, `wide`,
+//! `pages`). What cannot be decoded
 //! becomes U+FFFD, so nothing around it is lost. A decoder holds a few bytes, whatever it is fed.
 //!
 //! [`transfer`] decodes base64 and quoted-printable, [`fields`] the encoded words of header fields,
@@ -27,14 +28,18 @@
 
 mod detect;
 pub mod fields;
+mod pages;
 pub mod parameters;
 pub mod reader;
 pub mod references;
 mod stateful;
 pub mod transfer;
+mod wide;
 
 use encoding_rs::{CoderResult, Encoding};
+use pages::{CP437, CP850, CP852, FromPage, Page};
 use stateful::{Hz, Iso2022Kr, Utf7};
+use wide::{Order, Utf16, Utf32};
 
 /// A character set that text can be decoded from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -44,18 +49,26 @@ pub struct Charset(Kind);
 enum Kind {
     /// An encoding of the WHATWG's standard, other than `replacement` and `x-user-defined`.
     Standard(&'static Encoding),
-    /// UTF-16 in the byte order that its mark tells; little-endian without a mark, as that standard
-    /// says.
+    /// UTF-16 in the byte order of its mark, or else of its text.
     Utf16,
+    /// UTF-32, perhaps in a known byte order.
+    Utf32(Option<Order>),
+    Page(Page),
     Utf7,
     Hz,
     Iso2022Kr,
 }
 
 /// Labels in lower case that the WHATWG's table does not have, or for which it has no decoder.
-const FURTHER_LABELS: [(&str, Kind); 12] = [
+const FURTHER_LABELS: [(&str, Kind); 18] = [
     ("utf-16 utf16 unicode", Kind::Utf16),
-    ("utf-16le", Kind::Standard(encoding_rs::UTF_16LE)),
+    ("utf-16le utf16le", Kind::Standard(encoding_rs::UTF_16LE)),
+    ("utf-32 utf32 ucs-4 iso-10646-ucs-4", Kind::Utf32(None)),
+    ("utf-32le utf32le", Kind::Utf32(Some(Order::Little))),
+    ("utf-32be utf32be", Kind::Utf32(Some(Order::Big))),
+    ("cp437 ibm437 437 cspc8codepage437", Kind::Page(CP437)),
+    ("cp850 ibm850 850 cp858 ibm858 cspc850multilingual", Kind::Page(CP850)),
+    ("cp852 ibm852 852 cspcp852", Kind::Page(CP852)),
     ("utf-7 utf7 csunicode11utf7", Kind::Utf7),
     ("unicode-1-1-utf-7 unicode-2-0-utf-7 x-unicode-2-0-utf-7", Kind::Utf7),
     ("hz-gb-2312 hz", Kind::Hz),
@@ -101,6 +114,11 @@ impl Charset {
 
     /// The character set whose byte order mark `text` begins with, and the mark's length.
     pub fn by_mark(text: &[u8]) -> Option<(Self, usize)> {
+        match text {
+            [0, 0, 0xFE, 0xFF, ..] => return Some((Self(Kind::Utf32(Some(Order::Big))), 4)),
+            [0xFF, 0xFE, 0, 0, ..] => return Some((Self(Kind::Utf32(Some(Order::Little))), 4)),
+            _ => {}
+        }
         Encoding::for_bom(text).map(|(encoding, length)| (Self(Kind::Standard(encoding)), length))
     }
 
@@ -109,6 +127,10 @@ impl Charset {
         match self.0 {
             Kind::Standard(encoding) => encoding.name(),
             Kind::Utf16 => "UTF-16",
+            Kind::Utf32(None) => "UTF-32",
+            Kind::Utf32(Some(Order::Big)) => "UTF-32BE",
+            Kind::Utf32(Some(Order::Little)) => "UTF-32LE",
+            Kind::Page(page) => page.name,
             Kind::Utf7 => "UTF-7",
             Kind::Hz => "HZ-GB-2312",
             Kind::Iso2022Kr => "ISO-2022-KR",
@@ -125,6 +147,9 @@ impl Charset {
 #[derive(Debug)]
 enum Before {
     Nothing,
+    Utf16(Utf16),
+    Utf32(Utf32),
+    Page(FromPage),
     Utf7(Utf7),
     Hz(Hz),
     Iso2022Kr(Iso2022Kr),
@@ -199,14 +224,15 @@ impl Decoder {
     pub fn new(charset: Charset) -> Self {
         let (before, encoding) = match charset.0 {
             Kind::Standard(encoding) => (Before::Nothing, encoding),
-            Kind::Utf16 => (Before::Nothing, encoding_rs::UTF_16LE),
+            Kind::Utf16 => (Before::Utf16(Utf16::default()), encoding_rs::UTF_16BE),
+            Kind::Utf32(order) => (Before::Utf32(Utf32::new(order)), encoding_rs::UTF_16BE),
+            Kind::Page(page) => (Before::Page(FromPage::new(page)), encoding_rs::UTF_16BE),
             Kind::Utf7 => (Before::Utf7(Utf7::default()), encoding_rs::UTF_16BE),
             Kind::Hz => (Before::Hz(Hz::default()), encoding_rs::GBK),
             Kind::Iso2022Kr => (Before::Iso2022Kr(Iso2022Kr::default()), encoding_rs::EUC_KR),
         };
         let standard = match charset.0 {
             _ if charset == Charset::UTF_8 => Standard::Utf8 { held: Vec::new() },
-            Kind::Utf16 => Standard::Other(Box::new(encoding.new_decoder())),
             _ => Standard::Other(Box::new(encoding.new_decoder_without_bom_handling())),
         };
         Self { charset, before, middle: Vec::new(), standard }
@@ -231,6 +257,9 @@ impl Decoder {
         middle.clear();
         match &mut self.before {
             Before::Nothing => return self.standard.decode(bytes, is_last, output),
+            Before::Utf16(state) => state.write_utf16(bytes, is_last, middle),
+            Before::Utf32(state) => state.write_utf16(bytes, is_last, middle),
+            Before::Page(page) => page.write_utf16(bytes, middle),
             Before::Utf7(state) => state.write_utf16(bytes, middle),
             Before::Hz(state) => state.write_gbk(bytes, middle),
             Before::Iso2022Kr(state) => state.write_euc_kr(bytes, middle),
@@ -306,6 +335,52 @@ mod tests {
                 let charset = Charset::by_label(label.as_bytes()).expect("a label");
                 assert_eq!(Charset::by_label(charset.name().as_bytes()), Some(charset), "{label}");
             }
+        }
+    }
+
+    #[test]
+    fn wide_characters_are_read_in_either_order() {
+        let text = "Gr\u{fc}\u{df}e, \u{1f600}!";
+        let units = |swap: bool| -> Vec<u8> {
+            text.encode_utf16()
+                .flat_map(|unit| if swap { unit.to_le_bytes() } else { unit.to_be_bytes() })
+                .collect()
+        };
+        let marked = |mark: &[u8], swap| [mark, &units(swap)].concat();
+        let wide = |swap: bool| -> Vec<u8> {
+            let numbers = text.chars().map(u32::from);
+            numbers.flat_map(|it| if swap { it.to_le_bytes() } else { it.to_be_bytes() }).collect()
+        };
+        for (label, bytes) in [
+            ("utf-16", units(false)),
+            ("utf-16", units(true)),
+            ("utf-16", marked(b"\xfe\xff", false)),
+            ("utf-16", marked(b"\xff\xfe", true)),
+            ("utf-32", wide(false)),
+            ("utf-32", wide(true)),
+            ("utf-32", [b"\xff\xfe\0\0".to_vec(), wide(true)].concat()),
+            ("utf-32le", wide(true)),
+            ("UTF-32BE", wide(false)),
+        ] {
+            assert_eq!(decoded(label, &bytes), text, "{label} {}", bytes.escape_ascii());
+        }
+        // Nothing says which order it is: RFC 2781.
+        assert_eq!(decoded("utf-16", b"\x04\x1c\x04\x38"), "\u{41c}\u{438}");
+        assert_eq!(decoded("utf-16", b"\0a\0"), "a\u{fffd}");
+        assert_eq!(decoded("utf-32le", b"a\0\0\0\xff\xff\xff\xff\0"), "a\u{fffd}\u{fffd}");
+        let marks = |text: &[u8]| Charset::by_mark(text).map(|(charset, _)| charset.name());
+        assert_eq!(marks(b"\xff\xfe\0\0a\0\0\0"), Some("UTF-32LE"));
+        assert_eq!(marks(b"\xff\xfea\0"), Some("UTF-16LE"));
+    }
+
+    #[test]
+    fn code_pages_of_dos_are_known() {
+        for (label, bytes, expected) in [
+            ("cp437", &b"\x9c 5\x80 caf\x82\n"[..], "\u{a3} 5\u{c7} caf\u{e9}\n"),
+            ("ibm850", b"\xb8 \xe0 na\x8bf ..\n", "\u{a9} \u{d3} na\u{ef}f ..\n"),
+            ("CP852", b"\x9f \xa7 p\xfdi z\xa0\n", "\u{10d} \u{17e} p\u{159}i z\u{e1}\n"),
+        ] {
+            assert_eq!(decoded(label, bytes), expected, "{label}");
         }
     }
 
@@ -402,7 +477,7 @@ mod tests {
             cuts in proptest::collection::vec(0_usize..300, 0..8),
         ) {
             for label in ["utf-8", "utf-7", "hz-gb-2312", "iso-2022-jp", "iso-2022-kr", "utf-16",
-                "gb18030", "big5", "shift_jis", "euc-jp", "koi8-r"]
+                "utf-32", "cp850", "gb18030", "big5", "shift_jis", "euc-jp", "koi8-r"]
             {
                 let charset = Charset::by_label(label.as_bytes()).expect("a label");
                 let mut whole = Vec::new();

@@ -137,6 +137,25 @@ pub fn value(field: &[u8], wanted: &[u8]) -> Option<Vec<u8>> {
     Some(text)
 }
 
+/// The values that stand after `wanted=` anywhere in a field, also where the `;` before it is
+/// missing: in quotes, or up to what ends a word.
+pub fn occurrences<'a>(field: &'a [u8], wanted: &'a [u8]) -> impl Iterator<Item = Vec<u8>> + 'a {
+    memchr::memchr_iter(b'=', field).filter_map(move |equals| {
+        let before = field[..equals].trim_ascii_end();
+        let name = &before[before.len().checked_sub(wanted.len())?..];
+        let value = field[equals + 1..].trim_ascii_start();
+        if !name.eq_ignore_ascii_case(wanted) {
+            return None;
+        }
+        let (value, ends): (&[u8], fn(u8) -> bool) = match value.strip_prefix(b"\"") {
+            Some(quoted) => (quoted, |byte| byte == b'"'),
+            None => (value, |byte| byte.is_ascii_whitespace() || b";,\"(".contains(&byte)),
+        };
+        let end = value.iter().position(|&byte| ends(byte)).unwrap_or(value.len());
+        Some(value[..end].to_vec())
+    })
+}
+
 fn number(digits: &[u8]) -> Option<usize> {
     let text = std::str::from_utf8(digits).ok().filter(|text| text.len() <= 2)?;
     text.parse().ok().filter(|&number| number < MOST_PIECES)
@@ -170,6 +189,22 @@ mod tests {
         ] {
             let found = value(field.as_bytes(), wanted.as_bytes());
             assert_eq!(found.as_deref(), expected.map(str::as_bytes), "{field}");
+        }
+    }
+
+    #[test]
+    fn values_are_found_without_the_semicolon() {
+        for (field, expected) in [
+            ("a/b boundary=x y", &["x"][..]),
+            ("a/b; boundary = \"x y\"; Boundary=z(c)", &["x y", "z"]),
+            ("boundary=\"open", &["open"]),
+            ("a/b; x=y; bound=z; boundary", &[]),
+            ("oundary=x", &[]),
+        ] {
+            let found: Vec<_> = occurrences(field.as_bytes(), b"boundary")
+                .map(|value| String::from_utf8(value).expect("as it came"))
+                .collect();
+            assert_eq!(found, expected, "{field}");
         }
     }
 }

@@ -28,6 +28,8 @@ pub enum Transfer {
     Base64(Base64),
     /// Line by line.
     QuotedPrintable,
+    /// Line by line, between `begin` and `end`.
+    Uuencode,
 }
 
 /// A base64 decoder.
@@ -99,6 +101,27 @@ pub fn quoted_printable(line: &[u8], output: &mut Vec<u8>) {
     output.extend_from_slice(rest);
 }
 
+/// Appends the bytes that a line of an uuencoded file stands for: the first character is their
+/// number, four others three bytes. Lines of another form, such as `begin` and `end`, are nothing.
+pub fn uuencoded(line: &[u8], output: &mut Vec<u8>) {
+    let line = line.trim_ascii_end();
+    let Some((&first, text)) = line.split_first() else { return };
+    let value = |byte: &u8| u32::from(byte.wrapping_sub(b' ') & 63);
+    let length = usize::from(first.wrapping_sub(b' ') & 63);
+    let is_file = text.iter().all(|byte| matches!(byte, b' '..=b'`'))
+        && text.len() <= length.div_ceil(3) * 4 + 1;
+    if !(is_file && matches!(first, b' '..=b'`')) {
+        return;
+    }
+    let end = output.len() + length;
+    for group in text.chunks(4) {
+        let bits = (0..4).fold(0, |bits, at| bits << 6 | group.get(at).map_or(0, value));
+        let [_, bytes @ ..] = bits.to_be_bytes();
+        output.extend_from_slice(&bytes);
+    }
+    output.truncate(end.min(output.len()));
+}
+
 /// Appends what the text of an encoded word in encoding Q stands for (RFC 2047, 4.2).
 pub fn word(text: &[u8], output: &mut Vec<u8>) {
     // An encoded word has no line end, so a `=` at its end stands for itself.
@@ -119,6 +142,7 @@ impl Transfer {
             Self::Identity => output.extend_from_slice(line),
             Self::Base64(decoder) => decoder.decode(line, output),
             Self::QuotedPrintable => quoted_printable(line, output),
+            Self::Uuencode => uuencoded(line, output),
         }
     }
 }
@@ -142,6 +166,23 @@ mod tests {
                 decoder.decode(line.as_bytes(), &mut output);
             }
             assert_eq!(String::from_utf8_lossy(&output), expected, "{lines:?}");
+        }
+    }
+
+    #[test]
+    fn uuencoded_lines_become_bytes_and_others_nothing() {
+        for (line, expected) in [
+            ("#0V%T\n", "Cat"),
+            ("\"0V$\r\n", "Ca"),
+            ("`\n", ""),
+            ("begin 644 cat.txt\n", ""),
+            ("end\n", ""),
+            ("", ""),
+            ("Dear all,\n", ""),
+        ] {
+            let mut output = Vec::new();
+            uuencoded(line.as_bytes(), &mut output);
+            assert_eq!(String::from_utf8_lossy(&output), expected, "{line}");
         }
     }
 

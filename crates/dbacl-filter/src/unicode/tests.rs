@@ -109,8 +109,8 @@ fn nobody_sees_preamble_and_epilogue() {
          --B\n\nx\n"
         )
     };
-    // Behind the last boundary there is none any more.
-    assert_eq!(read(&mail("B")), "3:one|3:two");
+    // What looks like a part after the last boundary is shown by mail programs.
+    assert_eq!(read(&mail("B")), "3:one|3:two|3:x");
     // Without any part it is a text like others.
     assert!(read(&mail("C")).starts_with("3:pre|3:--B|3:one"));
 }
@@ -239,6 +239,187 @@ fn pieces_of_a_line_are_one_line() {
     let text = "x".repeat(8);
     let mail = format!("Subject: a\n\n{text}--B\n\n{text}From a Mon Jan  1 00:00:00 2024\nb\n");
     assert_eq!(read_in_pieces(&mail, 8).len(), 4, "no mail begins within a line");
+}
+
+/// Messages in several forms, of which a reader sees `claim your prize` in a mail of `a@b.c` about
+/// `h\u{e9}llo`.
+fn forms() -> Vec<String> {
+    let head = "Return-Path: <r@b.c>\nReceived: from x by y;\n\tMon, 1 Jan 2024\n\
+        From: a@b.c\nSubject: =?utf-8?q?h=C3=A9llo?=\nMIME-Version: 1.0\n";
+    let page = "Content-Transfer-Encoding: base64\n\nPHA+Y2xhaW0gPGI+eW91cjwvYj4gcHJpemU8L3A+\n";
+    let quoted = "Content-Transfer-Encoding: quoted-printable\n\nclaim y=6Fur =\nprize\n";
+    let bodies = [
+        format!("Content-Type: text/html; charset=utf-8\n{page}"),
+        format!("Content-Type: text/plain;\n charset=utf-8\n{quoted}"),
+        format!(
+            "Content-Type: multipart/mixed;\n boundary=\"b b\"\n\n--b b\n\
+             Content-Type: text/html\n{page}\n--b b--\n"
+        ),
+        format!(
+            "Content-Type: multipart/alternative; boundary=bb\n\n--bb\n\nplain\n--bb\n\
+             Content-Type: text/html\n{page}\n--bb--\n"
+        ),
+        "X-A: b\n\nclaim your prize\n".to_owned(),
+    ];
+    bodies.map(|body| [head, &body].concat()).into()
+}
+
+/// The words that are read of a message, without their media, in order.
+fn words(mail: &str) -> Vec<String> {
+    let lines = read_with(&[], mail.as_bytes());
+    let words = lines.iter().filter_map(|line| line.split_once(':'));
+    let mut words: Vec<String> =
+        words.flat_map(|(_, words)| words.split(' ').map(str::to_owned)).collect();
+    words.sort_unstable();
+    words
+}
+
+/// The words of `found` that are not in `known`, each as often.
+fn beyond(found: &[String], known: &[String]) -> Vec<String> {
+    let mut rest = known.to_vec();
+    let is_new = |word: &&String| match rest.iter().position(|own| own == *word) {
+        Some(at) => {
+            rest.swap_remove(at);
+            false
+        }
+        None => true,
+    };
+    found.iter().filter(is_new).cloned().collect()
+}
+
+#[test]
+fn a_line_in_a_header_changes_only_its_own_words() {
+    for mail in forms() {
+        let before = words(&mail);
+        assert_eq!(before.join(" "), "From: Subject: a@b.c claim h\u{e9}llo prize your", "{mail}");
+        let (header, body) = mail.split_once("\n\n").expect("a body");
+        let lines: Vec<&str> = header.split_inclusive('\n').collect();
+        for stray in [
+            "X",
+            "My Field: x",
+            ": x",
+            "about the game tonight",
+            "h\u{e9}llo: x",
+            "Microsoft Mail Internet Headers Version 2.0",
+            "+OK 1234 octets",
+            "HTTP/1.1 200 OK",
+            ">From a@b.c Mon Jan  1 00:00:00 2024",
+            "--",
+            "X\n folded\nY",
+            " folded",
+        ] {
+            for at in 0..=lines.len() {
+                let [first, last] = [&lines[..at], &lines[at..]].map(<[&str]>::concat);
+                let end = if last.is_empty() { "\n" } else { "" };
+                let stray_line = format!("{end}{stray}{}", if last.is_empty() { "" } else { "\n" });
+                let changed = format!("{first}{stray_line}{last}\n\n{body}");
+                let after = words(&changed);
+                let own: Vec<String> = stray.split_whitespace().map(str::to_owned).collect();
+                assert_eq!(beyond(&before, &after), Vec::<String>::new(), "{changed}");
+                assert_eq!(beyond(&beyond(&after, &before), &own).len(), 0, "{changed}");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_spoilt_content_type_changes_no_words() {
+    let forms = forms();
+    let kinds = |from: usize, to: usize, values: &[&str]| {
+        for form in &forms[from..to] {
+            let (head, rest) = form.split_once("Content-Type:").expect("the field");
+            let end = rest.match_indices('\n').find(|(at, _)| rest.as_bytes()[at + 1] != b' ');
+            let rest = &rest[end.expect("more fields").0..];
+            for value in values {
+                let mail = format!("{head}Content-Type:{value}{rest}");
+                assert_eq!(words(&mail), words(form), "{mail}");
+            }
+        }
+    };
+    let html = " html| text| text/| plain|| ???|text / html|(c) text/html|charset=utf-8; text/html|\
+        text/html text/plain| nothing at all|text/html charset=utf-8| ; text/html| \"text/html|\
+        text/html (open";
+    kinds(0, 1, &html.split('|').collect::<Vec<_>>());
+    let plain = " text| text/| plain|| ???|text / plain|(c) text/plain|utf-8|charset=utf-8";
+    kinds(1, 2, &plain.split('|').collect::<Vec<_>>());
+    let parts = "multipart; boundary=\"b b\"|multipart/mixed boundary=\"b b\"|mixed; boundary=\"b b\"|\
+        boundary=\"b b\"|multipart/mixed; boundary=\"b b\" (comment)|multipart/mixed|multipart|\
+        multipart/mixed; boundary=no; boundary=\"b b\"|???; boundary = \"b b\"|\
+        multipart/mixed; boundary=\"b b|multipart/mixed; Boundary=\"no\"|???|";
+    kinds(2, 3, &parts.split('|').filter(|value| !value.is_empty()).collect::<Vec<_>>());
+    let choice = "multipart/alternative boundary=\"bb\"|multipart/alternative; boundary=bb (x)|\
+        (x) multipart/alternative; boundary=\"bb\"|alternative; boundary=bb|\
+        multipart/alternative; boundary=bb x|multipart/alternative,boundary=bb";
+    kinds(3, 4, &choice.split('|').collect::<Vec<_>>());
+}
+
+#[test]
+fn of_several_fields_the_one_that_fits_counts() {
+    let page = "PHA+Y2xhaW0geW91ciBwcml6ZTwvcD4=\n";
+    for (fields, body) in [
+        (
+            "Content-Type: multipart/mixed; boundary=no\nContent-Type: multipart/mixed; boundary=b\n",
+            "--b\n\nclaim your prize\n--b--\n",
+        ),
+        (
+            "Content-Type: text/plain\nContent-Type: multipart/mixed; boundary=b\n",
+            "--b\n\nclaim your prize\n--b--\n",
+        ),
+        ("Content-Type: text/html\nContent-Type: text/plain\n", "<p>claim your prize</p>\n"),
+        ("Content-Type: text/plain\nContent-Type: text/html\n", "claim your prize\n"),
+        (
+            "Content-Type: text/html\nContent-Transfer-Encoding: 7bit\n\
+          Content-Transfer-Encoding: base64\n",
+            page,
+        ),
+        (
+            "Content-Type: text/html\nContent-Transfer-Encoding: base64\n\
+          Content-Transfer-Encoding: 7bit\n",
+            page,
+        ),
+        (
+            "Content-Transfer-Encoding: base64\nContent-Transfer-Encoding: 8bit\n",
+            "\nclaim your prize\n",
+        ),
+        ("Content-Type: text/html\nContent-Transfer-Encoding: base-64\n", page),
+        ("Content-Type : text/html\nContent-Transfer-Encoding : base64\n", page),
+        (
+            "Content-Transfer-Encoding: x-uuencode\n",
+            "begin 644 a\n18VQA:6T@>6]U<B!P<FEZ90``\n`\nend\n",
+        ),
+        ("Content-Type: text/plain; format=flowed; delsp=yes\n", "claim yo \nur prize\n"),
+        ("Content-Type: message/global\n", "X: y\n\nclaim your prize\n"),
+        ("Content-Type: message/partial; number=1\n", "X: y\n\nclaim your prize\n"),
+        ("Content-Type: message/partial; number=2\n", "claim your prize\n"),
+    ] {
+        assert_eq!(read(&format!("{fields}\n{body}")), "3:claim your prize", "{fields}");
+    }
+    // Where a mail program may take the text before the parts for all of it, it is read.
+    let mail = "Content-Type: text/plain\nContent-Type: multipart/mixed; boundary=b\n\none\n--b\n\n\
+        two\n--b--\n";
+    assert_eq!(read(mail), "3:one|3:two");
+}
+
+#[test]
+fn a_text_without_the_empty_line_is_text() {
+    for (mail, expected) in [
+        ("Subject: a\nbody: at once\nand more\n\nend\n", "10:Subject: a|3:and more|3:end"),
+        (
+            "Subject: a\nDear all,\nremember: come\n\nend\n",
+            "10:Subject: a|3:Dear all,|3:remember: come|3:end",
+        ),
+        ("no header\n\nSubject: x\n", "3:no header|3:Subject: x"),
+        ("Subject: a\nX\nTo: b\n\nend\n", "10:Subject: a X|11:To: b|3:end"),
+        ("X\nSubject: a\n\nend\n", "10:Subject: a|3:end"),
+        (
+            "Content-Type: multipart/mixed; boundary=B\n\n--B\nDear all,\nTo: x\n\nend\n--B--\n",
+            "3:Dear all,|3:To: x|3:end",
+        ),
+    ] {
+        assert_eq!(read(mail), expected, "{mail}");
+    }
+    let long = format!("Subject: a\n{}To: b\n", "a line of text\n".repeat(100));
+    assert_eq!(read(&long).matches("|3:").count(), 101);
 }
 
 fn mail_like() -> impl Strategy<Value = Vec<u8>> {
