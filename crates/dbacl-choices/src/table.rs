@@ -3,6 +3,7 @@
 
 use dbacl_engine::alloc_hints;
 use dbacl_engine::token::id::FeatureId;
+use dbacl_numeric::keyed::HashKey;
 
 /// A feature's weight, and the sum on which the length of its steps depends. 12 bytes; id 0 marks
 /// an empty slot.
@@ -28,6 +29,7 @@ pub struct Table {
     pub features: usize,
     /// Features that the table may hold.
     limit: usize,
+    hashing: HashKey,
 }
 
 /// Slots of a new table.
@@ -38,7 +40,8 @@ impl Table {
     /// the old and the new table together: up to 52 bytes a feature for a moment, 17 to 35
     /// afterwards.
     pub fn new(limit: usize) -> Self {
-        Self { slots: vec![Slot::default(); FIRST_SIZE], features: 0, limit }
+        let slots = vec![Slot::default(); FIRST_SIZE];
+        Self { slots, features: 0, limit, hashing: HashKey::of_process() }
     }
 
     /// The slot at `place`, which [`Self::find`] or [`Self::insert`] has returned.
@@ -46,10 +49,9 @@ impl Table {
         &mut self.slots[place as usize]
     }
 
-    /// Ids are hashes. They are mixed once more, so that an adversary cannot choose features that
-    /// share a slot.
+    #[allow(clippy::cast_possible_truncation)] // below the number of slots
     const fn home(&self, id: FeatureId) -> usize {
-        (id.0.wrapping_mul(0x9e37_79b1) >> 3) as usize & (self.slots.len() - 1)
+        (self.hashing.of_number(id.0 as u64) >> 32) as usize & (self.slots.len() - 1)
     }
 
     /// Prefetches the slot where [`Self::find`] begins for `id`.

@@ -3,6 +3,7 @@
 //! features stand close together.
 
 use dbacl_engine::token::id::FeatureId;
+use dbacl_numeric::keyed::HashKey;
 use hashbrown::HashTable;
 use hashbrown::hash_table::Entry;
 
@@ -11,15 +12,9 @@ use hashbrown::hash_table::Entry;
 pub struct FeatureIndex {
     /// Numbers by their ids. Its order affects no result.
     numbers: HashTable<u32>,
+    hashing: HashKey,
     /// The ids, by number.
     pub ids: Vec<FeatureId>,
-}
-
-/// Ids are hashes. One multiplication spreads them over 64 bits, because the table also uses the
-/// upper bits.
-const fn hash_of(id: FeatureId) -> u64 {
-    let product = (id.0 as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15);
-    product ^ product >> 32
 }
 
 impl FeatureIndex {
@@ -28,17 +23,18 @@ impl FeatureIndex {
     /// # Panics
     /// If there are 2^32 of them, more than there are ids.
     pub fn of(ids: Vec<FeatureId>) -> Self {
-        let mut numbers = HashTable::with_capacity(ids.len());
+        let (mut numbers, hashing) = (HashTable::with_capacity(ids.len()), HashKey::of_process());
+        let hash_of = |id: FeatureId| hashing.of_number(id.0.into());
         for (number, &id) in (0..).zip(&ids) {
             numbers.insert_unique(hash_of(id), number, |&n: &u32| hash_of(ids[n as usize]));
         }
-        Self { numbers, ids }
+        Self { numbers, hashing, ids }
     }
 
     /// The number of `id`, if it is in the table.
     pub fn get(&self, id: FeatureId) -> Option<usize> {
         let is_it = |&number: &u32| self.ids[number as usize] == id;
-        self.numbers.find(hash_of(id), is_it).map(|&number| number as usize)
+        self.numbers.find(self.hashing.of_number(id.0.into()), is_it).map(|&number| number as usize)
     }
 
     /// The number of `id`, which gets a new one if it is not in the table.
@@ -46,8 +42,8 @@ impl FeatureIndex {
     pub fn insert(&mut self, id: FeatureId) -> u32 {
         let ids = &self.ids;
         let is_it = |&number: &u32| ids[number as usize] == id;
-        let hash = |&number: &u32| hash_of(ids[number as usize]);
-        match self.numbers.entry(hash_of(id), is_it, hash) {
+        let hash = |&number: &u32| self.hashing.of_number(ids[number as usize].0.into());
+        match self.numbers.entry(self.hashing.of_number(id.0.into()), is_it, hash) {
             Entry::Occupied(known) => *known.get(),
             Entry::Vacant(room) => {
                 let number = self.ids.len() as u32;

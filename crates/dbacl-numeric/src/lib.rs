@@ -22,6 +22,7 @@
 //! | [`invalid`] | the sign of a NaN that an operation without a result gives |
 //! | [`special`] | the error function, the incomplete gamma function, the normal distribution |
 //! | [`quantize`] | weights as category files store them |
+//! | [`keyed`] | hashes of tables that strangers' words enter; no output depends on them |
 //! | [`random`] | the pseudo-random numbers behind decimation and the shuffling of documents |
 //! | [`cformat`] | numbers as C's `printf` writes them |
 //! | [`varint`] | whole numbers of files, in as few bytes as they need |
@@ -35,6 +36,7 @@ pub mod cformat;
 pub mod elementary;
 pub mod exponentials;
 pub mod invalid;
+pub mod keyed;
 pub mod logarithms;
 pub mod parse;
 pub mod quantize;

@@ -2,6 +2,7 @@
 //! Token counts of the document being scored, for its empirical entropy (spec model 12).
 
 use crate::token::id::FeatureId;
+use hashbrown::HashMap;
 
 /// What became of a token that was looked up in the document's table.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -14,10 +15,10 @@ pub enum Occurrence {
     NoSlot,
 }
 
-/// Counts by feature id; 2^bits slots, never growing.
+/// Counts by feature id, in room for 2^bits of them.
 #[derive(Debug, Clone)]
 pub struct EmpiricalTable {
-    slots: Vec<(FeatureId, u32)>,
+    counts: HashMap<FeatureId, u32>,
     used: u32,
     /// Bits of the table's size.
     pub bits: u8,
@@ -26,7 +27,7 @@ pub struct EmpiricalTable {
 impl EmpiricalTable {
     /// An empty table of 2^`bits` slots.
     pub fn new(bits: u8) -> Self {
-        Self { slots: Vec::new(), used: 0, bits }
+        Self { counts: HashMap::new(), used: 0, bits }
     }
 
     /// Whether a document of so many tokens and one more certainly finds room for all.
@@ -39,38 +40,27 @@ impl EmpiricalTable {
 
     /// Counts a token.
     pub fn count(&mut self, id: FeatureId) -> Occurrence {
-        if self.slots.is_empty() {
-            self.slots = vec![(FeatureId(0), 0); 1 << self.bits];
+        if let Some(count) = self.counts.get_mut(&id) {
+            *count = count.saturating_add(1);
+            return Occurrence::Seen(*count);
         }
-        let mask = self.slots.len() - 1;
-        let home = id.0 as usize & mask;
-        let mut at = home;
-        loop {
-            let slot = &mut self.slots[at];
-            if slot.0.0 == 0 {
-                if 100u32.wrapping_mul(self.used) >= 95u32.wrapping_mul(1 << self.bits) {
-                    return Occurrence::NoRoom;
-                }
-                *slot = (id, 1);
-                self.used += 1;
-                return Occurrence::Seen(1);
-            }
-            if slot.0 == id {
-                slot.1 = slot.1.saturating_add(1);
-                return Occurrence::Seen(slot.1);
-            }
-            at = (at + 1) & mask;
-            if at == home {
-                return Occurrence::NoSlot;
-            }
+        if self.counts.len() == 1 << self.bits {
+            return Occurrence::NoSlot;
         }
+        if 100u32.wrapping_mul(self.used) >= 95u32.wrapping_mul(1 << self.bits) {
+            return Occurrence::NoRoom;
+        }
+        self.used += 1;
+        // Id 0 marks an empty slot in dbacl 1.14.1, so that it is always new.
+        if id.0 != 0 {
+            self.counts.insert(id, 1);
+        }
+        Occurrence::Seen(1)
     }
 
     /// Forgets the document.
     pub fn clear(&mut self) {
-        if self.used > 0 {
-            self.slots.fill((FeatureId(0), 0));
-            self.used = 0;
-        }
+        self.counts.clear();
+        self.used = 0;
     }
 }

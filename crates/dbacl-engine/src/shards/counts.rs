@@ -13,6 +13,7 @@ use crate::learn::runs::NO_WORDS;
 use crate::token::BOUNDARY;
 use dbacl_model::medium::Medium;
 use dbacl_model::settings::{Locale, ModelOption, ModelOptions, Scheme};
+use dbacl_numeric::keyed::HashKey;
 use dbacl_numeric::varint;
 use hashbrown::{DefaultHashBuilder, HashTable};
 use std::hash::BuildHasher;
@@ -167,8 +168,6 @@ fn word<'a>(words: &[(usize, u8)], pool: &'a [u8], term: u32) -> (&'a [u8], u8) 
     (&pool[from..words[at].0], words[at].1)
 }
 
-const MULTIPLIER: u64 = 0x9e37_79b9_7f4a_7c15;
-
 /// Nodes by parent and term: open addressing, at most two thirds full. An entry holds all that
 /// counting an occurrence needs, so that it takes one access to memory.
 #[derive(Debug, Clone, Default)]
@@ -176,6 +175,7 @@ struct Index {
     entries: Vec<Entry>,
     /// 64 minus the binary logarithm of the size.
     shift: u32,
+    hashing: HashKey,
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -206,9 +206,8 @@ impl Index {
     #[inline]
     fn home(&self, parent: u32, term: u32) -> usize {
         let key = u64::from(parent) << 32 | u64::from(term);
-        let mixed = (key ^ key >> 29).wrapping_mul(MULTIPLIER);
         #[allow(clippy::cast_possible_truncation)] // an index below the table's size
-        let home = ((mixed ^ mixed >> 32).wrapping_mul(MULTIPLIER) >> self.shift) as usize;
+        let home = (self.hashing.of_number(key) >> self.shift) as usize;
         home
     }
 
@@ -565,5 +564,37 @@ impl Counts {
     pub fn is_inexact(&self) -> bool {
         let endings = self.shards.iter().map(|shard| shard.ending);
         endings.reduce(Ending::then).is_some_and(|ending| ending.is_inexact)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nodes_that_somebody_chose_are_found_as_soon_as_others() {
+        // Words below one word, in a text of ordinary words, whose hash without a key began with
+        // eight certain bits.
+        let collides = |term: &u32| {
+            const MULTIPLIER: u64 = 0x9e37_79b9_7f4a_7c15;
+            let key = 5 << 32 | u64::from(*term);
+            let mixed = (key ^ key >> 29).wrapping_mul(MULTIPLIER);
+            (mixed ^ mixed >> 32).wrapping_mul(MULTIPLIER) >> 56 == 9
+        };
+        let chosen: Vec<u32> = (0..).filter(collides).take(8000).collect();
+        for number in [4000, 8000] {
+            let mut index = Index::default();
+            for (node, &term) in (0..).zip(&chosen[..number]) {
+                let at = index.find(5, term).expect_err("it is new");
+                index.insert(Entry { parent: 5, term, node, waiting: 0 }, at, node as usize + 1);
+            }
+            let mask = index.entries.len() - 1;
+            let used = index.entries.iter().enumerate().filter(|(_, entry)| entry.node != ROOT);
+            let steps: usize = used
+                .map(|(at, entry)| at.wrapping_sub(index.home(entry.parent, entry.term)) & mask)
+                .sum();
+            // About one each on average.
+            assert!(steps < 50 * number, "{steps} steps for {number} nodes");
+        }
     }
 }

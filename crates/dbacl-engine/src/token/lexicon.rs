@@ -7,6 +7,7 @@
 use super::word::{WORD_WINDOW, Word};
 use crate::alloc_hints::{make_room, prefetch};
 use dbacl_model::medium::Medium;
+use dbacl_numeric::keyed::HashKey;
 
 /// Number of a term - a word in a medium - in order of first appearance.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -22,6 +23,7 @@ impl TermId {
 /// All terms of a run.
 #[derive(Debug, Clone, Default)]
 pub struct Lexicon {
+    hashing: HashKey,
     index: Index,
     /// By term.
     keys: Vec<Key>,
@@ -40,7 +42,7 @@ impl Lexicon {
     /// The number of `word` in `medium`, new if it has not been seen before.
     #[inline]
     pub fn intern(&mut self, word: Word<'_>, medium: Medium) -> TermId {
-        let (key, hash) = Key::of(word, medium);
+        let (key, hash) = Key::of(word, medium, &self.hashing);
         self.intern_key(&key, hash)
     }
 
@@ -102,18 +104,14 @@ impl Key {
 
     /// The key of a word in a medium, and a hash of which all bits depend on all of the key.
     #[inline]
-    fn of(word: Word<'_>, medium: Medium) -> (Self, u32) {
+    fn of(word: Word<'_>, medium: Medium, hashing: &HashKey) -> (Self, u32) {
         let mut parts = word.padded();
         parts[3] |= u64::from(medium.number()) << 56;
         let mut key = Self::EMPTY;
         for (bytes, part) in key.0.as_chunks_mut().0.iter_mut().zip(parts) {
             *bytes = part.to_le_bytes();
         }
-        // Digits of pi and others.
-        let first = folded(parts[0] ^ 0x243f_6a88_85a3_08d3, parts[1] ^ 0x1319_8a2e_0370_7344);
-        let last = folded(parts[2] ^ 0xb7e1_5162_8aed_2a6a, parts[3] ^ 0xbf71_5880_9cf4_f3c7);
-        #[allow(clippy::cast_possible_truncation)] // the high half
-        let hash = ((first ^ last) >> 32) as u32;
+        let hash = hashing.of_words(&parts);
         (key, hash)
     }
 
@@ -127,14 +125,6 @@ impl Key {
         let bytes = &self.0[..WORD_WINDOW - 1];
         memchr::memchr(0, bytes).unwrap_or(bytes.len()) as u8
     }
-}
-
-/// Both halves of a product.
-#[inline]
-#[allow(clippy::cast_possible_truncation)] // halves
-fn folded(a: u64, b: u64) -> u64 {
-    let product = u128::from(a) * u128::from(b);
-    product as u64 ^ (product >> 64) as u64
 }
 
 /// A buffer of words, so that the look-ups of many words overlap in their accesses to memory.
@@ -162,7 +152,7 @@ impl WaitingWords {
     /// If there was no room left.
     #[inline]
     pub fn push(&mut self, word: Word<'_>, medium: Medium, lexicon: &Lexicon) -> bool {
-        let (key, hash) = Key::of(word, medium);
+        let (key, hash) = Key::of(word, medium, &lexicon.hashing);
         (self.keys[self.used], self.hashes[self.used]) = (key, hash);
         #[allow(clippy::cast_possible_truncation)] // below the window's 32
         let length = word.len() as u8;
@@ -309,6 +299,57 @@ impl Index {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// Words of seven letters whose hash under a public key began with eight certain bits.
+    fn colliding(number: usize) -> Vec<[u8; 7]> {
+        let folded = |a: u64, b: u64| {
+            let product = u128::from(a) * u128::from(b);
+            (product ^ product >> 64) & u128::from(u64::MAX)
+        };
+        let last = folded(0xb7e1_5162_8aed_2a6a, 1 << 56 ^ 0xbf71_5880_9cf4_f3c7);
+        let words = (0u32..).map(|at| {
+            let mut word = *b"aaaaaaa";
+            let mut rest = at;
+            for letter in &mut word {
+                *letter += u8::try_from(rest % 26).unwrap();
+                rest /= 26;
+            }
+            word
+        });
+        let collides = |word: &[u8; 7]| {
+            let mut bytes = [0; 8];
+            bytes[..7].copy_from_slice(word);
+            let part = u64::from_le_bytes(bytes) ^ 0x243f_6a88_85a3_08d3;
+            (folded(part, 0x1319_8a2e_0370_7344) ^ last) >> 56 == 9
+        };
+        words.filter(collides).take(number).collect()
+    }
+
+    #[test]
+    fn words_that_somebody_chose_are_found_as_soon_as_others() {
+        let words = colliding(8000);
+        for number in [4000, 8000] {
+            let mut lexicon = Lexicon::default();
+            for word in &words[..number] {
+                let mut window = [0; WORD_WINDOW];
+                window[..7].copy_from_slice(word);
+                lexicon.intern(Word::new(&window, 7), Medium::TEXT);
+            }
+            assert_eq!(lexicon.size(), number);
+            // How far the entries are from their homes: one or two places on average, and a
+            // quarter of all words for those that share a home.
+            let index = &lexicon.index;
+            let mask = index.entries.len() - 1;
+            let used = index.entries.iter().enumerate().filter(|(_, entry)| **entry != 0);
+            let steps: usize = used
+                .map(|(at, entry)| {
+                    let home = index.home(u32::try_from(entry >> 32).unwrap());
+                    at.wrapping_sub(home) & mask
+                })
+                .sum();
+            assert!(steps < 50 * number, "{steps} steps for {number} words");
+        }
+    }
 
     #[test]
     fn words_are_found_again_and_media_kept_apart() {
