@@ -6,6 +6,7 @@ use crate::config::Config;
 use crate::connection::Fault;
 use crate::harvest::{self, Field, HAM, SPAM};
 use crate::session::Session;
+use crate::week::{about, in_words};
 use dbacl::{FittedSet, FittedSetOptions, LearnedSet, MailFilter, MailFolder, MailLearnOptions};
 use dbacl_cli::progress;
 use std::collections::BTreeMap;
@@ -111,12 +112,23 @@ impl Task<'_> {
                         .reasons(&mail, None)
                         .map_err(|error| Fault::Local(error.to_string()))?;
                     let day = mails.iter().find(|it| it.uid == uid).map(|it| it.day.as_str());
+                    let label = &verdict.category;
+                    let is_of_label = |field: &&Field| field.label == *label;
+                    let folder = fields.iter().find(is_of_label).map_or(label.clone(), Field::name);
+                    let is_usual = label == HAM || label == SPAM;
+                    let goal = if verdict.is_unsure {
+                        self.config.unsure.clone()
+                    } else {
+                        let is_goal = |field: &&Field| is_of_label(field) && field.is_goal;
+                        fields.iter().find(is_goal).map(Field::name)
+                    };
                     replayed.push(Replayed {
                         day: day.unwrap_or_default().to_owned(),
-                        subject: dbacl_mail::subject::subject(&mail).unwrap_or_default(),
-                        verdict: verdict.to_string(),
+                        about: about(&mail),
+                        verdict: in_words(&verdict, if is_usual { label } else { &folder }),
                         reasons: reasons.map_or_else(String::new, |reasons| reasons.strongest(5)),
                         sure: (!verdict.is_unsure).then_some(verdict.category),
+                        goal,
                         label: field.label.clone(),
                         folder: field.name(),
                     });
@@ -143,11 +155,14 @@ fn are_enough(fields: &[Field], since: &str) -> Result<(), Fault> {
 #[derive(Debug)]
 struct Replayed {
     day: String,
-    subject: String,
+    /// Its subject and sender.
+    about: String,
     verdict: String,
     reasons: String,
     /// The label of which the filter is sure.
     sure: Option<String>,
+    /// The folder into which the settings would have moved it.
+    goal: Option<String>,
     /// The label of the folder where the message is now.
     label: String,
     folder: String,
@@ -158,11 +173,24 @@ impl Replayed {
         self.sure.as_ref().is_some_and(|sure| *sure != self.label)
     }
 
+    /// What the settings would have done with it, in words.
+    fn fate(&self) -> String {
+        match (self.sure.as_deref(), &self.goal) {
+            (None, None) => format!("{UNSURE}, left in the inbox"),
+            (None, Some(goal)) => format!("{UNSURE}, moved to {goal}"),
+            (Some(_), Some(goal)) => format!("moved to {goal}"),
+            (Some(HAM), None) => "left in the inbox".into(),
+            (Some(_), None) => "spam, left in the inbox: move-spam is off".into(),
+        }
+    }
+
     fn line(&self) -> String {
-        let Self { day, subject, verdict, folder, .. } = self;
-        format!("  {day}  {verdict}, now in {folder}: {subject}\n")
+        let Self { day, about, verdict, folder, .. } = self;
+        format!("  {day}  {verdict}, now in {folder}: {about}\n")
     }
 }
+
+const UNSURE: &str = "unsure";
 
 /// What a replay has found, in words.
 fn report(mut replayed: Vec<Replayed>, days: u32, learned: usize) -> String {
@@ -172,20 +200,20 @@ fn report(mut replayed: Vec<Replayed>, days: u32, learned: usize) -> String {
         "{count} messages of the last {days} days, by a filter that has learned the {learned} \
          before them:\n"
     );
-    let mut goals: BTreeMap<&str, (usize, usize)> = BTreeMap::new();
+    let mut groups: BTreeMap<String, (usize, usize)> = BTreeMap::new();
     for message in &replayed {
-        let goal = message.sure.as_deref().unwrap_or_default();
-        let (moved, wrong) = goals.entry(goal).or_default();
-        *moved += 1;
+        let (all, wrong) = groups.entry(message.fate()).or_default();
+        *all += 1;
         *wrong += usize::from(message.is_wrong());
     }
-    for (goal, (moved, wrong)) in goals {
-        // A string can be written.
-        let _ = match goal {
-            "" => writeln!(text, "{moved} unsure"),
-            HAM => writeln!(text, "{moved} left in the inbox, {wrong} of them wrongly"),
-            goal => writeln!(text, "{moved} moved as {goal}, {wrong} of them wrongly"),
+    for (fate, (all, wrong)) in groups {
+        let wrong = if fate.starts_with(UNSURE) {
+            String::new()
+        } else {
+            format!(", {wrong} of them wrongly")
         };
+        // A string can be written.
+        let _ = writeln!(text, "{all} {fate}{wrong}");
     }
     let mut list = |title: &str, is_listed: &dyn Fn(&Replayed) -> bool, has_reasons: bool| {
         let mut listed = replayed.iter().filter(|message| is_listed(message)).peekable();
@@ -202,7 +230,7 @@ fn report(mut replayed: Vec<Replayed>, days: u32, learned: usize) -> String {
     list("Wrong", &Replayed::is_wrong, true);
     list("Unsure", &|message| message.sure.is_none(), true);
     let is_moved = |message: &Replayed| {
-        !message.is_wrong() && message.sure.as_deref().is_some_and(|sure| sure != HAM)
+        !message.is_wrong() && message.sure.is_some() && message.goal.is_some()
     };
     list("Moved", &is_moved, false);
     text.truncate(text.trim_end().len());
@@ -215,28 +243,38 @@ mod tests {
 
     #[test]
     fn a_report_counts_moves_and_names_mistakes() {
-        let message = |sure: Option<&str>, label: &str, subject: &str| Replayed {
+        let message = |sure: Option<&str>, label: &str, goal: &str, about: &str| Replayed {
             day: "2026-11-03".into(),
-            subject: subject.into(),
+            about: about.into(),
             verdict: "verdict".into(),
             reasons: "+6.31 pills".into(),
             sure: sure.map(str::to_owned),
+            goal: (!goal.is_empty()).then(|| goal.to_owned()),
             label: label.into(),
             folder: "INBOX".into(),
         };
         let replayed = vec![
-            message(Some("spam"), "spam", "pills"),
-            message(Some("spam"), "ham", "lunch"),
-            message(None, "ham", "unclear"),
-            message(Some("ham"), "ham", "minutes"),
+            message(Some("spam"), "spam", "Junk", "pills"),
+            message(Some("spam"), "ham", "Junk", "lunch"),
+            message(None, "ham", "", "unclear"),
+            message(Some("ham"), "ham", "", "minutes"),
         ];
         assert_eq!(
             report(replayed, 30, 7),
             "4 messages of the last 30 days, by a filter that has learned the 7 before them:\n\
-             1 unsure\n1 left in the inbox, 0 of them wrongly\n2 moved as spam, 1 of them wrongly\n\
+             1 left in the inbox, 0 of them wrongly\n2 moved to Junk, 1 of them wrongly\n\
+             1 unsure, left in the inbox\n\
              \nWrong:\n  2026-11-03  verdict, now in INBOX: lunch\n    because of +6.31 pills\n\
              \nUnsure:\n  2026-11-03  verdict, now in INBOX: unclear\n    because of \
              +6.31 pills\n\nMoved:\n  2026-11-03  verdict, now in INBOX: pills"
         );
+        // Without these settings nothing is moved.
+        let replayed = vec![
+            message(Some("spam"), "spam", "", "pills"),
+            message(None, "ham", "Unsure", "unclear"),
+        ];
+        let said = report(replayed, 30, 7);
+        assert!(said.contains("1 spam, left in the inbox: move-spam is off, 0 of them"), "{said}");
+        assert!(said.contains("1 unsure, moved to Unsure\n") && !said.contains("Moved:"), "{said}");
     }
 }

@@ -33,6 +33,8 @@ pub struct Field {
     pub folder: String,
     /// The label of its mail.
     pub label: String,
+    /// Whether new mail with this label is moved there.
+    pub is_goal: bool,
     /// UIDVALIDITY.
     pub validity: u32,
     /// Its newest mail, in the order of its numbers.
@@ -90,12 +92,16 @@ pub fn fields(
             _ if choice.unlabelled.contains(&name) => label_of(&name, delimiter),
             _ => HAM.to_owned(),
         };
+        let is_goal = match watched.kind {
+            Kind::Junk => config.move_spam || watched.is_sorted,
+            _ => label != HAM,
+        };
         let (validity, mails) = arrivals(session, &watched.name, newest)?;
         if mails.is_empty() && label != HAM && label != SPAM {
             say(&format!("{name} has no mail, and gets no label"));
             continue;
         }
-        harvest.fields.push(Field { folder: watched.name, label, validity, mails });
+        harvest.fields.push(Field { folder: watched.name, label, is_goal, validity, mails });
     }
     Ok(harvest)
 }
@@ -172,7 +178,7 @@ impl Harvest {
         for (at, (validity, mut mails)) in each {
             mails.sort_by_key(|mail| mail.uid);
             let folder = self.others[at].0.name.clone();
-            let field = Field { folder, label: HAM.into(), validity, mails };
+            let field = Field { folder, label: HAM.into(), is_goal: false, validity, mails };
             // A string can be written.
             let _ = write!(text, ", {} of {}", field.mails.len(), field.name());
             self.fields.push(field);

@@ -4,7 +4,7 @@
 use crate::config::Config;
 use crate::connection::Fault;
 use crate::folder_names::{fits, from_imap, to_imap};
-use crate::moves::{Changes, Flags, Identity, Kind, Meaning, Placed, WINDOW, understand};
+use crate::moves::{Changes, Flags, Identity, Kind, Meaning, OwnMove, Placed, WINDOW, understand};
 use crate::session::{Listed, Selected, Session};
 use crate::state::{Folder, Mail, State};
 use imap_next::imap_types::response::Capability;
@@ -85,8 +85,7 @@ pub fn choose(listed: &[Listed], asked: &Config, labels: &[String]) -> Result<Ch
     }
     let mut trash = find(listed, asked.trash.as_deref(), "\\trash", TRASH_NAMES)?;
     trash.retain(|name| !junk.contains(name));
-    let unsure =
-        asked.unsure.as_deref().map(|wish| find(listed, Some(wish), "", "")).transpose()?;
+    let unsure = asked.unsure.as_deref().and_then(|wish| named(listed, wish));
     let topic = |it: &Listed| {
         let number = topic_of(&from_imap(&it.name), it.delimiter, labels);
         number.filter(|_| it.name != "INBOX").map_or(Kind::Good, Kind::Topic)
@@ -98,14 +97,15 @@ pub fn choose(listed: &[Listed], asked: &Config, labels: &[String]) -> Result<Ch
         }
     };
     for (names, kind) in
-        [(&junk, Kind::Junk), (&trash, Kind::Trash), (&unsure.unwrap_or_default(), Kind::Unsure)]
+        [(&junk, Kind::Junk), (&trash, Kind::Trash), (&Vec::from_iter(unsure), Kind::Unsure)]
     {
         for name in names {
             add(name, kind);
         }
     }
     add(&"INBOX".to_owned(), Kind::Good);
-    let mut unmatched = Vec::new();
+    let mut unmatched: Vec<String> =
+        asked.unsure.iter().filter(|wish| named(listed, wish).is_none()).cloned().collect();
     let is_named = |it: &Listed, wish: &str| it.name == wish || from_imap(&it.name) == wish;
     let wanted = || asked.folders.iter().chain(&asked.sort);
     for wish in wanted() {
@@ -195,12 +195,46 @@ fn find(
     names: &str,
 ) -> Result<Vec<String>, Fault> {
     if let Some(wish) = wish {
-        let name = to_imap(wish);
-        let found = listed.iter().find(|it| it.name == name || it.name == wish);
         let missing = || Fault::Local(format!("the account has no folder {wish}"));
-        return found.ok_or_else(missing).map(|it| vec![it.name.clone()]);
+        return named(listed, wish).ok_or_else(missing).map(|name| vec![name]);
     }
     Ok(find_usual(listed, attribute, names))
+}
+
+/// The folder that a user calls `wish`, as IMAP writes it.
+fn named(listed: &[Listed], wish: &str) -> Option<String> {
+    let name = to_imap(wish);
+    let found = listed.iter().find(|it| it.name == name || it.name == wish);
+    let found = found.or_else(|| listed.iter().find(|it| short(&from_imap(&it.name)) == wish));
+    found.map(|it| it.name.clone())
+}
+
+/// The name of a folder without the inbox, below which some servers keep all folders.
+fn short(name: &str) -> &str {
+    name.strip_prefix("INBOX.").or(name.strip_prefix("INBOX/")).unwrap_or(name)
+}
+
+/// The folder for mail of which the filter is unsure, as IMAP writes it, if the account does not
+/// have it yet.
+pub fn unsure_to_make(listed: &[Listed], asked: &Config) -> Option<String> {
+    let wish = asked.unsure.as_deref().filter(|wish| named(listed, wish).is_none())?;
+    let mut others = listed.iter().filter(|it| it.name != "INBOX").peekable();
+    let is_empty = others.peek().is_none();
+    let begin = others.next().map_or("", |it| it.name.get(..6).unwrap_or_default());
+    let is_below = !is_empty
+        && ["INBOX.", "INBOX/"].contains(&begin)
+        && others.all(|it| it.name.starts_with(begin));
+    Some(format!("{}{}", if is_below { begin } else { "" }, to_imap(wish)))
+}
+
+/// What the user calls the folder with a label of the filter; the label itself if there is none.
+pub fn folder_of(listed: &[Listed], label: &str) -> String {
+    let labels = [label.to_owned()];
+    let name = |it: &Listed| {
+        let name = from_imap(&it.name);
+        topic_of(&name, it.delimiter, &labels).map(|_| name)
+    };
+    listed.iter().find_map(name).unwrap_or_else(|| label.to_owned())
 }
 
 /// The folders of a kind: those that the server says, or those that have a usual name.
@@ -211,12 +245,7 @@ fn find_usual(listed: &[Listed], attribute: &str, names: &str) -> Vec<String> {
         return said;
     }
     let known: Vec<String> = names.split(", ").map(str::to_lowercase).collect();
-    let is_usual = |it: &&Listed| {
-        let name = from_imap(&it.name);
-        // Some servers keep all folders below the inbox.
-        let name = name.strip_prefix("INBOX.").or(name.strip_prefix("INBOX/")).unwrap_or(&name);
-        known.contains(&name.to_lowercase())
-    };
+    let is_usual = |it: &&Listed| known.contains(&short(&from_imap(&it.name)).to_lowercase());
     listed.iter().filter(is_usual).map(|it| it.name.clone()).collect()
 }
 
@@ -247,6 +276,9 @@ pub struct Looked {
     /// Folders that were looked at for the first time, or whose messages got new numbers
     /// (UIDVALIDITY).
     pub rebuilt: Vec<String>,
+    /// Messages that the program was about to move when it was killed, and that are still in the
+    /// inbox.
+    pub unmoved: Vec<OwnMove>,
 }
 
 /// What has changed in one folder.
@@ -329,14 +361,16 @@ pub fn look(
     new.halves = std::mem::take(&mut meaning.halves);
     new.own = std::mem::take(&mut meaning.own);
     let inbox = folders.get("INBOX");
-    new.own.retain(|it| {
-        // A message that is still in the inbox was not moved. A move that was not seen in time is
-        // given up.
-        let is_here = inbox.is_some_and(|inbox| inbox.find(it.uid).is_ok());
-        !is_here && now.saturating_sub(it.since.min(now)) < WINDOW
-    });
+    let (here, gone): (Vec<_>, Vec<_>) = std::mem::take(&mut new.own)
+        .into_iter()
+        .partition(|it| inbox.is_some_and(|inbox| inbox.has(it.uid, it.identity)));
+    // What the server says it has moved, and has not, is left here.
+    let unmoved = here.into_iter().filter(|it| !it.is_done).collect();
+    // A move that was not seen in time is given up.
+    let is_recent = |it: &OwnMove| now.saturating_sub(it.since.min(now)) < WINDOW;
+    new.own = gone.into_iter().filter(is_recent).collect();
     meaning.arrived.retain(|it| it.folder == "INBOX" && !it.flags.has(Flags::SEEN));
-    Ok(Looked { state: new, meaning, rebuilt })
+    Ok(Looked { state: new, meaning, rebuilt, unmoved })
 }
 
 /// In which kinds of folders the new messages are now.
@@ -366,6 +400,12 @@ impl Folder {
     /// The place of a message in the list, or where it would be inserted.
     fn find(&self, uid: u32) -> Result<usize, usize> {
         self.mails.binary_search_by_key(&uid, |mail| mail.uid)
+    }
+
+    /// Whether the folder has this message, and nobody has marked it as deleted.
+    fn has(&self, uid: u32, identity: Identity) -> bool {
+        let mail = self.find(uid).ok().and_then(|at| self.mails.get(at));
+        mail.is_some_and(|it| it.identity == identity && !it.flags.has(Flags::DELETED))
     }
 }
 

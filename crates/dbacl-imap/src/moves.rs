@@ -129,6 +129,9 @@ pub struct OwnMove {
     pub since: u64,
     /// The folder to which it is moved, as IMAP writes it.
     pub to: String,
+    /// Whether the server has said that it is moved. If not, the program may have been killed
+    /// before.
+    pub is_done: bool,
 }
 
 /// Something to learn: a message where it is now, and the label that it is to be learned with.
@@ -334,7 +337,13 @@ mod tests {
     /// and one where its flags have changed; the old ones follow `<`. `own` is where the program moves it first.
     fn story(looks: &str, own: Option<&str>) -> (String, usize) {
         let mut now = 1_000_000;
-        let to = |to: &str| OwnMove { uid: 5, identity: MAIL, since: now, to: to.to_owned() };
+        let to = |to: &str| OwnMove {
+            uid: 5,
+            identity: MAIL,
+            since: now,
+            to: to.to_owned(),
+            is_done: true,
+        };
         let mut before = (Vec::new(), own.map(to).into_iter().collect());
         let (mut learned, mut arrived) = (Vec::new(), 0);
         for look in looks.split('|') {

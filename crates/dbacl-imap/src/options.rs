@@ -44,6 +44,10 @@ pub struct Options {
     #[arg(long)]
     pub replace: bool,
 
+    /// Look once, write the letter of what has happened so far, and end
+    #[arg(long)]
+    pub letter_now: bool,
+
     /// Look once and end, for cron
     #[arg(long)]
     pub once: bool,

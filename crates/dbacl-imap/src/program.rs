@@ -6,9 +6,11 @@ use crate::connection::Fault;
 use crate::first;
 use crate::folder_names::from_imap;
 use crate::options::{Options, Task};
+use crate::session::Session;
 use crate::setup;
 use crate::state::State;
-use crate::watch::{Handles, Watcher, log_in};
+use crate::watch::{Handles, Watcher, log_in, now};
+use chrono::DateTime;
 use dbacl::{FittedSetError, MailFilterError};
 use dbacl_cli::arguments;
 use dbacl_cli::status::{FORBIDDEN, LATER, NO_INPUT, UNAVAILABLE, USAGE};
@@ -74,7 +76,9 @@ fn begin(options: &Options) -> Result<(), (u8, String)> {
     // Without memory for a thread, the same may work later.
     listening.map_err(|error| (LATER, format!("cannot wait for signals: {error}")))?;
     let is_stopped = Arc::clone(&handles.stop);
-    let say = |text: &str| arguments::say(NAME, text);
+    let is_logged = task.is_none() && !options.check && !options.dry_run;
+    let stamp = || if is_logged { time_of_day() } else { String::new() };
+    let say = |text: &str| arguments::say(NAME, &format!("{}{text}", stamp()));
     let result = if let Some(task) = task {
         let stop = Arc::clone(&is_stopped);
         let made = first::Task { config: &config, room: &room, newest, stop, say: &say };
@@ -89,11 +93,12 @@ fn begin(options: &Options) -> Result<(), (u8, String)> {
         };
         work().map(Some)
     } else {
-        let watcher = Watcher::new(&config, place, &path, options.dry_run, handles, &say);
+        let how = (options.dry_run || options.check, options.letter_now);
+        let watcher = Watcher::new(&config, place, &path, how, handles, &say);
         watcher.and_then(|mut watcher| {
             if options.check {
                 watcher.check().map(Some)
-            } else if options.once || options.dry_run {
+            } else if options.once || options.dry_run || options.letter_now {
                 watcher.once().map(|()| None)
             } else {
                 watcher.forever(&tell, &news).map(|()| None)
@@ -103,9 +108,19 @@ fn begin(options: &Options) -> Result<(), (u8, String)> {
     match result {
         // The connection was cut off because the program is being stopped; that is no failure.
         Err(_) if is_stopped.load(Ordering::SeqCst) => Ok(()),
-        Err(fault) => Err(failure(&fault, &config)),
+        Err(fault) => {
+            let (status, text) = failure(&fault, &config);
+            Err((status, stamp() + &text))
+        }
         Ok(printed) => printed.map_or(Ok(()), |text| print(&text)),
     }
+}
+
+/// The time, for a log that does not add it.
+fn time_of_day() -> String {
+    let has_time = io::stderr().is_terminal() || std::env::var_os("JOURNAL_STREAM").is_some();
+    let time = DateTime::from_timestamp(i64::try_from(now()).unwrap_or(0), 0).filter(|_| !has_time);
+    time.map_or_else(String::new, |time| time.format("%FT%TZ ").to_string())
 }
 
 fn print(text: &str) -> Result<(), (u8, String)> {
@@ -136,7 +151,8 @@ fn settings(options: &Options) -> Result<Config, String> {
 /// The settings that the command line gives.
 fn given(options: &Options) -> Config {
     let guesses = options.no_guesses.then_some(false);
-    Config { guesses, ..options.settings.clone() }
+    let letter = options.settings.letter || options.letter_now;
+    Config { letter, guesses, ..options.settings.clone() }
 }
 
 /// Asks for settings, tries them and writes them.
@@ -153,23 +169,31 @@ fn set_up(options: &Options) -> Result<(), (u8, String)> {
     let (mut input, mut output) = (io::stdin().lock(), Shown::new(io::stderr()));
     let input = is_anybody_there.then_some(&mut input as &mut dyn io::BufRead);
     let mut talk = setup::Dialogue { input, output: &mut output };
-    setup::account(&mut config, &mut talk).map_err(told)?;
-    let tried = config.clone().checked().map_err(|text| (USAGE, text))?;
-    let place = tried.place().map_err(|text| (USAGE, text))?;
-    let handles = Handles::default();
-    let mut ask = || {
-        let mut session = log_in(&tried, &place, &tried.credentials()?, &handles)?;
-        setup::folders(&mut config, &mut session, &mut talk)?;
-        session.end();
-        Ok(())
+    let mut complaint: Option<String> = None;
+    let mut session = loop {
+        setup::account(&mut config, &mut talk, complaint.as_deref()).map_err(told)?;
+        match begin_session(&config) {
+            Ok(session) => break session,
+            Err(failure) if talk.input.is_none() => return Err(failure),
+            Err((_, text)) => complaint = Some(text),
+        }
     };
-    ask().map_err(|fault: Fault| failure(&fault, &tried))?;
+    setup::folders(&mut config, &mut session, &mut talk).map_err(told)?;
+    session.end();
     setup::write(&config, &path).map_err(told)?;
     let path = path.display();
     print(&format!(
         "{path} is written. Next: dbacl-imap learn makes the filter, dbacl-imap replay says what \
          it would have moved, and dbacl-imap begins"
     ))
+}
+
+/// Logs in with settings that are not written yet.
+fn begin_session(config: &Config) -> Result<Session, (u8, String)> {
+    let tried = config.clone().checked().map_err(|text| (USAGE, text))?;
+    let place = tried.place().map_err(|text| (USAGE, text))?;
+    let begin = || log_in(&tried, &place, &tried.credentials()?, &Handles::default());
+    begin().map_err(|fault| failure(&fault, &tried))
 }
 
 /// Locks the state for this process. Two processes with one state would learn every move twice.

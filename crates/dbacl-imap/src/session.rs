@@ -329,10 +329,18 @@ impl Session {
             if self.can(&Capability::Move) {
                 let body = CommandBody::Move { sequence_set: set, mailbox, uid: true };
                 self.connection.must(&what, body, &mut |_| Ok(()))?;
-                continue;
+            } else {
+                let body = CommandBody::Copy { sequence_set: set, mailbox, uid: true };
+                self.connection.must(&what, body, &mut |_| Ok(()))?;
             }
-            let body = CommandBody::Copy { sequence_set: set.clone(), mailbox, uid: true };
-            self.connection.must(&what, body, &mut |_| Ok(()))?;
+        }
+        if self.can(&Capability::Move) { Ok(()) } else { self.remove(uids) }
+    }
+
+    /// Removes messages of the folder that is selected.
+    pub(crate) fn remove(&mut self, uids: &[u32]) -> Result<(), Fault> {
+        for set in sets(uids) {
+            let what = "to remove mail that was copied";
             let body = CommandBody::Store {
                 sequence_set: set.clone(),
                 kind: StoreType::Add,
@@ -341,14 +349,22 @@ impl Session {
                 uid: true,
                 modifiers: Vec::new(),
             };
-            self.connection.must(&what, body, &mut |_| Ok(()))?;
+            self.connection.must(what, body, &mut |_| Ok(()))?;
             // Without UIDPLUS, mail that others have marked would be expunged as well.
             if self.can(&Capability::UidPlus) {
                 let body = CommandBody::ExpungeUid { sequence_set: set };
-                self.connection.must(&what, body, &mut |_| Ok(()))?;
+                self.connection.must(what, body, &mut |_| Ok(()))?;
             }
         }
         Ok(())
+    }
+
+    /// Makes a folder that mail programs show.
+    pub(crate) fn make(&mut self, name: &str) -> Result<(), Fault> {
+        let body = CommandBody::Create { mailbox: mailbox(name)? };
+        self.connection.must(&format!("to make {name}"), body, &mut |_| Ok(()))?;
+        let body = CommandBody::Subscribe { mailbox: mailbox(name)? };
+        self.connection.must("SUBSCRIBE", body, &mut |_| Ok(())).map(drop)
     }
 
     /// Adds a message to a folder.

@@ -6,7 +6,7 @@ use crate::config::Config;
 use crate::connection::Fault;
 use crate::discover;
 use crate::folder_names::from_imap;
-use crate::look::choose;
+use crate::look::{choose, unsure_to_make};
 use crate::moves::Kind;
 use crate::session::Session;
 use dbacl_cli::settings;
@@ -27,9 +27,11 @@ pub struct Dialogue<'a> {
     pub output: &'a mut dyn Write,
 }
 
+type Answer<T> = Result<T, Fault>;
+
 impl Dialogue<'_> {
     /// The answer to a question; an empty one stands for `usual`. `option` says the same.
-    fn ask(&mut self, option: &str, question: &str, usual: Option<&str>) -> Result<String, Fault> {
+    fn ask(&mut self, option: &str, question: &str, usual: Option<&str>) -> Answer<String> {
         let missing = || Fault::Local(format!("setup needs {option}"));
         let Some(input) = &mut self.input else {
             return usual.map(str::to_owned).ok_or_else(missing);
@@ -43,48 +45,105 @@ impl Dialogue<'_> {
         }
         match (line.trim(), usual) {
             ("", Some(usual)) => Ok(usual.to_owned()),
-            ("", None) => Err(missing()),
+            ("", None) => self.ask(option, question, usual),
             (answer, _) => Ok(answer.to_owned()),
         }
     }
 
-    fn tell(&mut self, text: &str) -> Result<(), Fault> {
+    /// Whether the answer to a question is yes. Without anybody to ask, what `option` says counts.
+    fn agrees(&mut self, option: &str, question: &str, is_usual: bool, own: bool) -> Answer<bool> {
+        if self.input.is_none() {
+            return Ok(own);
+        }
+        loop {
+            let usual = if own || is_usual { "yes" } else { "no" };
+            let answer = self.ask(option, &format!("{question} (yes or no)"), Some(usual))?;
+            match answer.to_ascii_lowercase().as_str() {
+                "y" | "yes" => return Ok(true),
+                "n" | "no" => return Ok(false),
+                other => self.tell(&format!("{other} is not yes or no"))?,
+            }
+        }
+    }
+
+    fn tell(&mut self, text: &str) -> Answer<()> {
         Ok(writeln!(self.output, "{text}")?)
     }
 }
 
-/// Fills in how to reach the account.
-pub fn account(config: &mut Config, talk: &mut Dialogue<'_>) -> Result<(), Fault> {
-    if config.user.is_empty() {
-        config.user = talk.ask("--user", "Mail address, or name of the user", None)?;
+/// Fills in how to reach the account. After an attempt that failed, `complaint` says why, and all
+/// is asked again; what was answered stands in brackets and stays after an empty answer.
+pub fn account(
+    config: &mut Config,
+    talk: &mut Dialogue<'_>,
+    complaint: Option<&str>,
+) -> Result<(), Fault> {
+    let is_again = complaint.is_some();
+    if let Some(complaint) = complaint {
+        talk.tell(&format!(
+            "\n{complaint}\nOnce more; an empty answer keeps what is in brackets."
+        ))?;
     }
-    if config.server.is_empty() {
+    let is_asked = |text: &str| text.is_empty() || is_again;
+    let known = |text: &str| (!text.is_empty()).then(|| text.to_owned());
+    if is_asked(&config.user) {
+        let question = "Mail address, or name of the user";
+        config.user = talk.ask("--user", question, known(&config.user).as_deref())?;
+    }
+    if is_asked(&config.server) {
         let found = discover::find(&config.user);
         // Whoever forges answers of name servers does not choose where the password goes.
         let usual = found.as_ref().filter(|it| it.is_vouched_for || talk.input.is_some());
-        let host = usual.map(|found| found.host.as_str());
-        config.server = talk.ask("--server", "IMAP server", host)?;
+        let host = known(&config.server).or(usual.map(|found| found.host.clone()));
+        config.server = talk.ask("--server", "IMAP server", host.as_deref())?;
         let found = found.filter(|found| found.host == config.server && found.port != 993);
         config.port = config.port.or(found.map(|found| found.port));
     }
-    if config.password_command.is_none() && config.token_command.is_none() {
-        let ways = "The password comes from\n 1  the keyring of the desktop (secret-tool)\n 2  \
-                    another command that prints it\n 3  a command that prints a token (OAuth2)\n\
-                    Which";
-        let way = talk.ask("--password-command or --token-command", ways, None)?;
-        match way.as_str() {
-            "1" => config.password_command = Some(keyring(config)?),
-            "3" => config.token_command = Some(talk.ask("--token-command", "Command", None)?),
-            "2" => {
-                config.password_command = Some(talk.ask("--password-command", "Command", None)?);
-            }
-            other => return Err(Fault::Local(format!("{other} is not 1, 2 or 3"))),
-        }
+    if complaint.is_some_and(|complaint| complaint.contains("certificate")) {
+        let own = config.certificates.as_ref().map(|path| path.display().to_string());
+        let question = "File with the server's certificate (PEM), if it vouches for itself";
+        let answer = talk.ask("--certificates", question, Some(own.as_deref().unwrap_or("")))?;
+        config.certificates = (!answer.is_empty()).then(|| answer.into());
     }
-    if config.filter.as_os_str().is_empty() {
-        config.filter = talk.ask("--filter", "Folder of the filter", Some("~/.dbacl-mail"))?.into();
+    secret(config, talk, is_again)?;
+    if is_asked(&config.filter.to_string_lossy()) {
+        let usual = known(&config.filter.to_string_lossy());
+        let usual = usual.as_deref().unwrap_or("~/.dbacl-mail");
+        config.filter = talk.ask("--filter", "Folder of the filter", Some(usual))?.into();
     }
     Ok(())
+}
+
+/// Fills in where the password or the token comes from.
+fn secret(config: &mut Config, talk: &mut Dialogue<'_>, is_again: bool) -> Result<(), Fault> {
+    let own = config.password_command.clone().or(config.token_command.clone());
+    if own.is_some() && !is_again {
+        return Ok(());
+    }
+    let ways = "The password comes from\n 1  the keyring of the desktop (secret-tool)\n 2  another \
+                command that prints it, such as cat ~/.mail-password\n 3  a command that prints a \
+                token (OAuth2)\nWhich";
+    loop {
+        let way = talk.ask("--password-command or --token-command", ways, own.as_deref())?;
+        let (password, token) = match way.as_str() {
+            way if Some(way) == own.as_deref() => return Ok(()),
+            "1" => match keyring(config) {
+                Ok(command) => (Some(command), None),
+                Err(fault) => {
+                    talk.tell(&fault.to_string())?;
+                    continue;
+                }
+            },
+            "2" => (Some(talk.ask("--password-command", "Command", None)?), None),
+            "3" => (None, Some(talk.ask("--token-command", "Command", None)?)),
+            other => {
+                talk.tell(&format!("{other} is not 1, 2 or 3"))?;
+                continue;
+            }
+        };
+        (config.password_command, config.token_command) = (password, token);
+        return Ok(());
+    }
 }
 
 /// Has the keyring ask for the password and keep it; returns the command that prints it.
@@ -102,7 +161,8 @@ fn keyring(config: &Config) -> Result<String, Fault> {
     Ok(format!("secret-tool lookup server {server} user {user}"))
 }
 
-/// Shows what is in the account, and asks which folders have good mail and which are to be sorted.
+/// Shows what is in the account, and asks which folders have good mail, which are to be sorted, and
+/// what else is to be done with new mail.
 pub fn folders(
     config: &mut Config,
     session: &mut Session,
@@ -137,6 +197,23 @@ pub fn folders(
         let question = "Folders into which new mail is to be sorted, such as Lists/*";
         config.sort = list(talk.ask("--sort", question, Some(""))?);
     }
+    let question = "Move new spam out of the inbox";
+    config.move_spam = talk.agrees("--move-spam", question, true, config.move_spam)?;
+    if config.unsure.is_none() {
+        let question = "Folder for new mail that may be spam or not, such as Unsure; empty: it \
+                        stays in the inbox";
+        let answer = talk.ask("--unsure", question, Some(""))?;
+        config.unsure = (!answer.is_empty()).then_some(answer);
+    }
+    if let Some(name) = unsure_to_make(&listed, config) {
+        match session.make(&name) {
+            Ok(()) => talk.tell(&format!("made the folder {}", from_imap(&name)))?,
+            // The program tries it again when it begins to watch.
+            Err(fault) => talk.tell(&fault.to_string())?,
+        }
+    }
+    let question = "A letter each week that says what was done";
+    config.letter = talk.agrees("--letter", question, false, config.letter)?;
     Ok(())
 }
 
@@ -162,7 +239,7 @@ mod tests {
         let mut input: &[u8] = b"carol@gmail.com\n\n2\npass show \"my\" mail\\x\n\n";
         let mut config = Config::default();
         let mut talk = Dialogue { input: Some(&mut input), output: &mut asked };
-        account(&mut config, &mut talk).expect("all is answered");
+        account(&mut config, &mut talk, None).expect("all is answered");
         config.sort = vec!["Müll & \"mehr\"".into(), "Lists/*".into()];
         let read: Config = settings::text(&config)
             .map_err(|error| error.to_string())
@@ -179,11 +256,35 @@ mod tests {
     }
 
     #[test]
+    fn answers_stay_after_a_failure_and_can_be_changed() {
+        let mut asked = Vec::new();
+        let mut input: &[u8] = b"\n\ncert.pem\n7\n3\nprint token\n\n";
+        let mut config = Config {
+            user: "carol".into(),
+            server: "mail.home".into(),
+            password_command: Some("pass mail".into()),
+            filter: "f".into(),
+            ..Config::default()
+        };
+        let mut talk = Dialogue { input: Some(&mut input), output: &mut asked };
+        let complaint = "mail.home:993: invalid peer certificate: UnknownIssuer";
+        account(&mut config, &mut talk, Some(complaint)).expect("all is answered");
+        assert_eq!((config.user.as_str(), config.server.as_str()), ("carol", "mail.home"));
+        assert_eq!(config.certificates, Some("cert.pem".into()));
+        assert_eq!((config.password_command, config.filter), (None, "f".into()));
+        assert_eq!(config.token_command.as_deref(), Some("print token"));
+        let asked = String::from_utf8(asked).expect("text");
+        for part in [complaint, "user [carol]: ", "Which [pass mail]: ", "7 is not 1, 2 or 3"] {
+            assert!(asked.contains(part), "{part}: {asked}");
+        }
+    }
+
+    #[test]
     fn without_anybody_to_ask_the_missing_option_is_named() {
         let mut asked = Vec::new();
         let mut config = Config { user: "alice@gmail.com".into(), ..Config::default() };
         let mut talk = Dialogue { input: None, output: &mut asked };
-        let fault = account(&mut config, &mut talk).expect_err("no password");
+        let fault = account(&mut config, &mut talk, None).expect_err("no password");
         assert_eq!(fault.to_string(), "setup needs --password-command or --token-command");
         assert!(asked.is_empty());
     }

@@ -20,7 +20,7 @@ use std::io;
 use std::path::Path;
 
 /// The first line of a state file.
-const MAGIC: &[u8] = b"dbacl-imap state 3\n";
+const MAGIC: &[u8] = b"dbacl-imap state 4\n";
 
 /// How the state files of all versions begin.
 const OURS: &[u8] = b"dbacl-imap state ";

@@ -2,8 +2,9 @@
 //! Fetches the messages of lessons from the server and gives them to the filter, many at a time.
 
 use crate::connection::Fault;
+use crate::look::folder_of;
 use crate::moves::{Label, Lesson};
-use crate::session::{MOST_OF_A_MAIL, Session};
+use crate::session::{Listed, MOST_OF_A_MAIL, Session};
 use dbacl::{FittedSet, FittedSetOptions, MailRole, Outcome, SetVerdict};
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -25,6 +26,8 @@ pub type Learn<'a> = &'a mut dyn FnMut(Label, &[Vec<u8>]) -> Result<usize, Fault
 pub struct Filter {
     set: FittedSet,
     topics: Vec<String>,
+    /// The folders of these labels, as the user calls them.
+    folders: Vec<String>,
 }
 
 impl Filter {
@@ -35,7 +38,7 @@ impl Filter {
         for role in [MailRole::Ham, MailRole::Spam] {
             set.label_for(role)?;
         }
-        Ok(Self { set, topics: Vec::new() })
+        Ok(Self { set, topics: Vec::new(), folders: Vec::new() })
     }
 
     /// The filter as it is now.
@@ -49,14 +52,21 @@ impl Filter {
         &self.topics
     }
 
-    /// Takes up which labels the filter has now. Until the next call their numbers stay, even if
-    /// the filter is learned again with other labels.
-    pub fn number_topics(&mut self) -> Result<(), Fault> {
+    /// What the user calls a label: the name of its folder, if there is one.
+    pub fn folder<'a>(&'a self, label: &'a str) -> &'a str {
+        let at = self.topics.iter().position(|topic| topic == label);
+        at.and_then(|at| self.folders.get(at)).map_or(label, String::as_str)
+    }
+
+    /// Takes up which labels the filter has now, for an account with these folders. Until the next
+    /// call their numbers stay, even if the filter is learned again with other labels.
+    pub fn number_topics(&mut self, listed: &[Listed]) -> Result<(), Fault> {
         let set = self.open()?;
         let ham = set.label_for(MailRole::Ham)?;
         let is_topic =
             |label: &&String| **label != ham && set.role_of(label) != Some(MailRole::Spam);
         self.topics = set.labels().iter().filter(is_topic).cloned().collect();
+        self.folders = self.topics.iter().map(|topic| folder_of(listed, topic)).collect();
         Ok(())
     }
 

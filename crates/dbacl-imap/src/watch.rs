@@ -9,8 +9,8 @@ use crate::config::Config;
 use crate::connection::Fault;
 use crate::folder_names::from_imap;
 use crate::letter;
-use crate::look::{Looked, Watched, choose, look};
-use crate::moves::{Identity, Kind, Label, Lesson, Meaning, OwnMove, Placed};
+use crate::look::{Looked, Watched, choose, look, unsure_to_make};
+use crate::moves::{Kind, Label, Lesson, Meaning, OwnMove, Placed};
 use crate::session::{Credentials, Session};
 use crate::state::{NoState, State};
 use crate::teach::{Filter, Taught, teach};
@@ -97,6 +97,8 @@ pub struct Watcher<'a> {
     filter: Filter,
     /// Whether nothing is to be changed.
     is_dry: bool,
+    /// Whether a letter is to be written after the next look, before the week is over.
+    writes_now: bool,
     handles: Arc<Handles>,
     say: &'a dyn Fn(&str),
     is_greeted: bool,
@@ -115,7 +117,7 @@ pub fn log_in(
 }
 
 /// The present second.
-fn now() -> u64 {
+pub fn now() -> u64 {
     SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs())
 }
 
@@ -125,7 +127,7 @@ impl<'a> Watcher<'a> {
         config: &'a Config,
         place: Place,
         path: &'a Path,
-        is_dry: bool,
+        (is_dry, writes_now): (bool, bool),
         handles: Arc<Handles>,
         say: &'a dyn Fn(&str),
     ) -> Result<Self, Fault> {
@@ -139,7 +141,18 @@ impl<'a> Watcher<'a> {
             }
         };
         let filter = Filter::new(&config.filter, Arc::clone(&handles.stop))?;
-        Ok(Self { config, place, path, state, filter, is_dry, handles, say, is_greeted: false })
+        Ok(Self {
+            config,
+            place,
+            path,
+            state,
+            filter,
+            is_dry,
+            writes_now,
+            handles,
+            say,
+            is_greeted: false,
+        })
     }
 
     /// Logs in and says which folders are watched.
@@ -153,8 +166,15 @@ impl<'a> Watcher<'a> {
     /// Logs in and chooses the folders to watch.
     fn begin(&mut self, credentials: &Credentials) -> Result<(Session, Vec<Watched>), Fault> {
         let mut session = log_in(self.config, &self.place, credentials, &self.handles)?;
-        self.filter.number_topics()?;
-        let choice = choose(&session.list()?, self.config, self.filter.topics())?;
+        let mut listed = session.list()?;
+        let missing = unsure_to_make(&listed, self.config).filter(|_| !self.is_dry);
+        if let Some(name) = missing {
+            session.make(&name)?;
+            (self.say)(&format!("made the folder {}", from_imap(&name)));
+            listed = session.list()?;
+        }
+        self.filter.number_topics(&listed)?;
+        let choice = choose(&listed, self.config, self.filter.topics())?;
         // When a connection was lost, this is not said again.
         if !self.is_greeted {
             for name in &choice.unmatched {
@@ -174,6 +194,12 @@ impl<'a> Watcher<'a> {
     pub fn once(&mut self) -> Result<(), Fault> {
         let (mut session, watched) = self.begin(&self.config.credentials()?)?;
         self.look_until_calm(&mut session, &watched)?;
+        if self.writes_now
+            && let Some(mut state) = self.state.take()
+        {
+            self.write(&mut session, &mut state)?;
+            self.state = Some(state);
+        }
         session.end();
         Ok(())
     }
@@ -338,7 +364,7 @@ impl<'a> Watcher<'a> {
         watched: &[Watched],
     ) -> Result<(State, bool), Fault> {
         let heeds_flags = self.config.flags.unwrap_or(true);
-        let Looked { state: mut new, meaning, rebuilt } =
+        let Looked { state: mut new, meaning, rebuilt, unmoved } =
             look(session, watched, state, heeds_flags, now())?;
         let Meaning { lessons, arrived, mut is_restless, .. } = meaning;
         if !rebuilt.is_empty() {
@@ -347,8 +373,6 @@ impl<'a> Watcher<'a> {
         if self.is_dry {
             self.tell_lessons(&lessons)?;
         } else if !lessons.is_empty() {
-            let said = lessons.iter().map(|lesson| lesson.mail.identity);
-            new.week.taught(said);
             let taught =
                 teach(session, lessons, &mut |label, mails| self.filter.learn(label, mails))?;
             for (label, count) in &taught.learned {
@@ -358,8 +382,12 @@ impl<'a> Watcher<'a> {
                     Label::Topic(_) => &mut new.counts.topics,
                 };
                 *counted += *count as u64;
+                new.week.learned += count;
             }
-            (self.say)(&in_words(&taught, self.filter.topics()));
+            (self.say)(&in_words(&taught, &self.filter));
+        }
+        if !unmoved.is_empty() && !self.is_dry {
+            is_restless |= self.finish(session, watched, &mut new, unmoved)?;
         }
         let does_sort = self.config.unsure.is_some() || watched.iter().any(|it| it.is_sorted);
         let is_asked = self.config.move_spam || does_sort || self.config.letter;
@@ -375,7 +403,7 @@ impl<'a> Watcher<'a> {
     /// Writes the letter of the week that is over, and begins the next one.
     fn write(&mut self, session: &mut Session, state: &mut State) -> Result<(), Fault> {
         let now = now();
-        let Some(week) = state.week.end(now) else { return Ok(()) };
+        let Some(week) = state.week.end(now, self.writes_now) else { return Ok(()) };
         let (unsure, all) = (week.unsure, week.came);
         let change = self.filter.expected(unsure, all).map_or_else(String::new, |expected| {
             format!(
@@ -387,13 +415,14 @@ impl<'a> Watcher<'a> {
         // The state is written before the letter, so that there is never more than one.
         self.keep(state)?;
         session.append("INBOX", letter)?;
-        (self.say)("wrote the letter of the week");
+        (self.say)("wrote a letter to the inbox");
         Ok(())
     }
 
     fn tell_lessons(&mut self, lessons: &[Lesson]) -> Result<(), Fault> {
         for Lesson { label, mail } in lessons {
-            let (label, uid) = (self.filter.name(*label)?, mail.uid);
+            let label = self.filter.name(*label)?;
+            let (label, uid) = (self.filter.folder(&label), mail.uid);
             let folder = from_imap(&mail.folder);
             (self.say)(&format!("would learn as {label}: message {uid} of {folder}"));
         }
@@ -437,7 +466,7 @@ impl<'a> Watcher<'a> {
                 }
                 let found = self.filter.classify(&mail)?;
                 if self.config.letter {
-                    let doubt = Doubt::new(&found, &mail);
+                    let doubt = Doubt::new(&found, self.filter.folder(&found.category), &mail);
                     state.week.count(doubt, || self.filter.reasons(&mail));
                 }
                 let sure = self.filter.sure(&found)?;
@@ -446,37 +475,89 @@ impl<'a> Watcher<'a> {
                 }
             }
         }
-        if self.is_dry {
-            for (goal, uids) in goals {
-                for uid in uids {
+        let (since, mut moves) = (now(), Vec::new());
+        for (goal, mut uids) in goals {
+            uids.sort_unstable();
+            if self.is_dry {
+                for uid in &uids {
                     let goal = from_imap(goal);
                     (self.say)(&format!("would move to {goal}: message {uid} of INBOX"));
                 }
+                continue;
             }
+            let is_unsure = watched.iter().any(|it| it.name == goal && it.kind == Kind::Unsure);
+            state.week.moved(from_imap(goal), uids.len(), is_unsure);
+            let mine = arrived.iter().filter(|it| uids.binary_search(&it.uid).is_ok());
+            moves.extend(mine.map(|it| OwnMove {
+                uid: it.uid,
+                identity: it.identity,
+                since,
+                to: goal.to_owned(),
+                is_done: false,
+            }));
+        }
+        self.carry_out(session, state, moves)
+    }
+
+    /// Moves messages that the program was about to move when it was killed, as far as the settings
+    /// still move mail to these folders; returns whether there were some.
+    fn finish(
+        &self,
+        session: &mut Session,
+        watched: &[Watched],
+        state: &mut State,
+        mut moves: Vec<OwnMove>,
+    ) -> Result<bool, Fault> {
+        let is_goal = |it: &Watched| match it.kind {
+            Kind::Unsure => true,
+            Kind::Junk => self.config.move_spam || it.is_sorted,
+            _ => it.is_sorted,
+        };
+        moves.retain(|own| watched.iter().any(|it| it.name == own.to && is_goal(it)));
+        let selected = session.select("INBOX", true, None)?;
+        let validity = state.folders.get("INBOX").map(|inbox| inbox.validity);
+        if validity != Some(selected.validity) {
             return Ok(false);
         }
-        let has_moved = !goals.is_empty();
-        for (goal, mut uids) in goals {
-            uids.sort_unstable();
-            // The state is written before the messages are moved. So no move of this program
-            // teaches, even if the program is killed in between.
-            let mine = arrived.iter().filter(|it| uids.binary_search(&it.uid).is_ok());
-            let (since, to) = (now(), goal.to_owned());
-            let mine = mine.map(|it| {
-                let (uid, identity, to) = (it.uid, it.identity, to.clone());
-                OwnMove { uid, identity, since, to }
-            });
-            let mine: Vec<OwnMove> = mine.collect();
-            let known: Vec<Identity> = mine.iter().map(|it| it.identity).collect();
-            let is_verdict = watched.iter().all(|it| it.name != goal || it.kind != Kind::Unsure);
-            state.week.moved(from_imap(goal), &known, is_verdict);
-            state.own.extend(mine);
-            self.keep(state)?;
-            session.move_to(&uids, goal)?;
-            state.counts.moved += uids.len() as u64;
-            (self.say)(&format!("moved {} to {}", mails(uids.len()), from_imap(goal)));
+        self.carry_out(session, state, moves)
+    }
+
+    /// Moves messages of the inbox, which is selected; returns whether there were some. The state
+    /// is written before that. So no move of this program teaches, and none is forgotten, even if
+    /// the program is killed in between.
+    fn carry_out(
+        &self,
+        session: &mut Session,
+        state: &mut State,
+        moves: Vec<OwnMove>,
+    ) -> Result<bool, Fault> {
+        if moves.is_empty() {
+            return Ok(false);
         }
-        Ok(has_moved)
+        let mut goals: BTreeMap<String, Vec<(u32, bool)>> = BTreeMap::new();
+        for OwnMove { uid, identity, to, .. } in &moves {
+            let there = state.folders.get(to).map_or(&[][..], |folder| &folder.mails);
+            // Without MOVE, a message is copied, and then removed.
+            let is_copied = !session.can(&Capability::Move)
+                && there.iter().any(|mail| mail.identity == *identity);
+            goals.entry(to.clone()).or_default().push((*uid, is_copied));
+        }
+        let first = state.own.len();
+        state.own.extend(moves);
+        self.keep(state)?;
+        for (goal, mut mine) in goals {
+            mine.sort_unstable();
+            let part = |is_copied| -> Vec<u32> {
+                mine.iter().filter(|it| it.1 == is_copied).map(|it| it.0).collect()
+            };
+            session.move_to(&part(false), &goal)?;
+            session.remove(&part(true))?;
+            let own = state.own[first..].iter_mut().filter(|it| it.to == goal);
+            own.for_each(|it| it.is_done = true);
+            state.counts.moved += mine.len() as u64;
+            (self.say)(&format!("moved {} to {}", mails(mine.len()), from_imap(&goal)));
+        }
+        Ok(true)
     }
 }
 
@@ -517,15 +598,15 @@ fn mails(count: usize) -> String {
     if count == 1 { "1 message".into() } else { format!("{count} messages") }
 }
 
-fn in_words(taught: &Taught, topics: &[String]) -> String {
+fn in_words(taught: &Taught, filter: &Filter) -> String {
     let Taught { learned, known, missed } = taught;
     let count = |label| learned.get(&label).copied().unwrap_or(0);
     let (spam, ham) = (count(Label::Spam), count(Label::Ham));
     let mut text = format!("learned {} as spam, {ham} as ham", mails(spam));
-    for (number, topic) in (0..).zip(topics) {
+    for (number, topic) in (0..).zip(filter.topics()) {
         let count = count(Label::Topic(number));
         if count > 0 {
-            let _ = write!(text, ", {count} as {topic}");
+            let _ = write!(text, ", {count} as {}", filter.folder(topic));
         }
     }
     if *known > 0 {

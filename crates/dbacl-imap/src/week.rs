@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //! What happened in a week, which its letter will say.
 
-use crate::moves::Identity;
 use dbacl::SetVerdict;
-use dbacl_mail::subject::subject;
+use dbacl_mail::subject::{sender, subject};
 use serde::{Deserialize, Serialize};
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
@@ -14,9 +13,6 @@ pub const WEEK: u64 = 7 * 86_400;
 /// Verdicts that a letter names.
 pub(crate) const NAMED: usize = 10;
 
-/// Messages moved by the program of which it is noticed when somebody moves them back.
-const MOVED: usize = 2000;
-
 /// What the next letter will say.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Week {
@@ -26,14 +22,13 @@ pub struct Week {
     pub(crate) number: u32,
     /// Messages that came to the inbox.
     pub(crate) came: usize,
-    /// How many of them the filter was unsure of.
+    /// How many of them the filter was unsure of, and how many of these the program moved.
     pub(crate) unsure: usize,
+    pub(crate) moved_unsure: usize,
     /// How many of them the program moved, by folder, as people call it.
     pub(crate) moved: BTreeMap<String, usize>,
-    /// How many messages that the program had moved were moved elsewhere by somebody.
-    pub(crate) corrected: usize,
-    /// The messages that the program moved last, also before this week.
-    pub(crate) mine: Vec<Identity>,
+    /// How many messages were learned from what somebody said.
+    pub(crate) learned: usize,
     /// The most doubtful verdicts, the most doubtful first.
     pub(crate) doubts: Vec<Doubt>,
 }
@@ -46,20 +41,20 @@ pub struct Doubt {
     pub millionths: u32,
     /// The verdict in words.
     pub verdict: String,
-    /// The message's subject.
-    pub subject: String,
+    /// The message's subject and sender.
+    pub about: String,
     /// The words that decided.
     pub reasons: String,
 }
 
 impl Doubt {
-    /// A verdict on a message, without reasons.
-    pub fn new(verdict: &SetVerdict, mail: &[u8]) -> Self {
+    /// A verdict on a message, without reasons; the user calls its label `name`.
+    pub fn new(verdict: &SetVerdict, name: &str, mail: &[u8]) -> Self {
         Self {
             is_unsure: verdict.is_unsure,
             millionths: millionths(verdict.probability),
-            verdict: verdict.to_string(),
-            subject: subject(mail).unwrap_or_else(|| "no subject".into()),
+            verdict: in_words(verdict, name),
+            about: about(mail),
             reasons: String::new(),
         }
     }
@@ -83,22 +78,10 @@ impl Week {
         }
     }
 
-    /// Notes that the program has moved these messages, for good if `is_verdict`.
-    pub fn moved(&mut self, folder: String, mails: &[Identity], is_verdict: bool) {
-        *self.moved.entry(folder).or_default() += mails.len();
-        if is_verdict {
-            self.mine.extend(mails);
-            self.mine.drain(..self.mine.len().saturating_sub(MOVED));
-        }
-    }
-
-    /// Notes that somebody has said something else of these messages.
-    pub fn taught(&mut self, mails: impl Iterator<Item = Identity>) {
-        for mail in mails {
-            let before = self.mine.len();
-            self.mine.retain(|own| *own != mail);
-            self.corrected += usize::from(self.mine.len() < before);
-        }
+    /// Notes that the program moves so many messages to a folder.
+    pub fn moved(&mut self, folder: String, count: usize, is_unsure: bool) {
+        *self.moved.entry(folder).or_default() += count;
+        self.moved_unsure += if is_unsure { count } else { 0 };
     }
 
     /// Whether the week is over at this second. The first week begins with the first question.
@@ -109,13 +92,12 @@ impl Week {
         now.saturating_sub(self.since) >= WEEK
     }
 
-    /// Begins the next week; returns this one unless nothing has happened.
-    pub fn end(&mut self, now: u64) -> Option<Self> {
-        let is_empty = self.came == 0 && self.corrected == 0;
-        let number = self.number + u32::from(!is_empty);
-        let next = Self { since: now, number, mine: self.mine.clone(), ..Self::default() };
-        let ended = std::mem::replace(self, next);
-        (!is_empty).then_some(ended)
+    /// Begins the next week; returns this one unless nothing has happened and `always` is false.
+    pub fn end(&mut self, now: u64, always: bool) -> Option<Self> {
+        let is_told = always || self.came > 0 || self.learned > 0;
+        let number = self.number + u32::from(is_told);
+        let ended = std::mem::replace(self, Self { since: now, number, ..Self::default() });
+        is_told.then_some(ended)
     }
 
     /// The counts, each with what it counts.
@@ -124,10 +106,30 @@ impl Week {
         counts.extend(
             self.moved.iter().map(|(folder, count)| (*count, format!("moved to {folder}"))),
         );
-        counts.push((self.unsure, "unsure".into()));
-        counts.push((self.corrected, "moved elsewhere by you".into()));
+        let left = self.unsure.saturating_sub(self.moved_unsure);
+        if left > 0 || self.moved_unsure == 0 {
+            counts.push((left, "unsure, left in the inbox".into()));
+        }
+        counts.push((self.learned, "learned from what you moved or marked".into()));
         counts
     }
+}
+
+/// A verdict for people, who call its label `name`.
+pub fn in_words(verdict: &SetVerdict, name: &str) -> String {
+    if verdict.is_unsure {
+        // The thresholds of labels differ, so that a percentage would only puzzle.
+        return format!("unsure, rather {name}");
+    }
+    let mut shown = verdict.clone();
+    name.clone_into(&mut shown.category);
+    shown.to_string()
+}
+
+/// The subject of a message, and who sent it.
+pub fn about(mail: &[u8]) -> String {
+    let subject = subject(mail).unwrap_or_else(|| "no subject".into());
+    sender(mail).map_or(subject.clone(), |sender| format!("{subject}, from {sender}"))
 }
 
 #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // from 0 to a million

@@ -111,14 +111,14 @@ fn a_replay_reports_what_would_have_been_moved_and_changes_nothing() {
     {
         client.append(folder, "", &letter(label, 600_000 + number));
     }
-    let done = run(&server, &["replay"]);
+    let done = run(&server, &["replay", "--move-spam"]);
     assert_eq!(done.status, 0, "{}", done.stderr);
     let text = done.stdout;
     for expected in [
         "4 messages of the last 30 days, by a filter that has learned the 330 before them:",
         "1 left in the inbox, 0 of them wrongly",
-        "1 moved as Work, 0 of them wrongly",
-        "2 moved as spam, 1 of them wrongly",
+        "1 moved to Work, 0 of them wrongly",
+        "2 moved to Junk, 1 of them wrongly",
         "now in INBOX: cheap pills, limited offer",
         "    because of +",
         "now in Work: patch series",
@@ -129,6 +129,9 @@ fn a_replay_reports_what_would_have_been_moved_and_changes_nothing() {
     assert!(!server.scratch.path("state").exists());
     assert_eq!(fs::read_link(server.scratch.path("filter/ham")).ok(), before);
     assert_eq!(there(&mut client, "INBOX", 600_000), [600_001, 600_004]);
+    // Without --move-spam, spam stays.
+    let text = run(&server, &["replay"]).stdout;
+    assert!(text.contains("2 spam, left in the inbox: move-spam is off, 1 of them"), "{text}");
     // Without mail from before there is nothing to classify by.
     run(&server, &["replay", "--days", "20000"]).complains(69, "the account has no good mail");
 }
@@ -234,4 +237,44 @@ fn setup_writes_settings_that_work_and_shows_the_account() {
     let before = server.scratch.read("new/imap.toml");
     assert!(server.run(&options).complaint(64).contains("the settings are there already"));
     assert_eq!(server.scratch.read("new/imap.toml"), before);
+}
+
+#[test]
+fn setup_asks_again_after_a_failure_and_makes_the_folder_for_what_is_unsure() {
+    let Some(server) = Dovecot::start("setup_asks_again", "") else { return };
+    if !dbacl_testing::is_installed("script", "setup_asks_again") {
+        return;
+    }
+    // A wrong port cannot be answered away; a wrong password can.
+    let answers = "\n\n2\necho secret\n\nArchive\n\ny\nAsk\nmaybe\nyes\n";
+    let options = format!(
+        "setup --config imap.toml --server 127.0.0.1 --port {} --plain --user alice \
+         --password-command \"echo wrong\" --filter filter",
+        server.ports.0
+    );
+    let script =
+        format!("printf '{answers}' | HOME=. script -qec 'dbacl-imap {options}' /dev/null");
+    let said = server.scratch.sh(&script).quiet(0);
+    for part in [
+        "the server refuses to log alice in",
+        "Mail address, or name of the user [alice]: ",
+        "Which [echo wrong]: ",
+        "made the folder Ask",
+        "maybe is not yes or no",
+        "imap.toml is written.",
+    ] {
+        assert!(said.contains(part), "{part} is not in {said}");
+    }
+    let settings = String::from_utf8(server.scratch.read("imap.toml")).expect("text");
+    for line in [
+        "password-command = \"echo secret\"",
+        "folders = [\"Archive\"]",
+        "unsure = \"Ask\"",
+        "move-spam = true",
+        "letter = true",
+    ] {
+        assert!(settings.contains(line), "{line} is not in {settings}");
+    }
+    let mut client = server.client();
+    assert!(client.run("LSUB \"\" *").iter().any(|line| line.contains("Ask")));
 }

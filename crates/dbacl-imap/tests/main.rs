@@ -4,6 +4,7 @@
 mod dovecot;
 mod first;
 mod interface;
+mod kills;
 mod letter;
 mod model;
 mod oauth;

@@ -6,13 +6,14 @@
 //! use dbacl_mail::day::day_of;
 //! use dbacl_mail::header_fields::header_fields;
 //! use dbacl_mail::mailbox::begins_message;
-//! use dbacl_mail::subject::subject;
+//! use dbacl_mail::subject::{sender, subject};
 //!
 //! let mail = b"From a@b Mon Jan  1 10:00:00 2024\nTo: d,\n e\nSubject: =?utf8?q?caf=C3=A9?=\n\n";
 //! assert!(begins_message(mail) && !begins_message(b"From the beginning\n"));
 //! let fields: Vec<(&[u8], Vec<u8>)> = header_fields(mail).collect();
 //! assert_eq!(fields[1], (&b"To"[..], b" d, e".to_vec())); // unfolded
 //! assert_eq!(subject(mail).as_deref(), Some("caf\u{e9}")); // decoded, for people
+//! assert_eq!(sender(mail), None);
 //! assert_eq!(day_of(mail), Some(19_723)); // days since the beginning of 1970
 //! ```
 //!
@@ -22,7 +23,7 @@
 //! | [`contents`] | tells mailboxes, messages and other files apart |
 //! | [`header_fields`] | lists the fields of a header |
 //! | [`day`] | finds the day on which a message arrived or was sent |
-//! | [`subject`] | finds the subject, as people are shown it |
+//! | [`subject`] | finds the subject and the sender, as people are shown them |
 //! | [`verdict_header`] | adds the header `X-DBACL` and takes out those that a message brings |
 //!
 //! All functions take bytes as they came, with either line end. They hold no more of a message than

@@ -1,19 +1,28 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-//! The subject of a message, to be shown to the user.
+//! The subject and the sender of a message, to be shown to the user.
 
 use crate::header_fields::header_fields;
 use crate::mailbox::FROM;
 use dbacl_charset::fields;
 
-/// Characters of a subject that are shown.
+/// Characters of a field that are shown.
 const LONGEST: usize = 80;
 
-/// Bytes of a message that are searched for its subject.
+/// Bytes of a message that are searched for a field.
 const REACH: usize = 1 << 16;
 
 /// The subject of a message that begins with these bytes, decoded, in one line of at most 80
 /// characters without control characters; `None` if it is no mail or has no subject.
 pub fn subject(mail: &[u8]) -> Option<String> {
+    field(mail, b"subject")
+}
+
+/// The sender of a message, from the field `From`, in the same form.
+pub fn sender(mail: &[u8]) -> Option<String> {
+    field(mail, b"from")
+}
+
+fn field(mail: &[u8], wanted: &[u8]) -> Option<String> {
     let mail = &mail[..mail.len().min(REACH)];
     let first = mail.split(|&byte| byte == b'\n').next()?;
     let is_field = |line: &[u8]| {
@@ -24,7 +33,7 @@ pub fn subject(mail: &[u8]) -> Option<String> {
         return None;
     }
     let mut fields = header_fields(mail);
-    let (_, field) = fields.find(|(name, _)| name.eq_ignore_ascii_case(b"subject"))?;
+    let (_, field) = fields.find(|(name, _)| name.eq_ignore_ascii_case(wanted))?;
     let mut text = Vec::new();
     fields::decode(&field, None, &mut text);
     let text = String::from_utf8_lossy(&text);
@@ -52,6 +61,8 @@ mod tests {
         ] {
             assert_eq!(subject(mail.as_bytes()).unwrap_or_default(), expected, "{mail}");
         }
+        let mail = b"Subject: x\nFrom: =?utf-8?q?J=C3=B8rn?= <j@example.org>\n\n";
+        assert_eq!(sender(mail).as_deref(), Some("J\u{f8}rn <j@example.org>"));
         let long = format!("Subject: {}\n", "\u{e9} ".repeat(500));
         assert_eq!(subject(long.as_bytes()).map(|text| text.chars().count()), Some(LONGEST));
     }
