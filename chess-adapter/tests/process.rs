@@ -5,7 +5,6 @@ use std::collections::BTreeMap;
 use std::io::Write as _;
 use std::process::Command;
 use std::sync::mpsc;
-use std::time::Duration;
 
 use dbacl_testing::{Scratch, holds_soon, kill};
 
@@ -150,12 +149,38 @@ fn isready_is_answered_while_thinking() {
     let (mut adapter, _place) = hanging();
     adapter.send("uci\nisready\n");
     adapter.wait_for("readyok");
-    adapter.send("position startpos\ngo\n");
-    std::thread::sleep(Duration::from_millis(50));
-    adapter.send("isready\n");
+    // Another command waits for its turn, too.
+    adapter.send("position startpos\ngo\nsetoption name Seed value 1\nisready\n");
     adapter.wait_for("readyok");
     adapter.send("quit\n");
     assert!(adapter.ends_well());
+}
+
+#[test]
+fn a_search_without_end_gives_way() {
+    let place = Scratch::new();
+    let mut adapter = start(&place, "FAKE", "--search on");
+    adapter.send("uci\n");
+    adapter.wait_for("uciok");
+    for go in ["go infinite", "go ponder wtime 60000 btime 60000"] {
+        // All lines come at once: the search has not begun when the last is read.
+        adapter.send(&format!("position startpos moves e2e4\n{go}\nisready\n"));
+        adapter.wait_for("readyok");
+        for next in
+            ["ucinewgame", "setoption name MultiPV value 1", "position startpos\ngo nodes 9"]
+        {
+            adapter.send(&format!("{next}\n"));
+            adapter.wait_for("bestmove");
+            if next.contains("go") {
+                adapter.wait_for("bestmove");
+            }
+            adapter.send(&format!("isready\nposition startpos moves e2e4\n{go}\n"));
+            adapter.wait_for("readyok");
+        }
+        adapter.send("stop\n");
+        adapter.wait_for("bestmove");
+    }
+    adapter.finish();
 }
 
 #[test]

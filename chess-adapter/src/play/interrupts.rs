@@ -16,6 +16,8 @@ enum Meaning {
     Abandon,
     /// The expected move was played: from now on time counts.
     PonderHit,
+    /// Cannot be handled before a search without end, which it therefore ends.
+    Overtake,
 }
 
 fn meaning(line: &str) -> Option<Meaning> {
@@ -24,6 +26,7 @@ fn meaning(line: &str) -> Option<Meaning> {
         "go" | "usermove" | "analyze" | "hint" => Some(Meaning::Start),
         "stop" | "?" | "quit" => Some(Meaning::Stop),
         "ponderhit" => Some(Meaning::PonderHit),
+        "ucinewgame" | "setoption" => Some(Meaning::Overtake),
         "force" | "new" | "result" | "setboard" | "undo" | "remove" | "edit" | "exit" => {
             Some(Meaning::Abandon)
         }
@@ -65,13 +68,10 @@ impl Interrupts {
     pub fn read(&self, line: &str) {
         let mut state = self.state();
         state.waiting += 1;
-        match meaning(line) {
-            Some(Meaning::Start) => state.read += 1,
-            Some(signal) => {
-                let about = state.read;
-                state.signals.push_back((about, signal));
-            }
-            None => {}
+        if let Some(meaning) = meaning(line) {
+            let about = state.read;
+            state.signals.push_back((about, meaning));
+            state.read += u64::from(meaning == Meaning::Start);
         }
     }
 
@@ -79,11 +79,10 @@ impl Interrupts {
     pub fn take(&self, line: &str) {
         let mut state = self.state();
         state.waiting = state.waiting.saturating_sub(1);
-        match meaning(line) {
-            Some(Meaning::Start) => state.taken += 1,
+        if let Some(meaning) = meaning(line) {
             // Lines are handled in the order in which they were read.
-            Some(_) => drop(state.signals.pop_front()),
-            None => {}
+            state.signals.pop_front();
+            state.taken += u64::from(meaning == Meaning::Start);
         }
     }
 
@@ -113,15 +112,17 @@ impl Interrupts {
         self.state().has(Meaning::PonderHit)
     }
 
+    /// Whether a search without end has to end, because of another command or because no more lines
+    /// will come.
+    pub fn is_overtaken(&self) -> bool {
+        let state = self.state();
+        state.ended || state.has(Meaning::Overtake) || state.has(Meaning::Start)
+    }
+
     /// Whether any line waits, or none will ever come.
     pub fn is_line_waiting(&self) -> bool {
         let state = self.state();
         state.waiting > 0 || state.ended
-    }
-
-    /// Whether no more lines will come.
-    pub fn has_ended(&self) -> bool {
-        self.state().ended
     }
 }
 
@@ -150,6 +151,18 @@ mod tests {
         interrupts.take("go ponder");
         assert!(interrupts.is_ponder_hit() && !interrupts.is_stopped());
         interrupts.take("ponderhit");
+        interrupts.read("go infinite");
+        interrupts.take("go infinite");
+        assert!(!interrupts.is_overtaken());
+        for line in ["setoption name Hash value 1", "go infinite", "go depth 1"] {
+            interrupts.read(line);
+        }
+        assert!(interrupts.is_overtaken() && !interrupts.is_stopped());
+        interrupts.take("setoption name Hash value 1");
+        interrupts.take("go infinite");
+        assert!(interrupts.is_overtaken());
+        interrupts.take("go depth 1");
+        assert!(!interrupts.is_overtaken());
         assert!(!interrupts.is_line_waiting() && !interrupts.is_ponder_hit());
         interrupts.stop_for_good();
         assert!(interrupts.is_stopped() && interrupts.is_line_waiting());

@@ -9,7 +9,7 @@ use std::rc::Rc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, mpsc};
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, Result};
 use chess_games::notation::Spelling;
@@ -69,31 +69,44 @@ pub enum Protocol {
     Uci,
 }
 
-/// How long an answer in progress may delay `readyok`, milliseconds.
-const ANSWER_PATIENCE: u32 = 40;
+/// How long a command in progress may delay `readyok`.
+const READY_PATIENCE: Duration = Duration::from_millis(25);
+
+/// A line of the interface.
+struct Input {
+    line: String,
+    /// For `isready`: whether somebody has answered.
+    answered: Arc<AtomicBool>,
+}
 
 /// The state that the reading thread shares with the thread that answers.
 #[derive(Clone)]
 struct Shared {
-    /// Whether a UCI `go` is being answered; `isready` is answered meanwhile.
-    thinking: Arc<AtomicBool>,
+    /// Whether a command of UCI is being handled that `isready` does not wait for.
+    busy: Arc<AtomicBool>,
     interrupts: Arc<Interrupts>,
     ended: Arc<AtomicBool>,
     children: ChildProcesses,
 }
 
 impl Shared {
-    /// Whether a `go` is the only command being answered, and still is after a short pause, within
-    /// which most answers are ready.
-    fn is_thinking_only(&self) -> bool {
-        (0..ANSWER_PATIENCE).all(|_| {
-            let is_waiting = self.interrupts.is_line_waiting();
-            let thinking = self.thinking.load(Ordering::SeqCst) && !is_waiting;
-            if thinking {
+    /// Answers `isready` unless its turn comes in time. It waits for short commands and for models
+    /// to be loaded, but not for a search, which it does not end either.
+    fn answer_in_time(&self, answered: Arc<AtomicBool>) {
+        let busy = self.busy.clone();
+        thread::spawn(move || {
+            let mut since = Instant::now();
+            while since.elapsed() < READY_PATIENCE && !answered.load(Ordering::SeqCst) {
                 thread::sleep(Duration::from_millis(1));
+                if !busy.load(Ordering::SeqCst) {
+                    since = Instant::now();
+                }
             }
-            thinking
-        })
+            if !answered.swap(true, Ordering::SeqCst) {
+                let mut out = io::stdout().lock();
+                let _ = writeln!(out, "readyok").and_then(|()| out.flush());
+            }
+        });
     }
 }
 
@@ -120,7 +133,7 @@ fn read_line(input: &mut impl BufRead, bytes: &mut Vec<u8>) -> io::Result<Line> 
 }
 
 /// Sends lines, and `None` at the end of the input.
-fn read_lines(lines: &mpsc::Sender<Option<String>>, shared: &Shared) {
+fn read_lines(lines: &mpsc::Sender<Option<Input>>, shared: &Shared) {
     let mut input = io::stdin().lock();
     let mut bytes = Vec::new();
     loop {
@@ -138,31 +151,28 @@ fn read_lines(lines: &mpsc::Sender<Option<String>>, shared: &Shared) {
             }
         }
         let line = String::from_utf8_lossy(&bytes).trim().to_owned();
-        match line.as_str() {
-            "isready" if shared.is_thinking_only() => {
-                let mut out = io::stdout().lock();
-                let _ = writeln!(out, "readyok").and_then(|()| out.flush());
-                continue;
-            }
-            "quit" => {
-                shared.interrupts.stop_for_good();
-                let _ = lines.send(Some(line));
-                thread::sleep(QUIT_PATIENCE);
-                shared.ended.store(true, Ordering::SeqCst);
-                shared.children.close();
-                return;
-            }
-            _ => {}
+        let input = Input { line: line.clone(), answered: Arc::default() };
+        if line == "quit" {
+            shared.interrupts.stop_for_good();
+            let _ = lines.send(Some(input));
+            thread::sleep(QUIT_PATIENCE);
+            shared.ended.store(true, Ordering::SeqCst);
+            shared.children.close();
+            return;
         }
         shared.interrupts.read(&line);
-        if lines.send(Some(line)).is_err() {
+        let answered = input.answered.clone();
+        if lines.send(Some(input)).is_err() {
             return;
+        }
+        if line == "isready" {
+            shared.answer_in_time(answered);
         }
     }
 }
 
 /// Ends the dialogue on SIGTERM. SIGINT is ignored, because interfaces send it out of habit.
-fn watch_signals(lines: mpsc::Sender<Option<String>>, shared: Shared) -> Result<()> {
+fn watch_signals(lines: mpsc::Sender<Option<Input>>, shared: Shared) -> Result<()> {
     let mut signals = signal_hook::iterator::Signals::new([SIGINT, SIGTERM]).context("signals")?;
     thread::spawn(move || {
         for signal in signals.forever() {
@@ -186,7 +196,7 @@ pub(crate) fn run(
 ) -> Result<()> {
     let (lines, queue) = mpsc::channel();
     let shared = Shared {
-        thinking: Arc::default(),
+        busy: Arc::default(),
         interrupts: engine.interrupts.clone(),
         ended: Arc::default(),
         children: engine.program.children.clone(),
@@ -221,12 +231,12 @@ fn converse(
     protocol: Protocol,
     name: &str,
     log: Option<&PathBuf>,
-    queue: &mpsc::Receiver<Option<String>>,
+    queue: &mpsc::Receiver<Option<Input>>,
     shared: &Shared,
 ) -> io::Result<()> {
     let Ok(Some(first)) = queue.recv() else { return Ok(()) };
     let is_uci = match protocol {
-        Protocol::Auto => first == "uci",
+        Protocol::Auto => first.line == "uci",
         Protocol::Uci => true,
         Protocol::Xboard => false,
     };
@@ -234,11 +244,12 @@ fn converse(
     let out = output(shared, &failed);
     let mut answer = dialogue(is_uci, engine, name.to_owned(), log.cloned(), out);
     let mut next = Some(first);
-    while let Some(line) = next {
+    while let Some(Input { line, answered }) = next {
+        let may_wait = matches!(line.as_str(), "uci" | "isready");
+        shared.busy.store(is_uci && !may_wait, Ordering::SeqCst);
         shared.interrupts.take(&line);
-        shared.thinking.store(is_uci && line.starts_with("go"), Ordering::SeqCst);
-        let goes_on = answer(&line);
-        shared.thinking.store(false, Ordering::SeqCst);
+        let goes_on = answered.swap(true, Ordering::SeqCst) || answer(&line);
+        shared.busy.store(false, Ordering::SeqCst);
         if let Some(error) = failed.take() {
             return Err(error);
         }

@@ -104,8 +104,12 @@ impl Uci {
                     self.load();
                     self.say("readyok");
                 }
-                "setoption" => self.set_option(rest),
+                "setoption" => {
+                    self.answer_pending();
+                    self.set_option(rest);
+                }
                 "ucinewgame" => {
+                    self.answer_pending();
                     self.end_game();
                     (self.start, self.no_position) = (None, None);
                     self.engine.new_game();
@@ -205,8 +209,7 @@ impl Uci {
     }
 
     fn go(&mut self, words: &[&str]) {
-        // An answer that is still held back belongs to an earlier `go`, which the new position
-        // ends.
+        // An answer that is still held back belongs to an earlier `go`, which this one ends.
         self.answer_pending();
         if let Some(why) = &self.no_position {
             self.note(format!("no position to move in: {why}"));

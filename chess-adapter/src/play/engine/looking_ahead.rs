@@ -52,7 +52,7 @@ impl Engine {
                 || match waiting {
                     Waiting::No => false,
                     Waiting::UntilNextLine => interrupts.is_line_waiting(),
-                    Waiting::UntilStop | Waiting::UntilPonderHit => interrupts.has_ended(),
+                    Waiting::UntilStop | Waiting::UntilPonderHit => interrupts.is_overtaken(),
                 }
         };
         let pondering = || waiting == Waiting::UntilPonderHit && !interrupts.is_ponder_hit();
