@@ -220,13 +220,11 @@ pub use dbacl_joint::fit::{FitError, FitNote, FitOptions, FitVerdicts};
 pub use dbacl_joint::select::{Quality as FitQuality, Settings as FitSettings};
 #[doc(hidden)]
 pub use dbacl_joint::thresholds::Caution;
-#[doc(hidden)]
-pub use dbacl_sets::MailRole;
-#[doc(hidden)]
-pub use dbacl_sets::Reasons;
 pub use dbacl_sets::{
     DocumentId, DocumentReport, FittedSet, FittedSetError, FittedSetOptions, Outcome,
 };
+#[doc(hidden)]
+pub use dbacl_sets::{FilterPlace, MailRole, Reasons};
 pub use dbacl_sets::{Fit, JointFit, LearnedSet, MailFilter, MailFilterError, MailFolder};
 pub use dbacl_sets::{MailLearnOptions, MailReading, SetReport, SetVerdict};
 

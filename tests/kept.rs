@@ -2,8 +2,8 @@
 //! Learning with a ledger (`--keep`) and counts (`-o`): documents are in all files or in none.
 
 use crate::set_files::as_users;
-use crate::sets::{Fault, calls, faulty, filter, has_tracer};
-use dbacl_testing::Scratch;
+use crate::sets::{Fault, calls, faulty, filter};
+use dbacl_testing::{Scratch, has_tracer};
 use std::fs;
 
 const FILES: [&str; 3] = ["cat", "counts", "kept"];

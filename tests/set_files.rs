@@ -4,10 +4,10 @@
 
 use crate::mails::mail;
 use crate::sets::{
-    Fault, LEARN, calls, counted, documents, faulty, filter, has_tracer, is_tidy, mode, news,
-    older_filter, verdict,
+    Fault, LEARN, calls, counted, documents, faulty, filter, is_tidy, mode, news, older_filter,
+    verdict,
 };
-use dbacl_testing::{Scratch, has, skip};
+use dbacl_testing::{Scratch, has, has_tracer, skip};
 use std::fs;
 use std::path::Path;
 

@@ -8,13 +8,14 @@
 use crate::files::without_verdict;
 use crate::folders::contents;
 use crate::mails::mail;
-use dbacl_testing::{Done, Scratch, done, fed, finish, has, kill, number, programs, skip};
+use dbacl_testing::{
+    Done, Scratch, done, fed, finish, has, has_tracer, kill, number, programs, skip,
+};
 use std::ffi::OsStr;
 use std::fs;
 use std::io::Write;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
@@ -45,17 +46,6 @@ pub fn faulty(place: &Scratch, fault: &Fault<'_>, args: &str, input: &str) -> Do
     let Fault { call, number, how } = fault;
     let inject = format!("inject={call}:{how}:when={number}");
     traced(place, &format!("-o /dev/null -e trace={call} -e {inject}"), args, input)
-}
-
-/// Whether system calls can be made to fail; if not, the test is skipped.
-pub fn has_tracer(test: &str) -> bool {
-    let mut run = Command::new("strace");
-    run.args(["-qq", "-o", "/dev/null", "-e", "inject=mkdir:error=ENOSPC:when=1", "true"]);
-    let has = run.stderr(Stdio::null()).status().is_ok_and(|status| status.success());
-    if !has {
-        skip(test, "no strace that can trace");
-    }
-    has
 }
 
 pub const LEARN: &str = "--mail-learn f ham=ham.mbox spam=spam.mbox";

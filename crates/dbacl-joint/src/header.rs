@@ -10,7 +10,7 @@
 
 use super::calibrate::{Calibration, logistic};
 use super::scoring::Scoring;
-use super::thresholds::{Caution, NEVER};
+use super::thresholds::Caution;
 use dbacl_engine::category::layout::LINE_LIMIT;
 use dbacl_numeric::elementary::{exp, log};
 use std::fmt::Write;
@@ -113,15 +113,6 @@ impl Mismatch {
 }
 
 impl RefitLine {
-    /// Whether no verdict is sure, since there are too few documents.
-    pub fn is_never_sure(&self) -> bool {
-        let is_never = |limit: f64| limit >= NEVER;
-        match self.limits[..] {
-            [] => is_never(self.band.1) && is_never(-self.band.0),
-            ref limits => limits.iter().all(|&limit| is_never(limit)),
-        }
-    }
-
     /// The score above which a part of a document, by itself, makes the verdict unsure where the
     /// whole is confidently of the first category; `None` if parts play no role.
     pub fn limit_of_parts(&self) -> Option<f64> {

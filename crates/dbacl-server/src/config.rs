@@ -203,7 +203,7 @@ impl Default for Limits {
             stop_seconds: 15,
             open_models: 200,
             user_filters: 10_000,
-            filter_bytes: 256 << 20,
+            filter_bytes: 1 << 30,
         }
     }
 }

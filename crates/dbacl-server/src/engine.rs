@@ -15,7 +15,7 @@ use crate::users::Users;
 use crate::verdict::Judged;
 use dbacl::MailFilter;
 use std::io;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::time::{Duration, Instant};
@@ -65,6 +65,9 @@ pub struct Envelope {
     /// Its name in the mail server's queue.
     pub queue: Option<String>,
 }
+
+/// The folder of the filter that was asked for a verdict, if it is known, and the verdict.
+type Found = (Option<PathBuf>, Result<Judged, String>);
 
 impl Engine {
     /// An engine that has no filter open yet.
@@ -147,11 +150,12 @@ impl Engine {
                 let rest = limit.saturating_sub(start.elapsed());
                 engine.look_up(&envelope.names, mail.bytes(), rest)
             });
-            judging.await.unwrap_or_else(|_| Err("judging failed within the program".into()))
+            judging.await.map_err(|_| "judging failed within the program".to_owned())
         };
-        let judged = tokio::time::timeout(limit, work).await;
-        let judged = judged.unwrap_or_else(|_| Err("no verdict in time".into()));
-        self.tell(wire, &envelope, mail.bytes(), start.elapsed(), judged)
+        let found = tokio::time::timeout(limit, work).await;
+        let found = found.unwrap_or_else(|_| Err("no verdict in time".into()));
+        let found = found.unwrap_or_else(|error| (None, Err(error)));
+        self.tell(wire, &envelope, mail.bytes(), start.elapsed(), found)
     }
 
     /// The verdict on a message, made in this thread and without a limit of time.
@@ -162,29 +166,22 @@ impl Engine {
         mail: &[u8],
     ) -> Option<Judged> {
         let start = Instant::now();
-        let judged = self.look_up(&envelope.names, mail, Duration::ZERO);
-        self.tell(wire, envelope, mail, start.elapsed(), judged)
+        let found = self.look_up(&envelope.names, mail, Duration::ZERO);
+        self.tell(wire, envelope, mail, start.elapsed(), found)
     }
 
-    /// The verdict on a message; `patience` is how long memory may be waited for.
-    fn look_up(&self, names: &[String], mail: &[u8], patience: Duration) -> Result<Judged, String> {
-        let promise = self.memory.promise(of_judging(mail.len()), patience);
-        let _promise = promise.ok_or("no memory to classify the message")?;
-        let folder = self.users.choose(names).ok_or("the user has no filter")?;
-        let filter = self.open(&folder)?;
-        let judged = self.verdict(&filter, mail)?;
-        match &self.config.default {
-            // A filter that has just begun is sure of nothing yet.
-            Some(default) if *default != folder && filter.is_never_sure() => {
-                let others = self.open(default)?;
-                if others.names() != filter.names() {
-                    return Ok(judged);
-                }
-                let by_default = self.verdict(&others, mail)?;
-                Ok(by_default.unless(&judged))
-            }
-            _ => Ok(judged),
-        }
+    /// The verdict on a message, and the folder of the filter that was asked; `patience` is how
+    /// long memory may be waited for.
+    fn look_up(&self, names: &[String], mail: &[u8], patience: Duration) -> Found {
+        let folder = self.users.choose(names);
+        let judge = |folder: Option<&Path>| {
+            let promise = self.memory.promise(of_judging(mail.len()), patience);
+            let _promise = promise.ok_or("no memory to classify the message")?;
+            let filter = self.open(folder.ok_or("the user has no filter")?)?;
+            self.verdict(&filter, mail)
+        };
+        let judged = judge(folder.as_deref());
+        (folder, judged)
     }
 
     fn open(&self, folder: &Path) -> Result<Arc<MailFilter>, String> {
@@ -206,10 +203,10 @@ impl Engine {
             filter.reasons(mail, None).map(|(verdict, reasons)| Judged {
                 strongest: reasons.as_ref().map_or_else(String::new, |why| why.strongest(2)),
                 reasons: reasons.filter(|_| self.config.reasons).map(|why| why.header()),
-                ..Judged::new(verdict, filter)
+                ..Judged::new(&verdict, filter)
             })
         } else {
-            filter.classify(mail).map(|verdict| Judged::new(verdict, filter))
+            filter.classify(mail).map(|verdict| Judged::new(&verdict, filter))
         };
         judged.map_err(|error| error.to_string())
     }
@@ -220,11 +217,11 @@ impl Engine {
         envelope: &Envelope,
         mail: &[u8],
         time: Duration,
-        judged: Result<Judged, String>,
+        (folder, judged): Found,
     ) -> Option<Judged> {
         let outcome = judged.as_ref().map_or(ERROR, |judged| judged.decision as usize);
         self.measures.mail(wire, outcome, time);
-        self.history.count(self.users.choose(&envelope.names).as_deref(), outcome);
+        self.history.count(folder.as_deref(), outcome);
         let level = if judged.is_ok() { Level::Info } else { Level::Error };
         let milliseconds = format!("{:.1}", time.as_secs_f64() * 1e3);
         let (wire, user, size) = (wire.name(), envelope.names.join(","), mail.len());

@@ -16,8 +16,8 @@ use crate::opensmtpd;
 use crate::options::{Options, Teaching};
 use crate::privileges::{become_user, find_user, is_root, raise_file_limit};
 use crate::spamc;
-use crate::users::size;
-use dbacl::{MailFilter, MailFilterError, MailRole};
+use crate::users::{size, why_none};
+use dbacl::{FilterPlace, MailFilter, MailFilterError, MailRole};
 use dbacl_cli::status::{DATA, IO, LATER, UNAVAILABLE, USAGE};
 use dbacl_cli::terminal::Shown;
 use dbacl_cli::{arguments, output, settings};
@@ -139,58 +139,80 @@ fn unavailable(why: impl Display) -> (u8, String) {
 
 /// Says where the server would listen and which filters it would use, or what is wrong with them.
 fn check(config: &Config) -> Result<(), (u8, String)> {
-    let say = |text: &str| arguments::say(NAME, text);
     let mut lines = Vec::new();
     for (address, protocol) in config.listen.all() {
         lines.push(format!("{} at {address}", protocol.name()));
     }
-    let folders =
-        config.default.iter().map(|folder| ("the default filter".to_owned(), folder.clone()));
-    let users = config.users().all();
-    let own = users.len();
-    for (name, folder) in folders.chain(users) {
-        match MailFilter::open(&folder, &mut |warning| say(&warning.to_string())) {
-            Ok(filter) if config.default.as_ref() == Some(&folder) => lines.push(format!(
-                "{name} in {}: {} after {} messages",
-                folder.display(),
-                filter.names().join(", "),
-                filter.documents()
-            )),
-            Ok(_) => {}
-            Err(MailFilterError::NoFilter { source, .. })
-                if source.kind() == ErrorKind::NotFound =>
-            {
-                return Err(unavailable(format!(
-                    "there is no default filter in {}: mail of users without a filter gets \
-                     \"X-DBACL: error\" until dbacl --mail-learn has made one",
-                    folder.display()
-                )));
+    if let Some(folder) = &config.default {
+        let filter = opened("the default filter", folder).map_err(unavailable)?;
+        let filter = filter.ok_or_else(|| {
+            unavailable(format!(
+                "there is no default filter in {}: mail of users without a filter gets \"X-DBACL: \
+                 error\" until dbacl --mail-learn has made one",
+                folder.display()
+            ))
+        })?;
+        lines.push(format!(
+            "the default filter in {}: {} after {} messages",
+            folder.display(),
+            filter.names().join(", "),
+            filter.documents()
+        ));
+    }
+    let mut own = 0;
+    for (name, folder, place) in config.users().all() {
+        match why_none(place) {
+            None => {
+                opened(&name, &folder).map_err(unavailable)?;
+                own += 1;
             }
-            Err(error) => return Err(unavailable(format!("{name}: {error}"))),
+            Some(why) => lines.push(format!("{name} in {}: {why}", folder.display())),
         }
     }
     lines.push(format!("filters of users: {own}"));
     arguments::print(&lines.iter().fold("ok\n".to_owned(), |text, line| text + line + "\n"))
 }
 
+/// The filter in a folder; `None` if there is none.
+fn opened(name: &str, folder: &Path) -> Result<Option<MailFilter>, String> {
+    match MailFilter::open(folder, &mut |warning| arguments::say(NAME, &warning.to_string())) {
+        Ok(filter) => Ok(Some(filter)),
+        Err(MailFilterError::NoFilter { source, .. }) if source.kind() == ErrorKind::NotFound => {
+            Ok(None)
+        }
+        Err(error) => Err(format!("{name}: {error}")),
+    }
+}
+
 /// Lists the filters of users.
 fn list(config: &Config) -> Result<(), (u8, String)> {
     let mut text = String::new();
-    for (name, folder) in config.users().all() {
-        let opened = MailFilter::open(&folder, &mut |_| {});
-        let learned = opened.map_or_else(|_| "damaged".into(), |own| own.documents().to_string());
+    for (name, folder, place) in config.users().all() {
+        let learned = match place {
+            FilterPlace::ForeignLink => "foreign link".into(),
+            FilterPlace::Unfinished => "unfinished".into(),
+            _ => MailFilter::open(&folder, &mut |_| {})
+                .map_or_else(|_| "damaged".into(), |own| own.documents().to_string()),
+        };
         let _ = writeln!(text, "{name}\t{learned}\t{}\t{}", size(&folder), folder.display());
     }
     arguments::print(&text)
 }
 
-/// Removes the filter of a user.
+/// Removes the filter of a user, also one that is not finished.
 fn remove(config: &Config, name: &str) -> Result<(), (u8, String)> {
-    let users = config.users();
-    let folder = users.folder(name);
-    let known = users.all().into_iter().map(|(_, folder)| folder);
-    let folder = known.into_iter().find(|own| Some(own) == folder.as_ref());
-    let folder = folder.ok_or_else(|| unavailable(format!("there is no filter of {name}")))?;
+    let folder = config.users().folder(name);
+    let none = || unavailable(format!("there is no filter of {name}"));
+    let folder = folder.ok_or_else(none)?;
+    match FilterPlace::of(&folder) {
+        FilterPlace::Empty => return Err(none()),
+        // What a link leads to may be another user's filter.
+        place @ FilterPlace::ForeignLink => {
+            let why = why_none(place).unwrap_or_default();
+            return Err(unavailable(format!("{}: {why}", folder.display())));
+        }
+        FilterPlace::Unfinished | FilterPlace::Filter => {}
+    }
     std::fs::remove_dir_all(&folder)
         .map_err(|error| unavailable(format!("{}: {error}", folder.display())))
 }

@@ -6,8 +6,8 @@
 use crate::engine::Engine;
 use crate::history::{Counts, Event, Kind, STEP};
 use crate::measures::OUTCOMES;
-use crate::users::size;
-use dbacl::MailFilter;
+use crate::users::{size, why_none};
+use dbacl::{FilterPlace, MailFilter};
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 use serde::Serialize;
 use std::fmt::Write as _;
@@ -59,8 +59,11 @@ struct Filter {
 }
 
 impl Filter {
-    fn of(engine: &Engine, user: String, folder: &Path) -> Self {
-        let opened = MailFilter::open(folder, &mut |_| {}).map_err(|error| error.to_string());
+    fn of(engine: &Engine, user: String, folder: &Path, place: FilterPlace) -> Self {
+        let opened = match why_none(place) {
+            Some(why) => Err(why.to_owned()),
+            None => MailFilter::open(folder, &mut |_| {}).map_err(|error| error.to_string()),
+        };
         let age = |filter: &MailFilter| {
             let changed = folder.join(filter.names().first()?).metadata().ok()?.modified().ok()?;
             changed.elapsed().ok().map(|age| age.as_secs())
@@ -81,7 +84,8 @@ impl Filter {
 impl Status {
     /// The state now. This looks into the folders of filters, which takes a while.
     pub fn of(engine: &Engine) -> Self {
-        let default = engine.users.default.iter().map(|folder| (String::new(), folder.clone()));
+        let default = engine.users.default.iter();
+        let default = default.map(|folder| (String::new(), folder.clone(), FilterPlace::Filter));
         let users = engine.users.all();
         let filters_not_shown = users.len().saturating_sub(SHOWN);
         let shown = default.chain(users.into_iter().take(SHOWN));
@@ -97,7 +101,9 @@ impl Status {
                 refused_connections: engine.measures.refused.load(Relaxed),
                 dropped_log_lines: engine.log.lost(),
             },
-            filters: shown.map(|(user, folder)| Filter::of(engine, user, &folder)).collect(),
+            filters: shown
+                .map(|(user, folder, place)| Filter::of(engine, user, &folder, place))
+                .collect(),
             filters_not_shown,
             last_verdicts: engine.history.events(Kind::Verdict),
             last_lessons: engine.history.events(Kind::Lesson),

@@ -12,14 +12,10 @@ use crate::measures::Taught;
 use crate::memory::of_learning;
 use crate::rights::taught_user;
 use crate::users::{Users, size};
-use dbacl::{
-    FittedSet, FittedSetOptions, MailFilter, MailFolder, MailLearnOptions, MailRole, Outcome,
-};
-use std::fmt::Display;
+use dbacl::{FilterPlace, FittedSet, FittedSetOptions, MailFilter, MailRole, Outcome};
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::Path;
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
 use std::time::Instant;
 use tokio::sync::{Mutex, Semaphore};
 
@@ -113,7 +109,7 @@ impl Teacher {
             let name = taught_user(config, users, peer, &asked)?;
             users.taught(&name, config.learn_default).map_err(str::to_owned)
         });
-        let (folder, general) = match choice.await {
+        let (folder, default) = match choice.await {
             Ok(Ok(taught)) => taught,
             Ok(Err(why)) => return (Taught::Refused, why),
             Err(_) => return (Taught::Failed, "learning failed within the program".into()),
@@ -129,8 +125,9 @@ impl Teacher {
             let patience = config.limits.request();
             let promise = memory.promise(of_learning(mail.bytes().len()), patience);
             let _promise = promise.ok_or("no memory to learn the message")?;
-            prepare(&folder, general.as_deref(), users, &config.limits)?;
-            give(&folder, lesson, mail.bytes(), Arc::clone(ends_lessons))
+            let options = FittedSetOptions::default().stop(Arc::clone(ends_lessons));
+            prepare(&folder, default.as_deref(), users, &config.limits, &options)?;
+            give(&folder, lesson, mail.bytes(), &options)
         });
         let failed = Err("learning failed within the program".into());
         let outcome = learning.await.unwrap_or(failed);
@@ -148,54 +145,37 @@ fn taught(outcome: &Outcome) -> Taught {
     if is_changed { Taught::Changed } else { Taught::Known }
 }
 
-/// Makes sure that there is a filter, and that it may learn. A user's first lesson begins a filter
-/// with the default one as its general model.
+/// Makes sure that there is a filter, and that it may learn. A user's filter begins as a copy of
+/// the default one; until the copy is whole, the default one classifies the user's mail.
 fn prepare(
     folder: &Path,
-    general: Option<&Path>,
+    default: Option<&Path>,
     users: &Users,
     limits: &Limits,
+    options: &FittedSetOptions,
 ) -> Result<(), String> {
-    let text = |error: &dyn Display| error.to_string();
-    match general {
-        Some(general) if !folder.is_dir() => {
-            if users.all().len() >= limits.user_filters {
-                return Err("there are as many filters of users as limits.user-filters".into());
-            }
-            let default = MailFilter::open(general, &mut |_| {}).map_err(|error| text(&error))?;
-            let mut options = MailLearnOptions::default().general(general);
-            for (name, role) in default.names().iter().zip(default.roles()) {
-                if role == Some(MailRole::Ham) {
-                    options = options.protect(name);
-                }
-            }
-            // There is no mail yet.
-            let nothing = folder.join("nothing");
-            let empty = |name: &String| MailFolder::new(name, &nothing).listed();
-            let folders: Vec<MailFolder> = default.names().iter().map(empty).collect();
-            if let Some(above) = folder.parent() {
-                std::fs::create_dir_all(above).map_err(|error| text(&error))?;
-            }
-            FittedSet::learn_folders(folder, &folders, &options).map_err(|error| text(&error))?;
-            Ok(())
-        }
-        _ if size(folder) > limits.filter_bytes => {
-            Err("the filter has as many bytes as limits.filter-bytes".into())
-        }
-        _ => Ok(()),
+    let default = default.filter(|_| FilterPlace::of(folder) != FilterPlace::Filter);
+    if default.is_some() && users.all().len() >= limits.user_filters {
+        return Err("there are as many filters of users as limits.user-filters".into());
+    }
+    if size(default.unwrap_or(folder)) > limits.filter_bytes {
+        return Err("the filter has as many bytes as limits.filter-bytes".into());
+    }
+    match default {
+        Some(default) => MailFilter::copy(default, folder, options).map_err(|it| it.to_string()),
+        None => Ok(()),
     }
 }
 
-/// Gives a lesson; once `stop` is set it ends, and nothing has changed then.
+/// Gives a lesson; after an error nothing has changed.
 fn give(
     folder: &Path,
     lesson: Lesson,
     mail: &[u8],
-    stop: Arc<AtomicBool>,
+    options: &FittedSetOptions,
 ) -> Result<Outcome, String> {
     let text = |error: dbacl::FittedSetError| error.to_string();
-    let options = FittedSetOptions::default().stop(stop);
-    let mut set = FittedSet::open(folder, &options).map_err(text)?;
+    let mut set = FittedSet::open(folder, options).map_err(text)?;
     let report = if let Some(role) = lesson {
         set.label_for(role).and_then(|label| set.correct(&label, mail))
     } else {
@@ -211,9 +191,14 @@ fn give(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use dbacl::{MailFolder, MailLearnOptions};
     use dbacl_testing::Scratch;
 
     const SPAM: Lesson = Some(MailRole::Spam);
+
+    fn options(stop: bool) -> FittedSetOptions {
+        FittedSetOptions::default().stop(Arc::new(stop.into()))
+    }
 
     #[test]
     fn a_lesson_that_is_to_end_changes_nothing() {
@@ -233,37 +218,45 @@ mod tests {
             FittedSet::learn_folders(filter, folders, &MailLearnOptions::default()).unwrap();
         }
         let mail = b"Subject: offer\n\ncheap pills\n";
-        let lesson = |stop| give(&filter, SPAM, mail, Arc::new(AtomicBool::new(stop)));
+        let lesson = |stop| give(&filter, SPAM, mail, &options(stop));
         assert!(lesson(true).is_err_and(|text| text.starts_with("stopped")));
         assert_eq!(lesson(false), Ok(Outcome::Learned));
-        let empty = give(&filter, SPAM, b"", Arc::default());
+        let empty = give(&filter, SPAM, b"", &options(false));
         assert!(empty.is_err_and(|text| text.contains("no word to learn")));
-        // The first lesson of a user begins a filter, which has the labels of the default one.
+        // The first lesson of a user begins a filter, which is a copy of the default one.
         let users = Users {
             pattern: Some(scratch.path("users/{user}").display().to_string()),
             default: Some(filter),
             delimiter: None,
         };
         let mut limits = Limits { user_filters: 1, ..Limits::default() };
-        let prepare = |name: &str, users: &Users, limits: &Limits| {
-            let (folder, general) = users.taught(name, false).unwrap();
-            prepare(&folder, general.as_deref(), users, limits).map(|()| folder)
+        let prepare = |name: &str, users: &Users, limits: &Limits, stop: bool| {
+            let (folder, default) = users.taught(name, false).unwrap();
+            prepare(&folder, default.as_deref(), users, limits, &options(stop)).map(|()| folder)
         };
-        let alice = prepare("alice", &users, &limits).unwrap();
-        let labels = MailFilter::open(&alice, &mut |_| {}).unwrap().names().to_vec();
-        assert_eq!(labels, ["ham", "spam"]);
+        let stopped = prepare("alice", &users, &limits, true);
+        assert!(stopped.is_err_and(|why| why.starts_with("stopped")));
+        assert_eq!((users.all(), scratch.path("users/alice").exists()), (Vec::new(), false));
+        let alice = prepare("alice", &users, &limits, false).unwrap();
+        let copy = MailFilter::open(&alice, &mut |_| {}).unwrap();
+        assert_eq!((copy.names(), copy.documents()), (&["ham".into(), "spam".into()][..], 7));
+        assert_eq!(
+            give(&alice, SPAM, b"Subject: pills\n\nbuy\n", &options(false)),
+            Ok(Outcome::Learned)
+        );
         // Another first lesson was waiting meanwhile.
-        super::prepare(&alice, users.default.as_deref(), &users, &limits).unwrap();
-        let refused = prepare("bob", &users, &limits);
+        super::prepare(&alice, users.default.as_deref(), &users, &limits, &options(false)).unwrap();
+        assert_eq!(MailFilter::open(&alice, &mut |_| {}).unwrap().documents(), 8);
+        let refused = prepare("bob", &users, &limits, false);
         assert!(refused.is_err_and(|why| why.contains("limits.user-filters")));
-        assert_eq!(users.all(), [("alice".to_owned(), alice)]);
+        assert_eq!(users.all(), [("alice".to_owned(), alice, FilterPlace::Filter)]);
         limits.filter_bytes = 1000;
-        let refused = prepare("alice", &users, &limits);
+        let refused = prepare("alice", &users, &limits, false);
         assert!(refused.is_err_and(|why| why.contains("limits.filter-bytes")));
         // Where no label of the default filter means ham, none of the user's own does.
         let users = Users { default: Some(mixed), ..users };
-        let bob = prepare("bob", &users, &Limits::default()).unwrap();
-        let lesson = |lesson| give(&bob, lesson, mail, Arc::default());
+        let bob = prepare("bob", &users, &Limits::default(), false).unwrap();
+        let lesson = |lesson| give(&bob, lesson, mail, &options(false));
         assert!(lesson(Some(MailRole::Ham)).is_err_and(|text| text.contains("ham")));
         assert_eq!(lesson(SPAM), Ok(Outcome::Learned));
     }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //! Finds the folders of users' filters by the users' names.
 
+use dbacl::FilterPlace;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 
@@ -51,10 +52,10 @@ impl Users {
         Some(PathBuf::from(path)).filter(|path| Some(path) != self.default.as_ref())
     }
 
-    /// The folder of the filter that classifies mail for these users. It is their own if it exists
-    /// and all have the same, else the default one, else the first user's.
+    /// The folder of the filter that classifies mail for these users. It is their own if there is a
+    /// filter in it and all have the same, else the default one, else the first user's.
     pub fn choose(&self, names: &[String]) -> Option<PathBuf> {
-        let folder = |name: &String| self.folder(name).filter(|folder| folder.is_dir());
+        let folder = |name: &String| self.folder(name).filter(|folder| is_filter(folder));
         let first = names.first().and_then(folder);
         let is_alike = || names[1..].iter().all(|name| folder(name) == first);
         if first.is_some() && (names.len() == 1 || self.default.is_none() || is_alike()) {
@@ -63,25 +64,29 @@ impl Users {
         self.default.clone()
     }
 
-    /// The folder of the filter that learns something for a user. If it does not exist yet, also the
-    /// folder of the default filter, with which it begins. `teaches_default` says whether users without a filter teach the
-    /// default one.
+    /// The folder of the filter that learns something for a user. If there is no filter in it yet,
+    /// also the folder of the default filter, of which it begins as a copy. `teaches_default` says
+    /// whether users without a filter teach the default one.
     pub fn taught(
         &self,
         name: &str,
         teaches_default: bool,
     ) -> Result<(PathBuf, Option<PathBuf>), &'static str> {
         match (self.folder(name), self.default.clone()) {
-            (Some(own), _) if own.is_dir() => Ok((own, None)),
+            (Some(own), _) if is_filter(&own) => Ok((own, None)),
             (_, Some(default)) if teaches_default => Ok((default, None)),
+            (Some(own), _) if FilterPlace::of(&own) == FilterPlace::ForeignLink => {
+                Err("a link of another user is in place of the filter")
+            }
             (Some(own), default @ Some(_)) => Ok((own, default)),
             (Some(_), None) => Err("the user has no filter, and there is no default one"),
             (None, _) => Err("no user is named who can have a filter, and learn-default is off"),
         }
     }
 
-    /// The filters of users, by the users' names: the folders that the pattern leads to.
-    pub fn all(&self) -> Vec<(String, PathBuf)> {
+    /// What is at the places of users' filters, by the users' names: in the folders that the
+    /// pattern leads to.
+    pub fn all(&self) -> Vec<(String, PathBuf, FilterPlace)> {
         let Some(pattern) = self.pattern.as_deref() else { return Vec::new() };
         let mut found = vec![([String::new(), String::new()], PathBuf::from("/"))];
         let pattern = pattern.replace("{local}@{domain}", "{user}");
@@ -107,19 +112,34 @@ impl Users {
             }
             found = next;
         }
-        let is_filter = |folder: &PathBuf| {
-            Some(folder) != self.default.as_ref() && folder.join("order").is_file()
-        };
-        found.retain(|(_, folder)| is_filter(folder));
         let name = |[user, domain]: [String; 2]| match (user.is_empty(), domain.is_empty()) {
             (_, true) => user,
             (true, false) => domain,
             (false, false) => format!("{user}@{domain}"),
         };
-        let mut all: Vec<(String, PathBuf)> =
-            found.into_iter().map(|(names, folder)| (name(names), folder)).collect();
-        all.sort();
+        found.retain(|(_, folder)| Some(folder) != self.default.as_ref());
+        let place = |(names, folder): ([String; 2], PathBuf)| {
+            let place = FilterPlace::of(&folder);
+            (place != FilterPlace::Empty).then(|| (name(names), folder, place))
+        };
+        let mut all: Vec<_> = found.into_iter().filter_map(place).collect();
+        all.sort_by(|one, other| one.0.cmp(&other.0));
         all
+    }
+}
+
+/// Why the default filter is used for a user at whose place this is; `None` if it is a filter.
+pub fn why_none(place: FilterPlace) -> Option<&'static str> {
+    match place {
+        FilterPlace::Filter => None,
+        FilterPlace::Empty => Some("there is no filter"),
+        FilterPlace::Unfinished => Some(
+            "the filter is unfinished: the default one is used, and the user's next lesson begins \
+             it again",
+        ),
+        FilterPlace::ForeignLink => {
+            Some("a link of another user is in place of the filter: the default one is used")
+        }
     }
 }
 
@@ -147,6 +167,10 @@ pub fn size(folder: &Path) -> u64 {
         }
     }
     bytes
+}
+
+fn is_filter(folder: &Path) -> bool {
+    FilterPlace::of(folder) == FilterPlace::Filter
 }
 
 /// Whether a part of a name can be the name of a file in a folder.
@@ -200,29 +224,69 @@ mod tests {
     }
 
     #[test]
-    fn several_recipients_share_a_folder_or_take_the_default() {
-        let room = std::env::temp_dir();
-        let here = room.to_string_lossy().into_owned();
-        let users = users(&format!("{here}/../{{domain}}"), Some("/default"), None);
-        let there = room.file_name().expect("a name").to_string_lossy().into_owned();
-        let one = format!("a@{there}");
-        let (same, other) = (format!("b@{there}"), "c@no-such-folder".to_owned());
-        let own = Some(PathBuf::from(format!("{here}/../{there}")));
-        assert_eq!(users.choose(std::slice::from_ref(&one)), own);
-        assert_eq!(users.choose(&[one.clone(), same]), own);
-        assert_eq!(users.choose(&[one.clone(), other.clone()]), Some("/default".into()));
-        assert_eq!(users.choose(std::slice::from_ref(&other)), Some("/default".into()));
-        assert_eq!(users.choose(&[]), Some("/default".into()));
-        let taught =
-            |folder: &str, general: Option<&str>| Ok((folder.into(), general.map(PathBuf::from)));
-        let new = format!("{here}/../no-such-folder");
-        assert_eq!(users.taught(&one, false), taught(&format!("{here}/../{there}"), None));
-        assert_eq!(users.taught(&other, false), taught(&new, Some("/default")));
-        assert_eq!(users.taught(&other, true), taught("/default", None));
-        assert_eq!(users.taught("", true), taught("/default", None));
+    fn several_recipients_share_a_filter_or_take_the_default() {
+        let room = dbacl_testing::Scratch::new();
+        for (file, content) in [("own/order", ""), ("begun/ledger.lock", ""), ("other/mail", "")] {
+            std::fs::create_dir(room.path(file).parent().expect("a folder")).expect("a folder");
+            room.write(file, content);
+        }
+        let here = room.path("").display().to_string();
+        let users = users(&format!("{here}{{domain}}"), Some("/default"), None);
+        let folder = |name: &str| room.path(name);
+        let (own, default) = (Some(folder("own")), Some(PathBuf::from("/default")));
+        for (names, chosen) in [
+            (&["a@own"][..], &own),
+            (&["a@own", "b@own"], &own),
+            (&["a@own", "c@nowhere"], &default),
+            (&["c@nowhere"], &default),
+            (&["a@begun"], &default),
+            (&["a@other"], &default),
+            (&[], &default),
+        ] {
+            let names: Vec<String> = names.iter().map(|name| (*name).to_owned()).collect();
+            assert_eq!(users.choose(&names), *chosen, "{names:?}");
+        }
+        let begun = |name: &str| Ok((folder(name), default.clone()));
+        assert_eq!(users.taught("a@own", false), Ok((folder("own"), None)));
+        assert_eq!(users.taught("c@nowhere", false), begun("nowhere"));
+        assert_eq!(users.taught("c@begun", false), begun("begun"));
+        for name in ["c@nowhere", ""] {
+            assert_eq!(users.taught(name, true), Ok(("/default".into(), None)));
+        }
         assert!(users.taught("", false).is_err());
+        let places: Vec<_> =
+            users.all().into_iter().map(|(name, _, place)| (name, place)).collect();
+        let expected = [("begun", FilterPlace::Unfinished), ("own", FilterPlace::Filter)];
+        assert_eq!(places, expected.map(|(name, place)| (name.to_owned(), place)));
         let lonely = Users { default: None, ..users };
-        assert_eq!(lonely.choose(&[one, other.clone()]), own);
-        assert_eq!(lonely.choose(&[other]), None);
+        assert_eq!(lonely.choose(&["a@own".into(), "c@nowhere".into()]), own);
+        assert_eq!(lonely.choose(&["c@nowhere".into()]), None);
+    }
+
+    #[test]
+    fn a_link_of_somebody_else_is_no_filter() {
+        let room = dbacl_testing::Scratch::new();
+        let here = room.path("").display().to_string();
+        for folder in ["alice/mail", "bob", "carol"] {
+            std::fs::create_dir_all(room.path(folder)).expect("a folder");
+        }
+        room.write("alice/mail/order", "");
+        let links =
+            [("bob/mail", "../alice/mail"), ("dave", "alice"), ("carol/mail", "../alice/mail")];
+        for (link, target) in links {
+            std::os::unix::fs::symlink(target, room.path(link)).expect("a link");
+        }
+        let users = users(&format!("{here}{{user}}/mail"), Some("/default"), None);
+        let own = Some(room.path("carol/mail"));
+        assert_eq!(users.choose(&["carol".into()]), own, "a link of the server's own is followed");
+        for link in ["bob/mail", "dave"] {
+            if std::os::unix::fs::lchown(room.path(link), Some(65_534), None).is_err() {
+                return; // only the superuser can give links away
+            }
+        }
+        for name in ["bob", "dave"] {
+            assert_eq!(users.choose(&[name.into()]), Some("/default".into()), "{name}");
+            assert!(users.taught(name, false).is_err_and(|why| why.contains("link")), "{name}");
+        }
     }
 }

@@ -29,8 +29,6 @@ pub struct Judged {
     pub reasons: Option<String>,
     /// The words that weigh most, with their weights; empty if they are not known.
     pub strongest: String,
-    /// What the filter said.
-    pub verdict: Option<SetVerdict>,
 }
 
 /// What the filter decided. Counts are in this order.
@@ -46,7 +44,7 @@ pub enum Decision {
 
 impl Judged {
     /// The verdict of `filter`. It is spam if its category is one of those that have spam.
-    pub fn new(verdict: SetVerdict, filter: &MailFilter) -> Self {
+    pub fn new(verdict: &SetVerdict, filter: &MailFilter) -> Self {
         let roles = filter.roles();
         let is_bad = |at: &usize| roles.get(*at) == Some(&Some(MailRole::Spam));
         let bad = || (0..roles.len()).filter(is_bad);
@@ -58,25 +56,13 @@ impl Judged {
             (false, true) => Decision::Spam,
             (false, false) => Decision::Ham,
         };
-        Self { verdict: Some(verdict), ..Self::made_up(decision, spam, &text) }
+        Self::made_up(decision, spam, &text)
     }
 
     /// A verdict that no filter made.
     pub fn made_up(decision: Decision, spam: f64, text: &str) -> Self {
         let strongest = String::new();
-        Self { text: text.to_owned(), decision, spam, reasons: None, strongest, verdict: None }
-    }
-
-    /// This verdict, but unsure if the other one is for another category.
-    pub fn unless(self, other: &Self) -> Self {
-        match (self.verdict, &other.verdict) {
-            (Some(mut verdict), Some(second)) if verdict.category != second.category => {
-                verdict.is_unsure = true;
-                let (text, decision) = (verdict.to_string(), Decision::Unsure);
-                Self { text, decision, verdict: Some(verdict), ..self }
-            }
-            (verdict, _) => Self { verdict, ..self },
-        }
+        Self { text: text.to_owned(), decision, spam, reasons: None, strongest }
     }
 
     /// Whether the mail is what the filter is there to find.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //! Integration tests: the real server, from outside.
 
+mod first_lesson;
 mod hostile;
 mod interface;
 mod memory;

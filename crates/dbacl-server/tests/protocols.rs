@@ -428,15 +428,11 @@ fn the_first_lesson_begins_a_filter_and_changes_no_other() {
     let judged = default();
     let answer = taught(&server, "alice", "ham", "Subject: lunch\n\nsee you at noon\n");
     assert!(answer.contains("\r\nDidSet: local\r\n"), "{answer}");
-    for number in 0..7 {
-        taught(&server, "alice", "ham", &format!("Subject: lunch\n\nsee you at {number}\n"));
-    }
-    // What the new filter knows nothing of is classified as for the others.
-    assert_eq!(verdict("alice"), before);
-    // It is not sure against what its user has said.
+    // Beside that the new filter knows what the default one knows.
+    assert!(verdict("alice").starts_with("X-DBACL: spam "), "{}", verdict("alice"));
     let answer = taught(&server, "alice", "ham", &mail("spam"));
     assert!(answer.contains("\r\nDidSet: local\r\n"), "{answer}");
-    assert!(verdict("alice").starts_with("X-DBACL: unsure "), "{}", verdict("alice"));
+    assert!(!verdict("alice").starts_with("X-DBACL: spam "), "{}", verdict("alice"));
     assert_eq!((verdict("bob"), default()), (before, judged));
     // Without a name there is nobody whose filter could learn.
     let answer = taught(&server, "", "spam", &mail("spam"));
@@ -506,7 +502,7 @@ fn the_status_page_says_what_happens_and_shows_no_mail() {
     let status: serde_json::Value = serde_json::from_str(&text).expect("JSON");
     assert_eq!(status["verdicts"], serde_json::json!([0, 0, 1, 0]));
     assert_eq!(status["filters"][1]["user"], "alice");
-    assert_eq!(status["filters"][1]["messages"], 1);
+    assert_eq!(status["filters"][1]["messages"], 161);
     let facts = |kind: &str| status[kind][0]["facts"].to_string();
     assert!(facts("last_verdicts").contains(r#"["id","<one@example.org>"]"#), "{text}");
     assert!(facts("last_lessons").contains(r#"["outcome","learned"]"#), "{text}");
@@ -548,7 +544,7 @@ fn filters_of_users_are_listed_and_removed() {
     assert_eq!(run(&["--health"]).quiet(0), "");
     let listed = run(&["--list"]).quiet(0);
     let fields: Vec<&str> = listed.trim_end().split('\t').collect();
-    assert!(fields[..2] == ["alice", "1"] && fields[3].ends_with("/users/alice"), "{listed}");
+    assert!(fields[..2] == ["alice", "161"] && fields[3].ends_with("/users/alice"), "{listed}");
     for name in ["bob", "../filter", "", "."] {
         let said = run(&["--remove", name]).complaint(69);
         assert!(said.contains(&format!("there is no filter of {name}")), "{said}");

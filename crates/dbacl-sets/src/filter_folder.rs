@@ -4,7 +4,9 @@
 use crate::classify::Incomparable;
 use dbacl_engine::error::Error;
 use dbacl_files::reading::{begins_with, read_small_text};
+use dbacl_store::generations::is_at_foreign_link;
 use std::ffi::OsString;
+use std::fs::symlink_metadata;
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -127,6 +129,42 @@ pub(crate) fn labels_in(text: &str, path: &Path) -> Result<Vec<String>, MailFilt
         return Err(MailFilterError::Damaged { path });
     }
     Ok(labels.into_iter().map(str::to_owned).collect())
+}
+
+/// What is in a folder where somebody looks for a mail filter.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum FilterPlace {
+    /// No filter.
+    Empty,
+    /// What a filter leaves whose making was interrupted. The next one that is made there takes its
+    /// place.
+    Unfinished,
+    /// A filter, which may be damaged.
+    Filter,
+    /// A link, or something below one, that belongs neither to this user nor to the superuser:
+    /// whoever made it may not use what it leads to.
+    ForeignLink,
+}
+
+impl FilterPlace {
+    /// What is in `folder`. The file `order` comes last of all, so that a filter that is being made
+    /// does not count yet.
+    pub fn of(folder: &Path) -> Self {
+        if symlink_metadata(folder).is_err() {
+            return Self::Empty;
+        }
+        if folder.ancestors().any(is_at_foreign_link) {
+            return Self::ForeignLink;
+        }
+        let has = |name: &str| symlink_metadata(folder.join(name)).is_ok();
+        match std::fs::metadata(folder.join(ORDER)) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                let is_begun = has(LEDGER) || has("ledger.set") || has("ledger.lock");
+                if is_begun { Self::Unfinished } else { Self::Empty }
+            }
+            _ => Self::Filter,
+        }
+    }
 }
 
 /// Whether a file says which categories a filter has.

@@ -17,6 +17,7 @@
 mod asking;
 pub mod check;
 pub mod classify;
+mod copying;
 mod create;
 mod drift;
 pub mod error;
@@ -52,7 +53,7 @@ pub mod update;
 
 pub use asking::Question;
 pub use error::FittedSetError;
-pub use filter_folder::MailFilterError;
+pub use filter_folder::{FilterPlace, MailFilterError};
 pub use fitted_set::FittedSet;
 pub use joint_fit::{Fit, JointFit};
 pub use mail_folders::{LearnedSet, MailFolder, MailLearnOptions};

@@ -292,12 +292,6 @@ impl MailFilter {
         Ok(set.verdict(&weighing))
     }
 
-    /// Whether the filter has learned so little that it is unsure of every message.
-    #[doc(hidden)]
-    pub fn is_never_sure(&self) -> bool {
-        self.fitted.line.is_never_sure()
-    }
-
     /// Messages that the filter was fitted on.
     #[doc(hidden)]
     pub const fn documents(&self) -> u32 {

@@ -84,6 +84,17 @@ pub fn skip(test: &str, reason: &str) {
     let _ = writeln!(std::io::stderr(), "SKIPPED {test}: {reason}");
 }
 
+/// Whether system calls can be made to fail, by strace; if not, the test is skipped.
+pub fn has_tracer(test: &str) -> bool {
+    let mut run = Command::new("strace");
+    run.args(["-qq", "-o", "/dev/null", "-e", "inject=mkdir:error=ENOSPC:when=1", "true"]);
+    let has = run.stderr(Stdio::null()).status().is_ok_and(|status| status.success());
+    if !has {
+        skip(test, "no strace that can trace");
+    }
+    has
+}
+
 /// Whether a program can be started; if not, the test is reported as skipped.
 pub fn is_installed(program: &str, test: &str) -> bool {
     let is_installed = command(program).arg("--version").output().is_ok();

@@ -79,7 +79,7 @@ pub struct Change {
     is_accessible: bool,
     /// Whether all names that the change began with are links to the set.
     pub is_linked: bool,
-    /// Whether its files were moved into the set unchanged.
+    /// Whether its files came into the set unchanged, so that they keep their access.
     is_taken_over: bool,
     is_current: bool,
     /// Files whose checksums are known, each open, so that no other file can be taken for it.
@@ -125,6 +125,30 @@ impl Store {
         // What is damaged is replaced.
         let now = self.open_to_change().ok().flatten();
         self.warn_of_access(now.as_ref(), &self.foreign(names)?, warnings);
+        Ok(change)
+    }
+
+    /// Begins a change that gives the set, which is new, the files of `other`, a generation of
+    /// another set, with their access. Files are shared with it; ledgers, to which documents are
+    /// added in place, are copied, and so are files of other users.
+    ///
+    /// # Errors
+    /// [`Error::Occupied`], [`Error::OpenToOthers`], [`Error::Damaged`], [`Error::Io`].
+    pub fn copy_of(&self, other: &Generation) -> Result<Change> {
+        let mut change = self.begin(false, &[])?;
+        let own = rustix::process::geteuid().as_raw();
+        for name in other.names().filter(|name| *name != manifest::SUMS) {
+            let (from, to) = (other.path(name), change.path(name));
+            let is_own = fs::metadata(&from).is_ok_and(|found| found.uid() == own);
+            let is_shared = is_own && !ledger_file::is_ledger(&from);
+            let made = if is_shared { same_file(&from, &to) } else { copy(&from, &to) };
+            made.map_err(|error| Error::io(&from, error))?;
+            // What is damaged does not become right by being copied.
+            if let Some(sums) = other.sums(name)? {
+                change.know(name, sums)?;
+            }
+        }
+        change.is_taken_over = true;
         Ok(change)
     }
 
@@ -648,6 +672,11 @@ fn same_file(from: &Path, to: &Path) -> io::Result<()> {
     if linkat(CWD, from, CWD, to, AtFlags::SYMLINK_FOLLOW).is_ok() {
         return Ok(());
     }
+    copy(from, to)
+}
+
+/// Copies a file with its mode.
+fn copy(from: &Path, to: &Path) -> io::Result<()> {
     // Copying would wait for a pipe.
     open_regular(from)?;
     fs::copy(from, to).map(|_| ())

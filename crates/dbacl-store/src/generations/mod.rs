@@ -59,7 +59,8 @@ impl Store {
         Self { folder: beside(anchor, ".set") }
     }
 
-    /// The store and the file in it that `name` is a link to.
+    /// The store and the file in it that `name` is a link to; `None` if it is no such link, or one
+    /// that somebody has put there who is neither this user nor the owner of the store.
     pub fn of_link(name: &Path) -> Option<(Self, OsString)> {
         let target = fs::read_link(name).ok()?;
         let member = target.file_name()?.to_owned();
@@ -69,7 +70,10 @@ impl Store {
         }
         let folder = current.parent()?;
         folder.file_name()?.as_bytes().strip_suffix(b".set")?;
-        Some((Self { folder: folder_of(name).join(folder) }, member))
+        let folder = folder_of(name).join(folder);
+        let link = fs::symlink_metadata(name).ok()?;
+        let is_owner = || fs::metadata(&folder).is_ok_and(|found| found.uid() == link.uid());
+        (!is_foreign_link(&link) || is_owner()).then_some((Self { folder }, member))
     }
 
     /// The file that the store belongs to, beside which writers have their lock.
@@ -147,12 +151,10 @@ impl Store {
 
     /// The folder may be a link of the user's own, but not one that somebody else has put there.
     fn refuse_foreign_link(&self) -> Result<()> {
-        match fs::symlink_metadata(&self.folder) {
-            Ok(found) if is_foreign_link(&found) => {
-                Err(Error::damaged(&self.folder, "it is a link of another user"))
-            }
-            _ => Ok(()),
+        if is_at_foreign_link(&self.folder) {
+            return Err(Error::damaged(&self.folder, "it is a link of another user"));
         }
+        Ok(())
     }
 
     /// The folder of generation `number`.
@@ -183,6 +185,11 @@ fn number(name: &OsStr) -> Option<u64> {
     let text = name.to_str()?;
     let is_plain = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
     text.parse().ok().filter(|_| is_plain && !text.starts_with('0'))
+}
+
+/// Whether a link is at `path` that belongs to neither this user nor the superuser.
+pub fn is_at_foreign_link(path: &Path) -> bool {
+    fs::symlink_metadata(path).is_ok_and(|found| is_foreign_link(&found))
 }
 
 /// Whether this is a link that belongs to neither this user nor the superuser.
