@@ -40,3 +40,4 @@ mod signature;
 mod strict;
 mod systems;
 mod tutorial;
+mod workflow;

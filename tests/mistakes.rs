@@ -198,6 +198,10 @@ fn messages_say_what_to_type() {
             "--mail-correct f forget s.mbox",
             "dbacl:error: to forget a message that was learned as spam: dbacl --unlearn",
         ),
+        ("--window 9 -c f", "dbacl:error: --window can only be used with --mail-learn\n"),
+        ("--general f", "dbacl:error: --general can only be used with --mail-learn\n"),
+        ("--reasons f", "dbacl:error: --reasons can only be used with --mail-filter\n"),
+        ("--cost 2 -c f", "dbacl:error: --cost can only be used with --refit\n"),
         ("-c ./x.model", "x.model is a model of dbacl-text: use dbacl-text predict\n"),
     ] {
         scratch.dbacl(args).complains(1, expected);

@@ -58,6 +58,7 @@ fn a_terminal_is_told_of_likely_mistakes_and_a_pipe_is_not() {
         ("dbacl --catgory one prose", "did you mean --category?"),
         ("dbacl -T emial -l x prose", "kinds of -T are text, xml, email"),
         ("dbacl -f one prose", "-f names one of the categories"),
+        ("dbacl -g '(a' -l x prose", "(a: group without a closing parenthesis"),
         ("dbacl -l x -O nothing prose", "nothing: no such counts, not added"),
         ("dbacl -l x", "reading the text from the terminal; it ends with Ctrl-D"),
     ] {

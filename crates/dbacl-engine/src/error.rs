@@ -77,7 +77,7 @@ pub enum Error {
         category: usize,
     },
     /// A regular expression that cannot be compiled.
-    #[error("could not compile regular expression '{pattern}'.")]
+    #[error("could not compile regular expression '{pattern}': {why}")]
     Pattern {
         /// The expression as given.
         pattern: String,

@@ -175,8 +175,8 @@ impl Session<'_> {
                 Key::Reverse => config.reverse = true,
                 Key::List | Key::Hide => {
                     let expression = Expression::new(value.as_bytes(), Syntax::Basic, locale);
-                    let expression = expression.map_err(|_| {
-                        self.error(refusal(&value.to_string_lossy()).as_bytes());
+                    let expression = expression.map_err(|why| {
+                        self.error(refusal(&value.to_string_lossy(), why).as_bytes());
                         Stop(DONE)
                     })?;
                     config.rules.push(Rule { expression, lists: key == Key::List });
@@ -184,9 +184,11 @@ impl Session<'_> {
                 Key::Interactive => config.is_interactive = true,
                 Key::Json => config.json = true,
                 Key::Wide | Key::KeepCase | Key::Exact => {}
-                Key::Version => return Err(self.print(&dbacl_cli::version(NAME))),
-                Key::Help => {
-                    let Stop(status) = self.print(&help());
+                Key::VersionText => return Err(self.print(&dbacl_cli::version(NAME))),
+                Key::Version | Key::Help => {
+                    let is_help = key == Key::Help;
+                    let text = if is_help { help() } else { dbacl_cli::version(NAME) };
+                    let Stop(status) = self.print(&text);
                     return Err(Stop(if status == DONE { REFUSED } else { status }));
                 }
             }
@@ -229,8 +231,8 @@ impl Session<'_> {
 }
 
 /// The message about an expression that cannot be compiled.
-fn refusal(pattern: &str) -> String {
-    format!("could not compile regular expression '{pattern}'.")
+fn refusal(pattern: &str, why: impl std::fmt::Display) -> String {
+    format!("could not compile regular expression '{pattern}': {why}")
 }
 
 /// C's `atoi`, cut to eight bits.
@@ -434,15 +436,19 @@ mod tests {
                 "mailinspect: option requires an argument -- 'o'\n".into()
             }),
             (&["-c", "cat", "@/mbox", "-g", "\\("], DONE, {
-                "mailinspect:error: could not compile regular expression '\\('.\n".into()
+                "mailinspect:error: could not compile regular expression '\\(': group without a \
+                 closing parenthesis\n"
+                    .into()
             }),
         ] {
             let found = mailinspect(args);
             assert_eq!((found.status, found.err), (status, err), "{args:?}");
         }
-        let found = mailinspect(&["-V"]);
-        assert_eq!((found.status, found.out.lines().count()), (DONE, 5));
-        assert!(found.out.starts_with("mailinspect version 1.14.1\n"));
+        for (option, status) in [("-V", DONE), ("--version", REFUSED)] {
+            let found = mailinspect(&[option]);
+            assert_eq!((found.status, found.out.lines().count()), (status, 5));
+            assert!(found.out.starts_with("mailinspect version 1.14.1\n"));
+        }
         assert!(mailinspect(&["--help"]).out.contains("--case-sensitive"));
     }
 }

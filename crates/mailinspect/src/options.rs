@@ -21,6 +21,7 @@ pub enum Key {
     Json,
     Help,
     Version,
+    VersionText,
 }
 
 /// The options.
@@ -60,5 +61,6 @@ pub const TABLE: &[Opt<Key>] = &[
     ),
     opt(Key::Json, "--json", "print a JSON object for each message"),
     opt(Key::Help, "--help", "print this help"),
-    opt(Key::Version, "-V, --version", "print the version"),
+    opt(Key::VersionText, "-V", "print the version; the status is 1"),
+    opt(Key::Version, "--version", "print the version"),
 ];

@@ -110,6 +110,10 @@ mod tests {
                 assert_eq!((found.status, found.out.as_str()), (1, out), "{args}: {}", found.err);
             }
         }
+        for (option, status) in [("-V", 1), ("--version", 0)] {
+            let found = bayesol("", option, "");
+            assert_eq!((found.status, found.out.lines().count()), (status, 5), "{option}");
+        }
         let found = bayesol(SPECIFICATION, "-cSPEC -D", "gift of 7 pounds\n");
         assert_eq!(found.out, "taking input from stdin\nmatch \"gift of ([0-9]+)\" 7.000000\n");
     }

@@ -15,6 +15,7 @@ pub enum Key {
     Debug,
     Wide,
     Version,
+    VersionText,
     Json,
     Explain,
     Relaxed,
@@ -59,7 +60,8 @@ pub const OPTIONS: &[Opt<Key>] = &[
         "take scores for the bits that they are; without it they count as nats",
     ),
     opt(Key::Help, "--help", "print this help"),
-    opt(Key::Version, "-V, --version", "print the version"),
+    opt(Key::VersionText, "-V", "print the version; the status is 1"),
+    opt(Key::Version, "--version", "print the version"),
 ];
 
 /// How the program is called.

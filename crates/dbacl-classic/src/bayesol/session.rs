@@ -147,9 +147,9 @@ impl Session<'_> {
                 Key::Nats => config.nats = true,
                 Key::Category => config.categories.push(value),
                 Key::Wide | Key::Explain | Key::Relaxed => {}
-                Key::Version => {
+                Key::Version | Key::VersionText => {
                     self.out.extend_from_slice(dbacl_cli::version(NAME).as_bytes());
-                    return Err(Stop(FATAL));
+                    return Err(Stop(if key == Key::Version { REFUSED } else { FATAL }));
                 }
                 Key::Help => {
                     self.out.extend_from_slice(help().as_bytes());

@@ -15,6 +15,7 @@ use dbacl_cli::getopt::Event;
 use dbacl_cli::names::{base_name, lossy, resolve};
 use dbacl_cli::output::raw;
 use dbacl_engine::category::header::Header;
+use dbacl_engine::error::Error;
 use dbacl_engine::learn::reference::Reference;
 use dbacl_engine::learn::table::MAX_BITS;
 use dbacl_engine::score::model::{Model, PatternSet};
@@ -170,7 +171,11 @@ impl Builder {
             Key::KeepCase => config.reading.options.insert(ModelOption::KeepCase),
             Key::Straddle => config.reading.options.insert(ModelOption::Straddle),
             Key::Regex => {
-                let pattern = config.reading.patterns.add(bytes, &mut warn)?;
+                let pattern = config.reading.patterns.add(bytes, &mut warn);
+                if let Err(Error::Pattern { pattern, why }) = &pattern {
+                    hints::give(&format!("{pattern}: {why}"));
+                }
+                let pattern = pattern?;
                 if !config.reading.own_patterns.contains(&pattern) {
                     config.reading.own_patterns.push(pattern);
                 }
@@ -267,8 +272,9 @@ impl Builder {
             // What goes with `--refit` and with the mail filter was taken out before, if that is
             // what is asked for.
             other => {
-                let own = TABLE.iter().find(|it| it.key == other).map_or("", |it| it.long);
-                return usage(format!("--{own} can only be used with --refit, or alone"));
+                let own = TABLE.iter().find(|option| option.key == other);
+                let (name, help) = own.map_or(("", ""), |option| (option.long, option.help));
+                return usage(format!("--{name} can only be used with {}", user(help)));
             }
         }
         Ok(None)
@@ -399,6 +405,13 @@ impl Builder {
 }
 
 /// Bits of a table's size: C's `atoi`, cut to eight bits, at most 30.
+/// The job that an option belongs to, as its help text says it: `with --mail-learn: ...`. All
+/// others of which this is asked belong to `--refit`.
+fn user(help: &str) -> &str {
+    let named = help.strip_prefix("with ").and_then(|rest| rest.split_once(':'));
+    named.map_or("--refit", |(job, _)| job)
+}
+
 fn table_bits(number: i32) -> u8 {
     #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // as dbacl 1.14.1 does
     let bits = number as u8;

@@ -106,7 +106,14 @@ impl From<Error> for Failure {
             }
             _ => Kind::Data,
         };
-        Self::new(kind, error.to_string())
+        // dbacl 1.14.1 gave no reason.
+        let text = match error {
+            Error::Pattern { pattern, .. } => {
+                format!("could not compile regular expression '{pattern}'.")
+            }
+            error => error.to_string(),
+        };
+        Self::new(kind, text)
     }
 }
 

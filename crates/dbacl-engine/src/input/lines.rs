@@ -177,10 +177,10 @@ impl LineReader {
     }
 
     /// Appends one chunk to `line`: bytes up to and including a newline, at most `limit`, as far as
-    /// they stand before the first zero byte, or all of them, as [`Self::nul`] says. What would make
-    /// `line` longer than [`Self::longest`] is left out, but for a line end. Returns how many bytes
-    /// were read, how many of them are visible, and whether more bytes were wanted and there were
-    /// none.
+    /// they stand before the first zero byte, or all of them, as [`Self::nul`] says. What would
+    /// make `line` longer than [`Self::longest`] is left out, but for a line end. Returns how many
+    /// bytes were read, how many of them are visible, and whether more bytes were wanted and there
+    /// were none.
     fn chunk(&mut self, stream: &mut Stream<'_>, limit: usize, line: &mut Vec<u8>) -> Chunk {
         let mut chunk = Chunk::default();
         let mut is_cut = false;

@@ -291,14 +291,15 @@ mod tests {
     #[test]
     fn what_cannot_be_compiled_is_named_as_it_was_wrapped() {
         for (argument, message) in [
-            ("(a", "could not compile regular expression '(a'."),
-            ("(a||b)", "could not compile regular expression '(a'."),
-            ("[a", "could not compile regular expression '([a)'."),
-            ("(a)\\2", "could not compile regular expression '(a)\\2'."),
-            ("(a{1,32767})", "could not compile regular expression '(a{1,32767})'."),
+            ("(a", "'(a': group without a closing parenthesis"),
+            ("(a||b)", "'(a': group without a closing parenthesis"),
+            ("[a", "'([a)': a bracket that is not closed"),
+            ("(a)\\2", "'(a)\\2': back-reference to a group that is not complete"),
+            ("(a{1,32767})", "'(a{1,32767})': too large"),
         ] {
             let mut list = PatternList::new(Locale::C);
             let error = list.add(argument.as_bytes(), &mut |_| {}).unwrap_err();
+            let message = format!("could not compile regular expression {message}");
             assert_eq!(error.to_string(), message);
             assert!(list.is_empty());
         }

@@ -350,9 +350,12 @@ impl<'a> Session<'a> {
         } else {
             Expression::ignoring_case(text, Syntax::Extended, locale)
         };
-        let Ok(mut expression) = expression else {
-            self.state.notice = refusal(pattern);
-            return;
+        let mut expression = match expression {
+            Ok(expression) => expression,
+            Err(why) => {
+                self.state.notice = refusal(pattern, why);
+                return;
+            }
         };
         let matches = |&entry: &usize| {
             has_line(self.mailbox, &self.state.entries[entry], &mut expression) == wants_matches
