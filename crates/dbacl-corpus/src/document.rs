@@ -48,7 +48,11 @@ pub struct Reading {
     pub label: String,
     /// Names of the columns or members with the text; several are put together as lines.
     pub text: Vec<String>,
-    /// Whether every document must have a label; else labels are not looked at.
+    /// Whether other columns may be taken where there are none of these names, if it is plain which
+    /// ones are meant: by their names, or because there are two.
+    pub finds_columns: bool,
+    /// Whether every document must have a label; else labels are not looked at, and what is no table
+    /// by its name or first line holds a text in each line.
     pub needs_label: bool,
     /// Whether a document may have several labels, or none.
     pub has_several: bool,
@@ -64,11 +68,19 @@ impl Default for Reading {
             format: None,
             label: "label".into(),
             text: vec!["text".into()],
+            finds_columns: false,
             needs_label: true,
             has_several: false,
             separator: ",".into(),
             id: None,
         }
+    }
+}
+
+impl Reading {
+    /// The name of the column with the label, if labels are looked at.
+    pub(crate) fn label_wanted(&self) -> Option<&String> {
+        self.needs_label.then_some(&self.label)
     }
 }
 
@@ -142,12 +154,25 @@ impl DataError {
 }
 
 /// What a user should know of the documents of a file.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Notes {
     /// Number of lines that were passed over because they are empty.
     pub empty: u64,
     /// The first of them.
     pub first_empty: u64,
+    /// The columns that were read, where others than those that were asked for.
+    pub columns: Option<Columns>,
+    /// Whether the first line named columns in a file that could have been without such a line.
+    pub has_heading: bool,
+}
+
+/// Names of columns or members.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Columns {
+    /// That with the label; empty where none was asked for.
+    pub label: String,
+    /// That with the text.
+    pub text: String,
 }
 
 impl Notes {
@@ -158,9 +183,9 @@ impl Notes {
         self.empty += 1;
     }
 
-    /// What is to be said about the file at `path`, if anything is.
+    /// What is to be said about empty lines of the file at `path`, if there are any.
     pub fn text(&self, path: &Path) -> Option<String> {
-        let Self { empty, first_empty } = self;
+        let Self { empty, first_empty, .. } = self;
         let lines = if *empty == 1 { "line was" } else { "lines were" };
         (*empty > 0)
             .then(|| format!("{}:{first_empty}: {empty} empty {lines} passed over", path.display()))
@@ -169,3 +194,13 @@ impl Notes {
 
 /// Takes a document; an error ends the reading.
 pub type Sink<'a> = &'a mut dyn FnMut(Record<'_>) -> Result<(), DataError>;
+
+/// What is done while documents are read.
+pub struct Handlers<'a> {
+    /// Takes a document; an error ends the reading.
+    pub take: Sink<'a>,
+    /// Takes why a single document cannot be read; an error ends the reading.
+    pub refuse: &'a mut dyn FnMut(DataError) -> Result<(), DataError>,
+    /// Is called before each time that the program may wait for input.
+    pub waits: &'a mut dyn FnMut(),
+}

@@ -10,18 +10,20 @@
 //! | `folder` | a file in a folder that is called like its label | it is a folder |
 //! | `lines` | a line, without a label | not by itself |
 //!
-//! Nothing is held in memory but the document at hand, of at most [`LONGEST`] bytes. Errors name
-//! file and line.
+//! Files may be compressed, and tables in UTF-16. Nothing is held in memory but the document at hand,
+//! of at most [`LONGEST`] bytes. Errors name file and line.
 
 #![warn(missing_docs)]
 
+mod columns;
 mod document;
 mod folder;
 pub mod label;
 mod lines;
 mod table;
+mod utf16;
 
-pub use document::{DataError, Format, LONGEST, Notes, Reading, Record, Sink};
+pub use document::{Columns, DataError, Format, Handlers, LONGEST, Notes, Reading, Record, Sink};
 pub use folder::entries;
 pub use lines::{Fields, LineFault, read_line};
 use std::fs::File;
@@ -50,29 +52,30 @@ use std::path::Path;
 /// # Errors
 /// Those of the operating system, lines that break the rules of their format, and those of `take`.
 pub fn read(path: &Path, reading: &Reading, take: Sink<'_>) -> Result<Notes, DataError> {
-    read_noticing(path, reading, take, &mut || {})
+    read_with(path, reading, Handlers { take, refuse: &mut Err, waits: &mut || {} })
 }
 
-/// The same; `waits` is called before each time that the program may wait for input.
+/// The same, where the caller says what is done with documents that cannot be read.
 ///
 /// # Errors
-/// Those of [`read`].
-pub fn read_noticing(
+/// Those of [`read`], but for single documents only if the handler returns them.
+pub fn read_with(
     path: &Path,
     reading: &Reading,
-    take: Sink<'_>,
-    waits: &mut dyn FnMut(),
+    handlers: Handlers<'_>,
 ) -> Result<Notes, DataError> {
-    let buffered = |input: &mut dyn Read, waits: &mut dyn FnMut(), path: &Path, take: Sink<'_>| {
+    let Handlers { take, refuse, waits } = handlers;
+    let mut to = To { take, refuse };
+    let mut buffered = |input: &mut dyn Read, path: &Path| {
         let noticing = Noticing { input, waits };
-        read_from(BufReader::with_capacity(1 << 16, noticing), path, reading, take)
+        read_buffered(BufReader::with_capacity(1 << 16, noticing), path, reading, &mut to)
     };
     if path.as_os_str() == "-" {
-        return buffered(&mut io::stdin().lock(), waits, Path::new("-"), take);
+        return buffered(&mut io::stdin().lock(), Path::new("-"));
     }
     let is_folder = std::fs::metadata(path).map_err(|error| DataError::io(path, error))?.is_dir();
     match (reading.format, is_folder) {
-        (None | Some(Format::Folder), true) => return folder::read(path, take),
+        (None | Some(Format::Folder), true) => return folder::read(path, to.take),
         (Some(Format::Folder), false) => {
             return Err(DataError::line(path, 1, "it is no folder of folders"));
         }
@@ -80,7 +83,13 @@ pub fn read_noticing(
         (_, false) => {}
     }
     let mut file = File::open(path).map_err(|error| DataError::io(path, error))?;
-    buffered(&mut file, waits, path, take)
+    buffered(&mut file, path)
+}
+
+/// Where documents go, and those that cannot be read.
+struct To<'a> {
+    take: Sink<'a>,
+    refuse: &'a mut dyn FnMut(DataError) -> Result<(), DataError>,
 }
 
 /// An input that tells before it is read.
@@ -101,28 +110,77 @@ impl Read for Noticing<'_> {
 /// # Errors
 /// Those of [`read`].
 pub fn read_from(
-    mut input: impl BufRead,
+    input: impl BufRead,
     path: &Path,
     reading: &Reading,
     take: Sink<'_>,
+) -> Result<Notes, DataError> {
+    read_buffered(input, path, reading, &mut To { take, refuse: &mut Err })
+}
+
+fn read_buffered(
+    mut input: impl BufRead,
+    path: &Path,
+    reading: &Reading,
+    to: &mut To<'_>,
 ) -> Result<Notes, DataError> {
     let beginning = input.fill_buf().map_err(|error| DataError::io(path, error))?;
     if beginning.is_empty() {
         return Err(DataError::line(path, 1, "it is empty"));
     }
-    let format =
-        match reading.format.or_else(|| Format::by_name(path)).or_else(|| by_content(beginning)) {
-            Some(Format::Folder) | None => {
-                return Err(DataError::UnknownFormat { path: path.to_path_buf() });
-            }
-            Some(format) => format,
-        };
-    if beginning.starts_with(MARK) {
+    if let Some(is_little) = utf16::is_little(beginning) {
+        let input = utf16::Utf16 { input, is_little, half: None, ready: Vec::new() };
+        return read_plain(BufReader::with_capacity(1 << 16, input), path, reading, to);
+    }
+    read_plain(input, path, reading, to)
+}
+
+/// Reads documents from a stream of UTF-8, or of text that is similar.
+fn read_plain(
+    mut input: impl BufRead,
+    path: &Path,
+    reading: &Reading,
+    to: &mut To<'_>,
+) -> Result<Notes, DataError> {
+    if input.fill_buf().map_err(|error| DataError::io(path, error))?.starts_with(MARK) {
         input.consume(MARK.len());
     }
-    match format {
-        Format::Csv => table::read(input, path, reading, take),
-        _ => lines::read(input, path, (format, reading), take),
+    let beginning = input.fill_buf().map_err(|error| DataError::io(path, error))?;
+    let unnamed = || if reading.needs_label { by_content(beginning) } else { Some(Format::Lines) };
+    let named = Format::by_name(path).filter(|&own| own != Format::Tsv || reading.needs_label);
+    let format = match reading.format.or(named).or_else(unnamed) {
+        Some(Format::Folder) | None => {
+            return Err(DataError::UnknownFormat { path: path.to_path_buf() });
+        }
+        Some(format) => format,
+    };
+    let first = beginning.split(|&byte| byte == b'\n').next().unwrap_or_default();
+    let delimiters: &[u8] = match (format, reading.format) {
+        (Format::Tsv, _) => b"\t",
+        (Format::Lines, None) => b"\t,;",
+        _ => b"",
+    };
+    let (mut format, mut reading, mut notes) = (format, reading.clone(), Notes::default());
+    let mut layout = None;
+    if format == Format::Csv {
+        layout = Some(columns::of_table(beginning, path, &reading)?);
+    } else if let Some(found) = columns::of_heading(beginning, delimiters, &reading) {
+        notes.has_heading = true;
+        layout = Some(found);
+    } else if format == Format::Lines
+        && !delimiters.is_empty()
+        && columns::has_texts(first, &reading)
+    {
+        notes.has_heading = true;
+        format = Format::Ndjson;
+    } else if format == Format::Ndjson
+        && let Some((other, found)) = columns::of_objects(first, &reading)
+    {
+        (reading, notes.columns) = (other, Some(found));
+    }
+    match layout {
+        Some(layout) => table::read(input, path, (&reading, layout), to, notes),
+        None => lines::read(input, path, (format, &reading), to, notes),
     }
 }
 
@@ -131,7 +189,6 @@ const MARK: &[u8] = b"\xef\xbb\xbf";
 
 /// What the first line that is not empty looks like.
 fn by_content(beginning: &[u8]) -> Option<Format> {
-    let beginning = beginning.strip_prefix(MARK).unwrap_or(beginning);
     let line = beginning.split(|&byte| byte == b'\n').find(|line| !line.trim_ascii().is_empty())?;
     if line.trim_ascii_start().starts_with(b"{") {
         Some(Format::Ndjson)
@@ -158,6 +215,8 @@ mod tests {
         let notes = read_from(text, Path::new(name), reading, &mut take);
         let notes = notes.map_err(|error| error.to_string())?;
         out.extend(notes.text(Path::new(name)));
+        out.extend(notes.has_heading.then(|| "heading".to_owned()));
+        out.extend(notes.columns.map(|own| format!("columns {} and {}", own.label, own.text)));
         Ok(out.join(" "))
     }
 
@@ -225,6 +284,34 @@ mod tests {
     }
 
     #[test]
+    fn what_can_be_read_is_read_after_what_cannot() {
+        let long = "x".repeat(10_000_000);
+        for (name, text, expected) in [
+            ("x.ndjson", "{\n{\"label\":\"a\",\"text\":\"b\"}\n[]\n".to_owned(), "1 a=b@2 3"),
+            ("x.tsv", "a\tb\nc\na\td\n".into(), "a=b@1 2 a=d@3"),
+            ("x.tsv", format!("a\tb\n{long}\na\td\n"), "a=b@1 2 a=d@3"),
+            ("x.csv", "label,text\na\na,b,c\na,b\n,d\n".into(), "2 3 a=b@4 5"),
+        ] {
+            let found = std::cell::RefCell::new(Vec::new());
+            let mut take = |record: Record<'_>| {
+                let text = String::from_utf8_lossy(record.text);
+                found.borrow_mut().push(format!("{}={text}@{}", record.label, record.line));
+                Ok(())
+            };
+            let mut refuse = |error: DataError| match error {
+                DataError::Line { line, .. } => {
+                    found.borrow_mut().push(line.to_string());
+                    Ok(())
+                }
+                other => Err(other),
+            };
+            let mut to = To { take: &mut take, refuse: &mut refuse };
+            read_buffered(text.as_bytes(), Path::new(name), &Reading::default(), &mut to).unwrap();
+            assert_eq!(found.into_inner().join(" "), expected);
+        }
+    }
+
+    #[test]
     fn what_is_not_json_is_refused() {
         let deep = format!("{{\"a\":{}", "[".repeat(1_000_000));
         for line in [
@@ -232,7 +319,6 @@ mod tests {
             br#"{"label":"a","text":"b"} x"#,
             br#"{"a":,"text":"b"}"#,
             br#"{"label":"a","text":"\u12"}"#,
-            br#"{"label":"a","text":"\ud800"}"#,
             b"{\"label\":\"a\",\"text\":\"b\tc\"}",
             b"{\"label\":\"a\",\"text\":\"\xff\"}",
             b"label",
@@ -253,6 +339,12 @@ mod tests {
             ),
             ("x.ndjson", r#"{"label":"a","text":"b","text":"c"}"#, "a=c@1"),
             ("x.ndjson", r#"{"label":false,"text":null}"#, "false=@1"),
+            ("x.ndjson", r#"{"label":"a","text":-1.5}"#, "a=-1.5@1"),
+            (
+                "x.ndjson",
+                r#"{"label":"\udc00","text":"\ud83cb\ud83c\udf89\\ud83c \ude00\ud83d"}"#,
+                "\u{fffd}=\u{fffd}b\u{1f389}\\ud83c \u{fffd}\u{fffd}@1",
+            ),
             ("x.tsv", " a \t b\n  \nc\t\n", "a= b@1 c=@3 x.tsv:2: 1 empty line was passed over"),
             (
                 "x.csv",

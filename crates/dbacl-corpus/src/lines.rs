@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //! Documents that are lines.
 
-use crate::document::{DataError, Format, LONGEST, Notes, Reading, Record, Sink};
+use crate::To;
+use crate::document::{DataError, Format, LONGEST, Notes, Reading, Record};
 use crate::label;
 use serde_json::Value;
 use std::io::{BufRead, Read};
@@ -84,20 +85,24 @@ pub(crate) fn read(
     mut input: impl BufRead,
     path: &Path,
     (format, reading): (Format, &Reading),
-    take: Sink<'_>,
+    to: &mut To<'_>,
+    mut notes: Notes,
 ) -> Result<Notes, DataError> {
-    let mut notes = Notes::default();
     let (mut line, mut room, mut fields) = (Vec::new(), Vec::new(), Fields::default());
+    let io = |error| DataError::io(path, error);
     for number in 1.. {
         line.clear();
         // One byte more than a line may have.
         let mut limited = (&mut input).take((LONGEST + AROUND + 1) as u64);
-        let read = limited.read_until(b'\n', &mut line);
-        if read.map_err(|error| DataError::io(path, error))? == 0 {
+        if limited.read_until(b'\n', &mut line).map_err(io)? == 0 {
             break;
         }
         if line.len() > LONGEST + AROUND {
-            return Err(DataError::too_long(path, number));
+            (to.refuse)(DataError::too_long(path, number))?;
+            if !line.ends_with(b"\n") {
+                input.skip_until(b'\n').map_err(io)?;
+            }
+            continue;
         }
         if line.ends_with(b"\n") {
             line.pop();
@@ -112,15 +117,19 @@ pub(crate) fn read(
                 continue;
             }
             // A text without words still wants its answer.
-            take(Record { label: "", id: "", text: b"", line: number, file: path })?;
+            (to.take)(Record { label: "", id: "", text: b"", line: number, file: path })?;
             continue;
         }
-        let text = read_line(&line, (format, reading), &mut fields, &mut room);
-        let text = text.map_err(|fault| fault.at(path, number))?;
-        if text.len() > LONGEST {
-            return Err(DataError::too_long(path, number));
+        match read_line(&line, (format, reading), &mut fields, &mut room) {
+            Err(fault) => (to.refuse)(fault.at(path, number))?,
+            Ok(text) if text.len() > LONGEST => {
+                (to.refuse)(DataError::too_long(path, number))?;
+            }
+            Ok(text) => {
+                let Fields { label, id } = &fields;
+                (to.take)(Record { label, id, text, line: number, file: path })?;
+            }
         }
-        take(Record { label: &fields.label, id: &fields.id, text, line: number, file: path })?;
     }
     Ok(notes)
 }
@@ -197,7 +206,10 @@ fn ndjson<'a>(
     Fields { label: name, id }: &mut Fields,
     text: &'a mut Vec<u8>,
 ) -> Result<&'a [u8], LineFault> {
-    let value: Value = serde_json::from_slice(line).map_err(|error| {
+    // Lines that are right are not looked at twice.
+    let value: serde_json::Result<Value> = serde_json::from_slice(line)
+        .or_else(|error| halves_mended(line).map_or(Err(error), |it| serde_json::from_slice(&it)));
+    let value = value.map_err(|error| {
         // The position is that in the line, which is a file of its own to the parser.
         let what = error.to_string();
         let what = what.split(" at line ").next().unwrap_or_default();
@@ -246,8 +258,35 @@ fn ndjson<'a>(
         match member(wanted)? {
             Value::String(own) => text.extend_from_slice(own.as_bytes()),
             Value::Null => {}
+            own @ (Value::Number(_) | Value::Bool(_)) => {
+                text.extend_from_slice(own.to_string().as_bytes());
+            }
             _ => return Err(format!("the member {wanted:?} is no string").into()),
         }
     }
     Ok(text)
+}
+
+/// A line of JSON with U+FFFD in place of each escape of half a surrogate pair, which texts have
+/// where they were cut by 16-bit units; `None` if there is no such escape.
+fn halves_mended(line: &[u8]) -> Option<Vec<u8>> {
+    let unit_at = |at: usize| -> Option<u16> {
+        let digits = line.get(at..at + 6)?.strip_prefix(b"\\u")?;
+        u16::from_str_radix(std::str::from_utf8(digits).ok()?, 16).ok()
+    };
+    let (mut mended, mut at, mut is_mended) = (line.to_vec(), 0, false);
+    while at < line.len() {
+        let length = match unit_at(at) {
+            Some(0xd800..=0xdbff) if matches!(unit_at(at + 6), Some(0xdc00..=0xdfff)) => 12,
+            Some(0xd800..=0xdfff) => {
+                mended[at + 2..at + 6].copy_from_slice(b"fffd");
+                is_mended = true;
+                6
+            }
+            _ if line[at] == b'\\' => 2,
+            _ => 1,
+        };
+        at += length;
+    }
+    is_mended.then_some(mended)
 }

@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //! Documents that are rows of a table.
 
-use crate::document::{DataError, LONGEST, Notes, Reading, Record, Sink};
+use crate::To;
+use crate::columns::Layout;
+use crate::document::{DataError, LONGEST, Notes, Reading, Record};
 use crate::lines::set_label;
 use csv::{ByteRecord, ErrorKind, ReaderBuilder};
+use std::borrow::Cow;
 use std::io::{self, Read};
 use std::path::Path;
 
@@ -31,30 +34,24 @@ impl<R: Read> Read for Watched<R> {
     }
 }
 
-/// Reads the rows of `input`, whose first one names the columns.
+/// Reads the rows of `input`.
 pub(crate) fn read(
     input: impl Read,
     path: &Path,
-    reading: &Reading,
-    take: Sink<'_>,
+    (reading, layout): (&Reading, Layout),
+    to: &mut To<'_>,
+    mut notes: Notes,
 ) -> Result<Notes, DataError> {
     let watched = Watched { input, quotes: 0, bytes: 0 };
-    let mut rows = ReaderBuilder::new().buffer_capacity(1 << 16).from_reader(watched);
-    let names = rows.byte_headers().map_err(|error| refusal(path, 1, error))?.clone();
-    let column = |wanted: &str| {
-        names.iter().position(|name| name == wanted.as_bytes()).ok_or_else(|| {
-            let names: Vec<String> =
-                names.iter().map(|name| format!("{:?}", String::from_utf8_lossy(name))).collect();
-            let what = format!("there is no column {wanted:?}, but {}", names.join(", "));
-            DataError::line(path, 1, what)
-        })
-    };
-    let label_at = if reading.needs_label { Some(column(&reading.label)?) } else { None };
-    let text_at: Vec<usize> =
-        reading.text.iter().map(|name| column(name)).collect::<Result<_, _>>()?;
-    let id_at = reading.id.as_deref().map(column).transpose()?;
+    let mut builder = ReaderBuilder::new();
+    // Rows of other lengths are refused one by one. What stands between tabs is seldom quoted, and
+    // often has single quotation marks.
+    let is_quoted = layout.delimiter != b'\t';
+    builder.delimiter(layout.delimiter).has_headers(false).flexible(true).quoting(is_quoted);
+    let mut rows = builder.buffer_capacity(1 << 16).from_reader(watched);
     let (mut row, mut text, mut name) = (ByteRecord::new(), Vec::new(), String::new());
     let (mut line, mut has_lines) = (1, false);
+    let mut fields = None;
     loop {
         rows.get_mut().bytes = 0;
         let next = rows.position().line();
@@ -63,28 +60,58 @@ pub(crate) fn read(
         }
         line = row.position().map_or(next, csv::Position::line);
         has_lines = row.iter().any(|field| field.contains(&b'\n'));
+        let is_first = fields.is_none();
+        let expected = *fields.get_or_insert(row.len());
+        if is_first && layout.has_heading {
+            continue;
+        }
+        if row.len() != expected {
+            let what = format!("the row has {} fields, the first one has {expected}", row.len());
+            (to.refuse)(DataError::line(path, line, what))?;
+            continue;
+        }
+        let field = |at: usize| row.get(at).unwrap_or_default();
         text.clear();
-        for (number, &at) in text_at.iter().enumerate() {
+        for (number, &at) in layout.text.iter().enumerate() {
             if number > 0 {
                 text.push(b'\n');
             }
-            text.extend_from_slice(row.get(at).unwrap_or_default());
+            text.extend_from_slice(&unquoted(field(at), is_quoted));
         }
         if text.len() > LONGEST {
-            return Err(DataError::too_long(path, line));
+            (to.refuse)(DataError::too_long(path, line))?;
+            continue;
         }
-        if let Some(at) = label_at {
-            set_label(&mut name, row.get(at).unwrap_or_default(), reading)
-                .map_err(|what| DataError::line(path, line, what))?;
+        if let Some(at) = layout.label
+            && let Err(what) = set_label(&mut name, &unquoted(field(at), is_quoted), reading)
+        {
+            (to.refuse)(DataError::line(path, line, what))?;
+            continue;
         }
-        let id = id_at.and_then(|at| row.get(at)).map(String::from_utf8_lossy).unwrap_or_default();
-        take(Record { label: &name, id: &id, text: &text, line, file: path })?;
+        let id = layout.id.map(|at| String::from_utf8_lossy(field(at))).unwrap_or_default();
+        (to.take)(Record { label: &name, id: &id, text: &text, line, file: path })?;
     }
     // A mark that stands alone took the rest of the table into the last row.
-    if has_lines && rows.get_ref().quotes % 2 == 1 {
+    if is_quoted && has_lines && rows.get_ref().quotes % 2 == 1 {
         return Err(DataError::line(path, line, "a quoted field does not end"));
     }
-    Ok(Notes::default())
+    notes.columns = layout.found;
+    Ok(notes)
+}
+
+/// A field without the marks around it, where the reader of rows has left them.
+fn unquoted(field: &[u8], is_read: bool) -> Cow<'_, [u8]> {
+    let inner = field.strip_prefix(b"\"").and_then(|rest| rest.strip_suffix(b"\""));
+    let Some(inner) = inner.filter(|_| !is_read) else { return Cow::Borrowed(field) };
+    let mut plain = Vec::new();
+    let mut bytes = inner.iter().peekable();
+    while let Some(&byte) = bytes.next() {
+        if byte == b'"' {
+            bytes.next_if_eq(&&b'"');
+        }
+        plain.push(byte);
+    }
+    Cow::Owned(plain)
 }
 
 /// What a refusal of the reader says of the file; the row that could not be read begins at `line`.
@@ -95,10 +122,6 @@ fn refusal(path: &Path, line: u64, error: csv::Error) -> DataError {
             DataError::too_long(path, line)
         }
         ErrorKind::Io(error) => DataError::io(path, error),
-        ErrorKind::UnequalLengths { expected_len, len, .. } => {
-            let what = format!("the row has {len} fields, the first one has {expected_len}");
-            DataError::line(path, line, what)
-        }
         _ => DataError::line(path, line, "the row cannot be read"),
     }
 }

@@ -168,6 +168,9 @@ impl Model {
         let mut predictor = self.predictor();
         labelled(texts, labels, &mut |label, text| {
             let truth = own.iter().position(|known| known == label);
+            if truth.is_none() {
+                evaluation.note_unknown(label);
+            }
             evaluation.add(truth, &predictor.predict(text), text);
             Ok(())
         })?;

@@ -7,6 +7,7 @@ pub use dbacl::measures::confusion::PerLabel;
 use dbacl::measures::confusion::{Confusion, mean_f1};
 use dbacl::measures::{Rate, rate};
 use dbacl_numeric::elementary::{log2, real};
+use std::collections::BTreeSet;
 
 /// Bins of claims, for the calibration error.
 const BINS: usize = 10;
@@ -33,6 +34,7 @@ pub struct Evaluation {
     /// Documents and right ones whose label has at least the probability of [`BOUNDS`], but not the
     /// next one.
     claims: [(usize, usize); BOUNDS.len()],
+    unknown: BTreeSet<String>,
 }
 
 /// Probabilities below which a text may be called unsure.
@@ -72,7 +74,13 @@ impl Evaluation {
     pub fn new(labels: usize) -> Self {
         let lengths = [(0.0, 0, 0.0, 0); LENGTHS.len()];
         let (bins, claims) = ([(0.0, 0, 0); BINS], [(0, 0); BOUNDS.len()]);
-        Self { confusion: Confusion::new(labels), bins, log_loss: 0.0, lengths, claims }
+        let (confusion, unknown) = (Confusion::new(labels), BTreeSet::new());
+        Self { confusion, bins, log_loss: 0.0, lengths, claims, unknown }
+    }
+
+    /// Notes a label of texts that the model does not know; its F1 is 0.
+    pub fn note_unknown(&mut self, label: &str) {
+        note(&mut self.unknown, label);
     }
 
     /// Takes the prediction of a text; `truth` is the number of its label, `None` if the model does
@@ -140,9 +148,9 @@ impl Evaluation {
         self.confusion.each().collect()
     }
 
-    /// Average F1 of the labels that have texts.
+    /// Average F1 of the labels that have texts, those included that the model does not know.
     pub fn macro_f1(&self) -> f64 {
-        mean_f1(self.confusion.each())
+        mean_f1(self.confusion.each().chain(without_any(&self.unknown)))
     }
 
     /// Average negative logarithm of the probability of the truth, bits; claims are bounded to
@@ -174,12 +182,30 @@ pub struct SeveralEvaluation {
     documents: usize,
     exact: usize,
     log_loss: f64,
+    unknown: BTreeSet<String>,
+}
+
+fn note(unknown: &mut BTreeSet<String>, label: &str) {
+    if !unknown.contains(label) {
+        unknown.insert(label.to_owned());
+    }
+}
+
+/// What is measured of labels that have texts and are never recognised.
+fn without_any(unknown: &BTreeSet<String>) -> impl Iterator<Item = PerLabel> {
+    std::iter::repeat_n(PerLabel::of([1, 0, 0]), unknown.len())
 }
 
 impl SeveralEvaluation {
     /// Nothing measured yet, with a model of so many labels.
     pub fn new(labels: usize) -> Self {
-        Self { counts: vec![[0; 3]; labels], documents: 0, exact: 0, log_loss: 0.0 }
+        let counts = vec![[0; 3]; labels];
+        Self { counts, documents: 0, exact: 0, log_loss: 0.0, unknown: BTreeSet::new() }
+    }
+
+    /// Notes a label of texts that the model does not know; its F1 is 0.
+    pub fn note_unknown(&mut self, label: &str) {
+        note(&mut self.unknown, label);
     }
 
     /// Takes a prediction; `truth` are the numbers of the text's labels, rising. A label that the
@@ -221,9 +247,9 @@ impl SeveralEvaluation {
         PerLabel::of(self.counts.iter().fold([0; 3], add)).f1
     }
 
-    /// Average F1 of the labels that have texts.
+    /// Average F1 of the labels that have texts, those included that the model does not know.
     pub fn macro_f1(&self) -> f64 {
-        mean_f1(self.labels())
+        mean_f1(self.labels().into_iter().chain(without_any(&self.unknown)))
     }
 
     /// Average negative logarithm of the probability that was given to the truth, for each label
@@ -288,6 +314,9 @@ mod tests {
         let first = found.labels()[0];
         assert_eq!((first.documents, first.recall.value, first.precision.value), (2, 0.5, 1.0));
         assert!((found.macro_f1() - f64::midpoint(2.0 / 3.0, 0.8)).abs() < 1e-12);
+        found.note_unknown("other");
+        found.note_unknown("other");
+        assert!((found.macro_f1() - (2.0 / 3.0 + 0.8) / 3.0).abs() < 1e-12);
         // 0.8 three times and right each time, 0.5 and 1.0 wrong
         assert!((found.calibration_error() - (0.6 + 0.5 + 1.0) / 5.0).abs() < 1e-12);
         let loss = -(3.0 * 0.8f64.log2() + 0.2f64.log2() + 1e-6f64.log2()) / 5.0;

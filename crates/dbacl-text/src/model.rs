@@ -171,6 +171,11 @@ impl TextModel {
         &self.recipe
     }
 
+    /// Has the model tell `name: value` of itself, for people.
+    pub(crate) fn tell(&mut self, name: &str, value: &str) {
+        self.about.push((name.to_owned(), value.to_owned()));
+    }
+
     /// How the model was made, for people: names and values.
     pub fn about(&self) -> &[(String, String)] {
         &self.about

@@ -37,6 +37,8 @@ impl Preset {
 
 /// What a model calls the columns that its texts were in.
 pub const TEXT_COLUMNS: &str = "text columns";
+/// And that of its labels.
+pub const LABEL_COLUMN: &str = "label column";
 
 /// Kinds of text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]

@@ -22,7 +22,7 @@ const VERSION: u8 = 1;
 /// Problems up to which rows have a weight for each.
 const FULL: usize = 8;
 /// Labels of a model, at most.
-const LABELS: usize = 1 << 16;
+pub const LABELS: usize = 1 << 16;
 /// The share of all squared importance that a model may lose to be small, where nothing else is
 /// said.
 pub const LOSS: f64 = 0.002;

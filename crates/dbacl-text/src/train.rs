@@ -4,12 +4,17 @@
 use crate::kept;
 use crate::learn::{Learned, Stopped, Task, Watch, learn};
 use crate::model::{ModelError, TextModel};
-use crate::recipe::{OPTIONS, Recipe};
+use crate::recipe::{LABEL_COLUMN, OPTIONS, Recipe, TEXT_COLUMNS};
+use crate::table::LABELS;
 use std::collections::BTreeMap;
 use std::ops::Range;
 
 /// Labels with fewer documents than this are learned badly.
 const FEW: u64 = 20;
+/// What a model tells of the file that its documents came from.
+const COLUMNS: [&str; 2] = [LABEL_COLUMN, TEXT_COLUMNS];
+/// More labels than this are not learned from one document each.
+const MANY_LABELS: usize = 1000;
 /// What stands between the labels of a document: no label has it.
 const BETWEEN: char = '\n';
 
@@ -25,6 +30,18 @@ pub enum TrainError {
     OneLabel {
         /// The label.
         label: String,
+    },
+    /// There are about as many labels as documents, or more than a model holds.
+    #[error("{labels} labels of {documents} documents {}", if *labels > LABELS {
+        "are more than a model holds, 65,536"
+    } else {
+        "cannot be learned: most have one document; is it another column that holds the labels?"
+    })]
+    TooManyLabels {
+        /// Labels.
+        labels: usize,
+        /// Documents.
+        documents: u64,
     },
     /// The documents of a label have no words.
     #[error("the documents of the label {label} have no words that could be learned")]
@@ -148,6 +165,10 @@ impl Trainer {
     /// A model that keeps no documents.
     pub fn of_model(model: &TextModel, warn: &mut dyn FnMut(String)) -> Result<Self, TrainError> {
         let mut trainer = Self::of_recipe(model.recipe(), warn)?.keeping();
+        let columns = |(name, _): &&(String, String)| COLUMNS.contains(&name.as_str());
+        for (name, value) in model.about().iter().filter(columns) {
+            trainer.tell(name, value);
+        }
         trainer.add_kept(model)?;
         Ok(trainer)
     }
@@ -283,6 +304,10 @@ impl Trainer {
             Some(&label) if labels.len() == 1 && !recipe.several => {
                 return Err(TrainError::OneLabel { label: label.to_owned() });
             }
+            Some(_) if is_too_many(labels.len(), self.len()) => {
+                let (labels, documents) = (labels.len(), self.len());
+                return Err(TrainError::TooManyLabels { labels, documents });
+            }
             Some(_) if has_several && !recipe.several => {
                 return Err(TrainError::Settings("documents have several labels or none"));
             }
@@ -335,6 +360,11 @@ impl Trainer {
             None => Ok(learned),
         }
     }
+}
+
+/// Whether there are more labels than a model holds, or than so many documents can tell apart.
+pub(crate) const fn is_too_many(labels: usize, documents: u64) -> bool {
+    labels > LABELS || labels > MANY_LABELS && documents < 2 * labels as u64
 }
 
 /// What is to be said of labels with few documents.
@@ -392,6 +422,16 @@ mod tests {
         let mut silent = trainer();
         silent.add("void", b" \n");
         assert!(error(silent).starts_with("the documents of the label void have no words"));
+        for (labels, documents, is_refused) in
+            [(1000, 1000, false), (1001, 2002, false), (1001, 2001, true), (65_537, 200_000, true)]
+        {
+            assert_eq!(is_too_many(labels, documents), is_refused, "{labels}");
+        }
+        let mut many = Trainer::default();
+        for number in 0..1500 {
+            many.add(&number.to_string(), b"a text");
+        }
+        assert!(error(many).starts_with("1500 labels of 1500 documents cannot be learned: most"));
         let mut several = trainer();
         several.add_weighted(&["sea", "a war"], b"a ship at war", 1.0);
         assert!(error(several).contains("several labels"));

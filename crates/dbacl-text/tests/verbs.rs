@@ -135,7 +135,7 @@ fn a_test_measures() {
     let said = run(&scratch, "test model train.tsv", "").quiet(0);
     assert!(said.starts_with("documents          72\naccuracy           100.00 (94."), "{said}");
     let said = run(&scratch, "test model -", "none\tthe ship\n").output();
-    assert!(said.contains("\nmacro-F1           - %\n"), "{said}");
+    assert!(said.contains("\nmacro-F1           0.00 %\n"), "{said}");
     let data = "sea\tthe ship\nwar\tthe ship\nnone\tthe front\n";
     let done = run(&scratch, "test model - --json", data);
     assert_eq!(done.status, 0);
@@ -147,6 +147,94 @@ fn a_test_measures() {
     assert_eq!(found["accuracy"]["value"], 1.0 / 3.0);
     assert_eq!(found["worst"][0]["label"], "war");
     assert_eq!(found["worst"][0]["called"], "sea");
+}
+
+#[test]
+fn a_text_that_cannot_be_read_does_not_end_a_run() {
+    let scratch = trained();
+    let long = "x".repeat(9 << 20);
+    for (options, input, labels) in [
+        (
+            "--input ndjson",
+            "{\"text\":\"a ship \\ud83d\"}\n{\n{\"text\":7}\n{\"text\":[]}\n{\"text\":\"cheese\"}\n"
+                .to_owned(),
+            "sea error a/b_c error a/b_c",
+        ),
+        ("--input csv", "id,text\n1,a ship\n2\n3,cheese\n".to_owned(), "sea error a/b_c"),
+        ("--input tsv", "x\ta ship\ncheese\nx\tcheese\n".to_owned(), "sea error a/b_c"),
+        ("--threads 2", format!("a ship\n{long}\ncheese\n"), "sea error a/b_c"),
+    ] {
+        let done = run(&scratch, &format!("predict model - {options}"), &input);
+        let label = |line: &str| line.split('\t').next().unwrap().replace(' ', "_");
+        let found: Vec<String> = done.stdout.lines().map(label).collect();
+        assert_eq!((found.join(" ").as_str(), done.status), (labels, 65), "{options}: {done:?}");
+        let number = labels.matches("error").count();
+        let texts = if number == 1 { "text" } else { "texts" };
+        let end = format!("\ndbacl-text: -: {number} {texts} could not be read\n");
+        assert!(done.stderr.ends_with(&end), "{options}: {done:?}");
+    }
+    let line = "predict model - --input ndjson --format ndjson";
+    let done = run(&scratch, line, "[]\n{\"text\":\"a ship\"}\n");
+    assert!(
+        done.stdout.starts_with("{\"error\":\"-:1: it is no JSON object\"}\n{\"label\":\"sea\"")
+    );
+    scratch.write("a.txt", "a ship");
+    let done = run(&scratch, "predict model --files a.txt none a.txt", "");
+    let found: Vec<&str> = done.stdout.lines().map(|line| &line[..10]).collect();
+    assert_eq!(
+        (found.join(" ").as_str(), done.status),
+        ("a.txt\tsea\t none\terror a.txt\tsea\t", 66)
+    );
+}
+
+#[test]
+fn columns_of_training_are_those_of_tests_and_texts() {
+    let scratch = Scratch::new();
+    let mut table = "id,topic,utterance\n".to_owned();
+    for (number, line) in documents().lines().enumerate() {
+        let (label, text) = line.split_once('\t').unwrap();
+        let _ = writeln!(table, "{number},{label},{text}");
+    }
+    scratch.write("train.csv", &table);
+    let told = "dbacl-text: warning: train.csv: labels are in the column 'topic', texts in the \
+                column 'utterance'\n";
+    let done = run(&scratch, "train train.csv -o model --keep", "");
+    assert_eq!((done.stderr.as_str(), done.status), (told, 0));
+    let info = run(&scratch, "info model", "").quiet(0);
+    assert!(info.starts_with("label column: topic\ntext columns: utterance\n"), "{info}");
+    // What was found is not said again.
+    let said = run(&scratch, "test model train.csv", "").quiet(0);
+    assert!(said.starts_with("documents          72\naccuracy           100.00 ("), "{said}");
+    let said = run(&scratch, "card model train.csv", "").quiet(0);
+    assert!(said.contains("accuracy           100.00 ("), "{said}");
+    let by_name = run(&scratch, "predict model train.csv", "").quiet(0);
+    assert_eq!(by_name.lines().count(), 72);
+    // A table is one without its name, too, and a model that learns more keeps its columns.
+    let done = run(&scratch, "predict model", &table);
+    assert_eq!((done.stdout == by_name, done.status), (true, 0), "{done:?}");
+    assert!(done.stderr.contains("-:1: the line names columns"), "{done:?}");
+    run(&scratch, "update model train.csv -o more -q", "").quiet(0);
+    run(&scratch, "test more train.csv", "").quiet(0);
+    // Texts are in the columns that are named, and labels where they were in training.
+    scratch.write("other.csv", table.replace("utterance", "body"));
+    run(&scratch, "test model other.csv --text-column body", "").quiet(0);
+    let said = run(&scratch, "test model other.csv", "").complaint(65);
+    assert!(said.contains("there is no column \"utterance\""), "{said}");
+    // Two columns, in UTF-16; the heading of lines.
+    let two: String = documents().lines().map(|line| line.replacen('\t', ";", 1) + "\n").collect();
+    scratch.write(
+        "two.csv",
+        format!("\u{feff}a;b\n{two}")
+            .encode_utf16()
+            .flat_map(u16::to_le_bytes)
+            .collect::<Vec<u8>>(),
+    );
+    let done = run(&scratch, "train two.csv -o two", "");
+    assert!(done.stdout.starts_with("72 documents of 3 labels"), "{done:?}");
+    scratch.write("heading.tsv", format!("label\ttext\n{}", documents()));
+    let done = run(&scratch, "train heading.tsv -o two", "");
+    assert!(done.stdout.starts_with("72 documents of 3 labels"), "{done:?}");
+    assert!(done.stderr.contains("heading.tsv:1: the line names columns"), "{done:?}");
 }
 
 #[test]

@@ -9,7 +9,7 @@ use super::{BlockPlan, Done};
 use crate::features::TextReader;
 use crate::learn::Watch;
 use crate::recipe::Recipe;
-use crate::train::{TrainError, Trained, Trainer};
+use crate::train::{TrainError, Trained, Trainer, is_too_many};
 use std::collections::BTreeMap;
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, BufReader, BufWriter, Read, Seek, Write};
@@ -127,6 +127,9 @@ impl BlockTrainer {
         }
         if let [(label, _)] = labels.as_slice() {
             return Err(TrainError::OneLabel { label: label.clone() });
+        }
+        if is_too_many(labels.len(), documents) {
+            return Err(TrainError::TooManyLabels { labels: labels.len(), documents });
         }
         let plan = &BlockPlan::new(&recipe, labels.len(), &mut |_| {})?;
         let (mut tally, mut reader) = (Tally::default(), TextReader::new(&plan.layout));

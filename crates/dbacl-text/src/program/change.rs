@@ -5,12 +5,13 @@
 use super::options::{ChangeArguments, MergeArguments};
 use super::{Failure, MESSAGES, begin, lock, open, read, train};
 use crate::data::{DataError, Record};
+use crate::model::TextModel;
 use crate::train::Trainer;
 use std::path::Path;
 
-/// A trainer with the options and documents of the model at `path`.
-fn trainer_of(path: &Path) -> Result<Trainer, Failure> {
-    let trainer = Trainer::of_model(&open(path)?, &mut |text| MESSAGES.warning(&text));
+/// A trainer with the options and documents of `model`, which is at `path`.
+fn trainer_of(model: &TextModel, path: &Path) -> Result<Trainer, Failure> {
+    let trainer = Trainer::of_model(model, &mut |text| MESSAGES.warning(&text));
     trainer.map_err(|error| train::refusal(error, path))
 }
 
@@ -27,10 +28,11 @@ fn change(
     // Opening the model checks it, and warns of it.
     let take_lock = if *output == arguments.model { lock } else { begin };
     let _lock = take_lock(&arguments.replacing, output)?;
-    let mut trainer = trainer_of(&arguments.model)?;
+    let model = open(&arguments.model)?;
+    let mut trainer = trainer_of(&model, &arguments.model)?;
     let path = &arguments.data.data;
     let mut take = |record: Record<'_>| apply(&mut trainer, &record);
-    read("reading", path, &arguments.data.reading(false), &mut take)?;
+    read("reading", path, &arguments.data.reading(false, Some(&model)), &mut take)?;
     finish(&trainer, path, output, arguments.replacing.quiet)
 }
 
@@ -55,7 +57,7 @@ pub fn merge(arguments: &MergeArguments) -> Result<(), Failure> {
     let _lock = begin(&arguments.replacing, &arguments.output)?;
     // `num_args` sees to it that there are two or more.
     let Some((first, others)) = arguments.models.split_first() else { return Ok(()) };
-    let mut trainer = trainer_of(first)?;
+    let mut trainer = trainer_of(&open(first)?, first)?;
     for path in others {
         trainer.add_kept(&open(path)?).map_err(|error| train::refusal(error, path))?;
     }

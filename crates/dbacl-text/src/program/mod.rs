@@ -10,7 +10,7 @@ mod report;
 mod test;
 mod train;
 
-use crate::data::{self, DataError, Reading, Sink};
+use crate::data::{self, DataError, Notes, Reading, Sink};
 use crate::model::{ModelError, TextModel};
 use crate::train::TrainError;
 use clap::CommandFactory;
@@ -198,13 +198,37 @@ fn models_of_program() -> Option<PathBuf> {
     Some(prefix.join("share/dbacl/models"))
 }
 
-/// Reads labelled documents, and says what is odd about them.
-fn read(what: &'static str, path: &Path, reading: &Reading, take: Sink<'_>) -> Result<(), Failure> {
+/// Reads documents, and says what is odd about them.
+fn read(
+    what: &'static str,
+    path: &Path,
+    reading: &Reading,
+    take: Sink<'_>,
+) -> Result<Notes, Failure> {
     let notes = progress::watch(what, || None, || data::read(path, reading, take))?;
+    warn_of(&notes, path);
+    Ok(notes)
+}
+
+/// Says what is odd about documents.
+fn warn_of(notes: &Notes, path: &Path) {
+    let name = path.display();
     if let Some(note) = notes.text(path) {
         MESSAGES.warning(&note);
     }
-    Ok(())
+    if notes.has_heading {
+        MESSAGES.warning(&format!(
+            "{name}:1: the line names columns and is no text; --input or --format with another \
+             format makes it one"
+        ));
+    }
+    if let Some(columns) = &notes.columns {
+        let label = match columns.label.as_str() {
+            "" => String::new(),
+            label => format!("labels are in the column '{label}', "),
+        };
+        MESSAGES.warning(&format!("{name}: {label}texts in the column '{}'", columns.text));
+    }
 }
 
 fn print(text: &str) -> Result<(), Failure> {

@@ -2,13 +2,16 @@
 //! The options of the verbs.
 
 use crate::data::{Format, Reading};
-use crate::recipe::{InBlocks, Kind, Preset, Recipe, is_cost, is_share};
+use crate::model::TextModel;
+use crate::recipe::{
+    InBlocks, Kind, LABEL_COLUMN, Preset, Recipe, TEXT_COLUMNS, is_cost, is_share,
+};
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use dbacl::Scheme;
 use dbacl_files::lock::USUAL_LIMIT;
 use std::ffi::OsString;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 /// Trains a text classifier from one file of labelled documents, tests it, and labels texts.
 #[derive(Debug, Parser)]
@@ -32,7 +35,7 @@ pub(crate) enum Verb {
     Forget(ChangeArguments),
     /// Make one model of several that keep their documents
     Merge(MergeArguments),
-    /// Print the most probable labels of each text; a text above 8 MiB ends the run
+    /// Print the most probable labels of each text, or 'error' where it cannot be read
     Predict(PredictArguments),
     /// Measure how well a model classifies labelled documents
     Test(TestArguments),
@@ -74,11 +77,13 @@ pub(crate) struct DataArguments {
     /// The format, if neither name nor first line shows it
     #[arg(long, value_name = "FORMAT")]
     pub format: Option<Format>,
-    /// CSV column or JSON member with the label
-    #[arg(long, value_name = "NAME", default_value = "label")]
-    pub label_column: String,
-    /// CSV columns or JSON members with the text, separated by commas
-    #[arg(long, value_name = "NAMES", default_value = "text", value_delimiter = ',')]
+    /// Column or JSON member with the label, instead of that of training, 'label', or one that is
+    /// plain
+    #[arg(long, value_name = "NAME")]
+    pub label_column: Option<String>,
+    /// Columns or JSON members with the text, separated by commas, instead of those of training,
+    /// 'text', or one that is plain
+    #[arg(long, value_name = "NAMES", value_delimiter = ',')]
     pub text_column: Vec<String>,
     /// Separator of several labels in a field
     #[arg(long, value_name = "TEXT", default_value = ",")]
@@ -86,17 +91,41 @@ pub(crate) struct DataArguments {
 }
 
 impl DataArguments {
-    pub fn reading(&self, has_several: bool) -> Reading {
+    /// How documents are read that a model was trained on, or is going to be.
+    pub fn reading(&self, has_several: bool, model: Option<&TextModel>) -> Reading {
+        let (label, text) = model.map_or((None, None), columns_of);
+        let usual = Reading::default();
+        let is_given = self.label_column.is_some() || !self.text_column.is_empty();
         Reading {
             format: self.format,
-            label: self.label_column.clone(),
-            text: self.text_column.clone(),
+            label: self.label_column.clone().or(label).unwrap_or(usual.label),
+            text: given_or(&self.text_column, text),
+            finds_columns: !is_given,
             needs_label: true,
             has_several,
             separator: self.label_separator.clone(),
             id: None,
         }
     }
+}
+
+/// The names of columns that were given, else those of training, else the usual one.
+fn given_or(given: &[String], trained_on: Option<Vec<String>>) -> Vec<String> {
+    match (given, trained_on) {
+        ([], None) => Reading::default().text,
+        ([], Some(own)) => own,
+        (given, _) => given.to_vec(),
+    }
+}
+
+/// The columns that a model was trained on, as far as they have not the usual names: that with the
+/// label, and those with the text.
+fn columns_of(model: &TextModel) -> (Option<String>, Option<Vec<String>>) {
+    let told = |wanted: &str| {
+        model.about().iter().find(|(name, _)| name == wanted).map(|(_, value)| value.as_str())
+    };
+    let text = told(TEXT_COLUMNS).map(|names| names.split(',').map(str::to_owned).collect());
+    (told(LABEL_COLUMN).map(str::to_owned), text)
 }
 
 /// How text is cut into words.
@@ -279,14 +308,15 @@ impl TrainArguments {
     }
 }
 
-/// How the texts of a file without labels are read: as lines, unless its name says otherwise.
-pub fn reading_of_texts(file: &Path, format: Option<Format>, columns: &[String]) -> Reading {
-    let format = format.or_else(|| {
-        let kind = file.extension().unwrap_or_default().to_ascii_lowercase();
-        let has_own = ["csv", "ndjson", "jsonl"].iter().any(|known| kind == *known);
-        (!has_own && !file.is_dir()).then_some(Format::Lines)
-    });
-    Reading { format, text: columns.to_vec(), needs_label: false, ..Reading::default() }
+/// How texts without labels are read: as lines, unless name or first line shows a table.
+pub fn reading_of_texts(
+    format: Option<Format>,
+    columns: &[String],
+    model: Option<&TextModel>,
+) -> Reading {
+    let text = given_or(columns, model.and_then(|model| columns_of(model).1));
+    let finds_columns = columns.is_empty();
+    Reading { format, text, finds_columns, needs_label: false, ..Reading::default() }
 }
 
 /// How results are printed.
@@ -306,7 +336,7 @@ pub(crate) enum ResultFormat {
 pub(crate) struct TextArguments {
     /// The model
     pub model: PathBuf,
-    /// The texts, one a line without --input; - for standard input
+    /// The texts, one a line unless name, first line or --input show a table; - for standard input
     #[arg(default_value = "-")]
     pub file: PathBuf,
     /// Files that are a text each, named before the labels
@@ -327,10 +357,10 @@ pub(crate) struct TextArguments {
 }
 
 impl TextArguments {
-    /// How texts are read by a model that was trained on the columns `trained_on`.
-    pub fn reading(&self, trained_on: &[String]) -> Reading {
-        let columns = if self.text_column.is_empty() { trained_on } else { &self.text_column };
-        Reading { id: self.id_column.clone(), ..reading_of_texts(&self.file, self.input, columns) }
+    /// How texts are read for a model.
+    pub fn reading(&self, model: &TextModel) -> Reading {
+        let reading = reading_of_texts(self.input, &self.text_column, Some(model));
+        Reading { id: self.id_column.clone(), ..reading }
     }
 }
 

@@ -2,10 +2,9 @@
 //! `predict` and `explain`: model and texts → labels, and why.
 
 use super::options::{ExplainArguments, PredictArguments, ResultFormat};
-use super::{Failure, MESSAGES, open, read, status};
-use crate::data::{self, DataError, Format, Reading, Record};
+use super::{Failure, MESSAGES, open, read, status, warn_of};
+use crate::data::{self, DataError, Format, Handlers, Reading, Record};
 use crate::model::{Prediction, Predictor, TextModel};
-use crate::recipe::TEXT_COLUMNS;
 use crate::threads;
 use dbacl_cli::json::Json;
 use dbacl_cli::output::Output;
@@ -32,18 +31,62 @@ struct Answers<'a> {
     printing: Printing<'a>,
     predictors: Vec<Predictor>,
     /// Texts that were read and are not classified yet, with what names them.
-    waiting: Vec<(Vec<u8>, String)>,
+    waiting: Vec<(Text, String)>,
     out: Output,
     /// Why nobody reads the answers.
     refusal: Option<io::Error>,
     /// Of the first hundred texts: how many there are, and how many of them begin with a label and
     /// a tab, as those that a model is trained on.
     lines: [u32; 2],
+    /// Texts that could not be read.
+    unread: Unread,
 }
 
+/// A text, or why it cannot be read.
+type Text = Result<Vec<u8>, String>;
+
+/// Texts that could not be read.
+#[derive(Default)]
+struct Unread {
+    number: u64,
+    /// The status of the first reason.
+    status: u8,
+}
+
+impl Unread {
+    /// Says why a text could not be read, and returns it.
+    fn add(&mut self, error: DataError) -> String {
+        let Failure { status, text } = error.into();
+        if self.number == 0 {
+            self.status = status;
+        }
+        self.number += 1;
+        if self.number <= UNREAD_SHOWN {
+            MESSAGES.warning(&text);
+        }
+        text
+    }
+
+    /// How the program ends, where the texts came from `path`.
+    fn end(&self, path: &Path) -> Result<(), Failure> {
+        match self.number {
+            0 => Ok(()),
+            number => {
+                let noun = if number == 1 { "text" } else { "texts" };
+                let text = format!("{}: {number} {noun} could not be read", path.display());
+                Err(Failure::new(self.status, &text))
+            }
+        }
+    }
+}
+
+/// Texts that cannot be read and are named one by one.
+const UNREAD_SHOWN: u64 = 10;
+
 impl Answers<'_> {
-    fn add(&mut self, text: Vec<u8>, name: String) {
+    fn add(&mut self, text: Text, name: String) {
         if self.lines[0] < 100 {
+            let text = text.as_deref().unwrap_or_default();
             let tab = text.iter().position(|&byte| byte == b'\t');
             let own = tab.map(|tab| &text[..tab]);
             let labels = &mut self.printing.labels.iter();
@@ -64,7 +107,10 @@ impl Answers<'_> {
         let answers = threads::each(parts, |(predictor, texts)| {
             let mut out = Vec::new();
             for (text, name) in texts {
-                write(&mut out, printing, name, &predictor.predict(text));
+                match text {
+                    Ok(text) => write(&mut out, printing, name, &predictor.predict(text)),
+                    Err(reason) => write_error(&mut out, printing, name, reason),
+                }
             }
             out
         });
@@ -72,6 +118,14 @@ impl Answers<'_> {
         if let Err(error) = if flush { self.out.flush() } else { self.out.spill() } {
             self.refusal.get_or_insert(error);
         }
+    }
+
+    /// Reading ends where nobody reads the answers; the error is not one of the texts.
+    fn goes_on(&self, path: &Path) -> Result<(), DataError> {
+        self.refusal.as_ref().map_or(Ok(()), |error| {
+            let source = io::Error::from(error.kind());
+            Err(DataError::Io { path: path.to_path_buf(), source })
+        })
     }
 }
 
@@ -86,36 +140,34 @@ pub fn run(arguments: &PredictArguments) -> Result<(), Failure> {
         out: Output::new(),
         refusal: None,
         lines: [0; 2],
+        unread: Unread::default(),
     };
     if !texts.files.is_empty() {
-        let read = texts.files.iter().try_for_each(|path| {
-            answers.add(read_text(path)?, path.to_string_lossy().into_owned());
-            answers.give(false);
-            Ok(())
-        });
+        for path in &texts.files {
+            let text = read_text(path).map_err(|error| answers.unread.add(error));
+            answers.add(text, path.to_string_lossy().into_owned());
+        }
         answers.give(true);
-        return answers.refusal.map_or(read, |error| Err(error.into()));
+        let unread = answers.unread.end(Path::new("--files"));
+        return answers.refusal.map_or(unread, |error| Err(error.into()));
     }
-    let told = model.about().iter().find(|(name, _)| name == TEXT_COLUMNS);
-    let columns = told.map_or("text", |(_, columns)| columns.as_str());
-    let columns: Vec<String> = columns.split(',').map(str::to_owned).collect();
-    let reading = texts.reading(&columns);
+    let reading = texts.reading(&model);
     let answers = RefCell::new(answers);
     let mut take = |record: Record<'_>| {
         let mut answers = answers.borrow_mut();
-        answers.add(record.text.to_vec(), record.id.to_owned());
-        // Reading ends where nobody reads the answers; the error is not one of the texts.
-        match &answers.refusal {
-            None => Ok(()),
-            Some(error) => {
-                let source = io::Error::from(error.kind());
-                Err(DataError::Io { path: record.file.to_path_buf(), source })
-            }
-        }
+        answers.add(Ok(record.text.to_vec()), record.id.to_owned());
+        answers.goes_on(record.file)
+    };
+    let mut refuse = |error: DataError| {
+        let mut answers = answers.borrow_mut();
+        let reason = answers.unread.add(error);
+        answers.add(Err(reason), String::new());
+        answers.goes_on(&texts.file)
     };
     // Whoever waits for texts has answered those that it has.
     let mut waits = || answers.borrow_mut().give(true);
-    let read = data::read_noticing(&texts.file, &reading, &mut take, &mut waits);
+    let handlers = Handlers { take: &mut take, refuse: &mut refuse, waits: &mut waits };
+    let read = data::read_with(&texts.file, &reading, handlers);
     let mut answers = answers.into_inner();
     answers.give(true);
     if let Some(error) = answers.refusal {
@@ -123,18 +175,20 @@ pub fn run(arguments: &PredictArguments) -> Result<(), Failure> {
     }
     let [lines, with_labels] = answers.lines;
     let is_suspicious = lines > 0 && with_labels * 10 >= lines * 9;
-    if is_suspicious && reading.format == Some(Format::Lines) {
+    if is_suspicious && texts.input.is_none_or(|format| format == Format::Lines) {
         MESSAGES.warning(&format!(
             "{}: its lines begin with labels of the model and a tab, which were judged as text; \
              --input tsv reads the texts alone",
             texts.file.display()
         ));
     }
-    read.map(|_| ()).or_else(|error| match error {
+    match read {
+        Ok(notes) => warn_of(&notes, &texts.file),
         // A pipe without texts wants no answers.
-        DataError::Line { line: 1, ref what, .. } if what == "it is empty" => Ok(()),
-        error => Err(error.into()),
-    })
+        Err(DataError::Line { line: 1, ref what, .. }) if what == "it is empty" => {}
+        Err(error) => return Err(error.into()),
+    }
+    answers.unread.end(&texts.file)
 }
 
 fn printing<'a>(
@@ -224,6 +278,29 @@ fn write(out: &mut Vec<u8>, printing: &Printing<'_>, name: &str, prediction: &Pr
             }
         }
     }
+    out.push(b'\n');
+}
+
+/// What a text is called that cannot be read.
+const ERROR: &str = "error";
+
+fn write_error(out: &mut Vec<u8>, printing: &Printing<'_>, name: &str, reason: &str) {
+    let has_name = printing.has_names && !name.is_empty();
+    if printing.arguments.format == ResultFormat::Ndjson {
+        let line = Json::line(|json| {
+            if has_name {
+                json.key("id").string(name);
+            }
+            json.key("error").string(reason);
+        });
+        out.extend_from_slice(line.as_bytes());
+        return;
+    }
+    if printing.has_names {
+        out.extend_from_slice(name.as_bytes());
+        out.push(if printing.arguments.format == ResultFormat::FastText { b' ' } else { b'\t' });
+    }
+    out.extend_from_slice(ERROR.as_bytes());
     out.push(b'\n');
 }
 

@@ -28,6 +28,9 @@ pub fn measure(model: &TextModel, data: &DataArguments, is_json: bool) -> Result
         let own = record.labels();
         let truths: Vec<Option<usize>> =
             own.iter().map(|label| numbers.get(label).copied()).collect();
+        for (label, _) in own.iter().zip(&truths).filter(|(_, truth)| truth.is_none()) {
+            if model.has_several() { several.note_unknown(label) } else { one.note_unknown(label) }
+        }
         if let Some(at) = truths.iter().position(Option::is_none) {
             let place = || format!("{}:{}", record.file.display(), record.line);
             let first = || format!("{}: the model does not know the label {}", place(), own[at]);
@@ -40,7 +43,7 @@ pub fn measure(model: &TextModel, data: &DataArguments, is_json: bool) -> Result
         }
         Ok(())
     };
-    read("judging", path, &data.reading(model.has_several()), &mut take)?;
+    read("judging", path, &data.reading(model.has_several(), Some(model)), &mut take)?;
     if let Some((first, count)) = unknown {
         let documents = if count == 1 { "document counts" } else { "documents count" };
         MESSAGES.warning(&format!("{first}; {count} such {documents} as wrong"));

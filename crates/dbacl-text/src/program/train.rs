@@ -4,9 +4,9 @@
 use super::options::{TrainArguments, reading_of_texts};
 use super::{Failure, MESSAGES, print, read, status};
 use crate::blocks::BlockTrainer;
-use crate::data::{DataError, Record};
+use crate::data::{Columns, DataError, Reading, Record};
 use crate::learn::Watch;
-use crate::recipe::{Recipe, TEXT_COLUMNS};
+use crate::recipe::{LABEL_COLUMN, Recipe, TEXT_COLUMNS};
 use crate::search::{Trial, best};
 use crate::train::{TrainError, Trained, Trainer};
 use dbacl_cli::output;
@@ -28,25 +28,37 @@ pub fn run(arguments: &TrainArguments) -> Result<(), Failure> {
     if arguments.keep {
         trainer = trainer.keeping();
     }
-    if arguments.data.text_column != ["text"] {
-        trainer.tell(TEXT_COLUMNS, &arguments.data.text_column.join(","));
-    }
     let mut take = |record: Record<'_>| {
         trainer.add_weighted(&record.labels(), record.text, 1.0);
         Ok(())
     };
-    read("reading", path, &arguments.data.reading(recipe.several), &mut take)?;
+    let reading = arguments.data.reading(recipe.several, None);
+    let columns = read("reading", path, &reading, &mut take)?.columns;
+    for (name, value) in unusual(columns, reading) {
+        trainer.tell(name, &value);
+    }
     let mut unlabelled = Vec::new();
     if let Some(file) = &arguments.unlabelled {
         let mut take = |record: Record<'_>| {
             unlabelled.push(record.text.to_vec());
             Ok(())
         };
-        let reading = reading_of_texts(file, None, &arguments.data.text_column);
+        let reading = reading_of_texts(None, &arguments.data.text_column, None);
         read("reading", file, &reading, &mut take)?;
     }
     let found = searched(&trainer, arguments.autotune, &unlabelled, path, quiet)?;
     save(&found, &arguments.output, quiet)
+}
+
+/// What a model is to tell of the columns of its documents, which were found or asked for.
+fn unusual(found: Option<Columns>, asked: Reading) -> impl Iterator<Item = (&'static str, String)> {
+    let usual = Reading::default();
+    let Columns { label, text } =
+        found.unwrap_or(Columns { label: asked.label, text: asked.text.join(",") });
+    [(LABEL_COLUMN, label, usual.label), (TEXT_COLUMNS, text, usual.text.join(","))]
+        .into_iter()
+        .filter(|(_, own, usual)| own != usual)
+        .map(|(name, own, _)| (name, own))
 }
 
 /// Trains, or searches for some seconds; documents came from `path`.
@@ -95,14 +107,18 @@ fn in_blocks(recipe: &Recipe, arguments: &TrainArguments) -> Result<(), Failure>
             what
         })
     };
-    let read = read("reading", path, &arguments.data.reading(false), &mut take);
+    let reading = arguments.data.reading(false, None);
+    let read = read("reading", path, &reading, &mut take);
     if let Some(error) = failure {
         return Err(refusal(error, &arguments.output));
     }
-    read?;
+    let columns = read?.columns;
     let trained = watched(|watch| trainer.train(watch));
-    let quiet = arguments.replacing.quiet;
-    save(&trained.map_err(|error| refusal(error, path))?, &arguments.output, quiet)
+    let mut trained = trained.map_err(|error| refusal(error, path))?;
+    for (name, value) in unusual(columns, reading) {
+        trained.model.tell(name, &value);
+    }
+    save(&trained, &arguments.output, arguments.replacing.quiet)
 }
 
 pub fn save(trained: &Trained, output: &Path, quiet: bool) -> Result<(), Failure> {
@@ -115,9 +131,10 @@ pub fn save(trained: &Trained, output: &Path, quiet: bool) -> Result<(), Failure
 
 pub fn refusal(error: TrainError, path: &Path) -> Failure {
     let place = match error {
-        TrainError::NoDocuments | TrainError::OneLabel { .. } | TrainError::NoWords { .. } => {
-            format!("{}:1: ", path.display())
-        }
+        TrainError::NoDocuments
+        | TrainError::OneLabel { .. }
+        | TrainError::TooManyLabels { .. }
+        | TrainError::NoWords { .. } => format!("{}:1: ", path.display()),
         _ => format!("{}: ", path.display()),
     };
     let failure = Failure::from(error);
