@@ -19,6 +19,15 @@ pub struct Decision {
     pub is_unsure: bool,
 }
 
+/// What can make a verdict unsure besides the odds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Doubt {
+    /// A part of the document is of the second category.
+    Part,
+    /// Much of its text was never learned.
+    New,
+}
+
 impl Decision {
     /// Appends `NAME PROBABILITY%`, or `unsure PROBABILITY% NAME`; `name` is that of the category.
     pub fn write(&self, out: &mut Vec<u8>, name: &[u8]) {
@@ -50,8 +59,7 @@ impl RefitLine {
             let score = second - first;
             let probability = logistic(slope * score + offset);
             let (low, high) = self.band;
-            let is_divided =
-                score <= low && self.limit_of_parts().is_some_and(|it| support.part > it);
+            let is_divided = self.is_divided(score, support);
             let is_unsure = is_unusual || is_divided || low < high && score > low && score <= high;
             let is_second = if is_unsure { probability > 0.5 } else { score > high };
             return Decision {
@@ -68,6 +76,20 @@ impl RefitLine {
             is_sure(&odds, category, &self.limits)
         };
         Decision { category, probability, is_unsure: is_unusual || !is_told }
+    }
+
+    /// Whether a document whose score of the second category less that of the first is `score` is
+    /// confidently of the first category, and a part of it certainly of the second.
+    fn is_divided(&self, score: f64, support: Support) -> bool {
+        score <= self.band.0 && self.limit_of_parts().is_some_and(|it| support.part > it)
+    }
+
+    /// What makes a verdict unsure, whatever the odds.
+    pub fn doubt(&self, scores: &[f64], support: Support) -> Option<Doubt> {
+        let is_divided =
+            matches!(scores, [first, second] if self.is_divided(second - first, support));
+        let is_unusual = is_unusual(support.known, support.texts, self.known);
+        if is_divided { Some(Doubt::Part) } else { is_unusual.then_some(Doubt::New) }
     }
 }
 

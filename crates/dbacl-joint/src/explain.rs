@@ -48,6 +48,8 @@ pub struct Explanation {
     pub tokens: Vec<TokenEvidence>,
     /// The text as it was cut, line by line.
     pub lines: Vec<Vec<Piece>>,
+    /// Whether it is mail, of which words that say something to people are shown first.
+    pub is_mail: bool,
 }
 
 /// Adds up the evidence of occurrences.
@@ -60,12 +62,17 @@ pub struct Gatherer {
 impl Gatherer {
     /// An occurrence of a token.
     pub fn add(&mut self, text: String, bits: f64) {
+        self.add_times(text, bits, 1);
+    }
+
+    /// So many occurrences of a token, with these bits together.
+    pub fn add_times(&mut self, text: String, bits: f64, times: u32) {
         let place = *self.places.entry(text.clone()).or_insert(self.tokens.len());
         if place == self.tokens.len() {
             self.tokens.push(TokenEvidence { text, count: 0, bits: 0.0 });
         }
         let token = &mut self.tokens[place];
-        token.count += 1;
+        token.count += times;
         token.bits += bits;
     }
 
@@ -88,9 +95,29 @@ pub fn shown(body: &[u8]) -> String {
     printable(String::from_utf8_lossy(&inner).trim())
 }
 
-/// Text without control characters.
+/// Text without characters that control a terminal or the direction of text.
 pub fn printable(text: &str) -> String {
-    text.chars().map(|c| if c.is_control() { '\u{fffd}' } else { c }).collect()
+    let is_odd = |c: char| {
+        let is_invisible = matches!(c,
+            '\u{200b}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}'
+            | '\u{2060}'..='\u{206f}' | '\u{feff}');
+        c.is_control() || is_invisible
+    };
+    text.chars().map(|c| if is_odd(c) { '\u{fffd}' } else { c }).collect()
+}
+
+/// Tags of mail that say something to people: of the subject, of sender and receiver, among them
+/// mailing lists. Their names are those of `dbacl_filter::unicode::legend`.
+const TELLING: [&str; 8] =
+    ["subject", "subject-form", "subject-!", "subject-?", "from", "from-host", "to", "to-host"];
+
+/// Whether a word or tag of mail says something to people, which names of hosts, numbers and shapes
+/// hardly do.
+pub fn is_telling(text: &str) -> bool {
+    let kind = text.split_once(':').map(|(kind, _)| kind);
+    let letters = text.chars().filter(|c| c.is_alphabetic()).count();
+    kind.is_some_and(|kind| TELLING.contains(&kind))
+        || !text.contains(|c| ".:@/=_".contains(c)) && 2 * letters > text.chars().count()
 }
 
 impl Explanation {
@@ -99,11 +126,13 @@ impl Explanation {
         self.prior + self.tokens.iter().map(|token| token.bits).sum::<f64>()
     }
 
-    fn strongest(&self, is_for: bool) -> impl Iterator<Item = &TokenEvidence> {
-        let fits = move |token: &&TokenEvidence| {
+    fn strongest(&self, is_for: bool) -> Vec<&TokenEvidence> {
+        let fits = |token: &&TokenEvidence| {
             if is_for { token.bits > 0.0 } else { token.bits < 0.0 }
         };
-        self.tokens.iter().filter(fits).take(SHOWN)
+        let mut found: Vec<_> = self.tokens.iter().filter(fits).take(SHOWN).collect();
+        found.sort_by_key(|token| self.is_mail && !is_telling(&token.text));
+        found
     }
 
     /// The explanation as text, for a terminal or a file.
@@ -122,8 +151,11 @@ impl Explanation {
             }
             text.push('\n');
         }
-        let shown: f64 =
-            [true, false].iter().flat_map(|&side| self.strongest(side)).map(|one| one.bits).sum();
+        let shown: f64 = [true, false]
+            .into_iter()
+            .flat_map(|side| self.strongest(side))
+            .map(|one| one.bits)
+            .sum();
         let total = self.total();
         let rest = total - shown - self.prior;
         for (bits, what) in
@@ -242,6 +274,7 @@ mod tests {
                 Piece::Token("free".into(), 4.0),
                 Piece::Other(" <script>\u{1b}".into()),
             ]],
+            is_mail: false,
         }
     }
 
@@ -281,5 +314,27 @@ mod tests {
     fn tokens_for_people() {
         assert_eq!(shown(b"\x03two\x03words\x03"), "two words");
         assert_eq!(shown(b"\x03a\x1b[2J\x03"), "a\u{fffd}[2J");
+        assert_eq!(printable("a\u{202e}b\u{200d}c"), "a\u{fffd}b\u{200d}c");
+    }
+
+    #[test]
+    fn of_mail_words_come_before_hosts_and_numbers() {
+        let tokens = [
+            ("origin-host:lair.example", 9.0),
+            ("64.161.22.236", 8.0),
+            ("20020828184218.399ce43f99", 7.0),
+            ("subject:lunch", 5.0),
+            ("from-host:example.org", 4.0),
+            ("发票", 3.0),
+            ("wörter2", 2.0),
+        ];
+        let tokens = tokens.map(|(text, bits)| TokenEvidence { text: text.into(), count: 1, bits });
+        let mail = Explanation { tokens: tokens.to_vec(), is_mail: true, ..explanation() };
+        let shown = |explanation: &Explanation| -> Vec<String> {
+            explanation.strongest(true).iter().map(|token| token.text.clone()).collect()
+        };
+        let first = ["subject:lunch", "from-host:example.org", "发票", "wörter2"];
+        assert_eq!(shown(&mail)[..4], first);
+        assert_eq!(shown(&Explanation { is_mail: false, ..mail })[0], tokens[0].text);
     }
 }

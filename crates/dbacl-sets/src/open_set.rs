@@ -4,7 +4,7 @@
 use super::filter_folder::{LEDGER, MailFilterError, ORDER, labels, labels_in};
 use super::judging::Gathering;
 use super::reading::{DocumentReader, texts_of};
-use super::reasons::{Evidence, NAMED, Reasons};
+use super::reasons::{Evidence, NAMED, POOL, Reasons, telling};
 use super::report::DocumentId;
 use super::roles::{MailRole, Roles};
 use super::runs::Runs;
@@ -17,7 +17,7 @@ use dbacl_engine::error::{Error, Warning, WarningSink};
 use dbacl_engine::score::model::Model;
 use dbacl_engine::token::id::FeatureId;
 use dbacl_joint::calibrate::logistic;
-use dbacl_joint::decision::Decision;
+use dbacl_joint::decision::{Decision, Doubt};
 use dbacl_joint::documents::{Corpus, CorpusBuilder, Term, fingerprint};
 use dbacl_joint::header::RefitLine;
 use dbacl_joint::known::{KnownFeature, KnownFeatures};
@@ -27,6 +27,7 @@ use dbacl_joint::weighing::Weighing;
 use dbacl_mail::verdict_header::Marker;
 use dbacl_model::settings::Locale;
 use dbacl_store::generations::{Generation, Store, member};
+use hashbrown::HashMap;
 use memmap2::Mmap;
 use std::ffi::OsStr;
 use std::fmt;
@@ -441,16 +442,30 @@ impl MailFilter {
         let each: Vec<(&KnownFeature, f64)> = features.iter().zip(each).collect();
         let all = each.iter().fold(0.0, |sum, &(_, bits)| sum + bits);
         let ranked = if scoring == Scoring::Blocks {
-            let each = each.into_iter().map(|(feature, bits)| (feature.id, feature.is_text, bits));
-            let mut runs = Runs::new(each);
+            // If a feature occurs several times, only the first occurrence has evidence.
+            let mut rest: HashMap<FeatureId, f64> =
+                each.into_iter().map(|(feature, bits)| (feature.id, bits)).collect();
+            let mut runs = Runs::default();
             let mut reader = DocumentReader::new(&self.reading, stop);
-            reader.features(text, |feature| runs.add(&feature));
+            reader.features(text, |feature| {
+                runs.add(&feature, rest.remove(&FeatureId::of(feature.body, feature.medium)));
+            });
             strongest(runs.finish(), |evidence| evidence.bits)
         } else {
             let each = strongest(each, |&(_, bits)| bits);
             let ids: Vec<FeatureId> = each.iter().map(|(feature, _)| feature.id).collect();
             let texts = texts_of(&self.reading, text, &ids, stop).into_iter().zip(each);
-            texts.map(|(text, (_, bits))| Evidence { text, bits, features: 1 }).collect()
+            texts.map(|(text, (_, bits))| Evidence { text, bits, features: 1, times: 1 }).collect()
+        };
+        let (telling, mut ranked) = (telling(&ranked), ranked);
+        ranked.truncate(NAMED);
+        let doubt = match self.fitted.line.doubt(scores, *support) {
+            Some(Doubt::Part) => {
+                let other = self.fitted.order.get(1).map(|&at| self.names[at].as_str());
+                Some(format!("a part that looks like {}", other.unwrap_or_default()))
+            }
+            Some(Doubt::New) => Some("much text that was never learned".into()),
+            None => None,
         };
         let named: f64 = ranked.iter().map(|evidence| evidence.bits).sum();
         let features: usize = ranked.iter().map(|evidence| evidence.features).sum();
@@ -462,6 +477,8 @@ impl MailFilter {
             number_of_others: (distinct as usize).saturating_sub(features),
             before: bits - all,
             tokens: ranked.into_iter().map(|evidence| (evidence.text, evidence.bits)).collect(),
+            doubt,
+            telling,
         })
     }
 
@@ -487,7 +504,7 @@ impl MailFilter {
 /// Those with the most bits for or against; of equal ones the first. None that says nothing.
 fn strongest<T>(mut all: Vec<T>, bits: impl Fn(&T) -> f64) -> Vec<T> {
     all.sort_by(|a, b| bits(b).abs().total_cmp(&bits(a).abs()));
-    all.truncate(NAMED);
+    all.truncate(POOL);
     all.retain(|one| bits(one) != 0.0);
     all
 }

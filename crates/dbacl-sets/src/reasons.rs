@@ -9,12 +9,18 @@
 //! The numbers are logarithms to base 2 of odds (bits) for the category that is named. Those after
 //! the `=` add up to the first one, exactly as they are printed.
 
-use dbacl_joint::explain::shown;
+use dbacl_joint::explain::{is_telling, shown};
 use dbacl_mail::verdict_header::REASONS;
 use std::fmt::Write;
 
 /// The most tokens that are named.
 pub const NAMED: usize = 10;
+
+/// Of so many tokens those are chosen that people are shown.
+pub const POOL: usize = 30;
+
+/// A token with less than this share of the strongest one's bits takes the place of no stronger one.
+const LEAST: f64 = 0.2;
 
 /// The most characters of a token that are shown.
 const SHOWN: usize = 30;
@@ -30,6 +36,8 @@ pub struct Evidence {
     pub bits: f64,
     /// How many distinct features it has.
     pub features: usize,
+    /// How often it is there.
+    pub times: u32,
 }
 
 /// The reasons of a verdict.
@@ -49,6 +57,27 @@ pub struct Reasons {
     pub number_of_others: usize,
     /// The part of the bits that does not depend on the tokens, but only on their number.
     pub before: f64,
+    /// What made the verdict unsure besides these bits, in words: `a part that looks like spam`.
+    pub doubt: Option<String>,
+    /// The tokens that are named to people, with their bits.
+    pub(crate) telling: Vec<(String, f64)>,
+}
+
+/// The tokens that are named to people, of these, the strongest first: before others those that say
+/// something to them, unless these weigh little.
+pub fn telling(pool: &[Evidence]) -> Vec<(String, f64)> {
+    let least = LEAST * pool.first().map_or(0.0, |first| first.bits.abs());
+    let strong = pool.iter().filter(|own| own.bits.abs() >= least);
+    let mut all: Vec<(String, f64)> = Vec::new();
+    for own in strong {
+        let text = short(&own.text);
+        if all.iter().all(|(other, _)| *other != text) {
+            all.push((text, own.bits));
+        }
+    }
+    all.sort_by_key(|(text, _)| !is_telling(text));
+    all.truncate(NAMED);
+    all
 }
 
 fn hundredths(bits: f64) -> f64 {
@@ -56,30 +85,34 @@ fn hundredths(bits: f64) -> f64 {
 }
 
 impl Reasons {
-    /// The tokens that weigh most, at most so many, each once: `+6.31 pills, -0.97 meeting`.
+    /// What says most to people, at most so many tokens: `+6.31 pills, +4.20 café, -0.97 meeting`.
     pub fn strongest(&self, most: usize) -> String {
-        let mut named: Vec<(String, f64)> = Vec::new();
-        for (token, bits) in &self.tokens {
-            let token = word(token);
-            if named.len() < most && named.iter().all(|(other, _)| *other != token) {
-                named.push((token, *bits));
-            }
-        }
-        let shown =
-            named.iter().map(|(token, bits)| format!("{} {token}", signed(hundredths(*bits))));
-        shown.collect::<Vec<_>>().join(", ")
+        let tokens = self.telling.iter().take(most);
+        let tokens = tokens.map(|(token, bits)| format!("{} {token}", signed(hundredths(*bits))));
+        self.doubt.iter().cloned().chain(tokens).collect::<Vec<_>>().join(", ")
     }
 
     /// The header line without its end. Where it is long it is folded: a line end stands before a
     /// blank.
     pub fn header(&self) -> String {
+        self.lines(&self.tokens, word)
+    }
+
+    /// The same for a terminal: without codes, and tokens first that say something to people.
+    pub fn text(&self) -> String {
+        let mut tokens = self.tokens.clone();
+        tokens.sort_by_key(|(token, _)| !is_telling(&short(token)));
+        self.lines(&tokens, short)
+    }
+
+    fn lines(&self, tokens: &[(Vec<u8>, f64)], word: fn(&[u8]) -> String) -> String {
         let mut text = REASONS.to_owned();
         text.push(':');
         let mut width = text.len();
         let named: f64 = self.tokens.iter().map(|&(_, bits)| hundredths(bits)).sum();
         let (total, others) = (hundredths(self.bits), hundredths(self.others));
         let mut items = vec![format!("{} {} =", word(self.category.as_bytes()), signed(total))];
-        for (token, bits) in &self.tokens {
+        for (token, bits) in tokens {
             items.push(format!("{} {},", signed(hundredths(*bits)), word(token)));
         }
         if self.number_of_others > 0 {
@@ -87,14 +120,17 @@ impl Reasons {
         }
         let counted = if self.number_of_others > 0 { others } else { 0.0 };
         // The rounding errors are added here, so that the printed numbers add up.
-        items.push(format!("{} before any", signed(total - named - counted)));
+        let comma = if self.doubt.is_some() { "," } else { "" };
+        items.push(format!("{} before any{comma}", signed(total - named - counted)));
+        items.extend(self.doubt.clone());
         for item in items {
-            if width + 1 + item.len() > WIDTH && width > REASONS.len() + 1 {
+            let own = 1 + item.chars().count();
+            if width + own > WIDTH && width > REASONS.len() + 1 {
                 text.push('\n');
                 width = 0;
             }
             let _ = write!(text, " {item}");
-            width += 1 + item.len();
+            width += own;
         }
         text
     }
@@ -106,11 +142,15 @@ fn signed(hundredths: f64) -> String {
     format!("{:+.2}", if hundredths == 0.0 { 0.0 } else { hundredths / 100.0 })
 }
 
+/// The beginning of a token, for people.
+fn short(token: &[u8]) -> String {
+    shown(token).chars().take(SHOWN).collect()
+}
+
 /// A token for a header: unchanged if all its characters are harmless there, else as an encoded
 /// word (RFC 2047), whose bytes are letters, digits and `=XX`.
 fn word(token: &[u8]) -> String {
-    let text = shown(token);
-    let short: String = text.chars().take(SHOWN).collect();
+    let short = short(token);
     let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-_.@/$!'%&*:~#".contains(&byte);
     if !short.is_empty() && !short.starts_with('-') && short.bytes().all(is_plain) {
         return short;
@@ -152,6 +192,8 @@ mod tests {
             others: 0.125,
             number_of_others: 7,
             before: -0.5,
+            doubt: None,
+            telling: Vec::new(),
         }
     }
 
@@ -213,5 +255,38 @@ mod tests {
         assert_eq!(word("caf\u{e9}".as_bytes()), "=?utf-8?q?caf=C3=A9?=");
         assert_eq!(word(b"\x03two\x03words\x03"), "=?utf-8?q?two_words?=");
         assert_eq!(word(b"plain-word"), "plain-word");
+    }
+
+    #[test]
+    fn people_are_shown_words_without_codes_and_why_it_is_unsure() {
+        let evidence = |text: &str, bits| Evidence {
+            text: text.as_bytes().to_vec(),
+            bits,
+            features: 1,
+            times: 1,
+        };
+        let pool = [
+            evidence("origin-host:lair.example", 8.0),
+            evidence("本公司代开发票", -4.0),
+            evidence("subject:>", 2.0),
+            evidence("weak", 1.0),
+        ];
+        let tokens: Vec<(&[u8], f64)> =
+            pool.iter().map(|own| (own.text.as_slice(), own.bits)).collect();
+        let doubt = Some("a part that looks like spam".to_owned());
+        let reasons = Reasons { doubt, telling: telling(&pool), ..reasons(&tokens) };
+        assert_eq!(
+            reasons.strongest(2),
+            "a part that looks like spam, -4.00 本公司代开发票, +2.00 subject:>"
+        );
+        let (header, text) = (reasons.header(), reasons.text());
+        assert!(header.ends_with("-0.50 before any, a part that looks like spam"), "{header}");
+        assert!(
+            header.contains("= +8.00 origin-host:lair.example,\n -4.00 =?utf-8?q?"),
+            "{header}"
+        );
+        assert!(text.contains("= -4.00 本公司代开发票, +2.00 subject:>, +1.00"), "{text}");
+        let ((total, sum), (header_total, _)) = (numbers(&text), numbers(&header));
+        assert!((total - sum).abs() < 1e-9 && (total - header_total).abs() < 1e-9, "{text}");
     }
 }

@@ -5,18 +5,21 @@
 use super::fitted::{Fitted, FittedScores};
 use super::set::CategorySet;
 use super::shared::Incomparable;
+use crate::runs::{Runs, words, words_of};
 use dbacl_engine::document::{Cutter, FeatureReader, FeatureSink};
 use dbacl_engine::score::document;
 use dbacl_engine::score::model::Model;
 use dbacl_engine::score::scorer::Scorer;
 use dbacl_engine::token::Feature;
 use dbacl_engine::token::id::WideId;
+use dbacl_joint::decision::Doubt;
 use dbacl_joint::documents::{Collector, FeatureKind};
 use dbacl_joint::explain::{Explanation, Gatherer, Piece, printable, shown};
 use dbacl_joint::scoring::Scoring;
 use dbacl_mail::mailbox;
 use dbacl_mail::subject::subject;
 use dbacl_model::medium::Medium;
+use dbacl_model::settings::Scheme;
 use memmap2::Mmap;
 use std::collections::HashSet;
 use std::io;
@@ -44,7 +47,7 @@ impl<D: AsRef<[u8]>> CategorySet<D> {
         if self.models.len() < 2 {
             return Err(Incomparable::Empty);
         }
-        let mut recorder = Recorder::new(self.models.clone());
+        let mut recorder = Recorder::new(self.models.clone()).naming(self.reading.reads_mail());
         // Reading memory cannot fail, and recording accepts all features.
         let _ = FeatureReader::new(&self.reading).read_bytes(document.as_ref(), &mut recorder);
         Ok(recorder.explain(self.fitted.as_ref()))
@@ -153,6 +156,8 @@ pub struct Recorder<D = Mmap> {
     sources: Sources,
     occurrences: Vec<Occurrence>,
     lines: Vec<Line>,
+    /// Whether tokens are runs of bytes, which are shown by the words that they come from.
+    is_runs: bool,
 }
 
 /// What an occurrence adds to the score of a category, nats.
@@ -166,13 +171,15 @@ struct Addition {
     renorm: f64,
 }
 
+impl Occurrence {
+    fn feature(&self) -> Feature<'_> {
+        let Self { body, medium, order, pattern, .. } = self;
+        Feature { body, medium: *medium, order: *order, pattern: *pattern }
+    }
+}
+
 fn addition<D: AsRef<[u8]>>(model: &Model<D>, occurrence: &Occurrence) -> Addition {
-    let feature = Feature {
-        body: &occurrence.body,
-        medium: occurrence.medium,
-        order: occurrence.order,
-        pattern: occurrence.pattern,
-    };
+    let feature = occurrence.feature();
     if !model.applies(&feature) {
         return Addition::default();
     }
@@ -186,9 +193,13 @@ fn addition<D: AsRef<[u8]>>(model: &Model<D>, occurrence: &Occurrence) -> Additi
 impl<D: AsRef<[u8]>> Recorder<D> {
     /// A recorder of nothing yet.
     pub fn new(models: Vec<Model<D>>) -> Self {
+        let is_runs = |model: &Model<D>| {
+            model.header().is_some_and(|header| header.scheme == Some(Scheme::Gram))
+        };
+        let is_runs = models.iter().any(is_runs);
         let scorer = Scorer::new(models, None);
         let sources = Sources::default();
-        Self { scorer, sources, occurrences: Vec::new(), lines: Vec::new() }
+        Self { scorer, sources, occurrences: Vec::new(), lines: Vec::new(), is_runs }
     }
 
     /// Has the explanation name the sources and, of mail, the subjects.
@@ -237,7 +248,15 @@ impl<D: AsRef<[u8]>> Recorder<D> {
             let name = text_of(&models[best].name);
             let percent = 100.0 * verdict.probability;
             let unsure = if verdict.is_unsure { "unsure, " } else { "" };
-            heading = Some(format!("{unsure}{name} with probability {percent:.2} %"));
+            let doubt = match line.doubt(&scores, support) {
+                Some(Doubt::Part) => {
+                    let other = fitted.order.get(1).map(|&at| text_of(&models[at].name));
+                    format!(", but a part looks like {}", other.unwrap_or_default())
+                }
+                Some(Doubt::New) => ", but much of its text was never learned".into(),
+                None => String::new(),
+            };
+            heading = Some(format!("{unsure}{name} with probability {percent:.2} %{doubt}"));
             let max_order = models[0].header().map_or(1, |own| own.max_order);
             if complexity > 0.0 && distinct > 0 {
                 let slope = line.calibration.slope * scoring.length_factor(distinct);
@@ -267,12 +286,13 @@ impl<D: AsRef<[u8]>> Recorder<D> {
                 }
             }
         }
+        let is_mail = self.sources.is_mail;
         let (best, second) = (ranked[0], ranked[1]);
         let (first, other) = (&models[best], &models[second]);
         factor /= std::f64::consts::LN_2;
         weight_factor /= std::f64::consts::LN_2;
         let mut heard = HashSet::new();
-        let mut gatherer = Gatherer::default();
+        let (mut gatherer, mut runs) = (Gatherer::default(), Runs::default());
         let mut bits = Vec::with_capacity(self.occurrences.len());
         for occurrence in &self.occurrences {
             let (mine, theirs) = (addition(first, occurrence), addition(other, occurrence));
@@ -282,8 +302,15 @@ impl<D: AsRef<[u8]>> Recorder<D> {
                 let input = inputs[usize::from(occurrence.medium.is_header())];
                 evidence += weight_factor * input * (mine.weight - theirs.weight);
             }
-            gatherer.add(shown(&occurrence.body), evidence);
+            if self.is_runs && occurrence.order == 1 {
+                runs.add(&occurrence.feature(), Some(evidence));
+            } else {
+                gatherer.add(shown(&occurrence.body), evidence);
+            }
             bits.push(evidence);
+        }
+        for own in runs.finish() {
+            gatherer.add_times(shown(&own.text), own.bits, own.times);
         }
         let pieces = self.lines.iter().map(|line| pieces(line, &bits)).collect();
         let [category, other] = [first, other].map(|model| printable(&text_of(&model.name)));
@@ -295,6 +322,7 @@ impl<D: AsRef<[u8]>> Recorder<D> {
             prior,
             tokens: gatherer.finish(),
             lines: pieces,
+            is_mail,
         };
         if explanation.heading.is_empty() {
             explanation.heading = format!(
@@ -360,6 +388,18 @@ impl<D: AsRef<[u8]>> FeatureSink for Recorder<D> {
         if let Some(folded) = folded {
             shown_text.clone_from(&folded);
             *line = folded;
+        }
+        if self.is_runs && !medium.is_header() {
+            let runs = self.occurrences[first..].iter().filter(|own| own.order == 1);
+            let places = words_of(runs.map(|own| own.feature().words().next().unwrap_or_default()));
+            let all = words(&shown_text).into_iter().enumerate();
+            let bounds = |number| {
+                let at = |number| first + places.partition_point(|&own| own < number);
+                at(number)..at(number + 1)
+            };
+            let words = all.map(|(number, (word, _))| (word, bounds(number))).collect();
+            self.lines.push(Line { text: shown_text, words });
+            return Ok(());
         }
         let mut words = Vec::new();
         let (mut at, mut from) = (0, first);

@@ -26,7 +26,7 @@ use dbacl_sets::filter_folder::{LEDGER, ORDER, labels};
 use dbacl_sets::learn_folders;
 use dbacl_sets::update::ChangeKind;
 use dbacl_sets::{FittedSetError, FittedSetOptions, MailFilter, MailFolder, MailLearnOptions};
-use dbacl_sets::{MailReading, direct};
+use dbacl_sets::{MailReading, Reasons, direct};
 use std::ffi::{OsStr, OsString};
 use std::io::{self, IsTerminal};
 use std::os::unix::ffi::OsStrExt;
@@ -303,7 +303,9 @@ impl<'a> Filter<'a> {
             self.has_warned = true;
             warn(warning);
         }
-        let reasons = reasons.map_or_else(String::new, |reasons| format!("\n{}", reasons.header()));
+        let is_shown = io::stdout().is_terminal();
+        let lines = |why: Reasons| if is_shown { why.text() } else { why.header() };
+        let reasons = reasons.map_or_else(String::new, |why| format!("\n{}", lines(why)));
         Ok(format!("{verdict}{reasons}").into_bytes())
     }
 }
