@@ -96,6 +96,9 @@ pub struct EngineArgs {
     /// Look ahead: so many half-moves, or so long (as 500ms or 0.5s), on, off, or auto
     #[arg(long, value_name = "DEPTH|TIME", conflicts_with = "play")]
     search: Option<String>,
+    /// Folder of endgame tables made by the verb tables
+    #[arg(long, value_name = "DIR")]
+    tables: Option<String>,
     /// Folder of Syzygy endgame tables
     #[arg(long, value_name = "DIR")]
     syzygy: Option<String>,
@@ -181,6 +184,7 @@ impl EngineArgs {
                 ("Rule", &self.rule),
                 ("Seed", &self.seed),
                 ("BookFile", &self.book),
+                ("TablesPath", &self.tables),
                 ("SyzygyPath", &self.syzygy),
                 ("StylePath", &self.style),
                 ("Search", &self.search),

@@ -12,10 +12,10 @@ use clap::Args;
 use shakmaty::Color;
 
 use super::engine::ModelArgs;
-use crate::play::files::write_result;
 use crate::play::models::Manifest;
 use crate::play::why;
 use crate::tools::evaluate;
+use chess_games::files::write_result;
 use chess_games::notation::Spelling;
 use chess_games::pgn::Games;
 use chess_games::prepare::{Gameline, open};

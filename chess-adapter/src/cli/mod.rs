@@ -14,9 +14,10 @@ use dbacl_cli::{arguments, last_resort, status};
 
 use judge::{EvaluateArgs, ReportArgs, WhyArgs, run_evaluate, run_report, run_why};
 use play::{MatchArgs, PlayArgs, run_match, run_play};
-use prepare::{BookArgs, PrepareArgs, run_book, run_learn, run_prepare, run_style};
+use prepare::{PrepareArgs, run_learn, run_prepare, run_style};
 
 use crate::tools::{learn, style};
+use chess_tables::verbs::{BookArgs, TablesArgs};
 
 const NAME: &str = "chess-adapter";
 
@@ -51,6 +52,8 @@ enum Verb {
     Style(style::Options),
     /// PGN files to an opening book
     Book(BookArgs),
+    /// Make endgame tables by retrograde analysis
+    Tables(TablesArgs),
     /// A game as one HTML page: boards, likeliest moves, evidence
     Report(ReportArgs),
 }
@@ -69,7 +72,8 @@ pub fn main() -> ExitCode {
         Verb::Evaluate(args) => run_evaluate(args),
         Verb::Match(args) => run_match(args),
         Verb::Why(args) => run_why(args),
-        Verb::Book(args) => run_book(args),
+        Verb::Book(args) => args.run(),
+        Verb::Tables(args) => args.run(),
         Verb::Report(args) => run_report(args),
         Verb::Style(args) => run_style(args),
     };

@@ -4,7 +4,6 @@
 pub mod choose;
 pub mod classifier;
 pub mod engine;
-pub mod files;
 pub mod interrupts;
 pub mod models;
 pub mod practice;

@@ -20,8 +20,8 @@ use serde::{Deserialize, Serialize};
 use shakmaty::{Color, Move};
 
 use crate::play::classifier::{Classifier, Program};
-use crate::play::files::replace_file;
 use chess_games::encode::Encoding;
+use chess_games::files::replace_file;
 use chess_games::game::{Completion, Game};
 use chess_games::notation::Spelling;
 

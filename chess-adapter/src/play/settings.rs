@@ -31,6 +31,8 @@ pub struct Settings {
     pub multi_pv: u32,
     pub own_book: bool,
     pub book_file: String,
+    /// Folder of tables made by the verb `tables`.
+    pub tables_path: String,
     pub syzygy_path: String,
     /// Folder of style categories, which decide once in a game which voice plays.
     pub style_path: String,
@@ -78,6 +80,7 @@ impl Default for Settings {
             multi_pv: 1,
             own_book: false,
             book_file: String::new(),
+            tables_path: String::new(),
             syzygy_path: String::new(),
             style_path: String::new(),
             resign_material: 0,
@@ -165,6 +168,7 @@ const OPTIONS: &[(&str, Kind)] = &[
     ("MultiPV", Kind::Spin(|s| &mut s.multi_pv, 1, 250)),
     ("OwnBook", Kind::Check(|s| &mut s.own_book)),
     ("BookFile", Kind::Text("file", |s| &mut s.book_file)),
+    ("TablesPath", Kind::Text("path", |s| &mut s.tables_path)),
     ("SyzygyPath", Kind::Text("path", |s| &mut s.syzygy_path)),
     ("StylePath", Kind::Text("path", |s| &mut s.style_path)),
     ("ResignMaterial", Kind::Spin(|s| &mut s.resign_material, 0, 100)),

@@ -18,12 +18,11 @@ use std::time::{Duration, Instant};
 use anyhow::{Context as _, Result, ensure};
 use shakmaty::Color;
 
-use super::read_games;
 use crate::play::classifier::{Program, ProgramArgs};
-use crate::play::files::replace_file;
 use crate::play::models::{CategoryEntry, FORMAT, Manifest, ODDS, Side, VoiceEntry};
 use chess_games::encode::Encoding;
-use chess_games::prepare::{self, Statistics, TextFiles};
+use chess_games::files::replace_file;
+use chess_games::prepare::{self, Statistics, TextFiles, read_files};
 
 /// The largest table tried when tables are full, as an exponent of two.
 const MAX_TABLE: u32 = 28;
@@ -135,7 +134,7 @@ pub fn learn(options: &Options) -> Result<Statistics> {
     let (voice, statistics, [white, black]) = match options.preset {
         Preset::Odds => {
             let mut games = Games::default();
-            let statistics = read_games(&options.pgn, &options.text, &mut |game, _| {
+            let statistics = read_files(&options.pgn, &options.text, &mut |game, _| {
                 games.push(game.start.clone(), &game.moves);
                 Ok(())
             })?;
@@ -173,7 +172,7 @@ const NO_GAME: &str = "no game could be used";
 /// Learns the essay's categories; returns the voices of both colours, too, White's first.
 fn learn_essay(options: &Options, text: &Path) -> Result<(Statistics, [Side; 2])> {
     let mut files = TextFiles::create(text, &[Encoding::Full, Encoding::Shifted])?;
-    let statistics = read_games(&options.pgn, &options.text, &mut |game, _| files.take(game))?;
+    let statistics = read_files(&options.pgn, &options.text, &mut |game, _| files.take(game))?;
     files.finish()?;
     ensure!(statistics.written > 0, NO_GAME);
     let sides = [Color::White, Color::Black].map(plans);

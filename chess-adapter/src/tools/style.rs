@@ -8,11 +8,10 @@ use chess_games::cannot::Cannot;
 use shakmaty::{Color, Position as _};
 
 use super::learn::Lesson;
-use super::read_games;
 use crate::play::classifier::ProgramArgs;
 use crate::play::style::{Judge, MOVES, STYLES, Style, line};
 use chess_games::pgn::RawGame;
-use chess_games::prepare::{self, Unfinished};
+use chess_games::prepare::{self, Unfinished, read_files};
 
 /// What to learn styles from, and how.
 #[derive(Debug, clap::Args)]
@@ -48,7 +47,7 @@ pub fn learn(options: &Options) -> Result<String> {
     let players = [&options.attacking, &options.positional, &options.mixed];
     let mut number = 0usize;
     let all = prepare::Options { unfinished: Unfinished::Draw, ..Default::default() };
-    read_games(&options.pgn, &all, &mut |game, raw| {
+    read_files(&options.pgn, &all, &mut |game, raw| {
         for (i, style) in STYLES.into_iter().enumerate() {
             for side in Color::ALL.into_iter().filter(|&side| is_player(raw, side, players[i])) {
                 let line = |limit| line(&game.words, game.start.turn(), side, limit);

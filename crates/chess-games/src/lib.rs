@@ -9,6 +9,7 @@
 
 pub mod cannot;
 pub mod encode;
+pub mod files;
 pub mod game;
 pub mod gameline;
 pub mod notation;

@@ -11,12 +11,16 @@ use crate::limits::Limits;
 /// The result of a position if both sides play perfectly, for the side to move.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ending {
+    /// It mates in so many half-moves.
+    Mates(u8),
     /// It wins; the number of moves is unknown.
     Won,
     /// Nobody wins.
     Draw,
     /// It loses; the number of moves is unknown.
     Lost,
+    /// It is mated in so many half-moves.
+    IsMated(u8),
 }
 
 /// A position to be searched, and how.

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use shakmaty::{Move, Position};
 
 use crate::moves::PackedMove;
-use crate::request::{Found, Line, Request};
+use crate::request::{Ending, Found, Line, Request};
 use crate::searcher::Searcher;
 use crate::tree::{Child, INFINITE, Run, key_of};
 use crate::{MATE, MATE_SEEN, MAX_PLY, Value};
@@ -140,10 +140,41 @@ impl Run<'_, '_> {
     /// The line of a root move that has an exact value. A mate is shown as one only if the line
     /// leads to it, move by move; otherwise the value is the highest or lowest that is no mate.
     fn line(&self, root: &Root) -> Line {
-        let value = root.told_value();
-        let is_shown = Value(value).mate_in().is_none() || self.leads_to_mate(&root.line, value);
+        let (value, mut moves) = (root.told_value(), root.line.clone());
+        let is_mate = Value(value).mate_in().is_some();
+        if is_mate {
+            self.follow_tables(&mut moves);
+        }
+        let is_shown = !is_mate || self.leads_to_mate(&moves, value);
         let value = if is_shown { value } else { value.clamp(-MATE_SEEN, MATE_SEEN) };
-        Line { moves: root.line.clone(), value: Value(value) }
+        Line { moves, value: Value(value) }
+    }
+
+    /// Goes on with a line to the mate that tables of distances say it leads to.
+    fn follow_tables(&self, line: &mut Vec<Move>) {
+        let mut position = self.request.position.clone();
+        for &m in &*line {
+            if !position.is_legal(m) {
+                return;
+            }
+            position.play_unchecked(m);
+        }
+        loop {
+            let next = match (self.request.endgames)(&position) {
+                Some(Ending::Mates(plies)) => Ending::IsMated(plies.saturating_sub(1)),
+                Some(Ending::IsMated(plies)) => Ending::Mates(plies.saturating_sub(1)),
+                _ => return,
+            };
+            let after = |m: Move| {
+                let mut after = position.clone();
+                after.play_unchecked(m);
+                after
+            };
+            let leads_there = |&m: &Move| (self.request.endgames)(&after(m)) == Some(next);
+            let Some(m) = position.legal_moves().into_iter().find(leads_there) else { return };
+            line.push(m);
+            position = after(m);
+        }
     }
 
     /// Whether the moves end with a mate at the distance that the value says.

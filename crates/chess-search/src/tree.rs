@@ -313,12 +313,13 @@ impl Run<'_, '_> {
     }
 
     fn endgame(&self, position: &Chess, ply: usize) -> Option<i32> {
-        let ending = (self.request.endgames)(position)?;
-        let ply = i32::try_from(ply).unwrap_or(0);
-        Some(match ending {
+        let later = i32::try_from(ply).unwrap_or(0);
+        Some(match (self.request.endgames)(position)? {
             Ending::Draw => 0,
-            Ending::Won => WON - ply,
-            Ending::Lost => ply - WON,
+            Ending::Won => WON - later,
+            Ending::Lost => later - WON,
+            Ending::Mates(plies) => -mated_at(ply + usize::from(plies)),
+            Ending::IsMated(plies) => mated_at(ply + usize::from(plies)),
         })
     }
 

@@ -3,4 +3,7 @@
 #![warn(missing_docs)]
 
 pub mod book;
+pub mod endgames;
+pub mod mates;
 pub mod syzygy;
+pub mod verbs;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-//! Endgame tables (spec chess 9.12): which moves keep the game's value.
+//! Syzygy's endgame tables (spec chess 9.12): which moves keep the game's value.
 
 use std::path::Path;
 
@@ -137,12 +137,12 @@ pub struct Kept {
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use super::*;
     use chess_games::game::read_fen;
     use chess_games::notation;
 
-    fn data() -> std::path::PathBuf {
+    pub(crate) fn data() -> std::path::PathBuf {
         Path::new(env!("CARGO_MANIFEST_DIR")).join("../../chess-adapter/testdata/syzygy")
     }
 

@@ -133,18 +133,16 @@ impl Engine {
     /// move would be left.
     fn filter(&mut self, ranking: &[Scored], avoiding_draws: bool) -> Vec<Scored> {
         let mut list = ranking.to_vec();
-        if let Some(tables) = &self.tables {
-            let moves: Vec<Move> = list.iter().map(|s| s.completion.m).collect();
-            let kept = tables.best(self.game.position(), &moves);
-            if let Some(missing) = kept.missing {
-                self.notes.push(format!("endgame tables: {missing}"));
-            }
-            if let Some(good) = kept.moves {
-                list.retain(|s| good.contains(&s.completion.m));
-            }
+        let moves: Vec<Move> = list.iter().map(|s| s.completion.m).collect();
+        let default = self.has_odds();
+        let kept = self.endgames.best(self.game.position(), &moves, default);
+        if let Some(missing) = kept.missing {
+            self.notes.push(format!("endgame tables: {missing}"));
+        }
+        if let Some(good) = kept.moves {
+            list.retain(|s| good.contains(&s.completion.m));
         }
         let lead = self.game.lead(self.game.turn());
-        let default = self.has_odds();
         if avoiding_draws && self.settings.avoid_draws.unwrap_or(default) && lead >= 0 {
             let kept: Vec<Scored> =
                 list.iter().filter(|s| !self.draws_at_once(s.completion.m)).cloned().collect();

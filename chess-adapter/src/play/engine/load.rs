@@ -15,6 +15,7 @@ use crate::play::style::{self, Judge};
 use chess_games::encode::Encoding;
 use chess_games::game::Game;
 use chess_tables::book::Book;
+use chess_tables::mates::Distances;
 use chess_tables::syzygy::Tables;
 
 impl Engine {
@@ -34,10 +35,11 @@ impl Engine {
             }
         }
         let (models, program) = (self.settings.models.clone(), &self.program);
-        let Settings { book_file, syzygy_path, style_path, .. } = &mut self.settings;
+        let Settings { book_file, tables_path, syzygy_path, style_path, .. } = &mut self.settings;
         let failures = [
             open(&mut self.book, book_file, Book::open),
-            open(&mut self.tables, syzygy_path, Tables::open),
+            open(&mut self.endgames.distances, tables_path, Distances::open),
+            open(&mut self.endgames.syzygy, syzygy_path, Tables::open),
             open(&mut self.judge, style_path, |folder| judge(folder, models, program)),
         ];
         failures.iter().flatten().for_each(|error| self.note(error));

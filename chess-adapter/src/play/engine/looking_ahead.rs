@@ -66,7 +66,7 @@ impl Engine {
             lines: self.settings.multi_pv as usize,
             stop: &stop,
             pondering: &pondering,
-            endgames: &|position| self.tables.as_ref()?.probe(position),
+            endgames: &|position| self.endgames.probe(position),
             ..Request::new(self.game.position(), limits)
         };
         let found = searcher.search(&request, progress);

@@ -18,17 +18,17 @@ use shakmaty::{ByColor, Chess, Color, Move, Position};
 
 use crate::play::choose::Scored;
 use crate::play::classifier::Program;
-use crate::play::files::replace_file;
 use crate::play::interrupts::Interrupts;
 use crate::play::models::Voice;
 use crate::play::practice::Practice;
 use crate::play::searching::{Allowance, Waiting};
 use crate::play::settings::Settings;
 use crate::play::style::Judge;
+use chess_games::files::replace_file;
 use chess_games::game::Game;
 use chess_games::notation::Spelling;
 use chess_tables::book::Book;
-use chess_tables::syzygy::Tables;
+use chess_tables::endgames::Endgames;
 use dbacl_files::atomic_file::{Unforced, beside};
 use dbacl_numeric::random::SplitMix64;
 
@@ -51,7 +51,7 @@ pub struct Engine {
     pub interrupts: Arc<Interrupts>,
     searcher: Option<Searcher>,
     book: Option<Book>,
-    tables: Option<Tables>,
+    endgames: Endgames,
     /// Files to watch are written under this prefix.
     pub watch: Option<PathBuf>,
     /// Learns from finished games, if it is to, except while the engine thinks.
@@ -95,7 +95,7 @@ impl Engine {
             interrupts: Arc::default(),
             searcher: None,
             book: None,
-            tables: None,
+            endgames: Endgames::default(),
             watch: None,
             practice: None,
             thinks: Arc::default(),
@@ -182,7 +182,8 @@ impl Engine {
         self.stale.black |= both || before.models.black != now.models.black;
         let is_stale = self.stale.white || self.stale.black;
         self.book.take_if(|_| before.book_file != now.book_file);
-        self.tables.take_if(|_| before.syzygy_path != now.syzygy_path);
+        self.endgames.syzygy.take_if(|_| before.syzygy_path != now.syzygy_path);
+        self.endgames.distances.take_if(|_| before.tables_path != now.tables_path);
         self.judge.take_if(|_| is_stale || before.style_path != now.style_path);
         self.searcher.take_if(|_| before.hash != now.hash);
         if before.seed != now.seed {

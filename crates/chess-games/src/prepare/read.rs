@@ -4,7 +4,7 @@
 use std::io::{self, BufRead};
 use std::path::PathBuf;
 
-use anyhow::{Context as _, Result};
+use anyhow::{Context as _, Error, Result};
 use shakmaty::Outcome;
 
 use super::open::{open, plain};
@@ -65,24 +65,29 @@ fn unfinished(raw: &RawGame) -> Unusable {
     }
 }
 
-/// Reads all inputs, standard input if there is none or for `-`; says what became of the games.
+/// Reads all inputs, standard input if there is none or for `-`, with a line of progress on a
+/// terminal; says what became of the games.
 ///
 /// # Errors
 ///
 /// An input cannot be read, or a game cannot be taken.
 pub fn read_files(inputs: &[PathBuf], options: &Options, take: Take<'_>) -> Result<Statistics> {
     let (standard, mut statistics) = ([PathBuf::from("-")], Statistics::default());
-    for path in if inputs.is_empty() { &standard } else { inputs } {
-        let (input, name): (Box<dyn BufRead>, _) = if path.as_os_str() == "-" {
-            (
-                Box::new(plain(io::stdin().lock()).context("standard input")?),
-                "standard input".to_owned(),
-            )
-        } else {
-            (Box::new(open(path)?), path.display().to_string())
-        };
-        read_games(input, options, &mut statistics, take).context(name)?;
-    }
+    let mut read = || {
+        for path in if inputs.is_empty() { &standard } else { inputs } {
+            let (input, name): (Box<dyn BufRead>, _) = if path.as_os_str() == "-" {
+                (
+                    Box::new(plain(io::stdin().lock()).context("standard input")?),
+                    "standard input".to_owned(),
+                )
+            } else {
+                (Box::new(open(path)?), path.display().to_string())
+            };
+            read_games(input, options, &mut statistics, take).context(name)?;
+        }
+        Ok::<_, Error>(())
+    };
+    dbacl_cli::progress::watch("reading games", || None, &mut read)?;
     Ok(statistics)
 }
 

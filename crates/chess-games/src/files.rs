@@ -5,16 +5,25 @@ use std::io::Write as _;
 use std::path::Path;
 
 use anyhow::{Context as _, Error, Result};
-use chess_games::cannot::Cannot;
 use dbacl_files::atomic_file::{SaveError, Storage, replace, write_output};
+
+use crate::cannot::Cannot;
 
 /// Replaces a file, whatever it holds, in one step. Who may read it is said by the old one; a new
 /// one is readable to the user and the group, as categories are.
+///
+/// # Errors
+///
+/// Those of [`replace`].
 pub fn replace_file(storage: &dyn Storage, path: &Path, contents: &[u8]) -> Result<()> {
     named(path, replace(storage, path, b"", &mut |out| out.write_all(contents)))
 }
 
 /// Writes what a verb makes into the file or the pipe that the user named, else to standard output.
+///
+/// # Errors
+///
+/// Those of [`write_output`].
 pub fn write_result(path: Option<&Path>, contents: &[u8]) -> Result<()> {
     match path {
         None => std::io::stdout().lock().write_all(contents).context("standard output"),
