@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //! Documents that are files in folders, which are called like their labels.
 
+use crate::check_text;
 use crate::document::{DataError, LONGEST, Notes, Record, Sink};
 use crate::label;
 use dbacl_files::reading::open_regular;
@@ -57,6 +58,7 @@ fn read_files(
         if read > LONGEST {
             return Err(DataError::too_long(&path, 1));
         }
+        check_text(text, &path)?;
         take(Record { label, id: "", text, line: 1, file: &path })?;
     }
     Ok(())

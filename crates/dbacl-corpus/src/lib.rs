@@ -10,7 +10,7 @@
 //! | `folder` | a file in a folder that is called like its label | it is a folder |
 //! | `lines` | a line, without a label | not by itself |
 //!
-//! Files may be compressed, and tables in UTF-16. Nothing is held in memory but the document at hand,
+//! Files may be in UTF-16; what is compressed is refused. Nothing is held in memory but the document at hand,
 //! of at most [`LONGEST`] bytes. Errors name file and line.
 
 #![warn(missing_docs)]
@@ -23,6 +23,7 @@ mod lines;
 mod table;
 mod utf16;
 
+use dbacl_files::format::{advice, format_of};
 pub use document::{Columns, DataError, Format, Handlers, LONGEST, Notes, Reading, Record, Sink};
 pub use folder::entries;
 pub use lines::{Fields, LineFault, read_line};
@@ -128,11 +129,23 @@ fn read_buffered(
     if beginning.is_empty() {
         return Err(DataError::line(path, 1, "it is empty"));
     }
+    check_text(beginning, path)?;
     if let Some(is_little) = utf16::is_little(beginning) {
         let input = utf16::Utf16 { input, is_little, half: None, ready: Vec::new() };
         return read_plain(BufReader::with_capacity(1 << 16, input), path, reading, to);
     }
     read_plain(input, path, reading, to)
+}
+
+/// Refuses what is compressed, a picture or the like by its first bytes.
+///
+/// # Errors
+/// What it is, and what helps.
+pub fn check_text(beginning: &[u8], path: &Path) -> Result<(), DataError> {
+    let beginning = &beginning[..beginning.len().min(64)];
+    let is_binary = |&byte: &u8| byte < 0x20 && !byte.is_ascii_whitespace() || byte >= 0x80;
+    let format = format_of(beginning).filter(|_| beginning.iter().any(is_binary));
+    format.map_or(Ok(()), |format| Err(DataError::line(path, 1, advice(format))))
 }
 
 /// Reads documents from a stream of UTF-8, or of text that is similar.
@@ -218,6 +231,22 @@ mod tests {
         out.extend(notes.has_heading.then(|| "heading".to_owned()));
         out.extend(notes.columns.map(|own| format!("columns {} and {}", own.label, own.text)));
         Ok(out.join(" "))
+    }
+
+    #[test]
+    fn what_is_packed_is_refused() {
+        let reading = Reading { needs_label: false, ..Reading::default() };
+        for (text, expected) in [
+            (&b"\x1f\x8b\x08\0\0"[..], "x:1: it is compressed by gzip; give the output of `gzip"),
+            (b"BZh91AY&SY\xd4\x01", "x:1: it is compressed by bzip2; give the output of `bzip2"),
+            (b"\x28\xb5\x2f\xfd\x04", "x:1: it is compressed by zstd; give the output of `zstd"),
+            (b"\xfd7zXZ\0\0", "x:1: it is compressed by xz; give the output of `xz"),
+            (b"\x89PNG\r\n\x1a\n", "x:1: it is a picture"),
+            (b"BZh is a way to pack\n", "=BZh is a way to pack@1"),
+        ] {
+            let found = documents(text, "x", &reading).unwrap_or_else(|fault| fault);
+            assert!(found.starts_with(expected), "{found}");
+        }
     }
 
     #[test]

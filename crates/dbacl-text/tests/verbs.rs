@@ -238,6 +238,19 @@ fn columns_of_training_are_those_of_tests_and_texts() {
 }
 
 #[test]
+fn compressed_texts_are_refused_in_a_line_that_helps() {
+    let scratch = trained();
+    scratch.write("texts.gz", b"\x1f\x8b\x08\0\0\0\0\0\n\xff");
+    let told = "it is compressed by gzip; give the output of `gzip -dc FILE` to standard input (-)";
+    for line in ["predict model texts.gz", "test model texts.gz", "train texts.gz -o x"] {
+        let said = run(&scratch, line, "").complaint(65);
+        assert_eq!(said, format!("dbacl-text: texts.gz:1: {told}\n"), "{line}");
+    }
+    let done = run(&scratch, "predict model --files texts.gz", "");
+    assert_eq!((done.stdout.as_str(), done.status), ("texts.gz\terror\n", 65));
+}
+
+#[test]
 fn explanations_name_words() {
     let scratch = trained();
     let said = run(&scratch, "explain model -n 1000", "the whale ate bread").quiet(0);

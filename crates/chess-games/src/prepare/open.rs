@@ -6,7 +6,7 @@ use std::io::{self, BufRead, BufReader};
 use std::path::Path;
 
 use anyhow::{Context as _, Result};
-use dbacl_files::format::format_of;
+use dbacl_files::format::{advice, format_of};
 
 use crate::cannot::Cannot;
 
@@ -31,20 +31,7 @@ pub(super) fn plain<R: BufRead>(mut input: R) -> io::Result<R> {
             Some(format) => format,
         },
     };
-    let unpack = match format {
-        "text in UTF-16" => "iconv -f UTF-16 -t UTF-8",
-        "compressed by gzip" => "gzip -dc",
-        "compressed by bzip2" => "bzip2 -dc",
-        "compressed by zstd" => "zstd -dc",
-        "compressed by xz" => "xz -dc",
-        "a zip archive" => "unzip -p",
-        _ => "",
-    };
-    let told = match unpack {
-        "" => format!("it is {format}"),
-        _ => format!("it is {format}; give the output of `{unpack} FILE` to standard input (-)"),
-    };
-    Err(io::Error::new(io::ErrorKind::InvalidData, told))
+    Err(io::Error::new(io::ErrorKind::InvalidData, advice(format)))
 }
 
 #[cfg(test)]

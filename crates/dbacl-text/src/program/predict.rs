@@ -360,5 +360,7 @@ fn read_text(path: &Path) -> Result<Vec<u8>, DataError> {
         File::open(path).and_then(|file| file.take(limit).read_to_end(&mut text))
     };
     let refused = |source| DataError::Io { path: path.to_path_buf(), source };
-    read.map(|_| text).map_err(refused)
+    read.map_err(refused)?;
+    data::check_text(&text, path)?;
+    Ok(text)
 }
