@@ -342,8 +342,35 @@ fn output_that_cannot_be_written_is_told() {
         assert!(done.complaint(1).contains("cannot write standard output"), "{args}");
         scratch.sh(&format!("dbacl --strict {args} >/dev/full")).complaint(74);
     }
-    // A closed standard output is no fault: the caller does not want the output.
-    scratch.sh("dbacl -v -c cat text >&-").quiet(1);
+}
+
+#[test]
+fn closed_output_is_told_by_every_program() {
+    if !Path::new("/dev/full").exists() {
+        return skip("faults::closed_output", "no /dev/full");
+    }
+    let scratch = prepared();
+    scratch.write("d.tsv", "a\tball\nb\tchip\n".repeat(4));
+    scratch.sh("dbacl-text train d.tsv -o model -q").quiet(0);
+    for (command, status) in [
+        ("dbacl -v -c cat text", 1),
+        ("dbacl --strict -v -c cat text", 74),
+        ("bayesol --help", 0),
+        ("hypex -V", 0),
+        ("mailinspect --help", 74),
+        ("mailcross --help", 1),
+        ("dbacl-text predict model d.tsv", 74),
+        ("dbacl-text --help", 74),
+        ("dbacl-eval --help", 74),
+        ("dbacl-server --help", 74),
+        ("dbacl-imap --help", 74),
+        ("chess-adapter --help", 74),
+    ] {
+        let complaint = scratch.sh(&format!("{command} >&-")).complaint(status);
+        assert!(complaint.ends_with("cannot write standard output: it is closed\n"), "{complaint}");
+    }
+    // Nothing was to be written.
+    scratch.sh("dbacl -c cat text >&-").quiet(1);
 }
 
 #[test]
@@ -370,7 +397,7 @@ fn output_of_bayesol_and_hypex_that_cannot_be_written_is_told() {
         let complaint = scratch.sh(&format!("{program} {args} >/dev/full")).complaint(usual.status);
         let expected = format!("{program}:error: cannot write standard output: No space left on");
         assert!(complaint.starts_with(&expected) && complaint.lines().count() == 1, "{complaint}");
-        scratch.sh(&format!("{program} {args} >&-")).quiet(usual.status);
+        scratch.sh(&format!("{program} {args} >&-")).complaint(usual.status);
     }
 }
 

@@ -2,7 +2,7 @@
 //! What the classifier says of moves: `evaluate`, `why`, `report`.
 
 use std::fs::File;
-use std::io::{BufReader, Write as _};
+use std::io::BufReader;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -36,7 +36,7 @@ pub struct EvaluateArgs {
 }
 
 pub fn run_evaluate(args: &EvaluateArgs) -> Result<ExitCode> {
-    let mut out = std::io::stdout().lock();
+    let print = |text: &str| write_result(None, format!("{text}\n").as_bytes());
     let mut reports = serde_json::Map::new();
     for path in &args.positions {
         let file = File::open(path).with_context(|| Cannot::Read(path.into()))?;
@@ -59,7 +59,7 @@ pub fn run_evaluate(args: &EvaluateArgs) -> Result<ExitCode> {
                 (0, _) => "Black to move".to_owned(),
                 (white, black) => format!("White to move in {white}, Black in {black}"),
             };
-            writeln!(out, "{name}: {to_move}\n{}", evaluate::HEADING)?;
+            print(&format!("{name}: {to_move}\n{}", evaluate::HEADING))?;
         }
         for voice in voices {
             if args.all_voices {
@@ -74,17 +74,12 @@ pub fn run_evaluate(args: &EvaluateArgs) -> Result<ExitCode> {
                     serde_json::to_value(report)?,
                 );
             } else {
-                writeln!(
-                    out,
-                    "{}",
-                    report.row(if voice.is_empty() { "(default)" } else { &voice })
-                )?;
-                out.flush()?;
+                print(&report.row(if voice.is_empty() { "(default)" } else { &voice }))?;
             }
         }
     }
     if args.json {
-        writeln!(out, "{}", serde_json::to_string_pretty(&reports)?)?;
+        print(&serde_json::to_string_pretty(&reports)?)?;
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -104,10 +99,8 @@ pub struct WhyArgs {
 pub fn run_why(args: &WhyArgs) -> Result<ExitCode> {
     let mut engine = args.engine.loaded_engine()?;
     engine.game.play_words(&args.moves)?;
-    let mut out = std::io::stdout().lock();
-    for line in why::explain(&mut engine, &args.word)? {
-        writeln!(out, "{line}")?;
-    }
+    let lines = why::explain(&mut engine, &args.word)?;
+    write_result(None, format!("{}\n", lines.join("\n")).as_bytes())?;
     Ok(ExitCode::SUCCESS)
 }
 

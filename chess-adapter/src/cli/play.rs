@@ -8,6 +8,7 @@ use std::process::ExitCode;
 
 use anyhow::{Context as _, Result};
 use chess_games::cannot::Cannot;
+use chess_games::files::write_result;
 use clap::Args;
 use shakmaty::{Color, KnownOutcome};
 
@@ -128,10 +129,7 @@ pub fn run_match(args: &MatchArgs) -> Result<ExitCode> {
         Ok(())
     };
     let score = arena::play_match(&mut engine, opponent.as_mut(), &args.options, report)?;
-    let mut out = std::io::stdout().lock();
-    match args.json {
-        true => writeln!(out, "{}", serde_json::to_string_pretty(&score)?)?,
-        false => writeln!(out, "{}", score.line())?,
-    }
+    let text = if args.json { serde_json::to_string_pretty(&score)? } else { score.line() };
+    write_result(None, format!("{text}\n").as_bytes())?;
     Ok(ExitCode::SUCCESS)
 }

@@ -9,6 +9,7 @@ use clap::Args;
 
 use crate::tools::{learn, style};
 use chess_games::encode::Encoding;
+use chess_games::files::write_result;
 use chess_games::prepare::{self, TextFiles, read_files};
 
 #[derive(Debug, Args)]
@@ -40,6 +41,6 @@ pub fn run_learn(options: &learn::Options) -> Result<ExitCode> {
 }
 
 pub fn run_style(options: &style::Options) -> Result<ExitCode> {
-    println!("{}", style::learn(options)?);
+    write_result(None, format!("{}\n", style::learn(options)?).as_bytes())?;
     Ok(ExitCode::SUCCESS)
 }

@@ -12,6 +12,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, Result};
+use chess_games::files::of_output;
 use chess_games::notation::Spelling;
 use signal_hook::consts::{SIGINT, SIGTERM};
 
@@ -208,7 +209,7 @@ pub(crate) fn run(
     shared.children.close();
     match done {
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
-        done => done.context("standard output"),
+        done => Ok(done.map_err(of_output)?),
     }
 }
 

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //! Files are replaced as a whole.
 
-use std::io::Write as _;
+use std::io;
 use std::path::Path;
 
 use anyhow::{Context as _, Error, Result};
+use dbacl_cli::output;
 use dbacl_files::atomic_file::{SaveError, Storage, replace, write_output};
 
 use crate::cannot::Cannot;
@@ -26,9 +27,15 @@ pub fn replace_file(storage: &dyn Storage, path: &Path, contents: &[u8]) -> Resu
 /// Those of [`write_output`].
 pub fn write_result(path: Option<&Path>, contents: &[u8]) -> Result<()> {
     match path {
-        None => std::io::stdout().lock().write_all(contents).context("standard output"),
+        None => Ok(output::print(contents).map_err(of_output)?),
         Some(path) => named(path, write_output(path, contents)),
     }
+}
+
+/// An error of standard output, which says so.
+pub fn of_output(error: io::Error) -> io::Error {
+    let kind = error.kind();
+    output::complaint(&error).map_or(error, |text| io::Error::new(kind, text))
 }
 
 /// The same error, which names the file once.

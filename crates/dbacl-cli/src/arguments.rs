@@ -25,9 +25,13 @@ pub fn read<O: Parser>(program: &str, usage: u8) -> Result<O, ExitCode> {
             let _ = Shown::new(io::stderr()).write_all(text.as_bytes());
             ExitCode::from(usage)
         } else {
-            // A closed pipe ends the output of help quietly.
-            let _ = Shown::new(io::stdout()).write_all(text.as_bytes());
-            ExitCode::SUCCESS
+            print(&text).map_or_else(
+                |(status, text)| {
+                    say(program, &text);
+                    ExitCode::from(status)
+                },
+                |()| ExitCode::SUCCESS,
+            )
         }
     })
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //! Standard output and standard error of a program.
 
+use crate::closed::was_output_closed;
 use crate::progress;
 use crate::terminal::Shown;
 use std::io::{self, IsTerminal, StdoutLock, Write};
@@ -152,8 +153,11 @@ pub fn print(text: &[u8]) -> io::Result<()> {
 
 /// What is said when standard output cannot be written; nothing if its reader has gone away.
 pub fn complaint(error: &io::Error) -> Option<String> {
-    let is_closed = error.kind() == io::ErrorKind::BrokenPipe;
-    (!is_closed).then(|| format!("cannot write standard output: {error}"))
+    match error.kind() {
+        io::ErrorKind::BrokenPipe => None,
+        _ if was_output_closed() => Some("cannot write standard output: it is closed".to_owned()),
+        _ => Some(format!("cannot write standard output: {error}")),
+    }
 }
 
 /// Writes a line on standard error. A failure is ignored, since it could not be reported anywhere.

@@ -8,7 +8,7 @@ use std::time::Instant;
 
 use anyhow::{Context as _, Result, bail};
 use chess_games::cannot::Cannot;
-use chess_games::files::replace_file;
+use chess_games::files::{replace_file, write_result};
 use chess_games::game::{Game, read_fen};
 use chess_games::notation::{Spelling, to_word};
 use chess_search::Ending;
@@ -74,15 +74,15 @@ impl TablesArgs {
             done.fetch_add(1, Relaxed);
             let (men, moves) = (&table.men, longest.div_ceil(2));
             progress::give_way();
-            println!(
+            let text = format!(
                 "{men}: won {won}, drawn {drawn}, lost {lost}; longest mate {moves} moves; {} \
-                 values checked, {} by Syzygy's; {} wrong; after {:.1} s",
+                 values checked, {} by Syzygy's; {} wrong; after {:.1} s\n",
                 checked.followed,
                 checked.compared,
                 checked.wrong,
                 begun.elapsed().as_secs_f64()
             );
-            Ok(())
+            write_result(None, text.as_bytes())
         };
         let part = || Some((done.load(Relaxed), all as u64));
         progress::watch("making endgame tables", part, || distances.make(&wanted, &made))?;
@@ -103,18 +103,17 @@ fn show(fen: &str, distances: &Distances) -> Result<()> {
     let choices = |game: &Game| distances.choices(game.position(), &game.position().legal_moves());
     let first = choices(&game)?.context("the game is over, or somebody may castle")?;
     let (own, other) = game.turn().fold_wb(("White", "Black"), ("Black", "White"));
-    match first.ending() {
-        Ending::Mates(plies) => println!("{own} mates in {} moves", plies.div_ceil(2)),
-        Ending::IsMated(plies) => println!("{other} mates in {} moves", plies.div_ceil(2)),
+    let value = match first.ending() {
+        Ending::Mates(plies) => format!("{own} mates in {} moves", plies.div_ceil(2)),
+        Ending::IsMated(plies) => format!("{other} mates in {} moves", plies.div_ceil(2)),
         _ => {
             let words = first.moves.iter().map(|&m| to_word(game.position(), m, game.spelling()));
-            println!("a draw, with {}", words.collect::<Vec<String>>().join(", "));
-            return Ok(());
+            let words = words.collect::<Vec<String>>().join(", ");
+            return write_result(None, format!("a draw, with {words}\n").as_bytes());
         }
-    }
+    };
     while let Some(best) = choices(&game)? {
         game.play(best.moves[0]);
     }
-    println!("{}", game.gameline());
-    Ok(())
+    write_result(None, format!("{value}\n{}\n", game.gameline()).as_bytes())
 }

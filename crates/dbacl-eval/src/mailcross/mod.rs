@@ -64,8 +64,11 @@ pub fn main(program: Program) -> ExitCode {
     ExitCode::from(run.unwrap_or(1))
 }
 
-fn print(text: impl AsRef<[u8]>) {
-    let _ = output::print(text.as_ref());
+/// Writes to standard output; a reader that has gone away is no failure.
+fn print(text: impl AsRef<[u8]>) -> io::Result<()> {
+    let failed = output::print(text.as_ref()).err();
+    let complaint = failed.as_ref().and_then(output::complaint);
+    complaint.map_or(Ok(()), |text| Err(io::Error::other(text)))
 }
 
 /// Runs a program; returns its exit status.
@@ -74,6 +77,7 @@ fn run(program: Program, invoked: &OsStr, args: impl IntoIterator<Item = OsStrin
     let folder = Folder { path: here.join(format!("{}.d", program.name())) };
     let mut session = Session { program, folder, seed: None, jobs: None, variables: Vec::new() };
     let mut operands = Vec::new();
+    let mut asked = None;
     // what follows the subcommand is its own
     for event in getopt::parse(invoked, args, OPTIONS, true) {
         match event {
@@ -85,12 +89,12 @@ fn run(program: Program, invoked: &OsStr, args: impl IntoIterator<Item = OsStrin
                     Key::Seed => session.seed = Some(u64::from(number.cast_unsigned())),
                     Key::Jobs => session.jobs = usize::try_from(number).ok(),
                     Key::Help => {
-                        print(text::help(program, &getopt::describe(OPTIONS)));
-                        return 0;
+                        asked = Some(text::help(program, &getopt::describe(OPTIONS)));
+                        break;
                     }
                     Key::Version => {
-                        print(dbacl_cli::version(program.name()));
-                        return 0;
+                        asked = Some(dbacl_cli::version(program.name()));
+                        break;
                     }
                 }
             }
@@ -100,18 +104,20 @@ fn run(program: Program, invoked: &OsStr, args: impl IntoIterator<Item = OsStrin
         let path = Path::new(&home).join(format!(".{}rc", program.name()));
         session.variables = read_settings(&read_small(&path).unwrap_or_default());
     }
-    match session.dispatch(&operands) {
-        Ok(()) => 0,
-        Err(Stop::Usage(message)) => {
-            print(message + &text::usage(program));
-            1
-        }
-        Err(Stop::Failure(error)) => {
-            session.complain(&error.to_string());
-            1
-        }
-        Err(Stop::Told) => 1,
+    let outcome = match asked {
+        Some(text) => print(text).map_err(Stop::from),
+        None => session.dispatch(&operands),
+    };
+    let failed = match outcome {
+        Ok(()) => return 0,
+        Err(Stop::Usage(message)) => print(message + &text::usage(program)).err(),
+        Err(Stop::Failure(error)) => Some(error),
+        Err(Stop::Told) => None,
+    };
+    if let Some(error) = failed {
+        session.complain(&error.to_string());
     }
+    1
 }
 
 /// `NAME=VALUE` lines, with an optional `export` and quotes around the value.
@@ -307,7 +313,7 @@ impl Session {
         if self.folder.exists() {
             std::fs::remove_dir_all(&self.folder.path)?;
         } else {
-            print("Nothing to clean\n");
+            print("Nothing to clean\n")?;
         }
         Ok(())
     }
@@ -315,15 +321,14 @@ impl Session {
     fn summarize(&mut self) -> Outcome {
         let log = self.log()?;
         let categories = self.folder.categories().into_iter().map(OsString::into_vec).collect();
-        print(Tables::count(&log, categories).print());
-        Ok(())
+        Ok(print(Tables::count(&log, categories).print())?)
     }
 
     /// Copies the messages of one cell of the table, and prints their log lines.
     fn review(&mut self, operands: &[OsString]) -> Outcome {
         let [truth, predicted, ..] = operands else {
             let name = self.program.name();
-            print(format!("Error: Missing category, e.g. {name} review notspam spam\n"));
+            print(format!("Error: Missing category, e.g. {name} review notspam spam\n"))?;
             return Ok(());
         };
         let log = self.log()?;
@@ -350,7 +355,7 @@ impl Session {
                 name.push(format!(".{fold}.{:03}", number + 1));
                 let path = self.folder.path.join("review").join(name);
                 std::fs::write(&path, &message).map_err(|error| about(&path, &error))?;
-                print([line, b"\n"].concat());
+                print([line, b"\n"].concat())?;
             }
         }
         Ok(())

@@ -94,7 +94,7 @@ impl Session {
     /// Learns each category in each fold from the messages of all other folds.
     pub(super) fn learn(&mut self, arguments: &[OsString]) -> Outcome {
         if self.program != Program::Cross {
-            print("This command is not meaningful.\n");
+            print("This command is not meaningful.\n")?;
             return Ok(());
         }
         self.need_folder()?;

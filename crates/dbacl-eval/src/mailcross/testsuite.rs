@@ -41,8 +41,7 @@ impl Session {
                         "Error: No results found. You must run the testsuite first.\n".into(),
                     )
                 })?;
-                print(text);
-                Ok(())
+                Ok(print(text)?)
             }
             _ => Err(Stop::Usage(String::new())),
         }
@@ -67,7 +66,7 @@ impl Session {
         self.need_folder()?;
         let wrappers = executables(&[self.folder.path.join("filters")]);
         if wrappers.is_empty() {
-            print("No filters found\n");
+            print("No filters found\n")?;
         }
         Ok(wrappers)
     }
@@ -76,8 +75,7 @@ impl Session {
     fn describe(&self, wrappers: &[PathBuf]) -> Outcome {
         self.each(wrappers, |wrapper| {
             let name = wrapper.file_name().unwrap_or_default().as_bytes();
-            print([name, b": ", &description(wrapper)?, b"\n"].concat());
-            Ok(())
+            print([name, b": ", &description(wrapper)?, b"\n"].concat())
         })
     }
 
@@ -108,7 +106,7 @@ impl Session {
                 return Err(io::Error::other(format!("no wrapper called {}", name.display())));
             };
             let answer = call(&wrapper, &[OsStr::new("bootstrap"), target.as_os_str()])?;
-            print(&answer.stdout);
+            print(&answer.stdout)?;
             if answer.status.success() {
                 return Ok(());
             }
@@ -131,7 +129,7 @@ impl Session {
     fn run_all(&mut self) -> Outcome {
         for wrapper in self.selected()? {
             let description = description(&wrapper)?;
-            print([b"testing ", &description[..], b"\n"].concat());
+            print([b"testing ", &description[..], b"\n"].concat())?;
             call(&wrapper, &[OsStr::new("clean"), self.folder.path.as_os_str()])?;
             let saved = self.variables.clone();
             let is_cross = self.program == Program::Cross;

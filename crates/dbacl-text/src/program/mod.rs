@@ -92,10 +92,10 @@ impl From<ModelError> for Failure {
 /// An error of standard output; a closed pipe ends quietly.
 impl From<io::Error> for Failure {
     fn from(error: io::Error) -> Self {
-        if error.kind() == io::ErrorKind::BrokenPipe {
-            return Self { status: 0, text: String::new() };
+        match output::complaint(&error) {
+            Some(text) => Self { status: status::IO, text },
+            None => Self { status: 0, text: String::new() },
         }
-        Self::new(status::IO, &format!("standard output: {error}"))
     }
 }
 
