@@ -52,10 +52,65 @@ pub fn measure(model: &TextModel, data: &DataArguments, is_json: bool) -> Result
         let text = format!("{}:1: there are no documents", path.display());
         return Err(Failure::new(status::DATA, &text));
     }
+    if !model.has_several() {
+        let documents = one.labels().iter().map(|own| own.documents as u64).collect::<Vec<_>>();
+        if let Some(text) = shifted(labels, model.documents(), &documents) {
+            MESSAGES.warning(&format!("{}: {text}", path.display()));
+        }
+    }
     Ok(match (model.has_several(), is_json) {
         (false, false) => report::text(&one, labels),
         (false, true) => report::json(&one, labels),
         (true, false) => report::several_text(&several, labels),
         (true, true) => report::several_json(&several, labels),
     })
+}
+
+/// The least difference of a label's shares in training and in a test that is named, and the least
+/// half sum of all differences.
+const SHIFTED: f64 = 0.1;
+const ALL_SHIFTED: f64 = 0.2;
+/// The fewest documents whose shares say something.
+const SHARES_OF: u64 = 100;
+
+/// What is to be said where labels have other shares in a test than in training, by their documents.
+fn shifted(labels: &[String], trained: &[u64], tested: &[u64]) -> Option<String> {
+    #[allow(clippy::cast_precision_loss)] // numbers of documents
+    let shares = |documents: &[u64]| -> Vec<f64> {
+        let all = documents.iter().sum::<u64>().max(1) as f64;
+        documents.iter().map(|&own| own as f64 / all).collect()
+    };
+    let (before, now) = (shares(trained), shares(tested));
+    let differences: Vec<f64> = before.iter().zip(&now).map(|(a, b)| (a - b).abs()).collect();
+    let most = (0..labels.len()).max_by(|&a, &b| differences[a].total_cmp(&differences[b]))?;
+    let is_shifted = tested.iter().sum::<u64>() >= SHARES_OF
+        && differences[most] >= SHIFTED
+        && differences.iter().sum::<f64>() / 2.0 >= ALL_SHIFTED;
+    let percent = |shares: &[f64]| 100.0 * shares[most];
+    is_shifted.then(|| {
+        format!(
+            "the shares of the labels are not those of training ({} {:.0} % instead of {:.0} %); \
+             training with --for macro-f1 lets them count less",
+            labels[most],
+            percent(&now),
+            percent(&before),
+        )
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn labels_with_other_shares_than_in_training_are_named() {
+        let labels = ["neg", "neutral", "pos"].map(str::to_owned);
+        let told = shifted(&labels, &[240, 520, 240], &[400, 110, 490]);
+        let text = "the shares of the labels are not those of training (neutral 11 % instead of 52 \
+                    %); training with --for macro-f1 lets them count less";
+        assert_eq!(told.as_deref(), Some(text));
+        for tested in [[24, 52, 24], [30, 40, 30], [4, 1, 5], [0, 0, 0]] {
+            assert_eq!(shifted(&labels, &[240, 520, 240], &tested), None, "{tested:?}");
+        }
+    }
 }
