@@ -12,7 +12,7 @@ DEMO_BIN = $(or $(CARGO_TARGET_DIR),target)/demo
 PROGRAMS = dbacl dbacl-text dbacl-eval bayesol mailinspect hypex mailcross mailtoe mailfoot \
   dbacl-server dbacl-imap chess-adapter
 
-.PHONY: help demo links quick test check bench instructions chess-report fuzz signature install release setup \
+.PHONY: help demo links quick test check bench instructions chess-report release-models fuzz signature install release setup \
   test-spark dist check-dist check-twice deb check-deb check-systems digits signature-long field \
   field-quick field-document field-pages site
 
@@ -39,6 +39,7 @@ help:
 	@echo 'make check-twice  what make dist makes is equal when it is made again elsewhere'
 	@echo 'make deb        the Debian source package: target/deb'
 	@echo 'make check-deb  builds it in a clean system; lintian, autopkgtest, piuparts, upgrade'
+	@echo 'make release-models  the model of chess that is installed, in models/chess; five minutes'
 	@echo 'make install    programs, man pages, documents, completions, wrappers into $$(DESTDIR)$$(PREFIX)'
 
 # Builds the classic programs only, with few optimisations, so that a newcomer need not wait.
@@ -142,6 +143,10 @@ fuzz:
 chess-report: release
 	chess-adapter/tests/report.sh $(BIN)/chess-adapter $(or $(REPORT),target/chess-report)
 
+# Chess for who installs: learned from the games of the sources, whose moves and results are facts.
+release-models: release
+	$(BIN)/chess-adapter learn chess-adapter/testdata/masters.pgn -o models/chess --positions 60000
+
 signature: release
 	@testdata/signature/run $(BIN)
 
@@ -173,7 +178,7 @@ install:
 	for file in examples/*; do \
 	  install -D -m 644 $$file $(DESTDIR)$(PREFIX)/share/doc/dbacl/$$file || exit 1; \
 	done
-	for file in models/*; do \
+	for file in $$(find models -type f); do \
 	  install -D -m 644 $$file $(DESTDIR)$(PREFIX)/share/dbacl/$$file || exit 1; \
 	done
 	for file in integrations/*/*; do \
