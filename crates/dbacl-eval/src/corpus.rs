@@ -15,9 +15,12 @@ use dbacl_cli::status;
 use dbacl_corpus::{DataError, Format, Reading, Record};
 use dbacl_files::reading::read_regular;
 use dbacl_mail::contents::{Contents, ENOUGH};
-use dbacl_mail::mailbox::{Boundaries, FROM, Line, Rule};
+use dbacl_mail::from_line::FROM;
+use dbacl_mail::reader::{Canonical, parts};
+use dbacl_mail::scanner::{Holds, is_mailbox};
 use std::collections::BTreeMap;
 use std::fs;
+use std::io::BufReader;
 use std::path::{Path, PathBuf};
 
 /// Labelled documents, and the categories' names in order.
@@ -72,13 +75,6 @@ fn read(path: &Path) -> Outcome<Vec<u8>> {
 
 fn entries(folder: &Path) -> Outcome<Vec<PathBuf>> {
     dbacl_corpus::entries(folder).map_err(|error| refused(&error))
-}
-
-/// Whether a mailbox has more than one message. A single message stays as it is.
-fn holds_several(bytes: &[u8]) -> bool {
-    let mut boundaries = Boundaries::new(Rule::SenderAndDate);
-    let lines = bytes.split_inclusive(|&byte| byte == b'\n');
-    lines.filter(|line| boundaries.line(line) == Line::Begins).nth(1).is_some()
 }
 
 impl Gatherer {
@@ -145,7 +141,7 @@ impl Gatherer {
         }
         let bytes = read(path)?;
         let place = path.display();
-        if bytes.starts_with(FROM) {
+        if bytes.starts_with(FROM) || is_mailbox(&bytes) {
             self.folders += 1;
             return self.mailbox(label, path, &bytes);
         }
@@ -159,7 +155,8 @@ impl Gatherer {
 
     fn mailbox(&mut self, label: &str, path: &Path, bytes: &[u8]) -> Outcome {
         let place = path.display();
-        for (message, number) in Messages::new(bytes, Rule::SenderAndDate).zip(1..) {
+        let mailbox = BufReader::new(Canonical::new(bytes, Holds::Mailbox).quoting_all());
+        for (message, number) in Messages::new(mailbox).zip(1..) {
             let message = message.map_err(|error| about(path, &error))?;
             self.push(label, format!("{place}#{number}"), message);
         }
@@ -178,7 +175,8 @@ impl Gatherer {
             } else {
                 let bytes = read_regular(&path).map_err(|error| about(&path, &error))?;
                 match Contents::of(&bytes[..bytes.len().min(ENOUGH)]) {
-                    Contents::Mailbox if holds_several(&bytes) => {
+                    // A single message stays as it is.
+                    Contents::Mailbox if parts(&bytes).len() > 1 => {
                         self.mailbox(label, &path, &bytes)?;
                     }
                     _ => self.push(label, path.display().to_string(), bytes),

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-//! Mailboxes → messages.
+//! Mailboxes → messages, by the rule of the original programs ([`dbacl_mail::mailbox`]).
 //!
 //! Lines of body text that begin with `From ` get a `>` in front, and each message ends with an
 //! empty line. So the messages one after the other form a mailbox again.
 
-use dbacl_mail::mailbox::{Boundaries, FROM, Line, Rule, is_empty};
+use dbacl_mail::from_line::FROM;
+use dbacl_mail::mailbox::{Boundaries, is_empty};
 use std::io::{self, BufRead};
 
 /// Cuts an input into messages. One message at a time is in memory.
@@ -17,9 +18,10 @@ pub struct Messages<R> {
 }
 
 impl<R: BufRead> Messages<R> {
-    /// The messages of `input`, which begin where `rule` says.
-    pub const fn new(input: R, rule: Rule) -> Self {
-        Self { input, boundaries: Boundaries::new(rule), pending: Vec::new() }
+    /// The messages of `input`. A mailbox of another form is brought into this one first
+    /// ([`dbacl_mail::reader::Canonical`]).
+    pub fn new(input: R) -> Self {
+        Self { input, boundaries: Boundaries::default(), pending: Vec::new() }
     }
 
     /// Reads the next message, its `From ` line first. Text without such a line is a message as
@@ -32,12 +34,12 @@ impl<R: BufRead> Messages<R> {
             if self.input.read_until(b'\n', &mut line)? == 0 {
                 break;
             }
-            let found = self.boundaries.line(&line);
+            let begins = self.boundaries.begins(&line);
             if message.is_empty() && is_empty(&line) {
                 continue;
             }
             if line.starts_with(FROM) && !message.is_empty() {
-                if found == Line::Begins {
+                if begins {
                     self.pending = line;
                     break;
                 }
@@ -97,13 +99,9 @@ fn from_line(message: &[u8]) -> Vec<u8> {
 mod tests {
     use super::*;
 
-    fn split_by(rule: Rule, text: &str) -> Vec<String> {
-        let text_of = |message: io::Result<Vec<u8>>| String::from_utf8(message.unwrap()).unwrap();
-        Messages::new(text.as_bytes(), rule).map(text_of).collect()
-    }
-
     fn split(text: &str) -> Vec<String> {
-        split_by(Rule::AnyFrom, text)
+        let text_of = |message: io::Result<Vec<u8>>| String::from_utf8(message.unwrap()).unwrap();
+        Messages::new(text.as_bytes()).map(text_of).collect()
     }
 
     #[test]
@@ -123,14 +121,6 @@ mod tests {
         ] {
             assert_eq!(split(text), expected, "{text:?}");
         }
-    }
-
-    #[test]
-    fn only_senders_with_dates_begin_messages_where_that_is_asked_for() {
-        let text = "From a\n\nx\n\nFrom me to you\n\nFrom b Mon Jan  1 00:00:00 2024\n\ny\n\n";
-        let expected =
-            ["From a\n\nx\n\n>From me to you\n\n", "From b Mon Jan  1 00:00:00 2024\n\ny\n\n"];
-        assert_eq!(split_by(Rule::SenderAndDate, text), expected);
     }
 
     #[test]

@@ -7,6 +7,7 @@ use super::documents::{Collector, Corpus, FeatureKind};
 use dbacl_engine::document::{Cutter, LineState};
 use dbacl_engine::token::Feature;
 use dbacl_engine::token::id::FeatureId;
+use dbacl_mail::scanner::Holds;
 
 /// Gathers the features of one document after the other, as sinks see them.
 #[derive(Debug)]
@@ -41,6 +42,12 @@ impl DocumentKeeper {
     /// A source begins; mail may be a whole mailbox in it.
     pub const fn start_source(&mut self, may_be_mailbox: bool) {
         self.may_be_mailbox = self.mail.is_some() && may_be_mailbox;
+    }
+
+    /// What the source holds, if it is mail.
+    pub fn holds(&self) -> Option<Holds> {
+        let several = if self.may_be_mailbox { Holds::Mailbox } else { Holds::One };
+        self.mail.is_some().then_some(several)
     }
 
     /// A line as it was read; it may be changed. Returns whether it is to be read further. Where

@@ -6,7 +6,9 @@
 
 use dbacl_files::format::format_of;
 
-use crate::mailbox::{FROM, begins_message, is_empty};
+use crate::from_line::FROM;
+use crate::reader::canonical;
+use crate::scanner::is_mailbox;
 
 /// As many bytes of a file are enough to recognise what it holds.
 pub const ENOUGH: usize = 4096;
@@ -31,14 +33,14 @@ impl Contents {
         if let Some(what) = format_of(beginning) {
             return Self::Other(what);
         }
-        let lines = beginning.split_inclusive(|&byte| byte == b'\n');
-        let mut lines = lines.skip_while(|line| is_empty(line)).peekable();
-        let Some(first) = lines.peek() else { return Self::Message };
-        if begins_message(first) {
+        if is_mailbox(beginning) {
             return Self::Mailbox;
         }
-        let is_message = first.starts_with(FROM)
-            || lines.take_while(|line| !is_empty(line)).any(is_header_field);
+        let text = canonical(beginning);
+        let mut header = text.split(|&byte| byte == b'\n').map(<[u8]>::trim_ascii_end);
+        let is_message = text.is_empty()
+            || text.starts_with(FROM)
+            || header.by_ref().take_while(|line| !line.is_empty()).any(is_header_field);
         match is_message {
             true => Self::Message,
             false if is_binary(beginning) => Self::Other("binary data"),
@@ -79,6 +81,11 @@ mod tests {
         for (beginning, expected) in [
             (&b"From a@b.c Mon Jan  1 00:00:00 2024\nSubject: x\n"[..], Contents::Mailbox),
             (b"\n\r\nFrom - Sat Sep 28 12:00:00 2002\r\n", Contents::Mailbox),
+            (b"From \r\nX-Mozilla-Status: 0001\r\n", Contents::Mailbox),
+            (b"\xef\xbb\xbfFrom -\rSubject: x\r", Contents::Mailbox),
+            (b"\x01\x01\x01\x01\nSubject: x\n", Contents::Mailbox),
+            (b"\xef\xbb\xbfSubject: x\r\n", Contents::Message),
+            (b"12\nSubject: x\n\n", Contents::Message),
             (b"From the beginning\n", Contents::Message),
             (b"Subject: x\n\nFrom a@b.c Mon Jan  1 00:00:00 2024\n", Contents::Message),
             (b"X-No_1 :\n", Contents::Message),

@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //! The day of a message: when it arrived, or else when it says that it was sent.
 
+use crate::from_line::FROM;
 use crate::header_fields::header_fields;
-use crate::mailbox::{FROM, MONTHS};
+use crate::mailbox::MONTHS;
+use crate::reader::canonical;
 
 /// Days from the beginning of 1970 to the day of a message that begins with these bytes: that of
 /// the line which separates it from others, of the `Received` that stands first, or of `Date`.
 /// `None` if it has none of them.
 pub fn day_of(mail: &[u8]) -> Option<i64> {
+    let mail = &canonical(mail)[..];
     let first = mail.split(|&byte| byte == b'\n').next()?;
     if let Some(day) = day_in(first).filter(|_| first.starts_with(FROM)) {
         return Some(day);
@@ -66,6 +69,22 @@ fn days(year: i64, month: i64, day: i64) -> Option<i64> {
     Some(of_years + (153 * month + 2) / 5 + day - 1 - 719_468)
 }
 
+/// A day as in the line before a message of a mailbox. Without one the date is of a year for which
+/// [`day_in`] finds no day.
+pub fn in_words(day: Option<i64>) -> String {
+    let Some(day) = day else { return "Mon Jan  1 00:00:00 1900".to_owned() };
+    const WEEKDAYS: [&str; 7] = ["Thu", "Fri", "Sat", "Sun", "Mon", "Tue", "Wed"];
+    let weekday = WEEKDAYS[usize::try_from(day.rem_euclid(7)).unwrap_or(0)];
+    // The year and the month in which the day lies.
+    let year = (1970..).find(|year| days(year + 1, 1, 1).is_none_or(|next| next > day));
+    let year = year.unwrap_or(1970);
+    let month = (1..=12).rev().find(|&month| days(year, month, 1).is_some_and(|it| it <= day));
+    let month = month.unwrap_or(1);
+    let number = day - days(year, month, 1).unwrap_or(day) + 1;
+    let month = MONTHS[usize::try_from(month - 1).unwrap_or(0)];
+    format!("{weekday} {month} {number:2} 00:00:00 {year}")
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -89,6 +108,23 @@ mod tests {
             ("", None),
         ] {
             assert_eq!(day_in(text.as_bytes()), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn days_are_written_as_they_are_read() {
+        for (day, expected) in [
+            (Some(0), "Thu Jan  1 00:00:00 1970"),
+            (Some(19_782), "Thu Feb 29 00:00:00 2024"),
+            (Some(19_722), "Sun Dec 31 00:00:00 2023"),
+            (None, "Mon Jan  1 00:00:00 1900"),
+        ] {
+            let found = in_words(day);
+            assert_eq!(found, expected);
+            assert_eq!(day_in(found.as_bytes()), day);
+        }
+        for day in (0..20_000).step_by(13) {
+            assert_eq!(day_in(in_words(Some(day)).as_bytes()), Some(day), "{day}");
         }
     }
 

@@ -19,7 +19,10 @@
 //!
 //! | module | what it does |
 //! |---|---|
-//! | [`mailbox`] | says where messages of a mailbox begin |
+//! | [`scanner`] | says where messages begin in files of every form |
+//! | [`reader`] | reads such files as mailboxes of one form |
+//! | [`mailbox`] | knows that form, and the rule of the original programs |
+//! | [`from_line`] | says how much a line looks like one before a message |
 //! | [`contents`] | tells mailboxes, messages and other files apart |
 //! | [`header_fields`] | lists the fields of a header |
 //! | [`day`] | finds the day on which a message arrived or was sent |
@@ -33,7 +36,10 @@
 
 pub mod contents;
 pub mod day;
+pub mod from_line;
 pub mod header_fields;
 pub mod mailbox;
+pub mod reader;
+pub mod scanner;
 pub mod subject;
 pub mod verdict_header;

@@ -1,70 +1,40 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-//! Where messages of a mailbox begin.
+//! The rule of the original programs for where messages of a mailbox begin, and mailboxes of one
+//! form.
 //!
-//! The mail filter and the mail tools of the original take any line `From ` behind an empty line
-//! for the beginning of a message. People write such lines, and not every program puts a `>` before
-//! them. Where the number of messages matters, only a line with a sender and a date is one; others
-//! are given the `>` that they lack before the filter sees them.
+//! The one reader of mail is [`crate::scanner`]. The programs whose bytes are those of dbacl 1.14.1
+//! keep its rule, [`Boundaries`]: `dbacl -T email`, `mailinspect` with a category of such words, and
+//! `mailcross`, `mailtoe` and `mailfoot` take any line `From ` after an empty line for the beginning
+//! of a message.
 
-/// What the line in front of every message begins with.
-pub const FROM: &[u8] = b"From ";
-
-const WEEKDAYS: [&str; 7] = ["Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun"];
+use crate::from_line::{FROM, FromLine};
 
 /// The months, as dates of mail have them.
 pub const MONTHS: [&str; 12] =
     ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
 
-/// Which of the lines that look like the beginning of a message are one.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Rule {
-    /// All, as the mail tools of dbacl 1.14.1 have it.
-    AnyFrom,
-    /// Those with a sender and a date.
-    SenderAndDate,
-}
-
-/// What a line is to the mailbox that it stands in.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Line {
-    /// A message begins.
-    Begins,
-    /// It only looks like the beginning of a message: a program that takes any `From ` behind an
-    /// empty line would be misled.
-    Misleads,
-    /// Any other line.
-    Plain,
-}
-
-/// Says where messages begin, line by line. The beginning of a source counts as an empty line.
+/// Says where messages begin by the rule of the original. The beginning of a source counts as an
+/// empty line.
 #[derive(Debug, Clone, Copy)]
 pub struct Boundaries {
-    rule: Rule,
     is_after_empty: bool,
-    /// The last line goes on: it was longer than a line may be.
-    is_within: bool,
+}
+
+impl Default for Boundaries {
+    fn default() -> Self {
+        Self { is_after_empty: true }
+    }
 }
 
 impl Boundaries {
-    /// For a source of which no line has been read.
-    pub const fn new(rule: Rule) -> Self {
-        Self { rule, is_after_empty: true, is_within: false }
-    }
-
-    /// What the next line is. Nothing at all, as behind the last line, is no line.
-    pub fn line(&mut self, line: &[u8]) -> Line {
-        if line.is_empty() {
-            return Line::Plain;
+    /// Whether a message begins with the next line. Nothing at all, as behind the last line, is no
+    /// line.
+    pub fn begins(&mut self, line: &[u8]) -> bool {
+        let begins = self.is_after_empty && line.starts_with(FROM);
+        if !line.is_empty() {
+            self.is_after_empty = is_empty(line);
         }
-        let begins_line = self.rule == Rule::AnyFrom || !self.is_within;
-        let looks_alike = self.is_after_empty && begins_line && line.starts_with(FROM);
-        self.is_after_empty = begins_line && is_empty(line);
-        self.is_within = !line.ends_with(b"\n");
-        match self.rule {
-            _ if !looks_alike => Line::Plain,
-            Rule::SenderAndDate if !begins_message(line) => Line::Misleads,
-            _ => Line::Begins,
-        }
+        begins
     }
 }
 
@@ -73,43 +43,46 @@ pub fn is_empty(line: &[u8]) -> bool {
     matches!(line, b"\n" | b"\r\n")
 }
 
-/// Whether a source that begins so is a mailbox: its first line that is not empty is a `From `
-/// line. A message may have such lines further down, in a patch or in a mailbox that it quotes.
-pub fn is_mailbox(beginning: &[u8]) -> bool {
-    let mut lines = beginning.split_inclusive(|&byte| byte == b'\n');
-    lines.find(|line| !is_empty(line)).is_some_and(|line| line.starts_with(FROM))
-}
-
-/// Looks at the lines of a source, one after the other.
+/// Looks at the lines of a mailbox of one form ([`crate::reader::Canonical`]), or of a message, one
+/// after the other.
 #[derive(Debug, Clone, Copy)]
 pub struct Separators {
     is_first: bool,
     /// Whether the source is a mailbox; `None` as long as all of its lines were empty.
     is_mailbox: Option<bool>,
-    boundaries: Boundaries,
+    is_after_empty: bool,
+    /// The last line goes on: it was longer than a line may be.
+    is_within: bool,
 }
 
 impl Default for Separators {
     fn default() -> Self {
-        let boundaries = Boundaries::new(Rule::SenderAndDate);
-        Self { is_first: true, is_mailbox: None, boundaries }
+        Self { is_first: true, is_mailbox: None, is_after_empty: true, is_within: false }
     }
 }
 
 impl Separators {
-    /// Puts `>` before a line that only looks like the beginning of a message. The first line may
-    /// be any; further messages begin only in a source that may hold several and is a mailbox, see
-    /// [`is_mailbox`]. Returns whether a message begins.
+    /// Puts `>` before a line that only looks like the beginning of a message, so that readers of
+    /// mail by the rule of the original are not misled. The first line may be any; further messages
+    /// begin after lines with a sender and a date, in a source that may hold several and whose first
+    /// line is such a line or looks like one. Returns whether a message begins.
     pub fn line(&mut self, line: &mut Vec<u8>, may_be_mailbox: bool) -> bool {
-        let found = self.boundaries.line(line);
-        if self.is_mailbox.is_none() && !is_empty(line) {
-            self.is_mailbox = Some(is_mailbox(line));
+        if line.is_empty() {
+            return std::mem::replace(&mut self.is_first, false);
+        }
+        let is_empty = is_empty(line);
+        let looks_alike = self.is_after_empty && !self.is_within && line.starts_with(FROM);
+        self.is_after_empty = !self.is_within && is_empty;
+        self.is_within = !line.ends_with(b"\n");
+        if self.is_mailbox.is_none() && !is_empty {
+            self.is_mailbox = Some(line.starts_with(FROM));
         }
         if std::mem::replace(&mut self.is_first, false) {
             return true;
         }
-        let begins = may_be_mailbox && self.is_mailbox == Some(true) && found == Line::Begins;
-        if found != Line::Plain && !begins {
+        let is_mailbox = may_be_mailbox && self.is_mailbox == Some(true);
+        let begins = looks_alike && is_mailbox && begins_message(line);
+        if looks_alike && !begins {
             line.insert(0, b'>');
         }
         begins
@@ -119,84 +92,12 @@ impl Separators {
 /// Whether a line is `From SENDER DATE`, with the date as `ctime` writes it, or as in the header of
 /// a message; a zone and more may follow.
 pub fn begins_message(line: &[u8]) -> bool {
-    let Some(rest) = line.strip_prefix(FROM) else { return false };
-    let text = String::from_utf8_lossy(rest);
-    let words: Vec<&str> = text.split_ascii_whitespace().collect();
-    (0..words.len()).any(|at| is_date(&words[at..]))
-}
-
-fn is_date(words: &[&str]) -> bool {
-    let [weekday, rest @ ..] = words else { return false };
-    let weekday = weekday.strip_suffix(',').unwrap_or(weekday);
-    if !WEEKDAYS.contains(&weekday) {
-        return false;
-    }
-    match rest {
-        // Mon Jan  1 00:00:00 [MET] 2024
-        [month, day, time, years @ ..] if MONTHS.contains(month) => {
-            is_day(day) && is_time(time) && years.iter().take(3).any(|word| is_year(word))
-        }
-        // Mon, 1 Jan 2024 00:00:00 +0000
-        [day, month, year, time, ..] => {
-            is_day(day) && MONTHS.contains(month) && is_year(year) && is_time(time)
-        }
-        _ => false,
-    }
-}
-
-fn in_range(word: &str, lowest: u16, highest: u16) -> bool {
-    let is_plain = word.bytes().all(|byte| byte.is_ascii_digit());
-    is_plain && word.parse().is_ok_and(|number: u16| (lowest..=highest).contains(&number))
-}
-
-fn is_day(word: &str) -> bool {
-    word.len() <= 2 && in_range(word, 1, 31)
-}
-
-fn is_year(word: &str) -> bool {
-    word.len() == 4 && in_range(word, 1900, 2999)
-}
-
-fn is_time(word: &str) -> bool {
-    let parts: Vec<&str> = word.split(':').collect();
-    matches!(parts.len(), 2 | 3)
-        && in_range(parts[0], 0, 23)
-        && parts[1..].iter().all(|part| part.len() == 2 && in_range(part, 0, 60))
+    FromLine::of(line) == Some(FromLine::Exact)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn senders_with_dates_begin_messages() {
-        for line in [
-            "From a@b.c Mon Jan  1 00:00:00 2024\n",
-            "From a@b.c Mon Jan 01 00:00:00 2024\r\n",
-            "From a@b.c  Tue Oct  8 10:56 2002",
-            "From - Sat Sep 28 12:00:00 MET DST 2002\n",
-            "From MAILER-DAEMON Fri Jul  8 12:08:34 2011 +0200\n",
-            "From \"a b\"@c Fri Jul  8 12:08:34 EST 2011\n",
-            "From  Fri Jul  8 12:08:34 2011\n",
-            "From a@b.c Mon, 1 Jan 2024 00:00:00 +0000\n",
-        ] {
-            assert!(begins_message(line.as_bytes()), "{line}");
-        }
-        for line in [
-            "From the beginning\n",
-            "From Mon to Fri\n",
-            "From a Mon Jan 1\n",
-            "From a@b.c Mon Jan 32 00:00:00 2024\n",
-            "From a@b.c Mon Jan 1 24:00:00 2024\n",
-            "From a@b.c Mon Jan 1 00:00:00 24\n",
-            "from a@b.c Mon Jan  1 00:00:00 2024\n",
-            ">From a@b.c Mon Jan  1 00:00:00 2024\n",
-            "From\n",
-            "From ",
-        ] {
-            assert!(!begins_message(line.as_bytes()), "{line}");
-        }
-    }
 
     #[test]
     fn only_what_would_be_misread_is_quoted() {

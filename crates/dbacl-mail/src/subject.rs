@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //! The subject and the sender of a message, to be shown to the user.
 
+use crate::from_line::FROM;
 use crate::header_fields::header_fields;
-use crate::mailbox::FROM;
+use crate::reader::canonical;
 use dbacl_charset::fields;
 
 /// Characters of a field that are shown.
@@ -23,7 +24,7 @@ pub fn sender(mail: &[u8]) -> Option<String> {
 }
 
 fn field(mail: &[u8], wanted: &[u8]) -> Option<String> {
-    let mail = &mail[..mail.len().min(REACH)];
+    let mail = &canonical(&mail[..mail.len().min(REACH)])[..];
     let first = mail.split(|&byte| byte == b'\n').next()?;
     let is_field = |line: &[u8]| {
         let name = memchr::memchr(b':', line).unwrap_or(0);
@@ -53,6 +54,9 @@ mod tests {
             ("From a Mon\nFrom: b\nSubject: two\n  lines\nTo: c\n\nSubject: no\n", "two lines"),
             ("Subject: =?utf-8?q?caf=C3=A9?=\r\n\r\n", "caf\u{e9}"),
             ("Subject: =?koi8-r?B?8NLJ18XU?=\n", "\u{41f}\u{440}\u{438}\u{432}\u{435}\u{442}"),
+            ("\u{feff}Subject: a\n", "a"),
+            ("Microsoft Mail Internet Headers Version 2.0\r\nSubject: a\r\n", "a"),
+            ("To: b\rSubject: a\r\r", "a"),
             ("To: c\n\nSubject: no\n", ""),
             ("just text\nSubject: no\n", ""),
             ("subject:\u{1b}[2J\n", "\u{fffd}[2J"),

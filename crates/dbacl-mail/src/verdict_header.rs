@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //! The header line `X-DBACL` that the mail filter adds: a message that brings one is not believed.
 
+use crate::from_line::FROM;
+use crate::scanner::ends_in_cr;
 use std::io;
 
 /// The name of the header with the reasons, which stands behind the other if it was asked for.
@@ -11,6 +13,9 @@ const NAMES: [&[u8]; 2] = [b"x-dbacl", b"x-dbacl-reasons"];
 
 /// Of a line that begins as a verdict, so much is looked at until the colon.
 const LOOK: usize = 64;
+
+/// Bytes whose line ends are changed at a time.
+const ROOM: usize = 4096;
 
 /// Whether a line begins such a header: blanks may stand before the colon.
 fn begins(line: &[u8]) -> bool {
@@ -52,10 +57,15 @@ impl VerdictHeaders {
 const FOLDED: &[u8] = b"X-DBACL-Folded:";
 
 /// Gives a message a verdict of its own in place of those that it brings, in pieces of any size.
-/// Takes no memory.
+/// Takes no memory. A message whose lines end in CR alone gets LF: the program that reads the
+/// verdict would see one line.
 pub struct Marker<'a> {
     verdict: &'a [u8],
     line_end: &'static [u8],
+    /// Lines end in CR alone.
+    ends_in_cr: bool,
+    /// The piece before ended in CR.
+    is_after_cr: bool,
     /// Whether something of the mail was passed on.
     is_begun: bool,
     is_said: bool,
@@ -65,11 +75,20 @@ pub struct Marker<'a> {
 impl<'a> Marker<'a> {
     /// A marker of a message that begins so.
     pub fn new(verdict: &'a [u8], beginning: &[u8]) -> Self {
+        let ends_in_cr = ends_in_cr(beginning);
         let line_end: &[u8] = match memchr::memchr(b'\n', beginning) {
-            Some(at) if at > 0 && beginning[at - 1] == b'\r' => b"\r\n",
+            Some(at) if at > 0 && beginning[at - 1] == b'\r' && !ends_in_cr => b"\r\n",
             _ => b"\n",
         };
-        Self { verdict, line_end, is_begun: false, is_said: false, remover: Remover::default() }
+        Self {
+            verdict,
+            line_end,
+            ends_in_cr,
+            is_after_cr: false,
+            is_begun: false,
+            is_said: false,
+            remover: Remover::default(),
+        }
     }
 
     /// Takes the next piece of the mail; `keep` gets what is passed on.
@@ -77,10 +96,30 @@ impl<'a> Marker<'a> {
     /// # Errors
     /// Those of `keep`.
     pub fn feed(&mut self, bytes: &[u8], keep: Keep<'_>) -> io::Result<()> {
-        let Self { verdict, line_end, is_begun, is_said, remover } = self;
+        if !self.ends_in_cr {
+            return self.feed_lines(bytes, keep);
+        }
+        let mut room = [0; ROOM];
+        for piece in bytes.chunks(ROOM) {
+            let mut length = 0;
+            for &byte in piece {
+                let is_end_of_pair = byte == b'\n' && self.is_after_cr;
+                self.is_after_cr = byte == b'\r';
+                if !is_end_of_pair {
+                    room[length] = if byte == b'\r' { b'\n' } else { byte };
+                    length += 1;
+                }
+            }
+            self.feed_lines(&room[..length], keep)?;
+        }
+        Ok(())
+    }
+
+    fn feed_lines(&mut self, bytes: &[u8], keep: Keep<'_>) -> io::Result<()> {
+        let Self { verdict, line_end, is_begun, is_said, remover, .. } = self;
         remover.feed(bytes, &mut |piece| {
             let is_first = !std::mem::replace(is_begun, true);
-            let is_envelope = is_first && piece.starts_with(b"From ") && piece.ends_with(b"\n");
+            let is_envelope = is_first && piece.starts_with(FROM) && piece.ends_with(b"\n");
             if !*is_said && !is_envelope {
                 *is_said = true;
                 say(verdict, line_end, keep)?;
@@ -292,6 +331,8 @@ mod tests {
             ("X-DBACL: a\n b\nA: b\n c\n", "X-DBACL: v\nA: b\n c\n"),
             ("From a\n", "From a\nX-DBACL: v\n"),
             ("\n a\n", "X-DBACL: v\n\n a\n"),
+            ("From a\rA: b\rX-DBACL: c\r\rd\r\ne", "From a\nX-DBACL: v\nA: b\n\nd\ne"),
+            ("A: b\r\n\r\nc\rd\r", "X-DBACL: v\r\nA: b\r\n\r\nc\rd\r"),
             ("", "X-DBACL: v\n"),
         ] {
             for size in [7, mail.len().max(1)] {

@@ -25,6 +25,8 @@ use dbacl_joint::beginning::LIMIT;
 use dbacl_joint::documents::fingerprint;
 use dbacl_joint::scoring::Scoring;
 use dbacl_mail::mailbox::Separators;
+use dbacl_mail::reader::Canonical;
+use dbacl_mail::scanner::{Holds, form_of};
 use dbacl_mail::subject::subject;
 use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader, Read};
@@ -237,8 +239,9 @@ fn each_message(
     each: &mut dyn FnMut(u32, Vec<u8>) -> Result<()>,
 ) -> Result<()> {
     let OpenMail { source, head, may_be_mailbox } = mail;
-    let is_mailbox = may_be_mailbox && dbacl_mail::mailbox::is_mailbox(&head);
-    let mut input = BufReader::new(source.reader);
+    let is_mailbox = may_be_mailbox && form_of(&head).is_mailbox();
+    let holds = if may_be_mailbox { Holds::Mailbox } else { Holds::One };
+    let mut input = BufReader::new(Canonical::new(source.reader, holds));
     let mut separators = Separators::default();
     let (mut number, mut message, mut line) = (0, Vec::new(), Vec::new());
     loop {

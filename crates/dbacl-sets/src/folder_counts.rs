@@ -20,7 +20,9 @@ use dbacl_joint::documents::Corpus;
 use dbacl_joint::keeper::DocumentKeeper;
 use dbacl_mail::contents::{self, Contents};
 use dbacl_mail::day::{day_in, day_of};
-use dbacl_mail::mailbox::{self, Boundaries, Line, Rule};
+use dbacl_mail::from_line::FROM;
+use dbacl_mail::mailbox::{Boundaries, begins_message};
+use dbacl_mail::scanner::{Holds, form_of};
 use dbacl_model::settings::ModelOption;
 use dbacl_store::ledger::{Learning, Ledger, Name};
 use std::io::{self, Read};
@@ -94,7 +96,7 @@ impl<'a> Reading<'a> {
             let Some(found) = open_mail(file, self.stop, &mut others)? else { continue };
             let OpenMail { source, head, may_be_mailbox } = found;
             if let Some(since) = self.since {
-                let is_mailbox = may_be_mailbox && mailbox::is_mailbox(&head);
+                let is_mailbox = may_be_mailbox && form_of(&head).is_mailbox();
                 if !is_mailbox && day_of(&head).is_some_and(|day| day < since) {
                     continue;
                 }
@@ -111,6 +113,8 @@ impl<'a> Reading<'a> {
                 let path = file.path.clone();
                 return Err(FittedSetError::Unread { path, source });
             }
+            let sight = std::mem::take(&mut sink.sight);
+            sink.counts.warnings.extend(sight.warning(&file.path));
         }
         unless_stopped(self.stop)?;
         sink.counts.warnings.extend(left_out(&others));
@@ -225,14 +229,13 @@ struct Age {
 }
 
 impl Age {
-    const fn new(since: i64) -> Self {
-        let boundaries = Boundaries::new(Rule::SenderAndDate);
-        Self { since, boundaries, is_old: false, left_out: 0 }
+    fn new(since: i64) -> Self {
+        Self { since, boundaries: Boundaries::default(), is_old: false, left_out: 0 }
     }
 
     /// Whether the next line belongs to a message that is too old.
     fn leaves_out(&mut self, line: &[u8]) -> bool {
-        if self.boundaries.line(line) == Line::Begins {
+        if self.boundaries.begins(line) && begins_message(line) {
             self.is_old = day_in(line).is_some_and(|day| day < self.since);
             self.left_out += u32::from(self.is_old);
         }
@@ -257,6 +260,38 @@ impl<R: Read> Read for Counted<'_, R> {
     }
 }
 
+/// What was seen of a source.
+#[derive(Default)]
+struct Sight {
+    bytes: usize,
+    messages: u32,
+    /// Lines that begin with `From `.
+    from_lines: u32,
+}
+
+impl Sight {
+    fn line(&mut self, line: &[u8]) {
+        self.bytes += line.len();
+        self.from_lines += u32::from(line.strip_prefix(b">").unwrap_or(line).starts_with(FROM));
+    }
+
+    /// A warning about a file that looks like a mailbox and gave one message.
+    fn warning(&self, path: &Path) -> Option<Warning> {
+        let is_odd = self.messages == 1 && self.from_lines > 1 && self.bytes > ODD;
+        is_odd.then(|| {
+            Warning::new(format!(
+                "{}: one message of {} kB, though several lines begin with \"From \"; if it is a \
+                 mailbox, let your mail program export it as mbox",
+                path.display(),
+                self.bytes / 1000
+            ))
+        })
+    }
+}
+
+/// Bytes of a single message that are odd in a file with several lines `From `.
+const ODD: usize = 100_000;
+
 /// Counts features, and keeps what a ledger needs of each document.
 pub struct KeptCounts {
     counts: LearnedCounts,
@@ -267,6 +302,7 @@ pub struct KeptCounts {
     now: Place,
     /// Finds the messages of a mailbox that are too old.
     age: Option<Age>,
+    sight: Sight,
 }
 
 impl KeptCounts {
@@ -277,7 +313,8 @@ impl KeptCounts {
         let is_mail = options.reading().has(ModelOption::Mail);
         let keeper = DocumentKeeper::new(is_mail, is_mail);
         let counts = LearnedCounts::going_on(counter, false);
-        Ok(Self { counts, keeper, places: Vec::new(), now: Place::default(), age: None })
+        let (places, now, sight) = (Vec::new(), Place::default(), Sight::default());
+        Ok(Self { counts, keeper, places, now, age: None, sight })
     }
 
     /// Takes a document in memory: a text, or one message.
@@ -309,7 +346,12 @@ impl KeptCounts {
 }
 
 impl FeatureSink for KeptCounts {
+    fn holds(&self) -> Option<Holds> {
+        self.keeper.holds()
+    }
+
     fn raw_line(&mut self, line: &mut Vec<u8>) -> io::Result<bool> {
+        self.sight.line(line);
         if self.age.as_mut().is_some_and(|age| age.leaves_out(line)) {
             return Ok(false);
         }
@@ -322,6 +364,7 @@ impl FeatureSink for KeptCounts {
                 self.places.resize(self.keeper.corpus.documents.len(), self.now);
                 let left_out = self.age.as_mut().map_or(0, |age| std::mem::take(&mut age.left_out));
                 self.now.mail += 1 + left_out;
+                self.sight.messages += 1;
             }
             self.counts.line_of_mail(begins);
         }
@@ -350,4 +393,27 @@ pub fn unopened(path: &Path, error: Error) -> FittedSetError {
         other => (path.to_path_buf(), io::Error::other(other)),
     };
     FittedSetError::Source { path, source }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_message_of_a_file_with_several_from_lines_is_odd() {
+        let text = "text\n".repeat(ODD / 5);
+        for (lines, messages, is_odd) in [
+            (["From a\n", &text, ">From b\n", "x\n"], 1, true),
+            (["From a\n", &text, ">From b\n", "x\n"], 2, false),
+            (["From a\n", &text, "x\n", "x\n"], 1, false),
+            (["From a\n", "x\n", "From b\n", "x\n"], 1, false),
+        ] {
+            let mut sight = Sight { messages, ..Sight::default() };
+            for line in lines {
+                sight.line(line.as_bytes());
+            }
+            let warning = sight.warning(Path::new("Inbox"));
+            assert_eq!(warning.is_some_and(|it| it.0.starts_with("Inbox: one")), is_odd);
+        }
+    }
 }

@@ -13,7 +13,9 @@ use super::mailboxes::MailFile;
 use dbacl_engine::error::{Warning, WarningSink};
 use dbacl_files::atomic_file::{Access, Disk, replace_with_access};
 use dbacl_files::reading::{if_there, open_regular, read_small};
-use dbacl_mail::mailbox::{Boundaries, Line, Rule};
+use dbacl_mail::mailbox::Boundaries;
+use dbacl_mail::reader::Canonical;
+use dbacl_mail::scanner::Holds;
 use dbacl_mail::subject::subject;
 use std::ffi::OsStr;
 use std::io::{self, BufRead, BufReader, Read};
@@ -155,16 +157,18 @@ pub fn tell(folder: &Path, mut mails: Vec<MisfiledMail<'_>>, warnings: WarningSi
 
 /// How a message of a file begins.
 fn head(file: &MailFile, number: u32) -> io::Result<Vec<u8>> {
-    let mut input = BufReader::new(open_regular(&file.path)?);
+    let holds = if file.may_be_mailbox { Holds::Mailbox } else { Holds::One };
+    let file = open_regular(&file.path)?;
+    let mut input = BufReader::new(Canonical::new(file, holds).quoting_all());
     let mut head = Vec::new();
-    let mut boundaries = Boundaries::new(Rule::SenderAndDate);
+    let mut boundaries = Boundaries::default();
     let mut begun = 0;
-    while begun < number && file.may_be_mailbox {
+    while begun < number && holds == Holds::Mailbox {
         head.clear();
         if (&mut input).take(HEAD).read_until(b'\n', &mut head)? == 0 {
             break;
         }
-        begun += u32::from(boundaries.line(&head) == Line::Begins || begun == 0);
+        begun += u32::from(boundaries.begins(&head) || begun == 0);
     }
     input.take(HEAD).read_to_end(&mut head)?;
     Ok(head)

@@ -7,6 +7,7 @@ use dbacl_engine::token::Feature;
 use dbacl_engine::token::id::FeatureId;
 use dbacl_joint::beginning::{LIMIT, MailLines};
 use dbacl_joint::documents::CorpusBuilder;
+use dbacl_mail::scanner::Holds;
 use dbacl_model::settings::ModelOption;
 use std::io;
 use std::sync::atomic::AtomicBool;
@@ -78,6 +79,10 @@ struct Features<F> {
 }
 
 impl<F: FnMut(Feature<'_>)> FeatureSink for Features<F> {
+    fn holds(&self) -> Option<Holds> {
+        self.mail.as_ref().map(|_| Holds::One)
+    }
+
     fn raw_line(&mut self, line: &mut Vec<u8>) -> io::Result<bool> {
         let Some(mail) = &mut self.mail else { return Ok(true) };
         mail.begins(line, false);

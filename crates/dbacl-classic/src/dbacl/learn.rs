@@ -28,6 +28,7 @@ use dbacl_files::lock::Lock;
 use dbacl_joint::documents::Corpus;
 use dbacl_joint::header::RefitLine;
 use dbacl_joint::keeper::DocumentKeeper;
+use dbacl_mail::scanner::Holds;
 use dbacl_model::digram::{DigramTable, FIRST, SYMBOLS};
 use dbacl_model::medium::Medium;
 use dbacl_model::settings::ModelOption;
@@ -573,6 +574,10 @@ impl Counting<'_> {
 }
 
 impl FeatureSink for Counting<'_> {
+    fn holds(&self) -> Option<Holds> {
+        self.keeper.as_ref().and_then(DocumentKeeper::holds)
+    }
+
     fn raw_line(&mut self, line: &mut Vec<u8>) -> io::Result<bool> {
         if self.signals.take_reload() {
             MESSAGES.signal("caught SIGUSR1 request, ignoring");

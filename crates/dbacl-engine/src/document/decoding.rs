@@ -5,6 +5,9 @@ use super::options::ReadOptions;
 use crate::input::source::Source;
 use dbacl_charset::Charset;
 use dbacl_charset::reader::DecodingReader;
+use dbacl_filter::reads_unicode;
+use dbacl_mail::reader::Canonical;
+use dbacl_mail::scanner::Holds;
 use std::io::{self, Cursor, Read};
 
 /// How the bytes of sources are decoded.
@@ -16,6 +19,11 @@ pub enum Decoding {
     From(Charset),
     /// They are in UTF-16 if they begin with its byte order mark.
     ByMark,
+    /// They are mail, which names its own character sets.
+    Mail {
+        /// It is of the form that dbacl 1.14.1 reads.
+        is_classic: bool,
+    },
 }
 
 impl Decoding {
@@ -23,17 +31,22 @@ impl Decoding {
     pub const fn of(options: &ReadOptions) -> Self {
         match options.charset {
             Some(charset) => Self::From(charset),
-            None if options.scheme.is_unicode() && !options.reads_mail() => Self::ByMark,
+            None if options.reads_mail() => {
+                Self::Mail { is_classic: !reads_unicode(options.options) }
+            }
+            None if options.scheme.is_unicode() => Self::ByMark,
             None => Self::Never,
         }
     }
 
-    /// The source, which will be read as text.
-    pub fn decoded(self, source: Source<'_>) -> Source<'_> {
+    /// The source, which will be read as text. Mail holds what the reading says, or a mailbox.
+    pub fn decoded(self, source: Source<'_>, holds: Option<Holds>) -> Source<'_> {
         let Source { name, reader } = source;
         let reader: Box<dyn Read + '_> = match self {
             Self::Never => reader,
             Self::From(charset) => Box::new(DecodingReader::new(reader, charset)),
+            Self::Mail { is_classic: true } if holds.is_none() => reader,
+            Self::Mail { .. } => Box::new(Canonical::new(reader, holds.unwrap_or(Holds::Mailbox))),
             Self::ByMark => Box::new(Marked { unread: Some(reader), text: Box::new(io::empty()) }),
         };
         Source { name, reader }
@@ -102,7 +115,7 @@ mod tests {
     fn read(charset: Option<Charset>, bytes: &[u8]) -> String {
         let options = ReadOptions { scheme: Scheme::Word, charset, ..ReadOptions::text() };
         let mut text = String::new();
-        let mut source = Decoding::of(&options).decoded(Source::bytes(bytes));
+        let mut source = Decoding::of(&options).decoded(Source::bytes(bytes), None);
         source.reader.read_to_string(&mut text).unwrap();
         text
     }
@@ -116,7 +129,7 @@ mod tests {
             assert_eq!(read(None, plain.as_bytes()), plain);
         }
         let mut nothing = Vec::new();
-        let source = Decoding::ByMark.decoded(Source::bytes(b"\xff"));
+        let source = Decoding::ByMark.decoded(Source::bytes(b"\xff"), None);
         assert_eq!(source.reader.take(9).read_to_end(&mut nothing).unwrap(), 1);
     }
 
@@ -130,6 +143,6 @@ mod tests {
     fn schemes_of_bytes_read_bytes() {
         assert_eq!(Decoding::of(&ReadOptions::text()), Decoding::Never);
         let mail = ReadOptions { scheme: Scheme::Word, ..ReadOptions::mail() };
-        assert_eq!(Decoding::of(&mail), Decoding::Never);
+        assert_eq!(Decoding::of(&mail), Decoding::Mail { is_classic: true });
     }
 }

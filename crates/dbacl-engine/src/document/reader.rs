@@ -159,7 +159,10 @@ impl<'a> FeatureReader<'a> {
         source: Source<'_>,
         sink: &mut impl FeatureSink,
     ) -> io::Result<Option<io::Error>> {
-        let Source { name, reader } = self.decoding.decoded(source);
+        // Lines that are documents of their own are no mailbox.
+        let is_mail = matches!(self.decoding, Decoding::Mail { .. });
+        let decoding = if is_mail && !self.extra_lines { Decoding::Never } else { self.decoding };
+        let Source { name, reader } = decoding.decoded(source, sink.holds());
         let reader = match self.stop {
             Some(stop) => Box::new(UntilStopped { input: reader, stop }),
             None => reader,

@@ -4,6 +4,7 @@
 
 use super::cutter::Cutter;
 use crate::token::Feature;
+use dbacl_mail::scanner::Holds;
 use dbacl_model::medium::Medium;
 use std::io;
 
@@ -35,6 +36,13 @@ pub trait FeatureSink {
     #[doc(hidden)]
     fn raw_line(&mut self, _line: &mut Vec<u8>) -> io::Result<bool> {
         Ok(true)
+    }
+
+    /// What sources hold, where they are mail: they are then read whatever form they have
+    /// ([`dbacl_mail::scanner`]). Without it mail is read as the reading has it.
+    #[doc(hidden)]
+    fn holds(&self) -> Option<Holds> {
+        None
     }
 
     /// The text of a line that is not empty, as the filters left it, before it is cut; lines that

@@ -24,7 +24,6 @@ use crate::order::Dealer;
 use dbacl_cli::getopt::{self, Event, Opt, opt};
 use dbacl_cli::{last_resort, output};
 use dbacl_files::reading::read_small;
-use dbacl_mail::mailbox::Rule;
 use dbacl_numeric::parse::atoi;
 use dbacl_numeric::random::SplitMix64;
 use folder::Folder;
@@ -338,7 +337,7 @@ impl Session {
                 _ => self.folder.path.join("mbox"),
             };
             let Ok(file) = File::open(Folder::mailbox(&place, truth)) else { continue };
-            let messages = Messages::new(BufReader::new(file), Rule::AnyFrom);
+            let messages = Messages::new(BufReader::new(file));
             let fold_name = fold.to_string();
             // The log has a category's messages in the order of its mailbox.
             let lines = table::entries(&log).filter(|(entry, _)| {
@@ -400,7 +399,7 @@ fn deal_out(
     dealer: &mut Dealer,
     outputs: &mut [io::BufWriter<File>],
 ) -> io::Result<()> {
-    for message in Messages::new(input, Rule::AnyFrom) {
+    for message in Messages::new(input) {
         if let Some(output) = outputs.get_mut(dealer.deal()) {
             output.write_all(&message?)?;
         }

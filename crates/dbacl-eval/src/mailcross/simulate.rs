@@ -14,7 +14,6 @@ use super::{Outcome, Program, Session, print};
 use crate::command::{ShellCommand, about};
 use crate::mbox::{Messages, sender_and_date};
 use dbacl_cli::progress;
-use dbacl_mail::mailbox::Rule;
 use dbacl_numeric::parse::strtol;
 use dbacl_numeric::random::SplitMix64;
 
@@ -174,7 +173,7 @@ impl Session {
             self.note(filter.show(&models).as_bytes());
             for category in &categories {
                 let Ok(file) = File::open(Folder::mailbox(&place, category)) else { continue };
-                let mut messages = Messages::new(BufReader::new(file), Rule::AnyFrom);
+                let mut messages = Messages::new(BufReader::new(file));
                 loop {
                     let batch: Vec<Vec<u8>> =
                         messages.by_ref().take(BATCH).collect::<io::Result<_>>()?;
@@ -206,7 +205,7 @@ impl Session {
         let mut sources = Vec::new();
         for (index, category) in categories.iter().enumerate() {
             if let Ok(file) = File::open(Folder::mailbox(&mailboxes, category)) {
-                let mut messages = Messages::new(BufReader::new(file), Rule::AnyFrom).peekable();
+                let mut messages = Messages::new(BufReader::new(file)).peekable();
                 if messages.peek().is_some() {
                     sources.push((index, messages));
                 }

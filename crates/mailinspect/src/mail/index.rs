@@ -11,7 +11,9 @@ use super::judge::{Judge, Measures};
 use super::select::Selection;
 use dbacl_engine::error::WarningSink;
 use dbacl_engine::input::lines::{LineReader, Stream};
-use dbacl_mail::mailbox::{Boundaries, Line, Rule};
+use dbacl_mail::mailbox::Boundaries;
+use dbacl_mail::reader::MailReader;
+use dbacl_mail::scanner::{Holds, Kind};
 
 /// Number of bytes of a header line that are kept.
 const HEADER_BYTES: usize = 128;
@@ -69,6 +71,69 @@ fn part(line: &[u8], (skip, length): (usize, usize)) -> &[u8] {
     &value[..value.len().min(length)]
 }
 
+/// The lines of a mailbox.
+enum MailboxLines<'a> {
+    /// As dbacl 1.14.1 reads them.
+    Classic { stream: Stream<'a>, reader: LineReader, boundaries: Boundaries },
+    /// Of a mailbox of any form.
+    Any(MailReader<Box<dyn Read + 'a>>),
+}
+
+/// What was read.
+struct Next {
+    /// Where the line begins.
+    start: u64,
+    /// A message begins with this line, which stands before it.
+    has_from: bool,
+    /// The line is read.
+    is_read: bool,
+    /// No line follows.
+    is_last: bool,
+}
+
+impl MailboxLines<'_> {
+    fn next(&mut self, line: &mut Vec<u8>) -> io::Result<Next> {
+        let start = self.position();
+        match self {
+            Self::Classic { stream, reader, boundaries } => {
+                let is_last = reader.next_line(stream, line);
+                let has_from = boundaries.begins(line);
+                Ok(Next { start, has_from, is_read: true, is_last })
+            }
+            Self::Any(mail) => {
+                line.clear();
+                let kind = mail.next_line(line)?.map(|step| step.kind);
+                let has_from = kind == Some(Kind::From);
+                let is_read = kind != Some(Kind::Apart);
+                Ok(Next { start, has_from, is_read, is_last: kind.is_none() })
+            }
+        }
+    }
+
+    /// Bytes before the next line.
+    const fn position(&self) -> u64 {
+        match self {
+            Self::Classic { stream, .. } => stream.position(),
+            Self::Any(mail) => mail.position(),
+        }
+    }
+
+    /// The next line is read as if it were the first.
+    fn restart(&mut self) {
+        if let Self::Classic { reader, .. } = self {
+            *reader = LineReader::default();
+        }
+    }
+
+    /// Why reading ended, if it was an error.
+    fn error(&mut self) -> Option<io::Error> {
+        match self {
+            Self::Classic { stream, .. } => stream.error(),
+            Self::Any(_) => None,
+        }
+    }
+}
+
 /// Takes a message; breaks if no more are wanted.
 pub type Sink<'a> = &'a mut dyn FnMut(Entry) -> ControlFlow<()>;
 
@@ -83,20 +148,26 @@ pub fn index(
     warnings: WarningSink<'_>,
     sink: Sink<'_>,
 ) -> io::Result<()> {
-    let mut stream = Stream::new(input);
-    let mut reader = LineReader::default();
+    let mut lines = if judge.reads_unicode() {
+        let holds = if name.is_some() { Holds::One } else { Holds::Mailbox };
+        MailboxLines::Any(MailReader::new(input, holds))
+    } else {
+        let (stream, reader) = (Stream::new(input), LineReader::default());
+        MailboxLines::Classic { stream, reader, boundaries: Boundaries::default() }
+    };
     let mut line = Vec::new();
     let mut header = Vec::with_capacity(HEADER_BYTES);
     let mut message: Option<Entry> = None;
-    let mut boundaries = Boundaries::new(Rule::AnyFrom);
     let exact = judge.is_exact;
     judge.start_file();
     loop {
-        let start = stream.position();
-        let is_last = reader.next_line(&mut stream, &mut line);
-        let has_from = boundaries.line(&line) == Line::Begins;
-        let is_alone = message.is_none() && !line.is_empty() && start == 0;
-        if has_from || is_alone && name.is_some() {
+        let Next { start, has_from, is_read, is_last } = lines.next(&mut line)?;
+        if !is_read {
+            continue;
+        }
+        let is_alone = message.is_none() && !line.is_empty() && name.is_some();
+        let is_alone = is_alone && (start == 0 || judge.reads_unicode());
+        if has_from || is_alone {
             if let Some(entry) = message.take()
                 && finish(entry, start, judge, selection, warnings, sink).is_break()
             {
@@ -104,14 +175,14 @@ pub fn index(
             }
             if exact {
                 judge.begin();
-                reader = LineReader::default();
+                lines.restart();
             } else {
                 judge.begin_mail();
             }
             selection.start();
             let mut entry = Entry { file, place: start..start, ..Entry::default() };
             if has_from {
-                entry.position = stream.position();
+                entry.position = lines.position();
                 entry.from_line.clone_from(&line);
             } else if let Some(name) = name {
                 entry.from_line = [name, b"\n"].concat();
@@ -146,9 +217,9 @@ pub fn index(
         if !exact && !judge.reads_unicode() {
             judge.end(|judge, line| judge.score(line, warnings, |_, _| {}));
         }
-        let _ = finish(entry, stream.position(), judge, selection, warnings, sink);
+        let _ = finish(entry, lines.position(), judge, selection, warnings, sink);
     }
-    stream.error().map_or(Ok(()), Err)
+    lines.error().map_or(Ok(()), Err)
 }
 
 /// The header that a line is, if the index keeps it.

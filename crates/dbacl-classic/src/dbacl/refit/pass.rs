@@ -19,7 +19,7 @@ use dbacl_cli::last_resort;
 use dbacl_cli::terminal::each_visible;
 use dbacl_engine::alloc_hints::{try_room, trying};
 use dbacl_files::reading::open_at_once;
-use dbacl_mail::mailbox::{Boundaries, Line, Rule, is_mailbox};
+use dbacl_mail::reader::{Part, parts};
 use dbacl_mail::verdict_header::Marker;
 use dbacl_sets::ERROR;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
@@ -43,7 +43,7 @@ static MAIL: OnceLock<&'static [u8]> = OnceLock::new();
 /// Whether all of it was.
 static IS_WHOLE: AtomicBool = AtomicBool::new(false);
 /// Its messages, and how many of them were written.
-static PARTS: OnceLock<Vec<&'static [u8]>> = OnceLock::new();
+static PARTS: OnceLock<Vec<Part<'static>>> = OnceLock::new();
 static WRITTEN: AtomicUsize = AtomicUsize::new(0);
 /// Whether writing a message has begun, and no other follows.
 static IS_OUT: AtomicBool = AtomicBool::new(false);
@@ -92,14 +92,13 @@ pub fn filter(
     let mail: &'static [u8] = Vec::leak(mail);
     IS_WHOLE.store(fault.is_none(), Ordering::SeqCst);
     let _ = MAIL.set(mail);
-    let parts =
-        if splits && fault.is_none() { messages(mail) } else { std::iter::once(mail).collect() };
+    let parts = if splits && fault.is_none() { parts(mail) } else { vec![Part::whole(mail)] };
     let parts = PARTS.get_or_init(|| parts);
     let mut failed: Option<Failure> = None;
-    for (number, &part) in parts.iter().enumerate() {
+    for (number, part) in parts.iter().enumerate() {
         let made = match fault.take() {
             Some(failure) => Err(failure),
-            None => verdict(part),
+            None => verdict(&part.message),
         };
         let line = made.unwrap_or_else(|failure| {
             // What keeps all messages of a mailbox from a verdict is said once, and before the
@@ -111,7 +110,7 @@ pub fn filter(
             failed = Some(failure);
             ERROR.to_vec()
         });
-        pass(part, &line).map_err(|error| output_failure(&error))?;
+        pass(part.before, part.bytes, &line).map_err(|error| output_failure(&error))?;
         WRITTEN.store(number + 1, Ordering::SeqCst);
         IS_OUT.store(number + 1 == parts.len(), Ordering::SeqCst);
     }
@@ -119,24 +118,6 @@ pub fn filter(
         Some(failure) if strict => Err(failure),
         _ => Ok(0),
     }
-}
-
-/// The messages of a mailbox; all of `mail` if it is none.
-fn messages(mail: &[u8]) -> Vec<&[u8]> {
-    let mut boundaries = Boundaries::new(Rule::SenderAndDate);
-    let mut found = Vec::new();
-    let (mut start, mut at) = (0, 0);
-    if is_mailbox(mail) {
-        for line in mail.split_inclusive(|&byte| byte == b'\n') {
-            if boundaries.line(line) == Line::Begins && at > 0 {
-                found.push(&mail[start..at]);
-                start = at;
-            }
-            at += line.len();
-        }
-    }
-    found.push(&mail[start..]);
-    found
 }
 
 /// Reads standard input as far as there is memory. Also returns why it was not read to its end, if
@@ -182,9 +163,9 @@ fn on_abort() {
     let passed = match PARTS.get() {
         Some(parts) => {
             let rest = &parts[WRITTEN.load(Ordering::SeqCst)..];
-            rest.iter().try_for_each(|part| pass(part, ERROR))
+            rest.iter().try_for_each(|part| pass(part.before, part.bytes, ERROR))
         }
-        None => pass(mail, ERROR),
+        None => pass(&[], mail, ERROR),
     };
     if passed.is_ok() {
         last_resort::set_status(if STRICT.load(Ordering::SeqCst) { 75 } else { 0 });
@@ -199,8 +180,9 @@ pub fn be_strict() {
     STRICT.store(true, Ordering::SeqCst);
 }
 
-/// Writes a message with its verdict; what was not read yet follows in blocks. Takes no memory.
-fn pass(mut mail: &[u8], verdict: &[u8]) -> io::Result<()> {
+/// Writes a message with its verdict, after what stands before it; what was not read yet follows in
+/// blocks. Takes no memory.
+fn pass(before: &[u8], mut mail: &[u8], verdict: &[u8]) -> io::Result<()> {
     IS_OUT.store(true, Ordering::SeqCst);
     let mut buffers = BUFFERS.try_lock().map_err(|_| io::Error::from(io::ErrorKind::WouldBlock))?;
     let Buffers { out, block } = &mut *buffers;
@@ -219,6 +201,7 @@ fn pass(mut mail: &[u8], verdict: &[u8]) -> io::Result<()> {
     let mut marker = Marker::new(verdict, start);
     let mut gather = Gather { buffer: out, filled: 0, is_terminal: stdout().is_terminal() };
     let mut keep = |piece: &[u8]| gather.push(piece);
+    keep(before)?;
     if first > 0 {
         marker.feed(&block[..first], &mut keep)?;
         mail = &[];

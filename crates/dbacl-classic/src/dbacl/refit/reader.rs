@@ -14,6 +14,7 @@ use dbacl_engine::input::source::open_regular;
 use dbacl_engine::token::Feature;
 use dbacl_joint::beginning::{LIMIT, MailLines};
 use dbacl_joint::documents::{Corpus, CorpusBuilder};
+use dbacl_mail::scanner::Holds;
 use dbacl_model::settings::ModelOption;
 use std::ffi::{OsStr, OsString};
 use std::io;
@@ -219,6 +220,11 @@ fn messages_of(folder: &Path) -> Vec<OsString> {
 }
 
 impl FeatureSink for Documents<'_> {
+    fn holds(&self) -> Option<Holds> {
+        let several = if self.may_be_mailbox { Holds::Mailbox } else { Holds::One };
+        self.mail.as_ref().filter(|_| self.unit == Unit::Whole).map(|_| several)
+    }
+
     fn raw_line(&mut self, line: &mut Vec<u8>) -> io::Result<bool> {
         self.line += 1;
         if let Some(mail) = &mut self.mail {
