@@ -161,8 +161,9 @@ signature-%:
 	@CARGO=$(CARGO) testdata/signature/machine $*
 
 # Installs what has been built; `make release` builds, so that root need not.
+.SILENT: install
 install:
-	@test -x $(BIN)/dbacl-suite || { echo 'run "make release" first'; exit 1; }
+	test -x $(BIN)/dbacl-suite || { echo 'run "make release" first'; exit 1; }
 	install -d $(DESTDIR)$(PREFIX)/bin
 	for program in $(PROGRAMS); do rm -f $(DESTDIR)$(PREFIX)/bin/$$program; done
 	install -m 755 $(BIN)/dbacl $(BIN)/dbacl-suite $(DESTDIR)$(PREFIX)/bin
@@ -193,6 +194,11 @@ install:
 	install -m 644 "$$made"/bash/* $(DESTDIR)$(PREFIX)/share/bash-completion/completions/ && \
 	install -m 644 "$$made"/zsh/* $(DESTDIR)$(ZSH_DIR)/ && \
 	install -m 644 "$$made"/fish/* $(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d/
+	case "$(DESTDIR)::$$PATH:" in \
+	  :*:$(PREFIX)/bin:*) echo "installed in $(PREFIX)/bin, which is in PATH" ;; \
+	  :*) echo "installed in $(PREFIX)/bin, which is not in PATH: add PATH=$(PREFIX)/bin:\$$PATH to ~/.profile" ;; \
+	  *) echo "installed below $(DESTDIR)$(PREFIX)" ;; \
+	esac
 
 test-spark: release
 	@tests/spark/run.sh $(BIN)/dbacl

@@ -224,7 +224,7 @@ fn mail_of_many_folders_can_be_unsure_and_some_can_be_protected() {
     let learn =
         |options: &str| place.dbacl(&format!("--mail-learn f {options}{}", operands(&labels)));
     let said = learn("--protect family:2% --protect work:0.0005");
-    let said = said.says(" of 100 messages to be unsure\n");
+    let said = said.says(" of 100 messages to be unsure (most probable right: ");
     has(&said, " of work to be called something else (95 % confidence; 0 of 20");
     assert_eq!(place.text("f/order"), "# dbacl mail filter\nwork\nfamily\nlists\nspam\n");
     let expected = [Some("0.0005"), None, Some("0.02"), None];

@@ -93,7 +93,7 @@ fn a_filter_of_few_mails_says_what_it_does_not_know() {
         }
     }
     let said = learn(12);
-    has(&said, " of 100 messages to be unsure; usually 22 with 50 of each kind");
+    has(&said, " to be unsure (most probable right: | of 100); usually 22 with 50 of each kind");
     has(&said, "of ham to be called spam (95 % confidence; 0 of 12 here)");
     // This mail has no word that was learned.
     let unlike = "From: x@y.z\nSubject: zebra\n\nokapi gnu kudu eland oryx nyala topi bongo\n";

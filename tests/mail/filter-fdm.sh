@@ -17,4 +17,9 @@ new spam marker-spam | fetch
 holds ~/mail/spam marker-spam
 new ham marker-ham | fetch
 holds ~/mail/inbox marker-ham
+
+# Where the filter only suspects.
+doubtful
+new spam marker-doubt | fetch
+holds ~/mail/maybe marker-doubt
 echo PASSED

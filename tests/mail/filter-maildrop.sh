@@ -13,4 +13,9 @@ holds ~/mail/inbox marker-ham
 mv ~/.dbacl-mail ~/elsewhere
 new spam marker-missing | maildrop 2>/dev/null || fail "maildrop ends with $?"
 holds ~/mail/inbox marker-missing
+
+# Where the filter only suspects.
+doubtful
+new spam marker-doubt | maildrop || fail "maildrop ends with $?"
+holds ~/mail/maybe marker-doubt
 echo PASSED

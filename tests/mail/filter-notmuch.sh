@@ -47,6 +47,12 @@ notmuch new --quiet 2>/dev/null || fail "notmuch new ends with $?"
 [ "$(tagged tag:spam)" = $((30 + number)) ] || fail "of $number hostile ids: $(notmuch dump)"
 [ "$(tagged tag:inbox)" = 30 ] && [ "$(tagged tag:new)" = 0 ] || fail "of $number hostile ids: $(notmuch dump)"
 [ ! -e pwned ] || fail "an id was run as a command"
+cp ~/.local/bin/dbacl ~/dbacl-itself
+doubtful
+add spam doubt doubt
+notmuch new --quiet 2>/dev/null
+[ "$(tagged 'id:doubt and tag:maybe')" = 1 ] || fail "in doubt: $(notmuch dump)"
+mv ~/dbacl-itself ~/.local/bin/dbacl
 mv ~/.dbacl-mail ~/elsewhere
 add spam missing missing
 notmuch new --quiet 2>/dev/null

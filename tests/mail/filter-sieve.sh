@@ -48,4 +48,7 @@ new spam marker-spam | deliver
 grep -rq marker-spam "$HOME/Maildir/.Spam/new" || { cat "$HOME/dovecot.log"; fail "spam is not in its folder"; }
 new ham marker-ham | deliver
 grep -rq marker-ham "$HOME/Maildir/new" || fail "good mail is not in the inbox"
+doubtful
+new spam marker-doubt | deliver
+grep -rq marker-doubt "$HOME/Maildir/.Maybe/new" || fail "suspected mail is not in its folder"
 echo PASSED

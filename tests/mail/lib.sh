@@ -37,9 +37,10 @@ work=$(mktemp -d) || exit 1
 umask 077
 chmod 755 "$work"
 export HOME="$work/home"
-mkdir -p "$HOME/bin"
-cp "$dbacl_program" "$HOME/bin/dbacl"
-export PATH="$HOME/bin:/usr/local/bin:/usr/bin:/bin"
+mkdir -p "$HOME/bin" "$HOME/.local/bin"
+# As `make install PREFIX=$HOME/.local` installs it.
+cp "$dbacl_program" "$HOME/.local/bin/dbacl"
+export PATH="$HOME/bin:$HOME/.local/bin:/usr/local/bin:/usr/bin:/bin"
 export USER=tester LOGNAME=tester MAIL="$work/mail"
 cd "$HOME" || exit 1
 
@@ -109,6 +110,11 @@ message() {  # KIND: a new message of a kind, which the made-up mail teaches
 filtered() {
   recipe start
   holds "$work/recipe.out" '^X-DBACL: spam '
+  cp -a ~/dbacl-trial/filter ~/.dbacl-mail
+}
+
+doubtful() {  # from now on every message may be spam
+  printf '#!/bin/sh\necho "X-DBACL: unsure 81.20%% spam"\ncat\n' >"$HOME/.local/bin/dbacl"
 }
 
 new() {  # KIND: a new message of a kind that this filter knows

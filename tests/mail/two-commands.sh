@@ -19,4 +19,9 @@ dbacl --mail-correct ~/.dbacl-mail spam <~/wrong || fail 'a verdict cannot be pu
 mv ~/.dbacl-mail ~/elsewhere
 new ham lost | procmail
 holds ~/mail/inbox '^X-DBACL: error'
+
+# Where the filter only suspects.
+doubtful
+new spam marker-doubt | procmail
+holds ~/mail/maybe marker-doubt
 echo PASSED

@@ -340,6 +340,8 @@ pub struct FitVerdicts {
     pub missed: usize,
     /// Documents that are called unsure.
     pub unsure: usize,
+    /// Documents whose most probable category is their own, those called unsure included.
+    pub most_probable: usize,
     /// Documents that were classified.
     pub judged: usize,
     /// Documents of the first category among them.
@@ -775,6 +777,7 @@ fn verdicts(
         shares[label as usize].push(known);
         verdicts.judged += 1;
         verdicts.of_first += usize::from(label == 0);
+        verdicts.most_probable += usize::from(found.category == label as usize);
         match (found.is_unsure, found.category == label as usize, label) {
             (true, ..) => {
                 verdicts.unsure += 1;

@@ -73,7 +73,11 @@ fn outcome(
     let mut line = Vec::new();
     fitted.line.write(&mut line);
     text += String::from_utf8(line).unwrap().trim_end().split_once("cost").unwrap().1;
-    if let Some(FitVerdicts { wrong, missed, unsure, judged, of_first }) = fitted.verdicts {
+    if let Some(FitVerdicts { wrong, missed, unsure, most_probable, judged, of_first }) =
+        fitted.verdicts
+    {
+        let sure = judged - unsure - wrong - missed;
+        assert!((sure..=sure + unsure).contains(&most_probable), "{most_probable}");
         text += &format!("; {wrong} {missed} {unsure} of {judged} ({of_first})");
     }
     let misfiled: Vec<_> =

@@ -116,7 +116,7 @@ impl Forecast<'_> {
 
     /// What the trial found, and what it lets expect.
     fn trial(&self, text: &mut String, found: &FitVerdicts) {
-        let FitVerdicts { wrong, missed, unsure, judged, of_first } = *found;
+        let FitVerdicts { wrong, missed, unsure, most_probable, judged, of_first } = *found;
         let right = judged - unsure - wrong - missed;
         let _ = write!(text, "on {} it had not learned: {right} right, ", messages(judged));
         let _ = match self.names {
@@ -132,7 +132,9 @@ impl Forecast<'_> {
         let share = percent(unsure, judged);
         let _ = writeln!(
             text,
-            "\nexpect about {share:.0} of 100 messages to be unsure{}",
+            "\nexpect about {share:.0} of 100 messages to be unsure (most probable right: {:.0} of \
+             100){}",
+            percent(most_probable, judged).floor(),
             self.usual_of_more(share)
         );
         if let Some((name, more)) = self.lacking(share) {
@@ -201,6 +203,7 @@ mod tests {
             wrong,
             missed,
             unsure,
+            most_probable: judged - wrong - missed - unsure / 4,
             judged,
             of_first,
         });
@@ -238,8 +241,8 @@ mod tests {
             "learned 24 messages (ham 12, spam 12)\n\
              on 24 messages it had not learned: 12 right, 12 unsure, 0 ham called spam, 0 spam \
              called ham\n\
-             expect about 50 of 100 messages to be unsure; usually 22 with 50 of each kind, 10 \
-             with 200\n\
+             expect about 50 of 100 messages to be unsure (most probable right: 87 of 100); \
+             usually 22 with 50 of each kind, 10 with 200\n\
              expect at most 22.09 % of ham to be called spam (95 % confidence; 0 of 12 here)\n"
         );
     }
@@ -269,12 +272,13 @@ mod tests {
             "learned 4002 messages (ham 2000, spam 2002)\n\
              on 4000 messages it had not learned: 3890 right, 100 unsure, 1 ham called spam, 9 \
              spam called ham; 2 that may be misfiled not counted\n\
-             expect about 2 of 100 messages to be unsure\n\
+             expect about 2 of 100 messages to be unsure (most probable right: 99 of 100)\n\
              expect at most 0.24 % of ham to be called spam (95 % confidence; 1 of 2000 here)\n"
         );
         // Nothing is promised of more mail where the filter is better than usual already.
         let said = text(&[400, 400], Some([0, 0, 32, 800, 400]), true, &USUAL);
-        assert!(said.contains("about 4 of 100 messages to be unsure\n"), "{said}");
+        assert!(said.contains("about 4 of 100 messages to be unsure (most probable right: 99"));
+        assert!(said.contains(" of 100)\n"), "{said}");
     }
 
     #[test]
@@ -284,7 +288,7 @@ mod tests {
             text(&[50, 50, 3], found, false, &USUAL),
             "learned 103 messages (ham 50, spam 50, new 3)\n\
              on 103 messages it had not learned: 80 right, 21 unsure, 2 wrong\n\
-             expect about 20 of 100 messages to be unsure\n\
+             expect about 20 of 100 messages to be unsure (most probable right: 93 of 100)\n\
              expect at most 5.99 % of all messages to be called something else (95 % confidence; \
              2 of 103 here)\n\
              nothing can be said of new, which has fewer than 8 messages\n"
