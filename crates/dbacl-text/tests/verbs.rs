@@ -307,6 +307,11 @@ fn files_and_rows_keep_their_names_with_any_number_of_threads() {
     let done = run(&scratch, "predict model --files a.txt missing.txt", "");
     assert!(done.stdout.starts_with("a.txt\tsea\t"), "{done:?}");
     done.complaint(66);
+    // Names of files are bytes. The shell writes this one, as no Rust text can.
+    let name = r#"n=$(printf 'caf\351'); cp a.txt "$n""#;
+    let prints = "LC_ALL=C od -An -c | head -n 1";
+    let said = scratch.sh(&format!(r#"{name}; dbacl-text predict model --files "$n" | {prints}"#));
+    assert!(said.quiet(0).replace(' ', "").starts_with(r"caf351\tsea"));
 
     let mut csv = "key,text\n".to_owned();
     (0..9000).for_each(|at| csv.push_str(&format!("k{at},{}\n", ["whale", "bread"][at % 2])));

@@ -12,6 +12,7 @@ use dbacl_numeric::cformat;
 use std::cell::RefCell;
 use std::fs::File;
 use std::io::{self, Read, Write};
+use std::os::unix::ffi::OsStrExt as _;
 use std::path::Path;
 
 /// Texts that are classified at once by several threads.
@@ -31,7 +32,7 @@ struct Answers<'a> {
     printing: Printing<'a>,
     predictors: Vec<Predictor>,
     /// Texts that were read and are not classified yet, with what names them.
-    waiting: Vec<(Text, String)>,
+    waiting: Vec<(Text, Vec<u8>)>,
     out: Output,
     /// Why nobody reads the answers.
     refusal: Option<io::Error>,
@@ -84,7 +85,7 @@ impl Unread {
 const UNREAD_SHOWN: u64 = 10;
 
 impl Answers<'_> {
-    fn add(&mut self, text: Text, name: String) {
+    fn add(&mut self, text: Text, name: Vec<u8>) {
         if self.lines[0] < 100 {
             let text = text.as_deref().unwrap_or_default();
             let tab = text.iter().position(|&byte| byte == b'\t');
@@ -145,7 +146,7 @@ pub fn run(arguments: &PredictArguments) -> Result<(), Failure> {
     if !texts.files.is_empty() {
         for path in &texts.files {
             let text = read_text(path).map_err(|error| answers.unread.add(error));
-            answers.add(text, path.to_string_lossy().into_owned());
+            answers.add(text, path.as_os_str().as_bytes().to_vec());
         }
         answers.give(true);
         let unread = answers.unread.end(Path::new("--files"));
@@ -155,13 +156,13 @@ pub fn run(arguments: &PredictArguments) -> Result<(), Failure> {
     let answers = RefCell::new(answers);
     let mut take = |record: Record<'_>| {
         let mut answers = answers.borrow_mut();
-        answers.add(Ok(record.text.to_vec()), record.id.to_owned());
+        answers.add(Ok(record.text.to_vec()), record.id.as_bytes().to_vec());
         answers.goes_on(record.file)
     };
     let mut refuse = |error: DataError| {
         let mut answers = answers.borrow_mut();
         let reason = answers.unread.add(error);
-        answers.add(Err(reason), String::new());
+        answers.add(Err(reason), Vec::new());
         answers.goes_on(&texts.file)
     };
     // Whoever waits for texts has answered those that it has.
@@ -217,7 +218,7 @@ fn printing<'a>(
 /// What a text is called whose label is not probable enough.
 const UNSURE: &str = "unsure";
 
-fn write(out: &mut Vec<u8>, printing: &Printing<'_>, name: &str, prediction: &Prediction) {
+fn write(out: &mut Vec<u8>, printing: &Printing<'_>, name: &[u8], prediction: &Prediction) {
     let Printing { labels, k, has_names, arguments } = *printing;
     let PredictArguments { format, at_least, as_fasttext, .. } = *arguments;
     let mut ranked = match k {
@@ -242,7 +243,7 @@ fn write(out: &mut Vec<u8>, printing: &Printing<'_>, name: &str, prediction: &Pr
         };
         let line = Json::line(|json| {
             if has_names {
-                json.key("id").string(name);
+                json.key("id").string(&String::from_utf8_lossy(name));
             }
             if let Some(&first) = ranked.first().filter(|_| k.is_some()) {
                 put(json, first);
@@ -259,7 +260,7 @@ fn write(out: &mut Vec<u8>, printing: &Printing<'_>, name: &str, prediction: &Pr
         _ => ("", b'\t'),
     };
     if has_names {
-        out.extend_from_slice(name.as_bytes());
+        out.extend_from_slice(name);
         out.push(between);
     }
     for (place, &at) in ranked.iter().enumerate() {
@@ -284,12 +285,12 @@ fn write(out: &mut Vec<u8>, printing: &Printing<'_>, name: &str, prediction: &Pr
 /// What a text is called that cannot be read.
 const ERROR: &str = "error";
 
-fn write_error(out: &mut Vec<u8>, printing: &Printing<'_>, name: &str, reason: &str) {
+fn write_error(out: &mut Vec<u8>, printing: &Printing<'_>, name: &[u8], reason: &str) {
     let has_name = printing.has_names && !name.is_empty();
     if printing.arguments.format == ResultFormat::Ndjson {
         let line = Json::line(|json| {
             if has_name {
-                json.key("id").string(name);
+                json.key("id").string(&String::from_utf8_lossy(name));
             }
             json.key("error").string(reason);
         });
@@ -297,7 +298,7 @@ fn write_error(out: &mut Vec<u8>, printing: &Printing<'_>, name: &str, reason: &
         return;
     }
     if printing.has_names {
-        out.extend_from_slice(name.as_bytes());
+        out.extend_from_slice(name);
         out.push(if printing.arguments.format == ResultFormat::FastText { b' ' } else { b'\t' });
     }
     out.extend_from_slice(ERROR.as_bytes());
