@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-//! Output to a terminal. Control characters in mail, file names and patterns are replaced by
-//! visible text, so that they cannot control the terminal. Pipes and files get the bytes unchanged.
+//! Output to a terminal. Control characters in mail, file names and patterns, and those that hide
+//! text or change its direction, are replaced by visible text, so that they cannot control the
+//! terminal or mislead its reader. Pipes and files get the bytes unchanged.
 
 use std::borrow::Cow;
 use std::io::{self, IsTerminal, Write};
@@ -41,8 +42,18 @@ impl<W: Write> Write for Shown<W> {
     }
 }
 
-/// `bytes` with control characters as `^[` and the like; those above 127 as `M-^[`. Line ends, also
-/// those of CR and LF, and tabs stay.
+/// Whether a letter is not seen itself and hides others or changes their order, such as U+202E, after
+/// which text is read from right to left. The joiners of emoji and of Persian do neither.
+pub const fn is_hidden(letter: char) -> bool {
+    matches!(
+        letter,
+        '\u{61c}' | '\u{200b}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}'
+            | '\u{2060}'..='\u{206f}' | '\u{feff}' | '\u{e0000}'..='\u{e007f}'
+    )
+}
+
+/// `bytes` with control characters as `^[` and the like, those above 127 as `M-^[`, and letters that
+/// are hidden as `<U+202E>`. Line ends, also those of CR and LF, and tabs stay.
 pub fn visible(bytes: &[u8]) -> Cow<'_, [u8]> {
     if bytes.iter().copied().all(is_plain) {
         return Cow::Borrowed(bytes);
@@ -77,23 +88,41 @@ pub fn each_visible(bytes: &[u8], keep: &mut dyn FnMut(&[u8]) -> io::Result<()>)
         }
         let chunk = next.utf8_chunks().next();
         let letter = chunk.and_then(|chunk| chunk.valid().chars().next());
-        let (length, control) = match letter {
+        let (length, letter) = match letter {
             Some('\r') if next.starts_with(b"\r\n") => (2, None),
-            Some(letter) if letter.is_control() => (letter.len_utf8(), u8::try_from(letter).ok()),
-            Some(letter) => (letter.len_utf8(), None),
-            None => (1, Some(next[0]).filter(|&byte| byte < 0xa0)),
+            Some(letter) => (letter.len_utf8(), Some(letter)),
+            None => (1, Some(char::from(next[0])).filter(|_| next[0] < 0xa0)),
         };
-        if let Some(control) = control {
+        let mut room = [0; ROOM];
+        let shown = letter.map_or(0, |letter| show(letter, &mut room));
+        if shown > 0 {
             if start < at {
                 keep(&bytes[start..at])?;
             }
-            let shown = [b'M', b'-', b'^', control & 0x7f ^ 0x40];
-            keep(if control >= 0x80 { &shown } else { &shown[2..] })?;
+            keep(&room[..shown])?;
             start = at + length;
         }
         at += length;
     }
     if start < bytes.len() { keep(&bytes[start..]) } else { Ok(()) }
+}
+
+/// The most bytes of the visible text for a letter.
+const ROOM: usize = "<U+10FFFF>".len();
+
+/// Writes the visible text for a letter, and returns its length; 0 if the letter is seen as it is.
+fn show(letter: char, room: &mut [u8; ROOM]) -> usize {
+    let mut rest = &mut room[..];
+    // There is room.
+    let _ = match u8::try_from(letter) {
+        Ok(byte) if letter.is_control() => {
+            let meta = if byte >= 0x80 { "M-" } else { "" };
+            write!(rest, "{meta}^{}", char::from(byte & 0x7f ^ 0x40))
+        }
+        _ if is_hidden(letter) => write!(rest, "<U+{:04X}>", u32::from(letter)),
+        _ => Ok(()),
+    };
+    ROOM - rest.len()
 }
 
 #[cfg(test)]
@@ -108,6 +137,7 @@ mod tests {
             (b"one\r\ntwo\rthree", b"one\r\ntwo^Mthree"),
             ("h\u{e4}\u{9b}2J".as_bytes(), "h\u{e4}M-^[2J".as_bytes()),
             (b"h\xe4\x9b2J\xff", b"h\xe4M-^[2J\xff"),
+            ("cod\u{202e}exe \u{1f602}".as_bytes(), "cod<U+202E>exe \u{1f602}".as_bytes()),
         ] {
             assert_eq!(visible(bytes).as_ref(), expected, "{bytes:?}");
         }

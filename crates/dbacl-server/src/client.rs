@@ -42,6 +42,15 @@ pub fn is_alive(address: &Address, speaks_spamc: bool) -> Result<(), String> {
     is_answer.then_some(()).ok_or_else(|| format!("the server answers: {answer}"))
 }
 
+/// The state of the server whose status page is at `address`, as JSON; `None` if it does not answer.
+pub fn status(address: &Address, token: Option<&str>) -> Option<String> {
+    let token = token.map(|token| format!("Authorization: Bearer {token}\r\n"));
+    let token = token.unwrap_or_default();
+    let request = format!("GET /status.json HTTP/1.0\r\nHost: localhost\r\n{token}\r\n");
+    let answer = ask(address, request.as_bytes()).ok()?;
+    answer.split_once("\r\n\r\n").map(|(_, body)| body.to_owned())
+}
+
 /// Tells the server at `address` what to do with a message for a user; returns once that is done,
 /// or else the status to end with, and why: whoever is not allowed to teach need not try again.
 pub fn tell(

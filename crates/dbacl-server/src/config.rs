@@ -4,10 +4,12 @@
 use crate::headers::Dialect;
 use crate::listen::{Address, Protocol};
 use crate::log::Level;
-use crate::users::{Users, tells_users_apart};
+use crate::users::{Naming, Users, aliases_in, tells_users_apart};
 use nix::unistd::User;
 use serde::{Deserialize, Deserializer};
+use std::collections::HashMap;
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::Duration;
 
 /// Where the configuration is looked for.
@@ -23,6 +25,13 @@ pub struct Config {
     pub default: Option<PathBuf>,
     /// The character that begins the part of a local name that is left out, as `+` in `user+tag`.
     pub delimiter: String,
+    /// What makes two names one person.
+    pub users: Naming,
+    /// A file that says which users have other names.
+    pub aliases: Option<PathBuf>,
+    /// What stands in this file.
+    #[serde(skip)]
+    pub known_aliases: Arc<HashMap<String, String>>,
     /// The user to become once the sockets are open.
     pub user: Option<String>,
     /// The group to become; that of the user otherwise.
@@ -61,6 +70,9 @@ impl Default for Config {
             models: Some("/var/lib/dbacl/{user}".into()),
             default: Some("/var/lib/dbacl/default".into()),
             delimiter: "+".into(),
+            users: Naming::Address,
+            aliases: None,
+            known_aliases: Arc::default(),
             user: None,
             group: None,
             headers: vec![Dialect::Dbacl],
@@ -128,13 +140,25 @@ pub struct Listen {
     /// Names besides `localhost` by which browsers and Prometheus may ask for pages.
     #[arg(skip)]
     pub names: Vec<String>,
-    /// The mode of UNIX sockets, as an octal number.
+    /// The mode of the other UNIX sockets, as an octal number. The kernel says which user connects.
     #[arg(skip)]
     #[serde(deserialize_with = "octal")]
     pub mode: Option<u32>,
+    /// The mode of the status page's sockets.
+    #[arg(skip)]
+    #[serde(deserialize_with = "octal")]
+    pub status_mode: Option<u32>,
 }
 
 impl Listen {
+    /// The mode of the sockets where this is spoken.
+    pub fn mode_of(&self, protocol: Protocol) -> u32 {
+        match protocol {
+            Protocol::Status => self.status_mode.unwrap_or(0o600),
+            _ => self.mode.unwrap_or(0o666),
+        }
+    }
+
     /// Where to listen, and what is spoken there.
     pub fn all(&self) -> impl Iterator<Item = (&Address, Protocol)> {
         let lists = [
@@ -253,6 +277,11 @@ impl Config {
         if self.delimiter.chars().count() > 1 {
             return Err(format!("delimiter must be one character or none: {}", self.delimiter));
         }
+        if let Some(path) = &self.aliases {
+            let text = dbacl_files::reading::read_small_text(path);
+            let text = text.map_err(|error| format!("aliases: {}: {error}", path.display()))?;
+            self.known_aliases = Arc::new(aliases_in(&text));
+        }
         for path in self.models.iter().chain(&self.default) {
             if !path.is_absolute() {
                 return Err(format!("{} does not begin with /", path.display()));
@@ -270,6 +299,8 @@ impl Config {
             pattern: self.models.as_ref().map(|path| path.to_string_lossy().into_owned()),
             default: self.default.clone(),
             delimiter: self.delimiter.chars().next(),
+            naming: self.users,
+            aliases: Arc::clone(&self.known_aliases),
         }
     }
 }
@@ -348,6 +379,8 @@ mod tests {
             ("[listen]\nstatus = '127.0.0.1:8080'", "a status page at a port needs status-token"),
             ("on-error = 'reject'", "server.toml: line 1: unknown variant `reject`"),
             ("delimiter = '+-'", "delimiter must be one character"),
+            ("users = 'name'", "unknown variant `name`"),
+            ("aliases = '/no/such/file'", "aliases: /no/such/file: No such file"),
             ("models", "server.toml: line 1: "),
         ] {
             let said = read(text).expect_err(text);

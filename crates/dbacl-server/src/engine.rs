@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //! What all protocols share: verdicts are made in bounded time, and logged.
 
+use crate::asked::Asked;
 use crate::budget::{Budget, Mail, Peer, SHORT};
 use crate::config::Config;
 use crate::headers::field;
@@ -38,6 +39,8 @@ pub struct Engine {
     pub(crate) models: Arc<Models>,
     /// What has happened lately.
     pub(crate) history: Arc<History>,
+    /// For whom verdicts were asked.
+    pub(crate) asked: Arc<Asked>,
     /// When the server began.
     pub(crate) started: Instant,
     /// The thread that learns and forgets.
@@ -81,6 +84,7 @@ impl Engine {
             log,
             models: Arc::new(Models::new(limits.open_models)),
             history: Arc::default(),
+            asked: Arc::default(),
             teacher: Arc::new(Teacher::new(processors)),
             ends_lessons: Arc::default(),
             users: config.users(),
@@ -222,6 +226,7 @@ impl Engine {
         let outcome = judged.as_ref().map_or(ERROR, |judged| judged.decision as usize);
         self.measures.mail(wire, outcome, time);
         self.history.count(folder.as_deref(), outcome);
+        self.asked.note(&self.users, &envelope.names);
         let level = if judged.is_ok() { Level::Info } else { Level::Error };
         let milliseconds = format!("{:.1}", time.as_secs_f64() * 1e3);
         let (wire, user, size) = (wire.name(), envelope.names.join(","), mail.len());

@@ -20,6 +20,7 @@
 
 mod admission;
 mod arf;
+mod asked;
 mod budget;
 mod client;
 mod config;

@@ -104,7 +104,7 @@ pub struct Bound {
 impl Bound {
     /// Listens at an address. A socket that nobody listens at any more is replaced. No other thread
     /// may create files meanwhile.
-    pub fn new(address: &Address, mode: Option<u32>) -> io::Result<Self> {
+    pub fn new(address: &Address, mode: u32) -> io::Result<Self> {
         match address {
             Address::Port(address) => {
                 let listener = TcpListener::bind(address)?;
@@ -115,7 +115,7 @@ impl Bound {
             Address::Socket(path) => {
                 remove_abandoned(path)?;
                 // The socket has its mode from the beginning: no path is looked up twice.
-                let mode = Mode::from_bits_truncate(mode.unwrap_or(0o660));
+                let mode = Mode::from_bits_truncate(mode);
                 let before = umask(mode.complement());
                 let listener = UnixListener::bind(path);
                 umask(before);
@@ -170,16 +170,16 @@ mod tests {
     fn abandoned_sockets_are_replaced_and_files_are_not() {
         let room = dbacl_testing::Scratch::new();
         let address = Address::Socket(room.path("socket"));
-        let first = Bound::new(&address, Some(0o604)).expect("a socket");
+        let first = Bound::new(&address, 0o604).expect("a socket");
         let mode = fs::metadata(room.path("socket")).expect("a socket").permissions().mode();
         assert_eq!(mode & 0o777, 0o604);
-        let taken = Bound::new(&address, None).expect_err("taken");
+        let taken = Bound::new(&address, 0o666).expect_err("taken");
         assert_eq!(taken.kind(), io::ErrorKind::AddrInUse);
         drop(first);
-        let _second = Bound::new(&address, Some(0o600)).expect("the socket was abandoned");
+        let _second = Bound::new(&address, 0o600).expect("the socket was abandoned");
         room.write("mail", "kept");
         let file = Address::Socket(room.path("mail"));
-        assert!(Bound::new(&file, None).is_err());
+        assert!(Bound::new(&file, 0o666).is_err());
         assert_eq!(room.read("mail"), b"kept");
     }
 }

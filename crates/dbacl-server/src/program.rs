@@ -16,6 +16,7 @@ use crate::opensmtpd;
 use crate::options::{Options, Teaching};
 use crate::privileges::{become_user, find_user, is_root, raise_file_limit};
 use crate::spamc;
+use crate::status::NeverAsked;
 use crate::users::{size, why_none};
 use dbacl::{FilterPlace, MailFilter, MailFilterError, MailRole};
 use dbacl_cli::status::{DATA, IO, LATER, UNAVAILABLE, USAGE};
@@ -54,8 +55,8 @@ fn configure(options: &Options) -> Result<Config, String> {
     config.models = options.models.clone().or(config.models);
     config.reasons |= options.reasons;
     if options.listen.all().next().is_some() {
-        let Listen { names, mode, .. } = config.listen;
-        config.listen = Listen { names, mode, ..options.listen.clone() };
+        let Listen { names, mode, status_mode, .. } = config.listen;
+        config.listen = Listen { names, mode, status_mode, ..options.listen.clone() };
     }
     config.checked()
 }
@@ -170,6 +171,11 @@ fn check(config: &Config) -> Result<(), (u8, String)> {
         }
     }
     lines.push(format!("filters of users: {own}"));
+    // The server that runs knows for whom verdicts are asked.
+    let status = |address| client::status(address, config.status_token.as_deref());
+    let never = config.listen.status.iter().find_map(status);
+    let never = never.and_then(|text| NeverAsked::in_json(&text)).unwrap_or_default();
+    lines.extend(never.iter().map(ToString::to_string));
     arguments::print(&lines.iter().fold("ok\n".to_owned(), |text, line| text + line + "\n"))
 }
 
@@ -301,7 +307,7 @@ fn judge(config: &Config, user: &str) -> Result<(), (u8, String)> {
 fn bind(config: &Config, sockets: bool) -> Result<Vec<(Bound, Protocol)>, String> {
     let of_kind = config.listen.all().filter(|(address, _)| address.is_socket() == sockets);
     let listen = |(address, protocol): (&Address, Protocol)| {
-        let bound = Bound::new(address, config.listen.mode).map_err(|error| {
+        let bound = Bound::new(address, config.listen.mode_of(protocol)).map_err(|error| {
             let user =
                 config.user.as_deref().filter(|_| error.kind() == ErrorKind::PermissionDenied);
             let advice = user.map(|user| format!("; its folder must belong to the user {user}"));

@@ -9,13 +9,16 @@ use crate::measures::OUTCOMES;
 use crate::users::{size, why_none};
 use dbacl::{FilterPlace, MailFilter};
 use maud::{DOCTYPE, Markup, PreEscaped, html};
-use serde::Serialize;
-use std::fmt::Write as _;
+use serde::{Deserialize, Serialize};
+use std::fmt::{self, Write as _};
 use std::path::Path;
 use std::sync::atomic::Ordering::Relaxed;
 
 /// The most filters that are shown.
 const SHOWN: usize = 200;
+
+/// So many messages show which users have mail.
+const MANY: u64 = 100;
 
 /// The state of the server.
 #[derive(Debug, Serialize)]
@@ -28,6 +31,8 @@ pub struct Status {
     step_seconds: u64,
     steps: Vec<Counts>,
     limits: Limits,
+    /// Users whose filters verdicts are never asked for, with the names that seem to be theirs.
+    never_asked: Vec<NeverAsked>,
     filters: Vec<Filter>,
     filters_not_shown: usize,
     last_verdicts: Vec<Event>,
@@ -42,6 +47,44 @@ struct Limits {
     memory_limit_bytes: usize,
     refused_connections: u64,
     dropped_log_lines: u64,
+}
+
+/// A user for whose filter no verdict was asked since the server began.
+#[derive(Debug, Serialize, Deserialize)]
+pub struct NeverAsked {
+    user: String,
+    /// The name that verdicts were asked for and that seems to be the same person's.
+    asked: Option<String>,
+}
+
+impl fmt::Display for NeverAsked {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "the filter {} is never asked for", self.user)?;
+        match &self.asked {
+            Some(asked) => write!(f, ": mail is classified for {asked} (see the setting users)"),
+            None => f.write_str(" since the server began"),
+        }
+    }
+}
+
+impl NeverAsked {
+    /// What the status page says of all filters, in the form for programs.
+    pub fn in_json(text: &str) -> Option<Vec<Self>> {
+        let mut status: serde_json::Value = serde_json::from_str(text).ok()?;
+        serde_json::from_value(status["never_asked"].take()).ok()
+    }
+
+    /// Those of these users for whom it is so. A user with another name than mail has is found once
+    /// many messages were classified.
+    fn among<'a>(engine: &Engine, users: impl Iterator<Item = &'a str>) -> Vec<Self> {
+        let Engine { asked, users: rule, .. } = engine;
+        let are_many = engine.measures.outcomes().iter().sum::<u64>() >= MANY;
+        let never = |user: &&str| !asked.has(rule, user);
+        let with_name =
+            |user: &str| Self { user: user.to_owned(), asked: asked.instead_of(rule, user) };
+        let all = users.filter(never).map(with_name);
+        all.filter(|it| it.asked.is_some() || are_many).take(SHOWN).collect()
+    }
 }
 
 #[derive(Debug, Serialize)]
@@ -88,6 +131,8 @@ impl Status {
         let default = default.map(|folder| (String::new(), folder.clone(), FilterPlace::Filter));
         let users = engine.users.all();
         let filters_not_shown = users.len().saturating_sub(SHOWN);
+        let names = users.iter().filter(|(_, _, place)| *place == FilterPlace::Filter);
+        let never_asked = NeverAsked::among(engine, names.map(|(name, ..)| &name[..]));
         let shown = default.chain(users.into_iter().take(SHOWN));
         Self {
             version: env!("CARGO_PKG_VERSION"),
@@ -105,6 +150,7 @@ impl Status {
                 .map(|(user, folder, place)| Filter::of(engine, user, &folder, place))
                 .collect(),
             filters_not_shown,
+            never_asked,
             last_verdicts: engine.history.events(Kind::Verdict),
             last_lessons: engine.history.events(Kind::Lesson),
             last_refusals: engine.history.events(Kind::Refusal),
@@ -148,6 +194,7 @@ impl Status {
                         li { "Lines of the log dropped: " (self.limits.dropped_log_lines) }
                     }
                     h2 { "Filters" }
+                    @for never in &self.never_asked { p.bad { (never) } }
                     (filters(&self.filters))
                     @if self.filters_not_shown > 0 {
                         p { "And " (self.filters_not_shown) " more." }

@@ -27,6 +27,9 @@ pub type Lesson = Option<MailRole>;
 /// share a queue wait for each other, which is harmless.
 const QUEUES: usize = 64;
 
+/// What helps where the mail of a person is classified under another name than is taught.
+const ADVICE: &str = "mail is classified for another name: see \"users\" in the manual";
+
 /// Puts lessons in order. Waiting takes no thread, so that verdicts are made meanwhile.
 #[derive(Debug)]
 pub struct Teacher {
@@ -107,9 +110,10 @@ impl Teacher {
         let choice = tokio::task::spawn_blocking(move || {
             let Engine { config, users, .. } = &*shared;
             let name = taught_user(config, users, peer, &asked)?;
-            users.taught(&name, config.learn_default).map_err(str::to_owned)
+            let taught = users.taught(&name, config.learn_default).map_err(str::to_owned);
+            taught.map(|(folder, default)| (name, folder, default))
         });
-        let (folder, default) = match choice.await {
+        let (name, folder, default) = match choice.await {
             Ok(Ok(taught)) => taught,
             Ok(Err(why)) => return (Taught::Refused, why),
             Err(_) => return (Taught::Failed, "learning failed within the program".into()),
@@ -133,7 +137,14 @@ impl Teacher {
         let outcome = learning.await.unwrap_or(failed);
         engine.budget.freed.notify_one();
         match outcome {
-            Ok(outcome) => (taught(&outcome), outcome.to_string()),
+            Ok(outcome) => {
+                if let Some(other) = engine.asked.instead_of(&engine.users, &name) {
+                    let facts: [Fact<'_>; 3] =
+                        [("user", &name), ("asked", &other), ("advice", &ADVICE)];
+                    engine.log.event(Level::Warn, "never-asked", &facts);
+                }
+                (taught(&outcome), outcome.to_string())
+            }
             Err(why) => (Taught::Failed, why),
         }
     }
@@ -227,7 +238,7 @@ mod tests {
         let users = Users {
             pattern: Some(scratch.path("users/{user}").display().to_string()),
             default: Some(filter),
-            delimiter: None,
+            ..Users::default()
         };
         let mut limits = Limits { user_filters: 1, ..Limits::default() };
         let prepare = |name: &str, users: &Users, limits: &Limits, stop: bool| {

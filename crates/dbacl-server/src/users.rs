@@ -2,15 +2,36 @@
 //! Finds the folders of users' filters by the users' names.
 
 use dbacl::FilterPlace;
+use dbacl_cli::terminal::is_hidden;
+use std::collections::{HashMap, HashSet};
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 /// The longest name of a user, in bytes. A longer name has no folder.
 const LONGEST: usize = 200;
 
+/// What makes two names one person.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, serde::Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Naming {
+    /// The whole address.
+    #[default]
+    Address,
+    /// The part before the `@`, as where users of the system have mail.
+    Local,
+}
+
+/// The most aliases that lead from one to the next.
+const ALIASES: usize = 8;
+
 /// The rule that gives the folder of a user's filter.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Users {
+    /// What makes two names one person.
+    pub naming: Naming,
+    /// Users by their other names, in small letters.
+    pub aliases: Arc<HashMap<String, String>>,
     /// A path with `{user}`, `{local}` or `{domain}` in it; none when all share the default.
     pub pattern: Option<String>,
     /// The folder for users who have none.
@@ -21,17 +42,45 @@ pub struct Users {
 }
 
 impl Users {
-    /// The folder of a user by the rule; `None` if the name could lead out of the pattern's folder.
-    /// Names are turned to small letters. Whether the folder exists is not checked.
-    pub fn folder(&self, name: &str) -> Option<PathBuf> {
-        let pattern = self.pattern.as_deref()?;
-        let name = name.trim().trim_start_matches('<').trim_end_matches('>').to_lowercase();
+    /// The local part and the domain of a user's name, in small letters, by the rule.
+    fn parts(&self, name: &str) -> (String, Option<String>) {
+        let mut name = name.trim().trim_start_matches('<').trim_end_matches('>').to_lowercase();
+        for _ in 0..ALIASES {
+            let (local, domain) = self.split(&name);
+            let is_local = domain.is_none() || self.naming == Naming::Local;
+            let whole = domain.map(|domain| format!("{local}@{domain}"));
+            let known = whole.and_then(|whole| self.aliases.get(&whole));
+            let known = known.or_else(|| self.aliases.get(local).filter(|_| is_local));
+            let Some(next) = known else { break };
+            name.clone_from(next);
+        }
+        let (local, domain) = self.split(&name);
+        let domain = domain.filter(|_| self.naming == Naming::Address);
+        (local.to_owned(), domain.map(str::to_owned))
+    }
+
+    /// The local part of an address without what the delimiter begins, and the domain.
+    fn split<'a>(&self, name: &'a str) -> (&'a str, Option<&'a str>) {
         let (local, domain) = match name.rsplit_once('@') {
             Some((local, domain)) => (local, Some(domain)),
-            None => (&name[..], None),
+            None => (name, None),
         };
         let end = self.delimiter.and_then(|delimiter| local.find(delimiter)).filter(|&at| at > 0);
-        let local = &local[..end.unwrap_or(local.len())];
+        (&local[..end.unwrap_or(local.len())], domain)
+    }
+
+    /// The part of a user's name before the `@`, in small letters, by the rule.
+    pub fn local(&self, name: &str) -> String {
+        self.parts(name).0
+    }
+
+    /// The folder of a user by the rule; `None` if the name could lead out of the pattern's folder,
+    /// or could do harm where somebody lists the folders. Names are turned to small letters.
+    /// Whether the folder exists is not checked.
+    pub fn folder(&self, name: &str) -> Option<PathBuf> {
+        let pattern = self.pattern.as_deref()?;
+        let (local, domain) = self.parts(name);
+        let (local, domain) = (&local[..], domain.as_deref());
         let user = domain.map_or_else(|| local.to_owned(), |domain| format!("{local}@{domain}"));
         if !is_plain(local) || !domain.is_none_or(is_plain) || user.len() > LONGEST {
             return None;
@@ -153,7 +202,7 @@ fn mark_of(part: &str) -> Option<(&str, &str, &str)> {
 /// The bytes of the files in a filter's folder and in the folders in it. Files that belong to two
 /// generations are counted once.
 pub fn size(folder: &Path) -> u64 {
-    let (mut bytes, mut seen) = (0, std::collections::HashSet::new());
+    let (mut bytes, mut seen) = (0, HashSet::new());
     let mut folders = vec![folder.to_path_buf()];
     while let Some(folder) = folders.pop() {
         for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
@@ -173,11 +222,42 @@ fn is_filter(folder: &Path) -> bool {
     FilterPlace::of(folder) == FilterPlace::Filter
 }
 
-/// Whether a part of a name can be the name of a file in a folder.
+/// Signs of ASCII that names may have beside letters and digits.
+const SIGNS: &str = "._-+=@,'&#%!^~";
+
+/// Whether a part of a name can be the name of a file in a folder, and is harmless where shells and
+/// terminals read it.
 fn is_plain(part: &str) -> bool {
-    !part.is_empty()
-        && !part.starts_with('.')
-        && !part.contains(|letter: char| letter == '/' || letter.is_control())
+    let is_right = |letter: char| match letter {
+        '\0'..='\x7f' => letter.is_ascii_alphanumeric() || SIGNS.contains(letter),
+        _ => !letter.is_control() && !letter.is_whitespace() && !is_hidden(letter),
+    };
+    !part.is_empty() && !part.starts_with(['.', '-', '~']) && part.chars().all(is_right)
+}
+
+/// The names in a file of aliases, as of Postfix and sendmail, that stand for one user: lines
+/// `NAME: USER`, or `NAME USER` as in tables of virtual addresses.
+pub fn aliases_in(text: &str) -> HashMap<String, String> {
+    let pair = |line: &str| {
+        let (name, user) = line.split_once([':', ' ', '\t'])?;
+        let [name, user] = [name, user].map(|it| it.trim_matches([':', ' ', '\t', '"']));
+        let is_user = !name.is_empty() && is_plain(user) && !user.contains(',');
+        is_user.then(|| (name.to_lowercase(), user.to_lowercase()))
+    };
+    // A line that begins with a blank goes on with the one before, which has several users then.
+    let mut pairs = HashMap::new();
+    let mut last = None;
+    for line in text.lines().filter(|line| !line.trim().is_empty() && !line.starts_with('#')) {
+        if line.starts_with([' ', '\t']) {
+            last.take().map(|name: String| pairs.remove(&name));
+        } else if let Some((name, user)) = pair(line) {
+            pairs.insert(name.clone(), user);
+            last = Some(name);
+        } else {
+            last = None;
+        }
+    }
+    pairs
 }
 
 /// Whether a pattern gives different users different folders.
@@ -191,7 +271,7 @@ mod tests {
 
     fn users(pattern: &str, default: Option<&str>, delimiter: Option<char>) -> Users {
         let (pattern, default) = (Some(pattern.to_owned()), default.map(PathBuf::from));
-        Users { pattern, default, delimiter }
+        Users { pattern, default, delimiter, ..Users::default() }
     }
 
     #[test]
@@ -211,7 +291,16 @@ mod tests {
             ("/m/{domain}/{local}", "a@..", None),
             ("/m/{domain}/{local}", "a@b/../..", None),
             ("/m/{user}", "a\0b", None),
-            ("/m/{local}", "{domain}@x", Some("/m/{domain}")),
+            ("/m/{local}", "{domain}@x", None),
+            ("/m/{user}", "{user}", None),
+            ("/m/{user}", "-rf", None),
+            ("/m/{user}", "$(id)", None),
+            ("/m/{user}", "a b", None),
+            ("/m/{user}", "a*", None),
+            ("/m/{user}", "cod\u{202e}exe", None),
+            ("/m/{user}", "a\u{200b}", None),
+            ("/m/{user}", "o'brien@example.org", Some("/m/o'brien@example.org")),
+            ("/m/{user}", "Jörg_हिन्दी", Some("/m/jörg_हिन्दी")),
             ("/m/{other}/{user}", "a", Some("/m/{other}/a")),
         ] {
             let users = users(pattern, None, Some('+'));
@@ -221,6 +310,39 @@ mod tests {
         let long = "a".repeat(LONGEST + 1);
         let users = users("/m/{user}", None, None);
         assert_eq!(users.folder(&long), None);
+    }
+
+    #[test]
+    fn one_person_has_one_filter_by_every_name() {
+        let aliases = "# comment\npostmaster: root\nroot:\tAlice\ninfo@example.org bob\n\
+                       team: alice, bob\nlong: alice,\n carol\nwide: alice\n  bob\n\
+                       pipe: \"|/usr/bin/vacation\"\nfile: /dev/null\nloop: loop\n\
+                       list: :include:/etc/list\nfar: alice@example.net\n";
+        let aliases = Arc::new(aliases_in(aliases));
+        for (naming, name, expected) in [
+            (Naming::Local, "alice", "alice"),
+            (Naming::Local, "Alice+shop@example.org", "alice"),
+            (Naming::Local, "postmaster@example.org", "alice"),
+            (Naming::Local, "info@example.org", "bob"),
+            (Naming::Local, "info@example.net", "info"),
+            (Naming::Local, "team@example.org", "team"),
+            (Naming::Local, "long", "long"),
+            (Naming::Local, "wide", "wide"),
+            (Naming::Local, "pipe", "pipe"),
+            (Naming::Local, "file", "file"),
+            (Naming::Local, "list", "list"),
+            (Naming::Local, "loop", "loop"),
+            (Naming::Local, "far", "alice"),
+            (Naming::Address, "far", "alice@example.net"),
+            (Naming::Address, "alice@example.org", "alice@example.org"),
+            (Naming::Address, "postmaster@example.org", "postmaster@example.org"),
+            (Naming::Address, "info+x@Example.org", "bob"),
+        ] {
+            let aliases = Arc::clone(&aliases);
+            let users = Users { naming, aliases, ..users("/m/{user}", None, Some('+')) };
+            let folder = Some(PathBuf::from(format!("/m/{expected}")));
+            assert_eq!(users.folder(name), folder, "{naming:?} {name}");
+        }
     }
 
     #[test]

@@ -442,6 +442,32 @@ fn the_first_lesson_begins_a_filter_and_changes_no_other() {
 }
 
 #[test]
+fn a_filter_that_is_never_asked_for_is_named() {
+    let check = |server: &Server| {
+        let arguments = ["--config", "server.toml", "--check"];
+        done(&mut server.scratch.program("dbacl-server", arguments)).quiet(0)
+    };
+    let server = Server::new("");
+    taught(&server, "alice", "ham", "Subject: lunch\n\nat noon\n");
+    assert!(!check(&server).contains("never asked"), "{}", check(&server));
+    server.spamc("CHECK", "Alice@example.org", mail("spam").as_bytes());
+    taught(&server, "alice", "ham", "Subject: lunch\n\nat one\n");
+    server.wait_for("event=never-asked user=alice asked=Alice@example.org advice=");
+    let said = "the filter alice is never asked for: mail is classified for Alice@example.org";
+    assert!(check(&server).contains(said), "{}", check(&server));
+    let page = server.say("status", "GET / HTTP/1.1\r\nHost: a\r\n\r\n");
+    assert!(page.contains(said), "{page}");
+    // By the local part they are one person.
+    let server = Server::new("users = 'local'");
+    for number in 0..16 {
+        taught(&server, "alice", "ham", &format!("{}{number}\n", mail("spam")));
+    }
+    let verdict = server.verdict("alice@example.org");
+    assert!(!verdict.starts_with("X-DBACL: spam "), "{verdict}");
+    assert!(!check(&server).contains("never asked"), "{}", check(&server));
+}
+
+#[test]
 fn a_report_is_a_lesson() {
     let server = Server::new("");
     let report = |fields: &str| server.say("spamc", &told("a", fields, &mail("spam")));

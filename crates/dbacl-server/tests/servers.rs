@@ -11,6 +11,7 @@ dbacl_testing::scripts! {
     a_full_disk_stops_learning_only = "full-disk";
     miltertest_sees_headers_and_refusals = "milter";
     notmuch_tags_with_one_process = "notmuch";
+    one_person_has_one_filter = "one-person";
     opensmtpd_runs_the_filter = "opensmtpd";
     opensmtpd_asks_as_it_asks_rspamd = "opensmtpd-rspamd";
     postfix_asks_the_milter = "postfix";

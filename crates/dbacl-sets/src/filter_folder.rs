@@ -156,12 +156,17 @@ impl FilterPlace {
         if folder.ancestors().any(is_at_foreign_link) {
             return Self::ForeignLink;
         }
-        let has = |name: &str| symlink_metadata(folder.join(name)).is_ok();
-        match std::fs::metadata(folder.join(ORDER)) {
+        let found = |name: &str| symlink_metadata(folder.join(name));
+        let is_begun = || [LEDGER, "ledger.set", "ledger.lock"].iter().any(|it| found(it).is_ok());
+        match found(ORDER) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
-                let is_begun = has(LEDGER) || has("ledger.set") || has("ledger.lock");
-                if is_begun { Self::Unfinished } else { Self::Empty }
+                if is_begun() {
+                    Self::Unfinished
+                } else {
+                    Self::Empty
+                }
             }
+            // It may lead nowhere, or be unreadable: the filter is damaged.
             _ => Self::Filter,
         }
     }

@@ -65,6 +65,8 @@ holds "$work/mail/spam" '^X-Spam-Flag: YES'
 holds "$work/mail/spam" '^X-Spam-Score: [5-9]'
 lacks "$work/mail/ham" '^X-Spam-Flag'
 holds "$work/mail/ham" '^X-Spam-Score: -'
+# The recipient's own filter is asked; for several recipients the default one.
+holds "$work/server.log" 'wire=spamc user=spam .*verdict="spam'
 # The older protocol of rspamd says who receives the mail.
 for own in "$port" "$rspamd"; do
   configure "s/^spamd_address.*/spamd_address = 127.0.0.1 $own variant=rspamd/"
