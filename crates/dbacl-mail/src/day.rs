@@ -72,11 +72,11 @@ fn days(year: i64, month: i64, day: i64) -> Option<i64> {
 /// A day as in the line before a message of a mailbox. Without one the date is of a year for which
 /// [`day_in`] finds no day.
 pub fn in_words(day: Option<i64>) -> String {
-    let Some(day) = day else { return "Mon Jan  1 00:00:00 1900".to_owned() };
     const WEEKDAYS: [&str; 7] = ["Thu", "Fri", "Sat", "Sun", "Mon", "Tue", "Wed"];
+    let Some(day) = day else { return "Mon Jan  1 00:00:00 1900".to_owned() };
     let weekday = WEEKDAYS[usize::try_from(day.rem_euclid(7)).unwrap_or(0)];
     // The year and the month in which the day lies.
-    let year = (1970..).find(|year| days(year + 1, 1, 1).is_none_or(|next| next > day));
+    let year = (1970..3000).find(|year| days(year + 1, 1, 1).is_none_or(|next| next > day));
     let year = year.unwrap_or(1970);
     let month = (1..=12).rev().find(|&month| days(year, month, 1).is_some_and(|it| it <= day));
     let month = month.unwrap_or(1);

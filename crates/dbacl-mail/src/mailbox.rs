@@ -46,6 +46,7 @@ pub fn is_empty(line: &[u8]) -> bool {
 /// Looks at the lines of a mailbox of one form ([`crate::reader::Canonical`]), or of a message, one
 /// after the other.
 #[derive(Debug, Clone, Copy)]
+#[expect(clippy::struct_field_names, reason = "all are claims")]
 pub struct Separators {
     is_first: bool,
     /// Whether the source is a mailbox; `None` as long as all of its lines were empty.

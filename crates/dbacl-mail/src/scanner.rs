@@ -5,7 +5,7 @@
 //! | form | messages | written by |
 //! |---|---|---|
 //! | mbox | after lines `From `, by their looks and what follows them | most programs; Thunderbird without sender and date |
-//! | MMDF | between lines of four bytes 01 | SCO, OpenServer |
+//! | MMDF | between lines of four bytes 01 | Unix of SCO |
 //! | Babyl | after lines that begin with byte 1F | old Emacs |
 //! | emlx | after a line with their length, before a list of properties | Apple Mail |
 //! | one message | the whole file | |

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //! The attributes of HTML's tags.
 
-use crate::unicode::style::{Sheet, Style, colour};
+use crate::unicode::colours::of_attribute;
+use crate::unicode::sheet::Sheet;
+use crate::unicode::style::Style;
 use dbacl_charset::references;
 use dbacl_model::settings::{ModelOption, ModelOptions};
 
@@ -54,10 +56,10 @@ impl<'a> Attributes<'a> {
                 }
                 b"class" => found.classes = text,
                 b"id" => found.id = text,
-                b"hidden" => found.older.is_gone = true,
-                b"color" | b"text" => found.older.colour = Some(colour(text)),
-                b"bgcolor" => found.older.background = Some(colour(text)),
-                b"background" => found.older.background = Some(None),
+                b"hidden" => found.older.override_by(&Style::hidden()),
+                b"color" | b"text" => found.older.set_colour(of_attribute(text)),
+                b"bgcolor" => found.older.set_background(of_attribute(text)),
+                b"background" => found.older.set_background(None),
                 b"width" | b"height" => {
                     found.is_picture &= !matches!(text.trim(), "0" | "1" | "0px" | "1px");
                 }

@@ -10,7 +10,8 @@ use crate::unicode::elements::{
     Name, closed_by_same, ends_cell, ends_line, is_never_shown, is_raw, is_void, name, names,
 };
 use crate::unicode::lines::{Builder, Lines};
-use crate::unicode::style::{Colour, Sheet, Style, are_alike};
+use crate::unicode::sheet::Sheet;
+use crate::unicode::style::{Look, Style};
 use dbacl_charset::references;
 use dbacl_model::medium::Medium;
 use dbacl_model::settings::{ModelOption, ModelOptions};
@@ -57,22 +58,11 @@ enum State {
 #[derive(Debug, Clone, Copy)]
 struct Element {
     name: Name,
-    is_gone: bool,
-    is_invisible: bool,
-    is_tiny: bool,
-    colour: Colour,
-    background: Colour,
+    look: Look,
 }
 
-/// The page itself: black upon white.
-const PAGE: Element = Element {
-    name: [0; 8],
-    is_gone: false,
-    is_invisible: false,
-    is_tiny: false,
-    colour: Some([0; 3]),
-    background: Some([0xFF; 3]),
-};
+/// The page itself.
+const PAGE: Element = Element { name: [0; 8], look: Look::PAGE };
 
 /// The filter.
 #[derive(Debug)]
@@ -446,10 +436,7 @@ impl Html {
     }
 
     fn hides(&self, element: &Element) -> bool {
-        element.is_gone
-            || element.is_invisible
-            || element.is_tiny
-            || !self.sheet.has_other_colours && are_alike(element.colour, element.background)
+        element.look.hides(!self.sheet.has_other_colours)
     }
 
     fn start_tag(&mut self, tag: Name, rest: &[u8], output: &mut Lines) {
@@ -493,25 +480,15 @@ impl Html {
         }
         let letters = tag.iter().position(|&byte| byte == 0).unwrap_or(tag.len());
         let element = std::str::from_utf8(&tag[..letters]).unwrap_or("");
-        self.push(tag, &attributes.style(element, &self.sheet));
+        self.push(tag, element, &attributes.style(element, &self.sheet));
     }
 
     /// Opens an element.
-    fn push(&mut self, tag: Name, style: &Style) {
+    fn push(&mut self, tag: Name, name: &str, style: &Style) {
         let parent = *self.stack.last().unwrap_or(&PAGE);
-        // The colour of links is chosen by the reader's program.
-        let own_colour = if tag == const { name("a") } { Some(None) } else { None };
-        let element = Element {
-            name: tag,
-            is_gone: parent.is_gone
-                || style.is_gone
-                || style.is_removed == Some(true)
-                || is_never_shown(tag),
-            is_invisible: style.is_invisible.unwrap_or(parent.is_invisible),
-            is_tiny: style.is_tiny.unwrap_or(parent.is_tiny),
-            colour: style.colour.or(own_colour).unwrap_or(parent.colour),
-            background: style.background.unwrap_or(parent.background),
-        };
+        let mut look = style.look(name, &parent.look);
+        look.is_gone |= is_never_shown(tag);
+        let element = Element { name: tag, look };
         if self.stack.len() < MOST_OPEN {
             self.is_hidden = self.hides(&element);
             self.stack.push(element);

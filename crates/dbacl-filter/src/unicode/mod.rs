@@ -14,6 +14,7 @@
 
 mod attributes;
 mod blob;
+mod colours;
 mod declared;
 mod described;
 mod elements;
@@ -25,8 +26,10 @@ mod lines;
 mod links;
 mod part;
 mod shapes;
+mod sheet;
 mod style;
 mod tags;
+mod values;
 
 use crate::bytes::starts_with_ci;
 use crate::mime::ContentType;

@@ -1,30 +1,160 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //! Styles of HTML elements, as far as they decide whether a reader sees the text.
+//!
+//! As in browsers a declaration whose value is not valid is none, one with `!important` is not
+//! taken back by one without, and of others the last one counts.
 
+use super::colours::{Colour, Paint};
+use super::values::{LETTERS, Length, Value, inside, parts, words};
 use std::borrow::Cow;
 
-/// A colour, red, green and blue; `None` if it cannot be told.
-pub type Colour = Option<[u8; 3]>;
-
-/// The properties that a list of declarations sets; others are `None`.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Style {
-    /// Nothing within the element is shown.
-    pub is_gone: bool,
-    /// The same by `display`, which a later declaration may take back.
-    pub is_removed: Option<bool>,
-    /// Its text is not shown, unless an element within says otherwise.
-    pub is_invisible: Option<bool>,
-    /// Its text is too small to be read, unless an element within says otherwise.
-    pub is_tiny: Option<bool>,
-    /// Colour of text.
-    pub colour: Option<Colour>,
-    /// Colour behind text.
-    pub background: Option<Colour>,
+/// The value of a property; `None` if nothing sets it.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Property<T> {
+    value: Option<T>,
+    is_important: bool,
 }
 
+impl<T> Default for Property<T> {
+    fn default() -> Self {
+        Self { value: None, is_important: false }
+    }
+}
+
+impl<T: Copy> Property<T> {
+    /// A later declaration. An unreadable value is none.
+    fn set(&mut self, value: Option<T>, is_important: bool) {
+        if value.is_some() && (is_important || !self.is_important) {
+            *self = Self { value, is_important };
+        }
+    }
+
+    fn override_by(&mut self, other: Self) {
+        self.set(other.value, other.is_important);
+    }
+}
+
+/// How an element is laid out.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Display {
+    /// It is not.
+    Gone,
+    /// In a line of text: its size and place cannot be set.
+    Inline,
+    /// As a cell, row or table, which grows with its text.
+    Cell,
+    Block,
+    /// As its name says.
+    OfName,
+}
+
+/// A value, or that of the element around.
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum Inherited<T> {
+    Own(T),
+    Parent,
+}
+
+/// Where an element is placed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Position {
+    Static,
+    Relative,
+    Placed,
+}
+
+/// The properties that declarations set.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub struct Style {
+    display: Property<Display>,
+    floats: Property<bool>,
+    is_invisible: Property<Inherited<bool>>,
+    /// `content-visibility`.
+    is_skipped: Property<bool>,
+    opacity: Property<f32>,
+    filter: Property<bool>,
+    font_size: Property<Length>,
+    clips_x: Property<bool>,
+    clips_y: Property<bool>,
+    /// Whether a size is so small that nothing is seen of text.
+    width: Property<bool>,
+    max_width: Property<bool>,
+    min_width: Property<bool>,
+    height: Property<bool>,
+    max_height: Property<bool>,
+    min_height: Property<bool>,
+    position: Property<Position>,
+    left: Property<f32>,
+    top: Property<f32>,
+    right: Property<f32>,
+    bottom: Property<f32>,
+    margin_left: Property<f32>,
+    margin_top: Property<f32>,
+    /// Whether nothing is left to be seen.
+    clip: Property<bool>,
+    clip_path: Property<bool>,
+    transform: Property<bool>,
+    scale: Property<bool>,
+    translate: Property<bool>,
+    indent: Property<f32>,
+    colour: Property<Inherited<Paint>>,
+    background_colour: Property<Paint>,
+    has_picture: Property<bool>,
+}
+
+/// What an element and those around it make of its text.
+#[derive(Debug, Clone, Copy)]
+pub struct Look {
+    /// Nothing within it is shown.
+    pub is_gone: bool,
+    is_invisible: bool,
+    /// The size of its letters, pixels.
+    font_size: f32,
+    /// That size was set in units of the screen, on this element or one around it.
+    is_absolute: bool,
+    opacity: f32,
+    colour: Paint,
+    background: Colour,
+}
+
+impl Look {
+    /// That of a page: black upon white.
+    pub const PAGE: Self = Self {
+        is_gone: false,
+        is_invisible: false,
+        font_size: LETTERS,
+        is_absolute: false,
+        opacity: 1.0,
+        colour: Paint::solid(Some([0; 3])),
+        background: Some([0xFF; 3]),
+    };
+
+    /// Whether its text is not seen; its colour counts if `knows_colours`.
+    pub fn hides(&self, knows_colours: bool) -> bool {
+        let seen = self.colour.upon(self.background);
+        self.is_gone
+            || self.is_invisible
+            || self.font_size < SMALLEST
+            || self.colour.opacity < FAINTEST
+            || knows_colours && super::colours::are_alike(seen, self.background)
+    }
+}
+
+/// Pixels of letters that can be read.
+const SMALLEST: f32 = 3.0;
+/// Pixels below which browsers do not make letters that are small by a share of others.
+const LEAST_RELATIVE: f32 = 6.0;
+/// The share of colour that can be seen.
+const FAINTEST: f32 = 0.1;
+/// A box of fewer pixels shows no text.
+const LEAST: f32 = 2.0;
+/// Pixels beyond which a reader sees nothing.
+const OUTSIDE: f32 = -999.0;
+/// Pixels from the right or the bottom beyond which a reader sees nothing.
+const FAR: f32 = 1999.0;
+
 /// Text without comments and escapes, as CSS has them.
-fn plain(text: &str) -> Cow<'_, str> {
+pub fn plain(text: &str) -> Cow<'_, str> {
     if memchr::memchr(b'\\', text.as_bytes()).is_none() && !text.contains("/*") {
         return Cow::Borrowed(text);
     }
@@ -60,148 +190,600 @@ fn plain(text: &str) -> Cow<'_, str> {
     Cow::Owned(found)
 }
 
-/// A length in pixels, nearly: letters are taken as 16 high and the window as 1,000 wide; `percent`
-/// is what one per cent is.
-fn length(value: &str, percent: f32) -> Option<f32> {
-    let value = inside(value, "calc").unwrap_or(value).trim();
-    let bytes = value.as_bytes();
-    let is_number = |at: usize| match bytes[at] {
-        b'0'..=b'9' | b'.' | b'-' | b'+' => true,
-        b'e' | b'E' => bytes.get(at + 1).is_some_and(|b| matches!(b, b'0'..=b'9' | b'-' | b'+')),
-        _ => false,
-    };
-    let end = (0..bytes.len()).find(|&at| !is_number(at)).unwrap_or(bytes.len());
-    let (number, unit) = value.split_at(end);
-    let number: f32 = number.parse().ok()?;
-    let known = UNITS.iter().find(|(name, _)| name.eq_ignore_ascii_case(unit.trim()));
-    match known {
-        Some((_, pixels)) => Some(number * pixels),
-        None if unit.trim() == "%" => Some(number * percent),
-        None => (number == 0.0).then_some(0.0),
-    }
-}
-
-/// Units of length, in pixels.
-const UNITS: [(&str, f32); 14] = [
-    ("", 1.0),
-    ("px", 1.0),
-    ("pt", 1.0),
-    ("em", 16.0),
-    ("rem", 16.0),
-    ("ex", 8.0),
-    ("ch", 8.0),
-    ("vw", 10.0),
-    ("vh", 10.0),
-    ("vmin", 10.0),
-    ("vmax", 10.0),
-    ("in", 96.0),
-    ("cm", 38.0),
-    ("mm", 3.8),
-];
-
-/// What stands between the brackets of a function, if the value is one of this name.
-fn inside<'a>(value: &'a str, name: &str) -> Option<&'a str> {
-    let head = value.get(..name.len())?;
-    let rest = value[name.len()..].strip_prefix('(')?;
-    head.eq_ignore_ascii_case(name).then(|| rest.split(')').next().unwrap_or(rest))
-}
-
-/// The parts of a list in brackets.
-fn parts(list: &str) -> impl Iterator<Item = &str> {
-    list.split([',', ' ', '/']).filter(|part| !part.is_empty())
-}
-
-/// Whether `clip-path` or the older `clip` shows nothing.
-fn clips_all(value: &str) -> bool {
-    let small = |list: &str| parts(list).all(|part| length(part, 10.0).is_some_and(|it| it < 2.0));
-    let half = |list: &str| {
-        parts(list).next().and_then(|part| part.strip_suffix('%')?.parse().ok()) >= Some(50.0_f32)
-    };
-    inside(value, "rect").or_else(|| inside(value, "circle")).is_some_and(small)
-        || inside(value, "inset").is_some_and(half)
-}
-
-/// Whether `transform` leaves nothing to be seen.
-fn moves_away(value: &str) -> bool {
-    value.split_inclusive(')').map(str::trim).any(|function| {
-        let first = |name| parts(inside(function, name)?).next().and_then(|it| length(it, 10.0));
-        first("scale").is_some_and(|scale| scale.abs() < 0.1)
-            || ["translate", "translatex", "translatey"]
-                .iter()
-                .any(|name| first(name).is_some_and(|place| place < OUTSIDE))
+/// The declarations of a list: name, value, and whether it is important.
+fn declarations(list: &str) -> impl Iterator<Item = (&str, &str, bool)> {
+    let mut rest = list;
+    std::iter::from_fn(move || {
+        loop {
+            if rest.is_empty() {
+                return None;
+            }
+            let (mut depth, mut quote) = (0_u32, None);
+            let end = rest.find(|c: char| {
+                match (quote, c) {
+                    (Some(open), _) if open == c => quote = None,
+                    (Some(_), _) => {}
+                    (None, '"' | '\'') => quote = Some(c),
+                    (None, '(') => depth += 1,
+                    (None, ')') => depth = depth.saturating_sub(1),
+                    (None, _) => return depth == 0 && c == ';',
+                }
+                false
+            });
+            let (declaration, behind) = rest.split_at(end.unwrap_or(rest.len()));
+            rest = behind.strip_prefix(';').unwrap_or(behind);
+            let Some((name, value)) = declaration.split_once(':') else { continue };
+            let (value, is_important) = match value.rsplit_once('!') {
+                Some((value, word)) if word.trim().eq_ignore_ascii_case("important") => {
+                    (value, true)
+                }
+                // Any other use of the sign spoils the declaration.
+                Some((_, word)) if !word.contains(['"', '\'', ')']) => continue,
+                _ => (value, false),
+            };
+            return Some((name.trim(), value.trim(), is_important));
+        }
     })
 }
 
-/// Pixels beyond which a reader sees nothing.
-const OUTSIDE: f32 = -999.0;
+/// A word that sets a property whatever its values are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Wide {
+    Inherit,
+    Initial,
+    /// As the parent has it where that is usual, else as at the beginning.
+    Unset,
+    Revert,
+}
+
+fn wide(value: &str) -> Option<Wide> {
+    let is = |wanted: &str| value.eq_ignore_ascii_case(wanted);
+    match () {
+        () if is("inherit") => Some(Wide::Inherit),
+        () if is("initial") => Some(Wide::Initial),
+        () if is("unset") => Some(Wide::Unset),
+        () if is("revert") || is("revert-layer") => Some(Wide::Revert),
+        () => None,
+    }
+}
+
+fn is_one_of(value: &str, words: &str) -> bool {
+    words.split(' ').any(|word| word.eq_ignore_ascii_case(value))
+}
+
+fn display(value: &str) -> Option<Display> {
+    if is_one_of(value, "none") {
+        return Some(Display::Gone);
+    }
+    match wide(value) {
+        Some(Wide::Initial | Wide::Unset) => return Some(Display::Inline),
+        Some(Wide::Inherit | Wide::Revert) => return Some(Display::OfName),
+        None => {}
+    }
+    let mut found = None;
+    for word in words(value) {
+        found = if is_one_of(word, "inline contents ruby ruby-text") {
+            found.or(Some(Display::Inline))
+        } else if is_one_of(
+            word,
+            "table table-cell table-row table-row-group table-header-group table-footer-group \
+             table-column table-column-group table-caption",
+        ) {
+            Some(Display::Cell)
+        } else if is_one_of(
+            word,
+            "block inline-block flow flow-root flex inline-flex grid inline-grid inline-table \
+             list-item run-in math -webkit-box -webkit-inline-box -webkit-flex \
+             -webkit-inline-flex",
+        ) {
+            Some(if word.eq_ignore_ascii_case("flow") {
+                found.unwrap_or(Display::Block)
+            } else {
+                Display::Block
+            })
+        } else {
+            return None;
+        };
+    }
+    found
+}
+
+/// Whether text of an element of this name stands in a line, in a cell or in a block, unless its
+/// style says otherwise.
+fn of_name(name: &str) -> Display {
+    const BLOCKS: &str = "address article aside blockquo body center dd details dialog dir div dl \
+        dt fieldset figcapti figure footer form frameset h1 h2 h3 h4 h5 h6 header hgroup hr html \
+        legend li listing main menu nav ol optgroup option p plaintex pre search section summary \
+        ul xmp button input select textarea img";
+    if is_one_of(name, BLOCKS) {
+        Display::Block
+    } else if is_one_of(name, "table tbody thead tfoot tr td th caption col colgroup") {
+        Display::Cell
+    } else {
+        Display::Inline
+    }
+}
+
+/// The size of a font as a word.
+fn font_word(value: &str) -> Option<Length> {
+    const WORDS: [(&str, &str); 15] = [
+        ("xx-small", "9px"),
+        ("x-small", "10px"),
+        ("small", "13px"),
+        ("medium", "16px"),
+        ("large", "18px"),
+        ("x-large", "24px"),
+        ("xx-large", "32px"),
+        ("xxx-large", "48px"),
+        ("larger", "1.2em"),
+        ("smaller", "0.83em"),
+        ("inherit", "1em"),
+        ("unset", "1em"),
+        ("revert", "1em"),
+        ("revert-layer", "1em"),
+        ("initial", "16px"),
+    ];
+    let found = WORDS.iter().find(|(word, _)| word.eq_ignore_ascii_case(value));
+    found.and_then(|(_, size)| Length::read(size))
+}
+
+fn font_size(value: &str) -> Option<Length> {
+    let is_valid = |size: &Length| size.pixels >= 0.0 && size.ems >= 0.0 && size.percent >= 0.0;
+    font_word(value).or_else(|| {
+        let is_calculated = value.contains('(');
+        Length::read(value).filter(|size| is_calculated || is_valid(size))
+    })
+}
+
+/// The size in the short form `font`, which needs a family as well.
+fn font(value: &str) -> Option<Length> {
+    const BEFORE: &str = "normal italic oblique small-caps bold bolder lighter condensed \
+        semi-condensed extra-condensed ultra-condensed semi-expanded expanded extra-expanded \
+        ultra-expanded";
+    if wide(value).is_some() {
+        return font_word(value);
+    }
+    if is_one_of(value, "caption icon menu message-box small-caption status-bar") {
+        return font_word("small");
+    }
+    let is_weight = |word: &str| word.parse().is_ok_and(|it: f32| (1.0..=1000.0).contains(&it));
+    let mut words = words(value).skip_while(|word| is_one_of(word, BEFORE) || is_weight(word));
+    let size = font_size(words.next()?)?;
+    let mut family = words.next()?;
+    if family == "/" {
+        let height = words.next()?;
+        let is_valid = is_one_of(height, "normal") || Value::read(height).is_some();
+        family = words.next().filter(|_| is_valid)?;
+    }
+    (!family.starts_with(|c: char| c.is_ascii_digit())).then_some(size)
+}
+
+/// A place, in pixels; `auto` and what words say is 0.
+fn place(value: &str) -> Option<f32> {
+    if is_one_of(value, "auto") || wide(value).is_some() {
+        return Some(0.0);
+    }
+    Length::read(value).map(Length::on_page)
+}
+
+/// Whether a size is too small to show text. Heights in per cent are those of boxes without a
+/// height of their own, which do not count.
+fn is_small(value: &str, is_height: bool, is_least: bool) -> Option<bool> {
+    const WORDS: &str = "auto none min-content max-content fit-content stretch inherit initial \
+        unset revert revert-layer -webkit-fill-available -moz-available";
+    if is_one_of(value, WORDS) {
+        // Without a least size there is none.
+        return Some(is_least);
+    }
+    if inside(value, "fit-content").is_some() {
+        return Some(false);
+    }
+    let size = Length::read(value)?;
+    let is_negative = size.on_page() < 0.0 && !value.contains('(');
+    let is_unknown = is_height && (size.percent != 0.0 || value.ends_with('%'));
+    (!is_negative).then_some(if is_unknown { is_least } else { size.on_page() < LEAST })
+}
+
+fn overflow(value: &str) -> Option<bool> {
+    match wide(value) {
+        Some(_) => Some(false),
+        None if is_one_of(value, "visible") => Some(false),
+        None => is_one_of(value, "hidden clip scroll auto overlay").then_some(true),
+    }
+}
+
+/// Whether the older `clip` shows nothing.
+fn clip(value: &str) -> Option<bool> {
+    if is_one_of(value, "auto") || wide(value).is_some() {
+        return Some(false);
+    }
+    let places: Option<Vec<f32>> = parts(inside(value, "rect")?).map(place).collect();
+    match places?.as_slice() {
+        &[top, right, bottom, left] => {
+            let has_auto = value.to_ascii_lowercase().contains("auto");
+            Some(!has_auto && (bottom - top < LEAST || right - left < LEAST))
+        }
+        _ => None,
+    }
+}
+
+/// Whether `clip-path` shows nothing.
+fn clip_path(value: &str) -> Option<bool> {
+    if is_one_of(value, "none") || wide(value).is_some() {
+        return Some(false);
+    }
+    let lengths = |list: &str| -> Vec<Option<Length>> { parts(list).map(Length::read).collect() };
+    let before = |list: &'_ str, word: &str| list.split(word).next().unwrap_or("").to_owned();
+    if let Some(list) = inside(value, "circle").or_else(|| inside(value, "ellipse")) {
+        let radii = lengths(&before(list, "at"));
+        let is_small = |it: &Option<Length>| it.is_some_and(|it| it.on_page() < LEAST);
+        return Some(radii.iter().any(is_small));
+    }
+    if let Some(list) = inside(value, "inset") {
+        let sides = lengths(&before(list, "round"));
+        let share = |at: usize| sides.get(at).copied().flatten().map_or(0.0, |it| it.percent);
+        let (top, right) = (share(0), if sides.len() > 1 { share(1) } else { share(0) });
+        let bottom = if sides.len() > 2 { share(2) } else { top };
+        let left = if sides.len() > 3 { share(3) } else { right };
+        return (!sides.is_empty()).then_some(top + bottom >= 100.0 || left + right >= 100.0);
+    }
+    if let Some(list) = inside(value, "polygon") {
+        let places: Vec<f32> = lengths(list).iter().flatten().map(|it| it.on_page()).collect();
+        return Some(!places.is_empty() && places.iter().all(|&it| (0.0..LEAST).contains(&it)));
+    }
+    let is_known = ["path", "shape", "rect", "xywh", "url"];
+    is_known.iter().any(|name| inside(value, name).is_some()).then_some(false)
+}
+
+/// Whether `transform` leaves nothing to be seen.
+fn transform(value: &str) -> Option<bool> {
+    if is_one_of(value, "none") || wide(value).is_some() {
+        return Some(false);
+    }
+    let mut is_away = false;
+    for function in words(value) {
+        let (name, list) = function.split_once('(')?;
+        let list = list.strip_suffix(')').unwrap_or(list);
+        let name = name.to_ascii_lowercase();
+        let values: Option<Vec<Value>> = match &*name {
+            "rotate" | "rotatex" | "rotatey" | "rotatez" | "rotate3d" | "skew" | "skewx"
+            | "skewy" | "perspective" => continue,
+            _ => list.split(',').map(Value::read).collect(),
+        };
+        let values = values?;
+        let share = |value: &Value| match *value {
+            Value::Number(number) => Some(number),
+            Value::Length(length) => Some(length.percent / 100.0),
+        };
+        let on_page = |value: &Value| match *value {
+            Value::Number(number) => (number == 0.0).then_some(0.0),
+            Value::Length(length) => Some(length.on_page()),
+        };
+        let is_flat = |it: Option<f32>| it.map(|it| it.abs() < FAINTEST);
+        is_away |= match (&*name, values.as_slice()) {
+            ("scale" | "scalex" | "scaley", [one]) => is_flat(share(one))?,
+            ("scale" | "scale3d", [one, two, ..]) => is_flat(share(one))? || is_flat(share(two))?,
+            ("translate" | "translatex" | "translatey", [one]) => on_page(one)? < OUTSIDE,
+            ("translate" | "translate3d", [one, two, ..]) => {
+                on_page(one)? < OUTSIDE || on_page(two)? < OUTSIDE
+            }
+            ("matrix", [a, b, c, d, x, y]) => {
+                let size = share(a)? * share(d)? - share(b)? * share(c)?;
+                size.abs() < FAINTEST * FAINTEST || share(x)? < OUTSIDE || share(y)? < OUTSIDE
+            }
+            ("translatez" | "scalez" | "matrix3d", _) => false,
+            _ => return None,
+        };
+    }
+    Some(is_away)
+}
+
+/// Whether the property `scale` or `translate` leaves nothing to be seen.
+fn each(value: &str, is_away: fn(&str) -> Option<bool>) -> Option<bool> {
+    if is_one_of(value, "none") || wide(value).is_some() {
+        return Some(false);
+    }
+    words(value).try_fold(false, |found, word| Some(found | is_away(word)?))
+}
+
+/// What the short form `background` sets: colour, and whether there is a picture.
+fn background(value: &str) -> Option<(Paint, bool)> {
+    const WORDS: &str = "none repeat no-repeat repeat-x repeat-y space round scroll fixed local \
+        left right top bottom center cover contain auto border-box padding-box content-box text /";
+    if wide(value).is_some() {
+        return Some((Paint::CLEAR, false));
+    }
+    let (mut paint, mut has_picture) = (None, false);
+    for word in words(value) {
+        let word = word.trim_end_matches(',');
+        if let Some(found) = Paint::read(word) {
+            if paint.replace(found).is_some() {
+                return None;
+            }
+        } else if is_picture(word) {
+            has_picture = true;
+        } else if !(is_one_of(word, WORDS) || Length::read(word).is_some()) {
+            return None;
+        }
+    }
+    Some((paint.unwrap_or(Paint::CLEAR), has_picture))
+}
+
+fn is_picture(word: &str) -> bool {
+    let name = word.split('(').next().unwrap_or_default().to_ascii_lowercase();
+    word.contains('(')
+        && (matches!(&*name, "url" | "image" | "image-set" | "cross-fade" | "element")
+            || name.ends_with("gradient")
+            || name.ends_with("image-set"))
+}
+
+/// Replaces what refers to a property of the page's author by what stands in its place, or by
+/// nothing set.
+fn without_references(value: &str) -> Cow<'_, str> {
+    let Some(at) = value.to_ascii_lowercase().find("var(") else { return Cow::Borrowed(value) };
+    let Some(list) = inside(&value[at..], "var") else { return Cow::Borrowed("unset") };
+    let Some((_, instead)) = list.split_once(',') else { return Cow::Borrowed("unset") };
+    if value[at..].matches('(').count() > 1 {
+        return Cow::Borrowed("unset");
+    }
+    let behind = value[at..].find(')').map_or("", |end| &value[at + end + 1..]);
+    Cow::Owned(format!("{}{}{behind}", &value[..at], instead.trim()))
+}
 
 impl Style {
     /// Reads declarations: `name: value; name: value`.
     pub fn read(text: &str) -> Self {
         let mut style = Self::default();
-        let mut overflows_hidden = false;
-        let mut has_no_size = false;
-        let mut is_placed = false;
-        let (mut is_outside, mut is_clipped) = (false, false);
         let mut lower = [0; 64];
-        for declaration in plain(text).split(';') {
-            let Some((name, value)) = declaration.split_once(':') else { continue };
-            let value = value.split('!').next().unwrap_or(value).trim();
-            let Some(name) = lowered(name.trim(), &mut lower) else { continue };
-            let is = |wanted: &str| value.eq_ignore_ascii_case(wanted);
-            let size = || length(value, 10.0);
-            match name {
-                "display" => style.is_removed = Some(is("none")),
-                "visibility" => style.is_invisible = Some(is("hidden") || is("collapse")),
-                "content-visibility" => style.is_gone |= is("hidden"),
-                "opacity" => {
-                    style.is_gone |= length(value, 0.01).is_some_and(|opacity| opacity < 0.1);
-                }
-                "font-size" => {
-                    style.is_tiny = Some(length(value, 0.16).is_some_and(|size| size < 3.0));
-                }
-                "font" => {
-                    let words = value.split_ascii_whitespace();
-                    let sizes = words.filter_map(|word| length(word.split('/').next()?, 0.16));
-                    style.is_tiny = Some(sizes.reduce(f32::min).is_some_and(|size| size < 3.0));
-                }
-                "overflow" => overflows_hidden = is("hidden"),
-                "height" | "max-height" | "width" | "max-width" => {
-                    has_no_size |= size().is_some_and(|size| size < 2.0);
-                }
-                "position" => is_placed = is("absolute") || is("fixed"),
-                "left" | "top" | "right" | "bottom" | "margin-left" | "margin-top" => {
-                    is_outside |= size().is_some_and(|place| place < OUTSIDE);
-                }
-                "clip" => is_clipped |= clips_all(value),
-                "clip-path" => style.is_gone |= clips_all(value),
-                "transform" => style.is_gone |= moves_away(value),
-                "text-indent" => style.is_gone |= size().is_some_and(|size| size < OUTSIDE),
-                "color" => {
-                    if is_clear(value) {
-                        style.is_invisible = Some(true);
-                    }
-                    style.colour = Some(colour(value));
-                }
-                "background-color" | "background" if is_clear(value) => {}
-                "background-color" => style.background = Some(colour(value)),
-                "background" => style.background = Some(background(value)),
-                "background-image" if !is("none") => style.background = Some(None),
-                _ => {}
+        let text = plain(text);
+        for (name, value, is_important) in declarations(&text) {
+            if let Some(name) = lowered(name, &mut lower) {
+                style.declare(name, &without_references(value), is_important);
             }
         }
-        style.is_gone |= overflows_hidden && has_no_size || is_placed && (is_outside || is_clipped);
         style
     }
 
-    /// Takes over the properties that `other` sets.
+    /// What the attribute `hidden` says.
+    pub fn hidden() -> Self {
+        let mut style = Self::default();
+        style.display.set(Some(Display::Gone), false);
+        style
+    }
+
+    /// What an attribute such as `color` says, if it names a colour or something like it.
+    pub fn set_colour(&mut self, colour: Colour) {
+        self.colour.set(Some(Inherited::Own(Paint::solid(colour))), false);
+    }
+
+    /// The same of `bgcolor`, or of `background`, which names a picture.
+    pub fn set_background(&mut self, colour: Colour) {
+        self.background_colour.set(Some(Paint::solid(colour)), false);
+    }
+
+    /// Whether it sets colours.
+    pub const fn sets_colours(&self) -> bool {
+        self.colour.value.is_some()
+            || self.background_colour.value.is_some()
+            || self.has_picture.value.is_some()
+    }
+
+    fn declare(&mut self, name: &str, value: &str, is_important: bool) {
+        let is = |wanted: &str| value.eq_ignore_ascii_case(wanted);
+        let wide = wide(value);
+        let as_parent = matches!(wide, Some(Wide::Inherit | Wide::Unset | Wide::Revert));
+        match name {
+            "display" => self.display.set(display(value), is_important),
+            "float" => {
+                let floats = is_one_of(value, "left right inline-start inline-end");
+                let is_valid = floats || is("none") || wide.is_some();
+                self.floats.set(is_valid.then_some(floats), is_important);
+            }
+            "visibility" => {
+                let is_invisible = match () {
+                    () if as_parent => Some(Inherited::Parent),
+                    () if is("hidden") || is("collapse") => Some(Inherited::Own(true)),
+                    () if is("visible") || wide.is_some() => Some(Inherited::Own(false)),
+                    () => None,
+                };
+                self.is_invisible.set(is_invisible, is_important);
+            }
+            "content-visibility" => {
+                let is_valid = is_one_of(value, "visible auto hidden") || wide.is_some();
+                self.is_skipped.set(is_valid.then_some(is("hidden")), is_important);
+            }
+            "opacity" => {
+                let opacity = if wide.is_some() { Some(1.0) } else { Value::share(value) };
+                self.opacity.set(opacity.map(|it| it.clamp(0.0, 1.0)), is_important);
+            }
+            "filter" | "-webkit-filter" => {
+                let opacity = words(value).find_map(|word| Value::share(inside(word, "opacity")?));
+                self.filter.set(Some(opacity.is_some_and(|it| it < FAINTEST)), is_important);
+            }
+            "font-size" => self.font_size.set(font_size(value), is_important),
+            "font" => self.font_size.set(font(value), is_important),
+            "overflow" => {
+                let mut axes = words(value).map(overflow);
+                if let Some(Some(first)) = axes.next() {
+                    let second = axes.next().unwrap_or(Some(first));
+                    if second.is_some() && axes.next().is_none() {
+                        self.clips_x.set(Some(first), is_important);
+                        self.clips_y.set(second, is_important);
+                    }
+                }
+            }
+            "overflow-x" => self.clips_x.set(overflow(value), is_important),
+            "overflow-y" => self.clips_y.set(overflow(value), is_important),
+            "width" | "inline-size" => self.width.set(is_small(value, false, false), is_important),
+            "max-width" => self.max_width.set(is_small(value, false, false), is_important),
+            "min-width" => self.min_width.set(is_small(value, false, true), is_important),
+            "height" | "block-size" => self.height.set(is_small(value, true, false), is_important),
+            "max-height" => self.max_height.set(is_small(value, true, false), is_important),
+            "min-height" => self.min_height.set(is_small(value, true, true), is_important),
+            "position" => {
+                let position = match () {
+                    () if is_one_of(value, "absolute fixed") => Some(Position::Placed),
+                    () if is_one_of(value, "relative sticky -webkit-sticky") => {
+                        Some(Position::Relative)
+                    }
+                    () if is("static") || wide.is_some() => Some(Position::Static),
+                    () => None,
+                };
+                self.position.set(position, is_important);
+            }
+            "left" => self.left.set(place(value), is_important),
+            "top" => self.top.set(place(value), is_important),
+            "right" => self.right.set(place(value), is_important),
+            "bottom" => self.bottom.set(place(value), is_important),
+            "margin-left" => self.margin_left.set(place(value), is_important),
+            "margin-top" => self.margin_top.set(place(value), is_important),
+            "margin" => {
+                let sides: Option<Vec<f32>> = words(value).map(place).collect();
+                if let Some(sides @ [top, ..]) = sides.as_deref().filter(|it| it.len() <= 4) {
+                    let left = sides.get(3).or(sides.get(1)).unwrap_or(top);
+                    self.margin_top.set(Some(*top), is_important);
+                    self.margin_left.set(Some(*left), is_important);
+                }
+            }
+            "clip" => self.clip.set(clip(value), is_important),
+            "clip-path" | "-webkit-clip-path" => {
+                self.clip_path.set(clip_path(value), is_important);
+            }
+            "transform" | "-webkit-transform" => {
+                self.transform.set(transform(value), is_important);
+            }
+            "scale" => {
+                let is_flat = |word: &str| Value::share(word).map(|it| it.abs() < FAINTEST);
+                self.scale.set(each(value, is_flat), is_important);
+            }
+            "translate" => {
+                let is_away = |word: &str| place(word).map(|it| it < OUTSIDE);
+                self.translate.set(each(value, is_away), is_important);
+            }
+            "text-indent" => {
+                let indent = if wide.is_some() { Some(0.0) } else { place(value) };
+                self.indent.set(indent.filter(|_| !is("auto")), is_important);
+            }
+            "color" => {
+                let colour = match () {
+                    () if as_parent || is("currentcolor") => Some(Inherited::Parent),
+                    () if wide.is_some() => Some(Inherited::Own(Look::PAGE.colour)),
+                    () => Paint::read(value).map(Inherited::Own),
+                };
+                self.colour.set(colour, is_important);
+            }
+            "background-color" => {
+                let paint = match () {
+                    () if wide.is_some() => Some(Paint::CLEAR),
+                    () if is("currentcolor") => Some(Paint::solid(None)),
+                    () => Paint::read(value),
+                };
+                self.background_colour.set(paint, is_important);
+            }
+            "background" => {
+                if let Some((paint, has_picture)) = background(value) {
+                    self.background_colour.set(Some(paint), is_important);
+                    self.has_picture.set(Some(has_picture), is_important);
+                }
+            }
+            "background-image" => {
+                let has_picture = words(value).any(is_picture);
+                let is_valid = has_picture || is("none") || wide.is_some();
+                self.has_picture.set(is_valid.then_some(has_picture), is_important);
+            }
+            _ => {}
+        }
+    }
+
+    /// Takes over the properties that a later or a nearer `other` sets.
     pub fn override_by(&mut self, other: &Self) {
-        self.is_gone |= other.is_gone;
-        self.is_removed = other.is_removed.or(self.is_removed);
-        self.is_invisible = other.is_invisible.or(self.is_invisible);
-        self.is_tiny = other.is_tiny.or(self.is_tiny);
-        self.colour = other.colour.or(self.colour);
-        self.background = other.background.or(self.background);
+        macro_rules! each_property {
+            ($($name:ident)*) => { $(self.$name.override_by(other.$name);)* };
+        }
+        each_property!(
+            display floats is_invisible is_skipped opacity filter font_size clips_x clips_y width
+            max_width min_width height max_height min_height position left top right bottom
+            margin_left margin_top clip clip_path transform scale translate indent colour
+            background_colour has_picture
+        );
+    }
+
+    /// What an element of this name, within others, makes of its text.
+    pub fn look(&self, name: &str, parent: &Look) -> Look {
+        let position = self.position.value.unwrap_or(Position::Static);
+        let is_placed = position == Position::Placed;
+        let display = match self.display.value {
+            None | Some(Display::OfName) => of_name(name),
+            Some(display) => display,
+        };
+        let is_box = is_placed || self.floats.value == Some(true) || display == Display::Block;
+        let opacity = parent.opacity * self.opacity.value.unwrap_or(1.0);
+        let has = |property: Property<bool>| property.value == Some(true);
+        let is_narrow =
+            (has(self.width) || has(self.max_width)) && self.min_width.value != Some(false);
+        let is_flat =
+            (has(self.height) || has(self.max_height)) && self.min_height.value != Some(false);
+        let clips = has(self.clips_x) || has(self.clips_y);
+        let is_clipped = is_box && clips && (is_narrow || is_flat);
+        let below = |property: Property<f32>| property.value.is_some_and(|it| it < OUTSIDE);
+        let beyond = |property: Property<f32>| property.value.is_some_and(|it| it > FAR);
+        let is_moved = match position {
+            Position::Static => false,
+            Position::Relative => {
+                below(self.left) || below(self.top) || beyond(self.right) || beyond(self.bottom)
+            }
+            Position::Placed => {
+                [self.left, self.top, self.right, self.bottom, self.margin_top]
+                    .map(below)
+                    .contains(&true)
+                    || self.left.value.is_none() && beyond(self.right)
+                    || self.top.value.is_none() && beyond(self.bottom)
+                    || has(self.clip)
+            }
+        };
+        let is_transformed = has(self.transform) || has(self.scale) || has(self.translate);
+        let is_away = is_moved
+            || below(self.margin_left) && display != Display::Cell
+            || is_transformed && (is_box || display == Display::Cell)
+            || below(self.indent) && display != Display::Inline;
+        let is_gone = display == Display::Gone
+            || opacity < FAINTEST
+            || is_clipped
+            || is_away
+            || [self.is_skipped, self.filter, self.clip_path].map(has).contains(&true);
+        let colour = match self.colour.value {
+            Some(Inherited::Own(colour)) => colour,
+            // The colour of links is chosen by the reader's program.
+            None if name == "a" => Paint::solid(None),
+            Some(Inherited::Parent) | None => parent.colour,
+        };
+        let background = self.background_colour.value.unwrap_or(Paint::CLEAR);
+        let is_invisible = match self.is_invisible.value {
+            Some(Inherited::Own(is_invisible)) => is_invisible,
+            Some(Inherited::Parent) | None => parent.is_invisible,
+        };
+        let (mut font_size, mut is_absolute) = (parent.font_size, parent.is_absolute);
+        if let Some(size) = self.font_size.value {
+            font_size = size.of_font(parent.font_size);
+            is_absolute |= size.ems == 0.0 && size.percent == 0.0;
+            // Browsers do not make letters smaller that are as small as this by their surroundings.
+            if !is_absolute && font_size > 0.0 {
+                font_size = font_size.max(LEAST_RELATIVE);
+            }
+        }
+        Look {
+            is_gone: parent.is_gone || is_gone,
+            is_invisible,
+            font_size,
+            is_absolute,
+            opacity,
+            colour,
+            background: if has(self.has_picture) {
+                None
+            } else {
+                background.upon(parent.background)
+            },
+        }
     }
 }
 
@@ -212,451 +794,117 @@ fn lowered<'a>(name: &str, buffer: &'a mut [u8; 64]) -> Option<&'a str> {
     std::str::from_utf8(buffer).ok()
 }
 
-const NAMED: [(&str, u32); 23] = [
-    ("white", 0xFF_FFFF),
-    ("black", 0),
-    ("red", 0xFF_0000),
-    ("lime", 0x00_FF00),
-    ("blue", 0x00_00FF),
-    ("yellow", 0xFF_FF00),
-    ("aqua", 0x00_FFFF),
-    ("cyan", 0x00_FFFF),
-    ("fuchsia", 0xFF_00FF),
-    ("magenta", 0xFF_00FF),
-    ("gray", 0x80_8080),
-    ("grey", 0x80_8080),
-    ("silver", 0xC0_C0C0),
-    ("maroon", 0x80_0000),
-    ("green", 0x00_8000),
-    ("navy", 0x00_0080),
-    ("olive", 0x80_8000),
-    ("purple", 0x80_0080),
-    ("teal", 0x00_8080),
-    ("orange", 0xFF_A500),
-    ("whitesmoke", 0xF5_F5F5),
-    ("snow", 0xFF_FAFA),
-    ("ghostwhite", 0xF8_F8FF),
-];
-
-fn rgb(value: u32) -> [u8; 3] {
-    let [_, channels @ ..] = value.to_be_bytes();
-    channels
-}
-
-/// Reads a colour of an attribute or a declaration.
-pub fn colour(value: &str) -> Colour {
-    let value = value.trim();
-    if let Some((_, value)) = NAMED.iter().find(|(name, _)| name.eq_ignore_ascii_case(value)) {
-        return Some(rgb(*value));
-    }
-    let digits = value.strip_prefix('#').unwrap_or(value);
-    let is_hex = !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_hexdigit());
-    if is_hex && matches!(digits.len(), 6 | 8) {
-        return u32::from_str_radix(&digits[..6], 16).ok().map(rgb);
-    }
-    if is_hex && matches!(digits.len(), 3 | 4) && value.starts_with('#') {
-        let short = u32::from_str_radix(&digits[..3], 16).ok()?;
-        let (red, green, blue) = (short >> 8, short >> 4 & 15, short & 15);
-        return Some(rgb((red << 16 | green << 8 | blue) * 0x11));
-    }
-    if let Some(list) = inside(value, "hsl").or_else(|| inside(value, "hsla")) {
-        return of_hue(list);
-    }
-    let list = inside(value, "rgb").or_else(|| inside(value, "rgba"))?;
-    let mut parts = parts(list);
-    let mut part = || Some(channel(length(parts.next()?, 2.55)?));
-    Some([part()?, part()?, part()?])
-}
-
-/// A channel of a colour from 0 to 255.
-fn channel(value: f32) -> u8 {
-    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "in range")]
-    let channel = value.clamp(0.0, 255.0).round() as u8;
-    channel
-}
-
-/// The colour of hue (degrees), saturation and lightness (per cent).
-fn of_hue(list: &str) -> Colour {
-    let mut parts = parts(list);
-    let hue = parts.next()?.trim_end_matches("deg").parse::<f32>().ok()?.rem_euclid(360.0);
-    let saturation = length(parts.next()?, 0.01)?.clamp(0.0, 1.0);
-    let lightness = length(parts.next()?, 0.01)?.clamp(0.0, 1.0);
-    let spread = saturation * lightness.min(1.0 - lightness);
-    Some([0.0, 8.0, 4.0].map(|turn| {
-        let place = (turn + hue / 30.0) % 12.0;
-        channel(255.0 * (lightness - spread * (place - 3.0).min(9.0 - place).clamp(-1.0, 1.0)))
-    }))
-}
-
-/// Whether a colour can be seen through.
-fn is_clear(value: &str) -> bool {
-    let short = match value.strip_prefix('#') {
-        Some(digits) if matches!(digits.len(), 4 | 8) => {
-            let alpha = digits.get(digits.len() / 4 * 3..).unwrap_or("f");
-            return alpha.starts_with('0') || alpha == "10";
-        }
-        _ => ["rgb", "rgba", "hsl", "hsla"].iter().find_map(|name| inside(value, name)),
-    };
-    let alpha = short.and_then(|list| length(parts(list).nth(3)?, 0.01));
-    value.eq_ignore_ascii_case("transparent") || alpha.is_some_and(|alpha| alpha < 0.1)
-}
-
-/// The colour in the short form `background`; unknown if it also sets a picture.
-fn background(value: &str) -> Colour {
-    let has_picture = ["url(", "gradient("].iter().any(|word| value.contains(word));
-    if has_picture {
-        return None;
-    }
-    colour(value).or_else(|| value.split_ascii_whitespace().find_map(colour))
-}
-
-/// Whether two colours can hardly be distinguished.
-pub fn are_alike(one: Colour, other: Colour) -> bool {
-    match (one, other) {
-        (Some(one), Some(other)) => one.iter().zip(other).all(|(a, b)| a.abs_diff(b) <= 8),
-        _ => false,
-    }
-}
-
-/// A selector of one kind of elements.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum Selector {
-    Element(u64),
-    Class(u64),
-    Id(u64),
-}
-
-/// A rule with its number in the order of reading.
-type Rule = (Selector, usize, Style);
-
-/// Rules of a page for names of elements, classes and single elements; rules for anything else are
-/// passed over.
-#[derive(Debug, Default)]
-pub struct Sheet {
-    /// One for each selector, in their order.
-    rules: Vec<Rule>,
-    /// Rules that were read.
-    read: usize,
-    /// Whether a rule that was ignored sets colours, so that the colour behind text is unknown.
-    pub has_other_colours: bool,
-}
-
-/// The most rules that are kept.
-const MOST_RULES: usize = 2000;
-
-/// The deepest rules that are read: `@media` in `@supports` in ...
-const DEEPEST: usize = 8;
-
-/// The most classes of an element that are looked at.
-const MOST_CLASSES: usize = 8;
-
-/// A name as a number; two names with one number are one, which is harmless here.
-fn fingerprint(name: &str) -> u64 {
-    #[cfg(test)]
-    tests::READ.with(|read| read.set(read.get() + name.len()));
-    // FNV-1a.
-    name.bytes().fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
-        (hash ^ u64::from(byte.to_ascii_lowercase())).wrapping_mul(0x0100_0000_01b3)
-    })
-}
-
-fn selector(text: &str) -> Option<Selector> {
-    let text = text.trim();
-    // Names of elements are cut in tags, too.
-    let element_named = |text: &str| Selector::Element(fingerprint(&text[..text.len().min(8)]));
-    let is_name = |text: &str| {
-        !text.is_empty()
-            && text.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'-' || b == b'_')
-    };
-    let Some(at) = text.find(['.', '#']) else {
-        return is_name(text).then(|| element_named(text));
-    };
-    let (element, name) = text.split_at(at);
-    if !(element.is_empty() || is_name(element)) || !is_name(&name[1..]) {
-        return None;
-    }
-    let hash = fingerprint(&name[1..]);
-    Some(if name.starts_with('.') { Selector::Class(hash) } else { Selector::Id(hash) })
-}
-
-/// Points that a window is taken to be wide, for rules of windows.
-const WINDOW: f32 = 1000.0;
-
-/// Whether the rules of `@media` and the like hold for a reader at a screen.
-fn holds(condition: &str) -> bool {
-    let mut words = condition.split(|c: char| c.is_ascii_whitespace() || c == '(');
-    let kind = words.next().unwrap_or_default();
-    let is = |name: &str| kind.eq_ignore_ascii_case(name);
-    if is("@layer") {
-        return true;
-    }
-    let has =
-        |word: &str| condition.split_ascii_whitespace().any(|own| own.eq_ignore_ascii_case(word));
-    if !(is("@media") || is("@supports")) || has("not") {
-        return false;
-    }
-    condition[kind.len()..].split(',').any(|query| {
-        query.split("and").all(|part| {
-            let part = part.trim();
-            let Some((name, value)) = part.strip_prefix('(').and_then(|it| it.split_once(':'))
-            else {
-                return ["", "all", "screen", "only screen"]
-                    .iter()
-                    .any(|name| part.eq_ignore_ascii_case(name));
-            };
-            let width = length(value.trim_end_matches(')'), 10.0);
-            match name.trim() {
-                _ if is("@supports") => true,
-                "min-width" => width.is_some_and(|width| width <= WINDOW),
-                "max-width" => width.is_some_and(|width| width >= WINDOW),
-                _ => false,
-            }
-        })
-    })
-}
-
-impl Sheet {
-    /// Reads the text of a `style` element. Of rules for some kinds of screens (`@media`) those
-    /// for wide ones are read; others hide what these show.
-    pub fn read(&mut self, text: &str) {
-        self.rules_of(&plain(text), 0);
-    }
-
-    fn rules_of(&mut self, text: &str, depth: usize) {
-        let mut rest = text;
-        while let Some(open) = rest.find('{') {
-            let (head, after) = (&rest[..open], &rest[open + 1..]);
-            // `@import ...;` has no braces.
-            let head = head.rsplit([';', '}']).next().unwrap_or(head);
-            let head = head.rsplit("<!--").next().unwrap_or(head).trim_start();
-            if head.starts_with('@') {
-                // To the brace that closes this one.
-                let mut open = 1_usize;
-                let end = after.bytes().position(|byte| {
-                    open = match byte {
-                        b'{' => open + 1,
-                        b'}' => open - 1,
-                        _ => open,
-                    };
-                    open == 0
-                });
-                let end = end.unwrap_or(after.len());
-                if depth < DEEPEST && holds(head) {
-                    self.rules_of(&after[..end], depth + 1);
-                }
-                rest = after.get(end + 1..).unwrap_or("");
-                continue;
-            }
-            let end = after.find('}').unwrap_or(after.len());
-            self.rule(head, &after[..end]);
-            rest = after.get(end + 1..).unwrap_or("");
-        }
-    }
-
-    fn rule(&mut self, head: &str, declarations: &str) {
-        let style = Style::read(declarations);
-        if style == Style::default() {
-            return;
-        }
-        for text in head.split(',') {
-            match selector(text) {
-                Some(selector) if self.rules.len() < MOST_RULES => {
-                    self.read += 1;
-                    match self.place(selector) {
-                        // Rules for one selector are one, in the place of the last.
-                        Ok(at) => {
-                            let (_, number, sum) = &mut self.rules[at];
-                            sum.override_by(&style);
-                            *number = self.read;
-                        }
-                        Err(at) => self.rules.insert(at, (selector, self.read, style)),
-                    }
-                }
-                _ => self.has_other_colours |= style.colour.is_some() || style.background.is_some(),
-            }
-        }
-    }
-
-    /// The place of the rule for a selector, or, as an error, the one where it would be inserted.
-    fn place(&self, name: Selector) -> Result<usize, usize> {
-        self.rules.binary_search_by_key(&name, |&(selector, ..)| selector)
-    }
-
-    /// The style that the rules give an element with this name, these classes and this id.
-    pub fn style(&self, element: &str, classes: &str, id: &str) -> Style {
-        let mut style = Style::default();
-        if self.rules.is_empty() {
-            return style;
-        }
-        let own = |name: Selector| self.place(name).ok().map(|at| &self.rules[at]);
-        // Of classes the rule that comes last counts, in whatever order they are named.
-        let mut found = [None::<&Rule>; MOST_CLASSES];
-        let classes = classes.split_ascii_whitespace();
-        for (place, class) in found.iter_mut().zip(classes) {
-            *place = own(Selector::Class(fingerprint(class)));
-        }
-        found.sort_unstable_by_key(|rule| rule.map(|(_, number, _)| *number));
-        let element = own(Selector::Element(fingerprint(element)));
-        let id = own(Selector::Id(fingerprint(id))).filter(|_| !id.is_empty());
-        for (_, _, rule) in [element].into_iter().chain(found).chain([id]).flatten() {
-            style.override_by(rule);
-        }
-        style
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::cell::Cell;
+    use std::fs;
 
-    thread_local! {
-        /// Bytes of names that became numbers.
-        pub static READ: Cell<usize> = const { Cell::new(0) };
+    /// Whether an element with this style shows its text.
+    fn is_seen(style: &str, name: &str) -> bool {
+        !Style::read(style).look(name, &Look::PAGE).hides(true)
     }
 
     #[test]
-    fn names_are_read_once_however_many_rules_there_are() {
-        let mut sheet = Sheet::default();
-        let rules = (0..MOST_RULES).map(|rule| format!(".c{rule} {{ color: red }} "));
-        sheet.read(&rules.collect::<String>());
-        let classes = vec!["x".repeat(2000); MOST_CLASSES].join(" ");
-        let before = READ.get();
-        sheet.style("p", &classes, "id");
-        assert!(READ.get() - before <= classes.len() + 3);
-    }
-
-    #[test]
-    fn hiding_declarations_are_known() {
-        for (text, is_gone, is_invisible, is_tiny) in [
-            ("display:none", true, None, None),
-            (" DISPLAY : None !important ; color:red", true, None, None),
-            ("display:block", false, None, None),
-            ("display:none;display:block", false, None, None),
-            ("d\\69splay:n\\00006f ne", true, None, None),
-            ("/* display:none */ color:red", false, None, None),
-            ("display:/* x */none", true, None, None),
-            ("visibility:hidden", false, Some(true), None),
-            ("visibility:visible", false, Some(false), None),
-            ("font-size:0", false, None, Some(true)),
-            ("font-size:1px;line-height:1px", false, None, Some(true)),
-            ("font-size:0%", false, None, Some(true)),
-            ("font-size:.01em", false, None, Some(true)),
-            ("font-size:14px", false, None, Some(false)),
-            ("font-size:0.9em", false, None, Some(false)),
-            ("font-size:90%", false, None, Some(false)),
-            ("font:0/0 a", false, None, Some(true)),
-            ("font:bold 700 12px/1 Arial", false, None, Some(false)),
-            ("max-height:0;overflow:hidden", true, None, None),
-            ("max-height:0", false, None, None),
-            ("opacity:0", true, None, None),
-            ("opacity:1%", true, None, None),
-            ("opacity:100%", false, None, None),
-            ("position:absolute; left:-9999px", true, None, None),
-            ("position:absolute;left:-100vw", true, None, None),
-            ("position:absolute;left:calc(-1e4px)", true, None, None),
-            ("position:absolute;left:-10%", false, None, None),
-            ("position:absolute;clip:rect(0,0,0,0)", true, None, None),
-            ("position:absolute;clip:rect(1px 1px 1px 1px)", true, None, None),
-            ("clip:rect(0,0,0,0)", false, None, None),
-            ("clip-path:inset(50%)", true, None, None),
-            ("clip-path:inset(5%)", false, None, None),
-            ("transform:scale(0)", true, None, None),
-            ("transform:rotate(3deg) translateX(-9999px)", true, None, None),
-            ("transform:scale(2)", false, None, None),
-            ("text-indent:-9999px", true, None, None),
-            ("color:transparent", false, Some(true), None),
-            ("color:rgba(0,0,0,0)", false, Some(true), None),
-            ("color:rgb(0 0 0 / 5%)", false, Some(true), None),
-            ("color:#00000000", false, Some(true), None),
-            ("color:#000000ff", false, None, None),
-            ("color:rgba(0,0,0,.9)", false, None, None),
-            ("nonsense", false, None, None),
-        ] {
-            let style = Style::read(text);
-            let is_gone_at_all = style.is_gone || style.is_removed == Some(true);
-            let found = (is_gone_at_all, style.is_invisible, style.is_tiny);
-            assert_eq!(found, (is_gone, is_invisible, is_tiny), "{text}");
+    fn styles_hide_and_show_as_in_a_browser() {
+        let path = dbacl_testing::root().join("testdata/styles.tsv");
+        let table = fs::read_to_string(path).expect("the table");
+        let rows = table.lines().filter(|row| !row.is_empty() && !row.starts_with('#'));
+        let mut count = 0;
+        for row in rows {
+            let mut columns = row.split('\t');
+            let (seen, name) = (columns.next().expect("whether"), columns.next().expect("a name"));
+            let mut look = Look::PAGE;
+            for style in columns {
+                look = Style::read(style).look(name, &look);
+            }
+            assert_eq!(!look.hides(true), seen == "seen", "{row}");
+            count += 1;
         }
+        assert!(count >= 60, "{count} styles");
     }
 
     #[test]
-    fn colours_are_read_in_their_forms() {
-        for (text, expected) in [
-            ("#fff", Some([255, 255, 255])),
-            ("#FFfefd", Some([255, 254, 253])),
-            ("White", Some([255, 255, 255])),
-            ("rgb(1, 2,3)", Some([1, 2, 3])),
-            ("rgb(100%, 0%, 1 / 0.5)", Some([255, 0, 1])),
-            ("rgba(9,9,9,.5)", Some([9, 9, 9])),
-            ("hsl(0, 0%, 100%)", Some([255, 255, 255])),
-            ("hsl(120deg 100% 25%)", Some([0, 128, 0])),
-            ("#ffff", Some([255, 255, 255])),
-            ("ffffff", Some([255, 255, 255])),
-            ("fade", None),
-            ("#\u{e9}", None),
-            ("inherit", None),
-        ] {
-            assert_eq!(colour(text), expected, "{text}");
+    fn a_browser_agrees_with_the_table() {
+        let test = "a_browser_agrees_with_the_table";
+        if !dbacl_testing::is_installed("chromium", test) {
+            return;
         }
-        assert!(are_alike(colour("white"), colour("#fffffa")));
-        assert!(!are_alike(colour("white"), colour("#eeeeee")));
-        assert!(!are_alike(None, None));
-        assert_eq!(Style::read("background: #000 url(a.png)").background, Some(None));
-        assert_eq!(Style::read("background: black no-repeat").background, Some(Some([0; 3])));
-    }
-
-    #[test]
-    fn rules_of_names_classes_and_ids_are_found() {
-        let mut sheet = Sheet::default();
-        sheet.read(
-            "@import url(x); .first{display:none} /* .no{display:none} */ .h, td.x {display:none} \
-             #i{font-size:1px} td .y {display:none} em {color:red} p > b {color:red} \
-             .back{display:none} .back{display:block} .open { visibility: hidden",
-        );
-        let is_gone = |class: &str| {
-            let style = sheet.style("b", class, "");
-            style.is_gone || style.is_removed == Some(true)
+        let read = |name: &str| {
+            let path = dbacl_testing::root().join("testdata").join(name);
+            fs::read_to_string(path).expect("a file of the tests")
         };
-        for (class, expected) in [
-            ("a h b", true),
-            ("x", true),
-            ("first", true),
-            ("no", false),
-            ("y", false),
-            ("back", false),
-            ("h back", false),
-            ("back h", false),
-        ] {
-            assert_eq!(is_gone(class), expected, "{class}");
+        let (mut page, mut expected) = ("<!doctype html><body>".to_owned(), Vec::new());
+        let table = read("styles.tsv");
+        for row in table.lines().filter(|row| !row.is_empty() && !row.starts_with('#')) {
+            let mut columns = row.split('\t');
+            let id = format!(" id=t{}", expected.len());
+            expected.push(columns.next().expect("whether"));
+            // A paragraph within a paragraph would end it.
+            let name =
+                columns.next().expect("a name").replace('p', "div").replace("sdivan", "span");
+            let styles: Vec<&str> = columns.collect();
+            for (at, style) in styles.iter().enumerate() {
+                let id = if at + 1 == styles.len() { &*id } else { "" };
+                page += &format!("<{name}{id} style=\"{style}\">");
+            }
+            page += &format!("text{}", format!("</{name}>").repeat(styles.len()));
         }
-        assert_eq!(sheet.style("", "", "i").is_tiny, Some(true));
-        assert_eq!(sheet.style("", "open", "").is_invisible, Some(true));
-        assert_eq!(sheet.style("em", "", "").colour, Some(Some([255, 0, 0])));
-        assert!(sheet.has_other_colours);
+        page += &format!("<script>{}</script>", read("styles.js"));
+        let room = tempfile::tempdir().expect("a folder");
+        let path = room.path().join("page.html");
+        fs::write(&path, page).expect("the page");
+        let said = dbacl_testing::command("chromium")
+            .args(["--headless", "--no-sandbox", "--disable-gpu", "--disable-quic"])
+            .args(["--no-first-run", "--disable-background-networking", "--disable-sync"])
+            .args(["--disable-component-update", "--window-size=1000,800", "--dump-dom"])
+            .arg(format!("--user-data-dir={}", room.path().join("user").display()))
+            .arg(format!("file://{}", path.display()))
+            .output();
+        let said = String::from_utf8_lossy(&said.expect("chromium runs").stdout).into_owned();
+        let said = said.split_once("SAID ").and_then(|(_, said)| said.split_once(" END"));
+        let Some((said, _)) = said else {
+            return dbacl_testing::skip(test, "chromium gave no page");
+        };
+        assert_eq!(said.split(' ').collect::<Vec<_>>(), expected);
     }
 
     #[test]
-    fn rules_for_a_wide_screen_hold() {
-        for (condition, expected) in [
-            ("@media all", true),
-            ("@media screen", true),
-            ("@media only screen and (min-width: 1px)", true),
-            ("@media (max-width:600px)", false),
-            ("@media screen and (max-width:600px), all", true),
-            ("@media print", false),
-            ("@media not print", false),
-            ("@supports (display:block)", true),
-            ("@font-face", false),
+    fn comments_escapes_and_odd_declarations_are_read() {
+        for (text, expected) in [
+            ("d\\69splay:n\\00006f ne", false),
+            ("/* display:none */ color:red", true),
+            ("display:/* x */none", false),
+            ("background:url(data:image/png;base64,x;display:none)", true),
+            ("content:\"!;display:none\"", true),
+            ("nonsense", true),
+            (";;:;display:none", false),
+            ("display:none;display", false),
+            ("DISPLAY : None !IMPORTANT ; display: block", false),
+            ("display:none! important;display:block", false),
+            ("display:none!importan;", true),
         ] {
-            let mut sheet = Sheet::default();
-            sheet.read(&format!("{condition} {{ .a{{color:red}} .m {{ display:none }} }} .b{{}}"));
-            let found = sheet.style("p", "m", "").is_removed == Some(true);
-            assert_eq!(found, expected, "{condition}");
+            assert_eq!(is_seen(text, "div"), expected, "{text}");
         }
-        let mut sheet = Sheet::default();
-        sheet.read(&"@media all{".repeat(100_000));
-        sheet.read(".late{display:none}");
-        assert_eq!(sheet.style("p", "late", "").is_removed, Some(true));
+    }
+
+    #[test]
+    fn the_nearer_style_counts_unless_the_other_is_important() {
+        let with = |first: &str, second: &str| {
+            let mut style = Style::read(first);
+            style.override_by(&Style::read(second));
+            !style.look("p", &Look::PAGE).hides(true)
+        };
+        for (first, second, expected) in [
+            ("display:none", "display:block", true),
+            ("display:none !important", "display:block", false),
+            ("display:none !important", "display:block !important", true),
+            ("display:none", "display:nosuch", false),
+            ("display:none", "color:red", false),
+            ("color:white", "background:black", true),
+            ("font-size:0", "font:12px a", true),
+            ("font-size:0", "font:12px", false),
+        ] {
+            assert_eq!(with(first, second), expected, "{first} and {second}");
+        }
     }
 }
