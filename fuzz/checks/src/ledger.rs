@@ -48,6 +48,7 @@ fn state(flags: u8) -> State {
         scoring: if flags & 4 == 0 { Scoring::Counts } else { Scoring::Once },
         contrast: flags & 8 != 0,
         fitted: 0,
+        key: 0,
         sides: vec![side; categories_of(flags)],
     };
     State::new(numbers, Sizes::default())

@@ -53,6 +53,7 @@ pub fn state_of<D: AsRef<[u8]>>(
         scoring: data.scoring,
         contrast: data.contrast,
         fitted: u32::try_from(data.len()).unwrap_or(u32::MAX),
+        key: key_of(ledger),
         sides: sides.collect(),
     };
     // A feature is known to one category at least, and each category has each of its own once.
@@ -83,6 +84,13 @@ pub fn state_of<D: AsRef<[u8]>>(
     }
     state.tables = state.tables.by_frequency();
     Some(state)
+}
+
+/// The key of the searches for features: a number that follows from the documents, so that the same
+/// documents give the same file, and that strangers who send some of them do not know.
+#[allow(clippy::cast_possible_truncation)] // the low half
+const fn key_of(ledger: &Ledger) -> u32 {
+    ledger.head.sum.value() as u32
 }
 
 /// The weight of a feature in a category as it was learned.

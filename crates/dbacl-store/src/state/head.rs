@@ -2,12 +2,13 @@
 //! The head of a state: all numbers that are not in a table.
 //!
 //! ```text
-//! 16 bytes   "# dbacl state 8\n"
+//! 16 bytes   "# dbacl state 9\n"
 //! u64 each   name of the set; checksum of the ledger's body, its bytes
 //! u32 each   documents, slots, rows and entries; how many of them there is room for
 //! u32 each   documents of the last full fit; number of categories
 //! u8 each    longest n-gram; 1 for `--once`, 2 for `--contrast`, 4 for blocks; 1 if ordinary
-//!            weights follow the counts; 5 zeros
+//!            weights follow the counts; 1 zero
+//! u32        key of the searches
 //! f64 each   cost, blend, length of count vectors
 //! 40 bytes   for each category: log Z without the biases, occurrences, rise and bias, f64 each;
 //!            documents u32; 4 zeros
@@ -23,7 +24,7 @@ use dbacl_joint::scoring::Scoring;
 pub const KIND: &[u8] = b"# dbacl state ";
 
 /// How a state of this version begins.
-const MAGIC: &[u8] = b"# dbacl state 8\n";
+const MAGIC: &[u8] = b"# dbacl state 9\n";
 
 /// Bytes of the head before what it has of each category.
 const FIXED: usize = 112;
@@ -79,6 +80,8 @@ pub struct Numbers {
     pub contrast: bool,
     /// Documents of the last full fit.
     pub fitted: u32,
+    /// Key of the searches; see [`super::tables`].
+    pub key: u32,
     /// The categories.
     pub sides: Vec<Side>,
 }
@@ -116,6 +119,7 @@ impl Numbers {
         let once = u8::from(self.scoring == Scoring::Once);
         bytes[81] = once | u8::from(self.contrast) << 1 | blocks;
         bytes[82] = u8::from(self.counts_ordinary);
+        LittleEndian::write_u32(&mut bytes[84..88], self.key);
         let reals = [self.cost, self.blend, self.length];
         LittleEndian::write_f64_into(&reals, &mut bytes[88..FIXED]);
         for (side, bytes) in self.sides.iter().zip(bytes[FIXED..].chunks_exact_mut(EACH)) {
@@ -159,6 +163,7 @@ impl Numbers {
             },
             contrast: head[81] & 2 == 2,
             fitted: word(8),
+            key: LittleEndian::read_u32(&head[84..88]),
             sides: head[FIXED..].chunks_exact(EACH).map(side).collect(),
         };
         let is_possible = (1..8).contains(&numbers.max_order) && room.holds(used);
@@ -188,6 +193,7 @@ mod tests {
                 scoring: Scoring::Once,
                 contrast: true,
                 fitted: 77,
+                key: 0x1234_5678,
                 sides: (0u8..).take(categories).map(side).collect(),
             };
             let good = numbers.write(used, room);

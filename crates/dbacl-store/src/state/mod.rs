@@ -51,7 +51,7 @@ pub struct State {
 impl State {
     /// The state of a set without documents, with room for so many.
     pub fn new(numbers: Numbers, room: Sizes) -> Self {
-        let tables = Tables::new(numbers.sides.len(), room);
+        let tables = Tables::new(numbers.sides.len(), room, numbers.key);
         Self { numbers, tables, touched: Vec::new(), rarities: Default::default() }
     }
 
@@ -173,7 +173,7 @@ impl State {
             }
             (numbers, used) = (new, new_used);
         }
-        let tables = Tables::of_pages(pages, categories, used, room)?;
+        let tables = Tables::of_pages(pages, categories, used, room, numbers.key)?;
         Some(Self { numbers, tables, touched: Vec::new(), rarities: Default::default() })
     }
 

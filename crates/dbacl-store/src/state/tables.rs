@@ -193,12 +193,16 @@ pub struct Tables {
     /// How many there are.
     pub used: Sizes,
     starts: Starts,
+    /// Decides where searches begin.
+    key: u32,
 }
 
-/// Where the search for `id` begins among so many places.
+/// Where the search for `id` begins among so many places. Without the key nobody can choose words
+/// whose searches begin at one place and so take the longer the more there are.
 #[allow(clippy::cast_possible_truncation)] // below the number of places
-const fn first_place(id: u32, places: usize) -> usize {
-    ((id.wrapping_mul(0x9e37_79b1) as u64 * places as u64) >> 32) as usize
+const fn first_place(id: u32, key: u32, places: usize) -> usize {
+    let factor = (0x9e37_79b1 ^ key) | 1;
+    ((id.wrapping_mul(factor) as u64 * places as u64) >> 32) as usize
 }
 
 fn word(bytes: &[u8], place: usize) -> u32 {
@@ -223,25 +227,32 @@ fn write_entry(bytes: &mut [u8], Entry { category, documents, tally }: Entry, ne
 }
 
 impl Tables {
-    /// Empty tables for so many categories, with room for `wanted` and a quarter more.
-    pub fn new(categories: usize, wanted: Sizes) -> Self {
-        Self::with_room(categories, wanted.room())
+    /// Empty tables for so many categories, with room for `wanted` and a quarter more. `key` decides
+    /// where searches begin.
+    pub fn new(categories: usize, wanted: Sizes, key: u32) -> Self {
+        Self::with_room(categories, wanted.room(), key)
     }
 
-    fn with_room(categories: usize, room: Sizes) -> Self {
+    fn with_room(categories: usize, room: Sizes, key: u32) -> Self {
         let fits = fits_of(categories);
         // Somewhat more than what was in memory.
         let starts = room.starts(fits).unwrap_or_default();
         let pages = Pages::new(starts.end / BLOCK);
-        Self { pages, categories, fits, room, used: Sizes::default(), starts }
+        Self { pages, categories, fits, room, used: Sizes::default(), starts, key }
     }
 
     /// Tables that were written: so much of so much room is used.
-    pub fn of_pages(pages: Pages, categories: usize, used: Sizes, room: Sizes) -> Option<Self> {
+    pub fn of_pages(
+        pages: Pages,
+        categories: usize,
+        used: Sizes,
+        room: Sizes,
+        key: u32,
+    ) -> Option<Self> {
         let fits = fits_of(categories);
         let starts = room.starts(fits)?;
         pages.take_memory(starts.duals + spot(0, room.near(), SLOT) + OTHERS.min(starts.end / 4));
-        Some(Self { pages, categories, fits, room, used, starts })
+        Some(Self { pages, categories, fits, room, used, starts, key })
     }
 
     /// Makes room for one more entry of each table.
@@ -252,7 +263,7 @@ impl Tables {
             return;
         }
         self.pages.read_all();
-        let mut larger = Self::with_room(self.categories, wanted.room().max(self.room));
+        let mut larger = Self::with_room(self.categories, wanted.room().max(self.room), self.key);
         self.copy_documents(&mut larger);
         let (from, to) = (self.starts, larger.starts);
         self.copy(&mut larger, (from.slots, to.slots), (slots, SLOT));
@@ -291,7 +302,7 @@ impl Tables {
         let numbered = (0..self.used.slots).map(|number| (self.slot(number).documents, number));
         let mut order: Vec<(u32, usize)> = numbered.collect();
         order.sort_by_key(|&(documents, _)| std::cmp::Reverse(documents));
-        let mut ordered = Self::new(self.categories, self.used);
+        let mut ordered = Self::new(self.categories, self.used, self.key);
         self.copy_documents(&mut ordered);
         let mut weights = Vec::new();
         for (_, old) in order {
@@ -386,7 +397,7 @@ impl Tables {
     fn search(&mut self, id: u32, is_near: bool) -> Result<usize, usize> {
         let places = self.room.places(is_near);
         let start = if is_near { self.starts.near } else { self.starts.far };
-        let mut at = first_place(id, places);
+        let mut at = first_place(id, self.key, places);
         // There is always an empty place, unless somebody has filled it.
         for _ in 0..places {
             let number = word(self.pages.get(start + at * PLACE, PLACE), 0) as usize;
@@ -573,7 +584,7 @@ pub(super) mod tests {
     #[test]
     fn what_is_known_of_a_feature_is_kept_as_far_as_there_are_bytes() {
         for categories in [2, 3] {
-            let mut tables = Tables::new(categories, Sizes::default());
+            let mut tables = Tables::new(categories, Sizes::default(), 9);
             let at = tables.insert(7, 255);
             assert_eq!((tables.insert(7, 1), tables.find(7)), (at, Some(at)));
             tables.count_documents(at, u32::MAX);
@@ -599,10 +610,39 @@ pub(super) mod tests {
 
     #[test]
     fn rare_features_have_no_row() {
-        let mut tables = Tables::new(3, Sizes::default());
+        let mut tables = Tables::new(3, Sizes::default(), 9);
         let at = tables.insert(7, 2);
         tables.count_documents(at, 1);
         assert!(!tables.put_weights(at, &[1.0; 3]));
         assert_eq!((weights_at(&mut tables, at), tables.used.rows), (vec![0.0; 3], 0));
+    }
+
+    #[test]
+    fn ids_that_somebody_chose_do_not_make_searches_long() {
+        // Ids whose products with the number that every key changes follow each other: without a
+        // key all their searches would begin at one place, and the mean search would pass a quarter
+        // of them.
+        let inverse = (0..5).fold(1u32, |found, _| {
+            found.wrapping_mul(2u32.wrapping_sub(0x9e37_79b1u32.wrapping_mul(found)))
+        });
+        assert_eq!(inverse.wrapping_mul(0x9e37_79b1), 1);
+        let chosen: Vec<u32> = (1..=4000u32).map(|number| number.wrapping_mul(inverse)).collect();
+        let places = 6000;
+        let steps = |key: u32| {
+            let mut taken = vec![false; places];
+            let mut steps = 0;
+            for &id in &chosen {
+                let mut at = first_place(id, key, places);
+                while std::mem::replace(&mut taken[at], true) {
+                    at = (at + 1) % places;
+                    steps += 1;
+                }
+            }
+            steps / chosen.len()
+        };
+        assert!(steps(0) > 500);
+        for key in [0x1234_5678, 0x9abc_def1, 0x0f1e_2d3c] {
+            assert!(steps(key) < 20, "{}", steps(key));
+        }
     }
 }
