@@ -48,6 +48,22 @@ fn learn_play_explain_measure() {
         assert!((100.0 * total.exp2() - share.expect("a share")).abs() < 0.5, "{why}");
     }
 
+    // Without options the odds choose, and say why; a search is asked for.
+    for (args, said) in [
+        ("models", "info string the odds chose "),
+        ("models --play strong", "info string the search chose "),
+    ] {
+        let mut adapter = Adapter::start(&place, args);
+        adapter.send("uci\nposition startpos moves e2e4\ngo movetime 50\n");
+        let line = adapter.wait_for(said);
+        assert!(
+            line.contains(" %") && line.contains("above all: ") == (args == "models"),
+            "{line}"
+        );
+        adapter.wait_for("bestmove");
+        adapter.finish();
+    }
+
     // Moves of the learned games are found more often than by chance.
     place.write("positions.tsv", "e4\te5\ne4 e5 Nf3\tNc6\ne4 e5 Nf3 Nc6 Bb5\ta6\n");
     let evaluate = |temperature: u32| {
@@ -99,7 +115,7 @@ fn draws_begin_games_as_the_masters_did() {
         *masters.entry(answer).or_default() += 1.0;
     }
     let all: f64 = masters.values().sum();
-    let mut adapter = Adapter::start(&place, "models --seed 5");
+    let mut adapter = Adapter::start(&place, "models --play strong --seed 5");
     let mut drawn: BTreeMap<String, f64> = BTreeMap::new();
     adapter.send("xboard\nprotover 2\naccepted san\n");
     for _ in 0..100 {

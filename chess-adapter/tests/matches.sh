@@ -35,7 +35,7 @@ play_pair() {
     rm -f "$scratch/games.pgn"
     load=$(cut -d' ' -f1 /proc/loadavg)
     set -- match "$models" --games 2 --openings "$scratch/opening.txt" --opening-plies 8 --json \
-        --pgn "$scratch/games.pgn" --deterministic
+        --pgn "$scratch/games.pgn" --deterministic --play strong
     case $kind in
     elo1700)
         set -- "$@" --go 'movetime 500' --opponent "$stockfish" --opponent-go 'movetime 500' \

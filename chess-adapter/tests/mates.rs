@@ -56,7 +56,7 @@ fn announced(start: &Chess, line: &str) -> Option<(String, i32)> {
 fn announced_mates_are_mates() {
     let place = Scratch::new();
     learned(&place, 60, "--positions 1000 --search-words 0");
-    let mut adapter = Adapter::start(&place, "models");
+    let mut adapter = Adapter::start(&place, "models --play strong");
     let mut mates = 0;
     adapter.send("uci\n");
     for row in read(&testdata("tactics.tsv")).lines().filter(|row| !row.starts_with('#')) {

@@ -65,8 +65,9 @@ pub struct ModelArgs {
 pub struct EngineArgs {
     #[command(flatten)]
     pub model: ModelArgs,
-    /// How to play: human, as the games learned; strong, looking ahead; auto, looking ahead where
-    /// the interface limits it
+    /// How to play: human (default), the move that the learned odds prefer; strong, a search by
+    /// values of pieces and squares, which the odds advise; auto, a search where the interface
+    /// limits it
     #[arg(long, value_name = "MANNER")]
     play: Option<String>,
     /// Which completions are preferred: basic, captures or tactical

@@ -11,8 +11,8 @@ use shakmaty::Move;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum SearchMode {
     /// As the model folder has it, and only when the protocol gives a limit.
-    #[default]
     Auto,
+    #[default]
     Off,
     /// Always, within the protocol's limits; a second a move where it gives none.
     On,

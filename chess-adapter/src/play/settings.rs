@@ -89,7 +89,7 @@ impl Default for Settings {
             models: ByColor::default(),
             voice: String::new(),
             deterministic: false,
-            search: SearchMode::Auto,
+            search: SearchMode::default(),
             search_margin: 0,
             search_odds: 3.0,
             limit_strength: false,
@@ -177,7 +177,7 @@ const OPTIONS: &[(&str, Kind)] = &[
     (
         "Play",
         Kind::Word(
-            &["auto", "human", "strong"],
+            &["human", "strong", "auto"],
             |s| s.search.manner().to_owned(),
             |s, word| put(&mut s.search, SearchMode::of_manner(word)),
         ),

@@ -5,14 +5,14 @@
 use anyhow::{Context as _, Result};
 use dbacl_numeric::elementary::log2;
 
-use crate::play::choose;
-use crate::play::engine::Engine;
+use crate::play::choose::{self, Scored};
+use crate::play::engine::{Choice, Engine};
 
 /// Reasons that are shown one by one; the others are shown as a sum.
 const SHOWN: usize = 12;
 
-/// Reasons with their hundredths of a bit for each move.
-type Rows = [(String, Vec<i64>)];
+/// A reason with its hundredths of a bit for each move.
+type Row = (String, Vec<i64>);
 
 /// Explains the move `word`, or the best move if `word` is empty, beside the best other one: lines
 /// with their places and shares, then reasons, those that differ most first.
@@ -24,35 +24,15 @@ pub fn explain(engine: &mut Engine, word: &str) -> Result<Vec<String>> {
         let m = engine.game.read_move(word)?;
         ranking.iter().position(|s| s.completion.m == m).context("not a legal move")?
     };
-    let rival = usize::from(place == 0);
-    let places: Vec<usize> = [place, rival].into_iter().filter(|&p| p < ranking.len()).collect();
+    let places = beside_rival(&ranking, place);
     let shares = choose::shares(&ranking, engine.settings().temperature);
-    let game = engine.game.clone();
-    let completions = game.completions();
-    let number = |&place: &usize| {
-        let m = ranking[place].completion.m;
-        completions.iter().position(|c| c.m == m).unwrap_or(0)
-    };
-    let numbers: Vec<usize> = places.iter().map(number).collect();
-    let voice = engine.voice(game.turn()).context("no model")?;
-    // The moves have the same reasons, except that words of a kind may be missing.
-    let mut rows: Vec<(String, Vec<i64>)> = Vec::new();
-    for (at, reasons) in voice.reasons(&game, &completions, &numbers)?.into_iter().enumerate() {
-        for (text, bits) in reasons {
-            let known = rows.iter().position(|(known, bits)| *known == text && bits[at] == 0);
-            let row = known.unwrap_or_else(|| {
-                rows.push((text, vec![0; places.len()]));
-                rows.len() - 1
-            });
-            rows[row].1[at] = cents(bits);
-        }
-    }
-    let weight = |row: &(String, Vec<i64>)| match row.1[..] {
+    let mut rows = rows(engine, &ranking, &places)?;
+    let weight = |row: &Row| match row.1[..] {
         [own, other] => (own - other).abs(),
         _ => row.1[0].abs(),
     };
     rows.sort_by_key(|row| std::cmp::Reverse(weight(row)));
-    let sums = |rows: &Rows| -> Vec<i64> {
+    let sums = |rows: &[Row]| -> Vec<i64> {
         (0..places.len()).map(|at| rows.iter().map(|row| row.1[at]).sum()).collect()
     };
     let logarithm = |&place: &usize| cents(log2(shares[place].max(f64::MIN_POSITIVE)));
@@ -76,6 +56,58 @@ pub fn explain(engine: &mut Engine, word: &str) -> Result<Vec<String>> {
         format!("{}  {text}", bits.iter().map(|&bits| signed(bits)).collect::<String>())
     }));
     Ok(lines)
+}
+
+/// What the odds say of a choice: that they chose the move, and what speaks most for it beside the
+/// best other one, or the share that they give to the search's move. `None` for a book's move and
+/// where categories are asked.
+pub fn in_one_line(engine: &mut Engine, choice: &Choice) -> Option<String> {
+    let ranking = &choice.ranking;
+    let word = &choice.completion.word;
+    let place = ranking.iter().position(|s| s.completion.m == choice.completion.m)?;
+    if !engine.has_odds() || choice.special.is_some() {
+        return None;
+    }
+    let share = 100.0 * choose::shares(ranking, engine.settings().temperature)[place];
+    if choice.found.is_some() {
+        return Some(format!("the search chose {word}; the odds give it {share:.1} %"));
+    }
+    let rows = rows(engine, ranking, &beside_rival(ranking, place)).ok()?;
+    let gain = |row: &Row| row.1[0] - row.1.get(1).unwrap_or(&0);
+    let strongest = rows.iter().max_by_key(|row| gain(row)).filter(|row| gain(row) > 0);
+    let reason = strongest.map_or_else(String::new, |(text, _)| format!("; above all: {text}"));
+    Some(format!("the odds chose {word}, {share:.1} %{reason}"))
+}
+
+/// The place of a move in a ranking, and that of the best other one, if there is one.
+fn beside_rival(ranking: &[Scored], place: usize) -> Vec<usize> {
+    let rival = usize::from(place == 0);
+    [place, rival].into_iter().filter(|&place| place < ranking.len()).collect()
+}
+
+/// The reasons of the moves at these places.
+fn rows(engine: &mut Engine, ranking: &[Scored], places: &[usize]) -> Result<Vec<Row>> {
+    let game = engine.game.clone();
+    let completions = game.completions();
+    let number = |&place: &usize| {
+        let m = ranking[place].completion.m;
+        completions.iter().position(|c| c.m == m).unwrap_or(0)
+    };
+    let numbers: Vec<usize> = places.iter().map(number).collect();
+    let voice = engine.voice(game.turn()).context("no model")?;
+    // The moves have the same reasons, except that words of a kind may be missing.
+    let mut rows: Vec<Row> = Vec::new();
+    for (at, reasons) in voice.reasons(&game, &completions, &numbers)?.into_iter().enumerate() {
+        for (text, bits) in reasons {
+            let known = rows.iter().position(|(known, bits)| *known == text && bits[at] == 0);
+            let row = known.unwrap_or_else(|| {
+                rows.push((text, vec![0; places.len()]));
+                rows.len() - 1
+            });
+            rows[row].1[at] = cents(bits);
+        }
+    }
+    Ok(rows)
 }
 
 #[expect(clippy::cast_possible_truncation, reason = "some thousand bits at most")]

@@ -8,6 +8,7 @@ use shakmaty::{Chess, Move};
 
 use crate::play::engine::{Choice, Engine};
 use crate::play::searching::{Allowance, Waiting};
+use crate::play::why;
 use crate::protocol::Output;
 use chess_games::game::{Game, read_fen};
 use chess_games::notation::{read_move, to_coordinates};
@@ -238,6 +239,9 @@ impl Uci {
                 };
                 for line in lines {
                     self.say(line);
+                }
+                if let Some(why) = why::in_one_line(&mut self.engine, &choice) {
+                    self.note(why);
                 }
                 match choice.expected_reply() {
                     Some(reply) => format!("{best} ponder {}", to_coordinates(reply)),

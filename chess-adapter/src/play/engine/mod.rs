@@ -207,7 +207,7 @@ impl Engine {
     }
 
     /// Whether the side to move has the voice `odds`.
-    fn has_odds(&self) -> bool {
+    pub fn has_odds(&self) -> bool {
         matches!(self.voices.get(self.game.turn()), Some(Voice::Odds(_)))
     }
 

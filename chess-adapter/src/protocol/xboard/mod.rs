@@ -347,7 +347,7 @@ impl Xboard {
             self.say(format!("telluser {note}"));
         }
         if self.post {
-            self.say(self.thinking(&choice, started));
+            self.think_aloud(&choice, started);
         }
         self.say(format!("move {}", self.spell(&choice)));
         self.engine.game.play(choice.completion.m);
@@ -362,6 +362,13 @@ impl Xboard {
         let line =
             |(s, share): (&Scored, f64)| format!("{} {:.0}%", s.completion.word, share * 100.0);
         ranking.iter().zip(shares).take(most).map(line).collect()
+    }
+
+    fn think_aloud(&mut self, choice: &Choice, started: Instant) {
+        let why = why::in_one_line(&mut self.engine, choice);
+        let why = why.map_or_else(String::new, |why| format!(" ({why})"));
+        let line = self.thinking(choice, started);
+        self.say(line + &why);
     }
 
     fn thinking(&self, choice: &Choice, started: Instant) -> String {
@@ -392,7 +399,7 @@ impl Xboard {
         let choice = self.choose(&allowed);
         self.engine.randomised = randomised;
         match choice {
-            Ok(choice) => self.say(self.thinking(&choice, started)),
+            Ok(choice) => self.think_aloud(&choice, started),
             Err(error) if matches!(error.downcast_ref(), Some(Trouble::NoModel(_))) => {
                 self.engine.note(&error);
                 self.load();
