@@ -48,6 +48,15 @@ impl Contents {
         }
     }
 
+    /// What bytes are that were given as one message, if they are surely none: packed, a picture, a
+    /// program, or not text at all. Every way to learn a message asks this first.
+    pub fn refusal(message: &[u8]) -> Option<&'static str> {
+        match Self::of(&message[..message.len().min(ENOUGH)]) {
+            Self::Other(what) => Some(what),
+            Self::Mailbox | Self::Message | Self::Text => None,
+        }
+    }
+
     /// Why the file is not mail; `None` if it is.
     pub const fn objection(self) -> Option<&'static str> {
         match self {
@@ -106,6 +115,8 @@ mod tests {
             assert_eq!(found, expected, "{}", beginning.escape_ascii());
             let is_mail = matches!(expected, Contents::Mailbox | Contents::Message);
             assert_eq!(found.objection().is_none(), is_mail);
+            let is_refused = matches!(expected, Contents::Other(_));
+            assert_eq!(Contents::refusal(beginning).is_some(), is_refused);
         }
     }
 }

@@ -229,6 +229,12 @@ pub enum FittedSetError {
         /// What it holds, or how it is compressed.
         what: &'static str,
     },
+    /// What was given as a message is packed, or no text.
+    #[error("this is not mail but {what}; nothing was learned")]
+    NotMessage {
+        /// What it is.
+        what: &'static str,
+    },
     /// The filter's folder is among the mail that is to be read.
     #[error(
         "{} would be read as mail of {}: keep the filter in a folder outside its mail",

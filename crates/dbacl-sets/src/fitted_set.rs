@@ -20,6 +20,7 @@ use dbacl_engine::error::{Error, Warning, WarningSink};
 use dbacl_files::reading::if_there;
 use dbacl_joint::documents::Corpus;
 use dbacl_joint::fit::FitOptions;
+use dbacl_mail::contents::Contents;
 use dbacl_model::settings::{Locale, ModelOption};
 use dbacl_store::generations::ledger_file::OpenLedger;
 use dbacl_store::generations::{Force, Generation, Store, ledger_file};
@@ -519,7 +520,18 @@ impl FittedSet {
         };
         let mut corpus = Corpus::default();
         let mut is_empty = Vec::new();
-        for document in documents {
+        let documents: Vec<&[u8]> = documents.into_iter().collect();
+        let is_learned = self.is_mail() && kind != ChangeKind::Forget;
+        let refused = |document: &[u8]| Contents::refusal(document).filter(|_| is_learned);
+        for document in &documents {
+            if let Some(what) = refused(document) {
+                // One of many does not keep the others from being learned.
+                if documents.iter().all(|document| refused(document).is_some()) {
+                    return Err(FittedSetError::NotMessage { what });
+                }
+                is_empty.push(true);
+                continue;
+            }
             let one = self.open.read(document, number, Some(&self.options.stop));
             is_empty.push(one.documents.is_empty());
             if let Some(document) = one.documents.first() {

@@ -14,6 +14,7 @@ use dbacl_engine::input::source::open_regular;
 use dbacl_engine::token::Feature;
 use dbacl_joint::beginning::{LIMIT, MailLines};
 use dbacl_joint::documents::{Corpus, CorpusBuilder};
+use dbacl_mail::contents::{Contents, ENOUGH};
 use dbacl_mail::scanner::Holds;
 use dbacl_model::settings::ModelOption;
 use std::ffi::{OsStr, OsString};
@@ -76,6 +77,8 @@ struct Documents<'a> {
     fields: Fields,
     room: Vec<u8>,
     fault: Option<String>,
+    /// How a source begins, where messages are learned: what is no mail is refused.
+    head: Option<Vec<u8>>,
 }
 
 impl<'a> Reader<'a> {
@@ -100,8 +103,20 @@ impl<'a> Reader<'a> {
             fields: Fields::default(),
             room: Vec::new(),
             fault: None,
+            head: None,
         };
         Self { options: reading.read_options(), documents }
+    }
+
+    /// Refuses messages that are none.
+    pub fn refusing_others(mut self) -> Self {
+        self.documents.head = self.documents.mail.is_some().then(Vec::new);
+        self
+    }
+
+    /// Why what was read cannot be learned.
+    pub fn fault(&mut self) -> Option<String> {
+        self.documents.fault.take()
     }
 
     /// Reads the documents of `source`; `None` stands for standard input. Documents get `label`,
@@ -227,6 +242,10 @@ impl FeatureSink for Documents<'_> {
 
     fn raw_line(&mut self, line: &mut Vec<u8>) -> io::Result<bool> {
         self.line += 1;
+        if let Some(head) = &mut self.head {
+            let room = ENOUGH.saturating_sub(head.len());
+            head.extend_from_slice(&line[..line.len().min(room)]);
+        }
         if let Some(mail) = &mut self.mail {
             self.begins = mail.begins(line, self.may_be_mailbox);
             // A verdict that came with the mail must not become a feature.
@@ -272,6 +291,13 @@ impl FeatureSink for Documents<'_> {
 
     fn end_of_source(&mut self, _: &[u8], cutter: &mut Cutter) -> io::Result<()> {
         self.end_document(cutter);
+        if let Some(head) = &mut self.head {
+            let head = std::mem::take(head);
+            if let Some(what) = Contents::refusal(&head) {
+                let packed = if what.starts_with("compressed") { "; unpack it first" } else { "" };
+                self.fault = Some(format!("this is not mail but {what}{packed}"));
+            }
+        }
         self.begins = false;
         if let Some(mail) = &mut self.mail {
             mail.restart();

@@ -42,6 +42,9 @@ pub fn run(
     // Documents are read before the lock is taken, because standard input may be slow.
     let operands = std::mem::take(&mut reading.operands);
     let mut reader = Reader::new(reading, &[], &names);
+    if *kind != ChangeKind::Forget {
+        reader = reader.refusing_others();
+    }
     let unit = request.unit.unwrap_or(Unit::Whole);
     if operands.is_empty() {
         reader.read(reading, signals, None, unit, label)?;
@@ -50,6 +53,10 @@ pub fn run(
         for file in &mail_files(&places, &signals.stop, &mut warn)? {
             let how = (Unit::Whole, label, file.may_be_mailbox);
             reader.read_operands(reading, signals, vec![file.path.clone().into()], how)?;
+            if let Some(fault) = reader.fault() {
+                let text = format!("{}: {fault}", file.path.display());
+                return Err(Failure::new(Kind::Data, text));
+            }
         }
     } else {
         for operand in &operands {
