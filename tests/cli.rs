@@ -90,6 +90,7 @@ const ROWS: [(&str, &str); 26] = [
     ),
     (CLASSIFY, "fp=10% unsure update=one learn-error=one unlearn=one correct=one check=one"),
     (CLASSIFY, "mail-learn=filter mail-filter=filter mail-correct=filter mail-ask=filter"),
+    (CLASSIFY, "mail-verdict=filter mail-forget=filter mail-help"),
     (CLASSIFY, "mail-review=filter protect=ham caution=low reading=classic window=365"),
     (CLASSIFY, "general=filter reasons format=json input=lines"),
     ("text", "l=new count=part"),
@@ -99,7 +100,6 @@ const ROWS: [(&str, &str); 26] = [
     ("-n -c mail-one mail", "P"),
     ("-n -c one text", "R"),
     ("-n -c one -c two text other", "F"),
-    ("-n -c one -c two text", "s"),
     ("-h 5 -l new words", "H=12"),
     ("-w 2 -l new prose", "q=4"),
     ("-l new other", "O=counts"),
@@ -389,8 +389,8 @@ fn notes_of_underflow_come_between_the_scores_and_their_confidence() {
     scratch.write("mail", "From b\nSubject: sky\n\nquartz jackdaws vex my sphinx\n");
     let note = "\nigamc underflow error\n";
     for (options, before, after) in [
-        ("-vnX", " * 7.0", " @   0.0%  "),
-        ("-vnUX", " )* 7.0", " @   0.0%  "),
+        ("-vnX", " * 7.0", " @   0.0% "),
+        ("-vnUX", " )* 7.0", " @   0.0% "),
         ("-NX", "%", " @   0.0% "),
         ("-vX", " )* 7.0    ", "@   0.0% "),
     ] {

@@ -2,7 +2,8 @@
 //! The manual pages: every option has its entry and no entry is without its option; `man` and
 //! `mandoc` find nothing to complain about, neither in these nor in what `packaging/manual` makes.
 
-use dbacl_classic::dbacl::options::TABLE;
+use dbacl_classic::dbacl::mail_jobs::{JOBS, spelled};
+use dbacl_classic::dbacl::options::{Key, TABLE};
 use dbacl_cli::getopt::Value;
 use dbacl_testing::{Scratch, command, root, skip};
 use std::fmt::Write;
@@ -46,6 +47,27 @@ fn every_option_has_its_entry() {
     }
     for entry in entries {
         assert!(known.iter().any(|known| known == entry), "there is no option {entry}");
+    }
+}
+
+#[test]
+fn the_page_of_the_mail_filter_has_its_jobs_and_says_what_options_go_with() {
+    let page = fs::read_to_string(root().join("docs/man/dbacl-mail.1")).expect("a page");
+    let plain = |text: &str| {
+        let fonts = text.replace("\\fB", "").replace("\\fI", "").replace("\\fR", "");
+        fonts.replace("\\-", "-")
+    };
+    let (synopsis, rest) = page.split_once(".SH DESCRIPTION").expect("a synopsis");
+    let (synopsis, rest) = (plain(synopsis), plain(rest));
+    for job in &JOBS {
+        let line = format!("dbacl {} DIR {}", spelled(job.key), job.operands);
+        assert!(synopsis.lines().any(|own| own == line.trim_end()), "{line} is not in {synopsis}");
+        for option in job.options.iter().filter(|&&key| key != Key::Verbose && key != Key::Format) {
+            let name = spelled(*option);
+            let entry = rest.split(".TP\n").find(|entry| entry.starts_with(&name));
+            let entry = entry.unwrap_or_else(|| panic!("no entry of {name}"));
+            assert!(entry.contains(&format!("With {}", spelled(job.key))), "{entry}");
+        }
     }
 }
 

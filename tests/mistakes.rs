@@ -191,26 +191,28 @@ fn messages_say_what_to_type() {
         ),
         ("--mail-lern f ham=good spam=bad", "dbacl:hint: did you mean --mail-learn?\n"),
         (
-            "--mail-forget f message",
-            "dbacl:hint: to forget a message that was learned as spam: dbacl --unlearn spam ",
+            "--mail-forget f",
+            "dbacl:error: --mail-forget needs the filter's folder and what the message was",
         ),
         (
             "--mail-correct f forget s.mbox",
-            "dbacl:error: to forget a message that was learned as spam: dbacl --unlearn",
+            "dbacl:error: dbacl --mail-forget DIR LABEL MESSAGE forgets a message",
         ),
         ("--window 9 -c f", "dbacl:error: --window can only be used with --mail-learn\n"),
         ("--general f", "dbacl:error: --general can only be used with --mail-learn\n"),
-        ("--reasons f", "dbacl:error: --reasons can only be used with --mail-filter\n"),
+        ("--reasons f", "dbacl:error: --reasons can only be used with --mail-filter and"),
+        ("--mail-verdict f --window 3", "--window can only be used with --mail-learn"),
+        ("--mail-correct f --cost 3 spam", "--cost cannot be used with --mail-correct"),
         ("--cost 2 -c f", "dbacl:error: --cost can only be used with --refit\n"),
         ("-c ./x.model", "x.model is a model of dbacl-text: use dbacl-text predict\n"),
     ] {
         scratch.dbacl(args).complains(1, expected);
     }
     // The advice to forget a message works.
-    let forget = "--unlearn spam --keep f/ledger -c f/ham -c f/spam message";
     scratch.write("message", mail("spam", 3));
     scratch.dbacl("--mail-correct f spam message").quiet(0);
-    scratch.dbacl(forget).output();
+    scratch.dbacl("--mail-forget f spam message").quiet(0);
+    scratch.dbacl("--mail-forget f spam message").complains(1, "was learned as spam");
     let one = "--mail-learn one ham=good/01 spam=bad";
     scratch.dbacl(one).complains(0, "only 1 document of category ham");
 }
@@ -240,7 +242,10 @@ fn a_terminal_is_told_what_the_program_waits_for_and_a_file_gets_help_too() {
     scratch.sh("dbacl --help >log 2>&1").quiet(0);
     assert!(scratch.read("log").starts_with(b"Usage: dbacl"));
     let Some(seen) = shown(&mut scratch.dbacl_command([] as [&str; 0])) else { return };
-    has(&seen, "dbacl --help shows examples and all options|please use either -c or -l option.");
+    has(
+        &seen,
+        "dbacl --mail-learn DIR|dbacl --mail-verdict DIR|--mail-help and dbacl --help|please use either -c or -l option.",
+    );
 }
 
 #[test]
@@ -276,4 +281,50 @@ fn a_correction_that_fails_leaves_no_room_taken() {
     let done = scratch.sh(&format!("ulimit -f {blocks}; dbacl --mail-correct f spam bad/01 large"));
     done.complains(1, "ledger");
     assert_eq!(length(), before);
+}
+
+#[test]
+fn verdicts_are_lines_for_people_and_tables_for_programs() {
+    let scratch = learned();
+    scratch.write("two.mbox", mail("spam", 70) + &mail("ham", 70));
+    scratch.write("folder/1", mail("ham", 71));
+    let said = scratch.dbacl("--mail-verdict f two.mbox folder").quiet(0);
+    let lines: Vec<&str> = said.lines().collect();
+    assert_eq!(lines.len(), 3, "{said}");
+    for (line, verdict, place) in [
+        (lines[0], "spam ", " two.mbox, message 1: "),
+        (lines[1], "ham ", " two.mbox, message 2: "),
+        (lines[2], "ham ", " folder/1: "),
+    ] {
+        assert!(line.starts_with(verdict) && line.contains(place), "{said}");
+    }
+    let piped = scratch.dbacl_reading("--mail-verdict f --reasons", mail("spam", 70)).quiet(0);
+    assert!(piped.contains(" stdin: ") && piped.contains("; because of +"), "{piped}");
+    assert_eq!(piped.lines().count(), 1, "{piped}");
+    let table = scratch.dbacl("--mail-verdict f --format tsv two.mbox").quiet(0);
+    let heading = "id\tbest\tunsure\tprobability\tham.probability\tspam.probability\tsubject\tfrom";
+    assert_eq!(table.lines().next(), Some(heading));
+    assert!(table.lines().nth(1).is_some_and(|row| row.contains("\tspam\tfalse\t0.9")), "{table}");
+    let json = scratch.dbacl("--mail-verdict f --reasons --format json two.mbox").quiet(0);
+    let json: serde_json::Value = serde_json::from_str(&json).expect("JSON");
+    assert_eq!((&json[0]["best"], &json[1]["best"]), (&"spam".into(), &"ham".into()));
+    assert!(json[0]["reasons"].as_str().is_some_and(|reasons| reasons.contains('+')), "{json}");
+    // A file that cannot be read is named, and the others are classified.
+    let done = scratch.dbacl("--mail-verdict f none folder");
+    assert!(done.stdout.starts_with("ham ") && done.stdout.lines().count() == 1, "{done:?}");
+    done.complains(1, "none");
+    scratch.dbacl("--strict --mail-verdict none folder").complaint(66);
+    scratch.dbacl("--mail-verdict f --format xml folder").complains(1, "--format needs one of");
+}
+
+#[test]
+fn the_mail_filter_has_a_help_of_its_own() {
+    let scratch = Scratch::new();
+    let help = scratch.dbacl("--mail-help").quiet(0);
+    assert!(help.lines().count() < 60 && help.lines().all(|line| line.len() < 100), "{help}");
+    has(&help, "Usage: dbacl --mail-learn DIR LABEL=MAIL|--mail-review DIR|With --mail-filter and");
+    assert!(help.contains("leave older mail out") && !help.contains("--hash-bits"), "{help}");
+    assert_eq!(scratch.dbacl("--mail-learn --help").quiet(0), help);
+    let all = scratch.dbacl("--help").quiet(0);
+    assert!(all.contains("--mail-verdict DIR") && !all.contains("--window"), "{all}");
 }

@@ -578,7 +578,10 @@ fn mistakes_of_a_first_command_are_told_and_make_nothing() {
         ("f ham=ham.mbox spam=no*.mbox", "no file or folder is called no*.mbox"),
         ("f a/b=ham.mbox spam=spam.mbox", "a/b cannot be a label"),
         ("f --protct ham ham=ham.mbox spam=spam.mbox", "option '--protct'"),
-        ("f -n ham=ham.mbox spam=spam.mbox", "takes no other options"),
+        (
+            "f -n ham=ham.mbox spam=spam.mbox",
+            "--scores cannot be used with --mail-learn; --mail-help lists what can",
+        ),
         ("f --reading no ham=ham.mbox spam=spam.mbox", "unicode or classic, not no"),
     ] {
         place.dbacl(&format!("--mail-learn {args}")).complains(1, said);

@@ -15,6 +15,8 @@
 
 use super::error::{FittedSetError, lost, unless_stopped};
 use super::folder_counts::{OpenMail, left_out, open_mail};
+use super::learn_folders;
+use super::mail_folders::MailFolder;
 use super::mailboxes::MailFile;
 use super::misfiled::Suspect;
 use super::open_set::{OpenSet, SetVerdict};
@@ -99,7 +101,7 @@ pub fn questions(
     let mut others = Vec::new();
     for file in files {
         let Some(mail) = open_mail(file, stop, &mut others)? else { continue };
-        each_message(mail, file, stop, &mut |number, mail| {
+        each_of_file::<FittedSetError>(mail, file, stop, &mut |number, mail| {
             let verdict = open.judge(&mail, Some(stop)).map_err(lost)?;
             let doubt = doubt(&verdict);
             let corpus = open.read(&mail, 0, Some(stop));
@@ -171,7 +173,7 @@ pub fn suspected(
         let may_be_mailbox = places.iter().any(|&(_, number)| number > 0);
         let file = MailFile { path: path.into(), may_be_mailbox, is_listed: true };
         let Some(mail) = open_mail(&file, stop, &mut Vec::new())? else { continue };
-        each_message(mail, &file, stop, &mut |number, mail| {
+        each_of_file::<FittedSetError>(mail, &file, stop, &mut |number, mail| {
             let is_it = |&&(_, own): &&(usize, u32)| own.max(1) == number.max(1);
             let Some(&(at, own)) = places.iter().find(is_it) else { return Ok(()) };
             let suspect = &list[at];
@@ -230,14 +232,37 @@ fn share_in_common(one: &[FeatureId], other: &[FeatureId]) -> f64 {
     if all == 0 { 1.0 } else { f64::from(both) / f64::from(all) }
 }
 
+/// Calls `each` for every message of `mail`, in order, with its place; of a message only as much is
+/// given as is classified. `filter` is the folder of the filter, which must not be among the mail, and
+/// `warnings` hears which files are left out.
+///
+/// # Errors
+/// Mail that cannot be read, and errors of `each`.
+#[doc(hidden)]
+pub fn each_message<E: From<FittedSetError>>(
+    (mail, filter): (&MailFolder, &Path),
+    stop: &AtomicBool,
+    warnings: WarningSink<'_>,
+    each: &mut impl FnMut(&str, Vec<u8>) -> Result<(), E>,
+) -> Result<(), E> {
+    let mut others = Vec::new();
+    let files = learn_folders::files_of(mail, filter)?;
+    for file in &files {
+        let Some(found) = open_mail(file, stop, &mut others)? else { continue };
+        each_of_file(found, file, stop, &mut |number, mail| each(&file.name_of(number), mail))?;
+    }
+    left_out(&others).into_iter().for_each(warnings);
+    Ok(())
+}
+
 /// Calls `each` for every message of `file`, which is open as `mail`, with its number from 1, or 0
 /// for the only one. Of a message only as much is given as is learned of it.
-fn each_message(
+fn each_of_file<E: From<FittedSetError>>(
     mail: OpenMail,
     file: &MailFile,
     stop: &AtomicBool,
-    each: &mut dyn FnMut(u32, Vec<u8>) -> Result<()>,
-) -> Result<()> {
+    each: &mut dyn FnMut(u32, Vec<u8>) -> Result<(), E>,
+) -> Result<(), E> {
     let OpenMail { source, head, may_be_mailbox } = mail;
     let is_mailbox = may_be_mailbox && form_of(&head).is_mailbox();
     let holds = if may_be_mailbox { Holds::Mailbox } else { Holds::One };

@@ -51,7 +51,7 @@ mod salvage;
 pub mod unfinished;
 pub mod update;
 
-pub use asking::Question;
+pub use asking::{Question, each_message};
 pub use error::FittedSetError;
 pub use filter_folder::{FilterPlace, MailFilterError};
 pub use fitted_set::FittedSet;

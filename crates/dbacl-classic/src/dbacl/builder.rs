@@ -9,7 +9,7 @@ use super::hints;
 use super::jobs::Records;
 use super::messages::{MESSAGES, warn};
 use super::options::{KINDS, Key, TABLE};
-use super::structured::Format;
+use super::structured::{FORMATS, Format};
 use dbacl_charset::Charset;
 use dbacl_cli::getopt::Event;
 use dbacl_cli::names::{base_name, lossy, resolve};
@@ -105,6 +105,7 @@ impl Builder {
         let config = &mut self.config;
         match key {
             Key::Help => return Ok(Some(super::help::text())),
+            Key::MailHelp => return Ok(Some(super::help::mail())),
             Key::Version => return Ok(Some(super::help::version())),
             Key::VersionText => return Ok(Some(super::help::version_text())),
             Key::Learn => self.learn(bytes)?,
@@ -248,7 +249,7 @@ impl Builder {
             },
             Key::Format => match Format::by_name(bytes) {
                 Some(format) => config.format = Some(format),
-                None => return usage("--format needs one of json, ndjson, tsv"),
+                None => return usage(FORMATS),
             },
             Key::Input => match Records::by_name(bytes) {
                 Some(records) => config.records = Some(records),

@@ -58,7 +58,9 @@ impl Builder {
             [self.learn.is_some(), self.classify, self.count.is_some(), self.merge.is_some()];
         let tasks = tasks.iter().filter(|&&task| task).count();
         if self.count.is_none() && self.merge.is_none() && tasks != 1 {
-            hints::give("dbacl --help shows examples and all options");
+            for text in hints::MAIL {
+                hints::give(text);
+            }
             return usage("please use either -c or -l option.");
         }
         if tasks != 1 {

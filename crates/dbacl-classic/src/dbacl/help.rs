@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //! What `--help`, `--version` and `-V` print.
 
+use super::mail_jobs::{self, JOBS, MailJob, WITH_ALL};
 use super::options::{HEADINGS, Key, TABLE};
+use dbacl_cli::getopt::Opt;
 use dbacl_cli::{COMPATIBLE, getopt};
 
 /// The help text: examples first, then the options by what they are for.
@@ -9,7 +11,10 @@ pub fn text() -> String {
     let group = |(at, (first, heading)): (usize, &(Key, &str))| {
         let next = HEADINGS.get(at + 1).map(|(key, _)| key);
         let is_in = |key: &Key| key >= first && next.is_none_or(|next| key < next);
-        let options = TABLE.iter().filter(|opt| !opt.help.is_empty() && is_in(&opt.key));
+        // Those of the mail filter's jobs are in its own help.
+        let is_mail = |key: Key| *first == Key::MailLearn && !mail_jobs::users(key).is_empty();
+        let is_shown = |opt: &&Opt<Key>| !opt.help.is_empty() && !is_mail(opt.key);
+        let options = TABLE.iter().filter(is_shown).filter(|opt| is_in(&opt.key));
         let options: Vec<_> = options.copied().collect();
         format!("\n{heading}:\n{}", getopt::describe(&options))
     };
@@ -29,6 +34,7 @@ Examples:
   dbacl -T email -c spam -c ham -v <message   classify a message
   dbacl --mail-learn DIR ham=A spam=B         make a mail filter of two mailboxes
   dbacl --mail-filter DIR message             print a message with its verdict
+  dbacl --mail-help                           more about the mail filter
 {options}
 Exit status:
   Learning ends with 0. Classifying ends with the number of the best category, from 1 in
@@ -39,6 +45,47 @@ Exit status:
 Names of categories that begin with neither / nor . are looked up in $DBACL_PATH.
 "
     )
+}
+
+/// The help text of the mail filter.
+pub fn mail() -> String {
+    let line = |MailJob { key, operands, .. }: &MailJob| {
+        format!("dbacl {} DIR {operands}", mail_jobs::spelled(*key)).trim_end().to_owned()
+    };
+    let usage: Vec<String> = JOBS.iter().map(line).collect();
+    let rows = |is_wanted: &dyn Fn(Key) -> bool| -> Vec<Opt<Key>> {
+        TABLE.iter().filter(|option| is_wanted(option.key)).copied().collect()
+    };
+    let mut text = format!(
+        "Usage: {}
+
+Says of messages whether they are good mail or spam, or in which of up to 64 folders they belong.
+DIR is the filter's folder.
+
+Examples:
+  dbacl --mail-learn ~/.dbacl-mail ham=Mail/inbox spam=Mail/junk
+  dbacl --mail-verdict ~/.dbacl-mail --reasons message
+  dbacl --mail-filter ~/.dbacl-mail <message
+  dbacl --mail-correct ~/.dbacl-mail spam message
+
+Jobs:
+{}",
+        usage.join("\n       "),
+        getopt::describe(&rows(&|key| mail_jobs::job(key).is_some()))
+    );
+    let mut groups: Vec<String> = TABLE.iter().map(|option| mail_jobs::users(option.key)).collect();
+    groups.sort();
+    groups.dedup();
+    for users in groups.iter().filter(|users| !users.is_empty()) {
+        let mut options = rows(&|key| mail_jobs::users(key) == *users);
+        for option in &mut options {
+            let prefix = format!("with {users}: ");
+            option.help = option.help.strip_prefix(prefix.as_str()).unwrap_or(option.help);
+        }
+        text.push_str(&format!("\nWith {users}:\n{}", getopt::describe(&options)));
+    }
+    let all = rows(&|key| WITH_ALL.contains(&key));
+    text + "\nWith all:\n" + &getopt::describe(&all) + "\nMore: dbacl-mail(1), docs/mail.md\n"
 }
 
 pub fn version() -> String {

@@ -51,8 +51,16 @@ pub fn give(text: &str) {
 pub const TYPED: &str = "reading the text from the terminal; it ends with Ctrl-D";
 
 /// What to say of a message that is to be forgotten.
-pub const FORGET: &str = "to forget a message that was learned as spam: dbacl --unlearn spam \
-                          --keep DIR/ledger -c DIR/ham -c DIR/spam MESSAGE";
+pub const FORGET: &str = "dbacl --mail-forget DIR LABEL MESSAGE forgets a message";
+
+/// What to say to somebody who asks for nothing.
+pub const MAIL: [&str; 5] = [
+    "dbacl --mail-learn DIR ham=MAIL spam=MAIL makes a mail filter in the folder DIR",
+    "dbacl --mail-verdict DIR MESSAGE says what it thinks of a message",
+    "dbacl --mail-filter DIR passes a message on with a verdict in its header",
+    "dbacl --mail-correct DIR spam MESSAGE corrects a verdict",
+    "dbacl --mail-help and dbacl --help show examples and all options",
+];
 
 /// How alike names of options must be for one to be meant by the other, 0 to 1.
 const ALIKE: f64 = 0.75;
@@ -62,9 +70,6 @@ pub fn about_option(complaint: &[u8]) -> Option<String> {
     let text = std::str::from_utf8(complaint).ok()?;
     let given = text.split_once("unrecognized option '--")?.1.strip_suffix('\'')?;
     let given = given.split('=').next().unwrap_or(given);
-    if given == "mail-forget" {
-        return Some(FORGET.into());
-    }
     let likeness = |name: &str| strsim::jaro_winkler(given, name);
     let names = TABLE.iter().map(|option| option.long).filter(|name| !name.is_empty());
     let best = names.max_by(|one, other| likeness(one).total_cmp(&likeness(other)))?;
@@ -185,7 +190,7 @@ mod tests {
             ("protct=ham", Some("did you mean --protect?")),
             ("catgory", Some("did you mean --category?")),
             ("zzz", Some("--help lists all options")),
-            ("mail-forget", Some(FORGET)),
+            ("mail-forgot", Some("did you mean --mail-forget?")),
         ] {
             let complaint = format!("dbacl: unrecognized option '--{given}'");
             assert_eq!(about_option(complaint.as_bytes()).as_deref(), expected, "{given}");

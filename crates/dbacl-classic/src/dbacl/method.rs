@@ -63,7 +63,8 @@ fn check(event: Event<Key>) -> Result<Event<Key>, String> {
                 | Key::MergeOnline
                 | Key::VersionText
                 | Key::Version
-                | Key::Help,
+                | Key::Help
+                | Key::MailHelp,
             ..
         } => Err(OTHER_OPTION.to_owned()),
         Event::Option { .. } => Ok(event),

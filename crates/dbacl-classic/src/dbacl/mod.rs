@@ -18,6 +18,7 @@ mod jobs;
 mod large;
 mod learn;
 mod lock;
+pub mod mail_jobs;
 mod messages;
 pub mod method;
 pub mod options;
@@ -33,12 +34,15 @@ pub use failure::Failure;
 use builder::{Builder, Variable};
 use dbacl_cli::getopt::{self, Event};
 use dbacl_cli::output::Output;
+use dbacl_sets::update::ChangeKind;
 use failure::{Kind, usage};
 use jobs::Job;
+use mail_jobs::MailJob;
 use messages::{print, tell, watched};
 use options::Key;
 use std::ffi::{OsStr, OsString};
 use std::io::IsTerminal;
+use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -124,21 +128,13 @@ fn command(
     }
 }
 
-/// Whether an option asks for a job of the mail filter.
-const fn is_mail_job(key: Key) -> bool {
-    use Key::{MailAsk, MailCorrect, MailFilter, MailLearn, MailReview};
-    matches!(key, MailLearn | MailFilter | MailCorrect | MailAsk | MailReview)
-}
-
 /// The first job of a command line that is one of the mail filter's, with the filter's folder.
 /// `None` for the folder if another option stands in its place.
-fn mail_job(events: &[Event<Key>]) -> Option<(Key, Option<PathBuf>)> {
-    events.iter().find_map(|event| match event {
-        Event::Option { key, value } if is_mail_job(*key) => {
-            let folder = value.as_deref().unwrap_or_default();
-            Some((*key, flag_named(folder).is_none().then(|| folder.into())))
-        }
-        _ => None,
+fn mail_job(events: &[Event<Key>]) -> Option<(&'static MailJob, Option<PathBuf>)> {
+    events.iter().find_map(|event| {
+        let Event::Option { key, value } = event else { return None };
+        let folder = value.as_deref().unwrap_or_default();
+        Some((mail_jobs::job(*key)?, flag_named(folder).is_none().then(|| folder.into())))
     })
 }
 
@@ -160,7 +156,7 @@ fn flag_named(text: &OsStr) -> Option<Key> {
 }
 
 fn mail(
-    (job, folder): (Key, Option<PathBuf>),
+    (job, folder): (&MailJob, Option<PathBuf>),
     events: Vec<Event<Key>>,
     strict: &AtomicBool,
     output: &mut Output,
@@ -172,7 +168,7 @@ fn mail(
     let mut refused = None;
     for event in events {
         let event = match event {
-            Event::Option { key, value } if is_mail_job(key) => {
+            Event::Option { key, value } if mail_jobs::job(key).is_some() => {
                 match flag_named(value.as_deref().unwrap_or_default()) {
                     Some(key) => Event::Option { key, value: None },
                     None => continue,
@@ -181,15 +177,27 @@ fn mail(
             event => event,
         };
         let result = match event {
-            Event::Option { key: Key::Strict | Key::LockTimeout | Key::Quiet, .. }
-            | Event::Operand(_)
-            | Event::Complaint(_) => builder.act(event).map(|_| ()),
+            Event::Option { key: Key::Help | Key::MailHelp, .. } => {
+                return print(output, &help::mail());
+            }
+            Event::Option { key, .. } if mail_jobs::WITH_ALL.contains(&key) => {
+                builder.act(event).map(|_| ())
+            }
+            Event::Operand(_) | Event::Complaint(_) => builder.act(event).map(|_| ()),
             Event::Option { key, value } if how.takes(job, key, value.as_ref()) => Ok(()),
-            Event::Option { .. } => usage(
-                "the mail filter takes no other options than --strict, --quiet and \
-                 --lock-timeout, --protect, --caution, --reading, --window, --general and \
-                 --verbose to learn, and --reasons to filter",
-            ),
+            Event::Option { key, .. } => {
+                let (own, users) = (mail_jobs::row(key), mail_jobs::users(key));
+                let letter =
+                    own.and_then(|own| own.letter).map(|own| format!("-{}", char::from(own)));
+                let name =
+                    own.filter(|own| !own.long.is_empty()).map(|own| format!("--{}", own.long));
+                let name = name.or(letter).unwrap_or_default();
+                let job = mail_jobs::spelled(job.key);
+                usage(match users.as_str() {
+                    "" => format!("{name} cannot be used with {job}; --mail-help lists what can"),
+                    users => format!("{name} can only be used with {users}"),
+                })
+            }
         };
         strict.store(builder.config.reading.strict, Ordering::Relaxed);
         refused = refused.or(result.err());
@@ -201,7 +209,7 @@ fn mail(
         refused.get_or_insert_with(|| Failure::new(Kind::Usage, text));
         PathBuf::new()
     });
-    if job == Key::MailFilter {
+    if job.key == Key::MailFilter {
         let signals = signals::Signals::install();
         let is_strict = strict.load(Ordering::Relaxed);
         if is_strict {
@@ -231,11 +239,20 @@ fn mail(
         return Err(Failure::new(Kind::NoInput, text));
     }
     let limit = builder.config.lock_timeout;
-    match job {
+    match job.key {
         Key::MailLearn => refit::mail::learn(&folder, &operands, &how, limit, output),
         Key::MailAsk => refit::ask::ask(&folder, &operands, limit, output),
         Key::MailReview => refit::ask::review(&folder, &operands, limit, output),
-        _ => refit::mail::correct(builder, &folder, &operands),
+        Key::MailVerdict => {
+            let format = how.format.as_deref().map(|name| {
+                let known = structured::Format::by_name(name.as_bytes());
+                known.ok_or_else(|| Failure::new(Kind::Usage, structured::FORMATS))
+            });
+            let how = (format.transpose()?, how.with_reasons);
+            refit::verdicts::run(&folder, &operands, how, &signals::Signals::install(), output)
+        }
+        Key::MailForget => refit::mail::correct(builder, &folder, &operands, ChangeKind::Forget),
+        _ => refit::mail::correct(builder, &folder, &operands, ChangeKind::Correct),
     }
 }
 

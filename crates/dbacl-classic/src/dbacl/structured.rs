@@ -27,6 +27,9 @@ pub enum Format {
     Tsv,
 }
 
+/// What to say of another form.
+pub const FORMATS: &str = "--format needs one of json, ndjson, tsv";
+
 impl Format {
     pub fn by_name(name: &[u8]) -> Option<Self> {
         match name {
@@ -42,19 +45,33 @@ impl Format {
         if self != Self::Tsv {
             return;
         }
-        let columns: &[&str] = if verdicts {
-            out.extend_from_slice(b"id\tbest\tunsure\tprobability");
-            &ODDS
-        } else {
-            out.extend_from_slice(b"id\tbest");
-            &SCORES
-        };
-        for model in models {
+        let (first, columns): (_, &[&str]) =
+            if verdicts { ("id\tbest\tunsure\tprobability", &ODDS) } else { ("id\tbest", &SCORES) };
+        let names: Vec<&[u8]> = models.iter().map(|model| model.name.as_slice()).collect();
+        self.heading(out, first, (&names, columns), &[]);
+    }
+
+    /// Appends the heading of TSV: columns for every document, those of each category, and texts.
+    pub fn heading(
+        self,
+        out: &mut Vec<u8>,
+        first: &str,
+        (names, columns): (&[&[u8]], &[&str]),
+        texts: &[&str],
+    ) {
+        if self != Self::Tsv {
+            return;
+        }
+        out.extend_from_slice(first.as_bytes());
+        for name in names {
             for column in columns {
                 out.push(b'\t');
-                escape(out, &String::from_utf8_lossy(&model.name));
+                escape(out, &String::from_utf8_lossy(name));
                 out.extend_from_slice(format!(".{column}").as_bytes());
             }
+        }
+        for text in texts {
+            out.extend_from_slice(format!("\t{text}").as_bytes());
         }
         out.push(b'\n');
     }
@@ -97,7 +114,7 @@ impl Format {
             (model.name.as_slice(), numbers)
         };
         let rows: Vec<_> = models.iter().zip(category_scores).zip(&shares).map(row).collect();
-        self.found(out, id, (best(category_scores), None), SCORES, &rows);
+        self.found(out, id, (best(category_scores), None), SCORES, &rows, &[]);
     }
 
     /// Appends a document's verdict: for the category of number `best`, with names and log odds of
@@ -112,18 +129,20 @@ impl Format {
     ) {
         let row = |&(name, odds): &(_, f64)| (name, [logistic(odds), odds]);
         let rows: Vec<_> = rows.iter().map(row).collect();
-        self.found(out, id, (best, Some(verdict)), ODDS, &rows);
+        self.found(out, id, (best, Some(verdict)), ODDS, &rows, &[]);
     }
 
     /// Appends what was found of a document: the number of the best category, the verdict if there
-    /// is one, and for each category its name and the numbers of these `columns`.
-    fn found<const N: usize>(
+    /// is one, for each category its name and the numbers of these `columns`, and texts with their
+    /// names.
+    pub fn found<const N: usize>(
         self,
         out: &mut Vec<u8>,
         id: &Id<'_>,
         (best, verdict): (usize, Option<&Decision>),
         columns: [&str; N],
         rows: &[(&[u8], [f64; N])],
+        texts: &[(&str, String)],
     ) {
         let name = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
         let unsure = |verdict: &Decision| if verdict.is_unsure { "true" } else { "false" };
@@ -137,6 +156,10 @@ impl Format {
             }
             let numbers = rows.iter().flat_map(|(_, numbers)| numbers);
             numbers.for_each(|&number| append_number(out, number));
+            for (_, text) in texts {
+                out.push(b'\t');
+                escape(out, text);
+            }
             out.push(b'\n');
             return;
         }
@@ -157,6 +180,9 @@ impl Format {
                     });
                 }
             });
+            for (name, text) in texts {
+                json.key(name).string(text);
+            }
         });
     }
 
@@ -239,7 +265,7 @@ fn append_number(out: &mut Vec<u8>, number: f64) {
 }
 
 /// A TSV field: tabs, line ends and backslashes are written as `\t`, `\n`, `\r` and `\\`.
-fn escape(out: &mut Vec<u8>, text: &str) {
+pub fn escape(out: &mut Vec<u8>, text: &str) {
     for &byte in text.as_bytes() {
         match byte {
             b'\t' => out.extend_from_slice(b"\\t"),

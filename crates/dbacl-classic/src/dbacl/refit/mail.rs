@@ -11,6 +11,7 @@
 use super::super::builder::Builder;
 use super::super::failure::{Failure, Kind, unopened, usage};
 use super::super::hints::FORGET;
+use super::super::mail_jobs::MailJob;
 use super::super::messages::{MESSAGES, print, warn, watched};
 use super::super::options::Key;
 use super::super::signals::Signals;
@@ -52,19 +53,23 @@ pub struct How {
     pub verbose: bool,
     /// Say which tokens decided.
     pub with_reasons: bool,
+    /// The form of verdicts for programs.
+    pub format: Option<OsString>,
 }
 
 impl How {
     /// Records an option of `job`; returns whether it is one.
-    pub fn takes(&mut self, job: Key, key: Key, value: Option<&OsString>) -> bool {
-        match (job, key) {
-            (Key::MailLearn, Key::Protect) => self.protect.extend(value.cloned()),
-            (Key::MailLearn, Key::Reading) => self.reading = value.cloned(),
-            (Key::MailLearn, Key::Caution) => self.caution = value.cloned(),
-            (Key::MailLearn, Key::Window) => self.window = value.cloned(),
-            (Key::MailLearn, Key::General) => self.general = value.cloned(),
-            (Key::MailLearn, Key::Verbose) => self.verbose = true,
-            (Key::MailFilter, Key::Reasons) => self.with_reasons = true,
+    pub fn takes(&mut self, job: &MailJob, key: Key, value: Option<&OsString>) -> bool {
+        match key {
+            _ if !job.options.contains(&key) => return false,
+            Key::Protect => self.protect.extend(value.cloned()),
+            Key::Reading => self.reading = value.cloned(),
+            Key::Caution => self.caution = value.cloned(),
+            Key::Window => self.window = value.cloned(),
+            Key::General => self.general = value.cloned(),
+            Key::Verbose => self.verbose = true,
+            Key::Reasons => self.with_reasons = true,
+            Key::Format => self.format = value.cloned(),
             _ => return false,
         }
         true
@@ -154,7 +159,16 @@ pub fn learn(
     };
     let is_quiet = MESSAGES.is_quiet();
     let learned = if is_quiet { work() } else { progress::watch("learning", part, work) };
-    let (fitted, applied) = learned?;
+    let (fitted, applied) = learned.map_err(|error| {
+        let is_beginning = matches!(error, FittedSetError::NoMail { .. }) && how.general.is_none();
+        let mut failure = Failure::from(error);
+        if let Some(line) = failure.lines.last_mut().filter(|_| is_beginning) {
+            line.push_str(
+                "; to begin without mail of a kind, name a filter of other mail: --general DIR",
+            );
+        }
+        failure
+    })?;
     if is_quiet {
         return Ok(0);
     }
@@ -240,10 +254,20 @@ fn expand(pattern: &str) -> Result<Vec<PathBuf>, Failure> {
     fitting(pattern)
 }
 
-/// Learns the mail on standard input, or in files, as what the user says it is.
-pub fn correct(mut builder: Builder, folder: &Path, operands: &[OsString]) -> Result<u8, Failure> {
+/// Learns the mail on standard input, or in files, as what the user says it is; or forgets that it
+/// was learned so.
+pub fn correct(
+    mut builder: Builder,
+    folder: &Path,
+    operands: &[OsString],
+    change: ChangeKind,
+) -> Result<u8, Failure> {
     let Some((label, files)) = operands.split_first() else {
-        return usage("--mail-correct needs the filter's folder and what the message is");
+        return usage(if change == ChangeKind::Forget {
+            "--mail-forget needs the filter's folder and what the message was learned as"
+        } else {
+            "--mail-correct needs the filter's folder and what the message is"
+        });
     };
     let labels = labels(&folder.join(ORDER))?;
     let wanted = lossy(label.as_bytes());
@@ -264,7 +288,7 @@ pub fn correct(mut builder: Builder, folder: &Path, operands: &[OsString]) -> Re
     config.reading.operands = files.to_vec();
     let keep = Some(direct(&folder.join(LEDGER)));
     let request = Request { keep, only_mail: true, ..Request::default() };
-    let action = Action { category: label.clone(), change: ChangeKind::Correct };
+    let action = Action { category: label.clone(), change };
     let is_typed = files.is_empty() && io::stdin().is_terminal();
     let signals = Signals::install();
     watched("fitting", !is_typed, || update::run(&request, &action, &mut config, &names, &signals))

@@ -12,6 +12,7 @@ mod reader;
 mod record;
 mod request;
 mod update;
+pub mod verdicts;
 
 use super::builder::Builder;
 use super::config::Config;
