@@ -7,6 +7,7 @@ need mutt
 need tmux
 filtered
 recipe mutt
+mkdir -p ~/mail
 for kind in ham spam; do
   printf 'From a@example.org Mon Jan  1 10:00:00 2024\n' && new $kind pressed && echo
 done >~/mail/inbox
