@@ -72,8 +72,10 @@ fn answers_on_a_terminal_are_learned() {
     scratch.write("2", mail(&format!("{HAM} {SPAM} again"), "other words entirely"));
     let before = scratch.names();
     // One answer is wrong, one is how a label begins, and one is empty.
-    let Some(said) = answered(&scratch, "--mail-ask f 1 2", "no\\nspa\\n\\n") else { return };
+    let Some(said) = answered(&scratch, "--mail-ask f 1 2", "no\\n?\\nspa\\n\\n") else { return };
     has(&said, "no label begins with no|learned as spam: 1");
+    // `?` shows the text, without the header.
+    assert!(said.contains(&format!("\n{HAM} {SPAM}")), "{said}");
     assert!(!said.contains("learned as ham"), "{said}");
     assert_eq!(scratch.names(), before);
     assert_eq!(asked(&scratch, "1 2").len(), 1);

@@ -20,6 +20,7 @@ use super::mail_folders::MailFolder;
 use super::mailboxes::MailFile;
 use super::misfiled::Suspect;
 use super::open_set::{OpenSet, SetVerdict};
+use super::reading::visible_text;
 use super::report::DocumentId;
 use dbacl_engine::error::WarningSink;
 use dbacl_engine::token::id::FeatureId;
@@ -65,6 +66,14 @@ pub struct Question {
     pub verdict: SetVerdict,
     /// The message, as far as it is learned.
     pub mail: Vec<u8>,
+}
+
+impl Question {
+    /// The text of the message that a mail program shows.
+    #[doc(hidden)]
+    pub fn text(&self) -> String {
+        visible_text(&self.mail)
+    }
 }
 
 /// A message that may be asked about.

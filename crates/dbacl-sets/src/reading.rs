@@ -2,13 +2,15 @@
 //! Reads the features of documents in memory, as the program does with files.
 
 use dbacl_engine::category::reader::Category;
-use dbacl_engine::document::{FeatureReader, FeatureSink, ReadOptions};
+use dbacl_engine::document::{Cutter, FeatureReader, FeatureSink, ReadOptions};
 use dbacl_engine::token::Feature;
 use dbacl_engine::token::id::FeatureId;
 use dbacl_joint::beginning::{LIMIT, MailLines};
 use dbacl_joint::documents::CorpusBuilder;
+use dbacl_joint::explain::printable;
 use dbacl_mail::scanner::Holds;
-use dbacl_model::settings::ModelOption;
+use dbacl_model::medium::Medium;
+use dbacl_model::settings::{ModelOption, Scheme};
 use std::io;
 use std::sync::atomic::AtomicBool;
 
@@ -50,6 +52,31 @@ impl<'a> DocumentReader<'a> {
         self.features(document, |feature| corpus.feature(&feature, measured));
         corpus.end_document(label, measured);
     }
+}
+
+/// The text of a message that a mail program shows, for people.
+pub fn visible_text(mail: &[u8]) -> String {
+    /// The number of its medium (docs/spec/unicode-mail.md, section 3).
+    const SHOWN: u8 = 3;
+    struct Text(String);
+    impl FeatureSink for Text {
+        fn feature(&mut self, _feature: Feature<'_>) {}
+
+        fn cut(&mut self, line: &mut Vec<u8>, medium: Medium, _: &mut Cutter) -> io::Result<()> {
+            if medium.number() == SHOWN {
+                self.0.push_str(&printable(String::from_utf8_lossy(line).trim_end()));
+                self.0.push('\n');
+            }
+            Ok(())
+        }
+    }
+    let options = ReadOptions::mail();
+    let unicode = options.options.with(ModelOption::MailUnicode);
+    let options = ReadOptions { options: unicode, scheme: Scheme::Word, ..options };
+    let mut text = Text(String::new());
+    // Reading from memory cannot fail, and all lines are taken.
+    let _ = FeatureReader::new(&options).of_beginnings(LIMIT).read_bytes(mail, &mut text);
+    text.0
 }
 
 /// The texts of these features of a document, in their order; a text is empty if the document does

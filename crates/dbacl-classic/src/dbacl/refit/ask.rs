@@ -18,6 +18,10 @@ use std::time::Duration;
 /// Messages that are asked about at once.
 const MOST: usize = 10;
 
+/// Lines of a message's text that are shown, and characters of each.
+const ROWS: usize = 40;
+const COLUMNS: usize = 500;
+
 /// The filter in `folder`. Nothing is changed until all answers are there, so a signal may just end
 /// the program.
 fn open(folder: &Path) -> Result<FittedSet, Failure> {
@@ -143,7 +147,8 @@ fn asked(
     let mut say = |text: &str| print(output, text);
     say(&format!(
         "What are these messages? Answer with one of {names}, or with how it begins. An empty \
-         answer\nleaves a message out, Ctrl-D leaves out the rest.\n"
+         answer\nleaves a message out, Ctrl-D leaves out the rest, and ? shows the text of the \
+         message.\n"
     ))?;
     let mut answers = vec![None; questions.len()];
     for (number, question) in questions.iter().enumerate() {
@@ -162,6 +167,12 @@ fn asked(
                 say("\n")?;
                 return Ok(answers);
             }
+            if line.trim() == "?" {
+                let text = question.text();
+                let rows: Vec<&str> = text.lines().take(ROWS).map(cut).collect();
+                say(&format!("\n{}\n\n", rows.join("\n")))?;
+                continue;
+            }
             match label_called(line.trim(), labels) {
                 Ok(answer) => break answer,
                 Err(text) => say(&text).map(drop)?,
@@ -169,6 +180,11 @@ fn asked(
         };
     }
     Ok(answers)
+}
+
+/// The beginning of a line.
+fn cut(line: &str) -> &str {
+    line.char_indices().nth(COLUMNS).map_or(line, |(end, _)| &line[..end])
 }
 
 /// The number of the label that `answer` is or begins; `None` for an empty answer.
