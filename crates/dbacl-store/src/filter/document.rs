@@ -53,7 +53,9 @@ impl Document {
         let mut sum = Checksum::default();
         for ids in &self.features {
             sum.word(ids.len() as u64);
-            ids.iter().for_each(|&id| sum.word(u64::from(id)));
+            for &id in ids {
+                sum.word(u64::from(id));
+            }
         }
         sum.value()
     }
@@ -66,7 +68,7 @@ impl Document {
     /// Appends its record.
     pub fn write(&self, out: &mut Vec<u8>) {
         let flags =
-            u8::from(self.is_correction) * CORRECTION | u8::from(self.is_left_out) * LEFT_OUT;
+            (u8::from(self.is_correction) * CORRECTION) | (u8::from(self.is_left_out) * LEFT_OUT);
         out.extend_from_slice(&[self.label, flags]);
         self.features.iter().for_each(|ids| varint::append(out, ids.len() as u64));
         for id in self.features.iter().flatten() {

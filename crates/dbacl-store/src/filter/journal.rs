@@ -141,7 +141,9 @@ mod tests {
     fn lessons_belong_to_one_table() {
         let mut bytes = new(77);
         let lessons = [lesson(0, false), lesson(1, true)];
-        lessons.iter().for_each(|lesson| lesson.write(&mut bytes));
+        for lesson in &lessons {
+            lesson.write(&mut bytes);
+        }
         let length = bytes.len() as u64;
         let read = Journal::parse(&bytes, 77, 1);
         assert_eq!(read, Journal { lessons: lessons.to_vec(), length });

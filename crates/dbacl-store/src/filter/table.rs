@@ -389,7 +389,9 @@ impl<R> TableFile<R> {
                 },
             )?;
             let mut all = is_found.borrow_mut();
-            new.into_iter().for_each(|at| all[at] = true);
+            for at in new {
+                all[at] = true;
+            }
         }
         Ok(())
     }

@@ -35,7 +35,9 @@ fn draw(random: &mut SplitMix64, labels: u8) -> Learned {
 
 fn build(labels: u8, documents: &[Learned]) -> TableData {
     let mut builder = Builder::new(usize::from(labels));
-    documents.iter().for_each(|(document, effect)| builder.add(document, effect.clone()));
+    for (document, effect) in documents {
+        builder.add(document, effect.clone());
+    }
     builder.finish()
 }
 
