@@ -96,6 +96,15 @@ fn learn_play_explain_measure() {
         );
     }
 
+    // So is play by style without the voices for it.
+    for style in ["attacking", "positional", "mixed"] {
+        place.write(&format!("styles/{style}"), "");
+    }
+    let refused = fed(&place, "play models --style styles", "").complaint(65);
+    assert!(refused.contains("needs models of --preset essay"), "{refused}");
+    let refused = fed(&place, "play models --style none", "").complaint(66);
+    assert!(refused.contains("none/attacking: No such file"), "{refused}");
+
     // A damaged file is refused.
     place.write("models/odds", "x");
     let refused = fed(&place, "match models --games 1 --side white", "");

@@ -199,7 +199,11 @@ impl EngineArgs {
         }
         settings.own_book = self.book.is_some();
         self.model.apply(&mut settings)?;
-        Ok(self.model.engine_of(settings))
+        let engine = self.model.engine_of(settings);
+        if self.style.is_some() {
+            engine.check_style()?;
+        }
+        Ok(engine)
     }
 
     /// An engine whose models are loaded.

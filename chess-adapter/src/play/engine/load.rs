@@ -102,6 +102,12 @@ impl Engine {
         }
     }
 
+    /// Whether play by style is possible with the folder and the models that are set.
+    pub fn check_style(&self) -> Result<()> {
+        let folder = Path::new(&self.settings.style_path);
+        judge(folder, self.settings.models.clone(), &self.program).map(drop)
+    }
+
     /// Once the opponent has made enough moves: how to play against that style.
     pub(super) fn adapt_to_style(&mut self) -> Result<()> {
         let turn = self.game.turn();
