@@ -76,8 +76,8 @@ fn long(out: &mut dyn Write, unit: &[u8], bytes: usize) -> io::Result<()> {
 
 /// Kinds that repeat something after a beginning: name, full size in MB, memory beyond [`BASE`] in
 /// MB, beginning, and what is repeated. `PART`, `CODE` and `CHARSET` stand for a part of this type,
-/// transfer encoding or character set, `HEAD` for the usual header lines. If the beginning is in a header, the header
-/// is ended after what is repeated, and a text follows.
+/// transfer encoding or character set, `HEAD` for the usual header lines. If the beginning is in a
+/// header, the header is ended after what is repeated, and a text follows.
 const REPEATED: &[(&str, usize, u64, &str, &[u8])] = &[
     (
         "messages inside messages",

@@ -95,8 +95,8 @@ pub fn read_result(word: &[u8]) -> Option<Outcome> {
 }
 
 /// Whether a word between moves is no attempt at one: assessments (`±`, `+/=`), `N` for a novelty,
-/// `D` for a diagram, words of text. Moves name a square (or `f9`), castle, pass (`--`), or are cut short
-/// (`exd`, `Nf`).
+/// `D` for a diagram, words of text. Moves name a square (or `f9`), castle, pass (`--`), or are
+/// cut short (`exd`, `Nf`).
 pub fn is_remark(word: &[u8]) -> bool {
     let word = plain(word);
     let bytes = word.as_bytes();

@@ -42,8 +42,8 @@ impl<W: Write> Write for Shown<W> {
     }
 }
 
-/// Whether a letter is not seen itself and hides others or changes their order, such as U+202E, after
-/// which text is read from right to left. The joiners of emoji and of Persian do neither.
+/// Whether a letter is not seen itself and hides others or changes their order, such as U+202E,
+/// after which text is read from right to left. The joiners of emoji and of Persian do neither.
 pub const fn is_hidden(letter: char) -> bool {
     matches!(
         letter,
@@ -52,8 +52,8 @@ pub const fn is_hidden(letter: char) -> bool {
     )
 }
 
-/// `bytes` with control characters as `^[` and the like, those above 127 as `M-^[`, and letters that
-/// are hidden as `<U+202E>`. Line ends, also those of CR and LF, and tabs stay.
+/// `bytes` with control characters as `^[` and the like, those above 127 as `M-^[`, and letters
+/// that are hidden as `<U+202E>`. Line ends, also those of CR and LF, and tabs stay.
 pub fn visible(bytes: &[u8]) -> Cow<'_, [u8]> {
     if bytes.iter().copied().all(is_plain) {
         return Cow::Borrowed(bytes);

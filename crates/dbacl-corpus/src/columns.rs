@@ -189,8 +189,8 @@ impl Beginning {
     }
 
     /// The only column, for a text; of two columns with label and text the label is where there are
-    /// fewer different fields, which are all labels. The first row is no heading if its label occurs
-    /// again.
+    /// fewer different fields, which are all labels. The first row is no heading if its label
+    /// occurs again.
     fn only_two(&self, reading: &Reading) -> Option<Layout> {
         let columns = self.rows.first()?.len();
         if reading.label_wanted().is_none() {

@@ -51,8 +51,8 @@ pub struct Reading {
     /// Whether other columns may be taken where there are none of these names, if it is plain which
     /// ones are meant: by their names, or because there are two.
     pub finds_columns: bool,
-    /// Whether every document must have a label; else labels are not looked at, and what is no table
-    /// by its name or first line holds a text in each line.
+    /// Whether every document must have a label; else labels are not looked at, and what is no
+    /// table by its name or first line holds a text in each line.
     pub needs_label: bool,
     /// Whether a document may have several labels, or none.
     pub has_several: bool,

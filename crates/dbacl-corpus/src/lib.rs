@@ -10,8 +10,8 @@
 //! | `folder` | a file in a folder that is called like its label | it is a folder |
 //! | `lines` | a line, without a label | not by itself |
 //!
-//! Files may be in UTF-16; what is compressed is refused. Nothing is held in memory but the document at hand,
-//! of at most [`LONGEST`] bytes. Errors name file and line.
+//! Files may be in UTF-16; what is compressed is refused. Nothing is held in memory but the
+//! document at hand, of at most [`LONGEST`] bytes. Errors name file and line.
 
 #![warn(missing_docs)]
 

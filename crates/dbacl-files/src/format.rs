@@ -25,8 +25,8 @@ pub fn format_of(beginning: &[u8]) -> Option<&'static str> {
     FORMATS.iter().find(|(magic, _)| beginning.starts_with(magic)).map(|(_, format)| *format)
 }
 
-/// What is to be said of a file of a format that [`format_of`] has named: what it is, and for what is
-/// packed how a program that reads standard input is given its text.
+/// What is to be said of a file of a format that [`format_of`] has named: what it is, and for what
+/// is packed how a program that reads standard input is given its text.
 pub fn advice(format: &str) -> String {
     let unpack = match format {
         "text in UTF-16" => "iconv -f UTF-16 -t UTF-8",

@@ -334,7 +334,8 @@ mod tests {
     /// What is learned in several looks, and how often the message has arrived. The looks have
     /// bars between them. Each has the seconds that pass before it, if any, `-` and a place from
     /// which the message is gone, `+` and one where it is new, `=` and one where it stays, and `~`
-    /// and one where its flags have changed; the old ones follow `<`. `own` is where the program moves it first.
+    /// and one where its flags have changed; the old ones follow `<`. `own` is where the program
+    /// moves it first.
     fn story(looks: &str, own: Option<&str>) -> (String, usize) {
         let mut now = 1_000_000;
         let to = |to: &str| OwnMove {

@@ -89,8 +89,8 @@ pub fn digrams_agree<D: AsRef<[u8]>>(categories: &[Category<D>]) -> bool {
 }
 
 /// Composes the tables. `fits` are those of `data`, one for two categories, else one each. The
-/// share of the general model that the settings say is added to the weights. With `is_sparse`, which
-/// needs more than two categories, only those carry a feature that have learned it.
+/// share of the general model that the settings say is added to the weights. With `is_sparse`,
+/// which needs more than two categories, only those carry a feature that have learned it.
 pub fn compose<D: AsRef<[u8]>>(
     categories: &[Category<D>],
     data: &Dataset,

@@ -2,8 +2,8 @@
 //! The day of a message: when it arrived, or else when it says that it was sent.
 
 use crate::from_line::FROM;
+use crate::from_line::MONTHS;
 use crate::header_fields::header_fields;
-use crate::mailbox::MONTHS;
 use crate::reader::canonical;
 
 /// Days from the beginning of 1970 to the day of a message that begins with these bytes: that of

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //! The line before each message of a mailbox: `From`, a sender and a date, or less.
 
-use crate::mailbox::MONTHS;
+/// The months, as dates of mail have them.
+pub const MONTHS: [&str; 12] =
+    ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
 
 /// What such a line begins with.
 pub const FROM: &[u8] = b"From ";

@@ -3,15 +3,12 @@
 //! form.
 //!
 //! The one reader of mail is [`crate::scanner`]. The programs whose bytes are those of dbacl 1.14.1
-//! keep its rule, [`Boundaries`]: `dbacl -T email`, `mailinspect` with a category of such words, and
-//! `mailcross`, `mailtoe` and `mailfoot` take any line `From ` after an empty line for the beginning
-//! of a message.
+//! keep its rule, [`Boundaries`]: `dbacl -T email`, `mailinspect` with a category of such words,
+//! and
+//! `mailcross`, `mailtoe` and `mailfoot` take any line `From ` after an empty line for the
+//! beginning of a message.
 
 use crate::from_line::{FROM, FromLine};
-
-/// The months, as dates of mail have them.
-pub const MONTHS: [&str; 12] =
-    ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
 
 /// Says where messages begin by the rule of the original. The beginning of a source counts as an
 /// empty line.
@@ -65,8 +62,8 @@ impl Default for Separators {
 impl Separators {
     /// Puts `>` before a line that only looks like the beginning of a message, so that readers of
     /// mail by the rule of the original are not misled. The first line may be any; further messages
-    /// begin after lines with a sender and a date, in a source that may hold several and whose first
-    /// line is such a line or looks like one. Returns whether a message begins.
+    /// begin after lines with a sender and a date, in a source that may hold several and whose
+    /// first line is such a line or looks like one. Returns whether a message begins.
     pub fn line(&mut self, line: &mut Vec<u8>, may_be_mailbox: bool) -> bool {
         if line.is_empty() {
             return std::mem::replace(&mut self.is_first, false);

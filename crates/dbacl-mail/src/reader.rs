@@ -86,7 +86,8 @@ impl<R: Read> MailReader<R> {
 /// A source as a mailbox, or as one message, of the form that all readers of mail know.
 ///
 /// Each message of a mailbox follows a line `From SENDER DATE` and, but for the first, an empty
-/// line. A line of a message that looks the same gets a `>`. What belongs to no message is left out.
+/// line. A line of a message that looks the same gets a `>`. What belongs to no message is left
+/// out.
 pub struct Canonical<R> {
     reader: MailReader<R>,
     line: Vec<u8>,

@@ -42,7 +42,8 @@ pub fn is_alive(address: &Address, speaks_spamc: bool) -> Result<(), String> {
     is_answer.then_some(()).ok_or_else(|| format!("the server answers: {answer}"))
 }
 
-/// The state of the server whose status page is at `address`, as JSON; `None` if it does not answer.
+/// The state of the server whose status page is at `address`, as JSON; `None` if it does not
+/// answer.
 pub fn status(address: &Address, token: Option<&str>) -> Option<String> {
     let token = token.map(|token| format!("Authorization: Bearer {token}\r\n"));
     let token = token.unwrap_or_default();

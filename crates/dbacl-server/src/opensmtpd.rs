@@ -42,8 +42,8 @@ struct Session {
     envelope: Envelope,
     /// What each answer about the mail repeats.
     token: Vec<u8>,
-    /// The lines so far; `None` once the message has its verdict. Later lines are given back as they
-    /// come, except those of the header that state a verdict.
+    /// The lines so far; `None` once the message has its verdict. Later lines are given back as
+    /// they come, except those of the header that state a verdict.
     mail: Option<Mail>,
     /// Which lines of the header are passed on.
     header: HeaderLines,

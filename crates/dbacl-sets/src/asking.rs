@@ -242,7 +242,8 @@ fn share_in_common(one: &[FeatureId], other: &[FeatureId]) -> f64 {
 }
 
 /// Calls `each` for every message of `mail`, in order, with its place; of a message only as much is
-/// given as is classified. `filter` is the folder of the filter, which must not be among the mail, and
+/// given as is classified. `filter` is the folder of the filter, which must not be among the mail,
+/// and
 /// `warnings` hears which files are left out.
 ///
 /// # Errors

@@ -183,7 +183,8 @@ pub enum FittedSetError {
     #[error("a mail filter needs two mail folders or more, up to 64, with different labels")]
     NotFolders,
     /// The label is not allowed: a label consists of letters, digits, `-` and `_`, at most 237,
-    /// differs from others in the first 200, and is not the name of a filter's file or of a verdict.
+    /// differs from others in the first 200, and is not the name of a filter's file or of a
+    /// verdict.
     #[error(
         "{label} cannot be a label: a label has 1 to 237 letters, digits, - and _, differs from \
          others in the first 200, and is not ledger, order, unsure or error"

@@ -60,7 +60,8 @@ pub fn label_of(path: &Path) -> Vec<u8> {
     bytes.rsplit(|&byte| byte == b'/').next().unwrap_or(bytes).to_vec()
 }
 
-/// A set that is being changed. Its current generation stays as it is until the change is published.
+/// A set that is being changed. Its current generation stays as it is until the change is
+/// published.
 #[derive(Debug)]
 pub struct SetFiles {
     /// The categories' paths as users know them.

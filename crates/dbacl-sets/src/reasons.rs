@@ -19,7 +19,8 @@ pub const NAMED: usize = 10;
 /// Of so many tokens those are chosen that people are shown.
 pub const POOL: usize = 30;
 
-/// A token with less than this share of the strongest one's bits takes the place of no stronger one.
+/// A token with less than this share of the strongest one's bits takes the place of no stronger
+/// one.
 const LEAST: f64 = 0.2;
 
 /// The most characters of a token that are shown.

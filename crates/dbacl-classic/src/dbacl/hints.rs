@@ -81,8 +81,8 @@ pub fn about_option(complaint: &[u8]) -> Option<String> {
 }
 
 /// What to say about the counts of a run, which are `full` if features were left out; `features` is
-/// their number in the whole text, if it is known. `looks_like_mail` says whether a source began like
-/// a message.
+/// their number in the whole text, if it is known. `looks_like_mail` says whether a source began
+/// like a message.
 pub fn about_counts(
     looks_like_mail: bool,
     state: &LearningState,

@@ -86,7 +86,8 @@ fn share_and_part(occurrences: u32, length: f32) -> (f32, f64) {
 }
 
 impl LearningState {
-    /// The slot in which occurrences of `feature` are counted, and whether it is inserted there now;
+    /// The slot in which occurrences of `feature` are counted, and whether it is inserted there
+    /// now;
     /// its count does not matter. The search continues at slot `from`. A full table grows up to
     /// 2^`max_bits` slots; where it cannot, a warning says so once.
     #[inline]

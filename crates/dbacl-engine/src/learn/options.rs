@@ -62,8 +62,8 @@ impl LearnOptions {
         Self { reading, settings }
     }
 
-    /// Reads documents as `reading` says and fits by `settings`. Both must have the same options and
-    /// tokenizer.
+    /// Reads documents as `reading` says and fits by `settings`. Both must have the same options
+    /// and tokenizer.
     #[doc(hidden)]
     pub const fn of(reading: ReadOptions, settings: LearnSettings) -> Self {
         Self { reading, settings }

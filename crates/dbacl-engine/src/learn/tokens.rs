@@ -148,7 +148,8 @@ impl TermList {
         term
     }
 
-    /// The list of `texts`. Their features are those of `table`, which has `used` of them; the heads
+    /// The list of `texts`. Their features are those of `table`, which has `used` of them; the
+    /// heads
     /// of their slots are set. `None` if a feature is not one of the standard tokenizer's, or if
     /// list and table differ.
     pub fn from_texts(texts: &[u8], table: &mut Table, used: u32) -> Option<Self> {

@@ -148,7 +148,8 @@ pub fn hash(key: &[u8], level: u64) -> u64 {
         (a, b, c) = mix(a.wrapping_add(words.0), b.wrapping_add(words.1), c.wrapping_add(words.2));
     }
     let words = three_words(&last, 0);
-    let c = c.wrapping_add(key.len() as u64).wrapping_add(words.2 << 8); // the low byte holds the length
+    // The low byte holds the length.
+    let c = c.wrapping_add(key.len() as u64).wrapping_add(words.2 << 8);
     mix(a.wrapping_add(words.0), b.wrapping_add(words.1), c).2
 }
 

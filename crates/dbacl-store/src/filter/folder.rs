@@ -2,13 +2,14 @@
 //! The folder of a mail filter: opening it, and changing it so that each change happens at one
 //! moment. [`super`] has the steps.
 
+use super::TIERS;
 use super::build::{write_entry, write_single};
 use super::document::Document;
 use super::frames::{self, Frames};
 use super::head::{Head, Reading, ledger_name};
 use super::journal::{self, Journal, Lesson};
 use super::open::{OpenTables, effects};
-use super::table::{self, Fault, Sections, TIERS, TableFile};
+use super::table::{self, Fault, Sections, TableFile};
 use byteorder::{ByteOrder, LittleEndian};
 use dbacl_files::atomic_file::{
     self, Access, Disk, SaveError, Storage, is_at, private_folder, remove_if_there,
@@ -50,7 +51,10 @@ pub enum FilterError {
         folder: PathBuf,
     },
     /// Another version of dbacl made it.
-    #[error("{} is a mail filter of another version of dbacl: learn the mail folders again", folder.display())]
+    #[error(
+        "{} is a mail filter of another version of dbacl: learn the mail folders again",
+        folder.display()
+    )]
     Version {
         /// The folder.
         folder: PathBuf,

@@ -37,7 +37,7 @@ pub struct Head<R> {
     /// Bytes of the ledger that belong to this table; what follows is no part of it.
     pub ledger_bytes: u64,
     /// Rows in each tier.
-    pub rows: [u32; super::table::TIERS],
+    pub rows: [u32; super::TIERS],
     /// Features that one document has.
     pub singles: u32,
     /// Documents in the ledger, with those that were withdrawn since it was written.

@@ -53,6 +53,9 @@ pub use folder::{Changing, FilterError, FilterFolder};
 pub use head::Head;
 pub use open::{OpenTables, Rows};
 
+/// Tiers of rows in a table, by how many documents have a feature.
+pub const TIERS: usize = 3;
+
 /// The blocks of features in a document: its text, and its tags.
 pub const BLOCKS: usize = 2;
 

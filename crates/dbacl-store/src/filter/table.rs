@@ -11,7 +11,8 @@
 //! blocks   4096 bytes each
 //! ```
 //!
-//! The blocks hold five sections, each of which begins with a block of its own: three tiers of rows,
+//! The blocks hold five sections, each of which begins with a block of its own: three tiers of
+//! rows,
 //! by how many documents have the feature (64 or more, 8 or more, others), features that a single
 //! document has, and documents. Rows of a tier and singles have rising ids. No record lies in two
 //! blocks; unused bytes of a block are zero.
@@ -26,6 +27,7 @@
 //!
 //! Frequent features come first so that most look-ups of a message read few blocks.
 
+use super::TIERS;
 use super::document::Effect;
 use super::head::Head;
 use byteorder::{ByteOrder, LittleEndian};
@@ -45,9 +47,6 @@ pub const MAGIC: &[u8] = b"# dbacl filter 1\n";
 
 /// How tables of any version begin.
 pub const ANY_MAGIC: &[u8] = b"# dbacl filter ";
-
-/// Tiers of rows.
-pub const TIERS: usize = 3;
 
 /// The fewest documents of a feature in each tier.
 const LEAST: [u32; TIERS] = [64, 8, 0];

@@ -211,7 +211,8 @@ fn every_prefix_of_a_change_is_the_state_before_or_after_it() {
         bytes.extend(journal::announcement(open(&folder).table.id));
         bytes
     };
-    // The ledger is longer; the journal announces the table; the table is there; the journal is new.
+    // The ledger is longer; the journal announces the table; the table is there; the journal is
+    // new.
     let steps: [(&str, &Vec<u8>); 4] = [
         (&ledger, &new_ledger),
         (JOURNAL, &announced),

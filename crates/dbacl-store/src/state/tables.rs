@@ -227,8 +227,8 @@ fn write_entry(bytes: &mut [u8], Entry { category, documents, tally }: Entry, ne
 }
 
 impl Tables {
-    /// Empty tables for so many categories, with room for `wanted` and a quarter more. `key` decides
-    /// where searches begin.
+    /// Empty tables for so many categories, with room for `wanted` and a quarter more. `key`
+    /// decides where searches begin.
     pub fn new(categories: usize, wanted: Sizes, key: u32) -> Self {
         Self::with_room(categories, wanted.room(), key)
     }

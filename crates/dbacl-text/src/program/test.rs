@@ -73,7 +73,8 @@ const ALL_SHIFTED: f64 = 0.2;
 /// The fewest documents whose shares say something.
 const SHARES_OF: u64 = 100;
 
-/// What is to be said where labels have other shares in a test than in training, by their documents.
+/// What is to be said where labels have other shares in a test than in training, by their
+/// documents.
 fn shifted(labels: &[String], trained: &[u64], tested: &[u64]) -> Option<String> {
     #[allow(clippy::cast_precision_loss)] // numbers of documents
     let shares = |documents: &[u64]| -> Vec<f64> {
