@@ -68,8 +68,8 @@ fn the_library_needs_nothing_of_the_programs() {
     let tree = cargo(&[&args[..], &["--prefix", "none", "--format", "{p}"]].concat());
     let names: Vec<&str> = tree.lines().filter_map(|line| line.split(' ').next()).collect();
     assert!(names.contains(&"posix-regex"), "{names:?}");
-    let programs = "anyhow clap crossterm dbacl-cli dbacl-risk glob indicatif ratatui serde_json \
-                    signal-hook strsim";
+    let programs =
+        "anyhow clap crossterm dbacl-cli dbacl-risk glob indicatif ratatui signal-hook strsim";
     for program in programs.split(' ') {
         assert!(!names.contains(&program), "the library depends on {program}");
     }
