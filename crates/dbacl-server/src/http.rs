@@ -15,6 +15,7 @@ use crate::engine::{Engine, Envelope};
 use crate::headers::{Dialect, lines};
 use crate::listen::{Protocol, Stream};
 use crate::measures::Taught;
+use crate::packed::{Coding, Extent, Fault, unpack};
 use crate::status::Status;
 use crate::verdict::{Judged, REQUIRED};
 use base64::prelude::{BASE64_STANDARD, Engine as _};
@@ -121,7 +122,7 @@ where
             error(StatusCode::METHOD_NOT_ALLOWED, "the message must be posted")
         }
         "/checkv2" | "/check" | "/symbols" => {
-            let mail = match gather(engine, body, peer, true).await {
+            let mail = match gather(engine, &head.headers, body, peer, true).await {
                 Ok(mail) => mail,
                 Err(answer) => return *answer,
             };
@@ -139,7 +140,7 @@ where
             }
         }
         "/learnspam" | "/learnham" => {
-            let mail = match gather(engine, body, peer, false).await {
+            let mail = match gather(engine, &head.headers, body, peer, false).await {
                 Ok(mail) => mail,
                 Err(answer) => return *answer,
             };
@@ -240,13 +241,74 @@ fn envelope(headers: &HeaderMap) -> Envelope {
     }
 }
 
-/// Reads a message. With `beginning`, of a message that is too large its beginning is taken.
+/// Fields of rspamd's protocol by which a message is elsewhere, or encrypted, or needs more than its
+/// bytes to be unpacked.
+const UNSUPPORTED: [&str; 5] = ["file", "path", "shm", "key", "dictionary"];
+
+/// How the body of a request is compressed.
+fn coding(headers: &HeaderMap) -> Result<Option<Coding>, Box<Answer>> {
+    if let Some(name) = UNSUPPORTED.iter().find(|name| headers.contains_key(**name)) {
+        let why = format!("the field {name} is not supported: post the message itself");
+        return Err(Box::new(error(StatusCode::BAD_REQUEST, &why)));
+    }
+    let unsupported = |why: &str| Box::new(error(StatusCode::UNSUPPORTED_MEDIA_TYPE, why));
+    let mut found = None;
+    for name in ["compression", "content-encoding"] {
+        for value in headers.get_all(name) {
+            let coding = Coding::of_name(&String::from_utf8_lossy(value.as_bytes()));
+            let coding = coding.map_err(|why| unsupported(&why))?;
+            // rspamd's clients may say the same in both fields.
+            if found.is_some() && coding.is_some() && found != coding {
+                return Err(unsupported("the message is compressed twice"));
+            }
+            found = coding.or(found);
+        }
+    }
+    Ok(found)
+}
+
+/// The answer where a message is refused.
+fn refused(engine: &Engine, why: Refusal) -> Box<Answer> {
+    engine.refuse(Protocol::Rspamd, &why);
+    let status = match why {
+        Refusal::Large => StatusCode::PAYLOAD_TOO_LARGE,
+        Refusal::Busy => StatusCode::SERVICE_UNAVAILABLE,
+    };
+    Box::new(error(status, &why.to_string()))
+}
+
+/// Reads a message, and unpacks it. With `beginning`, of a message that is too large its beginning
+/// is taken.
 async fn gather<B>(
+    engine: &Engine,
+    headers: &HeaderMap,
+    body: B,
+    peer: Peer,
+    beginning: bool,
+) -> Result<Arc<Mail>, Box<Answer>>
+where
+    B: Body<Data = Bytes> + Unpin,
+{
+    let coding = coding(headers)?;
+    let (mail, is_cut) = read(engine, body, peer, beginning).await?;
+    let Some(coding) = coding else { return Ok(Arc::new(mail)) };
+    match unpack(engine, peer, &mail, coding, Extent { beginning, is_cut }).await {
+        Ok(unpacked) => Ok(Arc::new(unpacked)),
+        Err(why @ Fault::Damaged) => {
+            engine.complain(Protocol::Rspamd, &why);
+            Err(Box::new(error(StatusCode::BAD_REQUEST, &why.to_string())))
+        }
+        Err(Fault::Refused(why)) => Err(refused(engine, why)),
+    }
+}
+
+/// Reads a message as it is sent; also says whether only its beginning was kept.
+async fn read<B>(
     engine: &Engine,
     mut body: B,
     peer: Peer,
     beginning: bool,
-) -> Result<Arc<Mail>, Box<Answer>>
+) -> Result<(Mail, bool), Box<Answer>>
 where
     B: Body<Data = Bytes> + Unpin,
 {
@@ -257,7 +319,7 @@ where
     let take = async {
         while let Some(frame) = body.frame().await {
             let Ok(frame) = frame else {
-                return Err(error(StatusCode::BAD_REQUEST, "the message ended early"));
+                return Err(Box::new(error(StatusCode::BAD_REQUEST, "the message ended early")));
             };
             let Ok(piece) = frame.into_data() else { continue };
             if is_full {
@@ -270,21 +332,14 @@ where
             match mail.push_beginning(&piece) {
                 Ok(()) => {}
                 Err(why) if beginning && mail.can_be_judged(why) => is_full = true,
-                Err(why) => {
-                    engine.refuse(Protocol::Rspamd, &why);
-                    let status = match why {
-                        Refusal::Large => StatusCode::PAYLOAD_TOO_LARGE,
-                        Refusal::Busy => StatusCode::SERVICE_UNAVAILABLE,
-                    };
-                    return Err(error(status, &why.to_string()));
-                }
+                Err(why) => return Err(refused(engine, why)),
             }
         }
         Ok(())
     };
     match tokio::time::timeout(engine.config.limits.request(), take).await {
-        Ok(Ok(())) => Ok(Arc::new(mail)),
-        Ok(Err(answer)) => Err(Box::new(answer)),
+        Ok(Ok(())) => Ok((mail, is_full)),
+        Ok(Err(answer)) => Err(answer),
         Err(_) => Err(Box::new(error(StatusCode::REQUEST_TIMEOUT, "the message came too slowly"))),
     }
 }

@@ -36,6 +36,7 @@ pub mod milter;
 mod models;
 pub mod opensmtpd;
 mod options;
+mod packed;
 mod privileges;
 mod program;
 mod rights;

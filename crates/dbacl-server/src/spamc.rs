@@ -17,11 +17,11 @@ use crate::headers::{lines, rewritten_header};
 use crate::listen::Protocol;
 use crate::measures::Taught;
 use crate::memory::of_returning;
+use crate::packed::{Coding, Extent, Fault, unpack};
 use crate::verdict::{Judged, REQUIRED};
 use dbacl::MailRole;
 use dbacl_cli::status;
-use flate2::read::ZlibDecoder;
-use std::io::{self, Read as _};
+use std::io;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::io::{AsyncBufRead, AsyncBufReadExt, AsyncRead, AsyncReadExt as _, AsyncWrite};
@@ -29,9 +29,6 @@ use tokio::io::{AsyncWriteExt, BufReader};
 
 /// Longest head of a request, in bytes.
 const HEAD: usize = 16 << 10;
-
-/// The bytes of a compressed mail that are unpacked at a time.
-const UNPACKED: usize = 64 << 10;
 
 /// The commands of the protocol.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -391,25 +388,12 @@ where
     if !head.is_packed {
         return Ok((head, mail));
     }
-    let mut unpacked = engine.mail(Some(peer));
-    let mut source = ZlibDecoder::new(mail.bytes());
-    let mut piece = vec![0; UNPACKED];
-    loop {
-        let length = match source.read(&mut piece) {
-            Ok(0) => break,
-            Ok(length) => length,
-            Err(_) if is_cut => break,
-            Err(_) => return Err(Failure::Malformed("the compressed message is damaged")),
-        };
-        match unpacked.push_beginning(&piece[..length]) {
-            Ok(()) => {}
-            Err(why) if head.wants_verdict_only() && unpacked.can_be_judged(why) => break,
-            Err(why) => return Err(why.into()),
-        }
-        // A short compressed mail may be long, so other tasks get their turn now and then.
-        tokio::task::yield_now().await;
+    let extent = Extent { beginning: head.wants_verdict_only(), is_cut };
+    match unpack(engine, peer, &mail, Coding::Zlib, extent).await {
+        Ok(unpacked) => Ok((head, unpacked)),
+        Err(Fault::Damaged) => Err(Failure::Malformed("the compressed message is damaged")),
+        Err(Fault::Refused(why)) => Err(why.into()),
     }
-    Ok((head, unpacked))
 }
 
 /// Reads all lines before the empty one.
