@@ -9,6 +9,7 @@ dbacl_testing::scripts! {
     fdm_delivers_by_verdict = "fdm";
     fdm_marks_mail = "filter-fdm";
     maildrop_marks_mail = "filter-maildrop";
+    mutt_shows_why_when_its_key_is_pressed = "filter-mutt";
     notmuch_tags_mail_whatever_its_ids = "filter-notmuch";
     scripts_mark_and_correct_mail = "filter-scripts";
     sieve_marks_mail = "filter-sieve";

@@ -43,6 +43,9 @@ fn corpus() -> Vec<Vec<u8>> {
     .collect();
     add(&root().join("testdata/filter"), &mut mails);
     add(&root().join("fuzz/seeds/mail_filter"), &mut mails);
+    // `--mail-filter` gives lines that end in CR alone other ends, so that its verdict stands on a
+    // line of its own; servers return a message as it came.
+    mails.retain(|mail| mail.contains(&b'\n') || !mail.contains(&b'\r'));
     assert!(mails.len() > 30, "only {} mails", mails.len());
     mails.truncate(500);
     mails
