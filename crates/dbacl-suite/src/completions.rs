@@ -297,7 +297,7 @@ mod tests {
             (&["dbacl", "-e", "c"], "cef cef2 char"),
             (&["dbacl", "--format", "=", ""], "json ndjson tsv"),
             (&["dbacl", "--mail-learn", "c"], "categories"),
-            (&["dbacl", "--mail-f"], "--mail-filter"),
+            (&["dbacl", "--mail-f"], "--mail-filter --mail-forget"),
         ];
         for (words, expected) in cases {
             let script = format!(

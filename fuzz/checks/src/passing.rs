@@ -73,5 +73,10 @@ pub fn mail_filter(data: &[u8]) {
     child.stdin.take().expect("piped").write_all(data).expect("the filter reads all");
     let output = child.wait_with_output().expect("our child");
     assert_eq!(output.status.code(), Some(0));
+    // Lines that all end in CR alone get other ends, so that the verdict stands on a line.
+    let has_cr_alone = !data.contains(&b'\n') && data.contains(&b'\r');
+    let ends = |byte: &u8| if *byte == b'\r' { b'\n' } else { *byte };
+    let data: Vec<u8> = if has_cr_alone { data.iter().map(ends).collect() } else { data.to_vec() };
+    let data = &data[..];
     assert!(output.stdout == expected(data), "{:?}", output.stdout.escape_ascii().to_string());
 }

@@ -88,7 +88,7 @@ rules_hold() {
   (how=exec && program) >"$work/program.log" 2>&1 &
   watcher=$!
   children="$children $watcher"
-  wait_for 60 grep -q '^dbacl-imap: watches ' "$work/program.log" || fail "it watches nothing: $(cat "$work/program.log")"
+  wait_for 60 grep -q '^dbacl-imap: .*Z watches ' "$work/program.log" || fail "it watches nothing: $(cat "$work/program.log")"
   moved 5 INBOX "$junk"
   wait_for 60 seen 'learned 1 message as spam, 0 as ham' || fail "a move is not seen: $(cat "$work/program.log")"
   kill "$watcher"
