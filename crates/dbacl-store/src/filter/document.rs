@@ -60,11 +60,6 @@ impl Document {
         sum.value()
     }
 
-    /// Whether it has no features.
-    pub fn is_empty(&self) -> bool {
-        self.features.iter().all(Vec::is_empty)
-    }
-
     /// Appends its record.
     pub fn write(&self, out: &mut Vec<u8>) {
         let flags =

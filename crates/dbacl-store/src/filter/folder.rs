@@ -8,7 +8,7 @@ use super::document::Document;
 use super::frames::{self, Frames};
 use super::head::{Head, Reading, ledger_name};
 use super::journal::{self, Journal, Lesson};
-use super::open::{OpenTables, effects};
+use super::open::OpenTables;
 use super::table::{self, Fault, Sections, TableFile};
 use byteorder::{ByteOrder, LittleEndian};
 use dbacl_files::atomic_file::{
@@ -312,16 +312,21 @@ impl Changing {
     /// Replaces one of the filter's files, with the mode of the table where it is new.
     fn save(&self, name: &str, ours: &[u8], bytes: &[u8]) -> Result<()> {
         let path = self.folder.file(name);
-        let table = fs::metadata(self.folder.file(TABLE)).ok();
-        let access = table.map_or(Access::Private, |found| Access::Like {
-            mode: found.mode() & 0o666,
-            group: found.gid(),
-        });
+        let access = self.access();
         atomic_file::replace_with_access(&Disk, &path, ours, access, &mut |out| {
             out.write_all(bytes)
         })?;
         self.give(&path);
         Ok(())
+    }
+
+    /// Who may use a new file: whoever may use the table, or else the user alone.
+    fn access(&self) -> Access {
+        let table = fs::metadata(self.folder.file(TABLE)).ok();
+        table.map_or(Access::Private, |found| Access::Like {
+            mode: found.mode() & 0o666,
+            group: found.gid(),
+        })
     }
 
     /// What the superuser makes belongs to the owner of the folder.
@@ -410,10 +415,7 @@ impl Changing {
     ) -> Result<()> {
         let path = self.folder.file(TABLE);
         let (bytes, id) = sections.file(&mut head);
-        let access = fs::metadata(&path).ok().map_or(Access::Private, |found| Access::Like {
-            mode: found.mode() & 0o666,
-            group: found.gid(),
-        });
+        let access = self.access();
         let staged = atomic_file::stage(&Disk, &path, table::ANY_MAGIC, access, &mut |out| {
             out.write_all(&bytes)
         })?;
@@ -524,13 +526,24 @@ fn folded<R>(tables: &OpenTables<R>) -> Result<Sections, Fault> {
     // A feature that one document has stays without a row as long as it never had one.
     let mut had_row = vec![false; changed.len()];
     tables.table.rows(&changed, |at, _| had_row[at] = true)?;
+    // The last lesson with a feature, which has it alone if only one document does.
+    let withdrawn = tables.journal.withdrawn();
+    let mut last = vec![None; changed.len()];
+    for (at, number, block) in tables.in_lessons(&changed) {
+        let document = base + u32::try_from(number).unwrap_or(u32::MAX);
+        if withdrawn.binary_search(&document).is_err() && !lessons[number].effect.is_left_out {
+            last[at] = Some((document, block));
+        }
+    }
     for (at, &id) in changed.iter().enumerate() {
         let all = rows.all(at);
         if all == 0 {
             continue;
         }
-        let owner = (!had_row[at] && all == 1).then(|| owner(tables, id)).flatten();
-        if let Some((document, block)) = owner {
+        if all == 1
+            && !had_row[at]
+            && let Some((document, block)) = last[at]
+        {
             write_single(&mut new.singles, id, document, block);
         } else {
             let tier = table::tier(all);
@@ -546,34 +559,14 @@ fn folded<R>(tables: &OpenTables<R>) -> Result<Sections, Fault> {
         write_entry(&mut documents, lesson.document.name(), &lesson.effect);
     }
     let width = table::entry_bytes(problems);
-    for (number, _) in lessons.iter().filter_map(|lesson| lesson.withdrawn.as_ref()) {
-        if let Some(entry) = documents.chunks_exact_mut(width).nth(*number as usize) {
+    for number in withdrawn {
+        if let Some(entry) = documents.chunks_exact_mut(width).nth(number as usize) {
             entry.fill(0);
             entry[8] = table::WITHDRAWN;
         }
     }
     debug_assert_eq!(documents.len(), (base as usize + lessons.len()) * width);
     Ok(Sections { tiers, singles, documents })
-}
-
-/// The only document of the table and its journal that has a feature, with the block; `None` if the
-/// table had it as the feature of a single document that is now withdrawn.
-fn owner<R>(tables: &OpenTables<R>, id: u32) -> Option<(u32, usize)> {
-    let base = tables.table.head.entries;
-    let lessons = (base..).zip(&tables.journal.lessons);
-    let withdrawn: Vec<u32> =
-        tables.journal.lessons.iter().filter_map(|it| Some(it.withdrawn.as_ref()?.0)).collect();
-    let mut found = None;
-    for (number, lesson) in lessons {
-        let block = lesson.document.features.iter().position(|ids| ids.binary_search(&id).is_ok());
-        if let Some(block) = block
-            && !withdrawn.contains(&number)
-            && effects(lesson).any(|(effect, is_taken)| !is_taken && !effect.is_left_out)
-        {
-            found = Some((number, block));
-        }
-    }
-    found
 }
 
 /// The records of `old`, without those of the ids `changed`, and those of `new`, by rising id.

@@ -95,6 +95,14 @@ pub struct Journal {
 }
 
 impl Journal {
+    /// The numbers of the documents that lessons withdraw, rising.
+    pub fn withdrawn(&self) -> Vec<u32> {
+        let number = |lesson: &Lesson| Some(lesson.withdrawn.as_ref()?.0);
+        let mut numbers: Vec<u32> = self.lessons.iter().filter_map(number).collect();
+        numbers.sort_unstable();
+        numbers
+    }
+
     /// The lessons in `bytes` for the table `id` with so many problems. What follows the first
     /// record that is incomplete or damaged does not count.
     pub fn parse(bytes: &[u8], id: u64, problems: usize) -> Self {

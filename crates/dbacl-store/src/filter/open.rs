@@ -117,7 +117,7 @@ impl<R> OpenTables<R> {
     }
 
     /// The places in `ids`, rising, that lessons have, with the lesson's number and the block.
-    fn in_lessons(&self, ids: &[u32]) -> Vec<(usize, usize, usize)> {
+    pub(super) fn in_lessons(&self, ids: &[u32]) -> Vec<(usize, usize, usize)> {
         let mut found = Vec::new();
         for (number, lesson) in self.journal.lessons.iter().enumerate() {
             for (block, own) in lesson.document.features.iter().enumerate() {
@@ -134,23 +134,23 @@ impl<R> OpenTables<R> {
         found
     }
 
-    /// The number of the last document with this name that was not withdrawn, and its effect.
+    /// The numbers and effects of the documents with this name that were not withdrawn.
     ///
     /// # Errors
     /// [`Fault`]
     pub fn find(&self, name: u64) -> Result<Vec<(u32, Effect)>, Fault> {
         let names = self.table.names()?;
         let base = u32::try_from(names.len()).unwrap_or(u32::MAX);
-        let withdrawn: Vec<u32> =
-            self.journal.lessons.iter().filter_map(|it| Some(it.withdrawn.as_ref()?.0)).collect();
+        let withdrawn = self.journal.withdrawn();
+        let is_there = |number: u32| withdrawn.binary_search(&number).is_err();
         let mut found = Vec::new();
         for (number, &(own, label)) in (0..).zip(&names) {
-            if own == name && label != table::WITHDRAWN && !withdrawn.contains(&number) {
+            if own == name && label != table::WITHDRAWN && is_there(number) {
                 found.push((number, self.table.effect(number)?));
             }
         }
         for (number, lesson) in (base..).zip(&self.journal.lessons) {
-            if !withdrawn.contains(&number) && lesson.document.name() == name {
+            if is_there(number) && lesson.document.name() == name {
                 found.push((number, lesson.effect.clone()));
             }
         }
@@ -159,7 +159,7 @@ impl<R> OpenTables<R> {
 }
 
 /// The effects of a lesson, and whether each is taken away.
-pub fn effects(lesson: &Lesson) -> impl Iterator<Item = (&Effect, bool)> {
+fn effects(lesson: &Lesson) -> impl Iterator<Item = (&Effect, bool)> {
     let withdrawn = lesson.withdrawn.as_ref().map(|(_, effect)| (effect, true));
     withdrawn.into_iter().chain([(&lesson.effect, false)])
 }

@@ -183,8 +183,7 @@ fn what_was_forgotten_leaves_no_trace() {
     assert_eq!(contents(&folder), contents(&other));
 }
 
-/// The states in which a power cut can leave the folder during `act`: after each of its steps that
-/// reached the disk, as far as copies of the folder between them can show it.
+/// Copies the files of a folder into a new one.
 fn copy(from: &Path, to: &Path) {
     fs::create_dir(to).unwrap();
     for entry in fs::read_dir(from).unwrap() {
