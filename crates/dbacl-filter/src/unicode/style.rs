@@ -5,7 +5,7 @@
 //! taken back by one without, and of others the last one counts.
 
 use super::colours::{Colour, Paint};
-use super::values::{LETTERS, Length, Value, inside, parts, words};
+use super::values::{LETTERS, Length, Value, inside, parts, split_outside, words};
 use std::borrow::Cow;
 
 /// The value of a property; `None` if nothing sets it.
@@ -198,19 +198,7 @@ fn declarations(list: &str) -> impl Iterator<Item = (&str, &str, bool)> {
             if rest.is_empty() {
                 return None;
             }
-            let (mut depth, mut quote) = (0_u32, None);
-            let end = rest.find(|c: char| {
-                match (quote, c) {
-                    (Some(open), _) if open == c => quote = None,
-                    (Some(_), _) => {}
-                    (None, '"' | '\'') => quote = Some(c),
-                    (None, '(') => depth += 1,
-                    (None, ')') => depth = depth.saturating_sub(1),
-                    (None, _) => return depth == 0 && c == ';',
-                }
-                false
-            });
-            let (declaration, behind) = rest.split_at(end.unwrap_or(rest.len()));
+            let (declaration, behind) = split_outside(rest, |c| c == ';');
             rest = behind.strip_prefix(';').unwrap_or(behind);
             let Some((name, value)) = declaration.split_once(':') else { continue };
             let (value, is_important) = match value.rsplit_once('!') {

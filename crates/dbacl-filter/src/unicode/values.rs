@@ -260,6 +260,24 @@ pub fn parts(list: &str) -> impl Iterator<Item = &str> {
     list.split([',', ' ', '/']).filter(|part| !part.is_empty())
 }
 
+/// The text up to the first letter outside brackets and quotes that `ends` it, and the rest, which
+/// begins with that letter.
+pub fn split_outside(text: &str, ends: impl Fn(char) -> bool) -> (&str, &str) {
+    let (mut depth, mut quote) = (0_u32, None);
+    let end = text.find(|c: char| {
+        match (quote, c) {
+            (Some(open), _) if open == c => quote = None,
+            (Some(_), _) => {}
+            (None, '"' | '\'') => quote = Some(c),
+            (None, '(') => depth += 1,
+            (None, ')') => depth = depth.saturating_sub(1),
+            (None, _) => return depth == 0 && ends(c),
+        }
+        false
+    });
+    text.split_at(end.unwrap_or(text.len()))
+}
+
 /// The words of a value: what stands between blanks outside brackets and quotes. A `/` is a word of
 /// its own.
 pub fn words(value: &str) -> impl Iterator<Item = &str> {
@@ -270,19 +288,7 @@ pub fn words(value: &str) -> impl Iterator<Item = &str> {
             rest = behind;
             return Some("/");
         }
-        let (mut depth, mut quote) = (0_u32, None);
-        let end = rest.find(|c: char| {
-            match (quote, c) {
-                (Some(open), _) if open == c => quote = None,
-                (Some(_), _) => {}
-                (None, '"' | '\'') => quote = Some(c),
-                (None, '(') => depth += 1,
-                (None, ')') => depth = depth.saturating_sub(1),
-                (None, _) => return depth == 0 && (c.is_ascii_whitespace() || c == '/'),
-            }
-            false
-        });
-        let (word, behind) = rest.split_at(end.unwrap_or(rest.len()));
+        let (word, behind) = split_outside(rest, |c| c.is_ascii_whitespace() || c == '/');
         rest = behind;
         (!word.is_empty()).then_some(word)
     })
