@@ -20,26 +20,7 @@ serve --config "$work/etc/dbacl/server.toml"
 imap=$(port)
 cat >"$work/etc/dovecot/dovecot.conf" <<END2
 $(dovecot_basis imap)
-disable_plaintext_auth = no
-service imap-login {
-  inet_listener imap {
-    port = $imap
-  }
-  inet_listener imaps {
-    port = 0
-  }
-  executable = $package/usr/lib/dovecot/imap-login
-}
-service imap {
-  executable = $package/usr/lib/dovecot/imap
-}
-$(for name in imap-urlauth imap-urlauth-login imap-urlauth-worker imap-hibernate; do
-  printf 'service %s {\n  executable = %s\n}\n' $name "$package/usr/lib/dovecot/$name"
-done)
-namespace inbox {
-  inbox = yes
-  separator = /
-}
+$(dovecot_imap "$imap")
 protocol lda {
   mail_plugins = sieve
 }

@@ -366,6 +366,32 @@ userdb {
 END2
 }
 
+# dovecot_imap PORT: a Dovecot's IMAP with passwords in the clear; unpacked in $package.
+dovecot_imap() {
+  cat <<END2
+disable_plaintext_auth = no
+service imap-login {
+  inet_listener imap {
+    port = $1
+  }
+  inet_listener imaps {
+    port = 0
+  }
+  executable = $package/usr/lib/dovecot/imap-login
+}
+service imap {
+  executable = $package/usr/lib/dovecot/imap
+}
+$(for name in imap-urlauth imap-urlauth-login imap-urlauth-worker imap-hibernate; do
+  printf 'service %s {\n  executable = %s\n}\n' $name "$package/usr/lib/dovecot/$name"
+done)
+namespace inbox {
+  inbox = yes
+  separator = /
+}
+END2
+}
+
 # serve_spamassassin: the server with SpamAssassin's headers, for spamc at a socket.
 serve_spamassassin() {
   cat >"$work/etc/dbacl/server.toml" <<END2

@@ -8,7 +8,6 @@ for program in dovecot sievec doveadm; do command -v $program >/dev/null || skip
 unpacked dovecot-lmtpd
 lmtpd=$package/usr/lib/dovecot/lmtp
 unpacked dovecot-imapd
-imapd=$package/usr/lib/dovecot
 accounts alice bob dbacl
 # Each user has a home of their own.
 sed -E "s,^(alice|bob):(.*):$work/mail:,\1:\2:$work/home/\1:," "$work/passwd" >"$work/passwd.new"
@@ -29,31 +28,12 @@ userdb {
   driver = passwd
 }
 auth_username_format = %Ln
-disable_plaintext_auth = no
-service imap-login {
-  inet_listener imap {
-    port = $imap
-  }
-  inet_listener imaps {
-    port = 0
-  }
-  executable = $imapd/imap-login
-}
-service imap {
-  executable = $imapd/imap
-}
-$(for name in imap-urlauth imap-urlauth-login imap-urlauth-worker imap-hibernate; do
-  printf 'service %s {\n  executable = %s\n}\n' $name "$imapd/$name"
-done)
+$(dovecot_imap "$imap")
 service lmtp {
   inet_listener lmtp {
     port = $lmtp
   }
   executable = $lmtpd
-}
-namespace inbox {
-  inbox = yes
-  separator = /
 }
 protocol lmtp {
   mail_plugins = sieve
