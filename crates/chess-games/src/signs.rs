@@ -69,7 +69,7 @@ pub fn translated(word: &str, letters: &[&str; 5]) -> Option<String> {
     let mut out = String::with_capacity(word.len());
     let mut rest = word;
     while let Some(next) = rest.chars().next() {
-        // The king is the first: `Кр` begins as the knight does.
+        // The king is tried first: its letters `Кр` begin with the letter of the knight, `К`.
         let piece = letters.iter().position(|letter| rest.starts_with(letter));
         match piece {
             Some(piece) => out.push(char::from(b"KQRBN"[piece])),

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-//! Code pages of DOS, which the WHATWG's standard does not have: one byte a character, ASCII below
-//! 80.
+//! Code pages of DOS, which the Encoding Standard of the WHATWG lacks. Each byte is a character;
+//! bytes below 80 (hexadecimal) are ASCII.
 
 /// A code page.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

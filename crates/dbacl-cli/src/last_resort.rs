@@ -54,7 +54,8 @@ fn before_abort() {
 
 /// Has [`end`] called in place of the panic of the standard library where a new thread cannot have
 /// the small stack on which it would report an overflow. That panic ends the process in any case;
-/// it is known by its text only. If a later Rust changes the text, it is printed before our line.
+/// only its text tells it from other panics. Should a later Rust change the text, that panic is
+/// printed before our line.
 fn before_panic() {
     let usual = std::panic::take_hook();
     std::panic::set_hook(Box::new(move |panic| {

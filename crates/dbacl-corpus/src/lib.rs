@@ -59,7 +59,7 @@ pub fn read(path: &Path, reading: &Reading, take: Sink<'_>) -> Result<Notes, Dat
 /// The same, where the caller says what is done with documents that cannot be read.
 ///
 /// # Errors
-/// Those of [`read`], but for single documents only if the handler returns them.
+/// As for [`read`]. A document that cannot be read is an error only if `refuse` returns one.
 pub fn read_with(
     path: &Path,
     reading: &Reading,

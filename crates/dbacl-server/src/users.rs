@@ -69,7 +69,8 @@ impl Users {
         (&local[..end.unwrap_or(local.len())], domain)
     }
 
-    /// The part of a user's name before the `@`, in small letters, by the rule.
+    /// The part of a user's name before the `@`, in small letters, after aliases and without what
+    /// follows the delimiter.
     pub fn local(&self, name: &str) -> String {
         self.parts(name).0
     }
@@ -113,9 +114,9 @@ impl Users {
         self.default.clone()
     }
 
-    /// The folder of the filter that learns something for a user. If there is no filter in it yet,
-    /// also the folder of the default filter, of which it begins as a copy. `teaches_default` says
-    /// whether users without a filter teach the default one.
+    /// The folder of the filter that learns a user's lessons. If it holds no filter yet, also the
+    /// folder of the default filter, which is copied into it first. `teaches_default` says whether
+    /// users without a filter teach the default one.
     pub fn taught(
         &self,
         name: &str,
