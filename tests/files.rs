@@ -214,7 +214,6 @@ fn a_path_with_a_line_end_is_refused() {
         vec!["-l", name, "ham"],
         vec!["-l", "two\nlines/ham", "ham"],
         vec!["--mail-learn", "two\nlines", "ham=ham", "spam=spam"],
-        vec!["--refit", "--choices", "ham", "-T", "text", "-c", "right", "-c", name],
     ] {
         let complaint = scratch.dbacl_args(&args).complaint(1);
         assert_eq!(complaint.lines().count(), 1, "{complaint}");
@@ -572,13 +571,6 @@ fn no_file_of_a_set_is_waited_for() {
 }
 
 #[test]
-fn a_line_without_end_does_not_fill_the_memory() {
-    let scratch = Scratch::new();
-    let done = ends(&scratch, "--refit --choices /dev/zero -c one -c two -T text").complaint(1);
-    assert_eq!(done, "dbacl:error: /dev/zero: line 1: longer than 64 MiB\n");
-}
-
-#[test]
 fn mail_that_came_through_a_pipe_is_not_waited_for_again() {
     let scratch = Scratch::new();
     let mails = |label: &str, odd: &str| -> String {
@@ -629,21 +621,13 @@ fn pipes_and_devices_are_refused_by_name() {
 fn a_signal_ends_the_wait_for_somebody_who_writes() {
     let scratch = prepared();
     scratch.sh("mkfifo pipe").quiet(0);
-    for args in [
-        "-c cat pipe",
-        "-l new pipe",
-        "--count new pipe",
-        "-f 1 -c cat pipe",
-        "--refit --choices pipe -c one -c two -T text",
-    ] {
+    for args in ["-c cat pipe", "-l new pipe", "--count new pipe", "-f 1 -c cat pipe"] {
         terminate(scratch.dbacl_command(args.split_whitespace()).spawn().expect("dbacl starts"));
     }
-    for args in ["--merge merged -", "--refit --choices - -c one -c two -T text"] {
-        let (child, silent) = scratch.typing(args);
-        assert_ne!(terminate(child).status, 0, "{args}");
-        drop(silent);
-        assert!(!scratch.path("merged").exists() && !scratch.path("one").exists(), "{args}");
-    }
+    let (child, silent) = scratch.typing("--merge merged -");
+    assert_ne!(terminate(child).status, 0);
+    drop(silent);
+    assert!(!scratch.path("merged").exists());
     // If the filter is stopped before the mail has ended, the sender still has the mail.
     let scratch = with_filter();
     let (child, mut stdin) = scratch.typing("--mail-filter filter");

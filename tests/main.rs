@@ -5,7 +5,6 @@ mod access;
 mod asking;
 mod charsets;
 mod checksums;
-mod choices;
 mod citations;
 mod cli;
 mod counts;

@@ -7,8 +7,8 @@
 //! they are written as hashes: a capital letter or a digit for the kind
 //! ([`crate::legend::CONTEXT`]) and five characters. Squares are as the mover sees them.
 
+use crate::choices::ShortWord;
 use chess_search::board::material;
-use dbacl_choices::ShortWord;
 use shakmaty::{Bitboard, Board, Chess, Color, Move, Position, Role, Square};
 
 use crate::captures::{captures, captures_of_other};

@@ -6,8 +6,8 @@ use std::fmt;
 use std::sync::mpsc;
 use std::time::{Duration, Instant};
 
+use crate::choices::{Fit, Groups, Judged, Quality, Settings, Tally};
 use anyhow::{Result, ensure};
-use dbacl_choices::{Fit, Groups, Judged, Quality, Settings, Tally};
 use shakmaty::Chess;
 
 use crate::Games;

@@ -14,6 +14,7 @@
 
 mod captures;
 mod checks;
+mod choices;
 mod context;
 mod exchange;
 pub mod fit;

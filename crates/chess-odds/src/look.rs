@@ -5,8 +5,8 @@
 //! every position, so that what it finds depends on the position alone. After each depth, moves up
 //! to [`MARGIN`] worse than the best one have values; all others are *beyond*.
 
+use crate::choices::normalise;
 use chess_search::{Found, Limits, Request, Searcher, Value, key_of};
-use dbacl_choices::normalise;
 use dbacl_numeric::elementary::exp;
 use shakmaty::{Chess, Move, Position as _};
 

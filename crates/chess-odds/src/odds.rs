@@ -17,8 +17,8 @@
 
 use std::collections::BTreeMap;
 
+use crate::choices::{Calibration, FeatureId, Groups, normalise};
 use anyhow::{Context as _, Result, bail, ensure};
-use dbacl_choices::{Calibration, FeatureId, Groups, normalise};
 
 use crate::context::{self, Context};
 use crate::games::Turn;

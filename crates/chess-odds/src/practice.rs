@@ -8,8 +8,8 @@
 
 use std::fmt;
 
+use crate::choices::{Fit, Groups, Judged, Settings, Tally};
 use anyhow::{Result, ensure};
-use dbacl_choices::{Fit, Groups, Judged, Settings, Tally};
 
 use crate::fit::Replay;
 use crate::odds::{Base, file};

@@ -13,8 +13,8 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
+use crate::choices::{Judged, Quality, probabilities};
 use anyhow::{Context as _, Result, ensure};
-use dbacl_choices::{Judged, Quality, probabilities};
 
 use crate::look::{Looked, NAME, Row, Seen, Word};
 

@@ -3,7 +3,7 @@
 
 use shakmaty::{Chess, Move, Position as _};
 
-use dbacl_choices::Groups;
+use crate::choices::Groups;
 
 use crate::Games;
 use crate::games::Turn;

@@ -6,7 +6,7 @@
 //! `sign(q) q² unit`, so that small weights, of which a move's score has many, lie closer together
 //! than large ones.
 
-use dbacl_choices::{FeatureId, Group};
+use crate::choices::{FeatureId, Group};
 use dbacl_numeric::elementary::narrow;
 
 /// Different upper halves of ids.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //! The words of a description as feature ids.
 
-use dbacl_choices::{FeatureId, Groups, ShortWord};
+use crate::choices::{FeatureId, Groups, ShortWord};
 
 /// How many times as long as usual the steps of a weight are in the fit, by the kind of its word:
 /// rare combinations need longer steps. The numbers were found with positions kept back from the

@@ -2,14 +2,12 @@
 //! Fitting categories together (`--refit`) and what goes with it.
 
 pub mod ask;
-mod choices;
 pub mod explain;
 mod fit;
 mod forecast;
 pub mod mail;
 pub mod pass;
 mod reader;
-mod record;
 mod request;
 mod update;
 pub mod verdicts;
@@ -31,9 +29,6 @@ pub fn run(
     signals: &Signals,
     output: &mut Output,
 ) -> Result<u8, Failure> {
-    if let Some((source, names)) = &request.choices {
-        return choices::run(source, names, builder, signals, output);
-    }
     let mut config = builder.set_config()?;
     let paths = paths(&config)?;
     if let Some(action) = &request.action {

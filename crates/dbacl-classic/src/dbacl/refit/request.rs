@@ -24,8 +24,6 @@ pub struct Request {
     pub(super) action: Option<Action>,
     /// Whether documents must be mail: other files are left out, or refused if they were named.
     pub(super) only_mail: bool,
-    /// The source of the groups (`--choices`), and the categories to be made of them.
-    pub(super) choices: Option<(OsString, Vec<OsString>)>,
 }
 
 /// What is to be done with single documents, and their category.
@@ -74,11 +72,7 @@ impl Request {
     ) -> Result<Option<String>, Failure> {
         let Event::Option { key: Key::Category, value } = event else { return builder.act(event) };
         let name = self.category(value.as_deref().unwrap_or_default());
-        match &mut self.choices {
-            // These categories are to be learned, not opened.
-            Some((_, names)) => names.push(name),
-            None => builder.category(name.as_bytes())?,
-        }
+        builder.category(name.as_bytes())?;
         Ok(None)
     }
 
@@ -86,7 +80,6 @@ impl Request {
     fn takes(&mut self, key: Key, value: &OsStr) -> Result<bool, Failure> {
         match key {
             Key::Refit => {}
-            Key::Choices => self.choices = Some((value.to_owned(), Vec::new())),
             Key::Update | Key::LearnErrors | Key::Unlearn | Key::Correct => {
                 if self.action.is_some() {
                     return usage("only one of --update, --learn-error, --unlearn, --correct");

@@ -10,7 +10,7 @@
 //! G += g²;   w -= rate * x * g / sqrt(G + start / x²)
 //! ```
 //!
-//! x is the feature's strength ([`Groups::push_strong`]), 1 unless told otherwise. The formula is
+//! x is the feature's strength ([`Groups::push_strong`]). The formula is
 //! that of a feature that occurs x times, whose weight is given as the sum over its occurrences.
 //!
 //! Weights and sums of squares are f32, scores and probabilities f64; a score is summed in the
@@ -24,28 +24,21 @@ use dbacl_numeric::elementary::{LN_2, exp, log, narrow};
 
 /// Alternatives with smaller gradients are skipped; most alternatives soon have hardly any
 /// probability.
-pub const SKIP: f64 = 0.001;
+const SKIP: f64 = 0.001;
 
 /// The initial value of a weight's sum of squared gradients.
-pub const START: f32 = 0.3;
+const START: f32 = 0.3;
 
 /// Share of the run after which the steps become smaller.
-pub const CONSTANT_SHARE: f64 = 0.5;
+const CONSTANT_SHARE: f64 = 0.5;
 
 /// The length of the last steps as a share of the first ones.
-pub const LAST_SHARE: f64 = 0.2;
-
-/// The length of the first steps. The more words an alternative has, the shorter the steps; 100
-/// words give 0.035.
-#[allow(clippy::cast_precision_loss)] // numbers of words are far below 2^52
-pub fn rate_for(occurrences: usize, alternatives: usize) -> f64 {
-    0.35 / (occurrences as f64 / alternatives.max(1) as f64).max(1.0).sqrt()
-}
+const LAST_SHARE: f64 = 0.2;
 
 /// Settings of the fit.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Settings {
-    /// The first steps' length; see [`rate_for`].
+    /// The first steps' length.
     pub rate: f64,
     /// Number of groups that will be learned in all passes together. The length of a step depends
     /// on the share of them that was learned.
@@ -149,11 +142,6 @@ impl Fit {
         slots.map(|slot| (slot.id, slot.weight))
     }
 
-    /// Features that have a weight.
-    pub const fn features(&self) -> usize {
-        self.table.features
-    }
-
     /// The present length of steps.
     #[allow(clippy::cast_precision_loss)] // numbers of groups are far below 2^52
     fn rate(&self) -> f32 {
@@ -183,12 +171,6 @@ impl Fit {
             self.scores.push(score);
         }
         probabilities(&self.scores, &mut self.shares);
-    }
-
-    /// The scores of a group's alternatives, nats, and their probabilities.
-    pub fn judge(&mut self, group: Group<'_>) -> (&[f64], &[f64]) {
-        self.look_up(group);
-        (&self.scores, &self.shares)
     }
 
     /// Gives the features of a group that have no weight yet that of an earlier model, nats.
@@ -289,8 +271,8 @@ mod tests {
         let mut groups = Groups::default();
         for number in 0..count {
             for id in [1, 2, 3] {
-                groups.push(FeatureId(id));
-                groups.push(FeatureId(4));
+                groups.push_strong(FeatureId(id), 1);
+                groups.push_strong(FeatureId(4), 1);
                 groups.end_alternative();
             }
             groups.end_group(if number * 7 % 10 < share { 0 } else { 1 + number % 2 });
@@ -305,7 +287,8 @@ mod tests {
         let mut fit = Fit::new(settings);
         let mut tally = Tally::default();
         fit.learn(&groups, &mut tally);
-        let (scores, shares) = fit.judge(groups.get(0));
+        fit.look_up(groups.get(0));
+        let (scores, shares) = (&fit.scores, &fit.shares);
         assert_eq!((scores.len(), tally.groups), (3, 20_000));
         assert!((shares[0] - 0.7).abs() < 0.03, "{shares:?}");
         assert!((shares.iter().sum::<f64>() - 1.0).abs() < 1e-12);
@@ -323,7 +306,7 @@ mod tests {
         for (chosen_only, expected) in [(false, 4), (true, 2)] {
             let mut fit = Fit::new(Settings { chosen_only, groups: 10, ..Settings::default() });
             fit.learn(&groups, &mut Tally::default());
-            assert_eq!(fit.features(), expected, "{chosen_only}");
+            assert_eq!(fit.table.features, expected, "{chosen_only}");
         }
     }
 

@@ -87,12 +87,8 @@ pub fn normalise(scores: &mut [f64]) {
 /// The highest temperature that is considered; the lowest is one over it.
 const HIGHEST: f64 = 20.0;
 
-/// Steps of the search. Each removes about three eighths of the interval, so that the remainder is
-/// below 1e-8.
-const STEPS: usize = 45;
-
-/// Steps of the search when each finds the best curvature, too: the interval left is below 1e-4.
-const CURVED_STEPS: usize = 24;
+/// Steps of the search: the interval left is below 1e-4.
+const STEPS: usize = 24;
 
 /// The highest curvature that is considered.
 const MOST_CURVED: f64 = 2.0;
@@ -163,15 +159,6 @@ impl Judged {
         sum
     }
 
-    /// The temperature with the lowest cost (the cost is convex in one over the temperature); 1
-    /// without groups.
-    pub fn temperature(&self) -> f64 {
-        if self.is_empty() {
-            return 1.0;
-        }
-        least(STEPS, |temperature| self.cost(temperature))
-    }
-
     /// The temperature and the curvature that have the lowest cost together; 1 and 0 without
     /// groups.
     pub fn calibration(&self) -> Calibration {
@@ -180,7 +167,7 @@ impl Judged {
         }
         let curved =
             |temperature| Calibration { temperature, curvature: self.curvature(temperature) };
-        curved(least(CURVED_STEPS, |temperature| self.cost(curved(temperature))))
+        curved(least(STEPS, |temperature| self.cost(curved(temperature))))
     }
 
     /// The curvature with the lowest cost at a temperature. With x the logarithm of an
@@ -277,8 +264,7 @@ mod tests {
     fn the_temperature_makes_stated_probabilities_true() {
         // 8 of 10: the odds should be 4, a lead of ln 4.
         let all = judged(6.0, 8);
-        let temperature = all.temperature();
-        assert!((temperature - 6.0 / 4f64.ln()).abs() < 1e-5, "{temperature}");
+        let temperature = 6.0 / 4f64.ln();
         assert!(all.calibration_error(temperature) < 1e-6);
         assert!((all.calibration_error(1.0) - 0.1975).abs() < 1e-3);
         assert!(all.cost(temperature) < all.cost(1.0));
@@ -302,7 +288,7 @@ mod tests {
         assert!((found.curvature - truth.curvature).abs() < 0.01, "{found:?}");
         assert!((found.temperature - truth.temperature).abs() < 0.03, "{found:?}");
         assert!(judged.calibration_error(found) < 1e-3, "{found:?}");
-        let temperature = judged.temperature();
+        let temperature = least(STEPS, |temperature| judged.cost(temperature));
         assert!(judged.calibration_error(temperature) > 5e-3, "{temperature}");
         assert!(judged.cost(found) < judged.cost(temperature));
         assert_eq!(judged.tally(found).first, judged.tally(temperature).first);
@@ -310,7 +296,6 @@ mod tests {
 
     #[test]
     fn without_groups_nothing_is_changed() {
-        assert_eq!(Judged::default().temperature(), 1.0);
         assert_eq!(Judged::default().calibration(), Calibration::from(1.0));
         assert_eq!(Judged::default().calibration_error(1.0), 0.0);
     }

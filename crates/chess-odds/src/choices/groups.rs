@@ -2,10 +2,7 @@
 //! Groups of alternatives in the form that the fit reads: arrays of features, and arrays of the
 //! places where alternatives and groups end.
 
-use dbacl_engine::token::BOUNDARY;
 use dbacl_engine::token::id::FeatureId;
-use dbacl_engine::token::word::MAX_WORD;
-use dbacl_model::medium::Medium;
 
 /// A sequence of groups. Features of all alternatives of all groups stand one after the other; five
 /// bytes each.
@@ -35,29 +32,12 @@ pub struct Group<'a> {
 }
 
 impl Groups {
-    /// Adds a feature to the alternative that is being built.
-    pub fn push(&mut self, id: FeatureId) {
-        self.push_strong(id, 1);
-    }
-
-    /// Adds a feature whose weight changes as if each occurrence were `strength` occurrences (at
+    /// Adds a feature to the alternative that is being built. Its weight changes as if each occurrence were `strength` occurrences (at
     /// least one). Rare features that say much need more than 1. The strength of a feature must be
     /// the same wherever it occurs.
     pub fn push_strong(&mut self, id: FeatureId, strength: u8) {
         self.ids.push(id);
         self.strengths.push(strength.max(1));
-    }
-
-    /// Adds a word as `dbacl -T text -e graph -j` reads it in plain text: visible bytes, their case
-    /// kept. `strength` as in [`Self::push_strong`].
-    ///
-    /// # Panics
-    /// If the word is longer than 30 bytes: the tokenizer would cut it.
-    pub fn push_word(&mut self, word: &[u8], strength: u8) {
-        let mut body = [BOUNDARY; MAX_WORD + 2];
-        body[1..=word.len()].copy_from_slice(word);
-        body[word.len() + 1] = BOUNDARY;
-        self.push_strong(FeatureId::of(&body[..word.len() + 2], Medium::TEXT), strength);
     }
 
     /// Ends the alternative that is being built; it may have no features.
@@ -92,21 +72,6 @@ impl Groups {
         self.group_ends.len()
     }
 
-    /// Whether there is no group.
-    pub fn is_empty(&self) -> bool {
-        self.group_ends.is_empty()
-    }
-
-    /// Occurrences of features in all groups.
-    pub fn occurrences(&self) -> usize {
-        self.ids.len()
-    }
-
-    /// Alternatives of all groups.
-    pub fn alternatives(&self) -> usize {
-        self.alternative_ends.len()
-    }
-
     /// Group number `at`, from 0.
     ///
     /// # Panics
@@ -128,16 +93,6 @@ impl Groups {
 }
 
 impl<'a> Group<'a> {
-    /// Number of alternatives.
-    pub const fn len(&self) -> usize {
-        self.ends.len()
-    }
-
-    /// Whether the group has no alternatives, which [`Groups::end_group`] rules out.
-    pub const fn is_empty(&self) -> bool {
-        self.ends.is_empty()
-    }
-
     /// Where the features of each alternative lie in [`Self::ids`].
     pub fn ranges(&self) -> impl Iterator<Item = std::ops::Range<usize>> + use<'a> {
         let (start, ends) = (self.start, self.ends);
@@ -162,22 +117,22 @@ mod tests {
         for (alternatives, chosen) in given {
             for ids in alternatives {
                 for &id in *ids {
-                    groups.push(FeatureId(id));
+                    groups.push_strong(FeatureId(id), 1);
                 }
                 groups.end_alternative();
             }
             assert_eq!(groups.pending(), alternatives.len());
             groups.end_group(chosen);
         }
-        assert_eq!((groups.len(), groups.occurrences(), groups.alternatives()), (3, 6, 6));
+        assert_eq!((groups.len(), groups.ids.len(), groups.alternative_ends.len()), (3, 6, 6));
         for (group, (alternatives, chosen)) in groups.iter().zip(given) {
-            assert_eq!((group.len(), group.chosen), (alternatives.len(), chosen));
+            assert_eq!((group.ends.len(), group.chosen), (alternatives.len(), chosen));
             for (range, expected) in group.ranges().zip(alternatives) {
                 let ids: Vec<u32> = group.ids[range].iter().map(|id| id.0).collect();
                 assert_eq!(ids, *expected);
             }
         }
         groups.clear();
-        assert!(groups.is_empty() && groups.pending() == 0);
+        assert!(groups.len() == 0 && groups.pending() == 0);
     }
 }
