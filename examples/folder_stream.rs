@@ -8,7 +8,7 @@
 //!
 //! FOLDERS holds one folder for each category, with a message in each file. FIRST messages of each
 //! folder (10 by default) are learned at once; then MAILS messages (by default all) are classified
-//! and learned one by one, in an order that depends on their names only. `docs/lab/refit.md`
+//! and learned one by one, in an order that depends on their names only. `docs/lab/mail.md`
 //! reports the second half of the stream.
 
 use dbacl::{FittedSet, FittedSetOptions, MailFolder, MailLearnOptions};

@@ -3,7 +3,7 @@
 //! messages, with wrong labels, and against disguises (`benches/mail-transfers.sh`).
 //!
 //! ```text
-//! mail_transfers CORPORA [--reading NAME] [--caution NAME] [--draws N] [ROW...]
+//! mail_transfers CORPORA [--caution NAME] [--draws N] [ROW...]
 //! ```
 //!
 //! CORPORA holds unpacked corpora. Rows are `later stay older home test few copies arrival wrong
@@ -12,7 +12,7 @@
 //! percent of its kind; "unsure" counts two good messages for each spam where there are any.
 
 use dbacl::measures::{Scored, area_above, mistakes};
-use dbacl::{FittedSet, MailFolder, MailLearnOptions, MailReading};
+use dbacl::{FittedSet, MailFolder, MailLearnOptions};
 use dbacl_numeric::elementary::real;
 use dbacl_numeric::random::SplitMix64;
 use std::error::Error;
@@ -70,10 +70,6 @@ fn main() -> Result<()> {
     while let Some(arg) = args.next() {
         let mut value = || args.next().ok_or("a value is missing");
         match arg.as_str() {
-            "--reading" => {
-                let reading = MailReading::by_name(&value()?).ok_or("no such reading")?;
-                options = options.reading(reading);
-            }
             "--caution" => {
                 let caution = dbacl::Caution::by_name(&value()?).ok_or("no such caution")?;
                 options = options.caution(caution);

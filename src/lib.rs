@@ -2,9 +2,9 @@
 //! dbacl is a maximum-entropy n-gram classifier: it says of a text to which of several learned
 //! categories it belongs.
 //!
-//! The library learns categories from documents, compares documents with categories, fits
-//! categories together, and keeps sets of them that learn and forget single documents. The program
-//! `dbacl` is made of it, and writes the same bytes and digits.
+//! The library learns categories from documents, compares documents with categories, and keeps mail
+//! filters, which learn and forget single messages. The program `dbacl` is made of it, and writes
+//! the same bytes and digits. Labelled texts are learned best by the crate `dbacl-text`.
 //!
 //! # Learn
 //!
@@ -56,33 +56,6 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! # Fit
-//!
-//! Categories that are fitted together on labelled documents classify much better, and their
-//! probabilities are calibrated.
-//!
-//! ```
-//! # use dbacl::{LearnOptions, Learner};
-//! use dbacl::{CategorySet, FitOptions, JointFit};
-//!
-//! # let texts = [("sea", "the whale and the ship"), ("war", "the nation and the war")];
-//! # let learn = |text: &str| {
-//! #     let mut learner = Learner::new(&LearnOptions::text())?;
-//! #     learner.learn(text);
-//! #     learner.finish().map(|learned| learned.category)
-//! # };
-//! # let learned = CategorySet::new([("sea", learn(texts[0].1)?), ("war", learn(texts[1].1)?)])?;
-//! let mut fit = JointFit::new(&learned, &FitOptions::default())?;
-//! for (label, text) in texts {
-//!     fit.document(label, text)?;
-//! }
-//! let better = fit.fit()?.categories; // None where the learned categories are as good
-//! # Ok::<(), dbacl::Error>(())
-//! ```
-//!
-//! [`FittedSet::create`] fits documents into a set on disk, which learns, corrects and forgets
-//! single documents later (`examples/texts.rs`).
-//!
 //! # Mail
 //!
 //! A mail filter learns folders of sorted mail (mailboxes, Maildirs, folders of files), fits the
@@ -111,7 +84,7 @@
 //! println!("{verdict}"); // such as `spam 99.95%`, or `unsure 61.20% spam`
 //! assert_eq!(verdict.category, "spam");
 //!
-//! // A `FittedSet` also learns, corrects and forgets single documents.
+//! // A `FittedSet` also learns, corrects and forgets single messages.
 //! FittedSet::open(&folder, &FittedSetOptions::default())?.correct("ham", message)?;
 //! # Ok::<(), dbacl::Error>(())
 //! ```
@@ -123,7 +96,7 @@
 //! | category | [`Category::new`], [`CategorySet::open`] | [`Category::save`] |
 //! | counts of a part | [`Counts::open`] | [`Counts::save`] |
 //! | several categories in one | [`Container::open`] | [`save_container`] |
-//! | a fitted set, its ledger | [`FittedSet::open`], [`FittedSet::open_files`] | by each change |
+//! | a mail filter | [`FittedSet::open`], [`MailFilter::open`] | by each change |
 //!
 //! A file is replaced only by a complete one. `docs/spec/category-format.md` and its neighbours
 //! describe the bytes.
@@ -213,11 +186,9 @@ pub use dbacl_sets::classify::{CategorySet, Classifier, Incomparable, Verdict};
 #[doc(no_inline)]
 pub use dbacl_measures as measures;
 
-// Fitting together, keeping a set on disk, and filtering mail.
-#[doc(hidden)]
-pub use dbacl_joint::calibrate::temperature;
-pub use dbacl_joint::fit::{FitError, FitNote, FitOptions, FitVerdicts};
-pub use dbacl_joint::select::{Quality as FitQuality, Settings as FitSettings};
+// Filtering mail.
+pub use dbacl_joint::fit::{FitNote, FitVerdicts};
+pub use dbacl_joint::select::Quality as FitQuality;
 #[doc(hidden)]
 pub use dbacl_joint::thresholds::Caution;
 pub use dbacl_sets::{
@@ -225,8 +196,8 @@ pub use dbacl_sets::{
 };
 #[doc(hidden)]
 pub use dbacl_sets::{FilterPlace, MailRole, Reasons};
-pub use dbacl_sets::{Fit, JointFit, LearnedSet, MailFilter, MailFilterError, MailFolder};
-pub use dbacl_sets::{MailLearnOptions, MailReading, SetReport, SetVerdict};
+pub use dbacl_sets::{LearnedSet, MailFilter, MailFilterError, MailFolder};
+pub use dbacl_sets::{MailLearnOptions, SetReport, SetVerdict};
 
 // What can go wrong.
 pub use dbacl_engine::error::{Error, Result, Warning, WarningSink};

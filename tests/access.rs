@@ -90,8 +90,6 @@ fn each_file_that_anybody_may_write_to_is_told_once() {
             "--mail-correct f spam",
             "--mail-correct f ham",
             "--mail-learn f ham=ham.mbox spam=spam.mbox",
-            "-c ./f/ham -c ./f/spam ham.mbox",
-            "--refit -c ./f/ham -c ./f/spam --keep ./f/ledger",
         ] {
             // Every change makes another generation, whose folder has the mode of the set's.
             place.sh(&format!("chmod o+w {name}")).quiet(0);
@@ -105,37 +103,22 @@ fn each_file_that_anybody_may_write_to_is_told_once() {
 }
 
 #[test]
-fn ledgers_categories_and_counts_alone_are_told_as_well() {
-    let place = filter();
+fn categories_and_counts_alone_are_told_as_well() {
+    let place = Scratch::new();
     place.write("one", "alpha beta gamma delta\n".repeat(9));
-    place.write("two", "ships and whales at sea\n".repeat(9));
-    place.dbacl("-L uniform -l a --keep kept -o counts one").output();
-    place.dbacl("-L uniform -l b --keep kept two").output();
+    place.dbacl("-l a -o counts one").output();
     // What the owner's group may do is not told, nor anything with `--quiet`.
     for (mode, line) in [("660", "-c a one"), ("646", "--quiet -c a one")] {
         place.sh(&format!("chmod {mode} a")).quiet(0);
         assert_eq!(told(&place, line), [""; 0], "{line}");
     }
-    let refit = "--refit --always -c ./a -c ./b --keep kept";
     for (line, expected) in [
-        ("-l a -L uniform one", vec!["a"]),
-        ("-l a -L uniform -1 one", vec!["a"]),
+        ("-l a one", vec!["a"]),
+        ("-l a -1 one", vec!["a"]),
         ("-c a one", vec!["a"]),
-        ("-l a -L uniform --keep kept -o counts one", vec!["a", "counts", "kept"]),
-        ("-l b -L uniform --keep kept two", vec!["kept"]),
-        (refit, vec!["./a", "kept"]),
+        ("-l a -o counts one", vec!["a", "counts"]),
     ] {
-        place.sh("chmod 666 a counts kept").quiet(0);
+        place.sh("chmod 666 a counts").quiet(0);
         assert_eq!(told(&place, line), expected, "{line}");
-    }
-    // The files are in a set now.
-    let all = ["category.a", "ledger"].map(|name| format!("./kept.set/current/{name}"));
-    for line in ["-l a -L uniform --keep kept two", "-l a -L uniform two", refit] {
-        let found = told(&place, line);
-        let found: Vec<String> = found
-            .iter()
-            .map(|name| if name.starts_with('.') { name.clone() } else { format!("./{name}") })
-            .collect();
-        assert_eq!(found, all, "{line}");
     }
 }

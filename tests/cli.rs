@@ -79,19 +79,14 @@ const CLASSIFY: &str = "-c one -c two text";
 
 /// Options, as letters or long names, each with its value, after the other words of their command
 /// lines. Those with `?` change nothing that can be seen. Every option of the table is here.
-const ROWS: [(&str, &str); 26] = [
+const ROWS: [(&str, &str); 23] = [
     (LEARN, "v X d D e=alnum e=word charset=utf-16le w=2 j S g=([[:alpha:]]+)||1 i h=9 z=1 x=2"),
-    (LEARN, "L=uniform r M ?1 ?0 o=more ?m keep=seen large ?threads=2 ?lock-timeout=1"),
-    (CLASSIFY, "v n N U f=one a A Y d D ?m ?p verdict explain explain-html strict ?line-buffered"),
-    // These are refused without other options that they need; tests/refit.rs uses them together.
-    (
-        CLASSIFY,
-        "refit documents=lines choices=lines cost=3 blend=0.3 exact once contrast=no always",
-    ),
-    (CLASSIFY, "fp=10% unsure update=one learn-error=one unlearn=one correct=one check=one"),
-    (CLASSIFY, "mail-learn=filter mail-filter=filter mail-correct=filter mail-ask=filter"),
-    (CLASSIFY, "mail-verdict=filter mail-forget=filter mail-help"),
-    (CLASSIFY, "mail-review=filter protect=ham caution=low reading=classic window=365"),
+    (LEARN, "L=uniform r M ?1 ?0 o=more ?m large ?threads=2 ?lock-timeout=1"),
+    (CLASSIFY, "v n N U f=one a A Y d D ?m ?p explain explain-html strict ?line-buffered"),
+    // These are refused here.
+    (CLASSIFY, "mail-learn=filter mail-filter=filter mail-correct=filter mail-forget=filter"),
+    (CLASSIFY, "mail-verdict=filter mail-ask=filter mail-review=filter mail-help"),
+    (CLASSIFY, "protect=ham caution=low window=365 check=one"),
     (CLASSIFY, "general=filter reasons format=json input=lines"),
     ("text", "l=new count=part"),
     ("-n text", "c=one"),

@@ -3,9 +3,11 @@
 //! ever passes for good mail. The mail is made up; `benches/quality/attacks.sh` does the same with
 //! real mail.
 
+use dbacl::MailFilter;
 use dbacl_numeric::random::SplitMix64;
 use dbacl_testing::{Scratch, root};
 use std::fmt::Write as _;
+use std::fs;
 
 /// Messages of each kind that are learned.
 const LEARNED: usize = 60;
@@ -76,10 +78,13 @@ fn write_all(place: &Scratch, label: &str, folder: &str, number: usize, random: 
 
 /// The verdicts on the messages of a folder.
 fn verdicts(place: &Scratch, folder: &str) -> Vec<String> {
-    let options = "--strict --verdict --format tsv -F -c ./f/ham -c ./f/spam";
-    let judged = place.sh(&format!("dbacl {options} {folder}/*")).output();
-    let rows = judged.lines().skip(1).map(|line| line.split('\t').collect::<Vec<_>>());
-    rows.map(|row| if row[2] == "true" { "unsure".into() } else { row[1].to_owned() }).collect()
+    let filter = MailFilter::open(&place.path("f"), &mut |_| {}).expect("a filter");
+    let files = fs::read_dir(place.path(folder)).expect("a folder");
+    let mut files: Vec<_> = files.map(|file| file.expect("a file").path()).collect();
+    files.sort();
+    let verdict = |mail| filter.classify(mail).expect("a verdict");
+    let verdicts = files.iter().map(|file| verdict(fs::read(file).expect("a message")));
+    verdicts.map(|it| if it.is_unsure { "unsure".into() } else { it.category }).collect()
 }
 
 #[test]

@@ -77,10 +77,6 @@ fn a_lock_is_not_made_through_a_link() {
         .complains(0, "counts.learning is used for something else");
     assert_eq!(said.lines().count(), 1, "{said}");
     assert!(!scratch.path("elsewhere").exists() && scratch.path("counts").exists());
-    symlink("elsewhere", scratch.path("ledger.lock")).expect("a new link");
-    scratch.dbacl("-l cat --keep ledger text").complains(1, "ledger.lock");
-    assert!(!scratch.path("elsewhere").exists());
-    assert!(!scratch.path("ledger").exists());
 }
 
 /// Locks a new file as another learner does.
@@ -90,19 +86,17 @@ fn hold(path: &Path) -> File {
     file
 }
 
-const WAITING: [(&str, &str); 3] = [
+const WAITING: [(&str, &str); 2] = [
     ("counts.learning", "-l cat -o counts text"),
-    ("ledger.lock", "-l cat --keep ledger text"),
-    ("ledger.lock", "--refit --keep ledger -c cat -c dog"),
+    ("filter/ledger.lock", "--mail-correct filter ham mail"),
 ];
 
 #[test]
 fn nobody_waits_for_ever_and_the_holder_is_named() {
-    let scratch = prepared();
-    scratch.dbacl("-l cat --keep ledger text").quiet(0);
-    scratch.dbacl("-l dog --keep ledger text").quiet(0);
+    let scratch = with_filter();
+    scratch.write("text", TEXT);
     for (lock, args) in WAITING {
-        let before = scratch.read("ledger");
+        let before = scratch.read("filter/ledger");
         let _held = hold(&scratch.path(lock));
         let start = Instant::now();
         let complaint = scratch.dbacl(&format!("--lock-timeout 1 {args}")).complaint(1);
@@ -111,98 +105,8 @@ fn nobody_waits_for_ever_and_the_holder_is_named() {
         assert!(named || !Path::new("/proc/locks").exists(), "{args}: {complaint}");
         assert_eq!(complaint.lines().count(), 1, "{complaint}");
         scratch.dbacl(&format!("--strict --lock-timeout 0 {args}")).complaint(75);
-        assert_eq!(scratch.read("ledger"), before, "{args}");
+        assert_eq!(scratch.read("filter/ledger"), before, "{args}");
     }
-}
-
-/// Documents of the category `cat`, and the numbers of documents in its ledger and in its counts.
-fn documents(scratch: &Scratch) -> [Option<u32>; 2] {
-    let bytes = |name: &str| fs::read(scratch.path(name)).ok();
-    let kept = bytes("kept").map(|ledger| crate::sets::counted(&ledger));
-    let learned = bytes("cat").map(|category| {
-        let text = String::from_utf8_lossy(&category);
-        let number = text.split("documents ").nth(1).expect("a header");
-        number.split_whitespace().next().and_then(|number| number.parse().ok()).expect("a number")
-    });
-    [learned, kept]
-}
-
-/// A small file system in the folder `small`; `None` where none can be mounted.
-fn small_disk(scratch: &Scratch) -> Option<Mounted> {
-    fs::create_dir(scratch.path("small")).expect("a new folder");
-    let mounted = scratch.sh("mount -t tmpfs -o size=4m dbacl-test small");
-    if mounted.status != 0 {
-        dbacl_testing::skip("a full disk", "mounting is not allowed");
-        return None;
-    }
-    Some(Mounted(scratch.path("small")))
-}
-
-/// Unmounts a file system at the end.
-struct Mounted(std::path::PathBuf);
-
-impl Drop for Mounted {
-    fn drop(&mut self) {
-        let _ = std::process::Command::new("umount").arg(&self.0).status();
-    }
-}
-
-#[test]
-fn ledger_counts_and_category_agree_after_a_failure() {
-    let scratch = Scratch::new();
-    scratch.write("mail", MAIL);
-    scratch.write("advert", ADVERT);
-    let Some(_mounted) = small_disk(&scratch) else { return };
-    let learn = |text: &str| {
-        scratch
-            .dbacl(&format!("-T email -h 8 -l small/cat -o small/counts --keep small/kept {text}"))
-    };
-    let at = |name: &str| scratch.read(&format!("small/{name}"));
-    let all = || ["cat", "counts", "kept"].map(at);
-    learn("mail").quiet(0);
-    let before = all();
-    // Each time the disk has some more kilobytes free, so that it is full at another file.
-    let (mut failed, mut saved) = (0, false);
-    for free in (0..2000).step_by(40) {
-        for (name, bytes) in ["cat", "counts", "kept"].iter().zip(&before) {
-            scratch.write(&format!("small/{name}"), bytes);
-        }
-        let room = format!(
-            "rm -f small/rest; dd if=/dev/zero of=small/rest bs=1k 2>/dev/null
-             truncate -s -{free}k small/rest"
-        );
-        scratch.sh(&room);
-        let done = learn("advert");
-        scratch.sh("rm -f small/rest").quiet(0);
-        if done.status == 0 {
-            saved = true;
-            break;
-        }
-        failed += 1;
-        assert!(all() == before, "{free} kB are free: {done:?}");
-        // The lock's file stays, and nothing else is added.
-        let names: Vec<_> = fs::read_dir(scratch.path("small")).expect("a folder").collect();
-        assert_eq!(names.len(), 4, "{names:?}");
-    }
-    assert!(saved && failed > 2, "{failed}");
-    for name in ["cat", "counts", "kept"] {
-        scratch.write(name, at(name));
-    }
-    assert_eq!(documents(&scratch), [Some(2), Some(2)]);
-}
-
-#[test]
-fn a_ledger_that_does_not_fit_keeps_the_category_as_it_was() {
-    let scratch = Scratch::new();
-    scratch.write("mail", MAIL);
-    scratch.dbacl("-T email -w 2 -l other --keep kept mail").quiet(0);
-    scratch.dbacl("-T email -l cat mail").quiet(0);
-    let before = scratch.read("cat");
-    scratch
-        .dbacl("-T email -l cat -o counts --keep kept mail mail")
-        .complains(1, "kept with other options");
-    assert_eq!(scratch.read("cat"), before);
-    assert_eq!(scratch.names(), ["cat", "kept", "kept.lock", "mail", "other"]);
 }
 
 #[test]
@@ -219,13 +123,6 @@ fn a_path_with_a_line_end_is_refused() {
         assert_eq!(complaint.lines().count(), 1, "{complaint}");
         has(&complaint, r"two\nlines");
     }
-    // A category that somebody has moved there stays as it was.
-    scratch.sh("cp -L filter/ham filter/spam two*").quiet(0);
-    let before = scratch.read("two\nlines/ham");
-    let set = ["--refit", "-c", "two\nlines/ham=ham", "-c", "two\nlines/spam=spam"];
-    scratch.dbacl_args(set).complaint(1);
-    assert_eq!(scratch.read("two\nlines/ham"), before);
-    assert!(!scratch.path("two\nlines/ham.set").exists());
 }
 
 /// Sends TERM until the process ends.
@@ -243,17 +140,17 @@ fn terminate(mut child: Child) -> Done {
 
 #[test]
 fn a_signal_ends_the_wait_for_a_lock() {
-    let scratch = prepared();
-    scratch.dbacl("-l cat --keep ledger text").quiet(0);
-    scratch.dbacl("-l dog --keep ledger text").quiet(0);
+    let scratch = with_filter();
+    scratch.write("text", TEXT);
+    scratch.dbacl("-l cat -o counts text").quiet(0);
     for (lock, args) in WAITING {
-        let before = (scratch.read("ledger"), scratch.read("counts"));
+        let before = (scratch.read("filter/ledger"), scratch.read("counts"));
         let _held = hold(&scratch.path(lock));
         let args = format!("--lock-timeout 600 {args}");
         let child = scratch.dbacl_command(args.split_whitespace()).spawn().expect("dbacl starts");
         let done = terminate(child);
         assert_ne!(done.status, 0, "{args}: {done:?}");
-        assert_eq!((scratch.read("ledger"), scratch.read("counts")), before, "{args}");
+        assert_eq!((scratch.read("filter/ledger"), scratch.read("counts")), before, "{args}");
     }
 }
 
@@ -370,7 +267,6 @@ fn without_memory_learning_ends_with_a_line_and_a_status() {
         "--merge new one one",
         "-l new --fit one -H 20",
         "-c cat -c dog words -v",
-        "--refit --always -c ham=ham -c spam=spam",
         "-l new --threads 2 -H 20 words text",
         "--count new -w 5 words",
         "--mail-correct filter spam <mail",
@@ -562,12 +458,6 @@ fn no_file_of_a_set_is_waited_for() {
         ends(&scratch, "--mail-correct older spam mail")
             .complains(1, "older/order: not a regular file");
     }
-    scratch.dbacl("-T email -l cat --keep kept mail").quiet(0);
-    for put in ["mkfifo", "ln -s /dev/zero"] {
-        scratch.sh(&format!("rm -f kept.head; {put} kept.head")).quiet(0);
-        ends(&scratch, "-T email -l cat --keep kept mail")
-            .complains(1, "kept.head: not a regular file");
-    }
 }
 
 #[test]
@@ -599,12 +489,9 @@ fn pipes_and_devices_are_refused_by_name() {
         "-l new --fit pipe",
         "-l new -o pipe text",
         "-l new -O pipe text",
-        "-l new --keep pipe text",
         "-l pipe text",
         "--count pipe text",
         "--merge pipe one",
-        "--refit --keep pipe -c cat -c dog",
-        "--refit -c cat -c dog pipe.ndjson",
         "-c cat -c dog --input ndjson pipe",
         "-c cat -c dog --input ndjson /dev/zero",
     ] {
@@ -664,15 +551,12 @@ fn a_damaged_expression_gives_no_verdict() {
     for name in ["one", "two"] {
         scratch.dbacl(&format!("-g ([a-z]+) -l {name} {name}.txt")).quiet(0);
     }
-    let sources = "-c one=one.txt -c two=two.txt";
-    let fitted = scratch.dbacl(&format!("--refit --always --documents lines {sources}"));
-    assert_eq!(fitted.status, 0, "{fitted:?}");
     let whole = scratch.read("one");
     let at = whole.windows(7).position(|at| at == b"# regex").expect("an expression");
     let mut damaged = whole.clone();
     damaged[at + 12] ^= 1;
     scratch.write("one", &damaged);
-    let done = scratch.dbacl("--verdict -c one -c two one.txt");
+    let done = scratch.dbacl("-c one -c two one.txt -v");
     assert!(done.stderr.contains("checksum"), "{done:?}");
     assert_eq!(done.stdout, "");
 }

@@ -1,24 +1,17 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //! Fitted sets on disk, changed through the library: the program does the same, to the byte.
 
+use crate::filter::nameless;
 use crate::folders::files_of;
 use crate::mails::mail;
-use crate::refit::nameless;
 use crate::sets::filter;
-use dbacl::{
-    CategorySet, FitOptions, FittedSet, FittedSetError, FittedSetOptions, LearnOptions, Outcome,
-    SetReport,
-};
+use dbacl::{FittedSet, FittedSetError, FittedSetOptions, Outcome, SetReport};
 use dbacl_testing::{Scratch, has};
 use std::fs;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::time::Duration;
-
-#[allow(dead_code)] // its main function
-#[path = "../examples/texts.rs"]
-mod texts;
 
 /// All files of the current generation, without the first lines of categories, in which paths
 /// stand, and their checksums.
@@ -50,27 +43,21 @@ fn moved(from: &str) -> Outcome {
 fn the_library_changes_a_set_as_the_program_does() {
     let start = filter();
     let (new, known) = (mail("spam", 99) + "unheard of\n", mail("ham", 3));
-    let set = "--keep f/ledger -c ./f/ham -c ./f/spam";
-    for (option, label, mail, expected) in [
-        ("--update", "spam", &new, Outcome::Learned),
-        ("--update", "spam", &known, Outcome::LearnedAgain),
-        ("--learn-error", "ham", &new, Outcome::Learned),
-        ("--learn-error", "spam", &mail("spam", 3), Outcome::Sure),
-        ("--correct", "spam", &new, Outcome::Learned),
-        ("--correct", "ham", &known, Outcome::Known),
-        ("--correct", "spam", &known, moved("ham")),
-        ("--unlearn", "ham", &known, Outcome::Forgotten { from: "ham".into() }),
+    for (job, label, mail, expected) in [
+        ("--mail-correct f spam", "spam", &new, Outcome::Learned),
+        ("--mail-correct f ham", "ham", &known, Outcome::Known),
+        ("--mail-correct f spam", "spam", &known, moved("ham")),
+        ("--mail-forget f", "ham", &known, Outcome::Forgotten { from: "ham".into() }),
     ] {
-        let case = format!("{option} {label} {expected}");
+        let case = format!("{job} {expected}");
         let (by_program, by_library) = (start.copy(), start.copy());
-        by_program.dbacl_reading(&format!("{option} {label} {set}"), mail).output();
+        by_program.dbacl_reading(job, mail).output();
         let mut set = open(&by_library.path("f"));
         let before = set.generation();
-        let report = match option {
-            "--update" => set.learn(label, mail.as_bytes()),
-            "--learn-error" => set.learn_error(label, mail.as_bytes()),
-            "--correct" => set.correct(label, mail.as_bytes()),
-            _ => set.forget(label, mail.as_bytes()),
+        let report = if job.contains("forget") {
+            set.forget(label, mail.as_bytes())
+        } else {
+            set.correct(label, mail.as_bytes())
         };
         let report = report.expect("it is changed");
         assert_eq!(outcomes(&report), [expected], "{case}");
@@ -80,112 +67,6 @@ fn the_library_changes_a_set_as_the_program_does() {
         let [expected, found] = [by_program, by_library].map(|place| contents(&place.path("f")));
         assert!(found == expected, "{case}");
     }
-}
-
-/// Texts of three categories, each with its label.
-fn labelled_texts() -> Vec<(&'static str, String)> {
-    let words = [
-        ("sea", "whale ship sailor harbour sail"),
-        ("war", "nation army soldier regiment gun"),
-        ("law", "court judge statute jury appeal"),
-    ];
-    let text = |number: usize| {
-        let (label, own) = words[number % 3];
-        let own: Vec<&str> = own.split(' ').collect();
-        let [a, b] = [number, number * number].map(|at| own[at / 3 % own.len()]);
-        (label, format!("the {a} and the {b} of day{}\n", number % 7))
-    };
-    (0..36).map(text).collect()
-}
-
-#[test]
-fn texts_make_the_set_that_the_program_makes() {
-    let place = Scratch::new();
-    let [by_program, by_library] = ["p", "l"].map(|name| place.path(name));
-    fs::create_dir(&by_program).expect("made");
-    let texts = labelled_texts();
-    for label in ["sea", "war", "law"] {
-        let mut args = format!("-H 25 -L uniform -l p/{label} --keep p/ledger");
-        for (at, (_, text)) in texts.iter().enumerate().filter(|(_, (own, _))| *own == label) {
-            place.write(&format!("{at}.txt"), text);
-            args += &format!(" {at}.txt");
-        }
-        place.dbacl(&args).output();
-    }
-    let files = "-c p/sea -c p/war -c p/law --keep p/ledger";
-    place.dbacl(&format!("--refit --always {files}")).output();
-    let (learning, fit) = (LearnOptions::text(), FitOptions::default());
-    let create = |folder: &Path| {
-        let texts = texts.iter().map(|(label, text)| (label, text));
-        FittedSet::create(folder, texts, &learning, &fit, &FittedSetOptions::default())
-    };
-    let (mut set, learned) = create(&by_library).expect("created");
-    assert_eq!((learned.labels.join(" "), learned.documents), ("sea war law".into(), vec![12; 3]));
-    let compare = || {
-        let files = contents(&by_library).into_iter().filter(|(name, _)| name != "order");
-        for (found, expected) in files.zip(contents(&by_program)) {
-            assert!(found == expected, "{} {}", found.0, expected.0);
-        }
-    };
-    compare();
-    // A change is made as by the program, too, and is not noted as one of mail.
-    let lesson = "an admiral of the army";
-    assert_eq!(outcomes(&set.correct("sea", lesson).expect("corrected")), [Outcome::Learned]);
-    place.dbacl_reading(&format!("--correct sea {files}"), lesson).output();
-    compare();
-    // A folder that has a set keeps it.
-    assert!(matches!(create(&by_library), Err(FittedSetError::Folder { .. })));
-    compare();
-    for wrong in [&["sea"][..], &["sea", "a/b"], &["sea", "ledger"]] {
-        let folder = place.path("none");
-        let texts = wrong.iter().map(|label| (label, "a text"));
-        let options = FittedSetOptions::default();
-        FittedSet::create(&folder, texts, &learning, &fit, &options).expect_err("refused");
-        assert!(!folder.exists(), "{wrong:?}");
-    }
-}
-
-#[test]
-fn messages_in_memory_make_a_mail_filter_that_recognises_them() {
-    let place = Scratch::new();
-    let folder = place.path("f");
-    let marked = |label, number| format!("X-DBACL: spam 99%\n{}", mail(label, number));
-    let mails = (0..30).flat_map(|number| ["ham", "spam"].map(|label| (label, number)));
-    let mails = mails.map(|(label, number)| (label, marked(label, number)));
-    let (learning, fit) = (LearnOptions::mail(), FitOptions::mail());
-    let options = FittedSetOptions::default();
-    let (mut set, learned) =
-        FittedSet::create(&folder, mails, &learning, &fit, &options).expect("created");
-    assert!(set.is_mail() && learned.documents == [30, 30]);
-    let known = mail("ham", 3);
-    assert_eq!(outcomes(&set.correct("ham", &known).expect("corrected")), [Outcome::Known]);
-    assert_eq!(outcomes(&set.correct("spam", &known).expect("corrected")), [moved("ham")]);
-    assert!(folder.join("ledger.set/current/corrections").exists());
-    let filter = dbacl::MailFilter::open(&folder, &mut |_| {}).expect("a filter");
-    assert_eq!(filter.classify(mail("spam", 40)).expect("a verdict").category, "spam");
-}
-
-#[test]
-fn the_example_learns_corrects_and_forgets_texts() {
-    let place = Scratch::new();
-    let folder = place.path("set").into_os_string().into_string().expect("a name");
-    let run = |args: &[&str], table: &str| {
-        let args = [&[folder.as_str()], args].concat();
-        texts::run(&args.iter().map(|arg| (*arg).to_owned()).collect::<Vec<_>>(), table)
-    };
-    let table = labelled_texts().into_iter().map(|(label, text)| format!("{label}\t{text}"));
-    let learned = run(&[], &table.collect::<String>()).expect("learned");
-    assert_eq!(learned, "sea, war, law of [12, 12, 12]");
-    assert!(run(&["the jury of the court"], "").expect("a verdict").starts_with("law "));
-    for (args, expected) in [
-        (&["a new day", "war"][..], "learned"),
-        (&["a new day", "war"], "already known"),
-        (&["a new day", "law"], "moved from war"),
-        (&["a new day", "law", "forget"], "forgotten from law"),
-    ] {
-        assert_eq!(run(args, "").expect("changed"), expected, "{args:?}");
-    }
-    assert!(run(&["a new day", "sport"], "").is_err());
 }
 
 #[test]
@@ -201,9 +82,8 @@ fn a_mail_that_is_there_several_times_is_corrected_without_fitting_all() {
     let id = set.id(twice).unwrap();
     assert_eq!((set.labels_of(id).unwrap(), set.documents()), (vec!["ham".to_owned()], documents));
     assert!(!set.correct("ham", twice).unwrap().is_changed);
-    // Back again; then a fit of all finds the same documents.
+    // Back again.
     assert!(!set.correct("spam", twice).unwrap().is_refitted);
-    assert!(set.refit().unwrap().is_refitted);
     assert_eq!((set.labels_of(id).unwrap(), set.documents()), (vec!["spam".to_owned()], documents));
     // It is forgotten twice, and then there is nothing more to forget.
     for _ in 0..2 {
@@ -286,7 +166,6 @@ fn corrections_are_told_apart_and_doing_them_twice_changes_nothing() {
     assert!(set.labels_of(id).expect("a ledger").is_empty());
     let nothing = set.forget("spam", odd.as_bytes()).expect("nothing to do");
     assert_eq!((outcomes(&nothing), nothing.is_changed), (vec![Outcome::NotKnown], false));
-    assert!(set.refit().expect("documents").is_refitted);
 }
 
 #[test]
@@ -312,39 +191,6 @@ fn an_open_set_stays_what_it_was_until_it_is_asked_to_reload() {
     place.dbacl("--mail-learn f good=ham.mbox junk=spam.mbox").output();
     assert!(set.reload_if_changed().expect("a set"));
     assert_eq!(set.labels(), ["good", "junk"]);
-}
-
-#[test]
-fn sets_that_are_no_mail_filter_are_opened_by_their_files() {
-    let place = Scratch::new();
-    for (label, words) in [("sea", "whale ship sailors"), ("war", "nation soldiers battle")] {
-        for number in 0..20 {
-            let text = format!("the {words} of w{} and n{number}\n", number % 7);
-            place.write(&format!("{label}.d/{number}"), text);
-        }
-        place.dbacl(&format!("-l ./{label} -L uniform --keep ledger {label}.d")).output();
-    }
-    let set = "--keep ledger -c ./sea -c ./war";
-    place.dbacl(&format!("--refit --always --contrast no {set}")).output();
-    let names = ["sea", "war"].map(|label| place.path(label));
-    let ledger = place.path("ledger");
-    let options = FittedSetOptions::default();
-    let mut fitted = FittedSet::open_files(&names, &ledger, &options).expect("a set");
-    assert!(!fitted.is_mail());
-    let verdict = fitted.classify(b"the battle of sailors and whale").expect("files");
-    assert_eq!(verdict.category, "sea");
-    assert!((verdict.probabilities.iter().sum::<f64>() - 1.0).abs() < 1e-12);
-    assert_eq!(verdict.probabilities[0].to_bits(), verdict.probability.to_bits());
-    let report = fitted.learn("war", b"sailors of the nation").expect("learned");
-    assert_eq!(outcomes(&report), [Outcome::Learned]);
-    assert_eq!(fitted.documents(), 41);
-    let unknown = fitted.learn("air", b"sailors").expect_err("no such category");
-    assert!(matches!(unknown, FittedSetError::UnknownLabel { .. }), "{unknown}");
-    let turned = [&names[1], &names[0]];
-    let mut turned = FittedSet::open_files(&turned, &ledger, &options).expect("a set");
-    assert_eq!(turned.classify(b"the whale").expect("files").category, "sea");
-    let refused = turned.learn("sea", b"sailors").expect_err("the ledger has another order");
-    assert!(matches!(refused, FittedSetError::OtherCategories { .. }), "{refused}");
 }
 
 #[test]
@@ -391,7 +237,7 @@ fn a_filter_with_a_damaged_category_is_mended() {
     let options = FittedSetOptions::default();
     let copied = whole.copy();
     let refitted = copied.path("f");
-    FittedSet::open(&refitted, &options).expect("whole").refit().expect("fitted anew");
+    FittedSet::mend(&refitted, &options).expect("fitted again");
     for name in ["empty", "cut", "another header"] {
         for label in ["ham", "spam"] {
             let copied = whole.copy();
@@ -439,17 +285,9 @@ fn debug_forms_tell_what_was_learned_and_leave_the_rest_out() {
     let set = format!("{:?}", open(&path)).replace(path.to_str().expect("UTF-8"), "PATH");
     assert_eq!(
         set,
-        "FittedSet { place: Folder(\"PATH\"), labels: [\"ham\", \"spam\"], documents: 60, \
-         generation: Some(1), .. }"
+        "FittedSet { folder: \"PATH\", labels: [\"ham\", \"spam\"], documents: 60, generation: \
+         Some(1), .. }"
     );
-    let names = ["ham", "spam"].map(|label| path.join(label));
-    let set = CategorySet::open(&names).expect("categories");
-    assert_eq!(
-        format!("{set:?}"),
-        "CategorySet { names: [\"ham\", \"spam\"], is_fitted: true, .. }"
-    );
-    let category = format!("{:?}", set.categories().flatten().next().expect("two"));
-    assert!(category.starts_with("Category { documents: 30, features: "), "{category}");
 }
 
 #[test]
@@ -469,15 +307,15 @@ fn only_verdicts_in_the_header_are_left_out_when_mail_is_learned_and_corrected()
     for (name, mail) in ["quoted", "forwarded", "blank"].into_iter().zip(mails) {
         place.write(&format!("ham/{name}"), mail);
     }
-    for reading in ["blocks", "unicode", "classic"] {
-        let learn = format!("--mail-learn filter ham=ham spam=spam --reading {reading}");
-        place.dbacl(&learn).output();
+    place.write("more/1", "Subject: more\n\nmore of all\n");
+    for more in ["", " more=more"] {
+        place.dbacl(&format!("--mail-learn filter ham=ham spam=spam{more}")).output();
         let mut set = open(&place.path("filter"));
         for mail in mails {
             let judged = format!("X-DBACL: unsure 50.00%\nX-DBACL-Reasons: a +1\n b -1\n{mail}");
             for mail in [mail, &judged] {
                 let report = set.correct("ham", mail.as_bytes()).expect("corrected");
-                assert_eq!(outcomes(&report), [Outcome::Known], "{reading}: {mail}");
+                assert_eq!(outcomes(&report), [Outcome::Known], "{more}: {mail}");
             }
         }
         // The text of the body counts.

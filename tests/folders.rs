@@ -38,9 +38,9 @@ fn mailboxes(labels: &[&str]) -> Scratch {
 }
 
 /// The same, and a filter that has learned them.
-fn filter(labels: &[&str], reading: &str) -> Scratch {
+fn filter(labels: &[&str]) -> Scratch {
     let place = mailboxes(labels);
-    learn(&place, labels, &format!("--reading {reading}"));
+    learn(&place, labels, "");
     place
 }
 
@@ -52,13 +52,6 @@ fn operands(labels: &[&str]) -> String {
 fn learn(place: &Scratch, labels: &[&str], options: &str) -> String {
     let learn = format!("--mail-learn f --protect {} {options}{}", labels[0], operands(labels));
     place.dbacl(&learn).output()
-}
-
-/// `--update` and its like on the set of a filter.
-#[track_caller]
-fn change(place: &Scratch, labels: &[&str], option: &str, mail: &str) {
-    let set: String = labels.iter().map(|label| format!(" -c ./f/{label}")).collect();
-    place.dbacl_reading(&format!("{option} --keep f/ledger{set}"), mail).output();
 }
 
 /// Whether the last change has left the state as it was written, and its changes beside it.
@@ -88,10 +81,10 @@ pub fn files_of(filter: &Path) -> Vec<(String, Vec<u8>)> {
 }
 
 #[test]
-fn filters_of_text_and_tags_know_any_number_of_folders() {
+fn filters_of_any_number_of_folders_are_corrected() {
     let all = WORDS.map(|(label, _)| label);
     for labels in [&all[..2], &all[..]] {
-        let place = filter(labels, "blocks");
+        let place = filter(labels);
         let learned = contents(&place);
         assert!(learned.iter().any(|(name, _)| name == "ledger.state"), "learning stays quick");
         for &label in labels {
@@ -118,7 +111,7 @@ fn filters_of_text_and_tags_know_any_number_of_folders() {
 #[test]
 fn caution_decides_how_much_is_unsure() {
     let labels = ["work", "spam"];
-    let place = filter(&labels, "blocks");
+    let place = filter(&labels);
     let band = |place: &Scratch| {
         let line = refit_lines(place, &labels).remove(0);
         let number = |name: &str| -> f64 {
@@ -133,13 +126,13 @@ fn caution_decides_how_much_is_unsure() {
         [("normal", "low", 0.75), ("low", "high", 1.3), ("high", "normal", 1.0)]
     {
         // A filter of its own: margins of folders of different sizes have other proportions.
-        let place = filter(&labels, "blocks");
+        let place = filter(&labels);
         learn(&place, &labels, &format!("--caution {before}"));
         learn(&place, &labels, &format!("--caution {caution}"));
         let (lower, higher) = band(&place);
         assert!((higher - lower - factor * (high - low)).abs() < 1e-4, "{caution}");
         // It stays when single messages are learned.
-        change(&place, &labels, "--update spam", &mail("spam", 90));
+        place.dbacl_reading("--mail-correct f spam", mail("spam", 90)).output();
         assert_eq!(band(&place), (lower, higher), "{caution}");
     }
     let said = place.dbacl("--mail-learn f --caution no a=b c=d");
@@ -149,7 +142,7 @@ fn caution_decides_how_much_is_unsure() {
 #[test]
 fn a_filter_has_any_number_of_folders() {
     let labels = WORDS.map(|(label, _)| label);
-    let place = filter(&labels, "unicode");
+    let place = filter(&labels);
     assert_eq!(place.text("f/order"), "# dbacl mail filter\nwork\nlists\nfamily\nspam\n");
     for label in labels {
         let found = verdict(&place, &mail(label, 77));
@@ -201,7 +194,7 @@ fn refit_lines(place: &Scratch, labels: &[&str]) -> Vec<String> {
 #[test]
 fn mail_of_many_folders_can_be_unsure_and_some_can_be_protected() {
     let labels = WORDS.map(|(label, _)| label);
-    let place = filter(&labels, "unicode");
+    let place = filter(&labels);
     // The verdict on mail that is like the mail of one folder is that folder, and sure.
     let sure = labels.iter().filter(|label| {
         let found = verdict(&place, &mail(label, 81));
@@ -244,7 +237,7 @@ fn mail_of_many_folders_can_be_unsure_and_some_can_be_protected() {
 #[test]
 fn both_of_two_folders_can_be_protected() {
     let labels = ["work", "spam"];
-    let place = filter(&labels, "unicode");
+    let place = filter(&labels);
     learn(&place, &labels, "--protect spam:1%");
     let lines = refit_lines(&place, &labels);
     assert!(lines[0].contains(" fp 0.001 unsure ") && !lines[0].contains(" rate "), "{lines:?}");
@@ -256,51 +249,42 @@ fn both_of_two_folders_can_be_protected() {
 #[test]
 fn forgetting_leaves_no_trace_of_what_was_learned_or_put_right() {
     let all = WORDS.map(|(label, _)| label);
-    let all = &all[..];
-    let two = &["work", "spam"][..];
-    for (labels, reading) in [(two, "unicode"), (all, "unicode"), (two, "blocks"), (all, "blocks")]
-    {
-        // A change of many features is not written beside a small state.
-        let is_quick = |place: &Scratch| reading == "blocks" || is_quick(place);
-        let filter = || filter(labels, reading);
+    for labels in [&["work", "spam"][..], &all[..]] {
+        let filter = || filter(labels);
         let (one, other, third) = (filter(), filter(), filter());
         let mail = |number: usize| mail("spam", number) + "and a word that nobody else has\n";
-        // Learned and forgotten, which cannot be done twice.
-        let set: String = labels.iter().map(|label| format!(" -c ./f/{label}")).collect();
-        let traces = || {
-            let scores = one.dbacl_reading(&format!("-n{set}"), mail(90)).stdout;
-            (one.read("f/ledger"), scores)
+        let correct = |place: &Scratch, label: &str, number: usize| {
+            place.dbacl_reading(&format!("--mail-correct f {label}"), mail(number)).output()
         };
-        let before = traces();
-        change(&one, labels, "--update spam", &mail(90));
-        assert!(is_quick(&one) && traces().0 != before.0 && traces().1 != before.1);
-        change(&one, labels, "--unlearn spam", &mail(90));
-        assert!(traces() == before, "{labels:?} {reading}");
-        let again = one.dbacl_reading(&format!("--unlearn spam --keep f/ledger{set}"), mail(90));
-        again.complains(1, "no such document");
+        let forget =
+            |place: &Scratch, number: usize| place.dbacl_reading("--mail-forget f", mail(number));
+        // Learned and forgotten, which cannot be done twice.
+        let before = contents(&one);
+        correct(&one, "spam", 90);
+        assert!(contents(&one) != before);
+        forget(&one, 90).output();
+        assert!(one.read("f/ledger") == filter().read("f/ledger"), "{labels:?}");
+        forget(&one, 90).complains(1, "no such message was learned");
         // The other filter learns and forgets another message.
-        change(&other, labels, "--update spam", &mail(91));
-        change(&other, labels, "--unlearn spam", &mail(91));
-        assert!(contents(&one) == contents(&other), "{labels:?} {reading}");
+        correct(&other, "spam", 91);
+        forget(&other, 91).output();
+        assert!(contents(&one) == contents(&other), "{labels:?}");
         // Learned, put right twice, and forgotten.
-        change(&third, labels, "--update spam", &mail(92));
+        correct(&third, "spam", 92);
         let learned = contents(&third);
-        change(&third, labels, "--correct work", &mail(92));
-        assert!(is_quick(&third) && contents(&third) != learned);
-        change(&third, labels, "--correct spam", &mail(92));
-        assert!(is_quick(&third));
-        change(&third, labels, "--correct work", &mail(92));
-        let set = "--keep f/ledger -c ./f/work -c ./f/spam";
-        third.dbacl_reading(&format!("--unlearn spam {set}"), mail(92)).complaint(1);
-        change(&third, labels, "--unlearn work", &mail(92));
-        assert!(contents(&third) == contents(&one), "{labels:?} {reading}");
+        correct(&third, "work", 92);
+        assert!(contents(&third) != learned);
+        correct(&third, "spam", 92);
+        correct(&third, "work", 92);
+        forget(&third, 92).output();
+        assert!(contents(&third) == contents(&one), "{labels:?}");
     }
 }
 
 #[test]
 fn a_state_of_many_categories_is_made_anew_when_it_is_damaged() {
     let labels = WORDS.map(|(label, _)| label);
-    let place = filter(&labels, "unicode");
+    let place = filter(&labels);
     let length = place.read("f/ledger.state").len();
     let mut number = 100;
     let mut next = || {
@@ -328,22 +312,6 @@ fn a_state_of_many_categories_is_made_anew_when_it_is_damaged() {
     }
     assert!(found > 3, "{found}");
     assert!(verdict(&place, &mail("spam", 500)).contains("spam"));
-}
-
-#[test]
-fn pairs_of_words_and_contrast_are_learned_without_a_fit_of_all() {
-    let place = mailboxes(&["work", "spam"]);
-    for label in ["work", "spam"] {
-        place.dbacl(&format!("-T email -w 2 -H 18 --keep seen -l {label} {label}.mbox")).output();
-    }
-    let set = "--keep seen -c ./work -c ./spam";
-    place.dbacl(&format!("--refit --always --contrast yes --once {set}")).output();
-    let changes = place.path("seen.set/current/ledger.changes");
-    for (option, label) in [("--update", "spam"), ("--correct", "work"), ("--correct", "spam")] {
-        place.dbacl_reading(&format!("{option} {label} {set}"), mail("spam", 50)).output();
-        assert!(changes.exists(), "{option} {label}");
-    }
-    has(&place.dbacl_reading("--verdict -c ./work -c ./spam", mail("spam", 51)).stdout, "spam");
 }
 
 #[test]
@@ -481,15 +449,12 @@ fn forgetting_the_last_mail_of_a_folder_leaves_nothing_of_it() {
         place.write("spam.mbox", last);
         place.dbacl("--mail-learn f ham=ham.mbox spam=spam.mbox").output();
         let before = place.read("f/spam.ordinary");
-        let set = "--keep f/ledger -c ./f/ham -c ./f/spam";
-        place.dbacl_reading(&format!("--unlearn spam {set}"), last).output();
+        place.dbacl_reading("--mail-forget f", last).output();
         assert!(verdict(&place, last).contains("unsure"));
         let after = place.read("f/spam.ordinary");
         assert!(after != before);
         // The category can be learned again.
         place.dbacl_reading("--mail-correct f spam", last).output();
-        place.dbacl(&format!("--refit --always {set}")).output();
-        assert!(place.read("f/spam.ordinary") == before);
         after
     };
     let (one, other) = (ordinary(&mail("spam", 1)), ordinary(&mail("lists", 2)));

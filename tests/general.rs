@@ -2,6 +2,7 @@
 //! Mail filters that begin with a general model (`--mail-learn --general`).
 
 use crate::folders::contents;
+use dbacl::MailFilter;
 use dbacl_testing::{Scratch, has};
 use std::fs;
 
@@ -53,11 +54,9 @@ fn learn(place: &Scratch, options: &str) -> String {
 
 /// The probability that a message is spam, in %, by the filter `f`.
 fn spam_percent(place: &Scratch, mail: &str) -> f64 {
-    let verdict = "--strict --verdict --format ndjson -c ./f/spam -c ./f/ham";
-    let said = place.dbacl_reading(verdict, mail).output();
-    let said: serde_json::Value = serde_json::from_str(&said).expect("JSON");
-    assert_eq!(said["categories"][0]["name"], "spam");
-    100.0 * said["categories"][0]["probability"].as_f64().expect("a number")
+    let filter = MailFilter::open(&place.path("f"), &mut |_| {}).expect("a filter");
+    let spam = filter.names().iter().position(|name| name == "spam").expect("a label");
+    100.0 * filter.classify(mail).expect("a verdict").probabilities[spam]
 }
 
 #[test]
@@ -67,11 +66,7 @@ fn a_damaged_general_model_is_named_with_what_helps() {
     let whole = place.read("f/ledger.set/current/general.ham");
     place.write("f/ledger.set/current/general.ham", &whole[..whole.len() / 2]);
     let before = contents(&place);
-    for args in [
-        "--mail-learn f ham=own.ham spam=own.spam",
-        "--mail-correct f spam",
-        "--refit --keep f/ledger -c ./f/ham -c ./f/spam",
-    ] {
+    for args in ["--mail-learn f ham=own.ham spam=own.spam", "--mail-correct f spam"] {
         let said =
             place.dbacl_reading(args, own("ham", 3)).complains(1, "general.ham|--general none");
         // Each path in the message exists.
@@ -82,11 +77,6 @@ fn a_damaged_general_model_is_named_with_what_helps() {
         assert_eq!(contents(&place), before, "{args:?}");
     }
     learn(&place, "--general none");
-}
-
-fn change(place: &Scratch, option: &str, label: &str, mail: &str) {
-    let set = "--keep f/ledger -c ./f/ham -c ./f/spam";
-    place.dbacl_reading(&format!("{option} {label} {set}"), mail).output();
 }
 
 /// A message with words of the public corpus only.
@@ -135,11 +125,11 @@ fn forgetting_with_a_general_model_is_exact() {
     let names: Vec<&str> = before.iter().map(|(name, _)| name.as_str()).collect();
     assert!(names.contains(&"general.ham") && names.contains(&"general.spam"), "{names:?}");
     let cost = settings();
-    change(&place, "--update", "spam", &public("spam", 99));
+    place.dbacl_reading("--mail-correct f spam", public("spam", 99)).output();
     assert!(contents(&place) != before);
     let during = spam_percent(&place, &unknown("spam"));
     assert!(during > 50.0, "{during}");
-    change(&place, "--unlearn", "spam", &public("spam", 99));
+    place.dbacl_reading("--mail-forget f", public("spam", 99)).output();
     assert_eq!(settings(), cost);
     assert!(contents(&place) == before, "the files are those of never having learned it");
     // The same with a correction that is taken back, and learning again.
@@ -148,8 +138,6 @@ fn forgetting_with_a_general_model_is_exact() {
     place.dbacl_reading("--mail-correct f ham", own("ham", 3)).output();
     learn(&place, "");
     assert!(contents(&place) == before, "learning anew keeps the general model");
-    place.dbacl("--refit -c ./f/ham -c ./f/spam --keep f/ledger").output();
-    assert!(spam_percent(&place, &unknown("spam")) > 50.0);
     learn(&place, "--general none");
     let names: Vec<String> = contents(&place).into_iter().map(|(name, _)| name).collect();
     assert!(!names.iter().any(|name| name.starts_with("general")), "{names:?}");
@@ -176,11 +164,9 @@ fn filters_that_cannot_be_a_general_model_are_refused() {
     let place = room();
     learn(&place, "--general g");
     let before = contents(&place);
-    place.dbacl(&format!("--mail-learn bytes --reading classic {OWN}")).output();
     place.dbacl("--mail-learn names good=own.ham junk=own.spam").output();
     fs::create_dir(place.path("empty")).expect("made");
     for (general, reason) in [
-        ("bytes", "dbacl:error: bytes cannot be the general model: it reads mail in another way"),
         ("names", "cannot be the general model: it knows good and junk, and none of ham and spam"),
         (
             "empty",
@@ -195,19 +181,12 @@ fn filters_that_cannot_be_a_general_model_are_refused() {
         assert_eq!(said.lines().count(), 1, "{said}");
         assert!(contents(&place) == before, "{general}");
     }
-    // Learned with other options, the filter has no use for the general model.
-    let said = place.dbacl(&format!("--mail-learn f --reading classic {OWN}"));
-    assert!(said.status == 0 && said.stderr.contains("general model is left out"));
-    let names: Vec<String> = contents(&place).into_iter().map(|(name, _)| name).collect();
-    assert!(!names.iter().any(|name| name.starts_with("general")), "{names:?}");
-    // With a general model that reads so, a new filter does as well.
-    place.dbacl(&format!("--mail-learn f2 --general bytes {OWN}")).output();
 }
 
 /// The probability of each label and the verdict of the filter `f` on a message.
 fn verdict(place: &Scratch, mail: &str) -> String {
-    let set = "-c ./f/lists -c ./f/ham -c ./f/spam";
-    place.dbacl_reading(&format!("--strict --verdict {set}"), mail).output()
+    let filter = MailFilter::open(&place.path("f"), &mut |_| {}).expect("a filter");
+    filter.classify(mail).expect("a verdict").to_string()
 }
 
 #[test]
@@ -228,15 +207,14 @@ fn any_number_of_folders_begins_with_a_general_model() {
     has(&found, "lists");
     // A message with words of the general model, learned alone, changes what it says and no more.
     let before = contents(&place);
-    let set = "--keep f/ledger -c ./f/ham -c ./f/lists -c ./f/spam";
     let mixed = "Subject: x\n\ncasino kernel\n";
-    place.dbacl_reading(&format!("--update lists {set}"), mixed).output();
+    place.dbacl_reading("--mail-correct f lists", mixed).output();
     assert!(
         place.path("f/ledger.set/current/ledger.changes").exists(),
         "the change was a quick one"
     );
     assert!(is_told(both()), "{:?}", both());
-    place.dbacl_reading(&format!("--unlearn lists {set}"), mixed).output();
+    place.dbacl_reading("--mail-forget f", mixed).output();
     assert!(contents(&place) == before, "the files are those of never having learned it");
     place.dbacl(&format!("--mail-learn f lists=lists {OWN}")).output();
     assert!(contents(&place) == before, "learning anew keeps the general model");
@@ -284,7 +262,7 @@ fn a_filter_without_own_mail_is_the_general_model() {
     }
     assert!(spam_percent(&place, &own("spam", 50)) > 50.0);
     for mail in &mails {
-        change(&place, "--unlearn", "spam", mail);
+        place.dbacl_reading("--mail-forget f", mail).output();
     }
     assert!(contents(&place) == before, "the files are those of never having learned them");
     // Learning again with folders that are still empty keeps corrections.

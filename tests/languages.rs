@@ -150,35 +150,6 @@ fn reports_show_words_that_can_be_read() {
 }
 
 #[test]
-fn fitted_categories_and_ledgers_keep_the_reading() {
-    let scratch = Scratch::new();
-    let line = |words: &[&str], at: usize| {
-        let word = |step: usize| words[(at * step + at / 3) % words.len()];
-        format!("{} {} {}", word(1), word(5), word(7))
-    };
-    let (one, two) = (
-        ["чай", "булка", "мир", "дом", "Pаypal", "улица", "страна"],
-        ["茶杯", "面包", "世界", "房子", "街道", "国家", "чай"],
-    );
-    scratch.sh("mkdir ru.d zh.d").quiet(0);
-    for (name, words) in [("ru", one), ("zh", two)] {
-        for at in 0..60 {
-            scratch.write(&format!("{name}.d/{at}"), line(&words, at) + "\n");
-        }
-        let learn = format!("--quiet -e word -L uniform -H 14 --keep ledger -l ./{name} {name}.d");
-        scratch.dbacl(&learn).quiet(0);
-    }
-    let fitted = scratch.dbacl("--quiet --refit --always --keep ledger -c ./ru -c ./zh");
-    assert_eq!(fitted.status, 0, "{fitted:?}");
-    assert!(scratch.read("ru").starts_with(b"# dbacl 1.15 dlw unicode category "));
-    scratch.write("text", "БУЛКА и чай\n");
-    assert!(scratch.dbacl("--strict --verdict -c ./ru -c ./zh text").quiet(0).starts_with("ru "));
-    scratch.write("text", "我要面包\n");
-    assert!(scratch.dbacl("--strict --verdict -c ./ru -c ./zh text").quiet(0).starts_with("zh "));
-    scratch.dbacl("--strict --keep ledger --update zh -c ./ru -c ./zh text").quiet(0);
-}
-
-#[test]
 fn a_character_set_must_be_known_and_goes_with_text() {
     let scratch = Scratch::new();
     scratch.write("text", "a b\n");

@@ -2,7 +2,7 @@
 //! Large categories (`--large`): learned in several ways, scored, and refused where they cannot be
 //! used.
 
-use crate::refit::nameless;
+use crate::filter::nameless;
 use dbacl_numeric::random::SplitMix64;
 use dbacl_testing::Scratch;
 
@@ -63,17 +63,13 @@ fn a_large_category_is_refused_where_only_a_classic_one_can_be_used() {
     }
     place.dbacl("--check ./l1").quiet(0);
     let refused = |args: &str, wanted: &str| drop(place.dbacl(args).complains(1, wanted));
-    for args in
-        ["-o dump", "-O dump", "-g (a)", "-H 20", "-M", "-x 2", "-X -T email", "--keep ledger"]
-    {
+    for args in ["-o dump", "-O dump", "-g (a)", "-H 20", "-M", "-x 2", "-X -T email"] {
         let option = args.split(' ').next().unwrap_or_default();
         let wanted = format!("--large cannot be used with {option}\n");
         refused(&format!("-l ./new --large one {args}"), &wanted);
         assert!(!place.path("new").exists());
     }
     refused("-c ./l1 --large one", "--large can only be used with -l\n");
-    let scored = "l1: a large category (--large) can only be scored\n";
-    refused("--refit -c ./l1=one -c ./l2=two", scored);
     // A category of the other kind is replaced in either direction.
     place.dbacl("-l ./l1 one").quiet(0);
     place.dbacl("-l ./l1 --large one").quiet(0);

@@ -11,7 +11,7 @@ use std::fs;
 use std::process::Command;
 
 /// The pages that describe the options of `dbacl`.
-const PAGES: [&str; 4] = ["dbacl", "dbacl-refit", "dbacl-mail", "dbacl-count"];
+const PAGES: [&str; 3] = ["dbacl", "dbacl-mail", "dbacl-count"];
 
 #[test]
 fn every_option_has_its_entry() {

@@ -202,8 +202,6 @@ fn messages_say_what_to_type() {
         ("--general f", "dbacl:error: --general can only be used with --mail-learn\n"),
         ("--reasons f", "dbacl:error: --reasons can only be used with --mail-filter and"),
         ("--mail-verdict f --window 3", "--window can only be used with --mail-learn"),
-        ("--mail-correct f --cost 3 spam", "--cost cannot be used with --mail-correct"),
-        ("--cost 2 -c f", "dbacl:error: --cost can only be used with --refit\n"),
         ("-c ./x.model", "x.model is a model of dbacl-text: use dbacl-text predict\n"),
     ] {
         scratch.dbacl(args).complains(1, expected);

@@ -12,35 +12,6 @@ use std::fs;
 use std::path::Path;
 
 #[test]
-fn a_folder_of_the_users_own_is_not_made_a_set() {
-    let place = filter();
-    for (label, name) in [("ham", "train"), ("spam", "other")] {
-        place.dbacl(&format!("-T email -l ./{name} {label}.mbox")).output();
-    }
-    place.write("train.set/1/essay", "the only copy");
-    let refit = "--refit --always -c ./train=ham.mbox -c ./other=spam.mbox";
-    for _ in 0..2 {
-        place.dbacl(refit).complains(1, "the folder ./train.set is already used for something");
-        assert_eq!(place.read("train.set/1/essay"), b"the only copy");
-    }
-    fs::rename(place.path("train.set"), place.path("essays")).expect("renamed");
-    place.dbacl(refit).output();
-}
-
-#[test]
-fn a_category_named_like_an_ordinary_file_is_refused() {
-    let place = filter();
-    for (label, name) in [("ham", "x"), ("spam", "x.ordinary")] {
-        place.dbacl(&format!("-T email -l ./{name} {label}.mbox")).output();
-    }
-    let before = place.read("x.ordinary");
-    let refit = "--refit --always -c ./x=ham.mbox -c ./x.ordinary=spam.mbox";
-    place.dbacl(refit).complains(1, "./x and ./x.ordinary cannot be in one set");
-    assert!(place.read("x.ordinary") == before);
-    assert!(!place.path("x.set").exists());
-}
-
-#[test]
 fn labels_that_are_too_long_are_refused() {
     let place = filter();
     let args = format!("--mail-learn g {}=ham.mbox spam=spam.mbox", "a".repeat(238));
@@ -365,12 +336,11 @@ fn damaged_files_are_named_as_users_know_them_and_there_is_advice() {
     let start = filter();
     let anew = "order is damaged: learn the mail folders again with --mail-learn";
     let advice = "ledger.set from a copy, or learn the documents of the set again";
-    let update = "--update spam --keep f/ledger -c f/ham -c f/spam";
     for (name, expected) in
         [("ledger.head", "f/ledger.set/current/ledger.head: "), ("ledger", "f/ledger: ")]
     {
         for length in [0, 20] {
-            for line in ["--mail-correct f spam", update, "-l f/ham --keep f/ledger ham.mbox"] {
+            for line in ["--mail-correct f spam", "--mail-forget f"] {
                 let place = start.copy();
                 place.sh(&format!("truncate -s {length} f/ledger.set/current/{name}")).quiet(0);
                 let said = place.dbacl_reading(line, news()).stderr;

@@ -11,7 +11,6 @@ use crate::mails::mail;
 use dbacl_testing::{
     Done, Scratch, done, fed, finish, has, has_tracer, kill, number, programs, skip,
 };
-use std::ffi::OsStr;
 use std::fs;
 use std::io::Write;
 use std::os::unix::fs::PermissionsExt;
@@ -73,12 +72,7 @@ pub fn filter() -> Scratch {
 
 /// The same as an earlier version of dbacl left it: files, no links.
 pub fn older_filter() -> Scratch {
-    older_filter_read("unicode")
-}
-
-fn older_filter_read(reading: &str) -> Scratch {
     let place = filter();
-    place.dbacl(&format!("{LEARN} --reading {reading}")).output();
     place.sh("cp -RL f g; rm -r g/ledger.set f; mv g f; rm -f f/ledger.lock").quiet(0);
     place
 }
@@ -276,10 +270,9 @@ fn an_update_that_failed_anywhere_did_nothing() {
     if !has_tracer("sets::an_update_that_failed") {
         return;
     }
-    let args = "--update spam -c ./f/ham -c ./f/spam --keep f/ledger";
+    let args = "--mail-correct f spam";
     for (start, known, mail) in starts() {
-        let scores =
-            |place: &Scratch| place.dbacl_reading("-n -c ./f/ham -c ./f/spam", &mail).stdout;
+        let scores = |place: &Scratch| place.read("f/ham");
         let before = scores(&start);
         at_every_call(&start, "error=ENOSPC", args, &mail, |place, is_well, at| {
             verdict(place, &news());
@@ -337,7 +330,7 @@ fn a_full_disk_changes_nothing() {
              dd if=/dev/zero of=fill bs=1k count=$((2300 - 200 * round)) 2>/dev/null
              (cat ../mail; echo round $round) >../own
              before=$(od -An -tu4 -j33 -N4 f/ledger.set/current/ledger.head)
-             if dbacl --update ham -c ./f/ham -c ./f/spam --keep f/ledger ../own 2>../said; then
+             if dbacl --mail-correct f ham ../own 2>../said; then
                  wanted=$((before + 1))
              else
                  wanted=$before full=$((full + 1))
@@ -505,59 +498,6 @@ fn corrections_wait_for_the_folder_of_their_label() {
 }
 
 #[test]
-fn corrections_wait_for_the_reading_that_they_were_made_with() {
-    let place = filter();
-    let [classic, blocks] =
-        ["classic", "blocks"].map(|reading| format!("{LEARN} --reading {reading}"));
-    correct(&place, "spam", [mail("ham", 3), news()]);
-    let warning = "2 corrections were made with --reading blocks and were not applied: they are \
-                   kept until mail is read so again";
-    learn(&place, &classic, "60 messages (ham 30, spam 30)", warning);
-    correct(&place, "spam", [mail("ham", 5)]);
-    learn(&place, &classic, "60 messages (ham 29, spam 31)|1 correction was applied\n", "");
-    let warning = "1 correction was made with --reading classic";
-    let applied = "61 messages (ham 29, spam 32)|2 corrections were applied\n";
-    learn(&place, &blocks, applied, warning);
-    correct(&place, "spam", [mail("ham", 7)]);
-    place.dbacl(&blocks).says("3 corrections were applied\n");
-    place.dbacl(&classic).says("60 messages (ham 29, spam 31)|1 correction was applied\n");
-}
-
-/// Whether the filter reads mail as dbacl 1.14.1 does; the first line of its categories tells.
-fn is_classic(place: &Scratch) -> bool {
-    let category = place.read("f/spam");
-    // Other filters have this first line, which dbacl 1.14.1 refuses.
-    !category.starts_with(b"# dbacl 1.15 dlw unicode category ")
-}
-
-#[test]
-fn a_filter_keeps_its_reading_until_another_is_asked_for() {
-    // The letters of two alphabets look alike, and only readings of Unicode know it.
-    let disguised = "From: a@b.c\nSubject: \u{441}he\u{430}p pi\u{406}ls\n\n\u{43e}ffer\n";
-    let place = mailboxes();
-    place.dbacl(&format!("{LEARN} --reading classic")).output();
-    assert!(is_classic(&place));
-    let before = verdict(&place, disguised);
-    // Corrections and learning again go on as the filter began.
-    let other = mail("spam", 40);
-    place.dbacl_reading("--mail-correct f ham", other).output();
-    place.dbacl(LEARN).says("1 correction was applied\n");
-    assert!(is_classic(&place));
-    place.dbacl(&format!("{LEARN} --reading blocks")).output();
-    assert!(!is_classic(&place));
-    assert_ne!(verdict(&place, disguised), before);
-    place.dbacl(LEARN).output();
-    assert!(!is_classic(&place));
-    // A filter of an older version keeps its reading, too; a new one reads what people read.
-    let older = older_filter_read("classic");
-    older.dbacl(LEARN).output();
-    assert!(is_classic(&older));
-    let anew = filter();
-    assert!(!is_classic(&anew));
-    assert_eq!(verdict(&anew, disguised), verdict(&place, disguised));
-}
-
-#[test]
 fn labels_tell_what_is_protected() {
     let place = filter();
     assert_eq!(place.text("f/order"), "# dbacl mail filter\nham\nspam\n");
@@ -582,7 +522,6 @@ fn mistakes_of_a_first_command_are_told_and_make_nothing() {
             "f -n ham=ham.mbox spam=spam.mbox",
             "--scores cannot be used with --mail-learn; --mail-help lists what can",
         ),
-        ("f --reading no ham=ham.mbox spam=spam.mbox", "unicode or classic, not no"),
     ] {
         place.dbacl(&format!("--mail-learn {args}")).complains(1, said);
         assert!(contents(&place) == before, "{args:?}");
@@ -598,38 +537,6 @@ fn mails_with_lines_that_look_like_separators_are_counted_once() {
         .replace("\n\n", "\n\nFrom now on\n\nContent-Type: text/plain\n\nFrom the start: all\n\n");
     place.write("spam.mbox", spam);
     place.dbacl(LEARN).says("60 messages (ham 30, spam 30)");
-}
-
-#[test]
-fn any_categories_are_a_set_that_the_old_program_can_read() {
-    let place = filter();
-    for label in ["ham", "spam"] {
-        place.dbacl(&format!("-T email -l ./{label} {label}.mbox")).output();
-    }
-    place.sh("mkdir sub; mv spam sub/ham").quiet(0);
-    let fit = "--refit --always -c ./ham=ham.mbox -c ./sub/ham=spam.mbox";
-    place.dbacl(fit).output();
-    assert_eq!(
-        fs::read_link(place.path("ham")).unwrap(),
-        Path::new("ham.set/current/category.ham")
-    );
-    let other = fs::read_link(place.path("sub/ham")).unwrap();
-    assert!(other.is_absolute() && other.ends_with("ham.set/current/category.ham.other"));
-    let judged = place.dbacl_reading("--verdict -c ./ham -c ./sub/ham", news());
-    assert_eq!(judged.status, 2, "{}", judged.stderr);
-    // Learning one of them again makes it an ordinary category again, in the set.
-    place.dbacl("-T email -l ./ham ham.mbox").output();
-    assert!(fs::read_link(place.path("ham")).is_ok());
-    let head = String::from_utf8_lossy(&place.read("ham")[..600]).into_owned();
-    assert!(head.starts_with("# dbacl 1.14.1") && !head.contains("# refit"), "{head}");
-    // A file in the place of a link is taken over; one of something else is not.
-    place.sh("cp -L ham copy; mv copy ham").quiet(0);
-    place.dbacl(fit).output();
-    assert!(fs::read_link(place.path("ham")).is_ok());
-    assert_eq!(
-        OsStr::new("ham.set"),
-        fs::read_link(place.path("ham")).unwrap().iter().next().unwrap()
-    );
 }
 
 #[test]

@@ -50,8 +50,8 @@ fn parts(text: &str) -> Vec<Part> {
 }
 
 /// Documents whose blocks marked `console` are run here.
-const RUN_HERE: [&str; 5] =
-    ["docs/tutorial.md", "docs/languages.md", "README.md", "docs/packaging.md", "docs/refit.md"];
+const RUN_HERE: [&str; 4] =
+    ["docs/tutorial.md", "docs/languages.md", "README.md", "docs/packaging.md"];
 
 /// Runs the commands of a document: in an empty home, or in the repository's folder.
 fn check(document: &str, in_empty_home: bool) {
@@ -108,11 +108,6 @@ fn the_page_about_languages_prints_what_it_says() {
 fn the_readme_and_the_packagers_test_print_what_they_say() {
     check("README.md", true);
     check("docs/packaging.md", false);
-}
-
-#[test]
-fn the_page_about_fitting_prints_what_it_says() {
-    check("docs/refit.md", false);
 }
 
 /// What the scripts of a folder say, all together.

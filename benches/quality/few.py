@@ -22,6 +22,7 @@ Columns, in % of the mails judged, means over the draws:
 import argparse
 import os
 import random
+import re
 import subprocess
 import sys
 import tempfile
@@ -78,16 +79,15 @@ def verdicts_of(program, folder, judged):
     """The same of the filter in `folder`."""
     verdicts = []
     for kind in KINDS:
-        categories = [word for other in KINDS for word in ("-c", os.path.join(folder, other))]
-        options = ["--strict", "--verdict", "--format", "tsv", "-F"]
-        run = subprocess.run(
-            [program, *options, *categories, *judged[kind]], capture_output=True, text=True
-        )
-        lines = [line.split("\t") for line in run.stdout.splitlines()[1:]]
-        if len(lines) != len(judged[kind]):
-            sys.exit(f"{len(lines)} verdicts for {len(judged[kind])} mails: {run.stderr}")
-        for _, best, unsure, *_ in lines:
-            verdicts.append((kind == "spam", None if unsure == "true" else best, best == "spam"))
+        for path in judged[kind]:
+            run = subprocess.run(
+                [program, "--mail-filter", folder, path], capture_output=True, encoding="latin-1"
+            )
+            found = re.match(r"(?:From .*\n)?X-DBACL: (ham|spam|unsure) [\d.]+%(?: (\w+))?", run.stdout)
+            if not found:
+                sys.exit(f"{path}: no verdict: {run.stderr}")
+            sure = None if found[1] == "unsure" else found[1]
+            verdicts.append((kind == "spam", sure, (sure or found[2]) == "spam"))
     return verdicts
 
 

@@ -6,8 +6,7 @@
 #
 #   languages.sh BIN DATA
 #
-# BIN holds dbacl and dbacl-eval, DATA the unpacked corpora as for refit-text.sh. Languages by
-# characters: refit-text.sh BIN/dbacl DATA lang75 -e glyph -w 4.
+# BIN holds dbacl and dbacl-eval, DATA the unpacked corpora.
 set -eu
 bin=$(cd "$1" && pwd)
 data=$(cd "$2" && pwd)

@@ -4,16 +4,13 @@
 use crate::category::Category;
 use crate::errors;
 use crate::explain::Explanation;
-use crate::texts::{Texts, labelled, matrix, one};
-use crate::trainer::{check_numbers, warn};
-use crate::work::{After, run};
-use dbacl::{FitOptions, JointFit, Locale};
-use pyo3::exceptions::{PyKeyError, PyValueError};
+use crate::texts::{Texts, matrix, one};
+use dbacl::Locale;
+use pyo3::exceptions::PyKeyError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyString};
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
 
 /// The verdict on a text.
 #[pyclass(frozen, module = "dbacl", get_all)]
@@ -22,7 +19,7 @@ pub struct Verdict {
     category: String,
     /// Its probability.
     probability: f64,
-    /// Whether the verdict is unsure. Only categories that were fitted together may say so.
+    /// Whether the verdict is unsure. Only a mail filter may say so.
     is_unsure: bool,
     /// The probability of each category.
     probabilities: Vec<f64>,
@@ -35,18 +32,13 @@ impl Verdict {
     fn of(verdict: &dbacl::Verdict) -> Self {
         let (name, probability) = (verdict.best(), verdict.probability());
         let percent = 100.0 * probability;
-        let text = if verdict.is_unsure() {
-            format!("unsure {percent:.2}% {name}")
-        } else {
-            format!("{name} {percent:.2}%")
-        };
         Self {
             category: name.to_owned(),
             probability,
-            is_unsure: verdict.is_unsure(),
+            is_unsure: false,
             probabilities: verdict.probabilities().to_vec(),
             scores: Some(verdict.scores().to_vec()),
-            text,
+            text: format!("{name} {percent:.2}%"),
         }
     }
 
@@ -142,12 +134,6 @@ impl CategorySet {
         self.set.names().iter().map(String::as_str).collect()
     }
 
-    /// Whether the categories were fitted together. Then their probabilities are calibrated.
-    #[getter]
-    fn is_fitted(&self) -> bool {
-        self.set.is_fitted()
-    }
-
     /// Warnings about this choice of categories.
     #[getter]
     fn warnings(&self) -> Vec<String> {
@@ -198,66 +184,7 @@ impl CategorySet {
         Ok(Explanation { explanation: explained.explanation })
     }
 
-    /// Fits the categories together on labelled texts, as `dbacl --refit` does. A cost or blend
-    /// that is not given is chosen by cross-validation.
-    #[pyo3(signature = (
-        texts, labels, *, cost=None, blend=None, contrast=None, exact=false, once=false,
-        quick=false, unsure=false, false_positives=None
-    ))]
-    fn fit(
-        &self,
-        texts: &Bound<'_, PyAny>,
-        labels: &Bound<'_, PyAny>,
-        cost: Option<f64>,
-        blend: Option<f64>,
-        contrast: Option<bool>,
-        exact: bool,
-        once: bool,
-        quick: bool,
-        unsure: bool,
-        false_positives: Option<f64>,
-    ) -> PyResult<Self> {
-        let py = texts.py();
-        let mut options = FitOptions::default().always();
-        check_numbers(cost, [("blend", blend), ("false_positives", false_positives)])?;
-        options = cost.map_or(options.clone(), |cost| options.cost(cost));
-        options = blend.map_or(options.clone(), |blend| options.blend(blend));
-        options = contrast.map_or(options.clone(), |contrast| options.contrast(contrast));
-        options = false_positives.map_or(options.clone(), |share| options.false_positives(share));
-        for (is_wanted, with) in [
-            (exact, FitOptions::exact as fn(FitOptions) -> FitOptions),
-            (once, FitOptions::once),
-            (quick, FitOptions::quick),
-            (unsure, FitOptions::unsure),
-        ] {
-            if is_wanted {
-                options = with(options);
-            }
-        }
-        let mut documents: Vec<(String, Vec<u8>)> = Vec::new();
-        labelled(texts, labels, &mut |label, text| {
-            documents.push((label.to_owned(), text.to_vec()));
-            Ok(())
-        })?;
-        let set = self.set.clone();
-        let work = move |_| {
-            let mut fit = JointFit::new(&set, &options)?;
-            for (label, text) in &documents {
-                fit.document(label, text)?;
-            }
-            fit.fit()
-        };
-        let stop = Arc::new(AtomicBool::new(false));
-        let fit = run(py, &stop, After::Leave, work, &mut |_| Ok(()))?;
-        let fit = fit.map_err(|error| PyValueError::new_err(error.to_string()))?;
-        warn(py, &fit.notes)?;
-        let categories = fit.categories.unwrap_or_default().into_iter();
-        let each = categories.map(|(name, own)| (name, Category { category: Arc::new(own) }));
-        Self::of(each.collect())
-    }
-
     fn __repr__(&self) -> String {
-        let fitted = if self.is_fitted() { ", fitted together" } else { "" };
-        format!("<dbacl.CategorySet: {}{fitted}>", self.set.names().join(", "))
+        format!("<dbacl.CategorySet: {}>", self.set.names().join(", "))
     }
 }

@@ -454,7 +454,6 @@ class Sets(Scratch):
         self.assertEqual((verdict.category, verdict.is_unsure), ("sea", False))
         self.assertEqual(str(verdict), f"sea {100 * verdict.probability:.2f}%")
         self.assertEqual(self.set.predict(["soldiers", "a ship"]), ["a war", "sea"])
-        self.assertFalse(self.set.is_fitted)
         self.assertEqual(len(self.set), 2)
         self.assertEqual(self.set["sea"].to_bytes(), self.sea.to_bytes())
         with self.assertRaises(KeyError):
@@ -462,15 +461,6 @@ class Sets(Scratch):
         self.assertIn("ahead of", self.set.explain("a ship").heading)
         again = pickled(self.set)
         self.assertEqual(again.classify("a ship").scores, self.set.classify("a ship").scores)
-
-    def test_categories_are_fitted_together(self):
-        fitted = self.set.fit(TEXTS, LABELS)
-        self.assertTrue(fitted.is_fitted)
-        self.assertEqual(fitted.predict(["soldiers", "a ship"]), ["a war", "sea"])
-        with self.assertRaisesRegex(ValueError, "no category is called lake"):
-            self.set.fit(["a"], ["lake"])
-        with self.assertRaisesRegex(ValueError, "was fitted before"):
-            fitted.fit(TEXTS, LABELS)
 
     def test_what_cannot_be_learned_or_compared_is_told(self):
         with self.assertRaisesRegex(ValueError, "no token"):

@@ -8,7 +8,7 @@
 //!
 //! With the reading `blocks` all are doubtful. With others a fifth is, the rest is drawn: their
 //! thresholds are those of the documents learned, and where these are doubtful ones alone, a third
-//! of all messages is unsure (docs/lab/refit.md). Among the doubtful ones messages with an `unsure`
+//! of all messages is unsure (docs/lab/mail.md). Among the doubtful ones messages with an `unsure`
 //! verdict come first, and among them those whose two most probable categories are closest to each
 //! other. The label of a message also teaches about messages like it, so each message
 //! chosen lowers the rank of others by the share of features that they have in common with it.
@@ -19,10 +19,11 @@ use super::learn_folders;
 use super::mail_folders::MailFolder;
 use super::mailboxes::MailFile;
 use super::misfiled::Suspect;
-use super::open_set::{OpenSet, SetVerdict};
+use super::open_set::{MailFilter, SetVerdict};
 use super::reading::visible_text;
 use super::report::DocumentId;
 use dbacl_engine::error::WarningSink;
+use dbacl_engine::input::patient::UntilStopped;
 use dbacl_engine::token::id::FeatureId;
 use dbacl_joint::beginning::LIMIT;
 use dbacl_joint::documents::fingerprint;
@@ -100,7 +101,7 @@ fn doubt(verdict: &SetVerdict) -> (bool, f64) {
 /// doubts, no two alike, then perhaps some by chance. `open` is what is open of the set, and
 /// `is_learned` says whether it has a document.
 pub fn questions(
-    (open, is_learned): (&OpenSet, &dyn Fn(DocumentId) -> Result<bool>),
+    (open, is_learned): (&MailFilter, &dyn Fn(DocumentId) -> Result<bool>),
     files: &[MailFile],
     most: usize,
     stop: &AtomicBool,
@@ -166,7 +167,7 @@ pub fn questions(
 /// `is_learned` says whether the set has a message under its label: one that was corrected is left
 /// out. So are those that have gone or changed.
 pub fn suspected(
-    open: &OpenSet,
+    open: &MailFilter,
     list: &[Suspect],
     is_learned: &dyn Fn(&Suspect) -> Result<bool>,
     stop: &AtomicBool,
@@ -267,7 +268,7 @@ pub fn each_message<E: From<FittedSetError>>(
 
 /// Calls `each` for every message of `file`, which is open as `mail`, with its number from 1, or 0
 /// for the only one. Of a message only as much is given as is learned of it.
-fn each_of_file<E: From<FittedSetError>>(
+pub fn each_of_file<E: From<FittedSetError>>(
     mail: OpenMail,
     file: &MailFile,
     stop: &AtomicBool,
@@ -276,7 +277,7 @@ fn each_of_file<E: From<FittedSetError>>(
     let OpenMail { source, head, may_be_mailbox } = mail;
     let is_mailbox = may_be_mailbox && form_of(&head).is_mailbox();
     let holds = if may_be_mailbox { Holds::Mailbox } else { Holds::One };
-    let mut input = BufReader::new(Canonical::new(source.reader, holds));
+    let mut input = BufReader::new(Canonical::new(UntilStopped { input: source.reader, stop }, holds));
     let mut separators = Separators::default();
     let (mut number, mut message, mut line) = (0, Vec::new(), Vec::new());
     loop {

@@ -9,7 +9,7 @@
 //! ```
 
 use super::filter_folder::LEDGER;
-use super::open_set::OpenSet;
+use super::open_set::MailFilter;
 use dbacl_engine::error::{Warning, WarningSink};
 use dbacl_joint::header::Usual;
 use dbacl_measures::chance::{Direction, is_rare};
@@ -82,7 +82,7 @@ impl Change {
 
 /// Of how many of `all` messages `set` was expected to be unsure, if it was unsure of so many that
 /// mail must have changed; `None` if not, or if the filter does not say what is usual.
-pub fn expected(set: &OpenSet, unsure: usize, all: usize) -> Option<f64> {
+pub fn expected(set: &MailFilter, unsure: usize, all: usize) -> Option<f64> {
     let usual = set.fitted.line.usual.iter().map(|usual| usual.unsure).reduce(f64::max)?;
     is_beyond(unsure, all, TIMES * usual + MORE).then(|| (usual * real(all)).round())
 }
@@ -145,8 +145,8 @@ const fn is_among_last(left: usize) -> bool {
 }
 
 /// The filter in `folder`, if it reads mail as the `next` one, and the messages that it knows.
-fn in_service(folder: &Path, next: &Ledger) -> Option<(OpenSet, HashSet<u64>)> {
-    let set = OpenSet::open(folder, &mut |_| {}).ok()?;
+fn in_service(folder: &Path, next: &Ledger) -> Option<(MailFilter, HashSet<u64>)> {
+    let set = MailFilter::open(folder, &mut |_| {}).ok()?;
     let path = set.generation.as_ref()?.path(OsStr::new(LEDGER));
     let ledger = ledger_file::load(&path).ok()??;
     if ledger.head.settings != next.head.settings || set.fitted.line.usual.is_empty() {

@@ -33,12 +33,12 @@ pub enum FittedSetError {
     #[error(transparent)]
     Open(#[from] MailFilterError),
     /// No category of the set has this label.
-    #[error("{}", unknown_text(label, folder.as_deref(), known))]
+    #[error("the filter in {} has {}, but no {label}", folder.display(), listed(known))]
     UnknownLabel {
         /// The label.
         label: String,
-        /// The folder of the mail filter; `None` for other sets.
-        folder: Option<PathBuf>,
+        /// The folder of the filter.
+        folder: PathBuf,
         /// The labels that the set has.
         known: Vec<String>,
     },
@@ -335,14 +335,6 @@ pub enum FittedSetError {
 impl From<FittedSetError> for dbacl_engine::error::Error {
     fn from(error: FittedSetError) -> Self {
         Self::Other(Box::new(error))
-    }
-}
-
-fn unknown_text(label: &str, folder: Option<&Path>, known: &[String]) -> String {
-    let known = listed(known);
-    match folder {
-        Some(folder) => format!("the filter in {} has {known}, but no {label}", folder.display()),
-        None => format!("{label} is none of the categories {known}"),
     }
 }
 

@@ -1,32 +1,33 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //! A fitted set on disk that classifies documents, and learns, corrects and forgets single ones.
 
-use super::asking::{self, Question};
+use super::asking::{self, Question, each_of_file};
 use super::drift;
 use super::error::{FittedSetError, lost, unless_stopped};
-use super::files::{SetFiles, label_of, members, store_of};
+use super::files::{SetFiles, store_of};
 use super::filter_folder::LEDGER;
+use super::folder_counts::{left_out, open_mail, standard_input, unopened};
 use super::learn_folders;
 use super::mail_folders::{LearnedSet, MailFolder, MailLearnOptions};
+use super::mailboxes;
 use super::misfiled;
-use super::open_set::{Member, OpenSet, SetVerdict, direct};
+use super::open_set::{MailFilter, SetVerdict, direct};
 use super::options::FittedSetOptions;
 use super::reasons::Reasons;
-use super::refit::{HowToFit, fit_files, no_documents, read_state};
+use super::refit::read_state;
 use super::report::{DocumentId, DocumentReport, Outcome, SetReport};
 use super::roles::MailRole;
 use super::update::{self, ChangeKind, Done, Request};
 use dbacl_engine::error::{Error, Warning, WarningSink};
 use dbacl_files::reading::if_there;
 use dbacl_joint::documents::Corpus;
-use dbacl_joint::fit::FitOptions;
 use dbacl_mail::contents::Contents;
-use dbacl_model::settings::{Locale, ModelOption};
+use dbacl_model::settings::ModelOption;
 use dbacl_store::generations::ledger_file::OpenLedger;
-use dbacl_store::generations::{Force, Generation, Store, ledger_file};
+use dbacl_store::generations::{Force, Store, ledger_file};
 use dbacl_store::ledger::Settings;
 use hashbrown::HashSet;
-use std::ffi::{OsStr, OsString};
+use std::ffi::OsStr;
 use std::fmt;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
@@ -83,9 +84,9 @@ type Result<T, E = FittedSetError> = std::result::Result<T, E>;
 /// An open set takes a few file handles and little memory; while it is changed, it takes about as
 /// much as its files. It can be shared between threads.
 pub struct FittedSet {
-    place: Place,
+    folder: PathBuf,
     options: FittedSetOptions,
-    open: OpenSet,
+    open: MailFilter,
     /// Which state was current when the set was opened.
     mark: Mark,
     pub(super) warnings: Vec<Warning>,
@@ -94,64 +95,9 @@ pub struct FittedSet {
 impl fmt::Debug for FittedSet {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut shown = f.debug_struct("FittedSet");
-        shown.field("place", &self.place).field("labels", &self.labels());
+        shown.field("folder", &self.folder).field("labels", &self.labels());
         shown.field("documents", &self.documents()).field("generation", &self.generation());
         shown.finish_non_exhaustive()
-    }
-}
-
-/// Where a set is.
-#[derive(Debug, Clone)]
-enum Place {
-    /// A mail filter's folder.
-    Folder(PathBuf),
-    /// Categories and ledger.
-    Files(Vec<PathBuf>, PathBuf),
-}
-
-impl Place {
-    fn ledger(&self) -> PathBuf {
-        match self {
-            Self::Folder(folder) => direct(&folder.join(LEDGER)),
-            Self::Files(_, ledger) => ledger.clone(),
-        }
-    }
-
-    /// What users call the categories.
-    fn names(&self, labels: &[String]) -> Vec<PathBuf> {
-        match self {
-            Self::Folder(folder) => {
-                labels.iter().map(|label| direct(&folder.join(label))).collect()
-            }
-            Self::Files(names, _) => names.clone(),
-        }
-    }
-
-    fn store(&self) -> Store {
-        store_of(&[], Some(&self.ledger()))
-    }
-
-    fn open(&self, locale: Locale, warnings: &mut Vec<Warning>) -> Result<OpenSet> {
-        let mut warn = |warning| warnings.push(warning);
-        match self {
-            Self::Folder(folder) => Ok(OpenSet::open(folder, &mut warn)?),
-            Self::Files(names, _) => {
-                let store = self.store();
-                let own = members(names, &store);
-                let open = |generation: Option<Generation>| {
-                    let member = |(name, member): (&PathBuf, &OsString)| {
-                        let label = String::from_utf8_lossy(&label_of(name)).into_owned();
-                        let generation = generation.as_ref();
-                        let path = generation.filter(|generation| generation.has(member));
-                        let path = path.map_or_else(|| name.clone(), |found| found.path(member));
-                        Member { label, name: name.clone(), path }
-                    };
-                    let all: Vec<Member> = names.iter().zip(&own).map(member).collect();
-                    OpenSet::of(&all, generation, locale, &mut warn)
-                };
-                Ok(OpenSet::newest(&store, open)?)
-            }
-        }
     }
 }
 
@@ -161,21 +107,11 @@ impl FittedSet {
     /// # Errors
     /// [`FittedSetError::Open`] says what is missing or wrong.
     pub fn open(folder: &Path, options: &FittedSetOptions) -> Result<Self> {
-        Self::at(Place::Folder(folder.to_path_buf()), options)
-    }
-
-    /// Opens a set that `dbacl --refit` has made of these category files, in their order, and of
-    /// the documents of `ledger` (`--keep`).
-    ///
-    /// # Errors
-    /// [`FittedSetError::Open`] says what is missing or wrong.
-    pub fn open_files<P: AsRef<Path>>(
-        categories: &[P],
-        ledger: &Path,
-        options: &FittedSetOptions,
-    ) -> Result<Self> {
-        let names = categories.iter().map(|path| path.as_ref().to_path_buf()).collect();
-        Self::at(Place::Files(names, ledger.to_path_buf()), options)
+        let mut warnings = Vec::new();
+        let mark = mark_of(folder)?;
+        let open = MailFilter::open(folder, &mut |warning| warnings.push(warning))?;
+        let (folder, options) = (folder.to_path_buf(), options.clone());
+        Ok(Self { folder, options, open, mark, warnings })
     }
 
     /// Learns the mail in `folders`, two to 64, into the mail filter in `folder`, which is created
@@ -194,13 +130,6 @@ impl FittedSet {
         let learned = learn_folders::learn(folder, folders, options, &mut note, &mut warn)?;
         let set = Self::open(folder, &options.set)?;
         Ok((set, LearnedSet::new(learned, notes, warnings)))
-    }
-
-    fn at(place: Place, options: &FittedSetOptions) -> Result<Self> {
-        let mut warnings = Vec::new();
-        let mark = mark_of(&place)?;
-        let open = place.open(options.locale, &mut warnings)?;
-        Ok(Self { place, options: options.clone(), open, mark, warnings })
     }
 
     /// Labels of the categories, in their order: of a mail filter, those that are protected first.
@@ -292,8 +221,8 @@ impl FittedSet {
     /// # Errors
     /// [`FittedSetError::Ledger`].
     pub fn labels_of(&self, id: DocumentId) -> Result<Vec<String>> {
-        let ledger = self.place.ledger();
-        let generation = self.place.store().open()?;
+        let ledger = self.ledger();
+        let generation = self.store().open()?;
         let path = generation.as_ref().map_or(ledger, |it| it.path(OsStr::new(LEDGER)));
         let Some(open) = OpenLedger::to_read(&path)? else { return Ok(Vec::new()) };
         let mut labels = Vec::new();
@@ -323,7 +252,7 @@ impl FittedSet {
         most: usize,
         warnings: WarningSink<'_>,
     ) -> Result<Vec<Question>> {
-        let files = learn_folders::files_of(mail, &self.place.ledger().with_file_name(""))?;
+        let files = learn_folders::files_of(mail, &self.folder)?;
         let is_learned = |id| Ok(!self.labels_of(id)?.is_empty());
         asking::questions((&self.open, &is_learned), &files, most, &self.options.stop, warnings)
     }
@@ -336,7 +265,7 @@ impl FittedSet {
     /// cannot be.
     #[doc(hidden)]
     pub fn suspected(&self) -> Result<Vec<(DocumentId, Question)>> {
-        let list = misfiled::suspects(&self.place.ledger().with_file_name(""))?;
+        let list = misfiled::suspects(&self.folder)?;
         let is_learned = |suspect: &misfiled::Suspect| {
             Ok(self.labels_of(DocumentId(suspect.id))?.contains(&suspect.label))
         };
@@ -349,7 +278,7 @@ impl FittedSet {
     /// The list cannot be read or written.
     #[doc(hidden)]
     pub fn confirm(&self, messages: &[(DocumentId, &str)]) -> Result<()> {
-        let folder = self.place.ledger().with_file_name("");
+        let folder = self.folder.clone();
         let mut list = misfiled::suspects(&folder)?;
         for suspect in &mut list {
             if messages.contains(&(DocumentId(suspect.id), suspect.label.as_str())) {
@@ -359,8 +288,7 @@ impl FittedSet {
         misfiled::save(&folder, &list)
     }
 
-    /// Learns a document of the category called `label`, also if the set knows it already
-    /// (`dbacl --update`).
+    /// Learns a document of the category called `label`, also if the set knows it already.
     ///
     /// # Errors
     /// What stopped it; nothing has changed.
@@ -377,21 +305,12 @@ impl FittedSet {
         label: &str,
         documents: impl IntoIterator<Item = &'d [u8]>,
     ) -> Result<SetReport> {
-        self.change(ChangeKind::Learn, label, documents)
-    }
-
-    /// Learns a document of the category called `label` if the set classifies it wrongly or is not
-    /// sure (`dbacl --learn-error`).
-    ///
-    /// # Errors
-    /// As for [`Self::learn`].
-    pub fn learn_error(&mut self, label: &str, document: &[u8]) -> Result<SetReport> {
-        self.change(ChangeKind::LearnErrors, label, [document])
+        self.change(ChangeKind::Learn, label, &mut in_memory(documents))
     }
 
     /// Records that a document belongs to the category called `label`: the set forgets it under
     /// other labels, and learns it under this one unless it has learned it already (`dbacl
-    /// --correct`). A second call changes nothing. A mail filter remembers the correction when its
+    /// --mail-correct`). A second call changes nothing. A mail filter remembers the correction when its
     /// folders are learned again, until the folders contain the mail under this label.
     ///
     /// # Errors
@@ -409,10 +328,20 @@ impl FittedSet {
         label: &str,
         documents: impl IntoIterator<Item = &'d [u8]>,
     ) -> Result<SetReport> {
-        self.change(ChangeKind::Correct, label, documents)
+        self.change(ChangeKind::Correct, label, &mut in_memory(documents))
     }
 
-    /// Forgets that a document was learned as `label` (`dbacl --unlearn`): every file is then
+    /// The same with the messages in the files and folders at these places, or on standard input if
+    /// there are none.
+    ///
+    /// # Errors
+    /// Mail that cannot be read; else as for [`Self::learn`].
+    #[doc(hidden)]
+    pub fn correct_mail(&mut self, label: &str, places: &[PathBuf]) -> Result<SetReport> {
+        self.change_by_mail(ChangeKind::Correct, label, places)
+    }
+
+    /// Forgets that a document was learned as `label` (`dbacl --mail-forget`): every file is then
     /// byte-identical to one that never contained the document. The whole set is fitted again,
     /// which takes as long for many documents as for one.
     ///
@@ -431,7 +360,17 @@ impl FittedSet {
         label: &str,
         documents: impl IntoIterator<Item = &'d [u8]>,
     ) -> Result<SetReport> {
-        self.change(ChangeKind::Forget, label, documents)
+        self.change(ChangeKind::Forget, label, &mut in_memory(documents))
+    }
+
+    /// The same with the messages in the files and folders at these places, or on standard input if
+    /// there are none.
+    ///
+    /// # Errors
+    /// Mail that cannot be read; else as for [`Self::learn`].
+    #[doc(hidden)]
+    pub fn forget_mail(&mut self, label: &str, places: &[PathBuf]) -> Result<SetReport> {
+        self.change_by_mail(ChangeKind::Forget, label, places)
     }
 
     /// Forgets a document under whatever label it was learned once; the document itself is not
@@ -445,25 +384,10 @@ impl FittedSet {
         let request = Request { kind, label: None, ids: vec![id.0], corpus: &corpus };
         let mut report = SetReport::default();
         let files = self.files(&mut report.warnings)?;
-        let (done, outcomes) = self.change_files(files, &request, &mut report)?;
+        let (done, outcomes) = self.change_files(files, &request, &self.settings(), &mut report)?;
         let document = |outcome| DocumentReport { id: Some(id), outcome };
         report.documents = outcomes.into_iter().map(document).collect();
         self.changed(done, report)
-    }
-
-    /// Fits the set again on the documents of its ledger, choosing the settings again.
-    ///
-    /// # Errors
-    /// As for [`Self::learn`].
-    pub fn refit(&mut self) -> Result<SetReport> {
-        let mut report = SetReport::default();
-        let files = self.files(&mut report.warnings)?;
-        let (options, settings) =
-            (&FitOptions::like(&self.open.fitted.line, false), &self.settings());
-        let how = HowToFit { options, settings, is_mail: self.is_mail(), ledger_leads: false };
-        let mut warn = |warning| report.warnings.push(warning);
-        fit_files(files, how, no_documents, (&mut |_| {}, &mut warn), &self.options.stop)?;
-        self.changed(Some(Force::All), report)
     }
 
     /// Opens the newest generation of the set if another one is open, and returns whether that was
@@ -472,14 +396,22 @@ impl FittedSet {
     /// # Errors
     /// As for [`Self::open`]; the set stays open as it was.
     pub fn reload_if_changed(&mut self) -> Result<bool> {
-        let mark = mark_of(&self.place)?;
+        let mark = mark_of(&self.folder)?;
         if mark == self.mark {
             return Ok(false);
         }
         let mut warnings = Vec::new();
-        self.open = self.place.open(self.options.locale, &mut warnings)?;
+        self.open = MailFilter::open(&self.folder, &mut |warning| warnings.push(warning))?;
         (self.mark, self.warnings) = (mark, warnings);
         Ok(true)
+    }
+
+    fn ledger(&self) -> PathBuf {
+        direct(&self.folder.join(LEDGER))
+    }
+
+    fn store(&self) -> Store {
+        store_of(&[], Some(&self.ledger()))
     }
 
     fn settings(&self) -> Settings {
@@ -489,63 +421,105 @@ impl FittedSet {
 
     /// Takes the lock, opens the newest generation, and begins the next one.
     fn files(&mut self, warnings: &mut Vec<Warning>) -> Result<SetFiles> {
-        let lock = self.options.lock(&self.place.store())?;
+        let lock = self.options.lock(&self.store())?;
         self.reload_if_changed()?;
-        let names = self.place.names(self.labels());
+        let names: Vec<PathBuf> =
+            self.labels().iter().map(|label| direct(&self.folder.join(label))).collect();
         // What was said when the set was opened is not said again.
         let mut warn = |warning| {
             if !self.warnings.contains(&warning) {
                 warnings.push(warning);
             }
         };
-        SetFiles::open(&names, Some(&self.place.ledger()), lock, &mut warn)
+        SetFiles::open(&names, Some(&self.ledger()), lock, &mut warn)
     }
 
-    fn change<'d>(
+    /// The number of the category called `label`.
+    fn number_of(&self, label: &str) -> Result<u32> {
+        let known = self.labels().iter().position(|known| known == label);
+        known.and_then(|at| u32::try_from(at).ok()).ok_or_else(|| {
+            let (label, known) = (label.into(), self.labels().to_vec());
+            FittedSetError::UnknownLabel { label, folder: self.folder.clone(), known }
+        })
+    }
+
+    fn change_by_mail(
         &mut self,
         kind: ChangeKind,
         label: &str,
-        documents: impl IntoIterator<Item = &'d [u8]>,
+        places: &[PathBuf],
     ) -> Result<SetReport> {
-        let mut report = SetReport::default();
-        let files = self.files(&mut report.warnings)?;
-        let known = self.labels().iter().position(|known| known == label);
-        let Some(number) = known.and_then(|at| u32::try_from(at).ok()) else {
-            let folder = match &self.place {
-                Place::Folder(folder) => Some(folder.clone()),
-                Place::Files(..) => None,
+        let (stop, mut warnings) = (self.options.stop.clone(), Vec::new());
+        let mut each = |take: Take<'_>| {
+            let mut take = |_, mail: Vec<u8>| {
+                take(&mail);
+                Ok(())
             };
-            let (label, known) = (label.into(), self.labels().to_vec());
-            return Err(FittedSetError::UnknownLabel { label, folder, known });
+            if places.is_empty() {
+                let (file, mail) = standard_input(&stop)?;
+                return each_of_file(mail, &file, &stop, &mut take);
+            }
+            let mut files = Vec::new();
+            for place in places {
+                files.extend(mailboxes::files_of(place).map_err(|error| unopened(place, error))?);
+            }
+            let mut others = Vec::new();
+            for file in &files {
+                let Some(mail) = open_mail(file, &stop, &mut others)? else { continue };
+                each_of_file(mail, file, &stop, &mut take)?;
+            }
+            warnings.extend(left_out(&others));
+            Ok(())
         };
+        let mut report = self.change(kind, label, &mut each)?;
+        report.warnings.splice(..0, warnings);
+        Ok(report)
+    }
+
+    /// Changes the set by documents, which `each` gives one after the other. They are read before
+    /// the lock is taken, since they may come slowly.
+    fn change(
+        &mut self,
+        kind: ChangeKind,
+        label: &str,
+        each: &mut dyn FnMut(Take<'_>) -> Result<()>,
+    ) -> Result<SetReport> {
+        self.number_of(label)?;
+        let settings = self.settings();
         let mut corpus = Corpus::default();
         let mut is_empty = Vec::new();
-        let documents: Vec<&[u8]> = documents.into_iter().collect();
         let is_learned = self.is_mail() && kind != ChangeKind::Forget;
-        let refused = |document: &[u8]| Contents::refusal(document).filter(|_| is_learned);
-        for document in &documents {
-            if let Some(what) = refused(document) {
-                // One of many does not keep the others from being learned.
-                if documents.iter().all(|document| refused(document).is_some()) {
-                    return Err(FittedSetError::NotMessage { what });
-                }
+        let mut refused = Vec::new();
+        each(&mut |document| {
+            if let Some(what) = Contents::refusal(document).filter(|_| is_learned) {
+                refused.push(what);
                 is_empty.push(true);
-                continue;
+                return;
             }
-            let one = self.open.read(document, number, Some(&self.options.stop));
+            let one = self.open.read(document, 0, Some(&self.options.stop));
             is_empty.push(one.documents.is_empty());
             if let Some(document) = one.documents.first() {
-                corpus.push(number, document.occurrences, one.terms_of(0));
+                corpus.push(0, document.occurrences, one.terms_of(0));
             }
-        }
+        })?;
         // Reading ends early at a signal. What was read then looks like a shorter document, or like
         // one without words.
         unless_stopped(&self.options.stop)?;
+        // One of many does not keep the others from being learned.
+        if let Some(&what) = refused.first().filter(|_| refused.len() == is_empty.len()) {
+            return Err(FittedSetError::NotMessage { what });
+        }
+        let mut report = SetReport::default();
+        let files = self.files(&mut report.warnings)?;
+        let number = self.number_of(label)?;
+        for document in &mut corpus.documents {
+            document.label = number;
+        }
         let request = Request::new(kind, number, &corpus);
         let (done, outcomes) = if request.ids.is_empty() {
             (None, Vec::new())
         } else {
-            self.change_files(files, &request, &mut report)?
+            self.change_files(files, &request, &settings, &mut report)?
         };
         let mut known = request.ids.iter().zip(outcomes);
         let empty = || DocumentReport { id: None, outcome: Outcome::Empty };
@@ -559,11 +533,11 @@ impl FittedSet {
         &self,
         files: SetFiles,
         request: &Request<'_>,
+        settings: &Settings,
         report: &mut SetReport,
     ) -> Result<(Done, Vec<Outcome>)> {
-        let settings = self.settings();
         let mut warn = |warning| report.warnings.push(warning);
-        let how = (&settings, self.is_mail());
+        let how = (settings, self.is_mail());
         update::change_files(files, request, how, &self.options.stop, &mut warn)
     }
 
@@ -579,13 +553,27 @@ impl FittedSet {
     }
 }
 
+/// A function that takes one document.
+type Take<'a> = &'a mut dyn FnMut(&[u8]);
+
+/// Calls a function with each of some documents in memory.
+fn in_memory<'d>(
+    documents: impl IntoIterator<Item = &'d [u8]>,
+) -> impl FnMut(Take<'_>) -> Result<()> {
+    let mut documents = documents.into_iter();
+    move |take| {
+        documents.by_ref().for_each(take);
+        Ok(())
+    }
+}
+
 /// Identifies a state of a set by the link to the current generation, which every change creates
 /// again: its inode, and the seconds and nanoseconds of its last change. `None` where there is no
 /// such link.
 type Mark = Option<(u64, i64, i64)>;
 
-fn mark_of(place: &Place) -> Result<Mark> {
-    let path = place.store().current_link();
+fn mark_of(folder: &Path) -> Result<Mark> {
+    let path = store_of(&[], Some(&direct(&folder.join(LEDGER)))).current_link();
     let link = if_there(std::fs::symlink_metadata(&path));
     let link = link.map_err(|error| lost(Error::io(&path, error)))?;
     Ok(link.map(|link| (link.ino(), link.ctime(), link.ctime_nsec())))

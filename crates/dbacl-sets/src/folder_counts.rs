@@ -155,6 +155,14 @@ pub fn open_mail<'f>(
     Ok(Some(OpenMail { source, head, may_be_mailbox }))
 }
 
+/// Mail on standard input, one message or a mailbox.
+pub fn standard_input(stop: &AtomicBool) -> Result<(MailFile, OpenMail)> {
+    let file = MailFile::named("standard input".into());
+    let mut source = source::standard_input();
+    let head = beginning(&mut source, &file, stop)?;
+    Ok((file, OpenMail { source, head, may_be_mailbox: true }))
+}
+
 /// How a source begins. All of it is still to be read afterwards: a pipe cannot be opened a second
 /// time.
 fn beginning(source: &mut Source<'static>, file: &MailFile, stop: &AtomicBool) -> Result<Vec<u8>> {
@@ -315,14 +323,6 @@ impl KeptCounts {
         let counts = LearnedCounts::going_on(counter, false);
         let (places, now, sight) = (Vec::new(), Place::default(), Sight::default());
         Ok(Self { counts, keeper, places, now, age: None, sight })
-    }
-
-    /// Takes a document in memory: a text, or one message.
-    pub fn read(&mut self, document: &[u8], reader: &mut FeatureReader<'_>) {
-        reader.start_anew();
-        self.keeper.start_source(false);
-        // Reading memory cannot fail, and counting accepts all features.
-        let _ = reader.read_bytes(document, self);
     }
 
     /// Makes the category that users call `name`.

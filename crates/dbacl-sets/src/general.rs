@@ -12,7 +12,7 @@
 use super::error::{FittedSetError, listed};
 use super::files::{general_files, general_member};
 use super::mail_reading::MailReading;
-use super::open_set::{OpenSet, direct};
+use super::open_set::{MailFilter, direct};
 use super::refit::{of_own_general, open_general, replace};
 use dbacl_engine::error::{Warning, WarningSink};
 use dbacl_store::generations::{Change, member};
@@ -46,7 +46,7 @@ pub fn bring(
     reading: MailReading,
     warnings: WarningSink<'_>,
 ) -> Result<()> {
-    let set = OpenSet::open(from, warnings).map_err(|error| unfit(from, error.to_string()))?;
+    let set = MailFilter::open(from, warnings).map_err(|error| unfit(from, error.to_string()))?;
     let is_known = |label: &&&str| set.names.iter().any(|name| name == **label);
     let unknown: Vec<&str> = labels.iter().filter(|label| !is_known(label)).copied().collect();
     if unknown.len() == labels.len() {
@@ -54,7 +54,7 @@ pub fn bring(
         return Err(unfit(from, format!("it knows {own}, and none of {labels}")));
     }
     if MailReading::of_filter(from) != Some(reading) {
-        return Err(unfit(from, "it reads mail in another way: see --reading"));
+        return Err(unfit(from, "it reads mail in another way"));
     }
     let file = |label: &String| {
         let path = match &set.generation {

@@ -12,7 +12,7 @@ use super::drift;
 use super::error::FittedSetError;
 use super::files::{SetNames, check_paths, general_files, links};
 use super::filter_folder::{CORRECTIONS, LEDGER, MAGIC, ORDER, labels, set_aside};
-use super::folder_counts::{Reading, left_out, open_mail, unopened};
+use super::folder_counts::{Reading, unopened};
 use super::general::{self, GeneralSource};
 use super::mail_folders::{MailFolder, MailLearnOptions};
 use super::mail_reading::MailReading;
@@ -36,8 +36,7 @@ use hashbrown::HashSet;
 use std::ffi::OsStr;
 use std::fs;
 use std::io;
-use std::path::{Path, PathBuf};
-use std::sync::atomic::AtomicBool;
+use std::path::Path;
 
 type Result<T, E = FittedSetError> = std::result::Result<T, E>;
 
@@ -111,7 +110,7 @@ fn learn_all(
         GeneralSource::Of(from) => MailReading::of_filter(from),
         GeneralSource::Same | GeneralSource::Nothing => None,
     };
-    let reading = options.reading.or(current).or(of_general);
+    let reading = current.or(of_general);
     let reading = reading.unwrap_or_else(|| MailReading::of_new(folders.len()));
     if let GeneralSource::Of(from) = &options.general {
         general::bring(&change, from, &labels, reading, warnings)?;
@@ -178,30 +177,6 @@ fn learn_all(
     misfiled::tell(folder, found.filter_map(mail).collect(), warnings);
     drift::tell(folder, &changes, warnings);
     Ok((fitted, applied))
-}
-
-/// The files with mail at these places, found as learning finds them. A pipe can be read only once,
-/// so what it holds is not looked at.
-///
-/// # Errors
-/// Something cannot be read, or a file that the user has named is not mail.
-pub fn mail_files(
-    places: &[PathBuf],
-    stop: &AtomicBool,
-    warnings: WarningSink<'_>,
-) -> Result<Vec<MailFile>> {
-    let mut files = Vec::new();
-    for place in places {
-        files.extend(mailboxes::files_of(place).map_err(|error| unopened(place, error))?);
-    }
-    let (mut found, mut others) = (Vec::new(), Vec::new());
-    for file in &files {
-        if !file.path.is_file() || open_mail(file, stop, &mut others)?.is_some() {
-            found.push(file.clone());
-        }
-    }
-    left_out(&others).into_iter().for_each(warnings);
-    Ok(found)
 }
 
 /// The files of a mail folder. `filter` is the folder of the filter, which must not be among them.
@@ -387,14 +362,14 @@ fn put_aside(change: &Change, kept: &Ledger, warnings: WarningSink<'_>) -> Resul
     let [corrections, were, are_kept] = counted(kept.head.documents as usize);
     let Some(reading) = MailReading::of_settings(&kept.head.settings) else {
         warnings(Warning::new(format!(
-            "{corrections} {were} made with options that no --reading has, and cannot be kept"
+            "{corrections} {were} made when mail was read in another way, and cannot be kept"
         )));
         return Ok(());
     };
     let name = reading.name();
     ledger_file::save(&change.path(&set_aside(name)), kept)?;
     warnings(Warning::new(format!(
-        "{corrections} {were} made with --reading {name} and {were} not applied: {are_kept} until \
+        "{corrections} {were} made when mail was read as {name} and {were} not applied: {are_kept} until \
          mail is read so again"
     )));
     Ok(())

@@ -2,7 +2,6 @@
 //! What a mail filter is learned from, how, and what comes of it: folders of mail, options, result.
 
 use super::general::GeneralSource;
-use super::mail_reading::MailReading;
 use super::options::FittedSetOptions;
 use super::refit::Refitted;
 use dbacl_engine::error::Warning;
@@ -84,7 +83,6 @@ pub(super) type ProgressSink = Arc<dyn Fn(u64, u64) + Send + Sync>;
 pub struct MailLearnOptions {
     pub(super) protect: Vec<(String, Option<f64>)>,
     pub(super) false_positives: Option<f64>,
-    pub(super) reading: Option<MailReading>,
     pub(super) caution: Caution,
     pub(super) since: Option<i64>,
     pub(super) general: GeneralSource,
@@ -95,7 +93,7 @@ pub struct MailLearnOptions {
 impl std::fmt::Debug for MailLearnOptions {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let mut shown = f.debug_struct("MailLearnOptions");
-        shown.field("protect", &self.protect).field("reading", &self.reading);
+        shown.field("protect", &self.protect);
         shown.field("false_positives", &self.false_positives).field("set", &self.set);
         shown.finish_non_exhaustive()
     }
@@ -123,14 +121,6 @@ impl MailLearnOptions {
     #[must_use]
     pub const fn caution(mut self, caution: Caution) -> Self {
         self.caution = caution;
-        self
-    }
-
-    /// How mail is read. Without this call an existing filter keeps its reading, and a new one gets
-    /// [`MailReading::Blocks`].
-    #[must_use]
-    pub const fn reading(mut self, reading: MailReading) -> Self {
-        self.reading = Some(reading);
         self
     }
 

@@ -38,12 +38,6 @@ impl MailReading {
         if folders > 2 { Self::Unicode } else { Self::Blocks }
     }
 
-    /// The reading of this name.
-    #[doc(hidden)]
-    pub fn by_name(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|(_, known)| *known == name).map(|(reading, _)| reading)
-    }
-
     /// What the reading is called on the command line.
     pub(super) fn name(self) -> &'static str {
         let name = Self::ALL.into_iter().find(|(reading, _)| *reading == self);
@@ -100,13 +94,11 @@ mod tests {
     #[test]
     fn readings_are_told_apart_by_name_and_ledger() {
         for (reading, name) in MailReading::ALL {
-            assert_eq!(MailReading::by_name(name), Some(reading));
             assert_eq!(reading.name(), name);
             assert_eq!(MailReading::of_settings(&reading.settings()), Some(reading));
             for (other, _) in MailReading::ALL {
                 assert_eq!(reading.settings() == other.settings(), reading == other);
             }
         }
-        assert_eq!(MailReading::by_name("bytes"), None);
     }
 }

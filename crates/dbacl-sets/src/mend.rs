@@ -17,6 +17,21 @@ use dbacl_store::generations::ledger_file;
 use std::path::{Path, PathBuf};
 
 impl FittedSet {
+    /// As [`Self::open`]; a filter that is damaged is repaired first, see [`Self::mend`].
+    ///
+    /// # Errors
+    /// Those of [`Self::open`] and [`Self::mend`].
+    #[doc(hidden)]
+    pub fn open_to_change(
+        folder: &Path,
+        options: &FittedSetOptions,
+    ) -> Result<Self, FittedSetError> {
+        match Self::open(folder, options) {
+            Err(FittedSetError::Open(error)) if error.is_damage() => Self::mend(folder, options),
+            opened => opened,
+        }
+    }
+
     /// Repairs the mail filter in `folder` when [`Self::open`] finds a category missing, truncated
     /// or damaged, and opens it. The set is fitted again from its ordinary categories and its
     /// ledger, as `dbacl --mail-correct` does in this case. An undamaged filter is fitted again as

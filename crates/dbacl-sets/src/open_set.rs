@@ -2,13 +2,14 @@
 //! Classifies documents with a fitted set's files.
 
 use super::filter_folder::{LEDGER, MailFilterError, ORDER, labels, labels_in};
+use super::fitted::{Fitted, FittedVerdict};
 use super::judging::Gathering;
 use super::reading::{DocumentReader, texts_of};
 use super::reasons::{Evidence, NAMED, POOL, Reasons, telling};
 use super::report::DocumentId;
 use super::roles::{MailRole, Roles};
 use super::runs::Runs;
-use crate::classify::{Fitted, FittedVerdict, SharedReading};
+use crate::classify::SharedReading;
 use dbacl_engine::category::access;
 use dbacl_engine::category::header::Header;
 use dbacl_engine::category::sparse::SparseCategory;
@@ -99,7 +100,7 @@ pub struct Member {
 /// categories only the features of a message are read, from the files, so an open filter takes
 /// little memory.
 ///
-/// A [`FittedSet`](crate::FittedSet) opens any fitted set, and also learns and corrects.
+/// A [`FittedSet`](crate::FittedSet) also learns and corrects.
 pub struct MailFilter {
     /// Labels of the categories.
     pub(crate) names: Vec<String>,
@@ -112,13 +113,9 @@ pub struct MailFilter {
     pub(crate) generation: Option<Generation>,
     /// What it was opened from.
     members: Vec<Member>,
-    locale: Locale,
     /// What classifies if a file turns out to be damaged: the generation before.
-    instead: OnceLock<Option<Box<OpenSet>>>,
+    instead: OnceLock<Option<Box<Self>>>,
 }
-
-/// An open fitted set of any kind, not only of mail.
-pub(crate) type OpenSet = MailFilter;
 
 impl fmt::Debug for MailFilter {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -199,17 +196,16 @@ impl MailFilter {
             let each = others.into_iter().filter_map(access::warning_about);
             each.for_each(&mut *warnings);
         }
-        Self::of(&members, generation, Locale::C, warnings)
+        Self::of(&members, generation, warnings)
     }
 
     /// Opens the set of the categories `members`, which belong to `generation` if it is given.
     pub(crate) fn of(
         members: &[Member],
         generation: Option<Generation>,
-        locale: Locale,
         warnings: WarningSink<'_>,
     ) -> Result<Self, MailFilterError> {
-        let mut shared = SharedReading::new(locale);
+        let mut shared = SharedReading::new(Locale::C);
         let (mut names, mut categories) = (Vec::new(), Vec::new());
         for Member { label, name, path } in members {
             if generation.is_none() {
@@ -227,14 +223,14 @@ impl MailFilter {
         if let Some(generation) = &generation {
             generation.warnings().into_iter().for_each(&mut *warnings);
         }
-        let reading = shared.finish::<Mmap>(&[] as &[Model<Mmap>], locale)?;
+        let reading = shared.finish::<Mmap>(&[] as &[Model<Mmap>], Locale::C)?;
         let line = |category: &SparseCategory| RefitLine::find(&category.other_lines);
         let lines: Vec<Option<RefitLine>> = categories.iter().map(line).collect();
         let fitted = Fitted::of_lines(&lines);
         let fitted = fitted.map_err(|mismatch| MailFilterError::NotFitted(mismatch.text()))?;
         let fitted = fitted.ok_or(NOT_FITTED)?;
         let (members, instead) = (members.to_vec(), OnceLock::new());
-        Ok(Self { names, categories, fitted, reading, generation, members, locale, instead })
+        Ok(Self { names, categories, fitted, reading, generation, members, instead })
     }
 
     /// Names of the categories, those that must not be lost first.
@@ -317,7 +313,7 @@ impl MailFilter {
             let members =
                 members.map(|own| Member { path: earlier_path(&own.path), ..own.clone() });
             let members: Vec<Member> = members.collect();
-            Self::of(&members, Some(earlier), self.locale, &mut |_| {}).ok().map(Box::new)
+            Self::of(&members, Some(earlier), &mut |_| {}).ok().map(Box::new)
         };
         self.instead.get_or_init(open).as_deref()
     }

@@ -3,7 +3,6 @@
 
 use super::error::{FittedSetError, lock};
 use dbacl_files::lock::{Lock, Patience, USUAL_LIMIT};
-use dbacl_model::settings::Locale;
 use dbacl_store::generations::Store;
 use std::path::Path;
 use std::sync::Arc;
@@ -30,25 +29,23 @@ type WaitNotice = Arc<dyn Fn(&Path) + Send + Sync>;
 pub struct FittedSetOptions {
     lock_timeout: Duration,
     pub(super) stop: Arc<AtomicBool>,
-    pub(super) locale: Locale,
     on_wait: Option<WaitNotice>,
 }
 
 impl std::fmt::Debug for FittedSetOptions {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let Self { lock_timeout, stop, locale, .. } = self;
+        let Self { lock_timeout, stop, .. } = self;
         let mut shown = f.debug_struct("FittedSetOptions");
-        shown.field("lock_timeout", lock_timeout).field("stop", stop).field("locale", locale);
+        shown.field("lock_timeout", lock_timeout).field("stop", stop);
         shown.finish_non_exhaustive()
     }
 }
 
 impl Default for FittedSetOptions {
-    /// Locks are waited for ten seconds, regular expressions see bytes, and lessons are forced to
-    /// the device.
+    /// Locks are waited for ten seconds, and lessons are forced to the device.
     fn default() -> Self {
         let stop = Arc::default();
-        Self { lock_timeout: USUAL_LIMIT, stop, locale: Locale::C, on_wait: None }
+        Self { lock_timeout: USUAL_LIMIT, stop, on_wait: None }
     }
 }
 
@@ -65,13 +62,6 @@ impl FittedSetOptions {
     #[must_use]
     pub fn stop(mut self, stop: Arc<AtomicBool>) -> Self {
         self.stop = stop;
-        self
-    }
-
-    /// The character set of regular expressions, which must be that with which the set was learned.
-    #[must_use]
-    pub const fn locale(mut self, locale: Locale) -> Self {
-        self.locale = locale;
         self
     }
 

@@ -53,8 +53,6 @@ pub enum Outcome {
     },
     /// The set does not know the document under this label; nothing was forgotten.
     NotKnown,
-    /// The set classifies the document correctly and is sure of it, so it was not learned.
-    Sure,
     /// The document has no features; there is nothing to learn or forget.
     Empty,
 }
@@ -68,7 +66,6 @@ impl fmt::Display for Outcome {
             Self::Moved { from } => write!(f, "moved from {from}"),
             Self::Forgotten { from } => write!(f, "forgotten from {from}"),
             Self::NotKnown => f.write_str("not known"),
-            Self::Sure => f.write_str("judged rightly"),
             Self::Empty => f.write_str("without features"),
         }
     }

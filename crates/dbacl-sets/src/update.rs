@@ -15,20 +15,16 @@ use super::refit::{
 use super::report::Outcome;
 use dbacl_engine::category::sparse::SparseCategory;
 use dbacl_engine::error::{Error, Warning, WarningSink};
-use dbacl_engine::token::id::FeatureId;
 use dbacl_files::atomic_file::beside;
 use dbacl_files::checked::Checked;
 use dbacl_files::reading::open_known;
 use dbacl_joint::blend::scaled;
 use dbacl_joint::checksum::Checksum;
-use dbacl_joint::decision::Decision;
-use dbacl_joint::documents::{Corpus, Document, Term, fingerprint};
+use dbacl_joint::documents::{Corpus, Document, fingerprint};
 use dbacl_joint::fit::FitOptions;
 use dbacl_joint::general::GeneralModel;
 use dbacl_joint::header::{Mismatch, RefitLine, set_of};
-use dbacl_joint::known::KnownFeatures;
 use dbacl_joint::stop::Stop;
-use dbacl_joint::weighing::Weighing;
 use dbacl_store::corrections;
 use dbacl_store::forgetting::without_documents;
 use dbacl_store::generations::Force;
@@ -49,8 +45,6 @@ type Result<T, E = FittedSetError> = std::result::Result<T, E>;
 pub enum ChangeKind {
     /// Learn them.
     Learn,
-    /// Learn those that the set classifies wrongly or is not sure of.
-    LearnErrors,
     /// Forget that they were learned.
     Forget,
     /// Forget them under other labels, and learn them under this one.
@@ -111,7 +105,7 @@ pub(crate) fn change(
     stop: Stop<'_>,
     warnings: WarningSink<'_>,
 ) -> Result<(Done, Vec<Outcome>)> {
-    if matches!(request.kind, ChangeKind::LearnErrors | ChangeKind::Forget) {
+    if request.kind == ChangeKind::Forget {
         files.set_aside_damaged()?;
     }
     let mut is_fitted = false;
@@ -128,24 +122,10 @@ pub(crate) fn change(
     let mut learned = vec![false; request.ids.len()];
     let outcomes: Vec<Outcome> = match request.kind {
         ChangeKind::Learn => {
-            set.learn(request.corpus, |_, _| Ok(true), &mut learned, stop)?;
+            set.learn(request.corpus, |_| true, &mut learned, stop)?;
             let again =
                 |id| if known.contains_key(id) { Outcome::LearnedAgain } else { Outcome::Learned };
             request.ids.iter().map(again).collect()
-        }
-        ChangeKind::LearnErrors => {
-            let needs = |set: &OpenFiles<'_>, number: usize| {
-                let occurrences = request.corpus.documents[number].occurrences;
-                let verdict = set.verdict(occurrences, request.corpus.terms_of(number))?;
-                Ok(verdict.is_unsure || u32::try_from(verdict.category) != Ok(label))
-            };
-            set.learn(request.corpus, needs, &mut learned, stop)?;
-            let outcome = |(id, &learned)| match (learned, known.contains_key(id)) {
-                (false, _) => Outcome::Sure,
-                (true, false) => Outcome::Learned,
-                (true, true) => Outcome::LearnedAgain,
-            };
-            request.ids.iter().zip(&learned).map(outcome).collect()
         }
         ChangeKind::Forget => {
             let goes = |own| request.label.is_none_or(|wanted| wanted == own);
@@ -189,7 +169,7 @@ pub(crate) fn change(
                     set.relabel(request.corpus, number, *from)?;
                 }
             }
-            set.learn(request.corpus, |_, number| Ok(is_new[number]), &mut learned, stop)?;
+            set.learn(request.corpus, |number| is_new[number], &mut learned, stop)?;
             learned.fill(true);
             outcomes
         }
@@ -429,32 +409,17 @@ impl<'a> OpenFiles<'a> {
         String::from_utf8_lossy(&name).into_owned()
     }
 
-    fn verdict(&self, occurrences: u32, terms: &[Term]) -> Result<Decision> {
-        let ids: Vec<FeatureId> = terms.iter().map(|term| term.id).collect();
-        let mut window = SparseCategory::window();
-        let named = self.categories.iter().zip(&self.files.names);
-        let each = named.map(|(category, name)| {
-            let weights = category.weights(&ids, &mut window);
-            weights.map_err(|source| FittedSetError::category(name, source))
-        });
-        let known = KnownFeatures::of(terms, &each.collect::<Result<Vec<_>>>()?);
-        let headers: Vec<_> = self.categories.iter().map(|own| &own.header).collect();
-        let Weighing { scores, support, .. } =
-            Weighing::of(&self.line, occurrences, known, &headers);
-        Ok(self.line.verdict(&scores, support))
-    }
-
     /// Learns the documents whose number `needs` it, and notes which.
     fn learn(
         &mut self,
         corpus: &Corpus,
-        needs: impl Fn(&Self, usize) -> Result<bool>,
+        needs: impl Fn(usize) -> bool,
         learned: &mut [bool],
         stop: Stop<'_>,
     ) -> Result<()> {
         for number in 0..corpus.documents.len() {
             stop.check()?;
-            if corpus.terms_of(number).is_empty() || !needs(self, number)? {
+            if corpus.terms_of(number).is_empty() || !needs(number) {
                 continue;
             }
             learned[number] = true;

@@ -2,9 +2,9 @@
 //! From what was typed to what is asked for: options act one after the other, in order of
 //! appearance.
 
-use super::categories::{load_as, load_mapped};
+use super::categories::{load, load_mapped};
 use super::config::Config;
-use super::failure::{Failure, called, usage};
+use super::failure::{Failure, usage};
 use super::hints;
 use super::jobs::Records;
 use super::messages::{MESSAGES, warn};
@@ -25,7 +25,6 @@ use dbacl_model::settings::{Locale, ModelOption, Scheme};
 use dbacl_numeric::parse::atoi;
 use dbacl_sets::classify::shared::SharedReading;
 use dbacl_sets::files::check_paths;
-use dbacl_sets::refit;
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
@@ -52,8 +51,6 @@ pub struct Builder {
     /// Part of the command line was not understood and passed over.
     pub(super) misread: bool,
     pub(super) cuts: Vec<(Vec<u8>, hints::Cut)>,
-    /// Categories that are damaged will be made again from their ordinary files.
-    pub(super) mends: bool,
     pub(super) config: Config,
 }
 
@@ -75,7 +72,6 @@ impl Builder {
             wide: false,
             misread: false,
             cuts: Vec::new(),
-            mends: false,
             config: Config::new(locale, strict),
         }
     }
@@ -225,10 +221,8 @@ impl Builder {
             }
             Key::MemoryMap => config.memory_map = true,
             Key::Nothing => {}
-            Key::Verdict => config.verdict = true,
             Key::Explain => config.explain = Some(false),
             Key::ExplainHtml => config.explain = Some(true),
-            Key::Keep => config.keep = Some(PathBuf::from(value)),
             Key::Count | Key::Merge | Key::Fit if bytes.is_empty() => {
                 return usage("a file of counts needs a name");
             }
@@ -270,8 +264,7 @@ impl Builder {
                 };
                 config.reading.charset = Some(charset);
             }
-            // What goes with `--refit` and with the mail filter was taken out before, if that is
-            // what is asked for.
+            // With a job of the mail filter they do not come here.
             other => {
                 let own = TABLE.iter().find(|option| option.key == other);
                 let (name, help) = own.map_or(("", ""), |option| (option.long, option.help));
@@ -357,24 +350,7 @@ impl Builder {
             return Ok(());
         }
         let path = self.resolve(name);
-        let opened = &mut self.config.opened;
-        let file =
-            if self.mends { opened.place_to_change(&path)? } else { opened.place_of(&path)? };
-        if self.mends {
-            // The set's files are read when it is changed; here it is only how documents are read.
-            let found = refit::look(&file);
-            let (_, head) = found.map_err(|error| called(error.into(), &file, &path))?;
-            self.adopt(&path, &head.header, &head.patterns)?;
-            let patterns = head.patterns.clone();
-            self.config.set_patterns.get_or_insert(patterns);
-            self.config.model_paths.push(Some(path));
-            return Ok(());
-        }
-        let category = if self.config.memory_map {
-            load_mapped(&file, &path)?
-        } else {
-            load_as(&file, &path)?
-        };
+        let category = if self.config.memory_map { load_mapped(&path)? } else { load(&path)? };
         let patterns = self.adopt(&path, category.header(), category.patterns())?;
         self.config.models.push(Model::learned(base_name(&path), category, patterns));
         self.config.model_paths.push(Some(path));
@@ -405,14 +381,13 @@ impl Builder {
     }
 }
 
-/// Bits of a table's size: C's `atoi`, cut to eight bits, at most 30.
-/// The job that an option belongs to, as its help text says it: `with --mail-learn: ...`. All
-/// others of which this is asked belong to `--refit`.
+/// The job that an option belongs to, as its help text says it: `with --mail-learn: ...`.
 fn user(help: &str) -> &str {
     let named = help.strip_prefix("with ").and_then(|rest| rest.split_once(':'));
-    named.map_or("--refit", |(job, _)| job)
+    named.map_or("the mail filter", |(job, _)| job)
 }
 
+/// Bits of a table's size: C's `atoi`, cut to eight bits, at most 30.
 fn table_bits(number: i32) -> u8 {
     #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // as dbacl 1.14.1 does
     let bits = number as u8;

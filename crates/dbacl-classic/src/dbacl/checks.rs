@@ -40,14 +40,6 @@ impl Builder {
         Ok((job, config))
     }
 
-    /// How a set is changed whose categories the options name.
-    pub fn set_config(mut self) -> Result<Config, Failure> {
-        self.settle()?;
-        // A set is not learned from a part of its documents, and each of them comes alone.
-        (self.config.reading.whole, self.config.reading.apart) = (true, true);
-        Ok(self.config)
-    }
-
     /// The checks after all options, in their order.
     fn settle(&mut self) -> Result<(), Failure> {
         use ModelOption::{Entropy, HtmlComments, Mail, StandardTokenizer};
@@ -72,7 +64,7 @@ impl Builder {
         let config = &self.config;
         let (learns, counts, fits) =
             (self.learn.is_some(), self.count.is_some(), !self.fit.is_empty());
-        let (keeps, has_records) = (config.keep.is_some(), config.records.is_some());
+        let has_records = config.records.is_some();
         let for_programs = config.format.is_some() || has_records;
         let (programs, has_charset) = ("--format and --input", config.reading.charset.is_some());
         for (is_used, option, has_other, other) in [
@@ -81,7 +73,6 @@ impl Builder {
             (config.large, "--large", learns, "-l"),
             (fits, "--fit", learns, "-l"),
             (for_programs, programs, self.classify, "-c"),
-            (keeps, "--keep", !counts, "-l, not with --count"),
         ] {
             if is_used && !has_other {
                 return usage(format!("{option} can only be used with {other}"));
@@ -90,13 +81,9 @@ impl Builder {
         let shows = config.form.append || config.dump || config.debug;
         let shows = shows || !config.filters.is_empty();
         let is_mail = config.reading.options.has(Mail);
-        if keeps && fits {
-            return usage("--keep needs the documents; it cannot be used with --fit");
-        }
         for (is_used, option, has_other, other) in [
             (for_programs, programs, shows, "-a, -A, -d, -D and -f"),
             (for_programs, programs, config.explain.is_some(), "--explain"),
-            (has_records, "--input", config.verdict, "--verdict"),
             (has_records, "--input", config.per_file, "-F"),
             (has_charset, "--charset", is_mail, "-T email: mail says what it is written in"),
             (has_charset, "--charset", has_records, "--input"),
@@ -146,8 +133,7 @@ impl Builder {
             );
         }
         let models = if learning { &[] } else { config.models.as_slice() };
-        // Categories that are fitted together are not multinomial, or the fit says so.
-        if !self.mends && settle_multinomial(&mut config.reading.options, models) {
+        if settle_multinomial(&mut config.reading.options, models) {
             MESSAGES.warning(
                 "not all categories support multinomial calculations, disabling (-M switch)",
             );

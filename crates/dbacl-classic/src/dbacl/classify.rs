@@ -4,9 +4,9 @@
 use super::categories::reload;
 use super::config::Config;
 use super::echo::Echo;
-use super::failure::{Failure, Kind, output_failure, usage};
+use super::failure::{Failure, Kind, output_failure};
 use super::inputs;
-use super::messages::{MESSAGES, warn};
+use super::messages::warn;
 use super::signals::Signals;
 use super::structured::Id;
 use dbacl_cli::output::Output;
@@ -17,17 +17,15 @@ use dbacl_engine::score::document;
 use dbacl_engine::score::scorer::Scorer;
 use dbacl_engine::score::words::Wanted;
 use dbacl_engine::token::Feature;
-use dbacl_joint::documents::Collector;
 use dbacl_model::medium::Medium;
 use dbacl_model::settings::ModelOption;
+use dbacl_sets::classify::DocumentScores;
 use dbacl_sets::classify::classifier::EMPIRICAL_BITS;
-use dbacl_sets::classify::{DocumentScores, Fitted};
 use std::io;
 use std::os::unix::ffi::OsStrExt;
 
 /// Scores the inputs and prints the results; returns the exit status.
 pub fn run(mut config: Config, signals: &Signals, output: &mut Output) -> Result<u8, Failure> {
-    let set = fitted_set(&config)?;
     let measures_entropy = config.reading.options.has(ModelOption::Entropy);
     let bits = config.bits.unwrap_or(EMPIRICAL_BITS);
     let form = config.form;
@@ -47,19 +45,16 @@ pub fn run(mut config: Config, signals: &Signals, output: &mut Output) -> Result
     // Nobody sees these unless such forms are asked for.
     let (squares, counts) = (form.uncertainty, form.media || form.verbose && form.uncertainty);
     let entropy = form.confidence || (form.verbose && form.uncertainty);
-    if set.as_ref().is_some_and(Fitted::needs_features) {
-        scores.collector = Some(Collector::default());
-    } else if cells.is_none() {
+    if cells.is_none() {
         let wanted = Wanted { squares, counts, entropy };
         scores.expect_words(reader.cutter(), reading.order, wanted);
     }
     let echo = Echo { append: form.append, indented: reading.indented };
     let (results, status) = (0, 0);
-    let mut printer =
-        Printer { config, scores, echo, cells, results, status, set, output, signals };
+    let mut printer = Printer { config, scores, echo, cells, results, status, output, signals };
     if let Some(format) = config.format {
         let out = printer.output.buffer();
-        format.begin(out, printer.scores.scorer.models(), printer.set.is_some());
+        format.begin(out, printer.scores.scorer.models());
     }
     inputs::read(reading, signals, &mut reader, &mut printer, |_, _| Ok(()))?;
     if !config.per_file && config.filters.is_empty() {
@@ -81,33 +76,6 @@ pub fn run(mut config: Config, signals: &Signals, output: &mut Output) -> Result
     Ok(if reading.strict { 0 } else { status })
 }
 
-/// Looks at how the categories belong together; `Some` if verdicts are asked for.
-fn fitted_set(config: &Config) -> Result<Option<Fitted>, Failure> {
-    match Fitted::of(&config.models) {
-        Ok(None) if config.verdict => usage(
-            "--verdict needs categories that were fitted together: --refit, with --always if it \
-             kept the ordinary files",
-        ),
-        Ok(None) => Ok(None),
-        Err(mismatch) if config.verdict => Err(Failure::new(Kind::Data, mismatch.text())),
-        Err(mismatch) => {
-            let text = mismatch.text();
-            MESSAGES.warning(&format!("{text}: results mean nothing; use --refit again"));
-            Ok(None)
-        }
-        Ok(Some(set)) => {
-            for (on, letter) in [(config.form.confidence, "-X"), (config.prior, "-P")] {
-                if on {
-                    MESSAGES.warning(&format!(
-                        "option {letter} means nothing for categories that were fitted together"
-                    ));
-                }
-            }
-            Ok(config.verdict.then_some(set))
-        }
-    }
-}
-
 /// Takes the lines of the inputs, scores their features, and prints what that says.
 struct Printer<'a> {
     config: &'a Config,
@@ -117,8 +85,6 @@ struct Printer<'a> {
     /// Results printed so far.
     results: usize,
     status: u8,
-    /// What verdicts are made with (`--verdict`).
-    set: Option<Fitted>,
     output: &'a mut Output,
     signals: &'a Signals,
 }
@@ -129,26 +95,6 @@ impl Printer<'_> {
         let category_scores = self.scores.category_scores(self.config.prior);
         self.warn();
         self.results += 1;
-        if let Some(set) = &self.set {
-            let DocumentScores { scorer, collector, .. } = &mut self.scores;
-            let models = scorer.models();
-            let found = set.verdict(models, &category_scores, collector.as_mut());
-            let (verdict, category) = (&found.decision, found.category);
-            let out = self.output.buffer();
-            if let Some(format) = self.config.format {
-                format.separate(out, self.results == 1);
-                let names = models.iter().map(|model| model.name.as_slice());
-                let rows: Vec<(&[u8], f64)> = names.zip(found.odds).collect();
-                format.verdict(out, &Id::Name(name), verdict, category, &rows);
-            } else {
-                verdict.write(out, &models[category].name);
-                out.push(b'\n');
-            }
-            let number = u8::try_from(category + 1).unwrap_or(u8::MAX);
-            self.status = if verdict.is_unsure { 0 } else { number };
-            scorer.start_document();
-            return;
-        }
         let out = self.output.buffer();
         if let Some(format) = self.config.format {
             format.separate(out, self.results == 1);
@@ -175,7 +121,7 @@ impl Printer<'_> {
     /// Loads the categories again; those that cannot be loaded stay as they are.
     fn reload(&mut self) {
         let loaded = reload(&self.config.model_paths, self.scores.scorer.models());
-        let Some((models, _)) = loaded else { return };
+        let Some(models) = loaded else { return };
         self.scores.scorer.settle_words(&mut warn);
         self.scores.scorer.set_models(models);
     }
@@ -208,7 +154,6 @@ impl FeatureSink for Printer<'_> {
 
     fn feature(&mut self, feature: Feature<'_>) {
         let Some(form) = self.cells else { return self.scores.feature(feature) };
-        self.scores.collect(&feature);
         let out = self.output.buffer();
         let scored = self.scores.scorer.score_each(&feature, &mut warn, |cell, tally| {
             trace::cell(out, form, &cell, tally);

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //! What the options say together.
 
-use super::categories::OpenSets;
 use super::count_files::Fitted;
 use super::failure::{Failure, usage};
 use super::jobs::{Job, Reading, Records};
@@ -13,8 +12,6 @@ use dbacl_engine::score::model::Model;
 use dbacl_engine::shards::replay::Order;
 use dbacl_files::lock::USUAL_LIMIT;
 use dbacl_model::settings::{Locale, ModelOption};
-use dbacl_store::generations::ledger_file;
-use dbacl_store::ledger;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -26,8 +23,6 @@ pub struct Config {
     pub(super) target: PathBuf,
     /// The categories to compare with.
     pub(super) models: Vec<Model>,
-    /// The expressions of the set that is changed, as its first category stores them.
-    pub(super) set_patterns: Option<Vec<Vec<u8>>>,
     /// Where those categories came from, to load them again; `None` for random text.
     pub(super) model_paths: Vec<Option<PathBuf>>,
     /// Numbers, from 0, of the categories whose lines are printed; empty without `-f`.
@@ -77,14 +72,10 @@ pub struct Config {
     pub(super) records: Option<Records>,
     /// Write each result at once (`--line-buffered`).
     pub(super) line_buffered: bool,
-    /// The sets that categories were opened in; they are kept until the end.
-    pub(super) opened: OpenSets,
     /// Somebody is there to read a hint.
     pub(super) hints: bool,
-    pub(super) verdict: bool,
     /// `--explain`; whether as HTML.
     pub(super) explain: Option<bool>,
-    pub(super) keep: Option<PathBuf>,
     /// How long to wait for another process (`--lock-timeout`).
     pub(super) lock_timeout: Duration,
 }
@@ -96,7 +87,6 @@ impl Config {
             reading: Reading::new(locale, strict),
             target: PathBuf::new(),
             models: Vec::new(),
-            set_patterns: None,
             model_paths: Vec::new(),
             filters: Vec::new(),
             form: Form::default(),
@@ -122,11 +112,8 @@ impl Config {
             format: None,
             records: None,
             line_buffered: false,
-            opened: OpenSets::default(),
             hints: false,
-            verdict: false,
             explain: None,
-            keep: None,
             lock_timeout: USUAL_LIMIT,
         }
     }
@@ -153,7 +140,6 @@ impl Config {
         let uses = [
             (self.online.is_some(), "-o"),
             (!self.merges.is_empty(), "-O"),
-            (self.keep.is_some(), "--keep"),
             (self.preload, "-1"),
             (self.decimation.is_some(), "-x"),
             (self.bits.is_some(), "-h"),
@@ -177,14 +163,6 @@ impl Config {
     /// Settles how the job reads, and refuses options that do not go with it.
     pub(super) fn settle_for(&mut self, job: Job) -> Result<(), Failure> {
         match job {
-            Job::Learn => {
-                if self.keep.is_some() && self.decimation.is_some() {
-                    return usage("--keep and -x do not go together");
-                }
-                // A document of a ledger is found again when it comes alone, and none is missing.
-                let keeps = self.keep.is_some();
-                (self.reading.apart, self.reading.whole) = (keeps, keeps);
-            }
             Job::Count if self.decimation.is_some() => {
                 return usage(
                     "-x draws lots in the order of the input, so parts cannot be counted with it",
@@ -203,15 +181,8 @@ impl Config {
                 return usage("--explain compares categories: give two or more with -c");
             }
             Job::Explain { .. } => self.reading.by_lines = false,
-            Job::Merge | Job::Classify | Job::ClassifyRecords(_) => {}
+            Job::Learn | Job::Merge | Job::Classify | Job::ClassifyRecords(_) => {}
         }
         Ok(())
-    }
-
-    /// How the features of a set's documents are made, as a ledger records it.
-    pub(super) fn features(&self) -> ledger::Settings {
-        let reading = &self.reading;
-        let patterns = self.set_patterns.as_deref().unwrap_or_default();
-        ledger_file::settings(reading.options, reading.scheme, reading.order, patterns)
     }
 }

@@ -3,13 +3,10 @@
 
 use dbacl_cli::output::complaint;
 use dbacl_cli::status;
-use dbacl_engine::category::mapped;
 use dbacl_engine::container::is_model;
 use dbacl_engine::error::Error;
-use dbacl_files::atomic_file::beside;
 use dbacl_joint::fit::FitError;
 use dbacl_sets::classify::Incomparable;
-use dbacl_sets::files::ORDINARY;
 use dbacl_sets::{FittedSetError, MailFilterError};
 use dbacl_store::generations::Store;
 use dbacl_store::generations::ledger_file::LedgerError;
@@ -119,12 +116,7 @@ impl From<Error> for Failure {
 
 impl From<FitError> for Failure {
     fn from(error: FitError) -> Self {
-        let kind = match error {
-            FitError::NoSettings | FitError::TooFewCategories => Kind::Usage,
-            _ => Kind::Data,
-        };
-        let option = if matches!(error, FitError::Multinomial { .. }) { " (-M)" } else { "" };
-        Self::new(kind, format!("{error}{option}"))
+        Self::new(Kind::Data, error.to_string())
     }
 }
 
@@ -133,7 +125,10 @@ impl From<Incomparable> for Failure {
         // The texts of dbacl 1.14.1 name options.
         let text = match error {
             Incomparable::Pattern(error) => return error.into(),
-            Incomparable::Fit(_) => return Self::new(Kind::Data, error.to_string()),
+            Incomparable::OfFilter { .. } => {
+                let text = format!("{error}: use dbacl --mail-filter with its folder");
+                return Self::new(Kind::Data, text);
+            }
             Incomparable::Tokenizer { name } => {
                 format!("category {name} has incompatible token set (check -e switch)")
             }
@@ -194,20 +189,14 @@ impl From<LedgerError> for Failure {
 impl From<FittedSetError> for Failure {
     fn from(error: FittedSetError) -> Self {
         use FittedSetError as Set;
-        let option = match &error {
-            Set::MissingCategory { label } => format!(": give -c {label} as well"),
-            Set::NotFitted => {
-                ": use --refit first, with --always if it kept the ordinary files".into()
-            }
-            Set::SettingsLost => ": use --refit".into(),
-            _ => String::new(),
-        };
-        let text = format!("{error}{option}");
+        let text = error.to_string();
         let kind = match error {
             Set::Open(error) => return error.into(),
             Set::Ledger(error) => return error.into(),
             Set::Fit(error) => return error.into(),
-            Set::Category { name, path, source } => return not_loaded(source, &path, &name),
+            Set::Category { name, path, source } => {
+                return not_opened_in_filter(source, &path, &name);
+            }
             Set::Learning { source } => return source.into(),
             Set::NotFolders | Set::BadLabel { .. } => {
                 return Self::new(
@@ -221,9 +210,7 @@ impl From<FittedSetError> for Failure {
             | Set::Roles { .. }
             | Set::Protect { .. }
             | Set::UnknownLabel { .. }
-            | Set::MissingCategory { .. }
-            | Set::LineEnd { .. }
-            | Set::OtherReferences => Kind::Usage,
+            | Set::LineEnd { .. } => Kind::Usage,
             Set::Held { waited, .. } => {
                 let text = format!(
                     "{text}: nothing was done after a wait of {} s (--lock-timeout)",
@@ -264,20 +251,21 @@ impl From<MailFilterError> for Failure {
             MailFilterError::Generation(_) => {
                 Self::new(Kind::NoInput, format!("{text}; learn with --mail-learn"))
             }
-            MailFilterError::Category { name, path, source } => not_loaded(source, &path, &name),
+            MailFilterError::Category { name, path, source } => {
+                not_opened_in_filter(source, &path, &name)
+            }
             MailFilterError::Incomparable(error) => error.into(),
             _ => Self::new(Kind::Data, text),
         }
     }
 }
 
-/// Why the file `path` of the category `name` cannot be opened.
-pub fn not_loaded(error: Error, path: &Path, name: &Path) -> Failure {
+/// Why the category at `path` cannot be opened.
+pub fn not_loaded(error: Error, path: &Path) -> Failure {
     let last = format!("could not load category {}", path.display());
-    let failure = match error {
+    match error {
         Error::Io { source, .. } if source.kind() == std::io::ErrorKind::NotFound => {
-            let lines = of_set(name).into_iter().chain([last]).collect();
-            Failure { kind: Kind::NoInput, lines }
+            Failure::new(Kind::NoInput, last)
         }
         Error::Io { ref source, .. } => {
             let kind = Kind::of_reading(source);
@@ -288,28 +276,21 @@ pub fn not_loaded(error: Error, path: &Path, name: &Path) -> Failure {
                 format!("{} is a model of dbacl-text: use dbacl-text predict", path.display());
             Failure { kind: Kind::Data, lines: vec![text, last] }
         }
-        _ => {
-            let mut lines = vec![error.to_string(), last];
-            let kept = beside(path, ORDINARY);
-            if mapped::open(&kept).is_ok() {
-                let text = format!(
-                    "{} is whole: --refit makes the category anew, from it and from the ledger \
-                     or the documents",
-                    kept.display()
-                );
-                lines.insert(1, text);
-            }
-            Failure { kind: Kind::Data, lines }
-        }
-    };
-    called(failure, path, name)
+        _ => Failure { kind: Kind::Data, lines: vec![error.to_string(), last] },
+    }
 }
 
-/// A failure about the file `path` that calls it `name`.
-pub fn called(mut failure: Failure, path: &Path, name: &Path) -> Failure {
-    let (path, name) = (path.display().to_string(), name.display().to_string());
+/// Why the file `path` of a mail filter, which users call `name`, cannot be opened.
+fn not_opened_in_filter(error: Error, path: &Path, name: &Path) -> Failure {
+    let is_missing = matches!(&error,
+        Error::Io { source, .. } if source.kind() == io::ErrorKind::NotFound);
+    let mut failure = not_loaded(error, path);
+    let (path, shown) = (path.display().to_string(), name.display().to_string());
     for line in &mut failure.lines {
-        *line = line.replace(&path, &name);
+        *line = line.replace(&path, &shown);
+    }
+    if is_missing {
+        failure.lines.splice(..0, of_set(name));
     }
     failure
 }

@@ -34,9 +34,6 @@ pub fn read<S: FeatureSink>(
     let mut said = false;
     let mut read = |source: Source<'_>, sink: &mut S| -> Result<(), Failure> {
         let name = source.name.clone();
-        if reading.apart {
-            reader.start_anew();
-        }
         let error = reader.read(source, sink).map_err(|error| output_failure(&error))?;
         if let Some(error) = error {
             // Half a text gives no verdict, and half a mailbox no category.

@@ -56,9 +56,6 @@ pub struct Reading {
     pub indented: bool,
     /// Each line is a document: the two lines that end an input are not added.
     pub by_lines: bool,
-    /// Each input is read as if it were the only one, so that an unfinished attachment in the one
-    /// before has no effect.
-    pub apart: bool,
     /// An input that cannot be read to its end is an error.
     pub whole: bool,
     /// Status 0 for any verdict, `sysexits.h` for errors.
@@ -80,7 +77,6 @@ impl Reading {
             charset: None,
             indented: false,
             by_lines: false,
-            apart: false,
             whole: false,
             strict,
         }

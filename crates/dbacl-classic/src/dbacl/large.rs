@@ -4,13 +4,12 @@
 use super::config::Config;
 use super::count;
 use super::failure::{Failure, usage};
-use super::learn::{INEXACT, locks, nothing_learned, report, save_status, say, whole_text};
+use super::learn::{INEXACT, nothing_learned, report, save, say, whole_text};
 use super::messages::{MESSAGES, warn};
 use super::signals::Signals;
 use dbacl_cli::output::Output;
 use dbacl_engine::shards::counts::{CountSettings, Counts, Documents};
 use dbacl_files::atomic_file::Draft;
-use dbacl_sets::learned;
 use std::os::unix::ffi::OsStrExt;
 
 /// Learns a large category.
@@ -22,16 +21,11 @@ pub fn run(config: &mut Config, signals: &Signals, output: &mut Output) -> Resul
     let mut say_line = |line: &str| say(output, line);
     let mut progress = report(config.form.verbose, &mut say_line);
     let model = counts.learn_large(&config.learn_settings(), &mut progress, &mut warn)?;
-    let mut locks = locks(config, signals)?;
     let name = config.target.as_os_str().as_bytes();
     progress.say(|| format!("saving category to file {}", config.target.display()));
     let mut write = |out: &mut dyn Draft| model.write(out, name);
-    let saved = learned::replace_category(&config.target, &mut write, &mut warn);
-    let status = save_status(config, saved, output)?;
-    for lock in &mut locks {
-        lock.vanishes = false;
-    }
-    whole_text(config, signals, status)
+    save(config, &mut write, output)?;
+    whole_text(config, signals)
 }
 
 /// The counts of the inputs, or those of `--fit`.

@@ -10,8 +10,9 @@ use super::lock;
 use super::messages::{MESSAGES, tell, warn};
 use super::signals::Signals;
 use super::threads;
-use dbacl_cli::names::{base_name, lossy};
+use dbacl_cli::names::lossy;
 use dbacl_cli::output::Output;
+use dbacl_engine::category::layout::ANY_MAGIC;
 use dbacl_engine::category::{access, mapped};
 use dbacl_engine::document::{Cutter, FeatureSink, LineState, ReadOptions};
 use dbacl_engine::error::Error;
@@ -24,26 +25,15 @@ use dbacl_engine::learn::reference::Reference;
 use dbacl_engine::learn::state::LearningState;
 use dbacl_engine::learn::table::Table;
 use dbacl_engine::learn::{LearnSettings, Preload, Progress, finish};
-use dbacl_files::lock::Lock;
-use dbacl_joint::documents::Corpus;
-use dbacl_joint::header::RefitLine;
-use dbacl_joint::keeper::DocumentKeeper;
-use dbacl_mail::scanner::Holds;
 use dbacl_model::digram::{DigramTable, FIRST, SYMBOLS};
 use dbacl_model::medium::Medium;
 use dbacl_model::settings::ModelOption;
 use dbacl_numeric::cformat;
-use dbacl_store::generations::Store;
-use dbacl_store::generations::ledger_file;
-use dbacl_store::ledger::{Learning, Name};
 
 use dbacl_engine::token::Feature;
 use dbacl_engine::token::pattern::PatternList;
 use dbacl_engine::token::show::show;
-use dbacl_files::atomic_file::{self, Access, Disk, Draft, stage};
-use dbacl_sets::files::store_of;
-use dbacl_sets::learned::{self, Kept, Unsaved};
-use dbacl_sets::unfinished;
+use dbacl_files::atomic_file::{self, Disk, Draft};
 use std::io::{self, Read};
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
@@ -59,17 +49,11 @@ pub fn run(config: &mut Config, signals: &Signals, output: &mut Output) -> Resul
     config.reading.patterns.refuse_unstorable()?;
     let kept = config.online.as_deref();
     let limit = config.lock_timeout;
-    let lock = kept.map(|counts| lock::of_counts(counts, limit, signals)).transpose()?;
-    if let (Some(counts), Some(Some(_))) = (kept, &lock) {
-        unfinished::put_back(counts, config.keep.as_deref(), &mut warn)?;
-    }
-    // With kept counts (`-o`) the ledger is continued, too.
-    let adds = kept.is_some_and(Path::exists);
+    let _lock = kept.map(|counts| lock::of_counts(counts, limit, signals)).transpose()?;
     let state = initial_state(config, &mut settings, output)?;
     let options = config.reading.read_options();
     let counter = Counter::new(state, &settings, config.form.verbose);
-    let (counter, like_mail, keeper) =
-        count(config, &settings, &options, counter, signals, output)?;
+    let (counter, like_mail) = count(config, &settings, &options, counter, signals, output)?;
     let mut state = counter.into_state(&mut warn);
     state.fullness().into_iter().for_each(warn);
     if state.used == 0 {
@@ -84,18 +68,12 @@ pub fn run(config: &mut Config, signals: &Signals, output: &mut Output) -> Resul
             MESSAGES.hint(&hint);
         }
     }
-    // The locks are taken before anything is written.
-    let mut locks = locks(config, signals)?;
-    let kept = keeper.as_ref().map(|keeper| (&keeper.corpus, adds));
-    let status = conclude(config, &settings, &options.patterns, &mut state, kept, output)?;
-    for lock in &mut locks {
-        lock.vanishes = false;
-    }
-    whole_text(config, signals, status)
+    conclude(config, &settings, &options.patterns, &mut state, output)?;
+    whole_text(config, signals)
 }
 
 /// Counts the inputs, or takes the counts of `--fit`. Also returns whether a source began like
-/// mail, if hints are printed, and what the ledger keeps.
+/// mail, if hints are printed.
 fn count(
     config: &mut Config,
     settings: &LearnSettings,
@@ -103,7 +81,7 @@ fn count(
     mut counter: Counter,
     signals: &Signals,
     output: &mut Output,
-) -> Result<(Counter, Option<bool>, Option<DocumentKeeper>), Failure> {
+) -> Result<(Counter, Option<bool>), Failure> {
     let (verbose, patterns) = (config.form.verbose, &options.patterns);
     if config.online.is_none() && !config.dump && !verbose {
         counter.forget_appearances();
@@ -118,41 +96,30 @@ fn count(
         if patterns.is_empty() {
             counter.expect_words(config.reading.order);
         }
-        return Ok((counter, None, None));
+        return Ok((counter, None));
     }
     let reading = &config.reading;
     let shows = verbose || config.form.append || config.debug;
     let state = counter.state();
     let is_plain = settings.decimation.is_none() && !state.measures_entropy() && state.total == 0;
-    if is_plain && !shows && config.keep.is_none() && patterns.is_empty() {
+    if is_plain && !shows && patterns.is_empty() {
         let inputs = threads::inputs(reading, options, config.threads, signals);
         if let Some(counter) = inputs.learn(settings, &mut warn)? {
-            return Ok((counter, None, None));
+            return Ok((counter, None));
         }
     }
-    let by_words = config.keep.is_none()
-        && patterns.is_empty()
-        && !config.debug
-        && counter.expect_words(reading.order);
-    let is_mail = reading.options.has(ModelOption::Mail);
+    let by_words = patterns.is_empty() && !config.debug && counter.expect_words(reading.order);
     let mut counting = Counting {
         counts: LearnedCounts::going_on(counter, by_words),
         echo: Echo { append: config.form.append, indented: reading.indented },
         debug: config.debug,
         like_mail: config.hints.then_some(false),
         at_start: true,
-        keeper: config.keep.as_ref().map(|_| DocumentKeeper::new(is_mail, false)),
         output,
         signals,
     };
     let mut reader = inputs::reader(reading, options, signals);
     inputs::read(reading, signals, &mut reader, &mut counting, |counting, name| {
-        if let Some(keeper) = &mut counting.keeper {
-            // A file of a folder is one document; other files may be mailboxes.
-            keeper.start_source(
-                name.is_none_or(|name| reading.operands.iter().any(|one| one.as_bytes() == name)),
-            );
-        }
         if verbose {
             match name {
                 Some(name) => say_name(counting.output, "processing file ", name),
@@ -162,23 +129,7 @@ fn count(
         }
         Ok(())
     })?;
-    Ok((counting.counts.counter, counting.like_mail, counting.keeper))
-}
-
-/// How a category with this state was learned, for its ledger.
-fn learning(config: &Config, settings: &LearnSettings, state: &LearningState) -> Learning {
-    let learning = Learning::of(settings, state, !config.reading.own_patterns.is_empty());
-    let is_from_documents = !config.preload && config.online.is_none() && config.merges.is_empty();
-    Learning { is_plain: learning.is_plain && is_from_documents, ..learning }
-}
-
-/// The right to change the sets that the category and its ledger belong to.
-pub(super) fn locks(config: &Config, signals: &Signals) -> Result<Vec<Lock>, Failure> {
-    let ledger = config.keep.as_deref().map(|ledger| store_of(&[], Some(ledger)));
-    let set = Store::of_link(&config.target).map(|(set, _)| set);
-    let set = set.filter(|set| ledger.as_ref().is_none_or(|ledger| !set.is(ledger)));
-    let stores = ledger.iter().chain(&set);
-    stores.map(|store| lock::of_set(store, config.lock_timeout, signals)).collect()
+    Ok((counting.counts.counter, counting.like_mail))
 }
 
 /// Says that the inputs had no token; the exit status of that.
@@ -189,52 +140,40 @@ pub(super) fn nothing_learned(config: &Config, output: &mut Output) -> Result<u8
     if config.reading.strict { Err(Failure::silent(Kind::Data)) } else { Ok(0) }
 }
 
-/// The exit status of a category that was saved.
-pub(super) fn whole_text(config: &Config, signals: &Signals, status: u8) -> Result<u8, Failure> {
+/// The exit status of a run that has saved its category.
+pub(super) fn whole_text(config: &Config, signals: &Signals) -> Result<u8, Failure> {
     if config.reading.strict && signals.stopped() {
         // The category was saved, but not all of the text was read.
         return Err(Failure::silent(Kind::Interrupted));
     }
-    Ok(status)
+    Ok(0)
 }
 
-/// From counts to the saved category: dump, fit, print, save. `kept` are the documents that its
-/// ledger keeps, and whether they are added to those that are there.
+/// From counts to the saved category: dump, fit, print, save.
 fn conclude(
     config: &Config,
     settings: &LearnSettings,
     patterns: &PatternList,
     state: &mut LearningState,
-    kept: Option<(&Corpus, bool)>,
     output: &mut Output,
-) -> Result<u8, Failure> {
+) -> Result<(), Failure> {
     let (path, verbose) = (&config.target, config.form.verbose);
     let mut say_line = |line: &str| say(output, line);
     let mut progress = report(verbose, &mut say_line);
     progress.say(|| format!("picked up {} ({} distinct) tokens", state.total, state.used));
     progress.say(|| "calculating reference word weights".into());
-    let (mut failed, mut counts) = (None, None);
+    let mut failed = None;
     if let Some(online) = &config.online {
         let flags = run_flags(config, patterns);
         let mut write = |out: &mut dyn Draft| memory_dump::write(out, state, flags);
         let magic = memory_dump::magic(state);
-        // With a ledger they are only written beside their file until all is written.
-        let saved = if kept.is_some() {
-            let staged = stage(&Disk, online, magic, Access::Usual, &mut write);
-            staged.map(|staged| counts = Some(staged))
-        } else {
-            atomic_file::replace(&Disk, online, magic, &mut write)
-        };
-        let saved = saved.map_err(Error::from);
+        let saved = atomic_file::replace(&Disk, online, magic, &mut write).map_err(Error::from);
         progress.say(|| {
             let how = if saved.is_ok() { "success" } else { "failed" };
             format!("writing online memory dump: {how}")
         });
         if let Err(error) = saved {
             let failure = save_failure(online, &error);
-            if kept.is_some() {
-                return Err(failure);
-            }
             tell(&failure);
             // A foreign file is left alone and learning goes on, as in dbacl 1.14.1.
             if !matches!(error, Error::Occupied { .. }) {
@@ -271,41 +210,34 @@ fn conclude(
         say_name(output, "saving category to file ", name);
     }
     let mut write = |out: &mut dyn Draft| model.write(out, name, &stored, &state.table);
-    let saved = match (kept, &config.keep) {
-        (Some((corpus, adds)), Some(ledger)) => {
-            let features =
-                ledger_file::settings(state.options, settings.scheme, state.max_order, &stored);
-            let learning = learning(config, settings, state);
-            let name = Name { name: base_name(path), learning };
-            let kept = Kept { ledger, settings: features, name, adds, corpus };
-            learned::save_with_documents(path, &mut write, counts, &kept, &mut warn)
-        }
-        _ => learned::replace_category(path, &mut write, &mut warn),
-    };
-    let is_saved = saved.is_ok();
-    let status = save_status(config, saved, output)?;
+    let is_saved = save(config, &mut write, output)?;
     match failed {
         Some(kind) if is_saved => Err(Failure::silent(kind)),
-        _ => Ok(status),
+        _ => Ok(()),
     }
 }
 
-/// The exit status when the category was saved, or was not.
-pub(super) fn save_status(
+/// Replaces the category. Returns whether it was saved: a missing folder is no error, as in dbacl
+/// 1.14.1 (case model/learn-errors), unless statuses are strict.
+pub(super) fn save(
     config: &Config,
-    saved: Result<(), Unsaved>,
+    write: &mut dyn FnMut(&mut dyn Draft) -> io::Result<()>,
     output: &mut Output,
-) -> Result<u8, Failure> {
+) -> Result<bool, Failure> {
+    let path = &config.target;
+    access::warning_about(path).into_iter().for_each(warn);
+    let saved = atomic_file::replace(&Disk, path, ANY_MAGIC, write).map_err(Error::from);
     output.flush().map_err(|error| output_failure(&error))?;
-    match saved {
-        Ok(()) => Ok(0),
-        Err(Unsaved::File { source, .. }) if config.keep.is_none() => {
-            unsaved_status(&config.target, &source, config.reading.strict)
-        }
-        Err(Unsaved::File { path, source }) => Err(save_failure(&path, &source)),
-        Err(error @ Unsaved::Divided { .. }) => Err(Failure::new(Kind::Write, error.to_string())),
-        Err(Unsaved::Set(error)) => Err(error.into()),
+    let Err(error) = saved else { return Ok(true) };
+    let failure = save_failure(path, &error);
+    let missing_folder = matches!(
+        error, Error::Temporary { source, .. } if source.kind() == io::ErrorKind::NotFound
+    );
+    if missing_folder && !config.reading.strict {
+        tell(&failure);
+        return Ok(false);
     }
+    Err(failure)
 }
 
 /// Prints `text` and a name as a line.
@@ -323,20 +255,6 @@ pub(super) fn say(output: &mut Output, line: &str) {
 /// Progress texts, if they are wanted.
 pub(super) fn report(verbose: bool, say_line: &mut dyn FnMut(&str)) -> Progress<'_> {
     if verbose { Progress::to(say_line) } else { Progress::silent() }
-}
-
-/// The exit status for a category that could not be saved. For a missing folder it is 0, as in
-/// dbacl 1.14.1 (case model/learn-errors), unless statuses are strict.
-fn unsaved_status(path: &Path, error: &Error, strict: bool) -> Result<u8, Failure> {
-    let failure = save_failure(path, error);
-    let missing_folder = matches!(
-        error, Error::Temporary { source, .. } if source.kind() == io::ErrorKind::NotFound
-    );
-    if missing_folder && !strict {
-        tell(&failure);
-        return Ok(0);
-    }
-    Err(failure)
 }
 
 /// The messages for a file that could not be saved.
@@ -505,11 +423,6 @@ fn preload(
             return None;
         }
     };
-    if RefitLine::find(category.other_lines()).is_some() {
-        let name = path.display();
-        MESSAGES.warning(&format!("{name} was fitted with others, so -1 cannot start from it"));
-        return None;
-    }
     *existed = true;
     let header = category.header();
     let ratio = f64::from(header.unique_features) / f64::from(state.used) - 1.0;
@@ -560,8 +473,6 @@ struct Counting<'a> {
     like_mail: Option<bool>,
     /// No line of the source has been read yet.
     at_start: bool,
-    /// What was learned of each document (`--keep`).
-    keeper: Option<DocumentKeeper>,
     output: &'a mut Output,
     signals: &'a Signals,
 }
@@ -574,10 +485,6 @@ impl Counting<'_> {
 }
 
 impl FeatureSink for Counting<'_> {
-    fn holds(&self) -> Option<Holds> {
-        self.keeper.as_ref().and_then(DocumentKeeper::holds)
-    }
-
     fn raw_line(&mut self, line: &mut Vec<u8>) -> io::Result<bool> {
         if self.signals.take_reload() {
             MESSAGES.signal("caught SIGUSR1 request, ignoring");
@@ -587,21 +494,12 @@ impl FeatureSink for Counting<'_> {
         {
             *like_mail |= hints::begins_mail(line);
         }
-        if let Some(keeper) = &mut self.keeper {
-            keeper.raw_line(line);
-        }
         self.echo.raw_line(line, self.output)
     }
 
-    fn text(&mut self, _: &[u8], state: LineState, cutter: &mut Cutter) -> io::Result<()> {
-        let begins = match &mut self.keeper {
-            Some(keeper) => keeper.text(state, cutter),
-            None => Some(state.in_header),
-        };
-        if let Some(begins) = begins {
-            self.counts.line_of_mail(begins);
-            self.warn();
-        }
+    fn text(&mut self, _: &[u8], state: LineState, _: &mut Cutter) -> io::Result<()> {
+        self.counts.line_of_mail(state.in_header);
+        self.warn();
         Ok(())
     }
 
@@ -620,9 +518,6 @@ impl FeatureSink for Counting<'_> {
         self.warn();
         // Every feature of a multinomial model counts as one of order 1.
         let order = if self.counts.counter.state().is_multinomial() { 1 } else { feature.order };
-        if let Some(keeper) = &mut self.keeper {
-            keeper.feature(&feature);
-        }
         if let Some(id) = new
             && self.debug
         {
@@ -639,9 +534,6 @@ impl FeatureSink for Counting<'_> {
         self.counts.end_of_source(name, cutter)?;
         self.warn();
         self.at_start = true;
-        if let Some(keeper) = &mut self.keeper {
-            keeper.end_of_source(cutter);
-        }
         Ok(())
     }
 }

@@ -10,7 +10,6 @@ use super::signals::Signals;
 use dbacl_files::lock::{Lock, Patience};
 use dbacl_sets::FittedSetError;
 use dbacl_sets::error::lock;
-use dbacl_store::generations::Store;
 use std::fs::Metadata;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
@@ -45,11 +44,6 @@ pub fn of_counts(
 fn is_own_lock(found: &Metadata) -> bool {
     let is_own = found.uid() == rustix::process::geteuid().as_raw();
     is_own && found.is_file() && found.len() == 0
-}
-
-/// The right to change a set, or the ledger beside which it would be, waited for up to `limit`.
-pub fn of_set(store: &Store, limit: Duration, signals: &Signals) -> Result<Lock, Failure> {
-    Ok(take(&store.anchor(), ".lock", limit, signals)?)
 }
 
 fn take(

@@ -25,7 +25,6 @@ pub const JOBS: [MailJob; 7] = [
         options: &[
             Key::Protect,
             Key::Caution,
-            Key::Reading,
             Key::Window,
             Key::General,
             Key::Verbose,

@@ -10,6 +10,7 @@ mod config;
 mod count;
 mod count_files;
 mod echo;
+mod explain;
 pub(super) mod failure;
 mod help;
 mod hints;
@@ -18,12 +19,12 @@ mod jobs;
 mod large;
 mod learn;
 mod lock;
+mod mail;
 pub mod mail_jobs;
 mod messages;
 pub mod method;
 pub mod options;
 mod records;
-mod refit;
 mod signals;
 mod structured;
 mod threads;
@@ -34,7 +35,6 @@ pub use failure::Failure;
 use builder::{Builder, Variable};
 use dbacl_cli::getopt::{self, Event};
 use dbacl_cli::output::Output;
-use dbacl_sets::update::ChangeKind;
 use failure::{Kind, usage};
 use jobs::Job;
 use mail_jobs::MailJob;
@@ -92,12 +92,12 @@ fn command(
     output: &mut Output,
 ) -> Result<u8, Failure> {
     let posixly_correct = VARIABLE("POSIXLY_CORRECT").is_some();
-    let mut events = getopt::parse(program, args, options::TABLE, posixly_correct);
+    let events = getopt::parse(program, args, options::TABLE, posixly_correct);
     if let Some(paths) = check::wanted(&events)? {
         return check::run(&paths, output);
     }
     if let Some(job) = mail_job(&events) {
-        return mail(job, events, strict, output);
+        return run_mail(job, events, strict, output);
     }
     let is_alone = !events.iter().any(|event| matches!(event, Event::Option { .. }));
     if let Some(option) = events.iter().find_map(without_folder).filter(|_| is_alone) {
@@ -105,27 +105,14 @@ fn command(
     }
     let mut builder = Builder::new(VARIABLE);
     strict.store(builder.config.reading.strict, Ordering::Relaxed);
-    // Options of `--refit` are read first, since they decide how categories are opened.
-    let mut request = refit::request(&mut events)?;
-    let has_operands = events.iter().any(|event| matches!(event, Event::Operand(_)));
-    let is_typed = !has_operands && std::io::stdin().is_terminal();
-    builder.mends = request.is_some();
     for event in events {
-        let result = match &mut request {
-            Some(request) => request.act(event, &mut builder),
-            None => builder.act(event),
-        };
+        let result = builder.act(event);
         strict.store(builder.config.reading.strict, Ordering::Relaxed);
         if let Some(text) = result? {
             return print(output, &text);
         }
     }
-    match request {
-        Some(request) => watched("fitting", !is_typed, || {
-            refit::run(&request, builder, &signals::Signals::install(), output)
-        }),
-        None => perform(builder, output),
-    }
+    perform(builder, output)
 }
 
 /// The first job of a command line that is one of the mail filter's, with the filter's folder.
@@ -155,7 +142,8 @@ fn flag_named(text: &OsStr) -> Option<Key> {
     options::TABLE.iter().find(is_flag).map(|option| option.key)
 }
 
-fn mail(
+/// Does a job of the mail filter.
+fn run_mail(
     (job, folder): (&MailJob, Option<PathBuf>),
     events: Vec<Event<Key>>,
     strict: &AtomicBool,
@@ -163,7 +151,7 @@ fn mail(
 ) -> Result<u8, Failure> {
     let mut builder = Builder::new(VARIABLE_BUT_LOCALE);
     strict.store(builder.config.reading.strict, Ordering::Relaxed);
-    let mut how = refit::mail::How::default();
+    let mut how = mail::How::default();
     // A filter passes its message on even if its options are wrong.
     let mut refused = None;
     for event in events {
@@ -213,19 +201,19 @@ fn mail(
         let signals = signals::Signals::install();
         let is_strict = strict.load(Ordering::Relaxed);
         if is_strict {
-            refit::pass::be_strict();
+            mail::pass::be_strict();
         }
-        refit::pass::take_input(&operands)?;
+        mail::pass::take_input(&operands)?;
         // Mail systems write one message into a pipe; a file may be a mailbox.
         let splits = refused.is_none() && !operands.is_empty();
         // The filter is opened after the message was read, so that the message is passed on after
         // an error.
-        let mut filter = refit::mail::Filter::new(&folder, how.with_reasons, &signals);
+        let mut filter = mail::Filter::new(&folder, how.with_reasons, &signals);
         let verdict = |mail: &[u8]| match refused.take() {
             Some(failure) => Err(failure),
             None => filter.verdict(mail),
         };
-        return refit::pass::filter(verdict, splits, is_strict, &signals);
+        return mail::pass::filter(verdict, splits, is_strict, &signals);
     }
     if let Some(failure) = refused {
         return Err(failure);
@@ -240,19 +228,19 @@ fn mail(
     }
     let limit = builder.config.lock_timeout;
     match job.key {
-        Key::MailLearn => refit::mail::learn(&folder, &operands, &how, limit, output),
-        Key::MailAsk => refit::ask::ask(&folder, &operands, limit, output),
-        Key::MailReview => refit::ask::review(&folder, &operands, limit, output),
+        Key::MailLearn => mail::learn(&folder, &operands, &how, limit, output),
+        Key::MailAsk => mail::ask::ask(&folder, &operands, limit, output),
+        Key::MailReview => mail::ask::review(&folder, &operands, limit, output),
         Key::MailVerdict => {
             let format = how.format.as_deref().map(|name| {
                 let known = structured::Format::by_name(name.as_bytes());
                 known.ok_or_else(|| Failure::new(Kind::Usage, structured::FORMATS))
             });
             let how = (format.transpose()?, how.with_reasons);
-            refit::verdicts::run(&folder, &operands, how, &signals::Signals::install(), output)
+            mail::verdicts::run(&folder, &operands, how, &signals::Signals::install(), output)
         }
-        Key::MailForget => refit::mail::correct(builder, &folder, &operands, ChangeKind::Forget),
-        _ => refit::mail::correct(builder, &folder, &operands, ChangeKind::Correct),
+        Key::MailForget => mail::forget(&folder, &operands, limit),
+        _ => mail::correct(&folder, &operands, limit),
     }
 }
 
@@ -268,7 +256,7 @@ fn perform(builder: Builder, output: &mut Output) -> Result<u8, Failure> {
         }
         Job::Classify => classify::run(config, &signals, output),
         Job::ClassifyRecords(records) => records::run(config, records, &signals, output),
-        Job::Explain { is_html } => refit::explain::run(config, is_html, &signals, output),
+        Job::Explain { is_html } => explain::run(config, is_html, &signals, output),
         Job::Count => count::run(&mut config, &signals, output),
         Job::Merge => count::merge(&config, &signals, output),
     }

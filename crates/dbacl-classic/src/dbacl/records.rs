@@ -2,7 +2,7 @@
 //! Documents as records: one JSON object, or one text, a line (`--input`). Each is classified as a
 //! file of its own would be, whatever came before it; results come in the order of the records.
 
-use super::categories::{OpenSets, reload};
+use super::categories::reload;
 use super::config::Config;
 use super::failure::{Failure, Kind, output_failure, unopened};
 use super::inputs;
@@ -53,11 +53,10 @@ pub fn run(
         prior: config.prior,
         confident: config.form.confidence,
     };
-    let Config { reading, models, model_paths: paths, opened, .. } = config;
-    let mut scorers =
-        Scorers { workers: vec![Worker::new(&how, models)], paths, opened, threads, how };
+    let Config { reading, models, model_paths: paths, .. } = config;
+    let mut scorers = Scorers { workers: vec![Worker::new(&how, models)], paths, threads, how };
     let format = scorers.how.format;
-    format.begin(output.buffer(), scorers.workers[0].scores.scorer.models(), false);
+    format.begin(output.buffer(), scorers.workers[0].scores.scorer.models());
     let mut state = Run { first: true, number: 1, faults: 0, said: false };
     let mut each = |source: Source<'_>| -> Result<(), Failure> {
         let name = source.name.clone();
@@ -254,7 +253,6 @@ struct Part {
 struct Scorers {
     workers: Vec<Worker>,
     paths: Vec<Option<PathBuf>>,
-    opened: OpenSets,
     threads: usize,
     how: How,
 }
@@ -270,9 +268,7 @@ impl Scorers {
 
     /// Loads the categories again; if one cannot be loaded all stay as they are.
     fn reload(&mut self) {
-        if let Some((models, opened)) = reload(&self.paths, self.workers[0].scores.scorer.models())
-        {
-            self.opened = opened;
+        if let Some(models) = reload(&self.paths, self.workers[0].scores.scorer.models()) {
             self.workers.truncate(1);
             self.workers[0].scores.scorer.set_models(models);
         }

@@ -5,16 +5,14 @@ use dbacl_cli::json::Json;
 use dbacl_engine::score::confidence::confidence;
 use dbacl_engine::score::document::{CategoryScore, best, percentages};
 use dbacl_engine::score::model::Model;
-use dbacl_joint::calibrate::logistic;
 use dbacl_joint::decision::Decision;
 use dbacl_model::moments::Moments;
 use dbacl_numeric::elementary::bits;
 use serde_json::value::RawValue;
 use std::io::Write;
 
-/// Numbers of each category: its scores, and what goes into a verdict.
+/// Numbers of each category.
 const SCORES: [&str; 5] = ["score", "cross_entropy", "complexity", "probability", "confidence"];
-const ODDS: [&str; 2] = ["probability", "log_odds"];
 
 /// A form of results.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -40,15 +38,13 @@ impl Format {
         }
     }
 
-    /// Appends the text before all results, which are `verdicts` or scores.
-    pub fn begin(self, out: &mut Vec<u8>, models: &[Model], verdicts: bool) {
+    /// Appends the text before all results.
+    pub fn begin(self, out: &mut Vec<u8>, models: &[Model]) {
         if self != Self::Tsv {
             return;
         }
-        let (first, columns): (_, &[&str]) =
-            if verdicts { ("id\tbest\tunsure\tprobability", &ODDS) } else { ("id\tbest", &SCORES) };
         let names: Vec<&[u8]> = models.iter().map(|model| model.name.as_slice()).collect();
-        self.heading(out, first, (&names, columns), &[]);
+        self.heading(out, "id\tbest", (&names, &SCORES), &[]);
     }
 
     /// Appends the heading of TSV: columns for every document, those of each category, and texts.
@@ -115,21 +111,6 @@ impl Format {
         };
         let rows: Vec<_> = models.iter().zip(category_scores).zip(&shares).map(row).collect();
         self.found(out, id, (best(category_scores), None), SCORES, &rows, &[]);
-    }
-
-    /// Appends a document's verdict: for the category of number `best`, with names and log odds of
-    /// all categories.
-    pub fn verdict(
-        self,
-        out: &mut Vec<u8>,
-        id: &Id<'_>,
-        verdict: &Decision,
-        best: usize,
-        rows: &[(&[u8], f64)],
-    ) {
-        let row = |&(name, odds): &(_, f64)| (name, [logistic(odds), odds]);
-        let rows: Vec<_> = rows.iter().map(row).collect();
-        self.found(out, id, (best, Some(verdict)), ODDS, &rows, &[]);
     }
 
     /// Appends what was found of a document: the number of the best category, the verdict if there

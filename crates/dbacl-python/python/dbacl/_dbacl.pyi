@@ -196,8 +196,6 @@ class CategorySet:
     @property
     def names(self) -> list[str]: ...
     @property
-    def is_fitted(self) -> bool: ...
-    @property
     def warnings(self) -> list[str]: ...
     def __len__(self) -> int: ...
     def __getitem__(self, key: str, /) -> Category: ...
@@ -206,20 +204,6 @@ class CategorySet:
     def predict_proba(self, texts: _Texts) -> Any: ...
     def scores(self, texts: _Texts) -> Any: ...
     def explain(self, text: _Text) -> Explanation: ...
-    def fit(
-        self,
-        texts: _Texts,
-        labels: Iterable[str],
-        *,
-        cost: float | None = None,
-        blend: float | None = None,
-        contrast: bool | None = None,
-        exact: bool = False,
-        once: bool = False,
-        quick: bool = False,
-        unsure: bool = False,
-        false_positives: float | None = None,
-    ) -> CategorySet: ...
 
 @final
 class MailReport:

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //! Turns a document into features, scores and a verdict.
 
-use super::fitted::Fitted;
 use super::set::CategorySet;
 use dbacl_engine::document::{Cutter, FeatureReader, FeatureSink, FilteredText};
 use dbacl_engine::error::Warning;
@@ -10,9 +9,6 @@ use dbacl_engine::score::document::{self, CategoryScore};
 use dbacl_engine::score::scorer::Scorer;
 use dbacl_engine::score::words::Wanted;
 use dbacl_engine::token::Feature;
-use dbacl_engine::token::id::FeatureId;
-use dbacl_joint::calibrate::logistic;
-use dbacl_joint::documents::{Collector, FeatureKind};
 use dbacl_model::medium::Medium;
 use dbacl_model::settings::ModelOption;
 use dbacl_numeric::invalid::quotient;
@@ -28,7 +24,6 @@ pub const EMPIRICAL_BITS: u8 = 15;
 pub struct Verdict {
     names: Arc<[String]>,
     best: usize,
-    is_unsure: bool,
     scores: Vec<f64>,
     complexities: Vec<f64>,
     probabilities: Vec<f64>,
@@ -46,16 +41,9 @@ impl Verdict {
         self.best
     }
 
-    /// Probability of the best category, 0 to 1. It is calibrated only if the categories were
-    /// fitted together ([`crate::JointFit`]); otherwise it is close to 1 for all but short texts.
+    /// Probability of the best category, 0 to 1. It is close to 1 for all but short texts.
     pub fn probability(&self) -> f64 {
         self.probabilities[self.best]
-    }
-
-    /// Whether the verdict is unsure. Only categories that were fitted together give unsure
-    /// verdicts.
-    pub const fn is_unsure(&self) -> bool {
-        self.is_unsure
     }
 
     /// Log-probability of the document under each category, nats; the highest is best. `dbacl -n`
@@ -79,9 +67,8 @@ impl Verdict {
         each.map(|(&score, &complexity)| quotient(score, complexity))
     }
 
-    /// Probability of each category, 0 to 1. Those of categories that were fitted together are
-    /// calibrated. Those of other categories add up to 1 and are far too close to 0 and 1, as with
-    /// any model that takes tokens for independent.
+    /// Probability of each category, 0 to 1. They add up to 1 and are far too close to 0 and 1, as
+    /// with any model that takes tokens for independent.
     pub fn probabilities(&self) -> &[f64] {
         &self.probabilities
     }
@@ -96,7 +83,6 @@ impl Verdict {
 pub struct Classifier<D = Mmap> {
     reader: FeatureReader<'static>,
     scores: DocumentScores<D>,
-    fitted: Option<Fitted>,
     names: Arc<[String]>,
     counts_length: bool,
 }
@@ -113,13 +99,8 @@ impl<D: AsRef<[u8]>> CategorySet<D> {
         let measures_entropy = self.reading.has(ModelOption::Entropy);
         let bits = measures_entropy.then_some(EMPIRICAL_BITS);
         let mut scores = DocumentScores::new(Scorer::new(self.models.clone(), bits));
-        if self.fitted.as_ref().is_some_and(Fitted::needs_features) {
-            scores.collector = Some(Collector::default());
-        } else {
-            scores.expect_words(reader.cutter(), self.reading.order, Wanted::default());
-        }
-        let (fitted, names) = (self.fitted.clone(), self.names.clone());
-        Classifier { reader, scores, fitted, names, counts_length: false }
+        scores.expect_words(reader.cutter(), self.reading.order, Wanted::default());
+        Classifier { reader, scores, names: self.names.clone(), counts_length: false }
     }
 }
 
@@ -178,30 +159,20 @@ impl<D: AsRef<[u8]>> Classifier<D> {
 
     /// The verdict on the texts that were added. The next text begins another document.
     pub fn finish(&mut self) -> Verdict {
-        let DocumentScores { scorer, collector, .. } = &mut self.scores;
+        let scorer = &mut self.scores.scorer;
         scorer.settle_words(&mut |_| {});
         let category_scores = document::finish(scorer, self.counts_length);
-        let mut verdict = Verdict {
+        let percentages = document::percentages(&category_scores);
+        let verdict = Verdict {
             names: self.names.clone(),
             best: document::best(&category_scores),
-            is_unsure: false,
             scores: category_scores.iter().map(|category_score| category_score.score).collect(),
             complexities: category_scores
                 .iter()
                 .map(|category_score| category_score.complexity)
                 .collect(),
-            probabilities: Vec::new(),
+            probabilities: percentages.iter().map(|percent| percent / 100.0).collect(),
         };
-        if let Some(fitted) = &self.fitted {
-            let found = fitted.verdict(scorer.models(), &category_scores, collector.as_mut());
-            verdict.best = found.category;
-            verdict.is_unsure = found.decision.is_unsure;
-            verdict.probabilities = found.odds.into_iter().map(logistic).collect();
-            verdict.probabilities[verdict.best] = found.decision.probability;
-        } else {
-            let percentages = document::percentages(&category_scores);
-            verdict.probabilities = percentages.iter().map(|percent| percent / 100.0).collect();
-        }
         scorer.start_document();
         verdict
     }
@@ -211,8 +182,6 @@ impl<D: AsRef<[u8]>> Classifier<D> {
 pub struct DocumentScores<D = Mmap> {
     /// The scores.
     pub scorer: Scorer<D>,
-    /// Distinct features, where verdicts count each of them once.
-    pub collector: Option<Collector>,
     by_words: bool,
     warnings: Vec<Warning>,
 }
@@ -220,7 +189,7 @@ pub struct DocumentScores<D = Mmap> {
 impl<D: AsRef<[u8]>> DocumentScores<D> {
     /// Scores of `scorer`'s categories.
     pub const fn new(scorer: Scorer<D>) -> Self {
-        Self { scorer, collector: None, by_words: false, warnings: Vec::new() }
+        Self { scorer, by_words: false, warnings: Vec::new() }
     }
 
     /// Prepares to score words instead of the texts of features where that is possible; it is
@@ -240,13 +209,6 @@ impl<D: AsRef<[u8]>> DocumentScores<D> {
         let category_scores = self.category_scores(counts_length);
         self.scorer.start_document();
         category_scores
-    }
-
-    /// Notes a feature for verdicts that count each of them once.
-    pub fn collect(&mut self, feature: &Feature<'_>) {
-        if let Some(collector) = &mut self.collector {
-            collector.add(FeatureId::of(feature.body, feature.medium), FeatureKind::of(feature));
-        }
     }
 
     /// Warnings that arose while scoring; each is returned once.
@@ -269,7 +231,6 @@ impl<D: AsRef<[u8]>> FeatureSink for DocumentScores<D> {
     }
 
     fn feature(&mut self, feature: Feature<'_>) {
-        self.collect(&feature);
         self.scorer.score(&feature, &mut |warning| self.warnings.push(warning));
     }
 }

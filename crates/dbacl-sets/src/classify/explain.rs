@@ -2,7 +2,6 @@
 //! Explanations of verdicts: what each token of a text adds to the odds of the best category
 //! against the second best, in bits.
 
-use super::fitted::{Fitted, FittedScores};
 use super::set::CategorySet;
 use super::shared::Incomparable;
 use crate::runs::{Runs, words, words_of};
@@ -12,20 +11,16 @@ use dbacl_engine::score::model::Model;
 use dbacl_engine::score::scorer::Scorer;
 use dbacl_engine::token::Feature;
 use dbacl_engine::token::id::WideId;
-use dbacl_joint::decision::Doubt;
-use dbacl_joint::documents::{Collector, FeatureKind};
 use dbacl_joint::explain::{Explanation, Gatherer, Piece, printable, shown};
-use dbacl_joint::scoring::Scoring;
 use dbacl_mail::mailbox;
 use dbacl_mail::subject::subject;
 use dbacl_model::medium::Medium;
 use dbacl_model::settings::Scheme;
 use memmap2::Mmap;
-use std::collections::HashSet;
 use std::io;
 
 /// Occurrences that are kept for the explanation; a text with more is explained by its beginning.
-/// They bound the memory of an explanation (`docs/refit.md`).
+/// They bound the memory of an explanation.
 const MAX_OCCURRENCES: usize = 500_000;
 
 /// An explained verdict.
@@ -50,7 +45,7 @@ impl<D: AsRef<[u8]>> CategorySet<D> {
         let mut recorder = Recorder::new(self.models.clone()).naming(self.reading.reads_mail());
         // Reading memory cannot fail, and recording accepts all features.
         let _ = FeatureReader::new(&self.reading).read_bytes(document.as_ref(), &mut recorder);
-        Ok(recorder.explain(self.fitted.as_ref()))
+        Ok(recorder.explain())
     }
 }
 
@@ -214,94 +209,25 @@ impl<D: AsRef<[u8]>> Recorder<D> {
         self.sources.start(name);
     }
 
-    /// The explanation of the text. `fitted` says how categories judge that were fitted together.
-    /// There must be two categories or more.
-    pub fn explain(self, fitted: Option<&Fitted>) -> Explained {
+    /// The explanation of the text. There must be two categories or more.
+    pub fn explain(self) -> Explained {
         let category_scores = document::finish(&self.scorer, false);
         let models = self.scorer.models();
         let mut ranked: Vec<usize> = (0..models.len()).collect();
         ranked.sort_by(|&a, &b| category_scores[b].score.total_cmp(&category_scores[a].score));
-        let mut heading = None;
-        let complexity = self.scorer.tallies().first().map_or(0.0, |tally| tally.complexity);
-        // Bits of the odds for a nat of difference between the scores.
-        let mut factor = 1.0;
-        // The same for weights of features, as often as they count.
-        let mut weight_factor = 1.0;
-        let mut inputs = [1.0; 2];
-        let mut scoring = Scoring::Counts;
-        let mut prior = 0.0;
-        if let Some(fitted) = fitted {
-            let line = &fitted.line;
-            scoring = line.scoring;
-            let mut collector = Collector::default();
-            for occurrence in &self.occurrences {
-                let (order, medium) = (occurrence.order, occurrence.medium.number());
-                let id = occurrence.id.narrow();
-                collector.add(id, FeatureKind { order, medium, ..FeatureKind::default() });
-            }
-            let found = fitted.scores(models, &category_scores, Some(&mut collector));
-            let FittedScores { scores, distinct, inputs: found_inputs, support } = found;
-            let verdict = line.verdict(&scores, support);
-            let best = fitted.order[verdict.category];
-            ranked.retain(|&at| at != best);
-            ranked.insert(0, best);
-            let name = text_of(&models[best].name);
-            let percent = 100.0 * verdict.probability;
-            let unsure = if verdict.is_unsure { "unsure, " } else { "" };
-            let doubt = match line.doubt(&scores, support) {
-                Some(Doubt::Part) => {
-                    let other = fitted.order.get(1).map(|&at| text_of(&models[at].name));
-                    format!(", but a part looks like {}", other.unwrap_or_default())
-                }
-                Some(Doubt::New) => ", but much of its text was never learned".into(),
-                None => String::new(),
-            };
-            heading = Some(format!("{unsure}{name} with probability {percent:.2} %{doubt}"));
-            let max_order = models[0].header().map_or(1, |own| own.max_order);
-            if complexity > 0.0 && distinct > 0 {
-                let slope = line.calibration.slope * scoring.length_factor(distinct);
-                let occurrences = u32::try_from(self.occurrences.len()).unwrap_or(u32::MAX);
-                factor = slope / complexity;
-                weight_factor = match scoring {
-                    Scoring::Counts => factor,
-                    Scoring::Once => slope / scoring.complexity(distinct, occurrences, max_order),
-                    Scoring::Blocks => {
-                        // A message's score is no mean: what is renormalised plays no part.
-                        (factor, inputs) = (0.0, found_inputs);
-                        slope
-                    }
-                };
-            } else {
-                (factor, weight_factor) = (0.0, 0.0);
-            }
-            if models.len() == 2 {
-                let sign = if fitted.order[1] == best { 1.0 } else { -1.0 };
-                prior = sign * line.calibration.offset / std::f64::consts::LN_2;
-                if scoring == Scoring::Blocks {
-                    let partition =
-                        |at: usize| models[at].header().map_or(0.0, |own| own.log_partition);
-                    let [first, second] = [fitted.order[0], fitted.order[1]].map(partition);
-                    prior +=
-                        sign * line.calibration.slope * (first - second) / std::f64::consts::LN_2;
-                }
-            }
-        }
         let is_mail = self.sources.is_mail;
         let (best, second) = (ranked[0], ranked[1]);
         let (first, other) = (&models[best], &models[second]);
-        factor /= std::f64::consts::LN_2;
-        weight_factor /= std::f64::consts::LN_2;
-        let mut heard = HashSet::new();
+        // Bits of the odds for a nat of difference between the scores.
+        let factor = 1.0 / std::f64::consts::LN_2;
+        let mut prior = 0.0;
         let (mut gatherer, mut runs) = (Gatherer::default(), Runs::default());
         let mut bits = Vec::with_capacity(self.occurrences.len());
         for occurrence in &self.occurrences {
             let (mine, theirs) = (addition(first, occurrence), addition(other, occurrence));
             prior -= factor * (mine.renorm - theirs.renorm);
-            let mut evidence = factor * (mine.reference - theirs.reference);
-            if scoring == Scoring::Counts || heard.insert(occurrence.id.narrow()) {
-                let input = inputs[usize::from(occurrence.medium.is_header())];
-                evidence += weight_factor * input * (mine.weight - theirs.weight);
-            }
+            let evidence = factor * (mine.reference - theirs.reference)
+                + factor * (mine.weight - theirs.weight);
             if self.is_runs && occurrence.order == 1 {
                 runs.add(&occurrence.feature(), Some(evidence));
             } else {
@@ -315,7 +241,7 @@ impl<D: AsRef<[u8]>> Recorder<D> {
         let pieces = self.lines.iter().map(|line| pieces(line, &bits)).collect();
         let [category, other] = [first, other].map(|model| printable(&text_of(&model.name)));
         let mut explanation = Explanation {
-            heading: heading.unwrap_or_default(),
+            heading: String::new(),
             sources: self.sources.into_lines(),
             category,
             other,
@@ -324,14 +250,12 @@ impl<D: AsRef<[u8]>> Recorder<D> {
             lines: pieces,
             is_mail,
         };
-        if explanation.heading.is_empty() {
-            explanation.heading = format!(
-                "{}, ahead of {} by {:.2} bits",
-                explanation.category,
-                explanation.other,
-                explanation.total()
-            );
-        }
+        explanation.heading = format!(
+            "{}, ahead of {} by {:.2} bits",
+            explanation.category,
+            explanation.other,
+            explanation.total()
+        );
         Explained { explanation, best }
     }
 }

@@ -6,16 +6,14 @@
 //!                   └→ Classifier (document ─→ features ─→ scores) ─→ Verdict
 //! ```
 //!
-//! [`shared`] decides how a text is read for several categories. [`fitted`] computes the scores of
-//! categories that were fitted together. [`explain`] shows the evidence of each token.
+//! [`shared`] decides how a text is read for several categories. [`explain`] shows the evidence of
+//! each token.
 
 pub mod classifier;
 pub mod explain;
-pub mod fitted;
 pub mod set;
 pub mod shared;
 
 pub use classifier::{Classifier, DocumentScores, Verdict};
-pub use fitted::{Fitted, FittedScores, FittedVerdict};
 pub use set::CategorySet;
 pub use shared::{Incomparable, SharedReading};

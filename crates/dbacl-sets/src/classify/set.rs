@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //! Categories that can be compared with each other.
 
-use super::fitted::Fitted;
-use super::shared::{Incomparable, SharedReading};
+use super::shared::{Incomparable, SharedReading, refuse_of_filter};
 use dbacl_engine::category::reader::{AnyCategory, Category};
 use dbacl_engine::category::{access, mapped};
 use dbacl_engine::document::ReadOptions;
@@ -37,14 +36,12 @@ use std::sync::Arc;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///
-/// Categories that were fitted together (`dbacl --refit`) give calibrated probabilities, and
-/// verdicts may be *unsure*. A set can be shared between threads; each thread has a classifier of
+/// A set can be shared between threads; each thread has a classifier of
 /// its own ([`super::Classifier`]).
 #[derive(Clone)]
 pub struct CategorySet<D = Mmap> {
     pub(super) models: Vec<Model<D>>,
     pub(super) reading: ReadOptions,
-    pub(super) fitted: Option<Fitted>,
     pub(super) names: Arc<[String]>,
     warnings: Vec<Warning>,
 }
@@ -52,7 +49,7 @@ pub struct CategorySet<D = Mmap> {
 impl<D> fmt::Debug for CategorySet<D> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut shown = f.debug_struct("CategorySet");
-        shown.field("names", &self.names).field("is_fitted", &self.fitted.is_some());
+        shown.field("names", &self.names);
         shown.finish_non_exhaustive()
     }
 }
@@ -101,6 +98,7 @@ impl<D: AsRef<[u8]>> CategorySet<D> {
         let (mut models, mut names) = (Vec::new(), Vec::new());
         for (name, category) in categories {
             let (name, category) = (name.into(), category.into());
+            refuse_of_filter(name.as_bytes(), &category)?;
             let mut warn = |warning| warnings.push(warning);
             let patterns =
                 reading.add(name.as_bytes(), category.header(), category.patterns(), &mut warn)?;
@@ -111,14 +109,7 @@ impl<D: AsRef<[u8]>> CategorySet<D> {
             return Err(Incomparable::Empty);
         }
         let reading = reading.finish(&models, locale)?;
-        let fitted = Fitted::of(&models).map_err(|mismatch| Incomparable::Fit(mismatch.text()))?;
-        Ok(Self { models, reading, fitted, names: names.into(), warnings })
-    }
-
-    /// The categories, in their order; `None` for a large one.
-    #[doc(hidden)]
-    pub fn categories(&self) -> impl Iterator<Item = Option<&Category<D>>> {
-        self.models.iter().map(Model::category)
+        Ok(Self { models, reading, names: names.into(), warnings })
     }
 
     /// Names of the categories, in their order.
@@ -136,10 +127,5 @@ impl<D: AsRef<[u8]>> CategorySet<D> {
     /// them.
     pub fn warnings(&self) -> &[Warning] {
         &self.warnings
-    }
-
-    /// Whether the categories were fitted together.
-    pub const fn is_fitted(&self) -> bool {
-        self.fitted.is_some()
     }
 }

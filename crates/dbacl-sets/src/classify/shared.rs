@@ -3,10 +3,12 @@
 //! categories can be compared (spec text 10.2).
 
 use dbacl_engine::category::header::Header;
+use dbacl_engine::category::reader::AnyCategory;
 use dbacl_engine::document::ReadOptions;
 use dbacl_engine::error::{Error, Warning, WarningSink};
 use dbacl_engine::score::model::{Model, PatternSet};
 use dbacl_engine::token::pattern::PatternList;
+use dbacl_joint::header::RefitLine;
 use dbacl_model::settings::{Locale, ModelOption, ModelOptions, Scheme};
 
 /// Options that are used for all categories as soon as one of them was learned with them.
@@ -52,9 +54,12 @@ pub enum Incomparable {
     /// An expression of a category cannot be used.
     #[error(transparent)]
     Pattern(#[from] Error),
-    /// Categories of one fit are missing, or mixed with others.
-    #[error("{0}")]
-    Fit(&'static str),
+    /// The category is one of a mail filter, whose scores mean nothing by themselves.
+    #[error("category {name} belongs to a mail filter, which classifies with all of its files")]
+    OfFilter {
+        /// The category's name.
+        name: String,
+    },
     /// There is no category.
     #[error("there are no categories to compare")]
     Empty,
@@ -63,6 +68,22 @@ pub enum Incomparable {
 impl From<Incomparable> for dbacl_engine::error::Error {
     fn from(error: Incomparable) -> Self {
         Self::Other(Box::new(error))
+    }
+}
+
+/// Refuses a category that belongs to a mail filter.
+///
+/// # Errors
+/// [`Incomparable::OfFilter`].
+pub fn refuse_of_filter<D: AsRef<[u8]>>(
+    name: &[u8],
+    category: &AnyCategory<D>,
+) -> Result<(), Incomparable> {
+    match category.classic() {
+        Some(own) if RefitLine::find(own.other_lines()).is_some() => {
+            Err(Incomparable::OfFilter { name: String::from_utf8_lossy(name).into_owned() })
+        }
+        _ => Ok(()),
     }
 }
 

@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //! `--explain`: explains the verdict on a text, as text or as one HTML page.
 
-use super::super::config::Config;
-use super::super::failure::{Failure, Kind};
-use super::super::inputs;
-use super::super::messages::print;
-use super::super::signals::Signals;
+use super::config::Config;
+use super::failure::Failure;
+use super::inputs;
+use super::messages::print;
+use super::signals::Signals;
 use dbacl_cli::output::Output;
-use dbacl_sets::classify::Fitted;
 use dbacl_sets::classify::explain::Recorder;
 
 /// Explains the verdict on the inputs, taken as one text.
@@ -17,9 +16,7 @@ pub fn run(
     signals: &Signals,
     output: &mut Output,
 ) -> Result<u8, Failure> {
-    let Config { mut reading, models, opened: _opened, .. } = config;
-    let fitted = Fitted::of(&models);
-    let fitted = fitted.map_err(|mismatch| Failure::new(Kind::Data, mismatch.text()))?;
+    let Config { mut reading, models, .. } = config;
     let options = reading.read_options();
     let mut recorder = Recorder::new(models).naming(options.reads_mail());
     let mut reader = inputs::reader(&reading, &options, signals);
@@ -27,7 +24,7 @@ pub fn run(
         recorder.start_source(name);
         Ok(())
     })?;
-    let explained = recorder.explain(fitted.as_ref());
+    let explained = recorder.explain();
     let explanation = explained.explanation;
     let page = if is_html { explanation.html() } else { explanation.text() };
     print(output, &page)?;

@@ -6,7 +6,7 @@
 use super::super::failure::{Failure, Kind, usage};
 use super::super::messages::{MESSAGES, print, warn, watched};
 use super::super::signals::Signals;
-use super::mail::{mail_at, set_options};
+use super::{mail_at, set_options};
 use dbacl_cli::output::Output;
 use dbacl_sets::Question;
 use dbacl_sets::{DocumentId, FittedSet, FittedSetOptions};

@@ -1,25 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-//! Files of fitted categories that are damaged, do not belong together, or belong to other
-//! categories: what the program says, and what it makes again.
+//! Files of a mail filter that are damaged: what the program says, and what it makes again.
 
 use crate::mails::mail;
-use crate::refit::filter_read;
 use crate::sets::{filter, verdict};
-use dbacl_testing::{Scratch, has};
+use dbacl_testing::has;
 use std::cell::Cell;
-
-#[test]
-fn files_of_different_sets_are_noticed() {
-    let (one, other) = (filter(), Scratch::new());
-    other.write("ham", one.read("f/ham.ordinary"));
-    other.write("spam", one.read("f/spam"));
-    let mail = mail("spam", 1);
-    let plain = other.dbacl_reading("-v -c ./ham -c ./spam", &mail);
-    assert!(plain.stderr.contains("only some of these categories were fitted together"));
-    let verdict = other.dbacl_reading("--verdict -c ./ham -c ./spam", &mail);
-    assert_eq!(verdict.status, 1);
-    assert!(verdict.stdout.is_empty());
-}
 
 #[test]
 fn damaged_ledgers_are_refused_with_one_line_and_left_alone() {
@@ -33,7 +18,7 @@ fn damaged_ledgers_are_refused_with_one_line_and_left_alone() {
     // Cut twice, empty, with a flipped bit, of an older version.
     for damaged in [&good[..100], &good[..20], b"", &flipped[..], &older[..]] {
         place.write("f/ledger", damaged);
-        let said = place.dbacl("--refit --keep f/ledger -c ./f/ham -c ./f/spam").complaint(1);
+        let said = place.dbacl_reading("--mail-correct f ham", mail("ham", 99)).complaint(1);
         assert_eq!(said.lines().count(), 1, "{said}");
         assert!(place.read("f/ledger") == damaged);
         assert!(place.read("f/ham") == ham);
@@ -42,13 +27,12 @@ fn damaged_ledgers_are_refused_with_one_line_and_left_alone() {
 
 #[test]
 fn a_damaged_state_is_made_anew_from_the_ledger() {
-    let place = filter_read("unicode");
+    let place = filter();
     let (state, changes) = ("f/ledger.state", "f/ledger.set/current/ledger.changes");
-    let set = "-c ./f/ham -c ./f/spam --keep f/ledger";
     let number = Cell::new(60);
     let update_once = || {
         number.set(number.get() + 1);
-        place.dbacl_reading(&format!("--update ham {set}"), mail("ham", number.get()))
+        place.dbacl_reading("--mail-correct f ham", mail("ham", number.get()))
     };
     let remove = |file: &str| place.sh(&format!("rm $(readlink -f {file})")).quiet(0);
     let update_to = |said: &str| {
@@ -114,60 +98,29 @@ fn a_damaged_state_is_made_anew_from_the_ledger() {
 }
 
 #[test]
-fn damaged_categories_of_a_set_are_refused_and_made_anew() {
+fn damaged_categories_of_a_filter_are_refused_and_made_again() {
     let place = filter();
     let good = place.read("f/ham");
-    let set = "-c ./f/ham -c ./f/spam";
-    let verdict = || place.dbacl_reading(&format!("--verdict {set}"), mail("ham", 1));
-    let mends = ["--update ham --keep f/ledger", "--refit --keep f/ledger"];
+    let filter = || place.dbacl_reading("--mail-filter f", mail("ham", 1));
+    let correct = |number: usize| place.dbacl_reading("--mail-correct f ham", mail("ham", number));
     for (number, length) in [good.len() / 2, 300, 0].into_iter().enumerate() {
-        for option in mends {
-            place.write("f/ham", &good[..length]);
-            let result = verdict();
-            assert_eq!(result.status, 1);
-            let said = result.stderr;
-            assert!(said.ends_with("could not load category ./f/ham\n"), "{said}");
-            has(&said, "./f/ham.ordinary is whole: --refit makes");
-            assert!(result.stdout.is_empty());
-            has(&place.dbacl_reading("--mail-filter f", mail("ham", 1)).stdout, "X-DBACL: error\n");
-            let always = if option.starts_with("--refit") { "--always" } else { "" };
-            let args = format!("{option} {always} {set}");
-            let mended = place.dbacl_reading(&args, mail("ham", 90 + number));
-            let said = mended.stderr;
-            assert!(mended.status == 0, "{said}");
-            if always.is_empty() {
-                has(&said, "is damaged and is made anew from ./f/ham.ordinary");
-                assert_eq!(said.lines().count(), 1, "{said}");
-            }
-            assert!(verdict().stderr.is_empty(), "it is whole again");
-        }
+        place.write("f/ham", &good[..length]);
+        let result = filter();
+        has(&result.stderr, "could not load category ./f/ham");
+        has(&result.stdout, "X-DBACL: error\n");
+        let mended = correct(90 + number);
+        assert!(mended.status == 0, "{}", mended.stderr);
+        assert!(filter().stderr.is_empty(), "it is whole again");
     }
     // Without the ordinary file, or where something else is: refused, and nothing is learned.
     let ledger = place.read("f/ledger");
     let refused = |content: &[u8]| {
         place.write("f/ham", content);
-        for option in mends {
-            place.dbacl_reading(&format!("{option} {set}"), mail("ham", 1)).complaint(1);
-            assert!(place.read("f/ham") == content);
-            assert!(place.read("f/ledger") == ledger);
-        }
+        correct(1).complaint(1);
+        assert!(place.read("f/ham") == content);
+        assert!(place.read("f/ledger") == ledger);
     };
     refused(b"something else");
     place.sh("rm $(readlink -f f/ham.ordinary)").quiet(0);
     refused(b"");
-}
-
-#[test]
-fn a_ledger_of_other_features_or_categories_is_refused() {
-    let place = filter();
-    place.dbacl("-L uniform -l ./ham --keep other ham.mbox").output();
-    let before = place.read("f/ham");
-    for option in ["--refit", "--update ham"] {
-        let set = "--keep other -c ./f/ham -c ./f/spam";
-        let result = place
-            .dbacl_reading(&format!("{option} {set}"), mail("ham", 1))
-            .complains(1, "was kept with other options");
-        assert_eq!(result.lines().count(), 1);
-    }
-    assert!(place.read("f/ham") == before);
 }

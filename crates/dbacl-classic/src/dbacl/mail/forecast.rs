@@ -5,6 +5,7 @@
 use dbacl_joint::fit::FitVerdicts;
 use dbacl_joint::ordinary::percent;
 use dbacl_joint::scoring::Scoring;
+use dbacl_joint::select::{FOLDS, Settings};
 use dbacl_joint::thresholds::FEWEST;
 use dbacl_measures::chance::at_most;
 use dbacl_sets::refit::Refitted;
@@ -63,6 +64,23 @@ pub fn forecast(fitted: &Refitted) -> String {
         usual: if has_general { &[] } else { &USUAL },
     };
     forecast.text()
+}
+
+/// What was tried, and how well it did, on messages that the fit had not learned (`--verbose`).
+pub fn trial(fitted: &Refitted) -> String {
+    let choice = &fitted.solution.choice;
+    let judged = choice.labels.len();
+    let mut text = String::new();
+    for (Settings { general, .. }, quality) in &choice.tried {
+        let share = percent(quality.errors, judged);
+        // Writing to a String cannot fail.
+        let _ = write!(text, "{FOLDS}-fold trial: {} errors, {share:.2} %", quality.errors);
+        if fitted.names.len() == 2 {
+            let _ = write!(text, ", 1-AUC {:.4} %", 100.0 * quality.area_above);
+        }
+        let _ = writeln!(text, ", general {general}");
+    }
+    text
 }
 
 /// So many messages.

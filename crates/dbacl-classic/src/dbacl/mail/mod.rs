@@ -1,33 +1,34 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-//! The mail filter without options: one command learns mail folders, one filters a message, one
-//! corrects a verdict (`docs/mail.md`). The library does the work ([`dbacl_sets`]).
+//! The mail filter: one command learns mail folders, one filters a message, one corrects a verdict,
+//! one forgets a message (`docs/mail.md`). The library does the work ([`dbacl_sets`]).
 //!
 //! ```text
 //! dbacl --mail-learn DIR ham=FOLDER spam=FOLDER
 //! dbacl --mail-filter DIR MESSAGE >message-with-X-DBACL-line
 //! dbacl --mail-correct DIR spam MESSAGE
+//! dbacl --mail-forget DIR spam MESSAGE
 //! ```
 
-use super::super::builder::Builder;
-use super::super::failure::{Failure, Kind, unopened, usage};
-use super::super::hints::FORGET;
-use super::super::mail_jobs::MailJob;
-use super::super::messages::{MESSAGES, print, warn, watched};
-use super::super::options::Key;
-use super::super::signals::Signals;
-use super::fit::{self, text_of};
-use super::forecast::forecast;
-use super::request::{Action, Request, rate};
-use super::update;
+pub mod ask;
+mod forecast;
+pub mod pass;
+pub mod verdicts;
+
+use super::failure::{Failure, Kind, unopened, usage};
+use super::hints::FORGET;
+use super::mail_jobs::MailJob;
+use super::messages::{MESSAGES, print, warn, watched};
+use super::options::Key;
+use super::signals::Signals;
 use dbacl_cli::names::lossy;
 use dbacl_cli::output::Output;
 use dbacl_cli::progress;
+use dbacl_joint::fit::FitNote;
 use dbacl_joint::thresholds::Caution;
-use dbacl_sets::filter_folder::{LEDGER, ORDER, labels};
 use dbacl_sets::learn_folders;
-use dbacl_sets::update::ChangeKind;
-use dbacl_sets::{FittedSetError, FittedSetOptions, MailFilter, MailFolder, MailLearnOptions};
-use dbacl_sets::{MailReading, Reasons, direct};
+use dbacl_sets::{FittedSet, FittedSetError, FittedSetOptions, MailFilter, MailFolder};
+use dbacl_sets::{MailLearnOptions, Outcome, Reasons, SetReport};
+use forecast::forecast;
 use std::ffi::{OsStr, OsString};
 use std::io::{self, IsTerminal};
 use std::os::unix::ffi::OsStrExt;
@@ -41,8 +42,6 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 pub struct How {
     /// The categories that `--protect` names, each with or without a share.
     pub protect: Vec<OsString>,
-    /// How mail is read.
-    pub reading: Option<OsString>,
     /// How sure verdicts must be (`--caution`).
     pub caution: Option<OsString>,
     /// The oldest mail that is learned, in days.
@@ -63,7 +62,6 @@ impl How {
         match key {
             _ if !job.options.contains(&key) => return false,
             Key::Protect => self.protect.extend(value.cloned()),
-            Key::Reading => self.reading = value.cloned(),
             Key::Caution => self.caution = value.cloned(),
             Key::Window => self.window = value.cloned(),
             Key::General => self.general = value.cloned(),
@@ -134,13 +132,6 @@ pub fn learn(
         Some(none) if none == "none" => options.without_general(),
         Some(folder) => options.general(folder),
     };
-    if let Some(name) = &how.reading {
-        let Some(known) = name.to_str().and_then(MailReading::by_name) else {
-            let name = lossy(name.as_bytes());
-            return usage(format!("--reading is blocks, unicode or classic, not {name}"));
-        };
-        options = options.reading(known);
-    }
     if let Some(name) = &how.caution {
         let Some(known) = name.to_str().and_then(Caution::by_name) else {
             let name = lossy(name.as_bytes());
@@ -154,7 +145,7 @@ pub fn learn(
         (done < total).then_some((done, total))
     };
     let work = || {
-        let mut tell_note = |note| fit::warn(&note);
+        let mut tell_note = |note: FitNote| MESSAGES.warning(&note.to_string());
         learn_folders::learn(folder, &folders, &options, &mut tell_note, &mut warn)
     };
     let is_quiet = MESSAGES.is_quiet();
@@ -172,7 +163,7 @@ pub fn learn(
     if is_quiet {
         return Ok(0);
     }
-    let mut text = if how.verbose { text_of(&fitted, true) } else { String::new() };
+    let mut text = if how.verbose { forecast::trial(&fitted) } else { String::new() };
     text.push_str(&forecast(&fitted));
     if applied > 0 {
         let plural = if applied == 1 { "correction was" } else { "corrections were" };
@@ -254,44 +245,94 @@ fn expand(pattern: &str) -> Result<Vec<PathBuf>, Failure> {
     fitting(pattern)
 }
 
-/// Learns the mail on standard input, or in files, as what the user says it is; or forgets that it
-/// was learned so.
+/// Learns the mail on standard input, or in files, as what the user says it is.
 pub fn correct(
-    mut builder: Builder,
     folder: &Path,
     operands: &[OsString],
-    change: ChangeKind,
+    lock_timeout: Duration,
 ) -> Result<u8, Failure> {
-    let Some((label, files)) = operands.split_first() else {
-        return usage(if change == ChangeKind::Forget {
-            "--mail-forget needs the filter's folder and what the message was learned as"
-        } else {
-            "--mail-correct needs the filter's folder and what the message is"
-        });
+    let Some((label, places)) = operands.split_first() else {
+        return usage("--mail-correct needs the filter's folder and what the message is");
     };
-    let labels = labels(&folder.join(ORDER))?;
-    let wanted = lossy(label.as_bytes());
-    if !labels.contains(&wanted) {
-        let is_forgotten = matches!(wanted.as_str(), "forget" | "unlearn");
-        let folder = Some(folder.to_path_buf());
-        let unknown = FittedSetError::UnknownLabel { label: wanted, folder, known: labels };
-        let mut failure = Failure::from(unknown);
+    let label = lossy(label.as_bytes());
+    let report =
+        change(folder, places, lock_timeout, |set, places| set.correct_mail(&label, places));
+    let report = report.map_err(|mut failure| {
+        let is_forgotten = matches!(label.as_str(), "forget" | "unlearn");
         failure.lines.extend(is_forgotten.then(|| FORGET.to_owned()));
-        return Err(failure);
+        failure
+    })?;
+    if report.documents.iter().all(|one| one.outcome == Outcome::Empty) {
+        return Err(no_word(places));
     }
-    let names: Vec<PathBuf> = labels.iter().map(|label| direct(&folder.join(label))).collect();
-    builder.mends = true;
-    for name in &names {
-        builder.category(name.as_os_str().as_bytes())?;
+    Ok(0)
+}
+
+/// Forgets that the mail on standard input, or in files, was learned as what the user says.
+pub fn forget(
+    folder: &Path,
+    operands: &[OsString],
+    lock_timeout: Duration,
+) -> Result<u8, Failure> {
+    let Some((label, places)) = operands.split_first() else {
+        return usage(
+            "--mail-forget needs the filter's folder and what the message was learned as",
+        );
+    };
+    let label = lossy(label.as_bytes());
+    let report =
+        change(folder, places, lock_timeout, |set, places| set.forget_mail(&label, places))?;
+    let mut outcomes = report.documents.iter().map(|one| &one.outcome);
+    if outcomes.clone().all(|one| *one == Outcome::Empty) {
+        return Err(no_word(places));
     }
-    let mut config = builder.set_config()?;
-    config.reading.operands = files.to_vec();
-    let keep = Some(direct(&folder.join(LEDGER)));
-    let request = Request { keep, only_mail: true, ..Request::default() };
-    let action = Action { category: label.clone(), change };
-    let is_typed = files.is_empty() && io::stdin().is_terminal();
-    let signals = Signals::install();
-    watched("fitting", !is_typed, || update::run(&request, &action, &mut config, &names, &signals))
+    if outcomes.all(|one| matches!(one, Outcome::NotKnown | Outcome::Empty)) {
+        let text = format!("{}: no such message was learned as {label}", called(places));
+        return Err(Failure::new(Kind::Data, text));
+    }
+    Ok(0)
+}
+
+fn no_word(places: &[OsString]) -> Failure {
+    Failure::new(Kind::Data, format!("{}: there is no word to learn", called(places)))
+}
+
+/// Changes the filter in `folder` by the mail at these places.
+fn change(
+    folder: &Path,
+    places: &[OsString],
+    lock_timeout: Duration,
+    change: impl FnOnce(&mut FittedSet, &[PathBuf]) -> Result<SetReport, FittedSetError>,
+) -> Result<SetReport, Failure> {
+    let is_typed = places.is_empty() && io::stdin().is_terminal();
+    let places: Vec<PathBuf> = places.iter().map(PathBuf::from).collect();
+    let options = set_options(lock_timeout, &Signals::install());
+    let report = watched("fitting", !is_typed, || -> Result<_, Failure> {
+        let mut set = FittedSet::open_to_change(folder, &options)?;
+        set.warnings().iter().for_each(|warning| MESSAGES.warning(&warning.0));
+        Ok(change(&mut set, &places)?)
+    })?;
+    report.warnings.iter().for_each(|warning| MESSAGES.warning(&warning.0));
+    Ok(report)
+}
+
+/// What to call the mail at these places.
+fn called(places: &[OsString]) -> String {
+    match places {
+        [] => "standard input".to_owned(),
+        [one] => lossy(one.as_bytes()),
+        _ => "these files".to_owned(),
+    }
+}
+
+/// A share: `0.1%` or `0.001`.
+fn rate(value: &OsStr) -> Option<f64> {
+    let text = value.to_str()?;
+    let rate = match text.strip_suffix('%') {
+        Some(percent) => percent.parse::<f64>().ok()? / 100.0,
+        None => text.parse().ok()?,
+    };
+    (rate > 0.0 && rate < 1.0).then_some(rate)
 }
 
 /// Classifies messages one after the other with the filter in a folder, which is opened for the
@@ -331,5 +372,25 @@ impl<'a> Filter<'a> {
         let lines = |why: Reasons| if is_shown { why.text() } else { why.header() };
         let reasons = reasons.map_or_else(String::new, |why| format!("\n{}", lines(why)));
         Ok(format!("{verdict}{reasons}").into_bytes())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn shares() {
+        for (text, expected) in [
+            ("0.1%", Some(0.001)),
+            ("1%", Some(0.01)),
+            ("0.05", Some(0.05)),
+            ("0", None),
+            ("100%", None),
+            ("x", None),
+            ("-1%", None),
+        ] {
+            assert_eq!(rate(OsStr::new(text)), expected, "{text}");
+        }
     }
 }

@@ -6,7 +6,7 @@ use super::super::hints;
 use super::super::messages::{tell, warn};
 use super::super::signals::Signals;
 use super::super::structured::{Format, Id, escape};
-use super::mail::mail_at;
+use super::mail_at;
 use dbacl_cli::output::Output;
 use dbacl_joint::decision::Decision;
 use dbacl_joint::explain::printable;
