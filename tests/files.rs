@@ -542,21 +542,3 @@ fn a_signal_ends_the_wait_for_mail_and_nothing_is_learned() {
         assert_eq!(scratch.read("filter/ledger"), before, "{args}");
     }
 }
-
-#[test]
-fn a_damaged_expression_gives_no_verdict() {
-    let scratch = Scratch::new();
-    scratch.write("one.txt", "alpha beta gamma\n".repeat(30));
-    scratch.write("two.txt", "delta epsilon zeta\n".repeat(30));
-    for name in ["one", "two"] {
-        scratch.dbacl(&format!("-g ([a-z]+) -l {name} {name}.txt")).quiet(0);
-    }
-    let whole = scratch.read("one");
-    let at = whole.windows(7).position(|at| at == b"# regex").expect("an expression");
-    let mut damaged = whole.clone();
-    damaged[at + 12] ^= 1;
-    scratch.write("one", &damaged);
-    let done = scratch.dbacl("-c one -c two one.txt -v");
-    assert!(done.stderr.contains("checksum"), "{done:?}");
-    assert_eq!(done.stdout, "");
-}

@@ -256,18 +256,19 @@ fn forgetting_leaves_no_trace_of_what_was_learned_or_put_right() {
         let correct = |place: &Scratch, label: &str, number: usize| {
             place.dbacl_reading(&format!("--mail-correct f {label}"), mail(number)).output()
         };
-        let forget =
-            |place: &Scratch, number: usize| place.dbacl_reading("--mail-forget f", mail(number));
+        let forget = |place: &Scratch, label: &str, number: usize| {
+            place.dbacl_reading(&format!("--mail-forget f {label}"), mail(number))
+        };
         // Learned and forgotten, which cannot be done twice.
         let before = contents(&one);
         correct(&one, "spam", 90);
         assert!(contents(&one) != before);
-        forget(&one, 90).output();
+        forget(&one, "spam", 90).output();
         assert!(one.read("f/ledger") == filter().read("f/ledger"), "{labels:?}");
-        forget(&one, 90).complains(1, "no such message was learned");
+        forget(&one, "spam", 90).complains(1, "no such message was learned");
         // The other filter learns and forgets another message.
         correct(&other, "spam", 91);
-        forget(&other, 91).output();
+        forget(&other, "spam", 91).output();
         assert!(contents(&one) == contents(&other), "{labels:?}");
         // Learned, put right twice, and forgotten.
         correct(&third, "spam", 92);
@@ -276,7 +277,7 @@ fn forgetting_leaves_no_trace_of_what_was_learned_or_put_right() {
         assert!(contents(&third) != learned);
         correct(&third, "spam", 92);
         correct(&third, "work", 92);
-        forget(&third, 92).output();
+        forget(&third, "work", 92).output();
         assert!(contents(&third) == contents(&one), "{labels:?}");
     }
 }
@@ -449,7 +450,7 @@ fn forgetting_the_last_mail_of_a_folder_leaves_nothing_of_it() {
         place.write("spam.mbox", last);
         place.dbacl("--mail-learn f ham=ham.mbox spam=spam.mbox").output();
         let before = place.read("f/spam.ordinary");
-        place.dbacl_reading("--mail-forget f", last).output();
+        place.dbacl_reading("--mail-forget f spam", last).output();
         assert!(verdict(&place, last).contains("unsure"));
         let after = place.read("f/spam.ordinary");
         assert!(after != before);

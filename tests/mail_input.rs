@@ -63,7 +63,7 @@ fn a_mail_that_holds_others_is_one_mail_everywhere() {
     let report = open(&place).correct("ham", odd.as_bytes()).expect("corrected");
     let outcomes: Vec<&Outcome> = report.documents.iter().map(|one| &one.outcome).collect();
     assert_eq!(outcomes, [&Outcome::Moved { from: "spam".into() }]);
-    place.dbacl("--mail-forget f ham/99").output();
+    place.dbacl("--mail-forget f ham ham/99").output();
     assert_eq!(documents(&place, &odd), (60, vec![]));
     // Learned as a file of its own it is one message as well.
     place.dbacl("--mail-learn g ham=ham/99 spam=spam").says("31 messages (ham 1, spam 30)");

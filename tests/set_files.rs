@@ -340,7 +340,7 @@ fn damaged_files_are_named_as_users_know_them_and_there_is_advice() {
         [("ledger.head", "f/ledger.set/current/ledger.head: "), ("ledger", "f/ledger: ")]
     {
         for length in [0, 20] {
-            for line in ["--mail-correct f spam", "--mail-forget f"] {
+            for line in ["--mail-correct f spam", "--mail-forget f spam"] {
                 let place = start.copy();
                 place.sh(&format!("truncate -s {length} f/ledger.set/current/{name}")).quiet(0);
                 let said = place.dbacl_reading(line, news()).stderr;
@@ -364,6 +364,6 @@ fn damaged_files_are_named_as_users_know_them_and_there_is_advice() {
     let place = start.copy();
     place.write("f/ledger.set/current/ledger.state", "noise");
     let said = place.dbacl_reading("--mail-correct f spam", news()).stderr;
-    assert_eq!(said, "dbacl:warning: ./f/ledger.state did not fit its ledger and was made anew\n");
+    assert_eq!(said, "dbacl:warning: f/ledger.state did not fit its ledger and was made anew\n");
     assert_eq!(documents(&place), 61);
 }

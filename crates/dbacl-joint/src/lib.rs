@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //! Fitting categories together on labelled documents, and writing the result back as ordinary
-//! category files (`docs/refit.md`).
+//! category files (`docs/spec/refit.md`).
 //!
 //! ```text
 //! documents ─→ dataset ─→ solver ─→ select (settings, gate) ─→ blend ─→ publish (category files)

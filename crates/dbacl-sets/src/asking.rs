@@ -277,7 +277,8 @@ pub fn each_of_file<E: From<FittedSetError>>(
     let OpenMail { source, head, may_be_mailbox } = mail;
     let is_mailbox = may_be_mailbox && form_of(&head).is_mailbox();
     let holds = if may_be_mailbox { Holds::Mailbox } else { Holds::One };
-    let mut input = BufReader::new(Canonical::new(UntilStopped { input: source.reader, stop }, holds));
+    let mut input =
+        BufReader::new(Canonical::new(UntilStopped { input: source.reader, stop }, holds));
     let mut separators = Separators::default();
     let (mut number, mut message, mut line) = (0, Vec::new(), Vec::new());
     loop {

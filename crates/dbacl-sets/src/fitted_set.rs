@@ -13,6 +13,7 @@ use super::mailboxes;
 use super::misfiled;
 use super::open_set::{MailFilter, SetVerdict, direct};
 use super::options::FittedSetOptions;
+use super::reading::DocumentReader;
 use super::reasons::Reasons;
 use super::refit::read_state;
 use super::report::{DocumentId, DocumentReport, Outcome, SetReport};
@@ -20,7 +21,7 @@ use super::roles::MailRole;
 use super::update::{self, ChangeKind, Done, Request};
 use dbacl_engine::error::{Error, Warning, WarningSink};
 use dbacl_files::reading::if_there;
-use dbacl_joint::documents::Corpus;
+use dbacl_joint::documents::{Corpus, CorpusBuilder};
 use dbacl_mail::contents::Contents;
 use dbacl_model::settings::ModelOption;
 use dbacl_store::generations::ledger_file::OpenLedger;
@@ -387,7 +388,7 @@ impl FittedSet {
         let (done, outcomes) = self.change_files(files, &request, &self.settings(), &mut report)?;
         let document = |outcome| DocumentReport { id: Some(id), outcome };
         report.documents = outcomes.into_iter().map(document).collect();
-        self.changed(done, report)
+        Ok(self.changed(done, report))
     }
 
     /// Opens the newest generation of the set if another one is open, and returns whether that was
@@ -407,7 +408,7 @@ impl FittedSet {
     }
 
     fn ledger(&self) -> PathBuf {
-        direct(&self.folder.join(LEDGER))
+        self.folder.join(LEDGER)
     }
 
     fn store(&self) -> Store {
@@ -486,22 +487,23 @@ impl FittedSet {
     ) -> Result<SetReport> {
         self.number_of(label)?;
         let settings = self.settings();
-        let mut corpus = Corpus::default();
+        let mut corpus = CorpusBuilder::default();
         let mut is_empty = Vec::new();
         let is_learned = self.is_mail() && kind != ChangeKind::Forget;
         let mut refused = Vec::new();
+        let mut reader = DocumentReader::new(&self.open.reading, Some(&self.options.stop));
         each(&mut |document| {
             if let Some(what) = Contents::refusal(document).filter(|_| is_learned) {
                 refused.push(what);
                 is_empty.push(true);
                 return;
             }
-            let one = self.open.read(document, 0, Some(&self.options.stop));
-            is_empty.push(one.documents.is_empty());
-            if let Some(document) = one.documents.first() {
-                corpus.push(0, document.occurrences, one.terms_of(0));
-            }
+            let before = corpus.documents();
+            reader.read::<Vec<u8>>(document, 0, &[], &mut corpus);
+            is_empty.push(corpus.documents() == before);
         })?;
+        drop(reader);
+        let mut corpus = corpus.finish();
         // Reading ends early at a signal. What was read then looks like a shorter document, or like
         // one without words.
         unless_stopped(&self.options.stop)?;
@@ -526,7 +528,7 @@ impl FittedSet {
         let of = |(id, outcome): (&u64, _)| DocumentReport { id: Some(DocumentId(*id)), outcome };
         let each = is_empty.into_iter().map(|is_empty| if is_empty { None } else { known.next() });
         report.documents = each.map(|one| one.map_or_else(empty, of)).collect();
-        self.changed(done, report)
+        Ok(self.changed(done, report))
     }
 
     fn change_files(
@@ -542,14 +544,17 @@ impl FittedSet {
     }
 
     /// Opens the generation that a change has made current.
-    fn changed(&mut self, done: Done, mut report: SetReport) -> Result<SetReport> {
+    fn changed(&mut self, done: Done, mut report: SetReport) -> SetReport {
         report.is_changed = done.is_some();
         report.is_refitted = done == Some(Force::All);
-        if report.is_changed {
-            self.reload_if_changed()?;
+        if report.is_changed
+            && let Err(error) = self.reload_if_changed()
+        {
+            // The change is made; the next call opens it.
+            report.warnings.push(Warning::new(error.to_string()));
         }
         report.generation = self.generation();
-        Ok(report)
+        report
     }
 }
 
@@ -573,7 +578,7 @@ fn in_memory<'d>(
 type Mark = Option<(u64, i64, i64)>;
 
 fn mark_of(folder: &Path) -> Result<Mark> {
-    let path = store_of(&[], Some(&direct(&folder.join(LEDGER)))).current_link();
+    let path = store_of(&[], Some(&folder.join(LEDGER))).current_link();
     let link = if_there(std::fs::symlink_metadata(&path));
     let link = link.map_err(|error| lost(Error::io(&path, error)))?;
     Ok(link.map(|link| (link.ino(), link.ctime(), link.ctime_nsec())))

@@ -22,13 +22,7 @@ pub const JOBS: [MailJob; 7] = [
     MailJob {
         key: Key::MailLearn,
         operands: "LABEL=MAIL LABEL=MAIL...",
-        options: &[
-            Key::Protect,
-            Key::Caution,
-            Key::Window,
-            Key::General,
-            Key::Verbose,
-        ],
+        options: &[Key::Protect, Key::Caution, Key::Window, Key::General, Key::Verbose],
     },
     MailJob { key: Key::MailFilter, operands: "[FILE]", options: &[Key::Reasons] },
     MailJob { key: Key::MailVerdict, operands: "[FILE]...", options: &[Key::Reasons, Key::Format] },

@@ -269,11 +269,7 @@ pub fn correct(
 }
 
 /// Forgets that the mail on standard input, or in files, was learned as what the user says.
-pub fn forget(
-    folder: &Path,
-    operands: &[OsString],
-    lock_timeout: Duration,
-) -> Result<u8, Failure> {
+pub fn forget(folder: &Path, operands: &[OsString], lock_timeout: Duration) -> Result<u8, Failure> {
     let Some((label, places)) = operands.split_first() else {
         return usage(
             "--mail-forget needs the filter's folder and what the message was learned as",
