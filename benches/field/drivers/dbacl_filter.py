@@ -4,7 +4,9 @@
 # deterministic: yes
 # setting: defaults - the two commands of the README, and --mail-correct for every mail
 # setting: documented - --mail-learn anew when mails grew by a tenth, --mail-correct for errors
+import math
 import os
+import sys
 
 import driver
 
@@ -42,12 +44,17 @@ class Filter(driver.Driver):
     def judge(self, paths):
         if not self.made:
             return [(0.0, "unsure", 0.5) for _ in paths]
-        # The verdict of --mail-filter, with all digits.
-        command = [self.program, "--strict", "--verdict", "--format", "tsv", "-F"]
-        command += ["-c", self.filter / "ham", "-c", self.filter / "spam", *paths]
-        rows = [line.split("\t") for line in self.run(*command).splitlines()[1:]]
+        command = [self.program, "--strict", "--mail-verdict", self.filter, "--format", "tsv"]
+        rows = [line.split("\t") for line in self.run(*command, *paths).splitlines()[1:]]
         verdicts = ["unsure" if row[2] == "true" else row[1] for row in rows]
-        return [(float(row[7]), said, float(row[6])) for row, said in zip(rows, verdicts)]
+        # A probability close to 1 has lost the digits that the other one has.
+        odds = [log_odds(spam=float(row[5]), ham=float(row[4])) for row in rows]
+        return [(score, said, float(row[5])) for score, said, row in zip(odds, verdicts, rows)]
+
+
+def log_odds(spam, ham):
+    smallest = sys.float_info.min
+    return math.log(max(spam, smallest)) - math.log(max(ham, smallest))
 
 
 driver.main(Filter)
