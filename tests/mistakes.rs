@@ -242,7 +242,8 @@ fn a_terminal_is_told_what_the_program_waits_for_and_a_file_gets_help_too() {
     let Some(seen) = shown(&mut scratch.dbacl_command([] as [&str; 0])) else { return };
     has(
         &seen,
-        "dbacl --mail-learn DIR|dbacl --mail-verdict DIR|--mail-help and dbacl --help|please use either -c or -l option.",
+        "dbacl --mail-learn DIR|dbacl --mail-verdict DIR|--mail-help and dbacl --help|\
+         please use either -c or -l option.",
     );
 }
 

@@ -204,3 +204,9 @@ pub struct Handlers<'a> {
     /// Is called before each time that the program may wait for input.
     pub waits: &'a mut dyn FnMut(),
 }
+
+/// Where documents go, and those that cannot be read.
+pub(crate) struct To<'a> {
+    pub(crate) take: Sink<'a>,
+    pub(crate) refuse: &'a mut dyn FnMut(DataError) -> Result<(), DataError>,
+}

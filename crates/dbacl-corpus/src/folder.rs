@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //! Documents that are files in folders, which are called like their labels.
 
-use crate::check_text;
 use crate::document::{DataError, LONGEST, Notes, Record, Sink};
 use crate::label;
+use crate::packed::check_text;
 use dbacl_files::reading::open_regular;
 use std::fs;
 use std::io::Read;

@@ -20,13 +20,15 @@ mod document;
 mod folder;
 pub mod label;
 mod lines;
+mod packed;
 mod table;
 mod utf16;
 
-use dbacl_files::format::{advice, format_of};
+use document::To;
 pub use document::{Columns, DataError, Format, Handlers, LONGEST, Notes, Reading, Record, Sink};
 pub use folder::entries;
 pub use lines::{Fields, LineFault, read_line};
+pub use packed::check_text;
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read};
 use std::path::Path;
@@ -87,12 +89,6 @@ pub fn read_with(
     buffered(&mut file, path)
 }
 
-/// Where documents go, and those that cannot be read.
-struct To<'a> {
-    take: Sink<'a>,
-    refuse: &'a mut dyn FnMut(DataError) -> Result<(), DataError>,
-}
-
 /// An input that tells before it is read.
 struct Noticing<'a> {
     input: &'a mut dyn Read,
@@ -135,17 +131,6 @@ fn read_buffered(
         return read_plain(BufReader::with_capacity(1 << 16, input), path, reading, to);
     }
     read_plain(input, path, reading, to)
-}
-
-/// Refuses what is compressed, a picture or the like by its first bytes.
-///
-/// # Errors
-/// What it is, and what helps.
-pub fn check_text(beginning: &[u8], path: &Path) -> Result<(), DataError> {
-    let beginning = &beginning[..beginning.len().min(64)];
-    let is_binary = |&byte: &u8| byte < 0x20 && !byte.is_ascii_whitespace() || byte >= 0x80;
-    let format = format_of(beginning).filter(|_| beginning.iter().any(is_binary));
-    format.map_or(Ok(()), |format| Err(DataError::line(path, 1, advice(format))))
 }
 
 /// Reads documents from a stream of UTF-8, or of text that is similar.

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //! Documents that are lines.
 
-use crate::To;
-use crate::document::{DataError, Format, LONGEST, Notes, Reading, Record};
+use crate::document::{DataError, Format, LONGEST, Notes, Reading, Record, To};
 use crate::label;
 use serde_json::Value;
 use std::io::{BufRead, Read};

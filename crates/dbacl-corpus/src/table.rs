@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //! Documents that are rows of a table.
 
-use crate::To;
 use crate::columns::Layout;
-use crate::document::{DataError, LONGEST, Notes, Reading, Record};
+use crate::document::{DataError, LONGEST, Notes, Reading, Record, To};
 use crate::lines::set_label;
 use csv::{ByteRecord, ErrorKind, ReaderBuilder};
 use std::borrow::Cow;

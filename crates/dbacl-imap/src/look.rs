@@ -27,10 +27,10 @@ pub struct Watched {
 /// North, Polish, Czech, Hungarian, Turkish, Greek, Russian, Ukrainian, Chinese, Japanese, Korean.
 const JUNK_NAMES: &str = "Junk, Spam, Bulk, Junk E-mail, Junk Email, Junk Mail, Junk-Mail, \
     Junk-E-Mail, Junk-E-Mails, Bulk Mail, Spambox, SpamVerdacht, Spam-Verdacht, Spamverdächtig, \
-    Unerwünscht, Werbung, Ongewenst, Ongewenste e-mail, Ongewenste mail, \
-    Courrier indésirable, Courriers indésirables, Indésirable, Indésirables, Pourriel, Pourriels, \
-    Correo no deseado, Correo basura, No deseado, Correo electrónico no deseado, Lixo Eletrônico, \
-    Lixo Eletrónico, Lixo, Posta indesiderata, Indesiderata, Skräppost, Uønsket mail, Uønsket post, \
+    Unerwünscht, Werbung, Ongewenst, Ongewenste e-mail, Ongewenste mail, Courrier indésirable, \
+    Courriers indésirables, Indésirable, Indésirables, Pourriel, Pourriels, Correo no deseado, \
+    Correo basura, No deseado, Correo electrónico no deseado, Lixo Eletrônico, Lixo Eletrónico, \
+    Lixo, Posta indesiderata, Indesiderata, Skräppost, Uønsket mail, Uønsket post, \
     Uønsket e-mail, Uønsket e-post, Søppelpost, Roskaposti, Niechciane, Wiadomości-śmieci, \
     Wiadomości śmieci, Nevyžádaná pošta, Nevyžádaná, Levélszemét, Önemsiz, Önemsiz E-posta, \
     Gereksiz, Ανεπιθύμητη αλληλογραφία, Ανεπιθύμητα, Спам, Нежелательная почта, Небажана пошта, \
@@ -39,12 +39,12 @@ const JUNK_NAMES: &str = "Junk, Spam, Bulk, Junk E-mail, Junk Email, Junk Mail, 
 /// Names of folders for what is thrown away.
 const TRASH_NAMES: &str = "Trash, Bin, Deleted, Deleted Items, Deleted Messages, Papierkorb, \
     Gelöscht, Gelöschte Elemente, Gelöschte Objekte, Prullenbak, Verwijderde items, Corbeille, \
-    Éléments supprimés, Papelera, Elementos eliminados, Lixeira, Itens Excluídos, Itens eliminados, \
-    Cestino, Posta eliminata, Papperskorg, Papperskorgen, Borttagna objekt, Papirkurv, \
-    Slettet post, Roskakori, Poistetut, Kosz, Elementy usunięte, Koš, Odstraněná pošta, Kuka, \
-    Lomtár, Çöp Kutusu, Çöp, Silinmiş Öğeler, Κάδος απορριμμάτων, Διαγραμμένα, Корзина, Удаленные, \
-    Удалённые, Кошик, 已删除邮件, 已删除, 垃圾桶, 刪除的郵件, ゴミ箱, 削除済みアイテム, 휴지통, \
-    지운 편지함";
+    Éléments supprimés, Papelera, Elementos eliminados, Lixeira, Itens Excluídos, \
+    Itens eliminados, Cestino, Posta eliminata, Papperskorg, Papperskorgen, Borttagna objekt, \
+    Papirkurv, Slettet post, Roskakori, Poistetut, Kosz, Elementy usunięte, Koš, \
+    Odstraněná pošta, Kuka, Lomtár, Çöp Kutusu, Çöp, Silinmiş Öğeler, Κάδος απορριμμάτων, \
+    Διαγραμμένα, Корзина, Удаленные, Удалённые, Кошик, 已删除邮件, 已删除, 垃圾桶, 刪除的郵件, ゴミ箱, 削除済みアイテム, \
+    휴지통, 지운 편지함";
 
 /// Names of folders for what was sent, where the server does not say which it is.
 const SENT_NAMES: &str = "Sent, Sent Items, Sent Messages, Sent Mail, Gesendet, Gesendete \

@@ -723,7 +723,10 @@ mod tests {
             // No empty line before, no date, dates of other languages and orders.
             (format!("{exact}\nA: b\n\nx\n{exact}\nA: b\n"), "FiiiFi"),
             ("From \nA: b\n\nx\nFrom \nA: b\n\nFrom -\nA: b\n".into(), "FiiiFiiFi"),
-            ("From - Sat Apr 12 2025 15:59:28\nA: b\nFrom x Mo Jan 1 10:00 2025\nA: b\n".into(), "FiFi"),
+            (
+                "From - Sat Apr 12 2025 15:59:28\nA: b\nFrom x Mo Jan 1 10:00 2025\nA: b\n".into(),
+                "FiFi",
+            ),
             ("From a@b.c\nTo: b\n\n\nFrom a@b.c\nTo: b\nCc: d\n".into(), "FiiiFii"),
             // Text that looks alike.
             (format!("{exact}\n\nFrom here on\n\nFrom me\nNote: x\n\n"), "Fimimii"),
@@ -735,20 +738,45 @@ mod tests {
             (format!("\n\r\n{exact}\nA: b\n"), "--Fi"),
             (format!("\u{feff}{exact}\n\u{feff}A: b\n"), "-Fi"),
             (format!("{exact}\nMicrosoft Mail Internet Headers Version 2.0\nA: b\n"), "F-i"),
-            (format!("{exact}\n>From x remote from y\nA: b\n\nx\nFrom \n>From z\nA: b\n"), "FiiiiFii"),
+            (
+                format!("{exact}\n>From x remote from y\nA: b\n\nx\nFrom \n>From z\nA: b\n"),
+                "FiiiiFii",
+            ),
             // A source that begins otherwise is one message.
             (format!("Subject: s\n\n{exact}\nA: b\n"), "1imi"),
             ("From the beginning\n".into(), "F"),
             // Length of the text.
-            (format!("{exact}\nContent-Length: 14\n\n{exact}\nA: b\n\nx\n").replace("14", "43"), "Fiimiii"),
+            (format!("{exact}\nContent-Length: 43\n\n{exact}\nA: b\n\nx\n"), "Fiimiii"),
             (format!("{exact}\nContent-Length: 42\n\n{exact}\nA: b\n\nx\n"), "FiiFiii"),
             (format!("{exact}\nContent-Length: 99\n\n{exact}\nA: b\n\nx\n"), "FiiFiii"),
             // Other forms.
-            ("\x01\x01\x01\x01\nA: b\n\nFrom \nC: d\n\x01\x01\x01\x01\n\x01\x01\x01\x01\nFrom x\nA: b\n\n\x01\x01\x01\x01\n".into(), "-1imi--Fii-"),
-            ("BABYL OPTIONS:\nVersion: 5\n\x1f\x0c\n1,,\nA: b\n\n*** EOOH ***\nA: b\n\nx\n\x1f\x0c\n0,,\n*** EOOH ***\nA: b\n\n*** EOOH ***\n\x1f".into(), "----1i---i---1ii-"),
+            (
+                "----\nA: b\n\nFrom \nC: d\n----\n----\nFrom x\nA: b\n\n----\n"
+                    .replace('-', "\x01"),
+                "-1imi--Fii-",
+            ),
+            (
+                "BABYL OPTIONS:\nVersion: 5\n\x1f\x0c\n1,,\nA: b\n\n*** EOOH ***\nA: b\n\nx\n\
+                 \x1f\x0c\n0,,\n*** EOOH ***\nA: b\n\n*** EOOH ***\n\x1f"
+                    .into(),
+                "----1i---i---1ii-",
+            ),
             // Messages that are none.
-            (format!("{exact}\nX-Mozilla-Status: 0009\n\nx\n\n{exact}\nX-Mozilla-Status: 0001\n\nx\n"), "-----Fiii"),
-            (format!("{exact}\nFrom: Mail System Internal Data <x>\nSubject: DON'T DELETE THIS MESSAGE -- FOLDER INTERNAL DATA\n\nx\n\n{exact}\nA: b\n"), "------Fi"),
+            (
+                format!(
+                    "{exact}\nX-Mozilla-Status: 0009\n\nx\n\n\
+                     {exact}\nX-Mozilla-Status: 0001\n\nx\n"
+                ),
+                "-----Fiii",
+            ),
+            (
+                format!(
+                    "{exact}\nFrom: Mail System Internal Data <x>\n\
+                     Subject: DON'T DELETE THIS MESSAGE -- FOLDER INTERNAL DATA\n\nx\n\n\
+                     {exact}\nA: b\n"
+                ),
+                "------Fi",
+            ),
         ] {
             assert_eq!(lines(Holds::Mailbox, &source), expected, "{source}");
             let crlf = source.replace("\r\n", "\n").replace('\n', "\r\n");

@@ -32,9 +32,9 @@ pub struct Group<'a> {
 }
 
 impl Groups {
-    /// Adds a feature to the alternative that is being built. Its weight changes as if each occurrence were `strength` occurrences (at
-    /// least one). Rare features that say much need more than 1. The strength of a feature must be
-    /// the same wherever it occurs.
+    /// Adds a feature to the alternative that is being built. Its weight changes as if each
+    /// occurrence were `strength` occurrences (at least one). Rare features that say much need more
+    /// than 1. The strength of a feature must be the same wherever it occurs.
     pub fn push_strong(&mut self, id: FeatureId, strength: u8) {
         self.ids.push(id);
         self.strengths.push(strength.max(1));

@@ -5,14 +5,45 @@
 //! positions won in at most `n` is lost in `n + 1`. Captures and promotions lead to other endings,
 //! whose tables are known.
 
+use anyhow::Result;
+use dbacl_engine::parallel;
 use shakmaty::{Bitboard, Color, Piece, Rank, Role, Square, attacks};
 
 use super::distances::Distances;
 use super::men::{Man, Men, Standing};
 use super::table::{DRAW, NONE, Table, better, one_earlier, worth};
 
+impl Distances {
+    /// Makes the tables of these endings, and those that they need, unless they can be read. Each
+    /// one goes to `made` before others are made by it.
+    ///
+    /// # Errors
+    ///
+    /// Those of `made`.
+    pub fn make(&self, wanted: &[Men], made: &(dyn Fn(&Table) -> Result<()> + Sync)) -> Result<()> {
+        for mut group in Men::in_order(wanted) {
+            group.retain(|men| self.tables[men.number].get().is_none());
+            let made_here = parallel::all(group.len(), |at| {
+                let men = &group[at];
+                let (number, read) = (men.number, self.read(men).ok().flatten());
+                let is_new = read.is_none();
+                let table = read.unwrap_or_else(|| build(men.clone(), self));
+                let is_set = self.tables[number].set(Ok(Some(table))).is_ok();
+                assert!(is_set, "tables of a group do not need each other");
+                is_new.then_some(number)
+            });
+            let new: Vec<usize> = made_here.into_iter().flatten().collect();
+            parallel::try_all(new.len(), |at| match self.tables[new[at]].get() {
+                Some(Ok(Some(table))) => made(table),
+                _ => unreachable!("it has just been set"),
+            })?;
+        }
+        Ok(())
+    }
+}
+
 /// The table of an ending; `known` has those that it leads to.
-pub fn build(men: Men, known: &Distances) -> Table {
+fn build(men: Men, known: &Distances) -> Table {
     let pawns = |color: Color| men.pieces().any(|piece| piece == color.pawn());
     let (may_pass, table) = (Color::ALL.into_iter().all(pawns), Table::new(men));
     let mut builder = Builder { table, known, may_pass, waiting: Vec::new(), next: Vec::new() };

@@ -7,22 +7,20 @@ use std::sync::OnceLock;
 use anyhow::{Context as _, Error, Result, ensure};
 use chess_games::cannot::Cannot;
 use chess_search::Ending;
-use dbacl_engine::parallel;
 use dbacl_files::reading::read_regular;
 use shakmaty::{Chess, Color, Move, Position as _};
 
-use super::build::build;
 use super::men::{Arranged, Men, NUMBERS, Standing, arrange, of_board};
 use super::table::{DRAW, Table, better, one_earlier};
 
 /// A table that was looked for, or why it cannot be read.
-type Found = Result<Option<Table>, String>;
+pub(super) type Found = Result<Option<Table>, String>;
 
 /// Half-moves until mate in endings of few men.
 pub struct Distances {
     folder: Option<PathBuf>,
     /// By the number of the men.
-    tables: Vec<OnceLock<Found>>,
+    pub(super) tables: Vec<OnceLock<Found>>,
 }
 
 impl Default for Distances {
@@ -48,34 +46,7 @@ impl Distances {
         Self { folder: Some(folder.to_owned()), ..Self::default() }
     }
 
-    /// Makes the tables of these endings, and those that they need, unless they can be read. Each
-    /// one goes to `made` before others are made by it.
-    ///
-    /// # Errors
-    ///
-    /// Those of `made`.
-    pub fn make(&self, wanted: &[Men], made: &(dyn Fn(&Table) -> Result<()> + Sync)) -> Result<()> {
-        for mut group in Men::in_order(wanted) {
-            group.retain(|men| self.tables[men.number].get().is_none());
-            let made_here = parallel::all(group.len(), |at| {
-                let men = &group[at];
-                let (number, read) = (men.number, self.read(men).ok().flatten());
-                let is_new = read.is_none();
-                let table = read.unwrap_or_else(|| build(men.clone(), self));
-                let is_set = self.tables[number].set(Ok(Some(table))).is_ok();
-                assert!(is_set, "tables of a group do not need each other");
-                is_new.then_some(number)
-            });
-            let new: Vec<usize> = made_here.into_iter().flatten().collect();
-            parallel::try_all(new.len(), |at| match self.tables[new[at]].get() {
-                Some(Ok(Some(table))) => made(table),
-                _ => unreachable!("it has just been set"),
-            })?;
-        }
-        Ok(())
-    }
-
-    fn read(&self, men: &Men) -> Result<Option<Table>> {
+    pub(super) fn read(&self, men: &Men) -> Result<Option<Table>> {
         let path = self.folder.as_deref().map(|folder| men.file(folder));
         let Some(path) = path.filter(|path| path.exists()) else { return Ok(None) };
         let bytes = read_regular(&path).with_context(|| Cannot::Read(path.clone()))?;

@@ -161,7 +161,8 @@ fn named(name: &str) -> Option<[u8; 3]> {
 }
 
 /// The named colours of CSS, each before its digits.
-const NAMED: &str = "aliceblue f0f8ff antiquewhite faebd7 aqua 00ffff aquamarine 7fffd4 azure f0ffff \
+const NAMED: &str = "aliceblue f0f8ff antiquewhite faebd7 aqua 00ffff aquamarine 7fffd4 \
+    azure f0ffff \
     beige f5f5dc bisque ffe4c4 black 000000 blanchedalmond ffebcd blue 0000ff \
     blueviolet 8a2be2 brown a52a2a burlywood deb887 cadetblue 5f9ea0 chartreuse 7fff00 \
     chocolate d2691e coral ff7f50 cornflowerblue 6495ed cornsilk fff8dc crimson dc143c \

@@ -342,8 +342,9 @@ fn a_spoilt_content_type_changes_no_words() {
     kinds(0, 1, &html.split('|').collect::<Vec<_>>());
     let plain = " text| text/| plain|| ???|text / plain|(c) text/plain|utf-8|charset=utf-8";
     kinds(1, 2, &plain.split('|').collect::<Vec<_>>());
-    let parts = "multipart; boundary=\"b b\"|multipart/mixed boundary=\"b b\"|mixed; boundary=\"b b\"|\
-        boundary=\"b b\"|multipart/mixed; boundary=\"b b\" (comment)|multipart/mixed|multipart|\
+    let parts = "multipart; boundary=\"b b\"|multipart/mixed boundary=\"b b\"|\
+        mixed; boundary=\"b b\"|boundary=\"b b\"|multipart/mixed; boundary=\"b b\" (comment)|\
+        multipart/mixed|multipart|\
         multipart/mixed; boundary=no; boundary=\"b b\"|???; boundary = \"b b\"|\
         multipart/mixed; boundary=\"b b|multipart/mixed; Boundary=\"no\"|???|";
     kinds(2, 3, &parts.split('|').filter(|value| !value.is_empty()).collect::<Vec<_>>());
@@ -358,7 +359,8 @@ fn of_several_fields_the_one_that_fits_counts() {
     let page = "PHA+Y2xhaW0geW91ciBwcml6ZTwvcD4=\n";
     for (fields, body) in [
         (
-            "Content-Type: multipart/mixed; boundary=no\nContent-Type: multipart/mixed; boundary=b\n",
+            "Content-Type: multipart/mixed; boundary=no\n\
+             Content-Type: multipart/mixed; boundary=b\n",
             "--b\n\nclaim your prize\n--b--\n",
         ),
         (
