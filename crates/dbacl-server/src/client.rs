@@ -3,7 +3,7 @@
 
 use crate::listen::Address;
 use crate::teacher::Lesson;
-use dbacl_cli::status::{FORBIDDEN, LATER};
+use dbacl_cli::status::{DATA, FORBIDDEN, LATER};
 use std::io::{self, Read, Write};
 use std::net::TcpStream;
 use std::os::fd::OwnedFd;
@@ -53,7 +53,8 @@ pub fn status(address: &Address, token: Option<&str>) -> Option<String> {
 }
 
 /// Tells the server at `address` what to do with a message for a user; returns once that is done,
-/// or else the status to end with, and why: whoever is not allowed to teach need not try again.
+/// or else the status to end with, and why: a message that cannot be learned, or that
+/// somebody may not teach, need not be tried again.
 pub fn tell(
     address: &Address,
     user: &str,
@@ -73,7 +74,11 @@ pub fn tell(
     match (words.next(), words.next()) {
         (Some(protocol), Some("0")) if protocol.starts_with("SPAMD/") => Ok(()),
         (_, code) => {
-            let status = if code == Some("77") { FORBIDDEN } else { LATER };
+            let status = match code {
+                Some("77") => FORBIDDEN,
+                Some("65") => DATA,
+                _ => LATER,
+            };
             Err((status, format!("the server answers: {first}")))
         }
     }

@@ -11,6 +11,7 @@ use crate::log::{Fact, Level, Log};
 use crate::measures::{ERROR, Measures};
 use crate::memory::{Memory, of_judging};
 use crate::models::Models;
+use crate::pages::Kept;
 use crate::teacher::Teacher;
 use crate::users::Users;
 use crate::verdict::Judged;
@@ -41,6 +42,8 @@ pub struct Engine {
     pub(crate) history: Arc<History>,
     /// For whom verdicts were asked.
     pub(crate) asked: Arc<Asked>,
+    /// What the status page says.
+    pub(crate) pages: Arc<Kept>,
     /// When the server began.
     pub(crate) started: Instant,
     /// The thread that learns and forgets.
@@ -56,6 +59,31 @@ pub struct Engine {
     workers: Arc<Semaphore>,
     /// One permit for each verdict on a large message that may be made at the same time.
     large: Arc<Semaphore>,
+    /// One permit for each thread that may do other work.
+    aside: Arc<Semaphore>,
+}
+
+/// How many threads work at the same time.
+#[derive(Debug, Clone, Copy)]
+pub struct Threads {
+    verdicts: usize,
+    /// Of the threads for other work, those that lessons may take. The rest is for work that takes
+    /// a moment, and for the status page.
+    lessons: usize,
+    /// For work that is not a verdict.
+    aside: usize,
+}
+
+impl Threads {
+    pub fn new() -> Self {
+        let processors = std::thread::available_parallelism().map_or(1, usize::from);
+        Self { verdicts: processors.max(2), lessons: processors, aside: processors + 3 }
+    }
+
+    /// All that may be needed at the same time.
+    pub const fn all(self) -> usize {
+        self.verdicts + self.aside
+    }
 }
 
 /// What is known of a message beside its bytes.
@@ -75,9 +103,8 @@ type Found = (Option<PathBuf>, Result<Judged, String>);
 impl Engine {
     /// An engine that has no filter open yet.
     pub fn new(config: Config, log: Log) -> Self {
-        let processors = std::thread::available_parallelism().map_or(1, usize::from);
         let limits = &config.limits;
-        let workers = processors.max(2);
+        let Threads { verdicts, lessons, aside } = Threads::new();
         Self {
             measures: Arc::default(),
             started: Instant::now(),
@@ -85,11 +112,13 @@ impl Engine {
             models: Arc::new(Models::new(limits.open_models)),
             history: Arc::default(),
             asked: Arc::default(),
-            teacher: Arc::new(Teacher::new(processors)),
+            teacher: Arc::new(Teacher::new(lessons)),
             ends_lessons: Arc::default(),
             users: config.users(),
-            workers: Arc::new(Semaphore::new(workers)),
-            large: Arc::new(Semaphore::new(workers - 1)),
+            pages: Arc::default(),
+            workers: Arc::new(Semaphore::new(verdicts)),
+            large: Arc::new(Semaphore::new(verdicts - 1)),
+            aside: Arc::new(Semaphore::new(aside)),
             memory: Arc::default(),
             budget: Arc::new(Budget::new(limits.mail, limits.memory, limits.peer_percent)),
             config,
@@ -122,8 +151,22 @@ impl Engine {
             self.budget.freed.notified().await;
             // More such work may follow at once.
             tokio::time::sleep(TIDY).await;
-            let _ = tokio::task::spawn_blocking(dbacl::give_back_memory).await;
+            let _ = self.aside(dbacl::give_back_memory).await;
         }
+    }
+
+    /// Does work that is not a verdict, as soon as there is a thread for it: no verdict waits for
+    /// such work. `None` if it fails within the program.
+    pub(crate) async fn aside<T: Send + 'static>(
+        &self,
+        work: impl FnOnce() -> T + Send + 'static,
+    ) -> Option<T> {
+        let permit = Arc::clone(&self.aside).acquire_owned().await.ok()?;
+        let work = move || {
+            let _permit = permit;
+            work()
+        };
+        tokio::task::spawn_blocking(work).await.ok()
     }
 
     /// The verdict for these users; `None` if there can be none, which has been logged then.

@@ -66,6 +66,13 @@ pub struct Event {
     pub facts: Vec<(&'static str, String)>,
 }
 
+impl Event {
+    /// What is known of it by this name.
+    pub fn fact(&self, name: &str) -> Option<&str> {
+        self.facts.iter().find(|(key, _)| *key == name).map(|(_, value)| value.as_str())
+    }
+}
+
 /// What has happened lately.
 #[derive(Debug)]
 pub struct History(Mutex<State>);
@@ -99,6 +106,11 @@ impl History {
             let series = state.filters.get_or_insert_mut_ref(folder, Series::default);
             series.add(step, outcome);
         }
+    }
+
+    /// Whether a verdict of the filter in this folder was counted.
+    pub fn has_used(&self, folder: &Path) -> bool {
+        lock(&self.0).filters.contains(folder)
     }
 
     pub fn add(&self, kind: Kind, facts: &[Fact<'_>]) {

@@ -16,7 +16,6 @@ use crate::headers::{Dialect, lines};
 use crate::listen::{Protocol, Stream};
 use crate::measures::Taught;
 use crate::packed::{Coding, Extent, Fault, unpack};
-use crate::status::Status;
 use crate::verdict::{Judged, REQUIRED};
 use base64::prelude::{BASE64_STANDARD, Engine as _};
 use dbacl::MailRole;
@@ -73,8 +72,8 @@ pub async fn serve<S: Stream>(engine: Arc<Engine>, stream: S, role: Protocol, pe
 
 type Answer = Response<Full<Bytes>>;
 
-fn answer(status: StatusCode, kind: &'static str, text: String) -> Answer {
-    let mut answer = Response::new(Full::new(Bytes::from(text)));
+fn answer(status: StatusCode, kind: &'static str, text: impl Into<Bytes>) -> Answer {
+    let mut answer = Response::new(Full::new(text.into()));
     *answer.status_mut() = status;
     answer.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static(kind));
     answer
@@ -114,7 +113,7 @@ where
         return status(engine, &path, &head.headers, peer).await;
     }
     match path.as_str() {
-        "/ping" => answer(StatusCode::OK, "text/plain", "pong\r\n".into()),
+        "/ping" => answer(StatusCode::OK, "text/plain", "pong\r\n"),
         "/stat" => json_answer(StatusCode::OK, &stat(engine)),
         "/checkv2" | "/check" | "/symbols" | "/learnspam" | "/learnham"
             if head.method != Method::POST =>
@@ -150,10 +149,11 @@ where
             let who = (Protocol::Rspamd, peer);
             let (taught, text) = engine.teacher.teach(engine, who, name, Some(role), &mail).await;
             match taught {
-                Taught::Changed => json_answer(StatusCode::OK, &json!({ "success": true })),
+                _ if taught.is_change() => json_answer(StatusCode::OK, &json!({ "success": true })),
                 Taught::Known => error(StatusCode::ALREADY_REPORTED, "already learned as that"),
                 Taught::Refused => error(StatusCode::FORBIDDEN, &text),
-                Taught::Failed => error(StatusCode::SERVICE_UNAVAILABLE, &text),
+                Taught::Unusable => error(StatusCode::UNPROCESSABLE_ENTITY, &text),
+                _ => error(StatusCode::SERVICE_UNAVAILABLE, &text),
             }
         }
         _ => error(StatusCode::NOT_FOUND, "there is nothing at this path"),
@@ -179,15 +179,13 @@ async fn status(engine: &Arc<Engine>, path: &str, headers: &HeaderMap, peer: Pee
         "/status.json" => false,
         _ => return error(StatusCode::NOT_FOUND, "there are / and /status.json"),
     };
-    let engine = Arc::clone(engine);
-    let gathering = tokio::task::spawn_blocking(move || {
-        let status = Status::of(&engine);
-        if is_page { Ok(status.page()) } else { serde_json::to_string(&status) }
-    });
-    let Ok(Ok(text)) = gathering.await else {
+    let Some(pages) = engine.pages.get(engine).await else {
         return error(StatusCode::INTERNAL_SERVER_ERROR, "the state cannot be shown");
     };
-    let kind = if is_page { "text/html; charset=utf-8" } else { "application/json" };
+    let (kind, text) = match is_page {
+        true => ("text/html; charset=utf-8", pages.page),
+        false => ("application/json", pages.json),
+    };
     let mut page = answer(StatusCode::OK, kind, text);
     let policy = "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'";
     page.headers_mut().insert(CONTENT_SECURITY_POLICY, HeaderValue::from_static(policy));

@@ -37,6 +37,7 @@ mod models;
 pub mod opensmtpd;
 mod options;
 mod packed;
+mod pages;
 mod privileges;
 mod program;
 mod rights;

@@ -21,7 +21,7 @@ pub struct Measures {
     mails: [[AtomicU64; OUTCOMES.len()]; Protocol::OF_MAIL.len()],
     steps: [AtomicU64; STEPS.len() + 1],
     microseconds: AtomicU64,
-    learned: [AtomicU64; 4],
+    lessons: [AtomicU64; LESSONS.len()],
     /// Connections that were closed without being served.
     pub refused: AtomicU64,
     /// Requests that violate the protocol.
@@ -33,12 +33,39 @@ pub struct Measures {
 /// The result of a request to learn.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Taught {
-    Changed,
-    /// The mail was known with the same label.
+    /// Learned as ham.
+    Ham,
+    /// Learned as spam.
+    Spam,
+    /// The filter knew the message under another label.
+    Corrected,
+    Forgotten,
+    /// The message was known with the same label.
     Known,
-    Failed,
+    /// It is not mail, or has no word.
+    Unusable,
     /// Whoever asked is not allowed to, or there is no filter that could learn.
     Refused,
+    Failed,
+}
+
+/// What the status page calls those, in their order.
+pub const LESSONS: [&str; 8] = [
+    "taught as ham",
+    "taught as spam",
+    "corrected",
+    "forgotten",
+    "known before",
+    "not mail",
+    "refused",
+    "failed",
+];
+
+impl Taught {
+    /// Whether the filter has changed.
+    pub const fn is_change(self) -> bool {
+        matches!(self, Self::Ham | Self::Spam | Self::Corrected | Self::Forgotten)
+    }
 }
 
 impl Measures {
@@ -53,7 +80,7 @@ impl Measures {
 
     /// Counts a request to learn or to forget.
     pub fn taught(&self, taught: Taught) {
-        self.learned[taught as usize].fetch_add(1, Relaxed);
+        self.lessons[taught as usize].fetch_add(1, Relaxed);
     }
 
     /// Messages by outcome, all protocols together: ham, unsure, spam, error.
@@ -67,9 +94,14 @@ impl Measures {
         sums
     }
 
-    /// Requests to learn that changed something.
+    /// Requests to learn or to forget, by what came of them.
+    pub fn lessons(&self) -> [u64; LESSONS.len()] {
+        std::array::from_fn(|kind| self.lessons[kind].load(Relaxed))
+    }
+
+    /// Those that changed something.
     pub fn changes(&self) -> u64 {
-        self.learned[Taught::Changed as usize].load(Relaxed)
+        self.lessons()[..Taught::Known as usize].iter().sum()
     }
 
     /// The text for Prometheus; `open` is the number of filters that are open.
@@ -92,10 +124,16 @@ impl Measures {
             ends.zip(&self.steps).map(|(end, count)| step(end, count)).collect();
         let seconds = Duration::from_micros(self.microseconds.load(Relaxed)).as_secs_f64();
         times.extend([("_sum".into(), seconds.to_string()), ("_count".into(), sum.to_string())]);
-        let learned = ["changed", "known", "failed", "refused"].iter().zip(&self.learned);
-        let learned = learned.map(|(result, count)| {
-            (format!("{{result=\"{result}\"}}"), count.load(Relaxed).to_string())
-        });
+        let [.., known, unusable, refused, failed] = self.lessons();
+        let learned = [
+            ("changed", self.changes()),
+            ("known", known),
+            ("failed", failed),
+            ("refused", refused + unusable),
+        ];
+        let learned = learned
+            .iter()
+            .map(|(result, count)| (format!("{{result=\"{result}\"}}"), count.to_string()));
         let refused = "Connections closed because there were too many.";
         let malformed = "Requests that were none of their protocol.";
         let opened = "Filters opened, new generations included.";

@@ -6,7 +6,7 @@ use crate::admission::{Connection, Door};
 use crate::arf;
 use crate::client;
 use crate::config::{Config, Listen, PATH};
-use crate::engine::Engine;
+use crate::engine::{Engine, Threads};
 use crate::http;
 use crate::listen::{Address, Bound, Protocol};
 use crate::log::{Level, Log};
@@ -37,9 +37,6 @@ use std::time::Duration;
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::watch;
 use tokio::task::JoinSet;
-
-/// Threads that make verdicts and wait for files, at most.
-const BLOCKING: usize = 16;
 
 const NAME: &str = "dbacl-server";
 
@@ -118,7 +115,7 @@ fn begin(options: Options) -> Result<(), (u8, String)> {
     let processors = std::thread::available_parallelism().map_or(1, usize::from);
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .worker_threads(processors.min(4))
-        .max_blocking_threads(BLOCKING.max(processors))
+        .max_blocking_threads(Threads::new().all())
         .thread_keep_alive(Duration::from_secs(60))
         .enable_all()
         .build()

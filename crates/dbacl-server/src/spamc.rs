@@ -163,6 +163,7 @@ impl Head {
 
 /// Exit codes of `sysexits.h` that clients know.
 const TEMPORARY: (u8, &str) = (status::LATER, "EX_TEMPFAIL");
+const USELESS: (u8, &str) = (status::DATA, "EX_DATAERR");
 const FORBIDDEN: (u8, &str) = (status::FORBIDDEN, "EX_NOPERM");
 const PROTOCOL: (u8, &str) = (status::PROTOCOL, "EX_PROTOCOL");
 const TOO_BIG: (u8, &str) = (98, "EX_TOOBIG");
@@ -300,14 +301,15 @@ async fn reply(engine: &Arc<Engine>, head: Head, mail: &Arc<Mail>, peer: Peer) -
     } else {
         None
     };
-    let (engine, mail) = (Arc::clone(engine), Arc::clone(mail));
+    let (shared, engine, mail) = (engine, Arc::clone(engine), Arc::clone(mail));
     // Nothing that takes longer than a moment may be done in a thread that serves connections.
     let is_short = mail.bytes().len() <= SHORT;
     let work = move || answer(&head, mail.bytes(), judged.as_ref(), &engine);
     if is_short {
         return work();
     }
-    tokio::task::spawn_blocking(work).await.unwrap_or_else(|_| refusal(TEMPORARY, "no answer"))
+    let answer = shared.aside(work).await;
+    answer.unwrap_or_else(|| refusal(TEMPORARY, "no answer"))
 }
 
 /// Learns or forgets a message, and answers when that is done.
@@ -322,13 +324,14 @@ async fn tell(engine: &Arc<Engine>, head: &Head, mail: &Arc<Mail>, peer: Peer) -
     let (taught, text) = engine.teacher.teach(engine, who, name, lesson, mail).await;
     let did = match taught {
         Taught::Refused => return refusal(FORBIDDEN, &text),
+        Taught::Unusable => return refusal(USELESS, &text),
         Taught::Failed => return refusal(TEMPORARY, &text),
         // A report is a lesson, and it is taken also when the lesson was given before.
         _ if head.reports => "DidSet: local,remote\r\n",
         _ if head.revokes => "DidSet: local\r\nDidRemove: remote\r\n",
         Taught::Known => "",
-        Taught::Changed if lesson.is_none() => "DidRemove: local\r\n",
-        Taught::Changed => "DidSet: local\r\n",
+        Taught::Forgotten => "DidRemove: local\r\n",
+        Taught::Ham | Taught::Spam | Taught::Corrected => "DidSet: local\r\n",
     };
     format!("SPAMD/1.1 0 EX_OK\r\n{did}Content-length: 0\r\n\r\n").into_bytes()
 }

@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //! What an administrator looks at: the state of the server as a page and as JSON. Nothing of a
-//! message is shown but its id, its sender's domain and the two words that weigh most, as in the
-//! log.
+//! message is shown but its id and its sender's domain; in JSON also the two words that weigh most,
+//! as in the log.
 
 use crate::engine::Engine;
 use crate::history::{Counts, Event, Kind, STEP};
-use crate::measures::OUTCOMES;
+use crate::measures::{LESSONS, OUTCOMES};
 use crate::users::{size, why_none};
 use dbacl::{FilterPlace, MailFilter};
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 use std::fmt::{self, Write as _};
 use std::path::Path;
 use std::sync::atomic::Ordering::Relaxed;
@@ -30,6 +31,8 @@ pub struct Status {
     /// Verdicts of the last week by steps of so many seconds.
     step_seconds: u64,
     steps: Vec<Counts>,
+    /// Lessons since the start, by what came of them.
+    lessons: BTreeMap<&'static str, u64>,
     limits: Limits,
     /// Users whose filters verdicts are never asked for, with the names that seem to be theirs.
     never_asked: Vec<NeverAsked>,
@@ -98,6 +101,8 @@ struct Filter {
     age_seconds: Option<u64>,
     /// Why it cannot be used.
     error: Option<String>,
+    /// Whether a verdict was ever asked of it since the start.
+    is_used: bool,
     steps: Vec<Counts>,
 }
 
@@ -118,6 +123,7 @@ impl Filter {
             messages: filter.map_or(0, MailFilter::documents),
             bytes: size(folder),
             age_seconds: filter.and_then(age),
+            is_used: engine.history.has_used(folder),
             steps: engine.history.verdicts(Some(folder)),
             error: opened.err(),
         }
@@ -140,6 +146,7 @@ impl Status {
             verdicts: engine.measures.outcomes(),
             step_seconds: STEP,
             steps: engine.history.verdicts(None),
+            lessons: LESSONS.into_iter().zip(engine.measures.lessons()).collect(),
             limits: Limits {
                 memory_bytes: engine.budget.in_use(),
                 memory_limit_bytes: engine.config.limits.memory,
@@ -199,9 +206,15 @@ impl Status {
                     @if self.filters_not_shown > 0 {
                         p { "And " (self.filters_not_shown) " more." }
                     }
-                    (events("Last verdicts", &self.last_verdicts))
-                    (events("Last lessons", &self.last_lessons))
-                    (events("Last refusals", &self.last_refusals))
+                    h2 { "Lessons" }
+                    div.tiles {
+                        @for name in LESSONS {
+                            div.tile { div.number { (self.lessons[name]) } div { (name) } }
+                        }
+                    }
+                    (events("Last verdicts", &VERDICT, &self.last_verdicts))
+                    (events("Last lessons", &LESSON, &self.last_lessons))
+                    (events("Last refusals", &REFUSAL, &self.last_refusals))
                     p { a href="status.json" { "The same as JSON" } }
                 }
             }
@@ -237,21 +250,27 @@ fn curve(values: &[u64], most: u64) -> Markup {
 fn filters(filters: &[Filter]) -> Markup {
     html! {
         div.wide { table.filters {
-            tr {
+            tr.names {
                 th { "user" } th { "categories" } th.right { "messages" } th.right { "size" }
                 th.right { "learned" } th { "last seven days" }
             }
             @for filter in filters {
                 tr {
-                    td { @if filter.user.is_empty() { em { "default" } } @else { (filter.user) } }
+                    td data-name="user" {
+                        @if filter.user.is_empty() { em { "default" } } @else { (filter.user) }
+                    }
                     @if let Some(error) = &filter.error {
                         td.bad colspan="5" { (error) }
                     } @else {
-                        td { (filter.categories.join(", ")) }
-                        td.right { (filter.messages) }
-                        td.right { (bytes(filter.bytes)) }
-                        td.right { @if let Some(age) = filter.age_seconds { (time(age)) " ago" } }
-                        td { (unsure(&filter.steps)) }
+                        td data-name="categories" { (filter.categories.join(", ")) }
+                        td.right data-name="messages" { (filter.messages) }
+                        td.right data-name="size" { (bytes(filter.bytes)) }
+                        td.right data-name="learned" {
+                            @if let Some(age) = filter.age_seconds { (time(age)) " ago" }
+                        }
+                        td {
+                            @if filter.is_used { (unsure(&filter.steps)) } @else { "not used yet" }
+                        }
                     }
                 }
             }
@@ -259,17 +278,53 @@ fn filters(filters: &[Filter]) -> Markup {
     }
 }
 
-fn events(title: &str, events: &[Event]) -> Markup {
+/// A column of a table of events.
+struct Column {
+    name: &'static str,
+    /// The facts that it shows: the first of them that is known.
+    facts: &'static [&'static str],
+}
+
+const USER: Column = Column { name: "user", facts: &["user"] };
+const MESSAGE: Column = Column { name: "message id", facts: &["id"] };
+
+const VERDICT: [Column; 4] = [
+    USER,
+    Column { name: "verdict", facts: &["verdict", "error"] },
+    Column { name: "sender", facts: &["from"] },
+    MESSAGE,
+];
+
+const LESSON: [Column; 4] = [
+    USER,
+    Column { name: "taught as", facts: &["as"] },
+    Column { name: "outcome", facts: &["outcome"] },
+    MESSAGE,
+];
+
+const REFUSAL: [Column; 4] = [
+    Column { name: "protocol", facts: &["wire"] },
+    USER,
+    Column { name: "reason", facts: &["error"] },
+    MESSAGE,
+];
+
+fn events(title: &str, columns: &[Column], events: &[Event]) -> Markup {
     html! {
         h2 { (title) }
         @if events.is_empty() { p { "None." } } @else {
             div.wide { table {
+                tr.names {
+                    th { "time" }
+                    @for column in columns { th { (column.name) } }
+                }
                 @for event in events {
                     tr {
-                        td.time { (event.time) }
-                        td { @for (key, value) in &event.facts {
-                            span.fact { b { (key) } " " (value) } " "
-                        } }
+                        td.time data-name="time" { (event.time) }
+                        @for column in columns {
+                            @let fact = column.facts.iter().find_map(|name| event.fact(name));
+                            td data-name=(column.name) { (fact.unwrap_or_default()) }
+                        }
                     }
                 }
             } }
@@ -316,8 +371,13 @@ th, td { border-bottom: 1px solid var(--line); padding: .25rem .5rem .25rem 0; t
 .filters td, .filters th { white-space: nowrap; padding-right: 1.2rem; vertical-align: middle }
 th.right, td.right { text-align: right } td.bad { white-space: normal }
 .time { white-space: nowrap; width: 1% } .bad { color: var(--bad) }
-.fact { margin-right: .5rem } .fact b { font-weight: 600; opacity: .7 }
 @media (max-width: 600px) {
-  .time { white-space: normal; min-width: 6rem } .number { font-size: 1.1rem }
+  .tiles { grid-template-columns: repeat(2, 1fr) } .number { font-size: 1.1rem }
+  table, tbody, tr, td { display: block } .names { display: none }
+  tr { border-bottom: 1px solid var(--line); padding: .4rem 0 }
+  td, .time, .filters td, td.right { border: 0; padding: 0; text-align: left; white-space: normal;
+    width: auto }
+  td[data-name]::before { content: attr(data-name) ': '; opacity: .7 }
+  svg { max-width: 100% }
 }
 ";

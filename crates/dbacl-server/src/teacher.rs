@@ -12,7 +12,9 @@ use crate::measures::Taught;
 use crate::memory::of_learning;
 use crate::rights::taught_user;
 use crate::users::{Users, size};
-use dbacl::{FilterPlace, FittedSet, FittedSetOptions, MailFilter, MailRole, Outcome};
+use dbacl::{
+    FilterPlace, FittedSet, FittedSetError, FittedSetOptions, MailFilter, MailRole, Outcome,
+};
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::Path;
 use std::sync::Arc;
@@ -81,15 +83,15 @@ impl Teacher {
         }
         let (taught, text) = &result;
         match taught {
-            Taught::Changed | Taught::Known => {
+            _ if taught.is_change() || *taught == Taught::Known => {
                 facts.push(("outcome", text));
                 engine.event(Kind::Lesson, Level::Info, "learned", &facts);
             }
-            Taught::Refused => {
+            Taught::Refused | Taught::Unusable => {
                 facts.push(("error", text));
                 engine.event(Kind::Refusal, Level::Warn, "refused", &facts);
             }
-            Taught::Failed => {
+            _ => {
                 facts.push(("error", text));
                 engine.event(Kind::Refusal, Level::Error, "learned", &facts);
             }
@@ -107,23 +109,23 @@ impl Teacher {
         mail: &Arc<Mail>,
     ) -> (Taught, String) {
         let (shared, asked) = (Arc::clone(engine), name.to_owned());
-        let choice = tokio::task::spawn_blocking(move || {
+        let choice = engine.aside(move || {
             let Engine { config, users, .. } = &*shared;
             let name = taught_user(config, users, peer, &asked)?;
             let taught = users.taught(&name, config.learn_default).map_err(str::to_owned);
             taught.map(|(folder, default)| (name, folder, default))
         });
         let (name, folder, default) = match choice.await {
-            Ok(Ok(taught)) => taught,
-            Ok(Err(why)) => return (Taught::Refused, why),
-            Err(_) => return (Taught::Failed, "learning failed within the program".into()),
+            Some(Ok(taught)) => taught,
+            Some(Err(why)) => return (Taught::Refused, why),
+            None => return (Taught::Failed, "learning failed within the program".into()),
         };
         let _turn = self.queue(&folder).lock().await;
         let Ok(desk) = Arc::clone(&self.desks).acquire_owned().await else {
             return (Taught::Failed, "the server stops".into());
         };
         let (shared, mail) = (Arc::clone(engine), Arc::clone(mail));
-        let learning = tokio::task::spawn_blocking(move || {
+        let learning = engine.aside(move || {
             let _desk = desk;
             let Engine { memory, users, config, ends_lessons, .. } = &*shared;
             let patience = config.limits.request();
@@ -133,8 +135,8 @@ impl Teacher {
             prepare(&folder, default.as_deref(), users, &config.limits, &options)?;
             give(&folder, lesson, mail.bytes(), &options)
         });
-        let failed = Err("learning failed within the program".into());
-        let outcome = learning.await.unwrap_or(failed);
+        let failed = || Err("learning failed within the program".into());
+        let outcome = learning.await.unwrap_or_else(failed);
         engine.budget.freed.notify_one();
         match outcome {
             Ok(outcome) => {
@@ -143,17 +145,49 @@ impl Teacher {
                         [("user", &name), ("asked", &other), ("advice", &ADVICE)];
                     engine.log.event(Level::Warn, "never-asked", &facts);
                 }
-                (taught(&outcome), outcome.to_string())
+                (taught(lesson, &outcome), outcome.to_string())
             }
-            Err(why) => (Taught::Failed, why),
+            Err(Fault::Unusable(why)) => (Taught::Unusable, why),
+            Err(Fault::Failed(why)) => (Taught::Failed, why),
         }
     }
 }
 
-fn taught(outcome: &Outcome) -> Taught {
-    use Outcome::{Forgotten, Learned, LearnedAgain, Moved};
-    let is_changed = matches!(outcome, Learned | LearnedAgain | Moved { .. } | Forgotten { .. });
-    if is_changed { Taught::Changed } else { Taught::Known }
+fn taught(lesson: Lesson, outcome: &Outcome) -> Taught {
+    match (outcome, lesson) {
+        (Outcome::Learned | Outcome::LearnedAgain, Some(MailRole::Spam)) => Taught::Spam,
+        (Outcome::Learned | Outcome::LearnedAgain, _) => Taught::Ham,
+        (Outcome::Moved { .. }, _) => Taught::Corrected,
+        (Outcome::Forgotten { .. }, _) => Taught::Forgotten,
+        _ => Taught::Known,
+    }
+}
+
+/// Why a lesson changes nothing.
+#[derive(Debug, PartialEq, Eq, thiserror::Error)]
+enum Fault {
+    /// The message cannot be learned, however often that is tried.
+    #[error("{0}")]
+    Unusable(String),
+    /// It may be learned later.
+    #[error("{0}")]
+    Failed(String),
+}
+
+impl From<FittedSetError> for Fault {
+    fn from(error: FittedSetError) -> Self {
+        let text = error.to_string();
+        match error {
+            FittedSetError::NotMessage { .. } => Self::Unusable(text),
+            _ => Self::Failed(text),
+        }
+    }
+}
+
+impl From<&str> for Fault {
+    fn from(text: &str) -> Self {
+        Self::Failed(text.to_owned())
+    }
 }
 
 /// Makes sure that there is a filter, and that it may learn. A user's filter begins as a copy of
@@ -164,7 +198,7 @@ fn prepare(
     users: &Users,
     limits: &Limits,
     options: &FittedSetOptions,
-) -> Result<(), String> {
+) -> Result<(), Fault> {
     let default = default.filter(|_| FilterPlace::of(folder) != FilterPlace::Filter);
     if default.is_some() && users.all().len() >= limits.user_filters {
         return Err("there are as many filters of users as limits.user-filters".into());
@@ -172,10 +206,10 @@ fn prepare(
     if size(default.unwrap_or(folder)) > limits.filter_bytes {
         return Err("the filter has as many bytes as limits.filter-bytes".into());
     }
-    match default {
-        Some(default) => MailFilter::copy(default, folder, options).map_err(|it| it.to_string()),
-        None => Ok(()),
+    if let Some(default) = default {
+        MailFilter::copy(default, folder, options)?;
     }
+    Ok(())
 }
 
 /// Gives a lesson; after an error nothing has changed.
@@ -184,19 +218,17 @@ fn give(
     lesson: Lesson,
     mail: &[u8],
     options: &FittedSetOptions,
-) -> Result<Outcome, String> {
-    let text = |error: dbacl::FittedSetError| error.to_string();
-    let mut set = FittedSet::open(folder, options).map_err(text)?;
+) -> Result<Outcome, Fault> {
+    let mut set = FittedSet::open(folder, options)?;
     let report = if let Some(role) = lesson {
         set.label_for(role).and_then(|label| set.correct(&label, mail))
     } else {
         let Some(id) = set.id(mail) else { return Ok(Outcome::Empty) };
         set.forget_id(id)
     };
-    let report = report.map_err(text)?;
-    let outcome = report.documents.into_iter().next().map(|document| document.outcome);
+    let outcome = report?.documents.into_iter().next().map(|document| document.outcome);
     let outcome = outcome.filter(|outcome| *outcome != Outcome::Empty);
-    outcome.ok_or_else(|| "the message has no word to learn".to_owned())
+    outcome.ok_or_else(|| Fault::Unusable("the message has no word to learn".to_owned()))
 }
 
 #[cfg(test)]
@@ -230,10 +262,12 @@ mod tests {
         }
         let mail = b"Subject: offer\n\ncheap pills\n";
         let lesson = |stop| give(&filter, SPAM, mail, &options(stop));
-        assert!(lesson(true).is_err_and(|text| text.starts_with("stopped")));
+        assert!(lesson(true).is_err_and(|why| why.to_string().starts_with("stopped")));
         assert_eq!(lesson(false), Ok(Outcome::Learned));
         let empty = give(&filter, SPAM, b"", &options(false));
-        assert!(empty.is_err_and(|text| text.contains("no word to learn")));
+        assert!(empty.is_err_and(|why| why.to_string().contains("no word to learn")));
+        let packed = give(&filter, SPAM, b"\x1f\x8b\x08\0", &options(false));
+        assert!(matches!(packed, Err(Fault::Unusable(why)) if why.contains("compressed by gzip")));
         // The first lesson of a user begins a filter, which is a copy of the default one.
         let users = Users {
             pattern: Some(scratch.path("users/{user}").display().to_string()),
@@ -246,7 +280,7 @@ mod tests {
             prepare(&folder, default.as_deref(), users, limits, &options(stop)).map(|()| folder)
         };
         let stopped = prepare("alice", &users, &limits, true);
-        assert!(stopped.is_err_and(|why| why.starts_with("stopped")));
+        assert!(stopped.is_err_and(|why| why.to_string().starts_with("stopped")));
         assert_eq!((users.all(), scratch.path("users/alice").exists()), (Vec::new(), false));
         let alice = prepare("alice", &users, &limits, false).unwrap();
         let copy = MailFilter::open(&alice, &mut |_| {}).unwrap();
@@ -259,16 +293,16 @@ mod tests {
         super::prepare(&alice, users.default.as_deref(), &users, &limits, &options(false)).unwrap();
         assert_eq!(MailFilter::open(&alice, &mut |_| {}).unwrap().documents(), 8);
         let refused = prepare("bob", &users, &limits, false);
-        assert!(refused.is_err_and(|why| why.contains("limits.user-filters")));
+        assert!(refused.is_err_and(|why| why.to_string().contains("limits.user-filters")));
         assert_eq!(users.all(), [("alice".to_owned(), alice, FilterPlace::Filter)]);
         limits.filter_bytes = 1000;
         let refused = prepare("alice", &users, &limits, false);
-        assert!(refused.is_err_and(|why| why.contains("limits.filter-bytes")));
+        assert!(refused.is_err_and(|why| why.to_string().contains("limits.filter-bytes")));
         // Where no label of the default filter means ham, none of the user's own does.
         let users = Users { default: Some(mixed), ..users };
         let bob = prepare("bob", &users, &Limits::default(), false).unwrap();
         let lesson = |lesson| give(&bob, lesson, mail, &options(false));
-        assert!(lesson(Some(MailRole::Ham)).is_err_and(|text| text.contains("ham")));
+        assert!(lesson(Some(MailRole::Ham)).is_err_and(|why| why.to_string().contains("ham")));
         assert_eq!(lesson(SPAM), Ok(Outcome::Learned));
     }
 }

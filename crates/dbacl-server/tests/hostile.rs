@@ -9,6 +9,7 @@ use crate::wire::{FEW_ADDRESSES, Server, mail, with_status};
 use dbacl_numeric::random::SplitMix64;
 use dbacl_testing::mails::{self, SPAM};
 use dbacl_testing::{PATIENCE, command, holds_soon, kill, memory, number, programs, root};
+use std::collections::BTreeSet;
 use std::fs;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::os::unix::net::UnixStream;
@@ -412,4 +413,26 @@ fn memory_is_given_back_after_large_mail() {
         }
     });
     assert!(holds_soon(|| server.memory("VmRSS") < 40_000), "memory is not given back");
+}
+
+#[test]
+fn many_readers_of_the_status_page_delay_no_verdict() {
+    let server = Server::new("");
+    for number in 0..200 {
+        let place = server.scratch.path("users").join(format!("user{number}"));
+        std::os::unix::fs::symlink("../filter", place).expect("a link");
+    }
+    let get = || server.ask("status", b"GET / HTTP/1.1\r\nHost: a\r\n\r\n");
+    std::thread::scope(|scope| {
+        let readers: Vec<_> = (0..150).map(|_| scope.spawn(get)).collect();
+        for _ in 0..20 {
+            let start = Instant::now();
+            assert!(server.is_served());
+            assert!(start.elapsed() < Duration::from_secs(2), "{:?}", start.elapsed());
+        }
+        let pages: BTreeSet<Vec<u8>> =
+            readers.into_iter().map(|reader| reader.join().expect("no panic")).collect();
+        assert!(pages.iter().all(|page| page.ends_with(b"</html>")));
+        assert!(pages.len() < 20, "{} pages", pages.len());
+    });
 }

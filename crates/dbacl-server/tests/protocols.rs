@@ -457,7 +457,8 @@ fn a_filter_that_is_never_asked_for_is_named() {
     taught(&server, "alice", "ham", "Subject: lunch\n\nat one\n");
     server.wait_for("event=never-asked user=alice asked=Alice@example.org advice=");
     let said = "the filter alice is never asked for: mail is classified for Alice@example.org";
-    assert!(check(&server).contains(said), "{}", check(&server));
+    // The state is kept for some seconds.
+    assert!(holds_soon(|| check(&server).contains(said)), "{}", check(&server));
     let page = server.say("status", "GET / HTTP/1.1\r\nHost: a\r\n\r\n");
     assert!(page.contains(said), "{page}");
     // By the local part they are one person.
@@ -506,6 +507,7 @@ fn the_status_page_says_what_happens_and_shows_no_mail() {
     let server = Server::new("");
     let own = format!("Message-ID: <one@example.org>\nTo: secret@example.net\n{}", mail("spam"));
     server.spamc("PROCESS", "<script>alert(1)</script>", own.as_bytes());
+    server.spamc("PROCESS", "cod\u{202e}exe\u{9b}2J", own.as_bytes());
     taught(&server, "alice", "ham", "Message-ID: <two@example.org>\n\nlunch at noon\n");
     taught(&server, "", "ham", "Message-ID: <three@example.org>\n\nlunch at noon\n");
     let get = |path: &str| {
@@ -520,7 +522,11 @@ fn the_status_page_says_what_happens_and_shows_no_mail() {
         "&lt;two@example.org&gt;",
         "no user is named",
         "&lt;script&gt;alert(1)",
-        "<td>alice</td>",
+        "<td data-name=\"user\">alice</td>",
+        "<td data-name=\"user\">cod\\u202eexe\\u009b2J</td>",
+        "<td data-name=\"outcome\">learned</td>",
+        "<div class=\"number\">1</div><div>taught as ham</div>",
+        "not used yet",
         "<polyline",
     ] {
         assert!(page.contains(text), "{text} is not in {page}");
@@ -528,8 +534,17 @@ fn the_status_page_says_what_happens_and_shows_no_mail() {
     assert!(!page.contains("<script") && !page.contains("secret@"), "{page}");
     assert!(!page.contains("src=") && !page.contains("http:"), "something from elsewhere: {page}");
     let text = String::from_utf8(with_status(get("/status.json"), "200")).expect("text");
+    let is_plain = |text: &str| !text.contains(['\x1b', '\u{9b}', '\u{202e}']);
+    assert!(is_plain(&page) && is_plain(&text), "{page}\n{text}");
     let status: serde_json::Value = serde_json::from_str(&text).expect("JSON");
-    assert_eq!(status["verdicts"], serde_json::json!([0, 0, 1, 0]));
+    assert_eq!(status["verdicts"], serde_json::json!([0, 0, 2, 0]));
+    assert_eq!(status["last_verdicts"][0]["facts"][1][1], "cod\u{202e}exe\u{9b}2J");
+    assert_eq!(status["lessons"]["taught as ham"], 1);
+    assert_eq!(status["lessons"]["refused"], 1);
+    assert_eq!(
+        (&status["filters"][0]["is_used"], &status["filters"][1]["is_used"]),
+        (&true.into(), &false.into())
+    );
     assert_eq!(status["filters"][1]["user"], "alice");
     assert_eq!(status["filters"][1]["messages"], 161);
     let facts = |kind: &str| status[kind][0]["facts"].to_string();

@@ -22,18 +22,27 @@ curl -s --unix-socket "$work/run/dbacl/status" http://localhost/ >"$work/page.ht
 holds "$work/page.html" '</html>'
 cat >>"$work/page.html" <<'END2'
 <script>
-const root = document.documentElement;
-document.title = (root.scrollWidth <= window.innerWidth ? "fits " : "sticks out ") +
-  getComputedStyle(root).getPropertyValue("--curve");
+const sticksOut = part => part.scrollWidth > part.clientWidth + 1;
+const parts = [...document.querySelectorAll(innerWidth < 600 ? "html, .wide, td" : "html")];
+const found = parts.filter(sticksOut).map(part => part.outerHTML.slice(0, 100));
+const curve = getComputedStyle(document.documentElement).getPropertyValue("--curve");
+parent.postMessage(`${innerWidth} ${curve} ${found.join() || "fits"}`, "*");
 </script>
 END2
 for width in 400 1200; do
+  # A window of its own cannot be as narrow as that of a telephone.
+  cat >"$work/window.html" <<END2
+<meta name="color-scheme" content="light dark"><title>nothing</title>
+<script>onmessage = message => document.title = message.data</script>
+<iframe src="page.html" width="$width" height="1000" style="border: 0"></iframe>
+END2
   for scheme in '0 #7db0ff' '1 #2563c4'; do
     timeout 120 chromium --headless=new --no-sandbox --user-data-dir="$work/browser" \
-      --blink-settings=preferredColorScheme="${scheme% *}" --window-size=$width,1000 \
-      --dump-dom "file://$work/page.html" >"$work/dom" 2>"$work/browser.log" || skip 'chromium does not start'
+      --blink-settings=preferredColorScheme="${scheme% *}" --window-size=1300,1000 \
+      --virtual-time-budget=5000 --dump-dom "file://$work/window.html" >"$work/dom" \
+      2>"$work/browser.log" || skip 'chromium does not start'
     title=$(sed -n 's/.*<title>\([^<]*\).*/\1/p' "$work/dom")
-    [ "$title" = "fits ${scheme#* }" ] || fail "at $width points, scheme ${scheme% *}: $title"
+    [ "$title" = "$width ${scheme#* } fits" ] || fail "at $width points, scheme ${scheme% *}: $title"
   done
 done
 echo PASSED
