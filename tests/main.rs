@@ -12,6 +12,7 @@ mod damaged;
 mod dependencies;
 mod disguises;
 mod faults;
+mod file_names;
 mod files;
 mod filter;
 mod filter_faults;

@@ -93,19 +93,19 @@ pub struct EngineArgs {
     avoid_draws: bool,
     /// Take moves from this opening book, ours or Polyglot
     #[arg(long, value_name = "FILE")]
-    book: Option<String>,
+    book: Option<PathBuf>,
     /// Look ahead: so many half-moves, or so long (as 500ms or 0.5s), on, off, or auto
     #[arg(long, value_name = "DEPTH|TIME", conflicts_with = "play")]
     search: Option<String>,
     /// Folder of endgame tables made by the verb tables
     #[arg(long, value_name = "DIR")]
-    tables: Option<String>,
+    tables: Option<PathBuf>,
     /// Folder of Syzygy endgame tables
     #[arg(long, value_name = "DIR")]
-    syzygy: Option<String>,
+    syzygy: Option<PathBuf>,
     /// Folder of style categories: play by the opponent's style (preset essay)
     #[arg(long, value_name = "DIR")]
-    style: Option<String>,
+    style: Option<PathBuf>,
 }
 
 fn set_all(settings: &mut Settings, values: &[(&str, &Option<String>)]) -> Result<()> {
@@ -119,14 +119,16 @@ fn set_all(settings: &mut Settings, values: &[(&str, &Option<String>)]) -> Resul
 
 impl ModelArgs {
     fn apply(&self, settings: &mut Settings) -> Result<()> {
-        let model = |own: &Option<PathBuf>| {
-            own.as_ref().or(self.models.as_ref()).map(|path| path.to_string_lossy().into_owned())
-        };
+        for (own, place) in
+            [(&self.white, &mut settings.models.white), (&self.black, &mut settings.models.black)]
+        {
+            if let Some(path) = own.as_ref().or(self.models.as_ref()) {
+                place.clone_from(path);
+            }
+        }
         set_all(
             settings,
             &[
-                ("WhiteModel", &model(&self.white)),
-                ("BlackModel", &model(&self.black)),
                 ("Voice", &self.voice),
                 ("Encoding", &self.encoding),
                 ("Temperature", &self.temperature),
@@ -184,13 +186,17 @@ impl EngineArgs {
                 ("Play", &self.play),
                 ("Rule", &self.rule),
                 ("Seed", &self.seed),
-                ("BookFile", &self.book),
-                ("TablesPath", &self.tables),
-                ("SyzygyPath", &self.syzygy),
-                ("StylePath", &self.style),
                 ("Search", &self.search),
             ],
         )?;
+        for (own, place) in [
+            (&self.book, &mut settings.book_file),
+            (&self.tables, &mut settings.tables_path),
+            (&self.syzygy, &mut settings.syzygy_path),
+            (&self.style, &mut settings.style_path),
+        ] {
+            *place = own.clone().unwrap_or_default();
+        }
         settings.random_play |= self.random;
         settings.deterministic |= self.deterministic;
         settings.mate_keyword &= !self.no_mate_keyword;

@@ -4,6 +4,7 @@
 use anyhow::{Context as _, Result, anyhow, bail};
 use clap::ValueEnum as _;
 use shakmaty::ByColor;
+use std::path::PathBuf;
 
 use crate::play::choose::Rule;
 use crate::play::searching::SearchMode;
@@ -30,12 +31,12 @@ pub struct Settings {
     pub window: u32,
     pub multi_pv: u32,
     pub own_book: bool,
-    pub book_file: String,
+    pub book_file: PathBuf,
     /// Folder of tables made by the verb `tables`.
-    pub tables_path: String,
-    pub syzygy_path: String,
+    pub tables_path: PathBuf,
+    pub syzygy_path: PathBuf,
     /// Folder of style categories, which decide once in a game which voice plays.
-    pub style_path: String,
+    pub style_path: PathBuf,
     /// Resign when material is down by so many pawns; 0 for never.
     pub resign_material: u32,
     /// ... for so many own moves.
@@ -43,7 +44,7 @@ pub struct Settings {
     /// Offer and accept draws after so many half-moves without capture or pawn move; 0 for never.
     pub draw_after: u32,
     /// Each colour's model: a folder or a category.
-    pub models: ByColor<String>,
+    pub models: ByColor<PathBuf>,
     /// Which voice of a model folder plays; empty for its preset.
     pub voice: String,
     /// Ignore the interface's `random`.
@@ -79,10 +80,10 @@ impl Default for Settings {
             window: 0,
             multi_pv: 1,
             own_book: false,
-            book_file: String::new(),
-            tables_path: String::new(),
-            syzygy_path: String::new(),
-            style_path: String::new(),
+            book_file: PathBuf::new(),
+            tables_path: PathBuf::new(),
+            syzygy_path: PathBuf::new(),
+            style_path: PathBuf::new(),
             resign_material: 0,
             resign_moves: 3,
             draw_after: 0,
@@ -109,8 +110,9 @@ enum Kind {
     Spin(fn(&mut Settings) -> &mut u32, u32, u32),
     /// A number from 0, written as text.
     Real(fn(&mut Settings) -> &mut f64),
-    /// Text, the path of a file, or that of a folder; which of them, in XBoard's words.
-    Text(&'static str, fn(&mut Settings) -> &mut String),
+    Text(fn(&mut Settings) -> &mut String),
+    /// The path of a file or a folder; which of them, in XBoard's words.
+    Path(&'static str, fn(&mut Settings) -> &mut PathBuf),
     /// One of these words.
     Word(&'static [&'static str], fn(&Settings) -> String, fn(&mut Settings, &str) -> Result<()>),
 }
@@ -119,6 +121,11 @@ enum Kind {
 fn put<T>(place: &mut T, read: Result<T>) -> Result<()> {
     *place = read?;
     Ok(())
+}
+
+/// The value that UCI spells `<empty>`.
+fn unless_empty(value: &str) -> &str {
+    if value == "<empty>" { "" } else { value }
 }
 
 /// Reads a word, which `auto` is not.
@@ -152,9 +159,9 @@ const OPTIONS: &[(&str, Kind)] = &[
             |s, word| put(&mut s.encoding, unless_auto(word, || one_of("encoding", word))),
         ),
     ),
-    ("Voice", Kind::Text("string", |s| &mut s.voice)),
-    ("WhiteModel", Kind::Text("string", |s| &mut s.models.white)),
-    ("BlackModel", Kind::Text("string", |s| &mut s.models.black)),
+    ("Voice", Kind::Text(|s| &mut s.voice)),
+    ("WhiteModel", Kind::Path("string", |s| &mut s.models.white)),
+    ("BlackModel", Kind::Path("string", |s| &mut s.models.black)),
     ("MateKeyword", Kind::Check(|s| &mut s.mate_keyword)),
     (
         "AvoidDraws",
@@ -167,10 +174,10 @@ const OPTIONS: &[(&str, Kind)] = &[
     ("Window", Kind::Spin(|s| &mut s.window, 0, 1000)),
     ("MultiPV", Kind::Spin(|s| &mut s.multi_pv, 1, 250)),
     ("OwnBook", Kind::Check(|s| &mut s.own_book)),
-    ("BookFile", Kind::Text("file", |s| &mut s.book_file)),
-    ("TablesPath", Kind::Text("path", |s| &mut s.tables_path)),
-    ("SyzygyPath", Kind::Text("path", |s| &mut s.syzygy_path)),
-    ("StylePath", Kind::Text("path", |s| &mut s.style_path)),
+    ("BookFile", Kind::Path("file", |s| &mut s.book_file)),
+    ("TablesPath", Kind::Path("path", |s| &mut s.tables_path)),
+    ("SyzygyPath", Kind::Path("path", |s| &mut s.syzygy_path)),
+    ("StylePath", Kind::Path("path", |s| &mut s.style_path)),
     ("ResignMaterial", Kind::Spin(|s| &mut s.resign_material, 0, 100)),
     ("ResignMoves", Kind::Spin(|s| &mut s.resign_moves, 1, 100)),
     ("DrawAfter", Kind::Spin(|s| &mut s.draw_after, 0, 100)),
@@ -252,9 +259,8 @@ impl Settings {
                 }
                 *at(self) = x;
             }
-            Kind::Text(_, at) => {
-                (if value == "<empty>" { "" } else { value }).clone_into(at(self));
-            }
+            Kind::Text(at) => unless_empty(value).clone_into(at(self)),
+            Kind::Path(_, at) => *at(self) = unless_empty(value).into(),
             Kind::Word(_, _, set) => set(self, value)?,
         }
         Ok(())
@@ -268,7 +274,8 @@ impl Settings {
             Kind::Check(at) => at(&mut own).to_string(),
             Kind::Spin(at, ..) => at(&mut own).to_string(),
             Kind::Real(at) => at(&mut own).to_string(),
-            Kind::Text(_, at) => std::mem::take(at(&mut own)),
+            Kind::Text(at) => std::mem::take(at(&mut own)),
+            Kind::Path(_, at) => at(&mut own).display().to_string(),
             Kind::Word(_, word, _) => word(self),
         }
     }
@@ -302,7 +309,8 @@ impl Settings {
                 Kind::Check(_) => format!("check {}", u8::from(value == "true")),
                 Kind::Spin(_, low, high) => format!("spin {value} {low} {high}"),
                 Kind::Real(_) => format!("string {value}"),
-                Kind::Text(kind, _) => format!("{kind} {value}"),
+                Kind::Text(_) => format!("string {value}"),
+                Kind::Path(kind, _) => format!("{kind} {value}"),
                 Kind::Word(words, ..) => {
                     let mark =
                         |word: &&str| format!("{}{word}", if *word == value { "*" } else { "" });

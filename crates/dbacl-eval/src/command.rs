@@ -8,6 +8,7 @@ use dbacl_files::reading::if_there;
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
 use std::io::{self, IsTerminal, Read, Write};
+use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 
@@ -29,8 +30,15 @@ impl ShellCommand {
 
     /// The words of [`Self::wrapper`], as a shell reads them.
     pub fn wrapper_words(path: &Path, verb: &str) -> OsString {
-        let path = path.as_os_str().to_string_lossy().replace('\'', r"'\''");
-        format!("'{path}' {verb}").into()
+        let mut words = b"'".to_vec();
+        for &byte in path.as_os_str().as_bytes() {
+            match byte {
+                b'\'' => words.extend_from_slice(br"'\''"),
+                _ => words.push(byte),
+            }
+        }
+        words.extend_from_slice(format!("' {verb}").as_bytes());
+        OsString::from_vec(words)
     }
 
     /// The command line, to be shown to the user.

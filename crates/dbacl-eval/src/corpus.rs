@@ -19,8 +19,10 @@ use dbacl_mail::from_line::FROM;
 use dbacl_mail::reader::{Canonical, parts};
 use dbacl_mail::scanner::{Holds, is_mailbox};
 use std::collections::BTreeMap;
+use std::ffi::OsStr;
 use std::fs;
 use std::io::BufReader;
+use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 
 /// Labelled documents, and the categories' names in order.
@@ -77,6 +79,12 @@ fn entries(folder: &Path) -> Outcome<Vec<PathBuf>> {
     dbacl_corpus::entries(folder).map_err(|error| refused(&error))
 }
 
+/// The category of a name. Bytes that are not UTF-8 are written as `\xe9`, so that different names
+/// stay different categories.
+fn label_of(name: &OsStr) -> String {
+    name.to_str().map_or_else(|| name.as_bytes().escape_ascii().to_string(), str::to_owned)
+}
+
 impl Gatherer {
     /// Documents that follow are for tests only.
     pub fn begin_tests(&mut self) {
@@ -89,13 +97,17 @@ impl Gatherer {
     }
 
     /// Reads one operand.
-    pub fn add(&mut self, operand: &str) -> Outcome {
+    pub fn add(&mut self, operand: &OsStr) -> Outcome {
         let path = Path::new(operand);
-        if let Some((label, path)) = operand.split_once('=').filter(|_| !path.exists()) {
+        let bytes = operand.as_bytes();
+        let equals = bytes.iter().position(|&byte| byte == b'=');
+        let operand = operand.display();
+        if let Some(at) = equals.filter(|_| !path.exists()) {
+            let [label, path] = [&bytes[..at], &bytes[at + 1..]].map(OsStr::from_bytes);
             if label.is_empty() {
                 return Err(unfit(format!("{operand}: the category has no name")));
             }
-            return self.category(label, Path::new(path));
+            return self.category(&label_of(label), Path::new(path));
         }
         let data = fs::metadata(path).map_err(|error| about(path, &error))?;
         if data.is_dir() {
@@ -116,8 +128,7 @@ impl Gatherer {
         if entries.iter().any(|path| path.is_dir()) || entries.len() > 1 {
             for path in entries {
                 let name = if path.is_dir() { path.file_name() } else { path.file_stem() };
-                let label = name.unwrap_or_default().to_string_lossy().into_owned();
-                self.category(&label, &path)?;
+                self.category(&label_of(name.unwrap_or_default()), &path)?;
             }
             return Ok(());
         }
@@ -202,15 +213,16 @@ impl Gatherer {
     pub fn index(&mut self, path: &Path) -> Outcome {
         let bytes = read(path)?;
         let folder = path.parent().unwrap_or(Path::new(""));
-        for (number, line) in String::from_utf8_lossy(&bytes).lines().enumerate() {
-            let mut words = line.split_whitespace();
+        for (number, line) in bytes.split(|&byte| byte == b'\n').enumerate() {
+            let mut words = line.split(u8::is_ascii_whitespace).filter(|word| !word.is_empty());
             let Some(label) = words.next() else { continue };
-            let Some(name) = words.next() else {
+            let Some(name) = words.next().map(OsStr::from_bytes) else {
                 return Err(unfit(format!("{}:{}: no path", path.display(), number + 1)));
             };
+            let label = label_of(OsStr::from_bytes(label));
             let file = folder.join(name);
             let bytes = read(&file)?;
-            self.push(label, file.display().to_string(), bytes);
+            self.push(&label, file.display().to_string(), bytes);
         }
         Ok(())
     }
@@ -296,7 +308,7 @@ mod tests {
             (json, "ham:h\u{e4} \"x\"\n 7:\n"),
         ] {
             let mut gatherer = Gatherer::default();
-            gatherer.add(&operand).expect("readable");
+            gatherer.add(operand.as_ref()).expect("readable");
             assert_eq!(show(&gatherer), expected, "{operand}");
         }
         let mut gatherer = Gatherer::default();
@@ -321,7 +333,7 @@ mod tests {
         let write = |name: &str, text: &str| written(&scratch, name, text);
         let complaint = |operand: &str| {
             let mut gatherer = Gatherer::default();
-            let done = gatherer.add(operand).and_then(|()| gatherer.finish().map(|_| ()));
+            let done = gatherer.add(operand.as_ref()).and_then(|()| gatherer.finish().map(|_| ()));
             let (status, text) = done.expect_err(operand);
             let expected = if operand == "/nowhere" { status::NO_INPUT } else { status::DATA };
             assert_eq!(status, expected, "{text}");

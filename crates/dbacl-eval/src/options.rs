@@ -7,6 +7,7 @@
 use crate::protocol::Feedback;
 use crate::sets::{self, Candidates, OptionSet};
 use clap::{Parser, ValueEnum};
+use std::ffi::OsString;
 use std::path::PathBuf;
 
 /// Measures how good options of dbacl are on documents whose categories are known.
@@ -25,7 +26,7 @@ pub struct Options {
     /// category, a FILE.tsv of lines CATEGORY<tab>TEXT, or a FILE.ndjson of lines {"label": ...,
     /// "text": ...}
     #[arg(value_name = "CORPUS", required_unless_present = "indexes")]
-    pub operands: Vec<String>,
+    pub operands: Vec<OsString>,
     /// Compare these options of dbacl; repeat for more sets
     #[arg(short, long = "set", value_name = "[NAME:]OPTIONS")]
     #[arg(value_parser = sets::parse, allow_hyphen_values = true)]
@@ -42,7 +43,7 @@ pub struct Options {
     pub folds: u32,
     /// Learn the other documents and classify these; may be repeated
     #[arg(long = "test", value_name = "CORPUS")]
-    pub tests: Vec<String>,
+    pub tests: Vec<OsString>,
     /// Classify each document, then learn it, in order
     #[arg(long, conflicts_with_all = ["tests", "filters"])]
     pub online: bool,

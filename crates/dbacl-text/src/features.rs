@@ -8,6 +8,7 @@
 //!
 //! A feature is a number of 32 bits, a hash of what it is. A text has it or has it not.
 
+use crate::fold::folded;
 use crate::learn::WEIGHT;
 use crate::table::BlockKind;
 use dbacl::{Cutter, Feature, FeatureId, FeatureReader, FeatureSink, LineState, ReadOptions};
@@ -45,6 +46,8 @@ pub struct Layout {
     pub runs: Option<Runs>,
     /// Whether upper and lower case differ in them.
     pub keeps_case: bool,
+    /// Whether writings of one word or sign are made one, see [`crate::fold`].
+    pub folds: bool,
     /// Characters of the shortest and of the longest run.
     pub lengths: [usize; 2],
 }
@@ -120,7 +123,8 @@ impl TextReader {
         all.text.iter_mut().for_each(Vec::clear);
         self.reader.start_anew();
         // Memory can be read, and gathering refuses nothing.
-        let _ = self.reader.read_bytes(text, all);
+        let text = if self.layout.folds { folded(text) } else { text.into() };
+        let _ = self.reader.read_bytes(&text, all);
         if let (Some(runs), Some(text)) = (self.layout.runs, &all.text) {
             let block = &mut all.found.blocks[1];
             each_run(text, runs, &self.layout, &mut |id, _| block.push(id));
@@ -196,7 +200,7 @@ mod tests {
 
     fn runs(text: &str, runs: Runs, keeps_case: bool) -> Vec<String> {
         let words = ReadOptions::text();
-        let layout = Layout { words, runs: Some(runs), keeps_case, lengths: [2, 3] };
+        let layout = Layout { words, runs: Some(runs), keeps_case, folds: false, lengths: [2, 3] };
         let mut found = Vec::new();
         each_run(text.as_bytes(), runs, &layout, &mut |_, run| {
             found.push(run.iter().collect::<String>().replace(' ', "_"));
@@ -218,8 +222,13 @@ mod tests {
     fn features_are_distinct_and_have_names() {
         let mut words = ReadOptions::text();
         words.order = 2;
-        let layout =
-            Layout { words, runs: Some(Runs::Across), keeps_case: false, lengths: LENGTHS };
+        let layout = Layout {
+            words,
+            runs: Some(Runs::Across),
+            keeps_case: false,
+            folds: true,
+            lengths: LENGTHS,
+        };
         let mut reader = TextReader::new(&layout);
         let found = reader.read(b"the sea the sea").clone();
         assert_eq!(found.blocks[0].len(), 4);

@@ -162,6 +162,7 @@ pub fn layout(plan: &FitPlan, median: usize, labels: usize) -> Layout {
         words: plan.words.clone(),
         runs,
         keeps_case: plan.recipe.case_sensitive,
+        folds: plan.recipe.folds(),
         lengths: if labels > MANY { [1, LENGTHS[1]] } else { LENGTHS },
     }
 }

@@ -39,6 +39,7 @@ mod calibrate;
 mod evaluate;
 mod explain;
 mod features;
+mod fold;
 mod index;
 mod kept;
 mod learn;

@@ -4,6 +4,7 @@
 use crate::bytes::{number, take};
 use crate::explain;
 use crate::features::{Layout, TextReader};
+use crate::fold::FOLDED;
 use crate::kept;
 use crate::recipe::{OPTIONS, Recipe};
 use crate::rows::Sums;
@@ -61,7 +62,10 @@ impl TextModel {
         let plan = recipe.plan(&mut |_| {})?;
         let runs = table.blocks.get(1).and_then(|block| block.runs);
         let lengths = table.blocks.last().map_or([1, 1], |block| block.lengths);
-        let layout = Layout { words: plan.words, runs, keeps_case: recipe.case_sensitive, lengths };
+        // Models of before do not say it.
+        let folds = about.iter().any(|(name, value)| (name.as_str(), value.as_str()) == FOLDED);
+        let keeps_case = recipe.case_sensitive;
+        let layout = Layout { words: plan.words, runs, keeps_case, folds, lengths };
         Ok(Self { labels, documents, about, kept, table: Arc::new(table), recipe, layout })
     }
 

@@ -227,6 +227,12 @@ impl Recipe {
         Self::of_spelling(&serde_json::from_str::<Vec<String>>(told).ok()?)
     }
 
+    /// Whether texts are folded before they are read (see [`crate::fold`]): not where case counts,
+    /// and expressions see texts as they are.
+    pub(crate) fn folds(&self) -> bool {
+        !self.case_sensitive && self.regex.is_empty()
+    }
+
     /// What is to be learned of texts; `warn` is shown what is odd about expressions.
     pub(crate) fn plan(&self, warn: &mut dyn FnMut(String)) -> Result<FitPlan, dbacl::Error> {
         let order = match self.preset {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //! Labelled documents → a model.
 
+use crate::fold::FOLDED;
 use crate::kept;
 use crate::learn::{Learned, Stopped, Task, Watch, learn};
 use crate::model::{ModelError, TextModel};
@@ -132,6 +133,9 @@ impl Trained {
     ) -> Result<Self, TrainError> {
         let Learned { table, errors, judged, chosen, documents: with_words } = learned;
         about.push((OPTIONS.to_owned(), recipe.told()));
+        if recipe.folds() {
+            about.push((FOLDED.0.to_owned(), FOLDED.1.to_owned()));
+        }
         about.push(("documents".into(), documents.to_string()));
         about.push(("errors in cross-validation".into(), format!("{errors} of {judged}")));
         about.extend(chosen.iter().cloned());

@@ -28,7 +28,7 @@ impl Engine {
                     self.note(&error);
                     None
                 });
-                if loaded.is_none() && self.settings.models.get(color).is_empty() {
+                if loaded.is_none() && self.settings.models.get(color).as_os_str().is_empty() {
                     self.note(&Trouble::NoModel(color).into());
                 }
                 *self.voices.get_mut(color) = loaded;
@@ -48,7 +48,7 @@ impl Engine {
 
     fn load_voice(&mut self, color: Color) -> Result<Option<Voice>> {
         let (models, other) = (&self.settings.models, color.other());
-        if models.get(color).is_empty() {
+        if models.get(color).as_os_str().is_empty() {
             return Ok(None);
         }
         if models.is_symmetric()
@@ -57,7 +57,7 @@ impl Engine {
         {
             return Ok(Some(Voice::Odds(odds.clone())));
         }
-        let path = PathBuf::from(models.get(color));
+        let path = models.get(color).clone();
         let path = path.as_path();
         let (program, window) = (&self.program, self.settings.window as usize);
         let mut voice = if path.is_dir() {
@@ -104,8 +104,7 @@ impl Engine {
 
     /// Whether play by style is possible with the folder and the models that are set.
     pub fn check_style(&self) -> Result<()> {
-        let folder = Path::new(&self.settings.style_path);
-        judge(folder, self.settings.models.clone(), &self.program).map(drop)
+        judge(&self.settings.style_path, self.settings.models.clone(), &self.program).map(drop)
     }
 
     /// Once the opponent has made enough moves: how to play against that style.
@@ -131,15 +130,17 @@ impl Engine {
 
 /// Opens the categories of styles in a folder, if the models have the voices that play against
 /// styles.
-fn judge(folder: &Path, models: ByColor<String>, program: &Program) -> Result<Judge> {
+fn judge(folder: &Path, models: ByColor<PathBuf>, program: &Program) -> Result<Judge> {
     let judge = Judge::open(folder, program)?;
-    for (color, path) in models.zip_color().into_iter().filter(|(_, path)| !path.is_empty()) {
-        let manifest = Manifest::read(Path::new(&path));
+    for (color, path) in
+        models.zip_color().into_iter().filter(|(_, path)| !path.as_os_str().is_empty())
+    {
+        let manifest = Manifest::read(&path);
         for voice in [style::DRAWS_VOICE, style::WINS_VOICE] {
             ensure!(
                 manifest.as_ref().is_ok_and(|m| m.voices(color).contains(&voice)),
-                "{path}: no voice {voice:?} for {color}: play by style needs models of \
-                 --preset essay"
+                "{}: no voice {voice:?} for {color}: play by style needs models of --preset essay",
+                path.display()
             );
         }
     }
@@ -150,16 +151,16 @@ fn judge(folder: &Path, models: ByColor<String>, program: &Program) -> Result<Ju
 /// setting is cleared, so that it is not tried again.
 fn open<T>(
     opened: &mut Option<T>,
-    path: &mut String,
+    path: &mut PathBuf,
     open: impl FnOnce(&Path) -> Result<T>,
 ) -> Option<Error> {
-    if opened.is_some() || path.is_empty() {
+    if opened.is_some() || path.as_os_str().is_empty() {
         return None;
     }
-    match open(Path::new(path.as_str())) {
+    match open(path) {
         Ok(found) => *opened = Some(found),
         Err(error) => {
-            path.clear();
+            path.as_mut_os_string().clear();
             return Some(error);
         }
     }

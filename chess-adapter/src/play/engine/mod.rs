@@ -7,7 +7,7 @@ mod load;
 mod looking_ahead;
 
 use std::collections::BTreeSet;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration, SystemTime};
@@ -138,7 +138,7 @@ impl Engine {
 
     /// Learns in the background, and takes up what was learned so far.
     fn practise(&mut self) {
-        let models = Path::new(&self.settings.models.white);
+        let models = &self.settings.models.white;
         if let Some(said) = self.practice.as_mut().and_then(|practice| practice.learn(models)) {
             self.stale = ByColor { white: true, black: true };
             self.notes.push(said.unwrap_or_else(|error| format!("{error:#}")));

@@ -418,8 +418,13 @@ mod tests {
 
     #[test]
     fn numbered_documents_are_read_back() {
-        let layout =
-            Layout { words: ReadOptions::text(), runs: None, keeps_case: false, lengths: [2, 5] };
+        let layout = Layout {
+            words: ReadOptions::text(),
+            runs: None,
+            keeps_case: false,
+            folds: true,
+            lengths: [2, 5],
+        };
         let letter = |at: u8| char::from(b'a' + at);
         let own = (0..20).flat_map(|a| (0..20).map(move |b| [a, b].map(letter)));
         let text = |[a, b]: [char; 2]| format!("a q{a}{b} of common words in some longer text");

@@ -12,9 +12,10 @@
 pub mod ask;
 mod forecast;
 pub mod pass;
+mod paths;
 pub mod verdicts;
 
-use super::failure::{Failure, Kind, unopened, usage};
+use super::failure::{Failure, Kind, usage};
 use super::hints::FORGET;
 use super::mail_jobs::MailJob;
 use super::messages::{MESSAGES, print, warn, watched};
@@ -29,6 +30,7 @@ use dbacl_sets::learn_folders;
 use dbacl_sets::{FittedSet, FittedSetError, FittedSetOptions, MailFilter, MailFolder};
 use dbacl_sets::{MailLearnOptions, Outcome, Reasons, SetReport};
 use forecast::forecast;
+use paths::{expand, is_pattern};
 use std::ffi::{OsStr, OsString};
 use std::io::{self, IsTerminal};
 use std::os::unix::ffi::OsStrExt;
@@ -211,38 +213,15 @@ fn mail_folder(operand: &OsStr) -> Result<MailFolder, Failure> {
 /// not expand patterns after a `=`.
 pub(super) fn mail_at(label: String, place: &OsStr) -> Result<MailFolder, Failure> {
     let path = Path::new(place);
-    let is_pattern = place.as_bytes().iter().any(|byte| b"*?[".contains(byte));
-    let (true, false, Some(pattern)) = (is_pattern, path.exists(), place.to_str()) else {
+    if !is_pattern(place) || path.exists() {
         return Ok(MailFolder::new(label, path));
-    };
-    let mut found = expand(pattern)?.into_iter();
+    }
+    let mut found = expand(place)?.into_iter();
     let Some(first) = found.next() else {
-        return Err(Failure::new(Kind::NoInput, format!("no file or folder is called {pattern}")));
+        let what = format!("no file or folder is called {}", path.display());
+        return Err(Failure::new(Kind::NoInput, what));
     };
     Ok(found.fold(MailFolder::new(label, first), MailFolder::and).listed())
-}
-
-/// The paths that fit a pattern, in order.
-fn expand(pattern: &str) -> Result<Vec<PathBuf>, Failure> {
-    let fitting = |part: &str| -> Result<Vec<PathBuf>, Failure> {
-        let found = glob::glob(part)
-            .map_err(|error| Failure::new(Kind::Usage, format!("{pattern}: {error}")))?;
-        let found: Result<_, _> = found.collect();
-        found.map_err(|error| unopened(error.path(), error.error()))
-    };
-    // A folder that may be listed but not entered is an empty one to `glob`.
-    for (slash, _) in pattern.match_indices('/').filter(|&(slash, _)| slash > 0) {
-        for folder in fitting(&pattern[..slash])? {
-            let entered = std::fs::metadata(folder.join("."));
-            let is_nothing = |error: &io::Error| {
-                matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory)
-            };
-            if let Some(error) = entered.err().filter(|error| !is_nothing(error)) {
-                return Err(unopened(&folder, &error));
-            }
-        }
-    }
-    fitting(pattern)
 }
 
 /// Learns the mail on standard input, or in files, as what the user says it is.
