@@ -3,11 +3,29 @@
 //! report and what it is.
 
 use dbacl::MailRole;
-use mail_parser::{MessageParser, MimeHeaders as _, PartType};
+use mail_parser::{Message, MessageParser, MimeHeaders as _, PartType};
 
 /// What a report says, and the mail of which it does.
 pub fn read(report: &[u8]) -> Result<(MailRole, Vec<u8>), &'static str> {
     let message = MessageParser::default().parse(report).ok_or("the report is not a message")?;
+    let found = reported(&message);
+    drop_flat(message);
+    found
+}
+
+/// Drops messages within messages one after the other: each of them within the drop of the one
+/// around it would take the whole stack where many are nested.
+fn drop_flat(message: Message<'_>) {
+    let mut messages = vec![message];
+    while let Some(message) = messages.pop() {
+        messages.extend(message.parts.into_iter().filter_map(|part| match part.body {
+            PartType::Message(inner) => Some(inner),
+            _ => None,
+        }));
+    }
+}
+
+fn reported(message: &Message<'_>) -> Result<(MailRole, Vec<u8>), &'static str> {
     let is = |part: &mail_parser::MessagePart<'_>, main: &str, sub: &str| {
         part.content_type().is_some_and(|kind| {
             kind.ctype().eq_ignore_ascii_case(main)
@@ -64,11 +82,23 @@ mod tests {
             assert!(mail.starts_with("From: a@shop.example\r\n"), "{mail}");
             assert!(mail.trim_end().ends_with("cheap pills"), "{mail}");
         }
+        // Messages within the message, and parts within its parts.
+        for (nested, depth) in [
+            ("Content-Type: message/rfc822\r\n\r\n", 120_000),
+            ("Content-Type: multipart/digest; boundary=c\r\n\r\n--c\r\n\r\n", 20_000),
+        ] {
+            let report = report(
+                "abuse",
+                &format!("message/rfc822\r\n\r\n{}Subject: a", nested.repeat(depth)),
+            );
+            assert!(read(report.as_bytes()).is_ok_and(|(role, _)| role == MailRole::Spam));
+        }
         for (mail, why) in [
             (report("other", "message/rfc822"), "does not say"),
             (report("abuse", "text/rfc822-headers"), "does not hold"),
             ("Subject: a\n\nb\n".to_owned(), "is not a report"),
             (String::new(), "not a message"),
+            (format!("{}\n", "Content-Type:message/rfc822\n\n".repeat(120_000)), "is not a report"),
         ] {
             let refused = read(mail.as_bytes()).expect_err(why);
             assert!(refused.contains(why), "{refused}");
