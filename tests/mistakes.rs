@@ -3,6 +3,7 @@
 //! arguments in another order. Either it works, or one line says what to type.
 
 use crate::mails::mail;
+use dbacl_testing::mails::not_mail;
 use dbacl_testing::terminal::shown;
 use dbacl_testing::{Scratch, has, skip};
 use std::fs;
@@ -254,10 +255,11 @@ fn a_correction_learns_mail_only() {
     scratch.write("more/README.txt", "These are messages\nfrom friends.\n");
     let learned = || scratch.read("f/ledger").len();
     let before = learned();
-    for (program, what) in [("x.gz", b"\x1f\x8b\x08\0\0"), ("y", b"\x7fELF\0")] {
-        scratch.write(program, what);
-        let done = scratch.dbacl(&format!("--mail-correct f spam {program}"));
-        done.complains(1, &format!("{program} is not mail"));
+    for (bytes, what) in not_mail(&scratch.path("f")) {
+        scratch.write("x", &bytes);
+        let done = scratch.dbacl("--mail-correct f spam x");
+        done.complains(1, &format!("x is not mail but {what}"));
+        scratch.dbacl_reading("--mail-correct f spam", &bytes).complaint(1);
     }
     scratch.write("zero", "");
     let complaint = scratch.dbacl("--mail-correct f spam zero").complaint(1);
@@ -268,6 +270,22 @@ fn a_correction_learns_mail_only() {
     let done = scratch.dbacl("--mail-correct f spam more");
     done.complains(0, "left out: more/README.txt (without a header)");
     assert!(learned() > before);
+}
+
+#[test]
+fn what_is_not_mail_gets_no_verdict() {
+    let scratch = learned();
+    for (bytes, what) in not_mail(&scratch.path("f")) {
+        scratch.write("x", &bytes);
+        for options in ["", "--reasons"] {
+            scratch.sh(&format!("dbacl --mail-filter f {options} <x >y 2>said")).quiet(0);
+            let passed = scratch.read("y");
+            assert!(passed.starts_with(b"X-DBACL: error") && passed.ends_with(&bytes), "{what}");
+            has(&scratch.text("said"), &format!("this is not mail but {what}"));
+        }
+    }
+    // Without a header, it is text all the same.
+    scratch.dbacl_reading("--mail-filter f", "cheap pills\n").says("X-DBACL: |cheap pills\n");
 }
 
 #[test]

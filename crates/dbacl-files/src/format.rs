@@ -2,7 +2,8 @@
 //! Common formats of files that are not text, by their first bytes.
 
 /// How files of common formats begin.
-const FORMATS: [(&[u8], &str); 15] = [
+const FORMATS: [(&[u8], &str); 16] = [
+    (b"# dbacl mail filter\n", "a file of a mail filter"),
     (b"\x1f\x8b", "compressed by gzip"),
     (b"\x1f\x9d", "compressed by compress"),
     (b"BZh", "compressed by bzip2"),

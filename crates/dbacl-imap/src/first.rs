@@ -7,7 +7,9 @@ use crate::connection::Fault;
 use crate::harvest::{self, Field, HAM, SPAM};
 use crate::session::Session;
 use crate::week::{about, in_words};
-use dbacl::{FittedSet, FittedSetOptions, LearnedSet, MailFilter, MailFolder, MailLearnOptions};
+use dbacl::{
+    Error, FittedSet, FittedSetOptions, LearnedSet, MailFilter, MailFolder, MailLearnOptions,
+};
 use dbacl_cli::progress;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -108,9 +110,10 @@ impl Task<'_> {
             for mails in field.mails.chunks(20) {
                 let uids: Vec<u32> = mails.iter().map(|mail| mail.uid).collect();
                 for (uid, mail) in session.mails(&uids)? {
-                    let (verdict, reasons) = filter
-                        .reasons(&mail, None)
-                        .map_err(|error| Fault::Local(error.to_string()))?;
+                    let (verdict, reasons) = match filter.reasons(&mail, None) {
+                        Err(Error::NotMail { .. }) => continue,
+                        found => found.map_err(|error| Fault::Local(error.to_string()))?,
+                    };
                     let day = mails.iter().find(|it| it.uid == uid).map(|it| it.day.as_str());
                     let label = &verdict.category;
                     let is_of_label = |field: &&Field| field.label == *label;

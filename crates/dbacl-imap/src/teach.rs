@@ -5,7 +5,7 @@ use crate::connection::Fault;
 use crate::look::folder_of;
 use crate::moves::{Label, Lesson};
 use crate::session::{Listed, MOST_OF_A_MAIL, Session};
-use dbacl::{FittedSet, FittedSetOptions, MailRole, Outcome, SetVerdict};
+use dbacl::{FittedSet, FittedSetError, FittedSetOptions, MailRole, Outcome, SetVerdict};
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
@@ -94,9 +94,12 @@ impl Filter {
         self.open().ok()?.expected_unsure(unsure, all)
     }
 
-    /// What the filter says of a message.
-    pub fn classify(&mut self, mail: &[u8]) -> Result<SetVerdict, Fault> {
-        Ok(self.open()?.classify(mail)?)
+    /// What the filter says of a message; `None` if it is packed, or no text.
+    pub fn classify(&mut self, mail: &[u8]) -> Result<Option<SetVerdict>, Fault> {
+        match self.open()?.classify(mail) {
+            Err(FittedSetError::NotMessage { .. }) => Ok(None),
+            found => Ok(Some(found?)),
+        }
     }
 
     /// The label of which a verdict is sure, if it is.
@@ -113,10 +116,14 @@ impl Filter {
         Ok(Some(topic.map_or(Label::Ham, Label::Topic)))
     }
 
-    /// Learns messages, as [`Learn`] has it.
+    /// Learns messages, as [`Learn`] has it. What is no mail teaches nothing, also if it comes
+    /// alone: trying again would not help.
     pub fn learn(&mut self, label: Label, mails: &[Vec<u8>]) -> Result<usize, Fault> {
         let name = self.name(label)?;
-        let report = self.open()?.correct_all(&name, mails.iter().map(Vec::as_slice))?;
+        let report = match self.open()?.correct_all(&name, mails.iter().map(Vec::as_slice)) {
+            Err(FittedSetError::NotMessage { .. }) => return Ok(0),
+            report => report?,
+        };
         let is_news = |outcome: &Outcome| !matches!(outcome, Outcome::Known | Outcome::Empty);
         Ok(report.documents.iter().filter(|document| is_news(&document.outcome)).count())
     }
@@ -207,4 +214,39 @@ pub(crate) fn batches(sizes: &[(u32, u32)]) -> Vec<Vec<u32>> {
         }
     }
     batches
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use dbacl::{MailFolder, MailLearnOptions};
+    use dbacl_testing::Scratch;
+    use dbacl_testing::mails::not_mail;
+
+    #[test]
+    fn what_is_not_mail_delays_no_lesson() {
+        let scratch = Scratch::new();
+        let folders = ["ham", "spam"].map(|label| {
+            std::fs::create_dir(scratch.path(label)).unwrap();
+            for number in 0..5 {
+                let mail = format!("Subject: {label} {number}\n\nwords about {label}\n");
+                scratch.write(&format!("{label}/{number}"), mail);
+            }
+            MailFolder::new(label, scratch.path(label))
+        });
+        let place = scratch.path("filter");
+        FittedSet::learn_folders(&place, &folders, &MailLearnOptions::default()).unwrap();
+        let mut filter = Filter::new(&place, Arc::default()).unwrap();
+        for (bytes, what) in not_mail(&place) {
+            assert!(filter.classify(&bytes).unwrap().is_none(), "{what}");
+            assert_eq!(
+                filter.learn(Label::Spam, std::slice::from_ref(&bytes)).unwrap(),
+                0,
+                "{what}"
+            );
+            let both = [bytes, format!("Subject: {what}\n\nan offer\n").into_bytes()];
+            filter.learn(Label::Spam, &both).unwrap();
+        }
+        assert!(filter.classify(b"Subject: ham\n\nwords about ham\n").unwrap().is_some());
+    }
 }

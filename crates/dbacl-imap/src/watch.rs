@@ -464,7 +464,8 @@ impl<'a> Watcher<'a> {
                 if letter::is_own(state, &mail) {
                     continue;
                 }
-                let found = self.filter.classify(&mail)?;
+                // What is no mail stays where it is.
+                let Some(found) = self.filter.classify(&mail)? else { continue };
                 if self.config.letter {
                     let doubt = Doubt::new(&found, self.filter.folder(&found.category), &mail);
                     state.week.count(doubt, || self.filter.reasons(&mail));

@@ -3,8 +3,9 @@
 //! happens, and hostile clients who harm nobody else.
 
 use crate::wire::{Server, learn, lesson, mail, split, told, with_status};
+use base64::prelude::{BASE64_STANDARD, Engine as _};
 use dbacl_testing::mails::word;
-use dbacl_testing::{done, holds_soon, root};
+use dbacl_testing::{done, fed, holds_soon, root};
 use flate2::Compression;
 use flate2::write::ZlibEncoder;
 use std::fs;
@@ -79,7 +80,12 @@ fn every_wire_has_the_verdict_and_the_reasons_of_the_mail_filter() {
         let wanted = by_filter(&bytes);
         let body = with_status(server.spamc("PROCESS", "alice", &bytes), "0 EX_OK");
         assert!(body == wanted, "{shown}: {}", String::from_utf8_lossy(&body));
-        let body = with_status(server.http("POST /checkv2", &bytes), "200");
+        let answer = server.http("POST /checkv2", &bytes);
+        if wanted.starts_with(b"X-DBACL: error") {
+            with_status(answer, "503");
+            continue;
+        }
+        let body = with_status(answer, "200");
         let body = String::from_utf8(body).expect("JSON");
         let told = verdicts(&wanted).replace("\r\n", "\n");
         let verdict = told.lines().next().and_then(|line| line.strip_prefix("X-DBACL: "));
@@ -469,6 +475,48 @@ fn a_filter_that_is_never_asked_for_is_named() {
     let verdict = server.verdict("alice@example.org");
     assert!(!verdict.starts_with("X-DBACL: spam "), "{verdict}");
     assert!(!check(&server).contains("never asked"), "{}", check(&server));
+}
+
+#[test]
+fn every_way_to_teach_refuses_what_is_not_mail() {
+    let server = Server::new("");
+    taught(&server, "root", "spam", &mail("spam"));
+    let list = || {
+        let list = ["--config", "server.toml", "--list"];
+        done(&mut server.scratch.program("dbacl-server", list)).quiet(0)
+    };
+    let before = list();
+    for (bytes, what) in dbacl_testing::mails::not_mail(&server.scratch.path("filter")) {
+        let why = format!("this is not mail but {what}");
+        for fields in ["Set: local\r\n", "Set: local, remote\r\n"] {
+            let head = told("root", &format!("Message-class: spam\r\n{fields}"), "");
+            let head = head.replace("length: 0", &format!("length: {}", bytes.len()));
+            let answer = server.ask("spamc", &[head.as_bytes(), &bytes].concat());
+            let answer = String::from_utf8_lossy(&answer);
+            assert!(answer.starts_with(&format!("SPAMD/1.1 65 EX_DATAERR: {why}")), "{answer}");
+        }
+        for path in ["/learnspam", "/learnham"] {
+            let request = format!("POST {path} HTTP/1.1\r\nHost: a\r\nDeliver-To: root");
+            let request = format!("{request}\r\nContent-Length: {}\r\n\r\n", bytes.len());
+            let answer = server.answer("rspamd", &[request.as_bytes(), &bytes].concat());
+            let said = String::from_utf8(with_status(answer, "422")).expect("text");
+            assert!(said.contains(&why), "{said}");
+        }
+        let report = format!(
+            "Content-Type: multipart/report; boundary=b\n\n\
+             --b\nContent-Type: message/feedback-report\n\nFeedback-Type: abuse\n\n\
+             --b\nContent-Type: message/rfc822\nContent-Transfer-Encoding: base64\n\n{}\n--b--\n",
+            BASE64_STANDARD.encode(&bytes)
+        );
+        for (how, bytes) in [("spam", &bytes[..]), ("ham", &bytes), ("report", report.as_bytes())] {
+            let teach = ["--config", "server.toml", "--user", "root", "--teach", how];
+            let done = fed(server.scratch.program("dbacl-server", teach), bytes);
+            done.complains(65, if how == "report" { "not " } else { &why });
+        }
+        let verdict = with_status(server.spamc("PROCESS", "root", &bytes), "0 EX_OK");
+        assert!(verdict.starts_with(b"X-DBACL: error") && verdict.ends_with(&bytes), "{what}");
+    }
+    assert_eq!(list(), before);
 }
 
 #[test]

@@ -17,7 +17,10 @@ use std::time::Duration;
 
 /// The error of an open set whose files can no longer be read.
 pub(crate) fn lost(error: Error) -> FittedSetError {
-    MailFilterError::Generation(error).into()
+    match error {
+        Error::NotMail { what } => FittedSetError::NotMessage { what },
+        error => MailFilterError::Generation(error).into(),
+    }
 }
 
 /// Returns [`FittedSetError::Stopped`] once `stop` is set.
@@ -231,7 +234,7 @@ pub enum FittedSetError {
         what: &'static str,
     },
     /// What was given as a message is packed, or no text.
-    #[error("this is not mail but {what}; nothing was learned")]
+    #[error("this is not mail but {what}")]
     NotMessage {
         /// What it is.
         what: &'static str,

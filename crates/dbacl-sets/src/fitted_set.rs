@@ -183,7 +183,8 @@ impl FittedSet {
     /// the beginning is classified.
     ///
     /// # Errors
-    /// [`FittedSetError::Open`] when a file cannot be read any more.
+    /// [`FittedSetError::NotMessage`] for what is packed, or no text; [`FittedSetError::Open`] when
+    /// a file cannot be read any more.
     pub fn classify(&self, document: impl AsRef<[u8]>) -> Result<SetVerdict> {
         self.open.judge(document.as_ref(), None).map_err(lost)
     }
@@ -191,7 +192,7 @@ impl FittedSet {
     /// As [`Self::classify`], with the words that decided. Mail without words has no reasons.
     ///
     /// # Errors
-    /// [`FittedSetError::Open`] when a file cannot be read any more.
+    /// As [`Self::classify`].
     #[doc(hidden)]
     pub fn classify_with_reasons(&self, mail: &[u8]) -> Result<(SetVerdict, Option<Reasons>)> {
         self.open.reasons(mail, None).map_err(lost)

@@ -25,8 +25,9 @@ use dbacl_joint::known::{KnownFeature, KnownFeatures};
 use dbacl_joint::scoring::Scoring;
 use dbacl_joint::support::Support;
 use dbacl_joint::weighing::Weighing;
+use dbacl_mail::contents::Contents;
 use dbacl_mail::verdict_header::Marker;
-use dbacl_model::settings::Locale;
+use dbacl_model::settings::{Locale, ModelOption};
 use dbacl_store::generations::{Generation, Store, member};
 use hashbrown::HashMap;
 use memmap2::Mmap;
@@ -277,7 +278,8 @@ impl MailFilter {
     /// classified.
     ///
     /// # Errors
-    /// [`Error::Io`] when a file cannot be read any more.
+    /// [`Error::NotMail`] for what is packed, or no text; [`Error::Io`] when a file cannot be read
+    /// any more.
     pub fn classify(&self, mail: impl AsRef<[u8]>) -> Result<SetVerdict, Error> {
         self.judge(mail.as_ref(), None)
     }
@@ -339,6 +341,10 @@ impl MailFilter {
         document: &[u8],
         stop: Option<&AtomicBool>,
     ) -> Result<(&Self, (u32, Weighing)), Error> {
+        let is_mail = self.reading.has(ModelOption::Mail);
+        if let Some(what) = Contents::refusal(document).filter(|_| is_mail) {
+            return Err(Error::NotMail { what });
+        }
         match self.weigh_here(document, stop) {
             Err(error @ Error::Damaged { .. }) => match self.instead() {
                 Some(earlier) => earlier.weigh(document, stop),

@@ -9,6 +9,27 @@ pub const SPAM: &str = "cheap pills, limited offer, order today and save money";
 /// The text of mail of the other kind.
 pub const HAM: &str = "the budget report before the meeting with our team on friday";
 
+/// Beginnings of files that are not mail, and what they are.
+pub const NOT_MAIL: [(&[u8], &str); 9] = [
+    (b"\x1f\x8b\x08\0\0\0\0\0\x04\x03", "compressed by gzip"),
+    (b"\x28\xb5\x2f\xfd\x24\x20words", "compressed by zstd"),
+    (b"\xfd7zXZ\0\0\x04", "compressed by xz"),
+    (b"BZh91AY&SY", "compressed by bzip2"),
+    (b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR", "a picture"),
+    (b"\xff\xd8\xff\xe0\0\x10JFIF", "a picture"),
+    (b"\x7fELF\x02\x01\x01\0", "a program"),
+    (b"\x9a\x01\xc7\0\x16\xee\x03words\x8f", "binary data"),
+    (b"# dbacl mail filter\nham\nspam\n", "a file of a mail filter"),
+];
+
+/// Those, and files of the filter in this folder.
+pub fn not_mail(filter: &std::path::Path) -> Vec<(Vec<u8>, &'static str)> {
+    let own = ["ham", "ledger", "ledger.state"];
+    let own = own.map(|name| (std::fs::read(filter.join(name)).expect(name), "binary data"));
+    let others = NOT_MAIL.iter().map(|(bytes, what)| (bytes.to_vec(), *what));
+    others.chain(own).collect()
+}
+
 /// The labels of both kinds in a filter.
 pub const KINDS: [&str; 2] = ["ham", "spam"];
 
