@@ -8,6 +8,7 @@ use dbacl_testing::terminal::shown;
 use dbacl_testing::{Scratch, has, skip};
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
+use std::time::{Duration, Instant};
 
 /// A folder with `good`, `bad`: 30 single messages each, and the mailboxes `g.mbox`, `s.mbox`.
 fn sorted() -> Scratch {
@@ -270,6 +271,19 @@ fn a_correction_learns_mail_only() {
     let done = scratch.dbacl("--mail-correct f spam more");
     done.complains(0, "left out: more/README.txt (without a header)");
     assert!(learned() > before);
+}
+
+#[test]
+fn too_many_labels_end_with_one_line_at_once() {
+    let scratch = learned();
+    let start = Instant::now();
+    let folders = (0..50_000).map(|number| format!("l{number}=good"));
+    let args: Vec<String> =
+        ["--mail-learn", "g"].map(str::to_owned).into_iter().chain(folders).collect();
+    let args: Vec<&str> = args.iter().map(String::as_str).collect();
+    let said = scratch.dbacl_args(&args).complains(1, "two mail folders or more, up to 64");
+    assert_eq!(said.lines().count(), 1, "{said}");
+    assert!(start.elapsed() < Duration::from_secs(10), "{:?}", start.elapsed());
 }
 
 #[test]

@@ -23,6 +23,10 @@ pub(super) fn check_labels(labels: &[&str]) -> Result<()> {
             && label.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_".contains(&byte))
             && ![LEDGER, ORDER, "unsure", "error"].contains(&label)
     };
+    // What follows compares each label with all others.
+    if labels.len() > MOST {
+        return Err(FittedSetError::NotFolders);
+    }
     let is_alone = |at: usize| {
         let name = labels[at].get(..IN_NAMES);
         name.is_none() || labels[..at].iter().all(|other| other.get(..IN_NAMES) != name)
@@ -33,7 +37,7 @@ pub(super) fn check_labels(labels: &[&str]) -> Result<()> {
     if let Some(at) = wrong {
         return Err(FittedSetError::BadLabel { label: labels[at].into() });
     }
-    if !(2..=MOST).contains(&labels.len()) || !are_distinct {
+    if labels.len() < 2 || !are_distinct {
         return Err(FittedSetError::NotFolders);
     }
     Ok(())

@@ -31,6 +31,7 @@ use dbacl_sets::{FittedSet, FittedSetError, FittedSetOptions, MailFilter, MailFo
 use dbacl_sets::{MailLearnOptions, Outcome, Reasons, SetReport};
 use forecast::forecast;
 use paths::{expand, is_pattern};
+use std::collections::HashMap;
 use std::ffi::{OsStr, OsString};
 use std::io::{self, IsTerminal};
 use std::os::unix::ffi::OsStrExt;
@@ -183,9 +184,11 @@ pub(super) fn set_options(lock_timeout: Duration, signals: &Signals) -> FittedSe
 /// The mail of each label; a label may be given several times.
 fn mail_folders(operands: &[OsString]) -> Result<Vec<MailFolder>, Failure> {
     let mut folders: Vec<MailFolder> = Vec::new();
+    let mut places = HashMap::new();
     for operand in operands {
         let found = mail_folder(operand)?;
-        match folders.iter_mut().find(|folder| folder.label() == found.label()) {
+        let place = *places.entry(found.label().to_owned()).or_insert(folders.len());
+        match folders.get_mut(place) {
             Some(folder) => folder.join(found),
             None => folders.push(found),
         }
