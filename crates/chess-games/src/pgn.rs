@@ -212,6 +212,11 @@ impl Machine {
                 b'\\' => self.enter(State::TagEscape),
                 _ => self.push_value(byte),
             },
+            State::TagEscape if line_end => {
+                self.push_value(b'\\');
+                self.state = State::Between;
+                self.end_tag(game)
+            }
             State::TagEscape => {
                 if !matches!(byte, b'"' | b'\\') {
                     self.push_value(b'\\');
@@ -369,6 +374,14 @@ mod tests {
             (words.join(" "), end.into_owned(), game.tags.len(), game.damage.is_some())
         };
         Games::new(text.as_bytes()).map(row).collect()
+    }
+
+    #[test]
+    fn an_escape_does_not_take_the_end_of_a_line() {
+        let text = "[Site \"a\\\n[White \"w\"]\n\n1. e4 *\n";
+        let game = Games::new(text.as_bytes()).next().expect("a game").expect("memory");
+        assert_eq!(game.tag("Site"), Some(&b"a\\"[..]));
+        assert_eq!(game.tag("White"), Some(&b"w"[..]));
     }
 
     #[test]

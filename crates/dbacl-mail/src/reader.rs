@@ -370,6 +370,15 @@ mod tests {
         assert_eq!(parts(b"A: b\n\nx\n").len(), 1);
     }
 
+    #[test]
+    fn the_list_after_a_message_of_apple_mail_may_come_in_pieces() {
+        let source = "12\nSubject: ok\n<?xml version=\"1.0\"?>\n<plist>\n</plist>\n";
+        let mut mail = String::new();
+        let input = Slow { rest: source.as_bytes(), size: 3 };
+        Canonical::new(input, Holds::One).read_to_string(&mut mail).expect("memory");
+        assert_eq!(mail, "Subject: ok\n");
+    }
+
     proptest! {
         #[test]
         fn any_source_is_read_the_same_in_pieces(

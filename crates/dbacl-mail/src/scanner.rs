@@ -134,6 +134,8 @@ pub struct Scanner {
     is_after_empty: bool,
     /// The last line goes on.
     is_within: bool,
+    /// Whether the list after a message of Apple Mail has begun.
+    is_in_list: bool,
     /// This message is none for readers of mail.
     is_apart: bool,
     /// Whether a message has begun.
@@ -166,6 +168,7 @@ impl Scanner {
             offset: 0,
             is_after_empty: true,
             is_within: false,
+            is_in_list: false,
             is_apart: false,
             has_begun: false,
             has_from_line: false,
@@ -203,8 +206,10 @@ impl Scanner {
             None => *self.ends.insert(rest.ends()?),
         };
         if let Some(Form::Emlx(end)) = self.form
-            && self.is_at_list(rest, end, ends)?
+            && (self.is_in_list || self.is_at_list(rest, end, ends)?)
         {
+            // The rest of the source is the list, of which this may be a piece.
+            self.is_in_list = true;
             return Ok(apart(rest.window.len()));
         }
         let mut line = rest.line(ends)?;
@@ -574,13 +579,13 @@ impl<'a> Rest<'a> {
         Ok(fields > 0 && !is_other)
     }
 
-    /// The lines of a header.
+    /// The lines of a header, up to a line that may begin the next message.
     fn header(self, ends: Ends) -> Scan<Vec<u8>> {
         let mut header = Vec::new();
         self.lines(ends, |line| {
             header.extend_from_slice(line);
             header.push(b'\n');
-            !line.is_empty() && header.len() < HEADER
+            !line.is_empty() && !line.starts_with(FROM) && header.len() < HEADER
         })?;
         Ok(header)
     }

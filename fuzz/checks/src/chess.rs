@@ -2,7 +2,9 @@
 //! Target for what the chess adapter reads: both protocols, positions, moves, PGN.
 
 use chess_adapter::protocol::{Output, dialogue::without_models};
+use chess_games::pgn::Games;
 use chess_games::prepare::{self, Options, Statistics};
+use std::io::BufReader;
 
 /// The first byte chooses what the rest is: a dialogue in one of the protocols, or a PGN file. No
 /// model is loaded, so the engine has nothing to say but must keep to the rules.
@@ -28,4 +30,24 @@ pub fn chess_protocol(data: &[u8]) {
     for line in lines {
         answer(line);
     }
+}
+
+/// PGN of any program: games are read in pieces as in one, and a game that begins with its event is
+/// read whatever was before it.
+pub fn pgn(data: &[u8]) {
+    let last = b"\n\n[Event \"last\"]\n[White \"w\"]\n\n1. e4 e5 2. Nf3 1-0\n";
+    // Of a game 256 tags are kept.
+    let text = [&data[..data.len().min(1 << 10)], last].concat();
+    let read = |size| {
+        let input = BufReader::with_capacity(size, &text[..]);
+        Games::new(input).collect::<Result<Vec<_>, _>>().expect("memory")
+    };
+    let games = read(1 << 16);
+    assert_eq!(read(7), games);
+    let game = games.last().expect("a game");
+    // Tags without moves before it are the game's own.
+    let white = game.tags.iter().rfind(|tag| tag.0 == b"White");
+    assert_eq!(white.map(|tag| &tag.1[..]), Some(&b"w"[..]), "{}", data.escape_ascii());
+    assert_eq!(game.words.join(&b' '), b"e4 e5 Nf3");
+    assert_eq!(game.terminator.as_deref(), Some(&b"1-0"[..]));
 }

@@ -10,18 +10,22 @@ mod files;
 mod generations;
 mod imap;
 mod ledger;
+mod mail;
 mod mutation;
 mod passing;
 mod server;
+mod tables;
 
-pub use chess::chess_protocol;
+pub use chess::{chess_protocol, pgn};
 pub use files::{category_open, learning_state, lines, options, risk, tokenizer, unicode};
 pub use generations::generations;
 pub use imap::{imap_lessons, imap_server, imap_state};
 pub use ledger::ledger_state;
+pub use mail::{css, mail_header, mailbox};
 pub use mutation::{changed, grown, processor_time, seeds};
 pub use passing::mail_filter;
-pub use server::{server_http, server_milter, server_opensmtpd, server_spamc};
+pub use server::{server_http, server_milter, server_opensmtpd, server_packed, server_spamc};
+pub use tables::tables;
 
 use dbacl_charset::{self, Charset, Decoder};
 use dbacl_engine::token::pattern::{Expression, PatternList, Syntax};
@@ -34,11 +38,12 @@ use dbacl_model::settings::{Locale, ModelOption, ModelOptions};
 pub type Target = fn(&[u8]);
 
 /// All targets, by name. `fuzz/fuzz_targets` has a program for each, `fuzz/seeds` a folder.
-pub const TARGETS: [(&str, Target); 26] = [
+pub const TARGETS: [(&str, Target); 32] = [
     ("category_open", category_open),
     ("charset", charset),
     ("chess_protocol", chess_protocol),
     ("counts", counts),
+    ("css", css),
     ("decode", decode),
     ("generations", generations),
     ("imap_server", imap_server),
@@ -48,16 +53,21 @@ pub const TARGETS: [(&str, Target); 26] = [
     ("lines", lines),
     ("mail_chain", mail_chain),
     ("mail_filter", mail_filter),
+    ("mail_header", mail_header),
+    ("mailbox", mailbox),
     ("markup", markup),
     ("mime", mime),
     ("options", options),
     ("pattern", pattern),
+    ("pgn", pgn),
     ("refit", refit),
     ("risk", risk),
     ("server_http", server_http),
     ("server_milter", server_milter),
     ("server_opensmtpd", server_opensmtpd),
+    ("server_packed", server_packed),
     ("server_spamc", server_spamc),
+    ("tables", tables),
     ("tokenizer", tokenizer),
     ("unicode", unicode),
     ("unicode_mail", unicode_mail),

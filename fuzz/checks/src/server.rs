@@ -74,6 +74,59 @@ pub fn server_http(data: &[u8]) {
     assert!(answer.is_empty() || answer.starts_with(b"HTTP/1."));
 }
 
+/// What is answered to a message that comes by HTTP with these further fields.
+fn posted(fields: &str, body: &[u8]) -> Vec<u8> {
+    let length = body.len();
+    let head = format!(
+        "POST /checkv2 HTTP/1.1\r\nHost: x\r\nConnection: close\r\nContent-Length: {length}\r\n\
+         {fields}\r\n"
+    );
+    let (client, server) = tokio::io::duplex(PIPE);
+    let request = [head.as_bytes(), body].concat();
+    runtime().block_on(async {
+        let serve = http::serve(engine(), server, Protocol::Rspamd, ROOT);
+        tokio::join!(say(&request, client), serve).0
+    })
+}
+
+/// A message in a frame of zstd, uncompressed.
+fn zstd(data: &[u8]) -> Vec<u8> {
+    let mut out = b"\x28\xb5\x2f\xfd\xa0".to_vec();
+    let length = u32::try_from(data.len()).expect("a short message");
+    out.extend_from_slice(&length.to_le_bytes());
+    out.extend_from_slice(&(length << 3 | 1).to_le_bytes()[..3]);
+    [&out, data].concat()
+}
+
+/// A message in a file of gzip, uncompressed.
+fn gzip(data: &[u8]) -> Vec<u8> {
+    let length = u16::try_from(data.len()).expect("a short message");
+    let mut out = b"\x1f\x8b\x08\0\0\0\0\0\0\xff\x01".to_vec();
+    out.extend([length, !length].map(u16::to_le_bytes).concat());
+    out.extend_from_slice(data);
+    out.extend([crc32fast::hash(data), u32::from(length)].map(u32::to_le_bytes).concat());
+    out
+}
+
+/// Compressed messages by HTTP: what is whole is answered as the message itself is, and anything
+/// else with an error or a verdict.
+pub fn server_packed(data: &[u8]) {
+    let mail = &data[..data.len().min(1 << 13)];
+    let status = |answer: &[u8]| {
+        assert!(answer.starts_with(b"HTTP/1."), "{}", answer.escape_ascii());
+        answer.split(|&byte| byte == b'\r').next().map(<[u8]>::to_vec)
+    };
+    let plain = status(&posted("", mail));
+    for (field, body) in [
+        ("Compression: zstd\r\n", zstd(mail)),
+        ("Content-Encoding: zstd\r\n", zstd(mail)),
+        ("Content-Encoding: gzip\r\n", gzip(mail)),
+    ] {
+        assert_eq!(status(&posted(field, &body)), plain, "{field}");
+        status(&posted(field, mail));
+    }
+}
+
 /// A listener with one connection.
 struct Once(Option<DuplexStream>);
 
