@@ -85,7 +85,7 @@ check:
 	.ci/widths
 	.ci/words
 	cd fuzz && $(CARGO) metadata --locked --format-version 1 >/dev/null
-	cd crates/dbacl-python && $(CARGO) fmt --check && \
+	cd programs/python && $(CARGO) fmt --check && \
 	  $(CARGO) clippy --profile checked --locked --target-dir ../../target -- -D warnings
 	$(CARGO) test --profile checked --locked --workspace
 
@@ -228,7 +228,7 @@ check-deb: deb
 # Needs maturin, a Python package.
 python:
 	@.ci/need-cargo $(CARGO)
-	cd crates/dbacl-python && CARGO_TARGET_DIR=../../target maturin build --release --locked -o ../../target/wheels
+	cd programs/python && CARGO_TARGET_DIR=../../target maturin build --release --locked -o ../../target/wheels
 
 check-systems: release
 	@tests/systems/run $(BIN)

@@ -409,7 +409,7 @@ fn fields(header: &[u8], wanted: impl Fn(&str) -> bool) -> Vec<u8> {
 
 /// The day of a message, from its newest Received field.
 fn day(mail: &Mail) -> i64 {
-    fs::read(&mail.path).ok().and_then(|text| dbacl_mail::day::day_of(&text)).unwrap_or(i64::MAX)
+    fs::read(&mail.path).ok().and_then(|text| dbacl::mail::day::day_of(&text)).unwrap_or(i64::MAX)
 }
 
 fn by_day(mut all: Vec<Mail>) -> Vec<Mail> {

@@ -4,7 +4,7 @@
 //!
 //! The library learns categories from documents, compares documents with categories, and keeps mail
 //! filters, which learn and forget single messages. The program `dbacl` is made of it, and writes
-//! the same bytes and digits. Labelled texts are learned best by the crate `dbacl-text`.
+//! the same bytes and digits. [`text`] learns labelled texts: one model of many labels.
 //!
 //! # Learn
 //!
@@ -111,14 +111,13 @@
 //! ```
 //!
 //! The left side of an arrow never imports the right side. `docs/architecture.md` lists all modules
-//! and crates and says where a change goes; `docs/spec` describes what is computed, with the
+//! and says why they are as they are; `docs/spec` describes what is computed, with the
 //! section numbers that comments cite.
 //!
 //! # Versions
 //!
 //! This crate follows Semantic Versioning, but for alpha versions. The oldest Rust that it needs,
-//! 1.89, rises with minor versions only. The crates `dbacl-engine`, `dbacl-joint`, `dbacl-store`
-//! and `dbacl-sets` hold what is re-exported here; they change without notice.
+//! 1.89, rises with minor versions only.
 //!
 //! # Errors, warnings, safety
 //!
@@ -134,70 +133,97 @@
 
 #![warn(missing_docs)]
 
-#[doc(hidden)]
-pub use dbacl_engine::alloc_hints::{
-    give_back as give_back_memory, give_back_at_once as give_back_memory_at_once,
-    is_available as is_memory_available,
-};
+pub mod alloc_hints;
+mod category;
+#[cfg(feature = "fuzzing")]
+pub mod checks;
+mod container;
+pub mod corpus;
+mod document;
+mod error;
+mod filter;
+// Until the mail filter has moved to `store::filter`.
+#[allow(dead_code)]
+mod fit;
+mod input;
+mod learn;
+pub mod mail;
+pub mod measures;
+mod model;
+pub mod parallel;
+#[cfg(feature = "cli")]
+pub mod programs;
+#[cfg(test)]
+mod properties;
+mod report;
+mod risk;
+mod score;
+mod sets;
+mod shards;
+#[allow(dead_code, unused_imports)]
+mod store;
+#[cfg(test)]
+mod tests;
+pub mod text;
+mod token;
 
 // Documents and their features.
+#[doc(hidden)]
+pub use crate::document::{Cutter, FilteredText, LineState};
+pub use crate::document::{FeatureReader, FeatureSink, ReadOptions};
+pub use crate::input::source::Source;
+pub use crate::model::medium::Medium;
+pub use crate::model::settings::{ModelOption, ModelOptions};
+pub use crate::token::id::{FeatureId, ShortWord};
+pub use crate::token::pattern::PatternList;
+pub use crate::token::{Feature, PatternId};
 #[doc(no_inline)]
 pub use dbacl_charset::Charset;
-#[doc(hidden)]
-pub use dbacl_engine::document::{Cutter, FilteredText, LineState};
-pub use dbacl_engine::document::{FeatureReader, FeatureSink, ReadOptions};
-pub use dbacl_engine::input::source::Source;
-pub use dbacl_engine::token::id::FeatureId;
-pub use dbacl_engine::token::pattern::PatternList;
-pub use dbacl_engine::token::{Feature, PatternId};
-pub use dbacl_model::medium::Medium;
-pub use dbacl_model::settings::{ModelOption, ModelOptions};
+#[doc(no_inline)]
+pub use dbacl_regex::Locale;
 #[doc(no_inline)]
 pub use dbacl_words::Scheme;
-#[doc(no_inline)]
-pub use posix_regex::Locale;
 
 // Learning.
-pub use dbacl_engine::learn::learner::{Learned, Learner};
-pub use dbacl_engine::learn::options::LearnOptions;
-pub use dbacl_engine::learn::reference::Reference;
-pub use dbacl_engine::shards::counts::Counts;
-pub use dbacl_engine::shards::part::PartCounter;
+pub use crate::learn::learner::{Learned, Learner};
+pub use crate::learn::options::LearnOptions;
+pub use crate::learn::reference::Reference;
+pub use crate::shards::counts::Counts;
+pub use crate::shards::part::PartCounter;
 
 // Category files.
-pub use dbacl_engine::category::header::Header;
+pub use crate::category::header::Header;
 #[doc(hidden)]
-pub use dbacl_engine::category::header::HeaderFault;
-pub use dbacl_engine::category::mapped::{MappedCategory, open as open_category};
-pub use dbacl_engine::category::reader::{Category, Fault, StoredSlot};
+pub use crate::category::header::HeaderFault;
+pub use crate::category::mapped::{MappedCategory, open as open_category};
+pub use crate::category::reader::{Category, Fault, StoredSlot};
 pub use dbacl_numeric::quantize::QuantWeight;
 
 // Files of models.
-pub use dbacl_engine::container::{Container, ContainerFault, MemberKind, save as save_container};
+pub use crate::container::{Container, ContainerFault, MemberKind, save as save_container};
 #[doc(hidden)]
-pub use dbacl_engine::container::{bytes as container_bytes, check_target as check_container};
+pub use crate::container::{bytes as container_bytes, check_target as check_container};
 
 // Comparing and explaining.
-pub use dbacl_joint::explain::{Explanation, Piece, TokenEvidence};
-pub use dbacl_sets::classify::explain::Explained;
-pub use dbacl_sets::classify::{CategorySet, Classifier, Incomparable, Verdict};
-
-// How good verdicts are.
-#[doc(no_inline)]
-pub use dbacl_measures as measures;
+pub use crate::fit::explain::{Explanation, Piece, TokenEvidence};
+pub use crate::sets::classify::explain::Explained;
+pub use crate::sets::classify::{CategorySet, Classifier, Incomparable, Verdict};
 
 // Filtering mail.
-pub use dbacl_joint::fit::{FitNote, FitVerdicts};
-pub use dbacl_joint::select::Quality as FitQuality;
+pub use crate::fit::joint::{FitNote, FitVerdicts};
+pub use crate::fit::select::Quality as FitQuality;
 #[doc(hidden)]
-pub use dbacl_joint::thresholds::Caution;
-pub use dbacl_sets::{
+pub use crate::fit::thresholds::Caution;
+pub use crate::sets::{
     DocumentId, DocumentReport, FittedSet, FittedSetError, FittedSetOptions, Outcome,
 };
 #[doc(hidden)]
-pub use dbacl_sets::{FilterPlace, MailRole, Reasons};
-pub use dbacl_sets::{LearnedSet, MailFilter, MailFilterError, MailFolder};
-pub use dbacl_sets::{MailLearnOptions, SetReport, SetVerdict};
+pub use crate::sets::{FilterPlace, MailRole, Reasons};
+pub use crate::sets::{LearnedSet, MailFilter, MailFilterError, MailFolder};
+pub use crate::sets::{MailLearnOptions, SetReport, SetVerdict};
+
+// Pages in which all text is escaped.
+pub use crate::report::html;
 
 // What can go wrong.
-pub use dbacl_engine::error::{Error, Result, Warning, WarningSink};
+pub use crate::error::{Error, Result, Warning, WarningSink};

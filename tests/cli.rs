@@ -2,7 +2,7 @@
 //! Every option of `dbacl` in all its spellings: separate, attached, bundled, repeated, without its
 //! value, and by its long name.
 
-use dbacl_classic::dbacl::options::{Key, TABLE};
+use dbacl::programs::dbacl::options::{Key, TABLE};
 use dbacl_cli::getopt::{Opt, Value};
 use dbacl_testing::{Done, Scratch, programs, root};
 use std::collections::BTreeMap;

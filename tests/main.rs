@@ -30,7 +30,6 @@ mod manual;
 mod memory;
 mod mistakes;
 mod progress;
-mod properties;
 mod release;
 mod set_files;
 mod sets;

@@ -2,8 +2,8 @@
 //! The manual pages: every option has its entry and no entry is without its option; `man` and
 //! `mandoc` find nothing to complain about, neither in these nor in what `packaging/manual` makes.
 
-use dbacl_classic::dbacl::mail_jobs::{JOBS, spelled};
-use dbacl_classic::dbacl::options::{Key, TABLE};
+use dbacl::programs::dbacl::mail_jobs::{JOBS, spelled};
+use dbacl::programs::dbacl::options::{Key, TABLE};
 use dbacl_cli::getopt::Value;
 use dbacl_testing::{Scratch, command, root, skip};
 use std::fmt::Write;

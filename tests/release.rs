@@ -250,7 +250,7 @@ fn the_oldest_compiler_is_the_same_everywhere() {
     }
     for (file, words) in [
         ("README.md", format!("Rust {compiler} or newer")),
-        ("crates/dbacl-python/Cargo.toml", format!("rust-version = \"{compiler}\"")),
+        ("programs/python/Cargo.toml", format!("rust-version = \"{compiler}\"")),
         ("debian/control", format!("cargo (>= {compiler}) | cargo-web (>= {compiler})")),
         ("debian/control", format!("rustc (>= {compiler}) | rustc-web (>= {compiler})")),
         ("packaging/aur/PKGBUILD", format!("'rust>=1:{compiler}'")),

@@ -133,7 +133,7 @@ fn runner(document: &str, language: &str, recipe: &str) -> Option<String> {
             script("tests/mail", &scripts("tests/mail"))
         }
         ("docs/server.md", _) => {
-            let folder = "crates/dbacl-server/tests/servers";
+            let folder = "programs/server/tests/servers";
             script(folder, &scripts(folder))
         }
         _ => None,

@@ -4,5 +4,5 @@
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    dbacl_classic::bayesol::main()
+    dbacl::programs::bayesol::main()
 }

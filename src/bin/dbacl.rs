@@ -2,8 +2,8 @@
 //! Learns categories of text and classifies text by them.
 
 #[global_allocator]
-static MEMORY: dbacl_classic::memory::OrEnd = dbacl_classic::memory::OrEnd;
+static MEMORY: dbacl::programs::memory::OrEnd = dbacl::programs::memory::OrEnd;
 
 fn main() -> std::process::ExitCode {
-    dbacl_classic::dbacl::main()
+    dbacl::programs::dbacl::main()
 }

@@ -2,5 +2,5 @@
 //! Divergences and Chernoff information of dumped models.
 
 fn main() -> std::process::ExitCode {
-    dbacl_classic::hypex::main()
+    dbacl::programs::hypex::main()
 }

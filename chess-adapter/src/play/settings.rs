@@ -308,8 +308,7 @@ impl Settings {
             let value = match kind {
                 Kind::Check(_) => format!("check {}", u8::from(value == "true")),
                 Kind::Spin(_, low, high) => format!("spin {value} {low} {high}"),
-                Kind::Real(_) => format!("string {value}"),
-                Kind::Text(_) => format!("string {value}"),
+                Kind::Real(_) | Kind::Text(_) => format!("string {value}"),
                 Kind::Path(kind, _) => format!("{kind} {value}"),
                 Kind::Word(words, ..) => {
                     let mark =

@@ -3,9 +3,9 @@
 
 use chess_games::cannot::Cannot;
 use chess_odds::{Games, fit};
+use dbacl::parallel;
 use dbacl_cli::output::raw;
 use dbacl_cli::progress;
-use dbacl_engine::parallel;
 use dbacl_files::atomic_file::Disk;
 use std::cell::Cell;
 use std::collections::BTreeSet;

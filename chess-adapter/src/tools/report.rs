@@ -3,7 +3,7 @@
 //! the one played.
 
 use anyhow::Result;
-use dbacl_engine::report::html as frame;
+use dbacl::html as frame;
 use dbacl_numeric::elementary::log2;
 use maud::{Markup, PreEscaped, html};
 use shakmaty::{Board, File, KnownOutcome, Move, Piece, Position as _, Rank, Square};

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //! Tables and lines of labelled texts.
 
-use dbacl_corpus::{Reading, check_text, label, read_from};
+use dbacl::corpus::{Reading, check_text, label, read_from};
 use std::path::Path;
 
 /// Names of files, by which the format is chosen.

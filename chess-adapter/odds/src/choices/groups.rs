@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+//! Groups of alternatives in the form that the fit reads: arrays of features, and arrays of the
+//! places where alternatives and groups end.
+
+use dbacl::FeatureId;
+
+/// A sequence of groups. Features of all alternatives of all groups stand one after the other; five
+/// bytes each.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Groups {
+    ids: Vec<FeatureId>,
+    /// The strength of each of them.
+    strengths: Vec<u8>,
+    /// Where each alternative ends in `ids`.
+    alternative_ends: Vec<usize>,
+    /// Where each group ends in `alternative_ends`, and which of its alternatives was chosen.
+    group_ends: Vec<(usize, usize)>,
+}
+
+/// One group.
+#[derive(Debug, Clone, Copy)]
+pub struct Group<'a> {
+    /// The features of all alternatives, one after the other.
+    pub ids: &'a [FeatureId],
+    /// Their strengths.
+    pub strengths: &'a [u8],
+    /// Where the group's ids begin in the array that the ends refer to.
+    start: usize,
+    ends: &'a [usize],
+    /// Which alternative was chosen, from 0.
+    pub chosen: usize,
+}
+
+impl Groups {
+    /// Adds a feature to the alternative that is being built. Its weight changes as if each
+    /// occurrence were `strength` occurrences (at least one). Rare features that say much need more
+    /// than 1. The strength of a feature must be the same wherever it occurs.
+    pub fn push_strong(&mut self, id: FeatureId, strength: u8) {
+        self.ids.push(id);
+        self.strengths.push(strength.max(1));
+    }
+
+    /// Ends the alternative that is being built; it may have no features.
+    pub fn end_alternative(&mut self) {
+        self.alternative_ends.push(self.ids.len());
+    }
+
+    /// Alternatives since the last group ended.
+    pub fn pending(&self) -> usize {
+        self.alternative_ends.len() - self.group_ends.last().map_or(0, |&(end, _)| end)
+    }
+
+    /// Ends the group; `chosen` is the number of the chosen alternative, from 0.
+    ///
+    /// # Panics
+    /// If the group has no such alternative.
+    pub fn end_group(&mut self, chosen: usize) {
+        assert!(chosen < self.pending(), "one of the alternatives is chosen");
+        self.group_ends.push((self.alternative_ends.len(), chosen));
+    }
+
+    /// Forgets everything and keeps the memory.
+    pub fn clear(&mut self) {
+        self.ids.clear();
+        self.strengths.clear();
+        self.alternative_ends.clear();
+        self.group_ends.clear();
+    }
+
+    /// Number of groups.
+    pub fn len(&self) -> usize {
+        self.group_ends.len()
+    }
+
+    /// Group number `at`, from 0.
+    ///
+    /// # Panics
+    /// If there is no such group.
+    pub fn get(&self, at: usize) -> Group<'_> {
+        let first = at.checked_sub(1).map_or(0, |before| self.group_ends[before].0);
+        let (end, chosen) = self.group_ends[at];
+        let ends = &self.alternative_ends[first..end];
+        let start = first.checked_sub(1).map_or(0, |before| self.alternative_ends[before]);
+        let stop = ends.last().copied().unwrap_or(start);
+        let (ids, strengths) = (&self.ids[start..stop], &self.strengths[start..stop]);
+        Group { ids, strengths, start, ends, chosen }
+    }
+
+    /// The groups in order.
+    pub fn iter(&self) -> impl Iterator<Item = Group<'_>> {
+        (0..self.len()).map(|at| self.get(at))
+    }
+}
+
+impl<'a> Group<'a> {
+    /// Where the features of each alternative lie in [`Self::ids`].
+    pub fn ranges(&self) -> impl Iterator<Item = std::ops::Range<usize>> + use<'a> {
+        let (start, ends) = (self.start, self.ends);
+        let mut from = 0;
+        ends.iter().map(move |&end| {
+            let range = from..end - start;
+            from = range.end;
+            range
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn groups_come_back_as_they_were_pushed() {
+        let given: [(&[&[u32]], usize); 3] =
+            [(&[&[1, 2], &[], &[3]], 2), (&[&[4]], 0), (&[&[], &[5, 5]], 1)];
+        let mut groups = Groups::default();
+        for (alternatives, chosen) in given {
+            for ids in alternatives {
+                for &id in *ids {
+                    groups.push_strong(FeatureId(id), 1);
+                }
+                groups.end_alternative();
+            }
+            assert_eq!(groups.pending(), alternatives.len());
+            groups.end_group(chosen);
+        }
+        assert_eq!((groups.len(), groups.ids.len(), groups.alternative_ends.len()), (3, 6, 6));
+        for (group, (alternatives, chosen)) in groups.iter().zip(given) {
+            assert_eq!((group.ends.len(), group.chosen), (alternatives.len(), chosen));
+            for (range, expected) in group.ranges().zip(alternatives) {
+                let ids: Vec<u32> = group.ids[range].iter().map(|id| id.0).collect();
+                assert_eq!(ids, *expected);
+            }
+        }
+        groups.clear();
+        assert!(groups.len() == 0 && groups.pending() == 0);
+    }
+}

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+//! Texts and tables of the page.
+
+use dbacl::html;
+use maud::{Markup, PreEscaped};
+
+/// Text of documents, names and options, without the control characters that HTML does not allow.
+pub fn t(text: &str) -> Markup {
+    PreEscaped(html::escape(text))
+}
+
+/// A table whose first columns, `left` of them, are texts.
+pub fn table(left: usize, heads: &[&str], rows: impl IntoIterator<Item = Vec<Markup>>) -> Markup {
+    maud::html! {
+        div.scroll { table {
+            tr { @for (at, head) in heads.iter().enumerate() {
+                th.left[at < left] { (t(head)) }
+            } }
+            @for row in rows {
+                tr { @for (at, cell) in row.iter().enumerate() {
+                    td.left[at < left] { (cell) }
+                } }
+            }
+        } }
+    }
+}

@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+//! `train`: documents → model.
+
+use super::options::{TrainArguments, reading_of_texts};
+use super::{Failure, MESSAGES, print, read, status};
+use dbacl::text::Watch;
+use dbacl::text::blocks::BlockTrainer;
+use dbacl::text::data::{Columns, DataError, Reading, Record};
+use dbacl::text::recipe::{LABEL_COLUMN, Recipe, TEXT_COLUMNS};
+use dbacl::text::search::{Trial, best};
+use dbacl::text::{TrainError, Trained, Trainer};
+use dbacl_cli::output;
+use dbacl_cli::progress;
+use std::fmt::Write as _;
+use std::path::Path;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+pub fn run(arguments: &TrainArguments) -> Result<(), Failure> {
+    let quiet = arguments.replacing.quiet;
+    let _lock = super::begin(&arguments.replacing, &arguments.output)?;
+    let path = &arguments.data.data;
+    let recipe = arguments.recipe();
+    if recipe.in_blocks.is_some() {
+        return in_blocks(&recipe, arguments);
+    }
+    let trainer = Trainer::of_recipe(&recipe, &mut |text| MESSAGES.warning(&text));
+    let mut trainer = trainer.map_err(|error| Failure::new(status::USAGE, &error))?;
+    if arguments.keep {
+        trainer = trainer.keeping();
+    }
+    let mut take = |record: Record<'_>| {
+        trainer.add_weighted(&record.labels(), record.text, 1.0);
+        Ok(())
+    };
+    let reading = arguments.data.reading(recipe.several, None);
+    let columns = read("reading", path, &reading, &mut take)?.columns;
+    for (name, value) in unusual(columns, reading) {
+        trainer.tell(name, &value);
+    }
+    let mut unlabelled = Vec::new();
+    if let Some(file) = &arguments.unlabelled {
+        let mut take = |record: Record<'_>| {
+            unlabelled.push(record.text.to_vec());
+            Ok(())
+        };
+        let reading = reading_of_texts(None, &arguments.data.text_column, None);
+        read("reading", file, &reading, &mut take)?;
+    }
+    let found = searched(&trainer, arguments.autotune, &unlabelled, path, quiet)?;
+    save(&found, &arguments.output, quiet)
+}
+
+/// What a model is to tell of the columns of its documents, which were found or asked for.
+fn unusual(found: Option<Columns>, asked: Reading) -> impl Iterator<Item = (&'static str, String)> {
+    let usual = Reading::default();
+    let Columns { label, text } =
+        found.unwrap_or(Columns { label: asked.label, text: asked.text.join(",") });
+    [(LABEL_COLUMN, label, usual.label), (TEXT_COLUMNS, text, usual.text.join(","))]
+        .into_iter()
+        .filter(|(_, own, usual)| own != usual)
+        .map(|(name, own, _)| (name, own))
+}
+
+/// Trains, or searches for some seconds; documents came from `path`.
+pub fn searched(
+    trainer: &Trainer,
+    seconds: Option<u64>,
+    unlabelled: &[Vec<u8>],
+    path: &Path,
+    is_quiet: bool,
+) -> Result<Trained, Failure> {
+    // What one way to read texts brought, as a line on standard error.
+    let mut told = |trial: &Trial| {
+        if !is_quiet {
+            output::raw(trial.to_string().as_bytes());
+        }
+    };
+    let trained = watched(|watch| best(trainer, seconds, unlabelled, watch, &mut told));
+    trained.map_err(|error| refusal(error, path))
+}
+
+/// Runs a training, and shows how much is done.
+fn watched<T>(train: impl FnOnce(&Watch<'_>) -> T) -> T {
+    let done = AtomicU64::new(0);
+    #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // a share
+    let told = |share: f64| done.store((share * 1000.0) as u64, Ordering::Relaxed);
+    let part = || Some((done.load(Ordering::Relaxed), 1000));
+    let watch = Watch { stop: None, progress: Some(&told) };
+    progress::watch("training", part, || train(&watch))
+}
+
+/// Trains in blocks, saves the model, and tells of it.
+fn in_blocks(recipe: &Recipe, arguments: &TrainArguments) -> Result<(), Failure> {
+    let path = &arguments.data.data;
+    let folder = arguments.output.parent().unwrap_or(Path::new(""));
+    let mut warn = |text: String| MESSAGES.warning(&text);
+    let trainer = BlockTrainer::new(recipe, arguments.memory, folder, &mut warn);
+    let mut trainer = trainer.map_err(|error| match error {
+        TrainError::Settings(_) => Failure::new(status::USAGE, &error),
+        other => refusal(other, &arguments.output),
+    })?;
+    let mut failure = None;
+    let mut take = |record: Record<'_>| {
+        trainer.add(record.label, record.text).map_err(|error| {
+            let what = DataError::line(record.file, record.line, error.to_string());
+            failure = Some(error);
+            what
+        })
+    };
+    let reading = arguments.data.reading(false, None);
+    let read = read("reading", path, &reading, &mut take);
+    if let Some(error) = failure {
+        return Err(refusal(error, &arguments.output));
+    }
+    let columns = read?.columns;
+    let trained = watched(|watch| trainer.train(watch));
+    let mut trained = trained.map_err(|error| refusal(error, path))?;
+    for (name, value) in unusual(columns, reading) {
+        trained.model.tell(name, &value);
+    }
+    save(&trained, &arguments.output, arguments.replacing.quiet)
+}
+
+pub fn save(trained: &Trained, output: &Path, quiet: bool) -> Result<(), Failure> {
+    for warning in &trained.warnings {
+        MESSAGES.warning(warning);
+    }
+    trained.model.save(output)?;
+    if quiet { Ok(()) } else { print(&summary(trained)) }
+}
+
+pub fn refusal(error: TrainError, path: &Path) -> Failure {
+    let place = match error {
+        TrainError::NoDocuments
+        | TrainError::OneLabel { .. }
+        | TrainError::TooManyLabels { .. }
+        | TrainError::NoWords { .. } => format!("{}:1: ", path.display()),
+        _ => format!("{}: ", path.display()),
+    };
+    let failure = Failure::from(error);
+    Failure { text: place + &failure.text, ..failure }
+}
+
+fn summary(trained: &Trained) -> String {
+    let Trained { errors, judged, .. } = *trained;
+    #[allow(clippy::cast_precision_loss)] // numbers of documents
+    let share = 100.0 * errors as f64 / judged.max(1) as f64;
+    let mut text = format!(
+        "{} documents of {} labels; {errors} errors in {judged} ({share:.2} %) that were not \
+         learned from\n",
+        trained.documents,
+        trained.labels.len(),
+    );
+    for (name, value) in &trained.chosen {
+        // writing to a String cannot fail
+        let _ = writeln!(text, "{name}: {value}");
+    }
+    text
+}

@@ -1,0 +1,509 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+//! The text header of a category file: printing and parsing.
+
+use super::layout::{
+    HEADER_END, LARGE_MAGIC, LARGE_UNICODE_MAGIC, LINE_LIMIT, MAGIC, UNICODE_MAGIC,
+};
+use crate::model::medium::MEDIA;
+use crate::model::moments::Moments;
+use crate::model::settings::{ModelOptions, Scheme};
+use crate::token::id::WideId;
+use dbacl_numeric::cformat;
+use dbacl_numeric::parse;
+
+/// The numbers of a category file's header.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Header {
+    /// Whether only the reference measure was learned (`-r`).
+    pub reference_only: bool,
+    /// Divergence from the reference measure, nats.
+    pub divergence: f64,
+    /// log Z of the highest order, nats.
+    pub log_partition: f64,
+    /// Highest order of the features, at least 1.
+    pub max_order: u8,
+    /// Whether features count independently of their order.
+    pub multinomial: bool,
+    /// Bits of the table's size; 0 in a large category.
+    pub bits: u8,
+    /// The size of the table, if the category is large (`--large`).
+    #[doc(hidden)]
+    pub large: Option<LargeSize>,
+    /// Occurrences learned, those that found no room included.
+    pub features: u64,
+    /// Features in the table.
+    pub unique_features: u32,
+    /// Documents learned.
+    pub documents: u32,
+    /// Document statistics.
+    pub moments: Moments,
+    /// Negative log mass by medium, nats. Not read back.
+    pub log_masses: [f64; MEDIA],
+    /// The option word.
+    pub options: ModelOptions,
+    /// The tokenizing scheme; `None` where a file says 0.
+    pub scheme: Option<Scheme>,
+}
+
+/// The size of a large category's table.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct LargeSize {
+    /// Number of slots where searches can begin.
+    pub homes: u64,
+    /// Number of slots.
+    pub slots: u64,
+}
+
+impl LargeSize {
+    /// Where the search for `id` begins: as far in the table as the id is among all ids. So ids in
+    /// ascending order have homes in ascending order.
+    #[inline]
+    pub const fn home(self, id: WideId) -> u64 {
+        #[allow(clippy::cast_possible_truncation)] // the upper half of a product
+        let home = ((id.0 as u128 * self.homes as u128) >> 64) as u64;
+        home
+    }
+}
+
+/// Why a header cannot be read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum HeaderFault {
+    /// The first line is not that of a category file of this version.
+    Foreign,
+    /// The category is large (`--large`), and only classic ones can be used here.
+    Large,
+    /// The line with this number in messages of dbacl 1.14.1 cannot be read, or has an impossible
+    /// value.
+    Line(u8),
+    /// The checksum of the header is wrong.
+    Sum,
+}
+
+/// The largest absolute value of the log-partition, nats, that a category can have: 7 orders of
+/// features whose weights are at most 65535/32. A damaged value such as 1e30 would win or lose
+/// every comparison.
+const MAX_LOG_PARTITION: f64 = 7.0 * 2048.0;
+
+/// The beginning of the line with the checksum of a header. Only files that `--refit` writes have
+/// one, since learned files have the bytes that dbacl 1.14.1 writes.
+const SUM_MARK: &[u8] = b"# crc32 ";
+
+/// Adds the checksum line to a complete header: the CRC-32 of all its other lines. Programs that do
+/// not know the line skip it.
+pub fn add_checksum(header: &mut Vec<u8>) {
+    debug_assert!(header.ends_with(HEADER_END));
+    let sum = crc32fast::hash(header);
+    header.truncate(header.len() - HEADER_END.len());
+    header.extend_from_slice(SUM_MARK);
+    header.extend_from_slice(format!("{sum:08x}\n").as_bytes());
+    header.extend_from_slice(HEADER_END);
+}
+
+/// Updates the checksum of a complete header after a change, if the header has one.
+pub fn renew_checksum(header: &mut Vec<u8>) {
+    if !header.ends_with(HEADER_END) {
+        return;
+    }
+    let Some(before) = memchr::memmem::find(header, &[b"\n", SUM_MARK].concat()) else { return };
+    let from = before + 1;
+    let length = header[from..].iter().position(|&byte| byte == b'\n').map_or(0, |at| at + 1);
+    header.drain(from..from + length);
+    add_checksum(header);
+}
+
+/// Whether the checksum in the line `text`, which begins at `from`, is that of the header.
+fn fits_checksum(header: &[u8], from: usize, text: &[u8]) -> bool {
+    let mut sum = crc32fast::Hasher::new();
+    sum.update(&header[..from]);
+    // The line may be the last one, without an end.
+    sum.update(header.get(from + text.len() + 1..).unwrap_or_default());
+    text[SUM_MARK.len()..] == *format!("{:08x}", sum.finalize()).as_bytes()
+}
+
+/// A parsed header: the numbers, the stored expressions, and where the binary part begins.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ParsedHeader {
+    /// The numbers.
+    pub header: Header,
+    /// Texts of the `# regex` lines, `EXPRESSION||DIGITS`.
+    pub patterns: Vec<Vec<u8>>,
+    /// Texts of the `# refit` lines and other lines that this version does not interpret.
+    pub other_lines: Vec<Vec<u8>>,
+    /// Offset of the digram table, bytes.
+    pub length: usize,
+}
+
+impl Header {
+    /// The beginning of the first line: that of dbacl 1.14.1, or, if dbacl 1.14.1 would read text
+    /// in another way than these settings ask for, one that it refuses.
+    #[doc(hidden)]
+    pub fn magic(&self) -> &'static [u8] {
+        let scheme = self.scheme.unwrap_or(Scheme::Alpha);
+        match (self.large.is_some(), self.options.read_unicode(scheme)) {
+            (false, false) => MAGIC,
+            (false, true) => UNICODE_MAGIC,
+            (true, false) => LARGE_MAGIC,
+            (true, true) => LARGE_UNICODE_MAGIC,
+        }
+    }
+
+    /// Writes the header lines 1 to 6: everything before the expressions (spec model 9.1).
+    #[doc(hidden)]
+    pub fn write_numbers(&self, out: &mut Vec<u8>, name: &[u8]) {
+        let float = |out: &mut Vec<u8>, label: &str, value: f64| {
+            out.extend_from_slice(label.as_bytes());
+            cformat::fixed(out, value, 0, 6);
+        };
+        // dbacl 1.14.1 prints its counts as signed numbers of 32 bits.
+        let is_large = self.large.is_some();
+        let integer = |out: &mut Vec<u8>, label: &str, value: u64| {
+            out.extend_from_slice(label.as_bytes());
+            #[allow(clippy::cast_possible_truncation)] // classic counts have 32 bits
+            let signed = if is_large { value.cast_signed() } else { i64::from(value as i32) };
+            cformat::decimal(out, signed, 0);
+        };
+        out.extend_from_slice(self.magic());
+        out.push(b' ');
+        out.extend_from_slice(name);
+        out.extend_from_slice(if self.reference_only { b" (ref)\n" } else { b" \n" });
+        float(out, "# entropy ", self.divergence);
+        float(out, " logZ ", self.log_partition);
+        integer(out, " max_order ", self.max_order.into());
+        let kind: &[u8] = if self.multinomial { b"multinomial" } else { b"hierarchical" };
+        out.extend_from_slice(b" type ");
+        out.extend_from_slice(kind);
+        if let Some(LargeSize { homes, slots }) = self.large {
+            integer(out, "\n# homes ", homes);
+            integer(out, " slots ", slots);
+        } else {
+            integer(out, "\n# hash_size ", self.bits.into());
+        }
+        integer(out, " features ", self.features);
+        integer(out, " unique_features ", self.unique_features.into());
+        integer(out, " documents ", self.documents.into());
+        float(out, "\n# shannon ", self.moments.shannon);
+        float(out, " shannon_s2 ", self.moments.shannon_variance);
+        float(out, "\n# alpha ", self.moments.alpha);
+        float(out, " beta ", self.moments.beta);
+        float(out, " mu ", self.moments.mu);
+        float(out, " s2 ", self.moments.variance);
+        out.extend_from_slice(b"\n# medialp ");
+        for mass in self.log_masses {
+            cformat::fixed(out, mass, 0, 6);
+            out.push(b' ');
+        }
+        out.push(b'\n');
+    }
+
+    /// Writes the lines behind the numbers: expressions, options and the end mark.
+    #[doc(hidden)]
+    pub fn write_settings(&self, out: &mut Vec<u8>, patterns: &[Vec<u8>]) {
+        for pattern in patterns {
+            out.extend_from_slice(b"# regex ");
+            out.extend_from_slice(pattern);
+            out.push(b'\n');
+        }
+        let scheme = self.scheme.unwrap_or(Scheme::Alpha);
+        let line = format!(
+            "# options {} {} 0 ({})\n",
+            self.options.bits().cast_signed(),
+            scheme as u8,
+            self.options.names(scheme)
+        );
+        out.extend_from_slice(line.as_bytes());
+        out.extend_from_slice(HEADER_END);
+    }
+
+    /// The whole header, with these expressions.
+    #[doc(hidden)]
+    pub fn text(&self, name: &[u8], patterns: &[Vec<u8>]) -> Vec<u8> {
+        let mut text = Vec::new();
+        self.write_numbers(&mut text, name);
+        self.write_settings(&mut text, patterns);
+        text
+    }
+
+    /// Reads a header from the beginning of `bytes`.
+    ///
+    /// # Errors
+    /// The line that cannot be read. Sizes are checked for plausibility, not against the file.
+    #[doc(hidden)]
+    pub fn parse(bytes: &[u8]) -> Result<ParsedHeader, HeaderFault> {
+        let mut lines = Lines { bytes, at: 0 };
+        let first = lines.next().unwrap_or_default();
+        let begins_as_any = |magics: [&[u8]; 2]| magics.iter().any(|it| first.starts_with(it));
+        let is_large = begins_as_any([LARGE_MAGIC, LARGE_UNICODE_MAGIC]);
+        if !is_large && !begins_as_any([MAGIC, UNICODE_MAGIC]) {
+            return Err(HeaderFault::Foreign);
+        }
+        let mut header = Self {
+            reference_only: first.strip_suffix(b"\n").unwrap_or(first).ends_with(b" (ref)"),
+            ..Self::default()
+        };
+        lines.numbers(2, |scan| {
+            header.divergence = scan.text("# entropy").float()?;
+            header.log_partition = scan.text(" logZ").float()?;
+            let max_order = u8::try_from(scan.text(" max_order").integer()?).ok();
+            header.max_order = max_order.filter(|order| (1..8).contains(order))?;
+            header.multinomial = scan.text(" type").word()?.starts_with(b"m");
+            // Written so that a NaN fails, too.
+            (header.log_partition.abs() <= MAX_LOG_PARTITION).then_some(())
+        })?;
+        lines.numbers(3, |scan| {
+            if is_large {
+                let homes = u64::try_from(scan.text("# homes").integer()?).ok()?;
+                let slots = u64::try_from(scan.text(" slots").integer()?).ok()?;
+                (1..=slots).contains(&homes).then_some(())?;
+                header.large = Some(LargeSize { homes, slots });
+            } else {
+                let bits = u8::try_from(scan.text("# hash_size").integer()?).ok();
+                header.bits = bits.filter(|&bits| bits <= 30)?;
+            }
+            let features = scan.text(" features").integer()?;
+            header.features =
+                if is_large { features.cast_unsigned() } else { wrap(features).into() };
+            header.unique_features = wrap(scan.text(" unique_features").integer()?);
+            header.documents = wrap(scan.text(" documents").integer()?);
+            Some(())
+        })?;
+        let moments = &mut header.moments;
+        lines.numbers(8, |scan| {
+            moments.shannon = scan.text("# shannon").float()?;
+            moments.shannon_variance = scan.text(" shannon_s2").float()?;
+            Some(())
+        })?;
+        lines.numbers(10, |scan| {
+            moments.alpha = scan.text("# alpha").float()?;
+            moments.beta = scan.text(" beta").float()?;
+            moments.mu = scan.text(" mu").float()?;
+            moments.variance = scan.text(" s2").float()?;
+            Some(())
+        })?;
+        let mut patterns = Vec::new();
+        let mut other_lines = Vec::new();
+        let mut sum = None;
+        loop {
+            let from = lines.at;
+            let Some(line) = lines.next() else { break };
+            if line.starts_with(HEADER_END) {
+                break;
+            }
+            let text = line.strip_suffix(b"\n").unwrap_or(line);
+            if let Some(pattern) = text.strip_prefix(b"# regex ") {
+                patterns.push(pattern.to_vec());
+            } else if let Some(options) = text.strip_prefix(b"# options ") {
+                let mut scan = Scan(options);
+                if let (Some(bits), Some(scheme), Some(_), Some(_)) =
+                    (scan.integer(), scan.integer(), scan.integer(), scan.text(" (").word())
+                {
+                    header.options = ModelOptions::from_bits(wrap(bits));
+                    header.scheme = Scheme::by_number(scheme);
+                }
+            } else if text.starts_with(SUM_MARK) {
+                sum = Some((from, text));
+            } else {
+                other_lines.push(text.to_vec());
+            }
+        }
+        let fits = |(from, text)| fits_checksum(&bytes[..lines.at], from, text);
+        if !sum.map_or(!is_large, fits) {
+            return Err(HeaderFault::Sum);
+        }
+        // A first line that does not suit the settings is invalid.
+        if !first.starts_with(header.magic()) {
+            return Err(HeaderFault::Foreign);
+        }
+        Ok(ParsedHeader { header, patterns, other_lines, length: lines.at })
+    }
+}
+
+/// The low 32 bits: numbers are printed signed and counted unsigned.
+#[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // wrapping is the format
+const fn wrap(number: i64) -> u32 {
+    number as u32
+}
+
+/// Lines with their ends, in pieces of at most [`LINE_LIMIT`] bytes.
+struct Lines<'a> {
+    bytes: &'a [u8],
+    at: usize,
+}
+
+impl<'a> Iterator for Lines<'a> {
+    type Item = &'a [u8];
+
+    fn next(&mut self) -> Option<&'a [u8]> {
+        let rest = &self.bytes[self.at..];
+        let window = &rest[..rest.len().min(LINE_LIMIT)];
+        let end = window.iter().position(|&byte| byte == b'\n').map_or(window.len(), |at| at + 1);
+        self.at += end;
+        (end > 0).then_some(&window[..end])
+    }
+}
+
+impl<'a> Lines<'a> {
+    /// Reads the next line, which messages call by this number.
+    fn numbers(
+        &mut self,
+        number: u8,
+        read: impl FnOnce(&mut Scan<'a>) -> Option<()>,
+    ) -> Result<(), HeaderFault> {
+        read(&mut Scan(self.next().unwrap_or_default())).ok_or(HeaderFault::Line(number))
+    }
+}
+
+/// Reads a line as C's `scanf` does: blanks match any white space, other text itself.
+struct Scan<'a>(&'a [u8]);
+
+impl<'a> Scan<'a> {
+    fn skip_blanks(&mut self) {
+        let blanks = self.0.iter().take_while(|&&byte| crate::token::class::is_space(byte));
+        self.0 = &self.0[blanks.count()..];
+    }
+
+    /// Passes over `text`; what follows a mismatch reads as nothing.
+    fn text(&mut self, text: &str) -> &mut Self {
+        for &expected in text.as_bytes() {
+            if expected == b' ' {
+                self.skip_blanks();
+            } else if self.0.first() == Some(&expected) {
+                self.0 = &self.0[1..];
+            } else {
+                self.0 = &[];
+            }
+        }
+        self
+    }
+
+    fn float(&mut self) -> Option<f64> {
+        self.skip_blanks();
+        let (value, length) = parse::strtod(self.0);
+        self.0 = &self.0[length..];
+        (length > 0).then_some(value)
+    }
+
+    fn integer(&mut self) -> Option<i64> {
+        self.skip_blanks();
+        let (value, length) = parse::strtol(self.0, 10);
+        self.0 = &self.0[length..];
+        (length > 0).then_some(value)
+    }
+
+    fn word(&mut self) -> Option<&'a [u8]> {
+        self.skip_blanks();
+        let length =
+            self.0.iter().take_while(|&&byte| !crate::token::class::is_space(byte)).count();
+        let (word, rest) = self.0.split_at(length);
+        self.0 = rest;
+        (length > 0).then_some(word)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::settings::ModelOption;
+
+    fn example() -> Header {
+        Header {
+            divergence: 20.449,
+            log_partition: -1.5,
+            max_order: 3,
+            bits: 15,
+            features: 678,
+            unique_features: 282,
+            moments: Moments { alpha: f64::INFINITY, ..Moments::default() },
+            log_masses: [2.772589; MEDIA],
+            options: ModelOptions::default()
+                .with(ModelOption::Text)
+                .with(ModelOption::MailTHeaders),
+            scheme: Some(Scheme::Cef),
+            ..Header::default()
+        }
+    }
+
+    #[test]
+    fn what_is_printed_is_read_back() {
+        let header = example();
+        let patterns = vec![b"([a-z]+)||123456789".to_vec()];
+        let mut text = header.text(b"dir/name", &patterns);
+        let length = text.len();
+        text.extend_from_slice(b"\x00\x01binary");
+        let parsed = Header::parse(&text).unwrap();
+        assert_eq!(parsed.length, length);
+        assert_eq!(parsed.patterns, patterns);
+        assert_eq!(parsed.header, Header { log_masses: [0.0; MEDIA], ..header });
+    }
+
+    #[test]
+    fn what_dbacl_1_14_1_would_misread_begins_with_another_line() {
+        let mut header = example();
+        let written = |header: &Header| header.text(b"x", &[]);
+        assert!(written(&header).starts_with(MAGIC));
+        header.options.insert(ModelOption::MailUnicode);
+        let text = written(&header);
+        assert!(text.starts_with(b"# dbacl 1.15 dlw unicode category x \n"));
+        assert_eq!(Header::parse(&text).unwrap().header.options, header.options);
+        // Each first line is refused with the settings of the other.
+        for (one, other) in [(UNICODE_MAGIC, MAGIC), (MAGIC, UNICODE_MAGIC)] {
+            let settings = if one == MAGIC { written(&example()) } else { text.clone() };
+            let false_line = [other, settings.strip_prefix(one).unwrap()].concat();
+            assert_eq!(Header::parse(&false_line).unwrap_err(), HeaderFault::Foreign);
+        }
+    }
+
+    #[test]
+    fn a_checksum_finds_any_changed_byte() {
+        let mut text = example().text(b"x", &[b"([a-z]+)||123456789".to_vec()]);
+        let plain = Header::parse(&text).unwrap();
+        add_checksum(&mut text);
+        let parsed = Header::parse(&text).unwrap();
+        assert_eq!(parsed.length, text.len());
+        assert_eq!(ParsedHeader { length: plain.length, ..parsed }, plain);
+        // A change in the mark, or in the line end before it, hides the checksum line, and the rest
+        // is unchanged.
+        let mark = text.windows(SUM_MARK.len()).position(|at| at == SUM_MARK).unwrap();
+        let is_mark = |at: usize| (mark - 1..mark + SUM_MARK.len()).contains(&at);
+        for at in (0..text.len() - HEADER_END.len()).filter(|&at| !is_mark(at)) {
+            let mut damaged = text.clone();
+            damaged[at] ^= 1;
+            assert!(Header::parse(&damaged).is_err(), "byte {at}");
+        }
+    }
+
+    #[test]
+    fn a_checksum_is_renewed_where_there_is_one() {
+        let write = |name: &[u8]| example().text(name, &[]);
+        let mut plain = write(b"x");
+        renew_checksum(&mut plain);
+        assert_eq!(plain, write(b"x"));
+        let (mut text, mut other) = (write(b"x"), write(b"y"));
+        add_checksum(&mut text);
+        add_checksum(&mut other);
+        let at = text.iter().zip(&other).position(|(one, two)| one != two).unwrap();
+        text[at] = b'y';
+        assert_eq!(Header::parse(&text).unwrap_err(), HeaderFault::Sum);
+        renew_checksum(&mut text);
+        assert_eq!(text, other);
+    }
+
+    #[test]
+    fn faults_carry_the_number_of_their_line() {
+        let text = String::from_utf8(example().text(b"x", &[])).unwrap();
+        for (from, to, fault) in [
+            ("1.14.1", "1.14", HeaderFault::Foreign),
+            ("max_order 3", "max_order x", HeaderFault::Line(2)),
+            ("max_order 3", "max_order 8", HeaderFault::Line(2)),
+            ("logZ -1.500000", "logZ -1e30", HeaderFault::Line(2)),
+            ("logZ -1.500000", "logZ 20000", HeaderFault::Line(2)),
+            ("logZ -1.500000", "logZ nan", HeaderFault::Line(2)),
+            ("logZ -1.500000", "logZ -inf", HeaderFault::Line(2)),
+            ("hash_size 15", "hash_size 40", HeaderFault::Line(3)),
+            ("# shannon", "# shannan", HeaderFault::Line(8)),
+            ("beta", "bete", HeaderFault::Line(10)),
+        ] {
+            let damaged = text.replacen(from, to, 1);
+            assert_eq!(Header::parse(damaged.as_bytes()), Err(fault), "{from} -> {to}");
+        }
+    }
+}

@@ -1,0 +1,360 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+//! Reads a category in place. It is checked once when it is opened; after that every look-up is in
+//! bounds.
+
+use super::header::{Header, HeaderFault, LargeSize, ParsedHeader, renew_checksum};
+use super::layout::{
+    ANY_MAGIC, DIGRAM_BYTES, LARGE_SLOT_BYTES, SLOT_BYTES, SUM_BYTES, WEIGHT_BYTES,
+};
+use crate::alloc_hints::prefetch;
+use crate::error::Error;
+use crate::model::digram::{LENGTH_ROW, SYMBOLS, clip};
+use crate::token::BOUNDARY;
+use crate::token::id::{FeatureId, WideId};
+use byteorder::{BigEndian, ByteOrder};
+use dbacl_files::atomic_file::{self, Disk};
+use dbacl_numeric::quantize::QuantWeight;
+use std::fmt;
+use std::io::{self, Write};
+use std::path::Path;
+use std::sync::Arc;
+
+/// Why bytes are not a category.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Fault {
+    /// The header cannot be read.
+    Header(HeaderFault),
+    /// The digram table is cut short.
+    Digrams,
+    /// The slots are cut short.
+    Slots,
+    /// The checksum of a large category's tables is wrong.
+    Sum,
+}
+
+/// A learned category over any bytes: a vector, a slice or a memory map. It is a classic one, not a
+/// large one.
+pub struct Category<D> {
+    bytes: D,
+    header: Header,
+    patterns: Vec<Vec<u8>>,
+    other_lines: Vec<Vec<u8>>,
+    digrams: usize,
+    slots: usize,
+    mask: usize,
+}
+
+impl<D> fmt::Debug for Category<D> {
+    /// What was learned; the bytes are left out.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Header { documents, features, unique_features, max_order, .. } = &self.header;
+        let mut shown = f.debug_struct("Category");
+        shown.field("documents", documents).field("features", features);
+        shown.field("unique_features", unique_features).field("max_order", max_order);
+        shown.finish_non_exhaustive()
+    }
+}
+
+/// A slot as found in a category.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct StoredSlot {
+    /// The feature's id, 0 in an empty slot.
+    pub id: FeatureId,
+    /// Its weight.
+    pub weight: QuantWeight,
+}
+
+impl<D: AsRef<[u8]>> Category<D> {
+    /// Checks the header and the file's length against it.
+    ///
+    /// # Errors
+    /// [`Fault`] says which part does not hold.
+    pub fn new(bytes: D) -> Result<Self, Fault> {
+        let category = Self::of_any(bytes)?;
+        if category.header.large.is_some() {
+            return Err(Fault::Header(HeaderFault::Large));
+        }
+        Ok(category)
+    }
+
+    fn of_any(bytes: D) -> Result<Self, Fault> {
+        let all = bytes.as_ref();
+        let ParsedHeader { header, patterns, other_lines, length } =
+            Header::parse(all).map_err(Fault::Header)?;
+        let digrams = length;
+        let slots = digrams + DIGRAM_BYTES;
+        if all.len() < slots {
+            return Err(Fault::Digrams);
+        }
+        let length = (all.len() - slots) as u64;
+        let size = 1usize << header.bits;
+        let is_cut = match header.large {
+            None => length / (SLOT_BYTES as u64) < size as u64,
+            Some(LargeSize { slots, .. }) => {
+                let needed = slots.checked_mul(LARGE_SLOT_BYTES as u64);
+                needed.and_then(|it| it.checked_add(SUM_BYTES as u64)) != Some(length)
+            }
+        };
+        if is_cut {
+            return Err(Fault::Slots);
+        }
+        Ok(Self { bytes, header, patterns, other_lines, digrams, slots, mask: size - 1 })
+    }
+
+    /// Writes the file, with `name` as the category's name in its first line.
+    ///
+    /// # Errors
+    /// Those of `out`.
+    pub fn write(&self, out: &mut dyn Write, name: &[u8]) -> io::Result<()> {
+        let bytes = self.bytes.as_ref();
+        let (header, tables) = bytes.split_at(self.digrams);
+        let rest = header.iter().position(|&byte| byte == b'\n').unwrap_or(header.len());
+        let mark: &[u8] = if self.header.reference_only { b" (ref)" } else { b" " };
+        let mut header = [self.header.magic(), b" ", name, mark, &header[rest..]].concat();
+        renew_checksum(&mut header);
+        out.write_all(&header)?;
+        out.write_all(tables)
+    }
+
+    /// Saves the category so that `path` is whole at every moment: the file is written beside it,
+    /// forced onto the device, and renamed.
+    ///
+    /// # Errors
+    /// [`Error::Occupied`] when `path` is a file of something else, [`Error::Temporary`] when
+    /// nothing can be created beside it, [`Error::Io`] else; the old file is kept.
+    pub fn save(&self, path: &Path) -> Result<(), Error> {
+        let name = path.as_os_str().as_encoded_bytes();
+        Ok(atomic_file::replace(&Disk, path, ANY_MAGIC, &mut |out| self.write(out, name))?)
+    }
+
+    /// The header's numbers.
+    pub const fn header(&self) -> &Header {
+        &self.header
+    }
+
+    /// Texts of the stored expressions, `EXPRESSION||DIGITS`.
+    pub fn patterns(&self) -> &[Vec<u8>] {
+        &self.patterns
+    }
+
+    /// Header lines that this version does not interpret.
+    #[doc(hidden)]
+    pub fn other_lines(&self) -> &[Vec<u8>] {
+        &self.other_lines
+    }
+
+    /// Number of slots.
+    #[doc(hidden)]
+    pub const fn size(&self) -> usize {
+        self.mask + 1
+    }
+
+    /// The whole file.
+    pub fn as_bytes(&self) -> &[u8] {
+        self.bytes.as_ref()
+    }
+
+    /// Where the slots begin, bytes from the beginning of the file.
+    #[doc(hidden)]
+    pub const fn slots_offset(&self) -> usize {
+        self.slots
+    }
+
+    /// The slot at index `at`, below [`Self::size`].
+    #[doc(hidden)]
+    pub fn slot(&self, at: usize) -> StoredSlot {
+        let from = self.slots + at * SLOT_BYTES;
+        let slot = &self.bytes.as_ref()[from..from + SLOT_BYTES];
+        StoredSlot {
+            id: FeatureId(BigEndian::read_u32(slot)),
+            weight: QuantWeight(BigEndian::read_u16(&slot[4..])),
+        }
+    }
+
+    /// The slot where the search for `id` ends, whether it holds `id` or is empty; `None` in a full
+    /// table without it.
+    pub fn find(&self, id: FeatureId) -> Option<StoredSlot> {
+        let home = id.0 as usize & self.mask;
+        let mut at = home;
+        loop {
+            let slot = self.slot(at);
+            if slot.id == id || slot.id.0 == 0 {
+                return Some(slot);
+            }
+            at = (at + 1) & self.mask;
+            if at == home {
+                return None;
+            }
+        }
+    }
+
+    /// The slot of a large category of this size that holds `id`.
+    fn find_wide(&self, id: WideId, size: LargeSize) -> Option<FoundSlot> {
+        let slots = &self.bytes.as_ref()[self.slots..];
+        let from = place(size.home(id)) * LARGE_SLOT_BYTES;
+        let to = place(size.slots) * LARGE_SLOT_BYTES;
+        // Ids ascend, and no slot between the home and the place of an id is empty.
+        let mut found = slots[from..to]
+            .chunks_exact(LARGE_SLOT_BYTES)
+            .map(|slot| FoundSlot {
+                id: WideId(BigEndian::read_u64(slot)),
+                weight: QuantWeight(BigEndian::read_u16(&slot[8..])),
+            })
+            .take_while(|slot| slot.id.0 != 0 && slot.id <= id);
+        found.find(|slot| slot.id == id)
+    }
+
+    /// The stored digram weights, in row order.
+    #[doc(hidden)]
+    pub fn digrams(&self) -> impl Iterator<Item = QuantWeight> + '_ {
+        let weights = self.digram_bytes().chunks_exact(WEIGHT_BYTES);
+        weights.map(|weight| QuantWeight(BigEndian::read_u16(weight)))
+    }
+
+    fn digram_bytes(&self) -> &[u8; DIGRAM_BYTES] {
+        self.bytes.as_ref()[self.digrams..].first_chunk().expect("a file of that length")
+    }
+
+    /// The reference log-probability of a token when scoring, digitised, nats (spec model 12).
+    ///
+    /// All addends are multiples of 1/32 and their f32 sums stay below 2^24 steps, so whole steps
+    /// give the same bits. Carriage returns are skipped. A character adds to the length of the
+    /// token unless a boundary mark follows it.
+    #[doc(hidden)]
+    pub fn log_reference(&self, body: &[u8]) -> f32 {
+        let Some((&first, rest)) = body.split_first() else { return 0.0 };
+        let digrams = self.digram_bytes();
+        let mut from = clip(first);
+        let mut steps = 0u32;
+        let mut length = 1;
+        for (at, &byte) in rest.iter().enumerate() {
+            if byte == b'\r' {
+                continue;
+            }
+            let to = clip(byte);
+            steps += cost(digrams, from, to);
+            from = to;
+            length += usize::from(rest.get(at + 1) != Some(&BOUNDARY));
+        }
+        let length = cost(digrams, LENGTH_ROW, length.min(SYMBOLS - 1));
+        let steps = (steps + length).saturating_sub(cost(digrams, LENGTH_ROW, 0));
+        #[allow(clippy::cast_precision_loss)] // below 2^24, exact
+        let weight = steps as f32 / dbacl_numeric::quantize::STEPS_PER_NAT;
+        QuantWeight::from_weight(weight).log_probability()
+    }
+}
+
+/// A number of slots as a place in memory; the file is in memory as a whole.
+#[inline]
+fn place(slots: u64) -> usize {
+    usize::try_from(slots).unwrap_or(usize::MAX)
+}
+
+/// A classic or a large category, for scoring. Clones share the bytes.
+#[derive(Debug)]
+pub struct AnyCategory<D>(Arc<Category<D>>);
+
+/// Where the search for a feature ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct FoundSlot {
+    /// The id that was found, of 32 bits in a classic category; 0 in an empty slot.
+    pub id: WideId,
+    /// The slot's weight.
+    pub weight: QuantWeight,
+}
+
+impl<D> Clone for AnyCategory<D> {
+    fn clone(&self) -> Self {
+        Self(self.0.clone())
+    }
+}
+
+impl<D> From<Category<D>> for AnyCategory<D> {
+    fn from(category: Category<D>) -> Self {
+        Self(Arc::new(category))
+    }
+}
+
+impl<D> From<Arc<Category<D>>> for AnyCategory<D> {
+    fn from(category: Arc<Category<D>>) -> Self {
+        Self(category)
+    }
+}
+
+impl<D: AsRef<[u8]>> AnyCategory<D> {
+    /// Checks the header and the file's length against it, as [`Category::new`] does.
+    ///
+    /// # Errors
+    /// [`Fault`] says which part does not hold.
+    pub fn new(bytes: D) -> Result<Self, Fault> {
+        Category::of_any(bytes).map(Self::from)
+    }
+
+    /// Checks all bytes of a large category's tables; a classic one has no checksum.
+    ///
+    /// # Errors
+    /// [`Fault::Sum`].
+    pub fn check(self) -> Result<Self, Fault> {
+        if self.0.header.large.is_none() {
+            return Ok(self);
+        }
+        let (tables, sum) =
+            self.0.bytes.as_ref()[self.0.digrams..].split_last_chunk().ok_or(Fault::Slots)?;
+        let is_right = crc32fast::hash(tables) == u32::from_be_bytes(*sum);
+        is_right.then_some(self).ok_or(Fault::Sum)
+    }
+
+    /// The header's numbers.
+    pub fn header(&self) -> &Header {
+        &self.0.header
+    }
+
+    /// Texts of the stored expressions, `EXPRESSION||DIGITS`.
+    pub fn patterns(&self) -> &[Vec<u8>] {
+        &self.0.patterns
+    }
+
+    /// The category, unless it is large.
+    pub fn classic(&self) -> Option<&Category<D>> {
+        self.0.header.large.is_none().then_some(&*self.0)
+    }
+
+    /// The slot where the search for `id` ends: of a classic category as [`Category::find`] says,
+    /// of a large one only if it holds `id`.
+    #[inline]
+    pub fn find(&self, id: WideId) -> Option<FoundSlot> {
+        match self.0.header.large {
+            None => self
+                .0
+                .find(id.narrow())
+                .map(|slot| FoundSlot { id: WideId(slot.id.0.into()), weight: slot.weight }),
+            Some(size) => self.0.find_wide(id, size),
+        }
+    }
+
+    /// Prefetches the slots where the searches for `ids` begin.
+    #[inline]
+    pub(crate) fn prefetch(&self, ids: impl Iterator<Item = WideId>) {
+        let (bytes, slots, mask) = (self.0.bytes.as_ref(), self.0.slots, self.0.mask);
+        match self.0.header.large {
+            None => ids.for_each(|id| {
+                prefetch(bytes, slots + (id.narrow().0 as usize & mask) * SLOT_BYTES);
+            }),
+            Some(size) => ids.for_each(|id| {
+                prefetch(bytes, slots + place(size.home(id)) * LARGE_SLOT_BYTES);
+            }),
+        }
+    }
+
+    /// The reference log-probability of a token when scoring, as [`Category::log_reference`].
+    pub fn log_reference(&self, body: &[u8]) -> f32 {
+        self.0.log_reference(body)
+    }
+}
+
+/// Steps of 1/32 nat that `to` after `from` costs.
+#[inline]
+fn cost(digrams: &[u8; DIGRAM_BYTES], from: usize, to: usize) -> u32 {
+    let at = (from * SYMBOLS + to) * WEIGHT_BYTES;
+    u32::from(BigEndian::read_u16(&digrams[at..at + WEIGHT_BYTES]))
+}

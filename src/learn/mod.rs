@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+//! Learning: counts features and computes weights.
+//!
+//! ```text
+//! features ─→ count (table, digrams, tokens, documents) ─→ state ─→ reference ─→ fit ─→ model
+//!                                                            ⇅
+//!                                                       online dump
+//! ```
+
+pub mod counter;
+mod documents;
+pub mod dump;
+pub mod fit;
+mod groups;
+pub mod large;
+pub mod learner;
+pub mod memory_dump;
+pub mod merge;
+pub mod moments;
+pub mod options;
+#[cfg(test)]
+mod oracle;
+mod orders;
+mod prepare;
+mod progress;
+pub mod reference;
+mod round;
+pub mod runs;
+mod settings;
+pub mod state;
+pub mod table;
+pub mod tokens;
+pub mod weights;
+pub mod words;
+
+use crate::category::header::Header;
+use crate::category::writer;
+use crate::error::{Result, Warning, WarningSink};
+use crate::model::digram::DigramTable;
+use crate::model::medium::MEDIA;
+use crate::model::settings::ModelOption;
+use dbacl_numeric::quantize::QuantWeight;
+pub use progress::Progress;
+pub use settings::{LearnSettings, Preload};
+use state::LearningState;
+use std::io::{self, Write};
+use table::Table;
+
+/// A category as learned, ready to be written.
+pub struct LearnedModel {
+    /// The header's numbers.
+    pub header: Header,
+    /// The digitised reference measure.
+    pub digrams: DigramTable,
+}
+
+impl LearnedModel {
+    /// Measures and fits what was counted. Counts without features make a category of `order` in
+    /// which no feature has a weight.
+    ///
+    /// # Errors
+    /// A number that leaves the range of the formulas.
+    pub fn of(
+        state: &mut LearningState,
+        settings: &LearnSettings,
+        order: u8,
+        warnings: WarningSink<'_>,
+    ) -> Result<Self> {
+        let progress = &mut Progress::silent();
+        let digrams = settings.reference.measure(&state.characters, progress, warnings)?;
+        if state.used == 0 {
+            // Nothing was learned: no feature has a weight.
+            let header = Header {
+                reference_only: state.options.has(ModelOption::ReferenceOnly),
+                max_order: order,
+                bits: state.table.bits(),
+                // A medium without features has the mass 1/16, as in `fit::class_masses`.
+                log_masses: [dbacl_numeric::elementary::log(16.0); MEDIA],
+                options: settings.options,
+                scheme: Some(settings.scheme),
+                ..Header::default()
+            };
+            return Ok(Self { header, digrams });
+        }
+        finish(state, settings, digrams, None, progress, warnings)
+    }
+
+    /// The bytes of the category file, as [`Self::write`] writes them.
+    pub fn to_bytes(&self, name: &[u8], patterns: &[Vec<u8>], table: &Table) -> Vec<u8> {
+        let mut bytes = Vec::new();
+        // Writing to memory does not fail.
+        let _ = self.write(&mut bytes, name, patterns, table);
+        bytes
+    }
+
+    /// Writes the category file (spec model 9). `name` is the category's name in its first line,
+    /// `patterns` are the stored expressions, `table` the counts that the model was learned from.
+    ///
+    /// # Errors
+    /// Those of `out`.
+    pub fn write(
+        &self,
+        out: &mut dyn Write,
+        name: &[u8],
+        patterns: &[Vec<u8>],
+        table: &Table,
+    ) -> io::Result<()> {
+        let weight = |at| QuantWeight(table.weights(at).lambda);
+        let slots = (0..table.size()).map(|at| (table.cell(at).id, weight(at)));
+        writer::write(out, &self.header, name, patterns, &self.digrams, slots)
+    }
+}
+
+/// Turns counts and their reference measure into a model: fit, class masses, document statistics
+/// (spec model 5, steps 6 to 8). The weights are left in the table of `state`, where they replace
+/// what the features are made of: their texts are not known any more.
+///
+/// # Errors
+/// A number that leaves the range of the formulas.
+pub fn finish(
+    state: &mut LearningState,
+    settings: &LearnSettings,
+    digrams: DigramTable,
+    preload: Option<&Preload>,
+    progress: &mut Progress<'_>,
+    warnings: WarningSink<'_>,
+) -> Result<LearnedModel> {
+    if state.total_of[1] == 0 {
+        warnings(Warning::new(NO_UNIGRAMS));
+        state.make_multinomial();
+    }
+    let fitted = fit::fit(state, settings, &digrams, preload, progress)?;
+    let masses: [f64; MEDIA] = fit::class_masses(state, fitted.log_partition);
+    let moments = moments::measure(state, settings, &fitted, progress);
+    let header = Header {
+        reference_only: state.options.has(ModelOption::ReferenceOnly),
+        divergence: fitted.divergence,
+        log_partition: fitted.log_partition,
+        max_order: state.max_order,
+        multinomial: state.options.has(ModelOption::Multinomial),
+        bits: state.table.bits(),
+        large: None,
+        features: state.total.into(),
+        unique_features: state.used,
+        documents: state.documents,
+        moments,
+        log_masses: masses.map(|mass| -dbacl_numeric::elementary::log(mass)),
+        options: state.options,
+        scheme: Some(state.scheme),
+    };
+    Ok(LearnedModel { header, digrams })
+}
+
+const NO_UNIGRAMS: &str = "\n         You have not defined any unigrams, so in this model
+         features will be treated independently, which is quite
+         likely incorrect. I hope you know what you're doing,
+         because I don't!\n";

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+//! Reports what a change of a fitted set has done.
+
+use crate::error::Warning;
+use std::fmt;
+use std::str::FromStr;
+
+/// The result of a change of a set.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct SetReport {
+    /// What became of each document, in the order in which they were given.
+    pub documents: Vec<DocumentReport>,
+    /// Whether the set changed: a new generation became current.
+    pub is_changed: bool,
+    /// Whether the whole set was fitted again. Forgetting always does that, learning sometimes.
+    pub is_refitted: bool,
+    /// Number of the generation that is current now.
+    pub generation: Option<u64>,
+    /// Warnings for the user.
+    pub warnings: Vec<Warning>,
+}
+
+/// What became of one document.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct DocumentReport {
+    /// The document's id; `None` for a document without features.
+    pub id: Option<DocumentId>,
+    /// What was done.
+    pub outcome: Outcome,
+}
+
+/// What was done with a document.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Outcome {
+    /// The set did not know the document and has learned it.
+    Learned,
+    /// The set knew the document, under this or another label, and has learned it once more.
+    LearnedAgain,
+    /// The set knows the document under this label already; nothing was done.
+    Known,
+    /// The set knew the document under another label, and knows it under this one now.
+    Moved {
+        /// The other label.
+        from: String,
+    },
+    /// The set has forgotten the document.
+    Forgotten {
+        /// The label under which it knew it.
+        from: String,
+    },
+    /// The set does not know the document under this label; nothing was forgotten.
+    NotKnown,
+    /// The document has no features; there is nothing to learn or forget.
+    Empty,
+}
+
+impl fmt::Display for Outcome {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Learned => f.write_str("learned"),
+            Self::LearnedAgain => f.write_str("learned once more"),
+            Self::Known => f.write_str("already known"),
+            Self::Moved { from } => write!(f, "moved from {from}"),
+            Self::Forgotten { from } => write!(f, "forgotten from {from}"),
+            Self::NotKnown => f.write_str("not known"),
+            Self::Empty => f.write_str("without features"),
+        }
+    }
+}
+
+/// The id by which a set recognises a document: a checksum of its features. Parts of a message that
+/// give no features, such as headers that mail systems add, do not change it. Shown as sixteen
+/// hexadecimal digits.
+///
+/// ```
+/// use dbacl::DocumentId;
+///
+/// let id: DocumentId = "00000000deadbeef".parse()?;
+/// assert_eq!(id.to_string(), "00000000deadbeef");
+/// # Ok::<(), std::num::ParseIntError>(())
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct DocumentId(pub(crate) u64);
+
+impl fmt::Display for DocumentId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:016x}", self.0)
+    }
+}
+
+impl FromStr for DocumentId {
+    type Err = std::num::ParseIntError;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        u64::from_str_radix(text, 16).map(Self)
+    }
+}

@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+//! Documents and what the fit made of them → the records of a table.
+
+use super::document::{Document, Effect};
+use super::head::problems;
+use super::table::{self, Sections};
+use super::{BLOCKS, INTERCEPT};
+use dbacl_linear::{Exact, Sum};
+use dbacl_numeric::elementary::narrow;
+use hashbrown::HashMap;
+use hashbrown::hash_map::Entry;
+
+/// What is known of a feature while documents are added.
+#[derive(Debug, Clone, Copy)]
+enum Known {
+    /// One document has it: its number, and the block.
+    Single(u32, usize),
+    /// The number of its row.
+    Row(usize),
+}
+
+/// The numbers of a whole filter, and the records of its features and documents.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct TableData {
+    /// Documents of each label that take part in the fit.
+    pub documents: Vec<u32>,
+    /// The sum of the intercept in each problem.
+    pub intercepts: Vec<Exact>,
+    /// The records.
+    pub sections: Sections,
+}
+
+/// Adds documents up.
+#[derive(Debug, Clone)]
+pub struct Builder {
+    labels: usize,
+    known: HashMap<u32, Known>,
+    counts: Vec<u32>,
+    sums: Vec<Exact>,
+    documents: Vec<u32>,
+    intercepts: Vec<Exact>,
+    /// Effects of the documents so far.
+    effects: Vec<Effect>,
+    entries: Vec<u8>,
+}
+
+impl Builder {
+    /// Nothing yet, for so many labels.
+    pub fn new(labels: usize) -> Self {
+        let problems = problems(labels);
+        Self {
+            labels,
+            known: HashMap::new(),
+            counts: Vec::new(),
+            sums: Vec::new(),
+            documents: vec![0; labels],
+            intercepts: vec![Exact::default(); problems],
+            effects: Vec::new(),
+            entries: Vec::new(),
+        }
+    }
+
+    /// Adds the next document of the ledger with its effect. One that is left out of the fit only
+    /// gets an entry.
+    pub fn add(&mut self, document: &Document, effect: Effect) {
+        write_entry(&mut self.entries, document.name(), &effect);
+        let number = u32::try_from(self.effects.len()).unwrap_or(u32::MAX);
+        self.effects.push(effect);
+        if self.effects[number as usize].is_left_out {
+            return;
+        }
+        let effect = &self.effects[number as usize];
+        add_totals(&mut self.documents, &mut self.intercepts, effect, false);
+        for (block, ids) in document.features.iter().enumerate() {
+            for &id in ids {
+                let place = match self.known.entry(id) {
+                    Entry::Vacant(place) => {
+                        place.insert(Known::Single(number, block));
+                        continue;
+                    }
+                    Entry::Occupied(place) => place.into_mut(),
+                };
+                let row = match *place {
+                    Known::Row(row) => row,
+                    Known::Single(first, its_block) => {
+                        let row = self.counts.len() / self.labels;
+                        self.counts.resize(self.counts.len() + self.labels, 0);
+                        self.sums.resize(self.sums.len() + self.intercepts.len(), Exact::default());
+                        *place = Known::Row(row);
+                        let first = &self.effects[first as usize];
+                        add_to_row(&mut self.counts, &mut self.sums, row, first, its_block);
+                        row
+                    }
+                };
+                add_to_row(&mut self.counts, &mut self.sums, row, effect, block);
+            }
+        }
+    }
+
+    /// The table's records.
+    pub fn finish(self) -> TableData {
+        let mut ids: Vec<(u32, Known)> = self.known.into_iter().collect();
+        ids.sort_unstable_by_key(|&(id, _)| id);
+        let problems = self.intercepts.len();
+        let mut sections = Sections { documents: self.entries, ..Sections::default() };
+        for (id, known) in ids {
+            match known {
+                Known::Single(number, block) => {
+                    write_single(&mut sections.singles, id, number, block);
+                }
+                Known::Row(row) => {
+                    let counts = &self.counts[row * self.labels..][..self.labels];
+                    let sums = &self.sums[row * problems..][..problems];
+                    let tier = table::tier(counts.iter().sum());
+                    table::write_row(&mut sections.tiers[tier], id, counts, sums);
+                }
+            }
+        }
+        TableData { documents: self.documents, intercepts: self.intercepts, sections }
+    }
+}
+
+fn add_to_row(counts: &mut [u32], sums: &mut [Exact], row: usize, effect: &Effect, block: usize) {
+    let problems = effect.duals.len();
+    let labels = if problems == 1 { 2 } else { problems };
+    let own = &mut sums[row * problems..][..problems];
+    add(&mut counts[row * labels..][..labels], own, effect, block, false);
+}
+
+/// Adds what a document contributes to a row of its feature, or takes it away.
+pub fn add(
+    documents: &mut [u32],
+    sums: &mut [Exact],
+    effect: &Effect,
+    block: usize,
+    is_taken: bool,
+) {
+    if effect.is_left_out {
+        return;
+    }
+    let own = &mut documents[usize::from(effect.label)];
+    *own = if is_taken { own.saturating_sub(1) } else { *own + 1 };
+    let input = effect.inputs[block.min(BLOCKS - 1)];
+    for (sum, part) in sums.iter_mut().zip(effect.parts(input)) {
+        *sum = if is_taken { sum.minus(part) } else { sum.plus(part) };
+    }
+}
+
+/// Adds a document to the documents by label and to the sums of the intercept, or takes it away.
+pub fn add_totals(documents: &mut [u32], sums: &mut [Exact], effect: &Effect, is_taken: bool) {
+    let intercept = Effect { inputs: [narrow(INTERCEPT); BLOCKS], ..effect.clone() };
+    add(documents, sums, &intercept, 0, is_taken);
+}
+
+/// Appends the entry of a document.
+pub fn write_entry(out: &mut Vec<u8>, name: u64, effect: &Effect) {
+    out.extend_from_slice(&name.to_le_bytes());
+    effect.write(out);
+}
+
+/// Appends a feature that only the document of this number has.
+pub fn write_single(out: &mut Vec<u8>, id: u32, document: u32, block: usize) {
+    out.extend_from_slice(&id.to_le_bytes());
+    let block = u32::try_from(block).unwrap_or_default();
+    out.extend_from_slice(&(document << 1 | block).to_le_bytes());
+}

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+//! What a table says of the filter as a whole.
+
+use crate::fit::checksum::Checksum;
+use serde::{Deserialize, Serialize};
+
+/// How the features of a filter's documents were made. Features that were made in another way
+/// cannot be compared.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Reading {
+    /// Labels of the documents, those of protected mail first.
+    pub labels: Vec<String>,
+    /// The options of the model that matter for features, as in the option word of category files.
+    pub options: u32,
+    /// Number of the tokenizing scheme.
+    pub scheme: u8,
+    /// The longest n-gram.
+    pub order: u8,
+}
+
+/// The head of a table, which is stored as one JSON object.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Head<R> {
+    /// How documents are read.
+    #[serde(flatten)]
+    pub reading: Reading,
+    /// How scores become verdicts: what the last fit of all documents has found.
+    pub rule: R,
+    /// Documents of each label that take part in the fit.
+    pub documents: Vec<u32>,
+    /// Documents at the last fit of all of them.
+    pub fitted: u32,
+    /// The exact sum of the intercept in each problem, in steps of 2^-32.
+    pub intercepts: Vec<i64>,
+    /// The name of the ledger's file.
+    pub ledger: String,
+    /// Bytes of the ledger that belong to this table; what follows is no part of it.
+    pub ledger_bytes: u64,
+    /// Rows in each tier.
+    pub rows: [u32; super::TIERS],
+    /// Features that one document has.
+    pub singles: u32,
+    /// Documents in the ledger, with those that were withdrawn since it was written.
+    pub entries: u32,
+}
+
+/// The number of problems of a fit of so many labels: two labels are one problem.
+pub const fn problems(labels: usize) -> usize {
+    if labels == 2 { 1 } else { labels }
+}
+
+impl<R> Head<R> {
+    /// Number of problems.
+    pub const fn problems(&self) -> usize {
+        problems(self.reading.labels.len())
+    }
+}
+
+/// The name of a ledger that holds these bytes when it is created.
+pub fn ledger_name(bytes: &[u8]) -> String {
+    format!("ledger.{:016x}", Checksum::of(bytes))
+}
