@@ -29,6 +29,7 @@ mod mails;
 mod manual;
 mod memory;
 mod mistakes;
+mod power;
 mod progress;
 mod release;
 mod set_files;

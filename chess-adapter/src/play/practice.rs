@@ -48,7 +48,7 @@ impl Practice {
     }
 
     pub fn keep(&self, pgn: &str) -> Result<()> {
-        std::fs::create_dir_all(&self.folder)
+        dbacl_files::atomic_file::make_folder(&self.folder)
             .with_context(|| Cannot::Write(self.folder.clone()))?;
         let patience = Patience { limit: USUAL_LIMIT, stop: &AtomicBool::new(false) };
         let _lock = Lock::take(&self.folder.join("games.lock"), patience, &mut || ())?.vanishing();

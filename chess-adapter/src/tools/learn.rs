@@ -130,7 +130,7 @@ impl Options {
 /// Learns a model folder.
 pub fn learn(options: &Options) -> Result<Statistics> {
     let folder = &options.output;
-    std::fs::create_dir_all(folder).with_context(|| Cannot::Write(folder.into()))?;
+    dbacl_files::atomic_file::make_folder(folder).with_context(|| Cannot::Write(folder.into()))?;
     let (voice, statistics, [white, black]) = match options.preset {
         Preset::Odds => {
             let mut games = Games::default();

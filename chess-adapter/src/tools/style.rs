@@ -41,7 +41,7 @@ pub struct Options {
 /// Learns the styles; says from how many games, and how many of those kept back were recognised.
 pub fn learn(options: &Options) -> Result<String> {
     let program = &options.program.program();
-    std::fs::create_dir_all(&options.output)?;
+    dbacl_files::atomic_file::make_folder(&options.output)?;
     let mut lines: [Vec<String>; 3] = Default::default();
     let mut kept: Vec<(Style, String)> = Vec::new();
     let players = [&options.attacking, &options.positional, &options.mixed];

@@ -325,15 +325,38 @@ fn remove_stale(path: &Path, ours: &[u8], access: Access) -> io::Result<bool> {
     Ok(fs::remove_file(path).is_ok())
 }
 
+/// Makes a folder, and those that it is in, unless they are there. The names of new ones are forced
+/// onto the device, so that a power cut does not take what is written into them.
+///
+/// # Errors
+/// Those of the operating system.
+pub fn make_folder(path: &Path) -> io::Result<()> {
+    let is_new = |path: &&Path| !path.as_os_str().is_empty() && !path.exists();
+    let new: Vec<&Path> = path.ancestors().take_while(is_new).collect();
+    fs::create_dir_all(path)?;
+    new.iter().rev().try_for_each(|folder| force_name(folder))
+}
+
+/// Forces the name of a new folder onto the device.
+fn force_name(folder: &Path) -> io::Result<()> {
+    match Disk.sync_folder(folder_of(folder)) {
+        // A folder that others own may be entered, but not read.
+        Err(error) if error.kind() == io::ErrorKind::PermissionDenied => Ok(()),
+        forced => forced,
+    }
+}
+
 /// Makes a folder that is the user's alone, whatever the umask, and those above it as usual. A
 /// folder that is there stays as it is.
 ///
 /// # Errors
 /// Those of the operating system.
 pub fn private_folder(path: &Path) -> io::Result<()> {
-    fs::create_dir_all(folder_of(path))?;
+    make_folder(folder_of(path))?;
     match DirBuilder::new().mode(0o700).create(path) {
-        Ok(()) => fs::set_permissions(path, Permissions::from_mode(0o700)),
+        Ok(()) => {
+            fs::set_permissions(path, Permissions::from_mode(0o700)).and_then(|()| force_name(path))
+        }
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists && path.is_dir() => Ok(()),
         Err(error) => Err(error),
     }

@@ -4,6 +4,7 @@
 
 pub mod mails;
 pub mod manual;
+pub mod power;
 pub mod scripts;
 pub mod terminal;
 pub mod verbs;

@@ -16,7 +16,8 @@ use dbacl_files::reading::if_there;
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashSet};
 use std::fmt::Write as _;
-use std::fs;
+use std::fs::{self, File};
+use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -254,7 +255,10 @@ fn keep(
     for uids in batches(&session.sizes(&uids)?) {
         for (uid, mail) in session.mails(&uids)? {
             let (path, part) = (folder.join(name(uid)), folder.join("part"));
-            let written = fs::write(&part, mail).and_then(|()| fs::rename(&part, &path));
+            // After a power cut a file of this name is taken for a whole message.
+            let written = File::create(&part)
+                .and_then(|mut file| file.write_all(&mail).and_then(|()| file.sync_data()))
+                .and_then(|()| fs::rename(&part, &path));
             written.map_err(|error| Fault::of(&path, error))?;
             done.fetch_add(1, Ordering::Relaxed);
         }

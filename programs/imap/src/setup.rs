@@ -221,7 +221,7 @@ pub fn folders(
 pub fn write(config: &Config, path: &Path) -> Result<(), Fault> {
     let told = |error: io::Error| Fault::of(path, error);
     if let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty()) {
-        std::fs::create_dir_all(folder).map_err(told)?;
+        dbacl_files::atomic_file::make_folder(folder).map_err(told)?;
     }
     let text = settings::text(config).map_err(|error| told(io::Error::other(error)))?;
     let mut options = OpenOptions::new();

@@ -45,7 +45,8 @@ impl TextFiles {
     ///
     /// A file cannot be created.
     pub fn create(folder: &Path, wanted: &[Encoding]) -> Result<Self> {
-        std::fs::create_dir_all(folder).with_context(|| Cannot::Write(folder.into()))?;
+        dbacl_files::atomic_file::make_folder(folder)
+            .with_context(|| Cannot::Write(folder.into()))?;
         let open = |name: String| Out::create(folder.join(format!("{name}.txt")));
         let mut encodings = vec![Encoding::Half];
         encodings.extend(wanted.iter().filter(|&&e| e != Encoding::Half));

@@ -56,7 +56,8 @@ impl TablesArgs {
 
     fn make(&self, distances: &Distances) -> Result<()> {
         let folder = self.output.as_deref().unwrap_or(".".as_ref());
-        std::fs::create_dir_all(folder).with_context(|| Cannot::Write(folder.into()))?;
+        dbacl_files::atomic_file::make_folder(folder)
+            .with_context(|| Cannot::Write(folder.into()))?;
         let syzygy = self.syzygy.as_deref().map(syzygy::Tables::open).transpose()?;
         let mut wanted: Vec<Men> =
             self.endings.iter().map(|name| Men::parse(name)).collect::<Result<_>>()?;
