@@ -205,7 +205,7 @@ test-spark: release
 	@tests/spark/text.sh $(BIN)/dbacl-text "$$(ls -t $(or $(CARGO_TARGET_DIR),target)/wheels/dbacl-*-cp39-abi3-*.whl \
 	  $(or $(CARGO_TARGET_DIR),target)/python-module/dist/dbacl-*-cp39-abi3-*.whl 2>/dev/null | head -n 1)"
 
-# What a release offers for download; docs/releasing.md says what comes before and after.
+# What a release offers for download; packaging/releasing.md says what comes before and after.
 dist:
 	@.ci/need-cargo $(CARGO)
 	@packaging/dist $(or $(CARGO_TARGET_DIR),target)/dist
