@@ -272,6 +272,36 @@ fn scripts_can_be_parsed() {
     }
 }
 
+/// An image has no system whose certificates `dbacl-imap` could use.
+#[test]
+fn the_image_has_the_programs_and_certificates() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = |name: &str| folder.path().join(name);
+    for name in ["from/bin/dbacl", "from/libexec/wrapper", "list"] {
+        let file = path(name);
+        fs::create_dir_all(file.parent().expect("a folder")).expect("a folder");
+        fs::write(file, name).expect("a file");
+    }
+    let fill = |list: &str, tree: &str| {
+        let mut image = command("sh");
+        image.arg(root().join("packaging/image")).arg("--tree").arg(path("from")).arg(path(tree));
+        image.env("CERTIFICATES", path(list)).output().expect("a shell")
+    };
+    let output = fill("list", "image");
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    for (name, expected) in [
+        ("bin/dbacl", "from/bin/dbacl"),
+        ("libexec/wrapper", "from/libexec/wrapper"),
+        ("etc/ssl/certs/ca-certificates.crt", "list"),
+    ] {
+        let found = fs::read_to_string(path("image").join(name));
+        assert_eq!(found.expect(name), expected);
+    }
+    let said = fill("nowhere", "other");
+    let errors = String::from_utf8_lossy(&said.stderr).into_owned();
+    assert!(!said.status.success() && errors.contains("install ca-certificates"), "{errors}");
+}
+
 /// A package installs programs in `/usr/bin`, `make install` in `/usr/local/bin`. systemd searches
 /// both for a program without a path.
 #[test]

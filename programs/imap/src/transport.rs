@@ -76,7 +76,10 @@ impl Place {
             if roots.is_empty() {
                 let errors: Vec<_> = found.errors.iter().map(ToString::to_string).collect();
                 let errors = errors.join("; ");
-                return Err(format!("no certificates are found that this system trusts: {errors}"));
+                return Err(format!(
+                    "this system has no list of certificates that it trusts: install \
+                     ca-certificates, or name such a list in SSL_CERT_FILE: {errors}"
+                ));
             }
         }
         let provider = Arc::new(rustls::crypto::ring::default_provider());
