@@ -58,12 +58,41 @@ fn every_program_is_installed_and_in_a_debian_package_with_its_manual_page() {
             is_packaged(&place);
         }
     }
-    // All pages of the other sections go with dbacl.
+    // Debian's games have their pages in section 6. All pages of the others go with dbacl.
     let pages = files_below(&root().join("docs/man"), &[], &["1"]);
     assert!(!pages.is_empty());
     for page in pages {
         let name = page.file_name().expect("a name").display();
-        is_packaged(&format!("usr/share/man/man1/{name}"));
+        let page = name.to_string();
+        match page.strip_suffix(".1").filter(|name| *name == "chess-adapter") {
+            Some(game) => is_packaged(&format!("usr/share/man/man6/{game}.6")),
+            None => is_packaged(&format!("usr/share/man/man1/{page}")),
+        }
+    }
+}
+
+/// A package of a server brings what `systemctl start` needs.
+#[test]
+fn debian_packages_have_units_and_settings() {
+    let rules = text("debian/rules");
+    for (unit, name) in [
+        ("server/dbacl-server.service", "debian/dbacl-server.service"),
+        ("imap/dbacl-imap.service", "debian/dbacl-imap.user.service"),
+    ] {
+        let copies = format!("cp integrations/{unit} {name}");
+        assert!(rules.contains(&copies), "debian/rules: no {copies}");
+    }
+    let unit = text("integrations/server/dbacl-server.service");
+    let user = unit.lines().find_map(|line| line.strip_prefix("User=")).expect("a user");
+    assert!(text("debian/dbacl-server.sysusers").starts_with(&format!("u {user} ")));
+    assert!(text("debian/dbacl-server.tmpfiles").contains(&format!(" {user} {user} ")));
+    assert!(text("debian/dbacl-server.install").contains("debian/server.toml etc/dbacl"));
+    // Nothing hides what whoever uploads has to do.
+    for path in files_below(&root().join("debian"), &[], &["lintian-overrides"]) {
+        let rules = fs::read_to_string(&path).expect("rules");
+        for duty in ["initial-upload-closes-no-bugs", "no-human-maintainers"] {
+            assert!(!rules.contains(duty), "{}: {duty}", path.display());
+        }
     }
 }
 
