@@ -205,6 +205,35 @@ fn books_are_made_and_played() {
 }
 
 #[test]
+fn books_answer_unknown_positions_and_advise_the_search() {
+    let place = Scratch::new();
+    some_games(&place, 200);
+    run(&place, "book some.pgn -o book --plies 40 --min-count 2");
+    let told = run(&place, "book some.pgn --clusters 2 --min-count 2").stdout;
+    assert!(told.contains(" positions, at most "), "{told}");
+    let near = ["book", "some.pgn", "--near", "e4 e5 Nh3 Nc6"];
+    let told = dbacl_testing::fed(place.program("chess-adapter", near), "").stdout;
+    assert!(told.contains("distance 1: e4 e5 Nf3 Nc6") && told.contains("plan: "), "{told}");
+    let unknown: String = ["e4", "e5", "Nh3", "Nc6"].map(|m| format!("usermove {m}\n")).concat();
+    let commands = format!("xboard\naccepted san\npost\nnew\nforce\n{unknown}go\n");
+    let told = play(&place, "--book book --clusters 3", &commands);
+    assert!(told.contains("(cluster move ") && told.contains("\nmove "), "{told}");
+    let start = "xboard\naccepted san\npost\nnew\nforce\nsd 2\ngo\n";
+    let fake = "--dbacl FAKE --white FAKE --black FAKE --encoding half --book book";
+    for (set, is_book_move) in [("BookFrom=1", true), ("BookFrom=2", false)] {
+        let told = play(&place, &format!("{fake} --set {set}"), start);
+        assert_eq!(told.contains("(book move "), is_book_move, "{set} {told}");
+    }
+    // The book does not choose, but the search does.
+    let search = format!("{fake} --search 1 --set BookInSearch=on");
+    for weight in ["1000", "seed"] {
+        let told = play(&place, &format!("{search} --set BookWeight={weight}"), start);
+        let follows_book = told.contains("move e4") || told.contains("move d4");
+        assert!(!told.contains("(book move ") && follows_book, "{weight} {told}");
+    }
+}
+
+#[test]
 fn styles_are_learned_and_asked() {
     let place = Scratch::new();
     let players = "--attacking Morphy --positional Capablanca --mixed Lasker --test-every 5";

@@ -38,7 +38,7 @@ pub use checks::Checks;
 pub use exchange::{Capture, attackers, captures, cheapest, exchange_value};
 pub use limits::{Clock, Limits};
 pub use moves::PackedMove;
-pub use request::{Ending, Found, Line, Request};
+pub use request::{Advice, Ending, Found, Line, Request};
 pub use searcher::Searcher;
 pub use tree::key_of;
 

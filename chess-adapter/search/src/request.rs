@@ -1,12 +1,17 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //! What is asked of a search, what it answers, and what endgame tables tell it.
 
+use std::collections::HashMap;
 use std::time::Duration;
 
 use shakmaty::{Chess, Move};
 
 use crate::Value;
 use crate::limits::Limits;
+use crate::moves::PackedMove;
+
+/// By the keys of positions, centipawns that are added to the values of moves there.
+pub type Advice = HashMap<u64, Vec<(PackedMove, i32)>>;
 
 /// The result of a position if both sides play perfectly, for the side to move.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -37,6 +42,9 @@ pub struct Request<'a> {
     /// compared; missing numbers count as 0. The values in the answer do not include them. Once the
     /// best move is worth six pawns either way they no longer count.
     pub bonus: &'a [i32],
+    /// What is added to the values of moves at each depth; it counts as [`Request::bonus`] does, but
+    /// is part of the values in the answer below the first move.
+    pub advice: Option<&'a Advice>,
     /// Moves up to this many centipawns below the best one get exact values, too.
     pub margin: i32,
     /// Number of best moves that get exact values.
@@ -50,6 +58,13 @@ pub struct Request<'a> {
 }
 
 impl<'a> Request<'a> {
+    /// What the advice adds to a move in the position with this key.
+    pub(crate) fn advised(&self, key: u64, m: Move) -> i32 {
+        let moves = self.advice.and_then(|advice| advice.get(&key));
+        let own = moves.and_then(|moves| moves.iter().find(|(known, _)| *known == m.into()));
+        own.map_or(0, |(_, bonus)| *bonus)
+    }
+
     /// A request without tables or signals.
     pub fn new(position: &'a Chess, limits: Limits) -> Self {
         Self {
@@ -58,6 +73,7 @@ impl<'a> Request<'a> {
             limits,
             moves: &[],
             bonus: &[],
+            advice: None,
             margin: 0,
             lines: 1,
             stop: &|| false,

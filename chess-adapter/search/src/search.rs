@@ -77,6 +77,7 @@ impl Run<'_, '_> {
         let request = self.request;
         let position = request.position;
         let legal = position.legal_moves();
+        let key = key_of(position);
         let chosen: Vec<Move> = match request.moves {
             [] => legal.iter().copied().collect(),
             moves => moves.iter().copied().filter(|m| legal.contains(m)).collect(),
@@ -86,7 +87,7 @@ impl Run<'_, '_> {
             .enumerate()
             .map(|(number, m)| Root {
                 m,
-                bonus: request.bonus.get(number).copied().unwrap_or(0),
+                bonus: request.bonus.get(number).copied().unwrap_or(0) + request.advised(key, m),
                 value: -INFINITE,
                 exact: false,
                 line: vec![m],

@@ -248,9 +248,10 @@ impl Run<'_, '_> {
                     continue;
                 }
             }
+            let bonus = self.request.advised(key, m);
             let (after, key) = self.enter(position, key, m);
             let gives_check = after.is_check();
-            let next = Child { position: &after, key, ply: ply + 1, last: Some(m), bonus: 0 };
+            let next = Child { position: &after, key, ply: ply + 1, last: Some(m), bonus };
             let mut value;
             if number == 0 {
                 value = self.value_after(&next, depth - 1, alpha, beta);

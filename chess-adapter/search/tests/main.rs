@@ -4,7 +4,7 @@
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
-use chess_search::{Found, Limits, Request, Searcher, exchange_value, key_of};
+use chess_search::{Advice, Found, Limits, Request, Searcher, exchange_value, key_of};
 use shakmaty::{CastlingMode, Chess, Position as _, fen::Fen, uci::UciMove};
 
 fn position(text: &str) -> Chess {
@@ -178,4 +178,36 @@ fn a_bonus_counts() {
     let liked =
         Request { moves: &moves, bonus: &likes_a4, ..Request::new(&start, Limits::depth(4)) };
     assert_eq!(words(&searcher().search(&liked, &mut |_| {}))[0], "a2a4");
+}
+
+#[test]
+fn advice_counts_at_each_depth() {
+    let start = Chess::default();
+    let [a4, e4, reply] = ["a2a4", "e2e4", "h7h6"];
+    let legal = |position: &Chess, word: &str| {
+        word.parse::<UciMove>().expect("a move").to_move(position).expect("legal")
+    };
+    let mut after = start.clone();
+    after.play_unchecked(legal(&start, e4));
+    let value = |advice: &Advice| {
+        let moves = [legal(&start, e4), legal(&start, a4)];
+        let request = Request {
+            moves: &moves,
+            advice: Some(advice),
+            ..Request::new(&start, Limits::depth(2))
+        };
+        let found = Searcher::new(1).search(&request, &mut |_| {});
+        (found.lines[0].moves[0], found.lines[0].value.centipawns())
+    };
+    let (e4_first, plain) = value(&Advice::new());
+    assert_eq!(e4_first, legal(&start, e4));
+    let for_a4 = [(key_of(&start), vec![(legal(&start, a4).into(), 150)])];
+    assert_eq!(value(&for_a4.into()).0, legal(&start, a4));
+    // A reply that gains more by the advice makes the move worse.
+    let both = [
+        (key_of(&start), vec![(legal(&start, e4).into(), 500)]),
+        (key_of(&after), vec![(legal(&after, reply).into(), 300)]),
+    ];
+    let (first, worse) = value(&both.into());
+    assert!(first == legal(&start, e4) && worse < plain - 100, "{worse} {plain}");
 }

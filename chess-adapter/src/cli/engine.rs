@@ -94,6 +94,10 @@ pub struct EngineArgs {
     /// Take moves from this opening book, ours or Polyglot
     #[arg(long, value_name = "FILE")]
     book: Option<PathBuf>,
+    /// Out of the book, take moves from clusters of its positions that are at most so many moves
+    /// apart
+    #[arg(long, value_name = "D", requires = "book")]
+    clusters: Option<String>,
     /// Look ahead: so many half-moves, or so long (as 500ms or 0.5s), on, off, or auto
     #[arg(long, value_name = "DEPTH|TIME", conflicts_with = "play")]
     search: Option<String>,
@@ -187,6 +191,7 @@ impl EngineArgs {
                 ("Rule", &self.rule),
                 ("Seed", &self.seed),
                 ("Search", &self.search),
+                ("BookClusters", &self.clusters),
             ],
         )?;
         for (own, place) in [

@@ -128,7 +128,8 @@ pub fn run_match(args: &MatchArgs) -> Result<ExitCode> {
         }
         Ok(())
     };
-    let score = arena::play_match(&mut engine, opponent.as_mut(), &args.options, report)?;
+    let mut score = arena::play_match(&mut engine, opponent.as_mut(), &args.options, report)?;
+    score.book_moves = std::mem::take(&mut engine.0.book_moves);
     let text = if args.json { serde_json::to_string_pretty(&score)? } else { score.line() };
     write_result(None, format!("{text}\n").as_bytes())?;
     Ok(ExitCode::SUCCESS)

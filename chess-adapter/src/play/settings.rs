@@ -9,6 +9,7 @@ use std::path::PathBuf;
 use crate::play::choose::Rule;
 use crate::play::searching::SearchMode;
 use chess_games::encode::Encoding;
+use chess_tables::openings::Weight;
 
 /// The values of all options of play.
 #[derive(Clone, Debug, PartialEq)]
@@ -32,6 +33,14 @@ pub struct Settings {
     pub multi_pv: u32,
     pub own_book: bool,
     pub book_file: PathBuf,
+    /// The move of a game from which on the book is asked.
+    pub book_from: u32,
+    /// Out of the book, clusters of positions that are at most so many moves apart suggest; 0 for
+    /// none.
+    pub book_clusters: u32,
+    /// Whether the book advises the search at each depth instead of choosing.
+    pub book_in_search: bool,
+    pub book_weight: Weight,
     /// Folder of tables made by the verb `tables`.
     pub tables_path: PathBuf,
     pub syzygy_path: PathBuf,
@@ -81,6 +90,10 @@ impl Default for Settings {
             multi_pv: 1,
             own_book: false,
             book_file: PathBuf::new(),
+            book_from: 1,
+            book_clusters: 0,
+            book_in_search: false,
+            book_weight: Weight::Bit(30.0),
             tables_path: PathBuf::new(),
             syzygy_path: PathBuf::new(),
             style_path: PathBuf::new(),
@@ -175,6 +188,9 @@ const OPTIONS: &[(&str, Kind)] = &[
     ("MultiPV", Kind::Spin(|s| &mut s.multi_pv, 1, 250)),
     ("OwnBook", Kind::Check(|s| &mut s.own_book)),
     ("BookFile", Kind::Path("file", |s| &mut s.book_file)),
+    ("BookFrom", Kind::Spin(|s| &mut s.book_from, 1, 1000)),
+    ("BookClusters", Kind::Spin(|s| &mut s.book_clusters, 0, 10)),
+    ("BookInSearch", Kind::Check(|s| &mut s.book_in_search)),
     ("TablesPath", Kind::Path("path", |s| &mut s.tables_path)),
     ("SyzygyPath", Kind::Path("path", |s| &mut s.syzygy_path)),
     ("StylePath", Kind::Path("path", |s| &mut s.style_path)),
@@ -199,6 +215,14 @@ const OPTIONS: &[(&str, Kind)] = &[
 
 /// Options that are accepted but not announced, as is `Search`: `Play` says the same in one word.
 const OLD_OPTIONS: &[(&str, Kind)] = &[
+    (
+        "BookWeight",
+        Kind::Word(
+            &[],
+            |s| s.book_weight.to_string(),
+            |s, word| put(&mut s.book_weight, word.parse()),
+        ),
+    ),
     ("SearchMargin", Kind::Spin(|s| &mut s.search_margin, 0, 1000)),
     ("SearchOdds", Kind::Real(|s| &mut s.search_odds)),
 ];
@@ -360,6 +384,7 @@ mod tests {
             ("Seed", "-1"),
             ("Temperature", "nan"),
             ("MultiPV", "0"),
+            ("BookWeight", "-1"),
             ("Foo", "1"),
         ];
         for (name, value) in rows {

@@ -178,7 +178,7 @@ pub struct Options {
     /// Clocks beside other limits, seconds for the game and after each move, such as 10+0.1
     #[arg(long, value_name = "TIME+INCREMENT", value_parser = Clocks::parse)]
     pub clock: Option<Clocks>,
-    /// Gamelines to begin with, one a line; each is played with both colours
+    /// Gamelines to begin with, one a line; each is played once, or with both colours
     #[arg(long, value_name = "FILE")]
     openings: Option<PathBuf>,
     /// Half-moves taken from each of these
@@ -221,6 +221,9 @@ pub struct Score {
     /// Mean material lead at the end, pawns.
     pub material: f64,
     pub half_moves: f64,
+    /// Moves of the engine's book that it played at each move of the games, from the first.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub book_moves: Vec<u32>,
 }
 
 /// How a game went.
@@ -283,7 +286,8 @@ pub fn play_match(
         if color.is_black() {
             players.swap();
         }
-        let opening = openings.iter().cycle().nth(number as usize / 2).cloned();
+        let place = if options.side == Side::Both { number / 2 } else { number };
+        let opening = openings.iter().cycle().nth(place as usize).cloned();
         let played = play_game(players, opening.unwrap_or_default(), options.limit, options.clock)?;
         let lead = played.game.lead(color);
         material += f64::from(lead);
@@ -307,6 +311,14 @@ pub fn play_match(
 }
 
 impl Score {
+    fn book_line(&self) -> String {
+        let numbers: Vec<String> = self.book_moves.iter().map(u32::to_string).collect();
+        match numbers.is_empty() {
+            true => String::new(),
+            false => format!(" book moves {}", numbers.join(" ")),
+        }
+    }
+
     /// One line for people.
     pub fn line(&self) -> String {
         let stopped = self.stopped_ahead + self.stopped_level + self.stopped_behind;
@@ -327,7 +339,7 @@ impl Score {
             self.stopped_behind,
             self.material,
             self.half_moves
-        )
+        ) + &self.book_line()
     }
 }
 

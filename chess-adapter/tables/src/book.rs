@@ -16,10 +16,8 @@ use chess_games::prepare::Gameline;
 
 /// First line of a book in text form.
 const TEXT_MAGIC: &str = "# chess book 1";
-/// The variance of one game's result, where a win is 1 and a loss -1.
-const VARIANCE: f64 = 0.55;
-/// A normal deviate surpasses minus so many standard deviations with nine chances in ten.
-const NINE_IN_TEN: f64 = 1.28;
+/// Moves of a position that are kept, the best ones.
+const CHILDREN: usize = 16;
 
 /// How often a move won, drew and lost for the side that played it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -38,20 +36,20 @@ impl Count {
         self.wins + self.draws + self.losses
     }
 
-    /// Wins less losses, per game.
-    pub fn balance(self) -> f64 {
-        ratio(f64::from(self.wins) - f64::from(self.losses), f64::from(self.games()))
-    }
-
-    /// A [`Count::balance`] that the move surpasses with nine chances in ten, as far as its games
-    /// tell: a move that nobody plays has no such games.
-    pub fn sure_balance(self) -> f64 {
-        self.balance() - NINE_IN_TEN * (VARIANCE / f64::from(self.games().max(1))).sqrt()
-    }
-
     /// Wins less losses, per decisive game; 0 without decisive games.
-    fn decisive_balance(self) -> f64 {
-        ratio(f64::from(self.wins) - f64::from(self.losses), f64::from(self.wins + self.losses))
+    pub fn balance(self) -> f64 {
+        let [wins, losses] = [self.wins, self.losses].map(f64::from);
+        (wins - losses) / (wins + losses).max(1.0)
+    }
+
+    /// These games and others.
+    #[must_use]
+    pub const fn plus(self, other: Self) -> Self {
+        Self {
+            wins: self.wins + other.wins,
+            draws: self.draws + other.draws,
+            losses: self.losses + other.losses,
+        }
     }
 
     fn add(&mut self, result: KnownOutcome, side: Color) {
@@ -61,10 +59,6 @@ impl Count {
             Some(_) => self.losses += 1,
         }
     }
-}
-
-fn ratio(part: f64, whole: f64) -> f64 {
-    if whole > 0.0 { part / whole } else { 0.0 }
 }
 
 /// A move the book knows in some position.
@@ -78,15 +72,52 @@ pub struct BookMove {
     pub count: Option<Count>,
 }
 
-/// A move in a book: the position's key, the move, its weight, and its games if they are known.
-type Row = (u64, u16, f64, Option<Count>);
+/// A move in a book.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Row {
+    key: u64,
+    /// The move.
+    pub packed: u16,
+    weight: f64,
+    /// Its games, if they are known.
+    pub count: Option<Count>,
+    /// The node of the position after it, if it is reached from the start position.
+    pub next: Option<Node>,
+}
 
-/// A book: rows sorted by key.
+impl Row {
+    /// The move and the position after it.
+    pub fn follow(&self, position: &Chess) -> Option<(Move, Chess)> {
+        let m = unpack(position, self.packed)?;
+        let mut after = position.clone();
+        after.play_unchecked(m);
+        Some((m, after))
+    }
+
+    /// By how much games speak for the move.
+    pub fn balance(&self) -> f64 {
+        self.count.map_or(0.0, Count::balance)
+    }
+}
+
+/// A position of a book: the place of its first row.
+pub(crate) type Node = usize;
+
+/// A position that is reached in a book.
+#[derive(Debug)]
+pub(crate) struct Known {
+    pub position: Chess,
+    pub node: Node,
+    /// The known position before it, and the move between them.
+    pub before: Option<(usize, Move)>,
+}
+
+/// A book: rows sorted by key, those of a position best first. Moves lead from node to node.
 #[derive(Debug)]
 pub struct Book(Vec<Row>);
 
 /// The legal move that is meant, castling in either spelling.
-fn unpack(position: &Chess, packed: u16) -> Option<Move> {
+pub(crate) fn unpack(position: &Chess, packed: u16) -> Option<Move> {
     let moves = position.legal_moves();
     let exact = moves.iter().find(|&&m| PackedMove::from(m).0 == packed).copied();
     exact.or_else(|| {
@@ -114,10 +145,10 @@ impl Book {
         }
         let (records, rest) = bytes.as_chunks();
         let rows: Vec<Row> = records.iter().map(row_of_record).collect();
-        if rows.is_empty() || !rest.is_empty() || !rows.is_sorted_by_key(|row| row.0) {
+        if rows.is_empty() || !rest.is_empty() || !rows.is_sorted_by_key(|row| row.key) {
             bail!("{} is no opening book", path.display());
         }
-        Ok(Self(rows))
+        Ok(Self::of(rows))
     }
 
     fn from_text(text: &str) -> Result<Self> {
@@ -125,23 +156,119 @@ impl Book {
         let row = |(number, line): (usize, &str)| {
             parse_row(line).with_context(|| format!("line {}: {line:?}", number + 1))
         };
-        let mut rows = lines.map(row).collect::<Result<Vec<Row>>>()?;
-        rows.sort_by_key(|row| row.0);
-        Ok(Self(rows))
+        Ok(Self::of(lines.map(row).collect::<Result<Vec<Row>>>()?))
     }
 
-    /// The moves known here, best first.
-    pub fn moves(&self, position: &Chess) -> Vec<BookMove> {
-        let key = key_of(position);
-        let first = self.0.partition_point(|row| row.0 < key);
-        let own = self.0[first..].iter().take_while(|row| row.0 == key);
-        let book_move = |&(_, packed, weight, count): &Row| {
-            Some(BookMove { m: unpack(position, packed)?, weight, count })
-        };
-        let mut found: Vec<BookMove> = own.filter_map(book_move).collect();
-        let value = |b: &BookMove| b.count.map_or(b.weight, Count::sure_balance);
-        found.sort_by(|a, b| value(b).total_cmp(&value(a)).then(b.weight.total_cmp(&a.weight)));
+    /// Orders the rows and links the nodes.
+    pub(crate) fn of(mut rows: Vec<Row>) -> Self {
+        rows.sort_by(|a, b| {
+            let by_balance = b.balance().total_cmp(&a.balance());
+            let by_worth = by_balance.then(b.weight.total_cmp(&a.weight));
+            a.key.cmp(&b.key).then(by_worth).then(a.packed.cmp(&b.packed))
+        });
+        let nodes = rows.chunk_by(|a, b| a.key == b.key);
+        let mut book = Self(nodes.flat_map(|node| node.iter().take(CHILDREN)).copied().collect());
+        for known in book.positions() {
+            for place in known.node..known.node + book.rows(known.node).len() {
+                let next = book.0[place].follow(&known.position);
+                book.0[place].next = next.and_then(|(_, after)| book.node(key_of(&after)));
+            }
+        }
+        book
+    }
+
+    /// The positions that are reached from the start position, nearest first.
+    pub(crate) fn positions(&self) -> Vec<Known> {
+        let start = Chess::default();
+        let first = self.node(key_of(&start));
+        let known = |node| Known { position: start, node, before: None };
+        let mut found: Vec<Known> = first.map(known).into_iter().collect();
+        let mut seen: HashSet<Node> = first.into_iter().collect();
+        let mut number = 0;
+        while let Some(known) = found.get(number) {
+            let (position, node) = (known.position.clone(), known.node);
+            for (m, after) in self.rows(node).iter().filter_map(|row| row.follow(&position)) {
+                let next = self.node(key_of(&after)).filter(|&next| seen.insert(next));
+                let known = |node| Known { position: after, node, before: Some((number, m)) };
+                found.extend(next.map(known));
+            }
+            number += 1;
+        }
         found
+    }
+
+    /// The node of the position with this key.
+    pub(crate) fn node(&self, key: u64) -> Option<Node> {
+        let first = self.0.partition_point(|row| row.key < key);
+        self.is_at(first, key).then_some(first)
+    }
+
+    /// Whether this is the node of the position with this key.
+    pub(crate) fn is_at(&self, node: Node, key: u64) -> bool {
+        self.0.get(node).is_some_and(|row| row.key == key)
+    }
+
+    /// The moves of a node, best first.
+    pub(crate) fn rows(&self, node: Node) -> &[Row] {
+        self.0[node..].chunk_by(|a, b| a.key == b.key).next().unwrap_or_default()
+    }
+
+    /// The games of a node, for the side to move.
+    pub(crate) fn games(&self, node: Node) -> Count {
+        let counts = self.rows(node).iter().filter_map(|row| row.count);
+        counts.fold(Count::default(), Count::plus)
+    }
+
+    /// The moves of a node in that position, best first.
+    pub(crate) fn moves_of(&self, node: Node, position: &Chess) -> Vec<BookMove> {
+        let book_move = |row: &Row| {
+            let m = unpack(position, row.packed)?;
+            Some(BookMove { m, weight: row.weight, count: row.count })
+        };
+        self.rows(node).iter().filter_map(book_move).collect()
+    }
+
+    /// All positions and their moves.
+    pub(crate) fn nodes(&self) -> impl Iterator<Item = (u64, &[Row])> {
+        self.0.chunk_by(|a, b| a.key == b.key).map(|rows| (rows[0].key, rows))
+    }
+
+    /// The book as an indented tree from the start position (spec chess 9.15). A position met
+    /// before is named, not opened again.
+    pub fn to_tree(&self, depth: usize) -> String {
+        let (mut out, start) = (String::new(), Chess::default());
+        if let Some(node) = self.node(key_of(&start)) {
+            self.write_node(node, &start, 0, depth, &mut HashSet::new(), &mut out);
+        }
+        out
+    }
+
+    fn write_node(
+        &self,
+        node: Node,
+        position: &Chess,
+        level: usize,
+        depth: usize,
+        seen: &mut HashSet<Node>,
+        out: &mut String,
+    ) {
+        let space = "  ".repeat(level);
+        if level >= depth {
+            return;
+        }
+        if !seen.insert(node) {
+            let _ = writeln!(out, "{space}(as above)");
+            return;
+        }
+        for row in self.rows(node) {
+            let Some((m, after)) = row.follow(position) else { continue };
+            let word = to_word(position, m, Spelling::default());
+            let Count { wins, draws, losses } = row.count.unwrap_or_default();
+            let _ = writeln!(out, "{space}{word} +{wins} ={draws} -{losses} {:+.2}", row.balance());
+            if let Some(next) = row.next {
+                self.write_node(next, &after, level + 1, depth, seen, out);
+            }
+        }
     }
 }
 
@@ -149,16 +276,21 @@ impl Book {
 fn row_of_record(record: &[u8; 16]) -> Row {
     let key = u64::from_be_bytes(*record.first_chunk().expect("eight bytes"));
     let number = |at: usize| u16::from_be_bytes([record[at], record[at + 1]]);
-    (key, number(8), f64::from(number(10)), None)
+    Row { key, packed: number(8), weight: f64::from(number(10)), count: None, next: None }
 }
 
 fn parse_row(line: &str) -> Option<Row> {
     let mut fields = line.split_ascii_whitespace();
     let key = u64::from_str_radix(fields.next()?, 16).ok()?;
-    let m = u16::from_str_radix(fields.next()?, 16).ok()?;
+    let packed = u16::from_str_radix(fields.next()?, 16).ok()?;
     let mut number = || fields.next()?.parse().ok();
     let count = Count { wins: number()?, draws: number()?, losses: number()? };
-    Some((key, m, f64::from(count.games()), Some(count)))
+    count.wins.checked_add(count.draws)?.checked_add(count.losses)?;
+    Some(counted(key, packed, count))
+}
+
+fn counted(key: u64, packed: u16, count: Count) -> Row {
+    Row { key, packed, weight: f64::from(count.games()), count: Some(count), next: None }
 }
 
 /// Counts the first half-moves of games.
@@ -227,60 +359,14 @@ impl Counter {
         out
     }
 
-    /// The book as an indented tree from the start position (spec chess 9.15).
-    ///
-    /// Children are ordered by wins less losses among decisive games, ties by games, at most 16 of
-    /// them. A position met before is named, not opened again.
-    pub fn to_tree(&self, depth: usize, at_least: u32) -> String {
-        let mut nodes: HashMap<u64, Vec<(u16, Count)>> = HashMap::new();
-        for (key, m, count) in self.rows(at_least) {
-            nodes.entry(key).or_default().push((m, count));
-        }
-        for children in nodes.values_mut() {
-            children.sort_by(|(a_move, a), (b_move, b)| {
-                let by_balance = b.decisive_balance().total_cmp(&a.decisive_balance());
-                by_balance.then(b.games().cmp(&a.games())).then(a_move.cmp(b_move))
-            });
-            children.truncate(16);
-        }
-        let mut out = String::new();
-        write_node(&nodes, &Chess::default(), 0, depth, &mut HashSet::new(), &mut out);
-        out
-    }
-}
-
-fn write_node(
-    nodes: &HashMap<u64, Vec<(u16, Count)>>,
-    position: &Chess,
-    level: usize,
-    depth: usize,
-    seen: &mut HashSet<u64>,
-    out: &mut String,
-) {
-    let key = key_of(position);
-    let Some(children) = nodes.get(&key) else { return };
-    if level >= depth {
-        return;
-    }
-    if !seen.insert(key) {
-        let _ = writeln!(out, "{}(as above)", "  ".repeat(level));
-        return;
-    }
-    for &(packed, count) in children {
-        let Some(m) = unpack(position, packed) else { continue };
-        let word = to_word(position, m, Spelling::default());
-        let Count { wins, draws, losses } = count;
-        let balance = count.decisive_balance();
-        let _ =
-            writeln!(out, "{}{word} +{wins} ={draws} -{losses} {balance:+.2}", "  ".repeat(level));
-        let mut next = position.clone();
-        next.play_unchecked(m);
-        write_node(nodes, &next, level + 1, depth, seen, out);
+    /// The book.
+    pub fn to_book(&self, at_least: u32) -> Book {
+        Book::of(self.rows(at_least).into_iter().map(|(key, m, c)| counted(key, m, c)).collect())
     }
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use super::*;
     use chess_games::game::Game;
     use chess_games::prepare::{Options, Statistics, read_games};
@@ -289,15 +375,20 @@ mod tests {
                          1. e4 c5 1/2-1/2\n1. d4 d5 1-0\n1. Nf3 e5 2. e4 1-0\n";
 
     fn counter() -> Counter {
+        counted(GAMES, 5)
+    }
+
+    /// Counts games, of which there are so many.
+    pub(crate) fn counted(pgn: &str, games: u64) -> Counter {
         let mut counter = Counter::new(24);
         let mut statistics = Statistics::default();
         let read =
-            read_games(GAMES.as_bytes(), &Options::default(), &mut statistics, &mut |game, _| {
+            read_games(pgn.as_bytes(), &Options::default(), &mut statistics, &mut |game, _| {
                 counter.take(game);
                 Ok(())
             });
         read.expect("memory does not fail");
-        assert_eq!(statistics.written, 5);
+        assert_eq!(statistics.written, games);
         counter
     }
 
@@ -305,18 +396,9 @@ mod tests {
         let mut game = Game::default();
         game.play_words(moves).expect("legal");
         let word = |b: &BookMove| to_word(game.position(), b.m, Spelling::default());
-        book.moves(game.position()).iter().map(word).collect()
-    }
-
-    #[test]
-    fn few_games_do_not_outrank_many() {
-        // The masters' answers to 1.e4: of 90 games with Nc6 a few more were won than lost.
-        let count = |wins, draws, losses| Count { wins, draws, losses };
-        let (rare, usual) = (count(34, 25, 31), count(3900, 3800, 4000));
-        assert!(rare.balance() > usual.balance());
-        assert!(rare.sure_balance() < usual.sure_balance());
-        // A difference that many games show stays.
-        assert!(count(600, 300, 300).sure_balance() > usual.sure_balance());
+        let node = book.node(key_of(game.position()));
+        let moves = node.map(|node| book.moves_of(node, game.position()));
+        moves.unwrap_or_default().iter().map(word).collect()
     }
 
     #[test]
@@ -351,7 +433,7 @@ mod tests {
 
     #[test]
     fn tree_shares_transpositions() {
-        let tree = counter().to_tree(4, 1);
+        let tree = counter().to_book(1).to_tree(4);
         assert!(tree.contains("e4 +1 =1 -1 +0.00"), "{tree}");
         assert!(tree.contains("    Nf3 +1 =0 -1"), "{tree}");
     }

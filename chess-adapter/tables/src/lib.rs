@@ -3,7 +3,9 @@
 #![warn(missing_docs)]
 
 pub mod book;
+pub mod clusters;
 pub mod endgames;
 pub mod mates;
+pub mod openings;
 pub mod syzygy;
 pub mod verbs;

@@ -13,7 +13,8 @@ use chess_games::game::Completion;
 #[derive(Clone, Debug)]
 pub struct Choice {
     pub completion: Completion,
-    /// What it is if neither the classifier nor a search chose it: `book move` or `mate`.
+    /// What it is if neither the classifier nor a search chose it: `mate`, or a move of the book,
+    /// of a cluster, or of a plan.
     pub special: Option<&'static str>,
     /// What was classified, best first; empty if the classifier was not asked.
     pub ranking: Vec<Scored>,

@@ -4,7 +4,7 @@
 use std::sync::atomic::Ordering::SeqCst;
 
 use anyhow::Result;
-use chess_search::Found;
+use chess_search::{Found, Limits};
 use shakmaty::{Move, Position};
 
 use super::looking_ahead::among_best;
@@ -45,6 +45,9 @@ impl Engine {
         self.answers += 1;
         self.thinks.store(true, SeqCst);
         let choice = self.choose_now(allowed, progress);
+        if let Ok(choice) = &choice {
+            self.count_book_move(choice);
+        }
         self.thinks.store(false, SeqCst);
         choice
     }
@@ -54,15 +57,12 @@ impl Engine {
         allowed: &Allowance,
         progress: &mut dyn FnMut(&Found),
     ) -> Result<Choice> {
-        if let Some(choice) = self.book_choice(&allowed.only) {
+        if let Some(choice) = self.book_choice(allowed) {
             return Ok(choice);
         }
         self.adapt_to_style()?;
         let rated = self.settings.rated_temperature();
-        let limits = match rated {
-            Some(_) => None,
-            None => self.settings.search.limits(allowed, self.has_odds()),
-        };
+        let limits = self.limits(allowed);
         // A search that chooses by itself takes the classifier's first scores: those that have
         // looked ahead would ask it about itself.
         let ranking = self.rank_by(&allowed.only, limits.is_none() || self.randomised)?;
@@ -98,12 +98,32 @@ impl Engine {
         Ok(Choice { completion, special: None, ranking, considered, found })
     }
 
-    fn book_choice(&mut self, only: &[Move]) -> Option<Choice> {
-        if !self.settings.own_book {
+    /// The limits of a search, unless the classifier alone chooses.
+    fn limits(&self, allowed: &Allowance) -> Option<Limits> {
+        let is_rated = self.settings.rated_temperature().is_some();
+        let limits = || self.settings.search.limits(allowed, self.has_odds());
+        (!is_rated).then(limits).flatten()
+    }
+
+    fn count_book_move(&mut self, choice: &Choice) {
+        let special = choice.special.is_some_and(|special| special != "mate");
+        let is_advised = self.advice.is_some() && choice.found.is_some();
+        let m = choice.completion.m;
+        if special || (is_advised && self.book_moves_here().iter().any(|b| b.m == m)) {
+            let number = self.game.plies() / 2;
+            self.book_moves.resize(self.book_moves.len().max(number + 1), 0);
+            self.book_moves[number] += 1;
+        }
+    }
+
+    fn book_choice(&mut self, allowed: &Allowance) -> Option<Choice> {
+        let is_early = self.game.plies() / 2 + 1 < self.settings.book_from as usize;
+        let only_advises = self.advice.is_some() && self.limits(allowed).is_some();
+        if !self.settings.own_book || is_early || only_advises {
             return None;
         }
-        let mut moves = self.book.as_ref()?.moves(self.game.position());
-        moves.retain(|b| only.is_empty() || only.contains(&b.m));
+        let (mut moves, source) = self.openings.as_mut()?.advise(&self.game);
+        moves.retain(|b| allowed.only.is_empty() || allowed.only.contains(&b.m));
         let chosen = if self.randomised {
             let weights: Vec<f64> = moves.iter().map(|b| b.weight).collect();
             choose::weighted(&weights, &mut self.random)?
@@ -113,7 +133,7 @@ impl Engine {
         let m = moves.get(chosen)?.m;
         let completion = self.game.completions().into_iter().find(|c| c.m == m)?;
         let (ranking, considered) = (Vec::new(), Vec::new());
-        Some(Choice { completion, special: Some("book move"), ranking, considered, found: None })
+        Some(Choice { completion, special: Some(source), ranking, considered, found: None })
     }
 
     /// The best move, where [`Engine::choose`] may draw one at random, within no limits.
@@ -125,8 +145,9 @@ impl Engine {
     }
 
     /// The book's moves here, best first.
-    pub fn book_moves(&self) -> Vec<BookMove> {
-        self.book.as_ref().map(|book| book.moves(self.game.position())).unwrap_or_default()
+    pub fn book_moves_here(&mut self) -> Vec<BookMove> {
+        let openings = self.openings.as_mut();
+        openings.map(|openings| openings.moves(&self.game)).unwrap_or_default()
     }
 
     /// Leaves out moves that endgame tables and, if it is on, draw avoidance exclude, unless no

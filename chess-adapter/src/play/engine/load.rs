@@ -14,8 +14,8 @@ use crate::play::settings::Settings;
 use crate::play::style::{self, Judge};
 use chess_games::encode::Encoding;
 use chess_games::game::Game;
-use chess_tables::book::Book;
 use chess_tables::mates::Distances;
+use chess_tables::openings::Openings;
 use chess_tables::syzygy::Tables;
 
 impl Engine {
@@ -35,13 +35,19 @@ impl Engine {
             }
         }
         let (models, program) = (self.settings.models.clone(), &self.program);
+        let reach = self.settings.book_clusters;
         let Settings { book_file, tables_path, syzygy_path, style_path, .. } = &mut self.settings;
         let failures = [
-            open(&mut self.book, book_file, Book::open),
+            open(&mut self.openings, book_file, |path| Openings::open(path, reach as usize)),
             open(&mut self.endgames.distances, tables_path, Distances::open),
             open(&mut self.endgames.syzygy, syzygy_path, Tables::open),
             open(&mut self.judge, style_path, |folder| judge(folder, models, program)),
         ];
+        if let Some(openings) = self.openings.as_ref().filter(|_| self.settings.book_in_search)
+            && self.advice.is_none()
+        {
+            self.advice = Some(openings.for_search(self.settings.book_weight));
+        }
         failures.iter().flatten().for_each(|error| self.note(error));
         self.news()
     }

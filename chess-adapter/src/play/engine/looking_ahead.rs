@@ -62,6 +62,7 @@ impl Engine {
             history: self.game.earlier_keys(),
             moves: &moves,
             bonus: if margin == 0 { &bonus } else { &[] },
+            advice: self.advice.as_ref(),
             margin: i32::try_from(margin).unwrap_or(0),
             lines: self.settings.multi_pv as usize,
             stop: &stop,

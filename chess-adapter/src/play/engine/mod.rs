@@ -13,7 +13,7 @@ use std::sync::atomic::AtomicBool;
 use std::time::{Duration, SystemTime};
 
 use anyhow::{Error, Result};
-use chess_search::Searcher;
+use chess_search::{Advice, Searcher};
 use shakmaty::{ByColor, Chess, Color, Move, Position};
 
 use crate::play::choose::Scored;
@@ -27,8 +27,8 @@ use crate::play::style::Judge;
 use chess_games::files::replace_file;
 use chess_games::game::Game;
 use chess_games::notation::Spelling;
-use chess_tables::book::Book;
 use chess_tables::endgames::Endgames;
+use chess_tables::openings::Openings;
 use dbacl_files::atomic_file::{Unforced, beside};
 use dbacl_numeric::random::SplitMix64;
 
@@ -50,7 +50,11 @@ pub struct Engine {
     /// Lines of the interface that arrive during a search.
     pub interrupts: Arc<Interrupts>,
     searcher: Option<Searcher>,
-    book: Option<Book>,
+    openings: Option<Openings>,
+    /// What the book tells the search.
+    advice: Option<Advice>,
+    /// How often a move of the book was played at each move of a game, from the first.
+    pub book_moves: Vec<u32>,
     endgames: Endgames,
     /// Files to watch are written under this prefix.
     pub watch: Option<PathBuf>,
@@ -94,7 +98,9 @@ impl Engine {
             spelling,
             interrupts: Arc::default(),
             searcher: None,
-            book: None,
+            openings: None,
+            advice: None,
+            book_moves: Vec::new(),
             endgames: Endgames::default(),
             watch: None,
             practice: None,
@@ -181,11 +187,16 @@ impl Engine {
         self.stale.white |= both || before.models.white != now.models.white;
         self.stale.black |= both || before.models.black != now.models.black;
         let is_stale = self.stale.white || self.stale.black;
-        self.book.take_if(|_| before.book_file != now.book_file);
+        let has_same_book = before.book_file == now.book_file
+            && before.book_clusters == now.book_clusters
+            && before.book_in_search == now.book_in_search
+            && before.book_weight == now.book_weight;
+        self.openings.take_if(|_| !has_same_book);
+        self.advice.take_if(|_| !has_same_book);
         self.endgames.syzygy.take_if(|_| before.syzygy_path != now.syzygy_path);
         self.endgames.distances.take_if(|_| before.tables_path != now.tables_path);
         self.judge.take_if(|_| is_stale || before.style_path != now.style_path);
-        self.searcher.take_if(|_| before.hash != now.hash);
+        self.searcher.take_if(|_| before.hash != now.hash || !has_same_book);
         if before.seed != now.seed {
             self.random = random(now.seed);
         }

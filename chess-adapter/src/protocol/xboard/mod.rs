@@ -464,7 +464,7 @@ impl Xboard {
     fn book(&mut self) {
         self.load();
         let position = self.engine.game.position().clone();
-        let moves = self.engine.book_moves();
+        let moves = self.engine.book_moves_here();
         let total: f64 = moves.iter().map(|b| b.weight).sum();
         for book_move in &moves {
             let word = notation::to_word(&position, book_move.m, self.engine.game.spelling());

@@ -6,9 +6,14 @@ use std::process::ExitCode;
 
 use anyhow::Result;
 use chess_games::files::write_result;
+use chess_games::game::Game;
 use chess_games::prepare::{Options, read_files};
 
 use crate::book::Counter;
+use crate::clusters::{self, Clusters};
+
+/// Half-moves that a book counts.
+const PLIES: usize = 24;
 
 /// What to write of the openings of games.
 #[derive(Debug, clap::Args)]
@@ -18,9 +23,9 @@ pub struct BookArgs {
     /// Where to write; standard output if missing
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
-    /// Half-moves counted of each game
-    #[arg(long, value_name = "N", default_value_t = 24)]
-    plies: usize,
+    /// Half-moves counted of each game; default: 24, with --clusters and --near 40
+    #[arg(long, value_name = "N")]
+    plies: Option<usize>,
     /// Moves seen less often are left out
     #[arg(long, value_name = "N", default_value_t = 3)]
     min_count: u32,
@@ -30,6 +35,13 @@ pub struct BookArgs {
     /// Print the book as a tree
     #[arg(long)]
     tree: bool,
+    /// Print clusters of positions that are at most so many moves apart
+    #[arg(long, value_name = "D", conflicts_with_all = ["polyglot", "tree"])]
+    clusters: Option<usize>,
+    /// Print the known positions nearest to the one after these moves, given as one argument, and
+    /// at most five moves that lead to one of them
+    #[arg(long, value_name = "MOVES", conflicts_with_all = ["polyglot", "tree", "clusters"])]
+    near: Option<String>,
     /// Depth of the tree
     #[arg(long, value_name = "N", default_value_t = 8)]
     depth: usize,
@@ -42,13 +54,22 @@ impl BookArgs {
     ///
     /// A file cannot be read or written.
     pub fn run(&self) -> Result<ExitCode> {
-        let mut counter = Counter::new(self.plies);
+        let mut asked = Game::default();
+        asked.play_words(self.near.as_deref().unwrap_or_default())?;
+        let is_tree_of_boards = self.clusters.is_some() || self.near.is_some();
+        let plies = if is_tree_of_boards { clusters::PLIES } else { PLIES };
+        let mut counter = Counter::new(self.plies.unwrap_or(plies));
         let statistics = read_files(&self.pgn, &Options::default(), &mut |game, _| {
             counter.take(game);
             Ok(())
         })?;
-        let contents = if self.tree {
-            counter.to_tree(self.depth, self.min_count).into_bytes()
+        let book = || counter.to_book(self.min_count);
+        let contents = if self.near.is_some() {
+            Clusters::of(&book(), 0).near(&asked).into_bytes()
+        } else if let Some(reach) = self.clusters {
+            Clusters::of(&book(), reach).to_text().into_bytes()
+        } else if self.tree {
+            book().to_tree(self.depth).into_bytes()
         } else if self.polyglot {
             counter.to_polyglot(self.min_count)
         } else {
