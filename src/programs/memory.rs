@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-//! The allocator of `dbacl`: where the system refuses memory that the program cannot do without,
-//! the program ends with one line and a status. The standard library would print lines of its own,
-//! perhaps with a backtrace, and abort.
+//! The allocator of `dbacl` and `dbacl-eval`: where the system refuses memory that the program
+//! cannot do without, the program ends with one line and a status. The standard library would print
+//! lines of its own, perhaps with a backtrace, and abort.
 //!
 //! This module has `unsafe` code because the trait of allocators demands it.
 

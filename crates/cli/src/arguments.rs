@@ -65,6 +65,7 @@ pub fn run<O: Parser>(
 ) -> ExitCode {
     last_resort::install(program, ": ");
     last_resort::set_status(status::LATER);
+    last_resort::grow_stack();
     let options = match read(program, status::USAGE) {
         Ok(options) => options,
         Err(status) => return status,

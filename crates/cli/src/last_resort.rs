@@ -9,13 +9,21 @@
 //! Registering the handler is one of two places of this crate with `unsafe`; `closed` has
 //! the other.
 
+use rustix::param::page_size;
+use rustix::process::{Resource, getrlimit};
 use signal_hook::consts::SIGXFSZ;
 use signal_hook::flag;
-use std::sync::atomic::{AtomicU8, Ordering};
+use std::fs;
+use std::hint::black_box;
+use std::mem::MaybeUninit;
+use std::sync::atomic::{AtomicI32, AtomicU8, Ordering};
 use std::sync::{Arc, OnceLock};
+use std::time::Duration;
 
 static BEGINNING: OnceLock<[&'static str; 2]> = OnceLock::new();
 static STATUS: AtomicU8 = AtomicU8::new(1);
+/// The thread that ends the process, 0 for none.
+static ENDS: AtomicI32 = AtomicI32::new(0);
 static ACTION: OnceLock<fn()> = OnceLock::new();
 
 /// From now on `program` prints a line and ends with a status when it would abort. Its name and
@@ -67,14 +75,57 @@ fn before_panic() {
     }));
 }
 
+/// The stack that the first thread may need, in bytes.
+const STACK: usize = 256 << 10;
+
+/// Has the stack of the first thread grow to what it may need, where the addresses of the process
+/// are limited; ends the process if there are too few. Once they are used up, a stack that has to
+/// grow ends the process by a signal, without a line.
+pub fn grow_stack() {
+    let limits = [Resource::As, Resource::Stack].map(|what| getrlimit(what).current);
+    let [Some(addresses), stack] = limits else { return };
+    if stack.is_some_and(|most| most < 2 * STACK as u64) {
+        return;
+    }
+    let pages = || fs::read_to_string("/proc/self/statm").ok()?.split(' ').next()?.parse().ok();
+    let Some(used) = pages().map(|pages: u64| pages.saturating_mul(page_size() as u64)) else {
+        return;
+    };
+    if used.saturating_add(2 * STACK as u64) > addresses {
+        end();
+    }
+    touch_stack();
+}
+
+/// Touches each page of so much stack.
+#[inline(never)]
+#[allow(clippy::large_stack_arrays, reason = "the stack is what is to grow")]
+fn touch_stack() {
+    black_box(&mut [MaybeUninit::<u8>::uninit(); STACK]);
+}
+
 /// Ends the process as when memory runs out: the line, the action, the status. Takes no memory.
+/// Only one thread prints the line; the others stand still.
 pub fn end() {
-    // The pieces are written one by one, since there may be no memory to join them.
-    let stderr = rustix::stdio::stderr();
+    let own = rustix::thread::gettid().as_raw_nonzero().get();
+    if let Err(first) = ENDS.compare_exchange(0, own, Ordering::Relaxed, Ordering::Relaxed) {
+        if first != own {
+            loop {
+                std::thread::sleep(Duration::from_secs(1));
+            }
+        }
+        signal_hook::low_level::exit(STATUS.load(Ordering::Relaxed).into());
+    }
+    // One write, so that no line of the C library comes between; there may be no memory for it.
+    let (mut line, mut length) = ([0; 128], 0);
     let [program, mark] = BEGINNING.get().copied().unwrap_or_default();
     for part in [program, mark, "out of memory, giving up\n"] {
-        let _ = rustix::io::write(stderr, part.as_bytes());
+        if let Some(room) = line.get_mut(length..length + part.len()) {
+            room.copy_from_slice(part.as_bytes());
+            length += part.len();
+        }
     }
+    let _ = rustix::io::write(rustix::stdio::stderr(), &line[..length]);
     if let Some(action) = ACTION.get() {
         action();
     }
