@@ -142,8 +142,6 @@ pub mod corpus;
 mod document;
 mod error;
 mod filter;
-// Until the mail filter has moved to `store::filter`.
-#[allow(dead_code)]
 mod fit;
 mod input;
 mod learn;
@@ -160,7 +158,6 @@ mod risk;
 mod score;
 mod sets;
 mod shards;
-#[allow(dead_code, unused_imports)]
 mod store;
 #[cfg(test)]
 mod tests;
@@ -210,15 +207,14 @@ pub use crate::sets::classify::explain::Explained;
 pub use crate::sets::classify::{CategorySet, Classifier, Incomparable, Verdict};
 
 // Filtering mail.
-pub use crate::fit::joint::{FitNote, FitVerdicts};
-pub use crate::fit::select::Quality as FitQuality;
+pub use crate::fit::joint::{FitNote, FitVerdicts, Quality as FitQuality};
 #[doc(hidden)]
 pub use crate::fit::thresholds::Caution;
 pub use crate::sets::{
     DocumentId, DocumentReport, FittedSet, FittedSetError, FittedSetOptions, Outcome,
 };
 #[doc(hidden)]
-pub use crate::sets::{FilterPlace, MailRole, Reasons};
+pub use crate::sets::{FilterPlace, FilterStamp, MailRole, Reasons};
 pub use crate::sets::{LearnedSet, MailFilter, MailFilterError, MailFolder};
 pub use crate::sets::{MailLearnOptions, SetReport, SetVerdict};
 

@@ -3,9 +3,9 @@
 //! forgotten.
 
 use crate::sets::verdict;
+use dbacl::MailFilter;
 use dbacl_testing::{Scratch, has};
 use std::fs;
-use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
 /// What messages of each kind are about.
@@ -54,30 +54,41 @@ fn learn(place: &Scratch, labels: &[&str], options: &str) -> String {
     place.dbacl(&learn).output()
 }
 
-/// Whether the last change has left the state as it was written, and its changes beside it.
-fn is_quick(place: &Scratch) -> bool {
-    place.path("f/ledger.set/current/ledger.changes").exists()
+/// Whether the last change was a lesson, in the journal.
+pub fn is_quick(place: &Scratch) -> bool {
+    fs::metadata(place.path("f/journal")).expect("a journal").len() > 100
 }
 
-/// All files of the filter `f`, but for the list of them and what was corrected.
+/// All files of the filter `f`, but for the table before and the lock.
 pub fn contents(place: &Scratch) -> Vec<(String, Vec<u8>)> {
     contents_of(&place.path("f"))
 }
 
-fn contents_of(filter: &Path) -> Vec<(String, Vec<u8>)> {
-    let mut files = files_of(filter);
-    files.retain(|(name, _)| !name.starts_with("corrections"));
+/// The same of the filter in a folder.
+pub fn contents_of(filter: &Path) -> Vec<(String, Vec<u8>)> {
+    let entries = fs::read_dir(filter).expect("a filter").flatten();
+    let name = |entry: &fs::DirEntry| entry.file_name().into_string().expect("plain");
+    let files = entries.map(|entry| (name(&entry), entry.path()));
+    let is_current = |name: &str| !["table.before", "lock", "review.txt"].contains(&name);
+    let files = files.filter(|(name, _)| is_current(name));
+    let mut files: Vec<_> =
+        files.map(|(name, path)| (name, fs::read(path).expect("there"))).collect();
+    let table = files.iter().find(|(name, _)| name == "table").map(|(_, bytes)| bytes.clone());
+    let table = String::from_utf8_lossy(&table.unwrap_or_default()).into_owned();
+    // The table before may have another ledger, and another general model.
+    let is_named = |name: &str| ["ledger.", "general."].iter().any(|it| name.starts_with(it));
+    files.retain(|(name, _)| !is_named(name) || table.contains(name.as_str()));
+    files.sort();
     files
 }
 
-/// All files of the filter's current generation, but for the list of them.
-pub fn files_of(filter: &Path) -> Vec<(String, Vec<u8>)> {
-    let entries = fs::read_dir(filter.join("ledger.set/current")).expect("a set").flatten();
-    let name = |entry: &fs::DirEntry| entry.file_name().into_string().expect("plain");
-    let files = entries.map(|entry| (name(&entry), fs::read(entry.path()).expect("there")));
-    let mut files: Vec<_> = files.filter(|(name, _)| name != "generation").collect();
-    files.sort();
-    files
+/// The rule in the head of the filter's table.
+fn rule(place: &Scratch) -> serde_json::Value {
+    let table = place.read("f/table");
+    let start = table.iter().position(|&byte| byte == b'{').expect("a head");
+    let mut values = serde_json::Deserializer::from_slice(&table[start..]).into_iter();
+    let head: serde_json::Value = values.next().expect("a head").expect("JSON");
+    head["rule"].clone()
 }
 
 #[test]
@@ -86,7 +97,6 @@ fn filters_of_any_number_of_folders_are_corrected() {
     for labels in [&all[..2], &all[..]] {
         let place = filter(labels);
         let learned = contents(&place);
-        assert!(learned.iter().any(|(name, _)| name == "ledger.state"), "learning stays quick");
         for &label in labels {
             let found = verdict(&place, &mail(label, 77));
             has(&found, label);
@@ -101,7 +111,7 @@ fn filters_of_any_number_of_folders_are_corrected() {
         correct(labels[1]);
         let found = verdict(&place, &mail(labels[0], 3));
         assert!(contents(&place) != learned, "{found}");
-        // The folders do not say so, but the correction is kept, and nothing else has changed.
+        // The user thinks better of it, as the folders say.
         correct(labels[0]);
         learn(&place, labels, "");
         assert!(contents(&place) == learned, "{labels:?}");
@@ -113,12 +123,8 @@ fn caution_decides_how_much_is_unsure() {
     let labels = ["work", "spam"];
     let place = filter(&labels);
     let band = |place: &Scratch| {
-        let line = refit_lines(place, &labels).remove(0);
-        let number = |name: &str| -> f64 {
-            let rest = line.split_once(name).expect("there").1;
-            rest.split(' ').next().expect("a number").parse().expect("a number")
-        };
-        (number(" low "), number(" high "))
+        let band = &rule(place)["band"];
+        (band[0].as_f64().expect("a number"), band[1].as_f64().expect("a number"))
     };
     let (low, high) = band(&place);
     assert!(low < 0.0 && high > 0.0);
@@ -143,7 +149,6 @@ fn caution_decides_how_much_is_unsure() {
 fn a_filter_has_any_number_of_folders() {
     let labels = WORDS.map(|(label, _)| label);
     let place = filter(&labels);
-    assert_eq!(place.text("f/order"), "# dbacl mail filter\nwork\nlists\nfamily\nspam\n");
     for label in labels {
         let found = verdict(&place, &mail(label, 77));
         has(&found, label);
@@ -154,15 +159,10 @@ fn a_filter_has_any_number_of_folders() {
         let text = "concert tickets orchestra violin evening programme";
         format!("From: x@example.org\nSubject: {text}\n\n{text} {number} tonight\n")
     };
-    let corrections = place.path("f/ledger.set/current/corrections");
-    let mut files = Vec::new();
     for number in 0..6 {
         place.dbacl_reading("--mail-correct f lists", other(number)).output();
         assert!(is_quick(&place), "{number}");
-        files.push(fs::metadata(&corrections).expect("there").ino());
     }
-    // Corrections of new messages are added to one file, however many there are.
-    assert!(files.iter().all(|file| *file == files[0]), "{files:?}");
     let found = verdict(&place, &other(99));
     has(&found, "lists");
     // A message that was learned under another label is corrected, and then corrected once more.
@@ -176,19 +176,8 @@ fn a_filter_has_any_number_of_folders() {
     assert!(!is_quick(&place));
     // After learning fewer folders, the names of the other categories are gone.
     learn(&place, &labels[..3], "");
-    assert!(fs::symlink_metadata(place.path("f/spam")).is_err());
     let said = place.dbacl_reading("--mail-correct f spam", other(1)).complaint(1);
     assert_eq!(said, "dbacl:error: the filter in f has work, lists and family, but no spam\n");
-}
-
-/// Lines `# refit` of the categories of a filter.
-fn refit_lines(place: &Scratch, labels: &[&str]) -> Vec<String> {
-    let line = |label: &&str| {
-        let category = place.text(&format!("f/{label}"));
-        let line = category.lines().find(|line| line.starts_with("# refit ")).expect("a line");
-        line.to_owned()
-    };
-    labels.iter().map(line).collect()
 }
 
 #[test]
@@ -206,32 +195,36 @@ fn mail_of_many_folders_can_be_unsure_and_some_can_be_protected() {
     let words = "zebra okapi gnu kudu eland oryx";
     let found = verdict(&place, &format!("From: x@y.z\nSubject: {words}\n\n{words} {words}\n"));
     assert!(found.starts_with("X-DBACL: unsure "), "{found}");
-    let rates = |expected: [Option<&str>; 4]| {
-        for (line, rate) in refit_lines(&place, &labels).iter().zip(expected) {
-            has(line, " unsure | limit ");
-            let found = line.split_once(" rate ").and_then(|(_, rest)| rest.split(' ').next());
-            assert_eq!(found, rate, "{line}");
-        }
+    let rates = |labels: &str, expected: [Option<f64>; 4]| {
+        let (rule, filter) = (rule(&place), MailFilter::open(&place.path("f"), &mut |_| {}));
+        assert_eq!(filter.expect("a filter").names().join(" "), labels);
+        let found = |name: &str, at: usize| rule[name][at].as_f64();
+        assert_eq!([0, 1, 2, 3].map(|at| found("protected", at)), expected);
+        // A protected folder has a limit of its own, and each a gap.
+        assert_eq!(
+            [0, 1, 2, 3].map(|at| found("limits", at).is_some()),
+            expected.map(|it| it.is_some())
+        );
+        assert!([0, 1, 2, 3].iter().all(|&at| found("gaps", at).is_some_and(|gap| gap >= 0.0)));
     };
-    rates([Some("0.001"), None, None, None]);
+    rates("work lists family spam", [Some(0.001), None, None, None]);
     let learn =
         |options: &str| place.dbacl(&format!("--mail-learn f {options}{}", operands(&labels)));
     let said = learn("--protect family:2% --protect work:0.0005");
     let said = said.says(" of 100 messages to be unsure (most probable right: ");
     has(&said, " of work to be called something else (95 % confidence; 0 of 20");
-    assert_eq!(place.text("f/order"), "# dbacl mail filter\nwork\nfamily\nlists\nspam\n");
-    let expected = [Some("0.0005"), None, Some("0.02"), None];
-    rates(expected);
-    // The rates that were asked for stay in the categories when a correction changes them.
+    let (order, expected) = ("work family lists spam", [Some(0.0005), Some(0.02), None, None]);
+    rates(order, expected);
+    // The rates that were asked for stay when a correction changes the filter.
     place.dbacl_reading("--mail-correct f lists", mail("lists", 60)).output();
-    rates(expected);
+    rates(order, expected);
     for wrong in ["family:0", "family:2", "other", "family:x"] {
         learn(&format!("--protect {wrong}")).complains(1, "--protect");
     }
-    rates(expected);
+    rates(order, expected);
     // Without `--protect`, only folders with names such as `ham` are protected; here none is.
     learn("").output();
-    rates([None; 4]);
+    rates("work lists family spam", [None; 4]);
 }
 
 #[test]
@@ -239,11 +232,10 @@ fn both_of_two_folders_can_be_protected() {
     let labels = ["work", "spam"];
     let place = filter(&labels);
     learn(&place, &labels, "--protect spam:1%");
-    let lines = refit_lines(&place, &labels);
-    assert!(lines[0].contains(" fp 0.001 unsure ") && !lines[0].contains(" rate "), "{lines:?}");
-    assert!(lines[1].contains(" rate 0.01 "), "{lines:?}");
+    let protected = || rule(&place)["protected"].clone();
+    assert_eq!(protected(), serde_json::json!([0.001, 0.01]));
     place.dbacl_reading("--mail-correct f spam", mail("work", 3)).output();
-    assert!(refit_lines(&place, &labels)[1].contains(" rate 0.01 "));
+    assert_eq!(protected(), serde_json::json!([0.001, 0.01]));
 }
 
 #[test]
@@ -264,7 +256,7 @@ fn forgetting_leaves_no_trace_of_what_was_learned_or_put_right() {
         correct(&one, "spam", 90);
         assert!(contents(&one) != before);
         forget(&one, "spam", 90).output();
-        assert!(one.read("f/ledger") == filter().read("f/ledger"), "{labels:?}");
+        assert!(contents(&one) == before && !one.path("f/table.before").exists(), "{labels:?}");
         forget(&one, "spam", 90).complains(1, "no such message was learned");
         // The other filter learns and forgets another message.
         correct(&other, "spam", 91);
@@ -280,39 +272,6 @@ fn forgetting_leaves_no_trace_of_what_was_learned_or_put_right() {
         forget(&third, "work", 92).output();
         assert!(contents(&third) == contents(&one), "{labels:?}");
     }
-}
-
-#[test]
-fn a_state_of_many_categories_is_made_anew_when_it_is_damaged() {
-    let labels = WORDS.map(|(label, _)| label);
-    let place = filter(&labels);
-    let length = place.read("f/ledger.state").len();
-    let mut number = 100;
-    let mut next = || {
-        number += 1;
-        let done = place.dbacl_reading("--mail-correct f lists", mail("lists", number));
-        assert_eq!(done.status, 0, "{}", done.stderr);
-        done.stderr
-    };
-    let mut found = 0;
-    for block in (0..length).step_by(1024) {
-        assert_eq!(next(), "");
-        let mut bytes = place.read("f/ledger.state");
-        bytes[block + 130] ^= 1;
-        place.write("f/ledger.state", bytes);
-        let said = next();
-        if said.is_empty() {
-            // The damaged block was not read, so the damage was not noticed.
-            place.sh("rm $(readlink -f f/ledger.state)").quiet(0);
-            assert!(next().contains("did not fit its ledger and was made anew"));
-        } else {
-            has(&said, "and was made anew");
-            assert!(said.lines().count() == 1, "{said}");
-            found += 1;
-        }
-    }
-    assert!(found > 3, "{found}");
-    assert!(verdict(&place, &mail("spam", 500)).contains("spam"));
 }
 
 #[test]
@@ -443,21 +402,23 @@ fn mail_that_has_changed_is_told_once() {
 
 #[test]
 fn forgetting_the_last_mail_of_a_folder_leaves_nothing_of_it() {
-    let ordinary = |last: &str| {
+    let forgotten = |last: &str| {
         let place = Scratch::new();
         let ham: String = (0..20).map(|number| mail("work", number)).collect();
         place.write("ham.mbox", ham);
         place.write("spam.mbox", last);
         place.dbacl("--mail-learn f ham=ham.mbox spam=spam.mbox").output();
-        let before = place.read("f/spam.ordinary");
         place.dbacl_reading("--mail-forget f spam", last).output();
         assert!(verdict(&place, last).contains("unsure"));
-        let after = place.read("f/spam.ordinary");
-        assert!(after != before);
+        let after = contents(&place);
         // The category can be learned again.
         place.dbacl_reading("--mail-correct f spam", last).output();
+        assert!(contents(&place) != after);
         after
     };
-    let (one, other) = (ordinary(&mail("spam", 1)), ordinary(&mail("lists", 2)));
-    assert!(one == other, "a category without mails is the same, whatever it had learned");
+    let (one, other) = (forgotten(&mail("spam", 1)), forgotten(&mail("lists", 2)));
+    let ledger = |files: &[(String, Vec<u8>)]| {
+        files.iter().find(|(name, _)| name.starts_with("ledger.")).map(|(_, bytes)| bytes.clone())
+    };
+    assert!(ledger(&one) == ledger(&other), "whatever it had learned");
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //! Mail filters that begin with a general model (`--mail-learn --general`).
 
-use crate::folders::contents;
+use crate::folders::{contents, is_quick};
 use dbacl::MailFilter;
 use dbacl_testing::{Scratch, has};
 use std::fs;
@@ -63,20 +63,19 @@ fn spam_percent(place: &Scratch, mail: &str) -> f64 {
 fn a_damaged_general_model_is_named_with_what_helps() {
     let place = room();
     learn(&place, "--general g");
-    let whole = place.read("f/ledger.set/current/general.ham");
-    place.write("f/ledger.set/current/general.ham", &whole[..whole.len() / 2]);
+    let name = place.sh("ls f/general.*").output().trim().to_owned();
+    let whole = place.read(&name);
+    place.write(&name, &whole[..whole.len() / 2]);
     let before = contents(&place);
-    for args in ["--mail-learn f ham=own.ham spam=own.spam", "--mail-correct f spam"] {
-        let said =
-            place.dbacl_reading(args, own("ham", 3)).complains(1, "general.ham|--general none");
-        // Each path in the message exists.
-        let path = said.split(|c: char| c.is_whitespace() || c == ';' || c == '?');
-        let mut path = path.map(|word| word.trim_end_matches(':'));
-        let path = path.find(|word| word.ends_with("general.ham")).expect("a path");
-        assert!(place.path(path).exists(), "{said}");
+    let learn_again = format!("--mail-learn f {OWN}");
+    for args in ["--mail-filter f", "--mail-correct f spam", &learn_again] {
+        let said = place.dbacl_reading(args, own("ham", 3)).stderr;
+        has(&said, &format!("{name} is damaged|--general none"));
         assert_eq!(contents(&place), before, "{args:?}");
     }
-    learn(&place, "--general none");
+    // The table before may still need it.
+    (0..2).for_each(|_| drop(learn(&place, "--general none")));
+    assert!(!place.path(&name).exists());
 }
 
 /// A message with words of the public corpus only.
@@ -112,25 +111,18 @@ fn few_own_mails_are_helped_by_those_of_others() {
 fn forgetting_with_a_general_model_is_exact() {
     let place = room();
     learn(&place, "--general g");
-    let settings = || {
-        let category = place.text("f/spam");
-        let line = category.lines().find(|line| line.starts_with("# refit")).expect("a line");
-        let from = line.find(" cost ").expect("a cost");
-        let to = line.find(" documents ").expect("documents");
-        (line[from..to].to_owned(), line.contains(" general 0.5 end"))
-    };
-    assert!(settings().1);
+    let general = || place.text("f/table").contains("\"general\":0.5");
+    assert!(general());
     // A message that other tests cannot know, forgotten with the settings that are there.
     let before = contents(&place);
     let names: Vec<&str> = before.iter().map(|(name, _)| name.as_str()).collect();
-    assert!(names.contains(&"general.ham") && names.contains(&"general.spam"), "{names:?}");
-    let cost = settings();
+    assert!(names.iter().any(|name| name.starts_with("general.")), "{names:?}");
     place.dbacl_reading("--mail-correct f spam", public("spam", 99)).output();
     assert!(contents(&place) != before);
     let during = spam_percent(&place, &unknown("spam"));
     assert!(during > 50.0, "{during}");
     place.dbacl_reading("--mail-forget f spam", public("spam", 99)).output();
-    assert_eq!(settings(), cost);
+    assert!(general());
     assert!(contents(&place) == before, "the files are those of never having learned it");
     // The same with a correction that is taken back, and learning again.
     place.dbacl_reading("--mail-correct f spam", own("ham", 3)).output();
@@ -141,7 +133,7 @@ fn forgetting_with_a_general_model_is_exact() {
     learn(&place, "--general none");
     let names: Vec<String> = contents(&place).into_iter().map(|(name, _)| name).collect();
     assert!(!names.iter().any(|name| name.starts_with("general")), "{names:?}");
-    assert!(!settings().1);
+    assert!(!general());
 }
 
 #[test]
@@ -153,8 +145,7 @@ fn single_mails_keep_the_weights_of_the_general_model() {
     // It has words of both kinds of the public corpus, so each of them gets a new weight.
     let mixed = format!("Subject: {}", "x\n\ncheap pills casino agenda minutes review\n");
     place.dbacl_reading("--mail-correct f spam", &mixed).output();
-    let state = place.path("f/ledger.set/current/ledger.changes");
-    assert!(state.exists(), "the change was a quick one");
+    assert!(is_quick(&place));
     let after = [unknown("spam"), unknown("ham")].map(|mail| verdict(&mail));
     assert!(after[0] - after[1] > 0.5 * (before[0] - before[1]), "{before:?} {after:?}");
 }
@@ -170,7 +161,7 @@ fn filters_that_cannot_be_a_general_model_are_refused() {
         ("names", "cannot be the general model: it knows good and junk, and none of ham and spam"),
         (
             "empty",
-            "empty cannot be the general model: empty is not a mail filter (no file empty/order)",
+            "empty cannot be the general model: empty is not a mail filter (no file empty/table)",
         ),
         ("missing", "missing cannot be the general model: missing is not a mail filter (no file"),
     ] {
@@ -207,12 +198,9 @@ fn any_number_of_folders_begins_with_a_general_model() {
     has(&found, "lists");
     // A message with words of the general model, learned alone, changes what it says and no more.
     let before = contents(&place);
-    let mixed = "Subject: x\n\ncasino kernel\n";
+    let mixed = "Subject: kernel patch\n\nkernel patch commit, no casino here\n";
     place.dbacl_reading("--mail-correct f lists", mixed).output();
-    assert!(
-        place.path("f/ledger.set/current/ledger.changes").exists(),
-        "the change was a quick one"
-    );
+    assert!(is_quick(&place));
     assert!(is_told(both()), "{:?}", both());
     place.dbacl_reading("--mail-forget f lists", mixed).output();
     assert!(contents(&place) == before, "the files are those of never having learned it");

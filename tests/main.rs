@@ -15,7 +15,6 @@ mod faults;
 mod file_names;
 mod files;
 mod filter;
-mod filter_faults;
 mod fitted_set;
 mod folders;
 mod general;

@@ -2,6 +2,7 @@
 //! What people type at first with a mail filter: folders of mailboxes, files that are no mail,
 //! arguments in another order. Either it works, or one line says what to type.
 
+use crate::folders::contents;
 use crate::mails::mail;
 use dbacl_testing::mails::not_mail;
 use dbacl_testing::terminal::shown;
@@ -87,7 +88,7 @@ fn files_that_are_no_mail_are_left_out_and_named() {
 #[test]
 fn what_is_given_as_mail_and_is_none_is_refused() {
     let scratch = learned();
-    let before = scratch.read("f/ledger");
+    let before = contents(&scratch);
     scratch.write("g.mbox.xz", b"\xfd7zXZ\0\0\x04");
     scratch.write("random.bin", b"\x07\0\x01\xfe\xb0");
     scratch.write("g.mbox2", mail("ham", 70) + &mail("ham", 0));
@@ -115,8 +116,8 @@ fn what_is_given_as_mail_and_is_none_is_refused() {
         done.clone().complains(1, &format!("dbacl:error: {expected}"));
         assert_eq!(done.stdout, "", "{args}");
     }
-    assert!(scratch.read("f/ledger") == before);
-    assert!(!scratch.path("good/filter").exists() && !scratch.path("good/order").exists());
+    assert!(contents(&scratch) == before);
+    assert!(!scratch.path("good/filter").exists() && !scratch.path("good/table").exists());
     // A few messages with two labels are only worth a word.
     let learn = "--mail-learn f ham=good spam=bad";
     scratch.dbacl(learn).complains(0, "dbacl:warning: 5 messages are in both ham and spam\n");
@@ -183,7 +184,7 @@ fn messages_say_what_to_type() {
     scratch.write("x.model", "# dbacl model 1\n...");
     scratch.dbacl("--mail-filter none").complains(
         0,
-        "dbacl:error: none is not a mail filter (no file none/order); create it with dbacl \
+        "dbacl:error: none is not a mail filter (no file none/table); create it with dbacl \
          --mail-learn none ham=MAIL spam=MAIL\n",
     );
     for (args, expected) in [
@@ -214,7 +215,7 @@ fn messages_say_what_to_type() {
     scratch.dbacl("--mail-forget f spam message").quiet(0);
     scratch.dbacl("--mail-forget f spam message").complains(1, "was learned as spam");
     let one = "--mail-learn one ham=good/01 spam=bad";
-    scratch.dbacl(one).complains(0, "only 1 document of category ham");
+    scratch.dbacl(one).complains(0, "only 1 message of ham");
 }
 
 #[test]
@@ -254,7 +255,7 @@ fn a_correction_learns_mail_only() {
     let scratch = learned();
     scratch.write("more/1", "Subject: one more\n\ncheap pills for you\n");
     scratch.write("more/README.txt", "These are messages\nfrom friends.\n");
-    let learned = || scratch.read("f/ledger").len();
+    let learned = || scratch.read("f/journal").len();
     let before = learned();
     for (bytes, what) in not_mail(&scratch.path("f")) {
         scratch.write("x", &bytes);
@@ -265,7 +266,7 @@ fn a_correction_learns_mail_only() {
     scratch.write("zero", "");
     let complaint = scratch.dbacl("--mail-correct f spam zero").complaint(1);
     assert_eq!(complaint, "dbacl:error: zero: there is no word to learn\n");
-    scratch.dbacl("--mail-correct f/order spam more").complains(1, "f/order is a file");
+    scratch.dbacl("--mail-correct f/table spam more").complains(1, "f/table is a file");
     scratch.dbacl("--mail-correct f spam nosuch").complains(1, "nosuch: No such file");
     assert_eq!(learned(), before);
     let done = scratch.dbacl("--mail-correct f spam more");
@@ -305,12 +306,12 @@ fn what_is_not_mail_gets_no_verdict() {
 #[test]
 fn a_correction_that_fails_leaves_no_room_taken() {
     let scratch = learned();
-    let length = || scratch.read("f/ledger").len();
+    let length = || scratch.read("f/journal").len();
     let (before, blocks) = (length(), length() / 512 + 1);
     let words: String = (0..9000).map(|number| format!("word{number}x ")).collect();
     scratch.write("large", format!("Subject: x\n\n{words}\n"));
     let done = scratch.sh(&format!("ulimit -f {blocks}; dbacl --mail-correct f spam bad/01 large"));
-    done.complains(1, "ledger");
+    done.complains(1, "journal");
     assert_eq!(length(), before);
 }
 

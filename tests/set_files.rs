@@ -1,15 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-//! The files of a set: whose they are, what of them a power failure leaves, what a copy of them is
-//! good for, and what a set never touches.
+//! The files of a filter: whose they are, what a copy of them is good for, and what a filter never
+//! touches.
 
 use crate::mails::mail;
-use crate::sets::{
-    Fault, LEARN, calls, counted, documents, faulty, filter, is_tidy, mode, news, older_filter,
-    verdict,
-};
-use dbacl_testing::{Scratch, has, has_tracer, skip};
-use std::fs;
-use std::path::Path;
+use crate::sets::{Fault, LEARN, calls, documents, faulty, filter, mode, news, verdict};
+use dbacl_testing::{Scratch, has_tracer, skip};
 
 #[test]
 fn labels_that_are_too_long_are_refused() {
@@ -31,15 +26,20 @@ fn locks_have_their_mode_whatever_the_umask() {
              dbacl --mail-learn g ham=ham.mbox spam=spam.mbox && dbacl --mail-correct g spam news"
         );
         place.sh(&script).output();
-        assert_eq!(mode(place.path("g/ledger.lock")), expected, "{umask} {of_folder:o}");
+        assert_eq!(mode(place.path("g/lock")), expected, "{umask} {of_folder:o}");
     }
     assert_eq!(documents(&place), 60);
     place.dbacl_reading(LEARN, mail("ham", 1)).says("60 messages");
 }
 
-/// Corrections that the filter keeps.
-fn corrections(place: &Scratch) -> u32 {
-    counted(&place.read("f/ledger.set/current/corrections.head"))
+/// A filter of 60 messages that has learned three more, singly.
+fn corrected() -> Scratch {
+    let place = filter();
+    for number in 0..3 {
+        place.dbacl_reading("--mail-correct f ham", own(number)).output();
+    }
+    assert_eq!(documents(&place), 63);
+    place
 }
 
 /// A message that no other test mail is like.
@@ -47,129 +47,35 @@ fn own(number: usize) -> String {
     mail("ham", number) + &format!("with an own word{number}\n")
 }
 
-/// A filter of 60 messages that has learned three more, singly.
-fn corrected() -> Scratch {
-    let place = filter();
-    for number in 0..3 {
-        assert_eq!(correct(&place, number), "");
-    }
-    assert_eq!((documents(&place), corrections(&place)), (63, 3));
-    place
-}
-
-/// What a correction says beside.
-#[track_caller]
-fn correct(place: &Scratch, number: usize) -> String {
-    let done = place.dbacl_reading("--mail-correct f ham", own(number));
-    assert_eq!(done.status, 0, "{}", done.stderr);
-    done.stderr
-}
-
-/// Leaves files of the current generation empty, as a power failure can; without names all that are
-/// new in it. `CUT` stands for the ledger, which the generations share: it is as long as after the
-/// last full fit.
-fn tear(place: &Scratch, names: &str) {
-    let names = if names.is_empty() { "$(find . -type f -links 1)" } else { names };
-    let script = format!(
-        "cd f/ledger.set/current
-        for name in {names}; do case $name in
-            CUT) truncate -s $(sed -n '/ ledger$/s/ .*//p' ../1/generation) ledger ;;
-            *) rm $name; : >$name ;;
-        esac; done"
-    );
-    place.sh(&script).quiet(0);
-}
-
-const DAMAGED: &str = "f/ledger.set was damaged, as by a power failure: ";
-const NO_LOSS: &str = "no document is lost";
-const LOSS: &str = "what was learned since the last fit of all documents is lost";
-
 #[test]
-fn a_power_failure_loses_only_what_is_nowhere_else() {
+fn a_lost_table_or_journal_loses_only_what_is_nowhere_else() {
     let start = corrected();
-    for (names, is_lost) in [
-        ("corrections", false),
-        ("corrections.head", false),
-        ("corrections corrections.head", false),
-        ("ledger.head", false),
-        ("ledger", false),
-        ("ledger ledger.head", false),
-        ("category.ham", false),
-        ("category.ham category.spam", false),
-        ("category.ham.ordinary", false),
-        ("generation", false),
-        ("generation ledger.head", false),
-        // All files that are new in the generation.
-        ("", false),
-        ("ledger corrections", false),
-        ("ledger ledger.head corrections.head", false),
-        ("CUT", false),
-        ("CUT ledger.head", false),
-        ("CUT corrections", true),
-        ("CUT generation corrections.head", true),
+    for (lost, left) in [
+        ("table", 63),
+        ("table table.before", 63),
+        ("journal", 60),
+        ("table.before", 63),
+        ("lock", 63),
+        ("table journal", 60),
     ] {
-        let left = if is_lost { 0 } else { 3 };
-        let what = if is_lost { LOSS } else { NO_LOSS };
+        // A power failure leaves files empty.
         let place = start.copy();
-        tear(&place, names);
-        let judged = place.dbacl_reading("--mail-filter f", news());
-        assert!(!judged.stdout.contains("X-DBACL: error"), "{names:?}");
-        let said = correct(&place, 7);
-        let first = format!("{DAMAGED}{}", if is_lost { "" } else { "it is made anew" });
-        assert!(said.contains(&first) && said.contains(what), "{names:?}: {said}");
-        assert_eq!((documents(&place), corrections(&place)), (61 + left, 1 + left), "{names:?}");
+        let empties = format!("cd f; for name in {lost}; do [ ! -e $name ] || : >$name; done");
+        place.sh(&empties).quiet(0);
+        let done = place.dbacl_reading("--mail-correct f ham", own(7));
+        assert_eq!(done.status, 0, "{lost}: {}", done.stderr);
+        let says = done.stderr.contains("was damaged, as by a power failure: it is made anew");
+        assert_eq!(says, lost.split(' ').any(|name| name == "table"), "{lost}: {}", done.stderr);
+        assert_eq!(documents(&place), left + 1, "{lost}");
         verdict(&place, &news());
-        is_tidy(&place);
-        assert_eq!(correct(&place, 8), "");
-        let learned = place.dbacl(LEARN).output();
-        let applied = format!("{} corrections were applied\n", left + 2);
-        assert!(learned.contains(&applied), "{names:?}: {learned}");
-
+        place.dbacl("--check f").says("no damage found");
         // The folders are learned again at once.
         let place = start.copy();
-        tear(&place, names);
-        let output = place.dbacl(LEARN);
-        let (learned, said) = (output.stdout, output.stderr);
-        assert!(output.status == 0, "{names:?}: {said}");
-        assert!(said.contains(DAMAGED) && said.contains(what), "{names:?}: {said}");
-        assert_eq!(learned.contains("3 corrections were applied\n"), !is_lost, "{names:?}");
-        assert_eq!(documents(&place), 60 + left, "{names:?}");
-        is_tidy(&place);
+        place.sh(&empties).quiet(0);
+        let learned = place.dbacl(LEARN);
+        assert_eq!(learned.status, 0, "{lost}: {}", learned.stderr);
+        assert_eq!(documents(&place), left, "{lost}");
     }
-}
-
-#[test]
-fn files_full_of_zeros_are_damaged_as_well() {
-    let start = corrected();
-    for name in ["corrections", "corrections.head", "ledger.head"] {
-        let place = start.copy();
-        let file = format!("f/ledger.set/current/{name}");
-        let length = place.read(&file).len();
-        fs::remove_file(place.path(&file)).expect("removed");
-        place.write(&file, vec![0; length]);
-        assert!(correct(&place, 7).contains(NO_LOSS), "{name}");
-        assert_eq!((documents(&place), corrections(&place)), (64, 4), "{name}");
-    }
-    // The end of a file of the right length is noticed when all of it is read.
-    let place = start.copy();
-    let mut bytes = place.read("f/ledger.set/current/corrections");
-    let end = bytes.len() - 30;
-    bytes[end..].fill(0);
-    place.write("f/ledger.set/current/corrections", bytes);
-    let output = place.dbacl(LEARN);
-    assert!(output.stderr.contains(NO_LOSS), "{}", output.stderr);
-    assert!(output.stdout.contains("3 corrections were applied\n"));
-}
-
-#[test]
-fn damaged_corrections_of_a_full_fit_stop_learning_with_advice() {
-    let place = corrected();
-    place.dbacl(LEARN).output();
-    place.write("f/ledger.set/current/corrections", "something else");
-    let said = "f/ledger.set/current/corrections: not a dbacl ledger";
-    place.dbacl(LEARN).complains(1, &format!("{said}|without this file --mail-learn goes on"));
-    fs::remove_file(place.path("f/ledger.set/current/corrections")).expect("removed");
-    place.dbacl(LEARN).says("60 messages");
 }
 
 #[test]
@@ -180,55 +86,27 @@ fn a_passing_fault_of_the_disk_is_no_power_failure() {
     let start = corrected();
     let args = "--mail-correct f ham";
     let mail = own(7);
-    for number in 1..=calls(&start, "statx", args, &mail) {
-        let place = start.copy();
-        let fault = Fault { call: "statx", number, how: "error=EIO" };
-        let output = faulty(&place, &fault, args, &mail);
-        let expected = if output.status == 0 { (64, 4) } else { (63, 3) };
-        let said = output.stderr;
-        assert_eq!((documents(&place), corrections(&place)), expected, "{number}: {said}");
-        assert!(output.status == 0 || !said.is_empty(), "{number}");
+    for call in ["statx", "pread64", "openat"] {
+        for number in 1..=calls(&start, call, args, &mail) {
+            let place = start.copy();
+            let output = faulty(&place, &Fault { call, number, how: "error=EIO" }, args, &mail);
+            let expected = if output.status == 0 { 64 } else { 63 };
+            let said = output.stderr;
+            assert_eq!(documents(&place), expected, "{call} {number}: {said}");
+            assert!(output.status == 0 || !said.is_empty(), "{call} {number}");
+        }
     }
 }
 
 #[test]
-fn a_copy_without_links_is_in_service_and_can_be_changed() {
-    let start = corrected();
-    for learns_first in [false, true] {
-        let place = start.copy();
-        place.sh("mv f g; cp -rL g f; rm -r g").quiet(0);
-        let current = place.path("f/ledger.set/current");
-        assert!(fs::symlink_metadata(&current).expect("there").is_dir());
-        verdict(&place, &news());
-        if learns_first {
-            place.dbacl(LEARN).says("3 corrections were applied\n");
-        } else {
-            assert_eq!(correct(&place, 7), "");
-            assert_eq!((documents(&place), corrections(&place)), (64, 4));
-        }
-        for name in ["f/ledger.set/current", "f/ham", "f/ledger"] {
-            assert!(place.path(name).is_symlink(), "{name}");
-        }
-        verdict(&place, &news());
-        assert_eq!(correct(&place, 8), "");
-        is_tidy(&place);
+fn something_else_in_the_place_of_a_file_is_never_replaced() {
+    for name in ["table", "journal", "lock"] {
+        let place = crate::sets::mailboxes();
+        place.write(&format!("f/{name}"), "somebody else's");
+        let done = place.dbacl(LEARN);
+        assert!(done.status != 0 && done.stderr.contains(name), "{name}: {}", done.stderr);
+        assert_eq!(place.text(&format!("f/{name}")), "somebody else's");
     }
-    // Something else in place of the link is told with advice.
-    start.sh("cd f/ledger.set; rm current; echo 4 >current").quiet(0);
-    start.dbacl(LEARN).complains(1, "as cp -a does");
-}
-
-#[test]
-fn an_older_folder_with_a_link_to_another_place_is_taken_over() {
-    let place = older_filter();
-    place.sh("mkdir disk; mv f/ham disk; ln -s ../disk/ham f/ham").quiet(0);
-    let kept = place.read("disk/ham");
-    verdict(&place, &news());
-    assert_eq!(correct(&place, 7), "");
-    assert_eq!(documents(&place), 61);
-    let link = fs::read_link(place.path("f/ham")).expect("a link");
-    assert_eq!(link, Path::new("ledger.set/current/category.ham"));
-    assert!(place.read("disk/ham") == kept);
 }
 
 /// Runs a script in which `A` and `M` run a command as one of two users of the group 100, and
@@ -259,27 +137,14 @@ fn who_may_read_a_filter_still_may_after_each_change() {
     let script = "
         chmod 777 .
         A dbacl --mail-learn a ham=ham.mbox spam=spam.mbox --quiet
-        A cp -rL a older; rm -r older/ledger.set
-        chgrp -R 100 a older; chmod -R g+rX a older
-        A cp -a a inherits; find inherits -type d -exec chmod g+s {} +
-        for filter in a older; do
-            A dbacl --mail-correct $filter spam <mail; judges $filter
-            A dbacl --mail-learn $filter ham=ham.mbox spam=spam.mbox --quiet; judges $filter
-            stat -Lc %a:%g $filter/ledger.set $filter/ham
-        done
-        alone dbacl --mail-correct inherits spam <mail 2>&1; judges inherits
-        cp -a a lost; chown -R 1111 lost
-        alone dbacl --mail-correct lost ham <mail 2>&1";
+        chgrp -R 100 a; chmod -R g+rX a
+        A dbacl --mail-correct a spam <mail; judges a
+        A dbacl --mail-learn a ham=ham.mbox spam=spam.mbox --quiet; judges a
+        stat -Lc %a:%g a a/table a/journal";
     let Some(said) = as_users(&place, "who_may_read_a_filter_still_may", script) else { return };
     let lines: Vec<&str> = said.lines().collect();
-    let modes = ["750:100", "640:100"];
     assert!(lines[..2].iter().all(|line| line.starts_with("X-DBACL: ")), "{said}");
-    assert_eq!(lines[2..4], modes, "{said}");
-    assert!(lines[4..6].iter().all(|line| line.starts_with("X-DBACL: ")), "{said}");
-    assert_eq!(lines[6..8], modes, "{said}");
-    assert!(lines[8].starts_with("X-DBACL: "), "{said}");
-    assert!(lines[9].contains("cannot be given to the group"), "{said}");
-    assert_eq!(lines.len(), 10, "{said}");
+    assert_eq!(lines[2..], ["750:100", "640:100", "640:100"], "{said}");
 }
 
 #[test]
@@ -316,54 +181,15 @@ fn what_the_superuser_changes_belongs_to_the_owner() {
         mkdir home; chown 1111:1111 home; chmod 700 home
         A cp ham.mbox spam.mbox mail home; cd home
         A dbacl --mail-learn a ham=ham.mbox spam=spam.mbox --quiet
-        A cp -rL a older; A rm -r older/ledger.set older/ledger.lock
         A mkdir new
-        dbacl --mail-correct older spam <mail
         dbacl --mail-correct a spam <mail
         dbacl --mail-learn new ham=ham.mbox spam=spam.mbox --quiet
-        find . ! -user 1111 -o ! -group 1111
-        for filter in a older new; do
+        find . ! -user 1111
+        for filter in a new; do
             (cat mail; echo more) | A dbacl --mail-correct $filter ham
             A dbacl --mail-filter $filter <mail | grep '^X-DBACL: [hsu]'
         done";
     let Some(said) = as_users(&place, "what_the_superuser_changes", script) else { return };
     let judged = said.lines().filter(|line| line.starts_with("X-DBACL: ")).count();
-    assert_eq!((judged, said.lines().count()), (3, 3), "{said}");
-}
-
-#[test]
-fn damaged_files_are_named_as_users_know_them_and_there_is_advice() {
-    let start = filter();
-    let anew = "order is damaged: learn the mail folders again with --mail-learn";
-    let advice = "ledger.set from a copy, or learn the documents of the set again";
-    for (name, expected) in
-        [("ledger.head", "f/ledger.set/current/ledger.head: "), ("ledger", "f/ledger: ")]
-    {
-        for length in [0, 20] {
-            for line in ["--mail-correct f spam", "--mail-forget f spam"] {
-                let place = start.copy();
-                place.sh(&format!("truncate -s {length} f/ledger.set/current/{name}")).quiet(0);
-                let said = place.dbacl_reading(line, news()).stderr;
-                assert!(said.contains(expected) && said.contains(advice), "{name} {line}: {said}");
-            }
-        }
-    }
-    for content in ["# dbacl mail filter\nham\nspa", "", "noise"] {
-        for line in ["--mail-filter f", "--mail-correct f spam"] {
-            let place = start.copy();
-            place.write("f/ledger.set/current/order", content);
-            let said = place.dbacl_reading(line, news()).stderr;
-            assert!(said.starts_with(&format!("dbacl:error: f/{anew}\n")), "{line}: {said}");
-        }
-    }
-    let place = start.copy();
-    fs::remove_file(place.path("f/ledger.set/current/category.ham")).expect("there");
-    let said = place.dbacl_reading("--mail-filter f", news()).stderr;
-    has(&said, "could not load category ./f/ham");
-    has(&said, advice);
-    let place = start.copy();
-    place.write("f/ledger.set/current/ledger.state", "noise");
-    let said = place.dbacl_reading("--mail-correct f spam", news()).stderr;
-    assert_eq!(said, "dbacl:warning: f/ledger.state did not fit its ledger and was made anew\n");
-    assert_eq!(documents(&place), 61);
+    assert_eq!((judged, said.lines().count()), (2, 2), "{said}");
 }

@@ -6,5 +6,4 @@ pub mod header;
 pub mod layout;
 pub mod mapped;
 pub mod reader;
-pub mod sparse;
 pub mod writer;

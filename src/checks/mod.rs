@@ -5,13 +5,11 @@
 #![allow(missing_docs, clippy::missing_panics_doc)]
 
 mod files;
-mod generations;
-mod ledger;
+mod filter_files;
 mod mail;
 
 pub use files::{category_open, learning_state, lines, options, risk, tokenizer, unicode};
-pub use generations::generations;
-pub use ledger::ledger_state;
+pub use filter_files::filter_files;
 pub use mail::{css, mail_header, mailbox};
 
 use crate::filter::markup::{Markup, MarkupChoice};
@@ -192,54 +190,6 @@ pub fn pattern(data: &[u8]) {
             list.features(line, flags & 4 == 0, &mut |_, order, body| {
                 assert!(order < 8 && body.len() <= 1 + 8 * 31 && body.starts_with(b"\x03"));
             });
-        }
-    }
-}
-
-/// Ledgers, states and the `# refit` line: read back what was read, or refuse it.
-pub fn refit(data: &[u8]) {
-    use crate::fit::header::RefitLine;
-    use crate::fit::support::Support;
-    use crate::store::ledger::{Head, Ledger, Record, write_record};
-    use crate::store::state::State;
-    if let Ok(ledger) = Ledger::parse(data) {
-        let bytes = ledger.bytes();
-        let is_as_it_was = Head::parse(data).is_ok_and(|head| head == ledger.head);
-        assert_eq!(data.starts_with(&bytes), is_as_it_was, "but for what was withdrawn");
-        assert!(Ledger::parse(&bytes).is_ok());
-        let names: Vec<Vec<u8>> = ledger.head.names.iter().map(|name| name.name.clone()).collect();
-        let (mut records, documents) = (0, ledger.head.documents as usize);
-        ledger.each(|_, _| records += 1);
-        assert_eq!((records, ledger.heads().count()), (documents, documents), "whole records");
-        assert!(ledger.corpus(&names).documents.len() <= documents);
-    }
-    let mut record = Record::default();
-    let mut rest = data;
-    while record.take(&mut rest).is_some() {
-        let mut bytes = Vec::new();
-        write_record(&mut bytes, record.label, record.occurrences, &record.terms);
-        let mut again = Record::default();
-        assert!(again.take(&mut bytes.as_slice()).is_some());
-        assert_eq!(again.terms, record.terms);
-    }
-    if let Some(mut state) = State::parse(data.to_vec()) {
-        let _ = state.changes(|_| None);
-        let mut changes = Vec::new();
-        state.write_changes(&mut changes).expect("memory takes all");
-        assert!(changes.len() < 512, "nothing has changed");
-        let mut again = State::open(Box::new(data.to_vec()), data.len(), changes);
-        assert!(again.as_mut().is_some_and(|again| !again.is_damaged()));
-    }
-    let empty = ledger::empty_state();
-    if let Some(mut state) = State::open(Box::new(empty.clone()), empty.len(), data.to_vec()) {
-        let _ = (state.tables.names(), state.changes(|_| None), state.is_damaged());
-    }
-    for line in data.split(|&byte| byte == b'\n') {
-        if let Some(line) = RefitLine::parse(line) {
-            let _ = line.verdict(&[0.0, 1.0], Support::default());
-            assert_eq!(line.log_odds(&[0.0, 1.0, 2.0]).len(), 3);
-            let _ = line
-                .verdict(&[0.0, 1.0, f64::NAN], Support { known: f64::NAN, ..Support::default() });
         }
     }
 }

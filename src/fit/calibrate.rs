@@ -4,9 +4,10 @@
 
 use crate::measures::Scored;
 use dbacl_numeric::elementary::{exp, log, log_1p, real};
+use serde::{Deserialize, Serialize};
 
 /// From a score to the logarithm of the odds: `slope * score + offset`.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Calibration {
     /// Log odds per nat of score.
     pub slope: f64,
@@ -105,14 +106,14 @@ pub fn platt_of_few(scored: &[Scored], even: f64) -> Calibration {
 
 /// The most likely slope of more than two categories: probabilities are proportional to
 /// `exp(slope * score)`. `scores` go document by document.
-pub fn temperature(scores: &[f64], labels: &[u32]) -> f64 {
+pub fn temperature(scores: &[f64], labels: &[usize]) -> f64 {
     if labels.is_empty() {
         return 1.0;
     }
     let width = scores.len() / labels.len();
     let loss = |slope: f64| -> f64 {
         let rows = scores.chunks_exact(width).zip(labels);
-        rows.map(|(row, &label)| -log(probabilities(row, slope)[label as usize].max(1e-300))).sum()
+        rows.map(|(row, &label)| -log(probabilities(row, slope)[label].max(1e-300))).sum()
     };
     // The loss has one minimum: search its logarithm by golden section.
     let ratio = (5f64.sqrt() - 1.0) / 2.0;
@@ -139,28 +140,6 @@ pub fn probabilities(scores: &[f64], slope: f64) -> Vec<f64> {
     let shares: Vec<f64> = scores.iter().map(|score| exp(slope * (score - highest))).collect();
     let sum: f64 = shares.iter().sum();
     shares.into_iter().map(|share| share / sum).collect()
-}
-
-/// The lowest threshold that at most the share `rate` of the negative documents exceeds, how many
-/// of these do, and whether there are enough of them to verify the rate: 10/rate.
-pub fn threshold_for_false_positives(scored: &[Scored], rate: f64) -> (f64, usize, bool) {
-    let negative = scored.iter().filter(|one| !one.positive).map(|one| one.score);
-    let mut scores: Vec<f64> = negative.collect();
-    scores.sort_by(|a, b| b.total_cmp(a));
-    let allowed = rate * real(scores.len());
-    let mut wrong = 0;
-    while wrong < scores.len() && real(wrong + 1) <= allowed {
-        wrong += 1;
-    }
-    let is_checked = rate > 0.0 && real(scores.len()) >= 10.0 / rate;
-    // Halfway between the last one allowed and the first one refused.
-    let score = match (wrong.checked_sub(1).map(|last| scores[last]), scores.get(wrong)) {
-        (Some(last), Some(first)) => f64::midpoint(last, *first).max(*first),
-        (None, Some(first)) => *first,
-        (Some(last), None) => last,
-        (None, None) => 0.0,
-    };
-    (score, wrong, is_checked)
 }
 
 #[cfg(test)]
@@ -216,17 +195,8 @@ mod tests {
     fn temperature_of_two_categories_is_the_slope() {
         let scored = sample();
         let scores: Vec<f64> = scored.iter().flat_map(|one| [1.0 / 3.0, one.score]).collect();
-        let labels: Vec<u32> = scored.iter().map(|one| u32::from(one.positive)).collect();
+        let labels: Vec<usize> = scored.iter().map(|one| usize::from(one.positive)).collect();
         let found = temperature(&scores, &labels);
         assert!((found - 3.0).abs() < 0.15, "{found}");
-    }
-
-    #[test]
-    fn at_most_the_given_share_exceeds_a_threshold() {
-        let scored: Vec<Scored> =
-            (0..100).map(|k| Scored { score: real(k), positive: k >= 50 }).collect();
-        let found = [0.1, 0.0, 0.2].map(|rate| threshold_for_false_positives(&scored, rate));
-        assert_eq!(found, [(44.5, 5, false), (49.0, 0, false), (39.5, 10, true)]);
-        assert_eq!(threshold_for_false_positives(&[], 0.1).1, 0);
     }
 }

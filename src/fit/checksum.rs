@@ -35,16 +35,6 @@ impl Checksum {
         self.word(bytes.len() as u64);
     }
 
-    /// The state from which the sum can be continued later.
-    pub const fn state(self) -> u64 {
-        self.0
-    }
-
-    /// Goes on with a sum.
-    pub const fn from_state(state: u64) -> Self {
-        Self(state)
-    }
-
     /// The sum.
     pub const fn value(self) -> u64 {
         let mut x = self.0;

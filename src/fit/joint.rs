@@ -1,269 +1,107 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-//! Fits ordinary categories together on labelled documents: settings, weights, calibration and
-//! thresholds (spec refit 3).
+//! Fits all messages of a filter, and finds the rule of its verdicts by cross-validation (spec
+//! refit 3 and 4).
 //!
-//! Nothing here reads or writes a file. Warnings are returned as [`FitNote`] values.
+//! ```text
+//! messages ─→ fits without each fold ─→ scores of messages that no fit has seen ─┬→ left out
+//!     └─→ fit of all that are not left out ─→ dual variables                     └→ Rule
+//! ```
+//!
+//! Messages whose own label is clearly not the best for them are left out: people's folders have
+//! some mail of the other kind. They are found by a fit of the messages of other folds, and once
+//! more by one without those that were found at first.
 
-use super::blend::{self, Set};
-use super::by_blocks::{self, LeftOut};
-use super::calibrate::{
-    Calibration, platt, platt_of_few, temperature, threshold_for_false_positives,
+use crate::fit::blocks::{
+    BLOCKS, COST, Scales, best, costs, inputs, intercept, least_documents, positive, problems,
 };
-use super::dataset::Dataset;
-use super::documents::Corpus;
-use super::general::{GeneralModel, Opinion, SHARE_OF_FEW, SHARES};
-use super::header::{RefitLine, Usual};
-use super::ordinary;
-use super::publish;
-use super::scoring::Scoring;
-use super::select::{
-    BLENDS, COSTS, Choice, FOLDS, Quality, Trial, choose_exact, choose_share, choose_sparse,
-    differences, fit_all, folds, silence_empty,
-};
-use super::solver;
-use super::stop::{Stop, Stopped};
-use super::support::Support;
-use super::thresholds::{self, Caution, NEVER, PairVerdicts, Promise};
-use crate::category::reader::Category;
-use crate::measures::Scored;
-use crate::measures::misfiled::Misfiled;
+use crate::fit::calibrate::{Calibration, platt, platt_of_few, temperature};
+use crate::fit::dataset::Dataset;
+use crate::fit::general::{GeneralModel, SHARE_OF_FEW, SHARES};
+use crate::fit::rule::{Rule, Support, Usual};
+use crate::fit::stop::{Stop, Stopped};
+use crate::fit::thresholds::{self, Caution, NEVER, Promise};
+use crate::measures::{Scored, area_above, mistakes};
+use crate::parallel;
+use dbacl_linear::{Block, Documents, Member, Table, Training, solve};
 use dbacl_numeric::elementary::real;
+use dbacl_numeric::random::SplitMix64;
 
-/// Share of the documents of a category that may confidently be called another, where the category
-/// is not protected.
-const MISSES: f64 = 0.005;
+/// Parts that messages are divided into.
+pub const FOLDS: usize = 4;
 
-/// The same with more than two categories. It is larger because mail in a wrong folder can still be
-/// found.
-const MISFILED: f64 = 0.02;
-
-/// Share of the documents of the protected category that may confidently be called another, where
-/// no other is asked for.
+/// Share of the messages of the protected label that may confidently be called another, where no
+/// other is asked for.
 pub const FALSE_POSITIVES: f64 = 0.001;
 
-/// Documents of each category that settings can be chosen with.
+/// The same of the second of two labels, where it is not protected.
+const MISSES: f64 = 0.005;
+
+/// Messages of each label with which something can be chosen.
 const ENOUGH: usize = 20;
 
-/// With so many documents of each category, a quarter of them is enough to measure the quality and
-/// to calibrate.
-const PLENTY: usize = 20_000;
+/// Passes over the messages.
+const PASSES: u32 = 10;
 
-/// Options of a joint fit. A cost or blend that is not given is chosen by cross-validation.
+/// How far a message must be on the other side to be left out.
+const WRONG: f64 = 0.4;
+
+/// The share of all messages that must speak against their labels before any is left out: good
+/// folders, too, have some mail that is odd, and it is worth learning.
+const SOME: f64 = 0.005;
+
+/// Messages of each label with which some can be left out.
+const TELLING: u32 = 100;
+
+/// The share of the messages of a label that are left out at most; if there are more, none is.
+const MOST: f64 = 0.3;
+
+/// Messages that follow each other in the input and come into one fold together. They are often
+/// answers to each other or copies; in different folds, one would be classified by what was learned
+/// of the other.
+const NEIGHBOURS: usize = 16;
+
+/// What a user wants of a filter.
 #[derive(Debug, Clone, Default)]
-#[allow(clippy::struct_excessive_bools)] // each is a wish of its own
-pub struct FitOptions {
-    #[doc(hidden)]
-    pub cost: Option<f64>,
-    #[doc(hidden)]
-    pub blend: Option<f64>,
-    /// The share of the general model's scores.
-    #[doc(hidden)]
-    pub general: Option<f64>,
-    #[doc(hidden)]
-    pub exact: bool,
-    #[doc(hidden)]
-    pub scoring: Scoring,
-    #[doc(hidden)]
-    pub contrast: Option<bool>,
-    #[doc(hidden)]
-    pub always: bool,
-    #[doc(hidden)]
-    pub false_positives: Option<f64>,
-    #[doc(hidden)]
-    pub unsure: bool,
-    /// How sure verdicts must be, where features count by blocks.
-    #[doc(hidden)]
+pub struct Wishes {
+    /// How sure verdicts must be.
     pub caution: Caution,
-    /// The shares of [`RefitLine::rates`].
-    #[doc(hidden)]
-    pub rates: Vec<Option<f64>>,
-    #[doc(hidden)]
-    pub quick: bool,
-    /// The set that is fitted again, where there is one: a category may be without documents then.
-    #[doc(hidden)]
-    pub like: Option<RefitLine>,
+    /// See [`Rule::protected`].
+    pub protected: Vec<Option<f64>>,
+    /// See [`Rule::is_asked`].
+    pub is_asked: bool,
+    /// The share of the general model; chosen where there is none.
+    pub general: Option<f64>,
+    /// The filter that is fitted again, where there is one: a label may be without messages then.
+    pub like: Option<Rule>,
 }
 
-impl FitOptions {
-    /// The options of a mail filter: each feature counts once in a message, verdicts may be unsure,
-    /// and the fit is used even if it is no better than the ordinary categories.
-    pub fn mail() -> Self {
-        Self::default().once().unsure().always()
-    }
-
-    /// The cost C of a document within the margin, above 0 (`--cost`).
-    #[must_use]
-    pub const fn cost(mut self, cost: f64) -> Self {
-        self.cost = Some(cost);
-        self
-    }
-
-    /// The share of the ordinary scores that is kept, 0 to 1 (`--blend`).
-    #[must_use]
-    pub const fn blend(mut self, blend: f64) -> Self {
-        self.blend = Some(blend);
-        self
-    }
-
-    /// With three categories or more, every category carries every feature. The files are larger,
-    /// and their verdicts are exactly those of the fit (`--exact`).
-    #[must_use]
-    pub const fn exact(mut self) -> Self {
-        self.exact = true;
-        self
-    }
-
-    /// A feature counts once in a document, however often it occurs (`--once`).
-    #[must_use]
-    pub const fn once(mut self) -> Self {
-        self.scoring = Scoring::Once;
-        self
-    }
-
-    /// Whether features that distinguish the categories are preferred (`--contrast`). By default
-    /// they are in text, and not in mail.
-    #[must_use]
-    pub const fn contrast(mut self, contrast: bool) -> Self {
-        self.contrast = Some(contrast);
-        self
-    }
-
-    /// Features count once, in two blocks: what mail says, and what its sender's side wrote. For
-    /// mail that is read with tags.
-    #[doc(hidden)]
-    #[must_use]
-    pub const fn blocks(mut self) -> Self {
-        self.scoring = Scoring::Blocks;
-        self
-    }
-
-    /// The fit is used even if the ordinary categories judge as well (`--always`).
-    #[must_use]
-    pub const fn always(mut self) -> Self {
-        self.always = true;
-        self
-    }
-
-    /// With two categories, the share of the first one's documents, between 0 and 1, that may be
-    /// called the second (`--fp`).
-    #[must_use]
-    pub const fn false_positives(mut self, share: f64) -> Self {
-        self.false_positives = Some(share);
-        self
-    }
-
-    /// Verdicts may be *unsure* (`--unsure`).
-    #[must_use]
-    pub const fn unsure(mut self) -> Self {
-        self.unsure = true;
-        self
-    }
-
-    /// How sure verdicts must be, where features count by blocks.
-    #[doc(hidden)]
-    #[must_use]
-    pub const fn caution(mut self, caution: Caution) -> Self {
-        self.caution = caution;
-        self
-    }
-
-    /// The share of the documents of each category that may confidently be called another; `None`
-    /// for the default.
-    #[doc(hidden)]
-    #[must_use]
-    pub fn rates(mut self, rates: Vec<Option<f64>>) -> Self {
-        self.rates = rates;
-        self
-    }
-
-    /// Of the four parts into which documents are divided, only one is classified by a fit of the
-    /// others, and not all four. The quality and the calibration then rest on a quarter of the
-    /// documents.
-    #[must_use]
-    pub const fn quick(mut self) -> Self {
-        self.quick = true;
-        self
-    }
-
-    /// The options of a set with this `line` that is to be fitted again; with `same_settings` its
-    /// cost and blend are kept.
-    #[doc(hidden)]
-    pub fn like(line: &RefitLine, same_settings: bool) -> Self {
+impl Wishes {
+    /// Those of a filter with this `rule` that is to be fitted again; with `same_settings` the
+    /// share of its general model is kept.
+    pub fn like(rule: &Rule, same_settings: bool) -> Self {
         Self {
-            cost: same_settings.then_some(line.cost),
-            blend: same_settings.then_some(line.blend),
-            general: same_settings.then_some(line.general),
-            scoring: line.scoring,
-            contrast: Some(line.contrast),
-            always: true,
-            false_positives: line.false_positives,
-            unsure: line.wants_unsure || line.band.0 < line.band.1,
-            caution: line.caution,
-            rates: line.rates.clone(),
-            like: Some(line.clone()),
-            ..Self::default()
+            caution: rule.caution,
+            protected: rule.protected.clone(),
+            is_asked: rule.is_asked,
+            general: same_settings.then_some(rule.general),
+            like: Some(rule.clone()),
         }
     }
 }
 
-/// Why categories could not be fitted together.
+/// Why messages could not be fitted.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum FitError {
-    /// There are fewer than two categories.
-    #[error("two or more categories are needed")]
-    TooFewCategories,
-    /// The category has multinomial weights.
-    #[error("category {category} is multinomial, so it cannot be fitted")]
-    Multinomial {
-        /// The category's name.
-        category: String,
-    },
-    /// The category has n-grams of another order, or other regular expressions.
-    #[error("category {category} was learned with other features than the first one")]
-    OtherFeatures {
-        /// The category's name.
-        category: String,
-    },
-    /// The category is the result of a fit. A fit needs its ordinary category.
-    #[error("category {category} was fitted before: its ordinary category is needed")]
-    AlreadyFitted {
-        /// The category's name.
-        category: String,
-    },
-    /// The category is large (`--large`).
-    #[error("category {category} is large: only classic categories can be fitted together")]
-    Large {
-        /// The category's name.
-        category: String,
-    },
-    /// The categories cannot be compared; the text says why.
-    #[error("{0}")]
-    Incomparable(String),
-    /// The label of a document is not the name of a category.
-    #[error("no category is called {label}")]
-    UnknownLabel {
+    /// No message with features has the label.
+    #[error("no messages of {label}")]
+    NoDocuments {
         /// The label.
         label: String,
     },
-    /// No document with features has the category's label.
-    #[error("no documents of category {category}")]
-    NoDocuments {
-        /// The category's name.
-        category: String,
-    },
-    /// No settings were left to choose from.
-    #[error("there are no settings to try")]
-    NoSettings,
     /// The caller asked to stop before the fit was done.
     #[error("stopped before the fit was done")]
     Stopped,
-}
-
-impl From<FitError> for crate::error::Error {
-    fn from(error: FitError) -> Self {
-        Self::Other(Box::new(error))
-    }
 }
 
 impl From<Stopped> for FitError {
@@ -276,468 +114,602 @@ impl From<Stopped> for FitError {
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub enum FitNote {
-    /// Fewer than twenty documents have the label of a category.
+    /// Fewer than twenty messages have a label.
     FewDocuments {
-        /// The category's name.
-        category: String,
-        /// Its documents.
+        /// The label.
+        label: String,
+        /// Its messages.
         documents: usize,
     },
-    /// There are too few documents to verify the limit of false positives.
+    /// There are too few messages to verify the share of false positives.
     Unverified {
-        /// Name of the first category.
-        category: String,
-        /// Its documents.
+        /// The first label.
+        label: String,
+        /// Its messages.
         documents: usize,
         /// The share of false positives that was asked for.
         share: f64,
-        /// The documents beyond the threshold, by which it was found.
-        wrong: usize,
-        /// The documents that would be needed.
+        /// The messages that would be needed.
         needed: f64,
     },
-    /// A limit of false positives was asked for, and there are not exactly two categories.
-    NoThresholds,
 }
 
 impl std::fmt::Display for FitNote {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
-            Self::FewDocuments { category, documents } => {
-                let plural = if *documents == 1 { "document" } else { "documents" };
-                write!(f, "only {documents} {plural} of category {category}: results may be poor")
+            Self::FewDocuments { label, documents } => {
+                let plural = if *documents == 1 { "message" } else { "messages" };
+                write!(f, "only {documents} {plural} of {label}: results may be poor")
             }
-            Self::Unverified { category, documents, share, wrong, needed } => write!(
+            Self::Unverified { label, documents, share, needed } => write!(
                 f,
-                "{documents} documents of {category} are too few to promise {}% false positives: \
-                 the threshold rests on {wrong} of them, {needed:.0} documents would be needed",
+                "{documents} messages of {label} are too few to promise {}% false positives: \
+                 {needed:.0} would be needed",
                 100.0 * share
             ),
-            Self::NoThresholds => {
-                f.write_str("a limit of false positives needs exactly two categories: ignored")
-            }
         }
     }
 }
 
-/// Verdicts on documents, each classified by a fit that has not seen it.
+/// Verdicts on messages, each classified by a fit that has not seen it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct FitVerdicts {
-    /// Documents of the first category that are confidently called another.
+    /// Messages of the first label that are confidently called another.
     pub wrong: usize,
-    /// Documents of other categories that are confidently called another.
+    /// Messages of other labels that are confidently called another.
     pub missed: usize,
-    /// Documents that are called unsure.
+    /// Messages that are called unsure.
     pub unsure: usize,
-    /// Documents whose most probable category is their own, those called unsure included.
+    /// Messages whose most probable label is their own, those called unsure included.
     pub most_probable: usize,
-    /// Documents that were classified.
+    /// Messages that were classified.
     pub judged: usize,
-    /// Documents of the first category among them.
+    /// Messages of the first label among them.
     pub of_first: usize,
 }
 
-/// Ordinary categories that are to be fitted together.
-pub struct Problem<'a, D> {
-    /// The categories.
-    pub categories: &'a [Category<D>],
-    /// Their names, for errors and notes.
-    pub names: &'a [String],
-    /// The options.
-    pub options: &'a FitOptions,
-    /// Whether the documents are mail.
-    pub is_mail: bool,
-    /// The general model, if there is one. A category may be without documents then.
-    pub general: Option<&'a GeneralModel<D>>,
-    /// Asked before each pass over the documents.
-    pub stop: Stop<'a>,
+/// How well messages are classified that the fit has not seen.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Quality {
+    /// Messages that another label is best for.
+    pub errors: usize,
+    /// 1 - AUC with two labels, else 0.
+    pub area_above: f64,
 }
 
-/// What a fit has found.
-pub struct Solution {
-    /// The documents, without rare features.
-    pub data: Dataset,
-    /// How well the ordinary categories judge.
-    pub before: Quality,
-    /// The settings, and how well their fit classifies.
-    pub choice: Choice,
-    /// Numbers of the documents that were classified for that, in the order of the scores.
-    pub judged: Vec<usize>,
-    /// Whether only those categories carry a feature that have learned it; else the weights are
-    /// exactly what was fitted, in larger files.
-    pub is_sparse: bool,
-    /// The set; `None` if the ordinary categories judge as well and are kept.
-    pub fitted: Option<FittedWeights>,
+impl Quality {
+    fn of(scores: &[f64], data: &Dataset) -> Self {
+        if data.width == 2 {
+            let scored = differences(scores, &data.labels);
+            let (wrong, missed) = mistakes(&scored, platt(&scored).even());
+            return Self { errors: wrong + missed, area_above: area_above(&scored) };
+        }
+        let rows = scores.chunks_exact(data.width).zip(&data.labels);
+        let errors = rows.filter(|(row, label)| best(row) != **label).count();
+        Self { errors, area_above: 0.0 }
+    }
 }
 
-/// The weights of a set that was fitted.
-pub struct FittedWeights {
-    /// The fits: one for two categories, else one each.
-    pub fits: Vec<solver::Fit>,
-    /// The tables of the files.
-    pub set: Set,
-    /// Their `# refit` line, without the place.
-    pub line: RefitLine,
-    /// Verdicts on the documents, with two categories or where they can be unsure.
-    pub verdicts: Option<FitVerdicts>,
-    /// Documents that look misfiled, those that do most first.
-    pub misfiled: Vec<MisfiledDocument>,
-}
-
-/// A document that looks as if it were of another category. Verdicts do not count it.
+/// A message that looks as if it had another label. Verdicts do not count it.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct MisfiledDocument {
-    /// Its number among all documents.
+    /// Its number among all messages.
     pub document: usize,
-    /// The category that it looks as if it were of.
+    /// The label that it looks as if it had.
     pub looks_like: usize,
-    /// How far it is taken for one of that category.
+    /// How far it is taken for one of that label.
     excess: f64,
 }
 
-/// Checks whether ordinary categories can be fitted together.
-///
-/// # Errors
-/// [`FitError::Multinomial`], [`FitError::OtherFeatures`].
-pub fn check<D: AsRef<[u8]>>(categories: &[Category<D>], names: &[String]) -> Result<(), FitError> {
-    let first = categories.first().ok_or(FitError::TooFewCategories)?;
-    for (category, name) in categories.iter().zip(names) {
-        let (theirs, ours) = (category.header(), first.header());
-        let name = || name.clone();
-        if theirs.multinomial {
-            return Err(FitError::Multinomial { category: name() });
-        }
-        if theirs.max_order != ours.max_order || category.patterns() != first.patterns() {
-            return Err(FitError::OtherFeatures { category: name() });
-        }
-    }
-    Ok(())
+/// What a fit has found.
+#[derive(Debug, Clone)]
+pub struct Solution {
+    /// How scores become verdicts.
+    pub rule: Rule,
+    /// The dual variables by message and problem.
+    pub duals: Vec<f32>,
+    /// The inputs of each message's blocks.
+    pub inputs: Vec<[f32; BLOCKS]>,
+    /// Whether each message takes no part.
+    pub is_left_out: Vec<bool>,
+    /// Verdicts on the messages.
+    pub verdicts: FitVerdicts,
+    /// Messages that look misfiled, those that do most first.
+    pub misfiled: Vec<MisfiledDocument>,
+    /// Shares of the general model that were tried, and how well each does.
+    pub tried: Vec<(f64, Quality)>,
+    /// How well the chosen one does.
+    pub quality: Quality,
 }
 
-impl<D: AsRef<[u8]> + Sync> Problem<'_, D> {
-    /// Fits the categories on `corpus`, whose labels are numbers of categories.
+/// Messages that are to be fitted.
+pub struct Problem<'a> {
+    /// The messages.
+    pub data: &'a Dataset,
+    /// The labels, for errors and notes.
+    pub names: &'a [String],
+    /// What the user wants.
+    pub wishes: &'a Wishes,
+    /// The general model, if there is one. A label may be without messages then.
+    pub general: Option<&'a GeneralModel>,
+    /// Asked before each pass over the messages.
+    pub stop: Stop<'a>,
+}
+
+/// A message that is left out of a fit: how far it is on the other side, and the label that it
+/// looks as if it had.
+type LeftOut = Option<(f64, usize)>;
+
+/// The fit of a part of the messages.
+struct Fit {
+    table: Table<f32>,
+    scales: Vec<f32>,
+    part: Vec<u32>,
+    /// By message of the part and problem.
+    duals: Vec<f32>,
+}
+
+impl Problem<'_> {
+    /// Fits the messages.
     ///
     /// # Errors
-    /// [`FitError::NoDocuments`], [`FitError::NoSettings`], [`FitError::Stopped`].
-    pub fn solve(
-        &self,
-        corpus: Corpus,
-        note: &mut dyn FnMut(FitNote),
-    ) -> Result<Solution, FitError> {
-        let Self { categories, options, .. } = *self;
-        let first = categories.first().ok_or(FitError::TooFewCategories)?;
-        let mut data = Dataset::new(corpus, categories.len(), first.header().max_order);
-        let is_one_sided = data.documents_by_category().contains(&0);
-        if options.like.is_none() || data.is_empty() && self.general.is_none() {
-            self.count_labels(&data, note)?;
+    /// [`FitError::NoDocuments`], [`FitError::Stopped`].
+    pub fn solve(&self, note: &mut dyn FnMut(FitNote)) -> Result<Solution, FitError> {
+        let Self { data, wishes, general, .. } = *self;
+        let sizes = data.documents();
+        let is_one_sided = sizes.contains(&0);
+        if wishes.like.is_none() || data.is_empty() && general.is_none() {
+            self.count_labels(&sizes, note)?;
         }
-        data.scoring = options.scoring;
-        data.contrast = options.contrast.unwrap_or(!self.is_mail);
-        let folds = folds(&data);
-        let mut ordinary = ordinary::scores(&data, categories, &folds, Scoring::Counts);
-        let before = Quality::of(&ordinary, &data.labels, data.categories);
-        if data.scoring == Scoring::Once {
-            ordinary = ordinary::scores(&data, categories, &folds, data.scoring);
-        }
-        if data.scoring == Scoring::Blocks {
-            data.length = 1.0;
-            data.known = self.general.map(|general| general.knows(&data)).unwrap_or_default();
-        }
-        let opinion = self.general.map(|general| general.opinion(&data)).unwrap_or_default();
-        let wants_shares = options.unsure && data.scoring != Scoring::Counts;
-        let shares =
-            |knows: &[bool]| wants_shares.then(|| thresholds::known_shares(&data, &folds, knows));
-        let (own_shares, all_shares) =
-            (shares(&[]), self.general.and_then(|_| shares(&opinion.knows)));
-        if data.scoring != Scoring::Blocks {
-            data.drop_rare_features();
-        }
-        let is_sparse = !options.exact && categories.len() > 2;
-        let (choice, left_out) = self.choose(&data, (&folds, &ordinary, &opinion), is_sparse)?;
-        // A fit of the documents of one category takes all documents for that category. So only
-        // those are fitted that the general model takes for the other one.
-        let contradicting = match self.general {
-            Some(general)
-                if is_one_sided && data.categories == 2 && data.scoring == Scoring::Blocks =>
-            {
-                Some(opinion.against(&data.labels, general.even))
-            }
-            _ => None,
-        };
-        let agrees = |at: usize| contradicting.as_ref().is_some_and(|all| !all[at]);
-        let is_out = |at: usize| agrees(at) || left_out.get(at).is_some_and(Option::is_some);
-        let numbers: Vec<usize> = (0..data.len()).collect();
-        let judged = judged_of(&numbers, &folds, &choice);
-        if !choice.quality.beats(&before) && !options.always {
-            return Ok(Solution { data, before, choice, judged, is_sparse, fitted: None });
-        }
-        let mut fits = fit_all(&data, choice.settings.cost, is_out, self.stop)?;
-        for at in (0..data.len()).filter(|&at| is_out(at)) {
-            for fit in &mut fits {
-                fit.duals[at] = LEFT_OUT;
-            }
-        }
-        if self.general.is_some() && !contradicting.is_some_and(|all| all.contains(&true)) {
-            silence_empty(&mut fits, &data);
-        }
-        let set =
-            blend::compose(categories, &data, &fits, (choice.settings, is_sparse), self.general);
-        let has_general = choice.settings.general > 0.0;
-        let known = if has_general { all_shares } else { own_shares };
-        let known = known.map(|shares| {
-            let each: Vec<(f64, u32)> = shares.into_iter().zip(data.texts.clone()).collect();
-            judged_of(&each, &folds, &choice)
+        let folds = folds(data);
+        let least = least_documents(&sizes);
+        let opinion = general
+            .map(|own| own.opinion(data, |column| data.with[column] >= least))
+            .unwrap_or_default();
+        let (fitted, left_out) = self.judge(&folds)?;
+        let (share, scores, tried) = self.choose(&sizes, &fitted, &opinion);
+        let quality = tried.iter().find(|(own, _)| *own == share).map(|(_, quality)| *quality);
+        let quality = quality.unwrap_or(Quality { errors: 0, area_above: 0.0 });
+        // A fit of the messages of one label takes all messages for that label. So only those are
+        // fitted that the general model takes for the other one.
+        let contradicting = general.filter(|_| is_one_sided && data.width == 2).map(|general| {
+            let rows = opinion.chunks_exact(2).zip(&data.labels);
+            let even = general.even();
+            rows.map(|(scores, &label)| (scores[1] > even) != (label == 1)).collect::<Vec<bool>>()
         });
-        let (mut line, verdicts, mut misfiled) =
-            self.line(&data, &choice, (&set, known.as_deref(), &left_out), note);
-        for found in &mut misfiled {
-            found.document = judged[found.document];
+        let agrees = |at: usize| contradicting.as_ref().is_some_and(|all| !all[at]);
+        let is_out = |at: usize| agrees(at) || left_out[at].is_some();
+        let fit = self.fit(is_out)?;
+        let width = problems(data.width);
+        let mut duals = vec![0.0; data.len() * width];
+        for (&at, own) in fit.part.iter().zip(fit.duals.chunks_exact(width)) {
+            duals[at as usize * width..][..width].copy_from_slice(own);
         }
+        let mut is_left_out: Vec<bool> = (0..data.len()).map(is_out).collect();
+        if general.is_some() && !contradicting.is_some_and(|all| all.contains(&true)) {
+            silence_empty(&mut duals, &sizes);
+            if data.width == 2 && is_one_sided {
+                is_left_out.fill(false);
+            }
+        }
+        let all_inputs = (0..data.len()).map(|at| inputs(self.known(&fit.scales, at))).collect();
+        let has_general = share > 0.0;
+        let knows = general.filter(|_| has_general).map_or(&[][..], |general| &general.knows);
+        let known = data.known_shares(&folds, knows);
+        let found = Found { scores: &scores, share, known: &known, left_out: &left_out };
+        let (mut rule, verdicts, mut misfiled) = self.rule(&found, note);
         misfiled.sort_by(|a, b| b.excess.total_cmp(&a.excess));
-        if let Some(old) = options.like.as_ref().filter(|_| is_one_sided && !has_general) {
+        if let Some(old) = wishes.like.as_ref().filter(|_| is_one_sided && !has_general) {
             // What is there tells nothing of thresholds.
-            (line.calibration, line.band) = (old.calibration, old.band);
-            (line.known, line.limits) = (old.known, old.limits.clone());
-            line.usual.clone_from(&old.usual);
+            rule = Rule { general: rule.general, ..old.clone() };
             misfiled.clear();
         }
-        let fitted = Some(FittedWeights { fits, set, line, verdicts, misfiled });
-        Ok(Solution { data, before, choice, judged, is_sparse, fitted })
+        Ok(Solution {
+            rule,
+            duals,
+            inputs: all_inputs,
+            is_left_out,
+            verdicts,
+            misfiled,
+            tried,
+            quality,
+        })
     }
 
-    /// Warns of categories with few documents.
-    fn count_labels(&self, data: &Dataset, note: &mut dyn FnMut(FitNote)) -> Result<(), FitError> {
-        for (name, documents) in self.names.iter().zip(data.documents_by_category()) {
-            let category = name.clone();
+    /// Warns of labels with few messages.
+    fn count_labels(&self, sizes: &[u32], note: &mut dyn FnMut(FitNote)) -> Result<(), FitError> {
+        for (label, &documents) in self.names.iter().zip(sizes) {
+            let (label, documents) = (label.clone(), documents as usize);
             match documents {
-                0 if self.general.is_none() => return Err(FitError::NoDocuments { category }),
-                ..ENOUGH => note(FitNote::FewDocuments { category, documents }),
+                0 if self.general.is_none() => return Err(FitError::NoDocuments { label }),
+                ..ENOUGH => note(FitNote::FewDocuments { label, documents }),
                 _ => {}
             }
         }
         Ok(())
     }
 
-    /// Chooses the settings.
+    /// How many features of each block of a message are known, where features have these scales.
+    fn known(&self, scales: &[f32], document: usize) -> [usize; BLOCKS] {
+        let knows = |column: usize| self.general.is_some_and(|general| general.knows[column]);
+        let is_known = |&&column: &&u32| scales[column as usize] > 0.0 || knows(column as usize);
+        self.data.row(document).map(|columns| columns.iter().filter(is_known).count())
+    }
+
+    /// Fits all problems on the messages that are not `left_out`.
+    fn fit(&self, left_out: impl Fn(usize) -> bool) -> Result<Fit, Stopped> {
+        let data = self.data;
+        let part: Vec<u32> = (0..).take(data.len()).filter(|&at| !left_out(at as usize)).collect();
+        let mut with = vec![0u32; data.ids.len()];
+        let mut sizes = vec![0u32; data.width];
+        for &at in &part {
+            sizes[data.labels[at as usize]] += 1;
+            for &column in data.row(at as usize).into_iter().flatten() {
+                with[column as usize] += 1;
+            }
+        }
+        let mut scales = Scales::new(&sizes, least_documents(&data.documents()));
+        let scales: Vec<f32> = with.iter().map(|&with| scales.of(with)).collect();
+        drop(with);
+        let costs = costs(&sizes);
+        let mut documents = Documents::default();
+        let mut columns = Vec::new();
+        for &at in &part {
+            let at = at as usize;
+            columns.clear();
+            let inputs = inputs(self.known(&scales, at));
+            let blocks = [0, 1].map(|block| {
+                let start = columns.len();
+                let own = data.row(at)[block].iter();
+                columns.extend(own.copied().filter(|&column| scales[column as usize] > 0.0));
+                let columns = u32::try_from(columns.len() - start).unwrap_or(u32::MAX);
+                Block { columns, input: inputs[block] }
+            });
+            let label = data.labels[at];
+            let positive = positive(label, data.width);
+            let member = Member {
+                columns: &columns,
+                blocks: &blocks,
+                positive: &positive,
+                cost: costs[label],
+            };
+            documents.push(data.keys[at], &member);
+        }
+        let width = u32::try_from(problems(data.width)).unwrap_or(u32::MAX);
+        let mut table = Table::<f32>::new(0..width, &scales, intercept());
+        let training = Training { part: &documents.all(), cost: COST, passes: PASSES };
+        let duals = solve(&mut table, &documents, &training, &mut |_| self.stop.check().is_ok());
+        Ok(Fit { table, scales, part, duals: duals.ok_or(Stopped)? })
+    }
+
+    /// The scores of a message by label; with two labels 0 for the first one.
+    fn scores(&self, fit: &Fit, document: usize) -> Vec<f64> {
+        let width = problems(self.data.width);
+        let mut scores: Vec<f64> = fit.table.intercepts().collect();
+        let inputs = inputs(self.known(&fit.scales, document));
+        let mut row = vec![0.0; width];
+        for (columns, input) in self.data.row(document).into_iter().zip(inputs) {
+            let mut sums = vec![0.0; width];
+            for &column in columns {
+                fit.table.weights(column, &mut row);
+                for (sum, &weight) in sums.iter_mut().zip(&row) {
+                    *sum += f64::from(weight);
+                }
+            }
+            for (score, sum) in scores.iter_mut().zip(sums) {
+                *score += sum * f64::from(input);
+            }
+        }
+        if self.data.width == 2 {
+            scores.insert(0, 0.0);
+        }
+        scores
+    }
+
+    /// Classifies each message by a fit of the messages of other folds. Returns scores by message
+    /// and label, and which messages are left out.
+    fn judge(&self, folds: &[usize]) -> Result<(Vec<f64>, Vec<LeftOut>), Stopped> {
+        let (data, width) = (self.data, self.data.width);
+        let round = |left_out: &[LeftOut]| -> Result<Vec<f64>, Stopped> {
+            let parts = parallel::try_all(FOLDS, |fold| {
+                let fit = self.fit(|at| folds[at] == fold || left_out[at].is_some())?;
+                let own = (0..data.len()).filter(|&at| folds[at] == fold);
+                Ok(own.map(|at| (at, self.scores(&fit, at))).collect::<Vec<_>>())
+            })?;
+            let mut all = vec![0.0; data.len() * width];
+            for (at, scores) in parts.into_iter().flatten() {
+                all[at * width..][..width].copy_from_slice(&scores);
+            }
+            Ok(all)
+        };
+        let scores = round(&vec![None; data.len()])?;
+        let left_out = wrong(data, &scores);
+        if left_out.iter().all(Option::is_none) {
+            return Ok((scores, left_out));
+        }
+        let scores = round(&left_out)?;
+        let left_out = wrong(data, &scores);
+        Ok((scores, left_out))
+    }
+
+    /// Chooses the share of the general model: of those whose errors lie within one standard
+    /// deviation of the fewest, the one that ranks best; with more than two labels the one with the
+    /// fewest errors. Returns it with the scores, and all that was tried.
     fn choose(
         &self,
-        data: &Dataset,
-        (folds, ordinary, opinion): (&[usize], &[f64], &Opinion),
-        is_sparse: bool,
-    ) -> Result<(Choice, Vec<LeftOut>), FitError> {
-        let Self { categories, options, stop, .. } = *self;
-        let is_blocks = data.scoring == Scoring::Blocks;
-        let smallest = data.documents_by_category().into_iter().min().unwrap_or(0);
-        let few = smallest < ENOUGH;
-        let costs = if few || is_blocks { &COSTS[2..] } else { &COSTS };
-        let costs = options.cost.map_or(costs.to_vec(), |cost| vec![cost]);
-        // With word pairs the ordinary scores of text are too inaccurate to be blended in.
-        let learned = categories.iter().map(|category| category.header().documents as usize).sum();
-        let is_stale = documents_grew(data.len(), learned);
-        let blends: &[f64] = match (is_stale, blend::digrams_agree(categories), data.max_order) {
-            (true, ..) | (_, false, 2..) => &BLENDS[..1],
-            _ if is_blocks => &BLENDS[..1],
-            _ if few => &[0.05],
-            _ => &BLENDS,
-        };
-        let blends = options.blend.map_or(blends.to_vec(), |blend| vec![blend]);
-        let shares = match (self.general, options.general) {
+        sizes: &[u32],
+        fitted: &[f64],
+        opinion: &[f64],
+    ) -> (f64, Vec<f64>, Vec<(f64, Quality)>) {
+        let smallest = sizes.iter().copied().min().unwrap_or(0) as usize;
+        let shares = match (self.general, self.wishes.general) {
             (None, _) => vec![0.0],
             (Some(_), Some(share)) => vec![share],
-            (Some(_), None) if few => vec![SHARE_OF_FEW],
+            (Some(_), None) if smallest < ENOUGH => vec![SHARE_OF_FEW],
             (Some(_), None) => SHARES.to_vec(),
         };
-        // If nothing is to be decided and there are many documents, one trial fit is enough.
-        let is_decided = options.always && costs.len() * blends.len() * shares.len() == 1;
-        let wants_thresholds = options.false_positives.is_some() || options.unsure;
-        let is_spared = is_decided && !wants_thresholds && !is_sparse && smallest >= PLENTY;
-        let judged = if is_spared || options.quick { 1 } else { FOLDS };
-        let promises = self.promises();
-        let wants_band = options.unsure && data.categories == 2;
-        let promises = wants_band.then_some(promises.as_slice());
-        let (costs, blends, shares, general) = (&costs, &blends, &shares, opinion);
-        let trial =
-            Trial { data, folds, ordinary, costs, blends, general, shares, judged, promises, stop };
-        if is_blocks {
-            let (scores, left_out) = by_blocks::judge(data, costs[0], folds, stop)?;
-            let choice = choose_share(&trial, &scores).ok_or(FitError::NoSettings)?;
-            return Ok((choice, left_out));
-        }
-        let choice =
-            if is_sparse { choose_sparse(&trial, categories)? } else { choose_exact(&trial)? };
-        Ok((choice.ok_or(FitError::NoSettings)?, Vec::new()))
+        let with = |share: f64| -> Vec<f64> {
+            let own = |at: usize| if share > 0.0 { share * opinion[at] } else { 0.0 };
+            fitted.iter().enumerate().map(|(at, score)| score + own(at)).collect()
+        };
+        let tried: Vec<(f64, Quality)> =
+            shares.into_iter().map(|share| (share, Quality::of(&with(share), self.data))).collect();
+        let fewest = tried.iter().map(|(_, quality)| quality.errors).min().unwrap_or(0);
+        // No error at all is hardly fewer than one.
+        let slack = if self.data.width == 2 { real(fewest.max(1)).sqrt() } else { 0.0 };
+        let good = tried.iter().filter(|(_, own)| real(own.errors) <= real(fewest) + slack);
+        let rank = |own: &Quality| (own.area_above, own.errors);
+        let chosen =
+            good.reduce(|best, next| if rank(&next.1) < rank(&best.1) { next } else { best });
+        let share = chosen.map_or(0.0, |(share, _)| *share);
+        (share, with(share), tried)
     }
 
-    /// The header's line, but for the place, the verdicts that its thresholds make, and what looks
-    /// misfiled among the documents that were classified. `known` are the shares of known text
-    /// features of these documents, and how many they have.
-    fn line(
+    /// The rule of verdicts, the verdicts that it makes on the messages, and what looks misfiled.
+    fn rule(
         &self,
-        data: &Dataset,
-        choice: &Choice,
-        (set, known, left_out): (&Set, Option<&[KnownShare]>, &[LeftOut]),
+        found: &Found<'_>,
         note: &mut dyn FnMut(FitNote),
-    ) -> (RefitLine, Option<FitVerdicts>, Vec<MisfiledDocument>) {
-        let options = self.options;
-        let scale = set.scale;
-        let is_pair = data.categories == 2;
-        let mut line = RefitLine {
-            set: set.name,
-            place: 1,
-            categories: u32::try_from(data.categories).unwrap_or(u32::MAX),
-            cost: choice.settings.cost,
-            blend: choice.settings.blend,
-            documents: u32::try_from(data.len()).unwrap_or(u32::MAX),
+    ) -> (Rule, FitVerdicts, Vec<MisfiledDocument>) {
+        let Self { data, wishes, .. } = *self;
+        let misfiled = left_out_of(found.left_out);
+        let rule = Rule {
             calibration: Calibration { slope: 1.0, offset: 0.0 },
             band: (0.0, 0.0),
-            scoring: data.scoring,
-            contrast: data.contrast,
-            false_positives: options.false_positives.filter(|_| is_pair),
-            wants_unsure: options.unsure,
-            known: 0.0,
+            gaps: Vec::new(),
             limits: Vec::new(),
+            known: 0.0,
             usual: Vec::new(),
-            caution: options.caution,
-            rates: options.rates.clone(),
-            general: choice.settings.general,
+            caution: wishes.caution,
+            protected: wishes.protected.clone(),
+            is_asked: wishes.is_asked,
+            general: found.share,
+            others: wishes.like.as_ref().map_or_else(Vec::new, |old| old.others.clone()),
         };
-        let promises = self.promises();
-        let of_general = self.odds_of_general(data, line.general);
-        // Until then odds and band of the line are those of the scores in `choice`.
-        let judged = |mut line: RefitLine, misfiled: Vec<MisfiledDocument>| {
-            let (verdicts, usual) = verdicts(&line, choice, known, &misfiled);
-            line.usual = if of_general.is_none() { usual } else { Vec::new() };
-            line.calibration.slope /= scale;
-            line.band = (line.band.0 * scale, line.band.1 * scale);
-            (line, Some(verdicts), misfiled)
+        let of_general = self.odds_of_general(found.share);
+        let mut rule = if data.width == 2 {
+            self.unverified(note);
+            self.rule_of_pair(rule, found, &misfiled, of_general)
+        } else {
+            self.rule_of_many(rule, found, &misfiled, of_general)
         };
-        let is_blocks = data.scoring == Scoring::Blocks;
-        if let (true, false, Some(known)) = (line.wants_unsure, is_blocks, known) {
-            // The least known share is found with the documents of the protected category.
-            let rates = promises.iter().map(|promise| promise.rate);
-            let strictest = rates.fold(f64::INFINITY, f64::min);
-            let each = known.iter().zip(&choice.labels);
-            let own = each.filter(|&(_, &label)| promises[label as usize].rate <= strictest);
-            let mut least = thresholds::least_known(own.map(|(known, _)| known.0));
-            for category in 0..promises.len() {
-                // It is not larger than the median share of any other category.
-                let each = known.iter().zip(&choice.labels);
-                let own = each.filter(|&(_, &label)| label as usize == category);
-                least = least.min(thresholds::usual_share(own.map(|(known, _)| known.0)));
-            }
-            line.known = thresholds::kept_share(least);
-        }
-        if !is_pair {
-            let slope = of_general
-                .map_or_else(|| temperature(&choice.scores, &choice.labels), |odds| odds.slope);
-            line.calibration.slope = slope;
-            if options.false_positives.is_some() {
-                note(FitNote::NoThresholds);
-            }
-            if !line.wants_unsure {
-                line.calibration.slope /= scale;
-                return (line, None, Vec::new());
-            }
-            let odds: Vec<f64> = choice.scores.iter().map(|score| slope * score).collect();
-            let excesses = thresholds::excesses(&odds, &choice.labels, data.categories);
-            let beyond = thresholds::misfiled_of_each(&excesses, 0.0);
-            let misfiled = if is_blocks {
-                left_out_of(left_out)
-            } else {
-                misfiled_among(&excesses, &beyond, choice, data.categories)
-            };
-            let excesses = thresholds::well_filed(excesses, &beyond);
-            let limits = thresholds::limits(&excesses, &promises).into_iter().zip(&promises);
-            line.limits = limits.map(|(limit, promise)| limit.max(promise.least_odds())).collect();
-            if of_general.is_some() {
-                // The documents of one category tell nothing of sure verdicts.
-                line.limits.fill(NEVER);
-            }
-            return judged(line, misfiled);
-        }
-        let scored = differences(&choice.scores, &choice.labels);
-        let fewest = data.documents_by_category().into_iter().min().unwrap_or(0);
-        let is_few = options.unsure && fewest < ENOUGH;
-        let even = self.general.map_or(0.0, |general| line.general * general.even);
-        let calibrate = |scored: &[Scored]| match of_general {
-            Some(odds) => odds,
-            None if is_few => platt_of_few(scored, even),
-            None => platt(scored),
-        };
-        let mut odds = calibrate(&scored);
-        let (mut low, mut high) = (odds.even(), odds.even());
-        if let Some(share) = options.false_positives {
-            let (score, wrong, is_checked) = threshold_for_false_positives(&scored, share);
-            (low, high) = (score, score);
-            if !is_checked {
-                let category = self.names.first().cloned().unwrap_or_default();
-                let documents = data.documents_by_category()[0];
-                let needed = (10.0 / share).ceil();
-                note(FitNote::Unverified { category, documents, share, wrong, needed });
-            }
-        }
-        let mut misfiled = left_out_of(left_out);
-        if is_blocks && options.unsure {
-            let kept: Vec<Scored> = well_filed(&scored, &misfiled).map(|(_, &one)| one).collect();
-            // Odds are even where the fit says so, which carries over to other mail, unless the fit
-            // leans.
-            let lean = thresholds::lean(&kept);
-            let even = even + lean.even;
-            odds = of_general.unwrap_or_else(|| platt_of_few(&kept, even));
-            let caution = options.caution.factor();
-            let is_asked_for =
-                options.false_positives.is_some() || options.rates.iter().any(Option::is_some);
-            let different = data.different_documents(thresholds::FEWEST).into_iter().min();
-            let are_few = different.is_none_or(|different| different < thresholds::FEWEST);
-            (low, high) = if of_general.is_some() || are_few {
-                (-NEVER, NEVER)
-            } else if is_asked_for {
-                PairVerdicts::new(&kept, &promises, |_| odds).band
-            } else {
-                let (low, high) = thresholds::margins(fewest, caution);
-                (even + low - lean.doubt[1], even + high + lean.doubt[0])
-            };
-        } else if options.unsure {
-            let pair = PairVerdicts::new(&scored, &promises, calibrate);
-            let excesses = thresholds::excesses_of_pair(&scored);
-            misfiled = misfiled_among(&excesses, &pair.misfiled, choice, data.categories);
-            (odds, (low, high)) = (pair.odds, pair.band);
-        }
-        (line.calibration, line.band) = (odds, (low, high));
-        judged(line, misfiled)
+        let (verdicts, usual) = verdicts(&rule, data, found, &misfiled);
+        rule.usual = if of_general.is_none() { usual } else { Vec::new() };
+        (rule, verdicts, misfiled)
     }
 
-    /// The odds of the general model with this share, as long as the documents tell nothing of
-    /// odds: those of one of two categories are missing, or of all but one of more.
-    fn odds_of_general(&self, data: &Dataset, share: f64) -> Option<Calibration> {
-        let with_documents = data.documents_by_category().into_iter().filter(|&own| own > 0);
+    /// Warns of a share of false positives that so few messages cannot verify.
+    fn unverified(&self, note: &mut dyn FnMut(FitNote)) {
+        let share = self.wishes.protected.first().copied().flatten();
+        let Some(share) = share.filter(|_| self.wishes.is_asked) else { return };
+        let (needed, documents) = ((10.0 / share).ceil(), self.data.documents()[0] as usize);
+        if real(documents) < needed {
+            let label = self.names.first().cloned().unwrap_or_default();
+            note(FitNote::Unverified { label, documents, share, needed });
+        }
+    }
+
+    fn rule_of_pair(
+        &self,
+        rule: Rule,
+        found: &Found<'_>,
+        misfiled: &[MisfiledDocument],
+        of_general: Option<Calibration>,
+    ) -> Rule {
+        let (data, wishes) = (self.data, self.wishes);
+        let scored = differences(found.scores, &data.labels);
+        let kept: Vec<Scored> = well_filed(&scored, misfiled).map(|(_, &one)| one).collect();
+        let fewest = data.documents().into_iter().min().unwrap_or(0) as usize;
+        // Odds are even where the fit says so, which carries over to other mail, unless the fit
+        // leans.
+        let lean = thresholds::lean(&kept);
+        let even = self.general.map_or(0.0, |general| found.share * general.even()) + lean.even;
+        let odds = of_general.unwrap_or_else(|| platt_of_few(&kept, even));
+        let different = data.different(thresholds::FEWEST).into_iter().min();
+        let are_few = different.is_none_or(|different| different < thresholds::FEWEST);
+        let band = if of_general.is_some() || are_few {
+            (-NEVER, NEVER)
+        } else if wishes.is_asked {
+            thresholds::band_as_asked(&kept, &self.promises(MISSES), odds)
+        } else {
+            let (low, high) = thresholds::margins(fewest, wishes.caution.factor());
+            (even + low - lean.doubt[1], even + high + lean.doubt[0])
+        };
+        Rule { calibration: odds, band, ..rule }
+    }
+
+    fn rule_of_many(
+        &self,
+        rule: Rule,
+        found: &Found<'_>,
+        misfiled: &[MisfiledDocument],
+        of_general: Option<Calibration>,
+    ) -> Rule {
+        let (data, width) = (self.data, self.data.width);
+        let (scores, labels): (Vec<&[f64]>, Vec<usize>) = {
+            let rows: Vec<_> = found.scores.chunks_exact(width).zip(&data.labels).collect();
+            well_filed(&rows, misfiled).map(|(_, &(row, &label))| (row, label)).unzip()
+        };
+        let slope = match of_general {
+            Some(odds) => odds.slope,
+            None => temperature(&scores.concat(), &labels),
+        };
+        let odds: Vec<f64> = scores.concat().into_iter().map(|score| slope * score).collect();
+        let excesses = thresholds::excesses(&odds, &labels, width);
+        let beyond = thresholds::misfiled_of_each(&excesses, 0.0);
+        let is_beyond =
+            |label: usize, excess: f64| beyond[label].is_some_and(|own| excess > own.beyond);
+        // By the label that a message is taken for: how far it is ahead, if that is wrong.
+        let mut taken = vec![Vec::new(); width];
+        for (row, &label) in odds.chunks_exact(width).zip(&labels) {
+            let (own, others) = (best(row), |at: usize| (0..width).filter(move |&it| it != at));
+            let next = others(own).map(|at| row[at]).fold(f64::NEG_INFINITY, f64::max);
+            let excess = others(label).map(|at| row[at]).fold(f64::NEG_INFINITY, f64::max);
+            if !is_beyond(label, excess - row[label]) {
+                let gap = row[own] - next;
+                taken[own].push(if own == label { -gap } else { gap });
+            }
+        }
+        let promise = Promise::usual(self.wishes.caution.misfiled());
+        let gaps = thresholds::limits(&taken, &vec![promise; width]);
+        let excesses = thresholds::well_filed(excesses, &beyond);
+        let promises = self.promises(promise.rate);
+        let limits = thresholds::limits(&excesses, &promises).into_iter().zip(&promises);
+        let limits = limits
+            .map(|(limit, promise)| promise.is_protected.then(|| limit.max(promise.least_odds())));
+        // The messages of one label tell nothing of sure verdicts.
+        let is_known = of_general.is_none();
+        let gaps = gaps.into_iter().map(|gap| if is_known { gap.max(0.0) } else { NEVER });
+        Rule {
+            calibration: Calibration { slope, offset: 0.0 },
+            gaps: gaps.collect(),
+            limits: limits.collect(),
+            known: self.least_known(found.known),
+            ..rule
+        }
+    }
+
+    /// The least known share with which a verdict can be sure. It is found with the messages of the
+    /// protected labels, or of all, and not larger than the median share of any label.
+    fn least_known(&self, known: &[f64]) -> f64 {
+        let of = |wanted: &dyn Fn(usize) -> bool| {
+            let each = known.iter().zip(&self.data.labels);
+            each.filter(|&(_, &label)| wanted(label)).map(|(share, _)| *share).collect::<Vec<f64>>()
+        };
+        let is_protected = |at: usize| self.wishes.protected.get(at).copied().flatten().is_some();
+        let is_any = (0..self.data.width).any(is_protected);
+        let own = of(&|label| !is_any || is_protected(label));
+        let mut least = thresholds::least_known(own.into_iter());
+        for label in 0..self.data.width {
+            least = least.min(thresholds::usual_share(of(&|own| own == label).into_iter()));
+        }
+        thresholds::kept_share(least)
+    }
+
+    /// The odds of the general model with this share, as long as the messages tell nothing of
+    /// odds: those of one of two labels are missing, or of all but one of more.
+    fn odds_of_general(&self, share: f64) -> Option<Calibration> {
+        let with_documents = self.data.documents().into_iter().filter(|&own| own > 0);
         let general = self.general.filter(|_| share > 0.0 && with_documents.count() < 2)?;
         Some(general.calibration(share))
     }
 
-    /// The rates at which each category's documents may confidently be called another.
-    fn promises(&self) -> Vec<Promise> {
-        let protected = |rate: f64| Promise { is_protected: true, rate, tail: rate };
-        let rate = if self.categories.len() == 2 { MISSES } else { MISFILED };
-        let usual = Promise { is_protected: false, rate, tail: 2.0 * rate };
-        let mut promises = vec![usual; self.categories.len()];
-        for (promise, &rate) in promises.iter_mut().zip(&self.options.rates) {
-            *promise = rate.map_or(usual, protected);
+    /// The rates at which each label's messages may confidently be called another; `usual` where
+    /// the label is not protected. Of two labels the first always is.
+    fn promises(&self, usual: f64) -> Vec<Promise> {
+        let mut promises = vec![Promise::usual(usual); self.data.width];
+        let rates = self.wishes.protected.iter().copied();
+        for (promise, rate) in promises.iter_mut().zip(rates) {
+            *promise = rate.map_or(*promise, Promise::protected);
         }
-        if let [first, _] = promises.as_mut_slice() {
-            *first = protected(self.options.false_positives.unwrap_or(FALSE_POSITIVES));
+        if let [first, _] = promises.as_mut_slice()
+            && !first.is_protected
+        {
+            *first = Promise::protected(FALSE_POSITIVES);
         }
         promises
     }
 }
 
-/// The share of a document's text features that are known, and how many it has.
-type KnownShare = (f64, u32);
+/// What cross-validation has found.
+struct Found<'a> {
+    /// Scores by message and label.
+    scores: &'a [f64],
+    /// The share of the general model.
+    share: f64,
+    /// The share of known features of the text of each message.
+    known: &'a [f64],
+    left_out: &'a [LeftOut],
+}
 
-/// The dual variables of a document that was left out of a fit by blocks.
-pub const LEFT_OUT: solver::Duals = [0.0, 1.0];
+/// A fold for each message, about the same shares of every label in each.
+fn folds(data: &Dataset) -> Vec<usize> {
+    let mut folds = vec![0; data.len()];
+    let mut shuffle = SplitMix64::new(2);
+    for label in 0..data.width {
+        let own: Vec<usize> = (0..data.len()).filter(|&at| data.labels[at] == label).collect();
+        let together = (own.len() / (4 * FOLDS)).clamp(1, NEIGHBOURS);
+        let mut groups: Vec<&[usize]> = own.chunks(together).collect();
+        shuffle.shuffle(&mut groups);
+        for (place, group) in groups.into_iter().enumerate() {
+            for &document in group {
+                folds[document] = place % FOLDS;
+            }
+        }
+    }
+    folds
+}
 
-/// The documents that were left out of a fit by blocks.
+/// With two labels: by how much the score of the second is greater.
+fn differences(scores: &[f64], labels: &[usize]) -> Vec<Scored> {
+    let rows = scores.chunks_exact(2).zip(labels);
+    rows.map(|(row, &label)| Scored { score: row[1] - row[0], positive: label == 1 }).collect()
+}
+
+/// Makes the problems of labels without messages say nothing. By the messages of the others alone
+/// such a label would never be the most probable one, even where a general model knows its
+/// messages.
+fn silence_empty(duals: &mut [f32], sizes: &[u32]) {
+    let width = problems(sizes.len());
+    let is_empty = |at: usize| if width == 1 { sizes.contains(&0) } else { sizes[at] == 0 };
+    for own in duals.chunks_exact_mut(width) {
+        for (at, dual) in own.iter_mut().enumerate().filter(|(at, _)| is_empty(*at)) {
+            debug_assert!(at < width);
+            *dual = 0.0;
+        }
+    }
+}
+
+/// The messages whose scores speak clearly against their labels.
+fn wrong(data: &Dataset, scores: &[f64]) -> Vec<LeftOut> {
+    let sizes = data.documents();
+    let mut found = vec![None; data.len()];
+    if sizes.iter().any(|&own| own < TELLING) {
+        return found;
+    }
+    let mut numbers = vec![0; data.width];
+    // The scores of two labels are those of one fit; of more, each has its own.
+    let limit = if data.width == 2 { WRONG } else { 2.0 * WRONG };
+    for (document, scores) in scores.chunks_exact(data.width).enumerate() {
+        let label = data.labels[document];
+        let others = (0..scores.len()).filter(|&at| at != label);
+        let Some(best) = others.max_by(|&a, &b| scores[a].total_cmp(&scores[b])) else { continue };
+        let excess = scores[best] - scores[label];
+        if excess > limit {
+            found[document] = Some((excess, best));
+            numbers[label] += 1;
+        }
+    }
+    let is_odd = real(numbers.iter().sum()) < SOME * real(data.len());
+    for (document, found) in found.iter_mut().enumerate() {
+        let label = data.labels[document];
+        if is_odd || real(numbers[label]) > MOST * f64::from(sizes[label]) {
+            *found = None;
+        }
+    }
+    found
+}
+
 fn left_out_of(left_out: &[LeftOut]) -> Vec<MisfiledDocument> {
     let each = left_out.iter().enumerate();
     let one = |(document, found): (usize, &LeftOut)| {
@@ -746,75 +718,7 @@ fn left_out_of(left_out: &[LeftOut]) -> Vec<MisfiledDocument> {
     each.filter_map(one).collect()
 }
 
-/// Verdicts on the documents that were classified, without those that look misfiled, and what is
-/// usual among those of each category if verdicts can be unsure and the shares of `known` features
-/// are given. The thresholds of `judge` are those of the scores in `choice`.
-fn verdicts(
-    judge: &RefitLine,
-    choice: &Choice,
-    known: Option<&[(f64, u32)]>,
-    misfiled: &[MisfiledDocument],
-) -> (FitVerdicts, Vec<Usual>) {
-    let mut verdicts = FitVerdicts::default();
-    let categories = judge.categories as usize;
-    let rows = choice.scores.chunks_exact(categories).zip(&choice.labels);
-    let rows: Vec<_> = rows.collect();
-    let (mut unsure, mut shares) = (vec![0; categories], vec![Vec::new(); categories]);
-    for (at, &(scores, &label)) in well_filed(&rows, misfiled) {
-        let (known, texts) = known.map_or((1.0, 0), |known| known[at]);
-        let found = judge.verdict(scores, Support { texts, known, ..Support::default() });
-        shares[label as usize].push(known);
-        verdicts.judged += 1;
-        verdicts.of_first += usize::from(label == 0);
-        verdicts.most_probable += usize::from(found.category == label as usize);
-        match (found.is_unsure, found.category == label as usize, label) {
-            (true, ..) => {
-                verdicts.unsure += 1;
-                unsure[label as usize] += 1;
-            }
-            (false, true, _) => {}
-            (false, false, 0) => verdicts.wrong += 1,
-            (false, false, _) => verdicts.missed += 1,
-        }
-    }
-    let each = unsure.into_iter().zip(shares).filter(|_| judge.wants_unsure && known.is_some());
-    let usual = each.map(|(unsure, shares): (usize, Vec<f64>)| match shares.len() {
-        // Where there are no documents, none that comes can be called unusual.
-        0 => Usual { unsure: 1.0, known: 0.0 },
-        all => Usual {
-            unsure: real(unsure) / real(all),
-            known: thresholds::usual_share(shares.into_iter()),
-        },
-    });
-    (verdicts, usual.collect())
-}
-
-/// The documents whose excesses lie beyond those of their category, by their numbers among the
-/// documents that were classified.
-fn misfiled_among(
-    excesses: &[Vec<f64>],
-    beyond: &[Option<Misfiled>],
-    choice: &Choice,
-    categories: usize,
-) -> Vec<MisfiledDocument> {
-    let mut next = vec![0; categories];
-    let mut found = Vec::new();
-    let rows = choice.scores.chunks_exact(categories).zip(&choice.labels);
-    for (document, (scores, &label)) in rows.enumerate() {
-        let label = label as usize;
-        let excess = excesses[label][next[label]];
-        next[label] += 1;
-        if beyond[label].is_some_and(|own| excess > own.beyond) {
-            let others = (0..categories).filter(|&at| at != label);
-            let best = others.max_by(|&a, &b| scores[a].total_cmp(&scores[b]));
-            let looks_like = best.unwrap_or(label);
-            found.push(MisfiledDocument { document, looks_like, excess });
-        }
-    }
-    found
-}
-
-/// The documents that do not look misfiled, with their numbers; misfiled ones are in their order.
+/// The messages that do not look misfiled, with their numbers; misfiled ones are in their order.
 fn well_filed<'a, T>(
     all: &'a [T],
     misfiled: &'a [MisfiledDocument],
@@ -823,39 +727,43 @@ fn well_filed<'a, T>(
     all.iter().enumerate().filter(move |&(at, _)| !is_misfiled(at))
 }
 
-/// Selects from values of all documents those of the documents that were classified.
-fn judged_of<T: Copy>(all: &[T], folds: &[usize], choice: &Choice) -> Vec<T> {
-    // Folds are classified in order, from the first one.
-    let mut judged = FOLDS;
-    while judged > 1 && folds.iter().filter(|&&fold| fold < judged).count() > choice.labels.len() {
-        judged -= 1;
+/// Verdicts on the messages without those that look misfiled, and what is usual among those of each
+/// label.
+fn verdicts(
+    rule: &Rule,
+    data: &Dataset,
+    found: &Found<'_>,
+    misfiled: &[MisfiledDocument],
+) -> (FitVerdicts, Vec<Usual>) {
+    let mut verdicts = FitVerdicts::default();
+    let rows: Vec<_> = found.scores.chunks_exact(data.width).zip(&data.labels).collect();
+    let (mut unsure, mut shares) = (vec![0; data.width], vec![Vec::new(); data.width]);
+    for (at, &(scores, &label)) in well_filed(&rows, misfiled) {
+        let (known, texts) = (found.known[at], data.row(at)[0].len());
+        let verdict = rule.verdict(scores, Support { texts, known, ..Support::default() });
+        shares[label].push(known);
+        verdicts.judged += 1;
+        verdicts.of_first += usize::from(label == 0);
+        verdicts.most_probable += usize::from(verdict.label == label);
+        match (verdict.is_unsure, verdict.label == label, label) {
+            (true, ..) => {
+                verdicts.unsure += 1;
+                unsure[label] += 1;
+            }
+            (false, true, _) => {}
+            (false, false, 0) => verdicts.wrong += 1,
+            (false, false, _) => verdicts.missed += 1,
+        }
     }
-    let each = all.iter().zip(folds);
-    each.filter(|&(_, &fold)| fold < judged).map(|(&value, _)| value).collect()
-}
-
-/// Whether many more documents are to be fitted than the ordinary categories were learned from;
-/// their scores are then not blended in. Categories of text do not count documents.
-const fn documents_grew(documents: usize, learned: usize) -> bool {
-    learned > 0 && documents * 4 > learned * 5
-}
-
-impl FittedWeights {
-    /// The probabilities of the categories for a document of these scores, as they stand in a
-    /// [`Choice`].
-    pub fn probabilities(&self, scores: &[f64]) -> Vec<f64> {
-        let scaled: Vec<f64> = scores.iter().map(|score| score * self.set.scale).collect();
-        self.line.probabilities(&scaled)
-    }
-
-    /// The bytes of the file of category `at`, which the header calls `name`; `ordinary` is what
-    /// was learned of it.
-    pub fn file<D: AsRef<[u8]>>(&self, at: usize, ordinary: &Category<D>, name: &[u8]) -> Vec<u8> {
-        let place = u32::try_from(at + 1).unwrap_or(u32::MAX);
-        let line = RefitLine { place, ..self.line.clone() };
-        let Set { tables, log_partitions, digrams, .. } = &self.set;
-        publish::file(ordinary, name, &line, &tables[at], log_partitions[at], digrams.as_ref())
-    }
+    let usual = unsure.into_iter().zip(shares).map(|(unsure, shares)| match shares.len() {
+        // Where there are no messages, none that comes can be called unusual.
+        0 => Usual { unsure: 1.0, known: 0.0 },
+        all => Usual {
+            unsure: real(unsure) / real(all),
+            known: thresholds::usual_share(shares.into_iter()),
+        },
+    });
+    (verdicts, usual.collect())
 }
 
 #[cfg(test)]

@@ -33,12 +33,12 @@
 //! an unusually small share of features that were learned is like none of those that the limits
 //! were found with: its verdict is never sure (spec refit 4).
 
-use super::calibrate::{Calibration, platt};
-use super::dataset::Dataset;
+use super::calibrate::Calibration;
 use crate::measures::Scored;
 use crate::measures::chance::{Direction, is_rare, student};
 use crate::measures::misfiled::{Misfiled, misfiled};
 use dbacl_numeric::elementary::{log, real};
+use serde::{Deserialize, Serialize};
 
 /// Fewer documents of a category tell nothing of their distribution.
 pub const FEWEST: usize = 8;
@@ -75,6 +75,16 @@ pub struct Promise {
 }
 
 impl Promise {
+    /// What is promised of an ordinary category.
+    pub const fn usual(rate: f64) -> Self {
+        Self { is_protected: false, rate, tail: 2.0 * rate }
+    }
+
+    /// What is promised of a protected category.
+    pub const fn protected(rate: f64) -> Self {
+        Self { is_protected: true, rate, tail: rate }
+    }
+
     /// The logarithm of the least odds at which a document is confidently not of the category.
     pub fn least_odds(&self) -> f64 {
         log(DOUBT / self.rate).max(0.0)
@@ -86,7 +96,8 @@ impl Promise {
 const TELLING: f64 = 70.0;
 
 /// How sure a verdict must be.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
 #[non_exhaustive]
 pub enum Caution {
     /// Fewer verdicts are unsure, and more good mail is lost.
@@ -109,6 +120,16 @@ impl Caution {
             Self::Low => 0.75,
             Self::Normal => 1.0,
             Self::High => 1.3,
+        }
+    }
+
+    /// With more than two categories, the share of documents that may confidently be sorted into
+    /// another one than their own. It is large because mail in a wrong folder can still be found.
+    pub const fn misfiled(self) -> f64 {
+        match self {
+            Self::Low => 0.01,
+            Self::Normal => 0.004,
+            Self::High => 0.001,
         }
     }
 
@@ -152,7 +173,7 @@ pub struct Lean {
     pub doubt: [f64; 2],
 }
 
-/// Finds out how far a fit leans towards the larger category (spec refit 3.9), from the scores of
+/// Finds out how far a fit leans towards the larger category (spec refit 4), from the scores of
 /// documents that it has not seen. It knows little of the smaller category, or of the one whose
 /// documents differ more, so it takes most new documents for the other one, and the score at which
 /// odds are even has to move. In full the
@@ -206,33 +227,12 @@ pub fn well_filed(mut excesses: Vec<Vec<f64>>, misfiled: &[Option<Misfiled>]) ->
     excesses
 }
 
-/// What decides verdicts between two categories.
-#[derive(Debug, Clone, PartialEq)]
-pub struct PairVerdicts {
-    /// The odds of scores.
-    pub odds: Calibration,
-    /// Scores between which nothing is sure.
-    pub band: (f64, f64),
-    /// What looks misfiled in each category.
-    pub misfiled: Vec<Option<Misfiled>>,
-}
-
-impl PairVerdicts {
-    /// From the scores of documents that the fit has not seen. `calibrate` finds the odds of
-    /// scores. Documents that look misfiled have no part in odds and thresholds.
-    pub fn new(
-        scored: &[Scored],
-        promises: &[Promise],
-        calibrate: impl Fn(&[Scored]) -> Calibration,
-    ) -> Self {
-        let excesses = excesses_of_pair(scored);
-        let all = calibrate(scored);
-        let misfiled = misfiled_of_each(&excesses, all.even());
-        let excesses = well_filed(excesses, &misfiled);
-        let is_mixed = misfiled.iter().any(Option::is_some);
-        let odds = if is_mixed { calibrate(&scored_of_pair(&excesses)) } else { all };
-        Self { odds, band: band(&excesses, promises, odds), misfiled }
-    }
+/// Scores of two categories between which nothing is sure, from those of documents that the fit has
+/// not seen, where a user has asked for promises. Documents that look misfiled have no part in it.
+pub fn band_as_asked(scored: &[Scored], promises: &[Promise], odds: Calibration) -> (f64, f64) {
+    let excesses = excesses_of_pair(scored);
+    let misfiled = misfiled_of_each(&excesses, odds.even());
+    band(&well_filed(excesses, &misfiled), promises, odds)
 }
 
 /// Scores of two categories between which nothing is sure.
@@ -245,18 +245,6 @@ fn band(excesses: &[Vec<f64>], promises: &[Promise], odds: Calibration) -> (f64,
     }
     let [first, second] = [promises[0].least_odds(), promises[1].least_odds()];
     (low.min(odds.score_at(-second)), high.max(odds.score_at(first)))
-}
-
-/// How many of the documents of two categories are unsure, where the limit of one of them rests on
-/// the shape of a distribution; 0 where there are documents enough.
-pub fn unsure_of_few(scored: &[Scored], promises: &[Promise]) -> usize {
-    let excesses = excesses_of_pair(scored);
-    let mut each = excesses.iter().zip(promises);
-    if each.all(|(own, promise)| allowed(promise.rate, own.len()) > 0) {
-        return 0;
-    }
-    let (low, high) = PairVerdicts::new(scored, promises, platt).band;
-    scored.iter().filter(|one| one.score > low && one.score <= high).count()
 }
 
 /// The limits of all categories, from the excesses of their documents and what is promised of each.
@@ -323,22 +311,12 @@ pub fn excesses_of_pair(scored: &[Scored]) -> Vec<Vec<f64>> {
     vec![own(false, 1.0), own(true, -1.0)]
 }
 
-/// The scores that excesses were made of, category by category.
-fn scored_of_pair(excesses: &[Vec<f64>]) -> Vec<Scored> {
-    let each = excesses.iter().zip([(false, 1.0), (true, -1.0)]);
-    let each = each.flat_map(|(own, (positive, sign))| {
-        own.iter().map(move |excess| Scored { score: sign * excess, positive })
-    });
-    each.collect()
-}
-
 /// The excesses of the documents of each category, of any number of categories: by how much the
 /// best of the other categories is ahead of their own. `scores` are those of each document in turn,
 /// in units in which differences are log odds.
-pub fn excesses(scores: &[f64], labels: &[u32], categories: usize) -> Vec<Vec<f64>> {
+pub fn excesses(scores: &[f64], labels: &[usize], categories: usize) -> Vec<Vec<f64>> {
     let mut excesses = vec![Vec::new(); categories];
     for (scores, &label) in scores.chunks_exact(categories).zip(labels) {
-        let label = label as usize;
         let others = scores.iter().enumerate().filter(|&(at, _)| at != label);
         let highest = others.map(|(_, &score)| score).fold(f64::NEG_INFINITY, f64::max);
         excesses[label].push(highest - scores[label]);
@@ -346,49 +324,13 @@ pub fn excesses(scores: &[f64], labels: &[u32], categories: usize) -> Vec<Vec<f6
     excesses
 }
 
-/// Whether a document with these scores is confidently of category `best`: it is further ahead of
-/// each other category than documents of that one ever let it be.
-pub fn is_sure(scores: &[f64], best: usize, limits: &[f64]) -> bool {
-    let mut each = scores.iter().zip(limits).enumerate();
-    each.all(|(at, (&score, &limit))| at == best || scores[best] - score > limit)
-}
-
-/// The share of the text features of each document that documents of other folds have, too, or that
-/// are known otherwise: `knows` says so by feature, or is empty. What no document of other folds
-/// has a fit without its fold has not learned.
-pub fn known_shares(data: &Dataset, folds: &[usize], knows: &[bool]) -> Vec<f64> {
-    let number = folds.iter().max().map_or(0, |last| last + 1);
-    let mut own = vec![0u32; data.ids.len() * number];
-    for (document, &fold) in folds.iter().enumerate() {
-        for cell in data.row(document) {
-            own[cell.feature as usize * number + fold] += 1;
-        }
-    }
-    let share = |document: usize| {
-        let is_known = |feature: usize| {
-            let own = own[feature * number + folds[document]];
-            let is_general = knows.get(feature) == Some(&true);
-            data.is_text[feature] && (is_general || data.document_frequencies[feature] > own)
-        };
-        let row = data.row(document).iter();
-        let known = row.filter(|cell| is_known(cell.feature as usize)).count();
-        known_share(u32::try_from(known).unwrap_or(u32::MAX), data.texts[document])
-    };
-    (0..data.len()).map(share).collect()
-}
-
-/// The share of `known` features among `all` of a document; 1 where there are none.
-pub fn known_share(known: u32, all: u32) -> f64 {
-    if all == 0 { 1.0 } else { f64::from(known) / f64::from(all) }
-}
-
 /// Whether a document is unlike what was learned: the share of its `all` text features that are
 /// known is smaller than the `least` share by more than chance.
-pub fn is_unusual(share: f64, all: u32, least: f64) -> bool {
+pub fn is_unusual(share: f64, all: usize, least: f64) -> bool {
     if all == 0 || share.is_nan() || share >= least {
         return false;
     }
-    let all = f64::from(all);
+    let all = real(all);
     is_rare((share * all).round(), all, least, Direction::Few, RARE)
 }
 
@@ -415,8 +357,7 @@ pub fn usual_share(shares: impl Iterator<Item = f64>) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::fit::documents::{Corpus, FeatureKind, Term};
-    use crate::token::id::FeatureId;
+    use crate::fit::calibrate::platt;
     use dbacl_numeric::random::SplitMix64;
 
     /// A number with a bell-shaped distribution of deviation 1.
@@ -458,18 +399,9 @@ mod tests {
     }
 
     #[test]
-    fn a_verdict_is_sure_far_ahead_of_all_other_categories() {
+    fn the_excess_is_the_lead_of_the_best_other_category() {
         let scores = [2.0, -2.5, -4.0, -1.0, -1.5, 0.5];
         assert_eq!(excesses(&scores, &[0, 1], 3), [vec![-4.5], vec![2.0], vec![]]);
-        let limits = [5.0, 1.0, 2.0];
-        for (scores, best, sure) in [
-            ([2.5, 0.0, 0.0], 0, true),
-            ([2.0, 0.0, 0.0], 0, false),
-            ([0.0, 5.5, 3.0], 1, true),
-            ([0.0, 4.5, 0.0], 1, false),
-        ] {
-            assert_eq!(is_sure(&scores, best, &limits), sure, "{scores:?} {best}");
-        }
     }
 
     #[test]
@@ -499,28 +431,26 @@ mod tests {
         let others: Vec<f64> = (0..300).map(|k| -2.0 + real(k) / 30.0).collect();
         let all = [scored(false, &own), scored(true, &others)].concat();
         let promised = |rate: f64| Promise { is_protected: true, rate, tail: rate };
-        let found = |rate| PairVerdicts::new(&all, &[promised(rate); 2], platt);
-        let (strict, loose) = (found(0.005), found(0.05));
+        let calibration = platt(&all);
+        let found = |rate| band_as_asked(&all, &[promised(rate); 2], calibration).1;
         let by_rank = limits(&excesses_of_pair(&all), &[promised(0.005); 2])[0];
-        let odds = strict.odds.slope * strict.band.1 + strict.odds.offset;
-        assert!((odds - log(4.0)).abs() < 1e-9 && strict.band.1 > by_rank, "{strict:?}");
-        assert!((loose.band.1 - loose.odds.even()).abs() < 1e-9, "{loose:?}");
+        let odds = calibration.slope * found(0.005) + calibration.offset;
+        assert!((odds - log(4.0)).abs() < 1e-9 && found(0.005) > by_rank, "{odds}");
+        assert!((found(0.05) - calibration.even()).abs() < 1e-9, "{calibration:?}");
     }
 
     #[test]
-    fn odds_do_not_depend_on_misfiled_documents() {
+    fn bands_do_not_depend_on_misfiled_documents() {
         let spread = |from: f64, number: usize| -> Vec<f64> {
             (0..number).map(|k| from + 4.0 * real(k) / real(number)).collect()
         };
         let well = [scored(false, &spread(-9.0, 400)), scored(true, &spread(4.0, 200))].concat();
         let wrong = [scored(false, &[7.5; 20]), scored(true, &[-8.5; 40])].concat();
         let promises = [0.001, 0.005].map(|rate| Promise { is_protected: true, rate, tail: rate });
-        let clean = PairVerdicts::new(&well, &promises, platt);
-        let mixed = PairVerdicts::new(&[well, wrong].concat(), &promises, platt);
-        let found: Vec<usize> = mixed.misfiled.iter().flatten().map(|own| own.number).collect();
-        assert_eq!(found, [20, 40]);
-        assert!((mixed.odds.slope / clean.odds.slope - 1.0).abs() < 1e-6);
-        assert!((mixed.band.1 - clean.band.1).abs() < 1e-6);
+        let odds = platt(&well);
+        let clean = band_as_asked(&well, &promises, odds);
+        let mixed = band_as_asked(&[well, wrong].concat(), &promises, odds);
+        assert!((mixed.1 - clean.1).abs() < 1e-6 && (mixed.0 - clean.0).abs() < 1e-6);
     }
 
     #[test]
@@ -555,7 +485,6 @@ mod tests {
         assert_eq!(usual_share([0.9, 0.2, 0.5].into_iter()), 0.5);
         assert_eq!(usual_share(std::iter::empty()), 1.0);
         assert_eq!(least_known(std::iter::empty()), 0.0);
-        assert_eq!((known_share(1, 4), known_share(0, 0)), (0.25, 1.0));
         assert_eq!((kept_share(1.0), kept_share(0.123_456_78)), (0.97, 0.123_456));
     }
 
@@ -582,26 +511,5 @@ mod tests {
         ] {
             assert_eq!(is_unusual(share, all, least), expected, "{share} {all} {least}");
         }
-    }
-
-    #[test]
-    fn what_other_folds_have_is_known() {
-        let mut corpus = Corpus::default();
-        let term = |id: u32, medium: u8| {
-            let term = Term::new(FeatureId(id), 1, 1);
-            Term { kind: FeatureKind { medium, ..term.kind }, ..term }
-        };
-        // 1 and 2 are words of all, 12 is one of a header, the others are of one document each.
-        for number in 0..4 {
-            let own = [term(1, 3), term(2, 3), term(12, 12), term(100 + number, 3)];
-            corpus.push(number % 2, 4, &own);
-        }
-        let data = Dataset::new(corpus, 2, 1);
-        let shares = known_shares(&data, &[0, 0, 1, 1], &[]);
-        assert_eq!(shares, [2.0 / 3.0; 4]);
-        // Nothing is known to others where all are in one fold.
-        assert_eq!(known_shares(&data, &[0; 4], &[]), [0.0; 4]);
-        // A general model knows the second word.
-        assert_eq!(known_shares(&data, &[0; 4], &[false, true]), [1.0 / 3.0; 4]);
     }
 }

@@ -4,10 +4,9 @@
 use super::LearnSettings;
 use super::state::LearningState;
 use super::table::{Cell, Head, MAX_BITS, Place};
-use super::tokens::{TermList, TokenList, Unread, append_text};
+use super::tokens::{TermList, TokenList, append_text};
 use super::words::{IntoTable, WordEngine};
 use crate::error::{Warning, WarningSink};
-use crate::model::medium::Medium;
 use crate::model::settings::ModelOption;
 use crate::token::Feature;
 use crate::token::id::FeatureId;
@@ -309,26 +308,6 @@ impl Counter {
             self.add_occurrences(at, times, warnings);
         }
         new
-    }
-
-    /// Counts a feature whose text is not known so many times, by its id. Character counts do not
-    /// change.
-    pub fn count_unread(
-        &mut self,
-        feature: Unread,
-        medium: Medium,
-        times: u32,
-        warnings: WarningSink<'_>,
-    ) {
-        if times == 0 || self.is_muted() {
-            return;
-        }
-        let head = Head::new(feature.order, u32::from(medium.number()));
-        if self.add(feature.id, head, times, warnings)
-            && let TokenList::Unread(list) = &mut self.state.tokens
-        {
-            list.push(feature);
-        }
     }
 
     /// The slot that occurrences of `id` are counted in, and whether it is inserted there now.

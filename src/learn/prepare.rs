@@ -6,7 +6,7 @@ use super::groups::Groups;
 use super::orders::{Orders, Slots};
 use super::state::LearningState;
 use super::table::{AHEAD, Cell, FAR_AHEAD, Head, Place, Table};
-use super::tokens::{TokenList, Unread, tokens_in};
+use super::tokens::{TokenList, tokens_in};
 use super::weights::SlotWeights;
 use super::{Preload, Progress};
 use crate::model::digram::DigramTable;
@@ -95,10 +95,8 @@ impl<'a> Preparation<'a> {
         }
         self.pass_over(state, slots.clone());
         let LearningState { table, tokens, .. } = state;
-        match tokens {
-            TokenList::Texts(list) => self.prepare_texts(list, table, order),
-            TokenList::Unread(list) => self.prepare_unread(list, table, order),
-            TokenList::Terms(_) => {}
+        if let TokenList::Texts(list) = tokens {
+            self.prepare_texts(list, table, order);
         }
         slots.for_each(|at| groups.push(table.cell(at).count.into(), table.weights(at)));
     }
@@ -107,21 +105,6 @@ impl<'a> Preparation<'a> {
     pub fn pass_over(&self, state: &mut LearningState, slots: Slots<'_>) {
         if self.counted.is_none() {
             slots.for_each(|at| state.start_weights(at));
-        }
-    }
-
-    /// Prepares features whose texts are not known.
-    fn prepare_unread(&self, list: &[Unread], table: &mut Table, order: u8) {
-        let each = self.digrams.steps(&[BOUNDARY; 2]);
-        for feature in list.iter().filter(|feature| feature.order == order) {
-            let Place::Found(at) = table.place(feature.id) else { continue };
-            if table.cell(at).head.order() != order {
-                continue;
-            }
-            let suffix = (order > 1).then(|| table.find(feature.suffix)).flatten();
-            let sum = |slot: SlotWeights| slot.lambda.wrapping_add(slot.suffix);
-            let sum = suffix.map_or(0, |at| sum(self.weights(table, at, order)));
-            set(table, at, (stored(u32::from(feature.pairs) * each), sum));
         }
     }
 

@@ -163,7 +163,7 @@ impl LearningState {
         let payload = cell.head.payload();
         match &self.tokens {
             TokenList::Terms(list) => list.lexicon.medium(TermId(payload)),
-            TokenList::Texts(_) | TokenList::Unread(_) => Medium::new((payload & 15) as u8),
+            TokenList::Texts(_) => Medium::new((payload & 15) as u8),
         }
     }
 
@@ -171,7 +171,7 @@ impl LearningState {
     pub fn only_medium(&self) -> Option<Medium> {
         match &self.tokens {
             TokenList::Terms(list) => list.lexicon.only_medium(),
-            TokenList::Texts(_) | TokenList::Unread(_) => None,
+            TokenList::Texts(_) => None,
         }
     }
 

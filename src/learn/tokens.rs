@@ -19,22 +19,6 @@ pub enum TokenList {
     Texts(Vec<u8>),
     /// Features of the standard tokenizer, by their words.
     Terms(Box<TermList>),
-    /// Features whose texts are not known; only for measures that price all pairs of characters
-    /// alike.
-    Unread(Vec<Unread>),
-}
-
-/// A run of words whose text is not known.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Unread {
-    /// The feature.
-    pub id: FeatureId,
-    /// Number of words.
-    pub order: u8,
-    /// Pairs of neighbouring characters in its text.
-    pub pairs: u8,
-    /// The id of the run without its first word, if there are several.
-    pub suffix: FeatureId,
 }
 
 /// Features as words. A feature's slot knows its first term and its suffix; following the suffixes
@@ -236,7 +220,6 @@ impl TokenList {
     pub fn for_each(&self, table: &Table, mut each: impl FnMut(&[u8], Medium)) {
         match self {
             Self::Texts(list) => tokens_in(list).for_each(|(body, medium)| each(body, medium)),
-            Self::Unread(_) => {}
             Self::Terms(list) => {
                 let (mut terms, mut body) = (Vec::new(), Vec::new());
                 let one = |at: usize| {

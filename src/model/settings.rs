@@ -26,6 +26,7 @@ pub enum ModelOption {
     HtmlAlt = 17,
     Html = 18,
     MailXHeaders = 19,
+    MailWhole = 20,
     HtmlScripts = 21,
     HtmlComments = 22,
     StandardTokenizer = 23,

@@ -6,32 +6,29 @@
 //!                                         └→ some by chance
 //! ```
 //!
-//! With the reading `blocks` all are doubtful. With others a fifth is, the rest is drawn: their
-//! thresholds are those of the documents learned, and where these are doubtful ones alone, a third
-//! of all messages is unsure (docs/lab/mail.md). Among the doubtful ones messages with an `unsure`
+//! With two labels all are doubtful. With more a fifth is, the rest is drawn: their thresholds are
+//! those of the documents learned, and where these are doubtful ones alone, a third of all messages
+//! is unsure (docs/lab/mail.md). Among the doubtful ones messages with an `unsure`
 //! verdict come first, and among them those whose two most probable categories are closest to each
 //! other. The label of a message also teaches about messages like it, so each message
 //! chosen lowers the rank of others by the share of features that they have in common with it.
 
 use super::error::{FittedSetError, lost, unless_stopped};
-use super::folder_counts::{OpenMail, left_out, open_mail};
+use super::folder_mail::{OpenMail, left_out, open_mail};
 use super::learn_folders;
+use super::mail_filter::{MailFilter, SetVerdict};
 use super::mail_folders::MailFolder;
 use super::mailboxes::MailFile;
 use super::misfiled::Suspect;
-use super::open_set::{MailFilter, SetVerdict};
 use super::reading::visible_text;
 use super::report::DocumentId;
 use crate::error::WarningSink;
 use crate::fit::beginning::LIMIT;
-use crate::fit::documents::fingerprint;
-use crate::fit::scoring::Scoring;
 use crate::input::patient::UntilStopped;
 use crate::mail::mailbox::Separators;
 use crate::mail::reader::Canonical;
 use crate::mail::scanner::{Holds, form_of};
 use crate::mail::subject::subject;
-use crate::token::id::FeatureId;
 use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader, Read};
 use std::path::Path;
@@ -82,7 +79,7 @@ impl Question {
 struct Candidate {
     question: Question,
     id: u64,
-    features: Vec<FeatureId>,
+    features: Vec<u32>,
     doubt: (bool, f64),
 }
 
@@ -114,13 +111,10 @@ pub fn questions(
         each_of_file::<FittedSetError>(mail, file, stop, &mut |number, mail| {
             let verdict = open.judge(&mail, Some(stop)).map_err(lost)?;
             let doubt = doubt(&verdict);
-            let corpus = open.read(&mail, 0, Some(stop));
+            let message = open.read(&mail, Some(stop));
             unless_stopped(stop)?;
-            if corpus.documents.is_empty() {
-                return Ok(());
-            }
-            let terms = corpus.terms_of(0);
-            let id = fingerprint(terms);
+            let Some(message) = message else { return Ok(()) };
+            let id = message.id().0;
             let is_known = found.iter().chain(&drawn).any(|other| other.id == id);
             let at = found.partition_point(|other| other.doubt >= doubt);
             // Fingerprints have no order that means anything.
@@ -131,8 +125,7 @@ pub fn questions(
             if is_known || is_learned(DocumentId(id))? {
                 return Ok(());
             }
-            let mut features: Vec<FeatureId> = terms.iter().map(|term| term.id).collect();
-            features.sort_unstable();
+            let features = message.ids();
             let (place, subject) = (file.name_of(number), subject(&mail));
             let question = Question { place, subject, label: None, verdict, mail };
             let candidate = Candidate { question, id, features, doubt };
@@ -153,8 +146,7 @@ pub fn questions(
         })?;
     }
     left_out(&others).into_iter().for_each(warnings);
-    let has_margins = open.fitted.line.scoring == Scoring::Blocks;
-    let doubtful = if has_margins { most } else { most.div_ceil(DOUBTFUL) };
+    let doubtful = if open.names().len() == 2 { most } else { most.div_ceil(DOUBTFUL) };
     let mut chosen = unlike_each_other(found, doubtful);
     drawn.retain(|one| chosen.iter().all(|other| other.id != one.id));
     chosen.extend(drawn);
@@ -232,7 +224,7 @@ fn unlike_each_other(mut found: Vec<Candidate>, most: usize) -> Vec<Candidate> {
 }
 
 /// The share of the features of both that are in both; features are in order.
-fn share_in_common(one: &[FeatureId], other: &[FeatureId]) -> f64 {
+fn share_in_common(one: &[u32], other: &[u32]) -> f64 {
     let (mut at, mut both) = (0, 0_u32);
     for feature in one {
         at += other[at..].partition_point(|known| known < feature);
@@ -315,7 +307,7 @@ mod tests {
         };
         let doubt = doubt(&verdict);
         let (subject, label, mail) = (None, None, Vec::new());
-        let features = features.iter().copied().map(FeatureId).collect();
+        let features = features.to_vec();
         let question = Question { place: name.into(), subject, label, verdict, mail };
         Candidate { question, id: 0, features, doubt }
     }

@@ -1,14 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //! Examines files that dbacl has written, from their first byte to their last.
 
-use super::filter_folder::{LEDGER, ORDER};
-use super::refit::read_state;
 use crate::category::mapped;
 use crate::container::{Container, is_model};
 use crate::error::{Error, Result};
-use crate::store::generations::ledger_file::{self, is_ledger};
-use crate::store::generations::{Generation, Store, is_fitted};
-use std::ffi::OsStr;
+use crate::fit::rule::Rule;
+use crate::store::filter::folder::{JOURNAL, TABLE};
+use crate::store::filter::{FilterError, FilterFolder, OpenTables};
 use std::io::ErrorKind::NotFound;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
@@ -28,37 +26,70 @@ const CHANGE: &str = "the next message that is learned makes it again";
 const LEARN: &str = "learn the mail folders again with --mail-learn";
 const COPY: &str = "learn it again, or copy it from a backup";
 
-/// What is wrong with the mail filter in the folder `path`, with the set that the file at `path`
-/// belongs to, or with this file itself: a category, a ledger or a model of dbacl-text.
+/// What is wrong with the mail filter in the folder `path`, or with the file at `path`: a category
+/// or a model of dbacl-text.
 ///
 /// # Errors
 /// [`Error::Io`] where nothing can be read at all.
 pub fn examine(path: &Path) -> Result<Vec<Finding>> {
-    let store = if path.is_dir() {
-        Some(Store::beside(&path.join(LEDGER)))
-    } else {
-        Store::of_link(path).map(|(store, _)| store)
-    };
-    let Some(store) = store else { return examine_file(path) };
-    match store.open_to_change() {
-        Ok(Some(generation)) => Ok(examine_set(&generation)),
-        Ok(None) if path.is_dir() => Err(Error::io(&path.join(ORDER), NotFound.into())),
-        Ok(None) => examine_file(path),
-        Err(Error::Damaged { path, what }) => Ok(vec![Finding { path, what, help: LEARN }]),
-        Err(error) => Err(error),
+    if !path.is_dir() {
+        return examine_file(path);
     }
+    let folder = FilterFolder::new(path);
+    match folder.open::<Rule>() {
+        Ok(tables) => Ok(examine_filter(&folder, &tables)),
+        Err(FilterError::NoFilter { .. }) => Err(Error::io(&folder.file(TABLE), NotFound.into())),
+        Err(FilterError::Io { path, source }) => Err(Error::io(&path, source)),
+        Err(FilterError::Version { .. }) => {
+            let what = "it is of another version of dbacl".to_owned();
+            Ok(vec![Finding { path: path.into(), what, help: LEARN }])
+        }
+        Err(_) => {
+            let help = if folder.salvage().is_some() { CHANGE } else { LEARN };
+            Ok(vec![Finding { path: folder.file(TABLE), what: "it is damaged".into(), help }])
+        }
+    }
+}
+
+fn examine_filter(folder: &FilterFolder, tables: &OpenTables<Rule>) -> Vec<Finding> {
+    let mut found = Vec::new();
+    let mut add = |path: PathBuf, help| {
+        found.push(Finding { path, what: "it is damaged".into(), help });
+    };
+    let head = &tables.table.head;
+    let documents = folder.documents(tables);
+    let help = if documents.is_ok() { CHANGE } else { LEARN };
+    let of_table =
+        tables.table.names().map(|names| names.iter().filter(|own| own.1 != 255).count());
+    let lessons = &tables.journal.lessons;
+    let withdrawn = lessons.iter().filter(|lesson| lesson.withdrawn.is_some()).count();
+    let fits = |all: usize| {
+        let own = of_table.as_ref().ok().map(|own| own + lessons.len() - withdrawn);
+        own.is_none_or(|own| own == all)
+    };
+    if tables.table.check().is_err() {
+        add(folder.file(TABLE), help);
+    }
+    if !documents.is_ok_and(|documents| fits(documents.len())) {
+        add(folder.file(&head.ledger), LEARN);
+    }
+    let general = folder.open_general(tables);
+    let is_sound = |own: Option<OpenTables<Rule>>| own.is_none_or(|own| own.table.check().is_ok());
+    if !general.is_ok_and(is_sound) {
+        add(folder.file(head.general.as_deref().unwrap_or_default()), LEARN);
+    }
+    found
 }
 
 /// When the mail filter in the folder `path` learned or was corrected last; `None` if it is no
 /// filter.
 pub fn last_change(path: &Path) -> Option<SystemTime> {
-    path.join(LEDGER).metadata().and_then(|ledger| ledger.modified()).ok()
+    let changed = |name: &str| path.join(name).metadata().and_then(|it| it.modified()).ok();
+    changed(TABLE).map(|table| changed(JOURNAL).map_or(table, |journal| journal.max(table)))
 }
 
 fn examine_file(path: &Path) -> Result<Vec<Finding>> {
-    let examined = if is_ledger(path) {
-        ledger_file::load(path).map(|_| ()).map_err(|error| Error::damaged(path, error.to_string()))
-    } else if is_model(path) {
+    let examined = if is_model(path) {
         Container::open(path).map(|_| ())
     } else {
         mapped::open_any(path).map(|_| ())
@@ -75,47 +106,4 @@ fn what(error: &Error, path: &Path) -> String {
     let text = error.to_string();
     let bare = text.strip_prefix(&format!("{}: ", path.display())).map(str::to_owned);
     bare.unwrap_or(text)
-}
-
-fn examine_set(generation: &Generation) -> Vec<Finding> {
-    let mut found = Vec::new();
-    if generation.has_torn() {
-        let what = "files are shorter than they were, as after a power failure".into();
-        found.push(Finding { path: generation.folder.clone(), what, help: CHANGE });
-    }
-    for name in generation.names() {
-        let path = generation.path(name);
-        let is_small = name.as_encoded_bytes().ends_with(b".ordinary");
-        let help = if is_fitted(name) && !is_small { CHANGE } else { LEARN };
-        let mut add = |what| found.push(Finding { path: path.clone(), what, help });
-        match generation.damaged_blocks(name) {
-            Err(error) => add(what(&error, &path)),
-            Ok(blocks) if !blocks.is_empty() => add(format!(
-                "{} blocks of 1024 bytes are damaged, the first at byte {}",
-                blocks.len(),
-                blocks[0]
-            )),
-            Ok(_) if is_ledger(&path) && !name.as_encoded_bytes().ends_with(b".head") => {
-                if let Err(error) = ledger_file::load(&path) {
-                    add(error.to_string());
-                }
-            }
-            Ok(_) if name.as_encoded_bytes().starts_with(b"category.") => {
-                if let Err(error) = mapped::open(&path) {
-                    add(what(&error, &path));
-                }
-            }
-            Ok(_) => {}
-        }
-    }
-    let ledger = generation.path(OsStr::new(LEDGER));
-    let state = ledger.with_extension("state");
-    if state.exists()
-        && let Ok(head) = ledger_file::head(&ledger)
-        && read_state(&ledger, &head).is_none_or(|(mut state, _)| state.is_damaged_anywhere())
-    {
-        let what = "it is damaged, or does not fit the ledger".into();
-        found.push(Finding { path: state, what, help: CHANGE });
-    }
-    found
 }

@@ -1,15 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-//! Begins a mail filter as a copy of another one.
+//! Begins a filter as a copy of another one.
 
 use super::error::FittedSetError;
-use super::files::{SetNames, check_paths};
-use super::filter_folder::{FilterPlace, MailFilterError};
-use super::learn_folders::private_folder;
-use super::open_set::MailFilter;
+use super::filter_folder::FilterPlace;
+use super::mail_filter::MailFilter;
 use super::options::FittedSetOptions;
-use crate::error::Error;
-use crate::store::generations::{Force, Generation};
-use dbacl_files::atomic_file::{Disk, Storage as _, folder_of};
+use crate::store::filter::FilterFolder;
 use std::fs;
 use std::path::Path;
 
@@ -21,43 +17,24 @@ impl MailFilter {
     ///
     /// # Errors
     /// [`FittedSetError::Open`] if there is no sound filter in `from`, [`FittedSetError::Folder`],
-    /// [`FittedSetError::Generation`]; nothing new is in `to` then.
+    /// [`FittedSetError::Files`]; nothing new is in `to` then.
     #[doc(hidden)]
     pub fn copy(from: &Path, to: &Path, options: &FittedSetOptions) -> Result<(), FittedSetError> {
-        let filter = Self::open(from, &mut |_| {})?;
-        let old = "a version of dbacl before this one made it: learn the mail folders again";
-        let old = || MailFilterError::Generation(Error::damaged(from, old));
-        let generation = filter.generation.as_ref().ok_or_else(old)?;
+        let from = FilterFolder::new(from);
+        Self::now(&from)?;
         let is_new = fs::symlink_metadata(to).is_err();
-        let copied = copy(generation, SetNames::in_folder(to, &filter.names), to, options);
+        let copied = options.change(to).and_then(|mut changing| {
+            if FilterPlace::of(to) == FilterPlace::Filter {
+                return Ok(());
+            }
+            Ok(changing.copy_from(&from)?)
+        });
         if copied.is_err() && is_new {
             // It stays if another process has put something into it.
             let _ = fs::remove_dir(to);
         }
         copied
     }
-}
-
-fn copy(
-    generation: &Generation,
-    set: SetNames,
-    to: &Path,
-    options: &FittedSetOptions,
-) -> Result<(), FittedSetError> {
-    check_paths(&set.names)?;
-    private_folder(to)?;
-    let store = set.store();
-    let lock = options.lock(&store)?;
-    if FilterPlace::of(to) == FilterPlace::Filter {
-        return Ok(());
-    }
-    let change = store.copy_of(generation)?;
-    set.files(change, lock).publish(Force::All, &options.stop)?;
-    for folder in [to, folder_of(to)] {
-        let forced = Disk.sync_folder(folder);
-        forced.map_err(|source| FittedSetError::Folder { path: folder.into(), source })?;
-    }
-    Ok(())
 }
 
 #[cfg(test)]
@@ -72,7 +49,7 @@ mod tests {
         let path = |name: &str| room.path().join(name);
         let folders = ["ham", "spam"].map(|label| {
             fs::create_dir(path(label)).unwrap();
-            for number in 0..5 {
+            for number in 0..60 {
                 let mail = format!("Subject: {label} {number}\n\nwords about {label}\n");
                 fs::write(path(label).join(number.to_string()), mail).unwrap();
             }
@@ -81,13 +58,13 @@ mod tests {
         FittedSet::learn_folders(&path("one"), &folders, &MailLearnOptions::default()).unwrap();
         let options = FittedSetOptions::default();
         MailFilter::copy(&path("one"), &path("other"), &options).unwrap();
-        let inode = |filter: &str, file: &str| fs::metadata(path(filter).join(file)).unwrap().ino();
-        assert_eq!(inode("one", "spam"), inode("other", "spam"));
-        assert_ne!(inode("one", "ledger"), inode("other", "ledger"));
+        let inode = |filter: &str| fs::metadata(path(filter).join("table")).unwrap().ino();
+        assert_eq!(inode("one"), inode("other"));
         let documents = || {
             ["one", "other"].map(|name| FittedSet::open(&path(name), &options).unwrap().documents())
         };
-        for (learns, expected) in [("other", [10, 11]), ("one", [11, 11]), ("one", [12, 11])] {
+        for (learns, expected) in [("other", [120, 121]), ("one", [121, 121]), ("one", [122, 121])]
+        {
             let mail = format!("Subject: {expected:?}\n\nnews for {learns}\n");
             let report = FittedSet::open(&path(learns), &options).unwrap().correct("spam", mail);
             assert_eq!(report.unwrap().documents[0].outcome, Outcome::Learned);
@@ -96,9 +73,25 @@ mod tests {
                 ["one", "other"].map(|name| crate::sets::check::examine(&path(name)).unwrap());
             assert_eq!(findings, [[], []]);
         }
+        assert_eq!(inode("one"), inode("other"), "lessons are in journals");
         // What is there already stays.
         MailFilter::copy(&path("one"), &path("other"), &options).unwrap();
-        assert_eq!(documents(), [12, 11]);
+        assert_eq!(documents(), [122, 121]);
+        // Folds and fits change one of them alone.
+        let large = |number: usize| {
+            let words: String = (0..700).map(|word| format!("w{number}x{word} ")).collect();
+            format!("Subject: large\n\n{words}\n")
+        };
+        for number in 0..40 {
+            let report = FittedSet::open(&path("other"), &options).unwrap();
+            let mut report = report;
+            report.correct("ham", large(number)).unwrap();
+        }
+        assert_eq!(documents(), [122, 161]);
+        assert_ne!(inode("one"), inode("other"));
+        let findings =
+            ["one", "other"].map(|name| crate::sets::check::examine(&path(name)).unwrap());
+        assert_eq!(findings, [[], []]);
         let refused = MailFilter::copy(&path("ham"), &path("third"), &options);
         assert!(matches!(refused, Err(FittedSetError::Open(_))) && !path("third").exists());
     }

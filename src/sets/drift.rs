@@ -4,20 +4,18 @@
 //! from.
 //!
 //! ```text
-//! filter in service, its ledger ─┐
-//! ledger of the next filter ─────┴→ new messages, judged ─→ beyond chance? ─→ one warning
+//! filter in service ─────┐
+//! messages of the next ──┴→ new messages, judged ─→ beyond chance? ─→ one warning
 //! ```
 
-use super::filter_folder::LEDGER;
-use super::open_set::MailFilter;
+use super::mail_filter::MailFilter;
+use super::mail_reading::MailReading;
 use crate::error::{Warning, WarningSink};
-use crate::fit::header::Usual;
+use crate::fit::rule::Usual;
 use crate::measures::chance::{Direction, is_rare};
-use crate::store::generations::ledger_file;
-use crate::store::ledger::Ledger;
+use crate::store::filter::Document;
 use dbacl_numeric::elementary::real;
 use hashbrown::HashSet;
-use std::ffi::OsStr;
 use std::fmt::Write;
 use std::path::Path;
 
@@ -83,7 +81,7 @@ impl Change {
 /// Of how many of `all` messages `set` was expected to be unsure, if it was unsure of so many that
 /// mail must have changed; `None` if not, or if the filter does not say what is usual.
 pub fn expected(set: &MailFilter, unsure: usize, all: usize) -> Option<f64> {
-    let usual = set.fitted.line.usual.iter().map(|usual| usual.unsure).reduce(f64::max)?;
+    let usual = set.rule().usual.iter().map(|usual| usual.unsure).reduce(f64::max)?;
     is_beyond(unsure, all, TIMES * usual + MORE).then(|| (usual * real(all)).round())
 }
 
@@ -92,68 +90,40 @@ fn is_beyond(part: usize, whole: usize, share: f64) -> bool {
     share < 1.0 && is_rare(real(part), real(whole), share, Direction::Many, LEVEL)
 }
 
-/// What has changed in the mail of each category since the filter in `folder` was learned, judging
-/// by those messages of the ledger of the `next` filter that it does not know. Nothing is found
-/// where there is no filter yet, where it reads mail in another way, or where it cannot be read:
-/// learning replaces it anyhow.
-pub fn changes(folder: &Path, next: &Ledger) -> Vec<Change> {
-    let Some((set, known)) = in_service(folder, next) else { return Vec::new() };
-    let places: Vec<Option<usize>> =
-        next.head.names.iter().map(|name| set.place_of(&name.name)).collect();
-    let mut new = vec![0usize; places.len()];
-    // Messages, those that the filter is unsure about, and those with unfamiliar words.
-    let mut found = vec![[0; 3]; places.len()];
-    let is_new = |id: u64| !known.contains(&id);
-    for (record, _) in next.heads().filter(|(record, _)| is_new(record.fingerprint)) {
-        new[record.label as usize] += 1;
-    }
-    let mut is_readable = true;
-    next.each(|record, _| {
-        let label = record.label as usize;
-        if !is_readable || !is_new(record.fingerprint) {
-            return;
+/// What has changed in the mail of each category since the filter `now` was learned, by the
+/// verdicts on those of `documents` that it does not know; they have these `labels`. Nothing is
+/// found where there is no filter yet, or where it reads mail in another way: learning replaces it
+/// anyhow.
+pub fn changes(
+    now: Option<&MailFilter>,
+    reading: MailReading,
+    labels: &[String],
+    documents: &[Document],
+) -> Vec<Change> {
+    let is_same =
+        |now: &&MailFilter| MailReading::of(&now.tables.table.head.reading) == Some(reading);
+    let Some(now) = now.filter(is_same) else { return Vec::new() };
+    let Ok(names) = now.tables.table.names() else { return Vec::new() };
+    let mut known: HashSet<u64> = names.into_iter().map(|(name, _)| name).collect();
+    known.extend(now.tables.journal.lessons.iter().map(|lesson| lesson.document.name()));
+    let new: Vec<&Document> = documents.iter().filter(|own| !known.contains(&own.name())).collect();
+    let of = |(at, label): (usize, &String)| {
+        let place = now.names().iter().position(|own| own == label)?;
+        let usual = *now.rule().usual.get(place)?;
+        let own = new.iter().filter(|document| usize::from(document.label) == at);
+        let own: Vec<&&Document> = own.collect();
+        let (mut unsure, mut unfamiliar) = (0, 0);
+        let last = &own[own.len().saturating_sub(JUDGED)..];
+        for document in last {
+            let weighing = now.weigh_document(document)?;
+            let verdict = now.rule().verdict(&weighing.scores, weighing.support);
+            unsure += usize::from(verdict.is_unsure);
+            unfamiliar += usize::from(weighing.support.known < usual.known);
         }
-        new[label] -= 1;
-        let usual = places[label].and_then(|place| set.fitted.line.usual.get(place));
-        let Some(usual) = usual.filter(|_| is_among_last(new[label])) else { return };
-        let Ok(weighing) = set.weighing(record.occurrences, &record.terms) else {
-            is_readable = false;
-            return;
-        };
-        let is_unsure = set.fitted.line.verdict(&weighing.scores, weighing.support).is_unsure;
-        let is_unfamiliar = weighing.support.known < usual.known;
-        let [messages, unsure, unfamiliar] = &mut found[label];
-        *messages += 1;
-        *unsure += usize::from(is_unsure);
-        *unfamiliar += usize::from(is_unfamiliar);
-    });
-    if !is_readable {
-        return Vec::new();
-    }
-    let each = next.head.names.iter().zip(places).zip(found);
-    let changes = each.filter_map(|((name, place), [mails, unsure, unfamiliar])| {
-        let usual = *set.fitted.line.usual.get(place?)?;
-        let label = String::from_utf8_lossy(&name.name).into_owned();
-        Some(Change { label, mails, unsure, unfamiliar, usual })
-    });
+        Some(Change { label: label.clone(), mails: last.len(), unsure, unfamiliar, usual })
+    };
+    let changes = labels.iter().enumerate().filter_map(of);
     changes.filter(|change| change.is_less_sure() || change.is_less_familiar()).collect()
-}
-
-/// Whether a new message is among those that are classified, if so many come after it.
-const fn is_among_last(left: usize) -> bool {
-    left < JUDGED
-}
-
-/// The filter in `folder`, if it reads mail as the `next` one, and the messages that it knows.
-fn in_service(folder: &Path, next: &Ledger) -> Option<(MailFilter, HashSet<u64>)> {
-    let set = MailFilter::open(folder, &mut |_| {}).ok()?;
-    let path = set.generation.as_ref()?.path(OsStr::new(LEDGER));
-    let ledger = ledger_file::load(&path).ok()??;
-    if ledger.head.settings != next.head.settings || set.fitted.line.usual.is_empty() {
-        return None;
-    }
-    let known = ledger.heads().map(|(record, _)| record.fingerprint).collect();
-    Some((set, known))
 }
 
 /// Says that mail has changed since the filter in `folder` was learned.
@@ -200,11 +170,6 @@ mod tests {
         }
         let always = Change { usual: Usual { unsure: 1.0, known: 0.5 }, ..change(100, 100, 0) };
         assert!(!always.is_less_sure());
-    }
-
-    #[test]
-    fn only_the_last_messages_are_classified() {
-        assert_eq!([0, 499, 500, 9000].map(is_among_last), [true, true, false, false]);
     }
 
     #[test]

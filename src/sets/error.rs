@@ -4,22 +4,24 @@
 use super::filter_folder::MailFilterError;
 use super::roles::MailRole;
 use crate::error::Error;
-use crate::fit::header::Mismatch;
 use crate::fit::joint::FitError;
 use crate::fit::stop::Stopped;
-use crate::store::generations::ledger_file::LedgerError;
-use crate::store::ledger::Fault;
+use crate::store::filter::FilterError;
 use dbacl_files::lock::{Lock, LockError, Patience, holder_text};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-/// The error of an open set whose files can no longer be read.
+/// The error of an open filter whose files can no longer be read.
 pub(crate) fn lost(error: Error) -> FittedSetError {
     match error {
         Error::NotMail { what } => FittedSetError::NotMessage { what },
-        error => MailFilterError::Generation(error).into(),
+        Error::Other(error) => match error.downcast::<MailFilterError>() {
+            Ok(error) => FittedSetError::Open(*error),
+            Err(error) => FittedSetError::Unreadable(Error::Other(error)),
+        },
+        error => FittedSetError::Unreadable(error),
     }
 }
 
@@ -85,112 +87,29 @@ pub enum FittedSetError {
         /// What the operating system said.
         source: io::Error,
     },
-    /// The ledger, the state or another file of the set cannot be read or written.
+    /// The filter's files cannot be read any more.
     #[error(transparent)]
-    Ledger(#[from] LedgerError),
-    /// The corrections of a mail filter are damaged.
-    #[error(
-        "{}: {}; without this file --mail-learn goes on, and the corrections are lost",
-        path.display(),
-        fault.text()
-    )]
-    Corrections {
-        /// The file.
-        path: PathBuf,
-        /// What is wrong with it.
-        fault: Fault,
+    Unreadable(Error),
+    /// The folders were learned again meanwhile, and mail is read in another way now.
+    #[error("{} was learned again meanwhile; nothing was changed: try again", folder.display())]
+    ReadOtherwise {
+        /// The folder of the filter.
+        folder: PathBuf,
     },
-    /// The ledger belongs to other categories than those of the set, or has them in another order.
-    #[error(
-        "the ledger {} is of other categories, or of these in another order", path.display()
-    )]
-    OtherCategories {
-        /// The ledger.
-        path: PathBuf,
-    },
-    /// The ledger has documents of a category that was not given.
-    #[error("the ledger has documents of {label}, which is not in the set")]
-    MissingCategory {
-        /// The category's label.
-        label: String,
-    },
-    /// A record of a ledger is damaged.
-    #[error("{}", fault.text())]
-    Record {
-        /// What is wrong with it.
-        fault: Fault,
-    },
-    /// A category cannot be opened.
-    #[error("could not load category {}: {source}", name.display())]
-    Category {
-        /// What users call it.
-        name: PathBuf,
-        /// The file that the name stands for.
-        path: PathBuf,
-        /// What is wrong with it.
-        source: Error,
-    },
-    /// A category was fitted, and the ordinary category that the fit started from is missing.
-    #[error(
-        "category {} was fitted before and its ordinary file is needed: {source}; learn it again",
-        path.display()
-    )]
-    NoOrdinary {
-        /// The category.
-        path: PathBuf,
-        /// What is wrong with the ordinary file.
-        source: Error,
-    },
-    /// The categories were not fitted together.
-    #[error("these categories were not fitted together")]
-    NotFitted,
-    /// All fitted categories are damaged, so the settings that they were fitted with are lost.
-    #[error("what the set was fitted with is lost")]
-    SettingsLost,
-    /// One of the categories has the name under which the set would keep the ordinary file of
-    /// another.
-    #[error(
-        "{} and {} cannot be in one set: under the second name it keeps the ordinary file of the \
-         first",
-        path.display(),
-        ordinary.display()
-    )]
-    OrdinaryName {
-        /// The other category.
-        path: PathBuf,
-        /// The one with the name of its ordinary file.
-        ordinary: PathBuf,
-    },
-    /// The categories do not make one set.
-    #[error("{}", mismatch.text())]
-    Mismatch {
-        /// Why not.
-        mismatch: Mismatch,
-    },
-    /// The categories have different reference measures, which a ledger does not store.
-    #[error(
-        "a ledger does not hold what categories with different reference measures need: learn \
-         with -L uniform, or give the documents"
-    )]
-    OtherReferences,
-    /// The categories cannot be fitted on the documents.
+    /// The messages cannot be fitted.
     #[error(transparent)]
     Fit(FitError),
-    /// The next generation of the set cannot be made or become current.
-    #[error("{}; nothing was changed", generation_text(source))]
-    Generation {
-        /// Why not.
-        source: Error,
-    },
+    /// A file of the filter cannot be read or written.
+    #[error("{0}; nothing was changed")]
+    Files(FilterError),
     /// Fewer than two mail folders were given, more than 64, or two with the same label.
     #[error("a mail filter needs two mail folders or more, up to 64, with different labels")]
     NotFolders,
-    /// The label is not allowed: a label consists of letters, digits, `-` and `_`, at most 237,
-    /// differs from others in the first 200, and is not the name of a filter's file or of a
-    /// verdict.
+    /// The label is not allowed: a label consists of letters, digits, `-` and `_`, at most 237, and
+    /// is not the name of a verdict.
     #[error(
-        "{label} cannot be a label: a label has 1 to 237 letters, digits, - and _, differs from \
-         others in the first 200, and is not ledger, order, unsure or error"
+        "{label} cannot be a label: a label has 1 to 237 letters, digits, - and _, and is not \
+         unsure or error"
     )]
     BadLabel {
         /// The label.
@@ -298,12 +217,6 @@ pub enum FittedSetError {
         /// What the operating system said.
         source: io::Error,
     },
-    /// An ordinary category cannot be learned.
-    #[error(transparent)]
-    Learning {
-        /// Why not.
-        source: Error,
-    },
     /// A filter cannot be the general model of another one.
     #[error("{} cannot be the general model: {reason}", path.display())]
     General {
@@ -312,27 +225,6 @@ pub enum FittedSetError {
         /// Why not.
         reason: String,
     },
-    /// A file of the set's own copy of its general model is damaged or cannot be read.
-    #[error(
-        "the general model cannot be used: {source}; learn the mail folders again with --general \
-         DIR, or with --general none to do without"
-    )]
-    GeneralUnusable {
-        /// What is wrong with the file.
-        source: Error,
-    },
-    /// A line of a category file holds the category's path, which cannot have a line end.
-    #[error("{path:?} cannot be a category: its path has a line end, which no category can hold")]
-    LineEnd {
-        /// The path.
-        path: PathBuf,
-    },
-    /// The set was fitted with a general model, and its files are missing.
-    #[error("the files of the general model are missing: learn the mail folders again")]
-    GeneralLost,
-    /// The files that were just written do not belong to one fit.
-    #[error("the files that were written do not fit together")]
-    Inconsistent,
 }
 
 impl From<FittedSetError> for crate::error::Error {
@@ -364,16 +256,6 @@ pub(super) fn listed<T: AsRef<str>>(names: &[T]) -> String {
     text
 }
 
-fn generation_text(source: &Error) -> String {
-    match source {
-        Error::Occupied { path } => {
-            let kind = if path.is_dir() { "folder" } else { "file" };
-            format!("the {kind} {} is already used for something", path.display())
-        }
-        other => other.to_string(),
-    }
-}
-
 impl From<FitError> for FittedSetError {
     fn from(error: FitError) -> Self {
         if error == FitError::Stopped { Self::Stopped } else { Self::Fit(error) }
@@ -386,49 +268,27 @@ impl From<Stopped> for FittedSetError {
     }
 }
 
-impl From<Fault> for FittedSetError {
-    fn from(fault: Fault) -> Self {
-        Self::Record { fault }
-    }
-}
-
-/// The error of a change that could not make a set's next generation.
-impl From<Error> for FittedSetError {
-    fn from(source: Error) -> Self {
-        Self::Generation { source }
+/// The error of a change; those of opening are [`FittedSetError::Open`].
+impl From<FilterError> for FittedSetError {
+    fn from(error: FilterError) -> Self {
+        match error {
+            FilterError::NoFilter { .. }
+            | FilterError::Version { .. }
+            | FilterError::Damaged { .. } => Self::Open(error.into()),
+            other => Self::Files(other),
+        }
     }
 }
 
 impl FittedSetError {
-    /// A category of the generation that is being made cannot be used.
-    pub(crate) fn category(path: &Path, source: Error) -> Self {
-        Self::Category { name: path.to_path_buf(), path: path.to_path_buf(), source }
-    }
-
-    /// The error with every path changed by `rename`, so that files of a generation that is being
-    /// made have the names that users know.
-    pub(crate) fn renamed(mut self, rename: &dyn Fn(&Path) -> PathBuf) -> Self {
-        let change = |path: &mut PathBuf| *path = rename(path);
-        match &mut self {
-            Self::Ledger(error) => {
-                if let LedgerError::Unsaved { source, .. } = error
-                    && let Some(path) = source.path_mut()
-                {
-                    change(path);
-                }
-                change(error.path_mut());
-            }
-            Self::OtherCategories { path } | Self::General { path, .. } => change(path),
-            Self::Category { name, source, .. } | Self::NoOrdinary { path: name, source } => {
-                change(name);
-                source.path_mut().map(change);
-            }
-            Self::Generation { source } | Self::GeneralUnusable { source } => {
-                source.path_mut().map(change);
-            }
-            _ => {}
+    /// The error of a change of the filter in `folder`, whose lock was waited for so long.
+    pub(crate) fn of_lock(folder: &Path, error: LockError, waited: Duration) -> Self {
+        let path = folder.to_path_buf();
+        match error {
+            LockError::Held { holder, .. } => Self::Held { path, holder, waited },
+            LockError::Stopped { .. } => Self::StoppedWaiting { path },
+            LockError::Unusable { path: lock, source } => Self::Unlockable { path, lock, source },
         }
-        self
     }
 }
 
@@ -445,14 +305,6 @@ pub fn lock(
     waits: &mut dyn FnMut(),
 ) -> Result<Lock, FittedSetError> {
     let file = dbacl_files::atomic_file::beside(anchor, ending);
-    let path = anchor.to_path_buf();
-    Lock::take(&file, patience, waits).map(Lock::provisional).map_err(|error| match error {
-        LockError::Held { holder, .. } => {
-            FittedSetError::Held { path, holder, waited: patience.limit }
-        }
-        LockError::Stopped { .. } => FittedSetError::StoppedWaiting { path },
-        LockError::Unusable { path: lock, source } => {
-            FittedSetError::Unlockable { path, lock, source }
-        }
-    })
+    let taken = Lock::take(&file, patience, waits).map(Lock::provisional);
+    taken.map_err(|error| FittedSetError::of_lock(anchor, error, patience.limit))
 }

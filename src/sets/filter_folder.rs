@@ -1,74 +1,47 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-//! The files in a mail filter's folder, and the file that names its categories.
+//! What is in a folder where somebody looks for a mail filter, and why it cannot be opened.
 
-use crate::error::Error;
-use crate::sets::classify::Incomparable;
-use crate::store::generations::is_at_foreign_link;
-use dbacl_files::reading::{begins_with, read_small_text};
-use std::ffi::OsString;
-use std::fs::symlink_metadata;
+use crate::store::filter::folder::{JOURNAL, TABLE};
+use crate::store::filter::table::Fault;
+use crate::store::filter::{FilterError, FilterFolder};
+use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// Name of the ledger in a filter's folder.
-pub const LEDGER: &str = "ledger";
-
-/// Name of the ledger of corrections in a mail filter's set.
-pub(crate) const CORRECTIONS: &str = "corrections";
-
-/// The name of the ledger of corrections of mail that was read in the way called `reading`, in the
-/// set of a filter that reads mail otherwise now.
-pub(crate) fn set_aside(reading: &str) -> OsString {
-    format!("{CORRECTIONS}.{reading}").into()
-}
-
-/// Name of the file that lists the categories. The first category is protected. With two
-/// categories, the second is the one that the filter looks for.
-pub const ORDER: &str = "order";
-
-/// The most categories that a filter can have.
-pub(crate) const MOST: usize = 64;
-
-/// How that file begins.
-pub(crate) const MAGIC: &[u8] = b"# dbacl mail filter\n";
-
 /// Why a filter cannot be opened.
 #[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
 pub enum MailFilterError {
-    /// The folder holds no filter, or its file `order` cannot be read.
-    #[error("{}", no_filter_text(path, source))]
+    /// The folder holds no filter, or cannot be looked into.
+    #[error("{}", no_filter_text(folder, source))]
     NoFilter {
-        /// The file that names the categories.
-        path: PathBuf,
+        /// The folder.
+        folder: PathBuf,
         /// What the operating system said.
         source: io::Error,
     },
-    /// The file that names the categories does not name two or more.
-    #[error("{} is damaged: learn the mail folders again with --mail-learn", path.display())]
-    Damaged {
-        /// The file concerned.
-        path: PathBuf,
+    /// Another version of dbacl made the filter.
+    #[error(
+        "{} is a filter of another version of dbacl: learn again: dbacl --mail-learn {} {learn}",
+        folder.display(),
+        folder.display()
+    )]
+    Version {
+        /// The folder.
+        folder: PathBuf,
+        /// The operands that name its mail folders.
+        learn: String,
     },
-    /// The current generation of the filter's files cannot be opened.
-    #[error(transparent)]
-    Generation(Error),
-    /// A category cannot be opened.
-    #[error("could not load category {}: {source}", name.display())]
-    Category {
-        /// What the category is called in the filter's folder.
-        name: PathBuf,
-        /// The file that the name stands for.
-        path: PathBuf,
-        /// What is wrong with it.
-        source: Error,
+    /// The general model cannot be used.
+    #[error(
+        "{source}; give --general DIR with it, or --general none to do without the general model"
+    )]
+    General {
+        /// What is wrong with its file.
+        source: FilterError,
     },
-    /// The categories cannot be compared.
+    /// A file of the filter is damaged or cannot be read.
     #[error(transparent)]
-    Incomparable(#[from] Incomparable),
-    /// The categories are not a complete set that was fitted together, for the reason given.
-    #[error("{0}")]
-    NotFitted(&'static str),
+    Files(FilterError),
 }
 
 impl From<MailFilterError> for crate::error::Error {
@@ -77,58 +50,68 @@ impl From<MailFilterError> for crate::error::Error {
     }
 }
 
-fn no_filter_text(order: &Path, error: &io::Error) -> String {
-    if error.kind() != io::ErrorKind::NotFound {
-        return format!("{}: {error}", order.display());
-    }
-    let folder = order.parent().unwrap_or(order).display();
-    format!(
-        "{folder} is not a mail filter (no file {}); create it with dbacl --mail-learn {folder} \
-         ham=MAIL spam=MAIL",
-        order.display()
-    )
-}
-
-impl MailFilterError {
-    /// Whether a file is damaged, so that an earlier state may be of use.
-    pub(super) const fn is_damage(&self) -> bool {
-        use Error::{BadHeader, CutInDigrams, CutInTable, Damaged, NotACategory};
-        match self {
-            Self::Damaged { .. } | Self::NotFitted(_) => true,
-            Self::Generation(source) | Self::Category { source, .. } => matches!(
-                source,
-                Damaged { .. }
-                    | BadHeader { .. }
-                    | CutInDigrams { .. }
-                    | CutInTable { .. }
-                    | NotACategory { .. }
-            ),
-            Self::NoFilter { .. } | Self::Incomparable(_) => false,
+impl From<FilterError> for MailFilterError {
+    fn from(error: FilterError) -> Self {
+        match error {
+            FilterError::NoFilter { folder } => {
+                Self::NoFilter { folder, source: io::ErrorKind::NotFound.into() }
+            }
+            FilterError::Version { folder } => {
+                let learn = operands(&folder);
+                Self::Version { folder, learn }
+            }
+            FilterError::Io { path, source }
+                if source.kind() == io::ErrorKind::PermissionDenied =>
+            {
+                Self::NoFilter { folder: path, source }
+            }
+            other => Self::Files(other),
         }
     }
 }
 
-/// The labels in the file `path`.
-///
-/// # Errors
-/// [`MailFilterError::NoFilter`], [`MailFilterError::Damaged`].
-pub fn labels(path: &Path) -> Result<Vec<String>, MailFilterError> {
-    match read_small_text(path) {
-        Ok(text) => labels_in(&text, path),
-        Err(source) => Err(MailFilterError::NoFilter { path: path.to_path_buf(), source }),
+fn no_filter_text(folder: &Path, error: &io::Error) -> String {
+    let folder = folder.display();
+    if error.kind() != io::ErrorKind::NotFound {
+        return format!("{folder}: {error}");
     }
+    format!(
+        "{folder} is not a mail filter (no file {folder}/table); create it with dbacl --mail-learn \
+         {folder} ham=MAIL spam=MAIL"
+    )
 }
 
-/// The labels in `text`, the content of the file `path`.
-pub(crate) fn labels_in(text: &str, path: &Path) -> Result<Vec<String>, MailFilterError> {
-    let path = path.to_path_buf();
-    let labels: Vec<&str> = text.lines().filter(|line| !line.starts_with('#')).collect();
-    let is_whole = text.ends_with('\n');
-    let is_label = |label: &&str| !label.is_empty() && !label.contains('/');
-    if !is_whole || !(2..=MOST).contains(&labels.len()) || !labels.iter().all(is_label) {
-        return Err(MailFilterError::Damaged { path });
+/// The mail folders that a filter of an older version of dbacl was learned from, as operands.
+fn operands(folder: &Path) -> String {
+    let order = dbacl_files::reading::read_small_text(&folder.join("order"));
+    let order = order.unwrap_or_default();
+    let labels: Vec<String> = order
+        .lines()
+        .filter(|line| !line.starts_with('#'))
+        .map(|label| format!("{label}=MAIL"))
+        .collect();
+    if labels.is_empty() { "ham=MAIL spam=MAIL".into() } else { labels.join(" ") }
+}
+
+impl MailFilterError {
+    /// The error of a table in `folder` that cannot be read.
+    pub(crate) fn of_table(folder: &FilterFolder, fault: Fault) -> Self {
+        let path = folder.file(TABLE);
+        Self::Files(match fault {
+            Fault::Io(source) => FilterError::Io { path, source },
+            _ => FilterError::Damaged { path },
+        })
     }
-    Ok(labels.into_iter().map(str::to_owned).collect())
+
+    /// Whether the table is damaged, so that an earlier state may be of use.
+    pub(super) fn is_damage(&self) -> bool {
+        match self {
+            Self::Files(FilterError::Occupied { path } | FilterError::Damaged { path }) => {
+                path.ends_with(TABLE)
+            }
+            _ => false,
+        }
+    }
 }
 
 /// What is in a folder where somebody looks for a mail filter.
@@ -147,32 +130,29 @@ pub enum FilterPlace {
 }
 
 impl FilterPlace {
-    /// What is in `folder`. The file `order` comes last of all, so that a filter that is being made
-    /// does not count yet.
+    /// What is in `folder`. The table comes last of all, so that a filter that is being made does
+    /// not count yet.
     pub fn of(folder: &Path) -> Self {
-        if symlink_metadata(folder).is_err() {
+        if fs::symlink_metadata(folder).is_err() {
             return Self::Empty;
         }
-        if folder.ancestors().any(is_at_foreign_link) {
+        let files = [TABLE, JOURNAL].map(|name| folder.join(name));
+        if folder.ancestors().chain(files.iter().map(PathBuf::as_path)).any(is_at_foreign_link) {
             return Self::ForeignLink;
         }
-        let found = |name: &str| symlink_metadata(folder.join(name));
-        let is_begun = || [LEDGER, "ledger.set", "ledger.lock"].iter().any(|it| found(it).is_ok());
-        match found(ORDER) {
-            Err(error) if error.kind() == io::ErrorKind::NotFound => {
-                if is_begun() {
-                    Self::Unfinished
-                } else {
-                    Self::Empty
-                }
-            }
-            // It may lead nowhere, or be unreadable: the filter is damaged.
-            _ => Self::Filter,
+        let folder = FilterFolder::new(folder);
+        match (folder.is_filter(), folder.is_begun()) {
+            (true, _) => Self::Filter,
+            (false, true) => Self::Unfinished,
+            (false, false) => Self::Empty,
         }
     }
 }
 
-/// Whether a file says which categories a filter has.
-pub(crate) fn is_order(path: &Path) -> bool {
-    begins_with(path, MAGIC)
+/// Whether at this path is a link that belongs to neither this user nor the superuser.
+fn is_at_foreign_link(path: &Path) -> bool {
+    use std::os::unix::fs::MetadataExt as _;
+    let own = rustix::process::geteuid().as_raw();
+    fs::symlink_metadata(path)
+        .is_ok_and(|found| found.is_symlink() && found.uid() != own && found.uid() != 0)
 }

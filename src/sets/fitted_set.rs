@@ -2,41 +2,32 @@
 //! A fitted set on disk that classifies documents, and learns, corrects and forgets single ones.
 
 use super::asking::{self, Question, each_of_file};
+use super::change::{Change, ChangeKind, Done};
 use super::drift;
 use super::error::{FittedSetError, lost, unless_stopped};
-use super::files::{SetFiles, store_of};
-use super::filter_folder::LEDGER;
-use super::folder_counts::{left_out, open_mail, standard_input, unopened};
+use super::folder_mail::{left_out, open_mail, standard_input, unopened};
 use super::learn_folders;
+use super::mail_filter::{MailFilter, SetVerdict};
 use super::mail_folders::{LearnedSet, MailFolder, MailLearnOptions};
 use super::mailboxes;
+use super::mend;
 use super::misfiled;
-use super::open_set::{MailFilter, SetVerdict, direct};
 use super::options::FittedSetOptions;
-use super::reading::DocumentReader;
+use super::reading::MessageReader;
 use super::reasons::Reasons;
-use super::refit::read_state;
 use super::report::{DocumentId, DocumentReport, Outcome, SetReport};
 use super::roles::MailRole;
-use super::update::{self, ChangeKind, Done, Request};
-use crate::error::{Error, Warning, WarningSink};
-use crate::fit::documents::{Corpus, CorpusBuilder};
+use crate::error::{Warning, WarningSink};
 use crate::mail::contents::Contents;
-use crate::model::settings::ModelOption;
-use crate::store::generations::ledger_file::OpenLedger;
-use crate::store::generations::{Force, Store, ledger_file};
-use crate::store::ledger::Settings;
-use dbacl_files::reading::if_there;
+use crate::store::filter::{Document, FilterFolder, Stamp};
 use hashbrown::HashSet;
-use std::ffi::OsStr;
 use std::fmt;
-use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 type Result<T, E = FittedSetError> = std::result::Result<T, E>;
 
-/// A set of categories on disk that were fitted together, with the ledger of its documents: it
-/// classifies documents, and learns, corrects and forgets single ones.
+/// A mail filter on disk, with the ledger of its documents: it classifies messages, and learns,
+/// corrects and forgets single ones.
 ///
 /// ```
 /// use dbacl::{FittedSet, FittedSetOptions, MailFolder, MailLearnOptions, Outcome};
@@ -69,20 +60,19 @@ type Result<T, E = FittedSetError> = std::result::Result<T, E>;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///
-/// A set is opened at one generation of its files (`docs/spec/ledger-format.md`) and stays at it
-/// until [`Self::reload_if_changed`], or until it is changed through this value: a change always
-/// starts from the newest generation, and becomes current all at once. What other processes change
-/// meanwhile, as the program `dbacl` does, is never lost. Files are written as the program writes
-/// them, to the byte.
+/// A set stays as it was when it was opened until [`Self::reload_if_changed`], or until it is
+/// changed through this value: a change always starts from the newest state, and happens all at
+/// once (`docs/spec/refit.md`). What other processes change meanwhile, as the program `dbacl` does,
+/// is never lost.
 ///
-/// An open set takes a few file handles and little memory; while it is changed, it takes about as
-/// much as its files. It can be shared between threads.
+/// An open set takes a few file handles and little memory; while all of it is fitted again, it
+/// takes a few times as much as its files. It can be shared between threads.
 pub struct FittedSet {
     folder: PathBuf,
     options: FittedSetOptions,
     open: MailFilter,
     /// Which state was current when the set was opened.
-    mark: Mark,
+    stamp: Option<Stamp>,
     pub(super) warnings: Vec<Warning>,
 }
 
@@ -90,7 +80,7 @@ impl fmt::Debug for FittedSet {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut shown = f.debug_struct("FittedSet");
         shown.field("folder", &self.folder).field("labels", &self.labels());
-        shown.field("documents", &self.documents()).field("generation", &self.generation());
+        shown.field("documents", &self.documents());
         shown.finish_non_exhaustive()
     }
 }
@@ -102,10 +92,33 @@ impl FittedSet {
     /// [`FittedSetError::Open`] says what is missing or wrong.
     pub fn open(folder: &Path, options: &FittedSetOptions) -> Result<Self> {
         let mut warnings = Vec::new();
-        let mark = mark_of(folder)?;
+        let stamp = MailFilter::stamp(folder);
         let open = MailFilter::open(folder, &mut |warning| warnings.push(warning))?;
         let (folder, options) = (folder.to_path_buf(), options.clone());
-        Ok(Self { folder, options, open, mark, warnings })
+        Ok(Self { folder, options, open, stamp, warnings })
+    }
+
+    /// As [`Self::open`]; a filter of which nothing classifies any more is made again first, if its
+    /// documents are still there.
+    ///
+    /// # Errors
+    /// Those of [`Self::open`].
+    #[doc(hidden)]
+    pub fn open_to_change(
+        folder: &Path,
+        options: &FittedSetOptions,
+    ) -> Result<Self, FittedSetError> {
+        match Self::open(folder, options) {
+            Err(FittedSetError::Open(error)) if error.is_damage() => {
+                let (mut changing, mut warnings) = (options.change(folder)?, Vec::new());
+                mend::open(&mut changing, &options.stop, &mut |warning| warnings.push(warning))?;
+                drop(changing);
+                let mut set = Self::open(folder, options)?;
+                set.warnings.splice(..0, warnings);
+                Ok(set)
+            }
+            opened => opened,
+        }
     }
 
     /// Learns the mail in `folders`, two to 64, into the mail filter in `folder`, which is created
@@ -128,7 +141,7 @@ impl FittedSet {
 
     /// Labels of the categories, in their order: of a mail filter, those that are protected first.
     pub fn labels(&self) -> &[String] {
-        &self.open.names
+        self.open.names()
     }
 
     /// What the category called `label` is for; `None` if it is neither spam nor protected.
@@ -149,21 +162,9 @@ impl FittedSet {
         label.ok_or_else(|| FittedSetError::NoRole { role, known: self.labels().to_vec() })
     }
 
-    /// Whether documents are read as mail.
-    pub const fn is_mail(&self) -> bool {
-        self.open.reading.has(ModelOption::Mail)
-    }
-
-    /// Documents that the set was fitted on.
-    pub const fn documents(&self) -> u32 {
-        self.open.fitted.line.documents
-    }
-
-    /// Number of the generation that is open; `None` for files of an older version of dbacl, which
-    /// become a generation when they are changed.
-    #[doc(hidden)]
-    pub fn generation(&self) -> Option<u64> {
-        self.open.generation.as_ref().map(|own| own.number)
+    /// Documents that the set has learned.
+    pub fn documents(&self) -> u32 {
+        self.open.documents()
     }
 
     /// Warnings about the files.
@@ -210,29 +211,21 @@ impl FittedSet {
         self.open.id(document, None)
     }
 
-    /// The labels under which the newest generation has learned a document; empty if it has not
-    /// learned it.
+    /// The labels under which the filter has learned a document now; empty if it has not learned
+    /// it.
     ///
     /// # Errors
-    /// [`FittedSetError::Ledger`].
+    /// [`FittedSetError::Open`].
     pub fn labels_of(&self, id: DocumentId) -> Result<Vec<String>> {
-        let ledger = self.ledger();
-        let generation = self.store().open()?;
-        let path = generation.as_ref().map_or(ledger, |it| it.path(OsStr::new(LEDGER)));
-        let Some(open) = OpenLedger::to_read(&path)? else { return Ok(Vec::new()) };
-        let mut labels = Vec::new();
-        if let Some((mut state, names)) = read_state(&path, &open.head) {
-            let numbers = (0..names.len()).filter(|&number| names[number] == id.0);
-            labels.extend(numbers.filter_map(|number| open.label(state.tables.offset(number))));
-        } else if let Some(ledger) = ledger_file::load(&path)? {
-            let own = ledger.heads().filter(|(record, _)| record.fingerprint == id.0);
-            labels.extend(own.map(|(record, _)| record.label));
-        }
+        let now = MailFilter::now(&FilterFolder::new(&self.folder))?;
+        let found = now.tables.find(id.0);
+        let found = found.map_err(|fault| {
+            super::MailFilterError::of_table(&FilterFolder::new(&self.folder), fault)
+        })?;
         let mut seen = HashSet::new();
-        labels.retain(|label| seen.insert(*label));
-        let name = |&label: &u32| open.head.names.get(label as usize);
-        let names = labels.iter().filter_map(name);
-        Ok(names.map(|name| String::from_utf8_lossy(&name.name).into_owned()).collect())
+        let labels = found.into_iter().map(|(_, effect)| usize::from(effect.label));
+        let labels = labels.filter(|&label| seen.insert(label));
+        Ok(labels.filter_map(|label| now.names().get(label).cloned()).collect())
     }
 
     /// The messages of `mail`, at most `most`, that the filter doubts most, no two alike, the most
@@ -291,7 +284,7 @@ impl FittedSet {
         self.learn_all(label, [document.as_ref()])
     }
 
-    /// The same with many documents: one lock, one generation.
+    /// The same with many documents, at once.
     ///
     /// # Errors
     /// As for [`Self::learn`].
@@ -314,7 +307,7 @@ impl FittedSet {
         self.correct_all(label, [document.as_ref()])
     }
 
-    /// The same with many documents: one lock, one generation.
+    /// The same with many documents, at once.
     ///
     /// # Errors
     /// As for [`Self::learn`].
@@ -374,66 +367,30 @@ impl FittedSet {
     /// # Errors
     /// As for [`Self::learn`].
     pub fn forget_id(&mut self, id: DocumentId) -> Result<SetReport> {
-        let corpus = Corpus::default();
-        let kind = ChangeKind::Forget;
-        let request = Request { kind, label: None, ids: vec![id.0], corpus: &corpus };
-        let mut report = SetReport::default();
-        let files = self.files(&mut report.warnings)?;
-        let (done, outcomes) = self.change_files(files, &request, &self.settings(), &mut report)?;
-        let document = |outcome| DocumentReport { id: Some(id), outcome };
-        report.documents = outcomes.into_iter().map(document).collect();
-        Ok(self.changed(done, report))
+        self.changed(|change, _| change.forget(&[id.0], None), &[Some(id)])
     }
 
-    /// Opens the newest generation of the set if another one is open, and returns whether that was
-    /// so. If nothing has changed, this call only looks at the state of symbolic links.
+    /// Opens the set as it is now if it has changed, and returns whether that was so. If not, this
+    /// call only asks the system about two files.
     ///
     /// # Errors
     /// As for [`Self::open`]; the set stays open as it was.
     pub fn reload_if_changed(&mut self) -> Result<bool> {
-        let mark = mark_of(&self.folder)?;
-        if mark == self.mark {
+        let stamp = MailFilter::stamp(&self.folder);
+        if stamp.is_some() && stamp == self.stamp {
             return Ok(false);
         }
         let mut warnings = Vec::new();
         self.open = MailFilter::open(&self.folder, &mut |warning| warnings.push(warning))?;
-        (self.mark, self.warnings) = (mark, warnings);
+        (self.stamp, self.warnings) = (stamp, warnings);
         Ok(true)
     }
 
-    fn ledger(&self) -> PathBuf {
-        self.folder.join(LEDGER)
-    }
-
-    fn store(&self) -> Store {
-        store_of(&[], Some(&self.ledger()))
-    }
-
-    fn settings(&self) -> Settings {
-        let reading = &self.open.reading;
-        ledger_file::settings(reading.options, reading.scheme, reading.order, self.open.patterns())
-    }
-
-    /// Takes the lock, opens the newest generation, and begins the next one.
-    fn files(&mut self, warnings: &mut Vec<Warning>) -> Result<SetFiles> {
-        let lock = self.options.lock(&self.store())?;
-        self.reload_if_changed()?;
-        let names: Vec<PathBuf> =
-            self.labels().iter().map(|label| direct(&self.folder.join(label))).collect();
-        // What was said when the set was opened is not said again.
-        let mut warn = |warning| {
-            if !self.warnings.contains(&warning) {
-                warnings.push(warning);
-            }
-        };
-        SetFiles::open(&names, Some(&self.ledger()), lock, &mut warn)
-    }
-
-    /// The number of the category called `label`.
-    fn number_of(&self, label: &str) -> Result<u32> {
-        let known = self.labels().iter().position(|known| known == label);
-        known.and_then(|at| u32::try_from(at).ok()).ok_or_else(|| {
-            let (label, known) = (label.into(), self.labels().to_vec());
+    /// The number of the category called `label`, in a filter with these labels.
+    fn number_of(&self, label: &str, known: &[String]) -> Result<u8> {
+        let place = known.iter().position(|known| known == label);
+        place.and_then(|at| u8::try_from(at).ok()).ok_or_else(|| {
+            let (label, known) = (label.into(), known.to_vec());
             FittedSetError::UnknownLabel { label, folder: self.folder.clone(), known }
         })
     }
@@ -479,76 +436,99 @@ impl FittedSet {
         label: &str,
         each: &mut dyn FnMut(Take<'_>) -> Result<()>,
     ) -> Result<SetReport> {
-        self.number_of(label)?;
-        let settings = self.settings();
-        let mut corpus = CorpusBuilder::default();
-        let mut is_empty = Vec::new();
-        let is_learned = self.is_mail() && kind != ChangeKind::Forget;
-        let mut refused = Vec::new();
-        let mut reader = DocumentReader::new(&self.open.reading, Some(&self.options.stop));
-        each(&mut |document| {
-            if let Some(what) = Contents::refusal(document).filter(|_| is_learned) {
+        self.number_of(label, self.labels())?;
+        let is_learned = kind != ChangeKind::Forget;
+        let (mut documents, mut refused) = (Vec::new(), Vec::new());
+        let mut reader = MessageReader::new(&self.open.reading, Some(&self.options.stop));
+        each(&mut |mail| {
+            if let Some(what) = Contents::refusal(mail).filter(|_| is_learned) {
                 refused.push(what);
-                is_empty.push(true);
+                documents.push(None);
                 return;
             }
-            let before = corpus.documents();
-            reader.read::<Vec<u8>>(document, 0, &[], &mut corpus);
-            is_empty.push(corpus.documents() == before);
+            documents.push(reader.read(mail).map(|message| message.document(0)));
         })?;
         drop(reader);
-        let mut corpus = corpus.finish();
         // Reading ends early at a signal. What was read then looks like a shorter document, or like
         // one without words.
         unless_stopped(&self.options.stop)?;
         // One of many does not keep the others from being learned.
-        if let Some(&what) = refused.first().filter(|_| refused.len() == is_empty.len()) {
+        if let Some(&what) = refused.first().filter(|_| refused.len() == documents.len()) {
             return Err(FittedSetError::NotMessage { what });
         }
-        let mut report = SetReport::default();
-        let files = self.files(&mut report.warnings)?;
-        let number = self.number_of(label)?;
-        for document in &mut corpus.documents {
-            document.label = number;
-        }
-        let request = Request::new(kind, number, &corpus);
-        let (done, outcomes) = if request.ids.is_empty() {
-            (None, Vec::new())
-        } else {
-            self.change_files(files, &request, &settings, &mut report)?
+        let ids: Vec<Option<DocumentId>> = documents
+            .iter()
+            .map(|own| own.as_ref().map(|own: &Document| DocumentId(own.name())))
+            .collect();
+        let documents: Vec<Document> = documents.into_iter().flatten().collect();
+        let names: Vec<u64> = ids.iter().flatten().map(|id| id.0).collect();
+        let reading = self.open.tables.table.head.reading.options;
+        let (folder, own_label) = (self.folder.clone(), label.to_owned());
+        let work = move |change: &mut Change<'_>, warn: WarningSink<'_>| {
+            let head = &change.filter.tables.table.head.reading;
+            let known = head.labels.clone();
+            let place = known.iter().position(|own| *own == own_label);
+            let Some(number) = place.and_then(|at| u8::try_from(at).ok()) else {
+                let (label, folder) = (own_label.clone(), folder.clone());
+                return Err(FittedSetError::UnknownLabel { label, folder, known });
+            };
+            if head.options != reading {
+                return Err(FittedSetError::ReadOtherwise { folder: folder.clone() });
+            }
+            if documents.is_empty() {
+                return Ok((Done::Nothing, Vec::new()));
+            }
+            if kind == ChangeKind::Forget {
+                return change.forget(&names, Some(number));
+            }
+            let documents = documents.iter();
+            let documents = documents.map(|own| Document { label: number, ..own.clone() });
+            change.teach(documents.collect(), kind, warn)
         };
-        let mut known = request.ids.iter().zip(outcomes);
-        let empty = || DocumentReport { id: None, outcome: Outcome::Empty };
-        let of = |(id, outcome): (&u64, _)| DocumentReport { id: Some(DocumentId(*id)), outcome };
-        let each = is_empty.into_iter().map(|is_empty| if is_empty { None } else { known.next() });
-        report.documents = each.map(|one| one.map_or_else(empty, of)).collect();
-        Ok(self.changed(done, report))
+        self.changed(work, &ids)
     }
 
-    fn change_files(
-        &self,
-        files: SetFiles,
-        request: &Request<'_>,
-        settings: &Settings,
-        report: &mut SetReport,
-    ) -> Result<(Done, Vec<Outcome>)> {
-        let mut warn = |warning| report.warnings.push(warning);
-        let how = (settings, self.is_mail());
-        update::change_files(files, request, how, &self.options.stop, &mut warn)
-    }
-
-    /// Opens the generation that a change has made current.
-    fn changed(&mut self, done: Done, mut report: SetReport) -> SetReport {
-        report.is_changed = done.is_some();
-        report.is_refitted = done == Some(Force::All);
-        if report.is_changed
-            && let Err(error) = self.reload_if_changed()
-        {
+    /// Changes the filter as it is now, and opens what comes of it. `ids` are those of the
+    /// documents,
+    /// `None` for those without features. A damaged filter is made again first.
+    fn changed(
+        &mut self,
+        work: impl Fn(&mut Change<'_>, WarningSink<'_>) -> Result<(Done, Vec<Outcome>)>,
+        ids: &[Option<DocumentId>],
+    ) -> Result<SetReport> {
+        let mut warnings = Vec::new();
+        let mut warn = |warning| warnings.push(warning);
+        let stop = &*self.options.stop;
+        let mut changing = self.options.change(&self.folder)?;
+        let filter = mend::open(&mut changing, stop, &mut warn)?;
+        let mut change = Change { filter, changing, stop };
+        let done = match work(&mut change, &mut warn) {
+            Err(FittedSetError::Open(error)) if error.is_damage() => {
+                let filter = mend::mend(&mut change.changing, error, stop, &mut warn)?;
+                change.filter = filter;
+                work(&mut change, &mut warn)
+            }
+            done => done,
+        };
+        let (done, outcomes) = done?;
+        drop(change);
+        let mut outcomes = outcomes.into_iter();
+        let document = |id: &Option<DocumentId>| DocumentReport {
+            id: *id,
+            outcome: id.and_then(|_| outcomes.next()).unwrap_or(Outcome::Empty),
+        };
+        let documents = ids.iter().map(document).collect();
+        if let Err(error) = self.reload_if_changed() {
             // The change is made; the next call opens it.
-            report.warnings.push(Warning::new(error.to_string()));
+            warnings.push(Warning::new(error.to_string()));
         }
-        report.generation = self.generation();
-        report
+        // What was said when the set was opened is not said again.
+        Ok(SetReport {
+            documents,
+            is_changed: done != Done::Nothing,
+            is_refitted: done == Done::Fit,
+            warnings,
+        })
     }
 }
 
@@ -564,16 +544,4 @@ fn in_memory<'d>(
         documents.by_ref().for_each(take);
         Ok(())
     }
-}
-
-/// Identifies a state of a set by the link to the current generation, which every change creates
-/// again: its inode, and the seconds and nanoseconds of its last change. `None` where there is no
-/// such link.
-type Mark = Option<(u64, i64, i64)>;
-
-fn mark_of(folder: &Path) -> Result<Mark> {
-    let path = store_of(&[], Some(&folder.join(LEDGER))).current_link();
-    let link = if_there(std::fs::symlink_metadata(&path));
-    let link = link.map_err(|error| lost(Error::io(&path, error)))?;
-    Ok(link.map(|link| (link.ino(), link.ctime(), link.ctime_nsec())))
 }

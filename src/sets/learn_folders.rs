@@ -2,46 +2,39 @@
 //! Learns mail folders into a mail filter (`dbacl --mail-learn`).
 //!
 //! ```text
-//! folders ─→ files ─→ ordinary categories, ledger ─→ corrections kept ─→ fit ─→ next generation
+//! folders ─→ files ─→ messages ─→ corrections kept ─→ fit ─→ new table and ledger
 //! ```
 //!
 //! The whole filter changes at once, at the end. Until then the old one classifies mail, and
 //! corrections change it.
 
 use super::drift;
-use super::error::FittedSetError;
-use super::files::{SetNames, check_paths, general_files, links};
-use super::filter_folder::{CORRECTIONS, LEDGER, MAGIC, ORDER, labels, set_aside};
-use super::folder_counts::{Reading, unopened};
+use super::error::{FittedSetError, unless_stopped};
+use super::filter_folder::MailFilterError;
+use super::fitting::{self, Learned};
+use super::folder_mail::{FolderMail, Reading, unopened};
 use super::general::{self, GeneralSource};
+use super::mail_filter::MailFilter;
 use super::mail_folders::{MailFolder, MailLearnOptions};
 use super::mail_reading::MailReading;
 use super::mailboxes;
 pub use super::mailboxes::MailFile;
 use super::misfiled::{self, MisfiledMail, Place};
-use super::open_set::direct;
-use super::protection::{fit_options, in_order};
-use super::refit::{HowToFit, Refitted, fit_files, no_documents};
-use super::salvage::Present;
+use super::protection::{in_order, wishes};
 use crate::error::{Warning, WarningSink};
-use crate::fit::documents::fingerprint;
 use crate::fit::joint::{FitNote, MisfiledDocument};
+use crate::fit::rule::Rule;
 use crate::parallel;
-use crate::store::corrections::{self, Corrected};
-use crate::store::generations::ledger_file::{self, LedgerError};
-use crate::store::generations::{Change, Name, Store};
-use crate::store::ledger::Ledger;
-use dbacl_files::atomic_file::{self, Unforced, folder_of};
+use crate::store::filter::{Before, Document, FilterFolder};
+use dbacl_files::atomic_file::folder_of;
 use hashbrown::HashSet;
-use std::ffi::OsStr;
 use std::fs;
 use std::io;
 use std::path::Path;
 
 type Result<T, E = FittedSetError> = std::result::Result<T, E>;
 
-/// Learns the mail of two or more categories into the filter in `folder`. Returns the fit and the
-/// number of corrections that were applied.
+/// Learns the mail of two categories or more into the filter in `folder`.
 ///
 /// # Errors
 /// What stopped it; the filter is as it was.
@@ -51,11 +44,9 @@ pub fn learn(
     options: &MailLearnOptions,
     note: &mut dyn FnMut(FitNote),
     warnings: WarningSink<'_>,
-) -> Result<(Refitted, usize)> {
+) -> Result<Learned> {
     let is_new = folder.symlink_metadata().is_err();
-    let store = Store::beside(&direct(&folder.join(LEDGER)));
-    let learned = learn_all(folder, folders, options, note, warnings)
-        .map_err(|error| error.renamed(&|path| store.known(path)));
+    let learned = learn_all(folder, folders, options, note, warnings);
     if learned.is_err() && is_new {
         // It stays if another process has put something into it.
         let _ = fs::remove_dir(folder);
@@ -69,114 +60,276 @@ fn learn_all(
     options: &MailLearnOptions,
     note: &mut dyn FnMut(FitNote),
     warnings: WarningSink<'_>,
-) -> Result<(Refitted, usize)> {
+) -> Result<Learned> {
     let (folders, rates): (Vec<_>, Vec<_>) = in_order(folders, options)?.into_iter().unzip();
     let mut mail_files = Vec::new();
     for own in &folders {
         mail_files.push(files_of(own, folder)?);
     }
     let labels: Vec<&str> = folders.iter().map(|folder| folder.label.as_str()).collect();
-    let set = SetNames::in_folder(folder, &labels);
-    check_paths(&set.names)?;
-    let ledger_path = direct(&folder.join(LEDGER));
-    let store = Store::beside(&ledger_path);
-    let has_general = match &options.general {
-        GeneralSource::Of(_) => true,
-        GeneralSource::Same => match store.open()? {
-            Some(now) => !general_files(&now.folder)?.is_empty(),
-            None => false,
-        },
-        GeneralSource::Nothing => false,
+    let now = Now::of(folder);
+    if options.general == GeneralSource::Same
+        && let Some(error) = now.general_fault
+    {
+        return Err(error.into());
+    }
+    let open = now.filter.as_ref().map_or_else(Vec::new, MailFilter::open_to_others);
+    open.into_iter().for_each(&mut *warnings);
+    let new_general = match &options.general {
+        GeneralSource::Of(from) => Some(general::open(from, &labels, warnings)?),
+        GeneralSource::Same | GeneralSource::Nothing => None,
     };
+    let has_general =
+        new_general.is_some() || options.general == GeneralSource::Same && now.has_general();
     // With a general model a folder may be empty, unless its mail has disappeared.
-    let may_be_empty =
-        |at: usize| -> Result<bool> { Ok(has_general && !has_learned(&store, labels[at])?) };
+    let may_be_empty = |at: usize| has_general && !now.has_learned(labels[at]);
     for (at, files) in mail_files.iter().enumerate() {
-        if files.is_empty() && !may_be_empty(at)? {
+        if files.is_empty() && !may_be_empty(at) {
             return Err(FittedSetError::NoMail { place: folders[at].place() });
         }
     }
-    private_folder(folder)?;
-    // The lock is not held while mail is read, so that corrections need not wait.
-    let (change, current) = {
-        let _lock = options.set.lock(&store)?;
-        let before = names_of(folder, &ledger_path);
-        let change = store.replacement(&before, warnings)?;
-        let now = Present::of(&store, &mut |_| {})?;
-        let own = now.as_ref().map(|now| now.folder.join(LEDGER));
-        (change, MailReading::of_ledger(own.as_ref().unwrap_or(&ledger_path)))
-    };
-    let of_general = match &options.general {
-        GeneralSource::Of(from) => MailReading::of_filter(from),
-        GeneralSource::Same | GeneralSource::Nothing => None,
-    };
-    let reading = current.or(of_general);
-    let reading = reading.unwrap_or_else(|| MailReading::of_new(folders.len()));
-    if let GeneralSource::Of(from) = &options.general {
-        general::bring(&change, from, &labels, reading, warnings)?;
-    }
-    let learning = reading.options();
-    let job = Reading::new(&learning, options, &mail_files);
-    let learned = parallel::all(folders.len(), |at| job.learn(&mail_files[at], &set.names[at]));
-    let settings = reading.settings();
-    let mut ledger = Ledger::new(settings, Vec::new());
-    let mut places = Vec::new();
-    for (at, learned) in learned.into_iter().enumerate() {
-        let mut learned = learned?;
-        learned.warnings.drain(..).for_each(&mut *warnings);
-        if learned.is_empty && !may_be_empty(at)? {
+    // The lock is not held while mail is read, so that corrections need not wait. It is taken once
+    // before, so that what cannot be written is known at once.
+    drop(options.set.change(folder)?);
+    let of_general =
+        new_general.as_ref().and_then(|own| MailReading::of(&own.tables.table.head.reading));
+    let reading = now.reading_to_keep(options.general == GeneralSource::Same);
+    let reading = of_general.or(reading).unwrap_or_else(|| MailReading::of_new(folders.len()));
+    let how = reading.options();
+    let job = Reading::new(&how, options, &mail_files);
+    let read = parallel::all(folders.len(), |at| {
+        job.read(&mail_files[at], u8::try_from(at).unwrap_or(u8::MAX))
+    });
+    let (mut documents, mut places) = (Vec::new(), Vec::new());
+    for (at, read) in read.into_iter().enumerate() {
+        let FolderMail { documents: own, places: at_places, warnings: said } = read?;
+        said.into_iter().for_each(&mut *warnings);
+        if own.is_empty() && !may_be_empty(at) {
             let place = folders[at].place();
             return Err(match options.since {
                 Some(_) => FittedSetError::OldMail { place },
                 None => FittedSetError::NoMail { place },
             });
         }
-        learned.write(&change.path(&set.members[at]), labels[at], &mut ledger)?;
-        for (number, place) in learned.places.iter_mut().enumerate() {
-            place.id = fingerprint(learned.corpus.terms_of(number));
-        }
-        places.push(learned.places);
+        documents.extend(own);
+        places.push(at_places);
     }
     compare(&folders, &places, warnings)?;
-    write_order(&change, &labels)?;
-    let lock = options.set.lock(&store)?;
-    let before = names_of(folder, &ledger_path);
-    store.take_over(&before)?;
-    let now = Present::of(&store, warnings)?;
-    if options.general == GeneralSource::Same {
-        let now = now.as_ref().map(|now| now.folder.as_path());
-        general::keep((now, &change), &labels, current == Some(reading), warnings)?;
-    }
-    let applied = match &now {
-        Some(now) => correct(now, &change, (&mut ledger, reading), warnings)?,
-        None => 0,
+    let names: Vec<String> = labels.iter().map(|&label| label.into()).collect();
+    let stored = reading.stored(&names);
+    let mut changing = options.set.change(folder)?;
+    let now = Now::of(folder);
+    let mut others = Vec::new();
+    let corrections = now.correct(reading, &names, &mut documents, &mut others, warnings);
+    let changes = drift::changes(now.filter.as_ref(), reading, &names, &documents);
+    let general = match (new_general, &options.general) {
+        (Some(new), _) => general::of(new, &labels, reading),
+        (None, GeneralSource::Same) => now.general(&labels, reading, warnings),
+        _ => None,
     };
-    drop(now);
-    let changes = drift::changes(folder, &ledger);
-    ledger_file::save(&change.path(OsStr::new(LEDGER)), &ledger)?;
-    let documents = ledger.heads().map(|(record, _)| (record.label as usize, record.fingerprint));
-    let documents: Vec<(usize, u64)> = documents.collect();
-    // This frees memory for the fit.
-    drop(ledger);
-    let before = names_of(folder, &ledger_path);
-    let (options_of_fit, ledger_leads) = (fit_options(rates, options, reading), applied > 0);
-    let how =
-        HowToFit { options: &options_of_fit, settings: &settings, is_mail: true, ledger_leads };
-    let files = set.files(change, lock);
-    let fitted = fit_files(files, how, no_documents, (note, &mut *warnings), &options.set.stop)?;
-    store.unlink_names(&before);
-    let found = fitted.solution.fitted.iter().flat_map(|fitted| &fitted.misfiled);
+    let mut wishes = wishes(rates, options);
+    if let Some(old) = &mut wishes.like {
+        old.others.clone_from(&others);
+    }
+    let how = (&wishes, general.as_ref());
+    let mut fitted = fitting::fit(&stored, &mut documents, how, note, &options.set.stop)?;
+    fitted.head.rule.others = others;
+    unless_stopped(&options.set.stop)?;
+    if let Some(general) = &general {
+        fitted.head.general = Some(changing.save_general(&general.tables)?);
+    }
+    changing.replace(fitted.head.clone(), &fitted.sections, &documents, now.before())?;
+    if now.is_older {
+        changing.remove_older();
+    }
     let mail = |&MisfiledDocument { document, looks_like, .. }: &MisfiledDocument| {
-        let &(label, id) = documents.get(document)?;
+        let document = documents.get(*fitted.places.get(document)?)?;
+        let (label, id) = (usize::from(document.label), document.name());
         // A message that was corrected lies elsewhere.
         let place = places[label].iter().find(|place| place.id == id)?;
         let file = mail_files[label].get(place.file as usize)?;
         let [label, looks_like] = [label, looks_like].map(|at| folders[at].label.as_str());
         Some(MisfiledMail { id, file, mail: place.mail, label, looks_like })
     };
-    misfiled::tell(folder, found.filter_map(mail).collect(), warnings);
+    let found = fitted.solution.misfiled.iter().filter_map(mail).collect();
+    misfiled::tell(folder, found, warnings);
     drift::tell(folder, &changes, warnings);
-    Ok((fitted, applied))
+    Ok(Learned { fitted, corrections })
+}
+
+/// The filter that is in service while its folders are learned again, as far as it can be read.
+struct Now {
+    filter: Option<MailFilter>,
+    /// Its documents, or those that can be had of a damaged one, and its labels.
+    documents: Vec<Document>,
+    labels: Vec<String>,
+    reading: Option<MailReading>,
+    is_damaged: bool,
+    /// Why its general model cannot be used.
+    general_fault: Option<MailFilterError>,
+    /// An older version of dbacl has made it.
+    is_older: bool,
+    /// Documents may be missing.
+    is_cut: bool,
+}
+
+impl Now {
+    fn of(folder: &Path) -> Self {
+        let folder = FilterFolder::new(folder);
+        let opened = MailFilter::now(&folder);
+        let is_damaged = opened.as_ref().is_err_and(MailFilterError::is_damage);
+        let is_older = matches!(&opened, Err(MailFilterError::Version { .. }));
+        let (filter, fault) = match opened {
+            Ok(filter) => (Some(filter), None),
+            Err(fault @ MailFilterError::General { .. }) => (None, Some(fault)),
+            Err(_) => (None, None),
+        };
+        let general_fault = fault;
+        if let Ok(tables) = folder.open::<Rule>()
+            && let Ok(documents) = folder.documents(&tables)
+        {
+            let head = &tables.table.head;
+            let labels = [&head.reading.labels[..], &head.rule.others[..]].concat();
+            let reading = MailReading::of(&head.reading);
+            let is_cut = false;
+            return Self {
+                filter,
+                documents,
+                labels,
+                reading,
+                is_damaged,
+                general_fault,
+                is_older,
+                is_cut,
+            };
+        }
+        let salvaged = if filter.is_some() || is_damaged { folder.salvage() } else { None };
+        let is_cut = filter.is_some() || salvaged.as_ref().is_some_and(|(_, _, is_cut)| *is_cut);
+        let (reading, documents, labels) = match salvaged {
+            Some((reading, documents, _)) => (MailReading::of(&reading), documents, reading.labels),
+            None => (None, Vec::new(), Vec::new()),
+        };
+        Self { filter, documents, labels, reading, is_damaged, general_fault, is_older, is_cut }
+    }
+
+    fn has_general(&self) -> bool {
+        self.filter.as_ref().is_some_and(|filter| filter.general.is_some())
+    }
+
+    /// Whether mail of the folder called `label` was learned, other than by corrections.
+    fn has_learned(&self, label: &str) -> bool {
+        let place = self.labels.iter().position(|own| own == label);
+        let own = |own: &&Document| Some(usize::from(own.label)) == place && !own.is_correction;
+        self.documents.iter().any(|document| own(&document))
+    }
+
+    /// How mail is read as long as corrections or a general model depend on it.
+    fn reading_to_keep(&self, keeps_general: bool) -> Option<MailReading> {
+        let has_corrections = self.documents.iter().any(|own| own.is_correction);
+        let is_needed = has_corrections || keeps_general && self.has_general();
+        self.reading.filter(|_| is_needed)
+    }
+
+    const fn before(&self) -> Before {
+        if self.is_damaged { Before::Stays } else { Before::Kept }
+    }
+
+    /// The general model that the filter has, for one with these labels. It is left out with a
+    /// warning where it cannot be used.
+    fn general(
+        &self,
+        labels: &[&str],
+        reading: MailReading,
+        warnings: WarningSink<'_>,
+    ) -> Option<super::weighing::OpenGeneral> {
+        let filter = self.filter.as_ref().filter(|filter| filter.general.is_some())?;
+        let folder = filter.folder();
+        let tables = folder.open_general(&filter.tables).ok().flatten()?;
+        let opened = MailFilter::of(folder, tables).ok()?;
+        let general = general::of(opened, labels, reading);
+        if general.is_none() {
+            let text = "the general model is left out, since it is of other folders or reads mail \
+                        in another way";
+            warnings(Warning::new(text));
+        }
+        general
+    }
+
+    /// Applies the corrections of the filter to `documents`, which have the labels `names`, and
+    /// returns how many are still needed. A warning says of those that cannot be applied; they are
+    /// kept under `others`, labels without a folder.
+    fn correct(
+        &self,
+        reading: MailReading,
+        names: &[String],
+        documents: &mut Vec<Document>,
+        others: &mut Vec<String>,
+        warnings: WarningSink<'_>,
+    ) -> usize {
+        let corrections: Vec<&Document> =
+            self.documents.iter().filter(|own| own.is_correction).collect();
+        if self.is_cut {
+            let text =
+                "the ledger is damaged: corrections that the folders do not confirm may be lost";
+            warnings(Warning::new(text));
+        }
+        if self.reading != Some(reading) {
+            if !corrections.is_empty() {
+                let [corrections, were, _] = counted(corrections.len());
+                warnings(Warning::new(format!(
+                    "{corrections} {were} made when mail was read in another way, and {were} lost"
+                )));
+            }
+            return 0;
+        }
+        let mut known: hashbrown::HashMap<u64, Vec<usize>> = hashbrown::HashMap::new();
+        for (at, document) in documents.iter().enumerate() {
+            known.entry(document.name()).or_default().push(at);
+        }
+        let (mut applied, mut unplaced) = (0, vec![0; 255]);
+        let mut gone = HashSet::new();
+        for correction in corrections {
+            let Some(label) = self.labels.get(usize::from(correction.label)) else { continue };
+            let place = names.iter().position(|name| name == label).unwrap_or_else(|| {
+                let other = others.iter().position(|name| name == label);
+                names.len()
+                    + other.unwrap_or_else(|| {
+                        others.push(label.clone());
+                        others.len() - 1
+                    })
+            });
+            // One more label than there can be says that a document was withdrawn.
+            let Some(number) = u8::try_from(place).ok().filter(|&number| number < u8::MAX) else {
+                continue;
+            };
+            if place >= names.len() {
+                unplaced[place - names.len()] += 1;
+                documents.push(Document { label: number, ..correction.clone() });
+                continue;
+            }
+            let found = known.get(&correction.name()).map_or(&[][..], Vec::as_slice);
+            if !found.is_empty() && found.iter().all(|&at| documents[at].label == number) {
+                // The folders confirm it.
+                continue;
+            }
+            gone.extend(found.iter().copied());
+            applied += 1;
+            documents.push(Document { label: number, ..correction.clone() });
+        }
+        let mut at = 0;
+        documents.retain(|_| {
+            at += 1;
+            !gone.contains(&(at - 1))
+        });
+        for (label, &number) in others.iter().zip(&unplaced) {
+            let [corrections, were, are_kept] = counted(number);
+            warnings(Warning::new(format!(
+                "{corrections} to {label} {were} not applied, since no folder is called {label}: \
+                 {are_kept} until one is"
+            )));
+        }
+        applied
+    }
 }
 
 /// The files of a mail folder. `filter` is the folder of the filter, which must not be among them.
@@ -245,133 +398,6 @@ fn compare(
             }
         }
     }
-    Ok(())
-}
-
-/// Whether the current filter has learned mail of the folder called `label`, other than by
-/// corrections.
-fn has_learned(store: &Store, label: &str) -> Result<bool> {
-    let current = store.open_to_change()?;
-    let Some(current) = current else { return Ok(false) };
-    if current.has_torn() {
-        // It cannot be told without the lock.
-        return Ok(true);
-    }
-    let load = |name: &str| ledger_file::load(&current.path(OsStr::new(name)));
-    let corrections = load(CORRECTIONS)?;
-    let corrected = corrections.iter().flat_map(Ledger::heads);
-    let corrected: HashSet<u64> = corrected.map(|(record, _)| record.fingerprint).collect();
-    let Some(ledger) = load(LEDGER)? else { return Ok(false) };
-    let names = &ledger.head.names;
-    let place = names.iter().position(|known| known.name == label.as_bytes());
-    let mut own = ledger.heads().filter(|(record, _)| Some(record.label as usize) == place);
-    Ok(own.any(|(record, _)| !corrected.contains(&record.fingerprint)))
-}
-
-/// Writes the file that lists the categories.
-pub(super) fn write_order(change: &Change, labels: &[&str]) -> Result<()> {
-    let order: String = labels.iter().map(|label| format!("{label}\n")).collect();
-    let order = [MAGIC, order.as_bytes()].concat();
-    Ok(ledger_file::replace(&Unforced, &change.path(OsStr::new(ORDER)), MAGIC, &order)?)
-}
-
-/// Creates a filter's folder with access for the user only; an existing folder stays as it is.
-pub(super) fn private_folder(folder: &Path) -> Result<()> {
-    if folder.is_dir() {
-        return Ok(());
-    }
-    let path = folder.to_path_buf();
-    atomic_file::private_folder(folder).map_err(|source| FittedSetError::Folder { path, source })
-}
-
-fn names_of(folder: &Path, ledger: &Path) -> Vec<Name> {
-    let labels = labels(&folder.join(ORDER)).unwrap_or_default();
-    let SetNames { names, members, .. } = SetNames::in_folder(folder, &labels);
-    links(&names, &members, Some(ledger))
-}
-
-/// The error where the corrections in the file `name` cannot be read. If they are damaged it says
-/// how to go on.
-fn without_corrections(store: &Store, name: &OsStr, error: LedgerError) -> FittedSetError {
-    match error {
-        LedgerError::Damaged { fault, .. } => {
-            FittedSetError::Corrections { path: store.current_link().join(name), fault }
-        }
-        error => error.into(),
-    }
-}
-
-/// Applies the corrections of the generation `now` to the ledger of the next one, which reads mail
-/// as `reading` says, and returns how many of them are still needed. A warning says of those that
-/// cannot be applied; they are kept until they can.
-fn correct(
-    now: &Present,
-    change: &Change,
-    (ledger, reading): (&mut Ledger, MailReading),
-    warnings: WarningSink<'_>,
-) -> Result<usize> {
-    let load = |name: &OsStr| {
-        let loaded = ledger_file::load(&now.folder.join(name));
-        loaded.map_err(|error| without_corrections(&change.store, name, error))
-    };
-    let mut applied = 0;
-    for name in [CORRECTIONS.into(), set_aside(reading.name())] {
-        let Some(kept) = load(&name)? else { continue };
-        if kept.head.settings == ledger.head.settings {
-            let done = corrections::apply(ledger, &kept);
-            tell_unplaced(&done, warnings);
-            applied = done.applied;
-            *ledger = done.ledger;
-            ledger_file::save(&change.path(OsStr::new(CORRECTIONS)), &done.corrections)?;
-        } else if kept.head.documents > 0 {
-            put_aside(change, &kept, warnings)?;
-        }
-    }
-    let others = MailReading::ALL.into_iter().filter(|(other, _)| *other != reading);
-    for name in others.map(|(_, name)| set_aside(name)) {
-        let Some(kept) = load(&name)? else { continue };
-        let path = change.path(&name);
-        if !path.exists() {
-            ledger_file::save(&path, &kept)?;
-        }
-    }
-    Ok(applied)
-}
-
-/// Says which corrections were not applied because no folder has their label.
-fn tell_unplaced(done: &Corrected, warnings: WarningSink<'_>) {
-    for (label, number) in &done.unplaced {
-        let label = String::from_utf8_lossy(label);
-        let [corrections, were, are_kept] = counted(*number);
-        warnings(Warning::new(format!(
-            "{corrections} to {label} {were} not applied, since no folder is called {label}: \
-             {are_kept} until one is"
-        )));
-    }
-    if done.lost > 0 {
-        let [corrections, were, _] = counted(done.lost);
-        warnings(Warning::new(format!(
-            "{corrections} {were} lost, since a filter cannot know so many names without a folder"
-        )));
-    }
-}
-
-/// Keeps corrections of mail that was read otherwise until it is read so again: features of two
-/// readings cannot be compared.
-fn put_aside(change: &Change, kept: &Ledger, warnings: WarningSink<'_>) -> Result<()> {
-    let [corrections, were, are_kept] = counted(kept.head.documents as usize);
-    let Some(reading) = MailReading::of_settings(&kept.head.settings) else {
-        warnings(Warning::new(format!(
-            "{corrections} {were} made when mail was read in another way, and cannot be kept"
-        )));
-        return Ok(());
-    };
-    let name = reading.name();
-    ledger_file::save(&change.path(&set_aside(name)), kept)?;
-    warnings(Warning::new(format!(
-        "{corrections} {were} made when mail was read as {name} and {were} not applied: {are_kept} until \
-         mail is read so again"
-    )));
     Ok(())
 }
 

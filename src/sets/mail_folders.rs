@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //! What a mail filter is learned from, how, and what comes of it: folders of mail, options, result.
 
+use super::fitting::Learned;
 use super::general::GeneralSource;
 use super::options::FittedSetOptions;
-use super::refit::Refitted;
 use crate::error::Warning;
-use crate::fit::joint::{FitNote, FitVerdicts};
-use crate::fit::select::Quality;
+use crate::fit::joint::{FitNote, FitVerdicts, Quality};
 use crate::fit::thresholds::Caution;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -179,13 +178,10 @@ pub struct LearnedSet {
     pub labels: Vec<String>,
     /// Documents with features under each label.
     pub documents: Vec<usize>,
-    /// How well the ordinary categories judge the documents, each without the counts that were
-    /// learned from it.
-    pub before: Quality,
     /// How well the set classifies documents that it has not seen, by cross-validation.
-    pub after: Quality,
+    pub quality: Quality,
     /// The set's verdicts on such documents.
-    pub verdicts: Option<FitVerdicts>,
+    pub verdicts: FitVerdicts,
     /// Corrections of mail that the folders do not confirm yet, and that were applied.
     pub corrections: usize,
     /// Warnings and remarks about the fit.
@@ -195,18 +191,13 @@ pub struct LearnedSet {
 }
 
 impl LearnedSet {
-    pub(super) fn new(
-        learned: (Refitted, usize),
-        notes: Vec<FitNote>,
-        warnings: Vec<Warning>,
-    ) -> Self {
-        let (Refitted { solution, names }, corrections) = learned;
+    pub(super) fn new(learned: Learned, notes: Vec<FitNote>, warnings: Vec<Warning>) -> Self {
+        let Learned { fitted, corrections } = learned;
         Self {
-            labels: names,
-            documents: solution.data.documents_by_category(),
-            before: solution.before,
-            after: solution.choice.quality,
-            verdicts: solution.fitted.and_then(|fitted| fitted.verdicts),
+            labels: fitted.head.reading.labels,
+            documents: fitted.documents,
+            quality: fitted.solution.quality,
+            verdicts: fitted.solution.verdicts,
             corrections,
             notes,
             warnings,

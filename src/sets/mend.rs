@@ -1,73 +1,74 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-//! Repairs a mail filter on disk that has a damaged category.
+//! Makes a filter again whose table is damaged, from the documents of its ledger and its journal.
 
-use super::error::FittedSetError;
-use super::files::{SetFiles, store_of};
-use super::filter_folder::{LEDGER, ORDER, labels};
-use super::fitted_set::FittedSet;
-use super::open_set::direct;
-use super::options::FittedSetOptions;
-use super::refit::{HowToFit, fit_files, look, no_documents};
-use crate::category::sparse::SparseCategory;
-use crate::fit::header::RefitLine;
-use crate::fit::joint::FitOptions;
-use crate::model::settings::ModelOption;
-use crate::sets::classify::shared::default_scheme;
-use crate::store::generations::ledger_file;
-use std::path::{Path, PathBuf};
+use super::error::{FittedSetError, unless_stopped};
+use super::filter_folder::MailFilterError;
+use super::fitting::{self, Fitted};
+use super::mail_filter::MailFilter;
+use super::weighing::OpenGeneral;
+use crate::error::{Warning, WarningSink};
+use crate::fit::general::SameLabels;
+use crate::fit::joint::{FALSE_POSITIVES, Wishes};
+use crate::fit::rule::Rule;
+use crate::store::filter::{Before, Changing, OpenTables};
+use std::sync::atomic::AtomicBool;
 
-impl FittedSet {
-    /// As [`Self::open`]; a filter that is damaged is repaired first, see [`Self::mend`].
-    ///
-    /// # Errors
-    /// Those of [`Self::open`] and [`Self::mend`].
-    #[doc(hidden)]
-    pub fn open_to_change(
-        folder: &Path,
-        options: &FittedSetOptions,
-    ) -> Result<Self, FittedSetError> {
-        match Self::open(folder, options) {
-            Err(FittedSetError::Open(error)) if error.is_damage() => Self::mend(folder, options),
-            opened => opened,
-        }
+/// The filter that is being changed. If it is damaged, it is made again, with a warning that says
+/// what is lost.
+///
+/// # Errors
+/// What keeps it from being opened; the filter is as it was.
+pub fn open(
+    changing: &mut Changing,
+    stop: &AtomicBool,
+    warnings: WarningSink<'_>,
+) -> Result<MailFilter, FittedSetError> {
+    match MailFilter::now(&changing.folder) {
+        Err(error) if error.is_damage() => mend(changing, error, stop, warnings),
+        opened => Ok(opened?),
     }
+}
 
-    /// Repairs the mail filter in `folder` when [`Self::open`] finds a category missing, truncated
-    /// or damaged, and opens it. The set is fitted again from its ordinary categories and its
-    /// ledger, as `dbacl --mail-correct` does in this case. An undamaged filter is fitted again as
-    /// well.
-    ///
-    /// # Errors
-    /// [`FittedSetError::Open`] when there is no filter in the folder,
-    /// [`FittedSetError::NoOrdinary`] and [`FittedSetError::Ledger`] when the files that it would
-    /// be fitted from are damaged, too. After an error the files are as they were.
-    pub fn mend(folder: &Path, options: &FittedSetOptions) -> Result<Self, FittedSetError> {
-        let labels = labels(&folder.join(ORDER))?;
-        let ledger = direct(&folder.join(LEDGER));
-        let lock = options.lock(&store_of(&[], Some(&ledger)))?;
-        let names: Vec<PathBuf> = labels.iter().map(|label| direct(&folder.join(label))).collect();
-        let mut warnings = Vec::new();
-        let mut warn = |warning| warnings.push(warning);
-        let files = SetFiles::open(&names, Some(&ledger), lock, &mut warn)?;
-        let as_it_was = || {
-            files.set_aside_damaged()?;
-            let heads = files.paths.iter().map(|path| Ok(look(path)?.1));
-            let heads: Vec<SparseCategory> = heads.collect::<Result<_, FittedSetError>>()?;
-            let line = heads.iter().find_map(|head| RefitLine::find(&head.other_lines));
-            let fit = line.map_or_else(FitOptions::mail, |line| FitOptions::like(&line, false));
-            let Some(first) = heads.first() else { return Err(FittedSetError::NotFitted) };
-            let header = &first.header;
-            let scheme = header.scheme.unwrap_or_else(|| default_scheme(header.options));
-            let settings =
-                ledger_file::settings(header.options, scheme, header.max_order, &first.patterns);
-            Ok((fit, settings, header.options.has(ModelOption::Mail)))
-        };
-        let (fit, settings, is_mail) = as_it_was().map_err(|error| files.in_words(error))?;
-        let how = HowToFit { options: &fit, settings: &settings, is_mail, ledger_leads: false };
-        let mut warn = |warning| warnings.push(warning);
-        fit_files(files, how, no_documents, (&mut |_| {}, &mut warn), &options.stop)?;
-        let mut set = Self::open(folder, options)?;
-        set.warnings.splice(0..0, warnings);
-        Ok(set)
-    }
+/// Makes a filter again that is damaged as `error` says.
+///
+/// # Errors
+/// `error`, if there is nothing to make it of; else what stopped it.
+pub fn mend(
+    changing: &mut Changing,
+    error: MailFilterError,
+    stop: &AtomicBool,
+    warnings: WarningSink<'_>,
+) -> Result<MailFilter, FittedSetError> {
+    let folder = changing.folder.clone();
+    let Some((reading, mut documents, is_cut)) = folder.salvage() else { return Err(error.into()) };
+    let known: Option<OpenTables<Rule>> = folder.open().ok().or_else(|| folder.open_before());
+    let known = known.filter(|known| known.table.head.reading == reading);
+    let wishes = match &known {
+        Some(known) => Wishes::like(&known.table.head.rule, false),
+        None => Wishes { protected: usual(reading.labels.len()), ..Wishes::default() },
+    };
+    let general = known.as_ref().and_then(|known| folder.open_general::<Rule>(known).ok()?);
+    let general = general.map(|tables| OpenGeneral {
+        same: SameLabels::new(&tables.table.head.reading.labels, &reading.labels),
+        tables,
+    });
+    let how = (&wishes, general.as_ref());
+    let Fitted { mut head, sections, .. } =
+        fitting::fit(&reading, &mut documents, how, &mut |_| {}, stop)?;
+    head.general = known.filter(|_| general.is_some()).and_then(|own| own.table.head.general);
+    unless_stopped(stop)?;
+    changing.replace(head, &sections, &documents, Before::Stays)?;
+    let what = if is_cut {
+        "it is made anew from what is left of its ledger"
+    } else {
+        "it is made anew from its ledger, and no document is lost"
+    };
+    let path = folder.path().display();
+    warnings(Warning::new(format!("{path} was damaged, as by a power failure: {what}")));
+    Ok(MailFilter::now(&folder)?)
+}
+
+/// What is protected where nothing is known of it.
+fn usual(labels: usize) -> Vec<Option<f64>> {
+    (0..labels).map(|at| (labels == 2 && at == 0).then_some(FALSE_POSITIVES)).collect()
 }

@@ -8,46 +8,44 @@
 //! FittedSet, messages   ─→ SetVerdict, SetReport, changed files
 //! ```
 //!
-//! The mathematics of the filter is in [`crate::fit`].
+//! The mathematics of the filter is in [`crate::fit`], its files are in [`crate::store`].
 
 mod asking;
+mod change;
 pub mod check;
 pub mod classify;
 mod copying;
 mod drift;
 pub mod error;
-pub mod files;
-pub mod filter_folder;
-mod fitted;
+mod filter_folder;
 mod fitted_set;
-mod folder_counts;
+pub mod fitting;
+mod folder_mail;
 mod general;
-mod judging;
 pub mod learn_folders;
+mod mail_filter;
 mod mail_folders;
 mod mail_reading;
 mod mailboxes;
 mod mend;
+mod message;
 mod misfiled;
-mod open_set;
 mod options;
-mod patching;
 mod protection;
 mod reading;
 mod reasons;
-pub mod refit;
 mod report;
 mod roles;
 mod runs;
-mod salvage;
-pub mod update;
+mod weighing;
 
+pub use crate::store::filter::Stamp as FilterStamp;
 pub use asking::{Question, each_message};
 pub use error::FittedSetError;
 pub use filter_folder::{FilterPlace, MailFilterError};
 pub use fitted_set::FittedSet;
+pub use mail_filter::{ERROR, MailFilter, SetVerdict};
 pub use mail_folders::{LearnedSet, MailFolder, MailLearnOptions};
-pub use open_set::{ERROR, MailFilter, SetVerdict};
 pub use options::FittedSetOptions;
 pub use reasons::Reasons;
 pub use report::{DocumentId, DocumentReport, Outcome, SetReport};

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //! How a fitted set is opened and changed.
 
-use super::error::{FittedSetError, lock};
-use crate::store::generations::Store;
-use dbacl_files::lock::{Lock, Patience, USUAL_LIMIT};
+use super::error::FittedSetError;
+use crate::store::filter::{Changing, FilterError, FilterFolder};
+use dbacl_files::lock::{Patience, USUAL_LIMIT};
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -62,7 +62,7 @@ impl FittedSetOptions {
         self
     }
 
-    /// `notice` is called once, with the path of the set's ledger or first category, when a change
+    /// `notice` is called once, with the path of the filter's folder, when a change
     /// has to wait because another process changes the set.
     #[must_use]
     pub fn on_wait(mut self, notice: impl Fn(&Path) + Send + Sync + 'static) -> Self {
@@ -70,14 +70,18 @@ impl FittedSetOptions {
         self
     }
 
-    /// Takes the lock of the set in `store`.
-    pub(super) fn lock(&self, store: &Store) -> Result<Lock, FittedSetError> {
-        let anchor = store.anchor();
+    /// Begins a change of the filter in `folder`.
+    pub(super) fn change(&self, folder: &Path) -> Result<Changing, FittedSetError> {
         let patience = Patience { limit: self.lock_timeout, stop: &self.stop };
-        lock(&anchor, ".lock", patience, &mut || {
+        let begun = FilterFolder::new(folder).change(patience, &mut || {
             if let Some(notice) = &self.on_wait {
-                notice(&anchor);
+                notice(folder);
             }
+        });
+        begun.map_err(|error| match error {
+            FilterError::Lock(error) => FittedSetError::of_lock(folder, error, self.lock_timeout),
+            FilterError::Io { path, source } => FittedSetError::Folder { path, source },
+            error => error.into(),
         })
     }
 }

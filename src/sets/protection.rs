@@ -2,40 +2,32 @@
 //! Which of a mail filter's folders hold mail that must not be lost, and how much of it may be.
 
 use super::error::FittedSetError;
-use super::filter_folder::{LEDGER, MOST, ORDER};
 use super::mail_folders::{MailFolder, MailLearnOptions};
-use super::mail_reading::MailReading;
 use super::roles::MailRole;
-use crate::fit::joint::{FALSE_POSITIVES, FitOptions};
+use crate::fit::joint::{FALSE_POSITIVES, Wishes};
 
 type Result<T, E = FittedSetError> = std::result::Result<T, E>;
 
-/// The longest label, in bytes. A label is a part of file names, which have 255 bytes at most.
+/// The longest label, in bytes.
 const LONGEST: usize = 237;
 
-/// Bytes of a label that the names of a set's files have.
-const IN_NAMES: usize = 200;
+/// The most categories that a filter can have.
+const MOST: usize = 64;
 
 /// Checks the labels of a set in a folder of its own.
 pub(super) fn check_labels(labels: &[&str]) -> Result<()> {
     let is_plain = |label: &str| {
         (1..=LONGEST).contains(&label.len())
             && label.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_".contains(&byte))
-            && ![LEDGER, ORDER, "unsure", "error"].contains(&label)
+            && !["unsure", "error"].contains(&label)
     };
     // What follows compares each label with all others.
     if labels.len() > MOST {
         return Err(FittedSetError::NotFolders);
     }
-    let is_alone = |at: usize| {
-        let name = labels[at].get(..IN_NAMES);
-        name.is_none() || labels[..at].iter().all(|other| other.get(..IN_NAMES) != name)
-    };
     let are_distinct = (1..labels.len()).all(|at| !labels[..at].contains(&labels[at]));
-    let wrong =
-        (0..labels.len()).find(|&at| !is_plain(labels[at]) || are_distinct && !is_alone(at));
-    if let Some(at) = wrong {
-        return Err(FittedSetError::BadLabel { label: labels[at].into() });
+    if let Some(&wrong) = labels.iter().find(|label| !is_plain(label)) {
+        return Err(FittedSetError::BadLabel { label: wrong.into() });
     }
     if labels.len() < 2 || !are_distinct {
         return Err(FittedSetError::NotFolders);
@@ -81,27 +73,13 @@ pub(super) fn in_order<'a>(
     Ok(ordered)
 }
 
-/// The options of the fit, given the share of each folder's mail that may confidently be called
+/// What is wanted of the fit, given the share of each folder's mail that may confidently be called
 /// other mail.
-pub(super) fn fit_options(
-    mut rates: Vec<Option<f64>>,
-    options: &MailLearnOptions,
-    reading: MailReading,
-) -> FitOptions {
-    let fit_options = FitOptions::mail();
-    let fit_options =
-        if reading == MailReading::Blocks { fit_options.blocks() } else { fit_options };
-    let fit_options = fit_options.caution(options.caution);
-    if rates.len() > 2 {
-        return fit_options.rates(rates);
-    }
-    // Of two folders the first is always protected. If the user gave the share, a warning says when
-    // there are too few messages to verify it.
-    let is_asked_for = options.false_positives.is_some()
+pub(super) fn wishes(protected: Vec<Option<f64>>, options: &MailLearnOptions) -> Wishes {
+    // If the user gave a share, a warning says when there are too few messages to verify it.
+    let is_asked = options.false_positives.is_some()
         || options.protect.iter().any(|(_, share)| share.is_some());
-    let first = rates.first_mut().and_then(Option::take).filter(|_| is_asked_for);
-    let fit_options = first.map_or(fit_options.clone(), |share| fit_options.false_positives(share));
-    fit_options.rates(if rates.iter().any(Option::is_some) { rates } else { Vec::new() })
+    Wishes { caution: options.caution, protected, is_asked, ..Wishes::default() }
 }
 
 #[cfg(test)]
@@ -115,16 +93,13 @@ mod tests {
     #[test]
     fn learning_takes_two_labels_or_more() {
         let usual = MailLearnOptions::default();
-        for wrong in ["ham", "ham ham", "ham ledger", "a/b d", "ham a b a", "unsure spam"] {
+        for wrong in ["ham", "ham ham", "a/b d", "ham a b a", "unsure spam"] {
             assert!(in_order(&folders(wrong), &usual).is_err(), "{wrong}");
         }
         let long = "a".repeat(LONGEST);
         assert!(in_order(&folders(&format!("{long} spam")), &usual).is_ok());
-        let alike = &long[..IN_NAMES];
-        for wrong in [format!("{long}x spam"), format!("{alike}x {alike}y spam")] {
-            let refused = in_order(&folders(&wrong), &usual).err();
-            assert!(matches!(refused, Some(FittedSetError::BadLabel { .. })), "{wrong}");
-        }
+        let refused = in_order(&folders(&format!("{long}x spam")), &usual).err();
+        assert!(matches!(refused, Some(FittedSetError::BadLabel { .. })));
         let many: Vec<String> = (0..=MOST).map(|number| format!("l{number}")).collect();
         assert!(in_order(&folders(&many.join(" ")), &usual).is_err());
         assert_eq!(in_order(&folders(&many[1..].join(" ")), &usual).unwrap().len(), MOST);
@@ -166,20 +141,5 @@ mod tests {
             });
             assert_eq!(found, expected, "{labels} {protect}");
         }
-    }
-
-    #[test]
-    fn shares_reach_the_fit() {
-        let options = MailLearnOptions::default();
-        let pair = fit_options(vec![Some(0.001), None], &options, MailReading::Classic);
-        assert_eq!((pair.false_positives, pair.rates.len()), (None, 0));
-        let asked = fit_options(
-            vec![Some(0.002), Some(0.01)],
-            &options.clone().protect_at("a", 0.002),
-            MailReading::Classic,
-        );
-        assert_eq!((asked.false_positives, asked.rates), (Some(0.002), vec![None, Some(0.01)]));
-        let many = fit_options(vec![Some(0.001), None, None], &options, MailReading::Classic);
-        assert_eq!((many.false_positives, many.rates), (None, vec![Some(0.001), None, None]));
     }
 }

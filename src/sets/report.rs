@@ -11,12 +11,10 @@ use std::str::FromStr;
 pub struct SetReport {
     /// What became of each document, in the order in which they were given.
     pub documents: Vec<DocumentReport>,
-    /// Whether the set changed: a new generation became current.
+    /// Whether the set changed.
     pub is_changed: bool,
     /// Whether the whole set was fitted again. Forgetting always does that, learning sometimes.
     pub is_refitted: bool,
-    /// Number of the generation that is current now.
-    pub generation: Option<u64>,
     /// Warnings for the user.
     pub warnings: Vec<Warning>,
 }

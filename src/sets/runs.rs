@@ -3,9 +3,9 @@
 //! bytes, which say little each, and tags such as `lp:news`: the evidence of runs is added up by
 //! the word of the text that they come from, and tags get readable names.
 
+use super::message::is_text;
 use super::reasons::Evidence;
 use crate::filter::unicode::legend::readable;
-use crate::fit::documents::FeatureKind;
 use crate::token::Feature;
 use hashbrown::HashMap;
 use std::ops::Range;
@@ -21,6 +21,8 @@ type Sum = (usize, f64, usize, u32);
 /// the text.
 #[derive(Default)]
 pub struct Runs {
+    /// Whether the features of text overlap, and are not words.
+    do_overlap: bool,
     sums: HashMap<Vec<u8>, Sum>,
     /// The line of text so far, put together from overlapping runs.
     text: Vec<u8>,
@@ -29,11 +31,16 @@ pub struct Runs {
 }
 
 impl Runs {
+    /// Nothing yet; `do_overlap` says whether features of text overlap, and are not words.
+    pub fn new(do_overlap: bool) -> Self {
+        Self { do_overlap, ..Self::default() }
+    }
+
     /// Adds the next feature, with its evidence if it has some.
     pub fn add(&mut self, feature: &Feature<'_>, bits: Option<f64>) {
         let word = feature.words().next().unwrap_or_default();
-        let is_text = FeatureKind::of(feature).is_text();
-        if is_text && word.len() == RUN {
+        let is_text = is_text(feature.medium);
+        if self.do_overlap && is_text && word.len() == RUN {
             self.run(word, bits);
         } else if let Some(bits) = bits {
             let text = if is_text { word.to_vec() } else { readable(word) };
@@ -171,7 +178,7 @@ mod tests {
             }
             of(b"lp:news", Medium::new(4), each);
         };
-        let mut runs = Runs::default();
+        let mut runs = Runs::new(true);
         let mut seen = std::collections::HashSet::new();
         document(&mut |feature| {
             let id = (feature.body.to_vec(), feature.medium);

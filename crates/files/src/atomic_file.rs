@@ -12,9 +12,7 @@ use crate::reading::if_there;
 use rustix::fs::OFlags;
 use std::fs::{self, DirBuilder, File, OpenOptions, Permissions, TryLockError};
 use std::io::{self, Read, Write};
-use std::os::unix::fs::{
-    DirBuilderExt, FileExt, MetadataExt, OpenOptionsExt, PermissionsExt, fchown,
-};
+use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, PermissionsExt, fchown};
 use std::path::{Path, PathBuf};
 
 /// Why a file could not be replaced; the old one is kept.
@@ -126,9 +124,6 @@ impl Access {
 /// An open temporary file. Errors are those of the operating system.
 #[allow(clippy::missing_errors_doc)]
 pub trait Draft: Write {
-    /// Writes bytes at a position. What [`Write`] writes goes on where it was.
-    fn write_at(&mut self, bytes: &[u8], at: u64) -> io::Result<()>;
-
     /// Forces what was written onto the device.
     fn sync(&mut self) -> io::Result<()>;
 }
@@ -216,10 +211,6 @@ pub trait Storage {
 pub struct Disk;
 
 impl Draft for File {
-    fn write_at(&mut self, bytes: &[u8], at: u64) -> io::Result<()> {
-        self.write_all_at(bytes, at)
-    }
-
     fn sync(&mut self) -> io::Result<()> {
         self.sync_all()
     }
@@ -640,11 +631,6 @@ mod tests {
     }
 
     impl Draft for FailingDraft<'_> {
-        fn write_at(&mut self, bytes: &[u8], at: u64) -> io::Result<()> {
-            self.1.step()?;
-            self.0.write_at(bytes, at)
-        }
-
         fn sync(&mut self) -> io::Result<()> {
             self.1.step()?;
             self.0.sync()

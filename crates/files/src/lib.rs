@@ -27,15 +27,14 @@
 //! [`atomic_file`] writes beside the target, forces the bytes onto the device, renames, and forces
 //! the folder. [`lock`] takes locks that end with their process. Both follow no link that somebody
 //! else may have put into a shared folder. They need a Unix system; the number of a lock's holder
-//! is known on Linux only. [`checked`] finds damaged blocks. [`reading`] opens regular files and
-//! refuses pipes and devices, [`mod@format`] names what is not text, and [`access`] tells of files
-//! that anybody may write to.
+//! is known on Linux only. [`reading`] opens regular files and refuses pipes and devices,
+//! [`mod@format`] names what is not text, and [`access`] tells of files that anybody may write
+//! to.
 
 #![warn(missing_docs)]
 
 pub mod access;
 pub mod atomic_file;
-pub mod checked;
 pub mod format;
 pub mod lock;
 pub mod reading;

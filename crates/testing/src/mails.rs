@@ -24,7 +24,7 @@ pub const NOT_MAIL: [(&[u8], &str); 9] = [
 
 /// Those, and files of the filter in this folder.
 pub fn not_mail(filter: &std::path::Path) -> Vec<(Vec<u8>, &'static str)> {
-    let own = ["ham", "ledger", "ledger.state"];
+    let own = ["journal", "table"];
     let own = own.map(|name| (std::fs::read(filter.join(name)).expect(name), "binary data"));
     let others = NOT_MAIL.iter().map(|(bytes, what)| (bytes.to_vec(), *what));
     others.chain(own).collect()

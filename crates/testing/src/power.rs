@@ -278,9 +278,9 @@ fn calls(log: &str) -> Vec<Call> {
     found
 }
 
-/// Cuts the power at every moment while `change` runs in a folder, and runs `check` in what is left.
-/// It says what it said before the change or says afterwards, and the latter once the change has
-/// ended. Returns the number of different folders.
+/// Cuts the power at every moment while `change` runs in a folder, and runs `check` in what is
+/// left. It says what it said before the change or says afterwards, and the latter once the change
+/// has ended. Returns the number of different folders.
 ///
 /// # Panics
 /// It says something else.

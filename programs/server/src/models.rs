@@ -3,12 +3,9 @@
 //! is opened again.
 
 use crate::memory::lock;
-use dbacl::{MailFilter, MailFilterError};
+use dbacl::{FilterStamp, MailFilter, MailFilterError};
 use lru::LruCache;
-use std::fs;
-use std::io;
 use std::num::NonZeroUsize;
-use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
@@ -22,12 +19,8 @@ pub struct Models {
 struct Open {
     filter: Arc<MailFilter>,
     /// The version of its files, if that is known.
-    stamp: Option<Vec<Stamp>>,
+    stamp: Option<FilterStamp>,
 }
-
-/// Identifies a version of a filter's file, which is never changed in place: the device and the
-/// number of the file there, its size, and the second and nanosecond of its last change.
-type Stamp = (u64, u64, u64, i64, i64);
 
 /// A filter that changes so many times while it is being opened is opened again for the next mail.
 const TRIES: u32 = 5;
@@ -47,7 +40,7 @@ impl Models {
     ) -> Result<(Arc<MailFilter>, Option<Vec<String>>), MailFilterError> {
         let known = lock(&self.open).get(folder).cloned();
         if let Some(Open { filter, stamp: known @ Some(_) }) = known
-            && stamp(folder, filter.names()).ok() == known
+            && MailFilter::stamp(folder) == known
         {
             return Ok((filter, None));
         }
@@ -76,26 +69,18 @@ impl Models {
 /// Opens a filter. If its files change meanwhile, it is opened again, so that the stamp belongs to
 /// them.
 fn open_steadily(folder: &Path, warnings: &mut Vec<String>) -> Result<Open, MailFilterError> {
-    let mut before = None;
     let mut tries = 0;
     loop {
         warnings.clear();
+        let before = MailFilter::stamp(folder);
         let filter = MailFilter::open(folder, &mut |warning| warnings.push(warning.to_string()))?;
-        let after = stamp(folder, filter.names()).ok();
         let filter = Arc::new(filter);
         tries += 1;
-        if before == after || tries == TRIES {
-            let stamp = after.filter(|after| Some(after) == before.as_ref());
-            return Ok(Open { filter, stamp });
+        if before == MailFilter::stamp(folder) {
+            return Ok(Open { filter, stamp: before });
         }
-        before = after;
+        if tries == TRIES {
+            return Ok(Open { filter, stamp: None });
+        }
     }
-}
-
-fn stamp(folder: &Path, names: &[String]) -> io::Result<Vec<Stamp>> {
-    let of = |name: &String| {
-        let file = fs::metadata(folder.join(name))?;
-        Ok((file.dev(), file.ino(), file.size(), file.mtime(), file.mtime_nsec()))
-    };
-    names.iter().map(of).collect()
 }

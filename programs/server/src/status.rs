@@ -112,8 +112,8 @@ impl Filter {
             Some(why) => Err(why.to_owned()),
             None => MailFilter::open(folder, &mut |_| {}).map_err(|error| error.to_string()),
         };
-        let age = |filter: &MailFilter| {
-            let changed = folder.join(filter.names().first()?).metadata().ok()?.modified().ok()?;
+        let age = |_: &MailFilter| {
+            let changed = MailFilter::last_change(folder)?;
             changed.elapsed().ok().map(|age| age.as_secs())
         };
         let filter = opened.as_ref().ok();

@@ -200,8 +200,8 @@ fn mark_of(part: &str) -> Option<(&str, &str, &str)> {
     Some((&part[..at], mark, &part[at + mark.len()..]))
 }
 
-/// The bytes of the files in a filter's folder and in the folders in it. Files that belong to two
-/// generations are counted once.
+/// The bytes of the files in a filter's folder and in the folders in it. A file of two names is
+/// counted once.
 pub fn size(folder: &Path) -> u64 {
     let (mut bytes, mut seen) = (0, HashSet::new());
     let mut folders = vec![folder.to_path_buf()];
@@ -349,7 +349,7 @@ mod tests {
     #[test]
     fn several_recipients_share_a_filter_or_take_the_default() {
         let room = dbacl_testing::Scratch::new();
-        for (file, content) in [("own/order", ""), ("begun/ledger.lock", ""), ("other/mail", "")] {
+        for (file, content) in [("own/table", ""), ("begun/lock", ""), ("other/mail", "")] {
             std::fs::create_dir(room.path(file).parent().expect("a folder")).expect("a folder");
             room.write(file, content);
         }
@@ -393,7 +393,7 @@ mod tests {
         for folder in ["alice/mail", "bob", "carol"] {
             std::fs::create_dir_all(room.path(folder)).expect("a folder");
         }
-        room.write("alice/mail/order", "");
+        room.write("alice/mail/table", "");
         let links =
             [("bob/mail", "../alice/mail"), ("dave", "alice"), ("carol/mail", "../alice/mail")];
         for (link, target) in links {

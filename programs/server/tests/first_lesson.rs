@@ -121,7 +121,10 @@ fn a_first_lesson_that_is_killed_anywhere_is_repaired_by_the_next() {
             let is_given = survives(scratch, call, number, &request);
             assert_eq!(verdict(&server, &user, &mail("spam")), "spam", "{at}");
             let folder = scratch.path("users").join(&user);
-            if folder.exists() && !folder.join("order").exists() {
+            // A folder without files is none of a filter.
+            let has_files =
+                std::fs::read_dir(&folder).is_ok_and(|mut files| files.next().is_some());
+            if has_files && !folder.join("table").exists() {
                 unfinished += 1;
                 let check = ["--config", "server.toml", "--check"];
                 let said = done(&mut scratch.program("dbacl-server", check)).quiet(0);
@@ -138,7 +141,7 @@ fn a_first_lesson_that_is_killed_anywhere_is_repaired_by_the_next() {
             kills += 1;
         }
     }
-    assert!(kills > 20 && unfinished > 5, "{kills} kills, {unfinished} unfinished");
+    assert!(kills > 8 && unfinished > 5, "{kills} kills, {unfinished} unfinished");
 }
 
 #[test]
@@ -150,11 +153,10 @@ fn links_of_others_teach_nobody() {
     }
     let own = |place: &std::path::Path| std::os::unix::fs::lchown(place, Some(65_534), None);
     symlink("alice", users.join("eve")).expect("a link");
-    for name in ["ham", "spam", "ledger", "order", "ledger.state"] {
+    for name in ["table", "journal"] {
         let link = users.join("mallory").join(name);
-        let target = format!("../alice/ledger.set/current/{}", link_target(&link));
-        std::fs::remove_file(&link).expect("a link");
-        symlink(target, &link).expect("a link");
+        std::fs::remove_file(&link).expect("a file");
+        symlink(format!("../alice/{name}"), &link).expect("a link");
         if own(&link).is_err() {
             return dbacl_testing::skip(
                 "first_lesson::links_of_others",
@@ -183,10 +185,4 @@ fn links_of_others_teach_nobody() {
     assert!(run(&["--list"]).quiet(0).contains("eve\tforeign link\t"));
     run(&["--remove", "eve"]).complains(69, "a link of another user");
     assert_eq!(documents(), before);
-}
-
-/// The name of the file in a set that a link leads to.
-fn link_target(link: &std::path::Path) -> String {
-    let target = std::fs::read_link(link).expect("a link");
-    target.file_name().expect("a name").to_string_lossy().into_owned()
 }

@@ -105,7 +105,7 @@ fn a_check_says_whether_the_default_filter_is_there() {
     let said = server(&scratch, &["--check", "--default", &missing]).complaint(69);
     assert!(said.contains(&format!("there is no default filter in {missing}")), "{said}");
     assert_eq!(said.lines().count(), 1, "{said}");
-    scratch.sh("rm -f filter/ledger.set/current filter/order; echo x >filter/order");
+    scratch.sh("echo x >filter/table");
     server(&scratch, &["--check", "--default", &there]).complaint(69);
 }
 

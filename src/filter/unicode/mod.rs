@@ -137,7 +137,8 @@ pub struct UnicodeMail {
 impl UnicodeMail {
     /// The filter for the kinds in `options`.
     pub fn new(options: ModelOptions) -> Self {
-        let tags = options.has(ModelOption::MailTags).then(Box::default);
+        let is_whole = options.has(ModelOption::MailWhole);
+        let tags = options.has(ModelOption::MailTags).then(|| Box::new(Tags::new(is_whole)));
         Self { options, tags, ..Self::default() }
     }
 
@@ -206,6 +207,10 @@ impl UnicodeMail {
         let Some(tags) = &mut self.tags else { return };
         while let Some((medium, _)) = self.output.pop(&mut self.line) {
             tags.line(&self.line, medium);
+            if tags.is_whole && medium == TEXT {
+                let text = self.line.strip_suffix(b"\n").unwrap_or(&self.line);
+                self.tagged.push(text, TEXT, false);
+            }
         }
     }
 

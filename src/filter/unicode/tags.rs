@@ -62,6 +62,8 @@ const PROGRAM_FIELDS: [(&[u8], &str); 13] = [
 /// What is read of one message, as it is found.
 #[derive(Debug, Default)]
 pub struct Tags {
+    /// All lines of the text are passed on as they come, and not only its beginning and its end.
+    pub is_whole: bool,
     /// The tags found so far, each with a blank behind it.
     found: Vec<u8>,
     subject: Vec<u8>,
@@ -103,6 +105,11 @@ struct Look {
 }
 
 impl Tags {
+    /// Nothing read yet.
+    pub fn new(is_whole: bool) -> Self {
+        Self { is_whole, ..Self::default() }
+    }
+
     /// A field of the mail's own header as it stands there, unfolded.
     pub fn field(&mut self, field: &[u8]) {
         let value = memchr::memchr(b':', field).map_or(&[][..], |colon| &field[colon + 1..]);
@@ -404,7 +411,10 @@ impl Tags {
         self.own_checks();
         self.oldest();
         self.summary();
-        let mut all = std::mem::take(self);
+        let mut all = std::mem::replace(self, Self::new(self.is_whole));
+        if all.is_whole {
+            all.text.clear();
+        }
         let subject = whole(&all.subject, WINDOW);
         output.push(&all.subject[..subject], Medium::new(3), false);
         let left = WINDOW - subject;

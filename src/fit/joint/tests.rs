@@ -1,128 +1,147 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 use super::*;
-use crate::document::{FeatureReader, FeatureSink};
-use crate::fit::checksum::Checksum;
-use crate::fit::documents::CorpusBuilder;
-use crate::learn::learner::Learner;
-use crate::learn::options::LearnOptions;
-use crate::token::Feature;
-use dbacl_numeric::random::SplitMix64;
+use crate::fit::general::SameLabels;
+use std::sync::atomic::{AtomicU32, Ordering};
 
-struct Sink<'a>(&'a mut CorpusBuilder, &'a [Category<Vec<u8>>]);
+const NAMES: [&str; 4] = ["ham", "spam", "work", "lists"];
 
-impl FeatureSink for Sink<'_> {
-    fn feature(&mut self, feature: Feature<'_>) {
-        self.0.feature(&feature, self.1);
-    }
-}
-
-/// A message: words of its kind, words of all, and a field of the header. Every ninth looks like
-/// one of the next kind.
-fn message(random: &mut SplitMix64, label: usize, number: usize, kinds: usize) -> String {
-    let kind = if number % 9 == 8 { (label + 1) % kinds } else { label };
-    let mut word = |of: usize, among: usize| format!("w{of}x{} ", random.below(among));
-    let words: String = (0..6 + number % 5).map(|at| word([kind, 9, 8][at % 3], 30)).collect();
-    format!("Subject: {}{}\n\n{words}\n", word(kind, 40), word(9, 40))
-}
-
-/// Categories with these numbers of documents, as ordinary learning has them, and the documents.
-fn problem(sizes: &[usize], order: u8) -> (Vec<Category<Vec<u8>>>, Corpus) {
-    let options = LearnOptions::mail().order(order);
-    let mut random = SplitMix64::new(5);
-    let (mut documents, mut categories) = (Vec::new(), Vec::new());
+/// Messages of these numbers by label; each has words of its kind, tags of its kind, words of all,
+/// and words of its own. The first `wrong` of each label are of the next kind.
+fn data(sizes: &[usize], wrong: usize) -> Dataset {
+    let mut data = Dataset::new(sizes.len());
+    let mut random = SplitMix64::new(4);
+    let mut key = 0;
     for (label, &size) in sizes.iter().enumerate() {
-        let mut learner = Learner::new(&options).unwrap();
-        learner.learn(format!("Subject: name{label}\n\n"));
         for number in 0..size {
-            let text = message(&mut random, label, number, sizes.len());
-            learner.learn(&text);
-            documents.push((label, text));
+            let kind = if number < wrong { (label + 1) % sizes.len() } else { label };
+            let mut ids = |base: u32| {
+                let kind = 100 * u32::try_from(kind).unwrap();
+                let mut below = || u32::try_from(random.below(40)).unwrap();
+                let mut ids: Vec<u32> = (0..12)
+                    .flat_map(|_| [base + 1 + kind + below(), base + 900 + below()])
+                    .collect();
+                ids.push(100_000 + base + 10 * key);
+                ids.sort_unstable();
+                ids.dedup();
+                ids
+            };
+            let (text, tags) = (ids(0), ids(5_000));
+            data.push(label, u64::from(key), [&text, &tags]);
+            key += 1;
         }
-        categories.push(learner.finish().unwrap().category);
     }
-    let mut reader = FeatureReader::new(options.reading());
-    let mut corpus = CorpusBuilder::default();
-    for (label, text) in documents {
-        reader.read_bytes(text.as_bytes(), &mut Sink(&mut corpus, &categories)).unwrap();
-        corpus.end_document(u32::try_from(label).unwrap(), &categories);
-    }
-    (categories, corpus.finish())
+    data.complete()
 }
 
-/// What a fit yields, in one line: the quality before and after, the line of the first file, the
-/// verdicts, the misfiled documents, and a checksum of all files; notes come first.
-fn outcome(
-    sizes: &[usize],
-    order: u8,
-    options: &FitOptions,
-    general: Option<&GeneralModel<Vec<u8>>>,
-) -> (String, Vec<Vec<u8>>) {
-    let (categories, corpus) = problem(sizes, order);
-    let names: Vec<String> = (0..sizes.len()).map(|at| format!("kind{at}")).collect();
-    let is_mail = options.contrast.is_none();
-    let (categories, stop) = (&categories[..], Stop::NEVER);
-    let problem = Problem { categories, names: &names, options, is_mail, general, stop };
-    let mut text = String::new();
-    let found = problem.solve(corpus, &mut |note| text += &format!("{note}; ")).unwrap();
-    text += &format!("{} -> {} errors, ", found.before.errors, found.choice.quality.errors);
-    text += &format!("{:.4} above; ", found.choice.quality.area_above);
-    let Some(fitted) = &found.fitted else { return (text + "kept", Vec::new()) };
-    let files = || categories.iter().zip(&names).enumerate();
-    let files = files().map(|(at, (own, name))| fitted.file(at, own, name.as_bytes()));
-    let files: Vec<Vec<u8>> = files.collect();
-    let mut line = Vec::new();
-    fitted.line.write(&mut line);
-    text += String::from_utf8(line).unwrap().trim_end().split_once("cost").unwrap().1;
-    if let Some(FitVerdicts { wrong, missed, unsure, most_probable, judged, of_first }) =
-        fitted.verdicts
-    {
-        let sure = judged - unsure - wrong - missed;
-        assert!((sure..=sure + unsure).contains(&most_probable), "{most_probable}");
-        text += &format!("; {wrong} {missed} {unsure} of {judged} ({of_first})");
-    }
-    let misfiled: Vec<_> =
-        fitted.misfiled.iter().map(|one| (one.document, one.looks_like)).collect();
-    (format!("{text}; {misfiled:?} {:016x}", Checksum::of(&files.concat())), files)
+fn solve(data: &Dataset, wishes: &Wishes, general: Option<&GeneralModel>) -> Solution {
+    let names: Vec<String> = NAMES.iter().take(data.width).map(|&name| name.into()).collect();
+    let problem = Problem { data, names: &names, wishes, general, stop: Stop::NEVER };
+    problem.solve(&mut |_| {}).unwrap()
 }
 
 #[test]
-fn every_kind_of_fit_yields_what_is_recorded() {
-    let new = FitOptions::default;
-    let blocks = || FitOptions::mail().blocks();
-    let cases = [
-        (&[40, 40][..], 1, new()),
-        (&[40, 60], 2, new().always().contrast(true)),
-        (&[40, 40], 1, new().once().false_positives(0.05).always()),
-        (&[60, 50], 1, FitOptions::mail()),
-        (&[60, 50], 1, new().unsure().always().false_positives(0.02).contrast(true)),
-        (&[9, 12], 1, FitOptions::mail()),
-        (&[9, 12], 1, blocks()),
-        (&[50, 150], 1, blocks().caution(Caution::High)),
-        (&[130, 130], 1, blocks().false_positives(0.01).rates(vec![None, Some(0.02)])),
-        (&[30, 30, 30], 1, new().always()),
-        (&[30, 40, 30], 1, FitOptions::mail()),
-        (&[40, 30, 30], 1, FitOptions::mail().exact().rates(vec![Some(0.01), None, None])),
-        (&[40, 40, 40], 1, blocks().false_positives(0.01)),
-        (&[40, 40, 8], 2, new().quick().cost(0.3).blend(0.1).always()),
-    ];
-    let (_, of_others) = outcome(&[60, 50], 1, &FitOptions::mail(), None);
-    let general = |categories: usize| {
-        let own = of_others.iter().map(|file| Category::new(file.clone()).unwrap());
-        let same = (0..categories).map(|at| (at < 2).then_some(at)).collect();
-        GeneralModel::new(own.collect(), same).unwrap()
+fn messages_with_wrong_labels_are_left_out_and_others_are_not() {
+    for sizes in [&[150, 150][..], &[150, 150, 150]] {
+        for wrong in [0, 3] {
+            let found = solve(&data(sizes, wrong), &Wishes::default(), None);
+            let left_out: Vec<usize> =
+                (0..found.is_left_out.len()).filter(|&at| found.is_left_out[at]).collect();
+            let expected: Vec<usize> = (0..sizes.len())
+                .flat_map(|label| (0..wrong).map(move |at| 150 * label + at))
+                .collect();
+            assert_eq!(left_out, expected, "{sizes:?}");
+            assert_eq!(found.misfiled.len(), expected.len());
+            let FitVerdicts { wrong, missed, judged, .. } = found.verdicts;
+            assert_eq!(
+                (wrong, missed, judged),
+                (0, 0, sizes.iter().sum::<usize>() - expected.len())
+            );
+        }
+    }
+    // With few messages none is.
+    assert!(!solve(&data(&[50, 50], 2), &Wishes::default(), None).is_left_out.contains(&true));
+}
+
+#[test]
+fn what_is_left_out_might_as_well_not_be_there() {
+    let all = data(&[40, 40], 0);
+    let mut part = Dataset::new(2);
+    for at in 0..70 {
+        let [text, tags] = all
+            .row(at)
+            .map(|own| own.iter().map(|&column| all.ids[column as usize]).collect::<Vec<u32>>());
+        part.push(all.labels[at], all.keys[at], [&text, &tags]);
+    }
+    let names = [];
+    let wishes = Wishes::default();
+    let fit = |data: &Dataset, is_out: &dyn Fn(usize) -> bool| {
+        let problem =
+            Problem { data, names: &names, wishes: &wishes, general: None, stop: Stop::NEVER };
+        problem.fit(is_out).unwrap().duals
     };
-    let with_general = [
-        (&[40, 30][..], 1, FitOptions::mail()),
-        (&[30, 0], 1, blocks()),
-        (&[0, 25], 1, FitOptions::mail()),
-        (&[25, 30, 9], 1, FitOptions::mail()),
-    ];
-    let one = |(sizes, order, options): &(&[usize], u8, FitOptions)| {
-        outcome(sizes, *order, options, None).0
+    assert_eq!(fit(&all, &|at| at >= 70), fit(&part, &|_| false));
+}
+
+#[test]
+fn few_messages_are_never_sure_and_many_labels_have_thresholds_of_their_own() {
+    let few = solve(&data(&[7, 30], 0), &Wishes::default(), None);
+    assert_eq!((few.rule.band, few.verdicts.unsure), ((-NEVER, NEVER), 37));
+    let protected = vec![None, None, Some(0.001)];
+    for caution in [Caution::Low, Caution::Normal, Caution::High] {
+        let wishes = Wishes { caution, protected: protected.clone(), ..Wishes::default() };
+        let found = solve(&data(&[60, 60, 60], 6), &wishes, None).rule;
+        assert_eq!((found.gaps.len(), found.limits[0], found.limits[1]), (3, None, None));
+        assert!(found.limits[2].is_some_and(|limit| limit >= 20f64.ln()), "{found:?}");
+        assert!(found.known > 0.0 && found.usual.len() == 3);
+    }
+}
+
+#[test]
+fn a_general_model_speaks_for_a_label_without_messages() {
+    let data = data(&[40, 0], 0);
+    let same = SameLabels::new(&["ham".to_owned(), "spam".to_owned()], &["ham", "spam"]);
+    // It knows the words of the first kind as ham.
+    let knows: Vec<bool> = data.ids.iter().map(|&id| id < 900).collect();
+    let weights = knows.iter().map(|&own| if own { -0.2 } else { 0.0 }).collect();
+    let general =
+        GeneralModel { same, knows, weights, intercepts: vec![0.1], slope: 4.0, even: 0.2 };
+    let found = solve(&data, &Wishes::default(), Some(&general));
+    assert_eq!((found.rule.general, found.rule.band), (SHARE_OF_FEW, (-NEVER, NEVER)));
+    assert!(found.duals.iter().all(|&dual| dual == 0.0) && !found.is_left_out.contains(&true));
+    assert_eq!(found.rule.calibration, Calibration { slope: 8.0, offset: -0.8 });
+    // Without it there is no fit.
+    let names = ["ham".to_owned(), "spam".to_owned()];
+    let wishes = Wishes::default();
+    let problem =
+        Problem { data: &data, names: &names, wishes: &wishes, general: None, stop: Stop::NEVER };
+    let refused = problem.solve(&mut |_| {}).err();
+    assert_eq!(refused, Some(FitError::NoDocuments { label: "spam".into() }));
+}
+
+#[test]
+fn a_fit_ends_at_whichever_pass_it_is_asked_to() {
+    let data = data(&[12, 12, 12], 0);
+    let names = NAMES.map(str::to_owned);
+    let wishes = Wishes::default();
+    let solve = |stop: Stop<'_>| {
+        let problem = Problem { data: &data, names: &names, wishes: &wishes, general: None, stop };
+        problem.solve(&mut |_| {}).map(|found| found.duals)
     };
-    let two = |(sizes, order, options): &(&[usize], u8, FitOptions)| {
-        outcome(sizes, *order, options, Some(&general(sizes.len()))).0
+    let asked = AtomicU32::new(0);
+    let count = || {
+        asked.fetch_add(1, Ordering::Relaxed);
+        false
     };
-    let found: Vec<String> = cases.iter().map(one).chain(with_general.iter().map(two)).collect();
-    assert!(found.iter().eq(include_str!("recorded.txt").lines()), "{}", found.join("\n"));
+    let duals = solve(Stop::when(&count)).unwrap();
+    let asked = asked.into_inner();
+    assert_eq!(asked, (4 + 1) * PASSES);
+    for last in 0..asked {
+        let rest = AtomicU32::new(last);
+        let ends = || {
+            let less = |rest: u32| rest.checked_sub(1);
+            rest.fetch_update(Ordering::Relaxed, Ordering::Relaxed, less).is_err()
+        };
+        assert_eq!(solve(Stop::when(&ends)), Err(FitError::Stopped), "{last} of {asked}");
+    }
+    assert_eq!(solve(Stop::NEVER).unwrap(), duals);
 }

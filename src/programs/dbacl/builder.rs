@@ -17,7 +17,6 @@ use crate::learn::table::MAX_BITS;
 use crate::model::settings::{Locale, ModelOption, Scheme};
 use crate::score::model::{Model, PatternSet};
 use crate::sets::classify::shared::SharedReading;
-use crate::sets::files::check_paths;
 use crate::shards::replay::Order;
 use crate::token::pattern::PatternList;
 use dbacl_charset::Charset;
@@ -291,7 +290,13 @@ impl Builder {
             MESSAGES.error("category name must not be empty");
         } else {
             let path = self.resolve(name);
-            check_paths(std::slice::from_ref(&path))?;
+            if path.as_os_str().as_bytes().contains(&b'\n') {
+                let shown = path.display().to_string();
+                return usage(format!(
+                    "{shown:?} cannot be a category: its path has a line end, which no category \
+                     can hold"
+                ));
+            }
             self.learn = Some(path);
         }
         Ok(())

@@ -7,9 +7,7 @@ use crate::category::access;
 use crate::category::mapped::{self, AnyMapped};
 use crate::error::Error;
 use crate::score::model::Model;
-use crate::sets::classify::shared::refuse_of_filter;
 use std::fs::Metadata;
-use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 /// Opens a category, with dbacl 1.14.1's messages when that fails.
@@ -23,9 +21,7 @@ pub fn load(path: &Path) -> Result<AnyMapped, Failure> {
 
 /// The category at `path` if it can be used by itself.
 fn checked(opened: Result<AnyMapped, Error>, path: &Path) -> Result<AnyMapped, Failure> {
-    let category = opened.map_err(|error| not_loaded(error, path))?;
-    refuse_of_filter(path.as_os_str().as_bytes(), &category)?;
-    Ok(category)
+    opened.map_err(|error| not_loaded(error, path))
 }
 
 /// Opens a category as [`load`] does, but maps it into memory (`-m`).

@@ -3,12 +3,9 @@
 
 use crate::container::is_model;
 use crate::error::Error;
-use crate::fit::joint::FitError;
 use crate::sets::classify::Incomparable;
 use crate::sets::{FittedSetError, MailFilterError};
-use crate::store::generations::Store;
-use crate::store::generations::ledger_file::LedgerError;
-use crate::store::ledger::Fault;
+use crate::store::filter::FilterError;
 use dbacl_cli::output::complaint;
 use dbacl_cli::status;
 use std::io;
@@ -114,21 +111,11 @@ impl From<Error> for Failure {
     }
 }
 
-impl From<FitError> for Failure {
-    fn from(error: FitError) -> Self {
-        Self::new(Kind::Data, error.to_string())
-    }
-}
-
 impl From<Incomparable> for Failure {
     fn from(error: Incomparable) -> Self {
         // The texts of dbacl 1.14.1 name options.
         let text = match error {
             Incomparable::Pattern(error) => return error.into(),
-            Incomparable::OfFilter { .. } => {
-                let text = format!("{error}: use dbacl --mail-filter with its folder");
-                return Self::new(Kind::Data, text);
-            }
             Incomparable::Tokenizer { name } => {
                 format!("category {name} has incompatible token set (check -e switch)")
             }
@@ -144,60 +131,19 @@ impl From<Incomparable> for Failure {
     }
 }
 
-/// What users can do about the damaged or missing file at `path` if it belongs to a set.
-fn of_set(path: &Path) -> Option<String> {
-    let inside = || {
-        let set = path.ancestors().nth(2)?;
-        (set.extension()? == "set").then(|| set.to_path_buf())
-    };
-    let store = Store::of_link(path).map(|(store, _)| store.folder);
-    let folder = store.or_else(inside)?;
-    Some(format!(
-        "restore {} from a copy, or learn the documents of the set again",
-        folder.display()
-    ))
-}
-
-/// The error with what can be done about a damaged ledger.
-fn damaged_ledger(path: &Path, fault: Fault, text: &str) -> Failure {
-    let advice = match fault {
-        Fault::Version => None,
-        Fault::Foreign => of_set(path),
-        _ => of_set(path).or_else(|| {
-            Some("restore it from a copy, or remove it and learn its documents again".into())
-        }),
-    };
-    let text = advice.map_or_else(|| text.to_owned(), |advice| format!("{text}: {advice}"));
-    Failure::new(Kind::Data, text)
-}
-
-impl From<LedgerError> for Failure {
-    fn from(error: LedgerError) -> Self {
-        if let LedgerError::Damaged { path, fault } = &error {
-            return damaged_ledger(path, *fault, &error.to_string());
-        }
-        let kind = match error {
-            LedgerError::Missing { .. } | LedgerError::Unreadable { .. } => Kind::NoInput,
-            LedgerError::Unwritable { .. } | LedgerError::Unsaved { .. } => Kind::Write,
-            LedgerError::Occupied { .. } => Kind::Create,
-            _ => Kind::Data,
-        };
-        Self::new(kind, error.to_string())
-    }
-}
-
 impl From<FittedSetError> for Failure {
     fn from(error: FittedSetError) -> Self {
         use FittedSetError as Set;
         let text = error.to_string();
         let kind = match error {
             Set::Open(error) => return error.into(),
-            Set::Ledger(error) => return error.into(),
-            Set::Fit(error) => return error.into(),
-            Set::Category { name, path, source } => {
-                return not_opened_in_filter(source, &path, &name);
+            Set::Unreadable(error) => return error.into(),
+            Set::Files(FilterError::Occupied { .. }) | Set::Folder { .. } => Kind::Create,
+            Set::Files(FilterError::Save(error)) => {
+                let Self { kind, .. } = Error::from(error).into();
+                kind
             }
-            Set::Learning { source } => return source.into(),
+            Set::Files(_) => Kind::Write,
             Set::NotFolders | Set::BadLabel { .. } => {
                 return Self::new(
                     Kind::Usage,
@@ -209,8 +155,7 @@ impl From<FittedSetError> for Failure {
             Set::FilterInMail { .. }
             | Set::Roles { .. }
             | Set::Protect { .. }
-            | Set::UnknownLabel { .. }
-            | Set::LineEnd { .. } => Kind::Usage,
+            | Set::UnknownLabel { .. } => Kind::Usage,
             Set::Held { waited, .. } => {
                 let text = format!(
                     "{text}: nothing was done after a wait of {} s (--lock-timeout)",
@@ -225,13 +170,7 @@ impl From<FittedSetError> for Failure {
                 return Self::new(Kind::Write, format!("{text}; {} is unchanged", path.display()));
             }
             Set::Stopped => Kind::Interrupted,
-            Set::NoOrdinary { .. } => Kind::NoInput,
-            Set::Folder { .. }
-            | Set::Generation { source: Error::Occupied { .. } | Error::OpenToOthers { .. } } => {
-                Kind::Create
-            }
-            Set::Generation { source: Error::Io { .. } | Error::HalfSaved(_) } => Kind::Write,
-            Set::Inconsistent => Kind::Internal,
+            Set::ReadOtherwise { .. } => Kind::Resources,
             _ => Kind::Data,
         };
         Self::new(kind, text)
@@ -243,18 +182,6 @@ impl From<MailFilterError> for Failure {
         let text = error.to_string();
         match error {
             MailFilterError::NoFilter { .. } => Self::new(Kind::NoInput, text),
-            MailFilterError::Generation(Error::Io { ref source, .. })
-                if source.kind() == io::ErrorKind::PermissionDenied =>
-            {
-                Self::new(Kind::NoInput, text)
-            }
-            MailFilterError::Generation(_) => {
-                Self::new(Kind::NoInput, format!("{text}; learn with --mail-learn"))
-            }
-            MailFilterError::Category { name, path, source } => {
-                not_opened_in_filter(source, &path, &name)
-            }
-            MailFilterError::Incomparable(error) => error.into(),
             _ => Self::new(Kind::Data, text),
         }
     }
@@ -278,21 +205,6 @@ pub fn not_loaded(error: Error, path: &Path) -> Failure {
         }
         _ => Failure { kind: Kind::Data, lines: vec![error.to_string(), last] },
     }
-}
-
-/// Why the file `path` of a mail filter, which users call `name`, cannot be opened.
-fn not_opened_in_filter(error: Error, path: &Path, name: &Path) -> Failure {
-    let is_missing = matches!(&error,
-        Error::Io { source, .. } if source.kind() == io::ErrorKind::NotFound);
-    let mut failure = not_loaded(error, path);
-    let (path, shown) = (path.display().to_string(), name.display().to_string());
-    for line in &mut failure.lines {
-        *line = line.replace(&path, &shown);
-    }
-    if is_missing {
-        failure.lines.splice(..0, of_set(name));
-    }
-    failure
 }
 
 /// Why an input cannot be opened.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //! Results for programs: JSON, NDJSON and TSV (`--format`; `docs/formats.md`).
 
-use crate::fit::decision::Decision;
+use crate::fit::rule::Decision;
 use crate::model::moments::Moments;
 use crate::score::confidence::confidence;
 use crate::score::document::{CategoryScore, best, percentages};

@@ -221,7 +221,7 @@ impl<D: AsRef<[u8]>> Recorder<D> {
         // Bits of the odds for a nat of difference between the scores.
         let factor = 1.0 / std::f64::consts::LN_2;
         let mut prior = 0.0;
-        let (mut gatherer, mut runs) = (Gatherer::default(), Runs::default());
+        let (mut gatherer, mut runs) = (Gatherer::default(), Runs::new(true));
         let mut bits = Vec::with_capacity(self.occurrences.len());
         for occurrence in &self.occurrences {
             let (mine, theirs) = (addition(first, occurrence), addition(other, occurrence));

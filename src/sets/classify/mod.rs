@@ -16,4 +16,4 @@ pub mod shared;
 
 pub use classifier::{Classifier, DocumentScores, Verdict};
 pub use set::CategorySet;
-pub use shared::{Incomparable, SharedReading};
+pub use shared::Incomparable;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //! Categories that can be compared with each other.
 
-use super::shared::{Incomparable, SharedReading, refuse_of_filter};
+use super::shared::{Incomparable, SharedReading};
 use crate::category::reader::{AnyCategory, Category};
 use crate::category::{access, mapped};
 use crate::document::ReadOptions;
@@ -93,7 +93,6 @@ impl<D: AsRef<[u8]>> CategorySet<D> {
         let (mut models, mut names) = (Vec::new(), Vec::new());
         for (name, category) in categories {
             let (name, category) = (name.into(), category.into());
-            refuse_of_filter(name.as_bytes(), &category)?;
             let mut warn = |warning| warnings.push(warning);
             let patterns =
                 reading.add(name.as_bytes(), category.header(), category.patterns(), &mut warn)?;

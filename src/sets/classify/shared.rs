@@ -3,10 +3,8 @@
 //! categories can be compared (spec text 10.2).
 
 use crate::category::header::Header;
-use crate::category::reader::AnyCategory;
 use crate::document::ReadOptions;
 use crate::error::{Error, Warning, WarningSink};
-use crate::fit::header::RefitLine;
 use crate::model::settings::{Locale, ModelOption, ModelOptions, Scheme};
 use crate::score::model::{Model, PatternSet};
 use crate::token::pattern::PatternList;
@@ -54,12 +52,6 @@ pub enum Incomparable {
     /// An expression of a category cannot be used.
     #[error(transparent)]
     Pattern(#[from] Error),
-    /// The category is one of a mail filter, whose scores mean nothing by themselves.
-    #[error("category {name} belongs to a mail filter, which classifies with all of its files")]
-    OfFilter {
-        /// The category's name.
-        name: String,
-    },
     /// There is no category.
     #[error("there are no categories to compare")]
     Empty,
@@ -68,22 +60,6 @@ pub enum Incomparable {
 impl From<Incomparable> for crate::error::Error {
     fn from(error: Incomparable) -> Self {
         Self::Other(Box::new(error))
-    }
-}
-
-/// Refuses a category that belongs to a mail filter.
-///
-/// # Errors
-/// [`Incomparable::OfFilter`].
-pub fn refuse_of_filter<D: AsRef<[u8]>>(
-    name: &[u8],
-    category: &AnyCategory<D>,
-) -> Result<(), Incomparable> {
-    match category.classic() {
-        Some(own) if RefitLine::find(own.other_lines()).is_some() => {
-            Err(Incomparable::OfFilter { name: String::from_utf8_lossy(name).into_owned() })
-        }
-        _ => Ok(()),
     }
 }
 

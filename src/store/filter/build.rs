@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //! Documents and what the fit made of them → the records of a table.
 
+use super::BLOCKS;
 use super::document::{Document, Effect};
-use super::head::problems;
 use super::table::{self, Sections};
-use super::{BLOCKS, INTERCEPT};
+use crate::fit::blocks::{intercept, problems};
 use dbacl_linear::{Exact, Sum};
-use dbacl_numeric::elementary::narrow;
 use hashbrown::HashMap;
 use hashbrown::hash_map::Entry;
 
@@ -24,6 +23,8 @@ enum Known {
 pub struct TableData {
     /// Documents of each label that take part in the fit.
     pub documents: Vec<u32>,
+    /// Documents that take no part in it.
+    pub left_out: u32,
     /// The sum of the intercept in each problem.
     pub intercepts: Vec<Exact>,
     /// The records.
@@ -98,11 +99,12 @@ impl Builder {
     }
 
     /// The table's records.
-    pub fn finish(self) -> TableData {
-        let mut ids: Vec<(u32, Known)> = self.known.into_iter().collect();
+    pub fn finish(mut self) -> TableData {
+        let mut ids: Vec<(u32, Known)> = std::mem::take(&mut self.known).into_iter().collect();
         ids.sort_unstable_by_key(|&(id, _)| id);
         let problems = self.intercepts.len();
-        let mut sections = Sections { documents: self.entries, ..Sections::default() };
+        let mut sections =
+            Sections { documents: std::mem::take(&mut self.entries), ..Sections::default() };
         for (id, known) in ids {
             match known {
                 Known::Single(number, block) => {
@@ -116,7 +118,10 @@ impl Builder {
                 }
             }
         }
-        TableData { documents: self.documents, intercepts: self.intercepts, sections }
+        let left_out = self.effects.iter().filter(|effect| effect.counts_as_left_out(self.labels));
+        let left_out = u32::try_from(left_out.count()).unwrap_or(u32::MAX);
+        let Self { documents, intercepts, .. } = self;
+        TableData { documents, left_out, intercepts, sections }
     }
 }
 
@@ -148,7 +153,7 @@ pub fn add(
 
 /// Adds a document to the documents by label and to the sums of the intercept, or takes it away.
 pub fn add_totals(documents: &mut [u32], sums: &mut [Exact], effect: &Effect, is_taken: bool) {
-    let intercept = Effect { inputs: [narrow(INTERCEPT); BLOCKS], ..effect.clone() };
+    let intercept = Effect { inputs: [intercept(); BLOCKS], ..effect.clone() };
     add(documents, sums, &intercept, 0, is_taken);
 }
 

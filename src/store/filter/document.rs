@@ -128,6 +128,11 @@ impl Effect {
         })
     }
 
+    /// Whether this is a message of one of so many labels that is left out of the fit.
+    pub fn counts_as_left_out(&self, labels: usize) -> bool {
+        self.is_left_out && usize::from(self.label) < labels
+    }
+
     /// Appends it.
     pub fn write(&self, out: &mut Vec<u8>) {
         out.extend_from_slice(&[self.label, u8::from(self.is_left_out), 0, 0]);

@@ -7,7 +7,7 @@ use super::build::{write_entry, write_single};
 use super::document::Document;
 use super::frames::{self, Frames};
 use super::head::{Head, Reading, ledger_name};
-use super::journal::{self, Journal, Lesson};
+use super::journal::{self, Journal};
 use super::open::OpenTables;
 use super::table::{self, Fault, Sections, TableFile};
 use byteorder::{ByteOrder, LittleEndian};
@@ -35,8 +35,10 @@ pub const LOCK: &str = "lock";
 const LEDGER: &str = "ledger.";
 /// How a ledger begins.
 const LEDGER_MAGIC: &[u8] = b"# dbacl ledger 4\n";
-/// What older versions of dbacl kept a filter in.
-const OLDER: &str = "ledger.set";
+/// How names of general models begin.
+const GENERAL: &str = "general.";
+/// What older versions of dbacl kept a filter in: a folder, or files beside a list of them.
+const OLDER: [&str; 2] = ["ledger.set", "order"];
 /// How often a reader begins again when the filter is replaced meanwhile.
 const TRIES: usize = 20;
 
@@ -91,11 +93,6 @@ impl FilterError {
     fn io(path: &Path, source: io::Error) -> Self {
         Self::Io { path: path.to_path_buf(), source }
     }
-
-    /// Whether an earlier table may be whole.
-    pub const fn is_damage(&self) -> bool {
-        matches!(self, Self::Damaged { .. })
-    }
 }
 
 type Result<T, E = FilterError> = std::result::Result<T, E>;
@@ -109,7 +106,7 @@ pub struct FilterFolder {
 /// What tells one state of a filter from another: the table's and the journal's file, and the
 /// journal's length.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Stamp([u64; 5]);
+pub struct Stamp([u64; 8]);
 
 impl FilterFolder {
     /// The folder at `path`, which may hold no filter yet.
@@ -122,14 +119,43 @@ impl FilterFolder {
         &self.path
     }
 
-    fn file(&self, name: &str) -> PathBuf {
+    /// The file of this name in it.
+    pub fn file(&self, name: &str) -> PathBuf {
         self.path.join(name)
     }
 
-    /// Whether there is a filter: a table of this version that can be opened by name. Nothing is
-    /// read but its first bytes.
+    /// Whether there is a filter, which may be damaged, or of an older version of dbacl.
     pub fn is_filter(&self) -> bool {
-        dbacl_files::reading::begins_with(&self.file(TABLE), table::ANY_MAGIC)
+        [TABLE].into_iter().chain(OLDER).any(|name| fs::symlink_metadata(self.file(name)).is_ok())
+    }
+
+    /// Whether there is what a filter leaves whose making was interrupted.
+    pub fn is_begun(&self) -> bool {
+        [LOCK, JOURNAL].iter().any(|name| fs::symlink_metadata(self.file(name)).is_ok())
+            || !self.ledgers().is_empty()
+    }
+
+    /// The names of the ledgers that are there.
+    pub(super) fn ledgers(&self) -> Vec<String> {
+        self.names(LEDGER, LEDGER_MAGIC)
+    }
+
+    /// The names in the folder that begin like this, of files that begin so.
+    fn names(&self, beginning: &str, magic: &[u8]) -> Vec<String> {
+        let mut names = self.all_names();
+        names.retain(|name| {
+            name.starts_with(beginning)
+                && dbacl_files::reading::begins_with(&self.file(name), magic)
+        });
+        names
+    }
+
+    fn all_names(&self) -> Vec<String> {
+        let entries = fs::read_dir(&self.path).into_iter().flatten().flatten();
+        let names = entries.filter_map(|entry| entry.file_name().into_string().ok());
+        let mut names: Vec<String> = names.collect();
+        names.sort();
+        names
     }
 
     /// What tells the present state from others; a filter that has not changed has the same.
@@ -143,14 +169,18 @@ impl FilterFolder {
         };
         let table = found(TABLE)?.ok_or_else(|| self.nothing())?;
         let journal = found(JOURNAL)?;
-        let changed = |found: &fs::Metadata| found.ctime().cast_unsigned();
-        let of_journal = journal.map_or([0; 2], |it| [it.ino(), it.len()]);
-        Ok(Stamp([table.ino(), table.len(), changed(&table), of_journal[0], of_journal[1]]))
+        let facts = |found: fs::Metadata| {
+            let [seconds, nanoseconds] = [found.ctime(), found.ctime_nsec()];
+            [found.ino(), found.len(), seconds.cast_unsigned(), nanoseconds.cast_unsigned()]
+        };
+        let [a, b, c, d] = facts(table);
+        let [e, f, g, h] = journal.map_or([0; 4], facts);
+        Ok(Stamp([a, b, c, d, e, f, g, h]))
     }
 
     fn nothing(&self) -> FilterError {
         let folder = self.path.clone();
-        let is_older = self.file(OLDER).is_dir();
+        let is_older = OLDER.iter().any(|name| fs::symlink_metadata(self.file(name)).is_ok());
         if is_older { FilterError::Version { folder } } else { FilterError::NoFilter { folder } }
     }
 
@@ -191,7 +221,24 @@ impl FilterFolder {
         Some(OpenTables::new(table, Journal::default()))
     }
 
-    fn journal_bytes(&self) -> Result<Vec<u8>> {
+    /// Opens the general model of a filter; `None` if it has none.
+    ///
+    /// # Errors
+    /// [`FilterError`]
+    pub fn open_general<R: DeserializeOwned>(
+        &self,
+        tables: &OpenTables<R>,
+    ) -> Result<Option<OpenTables<R>>> {
+        let Some(name) = &tables.table.head.general else { return Ok(None) };
+        let opened = TableFile::open(&self.file(name)).map_err(|fault| match fault {
+            Fault::Io(error) if error.kind() == io::ErrorKind::NotFound => Fault::Damaged,
+            fault => fault,
+        });
+        let (table, _) = opened.map_err(|fault| self.fault(name, fault))?;
+        Ok(Some(OpenTables::new(table, Journal::default())))
+    }
+
+    pub(super) fn journal_bytes(&self) -> Result<Vec<u8>> {
         let path = self.file(JOURNAL);
         let bytes = if_there(read_regular(&path)).map_err(|error| FilterError::io(&path, error))?;
         Ok(bytes.unwrap_or_default())
@@ -206,8 +253,17 @@ impl FilterFolder {
         if !self.path.is_dir() {
             private_folder(&self.path).map_err(|error| FilterError::io(&self.path, error))?;
         }
-        let lock = Lock::take(&self.file(LOCK), patience, waits)?;
-        Ok(Changing { folder: self.clone(), _lock: lock })
+        let lock = Lock::take(&self.file(LOCK), patience, waits)?.provisional();
+        let names = self.all_names();
+        let is_ours = dbacl_files::reading::begins_with(&self.file(TABLE), table::ANY_MAGIC)
+            || !self.ledgers().is_empty();
+        let changing = Changing { folder: self.clone(), is_ours, lock };
+        let ledgers = names.iter().filter(|name| name.starts_with(LEDGER)).count();
+        if ledgers > 2 || names.iter().any(|name| is_temporary(name)) {
+            // A process was killed.
+            changing.tidy();
+        }
+        Ok(changing)
     }
 
     /// The documents of the filter's ledger, in their order, without those that were withdrawn.
@@ -237,19 +293,37 @@ impl FilterFolder {
             _ => FilterError::io(&path, error),
         })?;
         let bytes = usize::try_from(length).ok().and_then(|length| bytes.get(..length));
-        let bytes = bytes.filter(|own| own.starts_with(LEDGER_MAGIC)).ok_or_else(damaged)?;
-        let mut records = Frames::new(bytes, LEDGER_MAGIC.len());
-        records.next().ok_or_else(damaged)?;
-        let mut documents = Vec::new();
-        for mut record in records.by_ref() {
-            if let Some(number) = withdrawal(record) {
-                *documents.get_mut(number as usize).ok_or_else(damaged)? = None;
-            } else {
-                documents.push(Some(Document::take(&mut record).ok_or_else(damaged)?));
-            }
-        }
-        if records.end() < bytes.len() { Err(damaged()) } else { Ok(documents) }
+        let (_, documents, end) = bytes.and_then(read_ledger).ok_or_else(damaged)?;
+        if end < bytes.unwrap_or_default().len() { Err(damaged()) } else { Ok(documents) }
     }
+}
+
+/// What a ledger holds as far as it is whole: how mail was read, the documents by their numbers,
+/// and where the last whole record ends.
+pub(super) fn read_ledger(bytes: &[u8]) -> Option<(Reading, Vec<Option<Document>>, usize)> {
+    let mut records = Frames::new(bytes, LEDGER_MAGIC.len());
+    if !bytes.starts_with(LEDGER_MAGIC) {
+        return None;
+    }
+    let reading = serde_json::from_slice(records.next()?).ok()?;
+    let (mut documents, mut end) = (Vec::new(), records.end());
+    while let Some(mut record) = records.next() {
+        if let Some(number) = withdrawal(record) {
+            let Some(own) = documents.get_mut(number as usize) else { break };
+            *own = None;
+        } else {
+            let Some(document) = Document::take(&mut record) else { break };
+            documents.push(Some(document));
+        }
+        end = records.end();
+    }
+    Some((reading, documents, end))
+}
+
+/// Whether a file of this name is one that was to become one of the filter's.
+fn is_temporary(name: &str) -> bool {
+    let is_ours = [TABLE, JOURNAL, LEDGER, GENERAL].iter().any(|own| name.starts_with(own));
+    is_ours && name.contains(".tmp.")
 }
 
 /// The number of the document that a record of a ledger withdraws.
@@ -274,43 +348,60 @@ pub fn ledger_bytes(reading: &Reading, documents: &[Document]) -> Vec<u8> {
 pub struct Changing {
     /// The filter.
     pub folder: FilterFolder,
-    _lock: Lock,
+    /// Whether a table or a ledger was there, so that a damaged file with a filter's name is the
+    /// filter's.
+    is_ours: bool,
+    pub(super) lock: Lock,
+}
+
+/// What becomes of the table before when a table is replaced.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Before {
+    /// It is the one that is replaced.
+    Kept,
+    /// There is none: nothing is to be left of what was forgotten.
+    Forgotten,
+    /// It stays, since the one that is replaced is damaged.
+    Stays,
 }
 
 impl Changing {
-    /// Learns a document: appends `lesson` to the journal of `tables`, which must be as they are
-    /// now, and forces it to the device unless `is_quick`.
+    /// Learns documents: appends the last `number` lessons of `tables`, whose journal is otherwise
+    /// as it is now, and forces them to the device. Returns the bytes of the journal.
     ///
     /// # Errors
-    /// [`FilterError`]; the lesson has not happened.
-    pub fn learn<R>(&self, tables: &OpenTables<R>, lesson: &Lesson, is_quick: bool) -> Result<()> {
+    /// [`FilterError`]; no lesson has happened.
+    pub fn learn<R>(&self, tables: &OpenTables<R>, number: usize) -> Result<u64> {
         let path = self.folder.file(JOURNAL);
         let failed = |error| FilterError::io(&path, error);
         let mut record = Vec::new();
-        lesson.write(&mut record);
+        let lessons = &tables.journal.lessons;
+        lessons[lessons.len() - number..].iter().for_each(|lesson| lesson.write(&mut record));
         if tables.journal.length == 0 {
-            return self.new_journal(tables.table.id, &record);
+            self.clear(JOURNAL, journal::MAGIC);
+            self.new_journal(tables.table.id, &record)?;
+            return Ok(record.len() as u64);
         }
         let mut file = open_to_change(&path).map_err(failed)?;
         // What a killed process left of a record goes.
         file.set_len(tables.journal.length).map_err(failed)?;
         file.seek(SeekFrom::Start(tables.journal.length)).map_err(failed)?;
-        let done =
-            file.write_all(&record).and_then(|()| if is_quick { Ok(()) } else { file.sync_data() });
+        let done = file.write_all(&record).and_then(|()| file.sync_data());
         done.map_err(|error| {
             // A record that is not on the device must not come back.
             let _ = file.set_len(tables.journal.length);
             failed(error)
-        })
+        })?;
+        Ok(tables.journal.length + record.len() as u64)
     }
 
-    fn new_journal(&self, id: u64, lessons: &[u8]) -> Result<()> {
+    pub(super) fn new_journal(&self, id: u64, lessons: &[u8]) -> Result<()> {
         let bytes = [&journal::new(id), lessons].concat();
         self.save(JOURNAL, journal::MAGIC, &bytes)
     }
 
     /// Replaces one of the filter's files, with the mode of the table where it is new.
-    fn save(&self, name: &str, ours: &[u8], bytes: &[u8]) -> Result<()> {
+    pub(super) fn save(&self, name: &str, ours: &[u8], bytes: &[u8]) -> Result<()> {
         let path = self.folder.file(name);
         let access = self.access();
         atomic_file::replace_with_access(&Disk, &path, ours, access, &mut |out| {
@@ -318,6 +409,15 @@ impl Changing {
         })?;
         self.give(&path);
         Ok(())
+    }
+
+    /// Removes a file that does not begin as one of the filter, where the filter's ledgers are:
+    /// whatever a power failure has made of it, it would not be replaced.
+    fn clear(&self, name: &str, ours: &[u8]) {
+        let path = self.folder.file(name);
+        if self.is_ours && !dbacl_files::reading::begins_with(&path, ours) {
+            let _ = fs::remove_file(&path);
+        }
     }
 
     /// Who may use a new file: whoever may use the table, or else the user alone.
@@ -339,24 +439,36 @@ impl Changing {
     }
 
     /// Replaces the whole filter: a new ledger with `documents`, and a table with the records of
-    /// `sections`. If `forgets`, the table before does not stay.
+    /// `sections`.
     ///
     /// # Errors
     /// [`FilterError`]; the filter is as it was.
     pub fn replace<R: Serialize + DeserializeOwned>(
-        &self,
+        &mut self,
         mut head: Head<R>,
         sections: &Sections,
         documents: &[Document],
-        forgets: bool,
+        before: Before,
     ) -> Result<()> {
         let ledger = ledger_bytes(&head.reading, documents);
         head.ledger = ledger_name(&ledger);
         head.ledger_bytes = ledger.len() as u64;
-        self.save(&head.ledger, LEDGER_MAGIC, &ledger)?;
         let name = head.ledger.clone();
-        let written = self.write_table(head, sections, forgets);
-        if written.is_err() && !self.ledgers_in_use().contains(&name) {
+        let path = self.folder.file(&name);
+        // The present table may have the same ledger, with documents that were appended later.
+        let known = if_there(read_regular(&path)).map_err(|error| FilterError::io(&path, error))?;
+        if !known.as_ref().is_some_and(|known| known.starts_with(&ledger)) {
+            self.clear(&name, LEDGER_MAGIC);
+            self.save(&name, LEDGER_MAGIC, &ledger)?;
+        }
+        let written = self.write_table(head, sections, before);
+        if written.is_ok()
+            && before == Before::Forgotten
+            && known.is_some_and(|known| known.len() > ledger.len())
+        {
+            self.save(&name, LEDGER_MAGIC, &ledger)?;
+        }
+        if written.is_err() && !self.in_use().contains(&name) {
             let _ = fs::remove_file(self.folder.file(&name));
         }
         written
@@ -367,13 +479,14 @@ impl Changing {
     /// # Errors
     /// [`FilterError`]; the filter is as it was.
     pub fn fold<R: Serialize + DeserializeOwned + Clone>(
-        &self,
+        &mut self,
         tables: &OpenTables<R>,
     ) -> Result<()> {
         let fault = |fault| self.folder.fault(TABLE, fault);
         let sections = folded(tables).map_err(fault)?;
         let mut head = tables.table.head.clone();
         head.documents.clone_from(&tables.documents);
+        head.left_out = tables.left_out;
         head.intercepts = tables.intercepts.iter().map(|sum| sum.0).collect();
         let mut records = Vec::new();
         for lesson in &tables.journal.lessons {
@@ -386,46 +499,66 @@ impl Changing {
             frames::append(&mut records, |out| lesson.document.write(out));
         }
         let path = self.folder.file(&head.ledger);
-        let append = || -> io::Result<()> {
+        let append = || -> io::Result<bool> {
             let mut file = open_to_change(&path)?;
-            if file.metadata()?.len() < head.ledger_bytes {
+            let found = file.metadata()?;
+            if found.len() < head.ledger_bytes {
                 return Err(io::ErrorKind::UnexpectedEof.into());
+            }
+            if found.nlink() > 1 {
+                return Ok(false);
             }
             file.set_len(head.ledger_bytes)?;
             file.seek(SeekFrom::End(0))?;
             file.write_all(&records)?;
-            file.sync_data()
+            file.sync_data()?;
+            Ok(true)
         };
-        append().map_err(|error| match error.kind() {
+        let failed = |error: io::Error| match error.kind() {
             io::ErrorKind::UnexpectedEof | io::ErrorKind::NotFound => {
                 FilterError::Damaged { path: path.clone() }
             }
             _ => FilterError::io(&path, error),
-        })?;
+        };
+        if !append().map_err(failed)? {
+            // Another filter has the same ledger: this one gets its own.
+            let mut bytes = read_regular(&path).map_err(failed)?;
+            bytes.truncate(usize::try_from(head.ledger_bytes).unwrap_or(usize::MAX));
+            bytes.extend_from_slice(&records);
+            head.ledger = ledger_name(&bytes);
+            self.save(&head.ledger, LEDGER_MAGIC, &bytes)?;
+        }
         head.ledger_bytes += records.len() as u64;
-        self.write_table(head, &sections, false)
+        self.write_table(head, &sections, Before::Kept)
     }
 
     /// Makes a table current. Its ledger is on the device.
     fn write_table<R: Serialize + DeserializeOwned>(
-        &self,
+        &mut self,
         mut head: Head<R>,
         sections: &Sections,
-        forgets: bool,
+        before: Before,
     ) -> Result<()> {
         let path = self.folder.file(TABLE);
         let (bytes, id) = sections.file(&mut head);
         let access = self.access();
+        self.clear(TABLE, table::ANY_MAGIC);
+        self.clear(JOURNAL, journal::MAGIC);
+        atomic_file::check_target(&Disk, &self.folder.file(JOURNAL), journal::MAGIC)?;
         let staged = atomic_file::stage(&Disk, &path, table::ANY_MAGIC, access, &mut |out| {
             out.write_all(&bytes)
         })?;
         self.announce(id)?;
-        self.keep_before(forgets)?;
-        atomic_file::place(vec![staged])?.force()?;
+        self.keep_before(before)?;
+        let is_forced = atomic_file::place(vec![staged])?.force().is_ok();
+        self.lock.vanishes = false;
         self.give(&path);
-        // From here on the change has happened; what follows only tidies up.
-        let _ = self.new_journal(id, &[]);
-        self.remove_old_ledgers();
+        // From here on the change has happened; what follows only tidies up. Where a power cut may
+        // bring the old table back, its journal and its ledger stay.
+        if is_forced {
+            let _ = self.new_journal(id, &[]);
+            self.tidy();
+        }
         Ok(())
     }
 
@@ -452,60 +585,81 @@ impl Changing {
     }
 
     /// Keeps the present table under its second name, or removes what has that name.
-    fn keep_before(&self, forgets: bool) -> Result<()> {
+    fn keep_before(&self, what: Before) -> Result<()> {
         let (now, before) = (self.folder.file(TABLE), self.folder.file(BEFORE));
         let failed = |error| FilterError::io(&before, error);
+        if what == Before::Stays {
+            return Ok(());
+        }
         remove_if_there(&before).map_err(failed)?;
-        if !forgets {
+        if what == Before::Kept {
             // A file system without second names for files keeps no table before.
             let _ = if_there(Disk.link(&now, &before));
         }
         Ok(())
     }
 
-    /// The ledgers that tables name.
-    fn ledgers_in_use(&self) -> Vec<String> {
+    /// The ledgers and general models that tables name.
+    fn in_use(&self) -> Vec<String> {
         let named = |name: &str| {
             let (table, _) =
                 TableFile::<serde::de::IgnoredAny>::open(&self.folder.file(name)).ok()?;
-            Some(table.head.ledger)
+            Some([Some(table.head.ledger), table.head.general])
         };
-        [TABLE, BEFORE].into_iter().filter_map(named).collect()
+        [TABLE, BEFORE].into_iter().filter_map(named).flatten().flatten().collect()
     }
 
-    fn remove_old_ledgers(&self) {
-        let used = self.ledgers_in_use();
-        let entries = fs::read_dir(&self.folder.path).into_iter().flatten().flatten();
-        for entry in entries {
-            let name = entry.file_name();
-            let is_old = name.to_str().is_some_and(|name| {
-                name.starts_with(LEDGER) && !used.iter().any(|used| used == name)
-            });
-            if is_old && dbacl_files::reading::begins_with(&entry.path(), LEDGER_MAGIC) {
-                let _ = fs::remove_file(entry.path());
+    /// Removes files that no table names, and what a process that was killed has left.
+    fn tidy(&self) {
+        let used = self.in_use();
+        let general = self.folder.names(GENERAL, table::ANY_MAGIC);
+        for name in self.folder.ledgers().into_iter().chain(general) {
+            if !used.contains(&name) {
+                let _ = fs::remove_file(self.folder.file(&name));
+            }
+        }
+        for name in self.folder.all_names().iter().filter(|name| is_temporary(name)) {
+            let path = self.folder.file(name);
+            let is_empty =
+                fs::symlink_metadata(&path).is_ok_and(|it| it.is_file() && it.len() == 0);
+            if is_empty || dbacl_files::reading::begins_with(&path, b"# dbacl ") {
+                let _ = fs::remove_file(path);
             }
         }
     }
 
-    /// Removes the files of the filter, and the folder if nothing else is in it.
+    /// Saves a filter with its lessons, to be a general model; returns the name of its file, which
+    /// the next table has to name.
     ///
     /// # Errors
-    /// [`FilterError::Io`]
-    pub fn remove(self) -> Result<()> {
-        let failed = |path: &Path, error| FilterError::io(path, error);
-        for name in [TABLE, BEFORE, JOURNAL] {
-            let path = self.folder.file(name);
-            remove_if_there(&path).map_err(|error| failed(&path, error))?;
-        }
-        self.remove_old_ledgers();
-        remove_if_there(&self.folder.file(LOCK))
-            .map_err(|error| failed(&self.folder.path, error))?;
-        match fs::remove_dir(&self.folder.path) {
-            Err(error) if error.kind() != io::ErrorKind::DirectoryNotEmpty => {
-                Err(failed(&self.folder.path, error))
+    /// [`FilterError`]
+    pub fn save_general<R: Serialize + Clone>(&self, from: &OpenTables<R>) -> Result<String> {
+        let failed = |fault| self.folder.fault(GENERAL, fault);
+        let sections = folded(from).map_err(failed)?;
+        let mut head = from.table.head.clone();
+        head.documents.clone_from(&from.documents);
+        head.left_out = from.left_out;
+        head.intercepts = from.intercepts.iter().map(|sum| sum.0).collect();
+        let (bytes, id) = sections.file(&mut head);
+        let name = format!("{GENERAL}{id:016x}");
+        self.save(&name, table::ANY_MAGIC, &bytes)?;
+        Ok(name)
+    }
+
+    /// Removes what an older version of dbacl has left in the folder: its generations, and the
+    /// files and links that its list of categories names.
+    pub fn remove_older(&self) {
+        let labels = dbacl_files::reading::read_small_text(&self.folder.file("order"));
+        let labels = labels.unwrap_or_default();
+        let names = labels.lines().filter(|line| !line.starts_with('#') && !line.contains('/'));
+        let ordinary = names.clone().map(|name| format!("{name}.ordinary"));
+        let others = ["order", "ledger", "ledger.state", "ledger.lock"].map(str::to_owned);
+        for name in names.map(str::to_owned).chain(ordinary).chain(others) {
+            if ![TABLE, BEFORE, JOURNAL, LOCK].contains(&name.as_str()) {
+                let _ = fs::remove_file(self.folder.file(&name));
             }
-            _ => Ok(()),
         }
+        let _ = fs::remove_dir_all(self.folder.file("ledger.set"));
     }
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //! What a table says of the filter as a whole.
 
+use crate::fit::blocks::problems;
 use crate::fit::checksum::Checksum;
 use serde::{Deserialize, Serialize};
 
@@ -28,6 +29,8 @@ pub struct Head<R> {
     pub rule: R,
     /// Documents of each label that take part in the fit.
     pub documents: Vec<u32>,
+    /// Documents that take no part in it.
+    pub left_out: u32,
     /// Documents at the last fit of all of them.
     pub fitted: u32,
     /// The exact sum of the intercept in each problem, in steps of 2^-32.
@@ -36,17 +39,15 @@ pub struct Head<R> {
     pub ledger: String,
     /// Bytes of the ledger that belong to this table; what follows is no part of it.
     pub ledger_bytes: u64,
+    /// The name of the general model's file, if there is one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub general: Option<String>,
     /// Rows in each tier.
     pub rows: [u32; super::TIERS],
     /// Features that one document has.
     pub singles: u32,
     /// Documents in the ledger, with those that were withdrawn since it was written.
     pub entries: u32,
-}
-
-/// The number of problems of a fit of so many labels: two labels are one problem.
-pub const fn problems(labels: usize) -> usize {
-    if labels == 2 { 1 } else { labels }
 }
 
 impl<R> Head<R> {

@@ -106,12 +106,22 @@ impl Journal {
     /// The lessons in `bytes` for the table `id` with so many problems. What follows the first
     /// record that is incomplete or damaged does not count.
     pub fn parse(bytes: &[u8], id: u64, problems: usize) -> Self {
+        Self::read(bytes, Some(id), problems)
+    }
+
+    /// The same for whatever table a journal belongs to, where the table is lost.
+    pub fn of_any(bytes: &[u8], problems: usize) -> Self {
+        Self::read(bytes, None, problems)
+    }
+
+    fn read(bytes: &[u8], id: Option<u64>, problems: usize) -> Self {
         let none = Self::default();
         if !bytes.starts_with(MAGIC) {
             return none;
         }
         let mut records = Frames::new(bytes, MAGIC.len());
-        if records.next().is_none_or(|own| own != id.to_le_bytes()) {
+        let is_ours = |own: &[u8]| id.is_none_or(|id| own == id.to_le_bytes());
+        if !records.next().is_some_and(is_ours) {
             return none;
         }
         let (mut lessons, mut end) = (Vec::new(), records.end());
@@ -121,7 +131,7 @@ impl Journal {
                     let Some(lesson) = Lesson::read(rest, *flag == 1, problems) else { break };
                     lessons.push(lesson);
                 }
-                [ANNOUNCEMENT, other @ ..] if *other == id.to_le_bytes() => return none,
+                [ANNOUNCEMENT, other @ ..] if id.is_some() && is_ours(other) => return none,
                 [ANNOUNCEMENT, ..] => {}
                 _ => break,
             }

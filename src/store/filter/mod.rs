@@ -7,6 +7,7 @@
 //!     table.before   the table before the last change of the whole filter
 //!     ledger.N       the features of each learned document, in order; records are only appended
 //!     journal        lessons since the table was written; records are only appended
+//!     general.N      the table of the general model, if there is one; never changed
 //!     lock           held by whoever changes the filter
 //! ```
 //!
@@ -37,27 +38,26 @@
 //! that writing the same documents at once would give.
 
 pub mod build;
+mod copying;
 pub mod document;
 pub mod folder;
 pub mod frames;
 pub mod head;
 pub mod journal;
 pub mod open;
+mod salvage;
 pub mod table;
 #[cfg(test)]
 mod tests;
 
 pub use build::{Builder, TableData};
 pub use document::{Document, Effect};
-pub use folder::{Changing, FilterError, FilterFolder};
-pub use head::Head;
-pub use open::{OpenTables, Rows};
+pub use folder::{Before, Changing, FilterError, FilterFolder, Stamp};
+pub use head::{Head, Reading};
+pub use journal::Lesson;
+pub use open::OpenTables;
 
 /// Tiers of rows in a table, by how many documents have a feature.
 pub const TIERS: usize = 3;
 
-/// The blocks of features in a document: its text, and its tags.
-pub const BLOCKS: usize = 2;
-
-/// The input of the intercept.
-pub const INTERCEPT: f64 = 0.1;
+pub use crate::fit::blocks::BLOCKS;

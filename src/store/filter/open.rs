@@ -57,6 +57,8 @@ pub struct OpenTables<R> {
     pub journal: Journal,
     /// Documents of each label that take part in the fit.
     pub documents: Vec<u32>,
+    /// Documents that take no part in it.
+    pub left_out: u32,
     /// The sum of the intercept in each problem.
     pub intercepts: Vec<Exact>,
 }
@@ -64,12 +66,31 @@ pub struct OpenTables<R> {
 impl<R> OpenTables<R> {
     /// The state of a filter with this table and these lessons.
     pub fn new(table: TableFile<R>, journal: Journal) -> Self {
-        let mut documents = table.head.documents.clone();
-        let mut intercepts: Vec<Exact> = table.head.intercepts.iter().copied().map(Exact).collect();
-        for (effect, is_taken) in journal.lessons.iter().flat_map(effects) {
-            build::add_totals(&mut documents, &mut intercepts, effect, is_taken);
+        let Journal { lessons, length } = journal;
+        let documents = table.head.documents.clone();
+        let intercepts = table.head.intercepts.iter().copied().map(Exact).collect();
+        let (left_out, journal) = (table.head.left_out, Journal { lessons: Vec::new(), length });
+        let mut tables = Self { table, journal, documents, left_out, intercepts };
+        for lesson in lessons {
+            tables.add(lesson);
         }
-        Self { table, journal, documents, intercepts }
+        tables
+    }
+
+    /// Adds a lesson, as if the journal had it.
+    pub fn add(&mut self, lesson: Lesson) {
+        for (effect, is_taken) in effects(&lesson) {
+            build::add_totals(&mut self.documents, &mut self.intercepts, effect, is_taken);
+            let own = u32::from(effect.counts_as_left_out(self.documents.len()));
+            self.left_out =
+                if is_taken { self.left_out.saturating_sub(own) } else { self.left_out + own };
+        }
+        self.journal.lessons.push(lesson);
+    }
+
+    /// Number of documents, those that take no part in the fit included.
+    pub fn number(&self) -> u32 {
+        self.documents.iter().sum::<u32>() + self.left_out
     }
 
     /// What is known of the features `ids`, which rise. Of features that one document has, nothing

@@ -4,7 +4,9 @@
 use super::folder::{BEFORE, JOURNAL, TABLE};
 use super::head::{Head, Reading};
 use super::journal::Lesson;
+use super::open::Rows;
 use super::*;
+use crate::fit::blocks::problems;
 use dbacl_files::lock::Patience;
 use dbacl_linear::Exact;
 use dbacl_numeric::random::SplitMix64;
@@ -27,7 +29,7 @@ fn draw(random: &mut SplitMix64, labels: u8) -> Learned {
     let number = |value: u32| f32::from(u16::try_from(value).unwrap()) / 64.0;
     let is_left_out = below(9) == 0;
     let mut dual = || if is_left_out { 0.0 } else { number(below(200)) };
-    let duals = (0..head::problems(usize::from(labels))).map(|_| dual()).collect();
+    let duals = (0..problems(usize::from(labels))).map(|_| dual()).collect();
     let document = Document { is_left_out, ..Document::new(label, features) };
     let inputs = [0.25, 0.375];
     (document, Effect { label, is_left_out, inputs, duals })
@@ -47,10 +49,12 @@ fn head(labels: u8, data: &TableData) -> Head<String> {
         reading: Reading { labels, options: 7, scheme: 10, order: 1 },
         rule: "a rule".into(),
         documents: data.documents.clone(),
+        left_out: data.left_out,
         fitted: 3,
         intercepts: data.intercepts.iter().map(|sum| sum.0).collect(),
         ledger: String::new(),
         ledger_bytes: 0,
+        general: None,
         rows: [0; 3],
         singles: 0,
         entries: 0,
@@ -68,7 +72,8 @@ fn replace(folder: &FilterFolder, labels: u8, documents: &[Learned], forgets: bo
     let data = build(labels, documents);
     let head = head(labels, &data);
     let documents: Vec<Document> = documents.iter().map(|(own, _)| own.clone()).collect();
-    change(folder).replace(head, &data.sections, &documents, forgets).unwrap();
+    let before = if forgets { Before::Forgotten } else { Before::Kept };
+    change(folder).replace(head, &data.sections, &documents, before).unwrap();
 }
 
 fn open(folder: &FilterFolder) -> OpenTables<String> {
@@ -77,11 +82,11 @@ fn open(folder: &FilterFolder) -> OpenTables<String> {
 
 /// Learns a document; if the filter knows it, its label changes.
 fn learn(folder: &FilterFolder, (document, effect): &Learned) {
-    let tables = open(folder);
+    let mut tables = open(folder);
     let withdrawn = tables.find(document.name()).unwrap().pop();
     let (document, effect) = (document.clone(), effect.clone());
-    let lesson = Lesson { document, effect, withdrawn };
-    change(folder).learn(&tables, &lesson, true).unwrap();
+    tables.add(Lesson { document, effect, withdrawn });
+    change(folder).learn(&tables, 1).unwrap();
 }
 
 /// What the filter knows of all features that documents of [`draw`] can have.

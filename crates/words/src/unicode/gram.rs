@@ -6,7 +6,7 @@ use crate::word::{MAX_WORD, WORD_WINDOW, Word, WordSink};
 /// Bytes of a word.
 const SIZE: usize = 4;
 /// Begins a line of words that a filter has made, with blanks between them.
-const MADE: u8 = 0x1F;
+pub const MADE: u8 = 0x1F;
 /// Bytes that mark the ends of tokens, media and words in texts of features: no word has any.
 const MARKS: std::ops::RangeInclusive<u8> = 1..=3;
 

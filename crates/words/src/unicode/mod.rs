@@ -52,8 +52,11 @@ impl UnicodeTokenizer {
     /// Cuts a line, which stays as it is.
     pub fn line(&mut self, line: &[u8], sink: &mut impl WordSink) {
         let is_plain = line.is_ascii() && !fold::is_iso_2022_jp(line);
+        // Of a line of tags the words stand there already.
+        let is_made = self.scheme == Scheme::Word && line.first() == Some(&gram::MADE);
+        let is_gram = self.scheme == Scheme::Gram || is_made;
         match self.scheme {
-            Scheme::Gram if is_plain => {
+            _ if is_gram && is_plain => {
                 self.padded.clear();
                 self.padded.extend_from_slice(line);
                 if !self.keep_case {
@@ -61,7 +64,7 @@ impl UnicodeTokenizer {
                 }
                 gram::words(&mut self.padded, sink);
             }
-            Scheme::Gram => gram::words(&mut self.folded(line), sink),
+            _ if is_gram => gram::words(&mut self.folded(line), sink),
             Scheme::Glyph => self.words.glyphs(self.folder.fold(line), self.straddle, sink),
             _ if is_plain => self.ascii(line, sink),
             _ => self.words.words(self.folder.fold(line), self.straddle, sink),

@@ -30,7 +30,7 @@ holds "$work/said" "nobody may teach only nobody's filter"
 holds "$work/server.log" 'event=refused wire=spamc user=alice as=spam'
 [ ! -e "$work/var/lib/dbacl/nobody" ] || fail 'a refused lesson begins a filter'
 teach nobody || fail "nobody may not teach nobody: $(cat "$work/said")"
-[ -e "$work/var/lib/dbacl/nobody/order" ] || fail 'the first lesson begins no filter'
+[ -e "$work/var/lib/dbacl/nobody/table" ] || fail 'the first lesson begins no filter'
 teach nobody --user nobody+list || fail "by another name: $(cat "$work/said")"
 dbacl-server --config "$work/etc/dbacl/server.toml" --check >"$work/said" || fail '--check fails'
 holds "$work/said" 'filters of users: 2'

@@ -45,13 +45,13 @@ spamc -r <"$work/ham" >"$work/got"
 lacks "$work/got" 'says of this mail'
 
 # Without its filter, mail comes through: the header and the log say so, and CHECK has no verdict.
-mv "$work/var/lib/dbacl/alice/ledger.set" "$work/aside.set"
+mv "$work/var/lib/dbacl/alice/table" "$work/aside.table"
 spamc -u alice <"$work/spam" >"$work/got" || fail "without a filter: status $?"
 holds "$work/got" '^X-DBACL: error$'
 sed 1d "$work/got" | cmp - "$work/spam" || fail 'without a filter the mail is changed'
 [ "$(spamc -u alice -c <"$work/spam")" = 0/0 ] || fail 'CHECK without a filter has a verdict'
 holds "$work/server.log" 'level=error event=classified wire=spamc user=alice '
-mv "$work/aside.set" "$work/var/lib/dbacl/alice/ledger.set"
+mv "$work/aside.table" "$work/var/lib/dbacl/alice/table"
 spamc -u alice <"$work/spam" >"$work/got"
 holds "$work/got" '^X-DBACL: spam '
 

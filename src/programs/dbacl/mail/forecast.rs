@@ -3,12 +3,10 @@
 //! figures come from one trial, in which each message was classified by a fit that had not seen it.
 
 use crate::fit::joint::FitVerdicts;
-use crate::fit::ordinary::percent;
-use crate::fit::scoring::Scoring;
-use crate::fit::select::{FOLDS, Settings};
 use crate::fit::thresholds::FEWEST;
 use crate::measures::chance::at_most;
-use crate::sets::refit::Refitted;
+use crate::sets::fitting::Fitted;
+use dbacl_numeric::elementary::real;
 use std::fmt::Write as _;
 
 /// How many of 100 messages are unsure after learning so many of each kind, as measured on other
@@ -44,38 +42,38 @@ struct Forecast<'a> {
     usual: &'a [(usize, u32)],
 }
 
+/// The share of `part` in `whole`, in percent.
+fn percent(part: usize, whole: usize) -> f64 {
+    if whole == 0 { 0.0 } else { 100.0 * real(part) / real(whole) }
+}
+
 /// The report on a filter that was learned.
-pub fn forecast(fitted: &Refitted) -> String {
-    let documents = fitted.solution.data.documents_by_category();
-    let weights = fitted.solution.fitted.as_ref();
-    let are_blocks = fitted.solution.data.scoring == Scoring::Blocks && documents.len() == 2;
-    let different = are_blocks.then(|| fitted.solution.data.different_documents(FEWEST));
+pub fn forecast(fitted: &Fitted) -> String {
+    let Fitted { head, documents, different, solution, .. } = fitted;
+    let is_pair = documents.len() == 2;
     // With a general model fewer messages are unsure; how many depends on the model.
-    let has_general = weights.is_some_and(|weights| weights.line.general > 0.0);
+    let has_general = head.rule.general > 0.0;
     let forecast = Forecast {
-        names: &fitted.names,
-        documents: &documents,
-        different: different.as_ref().unwrap_or(&documents),
-        verdicts: weights.and_then(|weights| weights.verdicts),
-        misfiled: weights.map_or(0, |weights| weights.misfiled.len()),
-        is_protected: documents.len() == 2
-            || weights
-                .is_some_and(|weights| weights.line.rates.first().is_some_and(Option::is_some)),
+        names: &head.reading.labels,
+        documents,
+        different: if is_pair { different } else { documents },
+        verdicts: Some(solution.verdicts),
+        misfiled: solution.misfiled.len(),
+        is_protected: is_pair || head.rule.protected.first().is_some_and(Option::is_some),
         usual: if has_general { &[] } else { &USUAL },
     };
     forecast.text()
 }
 
 /// What was tried, and how well it did, on messages that the fit had not learned (`--verbose`).
-pub fn trial(fitted: &Refitted) -> String {
-    let choice = &fitted.solution.choice;
-    let judged = choice.labels.len();
+pub fn trial(fitted: &Fitted) -> String {
+    let judged = fitted.places.len();
     let mut text = String::new();
-    for (Settings { general, .. }, quality) in &choice.tried {
+    for (folds, general, quality) in fitted.trials() {
         let share = percent(quality.errors, judged);
         // Writing to a String cannot fail.
-        let _ = write!(text, "{FOLDS}-fold trial: {} errors, {share:.2} %", quality.errors);
-        if fitted.names.len() == 2 {
+        let _ = write!(text, "{folds}-fold trial: {} errors, {share:.2} %", quality.errors);
+        if fitted.documents.len() == 2 {
             let _ = write!(text, ", 1-AUC {:.4} %", 100.0 * quality.area_above);
         }
         let _ = writeln!(text, ", general {general}");

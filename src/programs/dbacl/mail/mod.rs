@@ -23,6 +23,7 @@ use super::options::Key;
 use super::signals::Signals;
 use crate::fit::joint::FitNote;
 use crate::fit::thresholds::Caution;
+use crate::sets::fitting::Learned;
 use crate::sets::learn_folders;
 use crate::sets::{FittedSet, FittedSetError, FittedSetOptions, MailFilter, MailFolder};
 use crate::sets::{MailLearnOptions, Outcome, Reasons, SetReport};
@@ -153,7 +154,7 @@ pub fn learn(
     };
     let is_quiet = MESSAGES.is_quiet();
     let learned = if is_quiet { work() } else { progress::watch("learning", part, work) };
-    let (fitted, applied) = learned.map_err(|error| {
+    let learned = learned.map_err(|error| {
         let is_beginning = matches!(error, FittedSetError::NoMail { .. }) && how.general.is_none();
         let mut failure = Failure::from(error);
         if let Some(line) = failure.lines.last_mut().filter(|_| is_beginning) {
@@ -166,6 +167,7 @@ pub fn learn(
     if is_quiet {
         return Ok(0);
     }
+    let Learned { fitted, corrections: applied } = learned;
     let mut text = if how.verbose { forecast::trial(&fitted) } else { String::new() };
     text.push_str(&forecast(&fitted));
     if applied > 0 {

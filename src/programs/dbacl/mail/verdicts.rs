@@ -7,8 +7,8 @@ use super::super::messages::{tell, warn};
 use super::super::signals::Signals;
 use super::super::structured::{Format, Id, escape};
 use super::mail_at;
-use crate::fit::decision::Decision;
 use crate::fit::explain::printable;
+use crate::fit::rule::Decision;
 use crate::mail::subject::{sender, subject};
 use crate::sets::{MailFilter, each_message};
 use dbacl_cli::output::Output;
@@ -105,7 +105,7 @@ impl Rows<'_> {
             let texts = [("subject", subject), ("from", sender), ("reasons", reasons)];
             let texts = if self.with_reasons { &texts[..] } else { &texts[..2] };
             let (probability, is_unsure) = (verdict.probability, verdict.is_unsure);
-            let decision = Decision { category: best, probability, is_unsure };
+            let decision = Decision { label: best, probability, is_unsure };
             format.separate(out, self.is_first);
             let id = Id::Name(place.as_bytes());
             format.found(out, &id, (best, Some(&decision)), ["probability"], &rows, texts);

@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+//! The two blocks of a message, its text and its tags, and what the fit, lessons and verdicts
+//! share: inputs, scales and costs.
+//!
+//! ```text
+//! input of a feature   v_b / sqrt(known features of the block)       v: 1 for text, 0.85 for tags
+//! scale of a feature   ln((N+1)/df)^1.5       N messages, df of them with the feature
+//! weight               scale * sum            sum over messages of dual variable * y * input
+//! ```
+//!
+//! Which labels a message may have is told by *problems*: two labels are one problem, whether a
+//! message is of the second; more are a problem each, one label against the others.
+
+use dbacl_linear::scales;
+use dbacl_numeric::elementary::narrow;
+
+/// Blocks of a message: the text, and tags of what the sender's side wrote.
+pub const BLOCKS: usize = 2;
+
+/// The weights of the blocks.
+const WEIGHTS: [f64; BLOCKS] = [1.0, 0.85];
+
+/// The input of the intercept. The smaller it is, the less a fit learns how much spam there was in
+/// the mail that it saw, which other mail does not share.
+pub const INTERCEPT: f64 = 0.1;
+
+/// The power of a feature's rarity in its scale.
+const RARITY: f64 = 1.5;
+
+/// The cost C of a message within the margin.
+pub const COST: f64 = 1.0;
+
+/// Messages that must contain a feature for it to take part in the fit.
+const MIN_DOCUMENTS: u32 = 2;
+
+/// With so many messages of a label or fewer, every feature counts.
+const FEW: u32 = 20;
+
+/// The input of the intercept, as sums have it.
+pub fn intercept() -> f32 {
+    narrow(INTERCEPT)
+}
+
+/// The input of the features of each block that has so many known ones.
+pub fn inputs(known: [usize; BLOCKS]) -> [f32; BLOCKS] {
+    [0, 1].map(|block| dbacl_linear::input(WEIGHTS[block], known[block]))
+}
+
+/// Number of problems of so many labels.
+pub const fn problems(labels: usize) -> usize {
+    if labels == 2 { 1 } else { labels }
+}
+
+/// The problems in which messages of a label are on the first side.
+pub fn positive(label: usize, labels: usize) -> Vec<u32> {
+    match (labels, label) {
+        (2, 0) => Vec::new(),
+        (2, _) => vec![0],
+        _ => vec![u32::try_from(label).unwrap_or(u32::MAX)],
+    }
+}
+
+/// What messages cost by label, so that all labels cost the same.
+pub fn costs(documents: &[u32]) -> Vec<f32> {
+    scales::balance(documents, 1.0)
+}
+
+/// Messages that must contain a feature for it to take part, where labels have so many each.
+pub fn least_documents(documents: &[u32]) -> u32 {
+    let smallest = documents.iter().copied().filter(|&own| own > 0).min().unwrap_or(0);
+    if smallest > FEW { MIN_DOCUMENTS } else { 1 }
+}
+
+/// The scales of features. Many features have the same, so those of frequent ones are kept.
+#[derive(Debug, Clone)]
+pub struct Scales {
+    all: usize,
+    least: u32,
+    kept: Vec<f32>,
+}
+
+impl Scales {
+    /// The scales where labels have so many messages each, `least` of which must contain a feature.
+    pub fn new(documents: &[u32], least: u32) -> Self {
+        let all = documents.iter().map(|&own| own as usize).sum();
+        Self { all, least: least.max(1), kept: Vec::new() }
+    }
+
+    /// The scale of a feature that so many messages contain; 0 if it takes no part.
+    pub fn of(&mut self, with: u32) -> f32 {
+        const KEPT: usize = 1 << 10;
+        if with < self.least {
+            return 0.0;
+        }
+        let at = with as usize;
+        if at >= KEPT {
+            return scales::rarity(self.all, with, RARITY);
+        }
+        if self.kept.len() <= at {
+            self.kept.resize(at + 1, f32::NAN);
+        }
+        if self.kept[at].is_nan() {
+            self.kept[at] = scales::rarity(self.all, with, RARITY);
+        }
+        self.kept[at]
+    }
+}
+
+/// The number of the greatest score; of equal ones the first.
+pub fn best(scores: &[f64]) -> usize {
+    let mut best = 0;
+    for (at, &score) in scores.iter().enumerate() {
+        if score > scores[best] {
+            best = at;
+        }
+    }
+    best
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn features_take_part_once_enough_messages_have_them() {
+        assert_eq!(
+            [[20, 400], [21, 400], [0, 9], [0, 99]].map(|it| least_documents(&it)),
+            [1, 2, 1, 2]
+        );
+        let mut scales = Scales::new(&[30, 69], 2);
+        let expected = |with: f64| narrow((100.0 / with).ln().powf(1.5));
+        assert_eq!(scales.of(1), 0.0);
+        for with in [2, 7, 2, 50] {
+            assert!((scales.of(with) - expected(f64::from(with))).abs() < 1e-6, "{with}");
+        }
+    }
+
+    #[test]
+    fn two_labels_are_one_problem() {
+        assert_eq!([2, 3, 64].map(problems), [1, 3, 64]);
+        assert_eq!([positive(0, 2), positive(1, 2), positive(1, 3)], [vec![], vec![0], vec![1]]);
+        assert_eq!(best(&[1.0, 2.0, 2.0]), 1);
+    }
+}

@@ -1,0 +1,418 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+//! An open mail filter: verdicts and their reasons.
+
+use super::filter_folder::MailFilterError;
+use super::mail_reading::MailReading;
+use super::message::Message;
+use super::reading::MessageReader;
+use super::reasons::{Evidence, NAMED, POOL, Reasons, telling};
+use super::report::DocumentId;
+use super::roles::{MailRole, Roles};
+use super::runs::Runs;
+use super::weighing::{OpenGeneral, Weighing};
+use crate::category::access;
+use crate::document::ReadOptions;
+use crate::error::{Error, Warning, WarningSink};
+use crate::fit::blocks::best;
+use crate::fit::calibrate::logistic;
+use crate::fit::general::SameLabels;
+use crate::fit::rule::{Decision, Doubt, Rule, Support};
+use crate::mail::contents::Contents;
+use crate::mail::verdict_header::Marker;
+use crate::store::filter::folder::{JOURNAL, TABLE};
+use crate::store::filter::{Document, FilterFolder, OpenTables, Stamp};
+use crate::token::id::FeatureId;
+use hashbrown::HashMap;
+use std::fmt;
+use std::path::Path;
+use std::sync::OnceLock;
+use std::sync::atomic::AtomicBool;
+use std::time::SystemTime;
+
+/// The verdict on a message that cannot be classified.
+pub const ERROR: &[u8] = b"error";
+
+/// Bits that are shown as 0.00.
+const LEAST: f64 = 0.005;
+
+/// The verdict of a filter on a message. Its `Display` form is the text that the filter writes into
+/// a message's header: `spam 99.12%`, or `unsure 61.00% spam`.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub struct SetVerdict {
+    /// Name of the more probable category.
+    pub category: String,
+    /// Its probability, 0 to 1.
+    pub probability: f64,
+    /// Whether the probability lies between the thresholds, so that the verdict is `unsure`.
+    pub is_unsure: bool,
+    /// Probability of each category, 0 to 1, in their order.
+    pub probabilities: Vec<f64>,
+}
+
+impl fmt::Display for SetVerdict {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { ref category, probability, is_unsure, .. } = *self;
+        let mut text = Vec::new();
+        let decision = Decision { label: 0, probability, is_unsure };
+        decision.write(&mut text, category.as_bytes());
+        f.write_str(&String::from_utf8_lossy(&text))
+    }
+}
+
+/// A mail filter that `dbacl --mail-learn` has made, open to classify messages.
+///
+/// ```no_run
+/// use dbacl::MailFilter;
+/// use std::path::Path;
+///
+/// let folder = Path::new("/home/me/.filter");
+/// let filter = MailFilter::open(folder, &mut |warning| eprintln!("{warning}"))?;
+/// let mail = b"From: friend@example.org\nSubject: lunch\n\nSee you at noon.\n";
+/// let verdict = filter.classify(mail)?;
+/// println!("{} ({:.2} %)", verdict.category, 100.0 * verdict.probability);
+/// // The same mail with a line such as `X-DBACL: ham 99.87%` in its header.
+/// let passed_on = filter.filter(mail);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// An open filter stays what it was when it was opened, whatever is learned and corrected
+/// meanwhile. A program that runs for a long time opens it again now and then. It can be shared
+/// between threads. Only the features of a message are read from the files, so an open filter takes
+/// little memory.
+///
+/// A [`FittedSet`](crate::sets::FittedSet) also learns and corrects.
+pub struct MailFilter {
+    folder: FilterFolder,
+    pub(crate) tables: OpenTables<Rule>,
+    pub(crate) general: Option<OpenGeneral>,
+    pub(crate) reading: ReadOptions,
+    /// The state before the last change of the whole filter classifies if a file turns out to be
+    /// damaged.
+    instead: OnceLock<Option<Box<Self>>>,
+}
+
+impl fmt::Debug for MailFilter {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut shown = f.debug_struct("MailFilter");
+        shown.field("names", &self.names()).field("documents", &self.documents());
+        shown.finish_non_exhaustive()
+    }
+}
+
+impl MailFilter {
+    /// Opens the filter in `folder`. If it is damaged, the state before its last change as a whole
+    /// is opened, with a warning.
+    ///
+    /// # Errors
+    /// Each variant of [`MailFilterError`] says what is missing or wrong.
+    pub fn open(folder: &Path, warnings: WarningSink<'_>) -> Result<Self, MailFilterError> {
+        let folder = FilterFolder::new(folder);
+        let opened = Self::now(&folder);
+        if let Ok(filter) = &opened {
+            filter.open_to_others().into_iter().for_each(&mut *warnings);
+        }
+        match opened {
+            Err(error) if error.is_damage() => match Self::before(&folder) {
+                Some(before) => {
+                    warnings(before.warning_of_damage());
+                    Ok(before)
+                }
+                None => Err(error),
+            },
+            opened => opened,
+        }
+    }
+
+    /// The filter as it is now.
+    pub(crate) fn now(folder: &FilterFolder) -> Result<Self, MailFilterError> {
+        Self::of(folder, folder.open::<Rule>()?)
+    }
+
+    fn before(folder: &FilterFolder) -> Option<Self> {
+        Self::of(folder, folder.open_before()?).ok()
+    }
+
+    pub(crate) fn of(
+        folder: &FilterFolder,
+        tables: OpenTables<Rule>,
+    ) -> Result<Self, MailFilterError> {
+        let stored = &tables.table.head.reading;
+        let reading = MailReading::of(stored).ok_or_else(|| {
+            let folder = folder.path().to_path_buf();
+            crate::store::filter::FilterError::Version { folder }
+        })?;
+        let general = folder.open_general(&tables);
+        let general = general.map_err(|source| MailFilterError::General { source })?;
+        let general = general.map(|own: OpenTables<Rule>| {
+            let same = SameLabels::new(&own.table.head.reading.labels, &stored.labels);
+            OpenGeneral { tables: own, same }
+        });
+        let (folder, reading) = (folder.clone(), reading.options());
+        Ok(Self { folder, tables, general, reading, instead: OnceLock::new() })
+    }
+
+    /// Warnings about files that anybody may write to.
+    pub(crate) fn open_to_others(&self) -> Vec<Warning> {
+        let ledger = self.folder.file(&self.tables.table.head.ledger);
+        let files = [TABLE, JOURNAL].map(|name| self.folder.file(name));
+        let all = [self.folder.path().to_path_buf(), ledger].into_iter().chain(files);
+        all.filter_map(|path| access::warning_about(&path)).collect()
+    }
+
+    fn warning_of_damage(&self) -> Warning {
+        Warning::new(format!(
+            "{} is damaged: what was known before the last change classifies",
+            self.folder.path().display()
+        ))
+    }
+
+    /// What tells the present state of the filter in `folder` from others; `None` if there is none.
+    #[doc(hidden)]
+    pub fn stamp(folder: &Path) -> Option<Stamp> {
+        FilterFolder::new(folder).stamp().ok()
+    }
+
+    /// When the filter in `folder` learned or was corrected last; `None` if there is none.
+    #[doc(hidden)]
+    pub fn last_change(folder: &Path) -> Option<SystemTime> {
+        super::check::last_change(folder)
+    }
+
+    pub(crate) const fn folder(&self) -> &FilterFolder {
+        &self.folder
+    }
+
+    /// Labels of the categories, those that must not be lost first.
+    pub fn names(&self) -> &[String] {
+        &self.tables.table.head.reading.labels
+    }
+
+    pub(crate) const fn rule(&self) -> &Rule {
+        &self.tables.table.head.rule
+    }
+
+    /// What each category is for, in their order; `None` for those that are neither spam nor
+    /// protected.
+    #[doc(hidden)]
+    pub fn roles(&self) -> Vec<Option<MailRole>> {
+        self.all_roles().each
+    }
+
+    /// What the categories of a mail filter are for.
+    pub(crate) fn all_roles(&self) -> Roles {
+        let protected = &self.rule().protected;
+        Roles::of(self.names(), &|at| protected.get(at).copied().flatten().is_some())
+    }
+
+    /// The features of a message; `None` if it has none.
+    pub(crate) fn read(&self, mail: &[u8], stop: Option<&AtomicBool>) -> Option<Message> {
+        MessageReader::new(&self.reading, stop).read(mail)
+    }
+
+    /// The id by which the filter recognises a message; `None` for a message without features.
+    pub(crate) fn id(&self, mail: &[u8], stop: Option<&AtomicBool>) -> Option<DocumentId> {
+        self.read(mail, stop).map(|message| message.id())
+    }
+
+    /// The verdict on a message, given as it was received, headers first. Verdicts of dbacl in its
+    /// header (lines `X-DBACL`) are ignored. Of a message of more than 8 MiB only the beginning is
+    /// classified.
+    ///
+    /// # Errors
+    /// [`Error::NotMail`] for what is packed, or no text; [`Error::Other`] when a file cannot be
+    /// read any more.
+    pub fn classify(&self, mail: impl AsRef<[u8]>) -> Result<SetVerdict, Error> {
+        self.judge(mail.as_ref(), None)
+    }
+
+    /// As [`Self::classify`]; reading ends early once `stop` is set.
+    #[doc(hidden)]
+    pub fn judge(&self, mail: &[u8], stop: Option<&AtomicBool>) -> Result<SetVerdict, Error> {
+        check_mail(mail)?;
+        let message = self.read(mail, stop);
+        let (set, weighing) = self.weigh(message.as_ref())?;
+        Ok(set.verdict(weighing.as_ref()))
+    }
+
+    /// Messages that the filter has learned.
+    #[doc(hidden)]
+    pub fn documents(&self) -> u32 {
+        self.tables.number()
+    }
+
+    /// The warning about a damaged file that was met while mail was classified, once there is one:
+    /// what was before the last change classifies then.
+    #[doc(hidden)]
+    pub fn warning(&self) -> Option<Warning> {
+        let instead = self.instead.get()?.as_ref()?;
+        Some(instead.warning().unwrap_or_else(|| instead.warning_of_damage()))
+    }
+
+    /// The verdict on a message with its reasons; one without features has no reasons. Reading ends
+    /// early once `stop` is set.
+    #[doc(hidden)]
+    pub fn reasons(
+        &self,
+        mail: &[u8],
+        stop: Option<&AtomicBool>,
+    ) -> Result<(SetVerdict, Option<Reasons>), Error> {
+        check_mail(mail)?;
+        let message = self.read(mail, stop);
+        let (set, weighing) = self.weigh(message.as_ref())?;
+        let verdict = set.verdict(weighing.as_ref());
+        let reasons = message.as_ref().zip(weighing.as_ref());
+        let reasons = reasons.map(|(message, it)| set.reasons_of(message, it, mail, stop));
+        Ok((verdict, reasons))
+    }
+
+    /// The weighing of a learned message.
+    pub(crate) fn weigh_document(&self, document: &Document) -> Option<Weighing> {
+        let (_, weighing) = self.weigh(Some(&Message::of(document))).ok()?;
+        // The order of its words is not known any more.
+        let support = |own: Support| Support { part: f64::NEG_INFINITY, ..own };
+        weighing.map(|own| Weighing { support: support(own.support), ..own })
+    }
+
+    /// The weighing of a message, by this filter or, if it is damaged, by its earlier state.
+    fn weigh(&self, message: Option<&Message>) -> Result<(&Self, Option<Weighing>), Error> {
+        let Some(message) = message else { return Ok((self, None)) };
+        let fault = match Weighing::of(&self.tables, self.general.as_ref(), message) {
+            Ok(weighing) => return Ok((self, Some(weighing))),
+            Err(fault) => fault,
+        };
+        let instead = self.instead.get_or_init(|| Self::before(&self.folder).map(Box::new));
+        match instead {
+            Some(instead)
+                if instead.tables.table.id != self.tables.table.id
+                    && !matches!(fault, crate::store::filter::table::Fault::Io(_)) =>
+            {
+                instead.weigh(Some(message))
+            }
+            _ => Err(MailFilterError::of_table(&self.folder, fault).into()),
+        }
+    }
+
+    fn verdict(&self, weighing: Option<&Weighing>) -> SetVerdict {
+        let nothing = vec![f64::NAN; self.names().len()];
+        let (scores, support) = match weighing {
+            Some(own) => (&own.scores, own.support),
+            None => (&nothing, Support::default()),
+        };
+        let Decision { label, probability, is_unsure } = self.rule().verdict(scores, support);
+        // A message without features has NaN as its odds.
+        let share = |odds: f64| if odds.is_nan() { probability } else { logistic(odds) };
+        let odds = self.rule().log_odds(scores);
+        let mut probabilities: Vec<f64> = odds.into_iter().map(share).collect();
+        probabilities[label] = probability;
+        let category = self.names()[label].clone();
+        SetVerdict { category, probability, is_unsure, probabilities }
+    }
+
+    /// How much each feature adds to the odds of the verdict's category, in bits.
+    fn reasons_of(
+        &self,
+        message: &Message,
+        weighing: &Weighing,
+        text: &[u8],
+        stop: Option<&AtomicBool>,
+    ) -> Reasons {
+        let Weighing { scores, support, known, weights, inputs } = weighing;
+        let own = self.rule().verdict(scores, *support).label;
+        let odds = self.rule().log_odds(scores);
+        let rest: Vec<f64> = (scores.iter().enumerate())
+            .map(|(at, &score)| if at == own { f64::NEG_INFINITY } else { score })
+            .collect();
+        let next = best(&rest);
+        let width = weights.len() / message.len().max(1);
+        let weight = |at: usize, label: usize| {
+            let own = &weights[at * width..][..width];
+            f64::from(if width == 1 { if label == 1 { own[0] } else { 0.0 } } else { own[label] })
+        };
+        let per_nat = self.rule().calibration.slope / std::f64::consts::LN_2;
+        // If a feature occurs several times, only the first occurrence has evidence.
+        let mut all = 0.0;
+        let mut bits: HashMap<u32, f64> = HashMap::new();
+        for (at, id) in message.ids().into_iter().enumerate().filter(|&(at, _)| known[at]) {
+            let input = inputs[usize::from(!message.is_text(at))];
+            let own = per_nat * input * (weight(at, own) - weight(at, next));
+            all += own;
+            bits.insert(id, own);
+        }
+        let are_runs = self.reading.scheme == crate::model::settings::Scheme::Gram;
+        let mut runs = Runs::new(are_runs);
+        MessageReader::new(&self.reading, stop).features(text, |feature| {
+            let id = FeatureId::of(feature.body, feature.medium).0;
+            runs.add(&feature, bits.remove(&id));
+        });
+        let mut ranked = strongest(runs.finish());
+        let telling = telling(&ranked);
+        ranked.truncate(NAMED);
+        let doubt = match self.rule().doubt(scores, *support) {
+            Some(Doubt::Part) => Some(format!("a part that looks like {}", self.names()[1])),
+            Some(Doubt::New) => Some("much text that was never learned".into()),
+            None => None,
+        };
+        let named: f64 = ranked.iter().map(|evidence| evidence.bits).sum();
+        let features: usize = ranked.iter().map(|evidence| evidence.features).sum();
+        let bits = odds[own] / std::f64::consts::LN_2;
+        Reasons {
+            category: self.names()[own].clone(),
+            bits,
+            others: all - named,
+            number_of_others: message.len().saturating_sub(features),
+            before: bits - all,
+            tokens: ranked.into_iter().map(|evidence| (evidence.text, evidence.bits)).collect(),
+            doubt,
+            telling,
+        }
+    }
+
+    /// The mail with a line `X-DBACL: VERDICT` before its header, and without the lines `X-DBACL`
+    /// that it had before. A message that cannot be classified is returned as well, with the
+    /// verdict `error`.
+    pub fn filter(&self, mail: impl AsRef<[u8]>) -> Vec<u8> {
+        let mail = mail.as_ref();
+        let verdict = self.judge(mail, None).map(|verdict| verdict.to_string().into_bytes());
+        let verdict = verdict.unwrap_or_else(|_| ERROR.to_vec());
+        let mut marked = Vec::with_capacity(mail.len() + 64);
+        let mut keep = |piece: &[u8]| {
+            marked.extend_from_slice(piece);
+            Ok(())
+        };
+        let mut marker = Marker::new(&verdict, mail);
+        // Writing to memory cannot fail.
+        let _ = marker.feed(mail, &mut keep).and_then(|()| marker.finish(&mut keep));
+        marked
+    }
+}
+
+/// Refuses what is packed, or no text.
+fn check_mail(mail: &[u8]) -> Result<(), Error> {
+    Contents::refusal(mail).map_or(Ok(()), |what| Err(Error::NotMail { what }))
+}
+
+/// The evidence with the most bits for or against; of equal ones the first. None that says nothing.
+fn strongest(mut all: Vec<Evidence>) -> Vec<Evidence> {
+    all.sort_by(|a, b| b.bits.abs().total_cmp(&a.bits.abs()));
+    all.truncate(POOL);
+    all.retain(|one| one.bits.abs() >= LEAST);
+    all
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn verdicts_are_shown_as_the_header_says_them() {
+        let verdict = |probability, is_unsure| SetVerdict {
+            category: "spam".into(),
+            probability,
+            is_unsure,
+            probabilities: vec![1.0 - probability, probability],
+        };
+        assert_eq!(verdict(0.99123, false).to_string(), "spam 99.12%");
+        assert_eq!(verdict(0.61, true).to_string(), "unsure 61.00% spam");
+    }
+}
