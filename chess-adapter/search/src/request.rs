@@ -42,8 +42,8 @@ pub struct Request<'a> {
     /// compared; missing numbers count as 0. The values in the answer do not include them. Once the
     /// best move is worth six pawns either way they no longer count.
     pub bonus: &'a [i32],
-    /// What is added to the values of moves at each depth; it counts as [`Request::bonus`] does, but
-    /// is part of the values in the answer below the first move.
+    /// What is added to the values of moves at each depth; it counts as [`Request::bonus`] does,
+    /// but is part of the values in the answer below the first move.
     pub advice: Option<&'a Advice>,
     /// Moves up to this many centipawns below the best one get exact values, too.
     pub margin: i32,
