@@ -132,6 +132,8 @@
 //! none of their dependencies: use `default-features = false`.
 
 #![warn(missing_docs)]
+// What only the programs use.
+#![cfg_attr(not(feature = "cli"), allow(dead_code, unused_imports))]
 
 pub mod alloc_hints;
 mod category;

@@ -78,7 +78,7 @@ pub fn of_set(error: FittedSetError) -> PyErr {
         | FittedSetError::Roles { .. }
         | FittedSetError::Protect { .. }
         | FittedSetError::NotFolders) => PyValueError::new_err(error.to_string()),
-        FittedSetError::Open(MailFilterError::NoFilter { path, source })
+        FittedSetError::Open(MailFilterError::NoFilter { folder: path, source })
         | FittedSetError::Source { path, source }
         | FittedSetError::Unread { path, source }
         | FittedSetError::Folder { path, source } => of_system(&path, &source),

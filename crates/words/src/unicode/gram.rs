@@ -37,7 +37,12 @@ pub fn words(line: &mut Vec<u8>, sink: &mut impl WordSink) {
         let mut start = 0;
         for end in memchr::memchr_iter(b' ', &line[..length]).chain([length]) {
             if end > start {
-                word(start, (end - start).min(MAX_WORD));
+                let mut size = (end - start).min(MAX_WORD);
+                // A long word ends between characters.
+                while size > 0 && start + size < end && line[start + size] & 0xC0 == 0x80 {
+                    size -= 1;
+                }
+                word(start, size);
             }
             start = end + 1;
         }

@@ -91,6 +91,10 @@ fn grams_are_four_bytes_of_the_folded_line() {
     let long = "y".repeat(40);
     let made = format!("\x1fab:c  d.e {long}\n");
     assert_eq!(cut(Scheme::Gram, false, made.as_bytes()), format!("ab:c|d.e|{}|/", &long[..30]));
+    let made = format!("\x1f{}я\n", "y".repeat(29));
+    for scheme in [Scheme::Gram, Scheme::Word] {
+        assert_eq!(cut(scheme, false, made.as_bytes()), format!("{}|/", &long[..29]));
+    }
 }
 
 #[test]
