@@ -54,7 +54,7 @@ impl From<FilterError> for MailFilterError {
     fn from(error: FilterError) -> Self {
         match error {
             FilterError::NoFilter { folder } => {
-                Self::NoFilter { folder, source: io::ErrorKind::NotFound.into() }
+                Self::NoFilter { folder, source: rustix::io::Errno::NOENT.into() }
             }
             FilterError::Version { folder } => {
                 let learn = operands(&folder);

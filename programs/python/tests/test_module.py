@@ -491,7 +491,7 @@ class Mail(Scratch):
     def test_too_few_mails_are_told(self):
         for number in range(19, 25):
             (self.folder / "ham" / str(number)).unlink()
-        with self.assertWarnsRegex(UserWarning, "only 19 documents of category ham"):
+        with self.assertWarnsRegex(UserWarning, "only 19 messages of ham"):
             dbacl.MailFilter.create(self.folder / "few", self.sources)
 
     def test_mail_is_judged_and_learned(self):

@@ -32,7 +32,8 @@ judged() {  # USER
   holds "$work/got" 'cheap pills'
 }
 round=0 failed= kept=
-for left in 0 4 16 64 128 256 512 768 1024 1536 2048 3072; do
+# A lesson of 2 kB may find room in the last page of the journal, but not each time.
+for left in 0 0 0 0 0 0 4 64 512 1024 2048 3072; do
   round=$((round + 1))
   dd if=/dev/zero of="$full/fill" bs=1k 2>/dev/null && fail 'the disk is not full'
   truncate -s "-${left}k" "$full/fill"

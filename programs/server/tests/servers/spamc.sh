@@ -46,6 +46,7 @@ lacks "$work/got" 'says of this mail'
 
 # Without its filter, mail comes through: the header and the log say so, and CHECK has no verdict.
 mv "$work/var/lib/dbacl/alice/table" "$work/aside.table"
+echo damaged >"$work/var/lib/dbacl/alice/table"
 spamc -u alice <"$work/spam" >"$work/got" || fail "without a filter: status $?"
 holds "$work/got" '^X-DBACL: error$'
 sed 1d "$work/got" | cmp - "$work/spam" || fail 'without a filter the mail is changed'
