@@ -2,9 +2,9 @@
 //! The files of a mail filter, as damage may have left them.
 
 use crate::fit::rule::{Rule, Support};
-use crate::store::filter::folder::{JOURNAL, TABLE};
-use crate::store::filter::journal::Journal;
-use crate::store::filter::{Document, FilterFolder};
+use crate::store::folder::{JOURNAL, TABLE};
+use crate::store::journal::Journal;
+use crate::store::{Document, FilterFolder};
 use std::{env, fs, process};
 
 /// The ids that are looked up.

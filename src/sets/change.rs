@@ -16,8 +16,8 @@ use crate::fit::blocks::{
     COST, Scales, costs, inputs, intercept, least_documents, positive, problems,
 };
 use crate::fit::joint::Wishes;
-use crate::store::filter::journal::LIMIT;
-use crate::store::filter::{Before, Changing, Document, Effect, Lesson};
+use crate::store::journal::LIMIT;
+use crate::store::{Before, Changing, Document, Effect, Lesson};
 use dbacl_linear::{Block, Exact, Member, Table};
 use dbacl_numeric::elementary::narrow;
 use hashbrown::{HashMap, HashSet};
@@ -257,7 +257,7 @@ impl Change<'_> {
         Ok((inputs, duals))
     }
 
-    fn fault(&self, fault: crate::store::filter::table::Fault) -> FittedSetError {
+    fn fault(&self, fault: crate::store::table::Fault) -> FittedSetError {
         super::filter_folder::MailFilterError::of_table(&self.changing.folder, fault).into()
     }
 }

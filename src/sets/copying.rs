@@ -5,7 +5,7 @@ use super::error::FittedSetError;
 use super::filter_folder::FilterPlace;
 use super::mail_filter::MailFilter;
 use super::options::FittedSetOptions;
-use crate::store::filter::FilterFolder;
+use crate::store::FilterFolder;
 use std::fs;
 use std::path::Path;
 

@@ -13,7 +13,7 @@ use super::mail_reading::MailReading;
 use crate::error::{Warning, WarningSink};
 use crate::fit::rule::Usual;
 use crate::measures::chance::{Direction, is_rare};
-use crate::store::filter::Document;
+use crate::store::Document;
 use dbacl_numeric::elementary::real;
 use hashbrown::HashSet;
 use std::fmt::Write;

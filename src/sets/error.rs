@@ -6,7 +6,7 @@ use super::roles::MailRole;
 use crate::error::Error;
 use crate::fit::joint::FitError;
 use crate::fit::stop::Stopped;
-use crate::store::filter::FilterError;
+use crate::store::FilterError;
 use dbacl_files::lock::{Lock, LockError, Patience, holder_text};
 use std::io;
 use std::path::{Path, PathBuf};

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //! What is in a folder where somebody looks for a mail filter, and why it cannot be opened.
 
-use crate::store::filter::folder::{JOURNAL, TABLE};
-use crate::store::filter::table::Fault;
-use crate::store::filter::{FilterError, FilterFolder};
+use crate::store::folder::{JOURNAL, TABLE};
+use crate::store::table::Fault;
+use crate::store::{FilterError, FilterFolder};
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};

@@ -19,7 +19,7 @@ use super::report::{DocumentId, DocumentReport, Outcome, SetReport};
 use super::roles::MailRole;
 use crate::error::{Warning, WarningSink};
 use crate::mail::contents::Contents;
-use crate::store::filter::{Document, FilterFolder, Stamp};
+use crate::store::{Document, FilterFolder, Stamp};
 use hashbrown::HashSet;
 use std::fmt;
 use std::path::{Path, PathBuf};

@@ -10,8 +10,8 @@ use crate::fit::joint::{FOLDS, FitNote, Problem, Quality, Solution, Wishes};
 use crate::fit::rule::Rule;
 use crate::fit::stop::Stop;
 use crate::fit::thresholds::FEWEST;
-use crate::store::filter::table::Sections;
-use crate::store::filter::{Builder, Document, Effect, Head, Reading, TableData};
+use crate::store::table::Sections;
+use crate::store::{Builder, Document, Effect, Head, Reading, TableData};
 use std::sync::atomic::{AtomicBool, Ordering};
 
 /// What was learned from folders of mail.
@@ -104,7 +104,7 @@ pub fn fit(
         ledger: String::new(),
         ledger_bytes: 0,
         general: None,
-        rows: [0; crate::store::filter::TIERS],
+        rows: [0; crate::store::TIERS],
         singles: 0,
         entries: 0,
     };

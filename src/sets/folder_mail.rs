@@ -15,7 +15,7 @@ use crate::mail::day::{day_in, day_of};
 use crate::mail::from_line::FROM;
 use crate::mail::mailbox::{Boundaries, begins_message};
 use crate::mail::scanner::{Holds, form_of};
-use crate::store::filter::Document;
+use crate::store::Document;
 use crate::token::Feature;
 use dbacl_files::reading::if_there;
 use std::io::{self, Read};

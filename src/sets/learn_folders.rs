@@ -25,7 +25,7 @@ use crate::error::{Warning, WarningSink};
 use crate::fit::joint::{FitNote, MisfiledDocument};
 use crate::fit::rule::Rule;
 use crate::parallel;
-use crate::store::filter::{Before, Document, FilterFolder};
+use crate::store::{Before, Document, FilterFolder};
 use dbacl_files::atomic_file::folder_of;
 use hashbrown::HashSet;
 use std::fs;

@@ -19,8 +19,8 @@ use crate::fit::general::SameLabels;
 use crate::fit::rule::{Decision, Doubt, Rule, Support};
 use crate::mail::contents::Contents;
 use crate::mail::verdict_header::Marker;
-use crate::store::filter::folder::{JOURNAL, TABLE};
-use crate::store::filter::{Document, FilterFolder, OpenTables, Stamp};
+use crate::store::folder::{JOURNAL, TABLE};
+use crate::store::{Document, FilterFolder, OpenTables, Stamp};
 use crate::token::id::FeatureId;
 use hashbrown::HashMap;
 use std::fmt;
@@ -140,7 +140,7 @@ impl MailFilter {
         let stored = &tables.table.head.reading;
         let reading = MailReading::of(stored).ok_or_else(|| {
             let folder = folder.path().to_path_buf();
-            crate::store::filter::FilterError::Version { folder }
+            crate::store::FilterError::Version { folder }
         })?;
         let general = folder.open_general(&tables);
         let general = general.map_err(|source| MailFilterError::General { source })?;
@@ -285,7 +285,7 @@ impl MailFilter {
         match instead {
             Some(instead)
                 if instead.tables.table.id != self.tables.table.id
-                    && !matches!(fault, crate::store::filter::table::Fault::Io(_)) =>
+                    && !matches!(fault, crate::store::table::Fault::Io(_)) =>
             {
                 instead.weigh(Some(message))
             }

@@ -4,7 +4,7 @@
 use crate::document::ReadOptions;
 use crate::learn::options::LearnOptions;
 use crate::model::settings::{ModelOption, Scheme};
-use crate::store::filter::Reading;
+use crate::store::Reading;
 
 /// How the mail of a filter is read and cut into features.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

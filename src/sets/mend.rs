@@ -10,7 +10,7 @@ use crate::error::{Warning, WarningSink};
 use crate::fit::general::SameLabels;
 use crate::fit::joint::{FALSE_POSITIVES, Wishes};
 use crate::fit::rule::Rule;
-use crate::store::filter::{Before, Changing, OpenTables};
+use crate::store::{Before, Changing, OpenTables};
 use std::sync::atomic::AtomicBool;
 
 /// The filter that is being changed. If it is damaged, it is made again, with a warning that says

@@ -7,7 +7,7 @@
 
 use super::report::DocumentId;
 use crate::model::medium::Medium;
-use crate::store::filter::Document;
+use crate::store::Document;
 use crate::token::Feature;
 use crate::token::id::FeatureId;
 

@@ -39,7 +39,7 @@ mod roles;
 mod runs;
 mod weighing;
 
-pub use crate::store::filter::Stamp as FilterStamp;
+pub use crate::store::Stamp as FilterStamp;
 pub use asking::{Question, each_message};
 pub use error::FittedSetError;
 pub use filter_folder::{FilterPlace, MailFilterError};

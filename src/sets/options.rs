@@ -2,7 +2,7 @@
 //! How a fitted set is opened and changed.
 
 use super::error::FittedSetError;
-use crate::store::filter::{Changing, FilterError, FilterFolder};
+use crate::store::{Changing, FilterError, FilterFolder};
 use dbacl_files::lock::{Patience, USUAL_LIMIT};
 use std::path::Path;
 use std::sync::Arc;

@@ -6,8 +6,8 @@ use crate::fit::blocks::{BLOCKS, Scales, inputs, intercept, least_documents, pro
 use crate::fit::dataset::share;
 use crate::fit::general::SameLabels;
 use crate::fit::rule::{Rule, Support};
-use crate::store::filter::OpenTables;
-use crate::store::filter::table::Fault;
+use crate::store::OpenTables;
+use crate::store::table::Fault;
 use dbacl_linear::Sum;
 
 /// Known features of the text in a part that is classified by itself: about 400 bytes. A spammer

@@ -5,7 +5,7 @@ use crate::container::is_model;
 use crate::error::Error;
 use crate::sets::classify::Incomparable;
 use crate::sets::{FittedSetError, MailFilterError};
-use crate::store::filter::FilterError;
+use crate::store::FilterError;
 use dbacl_cli::output::complaint;
 use dbacl_cli::status;
 use std::io;
