@@ -109,17 +109,6 @@ pub enum Error {
         /// What the operating system said.
         source: io::Error,
     },
-    /// A folder that was there before is another user's, or others may write to it, so a set is not
-    /// put into it.
-    #[error(
-        "the folder {} is another user's, or others may write to it: remove it, or use another \
-         name",
-        path.display()
-    )]
-    OpenToOthers {
-        /// The folder.
-        path: PathBuf,
-    },
     /// A file has its new content, but may lose it in a power cut, or others that belong to it have
     /// their old contents.
     #[error(transparent)]
@@ -159,33 +148,6 @@ impl Error {
     #[doc(hidden)]
     pub fn io(path: &Path, source: io::Error) -> Self {
         Self::Io { path: path.to_path_buf(), source }
-    }
-
-    /// The path in the error, to be replaced where users know the file by another name.
-    #[doc(hidden)]
-    pub const fn path_mut(&mut self) -> Option<&mut PathBuf> {
-        match self {
-            Self::Io { path, .. }
-            | Self::NotACategory { path }
-            | Self::Large { path }
-            | Self::BadHeader { path, .. }
-            | Self::CutInDigrams { path }
-            | Self::CutInTable { path }
-            | Self::Damaged { path, .. }
-            | Self::Occupied { path }
-            | Self::OpenToOthers { path }
-            | Self::Temporary { path, .. } => Some(path),
-            _ => None,
-        }
-    }
-
-    /// The error of reading the file at `path`, whose blocks were checked.
-    #[doc(hidden)]
-    pub fn unreadable(path: &Path, error: io::Error) -> Self {
-        match error.kind() {
-            io::ErrorKind::InvalidData => Self::damaged(path, error.to_string()),
-            _ => Self::io(path, error),
-        }
     }
 
     /// A damage report for `path`.

@@ -154,12 +154,6 @@ impl<D: AsRef<[u8]>> Category<D> {
         self.bytes.as_ref()
     }
 
-    /// Where the slots begin, bytes from the beginning of the file.
-    #[doc(hidden)]
-    pub const fn slots_offset(&self) -> usize {
-        self.slots
-    }
-
     /// The slot at index `at`, below [`Self::size`].
     #[doc(hidden)]
     pub fn slot(&self, at: usize) -> StoredSlot {

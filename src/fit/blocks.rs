@@ -117,6 +117,13 @@ pub fn best(scores: &[f64]) -> usize {
     best
 }
 
+/// The number of the greatest score but that of `label`; of equal ones the first.
+pub fn best_other(scores: &[f64], label: usize) -> usize {
+    let others = (0..scores.len()).filter(|&at| at != label);
+    let better = |best: usize, at: usize| if scores[at] > scores[best] { at } else { best };
+    others.reduce(better).unwrap_or(label)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -140,5 +147,6 @@ mod tests {
         assert_eq!([2, 3, 64].map(problems), [1, 3, 64]);
         assert_eq!([positive(0, 2), positive(1, 2), positive(1, 3)], [vec![], vec![0], vec![1]]);
         assert_eq!(best(&[1.0, 2.0, 2.0]), 1);
+        assert_eq!([0, 1, 2].map(|label| best_other(&[1.0, 2.0, 2.0], label)), [1, 2, 1]);
     }
 }

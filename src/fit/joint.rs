@@ -7,12 +7,13 @@
 //!     └─→ fit of all that are not left out ─→ dual variables                     └→ Rule
 //! ```
 //!
-//! Messages whose own label is clearly not the best for them are left out: people's folders have
-//! some mail of the other kind. They are found by a fit of the messages of other folds, and once
-//! more by one without those that were found at first.
+//! Messages that clearly look like those of another label take no part in the fit, because people
+//! have some mail in the wrong folder. Such messages are found by a fit of the other folds, and
+//! once more by a fit without those that were found first.
 
 use crate::fit::blocks::{
-    BLOCKS, COST, Scales, best, costs, inputs, intercept, least_documents, positive, problems,
+    BLOCKS, COST, Scales, best, best_other, costs, inputs, intercept, least_documents, positive,
+    problems,
 };
 use crate::fit::calibrate::{Calibration, platt, platt_of_few, temperature};
 use crate::fit::dataset::Dataset;
@@ -154,9 +155,9 @@ impl std::fmt::Display for FitNote {
 /// Verdicts on messages, each classified by a fit that has not seen it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct FitVerdicts {
-    /// Messages of the first label that are confidently called another.
+    /// Messages of the first label whose verdict is another label, and not unsure.
     pub wrong: usize,
-    /// Messages of other labels that are confidently called another.
+    /// Messages of other labels whose verdict is not their own label, and not unsure.
     pub missed: usize,
     /// Messages that are called unsure.
     pub unsure: usize,
@@ -266,7 +267,7 @@ impl Problem<'_> {
         let opinion = general
             .map(|own| own.opinion(data, |column| data.with[column] >= least))
             .unwrap_or_default();
-        let (fitted, left_out) = self.judge(&folds)?;
+        let (fitted, left_out) = self.cross_validate(&folds)?;
         let (share, scores, tried) = self.choose(&sizes, &fitted, &opinion);
         let quality = tried.iter().find(|(own, _)| *own == share).map(|(_, quality)| *quality);
         let quality = quality.unwrap_or(Quality { errors: 0, area_above: 0.0 });
@@ -296,8 +297,10 @@ impl Problem<'_> {
         let has_general = share > 0.0;
         let knows = general.filter(|_| has_general).map_or(&[][..], |general| &general.knows);
         let known = data.known_shares(&folds, knows);
-        let found = Found { scores: &scores, share, known: &known, left_out: &left_out };
-        let (mut rule, verdicts, mut misfiled) = self.rule(&found, note);
+        let of_general = self.odds_of_general(share);
+        let mut misfiled = left_out_of(&left_out);
+        let found = Found { scores: &scores, known: &known, misfiled: &misfiled, of_general };
+        let (mut rule, verdicts) = self.rule(&found, share, note);
         misfiled.sort_by(|a, b| b.excess.total_cmp(&a.excess));
         if let Some(old) = wishes.like.as_ref().filter(|_| is_one_sided && !has_general) {
             // What is there tells nothing of thresholds.
@@ -408,7 +411,7 @@ impl Problem<'_> {
 
     /// Classifies each message by a fit of the messages of other folds. Returns scores by message
     /// and label, and which messages are left out.
-    fn judge(&self, folds: &[usize]) -> Result<(Vec<f64>, Vec<LeftOut>), Stopped> {
+    fn cross_validate(&self, folds: &[usize]) -> Result<(Vec<f64>, Vec<LeftOut>), Stopped> {
         let (data, width) = (self.data, self.data.width);
         let round = |left_out: &[LeftOut]| -> Result<Vec<f64>, Stopped> {
             let parts = parallel::try_all(FOLDS, |fold| {
@@ -465,14 +468,15 @@ impl Problem<'_> {
         (share, with(share), tried)
     }
 
-    /// The rule of verdicts, the verdicts that it makes on the messages, and what looks misfiled.
+    /// The rule of verdicts with this share of the general model, and the verdicts that it makes on
+    /// the messages.
     fn rule(
         &self,
         found: &Found<'_>,
+        share: f64,
         note: &mut dyn FnMut(FitNote),
-    ) -> (Rule, FitVerdicts, Vec<MisfiledDocument>) {
+    ) -> (Rule, FitVerdicts) {
         let Self { data, wishes, .. } = *self;
-        let misfiled = left_out_of(found.left_out);
         let rule = Rule {
             calibration: Calibration { slope: 1.0, offset: 0.0 },
             band: (0.0, 0.0),
@@ -483,19 +487,18 @@ impl Problem<'_> {
             caution: wishes.caution,
             protected: wishes.protected.clone(),
             is_asked: wishes.is_asked,
-            general: found.share,
+            general: share,
             others: wishes.like.as_ref().map_or_else(Vec::new, |old| old.others.clone()),
         };
-        let of_general = self.odds_of_general(found.share);
         let mut rule = if data.width == 2 {
             self.unverified(note);
-            self.rule_of_pair(rule, found, &misfiled, of_general)
+            self.rule_of_pair(rule, found)
         } else {
-            self.rule_of_many(rule, found, &misfiled, of_general)
+            self.rule_of_many(rule, found)
         };
-        let (verdicts, usual) = verdicts(&rule, data, found, &misfiled);
-        rule.usual = if of_general.is_none() { usual } else { Vec::new() };
-        (rule, verdicts, misfiled)
+        let (verdicts, usual) = verdicts(&rule, data, found);
+        rule.usual = if found.of_general.is_none() { usual } else { Vec::new() };
+        (rule, verdicts)
     }
 
     /// Warns of a share of false positives that so few messages cannot verify.
@@ -509,21 +512,16 @@ impl Problem<'_> {
         }
     }
 
-    fn rule_of_pair(
-        &self,
-        rule: Rule,
-        found: &Found<'_>,
-        misfiled: &[MisfiledDocument],
-        of_general: Option<Calibration>,
-    ) -> Rule {
+    fn rule_of_pair(&self, rule: Rule, found: &Found<'_>) -> Rule {
         let (data, wishes) = (self.data, self.wishes);
+        let Found { misfiled, of_general, .. } = *found;
         let scored = differences(found.scores, &data.labels);
         let kept: Vec<Scored> = well_filed(&scored, misfiled).map(|(_, &one)| one).collect();
         let fewest = data.documents().into_iter().min().unwrap_or(0) as usize;
         // Odds are even where the fit says so, which carries over to other mail, unless the fit
         // leans.
         let lean = thresholds::lean(&kept);
-        let even = self.general.map_or(0.0, |general| found.share * general.even()) + lean.even;
+        let even = self.general.map_or(0.0, |general| rule.general * general.even()) + lean.even;
         let odds = of_general.unwrap_or_else(|| platt_of_few(&kept, even));
         let different = data.different(thresholds::FEWEST).into_iter().min();
         let are_few = different.is_none_or(|different| different < thresholds::FEWEST);
@@ -538,14 +536,9 @@ impl Problem<'_> {
         Rule { calibration: odds, band, ..rule }
     }
 
-    fn rule_of_many(
-        &self,
-        rule: Rule,
-        found: &Found<'_>,
-        misfiled: &[MisfiledDocument],
-        of_general: Option<Calibration>,
-    ) -> Rule {
+    fn rule_of_many(&self, rule: Rule, found: &Found<'_>) -> Rule {
         let (data, width) = (self.data, self.data.width);
+        let Found { misfiled, of_general, .. } = *found;
         let (scores, labels): (Vec<&[f64]>, Vec<usize>) = {
             let rows: Vec<_> = found.scores.chunks_exact(width).zip(&data.labels).collect();
             well_filed(&rows, misfiled).map(|(_, &(row, &label))| (row, label)).unzip()
@@ -562,11 +555,9 @@ impl Problem<'_> {
         // By the label that a message is taken for: how far it is ahead, if that is wrong.
         let mut taken = vec![Vec::new(); width];
         for (row, &label) in odds.chunks_exact(width).zip(&labels) {
-            let (own, others) = (best(row), |at: usize| (0..width).filter(move |&it| it != at));
-            let next = others(own).map(|at| row[at]).fold(f64::NEG_INFINITY, f64::max);
-            let excess = others(label).map(|at| row[at]).fold(f64::NEG_INFINITY, f64::max);
-            if !is_beyond(label, excess - row[label]) {
-                let gap = row[own] - next;
+            let own = best(row);
+            if !is_beyond(label, row[best_other(row, label)] - row[label]) {
+                let gap = row[own] - row[best_other(row, own)];
                 taken[own].push(if own == label { -gap } else { gap });
             }
         }
@@ -635,11 +626,12 @@ impl Problem<'_> {
 struct Found<'a> {
     /// Scores by message and label.
     scores: &'a [f64],
-    /// The share of the general model.
-    share: f64,
     /// The share of known features of the text of each message.
     known: &'a [f64],
-    left_out: &'a [LeftOut],
+    /// Messages that look misfiled, in their order.
+    misfiled: &'a [MisfiledDocument],
+    /// The odds of the general model, where the messages tell nothing of odds.
+    of_general: Option<Calibration>,
 }
 
 /// A fold for each message, about the same shares of every label in each.
@@ -673,8 +665,7 @@ fn silence_empty(duals: &mut [f32], sizes: &[u32]) {
     let width = problems(sizes.len());
     let is_empty = |at: usize| if width == 1 { sizes.contains(&0) } else { sizes[at] == 0 };
     for own in duals.chunks_exact_mut(width) {
-        for (at, dual) in own.iter_mut().enumerate().filter(|(at, _)| is_empty(*at)) {
-            debug_assert!(at < width);
+        for (_, dual) in own.iter_mut().enumerate().filter(|(at, _)| is_empty(*at)) {
             *dual = 0.0;
         }
     }
@@ -692,11 +683,10 @@ fn wrong(data: &Dataset, scores: &[f64]) -> Vec<LeftOut> {
     let limit = if data.width == 2 { WRONG } else { 2.0 * WRONG };
     for (document, scores) in scores.chunks_exact(data.width).enumerate() {
         let label = data.labels[document];
-        let others = (0..scores.len()).filter(|&at| at != label);
-        let Some(best) = others.max_by(|&a, &b| scores[a].total_cmp(&scores[b])) else { continue };
-        let excess = scores[best] - scores[label];
+        let other = best_other(scores, label);
+        let excess = scores[other] - scores[label];
         if excess > limit {
-            found[document] = Some((excess, best));
+            found[document] = Some((excess, other));
             numbers[label] += 1;
         }
     }
@@ -729,16 +719,11 @@ fn well_filed<'a, T>(
 
 /// Verdicts on the messages without those that look misfiled, and what is usual among those of each
 /// label.
-fn verdicts(
-    rule: &Rule,
-    data: &Dataset,
-    found: &Found<'_>,
-    misfiled: &[MisfiledDocument],
-) -> (FitVerdicts, Vec<Usual>) {
+fn verdicts(rule: &Rule, data: &Dataset, found: &Found<'_>) -> (FitVerdicts, Vec<Usual>) {
     let mut verdicts = FitVerdicts::default();
     let rows: Vec<_> = found.scores.chunks_exact(data.width).zip(&data.labels).collect();
     let (mut unsure, mut shares) = (vec![0; data.width], vec![Vec::new(); data.width]);
-    for (at, &(scores, &label)) in well_filed(&rows, misfiled) {
+    for (at, &(scores, &label)) in well_filed(&rows, found.misfiled) {
         let (known, texts) = (found.known[at], data.row(at)[0].len());
         let verdict = rule.verdict(scores, Support { texts, known, ..Support::default() });
         shares[label].push(known);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //! Scores and support → the verdict on a message. A filter keeps its [`Rule`] beside its sums.
 
-use crate::fit::blocks::best;
+use crate::fit::blocks::{best, best_other};
 use crate::fit::calibrate::{Calibration, logistic, probabilities};
 use crate::fit::thresholds::{Caution, is_unusual};
 use dbacl_numeric::cformat;
@@ -41,7 +41,8 @@ pub struct Rule {
     pub is_asked: bool,
     /// Share of the general model's scores.
     pub general: f64,
-    /// Labels that corrections have and no folder; their numbers follow those of the filter's own.
+    /// Labels of corrections for which there is no mail folder now. They are numbered after the
+    /// filter's own labels.
     pub others: Vec<String>,
 }
 
@@ -175,9 +176,9 @@ impl Rule {
             return vec![-odds, odds];
         }
         let against = |own: usize| {
-            let others = || (0..scores.len()).filter(|&at| at != own).map(|at| scores[at]);
-            let highest = others().fold(f64::NEG_INFINITY, f64::max);
-            let sum: f64 = others().map(|score| exp(slope * (score - highest))).sum();
+            let highest = scores[best_other(scores, own)];
+            let others = (0..scores.len()).filter(|&at| at != own).map(|at| scores[at]);
+            let sum: f64 = others.map(|score| exp(slope * (score - highest))).sum();
             slope * (scores[own] - highest) - log(sum)
         };
         (0..scores.len()).map(against).collect()

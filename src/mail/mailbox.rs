@@ -4,9 +4,8 @@
 //!
 //! The one reader of mail is [`crate::mail::scanner`]. The programs whose bytes are those of dbacl
 //! 1.14.1 keep its rule, [`Boundaries`]: `dbacl -T email`, `mailinspect` with a category of such
-//! words, and
-//! `mailcross`, `mailtoe` and `mailfoot` take any line `From ` after an empty line for the
-//! beginning of a message.
+//! words, and `mailcross`, `mailtoe` and `mailfoot` take any line `From ` after an empty line for
+//! the beginning of a message.
 
 use crate::mail::from_line::{FROM, FromLine};
 

@@ -4,18 +4,17 @@
 //!
 //! | form | messages | written by |
 //! |---|---|---|
-//! | mbox | after lines `From `, by their looks and what follows them | most programs; Thunderbird
-//! without sender and date |
+//! | mbox | after lines `From `, by their looks and what follows them | most programs |
 //! | MMDF | between lines of four bytes 01 | Unix of SCO |
 //! | Babyl | after lines that begin with byte 1F | old Emacs |
 //! | emlx | after a line with their length, before a list of properties | Apple Mail |
 //! | one message | the whole file | |
 //!
-//! Passed over are byte order marks, empty lines at the beginning, the line `Microsoft Mail
-//! Internet
-//! Headers Version 2.0`, what stands between messages, the message in which a mail server keeps
-//! its own data, and messages that Thunderbird has marked as deleted. Lines may end in LF, CR LF,
-//! CR CR LF, or in CR alone. A `Content-Length` counts where a message or nothing follows the text.
+//! Thunderbird writes lines `From ` without sender and date. Passed over are byte order marks,
+//! empty lines at the beginning, Outlook's line `Microsoft Mail Internet Headers ...`, what stands
+//! between messages, the message in which a mail server keeps its own data, and messages that
+//! Thunderbird has marked as deleted. Lines may end in LF, CR LF, CR CR LF, or in CR alone. A
+//! `Content-Length` counts where a message or nothing follows the text.
 
 use crate::mail::day::{day_in, day_of};
 use crate::mail::from_line::{FROM, FromLine};

@@ -109,7 +109,7 @@ pub fn questions(
     for file in files {
         let Some(mail) = open_mail(file, stop, &mut others)? else { continue };
         each_of_file::<FittedSetError>(mail, file, stop, &mut |number, mail| {
-            let verdict = open.judge(&mail, Some(stop)).map_err(lost)?;
+            let verdict = open.classify_until(&mail, Some(stop)).map_err(lost)?;
             let doubt = doubt(&verdict);
             let message = open.read(&mail, Some(stop));
             unless_stopped(stop)?;
@@ -189,7 +189,7 @@ pub fn suspected(
                 place: file.name_of(own.min(number)),
                 subject: subject(&mail),
                 label: Some(suspect.label.clone()),
-                verdict: open.judge(&mail, Some(stop)).map_err(lost)?,
+                verdict: open.classify_until(&mail, Some(stop)).map_err(lost)?,
                 mail,
             };
             found.push((at, (id, question)));

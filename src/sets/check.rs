@@ -6,6 +6,7 @@ use crate::container::{Container, is_model};
 use crate::error::{Error, Result};
 use crate::fit::rule::Rule;
 use crate::store::folder::{JOURNAL, TABLE};
+use crate::store::table::WITHDRAWN;
 use crate::store::{FilterError, FilterFolder, OpenTables};
 use std::io::ErrorKind::NotFound;
 use std::path::{Path, PathBuf};
@@ -59,8 +60,8 @@ fn examine_filter(folder: &FilterFolder, tables: &OpenTables<Rule>) -> Vec<Findi
     let head = &tables.table.head;
     let documents = folder.documents(tables);
     let help = if documents.is_ok() { CHANGE } else { LEARN };
-    let of_table =
-        tables.table.names().map(|names| names.iter().filter(|own| own.1 != 255).count());
+    let is_there = |&&(_, label): &&(u64, u8)| label != WITHDRAWN;
+    let of_table = tables.table.names().map(|names| names.iter().filter(is_there).count());
     let lessons = &tables.journal.lessons;
     let withdrawn = lessons.iter().filter(|lesson| lesson.withdrawn.is_some()).count();
     let fits = |all: usize| {

@@ -2,11 +2,10 @@
 //! Begins a filter as a copy of another one.
 
 use super::error::FittedSetError;
-use super::filter_folder::FilterPlace;
+use super::filter_folder::{FilterPlace, make_in};
 use super::mail_filter::MailFilter;
 use super::options::FittedSetOptions;
 use crate::store::FilterFolder;
-use std::fs;
 use std::path::Path;
 
 impl MailFilter {
@@ -22,18 +21,13 @@ impl MailFilter {
     pub fn copy(from: &Path, to: &Path, options: &FittedSetOptions) -> Result<(), FittedSetError> {
         let from = FilterFolder::new(from);
         Self::now(&from)?;
-        let is_new = fs::symlink_metadata(to).is_err();
-        let copied = options.change(to).and_then(|mut changing| {
+        make_in(to, || {
+            let mut changing = options.change(to)?;
             if FilterPlace::of(to) == FilterPlace::Filter {
                 return Ok(());
             }
             Ok(changing.copy_from(&from)?)
-        });
-        if copied.is_err() && is_new {
-            // It stays if another process has put something into it.
-            let _ = fs::remove_dir(to);
-        }
-        copied
+        })
     }
 }
 
@@ -41,6 +35,7 @@ impl MailFilter {
 mod tests {
     use super::*;
     use crate::sets::{FittedSet, MailFolder, MailLearnOptions, Outcome};
+    use std::fs;
     use std::os::unix::fs::MetadataExt as _;
 
     #[test]

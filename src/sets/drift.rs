@@ -104,7 +104,7 @@ pub fn changes(
         |now: &&MailFilter| MailReading::of(&now.tables.table.head.reading) == Some(reading);
     let Some(now) = now.filter(is_same) else { return Vec::new() };
     let Ok(names) = now.tables.table.names() else { return Vec::new() };
-    let mut known: HashSet<u64> = names.into_iter().map(|(name, _)| name).collect();
+    let mut known: HashSet<u64> = names.iter().map(|&(name, _)| name).collect();
     known.extend(now.tables.journal.lessons.iter().map(|lesson| lesson.document.name()));
     let new: Vec<&Document> = documents.iter().filter(|own| !known.contains(&own.name())).collect();
     let of = |(at, label): (usize, &String)| {

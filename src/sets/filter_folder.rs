@@ -96,11 +96,7 @@ fn operands(folder: &Path) -> String {
 impl MailFilterError {
     /// The error of a table in `folder` that cannot be read.
     pub(crate) fn of_table(folder: &FilterFolder, fault: Fault) -> Self {
-        let path = folder.file(TABLE);
-        Self::Files(match fault {
-            Fault::Io(source) => FilterError::Io { path, source },
-            _ => FilterError::Damaged { path },
-        })
+        Self::Files(folder.fault(TABLE, fault))
     }
 
     /// Whether the table is damaged, so that an earlier state may be of use.
@@ -147,6 +143,17 @@ impl FilterPlace {
             (false, false) => Self::Empty,
         }
     }
+}
+
+/// Makes a filter in `folder`. If that fails, a folder that was not there before does not stay,
+/// unless another process has put something into it.
+pub(super) fn make_in<T, E>(folder: &Path, make: impl FnOnce() -> Result<T, E>) -> Result<T, E> {
+    let is_new = fs::symlink_metadata(folder).is_err();
+    let made = make();
+    if made.is_err() && is_new {
+        let _ = fs::remove_dir(folder);
+    }
+    made
 }
 
 /// Whether at this path is a link that belongs to neither this user nor the superuser.

@@ -20,7 +20,6 @@ use super::roles::MailRole;
 use crate::error::{Warning, WarningSink};
 use crate::mail::contents::Contents;
 use crate::store::{Document, FilterFolder, Stamp};
-use hashbrown::HashSet;
 use std::fmt;
 use std::path::{Path, PathBuf};
 
@@ -104,10 +103,7 @@ impl FittedSet {
     /// # Errors
     /// Those of [`Self::open`].
     #[doc(hidden)]
-    pub fn open_to_change(
-        folder: &Path,
-        options: &FittedSetOptions,
-    ) -> Result<Self, FittedSetError> {
+    pub fn open_to_change(folder: &Path, options: &FittedSetOptions) -> Result<Self> {
         match Self::open(folder, options) {
             Err(FittedSetError::Open(error)) if error.is_damage() => {
                 let (mut changing, mut warnings) = (options.change(folder)?, Vec::new());
@@ -180,7 +176,7 @@ impl FittedSet {
     /// [`FittedSetError::NotMessage`] for what is packed, or no text; [`FittedSetError::Open`] when
     /// a file cannot be read any more.
     pub fn classify(&self, document: impl AsRef<[u8]>) -> Result<SetVerdict> {
-        self.open.judge(document.as_ref(), None).map_err(lost)
+        self.open.classify_until(document.as_ref(), None).map_err(lost)
     }
 
     /// As [`Self::classify`], with the words that decided. Mail without words has no reasons.
@@ -217,15 +213,12 @@ impl FittedSet {
     /// # Errors
     /// [`FittedSetError::Open`].
     pub fn labels_of(&self, id: DocumentId) -> Result<Vec<String>> {
-        let now = MailFilter::now(&FilterFolder::new(&self.folder))?;
-        let found = now.tables.find(id.0);
-        let found = found.map_err(|fault| {
-            super::MailFilterError::of_table(&FilterFolder::new(&self.folder), fault)
-        })?;
-        let mut seen = HashSet::new();
-        let labels = found.into_iter().map(|(_, effect)| usize::from(effect.label));
-        let labels = labels.filter(|&label| seen.insert(label));
-        Ok(labels.filter_map(|label| now.names().get(label).cloned()).collect())
+        Ok(self.now()?.labels_of(id)?)
+    }
+
+    /// The filter as it is now, which others may have changed.
+    fn now(&self) -> Result<MailFilter> {
+        Ok(MailFilter::now(&FilterFolder::new(&self.folder))?)
     }
 
     /// The messages of `mail`, at most `most`, that the filter doubts most, no two alike, the most
@@ -241,7 +234,8 @@ impl FittedSet {
         warnings: WarningSink<'_>,
     ) -> Result<Vec<Question>> {
         let files = learn_folders::files_of(mail, &self.folder)?;
-        let is_learned = |id| Ok(!self.labels_of(id)?.is_empty());
+        let now = self.now()?;
+        let is_learned = |id| Ok(!now.labels_of(id)?.is_empty());
         asking::questions((&self.open, &is_learned), &files, most, &self.options.stop, warnings)
     }
 
@@ -254,8 +248,9 @@ impl FittedSet {
     #[doc(hidden)]
     pub fn suspected(&self) -> Result<Vec<(DocumentId, Question)>> {
         let list = misfiled::suspects(&self.folder)?;
+        let now = self.now()?;
         let is_learned = |suspect: &misfiled::Suspect| {
-            Ok(self.labels_of(DocumentId(suspect.id))?.contains(&suspect.label))
+            Ok(now.labels_of(DocumentId(suspect.id))?.contains(&suspect.label))
         };
         asking::suspected(&self.open, &list, &is_learned, &self.options.stop)
     }
@@ -386,15 +381,6 @@ impl FittedSet {
         Ok(true)
     }
 
-    /// The number of the category called `label`, in a filter with these labels.
-    fn number_of(&self, label: &str, known: &[String]) -> Result<u8> {
-        let place = known.iter().position(|known| known == label);
-        place.and_then(|at| u8::try_from(at).ok()).ok_or_else(|| {
-            let (label, known) = (label.into(), known.to_vec());
-            FittedSetError::UnknownLabel { label, folder: self.folder.clone(), known }
-        })
-    }
-
     fn change_by_mail(
         &mut self,
         kind: ChangeKind,
@@ -436,7 +422,7 @@ impl FittedSet {
         label: &str,
         each: &mut dyn FnMut(Take<'_>) -> Result<()>,
     ) -> Result<SetReport> {
-        self.number_of(label, self.labels())?;
+        number_of(label, self.labels(), &self.folder)?;
         let is_learned = kind != ChangeKind::Forget;
         let (mut documents, mut refused) = (Vec::new(), Vec::new());
         let mut reader = MessageReader::new(&self.open.reading, Some(&self.options.stop));
@@ -466,12 +452,7 @@ impl FittedSet {
         let (folder, own_label) = (self.folder.clone(), label.to_owned());
         let work = move |change: &mut Change<'_>, warn: WarningSink<'_>| {
             let head = &change.filter.tables.table.head.reading;
-            let known = head.labels.clone();
-            let place = known.iter().position(|own| *own == own_label);
-            let Some(number) = place.and_then(|at| u8::try_from(at).ok()) else {
-                let (label, folder) = (own_label.clone(), folder.clone());
-                return Err(FittedSetError::UnknownLabel { label, folder, known });
-            };
+            let number = number_of(&own_label, &head.labels, &folder)?;
             if head.options != reading {
                 return Err(FittedSetError::ReadOtherwise { folder: folder.clone() });
             }
@@ -489,8 +470,7 @@ impl FittedSet {
     }
 
     /// Changes the filter as it is now, and opens what comes of it. `ids` are those of the
-    /// documents,
-    /// `None` for those without features. A damaged filter is made again first.
+    /// documents, `None` for those without features. A damaged filter is made again first.
     fn changed(
         &mut self,
         work: impl Fn(&mut Change<'_>, WarningSink<'_>) -> Result<(Done, Vec<Outcome>)>,
@@ -530,6 +510,15 @@ impl FittedSet {
             warnings,
         })
     }
+}
+
+/// The number of the category called `label` in the filter in `folder`, which has these labels.
+fn number_of(label: &str, known: &[String], folder: &Path) -> Result<u8> {
+    let place = known.iter().position(|known| known == label);
+    place.and_then(|at| u8::try_from(at).ok()).ok_or_else(|| {
+        let (label, folder, known) = (label.into(), folder.to_path_buf(), known.to_vec());
+        FittedSetError::UnknownLabel { label, folder, known }
+    })
 }
 
 /// A function that takes one document.

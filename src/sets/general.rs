@@ -8,7 +8,6 @@ use super::mail_filter::MailFilter;
 use super::mail_reading::MailReading;
 use super::weighing::OpenGeneral;
 use crate::error::{Warning, WarningSink};
-use crate::fit::general::SameLabels;
 use std::path::{Path, PathBuf};
 
 type Result<T, E = FittedSetError> = std::result::Result<T, E>;
@@ -61,6 +60,5 @@ pub fn of(filter: MailFilter, labels: &[&str], reading: MailReading) -> Option<O
     let stored = &filter.tables.table.head.reading;
     let is_fit = MailReading::of(stored) == Some(reading)
         && stored.labels.iter().any(|own| labels.contains(&own.as_str()));
-    let same = SameLabels::new(&stored.labels, labels);
-    is_fit.then_some(OpenGeneral { tables: filter.tables, same })
+    is_fit.then(|| OpenGeneral::new(filter.tables, labels))
 }

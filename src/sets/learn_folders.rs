@@ -10,7 +10,7 @@
 
 use super::drift;
 use super::error::{FittedSetError, unless_stopped};
-use super::filter_folder::MailFilterError;
+use super::filter_folder::{MailFilterError, make_in};
 use super::fitting::{self, Learned};
 use super::folder_mail::{FolderMail, Reading, unopened};
 use super::general::{self, GeneralSource};
@@ -28,7 +28,6 @@ use crate::parallel;
 use crate::store::{Before, Document, FilterFolder};
 use dbacl_files::atomic_file::folder_of;
 use hashbrown::HashSet;
-use std::fs;
 use std::io;
 use std::path::Path;
 
@@ -45,13 +44,7 @@ pub fn learn(
     note: &mut dyn FnMut(FitNote),
     warnings: WarningSink<'_>,
 ) -> Result<Learned> {
-    let is_new = folder.symlink_metadata().is_err();
-    let learned = learn_all(folder, folders, options, note, warnings);
-    if learned.is_err() && is_new {
-        // It stays if another process has put something into it.
-        let _ = fs::remove_dir(folder);
-    }
-    learned
+    make_in(folder, || learn_all(folder, folders, options, note, warnings))
 }
 
 fn learn_all(
@@ -179,36 +172,26 @@ impl Now {
         let opened = MailFilter::now(&folder);
         let is_damaged = opened.as_ref().is_err_and(MailFilterError::is_damage);
         let is_older = matches!(&opened, Err(MailFilterError::Version { .. }));
-        let (filter, fault) = match opened {
+        let (filter, general_fault) = match opened {
             Ok(filter) => (Some(filter), None),
             Err(fault @ MailFilterError::General { .. }) => (None, Some(fault)),
             Err(_) => (None, None),
         };
-        let general_fault = fault;
-        if let Ok(tables) = folder.open::<Rule>()
-            && let Ok(documents) = folder.documents(&tables)
-        {
-            let head = &tables.table.head;
+        let whole = folder.open::<Rule>().ok().and_then(|tables| {
+            let documents = folder.documents(&tables).ok()?;
+            let head = tables.table.head;
             let labels = [&head.reading.labels[..], &head.rule.others[..]].concat();
-            let reading = MailReading::of(&head.reading);
-            let is_cut = false;
-            return Self {
-                filter,
-                documents,
-                labels,
-                reading,
-                is_damaged,
-                general_fault,
-                is_older,
-                is_cut,
+            Some((MailReading::of(&head.reading), documents, labels, false))
+        });
+        let salvaged = || {
+            let found = if filter.is_some() || is_damaged { folder.salvage() } else { None };
+            let Some((reading, documents, is_cut)) = found else {
+                return (None, Vec::new(), Vec::new(), filter.is_some());
             };
-        }
-        let salvaged = if filter.is_some() || is_damaged { folder.salvage() } else { None };
-        let is_cut = filter.is_some() || salvaged.as_ref().is_some_and(|(_, _, is_cut)| *is_cut);
-        let (reading, documents, labels) = match salvaged {
-            Some((reading, documents, _)) => (MailReading::of(&reading), documents, reading.labels),
-            None => (None, Vec::new(), Vec::new()),
+            let is_cut = is_cut || filter.is_some();
+            (MailReading::of(&reading), documents, reading.labels, is_cut)
         };
+        let (reading, documents, labels, is_cut) = whole.unwrap_or_else(salvaged);
         Self { filter, documents, labels, reading, is_damaged, general_fault, is_older, is_cut }
     }
 

@@ -13,16 +13,17 @@ use super::weighing::{OpenGeneral, Weighing};
 use crate::category::access;
 use crate::document::ReadOptions;
 use crate::error::{Error, Warning, WarningSink};
-use crate::fit::blocks::best;
+use crate::fit::blocks::best_other;
 use crate::fit::calibrate::logistic;
-use crate::fit::general::SameLabels;
 use crate::fit::rule::{Decision, Doubt, Rule, Support};
 use crate::mail::contents::Contents;
 use crate::mail::verdict_header::Marker;
+use crate::model::settings::Scheme;
 use crate::store::folder::{JOURNAL, TABLE};
-use crate::store::{Document, FilterFolder, OpenTables, Stamp};
+use crate::store::table::Fault;
+use crate::store::{Document, FilterError, FilterFolder, OpenTables, Stamp};
 use crate::token::id::FeatureId;
-use hashbrown::HashMap;
+use hashbrown::{HashMap, HashSet};
 use std::fmt;
 use std::path::Path;
 use std::sync::OnceLock;
@@ -138,16 +139,11 @@ impl MailFilter {
         tables: OpenTables<Rule>,
     ) -> Result<Self, MailFilterError> {
         let stored = &tables.table.head.reading;
-        let reading = MailReading::of(stored).ok_or_else(|| {
-            let folder = folder.path().to_path_buf();
-            crate::store::FilterError::Version { folder }
-        })?;
+        let reading = MailReading::of(stored)
+            .ok_or_else(|| FilterError::Version { folder: folder.path().to_path_buf() })?;
         let general = folder.open_general(&tables);
         let general = general.map_err(|source| MailFilterError::General { source })?;
-        let general = general.map(|own: OpenTables<Rule>| {
-            let same = SameLabels::new(&own.table.head.reading.labels, &stored.labels);
-            OpenGeneral { tables: own, same }
-        });
+        let general = general.map(|own| OpenGeneral::new(own, &stored.labels));
         let (folder, reading) = (folder.clone(), reading.options());
         Ok(Self { folder, tables, general, reading, instead: OnceLock::new() })
     }
@@ -215,6 +211,16 @@ impl MailFilter {
         self.read(mail, stop).map(|message| message.id())
     }
 
+    /// The labels under which a document was learned; empty if it was not.
+    pub(crate) fn labels_of(&self, id: DocumentId) -> Result<Vec<String>, MailFilterError> {
+        let found = self.tables.find(id.0);
+        let found = found.map_err(|fault| MailFilterError::of_table(&self.folder, fault))?;
+        let mut seen = HashSet::new();
+        let labels = found.into_iter().map(|(_, effect)| usize::from(effect.label));
+        let labels = labels.filter(|&label| seen.insert(label));
+        Ok(labels.filter_map(|label| self.names().get(label).cloned()).collect())
+    }
+
     /// The verdict on a message, given as it was received, headers first. Verdicts of dbacl in its
     /// header (lines `X-DBACL`) are ignored. Of a message of more than 8 MiB only the beginning is
     /// classified.
@@ -223,12 +229,16 @@ impl MailFilter {
     /// [`Error::NotMail`] for what is packed, or no text; [`Error::Other`] when a file cannot be
     /// read any more.
     pub fn classify(&self, mail: impl AsRef<[u8]>) -> Result<SetVerdict, Error> {
-        self.judge(mail.as_ref(), None)
+        self.classify_until(mail.as_ref(), None)
     }
 
     /// As [`Self::classify`]; reading ends early once `stop` is set.
     #[doc(hidden)]
-    pub fn judge(&self, mail: &[u8], stop: Option<&AtomicBool>) -> Result<SetVerdict, Error> {
+    pub fn classify_until(
+        &self,
+        mail: &[u8],
+        stop: Option<&AtomicBool>,
+    ) -> Result<SetVerdict, Error> {
         check_mail(mail)?;
         let message = self.read(mail, stop);
         let (set, weighing) = self.weigh(message.as_ref())?;
@@ -285,7 +295,7 @@ impl MailFilter {
         match instead {
             Some(instead)
                 if instead.tables.table.id != self.tables.table.id
-                    && !matches!(fault, crate::store::table::Fault::Io(_)) =>
+                    && !matches!(fault, Fault::Io(_)) =>
             {
                 instead.weigh(Some(message))
             }
@@ -320,10 +330,7 @@ impl MailFilter {
         let Weighing { scores, support, known, weights, inputs } = weighing;
         let own = self.rule().verdict(scores, *support).label;
         let odds = self.rule().log_odds(scores);
-        let rest: Vec<f64> = (scores.iter().enumerate())
-            .map(|(at, &score)| if at == own { f64::NEG_INFINITY } else { score })
-            .collect();
-        let next = best(&rest);
+        let next = best_other(scores, own);
         let width = weights.len() / message.len().max(1);
         let weight = |at: usize, label: usize| {
             let own = &weights[at * width..][..width];
@@ -339,8 +346,7 @@ impl MailFilter {
             all += own;
             bits.insert(id, own);
         }
-        let are_runs = self.reading.scheme == crate::model::settings::Scheme::Gram;
-        let mut runs = Runs::new(are_runs);
+        let mut runs = Runs::new(self.reading.scheme == Scheme::Gram);
         MessageReader::new(&self.reading, stop).features(text, |feature| {
             let id = FeatureId::of(feature.body, feature.medium).0;
             runs.add(&feature, bits.remove(&id));
@@ -373,7 +379,8 @@ impl MailFilter {
     /// verdict `error`.
     pub fn filter(&self, mail: impl AsRef<[u8]>) -> Vec<u8> {
         let mail = mail.as_ref();
-        let verdict = self.judge(mail, None).map(|verdict| verdict.to_string().into_bytes());
+        let verdict =
+            self.classify_until(mail, None).map(|verdict| verdict.to_string().into_bytes());
         let verdict = verdict.unwrap_or_else(|_| ERROR.to_vec());
         let mut marked = Vec::with_capacity(mail.len() + 64);
         let mut keep = |piece: &[u8]| {

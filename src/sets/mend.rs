@@ -7,7 +7,6 @@ use super::fitting::{self, Fitted};
 use super::mail_filter::MailFilter;
 use super::weighing::OpenGeneral;
 use crate::error::{Warning, WarningSink};
-use crate::fit::general::SameLabels;
 use crate::fit::joint::{FALSE_POSITIVES, Wishes};
 use crate::fit::rule::Rule;
 use crate::store::{Before, Changing, OpenTables};
@@ -48,10 +47,7 @@ pub fn mend(
         None => Wishes { protected: usual(reading.labels.len()), ..Wishes::default() },
     };
     let general = known.as_ref().and_then(|known| folder.open_general::<Rule>(known).ok()?);
-    let general = general.map(|tables| OpenGeneral {
-        same: SameLabels::new(&tables.table.head.reading.labels, &reading.labels),
-        tables,
-    });
+    let general = general.map(|tables| OpenGeneral::new(tables, &reading.labels));
     let how = (&wishes, general.as_ref());
     let Fitted { mut head, sections, .. } =
         fitting::fit(&reading, &mut documents, how, &mut |_| {}, stop)?;

@@ -68,6 +68,14 @@ pub struct OpenGeneral {
     pub same: SameLabels,
 }
 
+impl OpenGeneral {
+    /// The general model of a filter with these labels.
+    pub fn new<T: AsRef<str>>(tables: OpenTables<Rule>, labels: &[T]) -> Self {
+        let same = SameLabels::new(&tables.table.head.reading.labels, labels);
+        Self { tables, same }
+    }
+}
+
 /// What the tables of a filter say of a message.
 pub struct Weighing {
     /// Whether each feature is known to the filter or its general model.

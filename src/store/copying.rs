@@ -2,16 +2,13 @@
 //! A filter that begins as a copy of another one, as a user's filter on a server does: both share
 //! the files that do not change in place.
 
-use super::folder::{Changing, FilterError, FilterFolder, TABLE};
+use super::folder::{Changing, FilterError, FilterFolder, TABLE, TRIES};
 use super::table;
 use dbacl_files::atomic_file::{Disk, Storage as _, folder_of, remove_if_there};
 use dbacl_files::reading::read_regular;
 use serde::de::IgnoredAny;
 use std::fs;
 use std::io;
-
-/// How often a copy begins again when the other filter is changed meanwhile.
-const TRIES: usize = 20;
 
 /// The table, until it has its name.
 const NEW: &str = "table.new";

@@ -40,7 +40,7 @@ const GENERAL: &str = "general.";
 /// What older versions of dbacl kept a filter in: a folder, or files beside a list of them.
 const OLDER: [&str; 2] = ["ledger.set", "order"];
 /// How often a reader begins again when the filter is replaced meanwhile.
-const TRIES: usize = 20;
+pub(super) const TRIES: usize = 20;
 
 /// Why a filter cannot be opened or changed.
 #[derive(Debug, thiserror::Error)]
@@ -184,7 +184,8 @@ impl FilterFolder {
         if is_older { FilterError::Version { folder } } else { FilterError::NoFilter { folder } }
     }
 
-    fn fault(&self, name: &str, fault: Fault) -> FilterError {
+    /// The error of a table of the filter that cannot be used.
+    pub fn fault(&self, name: &str, fault: Fault) -> FilterError {
         let path = self.file(name);
         match fault {
             Fault::Io(error) if error.kind() == io::ErrorKind::NotFound => self.nothing(),

@@ -161,11 +161,11 @@ impl<R> OpenTables<R> {
     /// [`Fault`]
     pub fn find(&self, name: u64) -> Result<Vec<(u32, Effect)>, Fault> {
         let names = self.table.names()?;
-        let base = u32::try_from(names.len()).unwrap_or(u32::MAX);
+        let base = self.table.head.entries;
         let withdrawn = self.journal.withdrawn();
         let is_there = |number: u32| withdrawn.binary_search(&number).is_err();
         let mut found = Vec::new();
-        for (number, &(own, label)) in (0..).zip(&names) {
+        for (number, &(own, label)) in (0..).zip(names) {
             if own == name && label != table::WITHDRAWN && is_there(number) {
                 found.push((number, self.table.effect(number)?));
             }

@@ -12,10 +12,9 @@
 //! ```
 //!
 //! The blocks hold five sections, each of which begins with a block of its own: three tiers of
-//! rows,
-//! by how many documents have the feature (64 or more, 8 or more, others), features that a single
-//! document has, and documents. Rows of a tier and singles have rising ids. No record lies in two
-//! blocks; unused bytes of a block are zero.
+//! rows, by how many documents have the feature (64 or more, 8 or more, others), features that a
+//! single document has, and documents. Rows of a tier and singles have rising ids. No record lies
+//! in two blocks; unused bytes of a block are zero.
 //!
 //! ```text
 //! row       u32 id; for each label u24 documents; for each problem i48 sum in steps of 2^-32
@@ -41,6 +40,7 @@ use std::io;
 use std::ops::Range;
 use std::os::unix::fs::FileExt;
 use std::path::Path;
+use std::sync::OnceLock;
 
 /// How a table begins.
 pub const MAGIC: &[u8] = b"# dbacl filter 1\n";
@@ -196,6 +196,8 @@ pub struct TableFile<R> {
     /// Where the blocks begin in the file.
     body: u64,
     sections: [Section; SECTIONS],
+    /// Names and labels of the documents, once they were needed: each look-up goes through all.
+    names: OnceLock<Vec<(u64, u8)>>,
 }
 
 /// Where a section is.
@@ -244,7 +246,8 @@ impl<R: DeserializeOwned> TableFile<R> {
             |entry: &[u8]| (LittleEndian::read_u32(entry), LittleEndian::read_u32(&entry[4..]));
         let index = index.chunks_exact(8).map(pair).collect();
         let id = Checksum::of(part.get(from..body)?);
-        Ok((Self { file, head, id, index, body: body as u64, sections }, found))
+        let (body, names) = (body as u64, OnceLock::new());
+        Ok((Self { file, head, id, index, body, sections, names }, found))
     }
 }
 
@@ -463,10 +466,14 @@ impl<R> TableFile<R> {
     ///
     /// # Errors
     /// [`Fault`]
-    pub fn names(&self) -> Result<Vec<(u64, u8)>, Fault> {
+    pub fn names(&self) -> Result<&[(u64, u8)], Fault> {
+        if let Some(names) = self.names.get() {
+            return Ok(names);
+        }
         let documents = self.section(DOCUMENTS)?;
         let entry = |entry: &[u8]| (LittleEndian::read_u64(entry), entry[8]);
-        Ok(documents.chunks_exact(entry_bytes(self.head.problems())).map(entry).collect())
+        let entries = documents.chunks_exact(entry_bytes(self.head.problems())).map(entry);
+        Ok(self.names.get_or_init(|| entries.collect()))
     }
 
     /// Checks every block.

@@ -160,7 +160,7 @@ fn a_fold_gives_the_bytes_of_writing_all_documents_at_once() {
     let folded = open(&folder).table;
     assert_eq!(folded.sections().unwrap(), build(2, &all).sections);
     let names: Vec<u64> = all.iter().map(|(document, _)| document.name()).collect();
-    let found: Vec<u64> = folded.names().unwrap().into_iter().map(|(name, _)| name).collect();
+    let found: Vec<u64> = folded.names().unwrap().iter().map(|&(name, _)| name).collect();
     assert_eq!(found, names);
     assert!(!folder.path().join(BEFORE).exists() || folder.open_before::<String>().is_some());
 }

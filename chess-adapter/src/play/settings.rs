@@ -38,7 +38,8 @@ pub struct Settings {
     /// Out of the book, clusters of positions that are at most so many moves apart suggest; 0 for
     /// none.
     pub book_clusters: u32,
-    /// Whether the book advises the search at each depth instead of choosing.
+    /// Whether the book only adds to the values of its moves in the search, instead of choosing
+    /// the move itself.
     pub book_in_search: bool,
     pub book_weight: Weight,
     /// Folder of tables made by the verb `tables`.

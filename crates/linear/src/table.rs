@@ -264,6 +264,7 @@ impl<S: Sum> Table<S> {
 
     /// Takes a document with the dual variables that it had: sums are made again of documents and
     /// dual variables by this.
+    #[cfg(test)]
     pub fn restore(&mut self, member: &Member<'_>, duals: &[f32]) {
         self.change(member, duals, |dual| (0.0, dual));
     }

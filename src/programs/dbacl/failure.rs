@@ -95,9 +95,7 @@ impl From<Error> for Failure {
             Error::Pattern { .. } | Error::TooManyPatterns => Kind::Usage,
             Error::Numeric(_) => Kind::Internal,
             Error::Io { .. } | Error::HalfSaved(_) => Kind::Write,
-            Error::Temporary { .. } | Error::Occupied { .. } | Error::OpenToOthers { .. } => {
-                Kind::Create
-            }
+            Error::Temporary { .. } | Error::Occupied { .. } => Kind::Create,
             _ => Kind::Data,
         };
         // dbacl 1.14.1 gave no reason.

@@ -342,7 +342,7 @@ impl<'a> Filter<'a> {
         let (verdict, reasons) = if self.with_reasons {
             filter.reasons(mail, stop)?
         } else {
-            (filter.judge(mail, stop)?, None)
+            (filter.classify_until(mail, stop)?, None)
         };
         if let Some(warning) = filter.warning().filter(|_| !self.has_warned) {
             self.has_warned = true;

@@ -64,7 +64,7 @@ fn fits(part: &[u8], path: &Path) -> Result<bool, Failure> {
 /// What is in a folder; nothing if it is no folder.
 fn names(folder: &Path) -> Result<Vec<PathBuf>, Failure> {
     let here = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
-    // Some folders may be listed but not entered.
+    // The names of a folder may be readable where its files are not.
     let entries = std::fs::metadata(here.join(".")).and_then(|_| std::fs::read_dir(here));
     let entries = match entries {
         Err(error) if is_nothing(error.kind()) => return Ok(Vec::new()),
