@@ -4,7 +4,7 @@
 
 use std::collections::BTreeMap;
 
-use dbacl_testing::{Scratch, done, programs};
+use dbacl_testing::{Scratch, done, programs, root};
 
 use crate::support::{Adapter, fed, learned, run, script, some_games};
 
@@ -249,4 +249,54 @@ fn styles_are_learned_and_asked() {
     assert!(told.contains("telluser the opponent's style is ") && told.contains("move "), "{told}");
     let score = run(&place, "match models --style styles --games 1 --limit 40").stdout;
     assert!(score.contains("half-moves"), "{score}");
+}
+
+#[test]
+fn values_are_learned_shown_and_played_by() {
+    let place = Scratch::new();
+    some_games(&place, 12);
+    let published = run(&place, "worth some.pgn -o net --games 20 --as-published --seed 2");
+    let (told, lines) = (&published.stdout, published.stdout.lines().count());
+    assert!(told.contains("\n20 games: ") && lines == 4, "{told}");
+    // Each value's share of the games won, drawn and lost.
+    let shown = run(&place, "worth show net pawn bNf6").stdout;
+    let numbers = |line: &str| -> Option<Vec<f64>> {
+        line.split_whitespace().map(|cell| cell.parse().ok()).collect()
+    };
+    let rows: Vec<Vec<f64>> = shown.lines().filter_map(numbers).collect();
+    assert_eq!(rows.len(), 2 * 3 * 5, "{shown}");
+    for column in 1..=3 {
+        let sum: f64 = rows[..5].iter().map(|row| row[column]).sum();
+        assert!((sum - 100.0).abs() < 0.3, "{shown}");
+    }
+    let refused = fed(&place, "worth show net king", "").complaint(65);
+    assert!(refused.contains("no parameter \"king\""), "{refused}");
+
+    // Without proof nothing is kept, and each run of a seed says the same.
+    let learn = || fed(&place, "worth some.pgn -o values --games 4 --seed 3", "");
+    let (first, again) = (learn(), learn());
+    assert_eq!((first.status, &first.stdout), (1, &again.stdout), "{}", first.stderr);
+    assert!(first.stdout.ends_with("not better than the base, so they are not kept\n"));
+    assert!(!place.path("values/worth.txt").exists());
+
+    // The search plays by values in a folder: here queens are worth nothing.
+    let by_hand = root().join("chess-adapter/search/values/by-hand.txt");
+    let all = std::fs::read_to_string(by_hand).expect("a file of the sources");
+    let line = |line: &str| match line.strip_prefix('Q').and_then(|rest| rest.split(' ').next()) {
+        Some(name) => format!("Q{name} 0 0\n"),
+        None => format!("{line}\n"),
+    };
+    place.write("values/worth.txt", all.lines().map(line).collect::<String>());
+    learned(&place, 12, "--search-words 0");
+    for (args, low, high) in [("--play strong", 700, 1500), ("--worth values", -99, 150)] {
+        let mut adapter = Adapter::start(&place, &format!("models {args}"));
+        let queenless = "rnb1kbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1";
+        adapter.send(&format!("uci\nposition fen {queenless}\ngo depth 2\n"));
+        let line = adapter.wait_for("info depth 2 ");
+        let value = line.split_once("score cp ").and_then(|(_, rest)| rest.split(' ').next());
+        let value: i32 = value.and_then(|value| value.parse().ok()).expect("a value");
+        assert!((low..high).contains(&value), "{args}: {line}");
+        adapter.wait_for("bestmove");
+        adapter.finish();
+    }
 }

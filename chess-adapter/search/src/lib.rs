@@ -3,7 +3,8 @@
 //!
 //! A [`Searcher`] answers a [`Request`] - a position, how it came about, and [`Limits`] - with the
 //! best moves and their values in centipawns. It looks ahead by iterative deepening with principal
-//! variation search, and evaluates the positions where looking ahead ends by hand-written rules.
+//! variation search, and evaluates the positions where looking ahead ends ([`Evaluate`]): by what
+//! they have ([`terms`]), and what that is worth ([`Values`]).
 //! Tables of endgames may be plugged in ([`Ending`]).
 //!
 //! The crate knows the rules of chess from `shakmaty`; it knows neither protocols nor text.
@@ -23,7 +24,6 @@
 
 pub mod board;
 mod checks;
-mod classical;
 mod exchange;
 mod limits;
 mod moves;
@@ -32,15 +32,19 @@ mod request;
 mod search;
 mod searcher;
 mod table;
+mod terms;
 mod tree;
+pub mod values;
 
 pub use checks::Checks;
 pub use exchange::{Capture, attackers, captures, cheapest, exchange_value};
 pub use limits::{Clock, Limits};
 pub use moves::PackedMove;
 pub use request::{Advice, Ending, Found, Line, Request};
-pub use searcher::Searcher;
+pub use searcher::{Evaluate, Searcher};
+pub use terms::{FULL, TEMPO, TERMS, UNIT, name as name_of_term, terms};
 pub use tree::key_of;
+pub use values::Values;
 
 /// The value of being mated now, centipawns, negated.
 const MATE: i32 = 32_000;

@@ -1,14 +1,24 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //! What a search keeps for the next one: evaluation, transposition table, statistics of cutoffs.
 
-use crate::classical::Classical;
+use std::sync::Arc;
+
+use shakmaty::Chess;
+
 use crate::ordering::Order;
 use crate::table::Table;
+use crate::values::Values;
+
+/// Says what positions are worth where looking ahead ends.
+pub trait Evaluate: Send + Sync {
+    /// What a position is worth without looking ahead, centipawns for the side to move.
+    fn evaluate(&self, position: &Chess) -> i32;
+}
 
 /// Searches positions, and keeps its tables from one search to the next.
 pub struct Searcher {
     pub(crate) table: Table,
-    pub(crate) evaluation: Classical,
+    pub(crate) evaluation: Arc<dyn Evaluate>,
     pub(crate) order: Order,
     /// By how many half-moves late quiet moves are searched less deeply, indexed by depth and
     /// number of the move.
@@ -16,8 +26,14 @@ pub struct Searcher {
 }
 
 impl Searcher {
-    /// A searcher with a transposition table of at most so many megabytes.
+    /// A searcher with a transposition table of at most so many megabytes, which evaluates
+    /// positions by the values in the sources.
     pub fn new(megabytes: usize) -> Self {
+        Self::by(Arc::new(Values::default()), megabytes)
+    }
+
+    /// The same by another evaluation.
+    pub fn by(evaluation: Arc<dyn Evaluate>, megabytes: usize) -> Self {
         let reductions = (0..64u8)
             .map(|depth| {
                 std::array::from_fn(|number| {
@@ -29,12 +45,7 @@ impl Searcher {
                 })
             })
             .collect();
-        Self {
-            table: Table::new(megabytes),
-            evaluation: Classical::default(),
-            order: Order::new(),
-            reductions,
-        }
+        Self { table: Table::new(megabytes), evaluation, order: Order::new(), reductions }
     }
 
     /// Empties all tables, for a new game.

@@ -8,6 +8,7 @@ use clap::Args;
 
 use crate::play::classifier::ProgramArgs;
 use crate::play::engine::Engine;
+use crate::play::searching::SearchMode;
 use crate::play::settings::{Settings, name_and_value};
 use chess_games::notation::Spelling;
 
@@ -104,6 +105,9 @@ pub struct EngineArgs {
     /// Folder of endgame tables made by the verb tables
     #[arg(long, value_name = "DIR")]
     tables: Option<PathBuf>,
+    /// Search by the values in this folder, which the verb worth has learned
+    #[arg(long, value_name = "DIR")]
+    worth: Option<PathBuf>,
     /// Folder of Syzygy endgame tables
     #[arg(long, value_name = "DIR")]
     syzygy: Option<PathBuf>,
@@ -198,9 +202,13 @@ impl EngineArgs {
             (&self.book, &mut settings.book_file),
             (&self.tables, &mut settings.tables_path),
             (&self.syzygy, &mut settings.syzygy_path),
+            (&self.worth, &mut settings.worth_path),
             (&self.style, &mut settings.style_path),
         ] {
             *place = own.clone().unwrap_or_default();
+        }
+        if self.worth.is_some() && self.play.is_none() && self.search.is_none() {
+            settings.search = SearchMode::On;
         }
         settings.random_play |= self.random;
         settings.deterministic |= self.deterministic;

@@ -16,7 +16,7 @@ use judge::{EvaluateArgs, ReportArgs, WhyArgs, run_evaluate, run_report, run_why
 use play::{MatchArgs, PlayArgs, run_match, run_play};
 use prepare::{PrepareArgs, run_learn, run_prepare, run_style};
 
-use crate::tools::{learn, style};
+use crate::tools::{learn, style, worth};
 use chess_tables::verbs::{BookArgs, TablesArgs};
 
 const NAME: &str = "chess-adapter";
@@ -54,6 +54,8 @@ enum Verb {
     Book(BookArgs),
     /// Make endgame tables by retrograde analysis
     Tables(TablesArgs),
+    /// Learn what pieces and squares are worth, from games against itself
+    Worth(worth::Options),
     /// A game as one HTML page: boards, likeliest moves, evidence
     Report(ReportArgs),
 }
@@ -75,6 +77,7 @@ pub fn main() -> ExitCode {
         Verb::Book(args) => args.run(),
         Verb::Tables(args) => args.run(),
         Verb::Report(args) => run_report(args),
+        Verb::Worth(args) => args.run(),
         Verb::Style(args) => run_style(args),
     };
     done.unwrap_or_else(|error| {

@@ -45,6 +45,8 @@ pub struct Settings {
     /// Folder of tables made by the verb `tables`.
     pub tables_path: PathBuf,
     pub syzygy_path: PathBuf,
+    /// Folder of learned values, by which the search evaluates.
+    pub worth_path: PathBuf,
     /// Folder of style categories, which decide once in a game which voice plays.
     pub style_path: PathBuf,
     /// Resign when material is down by so many pawns; 0 for never.
@@ -97,6 +99,7 @@ impl Default for Settings {
             book_weight: Weight::Bit(30.0),
             tables_path: PathBuf::new(),
             syzygy_path: PathBuf::new(),
+            worth_path: PathBuf::new(),
             style_path: PathBuf::new(),
             resign_material: 0,
             resign_moves: 3,
@@ -194,6 +197,7 @@ const OPTIONS: &[(&str, Kind)] = &[
     ("BookInSearch", Kind::Check(|s| &mut s.book_in_search)),
     ("TablesPath", Kind::Path("path", |s| &mut s.tables_path)),
     ("SyzygyPath", Kind::Path("path", |s| &mut s.syzygy_path)),
+    ("WorthPath", Kind::Path("path", |s| &mut s.worth_path)),
     ("StylePath", Kind::Path("path", |s| &mut s.style_path)),
     ("ResignMaterial", Kind::Spin(|s| &mut s.resign_material, 0, 100)),
     ("ResignMoves", Kind::Spin(|s| &mut s.resign_moves, 1, 100)),

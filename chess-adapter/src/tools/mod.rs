@@ -6,3 +6,4 @@ pub mod evaluate;
 pub mod learn;
 pub mod report;
 pub mod style;
+pub mod worth;

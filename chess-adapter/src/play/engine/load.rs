@@ -36,11 +36,13 @@ impl Engine {
         }
         let (models, program) = (self.settings.models.clone(), &self.program);
         let reach = self.settings.book_clusters;
-        let Settings { book_file, tables_path, syzygy_path, style_path, .. } = &mut self.settings;
+        let Settings { book_file, tables_path, syzygy_path, worth_path, style_path, .. } =
+            &mut self.settings;
         let failures = [
             open(&mut self.openings, book_file, |path| Openings::open(path, reach as usize)),
             open(&mut self.endgames.distances, tables_path, Distances::open),
             open(&mut self.endgames.syzygy, syzygy_path, Tables::open),
+            open(&mut self.evaluation, worth_path, chess_worth::kind::open),
             open(&mut self.judge, style_path, |folder| judge(folder, models, program)),
         ];
         if let Some(openings) = self.openings.as_ref().filter(|_| self.settings.book_in_search)

@@ -44,8 +44,11 @@ impl Engine {
         progress: &mut dyn FnMut(&Found),
     ) -> Found {
         limits.overhead = Duration::from_millis(u64::from(self.settings.move_overhead));
-        let mut searcher =
-            self.searcher.take().unwrap_or_else(|| Searcher::new(self.settings.hash as usize));
+        let megabytes = self.settings.hash as usize;
+        let mut searcher = self.searcher.take().unwrap_or_else(|| match &self.evaluation {
+            Some(evaluation) => Searcher::by(evaluation.clone(), megabytes),
+            None => Searcher::new(megabytes),
+        });
         let interrupts = self.interrupts.clone();
         let stop = || {
             interrupts.is_stopped()

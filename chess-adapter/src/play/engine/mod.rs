@@ -13,7 +13,7 @@ use std::sync::atomic::AtomicBool;
 use std::time::{Duration, SystemTime};
 
 use anyhow::{Error, Result};
-use chess_search::{Advice, Searcher};
+use chess_search::{Advice, Evaluate, Searcher};
 use shakmaty::{ByColor, Chess, Color, Move, Position};
 
 use crate::play::choose::Scored;
@@ -50,6 +50,8 @@ pub struct Engine {
     /// Lines of the interface that arrive during a search.
     pub interrupts: Arc<Interrupts>,
     searcher: Option<Searcher>,
+    /// The search's evaluation, unless it is that in the sources.
+    evaluation: Option<Arc<dyn Evaluate>>,
     openings: Option<Openings>,
     /// What the book tells the search.
     advice: Option<Advice>,
@@ -98,6 +100,7 @@ impl Engine {
             spelling,
             interrupts: Arc::default(),
             searcher: None,
+            evaluation: None,
             openings: None,
             advice: None,
             book_moves: Vec::new(),
@@ -196,7 +199,10 @@ impl Engine {
         self.endgames.syzygy.take_if(|_| before.syzygy_path != now.syzygy_path);
         self.endgames.distances.take_if(|_| before.tables_path != now.tables_path);
         self.judge.take_if(|_| is_stale || before.style_path != now.style_path);
-        self.searcher.take_if(|_| before.hash != now.hash || !has_same_book);
+        let has_same_worth = before.worth_path == now.worth_path;
+        self.evaluation.take_if(|_| !has_same_worth);
+        let is_kept = before.hash == now.hash && has_same_book && has_same_worth;
+        self.searcher.take_if(|_| !is_kept);
         if before.seed != now.seed {
             self.random = random(now.seed);
         }

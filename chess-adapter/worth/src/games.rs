@@ -1,0 +1,253 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+//! Games between evaluations, and what they are worth against each other.
+
+use std::fmt;
+use std::sync::Arc;
+
+use chess_games::game::{End, Game};
+use chess_games::notation::Spelling;
+use chess_search::{Evaluate, Limits, Request, Searcher, exchange_value};
+use dbacl::parallel;
+use dbacl_numeric::random::SplitMix64;
+use shakmaty::{ByColor, Chess, Color, Move, Position as _};
+
+/// A game that lasts longer is decided by material.
+const LONGEST: usize = 200;
+/// A lead of so many pawns decides it.
+const LEAD: i32 = 4;
+/// Centipawns that decide a game once both sides have seen them for [`AGREED`] half-moves.
+const DECIDED: i32 = 900;
+const AGREED: i32 = 6;
+
+/// Somebody who looks ahead by an evaluation, always within the same limits.
+pub struct Player {
+    searcher: Searcher,
+    limits: Limits,
+}
+
+impl Player {
+    /// A player.
+    pub fn new(evaluation: Arc<dyn Evaluate>, limits: &Limits) -> Self {
+        Self { searcher: Searcher::by(evaluation, 1), limits: limits.clone() }
+    }
+}
+
+/// Plays a game to its end; each position goes to `seen`. The winner, if there is one.
+pub fn play(
+    start: &Chess,
+    players: &mut ByColor<Player>,
+    mut seen: impl FnMut(&Chess),
+) -> Option<Color> {
+    let mut game = Game::new(start.clone(), Spelling::default());
+    let mut agreed = 0;
+    players.iter_mut().for_each(|player| player.searcher.clear());
+    while game.plies() < LONGEST {
+        if let Some(end) = game.end() {
+            return End::result(end).winner();
+        }
+        seen(game.position());
+        let (turn, player) = (game.turn(), players.get_mut(game.turn()));
+        let limits = player.limits.clone();
+        let request =
+            Request { history: game.earlier_keys(), ..Request::new(game.position(), limits) };
+        let best = player.searcher.search(&request, &mut |_| {}).lines.swap_remove(0);
+        let value = turn.fold_wb(1, -1) * best.value.centipawns();
+        agreed = if value.abs() < DECIDED { 0 } else { agreed + value.signum() };
+        if agreed.abs() >= AGREED {
+            return Some(Color::from_white(agreed > 0));
+        }
+        game.play(best.moves[0]);
+    }
+    let lead = game.lead(Color::White);
+    (lead.abs() >= LEAD).then(|| Color::from_white(lead > 0))
+}
+
+/// How a match stands, for its first side.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Tally {
+    /// Games won.
+    pub won: u32,
+    /// Games drawn.
+    pub drawn: u32,
+    /// Games lost.
+    pub lost: u32,
+}
+
+impl Tally {
+    fn add(&mut self, winner: Option<Color>, own: Color) {
+        match winner {
+            None => self.drawn += 1,
+            Some(winner) if winner == own => self.won += 1,
+            Some(_) => self.lost += 1,
+        }
+    }
+
+    /// Games played.
+    pub const fn games(self) -> u32 {
+        self.won + self.drawn + self.lost
+    }
+
+    /// The share of points.
+    pub fn share(self) -> f64 {
+        let games = f64::from(self.games().max(1));
+        (f64::from(self.won) + f64::from(self.drawn) / 2.0) / games
+    }
+
+    /// Wilson's interval of the share, 95 %.
+    pub fn interval(self) -> [f64; 2] {
+        const DEVIATE: f64 = 1.96;
+        let games = f64::from(self.games().max(1));
+        let (share, more) = (self.share(), DEVIATE * DEVIATE / games);
+        let middle = (share + more / 2.0) / (1.0 + more);
+        let half = DEVIATE * (share * (1.0 - share) / games + more / games / 4.0).sqrt();
+        [-1.0, 1.0].map(|sign| middle + sign * half / (1.0 + more))
+    }
+
+    /// Whether the first side is stronger, not by chance.
+    pub fn is_better(self) -> bool {
+        self.interval()[0] > 0.5
+    }
+}
+
+impl fmt::Display for Tally {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let [low, high] = self.interval().map(|share| 100.0 * share);
+        write!(f, "{:.1} % ({low:.1} to {high:.1})", 100.0 * self.share())
+    }
+}
+
+/// Plays each opening with both colours; `sides` makes the evaluations for an opening by its
+/// number, the first side's first.
+pub fn contest(
+    openings: &[Chess],
+    limits: &Limits,
+    sides: &(dyn Fn(usize) -> [Arc<dyn Evaluate>; 2] + Sync),
+) -> Tally {
+    let both = |number: usize| {
+        let mut tally = Tally::default();
+        let [own, other] = sides(number).map(|side| Player::new(side, limits));
+        let mut players = ByColor { white: own, black: other };
+        for color in Color::ALL {
+            tally.add(play(&openings[number], &mut players, |_| {}), color);
+            players.swap();
+        }
+        tally
+    };
+    parallel::all(openings.len(), both).into_iter().fold(Tally::default(), |sum, tally| Tally {
+        won: sum.won + tally.won,
+        drawn: sum.drawn + tally.drawn,
+        lost: sum.lost + tally.lost,
+    })
+}
+
+/// What is kept of a game: quiet positions, and who won.
+pub struct Played<T> {
+    /// Quiet positions, one of three.
+    pub positions: Vec<Chess>,
+    /// The winner.
+    pub winner: Option<Color>,
+    /// What the players were.
+    pub sides: T,
+}
+
+/// Plays many games; `sides` makes White and Black, and a note about them, from random numbers. A
+/// few random moves make positions in which somebody is ahead.
+pub fn many<T: Send>(
+    games: std::ops::Range<usize>,
+    seed: u64,
+    openings: &[Chess],
+    sides: &(dyn Fn(&mut SplitMix64) -> (ByColor<Player>, T) + Sync),
+    done: &(dyn Fn() + Sync),
+) -> Vec<Played<T>> {
+    parallel::all(games.len(), |number| {
+        let mut random = SplitMix64::new(seed + (games.start + number) as u64);
+        let (mut players, sides) = sides(&mut random);
+        let mut start = openings[random.below(openings.len())].clone();
+        for _ in 0..random.below(7) {
+            let moves = start.legal_moves();
+            if !moves.is_empty() {
+                start.play_unchecked(moves[random.below(moves.len())]);
+            }
+        }
+        let mut positions = Vec::new();
+        let winner = play(&start, &mut players, |position| {
+            if random.below(3) == 0 && is_quiet(position) {
+                positions.push(position.clone());
+            }
+        });
+        done();
+        Played { positions, winner, sides }
+    })
+}
+
+/// Whether nothing can be won at once: no check, no good exchange, no promotion.
+pub fn is_quiet(position: &Chess) -> bool {
+    let calm =
+        |m: Move| m.promotion().is_none() && (!m.is_capture() || exchange_value(position, m) <= 0);
+    !position.is_check() && position.legal_moves().into_iter().all(calm)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Kind;
+    use crate::learning::{Lesson, Openings, learn};
+    use chess_games::game::read_fen;
+    use std::convert::Infallible;
+
+    #[test]
+    fn intervals_are_wilsons() {
+        let tally = Tally { won: 60, drawn: 20, lost: 20 };
+        assert_eq!(tally.to_string(), "70.0 % (60.4 to 78.1)");
+        assert!(tally.is_better() && !Tally { won: 50, drawn: 0, lost: 40 }.is_better());
+    }
+
+    #[test]
+    fn a_position_is_quiet_if_nothing_can_be_won_at_once() {
+        for (fen, quiet) in [
+            ("rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1", true),
+            ("rnbqkbnr/ppp1pppp/8/3p4/4P3/8/PPPP1PPP/RNBQKBNR w KQkq - 0 2", true),
+            ("rnb1kbnr/ppp1pppp/8/3q4/4P3/8/PPPP1PPP/RNBQKBNR w KQkq - 0 2", false),
+            ("4k3/8/8/8/8/8/4q3/4K3 w - - 0 1", false),
+            ("8/P3k3/8/8/8/8/8/4K3 w - - 0 1", false),
+        ] {
+            assert_eq!(is_quiet(&read_fen(fen).expect("a good FEN")), quiet, "{fen}");
+        }
+    }
+
+    #[test]
+    fn learning_repeats_with_its_seed() {
+        let mut starts = Vec::new();
+        let start = Chess::default();
+        for first in start.legal_moves() {
+            let after = start.clone().play(first).expect("legal");
+            starts.extend(
+                after
+                    .legal_moves()
+                    .into_iter()
+                    .take(2)
+                    .map(|reply| after.clone().play(reply).expect("legal")),
+            );
+        }
+        let learned = |seed| {
+            let mut openings = Openings::deal(starts.clone(), 1).expect("enough");
+            openings.choosing.truncate(1);
+            openings.fresh.truncate(2);
+            let base = Kind::Paper.base();
+            let lesson = Lesson { kind: Kind::Paper, base: &base, games: 3, seed, positions: &[] };
+            let mut said = Vec::new();
+            let values = learn(&lesson, &openings, &|| {}, &mut |line| {
+                said.push(line.to_owned());
+                Ok::<_, Infallible>(())
+            });
+            (values.unwrap_or_else(|error| match error {}), said)
+        };
+        let (values, said) = learned(1);
+        assert!(
+            said[0].starts_with("3 games, ") && said[1].starts_with("4 fresh games"),
+            "{said:?}"
+        );
+        assert_eq!(learned(1), (values, said.clone()));
+        assert_ne!(learned(2).1[0], said[0]);
+    }
+}

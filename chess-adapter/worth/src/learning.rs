@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+//! Learns values from games: plays them, fits, and has the result play against the base.
+
+use std::sync::Arc;
+
+use chess_search::{Evaluate, key_of};
+use dbacl_numeric::random::SplitMix64;
+use shakmaty::{Chess, Color};
+
+use crate::Values;
+use crate::fit::{Fitted, Row, fit};
+use crate::games::{Tally, contest, is_quiet, many};
+use crate::kind::Kind;
+use crate::paper::Heuristic;
+
+/// Games of a match as learning goes on, and of the one that decides.
+const FRESH: usize = 600;
+const CHOOSING: usize = 200;
+/// Numbers of games after which the values play a match.
+const SIZES: [usize; 8] = [100, 400, 1_000, 2_000, 4_000, 8_000, 16_000, 32_000];
+/// One game in so many is kept back.
+const KEPT_BACK: usize = 10;
+
+/// Positions with which games begin, each used for one purpose.
+pub struct Openings {
+    /// For games to learn from.
+    pub learning: Vec<Chess>,
+    /// For matches as learning goes on.
+    pub choosing: Vec<Chess>,
+    /// For the match that decides; they have chosen nothing.
+    pub fresh: Vec<Chess>,
+}
+
+impl Openings {
+    /// Deals these positions, those that are equal once; `None` if there are too few.
+    pub fn deal(mut all: Vec<Chess>, seed: u64) -> Option<Self> {
+        all.sort_by_cached_key(key_of);
+        all.dedup_by_key(|position| key_of(position));
+        SplitMix64::new(seed).shuffle(&mut all);
+        let fresh = all.split_off(all.len() - (FRESH / 2).min(all.len() / 3));
+        let choosing = all.split_off(all.len() - (CHOOSING / 2).min(all.len() / 3));
+        let is_enough = !choosing.is_empty() && !fresh.is_empty();
+        is_enough.then_some(Self { learning: all, choosing, fresh })
+    }
+}
+
+/// What to learn.
+pub struct Lesson<'a> {
+    /// The kind of values.
+    pub kind: Kind,
+    /// The values to begin with.
+    pub base: &'a [[f32; 2]],
+    /// Games to play.
+    pub games: usize,
+    /// Decides all that is drawn at random.
+    pub seed: u64,
+    /// Quiet positions of other games, and White's points in them.
+    pub positions: &'a [(Chess, f32)],
+}
+
+/// Learns, and says how it goes; `None` if the values learned are not better than the base.
+///
+/// # Errors
+///
+/// Those of `say`.
+pub fn learn<Error>(
+    lesson: &Lesson<'_>,
+    openings: &Openings,
+    done: &(dyn Fn() + Sync),
+    say: &mut dyn FnMut(&str) -> Result<(), Error>,
+) -> Result<Option<Values>, Error> {
+    let Lesson { kind, base, games, seed, .. } = *lesson;
+    let against_base = |values: &[[f32; 2]], openings: &[Chess]| {
+        let [own, other] = [values, base].map(|values| kind.evaluation(values));
+        contest(openings, &kind.limits(), &|_| [own.clone(), other.clone()])
+    };
+    let mut rows: Vec<Row> = Vec::new();
+    for (number, (position, points)) in lesson.positions.iter().enumerate() {
+        rows.push(kind.row(position, *points));
+        keep_back(&mut rows, number % KEPT_BACK == 0);
+    }
+    let mut values = base.to_vec();
+    let mut played = 0;
+    for size in SIZES.into_iter().filter(|&size| size < games).chain([games]) {
+        let players = |random: &mut SplitMix64| (kind.players(base, random), ());
+        for (number, game) in
+            many(played..size, seed, &openings.learning, &players, done).into_iter().enumerate()
+        {
+            let points = game.winner.map_or(0.5, |winner| winner.fold_wb(1.0, 0.0));
+            for position in &game.positions {
+                rows.push(kind.row(position, points));
+                keep_back(&mut rows, (played + number) % KEPT_BACK == 0);
+            }
+        }
+        played = size;
+        let Fitted { values: learned, loss: [before, after] } = fit(&rows, base, &kind.spread());
+        values = learned;
+        let mut line = format!(
+            "{size} games, {} positions: {before:.4} nats a position kept back became {after:.4}",
+            rows.len()
+        );
+        if kind == Kind::Paper {
+            let random = against_random(&kind.evaluation(&values), &openings.choosing, seed);
+            line += &format!("; against random heuristics {random}");
+        }
+        let tally = against_base(&values, &openings.choosing);
+        say(&format!("{line}; against the base {tally}"))?;
+    }
+    let tally = against_base(&values, &openings.fresh);
+    say(&format!("{} fresh games against the base: {tally}", tally.games()))?;
+    Ok(tally.is_better().then_some(values))
+}
+
+fn keep_back(rows: &mut [Row], is_kept_back: bool) {
+    if let Some(row) = rows.last_mut() {
+        row.is_kept_back = is_kept_back;
+    }
+}
+
+/// A match against perturbed heuristics of the paper.
+pub fn against_random(own: &Arc<dyn Evaluate>, openings: &[Chess], seed: u64) -> Tally {
+    let base = Heuristic::default();
+    contest(openings, &Kind::Paper.limits(), &|number| {
+        let mut random = SplitMix64::new(seed ^ ((number as u64) << 32));
+        [own.clone(), Arc::new(base.with(&Heuristic::drawn(&mut random)))]
+    })
+}
+
+/// Quiet positions of a game from move seven on, one in `each`.
+pub fn quiet(
+    positions: &[Chess],
+    winner: Option<Color>,
+    each: usize,
+    random: &mut SplitMix64,
+    take: &mut Vec<(Chess, f32)>,
+) {
+    let points = winner.map_or(0.5, |winner| winner.fold_wb(1.0, 0.0));
+    let late = positions.iter().skip(12);
+    let drawn = late.filter(|position| random.below(each) == 0 && is_quiet(position));
+    take.extend(drawn.map(|position| (position.clone(), points)));
+}
