@@ -45,12 +45,12 @@ thread_local! {
 }
 
 /// Makes room for exactly `more` elements. Returns whether there is memory for them.
-pub fn try_room<T>(vector: &mut Vec<T>, more: usize) -> bool {
+pub(crate) fn try_room<T>(vector: &mut Vec<T>, more: usize) -> bool {
     trying(|| vector.try_reserve_exact(more)).is_ok()
 }
 
 /// Calls `take`, which asks for memory and can do without.
-pub fn trying<R>(take: impl FnOnce() -> R) -> R {
+pub(crate) fn trying<R>(take: impl FnOnce() -> R) -> R {
     CAN_DO_WITHOUT.set(true);
     let taken = take();
     CAN_DO_WITHOUT.set(false);
@@ -59,7 +59,7 @@ pub fn trying<R>(take: impl FnOnce() -> R) -> R {
 
 /// Whether this thread can do without the memory that it is asking for: an allocator that ends the
 /// process where memory is refused must not do so then.
-pub fn can_do_without() -> bool {
+pub(crate) fn can_do_without() -> bool {
     CAN_DO_WITHOUT.get()
 }
 
@@ -72,7 +72,7 @@ pub fn with_memory<T>(length: usize) -> Vec<T> {
 
 /// Enlarges `vector`, which is full: to twice its capacity or, if it is large and unused capacity
 /// costs nothing, to sixteen times.
-pub fn make_room<T: Copy>(vector: &mut Vec<T>) {
+pub(crate) fn make_room<T: Copy>(vector: &mut Vec<T>) {
     const LARGE: usize = 1 << 19;
     let is_large = vector.len() * size_of::<T>() >= LARGE && has_addresses_to_spare();
     let length = vector.len().max(16) * if is_large { 16 } else { 2 };
@@ -86,7 +86,7 @@ pub fn make_room<T: Copy>(vector: &mut Vec<T>) {
 
 /// Whether the process may reserve as many addresses as it likes, so that capacity which is never
 /// used costs nothing.
-pub fn has_addresses_to_spare() -> bool {
+pub(crate) fn has_addresses_to_spare() -> bool {
     #[cfg(target_os = "linux")]
     return rustix::process::getrlimit(rustix::process::Resource::As).current.is_none();
     #[cfg(not(target_os = "linux"))]
@@ -97,7 +97,7 @@ pub fn has_addresses_to_spare() -> bool {
 /// once, in large pages where it can, as far as they are not in use yet. They are about to be
 /// filled, and providing memory page by page would take much longer.
 #[allow(unsafe_code)]
-pub fn take_memory<T>(vector: &Vec<T>, length: usize) {
+pub(crate) fn take_memory<T>(vector: &Vec<T>, length: usize) {
     #[cfg(target_os = "linux")]
     {
         use rustix::mm::{Advice, madvise};

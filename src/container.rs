@@ -23,7 +23,7 @@ const HEAD: usize = MAGIC.len() + 8;
 const ENTRY: usize = 1 + 8 + 4;
 
 /// Whether the file at `path` is of this kind, of any version.
-pub fn is_model(path: &Path) -> bool {
+pub(crate) fn is_model(path: &Path) -> bool {
     begins_with(path, KIND)
 }
 
@@ -142,8 +142,7 @@ pub enum ContainerFault {
 
 impl ContainerFault {
     /// The error for the file at `path`.
-    #[doc(hidden)]
-    pub fn at(self, path: &Path) -> Error {
+    pub(crate) fn at(self, path: &Path) -> Error {
         match self {
             Self::Foreign => Error::NotAModel { path: path.to_path_buf() },
             fault => Error::damaged(path, fault.to_string()),

@@ -145,14 +145,12 @@ pub enum Error {
 
 impl Error {
     /// Wraps an I/O error with the path that it concerns.
-    #[doc(hidden)]
-    pub fn io(path: &Path, source: io::Error) -> Self {
+    pub(crate) fn io(path: &Path, source: io::Error) -> Self {
         Self::Io { path: path.to_path_buf(), source }
     }
 
     /// A damage report for `path`.
-    #[doc(hidden)]
-    pub fn damaged(path: &Path, what: impl Into<String>) -> Self {
+    pub(crate) fn damaged(path: &Path, what: impl Into<String>) -> Self {
         Self::Damaged { path: path.to_path_buf(), what: what.into() }
     }
 }
@@ -183,8 +181,7 @@ pub struct Warning(pub String);
 
 impl Warning {
     /// A warning with this text.
-    #[doc(hidden)]
-    pub fn new(text: impl Into<String>) -> Self {
+    pub(crate) fn new(text: impl Into<String>) -> Self {
         Self(text.into())
     }
 }

@@ -167,9 +167,9 @@ pub mod text;
 mod token;
 
 // Documents and their features.
-#[doc(hidden)]
-pub use crate::document::{Cutter, FilteredText, LineState};
-pub use crate::document::{FeatureReader, FeatureSink, ReadOptions};
+pub use crate::document::{
+    Cutter, FeatureReader, FeatureSink, FilteredText, LineState, ReadOptions,
+};
 pub use crate::input::source::Source;
 pub use crate::model::medium::Medium;
 pub use crate::model::settings::{ModelOption, ModelOptions};
@@ -191,17 +191,16 @@ pub use crate::shards::counts::Counts;
 pub use crate::shards::part::PartCounter;
 
 // Category files.
-pub use crate::category::header::Header;
-#[doc(hidden)]
-pub use crate::category::header::HeaderFault;
+pub use crate::category::header::{Header, HeaderFault};
 pub use crate::category::mapped::{MappedCategory, open as open_category};
 pub use crate::category::reader::{Category, Fault, StoredSlot};
 pub use dbacl_numeric::quantize::QuantWeight;
 
 // Files of models.
-pub use crate::container::{Container, ContainerFault, MemberKind, save as save_container};
-#[doc(hidden)]
-pub use crate::container::{bytes as container_bytes, check_target as check_container};
+pub use crate::container::{
+    Container, ContainerFault, MemberKind, bytes as container_bytes,
+    check_target as check_container, save as save_container,
+};
 
 // Comparing and explaining.
 pub use crate::fit::explain::{Explanation, Piece, TokenEvidence};
@@ -210,15 +209,12 @@ pub use crate::sets::classify::{CategorySet, Classifier, Incomparable, Verdict};
 
 // Filtering mail.
 pub use crate::fit::joint::{FitNote, FitVerdicts, Quality as FitQuality};
-#[doc(hidden)]
 pub use crate::fit::thresholds::Caution;
 pub use crate::sets::{
-    DocumentId, DocumentReport, FittedSet, FittedSetError, FittedSetOptions, Outcome,
+    DocumentId, DocumentReport, FilterPlace, FilterStamp, FittedSet, FittedSetError,
+    FittedSetOptions, LearnedSet, MailFilter, MailFilterError, MailFolder, MailLearnOptions,
+    MailRole, Outcome, Reasons, SetReport, SetVerdict,
 };
-#[doc(hidden)]
-pub use crate::sets::{FilterPlace, FilterStamp, MailRole, Reasons};
-pub use crate::sets::{LearnedSet, MailFilter, MailFilterError, MailFolder};
-pub use crate::sets::{MailLearnOptions, SetReport, SetVerdict};
 
 // Pages in which all text is escaped.
 pub use crate::report::html;

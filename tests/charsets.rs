@@ -78,7 +78,7 @@ fn utf7(text: &str) -> Vec<u8> {
 }
 
 /// `text` in a character set.
-pub fn encode(charset: &str, text: &str) -> Vec<u8> {
+pub(crate) fn encode(charset: &str, text: &str) -> Vec<u8> {
     let standard = |label: &str| {
         let encoding = Encoding::for_label(label.as_bytes()).expect("a label of the standard");
         let (bytes, _, has_lost) = encoding.encode(text);

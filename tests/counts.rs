@@ -6,7 +6,7 @@ use dbacl_testing::Scratch;
 use std::io::{BufRead, BufReader, Write};
 
 /// A category's bytes behind its first line, which holds its name.
-pub fn body(place: &Scratch, name: &str) -> Vec<u8> {
+pub(crate) fn body(place: &Scratch, name: &str) -> Vec<u8> {
     let bytes = place.read(name);
     let end = bytes.iter().position(|&byte| byte == b'\n').expect("a first line");
     bytes[end..].to_vec()

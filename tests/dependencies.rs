@@ -18,7 +18,7 @@ fn cargo(args: &[&str]) -> String {
 }
 
 /// The packages of the workspace, as `cargo metadata` describes them.
-pub fn packages() -> Vec<Value> {
+pub(crate) fn packages() -> Vec<Value> {
     let metadata = cargo(&["metadata", "--no-deps", "--format-version", "1"]);
     let metadata: Value = serde_json::from_str(&metadata).expect("JSON");
     metadata["packages"].as_array().expect("packages").clone()

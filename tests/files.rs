@@ -176,7 +176,7 @@ fn with_filter() -> Scratch {
 
 /// A message as the filter passed it on, without the line that it added, and that line.
 #[track_caller]
-pub fn without_verdict(mail: &str) -> (String, String) {
+pub(crate) fn without_verdict(mail: &str) -> (String, String) {
     let (mut rest, mut verdicts) = (String::new(), String::new());
     for line in mail.split_inclusive('\n') {
         let is_verdict = line.starts_with("X-DBACL: ");

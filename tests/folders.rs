@@ -55,17 +55,17 @@ fn learn(place: &Scratch, labels: &[&str], options: &str) -> String {
 }
 
 /// Whether the last change was a lesson, in the journal.
-pub fn is_quick(place: &Scratch) -> bool {
+pub(crate) fn is_quick(place: &Scratch) -> bool {
     fs::metadata(place.path("f/journal")).expect("a journal").len() > 100
 }
 
 /// All files of the filter `f`, but for the table before and the lock.
-pub fn contents(place: &Scratch) -> Vec<(String, Vec<u8>)> {
+pub(crate) fn contents(place: &Scratch) -> Vec<(String, Vec<u8>)> {
     contents_of(&place.path("f"))
 }
 
 /// The same of the filter in a folder.
-pub fn contents_of(filter: &Path) -> Vec<(String, Vec<u8>)> {
+pub(crate) fn contents_of(filter: &Path) -> Vec<(String, Vec<u8>)> {
     let entries = fs::read_dir(filter).expect("a filter").flatten();
     let name = |entry: &fs::DirEntry| entry.file_name().into_string().expect("plain");
     let files = entries.map(|entry| (name(&entry), entry.path()));

@@ -2,7 +2,7 @@
 //! Messages to learn, with which several tests of fitted sets begin.
 
 /// A message of a mailbox, of one of two kinds that share some words.
-pub fn mail(label: &str, number: usize) -> String {
+pub(crate) fn mail(label: &str, number: usize) -> String {
     let words = if label == "spam" { "cheap pills offer" } else { "meeting agenda minutes" };
     format!(
         "From a@b.c Mon Jan  1 00:00:00 2024\nFrom: {label}{}@example.org\nSubject: {words} \

@@ -53,7 +53,7 @@ fn mails() -> [(&'static str, Vec<u8>); 7] {
 
 /// The most memory that the program takes, in megabytes, with the file `mail` to read; and what it
 /// prints.
-pub fn peak(place: &Scratch, args: &str) -> (u64, String) {
+pub(crate) fn peak(place: &Scratch, args: &str) -> (u64, String) {
     let script = "import resource, subprocess, sys\n\
                   done = subprocess.run(sys.argv[1:], stdin=open('mail'), capture_output=True)\n\
                   sys.stdout.buffer.write(done.stdout[:2000] + done.stderr)\n\

@@ -112,7 +112,7 @@ fn something_else_in_the_place_of_a_file_is_never_replaced() {
 /// Runs a script in which `A` and `M` run a command as one of two users of the group 100, and
 /// `alone` as the first without that group. Returns what it printed; `None` where the tests are not
 /// run by the superuser.
-pub fn as_users(place: &Scratch, name: &str, script: &str) -> Option<String> {
+pub(crate) fn as_users(place: &Scratch, name: &str, script: &str) -> Option<String> {
     let users = "
         A() { setpriv --reuid=1111 --regid=1111 --groups=100,1111 \"$@\"; }
         M() { setpriv --reuid=2222 --regid=2222 --groups=100,2222 \"$@\"; }

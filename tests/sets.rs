@@ -39,7 +39,7 @@ const CALLS: [&str; 14] = [
 
 /// A fault for a run of the program: at its call `number` of the system call `call`, `how`
 /// happens (an error, or a signal).
-pub struct Fault<'a> {
+pub(crate) struct Fault<'a> {
     pub call: &'a str,
     pub number: usize,
     pub how: &'a str,
@@ -54,13 +54,13 @@ fn traced(place: &Scratch, options: &str, args: &str, input: &str) -> Done {
 }
 
 /// Runs the program and lets a system call fail.
-pub fn faulty(place: &Scratch, fault: &Fault<'_>, args: &str, input: &str) -> Done {
+pub(crate) fn faulty(place: &Scratch, fault: &Fault<'_>, args: &str, input: &str) -> Done {
     let Fault { call, number, how } = fault;
     let inject = format!("inject={call}:{how}:when={number}");
     traced(place, &format!("-o /dev/null -e trace={call} -e {inject}"), args, input)
 }
 
-pub const LEARN: &str = "--mail-learn f ham=ham.mbox spam=spam.mbox";
+pub(crate) const LEARN: &str = "--mail-learn f ham=ham.mbox spam=spam.mbox";
 
 fn mailbox(place: &Scratch, label: &str, mails: impl IntoIterator<Item = usize>) {
     let mails: String = mails.into_iter().map(|number| mail(label, number)).collect();
@@ -68,7 +68,7 @@ fn mailbox(place: &Scratch, label: &str, mails: impl IntoIterator<Item = usize>)
 }
 
 /// A folder with 30 messages of either kind in mailboxes.
-pub fn mailboxes() -> Scratch {
+pub(crate) fn mailboxes() -> Scratch {
     let place = Scratch::new();
     for label in ["ham", "spam"] {
         mailbox(&place, label, 0..30);
@@ -77,7 +77,7 @@ pub fn mailboxes() -> Scratch {
 }
 
 /// The same, and a filter that has learned them.
-pub fn filter() -> Scratch {
+pub(crate) fn filter() -> Scratch {
     let place = mailboxes();
     place.dbacl(LEARN).output();
     place
@@ -86,7 +86,7 @@ pub fn filter() -> Scratch {
 /// The verdict on a message, which must never be `error`; the message comes through unchanged, but
 /// for verdicts that it brought.
 #[track_caller]
-pub fn verdict(place: &Scratch, mail: &str) -> String {
+pub(crate) fn verdict(place: &Scratch, mail: &str) -> String {
     let filtered = place.dbacl_reading("--mail-filter f", mail).quiet(0);
     let (rest, found) = without_verdict(&filtered);
     assert_eq!(rest, without_verdict(mail).0, "the mail is unchanged");
@@ -96,14 +96,14 @@ pub fn verdict(place: &Scratch, mail: &str) -> String {
 
 /// Documents of the filter.
 #[track_caller]
-pub fn documents(place: &Scratch) -> u32 {
+pub(crate) fn documents(place: &Scratch) -> u32 {
     let filter = MailFilter::open(&place.path("f"), &mut |warning| panic!("{warning}"));
     filter.expect("a filter").documents()
 }
 
 /// Checks that nothing is in a filter's folder that should not be there between two changes.
 #[track_caller]
-pub fn is_tidy(place: &Scratch) {
+pub(crate) fn is_tidy(place: &Scratch) {
     let entries = fs::read_dir(place.path("f")).expect("a folder");
     let name = |entry: fs::DirEntry| entry.file_name().into_string().expect("plain");
     let names: Vec<String> = entries.map(|entry| name(entry.expect("an entry"))).collect();
@@ -181,19 +181,19 @@ fn at_every_call(
 }
 
 /// How often a command makes a call.
-pub fn calls(start: &Scratch, call: &str, args: &str, input: &str) -> usize {
+pub(crate) fn calls(start: &Scratch, call: &str, args: &str, input: &str) -> usize {
     let place = start.copy();
     traced(&place, &format!("-e signal=none -o calls -e trace={call}"), args, input).output();
     place.text("calls").lines().filter(|line| line.contains(call)).count()
 }
 
 /// A good mail that the filter has not seen.
-pub fn other() -> String {
+pub(crate) fn other() -> String {
     mail("ham", 9) + "quite another one\n"
 }
 
 /// A message that the filter has not seen.
-pub fn news() -> String {
+pub(crate) fn news() -> String {
     mail("spam", 77) + "with a word of its own\n"
 }
 
@@ -403,7 +403,7 @@ fn a_filter_of_an_older_version_is_learned_again_in_one_command() {
     verdict(&place, &news());
 }
 
-pub fn mode(path: impl AsRef<Path>) -> u32 {
+pub(crate) fn mode(path: impl AsRef<Path>) -> u32 {
     fs::metadata(path).expect("there").permissions().mode() & 0o777
 }
 

@@ -9,23 +9,23 @@ use std::sync::mpsc;
 use dbacl_testing::{Done, PATIENCE, Scratch, root, skip};
 
 /// A file that comes with the sources.
-pub fn testdata(name: &str) -> PathBuf {
+pub(crate) fn testdata(name: &str) -> PathBuf {
     root().join("chess-adapter/testdata").join(name)
 }
 
 /// The whole file as text.
-pub fn read(path: &Path) -> String {
+pub(crate) fn read(path: &Path) -> String {
     std::fs::read_to_string(path).unwrap_or_else(|e| panic!("{}: {e}", path.display()))
 }
 
 /// The recorded inputs that the repository carries.
-pub fn recorded() -> PathBuf {
+pub(crate) fn recorded() -> PathBuf {
     root().join("testdata/golden/inputs/chess")
 }
 
 /// The masters' games and what was recorded of them: the folder that `DBACL_SHARED` names, or the
 /// one beside the checkout.
-pub fn shared(test: &str) -> Option<PathBuf> {
+pub(crate) fn shared(test: &str) -> Option<PathBuf> {
     let named = std::env::var_os("DBACL_SHARED").map(PathBuf::from);
     let mut folders = named.into_iter().chain([root().join("../shared")]);
     let found = folders.find(|p| p.join("golden/inputs/chess").is_dir());
@@ -45,20 +45,20 @@ fn command(place: &Scratch, args: &str) -> Command {
 }
 
 /// Runs the adapter with this input; returns what it printed.
-pub fn fed(place: &Scratch, args: &str, input: impl AsRef<[u8]>) -> Done {
+pub(crate) fn fed(place: &Scratch, args: &str, input: impl AsRef<[u8]>) -> Done {
     dbacl_testing::fed(command(place, args), input)
 }
 
 /// The same without input, where the adapter must succeed.
 #[track_caller]
-pub fn run(place: &Scratch, args: &str) -> Done {
+pub(crate) fn run(place: &Scratch, args: &str) -> Done {
     let done = fed(place, args, "");
     assert_eq!(done.status, 0, "{args}: {}", done.stderr);
     done
 }
 
 /// An adapter that plays.
-pub struct Adapter {
+pub(crate) struct Adapter {
     pub child: Child,
     pub to: Option<ChildStdin>,
     /// Its lines, which a thread reads.
@@ -67,7 +67,7 @@ pub struct Adapter {
 
 impl Adapter {
     /// Starts `play` with these arguments.
-    pub fn start(place: &Scratch, args: &str) -> Self {
+    pub(crate) fn start(place: &Scratch, args: &str) -> Self {
         let mut command = command(place, &format!("play {args}"));
         command.stdin(Stdio::piped()).stderr(Stdio::null());
         let mut child = command.spawn().expect("the adapter runs");
@@ -81,18 +81,18 @@ impl Adapter {
     }
 
     /// Sends lines, each with its end.
-    pub fn send(&mut self, lines: &str) {
+    pub(crate) fn send(&mut self, lines: &str) {
         self.to.as_mut().expect("open").write_all(lines.as_bytes()).expect("the adapter reads");
     }
 
     /// The next line; `None` once the adapter has ended, or if it says nothing for long.
-    pub fn line(&self) -> Option<String> {
+    pub(crate) fn line(&self) -> Option<String> {
         self.lines.recv_timeout(PATIENCE).ok()
     }
 
     /// Reads lines until one begins with `start`, and returns it.
     #[track_caller]
-    pub fn wait_for(&self, start: &str) -> String {
+    pub(crate) fn wait_for(&self, start: &str) -> String {
         loop {
             let line = self.line().unwrap_or_else(|| panic!("no {start:?}"));
             if line.starts_with(start) {
@@ -102,7 +102,7 @@ impl Adapter {
     }
 
     /// Ends the input and returns the lines that are left. The adapter must end well.
-    pub fn finish(mut self) -> Vec<String> {
+    pub(crate) fn finish(mut self) -> Vec<String> {
         self.to = None;
         let lines = std::iter::from_fn(|| self.line()).collect();
         let status = self.child.wait().expect("it ends");
@@ -112,19 +112,19 @@ impl Adapter {
 }
 
 /// Writes a file `some.pgn` of the first games of the shipped collection.
-pub fn some_games(place: &Scratch, count: usize) {
+pub(crate) fn some_games(place: &Scratch, count: usize) {
     let all = read(&testdata("masters.pgn"));
     let games: Vec<&str> = all.split("[Event ").skip(1).take(count).collect();
     place.write("some.pgn", format!("[Event {}", games.join("[Event ")));
 }
 
 /// Learns a folder `models`, with these options, from the first of the shipped games.
-pub fn learned(place: &Scratch, games: usize, options: &str) -> Done {
+pub(crate) fn learned(place: &Scratch, games: usize, options: &str) -> Done {
     some_games(place, games);
     run(place, &format!("learn some.pgn -o models {options}"))
 }
 
 /// Writes a shell script that can be run.
-pub fn script(path: &Path, body: &str) {
+pub(crate) fn script(path: &Path, body: &str) {
     dbacl_testing::scripts::write(path, &format!("#!/bin/sh\n{body}\n"));
 }

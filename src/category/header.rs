@@ -27,7 +27,6 @@ pub struct Header {
     /// Bits of the table's size; 0 in a large category.
     pub bits: u8,
     /// The size of the table, if the category is large (`--large`).
-    #[doc(hidden)]
     pub large: Option<LargeSize>,
     /// Occurrences learned, those that found no room included.
     pub features: u64,
@@ -58,7 +57,7 @@ impl LargeSize {
     /// Where the search for `id` begins: as far in the table as the id is among all ids. So ids in
     /// ascending order have homes in ascending order.
     #[inline]
-    pub const fn home(self, id: WideId) -> u64 {
+    pub(crate) const fn home(self, id: WideId) -> u64 {
         #[allow(clippy::cast_possible_truncation)] // the upper half of a product
         let home = ((id.0 as u128 * self.homes as u128) >> 64) as u64;
         home
@@ -84,31 +83,18 @@ pub enum HeaderFault {
 /// every comparison.
 const MAX_LOG_PARTITION: f64 = 7.0 * 2048.0;
 
-/// The beginning of the line with the checksum of a header. Only files that `--refit` writes have
-/// one, since learned files have the bytes that dbacl 1.14.1 writes.
+/// The beginning of the line with the checksum of a header. Only large categories have one, since
+/// all others have the bytes that dbacl 1.14.1 writes.
 const SUM_MARK: &[u8] = b"# crc32 ";
 
-/// Adds the checksum line to a complete header: the CRC-32 of all its other lines. Programs that do
-/// not know the line skip it.
-pub fn add_checksum(header: &mut Vec<u8>) {
+/// Adds the checksum line to a complete header: the CRC-32 of all its other lines.
+pub(crate) fn add_checksum(header: &mut Vec<u8>) {
     debug_assert!(header.ends_with(HEADER_END));
     let sum = crc32fast::hash(header);
     header.truncate(header.len() - HEADER_END.len());
     header.extend_from_slice(SUM_MARK);
     header.extend_from_slice(format!("{sum:08x}\n").as_bytes());
     header.extend_from_slice(HEADER_END);
-}
-
-/// Updates the checksum of a complete header after a change, if the header has one.
-pub fn renew_checksum(header: &mut Vec<u8>) {
-    if !header.ends_with(HEADER_END) {
-        return;
-    }
-    let Some(before) = memchr::memmem::find(header, &[b"\n", SUM_MARK].concat()) else { return };
-    let from = before + 1;
-    let length = header[from..].iter().position(|&byte| byte == b'\n').map_or(0, |at| at + 1);
-    header.drain(from..from + length);
-    add_checksum(header);
 }
 
 /// Whether the checksum in the line `text`, which begins at `from`, is that of the header.
@@ -122,13 +108,11 @@ fn fits_checksum(header: &[u8], from: usize, text: &[u8]) -> bool {
 
 /// A parsed header: the numbers, the stored expressions, and where the binary part begins.
 #[derive(Debug, Clone, PartialEq)]
-pub struct ParsedHeader {
+pub(crate) struct ParsedHeader {
     /// The numbers.
     pub header: Header,
     /// Texts of the `# regex` lines, `EXPRESSION||DIGITS`.
     pub patterns: Vec<Vec<u8>>,
-    /// Texts of the `# refit` lines and other lines that this version does not interpret.
-    pub other_lines: Vec<Vec<u8>>,
     /// Offset of the digram table, bytes.
     pub length: usize,
 }
@@ -136,8 +120,7 @@ pub struct ParsedHeader {
 impl Header {
     /// The beginning of the first line: that of dbacl 1.14.1, or, if dbacl 1.14.1 would read text
     /// in another way than these settings ask for, one that it refuses.
-    #[doc(hidden)]
-    pub fn magic(&self) -> &'static [u8] {
+    pub(crate) fn magic(&self) -> &'static [u8] {
         let scheme = self.scheme.unwrap_or(Scheme::Alpha);
         match (self.large.is_some(), self.options.read_unicode(scheme)) {
             (false, false) => MAGIC,
@@ -148,8 +131,7 @@ impl Header {
     }
 
     /// Writes the header lines 1 to 6: everything before the expressions (spec model 9.1).
-    #[doc(hidden)]
-    pub fn write_numbers(&self, out: &mut Vec<u8>, name: &[u8]) {
+    pub(crate) fn write_numbers(&self, out: &mut Vec<u8>, name: &[u8]) {
         let float = |out: &mut Vec<u8>, label: &str, value: f64| {
             out.extend_from_slice(label.as_bytes());
             cformat::fixed(out, value, 0, 6);
@@ -196,8 +178,7 @@ impl Header {
     }
 
     /// Writes the lines behind the numbers: expressions, options and the end mark.
-    #[doc(hidden)]
-    pub fn write_settings(&self, out: &mut Vec<u8>, patterns: &[Vec<u8>]) {
+    pub(crate) fn write_settings(&self, out: &mut Vec<u8>, patterns: &[Vec<u8>]) {
         for pattern in patterns {
             out.extend_from_slice(b"# regex ");
             out.extend_from_slice(pattern);
@@ -215,8 +196,7 @@ impl Header {
     }
 
     /// The whole header, with these expressions.
-    #[doc(hidden)]
-    pub fn text(&self, name: &[u8], patterns: &[Vec<u8>]) -> Vec<u8> {
+    pub(crate) fn text(&self, name: &[u8], patterns: &[Vec<u8>]) -> Vec<u8> {
         let mut text = Vec::new();
         self.write_numbers(&mut text, name);
         self.write_settings(&mut text, patterns);
@@ -227,8 +207,7 @@ impl Header {
     ///
     /// # Errors
     /// The line that cannot be read. Sizes are checked for plausibility, not against the file.
-    #[doc(hidden)]
-    pub fn parse(bytes: &[u8]) -> Result<ParsedHeader, HeaderFault> {
+    pub(crate) fn parse(bytes: &[u8]) -> Result<ParsedHeader, HeaderFault> {
         let mut lines = Lines { bytes, at: 0 };
         let first = lines.next().unwrap_or_default();
         let begins_as_any = |magics: [&[u8]; 2]| magics.iter().any(|it| first.starts_with(it));
@@ -280,7 +259,6 @@ impl Header {
             Some(())
         })?;
         let mut patterns = Vec::new();
-        let mut other_lines = Vec::new();
         let mut sum = None;
         loop {
             let from = lines.at;
@@ -301,19 +279,17 @@ impl Header {
                 }
             } else if text.starts_with(SUM_MARK) {
                 sum = Some((from, text));
-            } else {
-                other_lines.push(text.to_vec());
             }
         }
         let fits = |(from, text)| fits_checksum(&bytes[..lines.at], from, text);
-        if !sum.map_or(!is_large, fits) {
+        if is_large && !sum.is_some_and(fits) {
             return Err(HeaderFault::Sum);
         }
         // A first line that does not suit the settings is invalid.
         if !first.starts_with(header.magic()) {
             return Err(HeaderFault::Foreign);
         }
-        Ok(ParsedHeader { header, patterns, other_lines, length: lines.at })
+        Ok(ParsedHeader { header, patterns, length: lines.at })
     }
 }
 
@@ -454,37 +430,18 @@ mod tests {
 
     #[test]
     fn a_checksum_finds_any_changed_byte() {
-        let mut text = example().text(b"x", &[b"([a-z]+)||123456789".to_vec()]);
-        let plain = Header::parse(&text).unwrap();
+        let large = Some(LargeSize { homes: 5, slots: 9 });
+        let header = Header { large, bits: 0, ..example() };
+        let mut text = header.text(b"x", &[b"([a-z]+)||123456789".to_vec()]);
+        assert_eq!(Header::parse(&text).unwrap_err(), HeaderFault::Sum);
         add_checksum(&mut text);
         let parsed = Header::parse(&text).unwrap();
-        assert_eq!(parsed.length, text.len());
-        assert_eq!(ParsedHeader { length: plain.length, ..parsed }, plain);
-        // A change in the mark, or in the line end before it, hides the checksum line, and the rest
-        // is unchanged.
-        let mark = text.windows(SUM_MARK.len()).position(|at| at == SUM_MARK).unwrap();
-        let is_mark = |at: usize| (mark - 1..mark + SUM_MARK.len()).contains(&at);
-        for at in (0..text.len() - HEADER_END.len()).filter(|&at| !is_mark(at)) {
+        assert_eq!((parsed.length, parsed.header.large), (text.len(), large));
+        for at in 0..text.len() - HEADER_END.len() {
             let mut damaged = text.clone();
             damaged[at] ^= 1;
             assert!(Header::parse(&damaged).is_err(), "byte {at}");
         }
-    }
-
-    #[test]
-    fn a_checksum_is_renewed_where_there_is_one() {
-        let write = |name: &[u8]| example().text(name, &[]);
-        let mut plain = write(b"x");
-        renew_checksum(&mut plain);
-        assert_eq!(plain, write(b"x"));
-        let (mut text, mut other) = (write(b"x"), write(b"y"));
-        add_checksum(&mut text);
-        add_checksum(&mut other);
-        let at = text.iter().zip(&other).position(|(one, two)| one != two).unwrap();
-        text[at] = b'y';
-        assert_eq!(Header::parse(&text).unwrap_err(), HeaderFault::Sum);
-        renew_checksum(&mut text);
-        assert_eq!(text, other);
     }
 
     #[test]

@@ -16,40 +16,40 @@
 //! ```
 
 /// How the first line of a category file begins.
-pub const MAGIC: &[u8] = b"# dbacl 1.14.1 dlw portable category";
+pub(crate) const MAGIC: &[u8] = b"# dbacl 1.14.1 dlw portable category";
 
 /// How the first line of a category begins whose text was read as Unicode. dbacl 1.14.1 would cut
 /// such text into other words, and refuses the file because of this line. The version also stands
 /// for the version of the Unicode tables: if other tables give other words, another line is needed.
-pub const UNICODE_MAGIC: &[u8] = b"# dbacl 1.15 dlw unicode category";
+pub(crate) const UNICODE_MAGIC: &[u8] = b"# dbacl 1.15 dlw unicode category";
 
 /// How the first line of a large category begins. The number is the format's version.
-pub const LARGE_MAGIC: &[u8] = b"# dbacl 1.15 dlw large 1 category";
+pub(crate) const LARGE_MAGIC: &[u8] = b"# dbacl 1.15 dlw large 1 category";
 
 /// The same if its text was read as Unicode; the line stands for the tables of Unicode, too.
-pub const LARGE_UNICODE_MAGIC: &[u8] = b"# dbacl 1.15 dlw large 1 unicode category";
+pub(crate) const LARGE_UNICODE_MAGIC: &[u8] = b"# dbacl 1.15 dlw large 1 unicode category";
 
 /// How every category file and online dump begins; a target that begins otherwise is not
 /// overwritten.
-pub const ANY_MAGIC: &[u8] = b"# dbacl 1.";
+pub(crate) const ANY_MAGIC: &[u8] = b"# dbacl 1.";
 
 /// The last line of the header.
-pub const HEADER_END: &[u8] = b"#\n";
+pub(crate) const HEADER_END: &[u8] = b"#\n";
 
 /// Longest piece of a header line that is read at once, bytes.
-pub const LINE_LIMIT: usize = 511;
+pub(crate) const LINE_LIMIT: usize = 511;
 
 /// Bytes of a stored weight.
-pub const WEIGHT_BYTES: usize = 2;
+pub(crate) const WEIGHT_BYTES: usize = 2;
 
 /// Bytes of the digram table: 256 x 256 weights.
-pub const DIGRAM_BYTES: usize = 256 * 256 * WEIGHT_BYTES;
+pub(crate) const DIGRAM_BYTES: usize = 256 * 256 * WEIGHT_BYTES;
 
 /// Bytes of a slot: a feature id of four, a weight of two.
-pub const SLOT_BYTES: usize = 6;
+pub(crate) const SLOT_BYTES: usize = 6;
 
 /// Bytes of a slot of a large category: a feature id of eight, a weight of two.
-pub const LARGE_SLOT_BYTES: usize = 10;
+pub(crate) const LARGE_SLOT_BYTES: usize = 10;
 
 /// Bytes of the checksum at the end of a large category.
-pub const SUM_BYTES: usize = 4;
+pub(crate) const SUM_BYTES: usize = 4;

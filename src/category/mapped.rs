@@ -21,7 +21,7 @@ use std::path::Path;
 pub type MappedCategory = Category<Mmap>;
 
 /// The same, which may be large.
-pub type AnyMapped = AnyCategory<Mmap>;
+pub(crate) type AnyMapped = AnyCategory<Mmap>;
 
 /// Opens the category at `path` and reads it into memory.
 ///
@@ -37,7 +37,7 @@ pub fn open(path: &Path) -> Result<MappedCategory> {
 ///
 /// # Errors
 /// Those of [`open`], but for [`Error::Large`].
-pub fn open_any(path: &Path) -> Result<AnyMapped> {
+pub(crate) fn open_any(path: &Path) -> Result<AnyMapped> {
     open_seen(path, |_| {})
 }
 
@@ -45,7 +45,7 @@ pub fn open_any(path: &Path) -> Result<AnyMapped> {
 ///
 /// # Errors
 /// Those of [`open_any`].
-pub fn open_seen(path: &Path, see: impl FnOnce(&Metadata)) -> Result<AnyMapped> {
+pub(crate) fn open_seen(path: &Path, see: impl FnOnce(&Metadata)) -> Result<AnyMapped> {
     let category = AnyCategory::new(read(path, see)?).and_then(AnyCategory::check);
     category.map_err(|fault| error_of(fault, path))
 }
@@ -69,7 +69,7 @@ fn read(path: &Path, see: impl FnOnce(&Metadata)) -> Result<Mmap> {
 /// change, and reading what was cut off ends the process. Replacing the file by renaming another
 /// over it is no change in this sense.
 #[allow(unsafe_code)]
-pub unsafe fn map(path: &Path, see: impl FnOnce(&Metadata)) -> Result<AnyMapped> {
+pub(crate) unsafe fn map(path: &Path, see: impl FnOnce(&Metadata)) -> Result<AnyMapped> {
     let (file, found) = open_known(path).map_err(|error| Error::io(path, error))?;
     see(&found);
     // SAFETY: the caller's contract is that of the map.
@@ -79,8 +79,7 @@ pub unsafe fn map(path: &Path, see: impl FnOnce(&Metadata)) -> Result<AnyMapped>
 }
 
 /// The error that says what is wrong with the file at `path`.
-#[doc(hidden)]
-pub fn error_of(fault: Fault, path: &Path) -> Error {
+pub(crate) fn error_of(fault: Fault, path: &Path) -> Error {
     match fault {
         Fault::Header(HeaderFault::Foreign) => Error::NotACategory { path: path.to_path_buf() },
         Fault::Header(HeaderFault::Large) => Error::Large { path: path.to_path_buf() },
@@ -118,7 +117,7 @@ fn copy(mut file: &File, length: u64) -> io::Result<MmapMut> {
 ///
 /// # Errors
 /// [`Error::Damaged`] when the bytes are no category, [`Error::Io`] when there is no memory.
-pub fn from_bytes(bytes: &[u8]) -> Result<MappedCategory> {
+pub(crate) fn from_bytes(bytes: &[u8]) -> Result<MappedCategory> {
     let refused = |error| Error::io(Path::new(IN_MEMORY), error);
     let mut memory = MmapMut::map_anon(bytes.len()).map_err(refused)?;
     memory.copy_from_slice(bytes);
@@ -132,6 +131,6 @@ const IN_MEMORY: &str = "category in memory";
 ///
 /// # Errors
 /// [`Error::Damaged`] when the bytes are no category.
-pub fn in_memory<D: AsRef<[u8]>>(bytes: D) -> Result<Category<D>> {
+pub(crate) fn in_memory<D: AsRef<[u8]>>(bytes: D) -> Result<Category<D>> {
     Category::new(bytes).map_err(|fault| Error::damaged(Path::new(IN_MEMORY), format!("{fault:?}")))
 }

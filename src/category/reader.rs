@@ -2,7 +2,7 @@
 //! Reads a category in place. It is checked once when it is opened; after that every look-up is in
 //! bounds.
 
-use super::header::{Header, HeaderFault, LargeSize, ParsedHeader, renew_checksum};
+use super::header::{Header, HeaderFault, LargeSize, ParsedHeader};
 use super::layout::{
     ANY_MAGIC, DIGRAM_BYTES, LARGE_SLOT_BYTES, SLOT_BYTES, SUM_BYTES, WEIGHT_BYTES,
 };
@@ -38,7 +38,6 @@ pub struct Category<D> {
     bytes: D,
     header: Header,
     patterns: Vec<Vec<u8>>,
-    other_lines: Vec<Vec<u8>>,
     digrams: usize,
     slots: usize,
     mask: usize,
@@ -79,7 +78,7 @@ impl<D: AsRef<[u8]>> Category<D> {
 
     fn of_any(bytes: D) -> Result<Self, Fault> {
         let all = bytes.as_ref();
-        let ParsedHeader { header, patterns, other_lines, length } =
+        let ParsedHeader { header, patterns, length } =
             Header::parse(all).map_err(Fault::Header)?;
         let digrams = length;
         let slots = digrams + DIGRAM_BYTES;
@@ -98,21 +97,21 @@ impl<D: AsRef<[u8]>> Category<D> {
         if is_cut {
             return Err(Fault::Slots);
         }
-        Ok(Self { bytes, header, patterns, other_lines, digrams, slots, mask: size - 1 })
+        Ok(Self { bytes, header, patterns, digrams, slots, mask: size - 1 })
     }
 
     /// Writes the file, with `name` as the category's name in its first line.
     ///
     /// # Errors
     /// Those of `out`.
-    pub fn write(&self, out: &mut dyn Write, name: &[u8]) -> io::Result<()> {
+    pub(crate) fn write(&self, out: &mut dyn Write, name: &[u8]) -> io::Result<()> {
         let bytes = self.bytes.as_ref();
         let (header, tables) = bytes.split_at(self.digrams);
         let rest = header.iter().position(|&byte| byte == b'\n').unwrap_or(header.len());
         let mark: &[u8] = if self.header.reference_only { b" (ref)" } else { b" " };
-        let mut header = [self.header.magic(), b" ", name, mark, &header[rest..]].concat();
-        renew_checksum(&mut header);
-        out.write_all(&header)?;
+        let first = [self.header.magic(), b" ", name, mark].concat();
+        out.write_all(&first)?;
+        out.write_all(&header[rest..])?;
         out.write_all(tables)
     }
 
@@ -133,18 +132,11 @@ impl<D: AsRef<[u8]>> Category<D> {
     }
 
     /// Texts of the stored expressions, `EXPRESSION||DIGITS`.
-    pub fn patterns(&self) -> &[Vec<u8>] {
+    pub(crate) fn patterns(&self) -> &[Vec<u8>] {
         &self.patterns
     }
 
-    /// Header lines that this version does not interpret.
-    #[doc(hidden)]
-    pub fn other_lines(&self) -> &[Vec<u8>] {
-        &self.other_lines
-    }
-
     /// Number of slots.
-    #[doc(hidden)]
     pub const fn size(&self) -> usize {
         self.mask + 1
     }
@@ -155,8 +147,7 @@ impl<D: AsRef<[u8]>> Category<D> {
     }
 
     /// The slot at index `at`, below [`Self::size`].
-    #[doc(hidden)]
-    pub fn slot(&self, at: usize) -> StoredSlot {
+    pub(crate) fn slot(&self, at: usize) -> StoredSlot {
         let from = self.slots + at * SLOT_BYTES;
         let slot = &self.bytes.as_ref()[from..from + SLOT_BYTES];
         StoredSlot {
@@ -199,7 +190,6 @@ impl<D: AsRef<[u8]>> Category<D> {
     }
 
     /// The stored digram weights, in row order.
-    #[doc(hidden)]
     pub fn digrams(&self) -> impl Iterator<Item = QuantWeight> + '_ {
         let weights = self.digram_bytes().chunks_exact(WEIGHT_BYTES);
         weights.map(|weight| QuantWeight(BigEndian::read_u16(weight)))
@@ -214,7 +204,6 @@ impl<D: AsRef<[u8]>> Category<D> {
     /// All addends are multiples of 1/32 and their f32 sums stay below 2^24 steps, so whole steps
     /// give the same bits. Carriage returns are skipped. A character adds to the length of the
     /// token unless a boundary mark follows it.
-    #[doc(hidden)]
     pub fn log_reference(&self, body: &[u8]) -> f32 {
         let Some((&first, rest)) = body.split_first() else { return 0.0 };
         let digrams = self.digram_bytes();
@@ -250,7 +239,7 @@ pub struct AnyCategory<D>(Arc<Category<D>>);
 
 /// Where the search for a feature ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct FoundSlot {
+pub(crate) struct FoundSlot {
     /// The id that was found, of 32 bits in a classic category; 0 in an empty slot.
     pub id: WideId,
     /// The slot's weight.
@@ -280,7 +269,7 @@ impl<D: AsRef<[u8]>> AnyCategory<D> {
     ///
     /// # Errors
     /// [`Fault`] says which part does not hold.
-    pub fn new(bytes: D) -> Result<Self, Fault> {
+    pub(crate) fn new(bytes: D) -> Result<Self, Fault> {
         Category::of_any(bytes).map(Self::from)
     }
 
@@ -288,7 +277,7 @@ impl<D: AsRef<[u8]>> AnyCategory<D> {
     ///
     /// # Errors
     /// [`Fault::Sum`].
-    pub fn check(self) -> Result<Self, Fault> {
+    pub(crate) fn check(self) -> Result<Self, Fault> {
         if self.0.header.large.is_none() {
             return Ok(self);
         }
@@ -299,24 +288,19 @@ impl<D: AsRef<[u8]>> AnyCategory<D> {
     }
 
     /// The header's numbers.
-    pub fn header(&self) -> &Header {
+    pub(crate) fn header(&self) -> &Header {
         &self.0.header
     }
 
     /// Texts of the stored expressions, `EXPRESSION||DIGITS`.
-    pub fn patterns(&self) -> &[Vec<u8>] {
+    pub(crate) fn patterns(&self) -> &[Vec<u8>] {
         &self.0.patterns
-    }
-
-    /// The category, unless it is large.
-    pub fn classic(&self) -> Option<&Category<D>> {
-        self.0.header.large.is_none().then_some(&*self.0)
     }
 
     /// The slot where the search for `id` ends: of a classic category as [`Category::find`] says,
     /// of a large one only if it holds `id`.
     #[inline]
-    pub fn find(&self, id: WideId) -> Option<FoundSlot> {
+    pub(crate) fn find(&self, id: WideId) -> Option<FoundSlot> {
         match self.0.header.large {
             None => self
                 .0
@@ -341,7 +325,7 @@ impl<D: AsRef<[u8]>> AnyCategory<D> {
     }
 
     /// The reference log-probability of a token when scoring, as [`Category::log_reference`].
-    pub fn log_reference(&self, body: &[u8]) -> f32 {
+    pub(crate) fn log_reference(&self, body: &[u8]) -> f32 {
         self.0.log_reference(body)
     }
 }

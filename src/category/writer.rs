@@ -16,7 +16,7 @@ use std::io::{self, Write};
 ///
 /// # Errors
 /// Those of `out`.
-pub fn write(
+pub(crate) fn write(
     out: &mut dyn Write,
     header: &Header,
     name: &[u8],
@@ -38,7 +38,7 @@ pub fn write(
 
 /// A weight of a large category, and the feature that it is for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct LargeSlot {
+pub(crate) struct LargeSlot {
     /// The feature's id; not 0.
     pub id: WideId,
     /// Its weight.
@@ -46,7 +46,7 @@ pub struct LargeSlot {
 }
 
 /// The table for these ids, which ascend: four of five slots are used.
-pub fn large_size(ids: impl Iterator<Item = WideId> + Clone) -> LargeSize {
+pub(crate) fn large_size(ids: impl Iterator<Item = WideId> + Clone) -> LargeSize {
     let homes = (ids.clone().count() as u64 * 5 / 4).max(1);
     let size = LargeSize { homes, slots: homes };
     // Features at the end of a table may be moved beyond the last home.
@@ -72,7 +72,7 @@ fn places(
 ///
 /// # Errors
 /// Those of `out`.
-pub fn write_large(
+pub(crate) fn write_large(
     out: &mut dyn Write,
     header: &Header,
     name: &[u8],
@@ -106,7 +106,7 @@ pub fn write_large(
 }
 
 /// A writer that computes the checksum of what it writes.
-pub struct Summed<W> {
+pub(crate) struct Summed<W> {
     /// Where it writes.
     pub out: W,
     /// The checksum so far.
@@ -115,7 +115,7 @@ pub struct Summed<W> {
 
 impl<W> Summed<W> {
     /// Nothing written yet.
-    pub fn new(out: W) -> Self {
+    pub(crate) fn new(out: W) -> Self {
         Self { out, sum: crc32fast::Hasher::new() }
     }
 }
@@ -134,7 +134,7 @@ impl<W: Write> Write for Summed<W> {
 
 /// The slots of a category of 2^`bits` slots with these features, each at the end of its chain.
 #[cfg(test)]
-pub fn table(
+pub(crate) fn table(
     bits: u8,
     features: impl IntoIterator<Item = (FeatureId, QuantWeight)>,
 ) -> impl Iterator<Item = (FeatureId, QuantWeight)> {

@@ -121,7 +121,7 @@ fn large_category(data: &[u8]) {
 }
 
 /// How the targets learn.
-pub fn settings() -> LearnSettings {
+pub(super) fn settings() -> LearnSettings {
     LearnSettings {
         bits: 3,
         max_bits: Some(6),

@@ -23,7 +23,6 @@ pub struct Cutter {
     takes_words: bool,
 }
 
-#[doc(hidden)]
 impl Cutter {
     /// A cutter at the start of a run.
     pub fn new(options: &ReadOptions) -> Self {

@@ -12,7 +12,7 @@ use std::io::{self, Cursor, Read};
 
 /// How the bytes of sources are decoded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Decoding {
+pub(crate) enum Decoding {
     /// They are the text.
     Never,
     /// They are in this character set.
@@ -28,7 +28,7 @@ pub enum Decoding {
 
 impl Decoding {
     /// What `options` ask for.
-    pub const fn of(options: &ReadOptions) -> Self {
+    pub(crate) const fn of(options: &ReadOptions) -> Self {
         match options.charset {
             Some(charset) => Self::From(charset),
             None if options.reads_mail() => {
@@ -40,7 +40,7 @@ impl Decoding {
     }
 
     /// The source, which will be read as text. Mail holds what the reading says, or a mailbox.
-    pub fn decoded(self, source: Source<'_>, holds: Option<Holds>) -> Source<'_> {
+    pub(crate) fn decoded(self, source: Source<'_>, holds: Option<Holds>) -> Source<'_> {
         let Source { name, reader } = source;
         let reader: Box<dyn Read + '_> = match self {
             Self::Never => reader,
@@ -54,7 +54,7 @@ impl Decoding {
 }
 
 /// The kind of UTF-16 whose byte order mark a text begins with.
-pub fn utf_16(text: &[u8]) -> Option<Charset> {
+pub(crate) fn utf_16(text: &[u8]) -> Option<Charset> {
     let (charset, _) = Charset::by_mark(text)?;
     (charset != Charset::UTF_8).then_some(charset)
 }

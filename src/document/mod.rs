@@ -30,9 +30,9 @@
 //! # Ok::<(), std::io::Error>(())
 //! ```
 
-pub mod cutter;
-pub mod decoding;
-pub mod filtered;
+pub(crate) mod cutter;
+pub(crate) mod decoding;
+pub(crate) mod filtered;
 mod options;
 mod reader;
 mod sink;
@@ -40,5 +40,6 @@ mod sink;
 pub use cutter::Cutter;
 pub use filtered::FilteredText;
 pub use options::ReadOptions;
-pub use reader::{Ending, FeatureReader};
+pub(crate) use reader::Ending;
+pub use reader::FeatureReader;
 pub use sink::{FeatureSink, LineState};

@@ -52,20 +52,17 @@ impl ReadOptions {
 
     /// The character set of text that the filters write: UTF-8 for the schemes of Unicode, wherever
     /// the program runs.
-    #[doc(hidden)]
-    pub const fn text_locale(&self) -> Locale {
+    pub(crate) const fn text_locale(&self) -> Locale {
         if self.scheme.is_unicode() { Locale::Utf8 } else { self.locale }
     }
 
     /// Whether the text is mail.
-    #[doc(hidden)]
-    pub const fn reads_mail(&self) -> bool {
+    pub(crate) const fn reads_mail(&self) -> bool {
         self.options.has(ModelOption::Mail)
     }
 
     /// Whether `option` is chosen.
-    #[doc(hidden)]
-    pub const fn has(&self, option: ModelOption) -> bool {
+    pub(crate) const fn has(&self, option: ModelOption) -> bool {
         self.options.has(option)
     }
 }

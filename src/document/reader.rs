@@ -17,7 +17,7 @@ use std::sync::atomic::AtomicBool;
 
 /// The state that a reader carries over from one input to the next.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Ending {
+pub(crate) struct Ending {
     /// Binary logarithm of the room for a line at the end: at least 12.
     pub room_bits: u8,
     /// Whether some line would have been cut in another way if the room had been larger at the
@@ -40,7 +40,7 @@ impl Default for Ending {
 impl Ending {
     /// The state that two inputs carry over, read one after the other.
     #[must_use]
-    pub fn then(self, next: Self) -> Self {
+    pub(crate) fn then(self, next: Self) -> Self {
         let grown = self.room_bits > 12;
         Self {
             room_bits: self.room_bits.max(next.room_bits),
@@ -112,24 +112,21 @@ impl<'a> FeatureReader<'a> {
     }
 
     /// A reader that ends early once `stop` is set.
-    #[doc(hidden)]
-    pub fn stoppable(options: &ReadOptions, stop: &'a AtomicBool) -> Self {
+    pub(crate) fn stoppable(options: &ReadOptions, stop: &'a AtomicBool) -> Self {
         Self::build(options, Some(stop))
     }
 
     /// The same reader for sources whose lines are documents of their own: sources come without the
     /// two lines `\r\n` that drive the decoders of mail to their end.
-    #[doc(hidden)]
     #[must_use]
-    pub fn by_lines(self) -> Self {
+    pub(crate) fn by_lines(self) -> Self {
         Self { extra_lines: false, ..self }
     }
 
     /// The same reader for mail of which the first `bytes` bytes are read at most: longer lines are
     /// not kept in memory, whatever the reading. Where lines come in pieces this changes nothing.
     #[must_use]
-    #[doc(hidden)]
-    pub fn of_beginnings(mut self, bytes: usize) -> Self {
+    pub(crate) fn of_beginnings(mut self, bytes: usize) -> Self {
         if !self.filter.gives_texts() {
             self.lines.longest = bytes;
         }
@@ -206,7 +203,6 @@ impl<'a> FeatureReader<'a> {
     /// Filters a document in memory, for learning or classifying it several times
     /// ([`crate::learn::learner::Learner::learn_filtered`],
     /// [`crate::sets::classify::Classifier::classify_filtered`]).
-    #[doc(hidden)]
     pub fn filter(&mut self, document: &[u8]) -> FilteredText {
         let mut text = FilteredText::default();
         // Reading memory cannot fail, and recording lines has no errors.
@@ -215,8 +211,7 @@ impl<'a> FeatureReader<'a> {
     }
 
     /// Reads a filtered document. Errors of `sink` end it.
-    #[doc(hidden)]
-    pub fn replay(&mut self, document: &FilteredText, sink: &mut impl FeatureSink) {
+    pub(crate) fn replay(&mut self, document: &FilteredText, sink: &mut impl FeatureSink) {
         let mut line = std::mem::take(&mut self.line);
         let _ = document.lines().try_for_each(|(text, state)| {
             line.clear();
@@ -238,8 +233,7 @@ impl<'a> FeatureReader<'a> {
     }
 
     /// The state that would carry over to the next source.
-    #[doc(hidden)]
-    pub fn ending(&self) -> Ending {
+    pub(crate) fn ending(&self) -> Ending {
         Ending {
             room_bits: u8::try_from(self.lines.room.ilog2()).unwrap_or(u8::MAX),
             depends_on_room: self.lines.depends_on_room,
@@ -249,8 +243,7 @@ impl<'a> FeatureReader<'a> {
     }
 
     /// The part that cuts lines.
-    #[doc(hidden)]
-    pub fn cutter(&mut self) -> &mut Cutter {
+    pub(crate) fn cutter(&mut self) -> &mut Cutter {
         &mut self.cutter
     }
 

@@ -33,14 +33,12 @@ pub trait FeatureSink {
     ///
     /// # Errors
     /// Ends the run.
-    #[doc(hidden)]
     fn raw_line(&mut self, _line: &mut Vec<u8>) -> io::Result<bool> {
         Ok(true)
     }
 
     /// What sources hold, where they are mail: they are then read whatever form they have
     /// ([`crate::mail::scanner`]). Without it mail is read as the reading has it.
-    #[doc(hidden)]
     fn holds(&self) -> Option<Holds> {
         None
     }
@@ -50,7 +48,6 @@ pub trait FeatureSink {
     ///
     /// # Errors
     /// Ends the run.
-    #[doc(hidden)]
     fn text(&mut self, _line: &[u8], _state: LineState, _cutter: &mut Cutter) -> io::Result<()> {
         Ok(())
     }
@@ -60,7 +57,6 @@ pub trait FeatureSink {
     ///
     /// # Errors
     /// Ends the run.
-    #[doc(hidden)]
     fn cut(&mut self, line: &mut Vec<u8>, medium: Medium, cutter: &mut Cutter) -> io::Result<()> {
         cutter.features(line, medium, &mut |feature| self.feature(feature));
         Ok(())
@@ -70,7 +66,6 @@ pub trait FeatureSink {
     ///
     /// # Errors
     /// Ends the run.
-    #[doc(hidden)]
     fn end_of_line(&mut self, _line: &[u8], _cutter: &mut Cutter) -> io::Result<()> {
         Ok(())
     }
@@ -79,7 +74,6 @@ pub trait FeatureSink {
     ///
     /// # Errors
     /// Ends the run.
-    #[doc(hidden)]
     fn end_of_source(&mut self, _name: &[u8], _cutter: &mut Cutter) -> io::Result<()> {
         Ok(())
     }

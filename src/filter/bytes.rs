@@ -2,18 +2,18 @@
 //! Comparing and searching bytes without regard to ASCII case.
 
 /// Whether `line` begins with `prefix`, whatever the case of ASCII letters.
-pub fn starts_with_ci(line: &[u8], prefix: &[u8]) -> bool {
+pub(super) fn starts_with_ci(line: &[u8], prefix: &[u8]) -> bool {
     strip_prefix_ci(line, prefix).is_some()
 }
 
 /// What follows `prefix` in `line`, if it begins with it, whatever the case of ASCII letters.
-pub fn strip_prefix_ci<'a>(line: &'a [u8], prefix: &[u8]) -> Option<&'a [u8]> {
+pub(super) fn strip_prefix_ci<'a>(line: &'a [u8], prefix: &[u8]) -> Option<&'a [u8]> {
     let (start, rest) = line.split_at_checked(prefix.len())?;
     start.eq_ignore_ascii_case(prefix).then_some(rest)
 }
 
 /// Whether `line` ends with `suffix`, whatever the case of ASCII letters.
-pub fn ends_with_ci(line: &[u8], suffix: &[u8]) -> bool {
+pub(super) fn ends_with_ci(line: &[u8], suffix: &[u8]) -> bool {
     line.len()
         .checked_sub(suffix.len())
         .is_some_and(|start| line[start..].eq_ignore_ascii_case(suffix))
@@ -21,7 +21,7 @@ pub fn ends_with_ci(line: &[u8], suffix: &[u8]) -> bool {
 
 /// Where `needle`, a short word that begins with a letter or digit, occurs first in `line`,
 /// whatever the case. Linear in `line`: candidates are the places of the needle's first byte.
-pub fn find_ci(line: &[u8], needle: &[u8]) -> Option<usize> {
+pub(super) fn find_ci(line: &[u8], needle: &[u8]) -> Option<usize> {
     let &first = needle.first()?;
     memchr::memchr2_iter(first.to_ascii_lowercase(), first.to_ascii_uppercase(), line)
         .find(|&at| starts_with_ci(&line[at..], needle))
@@ -29,7 +29,7 @@ pub fn find_ci(line: &[u8], needle: &[u8]) -> Option<usize> {
 
 /// Where the parameter name `name`, which ends in `=`, occurs first in `line`, whatever the case.
 /// Equal signs are rare in headers, so these are the candidates.
-pub fn find_parameter(line: &[u8], name: &[u8]) -> Option<usize> {
+pub(super) fn find_parameter(line: &[u8], name: &[u8]) -> Option<usize> {
     debug_assert_eq!(name.last(), Some(&b'='));
     memchr::memchr_iter(b'=', line)
         .find(|&equals| ends_with_ci(&line[..=equals], name))

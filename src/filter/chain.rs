@@ -9,7 +9,7 @@ use crate::model::settings::{Locale, ModelOption, ModelOptions};
 
 /// The filters of a run. A line passes those that are set.
 #[derive(Debug)]
-pub struct Filter {
+pub(crate) struct Filter {
     unicode: Option<Box<UnicodeMail>>,
     mail: Option<Box<Mail>>,
     markup: Option<Markup>,
@@ -20,7 +20,7 @@ pub struct Filter {
 
 impl Filter {
     /// The chain for the input type and the kinds in `options`.
-    pub fn new(options: ModelOptions, locale: Locale) -> Self {
+    pub(crate) fn new(options: ModelOptions, locale: Locale) -> Self {
         let is_mail = options.has(ModelOption::Mail);
         let is_unicode = reads_unicode(options);
         let has_markup = is_mail || options.has_any(&[ModelOption::Xml, ModelOption::Html]);
@@ -33,7 +33,7 @@ impl Filter {
     }
 
     /// The mail filter alone, whatever the input type in `options`: markup stays in the text.
-    pub fn mail_only(options: ModelOptions, locale: Locale) -> Self {
+    pub(crate) fn mail_only(options: ModelOptions, locale: Locale) -> Self {
         Self {
             unicode: None,
             mail: Some(Box::new(Mail::new(options, locale))),
@@ -43,7 +43,7 @@ impl Filter {
     }
 
     /// Starts a new file: forgets what does not outlive one.
-    pub fn start_file(&mut self) {
+    pub(crate) fn start_file(&mut self) {
         if let Some(mail) = &mut self.unicode {
             mail.start_file();
         }
@@ -56,7 +56,7 @@ impl Filter {
     }
 
     /// Ends a file. Texts that were held back are then returned by [`Self::next_text`].
-    pub fn end_file(&mut self) {
+    pub(crate) fn end_file(&mut self) {
         if let Some(mail) = &mut self.unicode {
             mail.finish();
         }
@@ -64,13 +64,13 @@ impl Filter {
 
     /// Whether a line can give several texts, which [`Self::take`] and [`Self::next_text`] deal
     /// with; else [`Self::line`] does.
-    pub fn gives_texts(&self) -> bool {
+    pub(crate) fn gives_texts(&self) -> bool {
         self.unicode.is_some()
     }
 
     /// Ends the mail that is being read if the next line begins another; returns whether it does.
     /// Texts that were held back are then returned.
-    pub fn end_mail(&mut self, next: &[u8]) -> bool {
+    pub(crate) fn end_mail(&mut self, next: &[u8]) -> bool {
         let Some(mail) = self.unicode.as_mut().filter(|mail| mail.is_begun_by(next)) else {
             return false;
         };
@@ -79,31 +79,31 @@ impl Filter {
     }
 
     /// Takes a line as it was read.
-    pub fn take(&mut self, line: &[u8]) {
+    pub(crate) fn take(&mut self, line: &[u8]) {
         if let Some(mail) = &mut self.unicode {
             mail.take(line);
         }
     }
 
     /// Puts the next text of the lines taken in the place of `text`; returns whether there is one.
-    pub fn next_text(&mut self, text: &mut Vec<u8>) -> bool {
+    pub(crate) fn next_text(&mut self, text: &mut Vec<u8>) -> bool {
         self.unicode.as_mut().is_some_and(|mail| mail.next(text))
     }
 
     /// Whether no decoded text waits that would appear in the next file.
-    pub fn is_at_rest(&self) -> bool {
+    pub(crate) fn is_at_rest(&self) -> bool {
         self.mail.as_ref().is_none_or(|mail| mail.is_at_rest())
     }
 
     /// Filters one line, which is not empty and holds no NUL, in place. Returns whether its text,
     /// which may be empty, goes to the tokenizer; else the line is as the filter left it.
-    pub fn line(&mut self, line: &mut Vec<u8>) -> bool {
+    pub(crate) fn line(&mut self, line: &mut Vec<u8>) -> bool {
         self.line_before_nul(line, &[])
     }
 
     /// The same for a line that a NUL and then `hidden` followed. Markup may go on there if the
     /// mail filter changes nothing (case text/xml-nul).
-    pub fn line_before_nul(&mut self, line: &mut Vec<u8>, mut hidden: &[u8]) -> bool {
+    pub(crate) fn line_before_nul(&mut self, line: &mut Vec<u8>, mut hidden: &[u8]) -> bool {
         if let Some(mail) = &mut self.unicode {
             mail.take(line);
             return mail.next(line);
@@ -128,7 +128,7 @@ impl Filter {
     }
 
     /// The medium of the tokens of the line just filtered.
-    pub fn medium(&self) -> Medium {
+    pub(crate) fn medium(&self) -> Medium {
         match (&self.unicode, &self.mail) {
             (Some(mail), _) if !self.has_one_medium => mail.medium(),
             (_, Some(mail)) if !self.has_one_medium => mail.medium(),
@@ -137,14 +137,14 @@ impl Filter {
     }
 
     /// Whether the line just filtered belongs to a header block of a message.
-    pub fn in_header(&self) -> bool {
+    pub(crate) fn in_header(&self) -> bool {
         self.unicode.as_ref().is_some_and(|mail| mail.in_header())
             || self.mail.as_ref().is_some_and(|mail| mail.in_header())
     }
 }
 
 /// Whether mail is read as Unicode text.
-pub const fn reads_unicode(options: ModelOptions) -> bool {
+pub(crate) const fn reads_unicode(options: ModelOptions) -> bool {
     options.has(ModelOption::Mail) && options.has(ModelOption::MailUnicode)
 }
 

@@ -10,7 +10,7 @@ use dbacl_charset::transfer::{BASE64, NO_BASE64, PADDING};
 use dbacl_words::class::is_space;
 
 /// Whether base64 text may hold `byte`, the padding `=` included.
-pub fn is_base64(byte: u8) -> bool {
+pub(crate) fn is_base64(byte: u8) -> bool {
     BASE64[usize::from(byte)] != NO_BASE64
 }
 
@@ -19,7 +19,7 @@ pub fn is_base64(byte: u8) -> bool {
 ///
 /// Bytes outside the alphabet are ignored, an unfinished group is dropped, padding ends the text,
 /// and a zero becomes a tab (spec email 9.2).
-pub fn base64(buffer: &mut [u8], payload: Range<usize>, mut written: usize) -> usize {
+pub(crate) fn base64(buffer: &mut [u8], payload: Range<usize>, mut written: usize) -> usize {
     debug_assert!(written <= payload.start);
     let mut group = [0; 4];
     let mut held = 0;
@@ -63,7 +63,11 @@ fn quoted_digit(byte: u8) -> Option<u8> {
 
 /// Decodes the quoted-printable text `payload` of `buffer` to `written`, which is not behind the
 /// payload's start; returns the end of the output (spec email 9.3).
-pub fn quoted_printable(buffer: &mut [u8], payload: Range<usize>, mut written: usize) -> usize {
+pub(crate) fn quoted_printable(
+    buffer: &mut [u8],
+    payload: Range<usize>,
+    mut written: usize,
+) -> usize {
     debug_assert!(written <= payload.start);
     let Range { start: mut at, end } = payload;
     while at < end {
@@ -128,7 +132,7 @@ fn find_opening(line: &[u8], from: usize) -> Option<usize> {
 /// (spec email 9.1). A word that is not closed runs to the end of the line.
 ///
 /// Linear: the search for a mark stops at the next `?`, which begins the next search.
-pub fn encoded_words(line: &mut Vec<u8>) {
+pub(crate) fn encoded_words(line: &mut Vec<u8>) {
     let Some(mut at) = find_opening(line, 0) else {
         return;
     };
@@ -166,7 +170,7 @@ pub fn encoded_words(line: &mut Vec<u8>) {
 /// The byte for which the percent sign at the beginning of `text` stands, and the length of sign
 /// and digits; spaces may precede each digit. `None` if a digit is missing or the byte is zero
 /// (spec text 7.5, email 11.1).
-pub fn percent(text: &[u8]) -> Option<(u8, usize)> {
+pub(crate) fn percent(text: &[u8]) -> Option<(u8, usize)> {
     let digit = |from: usize| {
         let offset = text.get(from..)?.iter().position(|&byte| !is_space(byte))?;
         Some((char::from(text[from + offset]).to_digit(16)?, from + offset + 1))

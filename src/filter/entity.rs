@@ -13,7 +13,7 @@ const LONGEST: usize = 6;
 
 /// Decodes the entity at the read position, a `&`, and reads on behind it.
 /// Returns false, with nothing read, if there is none.
-pub fn decode_entity(text: &mut Rewrite, locale: Locale) -> bool {
+pub(super) fn decode_entity(text: &mut Rewrite, locale: Locale) -> bool {
     let Some((code, length)) = parse(text.rest()) else {
         return false;
     };

@@ -7,7 +7,7 @@ use dbacl_words::class::is_space;
 
 /// What a header line is, which decides whether it is kept.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum HeaderKind {
+pub(super) enum HeaderKind {
     /// Kept by default.
     Standard,
     /// Kept with `email:headers`.
@@ -87,7 +87,7 @@ fn identify(line: &[u8]) -> Header {
 
 /// The header that lines are taken to belong to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct HeaderScan {
+pub(super) struct HeaderScan {
     /// The medium of the last header line's tokens.
     pub medium: u8,
     /// How its lines are cut. It outlives a message.
@@ -96,17 +96,17 @@ pub struct HeaderScan {
 
 impl HeaderScan {
     /// At the start of a file.
-    pub const START: Self = Self { medium: OTHER, cut: Cut::Nothing };
+    pub(super) const START: Self = Self { medium: OTHER, cut: Cut::Nothing };
 
     /// Forgets which header the last line was of, but not how lines are cut.
-    pub fn forget(&mut self) {
+    pub(super) fn forget(&mut self) {
         self.medium = OTHER;
     }
 
     /// Reads `line` as a header line: takes its medium, cuts it, and returns its kind.
     ///
     /// A line without a colon behind its first word is a continuation, but its medium counts.
-    pub fn scan(&mut self, line: &mut Vec<u8>) -> HeaderKind {
+    pub(super) fn scan(&mut self, line: &mut Vec<u8>) -> HeaderKind {
         if line.first().is_some_and(|&first| is_space(first)) {
             self.strip(line);
             return HeaderKind::Continuation;
@@ -133,7 +133,7 @@ impl HeaderScan {
 
     /// Whether the last header line, which is of this kind, is shown under `options`. Callers add
     /// what `email:xheaders` keeps.
-    pub fn shows(self, kind: HeaderKind, options: ModelOptions) -> bool {
+    pub(super) fn shows(self, kind: HeaderKind, options: ModelOptions) -> bool {
         match kind {
             HeaderKind::Standard => {
                 !options.has(ModelOption::MailNoHeaders) || self.medium == SUBJECT
@@ -175,7 +175,7 @@ fn cut_at_semicolon(line: &mut Vec<u8>, from: usize) -> bool {
 
 /// Whether `line`, a header that no other rule keeps, is left out even with `email:xheaders`, by
 /// the start of its name (spec email 8.3).
-pub fn is_excluded(line: &[u8]) -> bool {
+pub(super) fn is_excluded(line: &[u8]) -> bool {
     const EXCLUDED: [&[u8]; 8] = [
         b"X-DBACL",
         b"Date",
@@ -191,7 +191,7 @@ pub fn is_excluded(line: &[u8]) -> bool {
 
 /// Cuts a MIME header line down to its label with `email:headers`; returns whether it has one to
 /// be kept (spec email 8.4).
-pub fn keep_label(line: &mut Vec<u8>) -> bool {
+pub(super) fn keep_label(line: &mut Vec<u8>) -> bool {
     const CONTENT: &[u8] = b"Content-";
     let Some(rest) = strip_prefix_ci(line, CONTENT) else {
         let is_folded = line.first().is_some_and(|&first| is_space(first));

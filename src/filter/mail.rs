@@ -58,7 +58,7 @@ enum BodyAction {
 
 /// The mail filter.
 #[derive(Debug)]
-pub struct Mail {
+pub(super) struct Mail {
     options: ModelOptions,
     locale: Locale,
     state: State,
@@ -80,7 +80,7 @@ pub struct Mail {
 
 impl Mail {
     /// The filter for the kinds in `options`.
-    pub fn new(options: ModelOptions, locale: Locale) -> Self {
+    pub(super) fn new(options: ModelOptions, locale: Locale) -> Self {
         Self {
             options,
             locale,
@@ -100,7 +100,7 @@ impl Mail {
     }
 
     /// Resets everything except the decoded text that waits (3).
-    pub fn start_file(&mut self) {
+    pub(super) fn start_file(&mut self) {
         *self = Self {
             base64: std::mem::take(&mut self.base64),
             quoted_printable: std::mem::take(&mut self.quoted_printable),
@@ -109,17 +109,17 @@ impl Mail {
     }
 
     /// Whether nothing waits in the decoders.
-    pub fn is_at_rest(&self) -> bool {
+    pub(super) fn is_at_rest(&self) -> bool {
         self.base64.is_empty() && self.quoted_printable.is_empty()
     }
 
     /// Whether the last line belongs to a header block of a message.
-    pub fn in_header(&self) -> bool {
+    pub(super) fn in_header(&self) -> bool {
         self.state == State::Header
     }
 
     /// The medium of the last line's tokens (13).
-    pub fn medium(&self) -> Medium {
+    pub(super) fn medium(&self) -> Medium {
         Medium::new(if self.state == State::Header {
             self.scan.medium
         } else {
@@ -129,7 +129,7 @@ impl Mail {
 
     /// Filters one line in place. Returns whether it is tokenised, and how the markup filter is to
     /// be set for it and for those after it.
-    pub fn line(&mut self, line: &mut Vec<u8>) -> (bool, MarkupChoice) {
+    pub(super) fn line(&mut self, line: &mut Vec<u8>) -> (bool, MarkupChoice) {
         let is_empty = is_empty(line);
         self.advance(line, is_empty);
         self.is_after_empty = is_empty;

@@ -14,7 +14,7 @@ use dbacl_words::class::{is_print, is_space};
 
 /// What the filter is to do with a part of a message (spec email 12).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum MarkupChoice {
+pub(crate) enum MarkupChoice {
     /// Lines pass unchanged.
     Disabled,
     /// Text is shown once the input looks like text or HTML.
@@ -167,7 +167,7 @@ const fn is_mined_stop(byte: u8) -> bool {
 
 /// The markup filter.
 #[derive(Debug)]
-pub struct Markup {
+pub(crate) struct Markup {
     mode: Mode,
     state: State,
     section: Section,
@@ -180,7 +180,7 @@ pub struct Markup {
 
 impl Markup {
     /// The filter for the types and kinds in `options`.
-    pub fn new(options: ModelOptions, locale: Locale) -> Self {
+    pub(crate) fn new(options: ModelOptions, locale: Locale) -> Self {
         let mut markup = Self {
             mode: Mode::Waiting,
             state: State::Text,
@@ -195,7 +195,7 @@ impl Markup {
     }
 
     /// Resets what does not outlive a file (spec text 7.2). The attribute does.
-    pub fn start_file(&mut self) {
+    pub(crate) fn start_file(&mut self) {
         self.restart(if self.options.has(ModelOption::Xml) { Mode::Dumb } else { Mode::Waiting });
     }
 
@@ -206,7 +206,7 @@ impl Markup {
     }
 
     /// Sets the filter for a line of a message; the state runs on if the choice is still the same.
-    pub fn choose(&mut self, choice: MarkupChoice) {
+    pub(crate) fn choose(&mut self, choice: MarkupChoice) {
         let is_disabled = self.state == State::Disabled;
         match choice {
             MarkupChoice::Disabled => self.state = State::Disabled,
@@ -227,7 +227,7 @@ impl Markup {
 
     /// Filters one line in place, which a NUL and then `hidden` followed. It ends at the first NUL
     /// that an entity left in it.
-    pub fn line_before_nul(&mut self, line: &mut Vec<u8>, hidden: &[u8]) {
+    pub(crate) fn line_before_nul(&mut self, line: &mut Vec<u8>, hidden: &[u8]) {
         if self.state == State::Disabled {
             return;
         }

@@ -11,7 +11,7 @@ use dbacl_words::class::is_space;
 /// The type of a part, as far as its treatment differs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[allow(missing_docs)] // each is a row of spec email 10.1
-pub enum ContentType {
+pub(crate) enum ContentType {
     #[default]
     Unknown,
     Plain,
@@ -32,7 +32,7 @@ pub enum ContentType {
 /// A transfer encoding.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[allow(missing_docs)] // each is the encoding of that name
-pub enum Encoding {
+pub(crate) enum Encoding {
     #[default]
     Unknown,
     /// 8 bits, or not known.
@@ -45,7 +45,7 @@ pub enum Encoding {
 
 /// What headers say about a body; by default they say nothing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Content {
+pub(crate) struct Content {
     /// Its type.
     pub kind: ContentType,
     /// Its encoding.
@@ -55,7 +55,7 @@ pub struct Content {
 impl Content {
     /// Takes over what the header line `line` says. Only the line itself is looked at, so a type
     /// that is folded to the next line is OTHER.
-    pub fn read_header(&mut self, line: &[u8]) {
+    pub(crate) fn read_header(&mut self, line: &[u8]) {
         if let Some(value) = strip_prefix_ci(line, b"Content-Type:") {
             self.kind = content_type(value);
         } else if let Some(value) = strip_prefix_ci(line, b"Content-Transfer-Encoding:") {
@@ -128,7 +128,7 @@ const LONGEST: usize = 70;
 
 /// The last eight boundaries, whatever their nesting. None is ever removed within a file.
 #[derive(Debug, Clone, Default)]
-pub struct Boundaries {
+pub(crate) struct Boundaries {
     slots: [Vec<u8>; SLOTS],
     /// The slot that is overwritten next; the newest boundary is before it.
     next: usize,
@@ -136,7 +136,7 @@ pub struct Boundaries {
 
 impl Boundaries {
     /// Takes the boundary that a MIME header line sets, if it does.
-    pub fn read_header(&mut self, line: &[u8]) {
+    pub(crate) fn read_header(&mut self, line: &[u8]) {
         const NAME: &[u8] = b"boundary=";
         let Some(name) = find_parameter(line, NAME) else {
             return;
@@ -161,7 +161,7 @@ impl Boundaries {
     /// This is an approximation, kept from dbacl 1.14.1: newer slots are tried first, on a mismatch
     /// an older one is tried from the same place on, and a boundary matches the start of a line.
     /// At most 70 bytes and a few turns of the ring are looked at.
-    pub fn match_line(&self, line: &[u8]) -> bool {
+    pub(crate) fn match_line(&self, line: &[u8]) -> bool {
         let mut matched = 0;
         let mut current = (self.next + SLOTS - 1) % SLOTS;
         while let Some(&byte) = line.get(2 + matched) {

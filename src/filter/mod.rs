@@ -28,17 +28,17 @@
 
 mod bytes;
 mod chain;
-pub mod decode;
+pub(crate) mod decode;
 mod entity;
 mod header;
 mod mail;
-pub mod markup;
-pub mod mime;
+pub(crate) mod markup;
+pub(crate) mod mime;
 mod pending;
 #[cfg(test)]
 mod pieces;
 mod plain;
 mod rewrite;
-pub mod unicode;
+pub(crate) mod unicode;
 
-pub use chain::{Filter, reads_unicode};
+pub(crate) use chain::{Filter, reads_unicode};

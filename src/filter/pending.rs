@@ -20,7 +20,7 @@ type Decode = fn(&mut [u8], Range<usize>, usize) -> usize;
 
 /// The decoded text of one encoding that was not delivered yet. It outlives parts and files.
 #[derive(Debug)]
-pub struct Pending {
+pub(super) struct Pending {
     bytes: Vec<u8>,
     /// Bytes before this index were delivered.
     start: usize,
@@ -36,13 +36,13 @@ impl Default for Pending {
 
 impl Pending {
     /// Whether nothing waits.
-    pub fn is_empty(&self) -> bool {
+    pub(super) fn is_empty(&self) -> bool {
         self.start == self.bytes.len()
     }
 
     /// Decodes an encoded line, and puts what can be delivered in its place. Returns whether there
     /// is something.
-    pub fn line(&mut self, line: &mut Vec<u8>, decode: Decode) -> bool {
+    pub(super) fn line(&mut self, line: &mut Vec<u8>, decode: Decode) -> bool {
         self.room = self.room.max(line.len());
         let start = self.bytes.len();
         self.bytes.extend_from_slice(line);
@@ -72,7 +72,7 @@ impl Pending {
 
     /// Replaces `line` by all that waits, as far as there is room; the rest is lost.
     /// Returns whether there was something.
-    pub fn deliver_all(&mut self, line: &mut Vec<u8>) -> bool {
+    pub(super) fn deliver_all(&mut self, line: &mut Vec<u8>) -> bool {
         if self.is_empty() {
             return false;
         }

@@ -5,7 +5,7 @@ use proptest::prelude::*;
 
 /// Fewer than `most` pieces, one after the other: any bytes, and the texts in `known`, which are
 /// separated by `|`.
-pub fn pieces_of(known: &'static str, most: usize) -> impl Strategy<Value = Vec<u8>> {
+pub(super) fn pieces_of(known: &'static str, most: usize) -> impl Strategy<Value = Vec<u8>> {
     let piece = prop_oneof![
         any::<u8>().prop_map(|byte| vec![byte]),
         prop::sample::select(known.split('|').collect::<Vec<_>>())

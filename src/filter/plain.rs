@@ -13,7 +13,7 @@ use dbacl_words::class::{is_print, is_space};
 ///
 /// Uuencoded lines are dropped (`in_uuencode` says whether they are expected), percent signs and
 /// entities decoded, and URLs cut at their query or fragment.
-pub fn plain_text(line: &mut Vec<u8>, in_uuencode: &mut bool, locale: Locale) -> bool {
+pub(super) fn plain_text(line: &mut Vec<u8>, in_uuencode: &mut bool, locale: Locale) -> bool {
     if *in_uuencode {
         // A line whose first byte is no valid length is kept, and more data may follow.
         if uuencode_length(line).is_none() {
@@ -137,13 +137,13 @@ fn clean_percent(text: &mut Rewrite) {
 }
 
 /// Whether `line` is a mark of armoured data that begins with `prefix`.
-pub fn is_armour(line: &[u8], prefix: &[u8]) -> bool {
+pub(super) fn is_armour(line: &[u8], prefix: &[u8]) -> bool {
     const KINDS: [&[u8]; 4] = [b"MESSAGE", b"PUBLIC KEY BLOCK", b"PRIVATE KEY BLOCK", b"SIGNATURE"];
     line.strip_prefix(prefix).is_some_and(|kind| KINDS.iter().any(|&name| kind.starts_with(name)))
 }
 
 /// Whether a line of an armoured block is kept: it does not look like data (spec email 11.2).
-pub fn armour_keeps(line: &[u8]) -> bool {
+pub(super) fn armour_keeps(line: &[u8]) -> bool {
     let is_base64_text = line.iter().all(|&byte| is_base64(byte) || is_space(byte));
     let is_uuencoded = || {
         uuencode_length(line)
@@ -156,7 +156,7 @@ pub fn armour_keeps(line: &[u8]) -> bool {
 
 /// Reduces a line to its runs of four or more printable bytes, and a last shorter one, with spaces
 /// between them (spec email 11.4).
-pub fn strings(line: &mut Vec<u8>) {
+pub(super) fn strings(line: &mut Vec<u8>) {
     let mut written = 0;
     let mut run = 0;
     for at in 0..line.len() {

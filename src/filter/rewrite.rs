@@ -5,7 +5,7 @@
 //! `written <= read <= len` holds between steps.
 
 /// A line with a read position and, at or before it, a write position.
-pub struct Rewrite<'a> {
+pub(super) struct Rewrite<'a> {
     line: &'a mut Vec<u8>,
     read: usize,
     written: usize,
@@ -17,18 +17,18 @@ pub struct Rewrite<'a> {
 
 impl<'a> Rewrite<'a> {
     /// Starts at byte `at` of `line`; what is before it stays as it is.
-    pub fn starting_at(line: &'a mut Vec<u8>, at: usize) -> Self {
+    pub(super) fn starting_at(line: &'a mut Vec<u8>, at: usize) -> Self {
         debug_assert!(at <= line.len());
         Self { line, read: at, written: at, has_nul: false, hidden: &[] }
     }
 
     /// Starts at the beginning of `line`, which a NUL and then `hidden` followed.
-    pub fn before_nul(line: &'a mut Vec<u8>, hidden: &'a [u8]) -> Self {
+    pub(super) fn before_nul(line: &'a mut Vec<u8>, hidden: &'a [u8]) -> Self {
         Self { hidden, ..Self::starting_at(line, 0) }
     }
 
     /// Takes the NUL after the line, and what follows it up to the next NUL, into the line.
-    pub fn reveal(&mut self) {
+    pub(super) fn reveal(&mut self) {
         if self.hidden.is_empty() {
             return;
         }
@@ -39,61 +39,61 @@ impl<'a> Rewrite<'a> {
     }
 
     /// Whether all was read.
-    pub fn is_at_end(&self) -> bool {
+    pub(super) fn is_at_end(&self) -> bool {
         self.read >= self.line.len()
     }
 
     /// Index of the next byte to read.
-    pub fn position(&self) -> usize {
+    pub(super) fn position(&self) -> usize {
         self.read
     }
 
     /// Number of bytes written so far, those before the start included.
-    pub fn written(&self) -> usize {
+    pub(super) fn written(&self) -> usize {
         self.written
     }
 
     /// The whole line; from the read position on it is unchanged.
-    pub fn line(&self) -> &[u8] {
+    pub(super) fn line(&self) -> &[u8] {
         self.line
     }
 
     /// What is left to read.
-    pub fn rest(&self) -> &[u8] {
+    pub(super) fn rest(&self) -> &[u8] {
         &self.line[self.read..]
     }
 
     /// The next byte to read; 0 at the end.
-    pub fn byte(&self) -> u8 {
+    pub(super) fn byte(&self) -> u8 {
         self.peek(0)
     }
 
     /// The byte `ahead` places behind the next one; 0 behind the end.
-    pub fn peek(&self, ahead: usize) -> u8 {
+    pub(super) fn peek(&self, ahead: usize) -> u8 {
         self.line.get(self.read + ahead).copied().unwrap_or(0)
     }
 
     /// Writes `byte`. At least as many bytes must have been read, or be read by the same step.
-    pub fn put(&mut self, byte: u8) {
+    pub(super) fn put(&mut self, byte: u8) {
         self.line[self.written] = byte;
         self.written += 1;
         self.has_nul |= byte == 0;
     }
 
     /// Drops the next `count` bytes, or all if there are fewer.
-    pub fn skip(&mut self, count: usize) {
+    pub(super) fn skip(&mut self, count: usize) {
         self.read = self.line.len().min(self.read + count);
         debug_assert!(self.written <= self.read);
     }
 
     /// Goes on reading at `position`, which is not behind the end.
-    pub fn jump(&mut self, position: usize) {
+    pub(super) fn jump(&mut self, position: usize) {
         debug_assert!(position <= self.line.len() && self.written <= position);
         self.read = position;
     }
 
     /// Copies the next `count` bytes, or all if there are fewer.
-    pub fn copy(&mut self, count: usize) {
+    pub(super) fn copy(&mut self, count: usize) {
         let end = self.line.len().min(self.read + count);
         if self.written == self.read {
             self.written = end;
@@ -105,7 +105,7 @@ impl<'a> Rewrite<'a> {
     }
 
     /// Copies one byte.
-    pub fn keep(&mut self) {
+    pub(super) fn keep(&mut self) {
         let byte = self.line[self.read];
         self.line[self.written] = byte;
         self.written += 1;
@@ -113,7 +113,7 @@ impl<'a> Rewrite<'a> {
     }
 
     /// Copies or drops the next `count` bytes.
-    pub fn pass(&mut self, count: usize, shown: bool) {
+    pub(super) fn pass(&mut self, count: usize, shown: bool) {
         if shown {
             self.copy(count);
         } else {
@@ -122,7 +122,7 @@ impl<'a> Rewrite<'a> {
     }
 
     /// Ends the line behind what was written, or at the first NUL in it.
-    pub fn finish(self) {
+    pub(super) fn finish(self) {
         self.line.truncate(self.written);
         if self.has_nul
             && let Some(nul) = memchr::memchr(0, self.line)

@@ -6,7 +6,7 @@ use crate::mail::mailbox::Separators;
 use crate::mail::verdict_header::VerdictHeaders;
 
 /// The most bytes of a message that are classified and learned.
-pub const LIMIT: usize = 8 << 20;
+pub(crate) const LIMIT: usize = 8 << 20;
 
 /// Says which lines belong to the beginning of a message.
 #[derive(Debug, Clone, Copy)]
@@ -40,7 +40,7 @@ impl Beginning {
 
 /// Chooses the lines that are read of one message after the other.
 #[derive(Debug, Default)]
-pub struct MailLines {
+pub(crate) struct MailLines {
     separators: Separators,
     /// The verdicts in the header, which are left out.
     pub verdicts: VerdictHeaders,
@@ -50,7 +50,7 @@ pub struct MailLines {
 impl MailLines {
     /// Whether a message begins with this line of a source that may be a mailbox. A line that only
     /// looks so is changed.
-    pub fn begins(&mut self, line: &mut Vec<u8>, may_be_mailbox: bool) -> bool {
+    pub(crate) fn begins(&mut self, line: &mut Vec<u8>, may_be_mailbox: bool) -> bool {
         let begins = self.separators.line(line, may_be_mailbox) && may_be_mailbox;
         if begins {
             self.restart_message();
@@ -59,17 +59,17 @@ impl MailLines {
     }
 
     /// Whether a line of the message is read.
-    pub fn hold(&mut self, line: &mut Vec<u8>) -> bool {
+    pub(crate) fn hold(&mut self, line: &mut Vec<u8>) -> bool {
         !self.verdicts.contain(line) && self.beginning.holds(line)
     }
 
     /// The next line is the first one of a message.
-    pub fn restart_message(&mut self) {
+    pub(crate) fn restart_message(&mut self) {
         (self.verdicts, self.beginning) = Default::default();
     }
 
     /// The next line is the first one of a source.
-    pub fn restart(&mut self) {
+    pub(crate) fn restart(&mut self) {
         *self = Self::default();
     }
 }

@@ -15,20 +15,20 @@ use dbacl_linear::scales;
 use dbacl_numeric::elementary::narrow;
 
 /// Blocks of a message: the text, and tags of what the sender's side wrote.
-pub const BLOCKS: usize = 2;
+pub(crate) const BLOCKS: usize = 2;
 
 /// The weights of the blocks.
 const WEIGHTS: [f64; BLOCKS] = [1.0, 0.85];
 
 /// The input of the intercept. The smaller it is, the less a fit learns how much spam there was in
 /// the mail that it saw, which other mail does not share.
-pub const INTERCEPT: f64 = 0.1;
+pub(crate) const INTERCEPT: f64 = 0.1;
 
 /// The power of a feature's rarity in its scale.
 const RARITY: f64 = 1.5;
 
 /// The cost C of a message within the margin.
-pub const COST: f64 = 1.0;
+pub(crate) const COST: f64 = 1.0;
 
 /// Messages that must contain a feature for it to take part in the fit.
 const MIN_DOCUMENTS: u32 = 2;
@@ -37,22 +37,22 @@ const MIN_DOCUMENTS: u32 = 2;
 const FEW: u32 = 20;
 
 /// The input of the intercept, as sums have it.
-pub fn intercept() -> f32 {
+pub(crate) fn intercept() -> f32 {
     narrow(INTERCEPT)
 }
 
 /// The input of the features of each block that has so many known ones.
-pub fn inputs(known: [usize; BLOCKS]) -> [f32; BLOCKS] {
+pub(crate) fn inputs(known: [usize; BLOCKS]) -> [f32; BLOCKS] {
     [0, 1].map(|block| dbacl_linear::input(WEIGHTS[block], known[block]))
 }
 
 /// Number of problems of so many labels.
-pub const fn problems(labels: usize) -> usize {
+pub(crate) const fn problems(labels: usize) -> usize {
     if labels == 2 { 1 } else { labels }
 }
 
 /// The problems in which messages of a label are on the first side.
-pub fn positive(label: usize, labels: usize) -> Vec<u32> {
+pub(crate) fn positive(label: usize, labels: usize) -> Vec<u32> {
     match (labels, label) {
         (2, 0) => Vec::new(),
         (2, _) => vec![0],
@@ -61,19 +61,19 @@ pub fn positive(label: usize, labels: usize) -> Vec<u32> {
 }
 
 /// What messages cost by label, so that all labels cost the same.
-pub fn costs(documents: &[u32]) -> Vec<f32> {
+pub(crate) fn costs(documents: &[u32]) -> Vec<f32> {
     scales::balance(documents, 1.0)
 }
 
 /// Messages that must contain a feature for it to take part, where labels have so many each.
-pub fn least_documents(documents: &[u32]) -> u32 {
+pub(crate) fn least_documents(documents: &[u32]) -> u32 {
     let smallest = documents.iter().copied().filter(|&own| own > 0).min().unwrap_or(0);
     if smallest > FEW { MIN_DOCUMENTS } else { 1 }
 }
 
 /// The scales of features. Many features have the same, so those of frequent ones are kept.
 #[derive(Debug, Clone)]
-pub struct Scales {
+pub(crate) struct Scales {
     all: usize,
     least: u32,
     kept: Vec<f32>,
@@ -81,13 +81,13 @@ pub struct Scales {
 
 impl Scales {
     /// The scales where labels have so many messages each, `least` of which must contain a feature.
-    pub fn new(documents: &[u32], least: u32) -> Self {
+    pub(crate) fn new(documents: &[u32], least: u32) -> Self {
         let all = documents.iter().map(|&own| own as usize).sum();
         Self { all, least: least.max(1), kept: Vec::new() }
     }
 
     /// The scale of a feature that so many messages contain; 0 if it takes no part.
-    pub fn of(&mut self, with: u32) -> f32 {
+    pub(crate) fn of(&mut self, with: u32) -> f32 {
         const KEPT: usize = 1 << 10;
         if with < self.least {
             return 0.0;
@@ -107,7 +107,7 @@ impl Scales {
 }
 
 /// The number of the greatest score; of equal ones the first.
-pub fn best(scores: &[f64]) -> usize {
+pub(crate) fn best(scores: &[f64]) -> usize {
     let mut best = 0;
     for (at, &score) in scores.iter().enumerate() {
         if score > scores[best] {
@@ -118,7 +118,7 @@ pub fn best(scores: &[f64]) -> usize {
 }
 
 /// The number of the greatest score but that of `label`; of equal ones the first.
-pub fn best_other(scores: &[f64], label: usize) -> usize {
+pub(crate) fn best_other(scores: &[f64], label: usize) -> usize {
     let others = (0..scores.len()).filter(|&at| at != label);
     let better = |best: usize, at: usize| if scores[at] > scores[best] { at } else { best };
     others.reduce(better).unwrap_or(label)

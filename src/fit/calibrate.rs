@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 /// From a score to the logarithm of the odds: `slope * score + offset`.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-pub struct Calibration {
+pub(crate) struct Calibration {
     /// Log odds per nat of score.
     pub slope: f64,
     /// Log odds of score 0.
@@ -17,24 +17,24 @@ pub struct Calibration {
 
 impl Calibration {
     /// The score at which the odds are even; 0 if they do not rise with the score.
-    pub fn even(&self) -> f64 {
+    pub(crate) fn even(&self) -> f64 {
         self.score_at(0.0)
     }
 
     /// The score at which the odds have this logarithm; 0 if they do not rise with the score.
-    pub fn score_at(&self, odds: f64) -> f64 {
+    pub(crate) fn score_at(&self, odds: f64) -> f64 {
         if self.slope > 0.0 { (odds - self.offset) / self.slope } else { 0.0 }
     }
 }
 
 /// 1/(1 + exp(-x)).
-pub fn logistic(x: f64) -> f64 {
+pub(crate) fn logistic(x: f64) -> f64 {
     1.0 / (1.0 + exp(-x))
 }
 
 /// The most likely calibration of two categories, by Newton's method. Targets are moved a little
 /// from 0 and 1 (Platt 1999), so that perfectly separated scores do not give certainty.
-pub fn platt(scored: &[Scored]) -> Calibration {
+pub(crate) fn platt(scored: &[Scored]) -> Calibration {
     let positives = real(scored.iter().filter(|one| one.positive).count());
     let negatives = real(scored.len()) - positives;
     let high = (positives + 1.0) / (positives + 2.0);
@@ -96,7 +96,7 @@ pub fn platt(scored: &[Scored]) -> Calibration {
 /// [`platt`].
 /// With very few documents that slope may be negative, because a fit without a document is moved
 /// away from it; the slope is then one over the mean absolute score.
-pub fn platt_of_few(scored: &[Scored], even: f64) -> Calibration {
+pub(crate) fn platt_of_few(scored: &[Scored], even: f64) -> Calibration {
     let slope = platt(scored).slope;
     let sizes: f64 = scored.iter().map(|one| one.score.abs()).sum();
     let weak = real(scored.len()) / sizes.max(1e-9);
@@ -106,7 +106,7 @@ pub fn platt_of_few(scored: &[Scored], even: f64) -> Calibration {
 
 /// The most likely slope of more than two categories: probabilities are proportional to
 /// `exp(slope * score)`. `scores` go document by document.
-pub fn temperature(scores: &[f64], labels: &[usize]) -> f64 {
+pub(crate) fn temperature(scores: &[f64], labels: &[usize]) -> f64 {
     if labels.is_empty() {
         return 1.0;
     }
@@ -135,7 +135,7 @@ pub fn temperature(scores: &[f64], labels: &[usize]) -> f64 {
 }
 
 /// Shares proportional to `exp(slope * score)`.
-pub fn probabilities(scores: &[f64], slope: f64) -> Vec<f64> {
+pub(crate) fn probabilities(scores: &[f64], slope: f64) -> Vec<f64> {
     let highest = scores.iter().copied().fold(f64::NEG_INFINITY, f64::max);
     let shares: Vec<f64> = scores.iter().map(|score| exp(slope * (score - highest))).collect();
     let sum: f64 = shares.iter().sum();

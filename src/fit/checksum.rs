@@ -4,7 +4,7 @@
 
 /// A sum over words, order included.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Checksum(u64);
+pub(crate) struct Checksum(u64);
 
 /// An odd number without pattern: 2^64 divided by the golden ratio.
 const STEP: u64 = 0x9e37_79b9_7f4a_7c15;
@@ -18,12 +18,12 @@ impl Default for Checksum {
 impl Checksum {
     /// Adds a word. Each step is reversible, so two inputs that differ in one word differ in the
     /// sum.
-    pub const fn word(&mut self, word: u64) {
+    pub(crate) const fn word(&mut self, word: u64) {
         self.0 = (self.0 ^ word).wrapping_mul(STEP).rotate_left(29);
     }
 
     /// Adds bytes: little-endian words, then the rest and the length.
-    pub fn bytes(&mut self, bytes: &[u8]) {
+    pub(crate) fn bytes(&mut self, bytes: &[u8]) {
         let mut words = bytes.chunks_exact(8);
         for word in &mut words {
             self.word(u64::from_le_bytes(word.try_into().unwrap_or_default()));
@@ -36,7 +36,7 @@ impl Checksum {
     }
 
     /// The sum.
-    pub const fn value(self) -> u64 {
+    pub(crate) const fn value(self) -> u64 {
         let mut x = self.0;
         x ^= x >> 32;
         x = x.wrapping_mul(STEP);
@@ -44,7 +44,7 @@ impl Checksum {
     }
 
     /// The sum of `bytes`.
-    pub fn of(bytes: &[u8]) -> u64 {
+    pub(crate) fn of(bytes: &[u8]) -> u64 {
         let mut sum = Self::default();
         sum.bytes(bytes);
         sum.value()

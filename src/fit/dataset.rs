@@ -6,7 +6,7 @@ use hashbrown::HashMap;
 
 /// Messages over dense numbers of features, which are called columns.
 #[derive(Debug, Clone, Default)]
-pub struct Dataset {
+pub(crate) struct Dataset {
     /// Number of labels.
     pub width: usize,
     /// The ids of the features, by column.
@@ -25,12 +25,12 @@ pub struct Dataset {
 
 impl Dataset {
     /// No messages yet, of so many labels.
-    pub fn new(width: usize) -> Self {
+    pub(crate) fn new(width: usize) -> Self {
         Self { width, ..Self::default() }
     }
 
     /// Adds a message with these ids of features by block.
-    pub fn push(&mut self, label: usize, key: u64, features: [&[u32]; BLOCKS]) {
+    pub(crate) fn push(&mut self, label: usize, key: u64, features: [&[u32]; BLOCKS]) {
         let mut ends = [0; BLOCKS];
         for (ids, end) in features.into_iter().zip(&mut ends) {
             for &id in ids {
@@ -52,30 +52,30 @@ impl Dataset {
 
     /// Ends adding: what only that needs is freed.
     #[must_use]
-    pub fn complete(mut self) -> Self {
+    pub(crate) fn complete(mut self) -> Self {
         self.index = HashMap::new();
         self
     }
 
     /// Number of messages.
-    pub const fn len(&self) -> usize {
+    pub(crate) const fn len(&self) -> usize {
         self.labels.len()
     }
 
     /// Whether there are none.
-    pub const fn is_empty(&self) -> bool {
+    pub(crate) const fn is_empty(&self) -> bool {
         self.labels.is_empty()
     }
 
     /// The columns of a message by block.
-    pub fn row(&self, document: usize) -> [&[u32]; BLOCKS] {
+    pub(crate) fn row(&self, document: usize) -> [&[u32]; BLOCKS] {
         let start = if document == 0 { 0 } else { self.ends[document - 1][1] };
         let [text, end] = self.ends[document];
         [&self.columns[start..text], &self.columns[text..end]]
     }
 
     /// Messages of each label.
-    pub fn documents(&self) -> Vec<u32> {
+    pub(crate) fn documents(&self) -> Vec<u32> {
         let mut documents = vec![0; self.width];
         for &label in &self.labels {
             documents[label] += 1;
@@ -85,7 +85,7 @@ impl Dataset {
 
     /// How many different messages each label has, counted up to `most`: further copies of one,
     /// such as a circular, are not counted.
-    pub fn different(&self, most: usize) -> Vec<usize> {
+    pub(crate) fn different(&self, most: usize) -> Vec<usize> {
         let mut kept: Vec<Vec<Vec<u32>>> = vec![Vec::new(); self.width];
         for (document, &label) in self.labels.iter().enumerate() {
             let kept = &mut kept[label];
@@ -103,7 +103,7 @@ impl Dataset {
     /// The share of the text's features of each message that messages of other folds have, too, or
     /// that are known otherwise: `knows` says so by column, or is empty. What no message of other
     /// folds has a fit without its fold has not learned.
-    pub fn known_shares(&self, folds: &[usize], knows: &[bool]) -> Vec<f64> {
+    pub(crate) fn known_shares(&self, folds: &[usize], knows: &[bool]) -> Vec<f64> {
         let number = folds.iter().max().map_or(0, |last| last + 1);
         let mut own = vec![0u32; self.ids.len() * number];
         for (document, &fold) in folds.iter().enumerate() {
@@ -124,7 +124,7 @@ impl Dataset {
 }
 
 /// The share of `known` features among `all` of a message; 1 where there are none.
-pub fn share(known: usize, all: usize) -> f64 {
+pub(crate) fn share(known: usize, all: usize) -> f64 {
     use dbacl_numeric::elementary::real;
     if all == 0 { 1.0 } else { real(known) / real(all) }
 }

@@ -9,7 +9,7 @@ use std::collections::HashMap;
 use std::fmt::Write;
 
 /// The most tokens that are shown for each side.
-pub const SHOWN: usize = 20;
+pub(crate) const SHOWN: usize = 20;
 
 /// The evidence of one token.
 #[derive(Debug, Clone, PartialEq)]
@@ -54,19 +54,19 @@ pub struct Explanation {
 
 /// Adds up the evidence of occurrences.
 #[derive(Debug, Default)]
-pub struct Gatherer {
+pub(crate) struct Gatherer {
     places: HashMap<String, usize>,
     tokens: Vec<TokenEvidence>,
 }
 
 impl Gatherer {
     /// An occurrence of a token.
-    pub fn add(&mut self, text: String, bits: f64) {
+    pub(crate) fn add(&mut self, text: String, bits: f64) {
         self.add_times(text, bits, 1);
     }
 
     /// So many occurrences of a token, with these bits together.
-    pub fn add_times(&mut self, text: String, bits: f64, times: u32) {
+    pub(crate) fn add_times(&mut self, text: String, bits: f64, times: u32) {
         let place = *self.places.entry(text.clone()).or_insert(self.tokens.len());
         if place == self.tokens.len() {
             self.tokens.push(TokenEvidence { text, count: 0, bits: 0.0 });
@@ -77,7 +77,7 @@ impl Gatherer {
     }
 
     /// The tokens, strongest first; equally strong ones by name.
-    pub fn finish(self) -> Vec<TokenEvidence> {
+    pub(crate) fn finish(self) -> Vec<TokenEvidence> {
         let mut tokens = self.tokens;
         tokens.sort_by(|a, b| {
             b.bits.abs().total_cmp(&a.bits.abs()).then_with(|| a.text.cmp(&b.text))
@@ -87,14 +87,14 @@ impl Gatherer {
 }
 
 /// A token's bytes as text: blanks between the words of an n-gram, no control characters.
-pub fn shown(body: &[u8]) -> String {
+pub(crate) fn shown(body: &[u8]) -> String {
     let inner: Vec<u8> =
         body.iter().map(|&byte| if byte == crate::token::BOUNDARY { b' ' } else { byte }).collect();
     printable(String::from_utf8_lossy(&inner).trim())
 }
 
 /// Text without characters that control a terminal or the direction of text.
-pub fn printable(text: &str) -> String {
+pub(crate) fn printable(text: &str) -> String {
     let is_odd = |c: char| {
         let is_invisible = matches!(c,
             '\u{200b}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}'
@@ -111,7 +111,7 @@ const TELLING: [&str; 8] =
 
 /// Whether a word or tag of mail says something to people, which names of hosts, numbers and shapes
 /// hardly do.
-pub fn is_telling(text: &str) -> bool {
+pub(crate) fn is_telling(text: &str) -> bool {
     let kind = text.split_once(':').map(|(kind, _)| kind);
     let letters = text.chars().filter(|c| c.is_alphabetic()).count();
     kind.is_some_and(|kind| TELLING.contains(&kind))

@@ -21,24 +21,24 @@ use dbacl_numeric::elementary::real;
 
 /// Shares of the general model's scores that are tried, the one that is likeliest first: of
 /// settings that classify equally well the first is taken.
-pub const SHARES: [f64; 4] = [0.5, 1.0, 0.25, 0.0];
+pub(crate) const SHARES: [f64; 4] = [0.5, 1.0, 0.25, 0.0];
 
 /// The share where there are too few messages to choose one.
-pub const SHARE_OF_FEW: f64 = 0.5;
+pub(crate) const SHARE_OF_FEW: f64 = 0.5;
 
 /// Which labels of a general model are those of a filter.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct SameLabels(Vec<Option<usize>>);
+pub(crate) struct SameLabels(Vec<Option<usize>>);
 
 impl SameLabels {
     /// For each label of the filter the place of the model's own label of the same name.
-    pub fn new<T: AsRef<str>>(own: &[String], labels: &[T]) -> Self {
+    pub(crate) fn new<T: AsRef<str>>(own: &[String], labels: &[T]) -> Self {
         let place = |label: &T| own.iter().position(|own| own == label.as_ref());
         Self(labels.iter().map(place).collect())
     }
 
     /// The values of the model's labels for those of the filter.
-    pub fn of(&self, own: &[f64]) -> Vec<f64> {
+    pub(crate) fn of(&self, own: &[f64]) -> Vec<f64> {
         let mean = |values: &[f64]| values.iter().sum::<f64>() / real(values.len());
         let others = (0..own.len()).filter(|at| !self.0.contains(&Some(*at)));
         let others: Vec<f64> = others.map(|at| own[at]).collect();
@@ -48,7 +48,7 @@ impl SameLabels {
 
     /// The scores of the model for the labels of the filter, from its scores by problem. Of two
     /// labels the first has the score 0.
-    pub fn scores(&self, own: &[f64]) -> Vec<f64> {
+    pub(crate) fn scores(&self, own: &[f64]) -> Vec<f64> {
         let all = if let [second] = own { self.of(&[0.0, *second]) } else { self.of(own) };
         if let [first, second] = all[..] { vec![0.0, second - first] } else { all }
     }
@@ -56,7 +56,7 @@ impl SameLabels {
 
 /// What a general model says of the features of messages that are fitted.
 #[derive(Debug, Clone, Default)]
-pub struct GeneralModel {
+pub(crate) struct GeneralModel {
     /// Its labels.
     pub same: SameLabels,
     /// Whether it knows the feature of each column.
@@ -73,13 +73,13 @@ pub struct GeneralModel {
 
 impl GeneralModel {
     /// The odds of scores that hold this share of its own ones and nothing else.
-    pub fn calibration(&self, share: f64) -> Calibration {
+    pub(crate) fn calibration(&self, share: f64) -> Calibration {
         let slope = self.slope.max(0.0) / share;
         Calibration { slope, offset: -slope * share * self.even() }
     }
 
     /// In a filter of two labels, the score at which the model's odds are even.
-    pub fn even(&self) -> f64 {
+    pub(crate) fn even(&self) -> f64 {
         if self.intercepts.len() > 1 {
             return 0.0;
         }
@@ -91,7 +91,7 @@ impl GeneralModel {
 
     /// Its scores of all messages of `data`, message by message. `takes_part` says which columns
     /// the filter itself knows.
-    pub fn opinion(&self, data: &Dataset, takes_part: impl Fn(usize) -> bool) -> Vec<f64> {
+    pub(crate) fn opinion(&self, data: &Dataset, takes_part: impl Fn(usize) -> bool) -> Vec<f64> {
         let problems = self.intercepts.len();
         let mut all = Vec::with_capacity(data.len() * data.width);
         for document in 0..data.len() {

@@ -28,11 +28,11 @@ use dbacl_numeric::elementary::real;
 use dbacl_numeric::random::SplitMix64;
 
 /// Parts that messages are divided into.
-pub const FOLDS: usize = 4;
+pub(crate) const FOLDS: usize = 4;
 
 /// Share of the messages of the protected label that may confidently be called another, where no
 /// other is asked for.
-pub const FALSE_POSITIVES: f64 = 0.001;
+pub(crate) const FALSE_POSITIVES: f64 = 0.001;
 
 /// The same of the second of two labels, where it is not protected.
 const MISSES: f64 = 0.005;
@@ -63,7 +63,7 @@ const NEIGHBOURS: usize = 16;
 
 /// What a user wants of a filter.
 #[derive(Debug, Clone, Default)]
-pub struct Wishes {
+pub(crate) struct Wishes {
     /// How sure verdicts must be.
     pub caution: Caution,
     /// See [`Rule::protected`].
@@ -79,7 +79,7 @@ pub struct Wishes {
 impl Wishes {
     /// Those of a filter with this `rule` that is to be fitted again; with `same_settings` the
     /// share of its general model is kept.
-    pub fn like(rule: &Rule, same_settings: bool) -> Self {
+    pub(crate) fn like(rule: &Rule, same_settings: bool) -> Self {
         Self {
             caution: rule.caution,
             protected: rule.protected.clone(),
@@ -193,7 +193,7 @@ impl Quality {
 
 /// A message that looks as if it had another label. Verdicts do not count it.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct MisfiledDocument {
+pub(crate) struct MisfiledDocument {
     /// Its number among all messages.
     pub document: usize,
     /// The label that it looks as if it had.
@@ -204,7 +204,7 @@ pub struct MisfiledDocument {
 
 /// What a fit has found.
 #[derive(Debug, Clone)]
-pub struct Solution {
+pub(crate) struct Solution {
     /// How scores become verdicts.
     pub rule: Rule,
     /// The dual variables by message and problem.
@@ -224,7 +224,7 @@ pub struct Solution {
 }
 
 /// Messages that are to be fitted.
-pub struct Problem<'a> {
+pub(crate) struct Problem<'a> {
     /// The messages.
     pub data: &'a Dataset,
     /// The labels, for errors and notes.
@@ -255,7 +255,7 @@ impl Problem<'_> {
     ///
     /// # Errors
     /// [`FitError::NoDocuments`], [`FitError::Stopped`].
-    pub fn solve(&self, note: &mut dyn FnMut(FitNote)) -> Result<Solution, FitError> {
+    pub(crate) fn solve(&self, note: &mut dyn FnMut(FitNote)) -> Result<Solution, FitError> {
         let Self { data, wishes, general, .. } = *self;
         let sizes = data.documents();
         let is_one_sided = sizes.contains(&0);

@@ -9,14 +9,14 @@
 //!
 //! There are no files here: the filter on disk is in `crate::store`.
 
-pub mod beginning;
-pub mod blocks;
-pub mod calibrate;
-pub mod checksum;
-pub mod dataset;
-pub mod explain;
-pub mod general;
-pub mod joint;
-pub mod rule;
-pub mod stop;
-pub mod thresholds;
+pub(crate) mod beginning;
+pub(crate) mod blocks;
+pub(crate) mod calibrate;
+pub(crate) mod checksum;
+pub(crate) mod dataset;
+pub(crate) mod explain;
+pub(crate) mod general;
+pub(crate) mod joint;
+pub(crate) mod rule;
+pub(crate) mod stop;
+pub(crate) mod thresholds;

@@ -15,7 +15,7 @@ const SHARE_OF_PARTS: f64 = 0.375;
 
 /// How scores become verdicts: what the last fit of all messages has found, and what users want.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Rule {
+pub(crate) struct Rule {
     /// The calibration of scores: of two labels, of the difference of the second and the first; of
     /// more, its slope is that of each.
     pub calibration: Calibration,
@@ -48,7 +48,7 @@ pub struct Rule {
 
 /// What is usual among the messages of a label, each classified by a fit that has not seen it.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-pub struct Usual {
+pub(crate) struct Usual {
     /// The share of them about which the verdict is unsure.
     pub unsure: f64,
     /// The share of known features of the message in the middle.
@@ -57,7 +57,7 @@ pub struct Usual {
 
 /// What a verdict depends on besides the scores.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Support {
+pub(crate) struct Support {
     /// How many of its different features come from text.
     pub texts: usize,
     /// The share of these that the filter knows.
@@ -75,7 +75,7 @@ impl Default for Support {
 
 /// The verdict on a message.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Decision {
+pub(crate) struct Decision {
     /// Number of the most probable label, from 0.
     pub label: usize,
     /// Its probability.
@@ -86,7 +86,7 @@ pub struct Decision {
 
 /// What can make a verdict unsure besides the odds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Doubt {
+pub(crate) enum Doubt {
     /// A part of the message is of the second label.
     Part,
     /// Much of its text was never learned.
@@ -95,7 +95,7 @@ pub enum Doubt {
 
 impl Decision {
     /// Appends `NAME PROBABILITY%`, or `unsure PROBABILITY% NAME`; `name` is that of the label.
-    pub fn write(&self, out: &mut Vec<u8>, name: &[u8]) {
+    pub(crate) fn write(&self, out: &mut Vec<u8>, name: &[u8]) {
         out.extend_from_slice(if self.is_unsure { b"unsure" } else { name });
         out.push(b' ');
         cformat::fixed(out, 100.0 * self.probability, 0, 2);
@@ -117,7 +117,7 @@ impl Rule {
 
     /// The verdict on a message, from its scores by label and the support. The verdict on a message
     /// without features, which has no scores, is unsure.
-    pub fn verdict(&self, scores: &[f64], support: Support) -> Decision {
+    pub(crate) fn verdict(&self, scores: &[f64], support: Support) -> Decision {
         let Calibration { slope, offset } = self.calibration;
         if scores.iter().any(|score| !score.is_finite()) {
             let probability = 1.0 / real(scores.len().max(1));
@@ -154,7 +154,7 @@ impl Rule {
     }
 
     /// What makes a verdict unsure, whatever the odds.
-    pub fn doubt(&self, scores: &[f64], support: Support) -> Option<Doubt> {
+    pub(crate) fn doubt(&self, scores: &[f64], support: Support) -> Option<Doubt> {
         if let [first, second] = scores
             && second - first <= self.band.0
             && support.part > self.limit_of_parts()
@@ -166,7 +166,7 @@ impl Rule {
 
     /// Logarithms of the odds (nats) of each label against all others; NaN for a message without
     /// features. Thresholds play no part in them.
-    pub fn log_odds(&self, scores: &[f64]) -> Vec<f64> {
+    pub(crate) fn log_odds(&self, scores: &[f64]) -> Vec<f64> {
         let Calibration { slope, offset } = self.calibration;
         if scores.iter().any(|score| !score.is_finite()) {
             return vec![f64::NAN; scores.len()];
@@ -190,7 +190,7 @@ pub(crate) mod tests {
     use super::*;
 
     /// A rule of two labels.
-    pub fn rule() -> Rule {
+    pub(crate) fn rule() -> Rule {
         Rule {
             calibration: Calibration { slope: 6.25, offset: -0.5 },
             band: (-0.25, 0.5),

@@ -8,15 +8,15 @@ pub struct Stopped;
 /// Whether a computation is to end. It is asked between passes over documents and never inside a
 /// sum, so a computation that is not stopped gives the same bits as without it.
 #[derive(Clone, Copy)]
-pub struct Stop<'a>(&'a (dyn Fn() -> bool + Sync));
+pub(crate) struct Stop<'a>(&'a (dyn Fn() -> bool + Sync));
 
 impl<'a> Stop<'a> {
     #[cfg(test)]
     /// For computations that nobody stops.
-    pub const NEVER: Stop<'static> = Stop(&|| false);
+    pub(crate) const NEVER: Stop<'static> = Stop(&|| false);
 
     /// Ends a computation as soon as `is_wanted` returns true.
-    pub const fn when(is_wanted: &'a (dyn Fn() -> bool + Sync)) -> Self {
+    pub(crate) const fn when(is_wanted: &'a (dyn Fn() -> bool + Sync)) -> Self {
         Self(is_wanted)
     }
 
@@ -24,7 +24,7 @@ impl<'a> Stop<'a> {
     ///
     /// # Errors
     /// [`Stopped`]
-    pub fn check(self) -> Result<(), Stopped> {
+    pub(crate) fn check(self) -> Result<(), Stopped> {
         if (self.0)() { Err(Stopped) } else { Ok(()) }
     }
 }

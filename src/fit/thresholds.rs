@@ -42,10 +42,10 @@ use dbacl_numeric::elementary::{log, real};
 use serde::{Deserialize, Serialize};
 
 /// Fewer documents of a category tell nothing of their distribution.
-pub const FEWEST: usize = 8;
+pub(crate) const FEWEST: usize = 8;
 
 /// A limit that no score exceeds.
-pub const NEVER: f64 = 1e9;
+pub(crate) const NEVER: f64 = 1e9;
 
 /// How many of the protected category's documents have an unusually small share of known features.
 const UNUSUAL: usize = 5;
@@ -65,7 +65,7 @@ const DOUBT: f64 = 0.02;
 
 /// How seldom a limit is exceeded.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Promise {
+pub(crate) struct Promise {
     /// Whether more is promised of the category than of ordinary ones.
     pub is_protected: bool,
     /// The share of a category's documents that may exceed its limit.
@@ -77,17 +77,17 @@ pub struct Promise {
 
 impl Promise {
     /// What is promised of an ordinary category.
-    pub const fn usual(rate: f64) -> Self {
+    pub(crate) const fn usual(rate: f64) -> Self {
         Self { is_protected: false, rate, tail: 2.0 * rate }
     }
 
     /// What is promised of a protected category.
-    pub const fn protected(rate: f64) -> Self {
+    pub(crate) const fn protected(rate: f64) -> Self {
         Self { is_protected: true, rate, tail: rate }
     }
 
     /// The logarithm of the least odds at which a document is confidently not of the category.
-    pub fn least_odds(&self) -> f64 {
+    pub(crate) fn least_odds(&self) -> f64 {
         log(DOUBT / self.rate).max(0.0)
     }
 }
@@ -147,7 +147,7 @@ impl Caution {
 
 /// Scores of a fit by blocks between which nothing is sure, with so many documents of the smaller
 /// category. The fit shrinks scores by itself when there is little to learn, so the margins grow.
-pub fn margins(smaller: usize, caution: f64) -> (f64, f64) {
+pub(crate) fn margins(smaller: usize, caution: f64) -> (f64, f64) {
     let growth = log(real(smaller.max(10)) / 10.0);
     let low = (0.17 + 0.05 * growth).min(0.33);
     let high = (0.38 + 0.07 * growth).min(0.53);
@@ -167,7 +167,7 @@ const LEANING: f64 = 100.0;
 
 /// The correction of odds and margins for a fit by blocks of two categories of different sizes.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
-pub struct Lean {
+pub(crate) struct Lean {
     /// The score at which odds are even.
     pub even: f64,
     /// By how much the mean score of each category may be wrong.
@@ -180,7 +180,7 @@ pub struct Lean {
 /// odds are even has to move. In full the
 /// score is halfway between two others: the middle of the categories' mean scores, and the score
 /// that is the same number of standard deviations away from either mean.
-pub fn lean(scored: &[Scored]) -> Lean {
+pub(crate) fn lean(scored: &[Scored]) -> Lean {
     let excesses = excesses_of_pair(scored);
     let sizes = [real(excesses[0].len()), real(excesses[1].len())];
     let (least, most) = (sizes[0].min(sizes[1]), sizes[0].max(sizes[1]));
@@ -205,7 +205,7 @@ pub fn lean(scored: &[Scored]) -> Lean {
 
 /// What looks misfiled in each category, from the excesses of their documents. With two categories
 /// odds are even at the score `even`, with more at 0.
-pub fn misfiled_of_each(excesses: &[Vec<f64>], even: f64) -> Vec<Option<Misfiled>> {
+pub(crate) fn misfiled_of_each(excesses: &[Vec<f64>], even: f64) -> Vec<Option<Misfiled>> {
     let evenly = |at: usize| if at == 0 { even } else { -even };
     let above = |at: usize| excesses[at].iter().map(move |excess| excess - evenly(at));
     let others = |at: usize| (0..excesses.len()).filter(move |&other| other != at);
@@ -218,7 +218,10 @@ pub fn misfiled_of_each(excesses: &[Vec<f64>], even: f64) -> Vec<Option<Misfiled
 }
 
 /// The excesses of documents that do not look misfiled.
-pub fn well_filed(mut excesses: Vec<Vec<f64>>, misfiled: &[Option<Misfiled>]) -> Vec<Vec<f64>> {
+pub(crate) fn well_filed(
+    mut excesses: Vec<Vec<f64>>,
+    misfiled: &[Option<Misfiled>],
+) -> Vec<Vec<f64>> {
     for (own, misfiled) in excesses.iter_mut().zip(misfiled) {
         if let Some(Misfiled { number, .. }) = misfiled {
             own.sort_by(|a, b| b.total_cmp(a));
@@ -230,7 +233,11 @@ pub fn well_filed(mut excesses: Vec<Vec<f64>>, misfiled: &[Option<Misfiled>]) ->
 
 /// Scores of two categories between which nothing is sure, from those of documents that the fit has
 /// not seen, where a user has asked for promises. Documents that look misfiled have no part in it.
-pub fn band_as_asked(scored: &[Scored], promises: &[Promise], odds: Calibration) -> (f64, f64) {
+pub(crate) fn band_as_asked(
+    scored: &[Scored],
+    promises: &[Promise],
+    odds: Calibration,
+) -> (f64, f64) {
     let excesses = excesses_of_pair(scored);
     let misfiled = misfiled_of_each(&excesses, odds.even());
     band(&well_filed(excesses, &misfiled), promises, odds)
@@ -249,7 +256,7 @@ fn band(excesses: &[Vec<f64>], promises: &[Promise], odds: Calibration) -> (f64,
 }
 
 /// The limits of all categories, from the excesses of their documents and what is promised of each.
-pub fn limits(excesses: &[Vec<f64>], promises: &[Promise]) -> Vec<f64> {
+pub(crate) fn limits(excesses: &[Vec<f64>], promises: &[Promise]) -> Vec<f64> {
     let is_pair = excesses.len() == 2;
     let enough: Vec<&Vec<f64>> = excesses.iter().filter(|own| own.len() >= FEWEST).collect();
     if enough.is_empty() || is_pair && enough.len() < 2 {
@@ -304,7 +311,7 @@ fn mean_and_variance(sample: &[f64]) -> (f64, f64) {
 
 /// By how much each document is taken for another category, with two categories: scores are those
 /// of the second.
-pub fn excesses_of_pair(scored: &[Scored]) -> Vec<Vec<f64>> {
+pub(crate) fn excesses_of_pair(scored: &[Scored]) -> Vec<Vec<f64>> {
     let own = |positive: bool, sign: f64| {
         let own = scored.iter().filter(|one| one.positive == positive);
         own.map(|one| sign * one.score).collect()
@@ -315,7 +322,7 @@ pub fn excesses_of_pair(scored: &[Scored]) -> Vec<Vec<f64>> {
 /// The excesses of the documents of each category, of any number of categories: by how much the
 /// best of the other categories is ahead of their own. `scores` are those of each document in turn,
 /// in units in which differences are log odds.
-pub fn excesses(scores: &[f64], labels: &[usize], categories: usize) -> Vec<Vec<f64>> {
+pub(crate) fn excesses(scores: &[f64], labels: &[usize], categories: usize) -> Vec<Vec<f64>> {
     let mut excesses = vec![Vec::new(); categories];
     for (scores, &label) in scores.chunks_exact(categories).zip(labels) {
         excesses[label].push(scores[best_other(scores, label)] - scores[label]);
@@ -325,7 +332,7 @@ pub fn excesses(scores: &[f64], labels: &[usize], categories: usize) -> Vec<Vec<
 
 /// Whether a document is unlike what was learned: the share of its `all` text features that are
 /// known is smaller than the `least` share by more than chance.
-pub fn is_unusual(share: f64, all: usize, least: f64) -> bool {
+pub(crate) fn is_unusual(share: f64, all: usize, least: f64) -> bool {
     if all == 0 || share.is_nan() || share >= least {
         return false;
     }
@@ -334,20 +341,20 @@ pub fn is_unusual(share: f64, all: usize, least: f64) -> bool {
 }
 
 /// The least share as a set keeps it, rounded down as it is written.
-pub fn kept_share(least: f64) -> f64 {
+pub(crate) fn kept_share(least: f64) -> f64 {
     (1e6 * least.min(FAMILIAR)).floor() / 1e6
 }
 
 /// The least share of known features with which a verdict can be sure: that of the fifth most
 /// unusual document.
-pub fn least_known(shares: impl Iterator<Item = f64>) -> f64 {
+pub(crate) fn least_known(shares: impl Iterator<Item = f64>) -> f64 {
     let mut shares: Vec<f64> = shares.collect();
     shares.sort_by(f64::total_cmp);
     shares.get(UNUSUAL - 1).or(shares.last()).copied().unwrap_or(0.0)
 }
 
 /// The usual share of known features: that of the document in the middle.
-pub fn usual_share(shares: impl Iterator<Item = f64>) -> f64 {
+pub(crate) fn usual_share(shares: impl Iterator<Item = f64>) -> f64 {
     let mut shares: Vec<f64> = shares.collect();
     shares.sort_by(f64::total_cmp);
     shares.get(shares.len() / 2).copied().unwrap_or(1.0)

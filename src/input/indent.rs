@@ -2,7 +2,7 @@
 //! Indented input: only lines that begin with a blank count (`-A`, spec text 8.3).
 
 /// Whether a line begins with a blank, which it loses.
-pub fn take_blank(line: &mut Vec<u8>) -> bool {
+pub(crate) fn take_blank(line: &mut Vec<u8>) -> bool {
     let begins = line.first() == Some(&b' ');
     if begins {
         line.remove(0);

@@ -17,7 +17,7 @@ const BLOCK: usize = 1 << 16;
 const FIRST: usize = 1 << 13;
 
 /// A byte stream in blocks.
-pub struct Stream<'a> {
+pub(crate) struct Stream<'a> {
     source: Box<dyn Read + 'a>,
     block: Vec<u8>,
     from: usize,
@@ -32,12 +32,12 @@ pub struct Stream<'a> {
 
 impl<'a> Stream<'a> {
     /// The stream of `source`.
-    pub fn new(source: Box<dyn Read + 'a>) -> Self {
+    pub(crate) fn new(source: Box<dyn Read + 'a>) -> Self {
         Self::reusing(Vec::new(), source)
     }
 
     /// The same, with the memory of an earlier stream ([`Self::into_block`]).
-    pub fn reusing(mut block: Vec<u8>, source: Box<dyn Read + 'a>) -> Self {
+    pub(crate) fn reusing(mut block: Vec<u8>, source: Box<dyn Read + 'a>) -> Self {
         if block.is_empty() {
             block = vec![0; FIRST];
         }
@@ -54,17 +54,17 @@ impl<'a> Stream<'a> {
     }
 
     /// Memory that a later stream can use.
-    pub fn into_block(self) -> Vec<u8> {
+    pub(crate) fn into_block(self) -> Vec<u8> {
         self.block
     }
 
     /// Why reading ended, if it was an error.
-    pub fn error(&mut self) -> Option<io::Error> {
+    pub(crate) fn error(&mut self) -> Option<io::Error> {
         self.error.take()
     }
 
     /// Bytes taken out so far: the offset of what comes next.
-    pub const fn position(&self) -> u64 {
+    pub(crate) const fn position(&self) -> u64 {
         self.position
     }
 
@@ -100,7 +100,7 @@ struct Chunk {
 
 /// What a zero byte does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Nul {
+pub(crate) enum Nul {
     /// It hides the rest of its chunk, as in dbacl 1.14.1.
     Hides,
     /// It becomes a blank.
@@ -111,7 +111,7 @@ pub enum Nul {
 
 /// Cuts lines; lives for the whole run, because the room for a line never shrinks.
 #[derive(Debug, Clone)]
-pub struct LineReader {
+pub(crate) struct LineReader {
     /// Room for a line, bytes: a power of two.
     pub room: usize,
     /// What a zero byte does.
@@ -144,7 +144,7 @@ impl LineReader {
     /// A chunk that fills the room is continued by the next, in doubled room; as in the reference a
     /// line of exactly the room's length, newline included, is joined with the line behind it
     /// (case text/read-joined-lines).
-    pub fn next_line(&mut self, stream: &mut Stream<'_>, line: &mut Vec<u8>) -> bool {
+    pub(crate) fn next_line(&mut self, stream: &mut Stream<'_>, line: &mut Vec<u8>) -> bool {
         line.clear();
         self.hidden.clear();
         let mut limit = self.room;

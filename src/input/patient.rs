@@ -12,7 +12,7 @@ const PATIENCE: Timespec = Timespec { tv_sec: 1, tv_nsec: 0 };
 
 /// A reader whose reads fail with [`io::ErrorKind::Interrupted`] after a signal, and from time to
 /// time while nothing comes.
-pub struct Patient<R>(pub R);
+pub(crate) struct Patient<R>(pub R);
 
 impl<R: Read + AsFd> Read for Patient<R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
@@ -32,7 +32,7 @@ impl<R: Read + AsFd> Read for Patient<R> {
 
 /// An input that counts as ended once `stop` is set, for callers that read on after a signal, as a
 /// buffered reader does.
-pub struct UntilStopped<'a> {
+pub(crate) struct UntilStopped<'a> {
     /// The input, whose reads are interrupted by signals.
     pub input: Box<dyn Read + 'a>,
     /// Set by a signal.

@@ -11,7 +11,7 @@ use std::io::{self, Read};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
 
-pub use dbacl_files::reading::open_regular;
+pub(crate) use dbacl_files::reading::open_regular;
 
 /// One thing to read.
 pub struct Source<'a> {
@@ -23,13 +23,13 @@ pub struct Source<'a> {
 
 impl<'a> Source<'a> {
     /// A document in memory, without a name.
-    pub fn bytes(document: &'a [u8]) -> Self {
+    pub(crate) fn bytes(document: &'a [u8]) -> Self {
         Self { name: Vec::new(), reader: Box::new(document) }
     }
 }
 
 /// What an operand turned out to be.
-pub enum Operand {
+pub(crate) enum Operand {
     /// A file, opened.
     File(Source<'static>),
     /// A folder; its regular files, sorted by name.
@@ -40,7 +40,7 @@ pub enum Operand {
 ///
 /// # Errors
 /// [`Error::Io`] when it cannot be opened; a folder that cannot be listed is only a warning.
-pub fn open(operand: &OsStr, warnings: WarningSink<'_>) -> Result<Operand> {
+pub(crate) fn open(operand: &OsStr, warnings: WarningSink<'_>) -> Result<Operand> {
     let path = Path::new(operand);
     let file = open_at_once(path).map_err(|error| Error::io(path, error))?;
     let metadata = file.metadata().map_err(|error| Error::io(path, error))?;
@@ -59,7 +59,7 @@ pub fn open(operand: &OsStr, warnings: WarningSink<'_>) -> Result<Operand> {
 }
 
 /// Opens an entry of a folder; `None` if that cannot be done, which is passed over in silence.
-pub fn open_entry(path: &Path) -> Option<Source<'static>> {
+pub(crate) fn open_entry(path: &Path) -> Option<Source<'static>> {
     let reader = open_regular(path).ok()?;
     Some(Source { name: path.as_os_str().as_bytes().to_vec(), reader: Box::new(reader) })
 }
@@ -69,7 +69,7 @@ pub fn open_entry(path: &Path) -> Option<Source<'static>> {
 ///
 /// # Errors
 /// Those of the operating system; [`io::ErrorKind::OutOfMemory`] when there is no memory.
-pub fn read_whole(file: &File) -> io::Result<Vec<u8>> {
+pub(crate) fn read_whole(file: &File) -> io::Result<Vec<u8>> {
     let length = file.metadata()?.len();
     let room = usize::try_from(length).map_err(|_| io::ErrorKind::OutOfMemory)?;
     let mut bytes = Vec::new();
@@ -82,7 +82,7 @@ pub fn read_whole(file: &File) -> io::Result<Vec<u8>> {
 }
 
 /// Standard input.
-pub fn standard_input() -> Source<'static> {
+pub(crate) fn standard_input() -> Source<'static> {
     Source { name: b"stdin".to_vec(), reader: Box::new(Patient(io::stdin().lock())) }
 }
 

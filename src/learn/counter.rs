@@ -19,7 +19,7 @@ use dbacl_numeric::random::Random;
 /// Features come as texts ([`Self::count`]), or as words of the standard tokenizer
 /// ([`Self::words`]), which is much faster; a run uses one of the two.
 #[derive(Debug, Clone)]
-pub struct Counter {
+pub(crate) struct Counter {
     pub(super) state: LearningState,
     pub(super) engine: Option<Box<WordEngine>>,
     /// Makes features of words where the words have to be counted as texts.
@@ -144,7 +144,11 @@ impl LearningState {
 impl Counter {
     /// Continues counting in `state`. With `say_growth`, the note of dbacl 1.14.1 about the growing
     /// list of a document's tokens is given.
-    pub fn new(mut state: LearningState, settings: &LearnSettings, say_growth: bool) -> Self {
+    pub(crate) fn new(
+        mut state: LearningState,
+        settings: &LearnSettings,
+        say_growth: bool,
+    ) -> Self {
         if let Some(bits) = settings.max_bits {
             state.table.expect(bits);
         }
@@ -169,7 +173,7 @@ impl Counter {
     /// Prepares to count words for n-grams of up to `order`. Returns whether that is possible; if
     /// not - the model is multinomial, or counts loaded from elsewhere are not of such words -
     /// features are to be counted as texts.
-    pub fn expect_words(&mut self, order: u8) -> bool {
+    pub(crate) fn expect_words(&mut self, order: u8) -> bool {
         if self.state.is_multinomial() {
             return false;
         }
@@ -206,7 +210,7 @@ impl Counter {
     /// Saves memory by forgetting in which order features appeared first. The order is needed for
     /// counts that are saved, merged, printed with the model or reported as progress. Call it
     /// before [`Self::expect_words`]; features that are counted as texts stay in order.
-    pub const fn forget_appearances(&mut self) {
+    pub(crate) const fn forget_appearances(&mut self) {
         self.forgets_appearances = true;
     }
 
@@ -222,12 +226,12 @@ impl Counter {
     }
 
     /// The counts so far.
-    pub fn state(&self) -> &LearningState {
+    pub(crate) fn state(&self) -> &LearningState {
         &self.state
     }
 
     /// The counts, when reading is over.
-    pub fn into_state(mut self, warnings: WarningSink<'_>) -> LearningState {
+    pub(crate) fn into_state(mut self, warnings: WarningSink<'_>) -> LearningState {
         self.finish_words(warnings);
         self.state
     }
@@ -250,7 +254,11 @@ impl Counter {
     }
 
     /// Counts one feature by its text. Returns its id if it is new.
-    pub fn count(&mut self, feature: Feature<'_>, warnings: WarningSink<'_>) -> Option<FeatureId> {
+    pub(crate) fn count(
+        &mut self,
+        feature: Feature<'_>,
+        warnings: WarningSink<'_>,
+    ) -> Option<FeatureId> {
         if self.is_muted() || !self.draws() {
             return None;
         }
@@ -263,7 +271,12 @@ impl Counter {
 
     /// Counts a feature so many times, as if [`Self::count`] were called that often, without
     /// decimation. The caller makes sure that no counter runs over.
-    pub fn count_times(&mut self, feature: Feature<'_>, times: u32, warnings: WarningSink<'_>) {
+    pub(crate) fn count_times(
+        &mut self,
+        feature: Feature<'_>,
+        times: u32,
+        warnings: WarningSink<'_>,
+    ) {
         if times == 0 || self.is_muted() {
             return;
         }
@@ -381,7 +394,7 @@ impl Counter {
 
     /// Gets the state of the mail filter after a line; a change into a header block begins a
     /// message (spec email 14).
-    pub fn line_of_mail(&mut self, in_header: bool, warnings: WarningSink<'_>) {
+    pub(crate) fn line_of_mail(&mut self, in_header: bool, warnings: WarningSink<'_>) {
         if in_header && !self.was_in_header {
             let keep = self.decimation.is_none_or(|decimation| self.random.keeps(decimation));
             self.state.message_dropped = !keep;
@@ -395,7 +408,7 @@ impl Counter {
     /// Gets the end of an input file. It ends a document of mail, but not where only regular
     /// expressions give features: as in dbacl 1.14.1 the next message does (case
     /// email/regex-documents).
-    pub fn end_of_file(&mut self, warnings: WarningSink<'_>) {
+    pub(crate) fn end_of_file(&mut self, warnings: WarningSink<'_>) {
         self.forget_words();
         let options = self.state.options;
         if options.has(ModelOption::Mail) && options.has(ModelOption::StandardTokenizer) {

@@ -10,7 +10,7 @@ use crate::token::show::show;
 use dbacl_numeric::cformat;
 
 /// Appends the dump's head: header lines, counts, expressions, options, column names.
-pub fn head(
+pub(crate) fn head(
     out: &mut Vec<u8>,
     header: &Header,
     name: &[u8],
@@ -32,7 +32,7 @@ pub fn head(
 ///
 /// # Errors
 /// Those of `flush`.
-pub fn tokens(
+pub(crate) fn tokens(
     out: &mut Vec<u8>,
     state: &LearningState,
     fitted: &Table,

@@ -25,7 +25,7 @@ use dbacl_numeric::exponentials::{Exponentials, StepExponentials};
 
 /// The results of the fit besides the weights.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Fitted {
+pub(crate) struct Fitted {
     /// log Z of the highest order, nats.
     pub log_partition: f64,
     /// Kullback-Leibler divergence from the reference measure, nats.
@@ -58,7 +58,7 @@ impl Tolerances {
 ///
 /// # Errors
 /// [`Error::Numeric`] when the log-partition leaves the range of numbers.
-pub fn fit(
+pub(crate) fn fit(
     state: &mut LearningState,
     settings: &LearnSettings,
     digrams: &DigramTable,
@@ -322,7 +322,7 @@ impl<'a> OrderFit<'a> {
 }
 
 /// Probability mass of each medium under the model (spec model 7.5).
-pub fn class_masses(state: &LearningState, log_partition: f64) -> [f64; MEDIA] {
+pub(crate) fn class_masses(state: &LearningState, log_partition: f64) -> [f64; MEDIA] {
     let table = &state.table;
     let slots = (0..table.size()).map(|at| (at, table.weights(at)));
     let weighty = slots.filter(|&(at, slot)| slot.lambda > 0 && table.cell(at).id.0 != 0);

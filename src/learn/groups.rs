@@ -17,7 +17,7 @@ use hashbrown::{HashMap, HashTable};
 
 /// Numbers that all features of an order share.
 #[derive(Debug, Clone, Copy)]
-pub struct Scale {
+pub(super) struct Scale {
     /// The order R.
     pub order: u8,
     /// Occurrences of the order.
@@ -28,7 +28,7 @@ pub struct Scale {
 
 /// Features with the same count, exponent and weight.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Group {
+pub(super) struct Group {
     /// `(log count - log total - d) / R`, nats, for the d that can only be used with `suffix`.
     base: f64,
     /// Occurrences of all members.
@@ -56,7 +56,7 @@ impl Group {
 
     /// The weight that the count of the first member demands under the log-partition `z`, nats.
     #[inline]
-    pub fn wanted(&self, z: f64) -> f64 {
+    pub(super) fn wanted(&self, z: f64) -> f64 {
         if self.is_cut {
             return 0.0;
         }
@@ -65,14 +65,14 @@ impl Group {
 
     /// `R l + R s + d` for order R, steps.
     #[inline]
-    pub fn reach(&self, order: u8) -> i32 {
+    pub(super) fn reach(&self, order: u8) -> i32 {
         self.exponent + i32::from(order) * i32::from(self.lambda)
     }
 }
 
 /// The groups of an order's features, and which feature is in which.
 #[derive(Debug, Clone)]
-pub struct Groups {
+pub(super) struct Groups {
     /// What the features share.
     pub scale: Scale,
     log_total: f64,
@@ -97,7 +97,7 @@ fn hash_of((count, exponent, lambda): (u64, i32, u16)) -> u64 {
 
 impl Groups {
     /// No features yet, but room for `length` of them.
-    pub fn with_room(length: usize, scale: Scale) -> Self {
+    pub(super) fn with_room(length: usize, scale: Scale) -> Self {
         let mut groups = Self {
             scale,
             log_total: 0.0,
@@ -111,7 +111,7 @@ impl Groups {
     }
 
     /// Forgets all features, to begin with those of another scale.
-    pub fn start(&mut self, scale: Scale) {
+    pub(super) fn start(&mut self, scale: Scale) {
         self.list.clear();
         self.members.clear();
         self.index.clear();
@@ -124,7 +124,7 @@ impl Groups {
     /// # Panics
     /// Beyond 2^32 features, more than a table takes.
     #[inline]
-    pub fn push(&mut self, count: u64, slot: SlotWeights) {
+    pub(super) fn push(&mut self, count: u64, slot: SlotWeights) {
         let key = (count, slot.exponent(self.scale.order), slot.lambda);
         let hash = hash_of(key);
         let list = &self.list;
@@ -138,7 +138,7 @@ impl Groups {
     }
 
     /// Adds up the occurrences of the groups, when all features have been added.
-    pub fn count(&mut self) {
+    pub(super) fn count(&mut self) {
         let mut members = vec![0u64; self.list.len()];
         for &group in &self.members {
             members[group as usize] += 1;
@@ -178,24 +178,24 @@ impl Groups {
     }
 
     /// The weights of all features in hash order, steps.
-    pub fn lambdas(&self) -> impl ExactSizeIterator<Item = u16> {
+    pub(super) fn lambdas(&self) -> impl ExactSizeIterator<Item = u16> {
         self.members.iter().map(|&group| self.list[group as usize].lambda)
     }
 
     /// The largest `R l + R s + d`, steps.
-    pub fn max(&self) -> i32 {
+    pub(super) fn max(&self) -> i32 {
         let order = self.scale.order;
         self.list.iter().map(|group| group.reach(order)).max().unwrap_or(i32::MIN)
     }
 
     /// Sum of weight times count over all features, steps.
-    pub fn weight(&self) -> u64 {
+    pub(super) fn weight(&self) -> u64 {
         self.list.iter().map(|group| u64::from(group.lambda) * group.occurrences).sum()
     }
 
     /// Splits the mixed groups in `which` by the suffix sums of their members; `suffixes` has those
     /// of all features in hash order.
-    pub fn part(&mut self, which: &[u32], suffixes: impl Iterator<Item = u16>) {
+    pub(super) fn part(&mut self, which: &[u32], suffixes: impl Iterator<Item = u16>) {
         let mut is_parting = vec![false; self.list.len()];
         for &group in which {
             is_parting[group as usize] = true;

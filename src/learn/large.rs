@@ -28,7 +28,7 @@ const LONGEST: usize = 7;
 
 /// A feature, as it comes to the fit.
 #[derive(Debug, Clone, Copy)]
-pub struct LargeFeature {
+pub(crate) struct LargeFeature {
     /// Its id.
     pub id: WideId,
     /// Its occurrences.
@@ -42,11 +42,11 @@ pub struct LargeFeature {
 }
 
 /// Marks a feature without a proper suffix that was counted.
-pub const NO_SUFFIX: u32 = u32::MAX;
+pub(crate) const NO_SUFFIX: u32 = u32::MAX;
 
 /// The counts of a large category. A feature has 23 bytes.
 #[derive(Debug, Default)]
-pub struct LargeCounts {
+pub(crate) struct LargeCounts {
     ids: Vec<WideId>,
     counts: Vec<u64>,
     suffixes: Vec<u32>,
@@ -60,7 +60,7 @@ pub struct LargeCounts {
 
 impl LargeCounts {
     /// No features, but room for so many.
-    pub fn with_room(features: usize) -> Self {
+    pub(crate) fn with_room(features: usize) -> Self {
         Self {
             ids: Vec::with_capacity(features),
             counts: Vec::with_capacity(features),
@@ -73,7 +73,7 @@ impl LargeCounts {
 
     /// Adds a feature of the order that is being filled; ids ascend. Returns its place: that of the
     /// feature before it if that has the same id, since two features with one id are one.
-    pub fn push(&mut self, feature: LargeFeature) -> usize {
+    pub(crate) fn push(&mut self, feature: LargeFeature) -> usize {
         let LargeFeature { id, count, suffix, reference, medium } = feature;
         if self.ids.len() > self.ends.last().copied().unwrap_or(0) && self.ids.last() == Some(&id) {
             let last = self.ids.len() - 1;
@@ -89,7 +89,7 @@ impl LargeCounts {
     }
 
     /// All features of the order have been added; those of the next one follow.
-    pub fn end_order(&mut self) {
+    pub(crate) fn end_order(&mut self) {
         self.ends.push(self.ids.len());
     }
 
@@ -131,7 +131,7 @@ impl LargeCounts {
 
 /// A large category as learned, ready to be written.
 #[derive(Debug)]
-pub struct LargeModel {
+pub(crate) struct LargeModel {
     /// The header's numbers.
     pub header: Header,
     digrams: DigramTable,
@@ -143,7 +143,7 @@ impl LargeModel {
     ///
     /// # Errors
     /// A number that leaves the range of the formulas.
-    pub fn of(
+    pub(crate) fn of(
         mut counts: LargeCounts,
         digrams: DigramTable,
         settings: &LearnSettings,
@@ -186,7 +186,7 @@ impl LargeModel {
     ///
     /// # Errors
     /// Those of `out`.
-    pub fn write(&self, out: &mut dyn Write, name: &[u8]) -> io::Result<()> {
+    pub(crate) fn write(&self, out: &mut dyn Write, name: &[u8]) -> io::Result<()> {
         writer::write_large(out, &self.header, name, &self.digrams, self.counts.by_id())
     }
 }

@@ -69,7 +69,6 @@ impl Learner {
     }
 
     /// Learns a document that has been filtered before ([`FeatureReader::filter`]).
-    #[doc(hidden)]
     pub fn learn_filtered(&mut self, document: &FilteredText) {
         self.reader.replay(document, &mut self.counts);
     }
@@ -112,7 +111,7 @@ pub struct Learned {
 ///
 /// # Errors
 /// Those of [`Learner::finish`].
-pub fn conclude(
+pub(crate) fn conclude(
     mut state: LearningState,
     settings: &LearnSettings,
     patterns: &[Vec<u8>],
@@ -135,7 +134,7 @@ pub fn conclude(
 ///
 /// # Errors
 /// [`Error::OutOfMemory`] when there is no memory for the table.
-pub fn empty_counter(options: &LearnOptions) -> Result<Counter> {
+pub(crate) fn empty_counter(options: &LearnOptions) -> Result<Counter> {
     let settings = options.settings();
     if !Table::fits_in_memory(settings.bits) {
         return Err(Error::OutOfMemory { what: format!("2^{} features", settings.bits) });
@@ -146,7 +145,7 @@ pub fn empty_counter(options: &LearnOptions) -> Result<Counter> {
 }
 
 /// The counts of a learning run, as the features of documents come in.
-pub struct LearnedCounts {
+pub(crate) struct LearnedCounts {
     /// The counts.
     pub counter: Counter,
     /// Features are counted by their words, not by their texts.
@@ -160,7 +159,7 @@ impl LearnedCounts {
     ///
     /// # Errors
     /// [`Error::OutOfMemory`] when there is no memory for the table.
-    pub fn new(options: &LearnOptions) -> Result<Self> {
+    pub(crate) fn new(options: &LearnOptions) -> Result<Self> {
         let mut counter = empty_counter(options)?;
         let reading = options.reading();
         counter.forget_appearances();
@@ -169,17 +168,17 @@ impl LearnedCounts {
     }
 
     /// Continues the counts of `counter`; `by_words` says whether it expects words.
-    pub const fn going_on(counter: Counter, by_words: bool) -> Self {
+    pub(crate) const fn going_on(counter: Counter, by_words: bool) -> Self {
         Self { counter, by_words, warnings: Vec::new() }
     }
 
     /// Counts a feature by its text; returns its id if it is new.
-    pub fn count(&mut self, feature: Feature<'_>) -> Option<FeatureId> {
+    pub(crate) fn count(&mut self, feature: Feature<'_>) -> Option<FeatureId> {
         self.counter.count(feature, &mut |warning| self.warnings.push(warning))
     }
 
     /// Notes a line of mail; `begins` says whether it is of a message's header.
-    pub fn line_of_mail(&mut self, begins: bool) {
+    pub(crate) fn line_of_mail(&mut self, begins: bool) {
         self.counter.line_of_mail(begins, &mut |warning| self.warnings.push(warning));
     }
 }

@@ -16,13 +16,13 @@ use byteorder::{ByteOrder, LittleEndian as LE};
 use std::io::{self, Read, Write};
 
 /// The first line.
-pub const MAGIC: &[u8] = b"# dbacl 1.14.1 dlw portable online memory dump\n";
+pub(crate) const MAGIC: &[u8] = b"# dbacl 1.14.1 dlw portable online memory dump\n";
 
 /// The first line of a dump whose text was read as Unicode, which dbacl 1.14.1 refuses.
-pub const UNICODE_MAGIC: &[u8] = b"# dbacl 1.15 dlw unicode online memory dump\n";
+pub(crate) const UNICODE_MAGIC: &[u8] = b"# dbacl 1.15 dlw unicode online memory dump\n";
 
 /// The first line of a dump of `state`.
-pub const fn magic(state: &LearningState) -> &'static [u8] {
+pub(crate) const fn magic(state: &LearningState) -> &'static [u8] {
     if state.options.read_unicode(state.scheme) { UNICODE_MAGIC } else { MAGIC }
 }
 
@@ -32,7 +32,7 @@ fn magic_of(bytes: &[u8]) -> Option<&'static [u8]> {
 }
 
 /// Whether a file that begins with `bytes` is a dump.
-pub fn is_dump(bytes: &[u8]) -> bool {
+pub(crate) fn is_dump(bytes: &[u8]) -> bool {
     magic_of(bytes).is_some()
 }
 
@@ -50,31 +50,31 @@ const LIST_STEP: usize = 1 << 20;
 
 /// Offsets in the state record.
 mod at {
-    pub const LIST_USED: usize = 40;
-    pub const LIST_ROOM: usize = 48;
-    pub const PATTERNS: usize = 88;
-    pub const MAX_ORDER: usize = 96;
-    pub const TOTALS: usize = 100;
-    pub const UNIQUES: usize = 136;
-    pub const BITS: usize = 172;
-    pub const SIZE: usize = 176;
-    pub const TOTAL: usize = 180;
-    pub const USED: usize = 184;
-    pub const MAX_COUNT: usize = 188;
-    pub const OPTIONS: usize = 384;
-    pub const SCHEME: usize = 388;
-    pub const MIN_COUNT: usize = 396;
-    pub const USER_OPTIONS: usize = 400;
-    pub const CHARACTERS: usize = 440;
-    pub const ENTROPY_SUMS: usize = 263_104;
-    pub const DOCUMENTS: usize = 263_120;
-    pub const DROPPED: usize = 263_128;
-    pub const LAST_ENTROPY: usize = 263_152;
+    pub(super) const LIST_USED: usize = 40;
+    pub(super) const LIST_ROOM: usize = 48;
+    pub(super) const PATTERNS: usize = 88;
+    pub(super) const MAX_ORDER: usize = 96;
+    pub(super) const TOTALS: usize = 100;
+    pub(super) const UNIQUES: usize = 136;
+    pub(super) const BITS: usize = 172;
+    pub(super) const SIZE: usize = 176;
+    pub(super) const TOTAL: usize = 180;
+    pub(super) const USED: usize = 184;
+    pub(super) const MAX_COUNT: usize = 188;
+    pub(super) const OPTIONS: usize = 384;
+    pub(super) const SCHEME: usize = 388;
+    pub(super) const MIN_COUNT: usize = 396;
+    pub(super) const USER_OPTIONS: usize = 400;
+    pub(super) const CHARACTERS: usize = 440;
+    pub(super) const ENTROPY_SUMS: usize = 263_104;
+    pub(super) const DOCUMENTS: usize = 263_120;
+    pub(super) const DROPPED: usize = 263_128;
+    pub(super) const LAST_ENTROPY: usize = 263_152;
 }
 
 /// Why a file cannot be used as a dump.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum DumpFault {
+pub(crate) enum DumpFault {
     /// Its first line is not that of a dump.
     Foreign,
     /// It is a dump of another version.
@@ -85,7 +85,7 @@ pub enum DumpFault {
 
 /// A dump as read: counts, and which expressions they were made with.
 #[derive(Debug, Clone)]
-pub struct Dump {
+pub(crate) struct Dump {
     /// The counts.
     pub state: LearningState,
     /// Bit set of regular expressions; not 0 when the counts came from some.
@@ -96,7 +96,7 @@ pub struct Dump {
 ///
 /// # Errors
 /// [`DumpFault`].
-pub fn read(bytes: &[u8]) -> Result<Dump, DumpFault> {
+pub(crate) fn read(bytes: &[u8]) -> Result<Dump, DumpFault> {
     let Some(magic) = magic_of(bytes) else {
         let kind = bytes.get(..MAGIC_KIND).is_some_and(|kind| MAGIC.starts_with(kind));
         return Err(if kind { DumpFault::Version } else { DumpFault::Foreign });
@@ -178,7 +178,7 @@ fn read_cell(bytes: &[u8]) -> Cell {
 
 /// Settings of the run that a dump holds because dbacl 1.14.1 reads them.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct RunFlags {
+pub(crate) struct RunFlags {
     /// Bit set of regular expressions.
     pub patterns: u64,
     /// The user options of dbacl 1.14.1 as bits.
@@ -189,7 +189,7 @@ pub struct RunFlags {
 ///
 /// # Errors
 /// Those of `out`.
-pub fn write(out: &mut dyn Write, state: &LearningState, flags: RunFlags) -> io::Result<()> {
+pub(crate) fn write(out: &mut dyn Write, state: &LearningState, flags: RunFlags) -> io::Result<()> {
     let mut out = io::BufWriter::with_capacity(1 << 16, out);
     out.write_all(magic(state))?;
     let tokens = state.tokens.to_texts(&state.table);
@@ -254,7 +254,7 @@ fn list_room(tokens: &[u8]) -> usize {
 /// Adds the counts of `source` to `target`, both with token lists of texts, growing the target's
 /// table up to 2^`max_bits` slots (spec model 10, "Merging"). The documents' shares of each feature
 /// are not added; dbacl 1.14.1 does not add them either.
-pub fn merge(
+pub(crate) fn merge(
     target: &mut LearningState,
     source: &LearningState,
     max_bits: &mut Option<u8>,

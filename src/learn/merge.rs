@@ -14,7 +14,7 @@ use crate::token::lexicon::TermId;
 
 /// The fewest bits with which the table of a later part begins. A smaller table can fill to the
 /// last slot, and features that find no empty slot are not counted at all.
-pub const SMALLEST_BITS: u8 = 5;
+pub(crate) const SMALLEST_BITS: u8 = 5;
 
 impl Counter {
     /// Adds the counts of `later`, as if its documents had been counted after those of this
@@ -23,7 +23,7 @@ impl Counter {
     /// Returns whether that was possible; if not, nothing has changed. It is impossible if
     /// documents are measured, features are decimated, a counter might run over, or `later` had no
     /// room for a feature.
-    pub fn merge(&mut self, mut later: Self, warnings: WarningSink<'_>) -> bool {
+    pub(crate) fn merge(&mut self, mut later: Self, warnings: WarningSink<'_>) -> bool {
         self.end_of_words(warnings);
         self.settle_document(warnings);
         later.end_of_words(&mut |_| {});

@@ -7,31 +7,31 @@
 //!                                                       online dump
 //! ```
 
-pub mod counter;
+pub(crate) mod counter;
 mod documents;
-pub mod dump;
-pub mod fit;
+pub(crate) mod dump;
+pub(crate) mod fit;
 mod groups;
-pub mod large;
-pub mod learner;
-pub mod memory_dump;
-pub mod merge;
-pub mod moments;
-pub mod options;
+pub(crate) mod large;
+pub(crate) mod learner;
+pub(crate) mod memory_dump;
+pub(crate) mod merge;
+pub(crate) mod moments;
+pub(crate) mod options;
 #[cfg(test)]
 mod oracle;
 mod orders;
 mod prepare;
 mod progress;
-pub mod reference;
+pub(crate) mod reference;
 mod round;
-pub mod runs;
+pub(crate) mod runs;
 mod settings;
-pub mod state;
-pub mod table;
-pub mod tokens;
-pub mod weights;
-pub mod words;
+pub(crate) mod state;
+pub(crate) mod table;
+pub(crate) mod tokens;
+pub(crate) mod weights;
+pub(crate) mod words;
 
 use crate::category::header::Header;
 use crate::category::writer;
@@ -40,14 +40,14 @@ use crate::model::digram::DigramTable;
 use crate::model::medium::MEDIA;
 use crate::model::settings::ModelOption;
 use dbacl_numeric::quantize::QuantWeight;
-pub use progress::Progress;
-pub use settings::{LearnSettings, Preload};
+pub(crate) use progress::Progress;
+pub(crate) use settings::{LearnSettings, Preload};
 use state::LearningState;
 use std::io::{self, Write};
 use table::Table;
 
 /// A category as learned, ready to be written.
-pub struct LearnedModel {
+pub(crate) struct LearnedModel {
     /// The header's numbers.
     pub header: Header,
     /// The digitised reference measure.
@@ -60,7 +60,7 @@ impl LearnedModel {
     ///
     /// # Errors
     /// A number that leaves the range of the formulas.
-    pub fn of(
+    pub(crate) fn of(
         state: &mut LearningState,
         settings: &LearnSettings,
         order: u8,
@@ -86,7 +86,7 @@ impl LearnedModel {
     }
 
     /// The bytes of the category file, as [`Self::write`] writes them.
-    pub fn to_bytes(&self, name: &[u8], patterns: &[Vec<u8>], table: &Table) -> Vec<u8> {
+    pub(crate) fn to_bytes(&self, name: &[u8], patterns: &[Vec<u8>], table: &Table) -> Vec<u8> {
         let mut bytes = Vec::new();
         // Writing to memory does not fail.
         let _ = self.write(&mut bytes, name, patterns, table);
@@ -98,7 +98,7 @@ impl LearnedModel {
     ///
     /// # Errors
     /// Those of `out`.
-    pub fn write(
+    pub(crate) fn write(
         &self,
         out: &mut dyn Write,
         name: &[u8],
@@ -117,7 +117,7 @@ impl LearnedModel {
 ///
 /// # Errors
 /// A number that leaves the range of the formulas.
-pub fn finish(
+pub(crate) fn finish(
     state: &mut LearningState,
     settings: &LearnSettings,
     digrams: DigramTable,

@@ -11,7 +11,7 @@ use dbacl_numeric::logarithms::CountLogs;
 
 /// The statistics of the documents in `state`. Sums run in hash order, then in the order of the
 /// reservoir's places and of their tokens.
-pub fn measure(
+pub(crate) fn measure(
     state: &LearningState,
     settings: &LearnSettings,
     fitted: &Fitted,

@@ -60,8 +60,7 @@ impl LearnOptions {
 
     /// Reads documents as `reading` says and fits by `settings`. Both must have the same options
     /// and tokenizer.
-    #[doc(hidden)]
-    pub const fn of(reading: ReadOptions, settings: LearnSettings) -> Self {
+    pub(crate) const fn of(reading: ReadOptions, settings: LearnSettings) -> Self {
         Self { reading, settings }
     }
 
@@ -157,14 +156,12 @@ impl LearnOptions {
     }
 
     /// How counts are fitted.
-    #[doc(hidden)]
-    pub const fn settings(&self) -> &LearnSettings {
+    pub(crate) const fn settings(&self) -> &LearnSettings {
         &self.settings
     }
 
     /// The texts of the expressions as a category stores them, `EXPRESSION||DIGITS`.
-    #[doc(hidden)]
-    pub fn stored_patterns(&self) -> Vec<Vec<u8>> {
+    pub(crate) fn stored_patterns(&self) -> Vec<Vec<u8>> {
         self.reading.patterns.stored_all()
     }
 }

@@ -10,7 +10,7 @@ const BLOCK: usize = u64::BITS as usize;
 
 /// Which slots hold features of which order: a bit for each slot and order.
 #[derive(Debug)]
-pub struct Orders {
+pub(super) struct Orders {
     /// The bits. A block of slots has one 64-bit word for each order from 0 to the highest.
     bits: Vec<u64>,
     /// How many words a block has.
@@ -21,7 +21,7 @@ pub struct Orders {
 
 impl Orders {
     /// The orders of the slots of `table`, up to `highest`.
-    pub fn of(table: &Table, highest: u8) -> Self {
+    pub(super) fn of(table: &Table, highest: u8) -> Self {
         let words = usize::from(highest) + 1;
         let length = table.size().div_ceil(BLOCK) * words;
         let mut bits = with_memory(length);
@@ -41,12 +41,12 @@ impl Orders {
     ///
     /// # Panics
     /// If `order` is above 7.
-    pub const fn length(&self, order: u8) -> usize {
+    pub(super) const fn length(&self, order: u8) -> usize {
         self.lengths[order as usize]
     }
 
     /// The slots of an order, ascending.
-    pub fn slots(&self, order: u8) -> Slots<'_> {
+    pub(super) fn slots(&self, order: u8) -> Slots<'_> {
         self.slots_of(order..order + 1)
     }
 
@@ -54,7 +54,7 @@ impl Orders {
     ///
     /// # Panics
     /// If one of them is above the highest.
-    pub fn slots_of(&self, orders: Range<u8>) -> Slots<'_> {
+    pub(super) fn slots_of(&self, orders: Range<u8>) -> Slots<'_> {
         let orders = usize::from(orders.start)..usize::from(orders.end);
         assert!(orders.end <= self.words, "orders up to the highest");
         Slots { blocks: self.bits.chunks_exact(self.words), orders, begin: 0, left: 0, next: 0 }
@@ -63,7 +63,7 @@ impl Orders {
 
 /// Slots in ascending order.
 #[derive(Debug, Clone)]
-pub struct Slots<'a> {
+pub(super) struct Slots<'a> {
     blocks: std::slice::ChunksExact<'a, u64>,
     orders: Range<usize>,
     /// First slot of the present block.

@@ -17,7 +17,7 @@ use crate::token::lexicon::TermId;
 use dbacl_numeric::quantize::QuantWeight;
 
 /// Sets reference weights and suffix sums, order by order.
-pub struct Preparation<'a> {
+pub(super) struct Preparation<'a> {
     digrams: &'a DigramTable,
     /// Cost of each term, steps of 1/32 nat; empty where features are texts, or where the measure
     /// depends on lengths, so that costs of words do not add up.
@@ -32,7 +32,7 @@ impl<'a> Preparation<'a> {
     ///
     /// A token's weight is a sum of multiples of 1/32 below 2^24 of them: it is exact in f32, in
     /// whatever order, and so the sum over the token's words.
-    pub fn new(
+    pub(super) fn new(
         state: &mut LearningState,
         digrams: &'a DigramTable,
         orders: &Orders,
@@ -77,12 +77,12 @@ impl<'a> Preparation<'a> {
     }
 
     /// The table in which features can be spelled, if `now` is the one of the fit.
-    pub fn counted<'t>(&'t self, now: &'t Table) -> &'t Table {
+    pub(super) fn counted<'t>(&'t self, now: &'t Table) -> &'t Table {
         self.counted.as_ref().unwrap_or(now)
     }
 
     /// Prepares the features of `order`, which are in `slots`, and adds them to `groups`.
-    pub fn prepare(
+    pub(super) fn prepare(
         &self,
         state: &mut LearningState,
         order: u8,
@@ -102,7 +102,7 @@ impl<'a> Preparation<'a> {
     }
 
     /// Gives `slots` the weights from before the fit.
-    pub fn pass_over(&self, state: &mut LearningState, slots: Slots<'_>) {
+    pub(super) fn pass_over(&self, state: &mut LearningState, slots: Slots<'_>) {
         if self.counted.is_none() {
             slots.for_each(|at| state.start_weights(at));
         }
@@ -260,6 +260,6 @@ fn stored(steps: u32) -> u16 {
 }
 
 /// Number of words of a feature's text.
-pub fn words(body: &[u8]) -> usize {
+pub(super) fn words(body: &[u8]) -> usize {
     memchr::memchr_iter(BOUNDARY, body).count().saturating_sub(1)
 }

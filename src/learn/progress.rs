@@ -2,28 +2,28 @@
 //! Lines about the progress of learning.
 
 /// Receives lines of progress text; silent unless a sink is set.
-pub struct Progress<'a>(Option<&'a mut dyn FnMut(&str)>);
+pub(crate) struct Progress<'a>(Option<&'a mut dyn FnMut(&str)>);
 
 impl<'a> Progress<'a> {
     /// Progress that goes to `sink`, one line a call, without line end.
-    pub fn to(sink: &'a mut dyn FnMut(&str)) -> Self {
+    pub(crate) fn to(sink: &'a mut dyn FnMut(&str)) -> Self {
         Self(Some(sink))
     }
 
     /// Progress without a sink.
-    pub fn silent() -> Self {
+    pub(crate) fn silent() -> Self {
         Self(None)
     }
 
     /// Sends a line to the sink. Without a sink, `text` is not called.
-    pub fn say(&mut self, text: impl FnOnce() -> String) {
+    pub(crate) fn say(&mut self, text: impl FnOnce() -> String) {
         if let Some(sink) = &mut self.0 {
             sink(&text());
         }
     }
 
     /// Whether there is a sink.
-    pub fn is_heard(&self) -> bool {
+    pub(crate) fn is_heard(&self) -> bool {
         self.0.is_some()
     }
 }

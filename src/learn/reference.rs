@@ -49,8 +49,7 @@ impl Reference {
     ///
     /// # Errors
     /// The maximum-entropy iteration can leave the range of numbers.
-    #[doc(hidden)]
-    pub fn measure(
+    pub(crate) fn measure(
         self,
         counts: &CharacterCounts,
         progress: &mut Progress<'_>,

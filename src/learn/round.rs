@@ -14,7 +14,7 @@ const DOUBT: f64 = 1e-9;
 
 /// The largest change of a weight in a round, nats, as far as it is known.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Change {
+pub(super) struct Change {
     /// A lower bound.
     pub least: f64,
     /// An upper bound.
@@ -23,7 +23,7 @@ pub struct Change {
 
 impl Change {
     /// Whether it is known exactly.
-    pub const fn is_exact(self) -> bool {
+    pub(super) const fn is_exact(self) -> bool {
         self.least.to_bits() == self.most.to_bits()
     }
 
@@ -38,7 +38,7 @@ impl Change {
 
 /// The results of a round.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Moved {
+pub(super) struct Moved {
     /// The largest change of a weight.
     pub change: Change,
     /// The largest `R l + R s + d`, steps.
@@ -49,7 +49,7 @@ pub struct Moved {
 /// where that is infinite, as far as they may move. `suffixes` has the suffix sums of all features
 /// in hash order; it is used where members of a group may get different weights, or where
 /// `is_enough` does not accept the bounds of the largest change. `before` is scratch memory.
-pub fn round<I: Iterator<Item = u16>>(
+pub(super) fn round<I: Iterator<Item = u16>>(
     groups: &mut Groups,
     before: &mut Vec<u16>,
     z: f64,

@@ -20,7 +20,7 @@ use crate::token::word::{WORD_WINDOW, Word};
 use std::ops::Range;
 
 /// The n-gram without words.
-pub const NO_WORDS: u32 = u32::MAX;
+pub(crate) const NO_WORDS: u32 = u32::MAX;
 
 /// Most words of an n-gram.
 const LONGEST: usize = 7;
@@ -29,7 +29,7 @@ const LONGEST: usize = 7;
 /// is named by the n-gram without its last word, and by that word.
 ///
 /// The counts are those that [`Counter::count_times`] gives for the n-grams' texts.
-pub struct RunCounter<'c> {
+pub(crate) struct RunCounter<'c> {
     counter: &'c mut Counter,
     list: TermList,
     /// For each n-gram its beginning and its last word.
@@ -127,7 +127,7 @@ impl Batch {
 
 impl<'c> RunCounter<'c> {
     /// A counter of n-grams into `counter`; `None` if that is not empty or may drop n-grams.
-    pub fn new(counter: &'c mut Counter) -> Option<Self> {
+    pub(crate) fn new(counter: &'c mut Counter) -> Option<Self> {
         let state = &counter.state;
         let is_empty = state.used == 0
             && state.total == 0
@@ -144,7 +144,7 @@ impl<'c> RunCounter<'c> {
 
     /// Adds a word, whose number is how many were added before it. Returns whether it is new and
     /// one that the standard tokenizer can make.
-    pub fn word(&mut self, bytes: &[u8], medium: Medium) -> bool {
+    pub(crate) fn word(&mut self, bytes: &[u8], medium: Medium) -> bool {
         if bytes.len() >= WORD_WINDOW || bytes.iter().any(|&byte| byte == 0 || byte == BOUNDARY) {
             return false;
         }
@@ -157,13 +157,13 @@ impl<'c> RunCounter<'c> {
     /// Adds an n-gram: `word` after the n-gram that was added as number `beginning`, or
     /// [`NO_WORDS`]. The caller makes sure that it has at most seven words, and that its word and
     /// its beginning have been added before.
-    pub fn add(&mut self, beginning: u32, word: u32) {
+    pub(crate) fn add(&mut self, beginning: u32, word: u32) {
         self.runs.push((beginning, TermId(word)));
     }
 
     /// Counts the n-gram with this number so many times. The caller makes sure that no counter runs
     /// over.
-    pub fn count(&mut self, run: u32, times: u32, warnings: WarningSink<'_>) {
+    pub(crate) fn count(&mut self, run: u32, times: u32, warnings: WarningSink<'_>) {
         if times == 0 {
             return;
         }
@@ -193,7 +193,7 @@ impl<'c> RunCounter<'c> {
     }
 
     /// Ends counting.
-    pub fn finish(mut self, warnings: WarningSink<'_>) {
+    pub(crate) fn finish(mut self, warnings: WarningSink<'_>) {
         self.count_batch(warnings);
         self.counter.count_characters(&self.list);
         self.counter.state.tokens = TokenList::Terms(Box::new(self.list));

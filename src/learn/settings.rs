@@ -8,7 +8,7 @@ use dbacl_numeric::quantize::QuantWeight;
 
 /// How a category is learned: the options of a run, with the letters that set them.
 #[derive(Debug, Clone)]
-pub struct LearnSettings {
+pub(crate) struct LearnSettings {
     /// Bits of the table's size at the start (`-h`), 0..=30.
     pub bits: u8,
     /// Bits up to which the table may grow (`-H`).
@@ -53,4 +53,4 @@ impl LearnSettings {
 
 /// Ids and stored weights of an existing category from which the fit starts (`-1`), in slot order,
 /// without empty slots.
-pub type Preload = [(FeatureId, QuantWeight)];
+pub(crate) type Preload = [(FeatureId, QuantWeight)];

@@ -12,11 +12,11 @@ use crate::token::lexicon::TermId;
 use dbacl_numeric::random::Random;
 
 /// Number of values of an order as stored in three bits, and one more that dumps carry.
-pub const ORDERS: usize = 9;
+pub(crate) const ORDERS: usize = 9;
 
 /// Counts of a learning run; all integers stop at 2^32 - 1.
 #[derive(Debug, Clone)]
-pub struct LearningState<T = Table, L = TokenList> {
+pub(crate) struct LearningState<T = Table, L = TokenList> {
     /// The features.
     pub table: T,
     /// Character statistics of the order-1 tokens.
@@ -59,7 +59,7 @@ pub struct LearningState<T = Table, L = TokenList> {
 
 /// A document in the reservoir.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Sampled {
+pub(crate) struct Sampled {
     /// Ids of its tokens, in order, with repeats.
     pub ids: Vec<crate::token::id::FeatureId>,
     /// Its entropy, nats.
@@ -102,12 +102,12 @@ impl<T, L> LearningState<T, L> {
     }
 
     /// Whether per-document statistics are kept.
-    pub const fn measures_entropy(&self) -> bool {
+    pub(crate) const fn measures_entropy(&self) -> bool {
         self.options.has(ModelOption::Entropy)
     }
 
     /// Whether features are counted independently of their order.
-    pub const fn is_multinomial(&self) -> bool {
+    pub(crate) const fn is_multinomial(&self) -> bool {
         self.options.has(ModelOption::Multinomial)
     }
 
@@ -143,13 +143,13 @@ impl<T, L> LearningState<T, L> {
 
 impl LearningState {
     /// Nothing counted yet, in a table of 2^`bits` slots.
-    pub fn new(bits: u8, options: ModelOptions, scheme: Scheme, min_count: i32) -> Self {
+    pub(crate) fn new(bits: u8, options: ModelOptions, scheme: Scheme, min_count: i32) -> Self {
         let table = Table::new(bits, options.has(ModelOption::Entropy));
         Self::of(table, TokenList::Texts(Vec::new()), options, scheme, min_count)
     }
 
     /// The warning about a table that has no room for further features; `None` while it has.
-    pub fn fullness(&self) -> Option<Warning> {
+    pub(crate) fn fullness(&self) -> Option<Warning> {
         let hint = || match self.table.bits_for_more(0) {
             Some(bits) => format!("try with option -h {bits}"),
             None => format!("no table takes more than {}: use --large, or a smaller -w", self.used),
@@ -159,7 +159,7 @@ impl LearningState {
     }
 
     /// The medium of the feature in a slot.
-    pub fn medium(&self, cell: &Cell) -> Medium {
+    pub(crate) fn medium(&self, cell: &Cell) -> Medium {
         let payload = cell.head.payload();
         match &self.tokens {
             TokenList::Terms(list) => list.lexicon.medium(TermId(payload)),
@@ -168,7 +168,7 @@ impl LearningState {
     }
 
     /// The medium of all features, if that is known to be one and the same.
-    pub fn only_medium(&self) -> Option<Medium> {
+    pub(crate) fn only_medium(&self) -> Option<Medium> {
         match &self.tokens {
             TokenList::Terms(list) => list.lexicon.only_medium(),
             TokenList::Texts(_) => None,

@@ -9,77 +9,77 @@ use crate::model::medium::Medium;
 use crate::token::id::FeatureId;
 
 /// Look-ups whose memory is prefetched together.
-pub const AHEAD: usize = 64;
+pub(crate) const AHEAD: usize = 64;
 
 /// How many slots ahead memory is prefetched where slots are visited in order, but not all.
-pub const FAR_AHEAD: usize = 512;
+pub(crate) const FAR_AHEAD: usize = 512;
 
 /// Largest number of bits of a table's size.
-pub const MAX_BITS: u8 = 30;
+pub(crate) const MAX_BITS: u8 = 30;
 
 /// The make-up of a feature in 32 bits: its order (three bits), how its words are found (two bits),
 /// and a payload: the feature's first term, or its medium where features are kept as texts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Head(u32);
+pub(crate) struct Head(u32);
 
 impl Head {
     const LINKED: u32 = 1 << 28;
     const SPELLED: u32 = 1 << 27;
 
     /// Payloads are below this.
-    pub const END_OF_PAYLOADS: u32 = Self::SPELLED;
+    pub(crate) const END_OF_PAYLOADS: u32 = Self::SPELLED;
 
     /// A head with this order and payload, neither linked nor spelled.
     ///
     /// # Panics
     /// If the payload is not below [`Self::END_OF_PAYLOADS`].
-    pub fn new(order: u8, payload: u32) -> Self {
+    pub(crate) fn new(order: u8, payload: u32) -> Self {
         assert!(payload < Self::END_OF_PAYLOADS, "words are numbered below 2^27");
         Self(u32::from(order & 7) << 29 | payload)
     }
 
     /// Number of words, three bits.
-    pub const fn order(self) -> u8 {
+    pub(crate) const fn order(self) -> u8 {
         (self.0 >> 29) as u8
     }
 
     /// The first term, or the medium.
-    pub const fn payload(self) -> u32 {
+    pub(crate) const fn payload(self) -> u32 {
         self.0 & (Self::SPELLED - 1)
     }
 
     /// Whether the slot of the suffix's id holds the suffix itself.
-    pub const fn is_linked(self) -> bool {
+    pub(crate) const fn is_linked(self) -> bool {
         self.0 & Self::LINKED != 0
     }
 
     /// Whether the feature's words are kept elsewhere, because its suffix cannot be linked.
-    pub const fn is_spelled(self) -> bool {
+    pub(crate) const fn is_spelled(self) -> bool {
         self.0 & Self::SPELLED != 0
     }
 
     /// The same, linked.
     #[must_use]
-    pub const fn linked(self) -> Self {
+    pub(crate) const fn linked(self) -> Self {
         Self(self.0 | Self::LINKED)
     }
 
     /// The same, spelled.
     #[must_use]
-    pub const fn spelled(self) -> Self {
+    pub(crate) const fn spelled(self) -> Self {
         Self(self.0 | Self::SPELLED)
     }
 
     /// The same with another order.
     #[must_use]
-    pub const fn with_order(self, order: u8) -> Self {
+    pub(crate) const fn with_order(self, order: u8) -> Self {
         Self(self.0 & !(7 << 29) | ((order & 7) as u32) << 29)
     }
 }
 
 /// What one slot holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Cell {
+pub(crate) struct Cell {
     /// The feature's id; 0 in an empty slot.
     pub id: FeatureId,
     /// Occurrences. An empty slot counts the features that found no room there.
@@ -97,14 +97,14 @@ impl Cell {
     }
 
     /// Whether the slot holds no feature.
-    pub const fn is_empty(&self) -> bool {
+    pub(crate) const fn is_empty(&self) -> bool {
         self.id.0 == 0
     }
 }
 
 /// Where the search for an id ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Place {
+pub(crate) enum Place {
     /// The slot that holds the id.
     Found(usize),
     /// The empty slot where the id would go.
@@ -115,7 +115,7 @@ pub enum Place {
 
 impl Place {
     /// The slot that holds the id, if one does.
-    pub const fn found(self) -> Option<usize> {
+    pub(crate) const fn found(self) -> Option<usize> {
         match self {
             Self::Found(at) => Some(at),
             Self::Vacant(_) | Self::None => None,
@@ -125,7 +125,7 @@ impl Place {
 
 /// Statistics of a slot over documents; kept only where the entropy of documents is measured.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
-pub struct Spread {
+pub(crate) struct Spread {
     /// Occurrences in the document being read.
     pub occurrences: u32,
     /// Sum over documents of the feature's share of the document.
@@ -135,7 +135,7 @@ pub struct Spread {
 /// A table of 2^bits slots. Searches run over tags, one byte for each slot, and read only the slots
 /// with the right tag.
 #[derive(Debug, Clone)]
-pub struct Table {
+pub(crate) struct Table {
     bits: u8,
     /// The upper bits of the ids, never 0; 0 where a slot is empty.
     tags: Vec<u8>,
@@ -178,7 +178,7 @@ impl Table {
     ///
     /// # Panics
     /// If `bits` exceeds [`MAX_BITS`]; options and files are checked before.
-    pub fn new(bits: u8, spreads: bool) -> Self {
+    pub(crate) fn new(bits: u8, spreads: bool) -> Self {
         assert!(bits <= MAX_BITS, "table sizes are checked where they are read");
         let size = 1 << bits;
         let spreads = if spreads { vec![Spread::default(); size] } else { Vec::new() };
@@ -187,14 +187,14 @@ impl Table {
     }
 
     /// Whether there is memory for a table of 2^`bits` slots, and for its fit.
-    pub fn fits_in_memory(bits: u8) -> bool {
+    pub(crate) fn fits_in_memory(bits: u8) -> bool {
         bits <= MAX_BITS
             && is_available((BYTES_A_SLOT as u64) << bits)
             && try_room(&mut Vec::<Cell>::new(), 1 << bits)
     }
 
     /// The table with these slots, a power of two of them; `spreads` is as long or empty.
-    pub fn from_parts(cells: &[Cell], spreads: Vec<Spread>) -> Option<Self> {
+    pub(crate) fn from_parts(cells: &[Cell], spreads: Vec<Spread>) -> Option<Self> {
         let bits = u8::try_from(cells.len().checked_ilog2()?).ok()?;
         let fits = spreads.is_empty() || spreads.len() == cells.len();
         if !(cells.len().is_power_of_two() && bits <= MAX_BITS && fits) {
@@ -208,54 +208,54 @@ impl Table {
     }
 
     /// Bits of the table's size.
-    pub const fn bits(&self) -> u8 {
+    pub(crate) const fn bits(&self) -> u8 {
         self.bits
     }
 
     /// Number of slots.
-    pub fn size(&self) -> usize {
+    pub(crate) fn size(&self) -> usize {
         self.slots.len()
     }
 
     /// What the slot at `at` holds.
     #[inline]
-    pub fn cell(&self, at: usize) -> Cell {
+    pub(crate) fn cell(&self, at: usize) -> Cell {
         Cell::of(self.slots[at])
     }
 
     /// Sets what the slot at `at` holds.
     #[inline]
-    pub fn set(&mut self, at: usize, cell: Cell) {
+    pub(crate) fn set(&mut self, at: usize, cell: Cell) {
         self.tags[at] = if cell.is_empty() { 0 } else { tag_of(cell.id.0) };
         self.slots[at] = [cell.id.0, cell.count, cell.head.0, cell.suffix.0];
     }
 
     /// The slots in order.
-    pub fn cells(&self) -> impl DoubleEndedIterator<Item = Cell> + ExactSizeIterator {
+    pub(crate) fn cells(&self) -> impl DoubleEndedIterator<Item = Cell> + ExactSizeIterator {
         self.slots.iter().copied().map(Cell::of)
     }
 
     /// Count of the slot at `at`, to change.
     #[inline]
-    pub fn count_mut(&mut self, at: usize) -> &mut u32 {
+    pub(crate) fn count_mut(&mut self, at: usize) -> &mut u32 {
         &mut self.slots[at][1]
     }
 
     /// Changes the head of the slot at `at`.
     #[inline]
-    pub fn set_head(&mut self, at: usize, head: Head) {
+    pub(crate) fn set_head(&mut self, at: usize, head: Head) {
         self.slots[at][2] = head.0;
     }
 
     /// Prefetches the slot at `at`, if there is one.
     #[inline]
-    pub fn prefetch_slot(&self, at: usize) {
+    pub(crate) fn prefetch_slot(&self, at: usize) {
         prefetch(&self.slots, at);
     }
 
     /// Prefetches the tag, the slot and the statistics at the home slot of a feature.
     #[inline]
-    pub fn prefetch_whole(&self, id: FeatureId) {
+    pub(crate) fn prefetch_whole(&self, id: FeatureId) {
         let home = self.home(id);
         prefetch(&self.tags, home);
         prefetch(&self.slots, home);
@@ -267,7 +267,7 @@ impl Table {
     /// counter, with which they share memory in dbacl 1.14.1; the traces remain where the fit sets
     /// neither (spec model 7.4).
     #[allow(clippy::cast_possible_truncation)] // halves
-    pub fn start_weights(&mut self, at: usize, medium: Medium) {
+    pub(crate) fn start_weights(&mut self, at: usize, medium: Medium) {
         let medium = u32::from(medium.number()) << 16;
         self.set_head(at, Head::new(self.cell(at).head.order(), medium));
         let occurrences = self.spread(at).occurrences;
@@ -278,14 +278,14 @@ impl Table {
     /// The weights in the slot at `at`; zeros if it is empty.
     #[inline]
     #[allow(clippy::cast_possible_truncation)] // halves
-    pub fn weights(&self, at: usize) -> SlotWeights {
+    pub(crate) fn weights(&self, at: usize) -> SlotWeights {
         let [_, _, head, pair] = self.slots[at];
         SlotWeights { lambda: pair as u16, suffix: (pair >> 16) as u16, reference: head as u16 }
     }
 
     /// Changes them.
     #[inline]
-    pub fn set_weights(&mut self, at: usize, weights: SlotWeights) {
+    pub(crate) fn set_weights(&mut self, at: usize, weights: SlotWeights) {
         let [_, _, head, pair] = &mut self.slots[at];
         *head = *head & !0xffff | u32::from(weights.reference);
         *pair = u32::from(weights.suffix) << 16 | u32::from(weights.lambda);
@@ -293,60 +293,60 @@ impl Table {
 
     /// The medium of the feature in the slot at `at`, which holds weights.
     #[allow(clippy::cast_possible_truncation)] // four bits
-    pub fn medium(&self, at: usize) -> Medium {
+    pub(crate) fn medium(&self, at: usize) -> Medium {
         Medium::new((self.slots[at][2] >> 16 & 15) as u8)
     }
 
     /// Statistics over documents of the slot at `at`; zeros where none are kept.
-    pub fn spread(&self, at: usize) -> Spread {
+    pub(crate) fn spread(&self, at: usize) -> Spread {
         self.spreads.get(at).copied().unwrap_or_default()
     }
 
     /// The same, to change; `None` where none are kept.
-    pub fn spread_mut(&mut self, at: usize) -> Option<&mut Spread> {
+    pub(crate) fn spread_mut(&mut self, at: usize) -> Option<&mut Spread> {
         self.spreads.get_mut(at)
     }
 
     /// Used slots in hash order.
-    pub fn used(&self) -> impl DoubleEndedIterator<Item = Cell> {
+    pub(crate) fn used(&self) -> impl DoubleEndedIterator<Item = Cell> {
         self.cells().filter(|cell| !cell.is_empty())
     }
 
     /// Whether a new feature may be inserted while `used` slots are taken. The products wrap at
     /// 2^32, as in dbacl 1.14.1.
-    pub const fn has_room(&self, used: u32) -> bool {
+    pub(crate) const fn has_room(&self, used: u32) -> bool {
         let size = 1u32 << self.bits;
         100u32.wrapping_mul(used) < 95u32.wrapping_mul(size)
     }
 
     /// How many features a table of 2^`bits` slots takes: of 2^26 slots 20,803,748, since
     /// [`Self::has_room`] wraps, and of 2^27 slots most, 41,607,496.
-    pub const fn room(bits: u8) -> u32 {
+    pub(crate) const fn room(bits: u8) -> u32 {
         95u32.wrapping_mul(1 << bits).div_ceil(100)
     }
 
     /// The fewest bits of a larger table that takes more than `features`; `None` if there is none.
-    pub fn bits_for_more(&self, features: u64) -> Option<u8> {
+    pub(crate) fn bits_for_more(&self, features: u64) -> Option<u8> {
         let features = features.max(Self::room(self.bits).into());
         (self.bits + 1..=MAX_BITS).find(|&bits| u64::from(Self::room(bits)) > features)
     }
 
     /// Where the search for `id` begins.
     #[inline]
-    pub fn home(&self, id: FeatureId) -> usize {
+    pub(crate) fn home(&self, id: FeatureId) -> usize {
         id.0 as usize & (self.slots.len() - 1)
     }
 
     /// Searches `id` from its home slot on. Id 0 marks empty slots and is never found.
     #[inline]
-    pub fn place(&self, id: FeatureId) -> Place {
+    pub(crate) fn place(&self, id: FeatureId) -> Place {
         self.search(self.home(id), id)
     }
 
     /// Searches `id` from slot `at` on: its home, or where an earlier search ended. Features leave
     /// their slots only when the table grows, so the result is the same as from the home slot.
     #[inline]
-    pub fn place_from(&self, at: usize, id: FeatureId) -> Place {
+    pub(crate) fn place_from(&self, at: usize, id: FeatureId) -> Place {
         match self.slots.get(at) {
             Some([0, ..]) => Place::Vacant(at),
             Some(&[found, ..]) if found == id.0 => Place::Found(at),
@@ -376,7 +376,7 @@ impl Table {
     /// The first slot whose tag is that of `id`, or the empty one where the search for it ends;
     /// [`Self::place_from`] continues there. Prefetches the slot.
     #[inline]
-    pub fn candidate(&self, id: FeatureId) -> usize {
+    pub(crate) fn candidate(&self, id: FeatureId) -> usize {
         let home = self.home(id);
         let at = home + first_of(&self.tags[home..], tag_of(id.0)).unwrap_or(0);
         prefetch(&self.slots, at);
@@ -386,7 +386,7 @@ impl Table {
     /// Counts one more occurrence of `id` in slot `at`, if that holds it and the count has room;
     /// returns the order of the feature there if it did.
     #[inline]
-    pub fn count_at(&mut self, at: usize, id: FeatureId) -> Option<u8> {
+    pub(crate) fn count_at(&mut self, at: usize, id: FeatureId) -> Option<u8> {
         match self.slots.get_mut(at) {
             Some([found, count, head, _]) if *found == id.0 && id.0 != 0 && *count != u32::MAX => {
                 *count += 1;
@@ -397,7 +397,7 @@ impl Table {
     }
 
     /// The slot where the search for `id` ends, whether it holds `id` or is empty.
-    pub fn find(&self, id: FeatureId) -> Option<usize> {
+    pub(crate) fn find(&self, id: FeatureId) -> Option<usize> {
         match self.place(id) {
             Place::Found(at) | Place::Vacant(at) => Some(at),
             Place::None => None,
@@ -406,14 +406,14 @@ impl Table {
 
     /// Prefetches the tag where the search for `id` begins.
     #[inline]
-    pub fn prefetch(&self, id: FeatureId) {
+    pub(crate) fn prefetch(&self, id: FeatureId) {
         prefetch(&self.tags, self.home(id));
     }
 
     /// Doubles the table. Slots move as dbacl 1.14.1 moves them (spec model 3, "Growing").
     /// Returns whether there was enough memory; if not, the table is as before.
     #[must_use]
-    pub fn grow(&mut self) -> bool {
+    pub(crate) fn grow(&mut self) -> bool {
         // During the move, tags show which features have reached their new places.
         const WAITING: u8 = 1;
         const PLACED: u8 = 2;
@@ -467,7 +467,7 @@ impl Table {
 
     /// Reserves capacity for 2^`bits` slots, if the system allows, so that growing copies less. The
     /// system provides the memory as it is filled.
-    pub fn expect(&mut self, bits: u8) {
+    pub(crate) fn expect(&mut self, bits: u8) {
         let _ = bits <= MAX_BITS && has_addresses_to_spare() && self.reserve(1 << bits);
     }
 

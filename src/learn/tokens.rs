@@ -10,11 +10,11 @@ use crate::token::{BOUNDARY, MEDIUM_MARK};
 use hashbrown::HashMap;
 
 /// Ends each token in a list of texts.
-pub const TOKEN_END: u8 = 0x01;
+pub(crate) const TOKEN_END: u8 = 0x01;
 
 /// The features of a learning run in order of first appearance.
 #[derive(Debug, Clone)]
-pub enum TokenList {
+pub(crate) enum TokenList {
     /// Each feature's full text - body, medium mark and medium - followed by [`TOKEN_END`].
     Texts(Vec<u8>),
     /// Features of the standard tokenizer, by their words.
@@ -25,7 +25,7 @@ pub enum TokenList {
 /// spells it. Where the suffix's slot does not hold the suffix - because two features share an id,
 /// or the table was full - the words are kept here.
 #[derive(Debug, Clone, Default)]
-pub struct TermList {
+pub(crate) struct TermList {
     /// All words.
     pub lexicon: Lexicon,
     /// Ids of the features, in order of first appearance; empty if `is_unordered`.
@@ -42,7 +42,7 @@ pub struct TermList {
 
 /// A term as a feature of its own.
 #[derive(Debug, Clone, Copy)]
-pub struct TermUse {
+pub(crate) struct TermUse {
     /// Its order-1 id.
     pub id: FeatureId,
     /// Its occurrences in this run that count for the character statistics.
@@ -56,7 +56,7 @@ pub struct TermUse {
 /// Whether the table holds a term as a feature of its own. Once it does, that does not change; the
 /// same is true of another feature with the same id.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Holding {
+pub(crate) enum Holding {
     /// It was not looked up yet, or there was no room for it.
     Unknown,
     /// It does.
@@ -68,7 +68,7 @@ pub enum Holding {
 impl TermUse {
     /// A word that has not been counted yet.
     #[cold]
-    pub fn new(word: Word<'_>, medium: Medium) -> Self {
+    pub(crate) fn new(word: Word<'_>, medium: Medium) -> Self {
         let id = FeatureId::of_word(word, medium);
         Self { id, times: 0, here: 0, holding: Holding::Unknown }
     }
@@ -76,7 +76,7 @@ impl TermUse {
 
 impl TermList {
     /// Sets `terms` to the words of the feature in the slot `at`.
-    pub fn spell(&self, table: &Table, at: usize, terms: &mut Vec<TermId>) {
+    pub(crate) fn spell(&self, table: &Table, at: usize, terms: &mut Vec<TermId>) {
         terms.clear();
         let mut at = at;
         loop {
@@ -97,7 +97,7 @@ impl TermList {
     }
 
     /// The words of a feature whose suffix is not linked; `None` for all others.
-    pub fn spelling(&self, id: FeatureId) -> Option<&[TermId]> {
+    pub(crate) fn spelling(&self, id: FeatureId) -> Option<&[TermId]> {
         let from = *self.spellings.get(&id.0)? as usize;
         let length = self.spelled[from].index();
         Some(&self.spelled[from + 1..from + 1 + length])
@@ -107,7 +107,7 @@ impl TermList {
     ///
     /// # Panics
     /// If there are more such words than 2^32.
-    pub fn keep_spelling(&mut self, id: FeatureId, terms: &[TermId]) {
+    pub(crate) fn keep_spelling(&mut self, id: FeatureId, terms: &[TermId]) {
         let count = |length: usize| u32::try_from(length).expect("fewer than 2^32 words");
         self.spellings.insert(id.0, count(self.spelled.len()));
         self.spelled.push(TermId(count(terms.len())));
@@ -116,7 +116,7 @@ impl TermList {
 
     /// Appends a feature that appears for the first time.
     #[inline]
-    pub fn append(&mut self, id: FeatureId) {
+    pub(crate) fn append(&mut self, id: FeatureId) {
         if !self.is_unordered {
             self.ids.push(id);
         }
@@ -124,7 +124,7 @@ impl TermList {
 
     /// The number of a word, new if it has not been seen before.
     #[inline]
-    pub fn intern(&mut self, word: Word<'_>, medium: Medium) -> TermId {
+    pub(crate) fn intern(&mut self, word: Word<'_>, medium: Medium) -> TermId {
         let term = self.lexicon.intern(word, medium);
         if term.index() == self.uses.len() {
             self.uses.push(TermUse::new(word, medium));
@@ -136,7 +136,7 @@ impl TermList {
     /// heads
     /// of their slots are set. `None` if a feature is not one of the standard tokenizer's, or if
     /// list and table differ.
-    pub fn from_texts(texts: &[u8], table: &mut Table, used: u32) -> Option<Self> {
+    pub(crate) fn from_texts(texts: &[u8], table: &mut Table, used: u32) -> Option<Self> {
         let mut list = Self::default();
         let mut places: HashMap<u32, &[u8]> = HashMap::new();
         for (body, medium) in tokens_in(texts) {
@@ -188,12 +188,12 @@ impl TermList {
     }
 
     /// Sets `body` to the text of the words: boundary marks around each.
-    pub fn text(&self, terms: &[TermId], body: &mut Vec<u8>) {
+    pub(crate) fn text(&self, terms: &[TermId], body: &mut Vec<u8>) {
         self.text_with_starts(terms, body, |_| {});
     }
 
     /// The same; also reports where the mark before each word stands.
-    pub fn text_with_starts(
+    pub(crate) fn text_with_starts(
         &self,
         terms: &[TermId],
         body: &mut Vec<u8>,
@@ -217,7 +217,7 @@ impl TokenList {
 
     /// Calls `each` for the features - body and medium - in order of first appearance, or in the
     /// order of their slots if that was forgotten.
-    pub fn for_each(&self, table: &Table, mut each: impl FnMut(&[u8], Medium)) {
+    pub(crate) fn for_each(&self, table: &Table, mut each: impl FnMut(&[u8], Medium)) {
         match self {
             Self::Texts(list) => tokens_in(list).for_each(|(body, medium)| each(body, medium)),
             Self::Terms(list) => {
@@ -239,7 +239,7 @@ impl TokenList {
     }
 
     /// The list as texts.
-    pub fn to_texts(&self, table: &Table) -> Vec<u8> {
+    pub(crate) fn to_texts(&self, table: &Table) -> Vec<u8> {
         if let Self::Texts(list) = self {
             return list.clone();
         }
@@ -250,13 +250,13 @@ impl TokenList {
 }
 
 /// Appends a token to a list of texts.
-pub fn append_text(list: &mut Vec<u8>, body: &[u8], medium: Medium) {
+pub(crate) fn append_text(list: &mut Vec<u8>, body: &[u8], medium: Medium) {
     list.extend_from_slice(body);
     list.extend_from_slice(&[MEDIUM_MARK, medium.number() + 3, TOKEN_END]);
 }
 
 /// The tokens of a list of texts: body and medium.
-pub fn tokens_in(list: &[u8]) -> impl Iterator<Item = (&[u8], Medium)> {
+pub(crate) fn tokens_in(list: &[u8]) -> impl Iterator<Item = (&[u8], Medium)> {
     list.split(|&byte| byte == TOKEN_END).filter_map(|token| {
         let mark = token.iter().position(|&byte| byte == MEDIUM_MARK)?;
         let medium = Medium::new(token.get(mark + 1)?.wrapping_sub(3) & 15);

@@ -6,7 +6,7 @@ use dbacl_numeric::quantize::QuantWeight;
 
 /// The data of the fit for one slot, in stored form.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct SlotWeights {
+pub(crate) struct SlotWeights {
     /// The weight λ.
     pub lambda: u16,
     /// Suffix sum: the weights of the feature's proper suffixes, u16 wrapping as in dbacl 1.14.1.
@@ -18,17 +18,17 @@ pub struct SlotWeights {
 impl SlotWeights {
     /// `R s + d` for order R, with d the log reference weight; in steps of 1/32 nat.
     #[inline]
-    pub fn exponent(self, order: u8) -> i32 {
+    pub(crate) fn exponent(self, order: u8) -> i32 {
         i32::from(order) * i32::from(self.suffix) - i32::from(self.reference)
     }
 
     /// The weight, nats.
-    pub fn lambda_nats(self) -> f64 {
+    pub(crate) fn lambda_nats(self) -> f64 {
         f64::from(QuantWeight(self.lambda).weight())
     }
 
     /// The reference log-probability, nats.
-    pub fn log_reference(self) -> f64 {
+    pub(crate) fn log_reference(self) -> f64 {
         f64::from(QuantWeight(self.reference).log_probability())
     }
 }

@@ -67,7 +67,7 @@ const fn slot_number(slot: usize) -> u32 {
 
 /// How words are counted.
 #[derive(Debug, Clone)]
-pub struct WordEngine {
+pub(crate) struct WordEngine {
     line: NgramLine,
     ahead: LookAhead,
     /// Single words of a line that wait; n-grams wait in `line`.
@@ -184,7 +184,11 @@ impl Counter {
     }
 
     /// The sink for the tokenizer's words of `medium`, up to the end of the text line.
-    pub fn words<'a>(&'a mut self, medium: Medium, warnings: WarningSink<'a>) -> CountedWords<'a> {
+    pub(crate) fn words<'a>(
+        &'a mut self,
+        medium: Medium,
+        warnings: WarningSink<'a>,
+    ) -> CountedWords<'a> {
         CountedWords { counter: self, medium, warnings }
     }
 
@@ -199,7 +203,7 @@ impl Counter {
     }
 
     /// Counts the words that wait; call it after each line of text.
-    pub fn end_of_words(&mut self, warnings: WarningSink<'_>) {
+    pub(crate) fn end_of_words(&mut self, warnings: WarningSink<'_>) {
         let Some(mut engine) = self.engine.take_if(|engine| engine.has_words()) else { return };
         let TokenList::Terms(mut list) = self.state.tokens.take() else {
             return;
@@ -563,7 +567,7 @@ fn blank(order: usize, medium: Medium) -> FeatureId {
 }
 
 /// Receives the words of a line to be counted.
-pub struct CountedWords<'a> {
+pub(crate) struct CountedWords<'a> {
     counter: &'a mut Counter,
     medium: Medium,
     warnings: WarningSink<'a>,

@@ -50,7 +50,7 @@ impl Contents {
 
     /// What bytes are that were given as one message, if they are surely none: packed, a picture, a
     /// program, or not text at all. Every way to learn a message asks this first.
-    pub fn refusal(message: &[u8]) -> Option<&'static str> {
+    pub(crate) fn refusal(message: &[u8]) -> Option<&'static str> {
         match Self::of(&message[..message.len().min(ENOUGH)]) {
             Self::Other(what) => Some(what),
             Self::Mailbox | Self::Message | Self::Text => None,
@@ -58,7 +58,7 @@ impl Contents {
     }
 
     /// Why the file is not mail; `None` if it is.
-    pub const fn objection(self) -> Option<&'static str> {
+    pub(crate) const fn objection(self) -> Option<&'static str> {
         match self {
             Self::Mailbox | Self::Message => None,
             Self::Text => Some("without a header"),

@@ -31,7 +31,7 @@ pub fn day_of(mail: &[u8]) -> Option<i64> {
 
 /// The day in a text such as `Mon, 1 Jan 2024 10:00:00 +0100` or `a@b.c Mon Jan  1 10:00:00 2024`,
 /// as the clock of who wrote it had it.
-pub fn day_in(text: &[u8]) -> Option<i64> {
+pub(crate) fn day_in(text: &[u8]) -> Option<i64> {
     let text = String::from_utf8_lossy(text);
     let ends_word = |c: char| c.is_whitespace() || ",-()".contains(c);
     let words: Vec<&str> = text.split(ends_word).filter(|word| !word.is_empty()).collect();
@@ -71,7 +71,7 @@ fn days(year: i64, month: i64, day: i64) -> Option<i64> {
 
 /// A day as in the line before a message of a mailbox. Without one the date is of a year for which
 /// [`day_in`] finds no day.
-pub fn in_words(day: Option<i64>) -> String {
+pub(crate) fn in_words(day: Option<i64>) -> String {
     const WEEKDAYS: [&str; 7] = ["Thu", "Fri", "Sat", "Sun", "Mon", "Tue", "Wed"];
     let Some(day) = day else { return "Mon Jan  1 00:00:00 1900".to_owned() };
     let weekday = WEEKDAYS[usize::try_from(day.rem_euclid(7)).unwrap_or(0)];

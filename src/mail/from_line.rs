@@ -2,7 +2,7 @@
 //! The line before each message of a mailbox: `From`, a sender and a date, or less.
 
 /// The months, as dates of mail have them.
-pub const MONTHS: [&str; 12] =
+pub(crate) const MONTHS: [&str; 12] =
     ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
 
 /// What such a line begins with.
@@ -10,7 +10,7 @@ pub const FROM: &[u8] = b"From ";
 
 /// How much a line that begins with `From ` looks like one before a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum FromLine {
+pub(crate) enum FromLine {
     /// Text like other text.
     Text,
     /// One word, which may be a sender.
@@ -25,7 +25,7 @@ pub enum FromLine {
 
 impl FromLine {
     /// What a line is; `None` if it does not begin with `From `.
-    pub fn of(line: &[u8]) -> Option<Self> {
+    pub(crate) fn of(line: &[u8]) -> Option<Self> {
         let rest = line.strip_prefix(FROM)?;
         let text = String::from_utf8_lossy(rest);
         let words: Vec<&str> = text.split_ascii_whitespace().take(MOST_WORDS).collect();

@@ -3,7 +3,7 @@
 
 /// A line that begins a field.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Field<'a> {
+pub(crate) struct Field<'a> {
     /// Visible characters of ASCII, as they are written.
     pub name: &'a [u8],
     /// What follows the colon.
@@ -69,7 +69,7 @@ const KNOWN: [&[u8]; 48] = [
 
 impl<'a> Field<'a> {
     /// The field that a line begins, if it begins one.
-    pub fn of(line: &'a [u8]) -> Option<Self> {
+    pub(crate) fn of(line: &'a [u8]) -> Option<Self> {
         let end = line.iter().position(|byte| !byte.is_ascii_graphic() || *byte == b':')?;
         let (name, rest) = line.split_at(end);
         let value = rest.trim_ascii_start().strip_prefix(b":")?;
@@ -79,7 +79,7 @@ impl<'a> Field<'a> {
 
     /// Whether the name is one of mail, so that what is around it is a header: of a message, or of
     /// a part.
-    pub fn is_known(&self, in_message: bool) -> bool {
+    pub(crate) fn is_known(&self, in_message: bool) -> bool {
         let begins = |known: &[u8]| {
             let begin = self.name.get(..known.len());
             let is_whole = self.name.len() == known.len() || known.ends_with(b"-");
@@ -92,7 +92,7 @@ impl<'a> Field<'a> {
 }
 
 /// Whether a line of a header goes on with the line before it.
-pub fn is_folded(line: &[u8]) -> bool {
+pub(crate) fn is_folded(line: &[u8]) -> bool {
     matches!(line.first(), Some(b' ' | b'\t'))
 }
 

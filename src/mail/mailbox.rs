@@ -43,7 +43,7 @@ pub fn is_empty(line: &[u8]) -> bool {
 /// message, one after the other.
 #[derive(Debug, Clone, Copy)]
 #[expect(clippy::struct_field_names, reason = "all are claims")]
-pub struct Separators {
+pub(crate) struct Separators {
     is_first: bool,
     /// Whether the source is a mailbox; `None` as long as all of its lines were empty.
     is_mailbox: Option<bool>,
@@ -63,7 +63,7 @@ impl Separators {
     /// mail by the rule of the original are not misled. The first line may be any; further messages
     /// begin after lines with a sender and a date, in a source that may hold several and whose
     /// first line is such a line or looks like one. Returns whether a message begins.
-    pub fn line(&mut self, line: &mut Vec<u8>, may_be_mailbox: bool) -> bool {
+    pub(crate) fn line(&mut self, line: &mut Vec<u8>, may_be_mailbox: bool) -> bool {
         if line.is_empty() {
             return std::mem::replace(&mut self.is_first, false);
         }

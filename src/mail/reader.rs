@@ -14,7 +14,7 @@ use std::io::{self, Read};
 const BLOCK: usize = 1 << 16;
 
 /// Reads the lines of a source.
-pub struct MailReader<R> {
+pub(crate) struct MailReader<R> {
     input: R,
     buffer: Vec<u8>,
     from: usize,
@@ -26,13 +26,13 @@ pub struct MailReader<R> {
 
 impl<R: Read> MailReader<R> {
     /// The lines of `input`, from its first byte on.
-    pub const fn new(input: R, holds: Holds) -> Self {
+    pub(crate) const fn new(input: R, holds: Holds) -> Self {
         let scanner = Scanner::new(holds);
         Self { input, buffer: Vec::new(), from: 0, to: 0, is_whole: false, scanner, position: 0 }
     }
 
     /// Bytes of the source that were passed on.
-    pub const fn position(&self) -> u64 {
+    pub(crate) const fn position(&self) -> u64 {
         self.position
     }
 
@@ -41,7 +41,7 @@ impl<R: Read> MailReader<R> {
     ///
     /// # Errors
     /// Those of the input; after one that lasts no longer, reading can go on.
-    pub fn next_line(&mut self, line: &mut Vec<u8>) -> io::Result<Option<Step>> {
+    pub(crate) fn next_line(&mut self, line: &mut Vec<u8>) -> io::Result<Option<Step>> {
         loop {
             if let Some(step) = self.at_hand(line) {
                 return Ok(Some(step));
@@ -199,7 +199,7 @@ impl<R: Read> Read for Canonical<R> {
 }
 
 /// One message that begins with these bytes, as readers of mail expect it.
-pub fn canonical(mail: &[u8]) -> Cow<'_, [u8]> {
+pub(crate) fn canonical(mail: &[u8]) -> Cow<'_, [u8]> {
     if is_plain(mail) {
         return Cow::Borrowed(mail);
     }
@@ -230,7 +230,7 @@ pub struct Part<'a> {
 
 impl<'a> Part<'a> {
     /// All of a mail.
-    pub const fn whole(mail: &'a [u8]) -> Self {
+    pub(crate) const fn whole(mail: &'a [u8]) -> Self {
         Self { before: &[], bytes: mail, message: Cow::Borrowed(mail) }
     }
 }

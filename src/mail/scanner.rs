@@ -46,7 +46,7 @@ pub enum Holds {
 
 /// The form of a source.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Form {
+pub(crate) enum Form {
     /// One message.
     Message,
     /// Messages after lines `From `.
@@ -61,7 +61,7 @@ pub enum Form {
 
 impl Form {
     /// Whether there may be several messages.
-    pub const fn is_mailbox(self) -> bool {
+    pub(crate) const fn is_mailbox(self) -> bool {
         matches!(self, Self::Mbox | Self::Mmdf | Self::Babyl)
     }
 }
@@ -83,7 +83,7 @@ pub enum Kind {
 
 /// A line, or a piece of a long one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Step {
+pub(crate) struct Step {
     /// What it is.
     pub kind: Kind,
     /// Its bytes with its end, as they are in the source.
@@ -123,7 +123,7 @@ enum Ends {
 
 /// Takes a source line by line.
 #[derive(Debug, Clone)]
-pub struct Scanner {
+pub(crate) struct Scanner {
     holds: Holds,
     form: Option<Form>,
     ends: Option<Ends>,
@@ -158,7 +158,7 @@ type Scan<T> = Result<T, More>;
 
 impl Scanner {
     /// For the beginning of a source.
-    pub const fn new(holds: Holds) -> Self {
+    pub(crate) const fn new(holds: Holds) -> Self {
         Self {
             holds,
             form: None,
@@ -179,13 +179,13 @@ impl Scanner {
     }
 
     /// The form of the source; `None` until its first line that is not empty.
-    pub const fn form(&self) -> Option<Form> {
+    pub(crate) const fn form(&self) -> Option<Form> {
         self.form
     }
 
     /// The next line of a source that goes on with the bytes of `window`, of which there is at
     /// least one; they are its last if `is_whole`. `None` if more bytes are needed to say.
-    pub fn step(&mut self, window: &[u8], is_whole: bool) -> Option<Step> {
+    pub(crate) fn step(&mut self, window: &[u8], is_whole: bool) -> Option<Step> {
         let rest = Rest { window, start: 0, is_whole };
         let before = self.clone();
         if let Ok(step) = self.scan(rest) {
@@ -657,13 +657,13 @@ fn is_deleted(header: &[u8]) -> bool {
 }
 
 /// Whether the lines of a message that begins so end in CR alone.
-pub fn ends_in_cr(beginning: &[u8]) -> bool {
+pub(crate) fn ends_in_cr(beginning: &[u8]) -> bool {
     let rest = Rest { window: beginning, start: 0, is_whole: true };
     matches!(rest.ends(), Ok(Ends::Cr))
 }
 
 /// The form of a source that begins so.
-pub fn form_of(beginning: &[u8]) -> Form {
+pub(crate) fn form_of(beginning: &[u8]) -> Form {
     let mut scanner = Scanner::new(Holds::Mailbox);
     let mut rest = beginning;
     while let Some(step) = (!rest.is_empty()).then(|| scanner.step(rest, true)).flatten() {

@@ -6,7 +6,7 @@ use crate::mail::scanner::ends_in_cr;
 use std::io;
 
 /// The name of the header with the reasons, which stands behind the other if it was asked for.
-pub const REASONS: &str = "X-DBACL-Reasons";
+pub(crate) const REASONS: &str = "X-DBACL-Reasons";
 
 /// The names of headers that no mail brings along.
 const NAMES: [&[u8]; 2] = [b"x-dbacl", b"x-dbacl-reasons"];
@@ -33,14 +33,14 @@ fn begins(line: &[u8]) -> bool {
 /// its header, which a filter wrote before the message was forwarded: readings of mail leave out
 /// all headers whose names begin with `X-DBACL` there, when they learn and when they judge.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct VerdictHeaders {
+pub(crate) struct VerdictHeaders {
     is_inside: bool,
     is_body: bool,
 }
 
 impl VerdictHeaders {
     /// Whether this line belongs to such a header: begins one, or goes on with it.
-    pub fn contain(&mut self, line: &[u8]) -> bool {
+    pub(crate) fn contain(&mut self, line: &[u8]) -> bool {
         self.is_body |= matches!(line, b"\n" | b"\r\n");
         if self.is_body {
             return false;
@@ -59,7 +59,7 @@ const FOLDED: &[u8] = b"X-DBACL-Folded:";
 /// Gives a message a verdict of its own in place of those that it brings, in pieces of any size.
 /// Takes no memory. A message whose lines end in CR alone gets LF: the program that reads the
 /// verdict would see one line.
-pub struct Marker<'a> {
+pub(crate) struct Marker<'a> {
     verdict: &'a [u8],
     line_end: &'static [u8],
     /// Lines end in CR alone.
@@ -74,7 +74,7 @@ pub struct Marker<'a> {
 
 impl<'a> Marker<'a> {
     /// A marker of a message that begins so.
-    pub fn new(verdict: &'a [u8], beginning: &[u8]) -> Self {
+    pub(crate) fn new(verdict: &'a [u8], beginning: &[u8]) -> Self {
         let ends_in_cr = ends_in_cr(beginning);
         let line_end: &[u8] = match memchr::memchr(b'\n', beginning) {
             Some(at) if at > 0 && beginning[at - 1] == b'\r' && !ends_in_cr => b"\r\n",
@@ -95,7 +95,7 @@ impl<'a> Marker<'a> {
     ///
     /// # Errors
     /// Those of `keep`.
-    pub fn feed(&mut self, bytes: &[u8], keep: Keep<'_>) -> io::Result<()> {
+    pub(crate) fn feed(&mut self, bytes: &[u8], keep: Keep<'_>) -> io::Result<()> {
         if !self.ends_in_cr {
             return self.feed_lines(bytes, keep);
         }
@@ -136,7 +136,7 @@ impl<'a> Marker<'a> {
     ///
     /// # Errors
     /// Those of `keep`.
-    pub fn finish(self, keep: Keep<'_>) -> io::Result<()> {
+    pub(crate) fn finish(self, keep: Keep<'_>) -> io::Result<()> {
         if !self.is_said {
             say(self.verdict, self.line_end, keep)?;
         }
@@ -174,7 +174,7 @@ enum Place {
 }
 
 /// Takes what stays of a message.
-pub type Keep<'a> = &'a mut dyn FnMut(&[u8]) -> io::Result<()>;
+pub(crate) type Keep<'a> = &'a mut dyn FnMut(&[u8]) -> io::Result<()>;
 
 impl Default for Remover {
     fn default() -> Self {

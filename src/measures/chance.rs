@@ -23,7 +23,7 @@ fn normal(tail: f64) -> f64 {
 /// The point that a variable with Student's distribution of `freedom` degrees exceeds with this
 /// probability, at most 0.4: the expansion of G. W. Hill (1970) in 1/freedom, for seven degrees or
 /// more.
-pub fn student(tail: f64, freedom: f64) -> f64 {
+pub(crate) fn student(tail: f64, freedom: f64) -> f64 {
     let z = normal(tail.min(0.4));
     let squared = z * z;
     let first = (squared + 1.0) * z / 4.0;
@@ -34,7 +34,7 @@ pub fn student(tail: f64, freedom: f64) -> f64 {
 
 /// The share that is not exceeded, with a confidence of 95 %, where `part` of `whole` documents
 /// were found: the exact bound of Clopper and Pearson (1934).
-pub fn at_most(part: usize, whole: usize) -> f64 {
+pub(crate) fn at_most(part: usize, whole: usize) -> f64 {
     if part >= whole {
         return 1.0;
     }
@@ -53,7 +53,7 @@ pub fn at_most(part: usize, whole: usize) -> f64 {
 
 /// Which counts are as unusual as one that was found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Direction {
+pub(crate) enum Direction {
     /// That one, and smaller ones.
     Few,
     /// That one, and larger ones.
@@ -62,7 +62,7 @@ pub enum Direction {
 
 /// Whether `part` of `whole`, or a count further in this direction, comes out with a probability
 /// below `level` where each of them is found at this rate: an exact binomial test.
-pub fn is_rare(part: f64, whole: f64, rate: f64, direction: Direction, level: f64) -> bool {
+pub(crate) fn is_rare(part: f64, whole: f64, rate: f64, direction: Direction, level: f64) -> bool {
     if rate <= 0.0 || rate >= 1.0 {
         let is_possible = match direction {
             Direction::Few => rate <= 0.0 || part >= whole,

@@ -20,7 +20,7 @@ pub struct PerLabel {
 
 impl PerLabel {
     /// Of the documents of the label, those that were called so, and those of which both is true.
-    pub fn of([documents, called, hits]: [usize; 3]) -> Self {
+    pub(crate) fn of([documents, called, hits]: [usize; 3]) -> Self {
         let both = real(documents + called);
         let f1 = if both > 0.0 { 2.0 * real(hits) / both } else { 0.0 };
         Self { documents, precision: rate(hits, called), recall: rate(hits, documents), f1 }
@@ -65,7 +65,7 @@ impl Confusion {
     }
 
     /// All documents.
-    pub fn documents(&self) -> usize {
+    pub(crate) fn documents(&self) -> usize {
         self.cells.iter().sum()
     }
 

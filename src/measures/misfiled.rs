@@ -42,7 +42,7 @@ const QUARTILE: f64 = 0.6745;
 
 /// What looks misfiled in a category.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Misfiled {
+pub(crate) struct Misfiled {
     /// Documents with an excess above this look misfiled.
     pub beyond: f64,
     /// How many documents seem to be misfiled: those with the largest excesses.
@@ -52,7 +52,7 @@ pub struct Misfiled {
 /// What looks misfiled among documents with these excesses. `others` are the scores of the
 /// documents of other categories in the same direction, above 0 where they are placed rightly.
 /// `None` where nothing can be told, or nothing is misfiled.
-pub fn misfiled(excesses: &[f64], others: &[f64]) -> Option<Misfiled> {
+pub(crate) fn misfiled(excesses: &[f64], others: &[f64]) -> Option<Misfiled> {
     if excesses.len().min(others.len()) < FEWEST {
         return None;
     }

@@ -8,26 +8,26 @@ use dbacl_numeric::quantize::{QuantWeight, STEPS_PER_NAT};
 
 /// The mark before, between and behind the words of a feature; printed `[]`. To the digrams it is a
 /// character like others.
-pub const BOUNDARY: u8 = 0x03;
+pub(crate) const BOUNDARY: u8 = 0x03;
 
 /// Number of byte values, and so of rows and of columns.
-pub const SYMBOLS: usize = 256;
+pub(crate) const SYMBOLS: usize = 256;
 /// First usable symbol: 0, 1 and 2 are reserved, 3 is the boundary mark.
-pub const FIRST: usize = BOUNDARY as usize;
+pub(crate) const FIRST: usize = BOUNDARY as usize;
 /// Row of the token lengths.
-pub const LENGTH_ROW: usize = 1;
+pub(crate) const LENGTH_ROW: usize = 1;
 /// Row of the marginal counts of destination symbols.
-pub const MARGINAL_ROW: usize = 2;
+pub(crate) const MARGINAL_ROW: usize = 2;
 
 /// A byte as a symbol: reserved bytes count as the boundary mark.
-pub const fn clip(byte: u8) -> usize {
+pub(crate) const fn clip(byte: u8) -> usize {
     if byte < BOUNDARY { FIRST } else { byte as usize }
 }
 
 /// Counts of adjacent characters within tokens, of their lengths and of their characters
 /// (spec model 4.1). Counts are f32 and stop by themselves at 2^24.
 #[derive(Debug, Clone, PartialEq)]
-pub struct CharacterCounts {
+pub(crate) struct CharacterCounts {
     /// Row by row: `cells[from * 256 + to]`.
     cells: Vec<f32>,
 }
@@ -40,12 +40,12 @@ impl Default for CharacterCounts {
 
 impl CharacterCounts {
     /// Counts the characters of a token's body, boundary marks included.
-    pub fn count(&mut self, body: &[u8]) {
+    pub(crate) fn count(&mut self, body: &[u8]) {
         self.count_with(body, |cell| *cell += 1.0);
     }
 
     /// Counts a token's body so many times, as if [`Self::count`] were called that often.
-    pub fn count_times(&mut self, body: &[u8], times: u32) {
+    pub(crate) fn count_times(&mut self, body: &[u8], times: u32) {
         if times > 0 {
             self.count_with(body, |cell| add_ones(cell, times));
         }
@@ -69,7 +69,7 @@ impl CharacterCounts {
     /// Counts what `tally` holds, as if each of its words had been counted by itself. Returns
     /// whether that is possible: not where there are counts that no counting gives.
     #[must_use]
-    pub fn add_tally(&mut self, tally: &CharacterTally) -> bool {
+    pub(crate) fn add_tally(&mut self, tally: &CharacterTally) -> bool {
         let is_counted = |cell: &f32| cell.is_sign_positive() && cell.fract() == 0.0;
         if !self.cells.iter().all(is_counted) {
             return false;
@@ -94,22 +94,22 @@ impl CharacterCounts {
     }
 
     /// Row `from`: 256 counts.
-    pub fn row(&self, from: usize) -> &[f32] {
+    pub(crate) fn row(&self, from: usize) -> &[f32] {
         &self.cells[from * SYMBOLS..(from + 1) * SYMBOLS]
     }
 
     /// All cells, row by row.
-    pub fn cells(&self) -> &[f32] {
+    pub(crate) fn cells(&self) -> &[f32] {
         &self.cells
     }
 
     /// All cells, row by row, to fill in.
-    pub fn cells_mut(&mut self) -> &mut [f32] {
+    pub(crate) fn cells_mut(&mut self) -> &mut [f32] {
         &mut self.cells
     }
 
     /// Adds `other` cell by cell, in f32.
-    pub fn add(&mut self, other: &Self) {
+    pub(crate) fn add(&mut self, other: &Self) {
         for (cell, more) in self.cells.iter_mut().zip(&other.cells) {
             *cell += more;
         }
@@ -118,7 +118,7 @@ impl CharacterCounts {
 
 /// Characters of many words, on their way into [`CharacterCounts`]. Counts stop at 2^32 - 1.
 #[derive(Debug, Clone)]
-pub struct CharacterTally {
+pub(crate) struct CharacterTally {
     /// How often a symbol follows another: `steps[from * 256 + to]`.
     steps: Vec<u32>,
     lengths: [u32; SYMBOLS],
@@ -132,7 +132,7 @@ impl Default for CharacterTally {
 
 impl CharacterTally {
     /// Counts a word so many times.
-    pub fn count(&mut self, word: &[u8], times: u32) {
+    pub(crate) fn count(&mut self, word: &[u8], times: u32) {
         let mut from = FIRST;
         let mut length = 1;
         for &byte in word.iter().chain(std::iter::once(&BOUNDARY)) {
@@ -163,29 +163,29 @@ fn add_ones(cell: &mut f32, times: u32) {
 
 /// Digitised log-probabilities of adjacent characters: the reference measure at work.
 #[derive(Debug, Clone, PartialEq)]
-pub struct DigramTable {
+pub(crate) struct DigramTable {
     /// Log-probabilities in nats, `-QuantWeight`; `cells[from * 256 + to]`.
     cells: Vec<f32>,
 }
 
 impl DigramTable {
     /// A table of zeros (`0.0`, as in the rows that no measure fills).
-    pub fn zero() -> Self {
+    pub(crate) fn zero() -> Self {
         Self { cells: vec![0.0; SYMBOLS * SYMBOLS] }
     }
 
     /// The weights as a file stores them, in row order.
-    pub fn stored(&self) -> impl Iterator<Item = QuantWeight> + '_ {
+    pub(crate) fn stored(&self) -> impl Iterator<Item = QuantWeight> + '_ {
         self.cells.iter().map(|&x| QuantWeight::from_log_probability(x))
     }
 
     /// The log-probability of `to` after `from`.
-    pub fn get(&self, from: usize, to: usize) -> f32 {
+    pub(crate) fn get(&self, from: usize, to: usize) -> f32 {
         self.cells[from * SYMBOLS + to]
     }
 
     /// Stores the log-probability `x` of `to` after `from`, digitised.
-    pub fn set(&mut self, from: usize, to: usize, x: f32) {
+    pub(crate) fn set(&mut self, from: usize, to: usize, x: f32) {
         self.cells[from * SYMBOLS + to] = QuantWeight::from_log_probability(x).log_probability();
     }
 
@@ -206,7 +206,7 @@ impl DigramTable {
     }
 
     /// The same cost in whole steps of 1/32 nat, without the length term.
-    pub fn steps(&self, body: &[u8]) -> u32 {
+    pub(crate) fn steps(&self, body: &[u8]) -> u32 {
         let (sum, _) = self.walk(body);
         #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // whole, below 2^24
         let steps = (-sum * STEPS_PER_NAT) as u32;
@@ -214,7 +214,7 @@ impl DigramTable {
     }
 
     /// Whether the length of a token has a price of its own (`-L toklen`).
-    pub fn prices_lengths(&self) -> bool {
+    pub(crate) fn prices_lengths(&self) -> bool {
         self.cells[LENGTH_ROW * SYMBOLS..(LENGTH_ROW + 1) * SYMBOLS].iter().any(|&x| x != 0.0)
     }
 
@@ -225,7 +225,7 @@ impl DigramTable {
     }
 
     /// The reference log-probability of a token while learning (spec model 6.1), in nats.
-    pub fn log_reference(&self, body: &[u8]) -> f32 {
+    pub(crate) fn log_reference(&self, body: &[u8]) -> f32 {
         let (sum, length) = self.walk(body);
         sum + self.length_term(length)
     }

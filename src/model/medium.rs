@@ -2,7 +2,7 @@
 //! The medium of a token: which part of a document it came from.
 
 /// Number of media that a model distinguishes.
-pub const MEDIA: usize = 16;
+pub(crate) const MEDIA: usize = 16;
 
 /// The part of a document a token came from, 0..=15. Features of different media differ: the
 /// medium enters the feature's hash. Plain text has medium 1; mail uses 1 to 15 (spec email 13).
@@ -11,15 +11,13 @@ pub struct Medium(u8);
 
 impl Medium {
     /// Plain text, and mail whose n-grams run on over lines.
-    #[doc(hidden)]
     pub const TEXT: Self = Self(1);
 
     /// The medium with this number.
     ///
     /// # Panics
     /// If `number` is 16 or more; numbers come from our own tables.
-    #[doc(hidden)]
-    pub const fn new(number: u8) -> Self {
+    pub(crate) const fn new(number: u8) -> Self {
         assert!(number < 16, "a medium has four bits");
         Self(number)
     }
@@ -30,14 +28,12 @@ impl Medium {
     }
 
     /// Whether tokens come from the header of a message, not from what it says.
-    #[doc(hidden)]
-    pub const fn is_header(self) -> bool {
+    pub(crate) const fn is_header(self) -> bool {
         self.0 > 3
     }
 
     /// The medium as an index into tables of an entry for each medium.
-    #[doc(hidden)]
-    pub const fn index(self) -> usize {
+    pub(crate) const fn index(self) -> usize {
         self.0 as usize
     }
 }

@@ -14,7 +14,7 @@
 //! here. "spec model 4.1" and its like name sections of dbacl's `docs/spec`. What this page leaves
 //! out is for dbacl's own crates.
 
-pub mod digram;
-pub mod medium;
-pub mod moments;
-pub mod settings;
+pub(crate) mod digram;
+pub(crate) mod medium;
+pub(crate) mod moments;
+pub(crate) mod settings;

@@ -2,8 +2,8 @@
 //! The settings that a model is learned under and that its file stores: option bits and the
 //! tokenizing scheme (spec text 10.2, model 9.1).
 
-pub use dbacl_regex::Locale;
-pub use dbacl_words::Scheme;
+pub(crate) use dbacl_regex::Locale;
+pub(crate) use dbacl_words::Scheme;
 
 /// One option of a model; the value is its bit number in the stored word.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -75,13 +75,11 @@ pub struct ModelOptions(u32);
 
 impl ModelOptions {
     /// The set with these bits; unknown bits are kept, as files may carry them.
-    #[doc(hidden)]
-    pub const fn from_bits(bits: u32) -> Self {
+    pub(crate) const fn from_bits(bits: u32) -> Self {
         Self(bits)
     }
 
     /// The stored word.
-    #[doc(hidden)]
     pub const fn bits(self) -> u32 {
         self.0
     }
@@ -92,40 +90,35 @@ impl ModelOptions {
     }
 
     /// Whether any of `options` is in the set.
-    #[doc(hidden)]
-    pub fn has_any(self, options: &[ModelOption]) -> bool {
+    pub(crate) fn has_any(self, options: &[ModelOption]) -> bool {
         options.iter().any(|&option| self.has(option))
     }
 
     /// Adds `option`.
-    #[doc(hidden)]
     pub const fn insert(&mut self, option: ModelOption) {
         self.0 |= 1 << option as u8;
     }
 
     /// Takes `option` out.
-    #[doc(hidden)]
-    pub const fn remove(&mut self, option: ModelOption) {
+    pub(crate) const fn remove(&mut self, option: ModelOption) {
         self.0 &= !(1 << option as u8);
     }
 
     /// The set with `option` added.
     #[must_use]
-    pub const fn with(mut self, option: ModelOption) -> Self {
+    pub(crate) const fn with(mut self, option: ModelOption) -> Self {
         self.insert(option);
         self
     }
 
     /// Whether text is read as Unicode, by the scheme or from mail, which dbacl 1.14.1 does not
     /// know: files of such models begin with a line that it refuses.
-    #[doc(hidden)]
-    pub const fn read_unicode(self, scheme: Scheme) -> bool {
+    pub(crate) const fn read_unicode(self, scheme: Scheme) -> bool {
         scheme.is_unicode() || self.has(ModelOption::MailUnicode)
     }
 
     /// The names as written behind the numbers of a file's option line, for people.
-    #[doc(hidden)]
-    pub fn names(self, scheme: Scheme) -> String {
+    pub(crate) fn names(self, scheme: Scheme) -> String {
         let mut text = format!("CP_{}", scheme.name().to_ascii_uppercase());
         for (option, name) in PRINTED {
             if self.has(option) {

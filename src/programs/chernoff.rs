@@ -23,7 +23,7 @@ const SAME_REFERENCE: f64 = 0.00001;
 
 /// A dumped unigram model.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Dump {
+pub(super) struct Dump {
     /// Log-partition, nats, as printed in the dump.
     pub log_partition: f64,
     /// The features in the order of the dump.
@@ -32,7 +32,7 @@ pub struct Dump {
 
 /// One line of a dump.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct DumpedFeature {
+pub(super) struct DumpedFeature {
     /// Weight, nats.
     pub weight: f32,
     /// Log reference weight, nats.
@@ -43,7 +43,7 @@ pub struct DumpedFeature {
 
 /// Why a file cannot be used.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum DumpFault {
+pub(super) enum DumpFault {
     /// It does not begin like a dump, or has no features' title.
     #[error("is not a dbacl model dump! (see dbacl(1) -d switch)")]
     NotADump,
@@ -64,7 +64,7 @@ pub enum DumpFault {
 }
 
 /// Reads what `dbacl -d` printed when it learned.
-pub fn parse(text: &[u8]) -> Result<Dump, DumpFault> {
+pub(super) fn parse(text: &[u8]) -> Result<Dump, DumpFault> {
     let parsed = Header::parse(text).map_err(|_| DumpFault::NotADump)?;
     let mut line_number = newlines(&text[..parsed.length]) + 1;
     let mut lines = text[parsed.length..].split_inclusive(|&byte| byte == b'\n');
@@ -107,7 +107,7 @@ fn take<T>(text: &[u8], read: impl Fn(&[u8]) -> (T, usize)) -> Option<(T, &[u8])
 
 /// Two models over the union of their features.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Pair {
+pub(super) struct Pair {
     log_partitions: [f64; 2],
     /// In slot order.
     features: Vec<PairedFeature>,
@@ -125,7 +125,7 @@ struct PairedFeature {
 impl Pair {
     /// Joins the two models. `unequal` is called for features with different reference weights;
     /// these keep the weight of the first model only.
-    pub fn new(first: &Dump, second: &Dump, unequal: &mut dyn FnMut(FeatureId)) -> Self {
+    pub(super) fn new(first: &Dump, second: &Dump, unequal: &mut dyn FnMut(FeatureId)) -> Self {
         let mut table = Table::with_room_for(first.features.len() + second.features.len());
         let paired = |&DumpedFeature { id, reference, .. }: &DumpedFeature, a, b| {
             Some(PairedFeature { id, a, b, reference })
@@ -155,7 +155,7 @@ impl Pair {
 
     /// How far the log-partition recomputed from the features is from the one in each dump, nats.
     /// Both are near 0 for sound dumps.
-    pub fn residues(&self) -> [f64; 2] {
+    pub(super) fn residues(&self) -> [f64; 2] {
         let [z0, z1] = self.log_partitions;
         let (mut sum0, mut sum1) = (0.0, 0.0);
         for f in &self.features {
@@ -167,7 +167,7 @@ impl Pair {
     }
 
     /// The divergences `D(P0|P1)` and `D(P1|P0)`, nats.
-    pub fn divergences(&self) -> [f64; 2] {
+    pub(super) fn divergences(&self) -> [f64; 2] {
         let [z0, z1] = self.log_partitions;
         let (mut sum0, mut sum1) = (0.0, 0.0);
         for f in &self.features {
@@ -183,7 +183,7 @@ impl Pair {
     /// the difference of the log-partitions. So at the ends they differ from [`Pair::divergences`]
     /// by half of it (recorded case hypex-uniform).
     #[allow(clippy::manual_midpoint)] // the sum and the half are rounded in this order
-    pub fn tilted(&self, beta: f64) -> Tilted {
+    pub(super) fn tilted(&self, beta: f64) -> Tilted {
         let [z0, z1] = self.log_partitions;
         let mut partition = 1.0;
         let (mut s0, mut s1, mut s2) = (0.0, 0.0, 0.0);
@@ -208,7 +208,7 @@ impl Pair {
 
 /// One member of the family between two models. All but `beta` in nats.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Tilted {
+pub(super) struct Tilted {
     /// Its place, from 0 (P1) to 1 (P0).
     pub beta: f64,
     pub log_partition: f64,
@@ -222,7 +222,7 @@ pub struct Tilted {
 
 /// Follows the family from P1 to P0 and records where the divergences from both are equal.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct ChernoffSearch {
+pub(super) struct ChernoffSearch {
     /// The best exponent, nats.
     pub rate: f64,
     /// The beta where it was found; 0 or less if it was not found.
@@ -235,7 +235,7 @@ impl ChernoffSearch {
     ///
     /// Compatibility: a crossing at the very first member has a place below 0 and so counts as not
     /// found (recorded case hypex-identical).
-    pub fn visit(&mut self, member: &Tilted, step: f64) {
+    pub(super) fn visit(&mut self, member: &Tilted, step: f64) {
         if self.beta <= 0.0 {
             self.rate = self.last;
             if member.to_first <= member.to_second {
@@ -248,7 +248,7 @@ impl ChernoffSearch {
 }
 
 /// The places that are visited: from 0 by repeated addition of `step` while below 1.
-pub fn places(step: f64) -> impl Iterator<Item = f64> {
+pub(super) fn places(step: f64) -> impl Iterator<Item = f64> {
     std::iter::successors(Some(0.0), move |beta| Some(beta + step)).take_while(|&beta| beta < 1.0)
 }
 

@@ -2,5 +2,5 @@
 //! Turns scores into text: everything that the programs print about a model or a document.
 
 pub mod html;
-pub mod print;
-pub mod trace;
+pub(crate) mod print;
+pub(crate) mod trace;

@@ -12,7 +12,7 @@ use dbacl_numeric::invalid::quotient;
 /// Which results are wanted, by the letters that ask for them.
 #[derive(Debug, Clone, Copy, Default)]
 #[allow(clippy::struct_excessive_bools)] // each is one letter of the command line
-pub struct Form {
+pub(crate) struct Form {
     /// `-v`
     pub verbose: bool,
     /// `-n`
@@ -40,7 +40,12 @@ impl Form {
 }
 
 /// Appends the result of a whole input: the first form that applies, as in the table of 14.1.
-pub fn whole(out: &mut Vec<u8>, form: Form, scorer: &Scorer, category_scores: &[CategoryScore]) {
+pub(crate) fn whole(
+    out: &mut Vec<u8>,
+    form: Form,
+    scorer: &Scorer,
+    category_scores: &[CategoryScore],
+) {
     if form.probabilities {
         probabilities(out, form, scorer, category_scores);
     } else if form.scores {
@@ -222,7 +227,7 @@ fn divergences(out: &mut Vec<u8>, form: Form, scorer: &Scorer, category_scores: 
 /// Appends what the line filter prints of a line that is its own document (14.2): with scores or
 /// probabilities every line, else the line only if one of the categories `wanted` (numbers from 0)
 /// has the best score.
-pub fn line(
+pub(crate) fn line(
     out: &mut Vec<u8>,
     form: Form,
     scorer: &Scorer,

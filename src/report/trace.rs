@@ -11,7 +11,7 @@ use dbacl_numeric::invalid::{difference, quotient};
 
 /// What a cell of the trace shows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum CellForm {
+pub(crate) enum CellForm {
     /// Weight, reference weight, log-partition, multinomial term, id.
     Weights,
     /// Mean score and complexity so far (`-n`).
@@ -24,7 +24,7 @@ pub enum CellForm {
 
 impl CellForm {
     /// The form of the cells.
-    pub const fn of_cells(scores: bool, probabilities: bool, uncertainty: bool) -> Self {
+    pub(crate) const fn of_cells(scores: bool, probabilities: bool, uncertainty: bool) -> Self {
         match (scores, probabilities, uncertainty) {
             (true, _, _) => Self::Mean,
             (_, true, _) => Self::Change,
@@ -34,7 +34,7 @@ impl CellForm {
     }
 
     /// The form that the heading announces; with both `-n` and `-N` it is not that of the cells.
-    pub const fn of_heading(scores: bool, probabilities: bool, uncertainty: bool) -> Self {
+    pub(crate) const fn of_heading(scores: bool, probabilities: bool, uncertainty: bool) -> Self {
         if probabilities { Self::Change } else { Self::of_cells(scores, false, uncertainty) }
     }
 
@@ -64,7 +64,7 @@ fn names(out: &mut Vec<u8>, label: &[u8], models: &[Model], after: &[u8]) {
 }
 
 /// Appends the two lines before the first token.
-pub fn head(out: &mut Vec<u8>, models: &[Model], form: CellForm) {
+pub(crate) fn head(out: &mut Vec<u8>, models: &[Model], form: CellForm) {
     names(out, b"# categories: ", models, b"");
     out.extend_from_slice(b"# format: ");
     out.extend_from_slice(form.heading());
@@ -72,12 +72,12 @@ pub fn head(out: &mut Vec<u8>, models: &[Model], form: CellForm) {
 }
 
 /// Appends the line of priors (`-D -P`), which always shows 0.
-pub fn priors(out: &mut Vec<u8>, models: &[Model]) {
+pub(crate) fn priors(out: &mut Vec<u8>, models: &[Model]) {
     names(out, b"# prior: ", models, b" 0.00 ");
 }
 
 /// Appends one category's cell.
-pub fn cell(out: &mut Vec<u8>, form: CellForm, cell: &Cell, tally: &Tally) {
+pub(crate) fn cell(out: &mut Vec<u8>, form: CellForm, cell: &Cell, tally: &Tally) {
     match form {
         CellForm::Weights => {
             let numbers = [
@@ -112,7 +112,7 @@ pub fn cell(out: &mut Vec<u8>, form: CellForm, cell: &Cell, tally: &Tally) {
 }
 
 /// Appends the token, which follows its cells, and the line's end.
-pub fn token_text(out: &mut Vec<u8>, feature: &Feature<'_>) {
+pub(crate) fn token_text(out: &mut Vec<u8>, feature: &Feature<'_>) {
     show(out, feature.body, feature.medium);
     if let Some(pattern) = feature.pattern {
         out.extend_from_slice(format!("<re={}>", u32::from(pattern.0) + 1).as_bytes());

@@ -10,7 +10,7 @@ use super::parse::{Row, Specification, SyntaxError};
 
 /// One remark.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Advice {
+pub(crate) struct Advice {
     /// Byte offset of the place in the file.
     pub offset: usize,
     /// The remark, without a full stop.
@@ -18,7 +18,7 @@ pub struct Advice {
 }
 
 /// Line and column of a byte, both from 1, every newline counted.
-pub fn position(text: &[u8], offset: usize) -> (usize, usize) {
+pub(crate) fn position(text: &[u8], offset: usize) -> (usize, usize) {
     let before = &text[..offset.min(text.len())];
     let line = before.split(|&byte| byte == b'\n').count();
     let start = before.iter().rposition(|&byte| byte == b'\n').map_or(0, |at| at + 1);
@@ -26,7 +26,7 @@ pub fn position(text: &[u8], offset: usize) -> (usize, usize) {
 }
 
 /// What probably led to a syntax error at `offset` of the file.
-pub fn on_syntax_error(text: &[u8], offset: usize) -> Advice {
+pub(crate) fn on_syntax_error(text: &[u8], offset: usize) -> Advice {
     let before = text[..offset.min(text.len())].last().copied().unwrap_or(b'\n');
     let rest = text.get(offset..).unwrap_or_default();
     let second_is_digit = rest.get(1).is_some_and(u8::is_ascii_digit);
@@ -80,7 +80,7 @@ fn is_reserved(text: &[u8]) -> bool {
 }
 
 /// What is odd about a specification that can be read.
-pub fn on_specification(specification: &Specification) -> Vec<Advice> {
+pub(crate) fn on_specification(specification: &Specification) -> Vec<Advice> {
     let mut advice = Vec::new();
     let mut tell = |offset, text: &str| advice.push(Advice { offset, text: text.to_owned() });
     for category in 0..specification.categories.len() {

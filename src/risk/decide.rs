@@ -8,7 +8,7 @@ use dbacl_numeric::elementary::{exp, log};
 
 /// What a classifier said about the document, one entry a category.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Scores {
+pub(crate) struct Scores {
     /// Effective number of tokens.
     pub complexity: Vec<f64>,
     /// Cross-entropy, cost per token. bayesol 1.14.1 takes the number as nats although dbacl prints
@@ -18,13 +18,13 @@ pub struct Scores {
 
 impl Scores {
     /// Zero scores for `count` categories.
-    pub fn zero(count: usize) -> Self {
+    pub(crate) fn zero(count: usize) -> Self {
         Self { complexity: vec![0.0; count], cross_entropy: vec![0.0; count] }
     }
 
     /// Whether the complexities differ by more than a tenth, which makes the categories' scores
     /// hard to compare.
-    pub fn are_disparate(&self) -> bool {
+    pub(crate) fn are_disparate(&self) -> bool {
         let least = self.complexity.iter().copied().fold(f64::INFINITY, f64::min);
         let most = self.complexity.iter().copied().fold(f64::NEG_INFINITY, f64::max);
         least < 0.9 * most
@@ -33,24 +33,24 @@ impl Scores {
 
 /// Logarithms of the losses: row = true category, column = decision.
 #[derive(Debug, Clone, PartialEq)]
-pub struct LossMatrix {
+pub(crate) struct LossMatrix {
     rows: Vec<Vec<f64>>,
 }
 
 impl LossMatrix {
     /// A matrix for `order` categories in which everything costs 1, which is what a missing column
     /// means.
-    pub fn ones(order: usize) -> Self {
+    pub(crate) fn ones(order: usize) -> Self {
         Self { rows: vec![vec![0.0; order]; order] }
     }
 
     /// The log losses of `category` being the true one, by decision.
-    pub fn row(&self, category: usize) -> &[f64] {
+    pub(crate) fn row(&self, category: usize) -> &[f64] {
         &self.rows[category]
     }
 
     /// Sets the first columns of the row of `category`; surplus values are dropped.
-    pub fn set_row(&mut self, category: usize, values: &[f64]) {
+    pub(crate) fn set_row(&mut self, category: usize, values: &[f64]) {
         for (cell, &value) in self.rows[category].iter_mut().zip(values) {
             *cell = value;
         }
@@ -58,7 +58,7 @@ impl LossMatrix {
 
     /// Replaces infinite diagonal cells by 0, as a ranking needs it. A right decision without cost
     /// has a log loss of minus infinity; several such decisions could not be ranked.
-    pub fn finite_diagonal(&mut self) {
+    pub(crate) fn finite_diagonal(&mut self) {
         for (at, row) in self.rows.iter_mut().enumerate() {
             if row[at].is_infinite() {
                 row[at] = 0.0;
@@ -67,7 +67,7 @@ impl LossMatrix {
     }
 
     /// Excludes a decision from the following rounds.
-    pub fn exclude(&mut self, decision: usize) {
+    pub(crate) fn exclude(&mut self, decision: usize) {
         self.rows[decision].fill(f64::NEG_INFINITY);
         for row in &mut self.rows {
             row[decision] = f64::NEG_INFINITY;
@@ -78,7 +78,7 @@ impl LossMatrix {
 
 /// What one decision is expected to cost.
 #[derive(Debug, Clone, PartialEq)]
-pub struct ExpectedLoss {
+pub(crate) struct ExpectedLoss {
     /// Log joint probability and loss of each true category, in decreasing order.
     pub terms: Vec<f64>,
     /// Logarithm of the expected loss, up to the scores' common factor: the log-sum of the terms.
@@ -87,7 +87,7 @@ pub struct ExpectedLoss {
 
 /// One round of decision.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Round {
+pub(crate) struct Round {
     /// The expected loss of each decision.
     pub expected_losses: Vec<ExpectedLoss>,
     /// Index of the best one.
@@ -97,7 +97,7 @@ pub struct Round {
 /// A score, a prior or their sum is not a number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("scores are not numbers, cannot decide")]
-pub struct NotANumber;
+pub(crate) struct NotANumber;
 
 /// Decides among the categories; there are as many as priors.
 ///
@@ -106,7 +106,7 @@ pub struct NotANumber;
 ///
 /// # Errors
 /// If a term is not a number.
-pub fn decide(
+pub(crate) fn decide(
     scores: &Scores,
     log_priors: &[f64],
     losses: &LossMatrix,

@@ -8,10 +8,10 @@ use super::parse::{Specification, SyntaxError};
 use dbacl_numeric::parse::strtod;
 
 /// Groups of a condition whose text is read as a number.
-pub const GROUPS: usize = 8;
+pub(crate) const GROUPS: usize = 8;
 
 /// A compiled condition.
-pub trait Condition {
+pub(crate) trait Condition {
     /// Whether `line`, its newline included, contains a match; if so, `starts` holds where each
     /// group that took part begins.
     fn matches(&mut self, line: &[u8], starts: &mut [Option<usize>; GROUPS]) -> bool;
@@ -19,7 +19,7 @@ pub trait Condition {
 
 /// What was found in a line, for the trace of `-D`.
 #[derive(Debug, PartialEq)]
-pub enum Observation<'a> {
+pub(crate) enum Observation<'a> {
     /// A condition matched; the numbers of its groups up to the first that took no part.
     Match {
         /// The condition as written.
@@ -33,7 +33,7 @@ pub enum Observation<'a> {
 
 /// Why no decision is possible for the document.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum Unreadable {
+pub(crate) enum Unreadable {
     /// The score line's last group is not complete.
     #[error("scores in wrong format")]
     Format,
@@ -44,7 +44,7 @@ pub enum Unreadable {
 
 /// Why the loss matrix cannot be filled.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum NoLosses {
+pub(crate) enum NoLosses {
     /// A loss is not a number, which is what negative ones become. Indices of the true category and
     /// of the decision.
     Negative(usize, usize),
@@ -54,7 +54,7 @@ pub enum NoLosses {
 
 /// What the lines of a document so far contained.
 #[derive(Debug)]
-pub struct CapturedRows<'s, C> {
+pub(crate) struct CapturedRows<'s, C> {
     specification: &'s Specification,
     conditions: Vec<RowState<C>>,
     scores: Scores,
@@ -72,7 +72,7 @@ struct RowState<C> {
 impl<'s, C: Condition> CapturedRows<'s, C> {
     /// Compiles the conditions of `specification`. A condition for which `compile` gives `None`
     /// never applies.
-    pub fn new(
+    pub(crate) fn new(
         specification: &'s Specification,
         mut compile: impl FnMut(&[u8]) -> Option<C>,
     ) -> Self {
@@ -93,7 +93,7 @@ impl<'s, C: Condition> CapturedRows<'s, C> {
     ///
     /// # Errors
     /// If it is a score line that does not fit the specification.
-    pub fn line(
+    pub(crate) fn line(
         &mut self,
         line: &[u8],
         observe: &mut dyn FnMut(Observation<'_>),
@@ -111,7 +111,7 @@ impl<'s, C: Condition> CapturedRows<'s, C> {
 
     /// Takes in the lines that dbacl 1.14.1 adds to the end of each file: an empty one if the
     /// last line had its newline or there was none, then two of CR and LF.
-    pub fn end_of_file(&mut self, complete: bool, observe: &mut dyn FnMut(Observation<'_>)) {
+    pub(crate) fn end_of_file(&mut self, complete: bool, observe: &mut dyn FnMut(Observation<'_>)) {
         if complete {
             self.document_line(b"", observe);
         }
@@ -120,7 +120,7 @@ impl<'s, C: Condition> CapturedRows<'s, C> {
     }
 
     /// Takes in one line of a document that has no score lines.
-    pub fn document_line(&mut self, line: &[u8], observe: &mut dyn FnMut(Observation<'_>)) {
+    pub(crate) fn document_line(&mut self, line: &[u8], observe: &mut dyn FnMut(Observation<'_>)) {
         for category in 0..self.specification.categories.len() {
             for row in self.specification.rows_of(category) {
                 let state = &mut self.conditions[row];
@@ -170,18 +170,18 @@ impl<'s, C: Condition> CapturedRows<'s, C> {
     }
 
     /// Takes scores that come from elsewhere.
-    pub fn set_scores(&mut self, scores: Scores) {
+    pub(crate) fn set_scores(&mut self, scores: Scores) {
         self.scores = scores;
         self.has_scores = true;
     }
 
     /// The scores, once a score line was read.
-    pub fn scores(&self) -> Option<&Scores> {
+    pub(crate) fn scores(&self) -> Option<&Scores> {
         self.has_scores.then_some(&self.scores)
     }
 
     /// The row in use for `category`: the first that applies.
-    pub fn row_of(&self, category: usize) -> Option<usize> {
+    pub(crate) fn row_of(&self, category: usize) -> Option<usize> {
         self.specification.rows_of(category).find(|&row| self.conditions[row].applies)
     }
 
@@ -190,7 +190,7 @@ impl<'s, C: Condition> CapturedRows<'s, C> {
     /// Compatibility: captured numbers are always those of the category's first row, even if
     /// another one is in use; 0 if it never matched, where the original read memory that was never
     /// written.
-    pub fn values_of(&self, category: usize) -> Values {
+    pub(crate) fn values_of(&self, category: usize) -> Values {
         let mut submatches = [0.0; 9];
         if let Some(first) = self.specification.rows_of(category).next() {
             submatches[..GROUPS].copy_from_slice(&self.conditions[first].captured);
@@ -202,7 +202,7 @@ impl<'s, C: Condition> CapturedRows<'s, C> {
     ///
     /// # Errors
     /// The first loss that is not a number, or row that cannot be read.
-    pub fn losses(&self, using: &mut dyn FnMut(usize)) -> Result<LossMatrix, NoLosses> {
+    pub(crate) fn losses(&self, using: &mut dyn FnMut(usize)) -> Result<LossMatrix, NoLosses> {
         let count = self.specification.categories.len();
         let relaxed = self.specification.relaxed;
         let mut losses = LossMatrix::ones(count);

@@ -14,7 +14,7 @@ use dbacl_numeric::parse::strtod;
 
 /// What formulas can refer to.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct Values {
+pub(crate) struct Values {
     /// Numbers captured by a condition, for `$1` to `$9`.
     pub submatches: [f64; 9],
     /// Complexity of the row's category.
@@ -23,7 +23,7 @@ pub struct Values {
 
 /// The result of reading a row. A row that ends in an error still has the columns before it.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Row {
+pub(crate) struct Row {
     /// Logarithm of each column's value, in order.
     pub columns: Vec<f64>,
     /// Why reading ended before the end of the text.
@@ -34,7 +34,7 @@ pub struct Row {
 
 /// Evaluates `text`, formulas separated by commas. Without `values` there is nothing that `$k`
 /// could refer to, and it is a syntax error. `relaxed` is as in [`Lexer::of_formulas`].
-pub fn evaluate(text: &[u8], values: Option<&Values>, relaxed: bool) -> Row {
+pub(crate) fn evaluate(text: &[u8], values: Option<&Values>, relaxed: bool) -> Row {
     let lexer = Lexer::of_formulas(text, relaxed);
     let mut reader = Reader { lexer, values, uses_submatch: false };
     let mut columns = Vec::new();

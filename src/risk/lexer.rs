@@ -3,7 +3,7 @@
 
 /// One token. Where several readings are possible the longest wins, then the earlier one here.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Token<'a> {
+pub(crate) enum Token<'a> {
     /// A word of the language, one of [`KEYWORDS`].
     Keyword(&'a [u8]),
     /// `$` and one digit: a number captured by the row's condition.
@@ -23,12 +23,12 @@ pub enum Token<'a> {
 }
 
 /// The keywords. `inf` is not one of them: it is a number.
-pub const KEYWORDS: [&[u8]; 6] =
+pub(crate) const KEYWORDS: [&[u8]; 6] =
     [b"categories", b"loss_matrix", b"prior", b"complexity", b"exp", b"log"];
 
 /// A token and where it stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Lexeme<'a> {
+pub(crate) struct Lexeme<'a> {
     /// What it is.
     pub token: Token<'a>,
     /// All its bytes, quotes and brackets included; empty at the end.
@@ -42,7 +42,7 @@ pub struct Lexeme<'a> {
 
 /// Cuts a text into tokens; after the last one it yields [`Token::End`] for ever.
 #[derive(Debug, Clone)]
-pub struct Lexer<'a> {
+pub(crate) struct Lexer<'a> {
     text: &'a [u8],
     at: usize,
     line: usize,
@@ -54,18 +54,18 @@ impl<'a> Lexer<'a> {
     /// A lexer at the start of `text`, which is a specification. With `relaxed` there may be
     /// comments behind other text, carriage returns, numbers like `.5` and `1e5`, and names may
     /// hold `_`, `-` and `.`.
-    pub const fn of_specification(text: &'a [u8], relaxed: bool) -> Self {
+    pub(crate) const fn of_specification(text: &'a [u8], relaxed: bool) -> Self {
         Self { text, at: 0, line: 1, relaxed, has_long_names: relaxed }
     }
 
     /// A lexer at the start of `text`, which are the formulas of a row. `relaxed` is as above, but
     /// for the names: a hyphen is a minus.
-    pub const fn of_formulas(text: &'a [u8], relaxed: bool) -> Self {
+    pub(crate) const fn of_formulas(text: &'a [u8], relaxed: bool) -> Self {
         Self { text, at: 0, line: 1, relaxed, has_long_names: false }
     }
 
     /// The next token; blanks, newlines and comments are skipped.
-    pub fn next_token(&mut self) -> Lexeme<'a> {
+    pub(crate) fn next_token(&mut self) -> Lexeme<'a> {
         self.skip();
         let rest = &self.text[self.at..];
         let (token, length) = scan(rest, self.relaxed, self.has_long_names);
@@ -184,7 +184,7 @@ fn regex(text: &[u8]) -> Option<(Token<'_>, usize)> {
 /// A token that does not fit.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("parse error at line {line} before '{}'", shown(before))]
-pub struct SyntaxError {
+pub(crate) struct SyntaxError {
     /// Line, from 1, as dbacl 1.14.1 counts it.
     pub line: usize,
     /// The token's text; empty at the end of the file.
@@ -195,7 +195,7 @@ pub struct SyntaxError {
 
 impl SyntaxError {
     /// An error at `lexeme`.
-    pub fn before(lexeme: Lexeme<'_>) -> Self {
+    pub(crate) fn before(lexeme: Lexeme<'_>) -> Self {
         Self { line: lexeme.line, before: lexeme.text.to_vec(), offset: lexeme.offset }
     }
 }

@@ -12,9 +12,9 @@
 //!
 //! "spec tools 1" and its like name sections of dbacl's `docs/spec`.
 
-pub mod advice;
-pub mod decide;
-pub mod evidence;
-pub mod expression;
-pub mod lexer;
-pub mod parse;
+pub(crate) mod advice;
+pub(crate) mod decide;
+pub(crate) mod evidence;
+pub(crate) mod expression;
+pub(crate) mod lexer;
+pub(crate) mod parse;

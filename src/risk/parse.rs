@@ -2,17 +2,17 @@
 //! Parses a specification file into categories, priors and rows (spec tools 1.3, 1.4).
 
 use super::expression;
-pub use super::lexer::SyntaxError;
+pub(crate) use super::lexer::SyntaxError;
 use super::lexer::{Lexeme, Lexer, Token};
 use dbacl_numeric::elementary::log;
 use dbacl_numeric::parse::strtod;
 
 /// Most categories, and most priors, that are kept.
-pub const MAX_CATEGORIES: usize = 255;
+pub(crate) const MAX_CATEGORIES: usize = 255;
 
 /// A risk specification.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Specification {
+pub(crate) struct Specification {
     /// Names of the categories, letters and digits, in the order of the file.
     pub categories: Vec<String>,
     /// Logarithms of the prior weights, which need not sum to one.
@@ -25,7 +25,7 @@ pub struct Specification {
 
 /// One row of the loss matrix: what each decision costs when the category is the true one.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Row {
+pub(crate) struct Row {
     /// Index of the true category.
     pub category: usize,
     /// Regular expression that a line must match for the row to apply; empty: it always applies.
@@ -40,7 +40,7 @@ pub struct Row {
 
 /// Something odd that does not end the reading. Its text is a whole line or two.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum Notice {
+pub(crate) enum Notice {
     /// A category beyond [`MAX_CATEGORIES`].
     #[error("warning: maximum reached, category ignored")]
     CategoryIgnored,
@@ -54,7 +54,7 @@ pub enum Notice {
 
 /// Why a specification that can be read cannot be used.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum Unusable {
+pub(crate) enum Unusable {
     /// There are no categories.
     #[error("you need at least one category")]
     NoCategory,
@@ -76,7 +76,7 @@ pub enum Unusable {
 ///
 /// # Errors
 /// The first token that does not fit.
-pub fn parse(
+pub(crate) fn parse(
     text: &[u8],
     relaxed: bool,
     notices: &mut dyn FnMut(Notice),
@@ -189,12 +189,12 @@ impl Parser<'_, '_> {
 
 impl Specification {
     /// Index of the first category called `name`.
-    pub fn index_of(&self, name: &[u8]) -> Option<usize> {
+    pub(crate) fn index_of(&self, name: &[u8]) -> Option<usize> {
         self.categories.iter().position(|category| category.as_bytes() == name)
     }
 
     /// Indices of the rows of `category`, in the order of the file.
-    pub fn rows_of(&self, category: usize) -> impl Iterator<Item = usize> + '_ {
+    pub(crate) fn rows_of(&self, category: usize) -> impl Iterator<Item = usize> + '_ {
         let rows = self.rows.iter().enumerate();
         rows.filter(move |(_, row)| row.category == category).map(|(index, _)| index)
     }
@@ -203,7 +203,7 @@ impl Specification {
     ///
     /// # Errors
     /// The first requirement that is not met, in dbacl 1.14.1's order.
-    pub fn check(&self) -> Result<(), Unusable> {
+    pub(crate) fn check(&self) -> Result<(), Unusable> {
         if self.categories.is_empty() {
             return Err(Unusable::NoCategory);
         }

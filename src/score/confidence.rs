@@ -10,7 +10,7 @@ use dbacl_numeric::special::{igamc, ndtr};
 /// The two-sided p-value in thousandths, 0 to 1000, of the hypothesis that a document of this
 /// divergence belongs to a category with these moments, and the note of an underflow, which dbacl
 /// 1.14.1 prints among its results.
-pub fn confidence(divergence: f64, moments: &Moments) -> (i32, Option<&'static str>) {
+pub(crate) fn confidence(divergence: f64, moments: &Moments) -> (i32, Option<&'static str>) {
     let Moments { alpha, beta, .. } = *moments;
     if divergence <= 0.0 || alpha <= 0.0 || beta <= 0.0 || divergence > 120.0 {
         return (0, None);
@@ -38,7 +38,7 @@ const NODES: [(f64, f64); 10] = [
 
 /// Certainty of the verdict in percent: how far the best category's score is below all others,
 /// measured by their deviations. `None` where that is not a number.
-pub fn certainty(category_scores: &[CategoryScore]) -> Option<i32> {
+pub(crate) fn certainty(category_scores: &[CategoryScore]) -> Option<i32> {
     let mu: Vec<f64> =
         category_scores.iter().map(|category_score| -category_score.mean()).collect();
     let sigma: Vec<f64> = category_scores.iter().map(CategoryScore::deviation).collect();

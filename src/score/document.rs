@@ -8,7 +8,7 @@ use dbacl_numeric::invalid::{NEGATIVE_NAN, difference, product, quotient, root, 
 
 /// A document's result under one category.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
-pub struct CategoryScore {
+pub(crate) struct CategoryScore {
     /// Log-probability of the document, nats, with the prior if one was asked for.
     pub score: f64,
     /// Complexity: effective number of tokens.
@@ -23,18 +23,18 @@ pub struct CategoryScore {
 
 impl CategoryScore {
     /// Score per unit of complexity, nats; at most about 0.
-    pub fn mean(&self) -> f64 {
+    pub(crate) fn mean(&self) -> f64 {
         quotient(self.score, self.complexity)
     }
 
     /// Standard deviation of [`Self::mean`].
-    pub fn deviation(&self) -> f64 {
+    pub(crate) fn deviation(&self) -> f64 {
         root(quotient(self.variance, self.complexity))
     }
 }
 
 /// Variance of a sum of `n` terms with sum `x` and sum of squares `s`.
-pub fn variance(s: f64, x: f64, n: f64) -> f64 {
+pub(crate) fn variance(s: f64, x: f64, n: f64) -> f64 {
     // Squares are NaN where a score stayed infinite: infinity less infinity, squared.
     let s = if s.is_nan() { NEGATIVE_NAN } else { s };
     quotient(difference(product(n, s), x * x), n * (n - 1.0))
@@ -42,7 +42,7 @@ pub fn variance(s: f64, x: f64, n: f64) -> f64 {
 
 /// The results of the document scored so far. With `priors` the document's length counts as well,
 /// if every category has learned documents.
-pub fn finish<D: AsRef<[u8]>>(scorer: &Scorer<D>, priors: bool) -> Vec<CategoryScore> {
+pub(crate) fn finish<D: AsRef<[u8]>>(scorer: &Scorer<D>, priors: bool) -> Vec<CategoryScore> {
     let priors = priors && scorer.models().iter().all(|model| model.documents() > 0);
     let finished = scorer.tallies().iter().zip(scorer.models()).map(|(tally, model)| {
         let mut category_score = CategoryScore {
@@ -74,7 +74,7 @@ fn log_prior(features: u64, documents: u32, complexity: f64) -> f64 {
 }
 
 /// Index of the best category: the highest score, the first of equals.
-pub fn best(category_scores: &[CategoryScore]) -> usize {
+pub(crate) fn best(category_scores: &[CategoryScore]) -> usize {
     let mut best = 0;
     for (at, category_score) in category_scores.iter().enumerate() {
         if category_scores[best].score < category_score.score {
@@ -85,7 +85,7 @@ pub fn best(category_scores: &[CategoryScore]) -> usize {
 }
 
 /// Probabilities of the categories given the document, in percent; they add up to 100.
-pub fn percentages(category_scores: &[CategoryScore]) -> Vec<f64> {
+pub(crate) fn percentages(category_scores: &[CategoryScore]) -> Vec<f64> {
     let Some(top) = category_scores.get(best(category_scores)) else { return Vec::new() };
     let mut total = 0.0;
     for category_score in category_scores {

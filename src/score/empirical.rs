@@ -6,7 +6,7 @@ use hashbrown::HashMap;
 
 /// What became of a token that was looked up in the document's table.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Occurrence {
+pub(crate) enum Occurrence {
     /// It has now occurred this often in the document.
     Seen(u32),
     /// It is new, and the table is full: the token is to be ignored.
@@ -17,7 +17,7 @@ pub enum Occurrence {
 
 /// Counts by feature id, in room for 2^bits of them.
 #[derive(Debug, Clone)]
-pub struct EmpiricalTable {
+pub(crate) struct EmpiricalTable {
     counts: HashMap<FeatureId, u32>,
     used: u32,
     /// Bits of the table's size.
@@ -26,12 +26,12 @@ pub struct EmpiricalTable {
 
 impl EmpiricalTable {
     /// An empty table of 2^`bits` slots.
-    pub fn new(bits: u8) -> Self {
+    pub(crate) fn new(bits: u8) -> Self {
         Self { counts: HashMap::new(), used: 0, bits }
     }
 
     /// Whether a document of so many tokens and one more certainly finds room for all.
-    pub const fn is_roomy(&self, tokens: usize) -> bool {
+    pub(crate) const fn is_roomy(&self, tokens: usize) -> bool {
         // The table ignores new tokens once 95 in 100 of its slots are used. The comparison wraps
         // for tables of 2^26 slots and more, but never ignores a token before 20 million are used.
         let room = (1usize << self.bits) / 20 * 19;
@@ -39,7 +39,7 @@ impl EmpiricalTable {
     }
 
     /// Counts a token.
-    pub fn count(&mut self, id: FeatureId) -> Occurrence {
+    pub(crate) fn count(&mut self, id: FeatureId) -> Occurrence {
         if let Some(count) = self.counts.get_mut(&id) {
             *count = count.saturating_add(1);
             return Occurrence::Seen(*count);
@@ -59,7 +59,7 @@ impl EmpiricalTable {
     }
 
     /// Forgets the document.
-    pub fn clear(&mut self) {
+    pub(crate) fn clear(&mut self) {
         self.counts.clear();
         self.used = 0;
     }

@@ -7,9 +7,9 @@
 //!                                                             └→ confidence, uncertainty
 //! ```
 
-pub mod confidence;
-pub mod document;
-pub mod empirical;
-pub mod model;
-pub mod scorer;
-pub mod words;
+pub(crate) mod confidence;
+pub(crate) mod document;
+pub(crate) mod empirical;
+pub(crate) mod model;
+pub(crate) mod scorer;
+pub(crate) mod words;

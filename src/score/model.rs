@@ -12,28 +12,28 @@ use memmap2::Mmap;
 
 /// A set of regular expressions of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct PatternSet(u64);
+pub(crate) struct PatternSet(u64);
 
 impl PatternSet {
     /// Adds an expression.
-    pub fn insert(&mut self, pattern: PatternId) {
+    pub(crate) fn insert(&mut self, pattern: PatternId) {
         self.0 |= 1 << (pattern.0 & 63);
     }
 
     /// Whether an expression is in the set.
-    pub const fn contains(self, pattern: PatternId) -> bool {
+    pub(crate) const fn contains(self, pattern: PatternId) -> bool {
         self.0 >> (pattern.0 & 63) & 1 == 1
     }
 
     /// Whether there is none.
-    pub const fn is_empty(self) -> bool {
+    pub(crate) const fn is_empty(self) -> bool {
         self.0 == 0
     }
 }
 
 /// A category to score under. Clones share the category's bytes, so each thread can have its own.
 #[derive(Debug)]
-pub struct Model<D = Mmap> {
+pub(crate) struct Model<D = Mmap> {
     /// The name that reports show.
     pub name: Vec<u8>,
     /// The regular expressions that its features come from; empty for the standard tokenizer.
@@ -59,7 +59,7 @@ impl<D> Clone for Model<D> {
 
 impl<D: AsRef<[u8]>> Model<D> {
     /// The model of an opened category.
-    pub fn learned(
+    pub(crate) fn learned(
         name: Vec<u8>,
         category: impl Into<AnyCategory<D>>,
         patterns: PatternSet,
@@ -79,7 +79,7 @@ impl<D: AsRef<[u8]>> Model<D> {
     }
 
     /// The category `random` (`-R`).
-    pub fn random() -> Self {
+    pub(crate) fn random() -> Self {
         Self {
             name: b"random".to_vec(),
             patterns: PatternSet::default(),
@@ -92,22 +92,22 @@ impl<D: AsRef<[u8]>> Model<D> {
     }
 
     /// The header of the category; `None` for the random one.
-    pub fn header(&self) -> Option<&Header> {
+    pub(crate) fn header(&self) -> Option<&Header> {
         self.category.as_ref().map(AnyCategory::header)
     }
 
     /// Documents learned; 0 for the random category.
-    pub fn documents(&self) -> u32 {
+    pub(crate) fn documents(&self) -> u32 {
         self.header().map_or(0, |header| header.documents)
     }
 
     /// Features learned; 0 for the random category.
-    pub fn features(&self) -> u64 {
+    pub(crate) fn features(&self) -> u64 {
         self.header().map_or(0, |header| header.features)
     }
 
     /// Whether a feature concerns this model (spec model 12, "Applies").
-    pub fn applies(&self, feature: &Feature<'_>) -> bool {
+    pub(crate) fn applies(&self, feature: &Feature<'_>) -> bool {
         match feature.pattern {
             None => self.patterns.is_empty() && feature.order <= self.max_order,
             Some(pattern) => self.patterns.contains(pattern),
@@ -116,20 +116,20 @@ impl<D: AsRef<[u8]>> Model<D> {
 
     /// The slot where the search for `id` ends; `None` when there is none.
     #[inline]
-    pub fn find(&self, id: WideId) -> Option<FoundSlot> {
+    pub(crate) fn find(&self, id: WideId) -> Option<FoundSlot> {
         self.category.as_ref()?.find(id)
     }
 
     /// Prefetches the memory where the searches for `ids` begin.
     #[inline]
-    pub fn prefetch(&self, ids: impl Iterator<Item = WideId>) {
+    pub(crate) fn prefetch(&self, ids: impl Iterator<Item = WideId>) {
         if let Some(category) = &self.category {
             category.prefetch(ids);
         }
     }
 
     /// Reference log-probability of a token, nats.
-    pub fn log_reference(&self, body: &[u8]) -> f32 {
+    pub(crate) fn log_reference(&self, body: &[u8]) -> f32 {
         match &self.category {
             Some(category) => category.log_reference(body),
             None => log_reference_at_random(body),

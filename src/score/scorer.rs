@@ -15,7 +15,7 @@ use memmap2::Mmap;
 /// cache line.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 #[repr(align(64))]
-pub struct Tally {
+pub(crate) struct Tally {
     /// Log-probability of the document, nats; at most about 0, higher is better.
     pub score: f64,
     /// Sum of squared token scores.
@@ -34,7 +34,7 @@ pub struct Tally {
 
 /// How one category scored one token, for the trace.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
-pub struct Cell {
+pub(crate) struct Cell {
     /// Whether the category scores such tokens. If not, all other fields but `before` are 0.
     pub applies: bool,
     /// The weight, nats.
@@ -52,7 +52,7 @@ pub struct Cell {
 }
 
 /// Scores documents under several categories.
-pub struct Scorer<D = Mmap> {
+pub(crate) struct Scorer<D = Mmap> {
     pub(super) models: Vec<Model<D>>,
     pub(super) tallies: Vec<Tally>,
     empirical: Option<EmpiricalTable>,
@@ -64,20 +64,20 @@ pub struct Scorer<D = Mmap> {
 impl<D: AsRef<[u8]>> Scorer<D> {
     /// A scorer for `models`, in the order of the command line. With `entropy_bits` the empirical
     /// entropy of documents is measured in a table of that size.
-    pub fn new(models: Vec<Model<D>>, entropy_bits: Option<u8>) -> Self {
+    pub(crate) fn new(models: Vec<Model<D>>, entropy_bits: Option<u8>) -> Self {
         let tallies = vec![Tally::default(); models.len()];
         let empirical = entropy_bits.map(EmpiricalTable::new);
         Self { models, tallies, empirical, warned: false, words: None }
     }
 
     /// The categories.
-    pub fn models(&self) -> &[Model<D>] {
+    pub(crate) fn models(&self) -> &[Model<D>] {
         &self.models
     }
 
     /// Replaces the categories by newer versions of them, which score all later words. No words may
     /// be waiting.
-    pub fn set_models(&mut self, models: Vec<Model<D>>) {
+    pub(crate) fn set_models(&mut self, models: Vec<Model<D>>) {
         if models.len() != self.models.len() {
             return;
         }
@@ -114,17 +114,17 @@ impl<D: AsRef<[u8]>> Scorer<D> {
     }
 
     /// The sums so far, one per category.
-    pub fn tallies(&self) -> &[Tally] {
+    pub(crate) fn tallies(&self) -> &[Tally] {
         &self.tallies
     }
 
     /// Whether the empirical entropy is measured.
-    pub const fn measures_entropy(&self) -> bool {
+    pub(crate) const fn measures_entropy(&self) -> bool {
         self.empirical.is_some()
     }
 
     /// Starts a new document. Misses and media are still counted on, as in dbacl 1.14.1.
-    pub fn start_document(&mut self) {
+    pub(crate) fn start_document(&mut self) {
         self.settle_words(&mut |_| {});
         if let Some(words) = &mut self.words {
             words.counting = false;
@@ -142,7 +142,7 @@ impl<D: AsRef<[u8]>> Scorer<D> {
 
     /// Starts a new document whose entropy increments begin at `shannon` nats, for every category:
     /// an oddity of dbacl 1.14.1's mailinspect (spec tools 2.2).
-    pub fn start_document_from(&mut self, shannon: f64) {
+    pub(crate) fn start_document_from(&mut self, shannon: f64) {
         self.start_document();
         for tally in &mut self.tallies {
             tally.shannon = shannon;
@@ -150,13 +150,13 @@ impl<D: AsRef<[u8]>> Scorer<D> {
     }
 
     /// Scores one feature under every category that scores such features ([`Model::applies`]).
-    pub fn score(&mut self, feature: &Feature<'_>, warnings: WarningSink<'_>) {
+    pub(crate) fn score(&mut self, feature: &Feature<'_>, warnings: WarningSink<'_>) {
         self.score_each(feature, warnings, |_, _| {});
     }
 
     /// As [`Self::score`], and calls `trace` with each category's cell, in their order. Returns
     /// whether the feature was scored at all.
-    pub fn score_each(
+    pub(crate) fn score_each(
         &mut self,
         feature: &Feature<'_>,
         warnings: WarningSink<'_>,

@@ -22,7 +22,7 @@ const KEPT: usize = 1 << 18;
 
 /// Which sums the results need, beside scores and complexities.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct Wanted {
+pub(crate) struct Wanted {
     /// Squares of token scores.
     pub squares: bool,
     /// Numbers of features, of misses, and of tokens by medium.
@@ -33,7 +33,7 @@ pub struct Wanted {
 
 /// The words of a run and what each adds to the scores.
 #[derive(Debug)]
-pub struct WordScores {
+pub(crate) struct WordScores {
     lexicon: Lexicon,
     line: NgramLine<WideId>,
     /// Words that have not been numbered yet.
@@ -105,7 +105,7 @@ impl<D: AsRef<[u8]>> Scorer<D> {
     /// Prepares to score words for n-grams of up to `order`. Returns whether that is possible: not
     /// with categories whose terms depend on the document so far (the entropy is wanted, or a model
     /// is multinomial and counts the document's words).
-    pub fn expect_words(&mut self, order: u8, wanted: Wanted) -> bool {
+    pub(crate) fn expect_words(&mut self, order: u8, wanted: Wanted) -> bool {
         let counts = self.measures_entropy();
         let multinomial = self.models.iter().any(|model| model.multinomial);
         let patterns = self.models.iter().any(|model| !model.patterns.is_empty());
@@ -126,7 +126,7 @@ impl<D: AsRef<[u8]>> Scorer<D> {
     }
 
     /// The sink for the tokenizer's words of `medium`, up to the end of the text line.
-    pub fn words<'a>(
+    pub(crate) fn words<'a>(
         &'a mut self,
         medium: Medium,
         warnings: WarningSink<'a>,
@@ -135,7 +135,7 @@ impl<D: AsRef<[u8]>> Scorer<D> {
     }
 
     /// Scores the n-grams that wait; to be called after each line of text. Single words still wait.
-    pub fn end_of_line(&mut self, warnings: WarningSink<'_>) {
+    pub(crate) fn end_of_line(&mut self, warnings: WarningSink<'_>) {
         if self.words.as_ref().is_some_and(|words| words.line.order() > 1) {
             self.end_of_words(warnings);
         }
@@ -157,7 +157,7 @@ impl<D: AsRef<[u8]>> Scorer<D> {
     }
 
     /// N-grams begin again, as at the end of a file.
-    pub fn forget_words(&mut self) {
+    pub(crate) fn forget_words(&mut self) {
         if let Some(words) = &mut self.words {
             words.line.clear();
         }
@@ -165,7 +165,7 @@ impl<D: AsRef<[u8]>> Scorer<D> {
 
     /// Scores the words that wait, and brings counts up to date with them; to be called before
     /// results are made.
-    pub fn settle_words(&mut self, warnings: WarningSink<'_>) {
+    pub(crate) fn settle_words(&mut self, warnings: WarningSink<'_>) {
         self.end_of_words(warnings);
         let Some(mut words) = self.words.take() else { return };
         let models = self.models.len();
@@ -391,7 +391,7 @@ fn add_steps<const N: usize, D>(
 }
 
 /// Scores the words of one line of text.
-pub struct ScoredWords<'a, D> {
+pub(crate) struct ScoredWords<'a, D> {
     scorer: &'a mut Scorer<D>,
     medium: Medium,
     warnings: WarningSink<'a>,

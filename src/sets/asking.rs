@@ -53,7 +53,7 @@ const DOUBTFUL: usize = 5;
 /// A message about which a filter asks.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
-pub struct Question {
+pub(crate) struct Question {
     /// Its file, with its number if the file has several messages.
     pub place: String,
     /// Its subject, if it has one.
@@ -68,8 +68,7 @@ pub struct Question {
 
 impl Question {
     /// The text of the message that a mail program shows.
-    #[doc(hidden)]
-    pub fn text(&self) -> String {
+    pub(crate) fn text(&self) -> String {
         visible_text(&self.mail)
     }
 }
@@ -97,7 +96,7 @@ fn doubt(verdict: &SetVerdict) -> (bool, f64) {
 /// The messages of `files`, at most `most`, whose labels teach a set most: first those that it
 /// doubts, no two alike, then perhaps some by chance. `open` is what is open of the set, and
 /// `is_learned` says whether it has a document.
-pub fn questions(
+pub(super) fn questions(
     (open, is_learned): (&MailFilter, &dyn Fn(DocumentId) -> Result<bool>),
     files: &[MailFile],
     most: usize,
@@ -158,7 +157,7 @@ pub fn questions(
 /// list, each with its id.
 /// `is_learned` says whether the set has a message under its label: one that was corrected is left
 /// out. So are those that have gone or changed.
-pub fn suspected(
+pub(super) fn suspected(
     open: &MailFilter,
     list: &[Suspect],
     is_learned: &dyn Fn(&Suspect) -> Result<bool>,
@@ -241,8 +240,7 @@ fn share_in_common(one: &[u32], other: &[u32]) -> f64 {
 ///
 /// # Errors
 /// Mail that cannot be read, and errors of `each`.
-#[doc(hidden)]
-pub fn each_message<E: From<FittedSetError>>(
+pub(crate) fn each_message<E: From<FittedSetError>>(
     (mail, filter): (&MailFolder, &Path),
     stop: &AtomicBool,
     warnings: WarningSink<'_>,
@@ -260,7 +258,7 @@ pub fn each_message<E: From<FittedSetError>>(
 
 /// Calls `each` for every message of `file`, which is open as `mail`, with its number from 1, or 0
 /// for the only one. Of a message only as much is given as is learned of it.
-pub fn each_of_file<E: From<FittedSetError>>(
+pub(super) fn each_of_file<E: From<FittedSetError>>(
     mail: OpenMail,
     file: &MailFile,
     stop: &AtomicBool,

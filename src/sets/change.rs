@@ -27,7 +27,7 @@ type Result<T, E = FittedSetError> = std::result::Result<T, E>;
 
 /// What is to be done with documents.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum ChangeKind {
+pub(super) enum ChangeKind {
     /// Learn them.
     Learn,
     /// Forget that they were learned.
@@ -38,7 +38,7 @@ pub enum ChangeKind {
 
 /// What a change has done to a filter.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Done {
+pub(super) enum Done {
     /// Nothing.
     Nothing,
     /// Documents were learned.
@@ -61,7 +61,7 @@ const fn has_grown(documents: u32, fitted: u32, labels: usize) -> bool {
 }
 
 /// A filter that is being changed, as it is now.
-pub struct Change<'a> {
+pub(super) struct Change<'a> {
     pub filter: MailFilter,
     pub changing: Changing,
     pub stop: &'a AtomicBool,
@@ -69,7 +69,7 @@ pub struct Change<'a> {
 
 impl Change<'_> {
     /// Learns or corrects documents, whose label is `label`.
-    pub fn teach(
+    pub(super) fn teach(
         &mut self,
         documents: Vec<Document>,
         kind: ChangeKind,
@@ -151,7 +151,11 @@ impl Change<'_> {
 
     /// Forgets documents: each of `ids` once, of equal ones the last, under the label with this
     /// number or, without one, under any.
-    pub fn forget(&mut self, ids: &[u64], label: Option<u8>) -> Result<(Done, Vec<Outcome>)> {
+    pub(super) fn forget(
+        &mut self,
+        ids: &[u64],
+        label: Option<u8>,
+    ) -> Result<(Done, Vec<Outcome>)> {
         let mut documents = self.documents()?;
         let names = self.filter.names().to_vec();
         let goes =

@@ -14,7 +14,7 @@ use std::time::SystemTime;
 
 /// Something that is wrong with a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Finding {
+pub(crate) struct Finding {
     /// The file.
     pub path: PathBuf,
     /// What is wrong with it.
@@ -32,7 +32,7 @@ const COPY: &str = "learn it again, or copy it from a backup";
 ///
 /// # Errors
 /// [`Error::Io`] where nothing can be read at all.
-pub fn examine(path: &Path) -> Result<Vec<Finding>> {
+pub(crate) fn examine(path: &Path) -> Result<Vec<Finding>> {
     if !path.is_dir() {
         return examine_file(path);
     }
@@ -84,7 +84,7 @@ fn examine_filter(folder: &FilterFolder, tables: &OpenTables<Rule>) -> Vec<Findi
 
 /// When the mail filter in the folder `path` learned or was corrected last; `None` if it is no
 /// filter.
-pub fn last_change(path: &Path) -> Option<SystemTime> {
+pub(crate) fn last_change(path: &Path) -> Option<SystemTime> {
     let changed = |name: &str| path.join(name).metadata().and_then(|it| it.modified()).ok();
     changed(TABLE).map(|table| changed(JOURNAL).map_or(table, |journal| journal.max(table)))
 }

@@ -17,7 +17,6 @@ impl MailFilter {
     /// # Errors
     /// [`FittedSetError::Open`] if there is no sound filter in `from`, [`FittedSetError::Folder`],
     /// [`FittedSetError::Files`]; nothing new is in `to` then.
-    #[doc(hidden)]
     pub fn copy(from: &Path, to: &Path, options: &FittedSetOptions) -> Result<(), FittedSetError> {
         let from = FilterFolder::new(from);
         Self::now(&from)?;

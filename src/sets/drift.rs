@@ -38,7 +38,7 @@ const UNFAMILIAR: f64 = 0.7;
 
 /// What became of the mail of one category.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Change {
+pub(super) struct Change {
     label: String,
     /// New messages.
     mails: usize,
@@ -80,7 +80,7 @@ impl Change {
 
 /// Of how many of `all` messages `set` was expected to be unsure, if it was unsure of so many that
 /// mail must have changed; `None` if not, or if the filter does not say what is usual.
-pub fn expected(set: &MailFilter, unsure: usize, all: usize) -> Option<f64> {
+pub(super) fn expected(set: &MailFilter, unsure: usize, all: usize) -> Option<f64> {
     let usual = set.rule().usual.iter().map(|usual| usual.unsure).reduce(f64::max)?;
     is_beyond(unsure, all, TIMES * usual + MORE).then(|| (usual * real(all)).round())
 }
@@ -94,7 +94,7 @@ fn is_beyond(part: usize, whole: usize, share: f64) -> bool {
 /// verdicts on those of `documents` that it does not know; they have these `labels`. Nothing is
 /// found where there is no filter yet, or where it reads mail in another way: learning replaces it
 /// anyhow.
-pub fn changes(
+pub(super) fn changes(
     now: Option<&MailFilter>,
     reading: MailReading,
     labels: &[String],
@@ -127,7 +127,7 @@ pub fn changes(
 }
 
 /// Says that mail has changed since the filter in `folder` was learned.
-pub fn tell(folder: &Path, changes: &[Change], warnings: WarningSink<'_>) {
+pub(super) fn tell(folder: &Path, changes: &[Change], warnings: WarningSink<'_>) {
     if changes.is_empty() {
         return;
     }

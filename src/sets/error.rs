@@ -48,7 +48,6 @@ pub enum FittedSetError {
         known: Vec<String>,
     },
     /// No label of a mail filter says that its mail is ham, or spam.
-    #[doc(hidden)]
     #[error("{}", no_role_text(*role, known))]
     NoRole {
         /// What the mail is.
@@ -298,7 +297,7 @@ impl FittedSetError {
 ///
 /// # Errors
 /// [`FittedSetError::Held`], [`FittedSetError::StoppedWaiting`], [`FittedSetError::Unlockable`].
-pub fn lock(
+pub(crate) fn lock(
     anchor: &Path,
     ending: &str,
     patience: Patience<'_>,

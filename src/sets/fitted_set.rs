@@ -102,7 +102,6 @@ impl FittedSet {
     ///
     /// # Errors
     /// Those of [`Self::open`].
-    #[doc(hidden)]
     pub fn open_to_change(folder: &Path, options: &FittedSetOptions) -> Result<Self> {
         match Self::open(folder, options) {
             Err(FittedSetError::Open(error)) if error.is_damage() => {
@@ -141,7 +140,6 @@ impl FittedSet {
     }
 
     /// What the category called `label` is for; `None` if it is neither spam nor protected.
-    #[doc(hidden)]
     pub fn role_of(&self, label: &str) -> Option<MailRole> {
         let place = self.labels().iter().position(|known| known == label);
         place.and_then(|place| self.open.all_roles().at(place))
@@ -151,7 +149,6 @@ impl FittedSet {
     ///
     /// # Errors
     /// [`FittedSetError::NoRole`] if no label says so.
-    #[doc(hidden)]
     pub fn label_for(&self, role: MailRole) -> Result<String> {
         let place = self.open.all_roles().place(role);
         let label = place.and_then(|place| self.labels().get(place)).cloned();
@@ -183,14 +180,12 @@ impl FittedSet {
     ///
     /// # Errors
     /// As [`Self::classify`].
-    #[doc(hidden)]
     pub fn classify_with_reasons(&self, mail: &[u8]) -> Result<(SetVerdict, Option<Reasons>)> {
         self.open.reasons(mail, None).map_err(lost)
     }
 
     /// Of how many of `all` messages the set was expected to be unsure, if it was unsure of so many
     /// that mail must have changed.
-    #[doc(hidden)]
     pub fn expected_unsure(&self, unsure: usize, all: usize) -> Option<f64> {
         drift::expected(&self.open, unsure, all)
     }
@@ -226,8 +221,7 @@ impl FittedSet {
     ///
     /// # Errors
     /// Mail that cannot be read; [`FittedSetError::Open`] when a file of the set cannot be.
-    #[doc(hidden)]
-    pub fn questions(
+    pub(crate) fn questions(
         &self,
         mail: &MailFolder,
         most: usize,
@@ -245,8 +239,7 @@ impl FittedSet {
     /// # Errors
     /// The list or a message cannot be read; [`FittedSetError::Open`] when a file of the set
     /// cannot be.
-    #[doc(hidden)]
-    pub fn suspected(&self) -> Result<Vec<(DocumentId, Question)>> {
+    pub(crate) fn suspected(&self) -> Result<Vec<(DocumentId, Question)>> {
         let list = misfiled::suspects(&self.folder)?;
         let now = self.now()?;
         let is_learned = |suspect: &misfiled::Suspect| {
@@ -259,8 +252,7 @@ impl FittedSet {
     ///
     /// # Errors
     /// The list cannot be read or written.
-    #[doc(hidden)]
-    pub fn confirm(&self, messages: &[(DocumentId, &str)]) -> Result<()> {
+    pub(crate) fn confirm(&self, messages: &[(DocumentId, &str)]) -> Result<()> {
         let folder = self.folder.clone();
         let mut list = misfiled::suspects(&folder)?;
         for suspect in &mut list {
@@ -319,8 +311,7 @@ impl FittedSet {
     ///
     /// # Errors
     /// Mail that cannot be read; else as for [`Self::learn`].
-    #[doc(hidden)]
-    pub fn correct_mail(&mut self, label: &str, places: &[PathBuf]) -> Result<SetReport> {
+    pub(crate) fn correct_mail(&mut self, label: &str, places: &[PathBuf]) -> Result<SetReport> {
         self.change_by_mail(ChangeKind::Correct, label, places)
     }
 
@@ -351,8 +342,7 @@ impl FittedSet {
     ///
     /// # Errors
     /// Mail that cannot be read; else as for [`Self::learn`].
-    #[doc(hidden)]
-    pub fn forget_mail(&mut self, label: &str, places: &[PathBuf]) -> Result<SetReport> {
+    pub(crate) fn forget_mail(&mut self, label: &str, places: &[PathBuf]) -> Result<SetReport> {
         self.change_by_mail(ChangeKind::Forget, label, places)
     }
 

@@ -15,7 +15,7 @@ use crate::store::{Builder, Document, Effect, Head, Reading, TableData};
 use std::sync::atomic::{AtomicBool, Ordering};
 
 /// What was learned from folders of mail.
-pub struct Learned {
+pub(crate) struct Learned {
     /// The fit, with the labels in its head.
     pub fitted: Fitted,
     /// Corrections that were applied.
@@ -23,7 +23,7 @@ pub struct Learned {
 }
 
 /// What a fit of all documents has found.
-pub struct Fitted {
+pub(crate) struct Fitted {
     /// The head of the table, without the names of files.
     pub head: Head<Rule>,
     /// The records of the table.
@@ -40,7 +40,7 @@ pub struct Fitted {
 
 impl Fitted {
     /// What was tried, one line each.
-    pub fn trials(&self) -> impl Iterator<Item = (usize, f64, Quality)> + '_ {
+    pub(crate) fn trials(&self) -> impl Iterator<Item = (usize, f64, Quality)> + '_ {
         self.solution.tried.iter().map(|&(share, quality)| (FOLDS, share, quality))
     }
 }
@@ -49,7 +49,7 @@ impl Fitted {
 ///
 /// # Errors
 /// [`FittedSetError::Fit`], [`FittedSetError::Stopped`], [`FittedSetError::Open`].
-pub fn fit(
+pub(crate) fn fit(
     reading: &Reading,
     documents: &mut [Document],
     (wishes, general): (&Wishes, Option<&OpenGeneral>),

@@ -27,7 +27,7 @@ type Result<T, E = FittedSetError> = std::result::Result<T, E>;
 
 /// The mail of a folder.
 #[derive(Default)]
-pub struct FolderMail {
+pub(super) struct FolderMail {
     /// Its messages that have features.
     pub documents: Vec<Document>,
     /// Where each of them was.
@@ -36,7 +36,7 @@ pub struct FolderMail {
 }
 
 /// How the files of all folders are read.
-pub struct Reading<'a> {
+pub(super) struct Reading<'a> {
     options: &'a ReadOptions,
     stop: &'a AtomicBool,
     progress: Option<&'a ProgressSink>,
@@ -47,7 +47,7 @@ pub struct Reading<'a> {
 }
 
 impl<'a> Reading<'a> {
-    pub fn new(
+    pub(super) fn new(
         options: &'a ReadOptions,
         how: &'a MailLearnOptions,
         files: &[Vec<MailFile>],
@@ -64,7 +64,7 @@ impl<'a> Reading<'a> {
     }
 
     /// Reads the mail in `files`, whose label has this number.
-    pub fn read(&self, files: &[MailFile], label: u8) -> Result<FolderMail> {
+    pub(super) fn read(&self, files: &[MailFile], label: u8) -> Result<FolderMail> {
         let mut sink = Messages { label, ..Messages::default() };
         let mut reader = FeatureReader::stoppable(self.options, self.stop).of_beginnings(LIMIT);
         let mut others = Vec::new();
@@ -100,7 +100,7 @@ impl<'a> Reading<'a> {
 }
 
 /// A file with mail, open at its beginning.
-pub struct OpenMail {
+pub(super) struct OpenMail {
     pub source: Source<'static>,
     /// How it begins.
     pub head: Vec<u8>,
@@ -110,7 +110,7 @@ pub struct OpenMail {
 
 /// Opens a file; `None` for one of a listing that is gone, or that is not mail: this one goes to
 /// `others`.
-pub fn open_mail<'f>(
+pub(super) fn open_mail<'f>(
     file: &'f MailFile,
     stop: &AtomicBool,
     others: &mut Vec<(&'f MailFile, Contents)>,
@@ -133,7 +133,7 @@ pub fn open_mail<'f>(
 }
 
 /// Mail on standard input, one message or a mailbox.
-pub fn standard_input(stop: &AtomicBool) -> Result<(MailFile, OpenMail)> {
+pub(super) fn standard_input(stop: &AtomicBool) -> Result<(MailFile, OpenMail)> {
     let file = MailFile::named("standard input".into());
     let mut source = source::standard_input();
     let head = beginning(&mut source, &file, stop)?;
@@ -164,7 +164,7 @@ fn beginning(source: &mut Source<'static>, file: &MailFile, stop: &AtomicBool) -
 }
 
 /// A warning that names files that were left out because they hold no mail.
-pub fn left_out(files: &[(&MailFile, Contents)]) -> Option<Warning> {
+pub(super) fn left_out(files: &[(&MailFile, Contents)]) -> Option<Warning> {
     let named: Vec<String> = files
         .iter()
         .take(NAMED)
@@ -347,7 +347,7 @@ impl FeatureSink for Messages {
 
 /// The error of the mail at `path`, which cannot be opened; it names the file or folder within
 /// that mail that is the reason.
-pub fn unopened(path: &Path, error: Error) -> FittedSetError {
+pub(super) fn unopened(path: &Path, error: Error) -> FittedSetError {
     let (path, source) = match error {
         Error::Io { path, source } => (path, source),
         other => (path.to_path_buf(), io::Error::other(other)),

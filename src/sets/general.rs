@@ -14,7 +14,7 @@ type Result<T, E = FittedSetError> = std::result::Result<T, E>;
 
 /// Where the general model of a filter that is learned again comes from.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub enum GeneralSource {
+pub(super) enum GeneralSource {
     /// The one that it has, if it has one.
     #[default]
     Same,
@@ -33,7 +33,7 @@ fn unfit(path: &Path, reason: impl Into<String>) -> FittedSetError {
 ///
 /// # Errors
 /// [`FittedSetError::General`] says why it cannot be one.
-pub fn open(from: &Path, labels: &[&str], warnings: WarningSink<'_>) -> Result<MailFilter> {
+pub(super) fn open(from: &Path, labels: &[&str], warnings: WarningSink<'_>) -> Result<MailFilter> {
     let filter =
         MailFilter::open(from, warnings).map_err(|error| unfit(from, error.to_string()))?;
     let is_known = |label: &&&str| filter.names().iter().any(|name| name == **label);
@@ -56,7 +56,7 @@ pub fn open(from: &Path, labels: &[&str], warnings: WarningSink<'_>) -> Result<M
 
 /// The filter as the general model of one with these labels that reads mail as `reading` says;
 /// `None` if it cannot be one.
-pub fn of(filter: MailFilter, labels: &[&str], reading: MailReading) -> Option<OpenGeneral> {
+pub(super) fn of(filter: MailFilter, labels: &[&str], reading: MailReading) -> Option<OpenGeneral> {
     let stored = &filter.tables.table.head.reading;
     let is_fit = MailReading::of(stored) == Some(reading)
         && stored.labels.iter().any(|own| labels.contains(&own.as_str()));

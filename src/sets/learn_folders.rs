@@ -18,7 +18,7 @@ use super::mail_filter::MailFilter;
 use super::mail_folders::{MailFolder, MailLearnOptions};
 use super::mail_reading::MailReading;
 use super::mailboxes;
-pub use super::mailboxes::MailFile;
+pub(crate) use super::mailboxes::MailFile;
 use super::misfiled::{self, MisfiledMail, Place};
 use super::protection::{in_order, wishes};
 use crate::error::{Warning, WarningSink};
@@ -37,7 +37,7 @@ type Result<T, E = FittedSetError> = std::result::Result<T, E>;
 ///
 /// # Errors
 /// What stopped it; the filter is as it was.
-pub fn learn(
+pub(crate) fn learn(
     folder: &Path,
     folders: &[MailFolder],
     options: &MailLearnOptions,

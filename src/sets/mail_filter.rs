@@ -31,7 +31,7 @@ use std::sync::atomic::AtomicBool;
 use std::time::SystemTime;
 
 /// The verdict on a message that cannot be classified.
-pub const ERROR: &[u8] = b"error";
+pub(crate) const ERROR: &[u8] = b"error";
 
 /// Bits that are shown as 0.00.
 const LEAST: f64 = 0.005;
@@ -164,13 +164,11 @@ impl MailFilter {
     }
 
     /// What tells the present state of the filter in `folder` from others; `None` if there is none.
-    #[doc(hidden)]
     pub fn stamp(folder: &Path) -> Option<Stamp> {
         FilterFolder::new(folder).stamp().ok()
     }
 
     /// When the filter in `folder` learned or was corrected last; `None` if there is none.
-    #[doc(hidden)]
     pub fn last_change(folder: &Path) -> Option<SystemTime> {
         super::check::last_change(folder)
     }
@@ -190,7 +188,6 @@ impl MailFilter {
 
     /// What each category is for, in their order; `None` for those that are neither spam nor
     /// protected.
-    #[doc(hidden)]
     pub fn roles(&self) -> Vec<Option<MailRole>> {
         self.all_roles().each
     }
@@ -233,8 +230,7 @@ impl MailFilter {
     }
 
     /// As [`Self::classify`]; reading ends early once `stop` is set.
-    #[doc(hidden)]
-    pub fn classify_until(
+    pub(crate) fn classify_until(
         &self,
         mail: &[u8],
         stop: Option<&AtomicBool>,
@@ -246,14 +242,12 @@ impl MailFilter {
     }
 
     /// Messages that the filter has learned.
-    #[doc(hidden)]
     pub fn documents(&self) -> u32 {
         self.tables.number()
     }
 
     /// The warning about a damaged file that was met while mail was classified, once there is one:
     /// what was before the last change classifies then.
-    #[doc(hidden)]
     pub fn warning(&self) -> Option<Warning> {
         let instead = self.instead.get()?.as_ref()?;
         Some(instead.warning().unwrap_or_else(|| instead.warning_of_damage()))
@@ -261,7 +255,9 @@ impl MailFilter {
 
     /// The verdict on a message with its reasons; one without features has no reasons. Reading ends
     /// early once `stop` is set.
-    #[doc(hidden)]
+    ///
+    /// # Errors
+    /// Those of [`Self::classify`].
     pub fn reasons(
         &self,
         mail: &[u8],

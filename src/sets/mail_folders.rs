@@ -29,7 +29,6 @@ impl MailFolder {
 
     /// Adds the mail at `path` to the folder.
     #[must_use]
-    #[doc(hidden)]
     pub fn and(mut self, path: impl Into<PathBuf>) -> Self {
         self.paths.push(path.into());
         self
@@ -37,7 +36,6 @@ impl MailFolder {
 
     /// The same folder, whose paths were found in a listing: mail programs may move or remove them
     /// before they are read, and those are left out, as are files that are not mail.
-    #[doc(hidden)]
     #[must_use]
     pub fn listed(mut self) -> Self {
         self.listed.append(&mut self.paths);
@@ -45,15 +43,13 @@ impl MailFolder {
     }
 
     /// Adds the mail of another folder with the same label.
-    #[doc(hidden)]
-    pub fn join(&mut self, other: Self) {
+    pub(crate) fn join(&mut self, other: Self) {
         self.paths.extend(other.paths);
         self.listed.extend(other.listed);
     }
 
     /// The label.
-    #[doc(hidden)]
-    pub fn label(&self) -> &str {
+    pub(crate) fn label(&self) -> &str {
         &self.label
     }
 
@@ -105,15 +101,13 @@ impl MailLearnOptions {
     }
 
     /// The same with its own share of false positives; see [`Self::false_positives`].
-    #[doc(hidden)]
     #[must_use]
-    pub fn protect_at(mut self, label: impl Into<String>, share: f64) -> Self {
+    pub(crate) fn protect_at(mut self, label: impl Into<String>, share: f64) -> Self {
         self.protect.push((label.into(), Some(share)));
         self
     }
 
     /// How sure a verdict must be (`--caution`).
-    #[doc(hidden)]
     #[must_use]
     pub const fn caution(mut self, caution: Caution) -> Self {
         self.caution = caution;
@@ -130,26 +124,23 @@ impl MailLearnOptions {
 
     /// Mail of days before this one, counted from the beginning of 1970, is left out. Mail whose
     /// day is unknown is learned.
-    #[doc(hidden)]
     #[must_use]
-    pub const fn since(mut self, day: i64) -> Self {
+    pub(crate) const fn since(mut self, day: i64) -> Self {
         self.since = Some(day);
         self
     }
 
     /// The general model: the filter in the folder `filter`, which was learned from mail of other
     /// people. It is copied. Without this call a filter keeps the general model that it has.
-    #[doc(hidden)]
     #[must_use]
-    pub fn general(mut self, filter: impl Into<PathBuf>) -> Self {
+    pub(crate) fn general(mut self, filter: impl Into<PathBuf>) -> Self {
         self.general = GeneralSource::Of(filter.into());
         self
     }
 
     /// The filter gets no general model, and loses the one that it has.
-    #[doc(hidden)]
     #[must_use]
-    pub fn without_general(mut self) -> Self {
+    pub(crate) fn without_general(mut self) -> Self {
         self.general = GeneralSource::Nothing;
         self
     }

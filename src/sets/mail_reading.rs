@@ -8,7 +8,7 @@ use crate::store::Reading;
 
 /// How the mail of a filter is read and cut into features.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum MailReading {
+pub(super) enum MailReading {
     /// Runs of four bytes from the beginning and the end of the text, and tags of what the sender's
     /// side wrote: what holds best for spam of other times. For two folders.
     Runs,
@@ -20,12 +20,12 @@ impl MailReading {
     const ALL: [Self; 2] = [Self::Runs, Self::Words];
 
     /// The reading of a new filter with this number of folders.
-    pub const fn of_new(folders: usize) -> Self {
+    pub(super) const fn of_new(folders: usize) -> Self {
         if folders > 2 { Self::Words } else { Self::Runs }
     }
 
     /// How mail is read.
-    pub fn options(self) -> ReadOptions {
+    pub(super) fn options(self) -> ReadOptions {
         use ModelOption::{HtmlAlt, HtmlLinks, MailTags, MailUnicode, MailWhole};
         let options = LearnOptions::mail().with(HtmlLinks).with(HtmlAlt);
         let options = options.with(MailUnicode).with(MailTags);
@@ -37,13 +37,13 @@ impl MailReading {
     }
 
     /// The reading of a filter with these labels, as its files say it.
-    pub fn stored(self, labels: &[String]) -> Reading {
+    pub(super) fn stored(self, labels: &[String]) -> Reading {
         let ReadOptions { options, scheme, order, .. } = self.options();
         Reading { labels: labels.to_vec(), options: options.bits(), scheme: scheme as u8, order }
     }
 
     /// The reading that a filter's files say; `None` if this version of dbacl does not know it.
-    pub fn of(stored: &Reading) -> Option<Self> {
+    pub(super) fn of(stored: &Reading) -> Option<Self> {
         Self::ALL.into_iter().find(|reading| reading.stored(&stored.labels) == *stored)
     }
 }

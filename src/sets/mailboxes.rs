@@ -26,7 +26,7 @@ use std::path::{Path, PathBuf};
 
 /// A file with mail.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct MailFile {
+pub(crate) struct MailFile {
     /// Where it is.
     pub path: PathBuf,
     /// Whether it may hold several messages.
@@ -38,12 +38,12 @@ pub struct MailFile {
 
 impl MailFile {
     /// A file that a user has named.
-    pub const fn named(path: PathBuf) -> Self {
+    pub(crate) const fn named(path: PathBuf) -> Self {
         Self { path, may_be_mailbox: true, is_listed: false }
     }
 
     /// What to call its message with this number, from 1; 0 is the only one.
-    pub fn name_of(&self, number: u32) -> String {
+    pub(crate) fn name_of(&self, number: u32) -> String {
         let place = self.path.display();
         if self.may_be_mailbox && number > 0 {
             format!("{place}, message {number}")
@@ -54,7 +54,7 @@ impl MailFile {
 }
 
 /// The files of the mail folder at `path`; none if there is no mail in it.
-pub fn files_of(path: &Path) -> Result<Vec<MailFile>> {
+pub(super) fn files_of(path: &Path) -> Result<Vec<MailFile>> {
     let found = fs::metadata(path).map_err(|error| Error::io(path, error))?;
     let mut list = List::default();
     if found.is_dir() {
@@ -104,7 +104,7 @@ impl List {
 
 /// Whether files below the folder at `path` are read as its mail: it is neither a Maildir nor an MH
 /// folder.
-pub fn reads_folders_of(path: &Path) -> Result<bool> {
+pub(super) fn reads_folders_of(path: &Path) -> Result<bool> {
     let is_folder = found(path)?.is_some_and(|found| found.is_dir());
     Ok(is_folder && maildir(path)?.is_none() && !is_mh(&files_and_folders(path)?.0))
 }

@@ -17,7 +17,7 @@ use std::sync::atomic::AtomicBool;
 ///
 /// # Errors
 /// What keeps it from being opened; the filter is as it was.
-pub fn open(
+pub(super) fn open(
     changing: &mut Changing,
     stop: &AtomicBool,
     warnings: WarningSink<'_>,
@@ -32,7 +32,7 @@ pub fn open(
 ///
 /// # Errors
 /// `error`, if there is nothing to make it of; else what stopped it.
-pub fn mend(
+pub(super) fn mend(
     changing: &mut Changing,
     error: MailFilterError,
     stop: &AtomicBool,

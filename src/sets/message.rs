@@ -16,7 +16,7 @@ const BATCH: usize = 1 << 16;
 
 /// Gathers the features of one message after the other.
 #[derive(Debug, Default)]
-pub struct Gathering {
+pub(super) struct Gathering {
     /// An occurrence as a number: id of the feature; place; whether it comes from text.
     keys: Vec<u64>,
     next: u32,
@@ -26,7 +26,7 @@ pub struct Gathering {
 
 impl Gathering {
     /// Takes an occurrence of a feature.
-    pub fn add(&mut self, feature: &Feature<'_>) {
+    pub(super) fn add(&mut self, feature: &Feature<'_>) {
         let id = FeatureId::of(feature.body, feature.medium);
         if id.0 == 0 {
             return;
@@ -46,7 +46,7 @@ impl Gathering {
     }
 
     /// Ends the message; `None` if it has no features.
-    pub fn finish(&mut self) -> Option<Message> {
+    pub(super) fn finish(&mut self) -> Option<Message> {
         self.drop_copies();
         let keys = self.keys.as_slice().to_vec();
         self.keys.clear();
@@ -56,20 +56,20 @@ impl Gathering {
 }
 
 /// Whether a feature of this medium comes from text, and not from tags.
-pub const fn is_text(medium: Medium) -> bool {
+pub(super) const fn is_text(medium: Medium) -> bool {
     !medium.is_header()
 }
 
 /// The different features of a message.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Message {
+pub(crate) struct Message {
     keys: Vec<u64>,
 }
 
 #[allow(clippy::cast_possible_truncation)] // both halves were put there as 32 bits
 impl Message {
     /// The features of a learned document; in its text all come at once.
-    pub fn of(document: &Document) -> Self {
+    pub(crate) fn of(document: &Document) -> Self {
         let block = |block: usize, is_text: u64| {
             document.features[block].iter().map(move |&id| u64::from(id) << 32 | is_text)
         };
@@ -79,27 +79,27 @@ impl Message {
     }
 
     /// The ids, rising.
-    pub fn ids(&self) -> Vec<u32> {
+    pub(crate) fn ids(&self) -> Vec<u32> {
         self.keys.iter().map(|key| (key >> 32) as u32).collect()
     }
 
     /// Whether the feature number `at` comes from text.
-    pub fn is_text(&self, at: usize) -> bool {
+    pub(crate) fn is_text(&self, at: usize) -> bool {
         self.keys[at] & 1 == 1
     }
 
     /// When the feature number `at` came first.
-    pub fn place(&self, at: usize) -> u32 {
+    pub(crate) fn place(&self, at: usize) -> u32 {
         self.keys[at] as u32 >> 1
     }
 
     /// How many features there are.
-    pub const fn len(&self) -> usize {
+    pub(crate) const fn len(&self) -> usize {
         self.keys.len()
     }
 
     /// The message as a filter learns it.
-    pub fn document(&self, label: u8) -> Document {
+    pub(crate) fn document(&self, label: u8) -> Document {
         let of = |is_text: bool| -> Vec<u32> {
             let own = (0..self.len()).filter(|&at| self.is_text(at) == is_text);
             own.map(|at| (self.keys[at] >> 32) as u32).collect()
@@ -108,7 +108,7 @@ impl Message {
     }
 
     /// What the message is known by.
-    pub fn id(&self) -> DocumentId {
+    pub(crate) fn id(&self) -> DocumentId {
         DocumentId(self.document(0).name())
     }
 }

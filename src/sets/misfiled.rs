@@ -39,7 +39,7 @@ const HEAD: u64 = 1 << 16;
 
 /// Where a message was read.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct Place {
+pub(super) struct Place {
     /// What its features are known by.
     pub id: u64,
     /// Number of its file among those of the folder.
@@ -50,7 +50,7 @@ pub struct Place {
 
 /// A message that seems to be in the wrong folder.
 #[derive(Debug)]
-pub struct MisfiledMail<'a> {
+pub(super) struct MisfiledMail<'a> {
     /// What its features are known by.
     pub id: u64,
     pub file: &'a MailFile,
@@ -64,7 +64,7 @@ pub struct MisfiledMail<'a> {
 
 /// A line of the list.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Suspect {
+pub(super) struct Suspect {
     /// What the message's features are known by.
     pub id: u64,
     /// The label of its folder.
@@ -97,7 +97,7 @@ impl Suspect {
 }
 
 /// The list in the filter's folder; empty where there is none.
-pub fn suspects(folder: &Path) -> Result<Vec<Suspect>, FittedSetError> {
+pub(super) fn suspects(folder: &Path) -> Result<Vec<Suspect>, FittedSetError> {
     let path = folder.join(LIST);
     let bytes = if_there(read_small(&path));
     let bytes =
@@ -107,7 +107,7 @@ pub fn suspects(folder: &Path) -> Result<Vec<Suspect>, FittedSetError> {
 }
 
 /// Replaces the list in the filter's folder.
-pub fn save(folder: &Path, list: &[Suspect]) -> Result<(), FittedSetError> {
+pub(super) fn save(folder: &Path, list: &[Suspect]) -> Result<(), FittedSetError> {
     let path = folder.join(LIST);
     let bytes = [MAGIC.to_vec(), list.iter().flat_map(Suspect::line).collect()].concat();
     let written = replace_with_access(&Disk, &path, MAGIC, Access::Private, &mut |file| {
@@ -118,7 +118,7 @@ pub fn save(folder: &Path, list: &[Suspect]) -> Result<(), FittedSetError> {
 
 /// Says which messages learned into the filter of `folder` seem to be in the wrong folder, and
 /// lists them there. What somebody has looked at is not named again.
-pub fn tell(folder: &Path, mut mails: Vec<MisfiledMail<'_>>, warnings: WarningSink<'_>) {
+pub(super) fn tell(folder: &Path, mut mails: Vec<MisfiledMail<'_>>, warnings: WarningSink<'_>) {
     let mut list = suspects(folder).unwrap_or_default();
     list.retain(|suspect| suspect.place.is_none());
     mails.retain(|mail| !list.iter().any(|seen| seen.id == mail.id && seen.label == mail.label));

@@ -12,17 +12,17 @@
 
 mod asking;
 mod change;
-pub mod check;
-pub mod classify;
+pub(crate) mod check;
+pub(crate) mod classify;
 mod copying;
 mod drift;
-pub mod error;
+pub(crate) mod error;
 mod filter_folder;
 mod fitted_set;
-pub mod fitting;
+pub(crate) mod fitting;
 mod folder_mail;
 mod general;
-pub mod learn_folders;
+pub(crate) mod learn_folders;
 mod mail_filter;
 mod mail_folders;
 mod mail_reading;
@@ -40,11 +40,12 @@ mod runs;
 mod weighing;
 
 pub use crate::store::Stamp as FilterStamp;
-pub use asking::{Question, each_message};
+pub(crate) use asking::{Question, each_message};
 pub use error::FittedSetError;
 pub use filter_folder::{FilterPlace, MailFilterError};
 pub use fitted_set::FittedSet;
-pub use mail_filter::{ERROR, MailFilter, SetVerdict};
+pub(crate) use mail_filter::ERROR;
+pub use mail_filter::{MailFilter, SetVerdict};
 pub use mail_folders::{LearnedSet, MailFolder, MailLearnOptions};
 pub use options::FittedSetOptions;
 pub use reasons::Reasons;

@@ -14,14 +14,14 @@ use std::sync::atomic::AtomicBool;
 
 /// Reads messages, each as if it were the only one. Only the beginning of a message is read; the
 /// lines `X-DBACL` in its header are left out.
-pub struct MessageReader<'a> {
+pub(super) struct MessageReader<'a> {
     reader: FeatureReader<'a>,
     gathering: Gathering,
 }
 
 impl<'a> MessageReader<'a> {
     /// A reader of messages, which ends early once `stop` is set.
-    pub fn new(options: &ReadOptions, stop: Option<&'a AtomicBool>) -> Self {
+    pub(super) fn new(options: &ReadOptions, stop: Option<&'a AtomicBool>) -> Self {
         let reader = match stop {
             Some(stop) => FeatureReader::stoppable(options, stop),
             None => FeatureReader::new(options),
@@ -30,14 +30,14 @@ impl<'a> MessageReader<'a> {
     }
 
     /// Calls `each` for the features of a message, in the order of the text.
-    pub fn features(&mut self, mail: &[u8], each: impl FnMut(Feature<'_>)) {
+    pub(super) fn features(&mut self, mail: &[u8], each: impl FnMut(Feature<'_>)) {
         self.reader.start_anew();
         // Reading from memory cannot fail, and `Features` takes all that it is given.
         let _ = self.reader.read_bytes(mail, &mut Features { each, mail: MailLines::default() });
     }
 
     /// The features of a message; `None` if there are none.
-    pub fn read(&mut self, mail: &[u8]) -> Option<Message> {
+    pub(super) fn read(&mut self, mail: &[u8]) -> Option<Message> {
         let mut gathering = std::mem::take(&mut self.gathering);
         self.features(mail, |feature| gathering.add(&feature));
         let message = gathering.finish();
@@ -47,7 +47,7 @@ impl<'a> MessageReader<'a> {
 }
 
 /// The text of a message that a mail program shows, for people.
-pub fn visible_text(mail: &[u8]) -> String {
+pub(super) fn visible_text(mail: &[u8]) -> String {
     /// The number of its medium (docs/spec/unicode-mail.md, section 3).
     const SHOWN: u8 = 3;
     struct Text(String);

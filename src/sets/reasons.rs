@@ -14,10 +14,10 @@ use crate::mail::verdict_header::REASONS;
 use std::fmt::Write;
 
 /// The most tokens that are named.
-pub const NAMED: usize = 10;
+pub(super) const NAMED: usize = 10;
 
 /// Of so many tokens those are chosen that people are shown.
-pub const POOL: usize = 30;
+pub(super) const POOL: usize = 30;
 
 /// A token with less than this share of the strongest one's bits takes the place of no stronger
 /// one.
@@ -30,7 +30,7 @@ const SHOWN: usize = 30;
 const WIDTH: usize = 76;
 
 /// What a part of a document adds to the odds.
-pub struct Evidence {
+pub(super) struct Evidence {
     /// The part: a token, a word or a tag.
     pub text: Vec<u8>,
     /// What it adds, bits.
@@ -66,7 +66,7 @@ pub struct Reasons {
 
 /// The tokens that are named to people, of these, the strongest first: before others those that say
 /// something to them, unless these weigh little.
-pub fn telling(pool: &[Evidence]) -> Vec<(String, f64)> {
+pub(super) fn telling(pool: &[Evidence]) -> Vec<(String, f64)> {
     let least = LEAST * pool.first().map_or(0.0, |first| first.bits.abs());
     let strong = pool.iter().filter(|own| own.bits.abs() >= least);
     let mut all: Vec<(String, f64)> = Vec::new();

@@ -3,7 +3,6 @@
 //! has spam. All programs ask here; the place of a category in a list says nothing.
 
 /// What a category of a mail filter is for.
-#[doc(hidden)]
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum MailRole {
     /// It has mail that must not be lost: what `learn ham` means.
@@ -61,7 +60,7 @@ const THROWN_AWAY: &str = "trash";
 
 /// The roles of the categories of one filter.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Roles {
+pub(crate) struct Roles {
     /// By place.
     pub each: Vec<Option<MailRole>>,
     ham: Option<usize>,
@@ -71,7 +70,7 @@ pub struct Roles {
 impl Roles {
     /// The roles of categories with these labels. `is_protected` says whether the user has asked
     /// that the mail of a category must not be lost.
-    pub fn of<T: AsRef<str>>(labels: &[T], is_protected: &dyn Fn(usize) -> bool) -> Self {
+    pub(crate) fn of<T: AsRef<str>>(labels: &[T], is_protected: &dyn Fn(usize) -> bool) -> Self {
         let place =
             |name: &str| labels.iter().position(|label| label.as_ref().eq_ignore_ascii_case(name));
         let [mut ham, mut spam] = [HAM, SPAM].map(|names| names.split(' ').find_map(place));
@@ -99,12 +98,12 @@ impl Roles {
     }
 
     /// The role of the category at a place; `None` for one that is neither spam nor protected.
-    pub fn at(&self, place: usize) -> Option<MailRole> {
+    pub(crate) fn at(&self, place: usize) -> Option<MailRole> {
         self.each.get(place).copied().flatten()
     }
 
     /// The place of the category that lessons for a role are for.
-    pub const fn place(&self, role: MailRole) -> Option<usize> {
+    pub(crate) const fn place(&self, role: MailRole) -> Option<usize> {
         match role {
             MailRole::Ham => self.ham,
             MailRole::Spam => self.spam,

@@ -20,7 +20,7 @@ type Sum = (usize, f64, usize, u32);
 /// Adds up the evidence of a document's features by words and tags. Features come in the order of
 /// the text.
 #[derive(Default)]
-pub struct Runs {
+pub(super) struct Runs {
     /// Whether the features of text overlap, and are not words.
     do_overlap: bool,
     sums: HashMap<Vec<u8>, Sum>,
@@ -32,12 +32,12 @@ pub struct Runs {
 
 impl Runs {
     /// Nothing yet; `do_overlap` says whether features of text overlap, and are not words.
-    pub fn new(do_overlap: bool) -> Self {
+    pub(super) fn new(do_overlap: bool) -> Self {
         Self { do_overlap, ..Self::default() }
     }
 
     /// Adds the next feature, with its evidence if it has some.
-    pub fn add(&mut self, feature: &Feature<'_>, bits: Option<f64>) {
+    pub(super) fn add(&mut self, feature: &Feature<'_>, bits: Option<f64>) {
         let word = feature.words().next().unwrap_or_default();
         let is_text = is_text(feature.medium);
         if self.do_overlap && is_text && word.len() == RUN {
@@ -79,7 +79,7 @@ impl Runs {
     }
 
     /// The evidence of each word and tag, in the order of their first appearance.
-    pub fn finish(mut self) -> Vec<Evidence> {
+    pub(super) fn finish(mut self) -> Vec<Evidence> {
         self.end_line();
         let mut all: Vec<(Vec<u8>, Sum)> = self.sums.into_iter().collect();
         all.sort_unstable_by_key(|&(_, (place, ..))| place);
@@ -107,7 +107,7 @@ fn extend(text: &mut Vec<u8>, run: &[u8]) -> usize {
 }
 
 /// To which word of their line each of these runs belongs, from 0, as [`words`] counts them.
-pub fn words_of<'a>(runs: impl Iterator<Item = &'a [u8]>) -> Vec<usize> {
+pub(super) fn words_of<'a>(runs: impl Iterator<Item = &'a [u8]>) -> Vec<usize> {
     let mut text = Vec::new();
     let places: Vec<usize> =
         runs.filter(|run| run.len() == RUN).map(|run| extend(&mut text, run)).collect();
@@ -117,7 +117,7 @@ pub fn words_of<'a>(runs: impl Iterator<Item = &'a [u8]>) -> Vec<usize> {
 
 /// The words of a text, each with the place where what belongs to it ends: pieces between blanks
 /// and between the marks of scripts that use no blanks.
-pub fn words(text: &[u8]) -> Vec<(Range<usize>, usize)> {
+pub(super) fn words(text: &[u8]) -> Vec<(Range<usize>, usize)> {
     let is_between = |letter: char| {
         matches!(letter,
             '\0'..=' ' | '\u{2010}'..='\u{2018}' | '\u{201a}'..='\u{2027}'

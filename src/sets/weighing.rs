@@ -16,7 +16,7 @@ use dbacl_linear::Sum;
 const PART: usize = 256;
 
 /// What a table says of features, in the order of the ids that were asked for.
-pub struct Weights {
+pub(super) struct Weights {
     /// Whether each feature takes part in the fit.
     pub known: Vec<bool>,
     /// The weights by feature and problem.
@@ -27,7 +27,7 @@ pub struct Weights {
 
 impl Weights {
     /// Looks up the features with these ids, which rise.
-    pub fn of(tables: &OpenTables<Rule>, ids: &[u32]) -> Result<Self, Fault> {
+    pub(super) fn of(tables: &OpenTables<Rule>, ids: &[u32]) -> Result<Self, Fault> {
         let least = least_documents(&tables.documents);
         let rows = tables.look_up(ids, least == 1)?;
         let mut scales = Scales::new(&tables.documents, least);
@@ -63,21 +63,21 @@ fn intercepts(tables: &OpenTables<Rule>) -> Vec<f64> {
 }
 
 /// A general model that is open, and its labels for those of the filter.
-pub struct OpenGeneral {
+pub(crate) struct OpenGeneral {
     pub tables: OpenTables<Rule>,
     pub same: SameLabels,
 }
 
 impl OpenGeneral {
     /// The general model of a filter with these labels.
-    pub fn new<T: AsRef<str>>(tables: OpenTables<Rule>, labels: &[T]) -> Self {
+    pub(crate) fn new<T: AsRef<str>>(tables: OpenTables<Rule>, labels: &[T]) -> Self {
         let same = SameLabels::new(&tables.table.head.reading.labels, labels);
         Self { tables, same }
     }
 }
 
 /// What the tables of a filter say of a message.
-pub struct Weighing {
+pub(crate) struct Weighing {
     /// Whether each feature is known to the filter or its general model.
     pub known: Vec<bool>,
     /// Weights by feature and problem, with those of the general model.
@@ -92,7 +92,7 @@ pub struct Weighing {
 
 impl Weighing {
     /// Weighs a message.
-    pub fn of(
+    pub(crate) fn of(
         tables: &OpenTables<Rule>,
         general: Option<&OpenGeneral>,
         message: &Message,

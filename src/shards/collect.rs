@@ -18,7 +18,7 @@ const TOGETHER: usize = 256;
 
 /// Counts the features of several shards, one shard after the other.
 #[derive(Debug, Clone)]
-pub struct Counting {
+pub(crate) struct Counting {
     counts: Counts,
     /// The words with the same numbers as in `counts`, for a faster look-up.
     lexicon: Lexicon,
@@ -105,7 +105,7 @@ struct Single {
 
 impl Counting {
     /// A counter of features without counts; with `is_placed` its shards have places.
-    pub fn new(settings: CountSettings, is_placed: bool) -> Self {
+    pub(crate) fn new(settings: CountSettings, is_placed: bool) -> Self {
         Self {
             numbered: Numbered { order: settings.order.clamp(1, 7), ..Numbered::default() },
             counts: Counts::new(settings, is_placed),
@@ -126,7 +126,7 @@ impl Counting {
     }
 
     /// Begins the shard of `place`, which must be greater than the places before it.
-    pub fn start_shard(&mut self, place: u32) {
+    pub(crate) fn start_shard(&mut self, place: u32) {
         self.place = place;
         self.ordinal = 0;
         self.was_in_header = false;
@@ -134,7 +134,7 @@ impl Counting {
     }
 
     /// Ends the shard.
-    pub fn end_shard(&mut self, ending: Ending) {
+    pub(crate) fn end_shard(&mut self, ending: Ending) {
         if self.is_by_patterns() {
             self.end_document();
         }
@@ -150,7 +150,7 @@ impl Counting {
     }
 
     /// The counts; `None` if a number did not fit its width.
-    pub fn into_counts(mut self) -> Option<Counts> {
+    pub(crate) fn into_counts(mut self) -> Option<Counts> {
         self.count_words();
         for single in &self.singles {
             if single.waiting > 0 {
@@ -282,7 +282,7 @@ impl Counting {
     }
 
     /// Counts a feature, given by its words, `times` times; returns false if a word is impossible.
-    pub fn spelled<'w>(
+    pub(crate) fn spelled<'w>(
         &mut self,
         words: impl Iterator<Item = &'w [u8]>,
         medium: Medium,

@@ -20,7 +20,7 @@ use std::hash::BuildHasher;
 
 /// What is kept of documents, with its number in files of counts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Documents {
+pub(crate) enum Documents {
     /// Nothing: text has none.
     None = 0,
     /// Each document's features and how often they occur, in order of first occurrence.
@@ -31,7 +31,7 @@ pub enum Documents {
 
 /// How features were cut from the input; counts made with other settings cannot be merged.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct CountSettings {
+pub(crate) struct CountSettings {
     /// Options that decide what a feature is; see [`counting_options`].
     pub options: ModelOptions,
     /// How text is cut into words.
@@ -49,7 +49,7 @@ pub struct CountSettings {
 }
 
 /// The options that decide what a feature is. The others concern only the fit.
-pub fn counting_options(options: ModelOptions) -> ModelOptions {
+pub(crate) fn counting_options(options: ModelOptions) -> ModelOptions {
     use ModelOption::{Entropy, Multinomial, Overflow, ReferenceOnly, Wide};
     let mut options = options;
     for option in [ReferenceOnly, Wide, Entropy, Multinomial, Overflow] {
@@ -60,7 +60,7 @@ pub fn counting_options(options: ModelOptions) -> ModelOptions {
 
 impl CountSettings {
     /// The name of the first setting that differs, for messages; `None` if the settings agree.
-    pub fn difference(&self, other: &Self) -> Option<&'static str> {
+    pub(crate) fn difference(&self, other: &Self) -> Option<&'static str> {
         let agree = [
             (self.options == other.options, "other options (-T, -j, -S or -g)"),
             (self.scheme == other.scheme, "another tokenizing scheme (-e)"),
@@ -76,7 +76,7 @@ impl CountSettings {
 
 /// A shard: a part of the input that was read in one pass.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Shard {
+pub(crate) struct Shard {
     /// Its place in the sequence.
     pub place: u32,
     /// The state at its end, which the reading of the next shard would start from.
@@ -88,11 +88,11 @@ pub struct Shard {
 }
 
 /// The node above all features.
-pub const ROOT: u32 = NO_WORDS;
+pub(crate) const ROOT: u32 = NO_WORDS;
 
 /// A feature, or the beginning of features.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Node {
+pub(crate) struct Node {
     /// The n-gram without its last word, or [`ROOT`].
     pub parent: u32,
     /// The last word.
@@ -114,7 +114,7 @@ impl Node {
 
 /// Place of a first appearance; earlier places compare as less.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub struct First {
+pub(crate) struct First {
     /// Place of the shard.
     pub place: u32,
     /// Number among the nodes of the shard.
@@ -124,7 +124,7 @@ pub struct First {
 /// Words, each with a tag: the medium, and for features of regular expressions, whose whole body
 /// counts as one word, additionally the order times 16.
 #[derive(Debug, Clone, Default)]
-pub struct Terms {
+pub(crate) struct Terms {
     bytes: Vec<u8>,
     /// For each word, its end in `bytes` and its tag.
     words: Vec<(usize, u8)>,
@@ -134,20 +134,20 @@ pub struct Terms {
 
 impl Terms {
     /// Number of words.
-    pub fn size(&self) -> usize {
+    pub(crate) fn size(&self) -> usize {
         self.words.len()
     }
 
     /// A word's bytes and tag.
     #[inline]
-    pub fn get(&self, term: u32) -> (&[u8], u8) {
+    pub(crate) fn get(&self, term: u32) -> (&[u8], u8) {
         word(&self.words, &self.bytes, term)
     }
 
     /// The number of a word, which gets a new one if it has not been seen before; `None` if there
     /// are too many words.
     #[inline]
-    pub fn intern(&mut self, bytes: &[u8], tag: u8) -> Option<u32> {
+    pub(crate) fn intern(&mut self, bytes: &[u8], tag: u8) -> Option<u32> {
         let Self { bytes: pool, words, index, hashing } = self;
         let hash = hashing.hash_one((bytes, tag));
         if let Some(&term) = index.find(hash, |&term| word(words, pool, term) == (bytes, tag)) {
@@ -262,26 +262,21 @@ impl Index {
 #[derive(Debug, Clone)]
 pub struct Counts {
     /// How features were cut.
-    #[doc(hidden)]
-    pub settings: CountSettings,
+    pub(crate) settings: CountSettings,
     /// Whether shards have places of their own in the sequence; otherwise counts follow each other
     /// in the order in which they are merged.
-    #[doc(hidden)]
-    pub is_placed: bool,
+    pub(crate) is_placed: bool,
     /// The words.
-    #[doc(hidden)]
-    pub terms: Terms,
+    pub(crate) terms: Terms,
     nodes: Vec<Node>,
     index: Index,
     /// The shards, by place.
-    #[doc(hidden)]
-    pub shards: Vec<Shard>,
+    pub(crate) shards: Vec<Shard>,
 }
 
-#[doc(hidden)]
 impl Counts {
     /// Nothing counted yet.
-    pub fn new(settings: CountSettings, is_placed: bool) -> Self {
+    pub(crate) fn new(settings: CountSettings, is_placed: bool) -> Self {
         Self {
             settings,
             is_placed,
@@ -293,12 +288,12 @@ impl Counts {
     }
 
     /// The nodes; a node's parent stands before it.
-    pub fn nodes(&self) -> &[Node] {
+    pub(crate) fn nodes(&self) -> &[Node] {
         &self.nodes
     }
 
     /// Number of features.
-    pub fn features(&self) -> usize {
+    pub(crate) fn features(&self) -> usize {
         self.nodes.iter().filter(|node| node.count > 0).count()
     }
 
@@ -306,7 +301,13 @@ impl Counts {
     /// `counts`, one occurrence is counted, which [`Self::settle`] adds to the node later. `None`
     /// if there are too many nodes.
     #[inline]
-    pub fn child(&mut self, parent: u32, term: u32, first: First, counts: bool) -> Option<u32> {
+    pub(crate) fn child(
+        &mut self,
+        parent: u32,
+        term: u32,
+        first: First,
+        counts: bool,
+    ) -> Option<u32> {
         let at = match self.index.find(parent, term) {
             Ok(at) => at,
             Err(at) => self.insert(parent, term, first, at)?,
@@ -366,7 +367,7 @@ impl Counts {
     /// Adds the occurrences that [`Self::child`] has set aside to the counts of the nodes;
     /// `None` if a count overflows.
     #[must_use]
-    pub fn settle(&mut self) -> Option<()> {
+    pub(crate) fn settle(&mut self) -> Option<()> {
         let Self { index, nodes, .. } = self;
         let mut waiting = index.entries.iter_mut().filter(|entry| entry.waiting > 0);
         waiting.try_for_each(|entry| {
@@ -375,24 +376,24 @@ impl Counts {
     }
 
     /// Frees the memory of the search for nodes, which is at an end.
-    pub fn forget_index(&mut self) {
+    pub(crate) fn forget_index(&mut self) {
         self.index = Index::default();
     }
 
     /// The node of `term` below `parent`, if there is one.
-    pub fn find(&self, parent: u32, term: u32) -> Option<u32> {
+    pub(crate) fn find(&self, parent: u32, term: u32) -> Option<u32> {
         self.index.find(parent, term).ok().map(|at| self.index.entries[at].node)
     }
 
     /// Adds occurrences of a node; `None` if they are too many to count.
     #[inline]
     #[must_use]
-    pub fn add(&mut self, node: u32, times: u64) -> Option<()> {
+    pub(crate) fn add(&mut self, node: u32, times: u64) -> Option<()> {
         self.nodes[node as usize].add(times)
     }
 
     /// Writes the text of a feature to `body`; returns its medium and its order.
-    pub fn spell(&self, node: u32, body: &mut Vec<u8>) -> (Medium, u8) {
+    pub(crate) fn spell(&self, node: u32, body: &mut Vec<u8>) -> (Medium, u8) {
         body.clear();
         let mut path = [0u32; 8];
         let mut length = 0;
@@ -420,7 +421,11 @@ impl Counts {
 
     /// Calls `each` for each document of a shard, with its nodes and how often each occurs. Returns
     /// `None` if the documents are broken, which reading a file rules out.
-    pub fn each_document(&self, shard: &Shard, mut each: impl FnMut(&[(u32, u64)])) -> Option<()> {
+    pub(crate) fn each_document(
+        &self,
+        shard: &Shard,
+        mut each: impl FnMut(&[(u32, u64)]),
+    ) -> Option<()> {
         let has_times = self.settings.documents == Documents::Bags;
         let (mut rest, mut entries) = (shard.packed.as_slice(), Vec::new());
         for _ in 0..shard.documents {
@@ -459,7 +464,7 @@ impl Counts {
     }
 
     /// The nodes in order of first appearance.
-    pub fn sequence(&self) -> Vec<u32> {
+    pub(crate) fn sequence(&self) -> Vec<u32> {
         let first = |&at: &u32| self.nodes[at as usize].first;
         #[allow(clippy::cast_possible_truncation)] // fewer than 2^32 nodes
         let mut order: Vec<u32> = (0..self.nodes.len() as u32).collect();
@@ -495,7 +500,6 @@ impl Counts {
     }
 }
 
-#[doc(hidden)]
 impl Counts {
     /// Adds counts whose settings agree. If both have a shard at a place, the two become one.
     /// `None` if a number does not fit its width.
@@ -539,7 +543,7 @@ impl Counts {
 
     /// Joins all shards to one without a place, as if they had been merged in order.
     #[must_use]
-    pub fn without_places(&self) -> Option<Self> {
+    pub(crate) fn without_places(&self) -> Option<Self> {
         let mut all = Self::new(self.settings.clone(), false);
         all.absorb(self)?;
         Some(all)
@@ -547,7 +551,7 @@ impl Counts {
 
     /// Joins all shards to one at `place`.
     #[must_use]
-    pub fn at_place(&self, place: u32) -> Option<Self> {
+    pub(crate) fn at_place(&self, place: u32) -> Option<Self> {
         let mut all = self.without_places()?;
         all.is_placed = true;
         for node in &mut all.nodes {
@@ -561,7 +565,7 @@ impl Counts {
 
     /// Whether reading all shards in one pass would have read a later shard differently because of
     /// an earlier one.
-    pub fn is_inexact(&self) -> bool {
+    pub(crate) fn is_inexact(&self) -> bool {
         let endings = self.shards.iter().map(|shard| shard.ending);
         endings.reduce(Ending::then).is_some_and(|ending| ending.is_inexact)
     }

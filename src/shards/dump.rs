@@ -14,7 +14,7 @@ use crate::token::id::FeatureId;
 
 /// Why a dump cannot be converted to counts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-pub enum ConversionFault {
+pub(crate) enum ConversionFault {
     /// The dump has only rounded sums over the documents, from which the documents cannot be told.
     #[error("a dump of mail or with -X or -U does not keep the documents")]
     Documents,
@@ -36,7 +36,7 @@ pub enum ConversionFault {
 }
 
 /// The text of a message about a fault in a dump.
-pub fn reason(fault: &DumpFault) -> String {
+pub(crate) fn reason(fault: &DumpFault) -> String {
     match fault {
         DumpFault::Foreign => "it is no online memory dump".into(),
         DumpFault::Version => "it is an online memory dump of another version".into(),
@@ -49,7 +49,7 @@ pub fn reason(fault: &DumpFault) -> String {
 ///
 /// # Errors
 /// [`ConversionFault`].
-pub fn counts(dump: &Dump, locale: Locale) -> Result<Counts, ConversionFault> {
+pub(crate) fn counts(dump: &Dump, locale: Locale) -> Result<Counts, ConversionFault> {
     let state = &dump.state;
     let has = |option| state.options.has(option);
     for (is_so, fault) in [

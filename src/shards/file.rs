@@ -11,9 +11,9 @@ use dbacl_numeric::varint;
 use std::io::{self, BufWriter, Write};
 
 /// The beginning of all counts files, up to the version.
-pub const KIND: &[u8] = b"# dbacl counts ";
+pub(crate) const KIND: &[u8] = b"# dbacl counts ";
 /// The first line of this version.
-pub const MAGIC: &[u8] = b"# dbacl counts 1\n";
+pub(crate) const MAGIC: &[u8] = b"# dbacl counts 1\n";
 
 /// Bytes written at a time.
 const BLOCK: usize = 1 << 16;
@@ -31,7 +31,7 @@ const INEXACT: u8 = 4;
 
 /// Why bytes are not a file of counts.
 #[derive(Debug, thiserror::Error)]
-pub enum Fault {
+pub(crate) enum Fault {
     /// The first line is not that of a counts file.
     #[error("it is not a file of counts")]
     Foreign,
@@ -47,7 +47,7 @@ pub enum Fault {
 ///
 /// # Errors
 /// Those of `out`.
-pub fn write(out: &mut dyn Write, counts: &Counts) -> io::Result<()> {
+pub(crate) fn write(out: &mut dyn Write, counts: &Counts) -> io::Result<()> {
     let mut out = BufWriter::with_capacity(BLOCK, Summed::new(out));
     let settings = &counts.settings;
     let mut bytes = MAGIC.to_vec();
@@ -144,12 +144,12 @@ fn write_nodes(out: &mut impl Write, counts: &Counts, bytes: &mut Vec<u8>) -> io
 ///
 /// # Errors
 /// [`Fault`].
-pub fn read(bytes: Vec<u8>) -> Result<Counts, Fault> {
+pub(crate) fn read(bytes: Vec<u8>) -> Result<Counts, Fault> {
     CountsFile::open(bytes)?.into_counts()
 }
 
 /// A file of counts of which the beginning has been read.
-pub struct CountsFile {
+pub(crate) struct CountsFile {
     bytes: Vec<u8>,
     /// Where the nodes begin.
     nodes: usize,
@@ -185,7 +185,7 @@ impl CountsFile {
     ///
     /// # Errors
     /// [`Fault`].
-    pub fn open(bytes: Vec<u8>) -> Result<Self, Fault> {
+    pub(crate) fn open(bytes: Vec<u8>) -> Result<Self, Fault> {
         let Some(rest) = bytes.strip_prefix(MAGIC) else {
             return Err(if bytes.starts_with(KIND) { Fault::Version } else { Fault::Foreign });
         };
@@ -200,7 +200,7 @@ impl CountsFile {
     ///
     /// # Errors
     /// [`Fault`].
-    pub fn into_counts(self) -> Result<Counts, Fault> {
+    pub(crate) fn into_counts(self) -> Result<Counts, Fault> {
         let mut counts = Counts::new(self.head.settings.clone(), self.head.is_placed);
         let rest = self.read_nodes(&mut counts)?;
         counts.shards.clone_from(&self.head.shards);

@@ -17,8 +17,7 @@ impl Counts {
     ///
     /// # Errors
     /// [`Error::NoTokens`], [`Error::Numeric`].
-    #[doc(hidden)]
-    pub fn learn_large(
+    pub(crate) fn learn_large(
         self,
         settings: &LearnSettings,
         progress: &mut Progress<'_>,

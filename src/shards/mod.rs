@@ -13,13 +13,13 @@
 //! the table, collisions of ids and sums over documents follow from these, and are worked out when
 //! the counts are replayed. [`counts::Counts`] holds exactly this; nothing in it is rounded.
 
-pub mod collect;
-pub mod counts;
-pub mod dump;
-pub mod file;
-pub mod large;
-pub mod parallel;
-pub mod part;
-pub mod replay;
+pub(crate) mod collect;
+pub(crate) mod counts;
+pub(crate) mod dump;
+pub(crate) mod file;
+pub(crate) mod large;
+pub(crate) mod parallel;
+pub(crate) mod part;
+pub(crate) mod replay;
 #[cfg(test)]
 mod tests;

@@ -27,7 +27,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread::{Builder, ScopedJoinHandle};
 
 /// Shows progress and handles signals while threads read.
-pub trait Watcher: Sync {
+pub(crate) trait Watcher: Sync {
     /// Waits until `has_ended`; `done` is the number of bytes, of `size`, that have been read so
     /// far.
     fn wait(&self, done: &AtomicU64, size: u64, has_ended: &dyn Fn() -> bool);
@@ -38,11 +38,11 @@ pub trait Watcher: Sync {
 
 /// The error of a reading that was interrupted, whose counts are not wanted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Interrupted;
+pub(crate) struct Interrupted;
 
 /// The files to read, and how to read them.
 #[derive(Clone, Copy)]
-pub struct Inputs<'a> {
+pub(crate) struct Inputs<'a> {
     /// Files and folders.
     pub operands: &'a [OsString],
     /// How they are read.
@@ -78,7 +78,7 @@ impl Inputs<'_> {
     ///
     /// # Errors
     /// [`Interrupted`].
-    pub fn learn(
+    pub(crate) fn learn(
         &self,
         learning: &LearnSettings,
         warnings: WarningSink<'_>,
@@ -116,7 +116,7 @@ impl Inputs<'_> {
     ///
     /// # Errors
     /// [`Interrupted`].
-    pub fn count(&self, settings: &CountSettings) -> Result<Option<Counts>, Interrupted> {
+    pub(crate) fn count(&self, settings: &CountSettings) -> Result<Option<Counts>, Interrupted> {
         if !self.reading.patterns.is_empty() {
             return Ok(None);
         }

@@ -19,7 +19,7 @@ use std::path::Path;
 impl CountSettings {
     /// The settings for counting documents that are read according to `reading`. With `confidence`
     /// the counts keep what `-X` needs.
-    pub fn of(reading: &ReadOptions, confidence: bool) -> Self {
+    pub(crate) fn of(reading: &ReadOptions, confidence: bool) -> Self {
         Self {
             options: counting_options(reading.options),
             scheme: reading.scheme,

@@ -11,7 +11,7 @@ use crate::token::Feature;
 
 /// Why a category cannot be learned from counts.
 #[derive(Debug, thiserror::Error)]
-pub enum ReplayFault {
+pub(crate) enum ReplayFault {
     /// Their file is damaged.
     #[error(transparent)]
     File(#[from] Fault),
@@ -22,7 +22,7 @@ pub enum ReplayFault {
 
 /// The order in which features are learned.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Order {
+pub(crate) enum Order {
     /// Features come in the order in which they first appeared: the category is the one that a
     /// single pass over the input would have made.
     Appearance,
@@ -35,7 +35,7 @@ pub enum Order {
 ///
 /// # Errors
 /// [`ReplayFault`].
-pub fn replay(
+pub(crate) fn replay(
     counts: &Counts,
     order: Order,
     counter: &mut Counter,
@@ -124,7 +124,7 @@ fn runs_of<'c>(counts: &Counts, counter: &'c mut Counter) -> Option<RunCounter<'
 ///
 /// # Errors
 /// [`ReplayFault`].
-pub fn replay_file(
+pub(crate) fn replay_file(
     file: CountsFile,
     order: Order,
     counter: &mut Counter,

@@ -20,7 +20,7 @@ enum Known {
 
 /// The numbers of a whole filter, and the records of its features and documents.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct TableData {
+pub(crate) struct TableData {
     /// Documents of each label that take part in the fit.
     pub documents: Vec<u32>,
     /// Documents that take no part in it.
@@ -33,7 +33,7 @@ pub struct TableData {
 
 /// Adds documents up.
 #[derive(Debug, Clone)]
-pub struct Builder {
+pub(crate) struct Builder {
     labels: usize,
     known: HashMap<u32, Known>,
     counts: Vec<u32>,
@@ -47,7 +47,7 @@ pub struct Builder {
 
 impl Builder {
     /// Nothing yet, for so many labels.
-    pub fn new(labels: usize) -> Self {
+    pub(crate) fn new(labels: usize) -> Self {
         let problems = problems(labels);
         Self {
             labels,
@@ -63,7 +63,7 @@ impl Builder {
 
     /// Adds the next document of the ledger with its effect. One that is left out of the fit only
     /// gets an entry.
-    pub fn add(&mut self, document: &Document, effect: Effect) {
+    pub(crate) fn add(&mut self, document: &Document, effect: Effect) {
         write_entry(&mut self.entries, document.name(), &effect);
         let number = u32::try_from(self.effects.len()).unwrap_or(u32::MAX);
         self.effects.push(effect);
@@ -99,7 +99,7 @@ impl Builder {
     }
 
     /// The table's records.
-    pub fn finish(mut self) -> TableData {
+    pub(crate) fn finish(mut self) -> TableData {
         let mut ids: Vec<(u32, Known)> = std::mem::take(&mut self.known).into_iter().collect();
         ids.sort_unstable_by_key(|&(id, _)| id);
         let problems = self.intercepts.len();
@@ -133,7 +133,7 @@ fn add_to_row(counts: &mut [u32], sums: &mut [Exact], row: usize, effect: &Effec
 }
 
 /// Adds what a document contributes to a row of its feature, or takes it away.
-pub fn add(
+pub(crate) fn add(
     documents: &mut [u32],
     sums: &mut [Exact],
     effect: &Effect,
@@ -152,19 +152,24 @@ pub fn add(
 }
 
 /// Adds a document to the documents by label and to the sums of the intercept, or takes it away.
-pub fn add_totals(documents: &mut [u32], sums: &mut [Exact], effect: &Effect, is_taken: bool) {
+pub(crate) fn add_totals(
+    documents: &mut [u32],
+    sums: &mut [Exact],
+    effect: &Effect,
+    is_taken: bool,
+) {
     let intercept = Effect { inputs: [intercept(); BLOCKS], ..effect.clone() };
     add(documents, sums, &intercept, 0, is_taken);
 }
 
 /// Appends the entry of a document.
-pub fn write_entry(out: &mut Vec<u8>, name: u64, effect: &Effect) {
+pub(crate) fn write_entry(out: &mut Vec<u8>, name: u64, effect: &Effect) {
     out.extend_from_slice(&name.to_le_bytes());
     effect.write(out);
 }
 
 /// Appends a feature that only the document of this number has.
-pub fn write_single(out: &mut Vec<u8>, id: u32, document: u32, block: usize) {
+pub(crate) fn write_single(out: &mut Vec<u8>, id: u32, document: u32, block: usize) {
     out.extend_from_slice(&id.to_le_bytes());
     let block = u32::try_from(block).unwrap_or_default();
     out.extend_from_slice(&(document << 1 | block).to_le_bytes());

@@ -19,7 +19,7 @@ impl Changing {
     ///
     /// # Errors
     /// [`FilterError`]; there is no filter then.
-    pub fn copy_from(&mut self, from: &FilterFolder) -> Result<(), FilterError> {
+    pub(crate) fn copy_from(&mut self, from: &FilterFolder) -> Result<(), FilterError> {
         for _ in 0..TRIES {
             match self.try_copy(from) {
                 Ok(true) => {

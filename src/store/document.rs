@@ -24,7 +24,7 @@ const LEFT_OUT: u8 = 2;
 
 /// The features of a learned document, without their texts and without their order.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Document {
+pub(crate) struct Document {
     /// Its place among the filter's labels.
     pub label: u8,
     /// Whether a user has corrected it.
@@ -38,7 +38,7 @@ pub struct Document {
 impl Document {
     /// A document with these features, in any order; a feature counts once, in the first block that
     /// has it.
-    pub fn new(label: u8, mut features: [Vec<u32>; BLOCKS]) -> Self {
+    pub(crate) fn new(label: u8, mut features: [Vec<u32>; BLOCKS]) -> Self {
         for ids in &mut features {
             ids.sort_unstable();
             ids.dedup();
@@ -49,7 +49,7 @@ impl Document {
     }
 
     /// The checksum of its features, which identifies it.
-    pub fn name(&self) -> u64 {
+    pub(crate) fn name(&self) -> u64 {
         let mut sum = Checksum::default();
         for ids in &self.features {
             sum.word(ids.len() as u64);
@@ -61,7 +61,7 @@ impl Document {
     }
 
     /// Appends its record.
-    pub fn write(&self, out: &mut Vec<u8>) {
+    pub(crate) fn write(&self, out: &mut Vec<u8>) {
         let flags =
             (u8::from(self.is_correction) * CORRECTION) | (u8::from(self.is_left_out) * LEFT_OUT);
         out.extend_from_slice(&[self.label, flags]);
@@ -72,7 +72,7 @@ impl Document {
     }
 
     /// Takes a record from the front of `bytes`; `None` if it has an impossible value.
-    pub fn take(bytes: &mut &[u8]) -> Option<Self> {
+    pub(crate) fn take(bytes: &mut &[u8]) -> Option<Self> {
         let (&[label, flags], rest) = bytes.split_first_chunk::<2>()?;
         *bytes = rest;
         let mut sizes = [0; BLOCKS];
@@ -100,7 +100,7 @@ impl Document {
 
 /// What a document adds to the sums of its features.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Effect {
+pub(crate) struct Effect {
     /// Its place among the filter's labels.
     pub label: u8,
     /// Whether the document takes no part in the fit: it adds nothing.
@@ -113,12 +113,12 @@ pub struct Effect {
 
 impl Effect {
     /// Bytes of an effect in a file, for so many problems.
-    pub const fn bytes(problems: usize) -> usize {
+    pub(crate) const fn bytes(problems: usize) -> usize {
         4 + 4 * BLOCKS + 4 * problems
     }
 
     /// What is added to the sum of each problem, for an input.
-    pub fn parts(&self, input: f32) -> impl Iterator<Item = Exact> + '_ {
+    pub(crate) fn parts(&self, input: f32) -> impl Iterator<Item = Exact> + '_ {
         let width = self.duals.len();
         self.duals.iter().enumerate().map(move |(problem, &dual)| {
             let is_own =
@@ -129,12 +129,12 @@ impl Effect {
     }
 
     /// Whether this is a message of one of so many labels that is left out of the fit.
-    pub fn counts_as_left_out(&self, labels: usize) -> bool {
+    pub(crate) fn counts_as_left_out(&self, labels: usize) -> bool {
         self.is_left_out && usize::from(self.label) < labels
     }
 
     /// Appends it.
-    pub fn write(&self, out: &mut Vec<u8>) {
+    pub(crate) fn write(&self, out: &mut Vec<u8>) {
         out.extend_from_slice(&[self.label, u8::from(self.is_left_out), 0, 0]);
         for number in self.inputs.iter().chain(&self.duals) {
             out.extend_from_slice(&number.to_le_bytes());
@@ -142,7 +142,7 @@ impl Effect {
     }
 
     /// Takes one from the front of `bytes`, for so many problems.
-    pub fn take(bytes: &mut &[u8], problems: usize) -> Option<Self> {
+    pub(crate) fn take(bytes: &mut &[u8], problems: usize) -> Option<Self> {
         let (own, rest) = bytes.split_at_checked(Self::bytes(problems))?;
         *bytes = rest;
         let mut numbers = own[4..].chunks_exact(4).map(LittleEndian::read_f32);

@@ -24,13 +24,13 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 /// The table's file.
-pub const TABLE: &str = "table";
+pub(crate) const TABLE: &str = "table";
 /// The table before the last change of the whole filter.
-pub const BEFORE: &str = "table.before";
+pub(crate) const BEFORE: &str = "table.before";
 /// The journal's file.
-pub const JOURNAL: &str = "journal";
+pub(crate) const JOURNAL: &str = "journal";
 /// The lock's file.
-pub const LOCK: &str = "lock";
+pub(crate) const LOCK: &str = "lock";
 /// How names of ledgers begin.
 const LEDGER: &str = "ledger.";
 /// How a ledger begins.
@@ -99,7 +99,7 @@ type Result<T, E = FilterError> = std::result::Result<T, E>;
 
 /// The folder of a mail filter.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct FilterFolder {
+pub(crate) struct FilterFolder {
     path: PathBuf,
 }
 
@@ -110,27 +110,27 @@ pub struct Stamp([u64; 8]);
 
 impl FilterFolder {
     /// The folder at `path`, which may hold no filter yet.
-    pub fn new(path: &Path) -> Self {
+    pub(crate) fn new(path: &Path) -> Self {
         Self { path: path.to_path_buf() }
     }
 
     /// Where it is.
-    pub fn path(&self) -> &Path {
+    pub(crate) fn path(&self) -> &Path {
         &self.path
     }
 
     /// The file of this name in it.
-    pub fn file(&self, name: &str) -> PathBuf {
+    pub(crate) fn file(&self, name: &str) -> PathBuf {
         self.path.join(name)
     }
 
     /// Whether there is a filter, which may be damaged, or of an older version of dbacl.
-    pub fn is_filter(&self) -> bool {
+    pub(crate) fn is_filter(&self) -> bool {
         [TABLE].into_iter().chain(OLDER).any(|name| fs::symlink_metadata(self.file(name)).is_ok())
     }
 
     /// Whether there is what a filter leaves whose making was interrupted.
-    pub fn is_begun(&self) -> bool {
+    pub(crate) fn is_begun(&self) -> bool {
         [LOCK, JOURNAL].iter().any(|name| fs::symlink_metadata(self.file(name)).is_ok())
             || !self.ledgers().is_empty()
     }
@@ -162,7 +162,7 @@ impl FilterFolder {
     ///
     /// # Errors
     /// [`FilterError::NoFilter`], [`FilterError::Io`].
-    pub fn stamp(&self) -> Result<Stamp> {
+    pub(crate) fn stamp(&self) -> Result<Stamp> {
         let found = |name: &str| {
             let path = self.file(name);
             if_there(fs::metadata(&path)).map_err(|error| FilterError::io(&path, error))
@@ -185,7 +185,7 @@ impl FilterFolder {
     }
 
     /// The error of a table of the filter that cannot be used.
-    pub fn fault(&self, name: &str, fault: Fault) -> FilterError {
+    pub(crate) fn fault(&self, name: &str, fault: Fault) -> FilterError {
         let path = self.file(name);
         match fault {
             Fault::Io(error) if error.kind() == io::ErrorKind::NotFound => self.nothing(),
@@ -200,7 +200,7 @@ impl FilterFolder {
     ///
     /// # Errors
     /// [`FilterError`]
-    pub fn open<R: DeserializeOwned>(&self) -> Result<OpenTables<R>> {
+    pub(crate) fn open<R: DeserializeOwned>(&self) -> Result<OpenTables<R>> {
         let path = self.file(TABLE);
         for _ in 0..TRIES {
             let (table, found) =
@@ -217,7 +217,7 @@ impl FilterFolder {
     }
 
     /// Opens the state before the last change of the whole filter, `None` if there is none.
-    pub fn open_before<R: DeserializeOwned>(&self) -> Option<OpenTables<R>> {
+    pub(crate) fn open_before<R: DeserializeOwned>(&self) -> Option<OpenTables<R>> {
         let (table, _) = TableFile::open(&self.file(BEFORE)).ok()?;
         Some(OpenTables::new(table, Journal::default()))
     }
@@ -226,7 +226,7 @@ impl FilterFolder {
     ///
     /// # Errors
     /// [`FilterError`]
-    pub fn open_general<R: DeserializeOwned>(
+    pub(crate) fn open_general<R: DeserializeOwned>(
         &self,
         tables: &OpenTables<R>,
     ) -> Result<Option<OpenTables<R>>> {
@@ -250,7 +250,11 @@ impl FilterFolder {
     ///
     /// # Errors
     /// [`FilterError::Lock`], [`FilterError::Io`].
-    pub fn change(&self, patience: Patience<'_>, waits: &mut dyn FnMut()) -> Result<Changing> {
+    pub(crate) fn change(
+        &self,
+        patience: Patience<'_>,
+        waits: &mut dyn FnMut(),
+    ) -> Result<Changing> {
         if !self.path.is_dir() {
             private_folder(&self.path).map_err(|error| FilterError::io(&self.path, error))?;
         }
@@ -271,7 +275,10 @@ impl FilterFolder {
     ///
     /// # Errors
     /// [`FilterError`]
-    pub fn documents<R: DeserializeOwned>(&self, tables: &OpenTables<R>) -> Result<Vec<Document>> {
+    pub(crate) fn documents<R: DeserializeOwned>(
+        &self,
+        tables: &OpenTables<R>,
+    ) -> Result<Vec<Document>> {
         let head = &tables.table.head;
         let mut documents = self.ledger(&head.ledger, head.ledger_bytes)?;
         for lesson in &tables.journal.lessons {
@@ -334,7 +341,7 @@ fn withdrawal(record: &[u8]) -> Option<u32> {
 }
 
 /// A new ledger with these documents.
-pub fn ledger_bytes(reading: &Reading, documents: &[Document]) -> Vec<u8> {
+pub(crate) fn ledger_bytes(reading: &Reading, documents: &[Document]) -> Vec<u8> {
     let mut bytes = LEDGER_MAGIC.to_vec();
     let head = serde_json::to_vec(reading).unwrap_or_default();
     frames::append(&mut bytes, |out| out.extend_from_slice(&head));
@@ -346,7 +353,7 @@ pub fn ledger_bytes(reading: &Reading, documents: &[Document]) -> Vec<u8> {
 
 /// A change of a filter, while which nobody else changes it.
 #[derive(Debug)]
-pub struct Changing {
+pub(crate) struct Changing {
     /// The filter.
     pub folder: FilterFolder,
     /// Whether a table or a ledger was there, so that a damaged file with a filter's name is the
@@ -357,7 +364,7 @@ pub struct Changing {
 
 /// What becomes of the table before when a table is replaced.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Before {
+pub(crate) enum Before {
     /// It is the one that is replaced.
     Kept,
     /// There is none: nothing is to be left of what was forgotten.
@@ -372,7 +379,7 @@ impl Changing {
     ///
     /// # Errors
     /// [`FilterError`]; no lesson has happened.
-    pub fn learn<R>(&self, tables: &OpenTables<R>, number: usize) -> Result<u64> {
+    pub(crate) fn learn<R>(&self, tables: &OpenTables<R>, number: usize) -> Result<u64> {
         let path = self.folder.file(JOURNAL);
         let failed = |error| FilterError::io(&path, error);
         let mut record = Vec::new();
@@ -444,7 +451,7 @@ impl Changing {
     ///
     /// # Errors
     /// [`FilterError`]; the filter is as it was.
-    pub fn replace<R: Serialize + DeserializeOwned>(
+    pub(crate) fn replace<R: Serialize + DeserializeOwned>(
         &mut self,
         mut head: Head<R>,
         sections: &Sections,
@@ -479,7 +486,7 @@ impl Changing {
     ///
     /// # Errors
     /// [`FilterError`]; the filter is as it was.
-    pub fn fold<R: Serialize + DeserializeOwned + Clone>(
+    pub(crate) fn fold<R: Serialize + DeserializeOwned + Clone>(
         &mut self,
         tables: &OpenTables<R>,
     ) -> Result<()> {
@@ -634,7 +641,10 @@ impl Changing {
     ///
     /// # Errors
     /// [`FilterError`]
-    pub fn save_general<R: Serialize + Clone>(&self, from: &OpenTables<R>) -> Result<String> {
+    pub(crate) fn save_general<R: Serialize + Clone>(
+        &self,
+        from: &OpenTables<R>,
+    ) -> Result<String> {
         let failed = |fault| self.folder.fault(GENERAL, fault);
         let sections = folded(from).map_err(failed)?;
         let mut head = from.table.head.clone();
@@ -649,7 +659,7 @@ impl Changing {
 
     /// Removes what an older version of dbacl has left in the folder: its generations, and the
     /// files and links that its list of categories names.
-    pub fn remove_older(&self) {
+    pub(crate) fn remove_older(&self) {
         let labels = dbacl_files::reading::read_small_text(&self.folder.file("order"));
         let labels = labels.unwrap_or_default();
         let names = labels.lines().filter(|line| !line.starts_with('#') && !line.contains('/'));

@@ -11,10 +11,10 @@
 use byteorder::{ByteOrder, LittleEndian};
 
 /// Bytes before the content.
-pub const HEAD: usize = 8;
+pub(crate) const HEAD: usize = 8;
 
 /// Appends a record whose content `write` appends.
-pub fn append(bytes: &mut Vec<u8>, write: impl FnOnce(&mut Vec<u8>)) {
+pub(crate) fn append(bytes: &mut Vec<u8>, write: impl FnOnce(&mut Vec<u8>)) {
     let start = bytes.len();
     bytes.extend_from_slice(&[0; HEAD]);
     write(bytes);
@@ -26,19 +26,19 @@ pub fn append(bytes: &mut Vec<u8>, write: impl FnOnce(&mut Vec<u8>)) {
 
 /// The contents of the records in `bytes`, up to the first one that is incomplete or damaged.
 #[derive(Debug, Clone)]
-pub struct Frames<'a> {
+pub(crate) struct Frames<'a> {
     bytes: &'a [u8],
     at: usize,
 }
 
 impl<'a> Frames<'a> {
     /// The records that begin at `from`.
-    pub const fn new(bytes: &'a [u8], from: usize) -> Self {
+    pub(crate) const fn new(bytes: &'a [u8], from: usize) -> Self {
         Self { bytes, at: from }
     }
 
     /// Where the records that were returned end.
-    pub const fn end(&self) -> usize {
+    pub(crate) const fn end(&self) -> usize {
         self.at
     }
 }

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 /// How the features of a filter's documents were made. Features that were made in another way
 /// cannot be compared.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Reading {
+pub(crate) struct Reading {
     /// Labels of the documents, those of protected mail first.
     pub labels: Vec<String>,
     /// The options of the model that matter for features, as in the option word of category files.
@@ -21,7 +21,7 @@ pub struct Reading {
 
 /// The head of a table, which is stored as one JSON object.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Head<R> {
+pub(crate) struct Head<R> {
     /// How documents are read.
     #[serde(flatten)]
     pub reading: Reading,
@@ -52,12 +52,12 @@ pub struct Head<R> {
 
 impl<R> Head<R> {
     /// Number of problems.
-    pub const fn problems(&self) -> usize {
+    pub(crate) const fn problems(&self) -> usize {
         problems(self.reading.labels.len())
     }
 }
 
 /// The name of a ledger that holds these bytes when it is created.
-pub fn ledger_name(bytes: &[u8]) -> String {
+pub(crate) fn ledger_name(bytes: &[u8]) -> String {
     format!("ledger.{:016x}", Checksum::of(bytes))
 }

@@ -20,17 +20,17 @@ use super::frames::{self, Frames};
 use byteorder::{ByteOrder, LittleEndian};
 
 /// How a journal begins.
-pub const MAGIC: &[u8] = b"# dbacl journal 1\n";
+pub(crate) const MAGIC: &[u8] = b"# dbacl journal 1\n";
 
 /// A journal of so many bytes is folded into the table before the next lesson.
-pub const LIMIT: u64 = 1 << 18;
+pub(crate) const LIMIT: u64 = 1 << 18;
 
 const LESSON: u8 = 0;
 const ANNOUNCEMENT: u8 = 1;
 
 /// A document that was learned after the table was written.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Lesson {
+pub(crate) struct Lesson {
     /// The document.
     pub document: Document,
     /// What it adds to the sums.
@@ -42,7 +42,7 @@ pub struct Lesson {
 
 impl Lesson {
     /// Appends the record.
-    pub fn write(&self, out: &mut Vec<u8>) {
+    pub(crate) fn write(&self, out: &mut Vec<u8>) {
         frames::append(out, |out| {
             out.extend_from_slice(&[LESSON, u8::from(self.withdrawn.is_some())]);
             self.document.write(out);
@@ -68,14 +68,14 @@ impl Lesson {
 }
 
 /// A new journal for the table `id`.
-pub fn new(id: u64) -> Vec<u8> {
+pub(crate) fn new(id: u64) -> Vec<u8> {
     let mut bytes = MAGIC.to_vec();
     frames::append(&mut bytes, |out| out.extend_from_slice(&id.to_le_bytes()));
     bytes
 }
 
 /// The record that announces the table `id`.
-pub fn announcement(id: u64) -> Vec<u8> {
+pub(crate) fn announcement(id: u64) -> Vec<u8> {
     let mut bytes = Vec::new();
     frames::append(&mut bytes, |out| {
         out.push(ANNOUNCEMENT);
@@ -86,7 +86,7 @@ pub fn announcement(id: u64) -> Vec<u8> {
 
 /// What a journal says to the readers of a table.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Journal {
+pub(crate) struct Journal {
     /// The lessons that the table lacks.
     pub lessons: Vec<Lesson>,
     /// Bytes up to the last whole record; 0 if the journal does not belong to the table, so that
@@ -96,7 +96,7 @@ pub struct Journal {
 
 impl Journal {
     /// The numbers of the documents that lessons withdraw, rising.
-    pub fn withdrawn(&self) -> Vec<u32> {
+    pub(crate) fn withdrawn(&self) -> Vec<u32> {
         let number = |lesson: &Lesson| Some(lesson.withdrawn.as_ref()?.0);
         let mut numbers: Vec<u32> = self.lessons.iter().filter_map(number).collect();
         numbers.sort_unstable();
@@ -105,12 +105,12 @@ impl Journal {
 
     /// The lessons in `bytes` for the table `id` with so many problems. What follows the first
     /// record that is incomplete or damaged does not count.
-    pub fn parse(bytes: &[u8], id: u64, problems: usize) -> Self {
+    pub(crate) fn parse(bytes: &[u8], id: u64, problems: usize) -> Self {
         Self::read(bytes, Some(id), problems)
     }
 
     /// The same for whatever table a journal belongs to, where the table is lost.
-    pub fn of_any(bytes: &[u8], problems: usize) -> Self {
+    pub(crate) fn of_any(bytes: &[u8], problems: usize) -> Self {
         Self::read(bytes, None, problems)
     }
 

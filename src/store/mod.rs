@@ -37,27 +37,28 @@
 //! sum is an exact one of whole steps ([`dbacl_linear::Exact`]), so that a fold gives the bytes
 //! that writing the same documents at once would give.
 
-pub mod build;
+pub(crate) mod build;
 mod copying;
-pub mod document;
-pub mod folder;
-pub mod frames;
-pub mod head;
-pub mod journal;
-pub mod open;
+pub(crate) mod document;
+pub(crate) mod folder;
+pub(crate) mod frames;
+pub(crate) mod head;
+pub(crate) mod journal;
+pub(crate) mod open;
 mod salvage;
-pub mod table;
+pub(crate) mod table;
 #[cfg(test)]
 mod tests;
 
-pub use build::{Builder, TableData};
-pub use document::{Document, Effect};
-pub use folder::{Before, Changing, FilterError, FilterFolder, Stamp};
-pub use head::{Head, Reading};
-pub use journal::Lesson;
-pub use open::OpenTables;
+pub(crate) use build::{Builder, TableData};
+pub(crate) use document::{Document, Effect};
+pub use folder::Stamp;
+pub(crate) use folder::{Before, Changing, FilterError, FilterFolder};
+pub(crate) use head::{Head, Reading};
+pub(crate) use journal::Lesson;
+pub(crate) use open::OpenTables;
 
 /// Tiers of rows in a table, by how many documents have a feature.
-pub const TIERS: usize = 3;
+pub(crate) const TIERS: usize = 3;
 
-pub use crate::fit::blocks::BLOCKS;
+pub(crate) use crate::fit::blocks::BLOCKS;

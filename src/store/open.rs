@@ -9,7 +9,7 @@ use dbacl_linear::Exact;
 
 /// What a filter knows of features, in the order of the ids that were asked for.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Rows {
+pub(crate) struct Rows {
     /// Labels of the filter.
     pub labels: usize,
     /// Its problems.
@@ -27,17 +27,17 @@ impl Rows {
     }
 
     /// Documents with the feature number `at`, by label.
-    pub fn documents(&self, at: usize) -> &[u32] {
+    pub(crate) fn documents(&self, at: usize) -> &[u32] {
         &self.documents[at * self.labels..][..self.labels]
     }
 
     /// The sums of the feature number `at`.
-    pub fn sums(&self, at: usize) -> &[Exact] {
+    pub(crate) fn sums(&self, at: usize) -> &[Exact] {
         &self.sums[at * self.problems..][..self.problems]
     }
 
     /// Documents with the feature number `at`.
-    pub fn all(&self, at: usize) -> u32 {
+    pub(crate) fn all(&self, at: usize) -> u32 {
         self.documents(at).iter().sum()
     }
 
@@ -50,7 +50,7 @@ impl Rows {
 
 /// A table and its journal, as they were at one moment.
 #[derive(Debug)]
-pub struct OpenTables<R> {
+pub(crate) struct OpenTables<R> {
     /// The table.
     pub table: TableFile<R>,
     /// The lessons since.
@@ -65,7 +65,7 @@ pub struct OpenTables<R> {
 
 impl<R> OpenTables<R> {
     /// The state of a filter with this table and these lessons.
-    pub fn new(table: TableFile<R>, journal: Journal) -> Self {
+    pub(crate) fn new(table: TableFile<R>, journal: Journal) -> Self {
         let Journal { lessons, length } = journal;
         let documents = table.head.documents.clone();
         let intercepts = table.head.intercepts.iter().copied().map(Exact).collect();
@@ -78,7 +78,7 @@ impl<R> OpenTables<R> {
     }
 
     /// Adds a lesson, as if the journal had it.
-    pub fn add(&mut self, lesson: Lesson) {
+    pub(crate) fn add(&mut self, lesson: Lesson) {
         for (effect, is_taken) in effects(&lesson) {
             build::add_totals(&mut self.documents, &mut self.intercepts, effect, is_taken);
             let own = u32::from(effect.counts_as_left_out(self.documents.len()));
@@ -89,7 +89,7 @@ impl<R> OpenTables<R> {
     }
 
     /// Number of documents, those that take no part in the fit included.
-    pub fn number(&self) -> u32 {
+    pub(crate) fn number(&self) -> u32 {
         self.documents.iter().sum::<u32>() + self.left_out
     }
 
@@ -98,7 +98,7 @@ impl<R> OpenTables<R> {
     ///
     /// # Errors
     /// [`Fault`]
-    pub fn look_up(&self, ids: &[u32], with_singles: bool) -> Result<Rows, Fault> {
+    pub(crate) fn look_up(&self, ids: &[u32], with_singles: bool) -> Result<Rows, Fault> {
         let head = &self.table.head;
         let (labels, problems) = (head.reading.labels.len(), head.problems());
         let mut rows = Rows::new(ids.len(), labels, problems);
@@ -159,7 +159,7 @@ impl<R> OpenTables<R> {
     ///
     /// # Errors
     /// [`Fault`]
-    pub fn find(&self, name: u64) -> Result<Vec<(u32, Effect)>, Fault> {
+    pub(crate) fn find(&self, name: u64) -> Result<Vec<(u32, Effect)>, Fault> {
         let names = self.table.names()?;
         let base = self.table.head.entries;
         let withdrawn = self.journal.withdrawn();

@@ -15,7 +15,7 @@ impl FilterFolder {
     ///
     /// A lesson may be both in the ledger and in the journal: of documents of the same name the
     /// last counts.
-    pub fn salvage(&self) -> Option<(Reading, Vec<Document>, bool)> {
+    pub(crate) fn salvage(&self) -> Option<(Reading, Vec<Document>, bool)> {
         let read = |name: String| {
             let path = self.file(&name);
             let changed = path.metadata().and_then(|found| found.modified()).ok()?;

@@ -43,10 +43,10 @@ use std::path::Path;
 use std::sync::OnceLock;
 
 /// How a table begins.
-pub const MAGIC: &[u8] = b"# dbacl filter 1\n";
+pub(crate) const MAGIC: &[u8] = b"# dbacl filter 1\n";
 
 /// How tables of any version begin.
-pub const ANY_MAGIC: &[u8] = b"# dbacl filter ";
+pub(crate) const ANY_MAGIC: &[u8] = b"# dbacl filter ";
 
 /// The fewest documents of a feature in each tier.
 const LEAST: [u32; TIERS] = [64, 8, 0];
@@ -60,7 +60,7 @@ const DOCUMENTS: usize = TIERS + 1;
 const BLOCK: usize = 4096;
 
 /// The label of an entry whose document was withdrawn.
-pub const WITHDRAWN: u8 = 255;
+pub(crate) const WITHDRAWN: u8 = 255;
 
 /// Bytes of a single.
 const SINGLE: usize = 8;
@@ -76,22 +76,22 @@ const NEAR: usize = 4;
 const RUN: usize = 32;
 
 /// The tier of a feature that so many documents have.
-pub fn tier(documents: u32) -> usize {
+pub(crate) fn tier(documents: u32) -> usize {
     LEAST.iter().position(|&least| documents >= least).unwrap_or(TIERS - 1)
 }
 
 /// Bytes of a row.
-pub const fn row_bytes(labels: usize, problems: usize) -> usize {
+pub(crate) const fn row_bytes(labels: usize, problems: usize) -> usize {
     4 + 3 * labels + 6 * problems
 }
 
 /// Bytes of a document's entry.
-pub const fn entry_bytes(problems: usize) -> usize {
+pub(crate) const fn entry_bytes(problems: usize) -> usize {
     8 + Effect::bytes(problems)
 }
 
 /// Appends a row.
-pub fn write_row(out: &mut Vec<u8>, id: u32, documents: &[u32], sums: &[Exact]) {
+pub(crate) fn write_row(out: &mut Vec<u8>, id: u32, documents: &[u32], sums: &[Exact]) {
     out.extend_from_slice(&id.to_le_bytes());
     for number in documents {
         out.extend_from_slice(&number.min(&0xff_ffff).to_le_bytes()[..3]);
@@ -102,7 +102,7 @@ pub fn write_row(out: &mut Vec<u8>, id: u32, documents: &[u32], sums: &[Exact]) 
 }
 
 /// Reads a row behind its id.
-pub fn read_row(row: &[u8], documents: &mut [u32], sums: &mut [Exact]) {
+pub(crate) fn read_row(row: &[u8], documents: &mut [u32], sums: &mut [Exact]) {
     let (counts, values) = row[4..].split_at(3 * documents.len());
     for (number, bytes) in documents.iter_mut().zip(counts.chunks_exact(3)) {
         *number = LittleEndian::read_u24(bytes);
@@ -114,7 +114,7 @@ pub fn read_row(row: &[u8], documents: &mut [u32], sums: &mut [Exact]) {
 
 /// The records of each section of a table, one after the other, rows and singles by rising id.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Sections {
+pub(crate) struct Sections {
     /// The rows of each tier.
     pub tiers: [Vec<u8>; TIERS],
     /// Features that one document has.
@@ -125,7 +125,7 @@ pub struct Sections {
 
 impl Sections {
     /// The bytes of a table with these records, and its name. Numbers of records in `head` are set.
-    pub fn file<R: Serialize>(&self, head: &mut Head<R>) -> (Vec<u8>, u64) {
+    pub(crate) fn file<R: Serialize>(&self, head: &mut Head<R>) -> (Vec<u8>, u64) {
         let (labels, problems) = (head.reading.labels.len(), head.problems());
         let [a, b, c] = &self.tiers;
         let all = [a, b, c, &self.singles, &self.documents];
@@ -166,7 +166,7 @@ fn widths(labels: usize, problems: usize) -> [usize; SECTIONS] {
 
 /// Why a table cannot be used.
 #[derive(Debug)]
-pub enum Fault {
+pub(crate) enum Fault {
     /// The operating system refused.
     Io(io::Error),
     /// It is no table.
@@ -185,7 +185,7 @@ impl From<io::Error> for Fault {
 
 /// An open table. Only the parts that are needed are read; a part that was read is checked.
 #[derive(Debug)]
-pub struct TableFile<R> {
+pub(crate) struct TableFile<R> {
     file: File,
     /// The head.
     pub head: Head<R>,
@@ -213,7 +213,7 @@ impl<R: DeserializeOwned> TableFile<R> {
     ///
     /// # Errors
     /// [`Fault`]
-    pub fn open(path: &Path) -> Result<(Self, Metadata), Fault> {
+    pub(crate) fn open(path: &Path) -> Result<(Self, Metadata), Fault> {
         let (file, found) = open_known(path)?;
         let length = found.len();
         let mut start = vec![0; usize::try_from(length).unwrap_or(BEGINNING).min(BEGINNING)];
@@ -377,7 +377,11 @@ impl<R> TableFile<R> {
     ///
     /// # Errors
     /// [`Fault`]
-    pub fn rows(&self, ids: &[u32], mut found: impl FnMut(usize, &[u8])) -> Result<(), Fault> {
+    pub(crate) fn rows(
+        &self,
+        ids: &[u32],
+        mut found: impl FnMut(usize, &[u8]),
+    ) -> Result<(), Fault> {
         let is_found = std::cell::RefCell::new(vec![false; ids.len()]);
         for tier in 0..TIERS {
             let mut new = Vec::new();
@@ -403,7 +407,7 @@ impl<R> TableFile<R> {
     ///
     /// # Errors
     /// [`Fault`]
-    pub fn singles(
+    pub(crate) fn singles(
         &self,
         ids: &[u32],
         mut found: impl FnMut(usize, u32, usize),
@@ -423,7 +427,7 @@ impl<R> TableFile<R> {
     ///
     /// # Errors
     /// [`Fault`]
-    pub fn effect(&self, number: u32) -> Result<Effect, Fault> {
+    pub(crate) fn effect(&self, number: u32) -> Result<Effect, Fault> {
         let Section { blocks, records, width } = &self.sections[DOCUMENTS];
         let (number, per_block) = (number as usize, BLOCK / width);
         if number >= *records {
@@ -456,7 +460,7 @@ impl<R> TableFile<R> {
     ///
     /// # Errors
     /// [`Fault`]
-    pub fn sections(&self) -> Result<Sections, Fault> {
+    pub(crate) fn sections(&self) -> Result<Sections, Fault> {
         let [a, b, c] = [0, 1, 2].map(|tier| self.section(tier));
         let (singles, documents) = (self.section(SINGLES)?, self.section(DOCUMENTS)?);
         Ok(Sections { tiers: [a?, b?, c?], singles, documents })
@@ -466,7 +470,7 @@ impl<R> TableFile<R> {
     ///
     /// # Errors
     /// [`Fault`]
-    pub fn names(&self) -> Result<&[(u64, u8)], Fault> {
+    pub(crate) fn names(&self) -> Result<&[(u64, u8)], Fault> {
         if let Some(names) = self.names.get() {
             return Ok(names);
         }
@@ -480,7 +484,7 @@ impl<R> TableFile<R> {
     ///
     /// # Errors
     /// [`Fault`]
-    pub fn check(&self) -> Result<(), Fault> {
+    pub(crate) fn check(&self) -> Result<(), Fault> {
         self.sections().map(|_| ())
     }
 }

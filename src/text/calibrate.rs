@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 
 /// A text that was left out, or what is left of it when it is cut short.
 #[derive(Clone)]
-pub struct Cut<'a> {
+pub(super) struct Cut<'a> {
     /// Words that are left, 0 for all.
     pub words: usize,
     /// The score of each label.
@@ -22,7 +22,7 @@ pub struct Cut<'a> {
 impl Cut<'_> {
     /// Whether the highest score is that of a label of the document; of several labels, whether
     /// all scores have the right sign.
-    pub fn is_right(&self, has_several: bool) -> bool {
+    pub(super) fn is_right(&self, has_several: bool) -> bool {
         let number = |place: usize| u32::try_from(place).unwrap_or(u32::MAX);
         if !has_several {
             return self.labels.contains(&number(best_of(&self.scores)));
@@ -51,7 +51,12 @@ fn best_of<T: PartialOrd + Copy>(numbers: &[T]) -> usize {
 
 /// How scores become probabilities, where `priors` are the shares of the labels. Labels are chosen
 /// for their mean F1 if `is_for_f1` says so.
-pub fn scale(has_several: bool, cuts: &[Cut<'_>], priors: Vec<f64>, is_for_f1: bool) -> Scale {
+pub(super) fn scale(
+    has_several: bool,
+    cuts: &[Cut<'_>],
+    priors: Vec<f64>,
+    is_for_f1: bool,
+) -> Scale {
     // Each length has the same weight.
     let mut numbers: BTreeMap<usize, f64> = BTreeMap::new();
     for cut in cuts {

@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 /// The evidence for the best label of a text and against the second best, in bits: what each
 /// feature adds to the logarithm of the odds before the share of the prior, which is as large for
 /// all labels.
-pub fn explain(
+pub(super) fn explain(
     table: &Table,
     labels: &[String],
     reader: &mut TextReader,
@@ -62,7 +62,7 @@ pub fn explain(
 }
 
 /// The features of some texts that speak most for each label, with their weights.
-pub fn strongest<'a>(
+pub(super) fn strongest<'a>(
     (table, labels): (&Table, &'a [String]),
     reader: &mut TextReader,
     texts: &[Vec<u8>],

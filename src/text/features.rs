@@ -17,7 +17,7 @@ use std::io;
 
 /// Which runs of characters a text has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Runs {
+pub(crate) enum Runs {
     /// Runs that go across blanks.
     Across,
     /// Runs within a word, whose two ends count as characters.
@@ -26,7 +26,7 @@ pub enum Runs {
 
 impl Runs {
     /// The name of the block in files and messages.
-    pub const fn name(self) -> &'static str {
+    pub(crate) const fn name(self) -> &'static str {
         match self {
             Self::Across => "runs",
             Self::Within => "runs within words",
@@ -35,11 +35,11 @@ impl Runs {
 }
 
 /// Characters of the shortest and of the longest run.
-pub const LENGTHS: [usize; 2] = [2, 5];
+pub(super) const LENGTHS: [usize; 2] = [2, 5];
 
 /// How texts are read for a model.
 #[derive(Debug, Clone)]
-pub struct Layout {
+pub(super) struct Layout {
     /// How words are cut.
     pub words: ReadOptions,
     /// The runs of characters, if there are any.
@@ -54,12 +54,12 @@ pub struct Layout {
 
 impl Layout {
     /// Number of blocks.
-    pub const fn blocks(&self) -> usize {
+    pub(super) const fn blocks(&self) -> usize {
         1 + self.runs.is_some() as usize
     }
 
     /// The blocks as a model has them.
-    pub fn kinds(&self) -> Vec<BlockKind> {
+    pub(super) fn kinds(&self) -> Vec<BlockKind> {
         let weight = narrow(WEIGHT);
         let words = BlockKind { runs: None, lengths: [1, self.words.order.into()], weight };
         let runs = self.runs.map(|_| BlockKind { runs: self.runs, lengths: self.lengths, weight });
@@ -69,12 +69,12 @@ impl Layout {
 
 /// The features of a text by block, each once, in rising order.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Features {
+pub(crate) struct Features {
     pub blocks: [Vec<u32>; 2],
 }
 
 /// Reads one text after the other.
-pub struct TextReader {
+pub(super) struct TextReader {
     reader: FeatureReader<'static>,
     layout: Layout,
     gathered: Gathered,
@@ -110,14 +110,14 @@ impl FeatureSink for Gathered {
 }
 
 impl TextReader {
-    pub fn new(layout: &Layout) -> Self {
+    pub(super) fn new(layout: &Layout) -> Self {
         let reader = FeatureReader::new(&layout.words);
         let text = layout.runs.map(|_| Vec::new());
         let gathered = Gathered { text, ..Gathered::default() };
         Self { reader, layout: layout.clone(), gathered }
     }
 
-    pub fn read(&mut self, text: &[u8]) -> &Features {
+    pub(super) fn read(&mut self, text: &[u8]) -> &Features {
         let all = &mut self.gathered;
         all.found.blocks.iter_mut().for_each(Vec::clear);
         all.text.iter_mut().for_each(Vec::clear);
@@ -138,7 +138,7 @@ impl TextReader {
 
     /// The features of a text with their names, in the order of the text; each block's one after
     /// the other.
-    pub fn named(&mut self, text: &[u8]) -> Vec<Vec<(u32, String)>> {
+    pub(super) fn named(&mut self, text: &[u8]) -> Vec<Vec<(u32, String)>> {
         self.gathered.names = Some(Vec::new());
         self.read(text);
         let mut named = vec![self.gathered.names.take().unwrap_or_default()];

@@ -6,11 +6,11 @@
 use std::borrow::Cow;
 
 /// What a model says of itself whose texts were folded.
-pub const FOLDED: (&str, &str) = ("folded", "letters, emoji");
+pub(super) const FOLDED: (&str, &str) = ("folded", "letters, emoji");
 
 /// A text in small letters of all alphabets, with `i` for both Turkish letters, and emoji without
 /// the colour of skin and the choice of a form (U+FE0E, U+FE0F). Bytes that are not UTF-8 stay.
-pub fn folded(text: &[u8]) -> Cow<'_, [u8]> {
+pub(super) fn folded(text: &[u8]) -> Cow<'_, [u8]> {
     if text.is_ascii() {
         return Cow::Borrowed(text);
     }

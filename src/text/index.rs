@@ -6,7 +6,7 @@ use std::num::NonZeroU32;
 
 /// Finds what belongs to a feature: a number.
 #[derive(Debug, Clone)]
-pub struct Index {
+pub(super) struct Index {
     /// Features and what belongs to them. At least a third is free.
     slots: Vec<(u32, Option<NonZeroU32>)>,
     length: u32,
@@ -14,7 +14,7 @@ pub struct Index {
 }
 
 /// Features that are looked up together, so that the waits for memory overlap.
-pub const TOGETHER: usize = 64;
+pub(super) const TOGETHER: usize = 64;
 
 impl Default for Index {
     fn default() -> Self {
@@ -24,7 +24,7 @@ impl Default for Index {
 
 impl Index {
     /// An index without features, with room for so many.
-    pub fn with_room(length: usize) -> Self {
+    pub(super) fn with_room(length: usize) -> Self {
         let slots = vec![(0, None); length + length / 2 + 16];
         Self { slots, length: 0, hashing: HashKey::of_process() }
     }
@@ -44,13 +44,13 @@ impl Index {
     }
 
     /// What belongs to a feature.
-    pub fn find(&self, feature: u32) -> Option<NonZeroU32> {
+    pub(super) fn find(&self, feature: u32) -> Option<NonZeroU32> {
         self.slots[self.place(feature)].1
     }
 
     /// Calls `take` with what belongs to each of `features`, which are [`TOGETHER`] at most;
     /// features without anything are passed over.
-    pub fn find_all(&self, features: &[u32], mut take: impl FnMut(NonZeroU32)) {
+    pub(super) fn find_all(&self, features: &[u32], mut take: impl FnMut(NonZeroU32)) {
         let mut first = [(0, None); TOGETHER];
         for (slot, &feature) in first.iter_mut().zip(features) {
             *slot = self.slots[self.home(feature)];
@@ -64,7 +64,7 @@ impl Index {
     }
 
     /// What belongs to a feature, which is `value` if nothing did.
-    pub fn find_or_insert(&mut self, feature: u32, value: NonZeroU32) -> NonZeroU32 {
+    pub(super) fn find_or_insert(&mut self, feature: u32, value: NonZeroU32) -> NonZeroU32 {
         if (self.length as usize + 1) * 3 > self.slots.len() * 2 {
             let room = self.slots.len() * 2;
             let old = std::mem::replace(&mut self.slots, vec![(0, None); room]);
@@ -83,7 +83,7 @@ impl Index {
     }
 
     /// Number of features.
-    pub const fn len(&self) -> usize {
+    pub(super) const fn len(&self) -> usize {
         self.length as usize
     }
 }
@@ -92,7 +92,7 @@ impl Index {
 /// the number after.
 impl Index {
     /// The index of these features, whose columns are their places.
-    pub fn of(features: &[u32]) -> Self {
+    pub(super) fn of(features: &[u32]) -> Self {
         let mut index = Self::with_room(features.len());
         for &feature in features {
             index.insert(feature);
@@ -101,18 +101,18 @@ impl Index {
     }
 
     /// The column of a feature.
-    pub fn get(&self, feature: u32) -> Option<u32> {
+    pub(super) fn get(&self, feature: u32) -> Option<u32> {
         self.find(feature).map(|number| number.get() - 1)
     }
 
     /// The column of a feature, a new one if it has none.
-    pub fn insert(&mut self, feature: u32) -> u32 {
+    pub(super) fn insert(&mut self, feature: u32) -> u32 {
         let next = NonZeroU32::MIN.saturating_add(self.length);
         self.find_or_insert(feature, next).get() - 1
     }
 
     /// The features by column.
-    pub fn features(&self) -> Vec<u32> {
+    pub(super) fn features(&self) -> Vec<u32> {
         let mut features = vec![0; self.len()];
         for &(feature, number) in &self.slots {
             if let Some(number) = number {

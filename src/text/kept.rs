@@ -10,7 +10,7 @@ use dbacl_numeric::varint;
 use std::ops::Range;
 
 /// The bytes of documents, given by label.
-pub fn write<'a>(labels: impl Iterator<Item = Vec<&'a [u8]>>) -> Vec<u8> {
+pub(super) fn write<'a>(labels: impl Iterator<Item = Vec<&'a [u8]>>) -> Vec<u8> {
     let mut out = Vec::new();
     for documents in labels {
         varint::append(&mut out, documents.len() as u64);
@@ -23,7 +23,7 @@ pub fn write<'a>(labels: impl Iterator<Item = Vec<&'a [u8]>>) -> Vec<u8> {
 }
 
 /// Where the documents of each of `labels` labels stand in `bytes`; `None` if that is damaged.
-pub fn read(bytes: &[u8], labels: usize) -> Option<Vec<Vec<Range<usize>>>> {
+pub(super) fn read(bytes: &[u8], labels: usize) -> Option<Vec<Vec<Range<usize>>>> {
     let mut rest = bytes;
     let mut found = Vec::new();
     for _ in 0..labels {

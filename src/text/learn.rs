@@ -21,9 +21,9 @@ use std::ops::Range;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 /// The weight of each block.
-pub const WEIGHT: f64 = 2.0;
+pub(super) const WEIGHT: f64 = 2.0;
 /// The input of the intercept.
-pub const INTERCEPT: f32 = 0.5;
+pub(super) const INTERCEPT: f32 = 0.5;
 /// Texts whose median has more words than this have no runs of characters unless that is asked
 /// for: they bring little and cost much.
 const LONG: usize = 100;
@@ -70,7 +70,7 @@ impl Watch<'_> {
 }
 
 /// Labelled texts.
-pub struct Task<'a> {
+pub(super) struct Task<'a> {
     pub texts: Vec<&'a [u8]>,
     /// The labels of each, by number, rising.
     pub labels: Vec<Vec<u32>>,
@@ -88,7 +88,7 @@ pub struct Task<'a> {
 }
 
 /// What came of it.
-pub struct Learned {
+pub(crate) struct Learned {
     pub table: Table,
     /// Errors in documents that were left out, and how many these were.
     pub errors: usize,
@@ -102,7 +102,7 @@ pub struct Learned {
 
 /// Settings of a fit.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Settings {
+pub(super) struct Settings {
     /// Whether features that tell the labels apart are preferred.
     pub contrast: bool,
     /// What a document on the wrong side costs.
@@ -148,10 +148,10 @@ struct Fit {
 }
 
 /// Stopped by the caller.
-pub struct Stopped;
+pub(super) struct Stopped;
 
 /// How texts with this median number of words and so many labels are read.
-pub fn layout(plan: &FitPlan, median: usize, labels: usize) -> Layout {
+pub(super) fn layout(plan: &FitPlan, median: usize, labels: usize) -> Layout {
     let runs = match plan.runs {
         Some(false) => None,
         None if median > LONG => None,
@@ -168,7 +168,7 @@ pub fn layout(plan: &FitPlan, median: usize, labels: usize) -> Layout {
 }
 
 /// The settings that suit most texts of so many labels.
-pub fn usual(recipe: &Recipe, labels: usize) -> Settings {
+pub(super) fn usual(recipe: &Recipe, labels: usize) -> Settings {
     settings(recipe, labels <= MANY, 0.0)
 }
 
@@ -179,7 +179,7 @@ fn settings(recipe: &Recipe, contrast: bool, start: f64) -> Settings {
 }
 
 /// What was chosen, for people: `tried` are all settings with their errors.
-pub fn told(
+pub(super) fn told(
     layout: &Layout,
     settings: Settings,
     tried: &[String],
@@ -661,7 +661,7 @@ impl Progress<'_> {
     }
 }
 
-pub fn learn(task: &Task<'_>) -> Result<Learned, Stopped> {
+pub(super) fn learn(task: &Task<'_>) -> Result<Learned, Stopped> {
     let corpus = Corpus::new(task)?;
     let folds = corpus.folds();
     let judged = if folds.len() <= FEW { 4 } else { 1 };

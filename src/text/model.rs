@@ -261,7 +261,8 @@ pub struct Prediction {
 
 impl Prediction {
     /// A prediction of these probabilities.
-    pub fn of(probabilities: Vec<f64>) -> Self {
+    #[cfg(test)]
+    pub(crate) const fn of(probabilities: Vec<f64>) -> Self {
         Self { probabilities, preferences: Vec::new(), labels: None }
     }
 

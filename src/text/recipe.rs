@@ -64,7 +64,7 @@ impl Kind {
     }
 
     /// Its name.
-    pub fn name(self) -> &'static str {
+    pub(crate) fn name(self) -> &'static str {
         Self::NAMES.iter().find(|(kind, _)| *kind == self).map_or("", |&(_, name)| name)
     }
 }
@@ -211,7 +211,7 @@ impl Recipe {
     }
 
     /// The options that are not the default, as one types them.
-    pub fn command(&self) -> String {
+    pub(crate) fn command(&self) -> String {
         let usual = Self::default().spelling();
         let own = self.spelling();
         own.into_iter().filter(|word| !usual.contains(word)).collect::<Vec<_>>().join(" ")

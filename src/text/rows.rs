@@ -11,7 +11,7 @@ use std::num::NonZeroU32;
 
 /// See the [module](self).
 #[derive(Debug, Clone, Default)]
-pub struct Rows {
+pub(super) struct Rows {
     /// Number of problems.
     width: usize,
     /// Whether files have all weights of a row, too.
@@ -39,7 +39,7 @@ enum Row<'a> {
 
 /// Sums of weights by problem.
 #[derive(Debug, Clone, Default)]
-pub struct Sums {
+pub(crate) struct Sums {
     pub all: Vec<i64>,
     /// Those of the rows that are added at once.
     few: Vec<i32>,
@@ -47,7 +47,7 @@ pub struct Sums {
 
 impl Sums {
     /// Makes all sums 0, for so many problems.
-    pub fn start(&mut self, width: usize) {
+    pub(crate) fn start(&mut self, width: usize) {
         self.all.clear();
         self.all.resize(width, 0);
     }
@@ -56,22 +56,22 @@ impl Sums {
 impl Rows {
     /// No rows yet, for so many problems, of which there are at most 2^16; `is_full` says whether
     /// files have all weights of a row.
-    pub fn new(width: usize, is_full: bool) -> Self {
+    pub(super) fn new(width: usize, is_full: bool) -> Self {
         Self { width, is_full, ..Self::default() }
     }
 
     /// Whether files have all weights of a row.
-    pub const fn is_full(&self) -> bool {
+    pub(super) const fn is_full(&self) -> bool {
         self.is_full
     }
 
     /// The features, rising.
-    pub fn features(&self) -> &[u32] {
+    pub(super) fn features(&self) -> &[u32] {
         &self.features
     }
 
     /// The importance of the row's feature, as it is kept.
-    pub fn importance(&self, at: usize) -> u8 {
+    pub(super) fn importance(&self, at: usize) -> u8 {
         self.importances[at]
     }
 
@@ -79,7 +79,7 @@ impl Rows {
     ///
     /// # Panics
     /// If there are more than 2^32 weights.
-    pub fn push(&mut self, (feature, importance): (u32, u8), row: &[(u16, i16)]) {
+    pub(super) fn push(&mut self, (feature, importance): (u32, u8), row: &[(u16, i16)]) {
         self.append(feature, row);
         self.features.push(feature);
         self.importances.push(importance);
@@ -106,7 +106,7 @@ impl Rows {
     }
 
     /// The place of a feature among the others, if it is known.
-    pub fn find(&self, feature: u32) -> Option<usize> {
+    pub(super) fn find(&self, feature: u32) -> Option<usize> {
         self.features.binary_search(&feature).ok()
     }
 
@@ -119,7 +119,7 @@ impl Rows {
     }
 
     /// Hands problems and weights of a row to `take`, those that matter or all.
-    pub fn each(&self, at: usize, mut take: impl FnMut(u16, i16)) {
+    pub(super) fn each(&self, at: usize, mut take: impl FnMut(u16, i16)) {
         let Some(start) = self.starts.find(self.features[at]) else { return };
         match self.row(start) {
             Row::Sparse(row) => {
@@ -137,7 +137,7 @@ impl Rows {
 
     /// Adds the weights of some features, at most [`TOGETHER`], to the sums of the problems;
     /// returns how many are known.
-    pub fn add(&self, features: &[u32], sums: &mut Sums) -> u32 {
+    pub(super) fn add(&self, features: &[u32], sums: &mut Sums) -> u32 {
         let Sums { all, few } = sums;
         few.clear();
         few.resize(self.width, 0);
@@ -171,7 +171,7 @@ impl Rows {
     }
 
     /// Appends the rows as files have them, with weights of `bits` bits.
-    pub fn write(&self, out: &mut Vec<u8>, bits: u8) {
+    pub(super) fn write(&self, out: &mut Vec<u8>, bits: u8) {
         varint::append(out, self.features.len() as u64);
         let mut last = 0;
         for &feature in &self.features {
@@ -201,7 +201,7 @@ impl Rows {
     }
 
     /// Reads rows of `width` problems, with weights of `bits` bits; `None` if they are damaged.
-    pub fn read(rest: &mut &[u8], bits: u8, width: usize) -> Option<Self> {
+    pub(super) fn read(rest: &mut &[u8], bits: u8, width: usize) -> Option<Self> {
         let length = number(rest).filter(|&length: &usize| length <= rest.len())?;
         let mut features = Vec::new();
         let mut last: Option<u32> = None;

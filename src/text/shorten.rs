@@ -14,11 +14,11 @@ const CUT: [usize; 5] = [1, 2, 3, 5, 10];
 
 /// What a copy costs on the wrong side, as a multiple of its text, where the median text has so
 /// many words: short texts are shortened copies of each other already.
-pub const fn copy_cost(median: usize) -> f32 {
+pub(super) const fn copy_cost(median: usize) -> f32 {
     if median >= 25 { 0.1 } else { 0.03 }
 }
 
-pub fn words(text: &[u8]) -> usize {
+pub(super) fn words(text: &[u8]) -> usize {
     text.split(u8::is_ascii_whitespace).filter(|word| !word.is_empty()).count()
 }
 
@@ -56,7 +56,7 @@ fn joined(text: &[u8], places: &[Range<usize>]) -> Vec<u8> {
 }
 
 /// A number that follows from the features of a text.
-pub fn key(features: &Features) -> u64 {
+pub(super) fn key(features: &Features) -> u64 {
     let mix =
         |sum: u64, &feature: &u32| sum.wrapping_add(SplitMix64::new(u64::from(feature)).draw());
     features.blocks.iter().flatten().fold(0, mix)
@@ -64,7 +64,7 @@ pub fn key(features: &Features) -> u64 {
 
 /// The copy of a text with this key that is learned, if the text is long enough: its beginning, or
 /// words from somewhere.
-pub fn copy(text: &[u8], key: u64) -> Option<Vec<u8>> {
+pub(super) fn copy(text: &[u8], key: u64) -> Option<Vec<u8>> {
     let places = word_places(text);
     let mut random = SplitMix64::new(key);
     let wanted = COPIES[random.below(COPIES.len())];
@@ -79,7 +79,7 @@ pub fn copy(text: &[u8], key: u64) -> Option<Vec<u8>> {
 
 /// The copies of a text with this key for the calibration, with their numbers of words: its first
 /// words, and random ones.
-pub fn cuts(text: &[u8], key: u64) -> Vec<(usize, Vec<u8>)> {
+pub(super) fn cuts(text: &[u8], key: u64) -> Vec<(usize, Vec<u8>)> {
     let places = word_places(text);
     let mut random = SplitMix64::new(key ^ 1);
     let mut cuts = Vec::new();

@@ -22,14 +22,14 @@ const VERSION: u8 = 1;
 /// Problems up to which rows have a weight for each.
 const FULL: usize = 8;
 /// Labels of a model, at most.
-pub const LABELS: usize = 1 << 16;
+pub(super) const LABELS: usize = 1 << 16;
 /// The share of all squared importance that a model may lose to be small, where nothing else is
 /// said.
-pub const LOSS: f64 = 0.002;
+pub(super) const LOSS: f64 = 0.002;
 
 /// A block of features.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct BlockKind {
+pub(crate) struct BlockKind {
     /// `None` for words.
     pub runs: Option<Runs>,
     /// Characters of the shortest and the longest run.
@@ -40,7 +40,7 @@ pub struct BlockKind {
 
 /// How scores become probabilities and labels.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Scale {
+pub(crate) struct Scale {
     /// Slope and prior.
     pub calibration: Calibration,
     /// Share of each label in the documents that were learned.
@@ -53,7 +53,7 @@ pub struct Scale {
 
 /// See the [module](self).
 #[derive(Debug, Clone)]
-pub struct Table {
+pub(crate) struct Table {
     /// Whether a text has any number of labels, each with a probability of its own. Otherwise it
     /// has one label, and probabilities add up to 1.
     pub has_several: bool,
@@ -67,7 +67,7 @@ pub struct Table {
 }
 
 /// A fit, to be made a table.
-pub struct Fitted<'a> {
+pub(crate) struct Fitted<'a> {
     /// Number of problems: one for two labels, else as many as labels.
     pub problems: usize,
     /// The features, rising.
@@ -83,7 +83,7 @@ pub struct Fitted<'a> {
 impl Table {
     /// The table of a fit, without what matters least: at most the share `loss` of all squared
     /// importance.
-    pub fn new(
+    pub(crate) fn new(
         fitted: &Fitted<'_>,
         has_several: bool,
         blocks: Vec<BlockKind>,
@@ -138,17 +138,17 @@ impl Table {
         Self { has_several, blocks, scale, intercepts, steps, bits: 16, rows }
     }
 
-    pub fn labels(&self) -> usize {
+    pub(crate) fn labels(&self) -> usize {
         self.scale.priors.len()
     }
 
-    pub fn features(&self) -> usize {
+    pub(crate) fn features(&self) -> usize {
         self.rows.features().len()
     }
 
     /// Features in which each label has a weight above 0, by label; of two labels, the first has
     /// those below.
-    pub fn features_by_label(&self) -> Vec<u64> {
+    pub(crate) fn features_by_label(&self) -> Vec<u64> {
         let mut found = vec![0; self.labels()];
         for at in 0..self.features() {
             self.each_weight(at, |problem, weight| match self.steps.len() {
@@ -169,7 +169,7 @@ impl Table {
     }
 
     /// The weights of a feature, a label each, if it is known. Two labels have that of the second.
-    pub fn weights_of(&self, feature: u32) -> Option<Vec<f32>> {
+    pub(crate) fn weights_of(&self, feature: u32) -> Option<Vec<f32>> {
         let at = self.rows.find(feature)?;
         let two = self.is_two();
         let mut weights = vec![0.0; self.labels()];
@@ -182,14 +182,14 @@ impl Table {
     }
 
     /// The input of the features of each block.
-    pub fn inputs(&self, features: &Features) -> Vec<f64> {
+    pub(crate) fn inputs(&self, features: &Features) -> Vec<f64> {
         let blocks = self.blocks.iter().zip(&features.blocks);
         let input = |(kind, own): (&BlockKind, &Vec<u32>)| input(f64::from(kind.weight), own.len());
         blocks.map(|one| f64::from(input(one))).collect()
     }
 
     /// The scores of the labels, and how many features are known.
-    pub fn scores(&self, features: &Features, sums: &mut Sums) -> (Vec<f64>, u32) {
+    pub(crate) fn scores(&self, features: &Features, sums: &mut Sums) -> (Vec<f64>, u32) {
         let mut scores: Vec<f64> = self.intercepts.iter().map(|&own| f64::from(own)).collect();
         let mut known = 0;
         for (own, input) in features.blocks.iter().zip(self.inputs(features)) {
@@ -210,7 +210,7 @@ impl Table {
     }
 
     /// The probabilities of scores.
-    pub fn probabilities(&self, mut scores: Vec<f64>, known: u32) -> Vec<f64> {
+    pub(crate) fn probabilities(&self, mut scores: Vec<f64>, known: u32) -> Vec<f64> {
         let Scale { calibration, priors, .. } = &self.scale;
         let known = f64::from(known);
         if !self.has_several {
@@ -226,7 +226,7 @@ impl Table {
     }
 
     /// What decides between labels: probabilities, or what is made of them for rare labels.
-    pub fn preferences(&self, probabilities: &[f64]) -> Vec<f64> {
+    pub(crate) fn preferences(&self, probabilities: &[f64]) -> Vec<f64> {
         let Scale { priors, shift, .. } = &self.scale;
         let of = |(p, prior): (&f64, &f64)| p * exp(-shift * log(prior.max(1e-12)));
         probabilities.iter().zip(priors).map(of).collect()
@@ -234,7 +234,7 @@ impl Table {
 
     /// The table in at most `size` bytes, with weights of `bits` bits.
     #[must_use]
-    pub fn quantized(&self, bits: u8, size: Option<usize>) -> Self {
+    pub(crate) fn quantized(&self, bits: u8, size: Option<usize>) -> Self {
         let pruned = |least: usize| self.pruned(bits, least);
         let mut found = pruned(0);
         let Some(size) = size.filter(|&size| found.to_bytes().len() > size) else { return found };
@@ -264,7 +264,7 @@ impl Table {
     }
 
     /// The table as bytes, see `docs/spec/model-format.md`.
-    pub fn to_bytes(&self) -> Vec<u8> {
+    pub(crate) fn to_bytes(&self) -> Vec<u8> {
         let mut out = vec![VERSION, u8::from(self.has_several), self.bits];
         let sizes = [self.labels(), self.steps.len(), self.blocks.len()];
         put(&mut out, sizes.map(|size| size as u64));
@@ -286,7 +286,7 @@ impl Table {
     }
 
     /// The table of bytes; `None` if they are damaged.
-    pub fn from_bytes(mut bytes: &[u8]) -> Option<Self> {
+    pub(crate) fn from_bytes(mut bytes: &[u8]) -> Option<Self> {
         let rest = &mut bytes;
         let [version, kind, bits] = *take(rest, 3)?.first_chunk()?;
         if version != VERSION || kind > 1 || !matches!(bits, 8 | 16) {

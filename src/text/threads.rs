@@ -13,7 +13,7 @@ pub fn wanted(threads: usize) -> usize {
 }
 
 /// The problems of each thread that fits some of them.
-pub fn ranges(problems: usize) -> Vec<Range<usize>> {
+pub(crate) fn ranges(problems: usize) -> Vec<Range<usize>> {
     let width = problems.div_ceil(wanted(0).min(problems / FEWEST).max(1)).max(1);
     (0..problems).step_by(width).map(|at| at..(at + width).min(problems)).collect()
 }

@@ -254,14 +254,9 @@ impl Trainer {
         }
     }
 
-    /// Documents so far.
-    pub fn len(&self) -> u64 {
+    /// Number of documents so far.
+    pub fn document_count(&self) -> u64 {
         self.labels.values().map(|places| places.len() as u64).sum()
-    }
-
-    /// Whether there are none.
-    pub fn is_empty(&self) -> bool {
-        self.labels.is_empty()
     }
 
     /// Labels so far, with their documents.
@@ -308,8 +303,8 @@ impl Trainer {
             Some(&label) if labels.len() == 1 && !recipe.several => {
                 return Err(TrainError::OneLabel { label: label.to_owned() });
             }
-            Some(_) if is_too_many(labels.len(), self.len()) => {
-                let (labels, documents) = (labels.len(), self.len());
+            Some(_) if is_too_many(labels.len(), self.document_count()) => {
+                let (labels, documents) = (labels.len(), self.document_count());
                 return Err(TrainError::TooManyLabels { labels, documents });
             }
             Some(_) if has_several && !recipe.several => {
@@ -326,7 +321,8 @@ impl Trainer {
         };
         let kept = self.keeps.then(|| kept::write(self.labels.values().map(texts_of)));
         let labels = labels.into_iter().map(|(label, count)| (label.to_owned(), count as u64));
-        Trained::of(recipe, self.about.clone(), (labels.collect(), self.len()), learned, kept)
+        let known = (labels.collect(), self.document_count());
+        Trained::of(recipe, self.about.clone(), known, learned, kept)
     }
 
     fn learn(

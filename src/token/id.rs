@@ -73,7 +73,7 @@ impl WideId {
 pub struct ShortWord(u128);
 
 /// Bytes of the longest short word.
-pub const LONGEST_SHORT: usize = 14;
+pub(crate) const LONGEST_SHORT: usize = 14;
 
 /// Number of words that are hashed side by side.
 const SIDE_BY_SIDE: usize = 16;
@@ -138,7 +138,7 @@ const fn medium_tail(medium: Medium) -> u64 {
 pub(crate) const GOLDEN_RATIO: u64 = 0x9e37_79b9_7f4a_7c13;
 
 /// The 64-bit hash of `key` at `level`, with words assembled little-endian.
-pub fn hash(key: &[u8], level: u64) -> u64 {
+pub(crate) fn hash(key: &[u8], level: u64) -> u64 {
     let (mut a, mut b, mut c) = (level, level, GOLDEN_RATIO);
     let (blocks, rest) = key.as_chunks::<24>();
     let mut last = [0; 24];
@@ -155,7 +155,7 @@ pub fn hash(key: &[u8], level: u64) -> u64 {
 
 /// The hash of a key that grows at its end: whole blocks of 24 bytes are mixed in once.
 #[derive(Debug, Clone, Copy)]
-pub struct GrowingHash {
+pub(crate) struct GrowingHash {
     a: u64,
     b: u64,
     c: u64,
@@ -166,23 +166,23 @@ pub struct GrowingHash {
 }
 
 /// Number of bytes that must be readable after the end of a [`GrowingHash`]'s key.
-pub const HASH_PADDING: usize = 24;
+pub(crate) const HASH_PADDING: usize = 24;
 
 impl GrowingHash {
     /// The hash of an empty key at `start` of a text, at level 0.
-    pub const fn new(start: usize) -> Self {
+    pub(crate) const fn new(start: usize) -> Self {
         Self { a: 0, b: 0, c: GOLDEN_RATIO, start, next: start }
     }
 
     /// Where the key starts in its text.
-    pub const fn start(&self) -> usize {
+    pub(crate) const fn start(&self) -> usize {
         self.start
     }
 
     /// The 64-bit hash of `text[start..end]`, as [`hash`] at level 0 gives it. `end` must not go
     /// back from one call to the next, and [`HASH_PADDING`] bytes must follow it in `text`.
     #[inline]
-    pub fn upto(&mut self, text: &[u8], end: usize) -> u64 {
+    pub(crate) fn upto(&mut self, text: &[u8], end: usize) -> u64 {
         while end - self.next >= 24 {
             let (a, b, c) = three_words(text, self.next);
             let (a, b, c) =

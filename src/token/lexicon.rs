@@ -11,18 +11,18 @@ use dbacl_numeric::keyed::HashKey;
 
 /// Number of a term - a word in a medium - in order of first appearance.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct TermId(pub u32);
+pub(crate) struct TermId(pub u32);
 
 impl TermId {
     /// The number as an index.
-    pub const fn index(self) -> usize {
+    pub(crate) const fn index(self) -> usize {
         self.0 as usize
     }
 }
 
 /// All terms of a run.
 #[derive(Debug, Clone, Default)]
-pub struct Lexicon {
+pub(crate) struct Lexicon {
     hashing: HashKey,
     index: Index,
     /// By term.
@@ -35,13 +35,13 @@ pub struct Lexicon {
 
 impl Lexicon {
     /// Number of terms.
-    pub fn size(&self) -> usize {
+    pub(crate) fn size(&self) -> usize {
         self.keys.len()
     }
 
     /// The number of `word` in `medium`, new if it has not been seen before.
     #[inline]
-    pub fn intern(&mut self, word: Word<'_>, medium: Medium) -> TermId {
+    pub(crate) fn intern(&mut self, word: Word<'_>, medium: Medium) -> TermId {
         let (key, hash) = Key::of(word, medium, &self.hashing);
         self.intern_key(&key, hash)
     }
@@ -71,24 +71,24 @@ impl Lexicon {
 
     /// Prefetches a term's word and medium.
     #[inline]
-    pub fn prefetch(&self, term: TermId) {
+    pub(crate) fn prefetch(&self, term: TermId) {
         prefetch(&self.keys, term.index());
         prefetch(&self.kinds, term.index());
     }
 
     /// A term's word.
-    pub fn word(&self, term: TermId) -> Word<'_> {
+    pub(crate) fn word(&self, term: TermId) -> Word<'_> {
         Word::new(&self.keys[term.index()].0, usize::from(self.kinds[term.index()].1))
     }
 
     /// The medium of all terms, if it is the same for all.
-    pub fn only_medium(&self) -> Option<Medium> {
+    pub(crate) fn only_medium(&self) -> Option<Medium> {
         let is_one = self.seen.is_power_of_two();
         is_one.then(|| self.kinds[0].0)
     }
 
     /// A term's medium.
-    pub fn medium(&self, term: TermId) -> Medium {
+    pub(crate) fn medium(&self, term: TermId) -> Medium {
         self.kinds[term.index()].0
     }
 }
@@ -129,7 +129,7 @@ impl Key {
 
 /// A buffer of words, so that the look-ups of many words overlap in their accesses to memory.
 #[derive(Debug, Clone)]
-pub struct WaitingWords {
+pub(crate) struct WaitingWords {
     keys: [Key; WAITING],
     hashes: [u32; WAITING],
     lengths: [u8; WAITING],
@@ -151,7 +151,7 @@ impl WaitingWords {
     /// # Panics
     /// If there was no room left.
     #[inline]
-    pub fn push(&mut self, word: Word<'_>, medium: Medium, lexicon: &Lexicon) -> bool {
+    pub(crate) fn push(&mut self, word: Word<'_>, medium: Medium, lexicon: &Lexicon) -> bool {
         let (key, hash) = Key::of(word, medium, &lexicon.hashing);
         (self.keys[self.used], self.hashes[self.used]) = (key, hash);
         #[allow(clippy::cast_possible_truncation)] // below the window's 32
@@ -163,13 +163,13 @@ impl WaitingWords {
     }
 
     /// Whether no word waits.
-    pub const fn is_empty(&self) -> bool {
+    pub(crate) const fn is_empty(&self) -> bool {
         self.used == 0
     }
 
     /// Numbers the words that wait: `user` gets them.
     #[inline]
-    pub fn number(&mut self, lexicon: &mut Lexicon, user: &mut impl TermUser) {
+    pub(crate) fn number(&mut self, lexicon: &mut Lexicon, user: &mut impl TermUser) {
         let used = std::mem::take(&mut self.used);
         let mut likely = [NO_TERM; WAITING];
         for (&hash, likely) in self.hashes[..used].iter().zip(&mut likely) {
@@ -197,7 +197,7 @@ impl WaitingWords {
 }
 
 /// Who has words numbered.
-pub trait TermUser {
+pub(crate) trait TermUser {
     /// A word will most likely have this number, so its memory can be prefetched.
     fn expect(&self, term: TermId);
 

@@ -5,21 +5,21 @@
 //! the last n words ([`ngram`]) gives the features. Regular expressions ([`pattern`]) give features
 //! of their own. A feature is known to models by the 32-bit hash of its bytes ([`id`]).
 
-pub mod id;
-pub mod lexicon;
-pub mod ngram;
-pub mod ngram_line;
-pub mod pattern;
-pub mod show;
+pub(crate) mod id;
+pub(crate) mod lexicon;
+pub(crate) mod ngram;
+pub(crate) mod ngram_line;
+pub(crate) mod pattern;
+pub(crate) mod show;
 
 use crate::model::medium::Medium;
 
-pub use dbacl_words::{class, tokenizer, word};
+pub(crate) use dbacl_words::{class, tokenizer, word};
 
-pub use crate::model::digram::BOUNDARY;
+pub(crate) use crate::model::digram::BOUNDARY;
 
 /// Introduces the medium byte behind a feature's body.
-pub const MEDIUM_MARK: u8 = 0x02;
+pub(crate) const MEDIUM_MARK: u8 = 0x02;
 
 /// Number of a regular expression, from 0, in the order in which a run loaded them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -47,8 +47,7 @@ impl<'a> Feature<'a> {
     }
 
     /// Whether the body holds only boundary marks. Such features are neither learned nor scored.
-    #[doc(hidden)]
-    pub fn is_blank(&self) -> bool {
+    pub(crate) fn is_blank(&self) -> bool {
         self.body.iter().all(|&byte| byte == BOUNDARY)
     }
 }

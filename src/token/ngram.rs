@@ -7,7 +7,7 @@ use crate::model::medium::Medium;
 
 /// The last n words, between boundary marks.
 #[derive(Debug, Clone)]
-pub struct Window {
+pub(crate) struct Window {
     order: u8,
     /// `03 word 03 word 03`: the words of the window.
     buffer: Vec<u8>,
@@ -17,18 +17,18 @@ pub struct Window {
 
 impl Window {
     /// An empty window of at most `order` words.
-    pub fn new(order: u8) -> Self {
+    pub(crate) fn new(order: u8) -> Self {
         Self { order, buffer: vec![BOUNDARY], starts: Vec::with_capacity(8) }
     }
 
     /// Forgets all words, as at the end of a file.
-    pub fn clear(&mut self) {
+    pub(crate) fn clear(&mut self) {
         self.buffer.truncate(1);
         self.starts.clear();
     }
 
     /// The window, giving its features of `medium` to `emit`, longest first.
-    pub fn feeding<F: FnMut(Feature<'_>)>(
+    pub(crate) fn feeding<F: FnMut(Feature<'_>)>(
         &mut self,
         medium: Medium,
         emit: F,
@@ -56,7 +56,7 @@ impl Window {
 }
 
 /// A [`Window`] that hands its features on.
-pub struct FeedingWindow<'a, F> {
+pub(crate) struct FeedingWindow<'a, F> {
     window: &'a mut Window,
     medium: Medium,
     emit: F,

@@ -15,7 +15,7 @@ const BLOCK: usize = 4096;
 
 /// Words waiting, and the n-grams that end in them, with ids of the width `I`.
 #[derive(Debug, Clone)]
-pub struct NgramLine<I = FeatureId> {
+pub(crate) struct NgramLine<I = FeatureId> {
     order: usize,
     words: Vec<TermId>,
     /// Their text, between boundary marks.
@@ -29,7 +29,7 @@ pub struct NgramLine<I = FeatureId> {
 
 /// The n-grams that end in one word of a line.
 #[derive(Debug, Clone, Copy)]
-pub struct Position<'a, I = FeatureId> {
+pub(crate) struct Position<'a, I = FeatureId> {
     /// The words up to this one.
     words: &'a [TermId],
     /// Ids of the n-grams of several words that are not blank, longest first.
@@ -43,41 +43,41 @@ pub struct Position<'a, I = FeatureId> {
 impl<'a, I> Position<'a, I> {
     /// The n-grams that end in the last of these words, blank ones, too; of those of several words
     /// the ids, longest first.
-    pub fn of(words: &'a [TermId], ids: &'a [I]) -> Self {
+    pub(crate) fn of(words: &'a [TermId], ids: &'a [I]) -> Self {
         Self { words, ids, longest: words.len(), is_blank: false }
     }
 }
 
 impl<I: Copy> Position<'_, I> {
     /// Orders of the n-grams of several words that are not blank, longest first.
-    pub fn orders(&self) -> impl DoubleEndedIterator<Item = usize> + use<I> {
+    pub(crate) fn orders(&self) -> impl DoubleEndedIterator<Item = usize> + use<I> {
         (self.longest + 1 - self.ids.len()..=self.longest).rev()
     }
 
     /// Ids of these n-grams.
-    pub const fn ids(&self) -> &[I] {
+    pub(crate) const fn ids(&self) -> &[I] {
         self.ids
     }
 
     /// The id of the n-gram of `order` words, if it is one of [`Self::orders`].
-    pub fn id(&self, order: usize) -> Option<I> {
+    pub(crate) fn id(&self, order: usize) -> Option<I> {
         self.ids.get(self.longest.checked_sub(order)?).copied()
     }
 
     /// The word itself, unless it is blank.
-    pub fn single(&self) -> Option<TermId> {
+    pub(crate) fn single(&self) -> Option<TermId> {
         self.words.last().copied().filter(|_| !self.is_blank)
     }
 
     /// The words of the n-gram of `order` words.
-    pub fn terms(&self, order: usize) -> &[TermId] {
+    pub(crate) fn terms(&self, order: usize) -> &[TermId] {
         &self.words[self.words.len() - order..]
     }
 }
 
 impl<I: Copy + From<WideId>> NgramLine<I> {
     /// An empty line, for n-grams of up to `order` words.
-    pub fn new(order: u8) -> Self {
+    pub(crate) fn new(order: u8) -> Self {
         Self {
             order: usize::from(order),
             words: Vec::new(),
@@ -89,28 +89,28 @@ impl<I: Copy + From<WideId>> NgramLine<I> {
     }
 
     /// Longest n-gram.
-    pub const fn order(&self) -> usize {
+    pub(crate) const fn order(&self) -> usize {
         self.order
     }
 
     /// Whether so many words wait that their n-grams should be hashed before the line ends, so that
     /// memory does not grow with the line.
-    pub fn is_long(&self) -> bool {
+    pub(crate) fn is_long(&self) -> bool {
         self.words.len() >= BLOCK
     }
 
     /// Whether there are words whose n-grams have not been hashed yet.
-    pub fn is_waiting(&self) -> bool {
+    pub(crate) fn is_waiting(&self) -> bool {
         self.words.len() > self.carried
     }
 
     /// All words: first those that only complete n-grams, then those that wait.
-    pub fn words(&self) -> &[TermId] {
+    pub(crate) fn words(&self) -> &[TermId] {
         &self.words
     }
 
     /// Forgets all words: n-grams begin again.
-    pub fn clear(&mut self) {
+    pub(crate) fn clear(&mut self) {
         self.words.clear();
         self.text.truncate(1);
         self.hashes.clear();
@@ -119,7 +119,7 @@ impl<I: Copy + From<WideId>> NgramLine<I> {
 
     /// Adds a word to those that wait.
     #[inline]
-    pub fn push(&mut self, word: Word<'_>, term: TermId) {
+    pub(crate) fn push(&mut self, word: Word<'_>, term: TermId) {
         self.words.push(term);
         self.hashes.push(GrowingHash::new(self.text.len() - 1));
         word.append_to(&mut self.text);
@@ -127,7 +127,7 @@ impl<I: Copy + From<WideId>> NgramLine<I> {
     }
 
     /// Keeps only the last words, to complete the n-grams of the next ones.
-    pub fn carry(&mut self) {
+    pub(crate) fn carry(&mut self) {
         let keep = (self.order - 1).min(self.words.len());
         let gone = self.words.len() - keep;
         let from = self.hashes.get(gone).map_or(self.text.len() - 1, GrowingHash::start);
@@ -148,7 +148,7 @@ impl<I: Copy + From<WideId>> NgramLine<I> {
 
     /// Works out the ids of all n-grams of several words in `medium` that end in the waiting words,
     /// and returns them: word by word, longest first. Blank ones have none.
-    pub fn hash(&mut self, medium: Medium) -> &[I] {
+    pub(crate) fn hash(&mut self, medium: Medium) -> &[I] {
         let end_of_text = self.text.len();
         self.text.resize(end_of_text + HASH_PADDING, 0);
         self.ids.clear();
@@ -171,7 +171,7 @@ impl<I: Copy + From<WideId>> NgramLine<I> {
 
     /// The waiting words one after the other, with the ids of [`Self::hash`] and how many of all
     /// ids come before.
-    pub fn positions(&self) -> impl Iterator<Item = (usize, Position<'_, I>)> {
+    pub(crate) fn positions(&self) -> impl Iterator<Item = (usize, Position<'_, I>)> {
         let (mut from, mut blanks) = (0, 0);
         (0..self.words.len()).filter_map(move |at| {
             blanks = if self.is_blank(at) { blanks + 1 } else { 0 };
@@ -187,7 +187,7 @@ impl<I: Copy + From<WideId>> NgramLine<I> {
     }
 
     /// All ids of [`Self::hash`].
-    pub fn ids(&self) -> &[I] {
+    pub(crate) fn ids(&self) -> &[I] {
         &self.ids
     }
 }

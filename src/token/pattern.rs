@@ -5,7 +5,7 @@
 //! dbacl 1.14.1 were learned with these, and a feature that is cut differently is another feature.
 //! The crate [`dbacl_regex`] finds them; this module turns their groups into features.
 
-pub use dbacl_regex::{Expression, Syntax};
+pub(crate) use dbacl_regex::{Expression, Syntax};
 
 use dbacl_regex::Dialect;
 
@@ -14,7 +14,7 @@ use crate::model::settings::Locale;
 use crate::token::{BOUNDARY, PatternId};
 
 /// Most expressions of a run.
-pub const MAX_PATTERNS: usize = 63;
+pub(crate) const MAX_PATTERNS: usize = 63;
 /// The most groups that can enter a feature. A ninth can be named in a suffix, and is never used.
 const FEATURE_GROUPS: usize = 8;
 /// Bytes that are kept of each group.
@@ -106,21 +106,18 @@ impl PatternList {
     }
 
     /// Number of expressions.
-    #[doc(hidden)]
-    pub fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         self.patterns.len()
     }
 
     /// Whether there are none.
-    #[doc(hidden)]
-    pub fn is_empty(&self) -> bool {
+    pub(crate) fn is_empty(&self) -> bool {
         self.patterns.is_empty()
     }
 
     /// The expression as category files have it: `TEXT||DIGITS` (spec text 6.3). Empty for a
     /// number that [`PatternList::add`] did not return.
-    #[doc(hidden)]
-    pub fn stored(&self, id: PatternId) -> Vec<u8> {
+    pub(crate) fn stored(&self, id: PatternId) -> Vec<u8> {
         let Some(pattern) = self.patterns.get(usize::from(id.0)) else { return Vec::new() };
         let digits = (b'1'..=b'9').filter(|digit| pattern.mask.has(usize::from(digit - b'0')));
         pattern.text.iter().copied().chain(*b"||").chain(digits).collect()
@@ -136,8 +133,7 @@ impl PatternList {
     /// # Errors
     /// [`Error::UnstorablePattern`] for an expression that holds a newline or whose line in the
     /// file would be longer than 511 bytes. dbacl 1.14.1 writes a category that it cannot load.
-    #[doc(hidden)]
-    pub fn refuse_unstorable(&self) -> Result<()> {
+    pub(crate) fn refuse_unstorable(&self) -> Result<()> {
         for (index, pattern) in self.patterns.iter().enumerate() {
             let line = b"# regex ".len() + self.stored(number(index)).len();
             let why = if pattern.text.iter().any(|byte| matches!(byte, b'\n' | 0)) {
@@ -162,8 +158,7 @@ impl PatternList {
     ///
     /// Costs line × expression, however the matches overlap; with back-references up to a limit
     /// of steps, after which the rest of the line is left.
-    #[doc(hidden)]
-    pub fn features(
+    pub(crate) fn features(
         &mut self,
         line: &[u8],
         keep_case: bool,

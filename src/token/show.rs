@@ -5,7 +5,7 @@ use crate::model::medium::Medium;
 use crate::token::BOUNDARY;
 
 /// Appends the token's text (spec text 3).
-pub fn show(out: &mut Vec<u8>, body: &[u8], medium: Medium) {
+pub(crate) fn show(out: &mut Vec<u8>, body: &[u8], medium: Medium) {
     for &byte in body {
         match byte {
             BOUNDARY => out.extend_from_slice(b"[]"),

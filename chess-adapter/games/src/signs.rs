@@ -5,7 +5,7 @@ use shakmaty::{Color, KnownOutcome, Outcome};
 
 /// Letters of king, queen, rook, bishop and knight where they are not English. Languages with the
 /// same letters, as German and Swedish, share a row.
-pub const LETTERS: [[&str; 5]; 20] = [
+pub(crate) const LETTERS: [[&str; 5]; 20] = [
     ["K", "D", "T", "L", "S"], // German, Swedish, Danish, Norwegian, Croatian, Slovene
     ["R", "D", "T", "F", "C"], // French
     ["R", "D", "T", "A", "C"], // Spanish, Italian, Catalan
@@ -31,7 +31,7 @@ pub const LETTERS: [[&str; 5]; 20] = [
 /// The word with signs that mean the same in their plain form: figurines as letters, any dash as
 /// `-`, colons and crosses as `x`. What is not UTF-8 is Windows-1252. A move number before dots
 /// vanishes.
-pub fn plain(word: &[u8]) -> String {
+pub(crate) fn plain(word: &[u8]) -> String {
     let out = in_ascii(word);
     let start = out.trim_start_matches(|c: char| c.is_ascii_digit());
     match start.strip_prefix('.') {
@@ -65,7 +65,7 @@ fn in_ascii(word: &[u8]) -> String {
 }
 
 /// The plain word with these piece letters as English ones; `None` if a capital is no piece there.
-pub fn translated(word: &str, letters: &[&str; 5]) -> Option<String> {
+pub(crate) fn translated(word: &str, letters: &[&str; 5]) -> Option<String> {
     let mut out = String::with_capacity(word.len());
     let mut rest = word;
     while let Some(next) = rest.chars().next() {
@@ -82,7 +82,7 @@ pub fn translated(word: &str, letters: &[&str; 5]) -> Option<String> {
 }
 
 /// The result that a word says, which is not known yet for `*`; `None` for other words.
-pub fn read_result(word: &[u8]) -> Option<Outcome> {
+pub(crate) fn read_result(word: &[u8]) -> Option<Outcome> {
     let word = in_ascii(word).replace('x', "-").replace('½', "1/2").replace(',', ".");
     let winner = match word.trim() {
         "*" => return Some(Outcome::Unknown),
@@ -97,7 +97,7 @@ pub fn read_result(word: &[u8]) -> Option<Outcome> {
 /// Whether a word between moves is no attempt at one: assessments (`±`, `+/=`), `N` for a novelty,
 /// `D` for a diagram, words of text. Moves name a square (or `f9`), castle, pass (`--`), or are
 /// cut short (`exd`, `Nf`).
-pub fn is_remark(word: &[u8]) -> bool {
+pub(crate) fn is_remark(word: &[u8]) -> bool {
     let word = plain(word);
     let bytes = word.as_bytes();
     let has_square = bytes

@@ -23,12 +23,12 @@ const PROMOTIONS: [Role; 4] = [Role::Queen, Role::Rook, Role::Bishop, Role::Knig
 
 /// Material of the side to move less the other side's, in pawns, after the best captures of both
 /// sides.
-pub fn captures(position: &Chess) -> i32 {
+pub(crate) fn captures(position: &Chess) -> i32 {
     value(position.board(), position.turn(), position.maybe_ep_square(), DEPTH)
 }
 
 /// The same if it were the other side's turn; `None` in check.
-pub fn captures_of_other(position: &Chess) -> Option<i32> {
+pub(crate) fn captures_of_other(position: &Chess) -> Option<i32> {
     let value = || value(position.board(), position.turn().other(), None, DEPTH);
     (!position.is_check()).then(value)
 }

@@ -6,7 +6,7 @@ use shakmaty::{Chess, Position as _};
 
 /// The number of legal moves that check by the man that moves, and whether one of them mates. A
 /// pawn that promotes does not count if it stood between.
-pub fn checks(position: &Chess) -> (u64, bool) {
+pub(crate) fn checks(position: &Chess) -> (u64, bool) {
     let checking = Checks::new(position);
     let (mut count, mut mates) = (0, false);
     for reply in position.legal_moves() {

@@ -17,7 +17,7 @@ use crate::view::{Prospect, View, target};
 use crate::words::Words;
 
 /// The name that models record for these words together with the rich ones.
-pub const NAME: &str = "rich-words 1, context-words 1";
+pub(crate) const NAME: &str = "rich-words 1, context-words 1";
 
 /// The characters of hashes: six bits each, all of them visible and none of them ending a word.
 const DIGITS: &[u8; 64] = b"0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ+-";
@@ -86,7 +86,7 @@ const fn neighbours() -> [[u8; 8]; 64] {
 }
 
 /// Facts about the position before a move that all its moves share.
-pub struct Context<'a> {
+pub(crate) struct Context<'a> {
     before: &'a Chess,
     /// Squares that the opponent attacks.
     their_attacks: Bitboard,
@@ -129,7 +129,7 @@ pub struct Context<'a> {
 }
 
 /// 0 the opening, 1 other positions, 2 and 3 with at most ten and six pieces.
-pub fn phase(plies: usize, board: &Board) -> usize {
+pub(crate) fn phase(plies: usize, board: &Board) -> usize {
     match (plies, (board.occupied() & !board.pawns() & !board.kings()).count()) {
         (_, ..=4) => 3,
         (_, ..=8) => 2,
@@ -139,7 +139,7 @@ pub fn phase(plies: usize, board: &Board) -> usize {
 }
 
 /// What the opponent's last move was: 0 none, 1 quiet, 2 a capture, 3 a check.
-pub fn answer(position: &Chess, past: &[Move]) -> u8 {
+pub(crate) fn answer(position: &Chess, past: &[Move]) -> u8 {
     match past.last() {
         Some(m) if m.is_capture() => 2,
         Some(_) if position.is_check() => 3,
@@ -160,7 +160,7 @@ fn signature(m: Move) -> Signature {
 impl<'a> Context<'a> {
     /// A game's positions, the one now last, the moves between them, and what the one now looks
     /// like with all its legal moves.
-    pub fn new(
+    pub(crate) fn new(
         positions: &'a [Chess],
         moves: &[Move],
         view: &View,
@@ -254,7 +254,7 @@ impl<'a> Context<'a> {
     }
 
     /// Appends the words for the legal move of this number.
-    pub fn describe(&self, move_number: usize, out: &mut Words) {
+    pub(crate) fn describe(&self, move_number: usize, out: &mut Words) {
         let prospect = &self.prospects[move_number];
         let m = prospect.m;
         let to = target(m);

@@ -5,7 +5,7 @@ use chess_search::{Capture, attackers, captures, cheapest};
 use shakmaty::{Board, Color, Role, Square};
 
 /// A piece's worth in pawns; the king's is more than that of all others.
-pub const fn worth(role: Role) -> i32 {
+pub(crate) const fn worth(role: Role) -> i32 {
     match role {
         Role::Pawn => 1,
         Role::Knight | Role::Bishop => 3,
@@ -18,7 +18,7 @@ pub const fn worth(role: Role) -> i32 {
 /// What `side` wins, in pawns, by beginning to capture on `square`. Both sides capture with their
 /// cheapest piece and stop when going on would lose. 0 if it is better not to begin, or if the
 /// square is empty. Pins are ignored.
-pub fn gain(board: &Board, square: Square, side: Color) -> i32 {
+pub(crate) fn gain(board: &Board, square: Square, side: Color) -> i32 {
     let Some(occupant) = board.role_at(square) else { return 0 };
     let own = attackers(board, square, board.occupied()) & board.by_color(side);
     let Some((from, role)) = cheapest(board, own) else { return 0 };

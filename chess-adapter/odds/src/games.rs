@@ -17,7 +17,7 @@ const KEPT_BACK_POSITIONS: std::ops::RangeInclusive<usize> = 4_000..=16_000;
 pub struct Games(Vec<(Chess, Box<[Move]>)>);
 
 /// A position of a game: the game's number, and half-moves played before.
-pub type Place = (u32, u32);
+pub(crate) type Place = (u32, u32);
 
 /// Legal moves of the last position of a game.
 #[derive(Clone, Copy, Debug)]

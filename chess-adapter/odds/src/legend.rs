@@ -3,7 +3,7 @@
 
 /// The kinds of rich words: the two letters that a word begins with, and what the rest of it tells.
 /// `n` or a digit stands for pawn units, capital letters for pieces, `-` for nothing.
-pub const RICH: &[(&str, &str)] = &[
+pub(crate) const RICH: &[(&str, &str)] = &[
     ("xa", "piece, captured piece, pawns won by the captures that the move begins"),
     ("xb", "piece, captured piece, pawns won, whether the opponent has just moved to that square"),
     ("xc", "captured piece, pawns won, material balance"),
@@ -83,7 +83,7 @@ pub const RICH: &[(&str, &str)] = &[
 
 /// The kinds of the words that tell what came before a move and what stands around it: a capital
 /// letter or a digit; the rest is a hash, which tells nothing to people.
-pub const CONTEXT: &[(&str, &str)] = &[
+pub(crate) const CONTEXT: &[(&str, &str)] = &[
     ("A", "the move in this very position"),
     ("B", "the move with all pawns"),
     ("C", "the move with the own pawns"),
@@ -115,7 +115,7 @@ pub const CONTEXT: &[(&str, &str)] = &[
 ];
 
 /// The kind of a word, and what words of that kind say.
-pub fn find(word: &str) -> Option<(&'static str, &'static str)> {
+pub(crate) fn find(word: &str) -> Option<(&'static str, &'static str)> {
     RICH.iter().chain(CONTEXT).copied().find(|(kind, _)| word.starts_with(kind))
 }
 

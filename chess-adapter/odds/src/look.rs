@@ -16,18 +16,18 @@ use crate::games::{Place, Turn};
 
 /// The name of these words and of the search behind them. Weights fit only the search with which
 /// they were learned: when a test says that its values have changed, this name has to change.
-pub const NAME: &str = "search-words 2";
+pub(crate) const NAME: &str = "search-words 2";
 
 /// Moves up to this many centipawns below the best one get exact values.
 const MARGIN: i32 = 200;
 
 /// A word: its kind and up to three numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Word(pub [u8; 4]);
+pub(crate) struct Word(pub [u8; 4]);
 
 /// What is known of the moves of a position, in the order in which they were given.
 #[derive(Clone, Debug)]
-pub struct Looked {
+pub(crate) struct Looked {
     /// 0 the opening, 1 other positions, 2 and 3 with at most ten and six pieces.
     pub phase: usize,
     /// The words of each move.
@@ -38,7 +38,7 @@ pub struct Looked {
 
 /// What the last depth says of a move.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Seen {
+pub(crate) struct Seen {
     /// How many moves are better; `None` for a move that is beyond.
     pub rank: Option<usize>,
     /// Centipawns less than the best move, if it is not beyond.
@@ -49,7 +49,7 @@ pub struct Seen {
 
 /// A position of a game with what the first stage and the search say of its moves.
 #[derive(Clone, Debug)]
-pub struct Row {
+pub(crate) struct Row {
     /// Number of the game.
     pub game: u32,
     /// Logarithms of the first stage's probabilities.
@@ -63,14 +63,14 @@ pub struct Row {
 impl Row {
     /// The quickest mate that the search has seen, if any: masters resign before it, but it is what
     /// they would play.
-    pub fn mate(&self) -> Option<usize> {
+    pub(crate) fn mate(&self) -> Option<usize> {
         let mates = self.looked.seen.iter().enumerate().filter_map(|(at, s)| Some((s.mate?, at)));
         mates.min().map(|(_, at)| at)
     }
 }
 
 /// Looks at positions, one after the other.
-pub struct Looker {
+pub(crate) struct Looker {
     searcher: Searcher,
     depth: usize,
     positions: Vec<Chess>,
@@ -78,7 +78,7 @@ pub struct Looker {
 
 impl Looker {
     /// Looks so many half-moves ahead.
-    pub fn new(depth: usize) -> Self {
+    pub(crate) fn new(depth: usize) -> Self {
         Self { searcher: Searcher::new(1), depth, positions: Vec::new() }
     }
 
@@ -96,7 +96,7 @@ impl Looker {
     }
 
     /// Looks at the moves; `first` has the logarithms of the first stage's probabilities.
-    pub fn look(&mut self, turn: Turn<'_>, first: &[f64]) -> Looked {
+    pub(crate) fn look(&mut self, turn: Turn<'_>, first: &[f64]) -> Looked {
         let (position, before) = turn.positions.split_last().expect("the position now");
         let depths = self.search(position, before);
         let scene = Scene::new(turn, first, &depths);

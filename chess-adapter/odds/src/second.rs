@@ -44,7 +44,7 @@ const GRID: f64 = 10_000.0;
 
 /// The weights.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Second {
+pub(crate) struct Second {
     /// Half-moves that the search looks ahead.
     pub depth: usize,
     factors: [f64; PHASES],
@@ -57,7 +57,7 @@ pub type Part = (String, f64);
 impl Second {
     /// The scores of a position's moves, whose softmax is their probabilities; `first` has the
     /// logarithms of the first stage's.
-    pub fn scores(&self, first: &[f64], looked: &Looked) -> Vec<f64> {
+    pub(crate) fn scores(&self, first: &[f64], looked: &Looked) -> Vec<f64> {
         let weight = |word: &Word| self.weights.get(word).copied().unwrap_or(0.0);
         let score = |(first, words): (&f64, &Vec<Word>)| {
             self.factors[looked.phase] * first + words.iter().map(weight).sum::<f64>()
@@ -66,7 +66,7 @@ impl Second {
     }
 
     /// What the score of a move is made of, beside the logarithm of the first stage's probability.
-    pub fn parts(&self, first: f64, looked: &Looked, at: usize) -> Vec<Part> {
+    pub(crate) fn parts(&self, first: f64, looked: &Looked, at: usize) -> Vec<Part> {
         let factor = self.factors[looked.phase];
         let sum = |kinds: &[u8]| -> f64 {
             let words = looked.words[at].iter().filter(|word| kinds.contains(&word.0[0]));
@@ -83,7 +83,7 @@ impl Second {
     }
 
     /// As lines of a file.
-    pub fn to_text(&self) -> String {
+    pub(crate) fn to_text(&self) -> String {
         let mut out = format!("search {NAME}\ndepth {}\n", self.depth);
         out.push_str("factors");
         for factor in self.factors {
@@ -97,7 +97,7 @@ impl Second {
     }
 
     /// Reads the lines of a file, unless they are damaged or belong to another search.
-    pub fn parse(text: &str) -> Result<Self> {
+    pub(crate) fn parse(text: &str) -> Result<Self> {
         let mut lines = text.lines();
         let mut field = |name: &str| {
             let line = lines.next().and_then(|line| line.strip_prefix(name));
@@ -126,10 +126,10 @@ impl Second {
 }
 
 /// What is said of a file that cannot be read.
-pub const DAMAGED: &str = "damaged; learn again";
+pub(crate) const DAMAGED: &str = "damaged; learn again";
 
 /// Refuses words of another version.
-pub fn known_words(found: &str, own: &str) -> Result<()> {
+pub(crate) fn known_words(found: &str, own: &str) -> Result<()> {
     let is_own = found == own;
     ensure!(is_own, "its words are {found:?}, this program has {own:?}; learn again");
     Ok(())
@@ -154,7 +154,7 @@ struct Numbered<'a> {
 }
 
 /// Fits the weights on these rows.
-pub fn fit(rows: &[Row], depth: usize) -> (Second, Quality) {
+pub(crate) fn fit(rows: &[Row], depth: usize) -> (Second, Quality) {
     let mut numbers: BTreeMap<Word, u32> = BTreeMap::new();
     for row in rows {
         for &word in row.looked.words.iter().flatten() {

@@ -11,10 +11,10 @@ use crate::odds::Describer;
 use dbacl_numeric::random::SplitMix64;
 
 use chess_games::game::Game;
-pub use chess_games::game::read_fen;
+pub(crate) use chess_games::game::read_fen;
 
 /// The legal moves of the last position and the words of each.
-pub fn described(positions: &[Chess], past: &[Move]) -> Vec<(Move, Vec<String>)> {
+pub(crate) fn described(positions: &[Chess], past: &[Move]) -> Vec<(Move, Vec<String>)> {
     let moves: Vec<Move> = positions.last().expect("one").legal_moves().into_iter().collect();
     let (mut describer, mut groups) = (Describer::default(), Groups::default());
     describer.words.spelt = Some(Vec::new());
@@ -25,7 +25,7 @@ pub fn described(positions: &[Chess], past: &[Move]) -> Vec<(Move, Vec<String>)>
 }
 
 /// The words of a move after some others.
-pub fn words(moves: &str, m: &str) -> Vec<String> {
+pub(crate) fn words(moves: &str, m: &str) -> Vec<String> {
     let mut game = Game::default();
     game.play_words(moves).expect("legal");
     let m = game.read_move(m).expect("legal");
@@ -35,7 +35,7 @@ pub fn words(moves: &str, m: &str) -> Vec<String> {
 
 /// Plays games at random, up to so many half-moves each, the first ones from these positions, and
 /// shows each position that occurs.
-pub fn play_at_random(
+pub(crate) fn play_at_random(
     seed: u64,
     starts: &[&str],
     (games, plies): (usize, usize),
@@ -57,7 +57,7 @@ pub fn play_at_random(
 }
 
 /// Games of up to `plies` half-moves, drawn at random; captures are liked.
-pub fn games(number: usize, plies: usize) -> Games {
+pub(crate) fn games(number: usize, plies: usize) -> Games {
     let mut random = SplitMix64::new(23);
     let mut games = Games::default();
     for _ in 0..number {

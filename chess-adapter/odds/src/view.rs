@@ -7,7 +7,7 @@ use shakmaty::{Bitboard, Board, Chess, Color, Move, Position as _, Square};
 use crate::exchange::gain;
 
 /// Attacks and results of exchanges on a board, as one side sees them.
-pub struct View {
+pub(crate) struct View {
     /// What the man on each square attacks; nothing where none stands.
     reach: [Bitboard; 64],
     /// What the opponent would win by capturing our man on each square, in pawns; not for the king.
@@ -34,7 +34,7 @@ pub struct View {
 
 impl View {
     /// The view of a board for this side.
-    pub fn new(board: &Board, us: Color) -> Self {
+    pub(crate) fn new(board: &Board, us: Color) -> Self {
         let mut view = Self {
             reach: [Bitboard::EMPTY; 64],
             lost: [0; 64],
@@ -80,34 +80,34 @@ impl View {
     }
 
     /// What the man on a square attacks; nothing if none stands there.
-    pub const fn reach(&self, square: Square) -> Bitboard {
+    pub(crate) const fn reach(&self, square: Square) -> Bitboard {
         self.reach[square.to_usize()]
     }
 
     /// What the opponent would win by capturing there.
-    pub const fn lost_at(&self, square: Square) -> i32 {
+    pub(crate) const fn lost_at(&self, square: Square) -> i32 {
         self.lost[square.to_usize()]
     }
 
     /// What we would win by capturing there.
-    pub const fn won_at(&self, square: Square) -> i32 {
+    pub(crate) const fn won_at(&self, square: Square) -> i32 {
         self.won[square.to_usize()]
     }
 
     /// How many pieces of a side, pawns and kings aside, attack one of these squares.
-    pub fn lookers(&self, board: &Board, side: Color, zone: Bitboard) -> usize {
+    pub(crate) fn lookers(&self, board: &Board, side: Color, zone: Bitboard) -> usize {
         let pieces = board.by_color(side) & !board.pawns() & !board.kings();
         pieces.into_iter().filter(|&square| self.reach(square).intersects(zone)).count()
     }
 }
 
 /// Where the piece that moves goes; in castling, the king.
-pub fn target(m: Move) -> Square {
+pub(crate) fn target(m: Move) -> Square {
     m.castling_side().map_or(m.to(), |side| Square::from_coords(side.king_to_file(), m.to().rank()))
 }
 
 /// A legal move and what it leads to.
-pub struct Prospect {
+pub(crate) struct Prospect {
     /// The move.
     pub m: Move,
     /// The position after it.
@@ -118,7 +118,7 @@ pub struct Prospect {
 
 impl Prospect {
     /// A legal move in a position.
-    pub fn new(before: &Chess, m: Move) -> Self {
+    pub(crate) fn new(before: &Chess, m: Move) -> Self {
         let mut after = before.clone();
         after.play_unchecked(m);
         let view = View::new(after.board(), before.turn());

@@ -18,7 +18,7 @@ const LARGEST: f64 = 127.0;
 
 /// Weights by feature id.
 #[derive(Clone, Debug)]
-pub struct Weights {
+pub(crate) struct Weights {
     /// The file, and where in it the places begin.
     bytes: Vec<u8>,
     start: usize,
@@ -33,7 +33,7 @@ pub struct Weights {
 impl Weights {
     /// Packs weights, with this unit if it is given. Of two weights of a word the first one is
     /// taken.
-    pub fn pack(weights: impl Iterator<Item = (FeatureId, f32)>, unit: Option<f64>) -> Self {
+    pub(crate) fn pack(weights: impl Iterator<Item = (FeatureId, f32)>, unit: Option<f64>) -> Self {
         let mut all: Vec<(u32, f32)> = weights.map(|(id, weight)| (id.0, weight)).collect();
         all.sort_by_key(|&(id, _)| id);
         all.dedup_by_key(|&mut (id, _)| id);
@@ -59,7 +59,7 @@ impl Weights {
     }
 
     /// Takes the packed weights that begin at `start`; `None` if they are not `count` ones.
-    pub fn new(bytes: Vec<u8>, start: usize, count: usize, unit: f64) -> Option<Self> {
+    pub(crate) fn new(bytes: Vec<u8>, start: usize, count: usize, unit: f64) -> Option<Self> {
         if bytes.len().checked_sub(start)? != PLACES.checked_add(count.checked_mul(3)?)? {
             return None;
         }
@@ -74,7 +74,7 @@ impl Weights {
     }
 
     /// All words with their weights, nats.
-    pub fn iter(&self) -> impl Iterator<Item = (FeatureId, f32)> {
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (FeatureId, f32)> {
         (0..=u16::MAX).flat_map(move |upper| {
             let places = self.place(upper.into())..self.place(usize::from(upper) + 1);
             places.map(move |at| {
@@ -85,7 +85,7 @@ impl Weights {
     }
 
     /// The packed table.
-    pub fn packed(&self) -> &[u8] {
+    pub(crate) fn packed(&self) -> &[u8] {
         &self.bytes[self.start..]
     }
 
@@ -107,12 +107,12 @@ impl Weights {
     }
 
     /// The scores of a group's moves, nats: the sums of the weights of their words.
-    pub fn scores(&self, group: Group<'_>) -> Vec<f64> {
+    pub(crate) fn scores(&self, group: Group<'_>) -> Vec<f64> {
         group.ranges().map(|range| group.ids[range].iter().map(|&id| self.get(id)).sum()).collect()
     }
 
     /// The weight of a word, nats; 0 if it has none.
-    pub fn get(&self, id: FeatureId) -> f64 {
+    pub(crate) fn get(&self, id: FeatureId) -> f64 {
         let (upper, lower) = ((id.0 >> 16) as usize, id.0 & 0xffff);
         let (first, end) = (self.place(upper), self.place(upper + 1));
         let half = |half: &[u8; 2]| u32::from(u16::from_le_bytes(*half));

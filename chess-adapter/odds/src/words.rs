@@ -17,7 +17,7 @@ const fn strength(kind: u8) -> u8 {
 
 /// The feature ids of an alternative's words, as `dbacl -T text -e graph -j` has them for the text.
 #[derive(Default)]
-pub struct Words {
+pub(crate) struct Words {
     /// The words themselves, if they are wanted; writing them takes time.
     pub spelt: Option<Vec<String>>,
     pushed: Vec<ShortWord>,
@@ -26,7 +26,7 @@ pub struct Words {
 
 impl Words {
     /// Moves the words to the groups as one alternative.
-    pub fn end_alternative(&mut self, groups: &mut Groups) {
+    pub(crate) fn end_alternative(&mut self, groups: &mut Groups) {
         self.hashed.clear();
         ShortWord::ids(&self.pushed, &mut self.hashed);
         for (&id, word) in self.hashed.iter().zip(&self.pushed) {
@@ -44,14 +44,14 @@ impl Words {
 
     /// Takes a word.
     #[inline]
-    pub fn push(&mut self, word: ShortWord) {
+    pub(crate) fn push(&mut self, word: ShortWord) {
         self.pushed.push(word);
     }
 
     /// Takes the word of a kind of two letters and the characters after it.
     #[inline]
     #[allow(clippy::trivially_copy_pass_by_ref)] // a literal of bytes
-    pub fn word<const N: usize>(&mut self, kind: &[u8; 2], parts: [u8; N]) {
+    pub(crate) fn word<const N: usize>(&mut self, kind: &[u8; 2], parts: [u8; N]) {
         let mut bytes = [0; 16];
         bytes[..2].copy_from_slice(kind);
         bytes[2..2 + N].copy_from_slice(&parts);

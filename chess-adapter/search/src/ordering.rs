@@ -9,13 +9,13 @@ use crate::exchange::{exchange_value, piece_value};
 use crate::moves::PackedMove;
 
 /// Scores of kinds of moves.
-pub const FIRST: i32 = 1_000_000;
+pub(crate) const FIRST: i32 = 1_000_000;
 const GOOD_CAPTURE: i32 = 100_000;
-pub const KILLER: i32 = 50_000;
+pub(crate) const KILLER: i32 = 50_000;
 /// Below this are captures that lose material.
-pub const BAD: i32 = -50_000;
+pub(crate) const BAD: i32 = -50_000;
 
-pub fn capture_score(position: &Chess, m: Move) -> i32 {
+pub(crate) fn capture_score(position: &Chess, m: Move) -> i32 {
     let victim = m.capture().map_or(0, piece_value);
     let taker = piece_value(m.role());
     let promotion = match m.promotion() {
@@ -31,7 +31,7 @@ pub fn capture_score(position: &Chess, m: Move) -> i32 {
 }
 
 /// Brings the most promising of the moves from `number` on to that place.
-pub fn bring_best(moves: &mut MoveList, scores: &mut [i32; 256], number: usize) {
+pub(crate) fn bring_best(moves: &mut MoveList, scores: &mut [i32; 256], number: usize) {
     let mut best = number;
     for i in number + 1..moves.len() {
         if scores[i] > scores[best] {
@@ -43,7 +43,7 @@ pub fn bring_best(moves: &mut MoveList, scores: &mut [i32; 256], number: usize) 
 }
 
 /// Statistics of earlier cutoffs, which order the moves.
-pub struct Order {
+pub(crate) struct Order {
     pub killers: [[PackedMove; 2]; MAX_PLY + 1],
     /// By side, origin and target.
     pub history: Vec<[[i32; 64]; 64]>,
@@ -52,7 +52,7 @@ pub struct Order {
 }
 
 impl Order {
-    pub fn new() -> Self {
+    pub(crate) fn new() -> Self {
         Self {
             killers: [[PackedMove::default(); 2]; MAX_PLY + 1],
             history: vec![[[0; 64]; 64]; 2],
@@ -60,12 +60,12 @@ impl Order {
         }
     }
 
-    pub fn history(&self, side: Color, m: Move) -> i32 {
+    pub(crate) fn history(&self, side: Color, m: Move) -> i32 {
         let from = m.from().unwrap_or(m.to());
         self.history[usize::from(side.is_black())][usize::from(from)][usize::from(m.to())]
     }
 
-    pub fn learn(&mut self, side: Color, m: Move, bonus: i32) {
+    pub(crate) fn learn(&mut self, side: Color, m: Move, bonus: i32) {
         const MOST: i32 = 8_000;
         let from = m.from().unwrap_or(m.to());
         let entry =

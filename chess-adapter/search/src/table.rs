@@ -6,7 +6,7 @@ use crate::{MATE_SEEN, MAX_PLY};
 
 /// How a stored value relates to the true one.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Bound {
+pub(crate) enum Bound {
     /// Nothing is stored.
     #[default]
     None,
@@ -20,7 +20,7 @@ pub enum Bound {
 
 /// The stored result of a search of a position.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Entry {
+pub(crate) struct Entry {
     check: u32,
     /// The best move, if any is known.
     pub best: PackedMove,
@@ -34,13 +34,13 @@ pub struct Entry {
 
 impl Entry {
     /// The value as seen from `ply` half-moves after the root.
-    pub fn value(&self, ply: usize) -> i32 {
+    pub(crate) fn value(&self, ply: usize) -> i32 {
         further(self.value.into(), -distance(ply))
     }
 
     /// Whether a value, which this entry states, shows that the true one is at most `alpha`, at
     /// least `beta`, or exact.
-    pub fn decides(&self, value: i32, alpha: i32, beta: i32) -> bool {
+    pub(crate) fn decides(&self, value: i32, alpha: i32, beta: i32) -> bool {
         match self.bound {
             Bound::Exact => true,
             Bound::Lower => value >= beta,
@@ -64,26 +64,26 @@ fn further(value: i32, plies: i32) -> i32 {
 }
 
 /// Entries by position key; each key has two places, of which the less useful one is overwritten.
-pub struct Table {
+pub(crate) struct Table {
     entries: Vec<[Entry; 2]>,
     generation: u8,
 }
 
 impl Table {
     /// A table of at most that many megabytes, at least some kilobytes.
-    pub fn new(megabytes: usize) -> Self {
+    pub(crate) fn new(megabytes: usize) -> Self {
         let room = (megabytes << 20) / size_of::<[Entry; 2]>();
         let places = (room.max(512) / 2 + 1).next_power_of_two();
         Self { entries: vec![[Entry::default(); 2]; places], generation: 0 }
     }
 
     /// Empties the table.
-    pub fn clear(&mut self) {
+    pub(crate) fn clear(&mut self) {
         self.entries.fill([Entry::default(); 2]);
     }
 
     /// Entries that are stored from now on count as newer than the present ones.
-    pub const fn begin(&mut self) {
+    pub(crate) const fn begin(&mut self) {
         self.generation = self.generation.wrapping_add(1);
     }
 
@@ -97,14 +97,14 @@ impl Table {
     }
 
     /// The entry of the position with this key.
-    pub fn get(&self, key: u64) -> Option<Entry> {
+    pub(crate) fn get(&self, key: u64) -> Option<Entry> {
         let check = Self::check(key);
         let pair = &self.entries[self.place(key)];
         pair.iter().find(|e| e.check == check && e.bound != Bound::None).copied()
     }
 
     /// Stores the result for a position `ply` half-moves after the root.
-    pub fn put(
+    pub(crate) fn put(
         &mut self,
         key: u64,
         best: PackedMove,

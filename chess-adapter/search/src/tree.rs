@@ -16,7 +16,7 @@ use crate::table::Bound;
 use crate::{MATE, MATE_SEEN, MAX_PLY};
 
 /// A number greater than every value.
-pub const INFINITE: i32 = MATE + 1;
+pub(crate) const INFINITE: i32 = MATE + 1;
 /// The clock is read once in so many nodes.
 const POLL: u64 = 512;
 
@@ -32,7 +32,7 @@ pub fn key_of(position: &Chess) -> u64 {
 
 /// The position after a move, and the parameters of its search.
 #[derive(Clone, Copy)]
-pub struct Child<'p> {
+pub(crate) struct Child<'p> {
     pub position: &'p Chess,
     /// Its key.
     pub key: u64,
@@ -45,7 +45,7 @@ pub struct Child<'p> {
 }
 
 /// A search that is under way.
-pub struct Run<'a, 'b> {
+pub(crate) struct Run<'a, 'b> {
     pub searcher: &'a mut Searcher,
     pub request: &'a Request<'b>,
     /// Keys of the positions up to the current one.
@@ -101,7 +101,7 @@ impl Run<'_, '_> {
     }
 
     /// The position after a move, and its key, which counts as occurred until it is popped.
-    pub fn enter(&mut self, position: &Chess, key: u64, m: Move) -> (Chess, u64) {
+    pub(crate) fn enter(&mut self, position: &Chess, key: u64, m: Move) -> (Chess, u64) {
         let mut after = position.clone();
         after.play_unchecked(m);
         let known = position.update_zobrist_hash(Zobrist64::from(key), m, EnPassantMode::Legal);
@@ -112,7 +112,13 @@ impl Run<'_, '_> {
 
     /// The value of the move that leads to `child`, for the side that makes it, with the bonus on
     /// it. It is exact between `low` and `high`.
-    pub fn value_after(&mut self, child: &Child<'_>, depth: i32, low: i32, high: i32) -> i32 {
+    pub(crate) fn value_after(
+        &mut self,
+        child: &Child<'_>,
+        depth: i32,
+        low: i32,
+        high: i32,
+    ) -> i32 {
         let low = without_bonus(low, child.bonus);
         let high = without_bonus(high, child.bonus).max(low + 1);
         with_bonus(-self.node(child, depth, -high, -low, true), child.bonus)
@@ -482,7 +488,7 @@ const fn bound(value: i32, alpha: i32, beta: i32) -> Bound {
 
 /// A value with the bonus on its move. A mate stays what it is: the quickest one is best, whatever
 /// the bonus.
-pub const fn with_bonus(value: i32, bonus: i32) -> i32 {
+pub(crate) const fn with_bonus(value: i32, bonus: i32) -> i32 {
     if value.abs() > MATE_SEEN { value } else { value + bonus }
 }
 

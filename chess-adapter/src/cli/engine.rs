@@ -29,7 +29,7 @@ enum Essay {
 
 /// Which models judge moves, and how they are asked.
 #[derive(Debug, Args)]
-pub struct ModelArgs {
+pub(super) struct ModelArgs {
     /// Model folder for both colours
     #[arg(value_name = "MODELS")]
     pub models: Option<PathBuf>,
@@ -63,7 +63,7 @@ pub struct ModelArgs {
 
 /// What makes an engine that plays.
 #[derive(Debug, Args)]
-pub struct EngineArgs {
+pub(super) struct EngineArgs {
     #[command(flatten)]
     pub model: ModelArgs,
     /// How to play: human (default), the move that the learned odds prefer; strong, a search by
@@ -156,7 +156,7 @@ impl ModelArgs {
     }
 
     /// An engine that ranks moves, with its models loaded.
-    pub fn loaded_engine(&self) -> Result<Engine> {
+    pub(super) fn loaded_engine(&self) -> Result<Engine> {
         let mut settings = Settings::default();
         self.apply(&mut settings)?;
         Ok(loaded(self.engine_of(settings)))
@@ -171,7 +171,7 @@ fn loaded(mut engine: Engine) -> Engine {
 }
 
 impl EngineArgs {
-    pub fn engine(&self) -> Result<Engine> {
+    pub(super) fn engine(&self) -> Result<Engine> {
         let mut settings = Settings::default();
         if let Some(essay) = self.essay {
             settings.mate_keyword = false;
@@ -226,7 +226,7 @@ impl EngineArgs {
     }
 
     /// An engine whose models are loaded.
-    pub fn loaded_engine(&self) -> Result<Engine> {
+    pub(super) fn loaded_engine(&self) -> Result<Engine> {
         Ok(loaded(self.engine()?))
     }
 }

@@ -21,7 +21,7 @@ use chess_games::pgn::Games;
 use chess_games::prepare::{Gameline, open};
 
 #[derive(Debug, Args)]
-pub struct EvaluateArgs {
+pub(super) struct EvaluateArgs {
     #[command(flatten)]
     engine: ModelArgs,
     /// Positions, one a line: gameline, tab, the move played
@@ -35,7 +35,7 @@ pub struct EvaluateArgs {
     json: bool,
 }
 
-pub fn run_evaluate(args: &EvaluateArgs) -> Result<ExitCode> {
+pub(super) fn run_evaluate(args: &EvaluateArgs) -> Result<ExitCode> {
     let print = |text: &str| write_result(None, format!("{text}\n").as_bytes());
     let mut reports = serde_json::Map::new();
     for path in &args.positions {
@@ -85,7 +85,7 @@ pub fn run_evaluate(args: &EvaluateArgs) -> Result<ExitCode> {
 }
 
 #[derive(Debug, Args)]
-pub struct WhyArgs {
+pub(super) struct WhyArgs {
     #[command(flatten)]
     engine: ModelArgs,
     /// The moves played before, as one argument
@@ -96,7 +96,7 @@ pub struct WhyArgs {
     word: String,
 }
 
-pub fn run_why(args: &WhyArgs) -> Result<ExitCode> {
+pub(super) fn run_why(args: &WhyArgs) -> Result<ExitCode> {
     let mut engine = args.engine.loaded_engine()?;
     engine.game.play_words(&args.moves)?;
     let lines = why::explain(&mut engine, &args.word)?;
@@ -105,7 +105,7 @@ pub fn run_why(args: &WhyArgs) -> Result<ExitCode> {
 }
 
 #[derive(Debug, Args)]
-pub struct ReportArgs {
+pub(super) struct ReportArgs {
     #[command(flatten)]
     engine: ModelArgs,
     /// The PGN file
@@ -119,7 +119,7 @@ pub struct ReportArgs {
     output: Option<PathBuf>,
 }
 
-pub fn run_report(args: &ReportArgs) -> Result<ExitCode> {
+pub(super) fn run_report(args: &ReportArgs) -> Result<ExitCode> {
     let raw = Games::new(open(&args.pgn)?).nth(args.game.max(1) - 1).transpose()?;
     let name = args.pgn.display();
     let raw = raw.with_context(|| format!("{name} has fewer games than {}", args.game))?;

@@ -20,7 +20,7 @@ use chess_games::game::End;
 use dbacl_numeric::random::SplitMix64;
 
 #[derive(Debug, Args)]
-pub struct PlayArgs {
+pub(super) struct PlayArgs {
     #[command(flatten)]
     engine: EngineArgs,
     /// Which protocol to speak
@@ -40,7 +40,7 @@ pub struct PlayArgs {
     watch: Option<PathBuf>,
 }
 
-pub fn run_play(args: &PlayArgs) -> Result<ExitCode> {
+pub(super) fn run_play(args: &PlayArgs) -> Result<ExitCode> {
     let mut engine = args.engine.engine()?;
     engine.watch.clone_from(&args.watch);
     engine.learn_from_play(args.learn_from_play.clone());
@@ -49,7 +49,7 @@ pub fn run_play(args: &PlayArgs) -> Result<ExitCode> {
 }
 
 #[derive(Debug, Args)]
-pub struct MatchArgs {
+pub(super) struct MatchArgs {
     #[command(flatten)]
     engine: EngineArgs,
     #[command(flatten)]
@@ -103,7 +103,7 @@ fn opponent(args: &MatchArgs) -> Result<Box<dyn Player>> {
     })
 }
 
-pub fn run_match(args: &MatchArgs) -> Result<ExitCode> {
+pub(super) fn run_match(args: &MatchArgs) -> Result<ExitCode> {
     let mut engine =
         EnginePlayer(args.engine.loaded_engine()?, args.go.clone().unwrap_or_default());
     let mut opponent = opponent(args)?;

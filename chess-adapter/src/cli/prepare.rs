@@ -13,7 +13,7 @@ use chess_games::files::write_result;
 use chess_games::prepare::{self, TextFiles, read_files};
 
 #[derive(Debug, Args)]
-pub struct PrepareArgs {
+pub(super) struct PrepareArgs {
     /// PGN files; standard input if none, or for -
     pgn: Vec<PathBuf>,
     /// Folder for the text files
@@ -26,7 +26,7 @@ pub struct PrepareArgs {
     text: prepare::Options,
 }
 
-pub fn run_prepare(args: &PrepareArgs) -> Result<ExitCode> {
+pub(super) fn run_prepare(args: &PrepareArgs) -> Result<ExitCode> {
     let mut files = TextFiles::create(&args.output, &args.encodings)?;
     let statistics = read_files(&args.pgn, &args.text, &mut |game, _| files.take(game))?;
     files.finish()?;
@@ -34,13 +34,13 @@ pub fn run_prepare(args: &PrepareArgs) -> Result<ExitCode> {
     Ok(ExitCode::from(u8::from(statistics.written == 0)))
 }
 
-pub fn run_learn(options: &learn::Options) -> Result<ExitCode> {
+pub(super) fn run_learn(options: &learn::Options) -> Result<ExitCode> {
     let statistics = learn::learn(options)?;
     statistics.write(&mut std::io::stderr())?;
     Ok(ExitCode::SUCCESS)
 }
 
-pub fn run_style(options: &style::Options) -> Result<ExitCode> {
+pub(super) fn run_style(options: &style::Options) -> Result<ExitCode> {
     write_result(None, format!("{}\n", style::learn(options)?).as_bytes())?;
     Ok(ExitCode::SUCCESS)
 }

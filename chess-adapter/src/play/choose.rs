@@ -9,7 +9,7 @@ use dbacl_numeric::random::SplitMix64;
 
 /// Which completions are preferred, given their order.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
-pub enum Rule {
+pub(crate) enum Rule {
     /// The best score.
     #[default]
     Basic,
@@ -21,20 +21,20 @@ pub enum Rule {
 
 /// A completion and its score in bits, smaller is better.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Scored {
+pub(crate) struct Scored {
     pub completion: Completion,
     pub score: f64,
 }
 
 /// Puts the best first; equal scores in byte order of the words.
-pub fn sort(list: &mut [Scored]) {
+pub(crate) fn sort(list: &mut [Scored]) {
     list.sort_by(|a, b| {
         a.score.total_cmp(&b.score).then_with(|| a.completion.word.cmp(&b.completion.word))
     });
 }
 
 /// The candidates of a rule, the preferred one first; indices into a sorted, non-empty list.
-pub fn candidates(list: &[Scored], rule: Rule) -> Vec<usize> {
+pub(crate) fn candidates(list: &[Scored], rule: Rule) -> Vec<usize> {
     let all: Vec<usize> = (0..list.len()).collect();
     let mut found = all.clone();
     found.retain(|&i| list[i].completion.m.is_capture());
@@ -56,14 +56,14 @@ pub fn candidates(list: &[Scored], rule: Rule) -> Vec<usize> {
 }
 
 /// The weight of each score in a randomised draw: `min(1, 2^-((s - first) / temperature))`.
-pub fn weights(scores: &[f64], temperature: f64) -> Vec<f64> {
+pub(crate) fn weights(scores: &[f64], temperature: f64) -> Vec<f64> {
     let Some(first) = scores.first() else { return Vec::new() };
     scores.iter().map(|s| exp2(-(s - first) / temperature).min(1.0)).collect()
 }
 
 /// A place drawn with probability proportional to its weight; `None` if no weight is positive.
 #[expect(clippy::cast_precision_loss, reason = "53 bits fit")]
-pub fn weighted(weights: &[f64], random: &mut SplitMix64) -> Option<usize> {
+pub(crate) fn weighted(weights: &[f64], random: &mut SplitMix64) -> Option<usize> {
     let total: f64 = weights.iter().filter(|w| w.is_finite() && **w > 0.0).sum();
     let mut left = (random.draw() >> 11) as f64 / (1u64 << 53) as f64 * total;
     let mut last = None;
@@ -79,7 +79,7 @@ pub fn weighted(weights: &[f64], random: &mut SplitMix64) -> Option<usize> {
     last
 }
 
-pub fn draw(
+pub(crate) fn draw(
     list: &[Scored],
     candidates: &[usize],
     temperature: f64,
@@ -95,7 +95,7 @@ pub fn draw(
 
 /// The probabilities with which [`draw`] takes the moves of a sorted list: shares that sum to one.
 /// At temperature 0 the first has all.
-pub fn shares(list: &[Scored], temperature: f64) -> Vec<f64> {
+pub(crate) fn shares(list: &[Scored], temperature: f64) -> Vec<f64> {
     if temperature <= 0.0 {
         return (0..list.len()).map(|place| f64::from(u8::from(place == 0))).collect();
     }

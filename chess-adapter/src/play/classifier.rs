@@ -13,11 +13,11 @@ use anyhow::{Context as _, Result, bail};
 use chess_games::cannot::Cannot;
 
 /// A feature's tokens, and the bits that it adds to the line's score.
-pub type FeatureRow = (String, f64);
+pub(crate) type FeatureRow = (String, f64);
 
 /// All children of this process that are to end with it.
 #[derive(Clone, Debug, Default)]
-pub struct ChildProcesses(Arc<Mutex<Started>>);
+pub(crate) struct ChildProcesses(Arc<Mutex<Started>>);
 
 #[derive(Debug, Default)]
 struct Started {
@@ -27,11 +27,11 @@ struct Started {
 }
 
 /// A child that ends when this is dropped.
-pub struct Owned(Arc<Mutex<Child>>);
+pub(crate) struct Owned(Arc<Mutex<Child>>);
 
 /// A running child process. Its standard input and output have a thread each: a long list of lines
 /// fills both pipes before the first answer is read.
-pub struct Process {
+pub(crate) struct Process {
     child: Owned,
     pub to: mpsc::Sender<String>,
     /// Its lines.
@@ -40,7 +40,7 @@ pub struct Process {
 
 impl ChildProcesses {
     /// Ends all children and refuses new ones.
-    pub fn close(&self) {
+    pub(crate) fn close(&self) {
         let mut started = lock(&self.0);
         started.is_closed = true;
         for child in started.children.drain(..).filter_map(|child| child.upgrade()) {
@@ -49,7 +49,7 @@ impl ChildProcesses {
     }
 
     /// Starts a child of its own process group, so that the terminal's interrupt does not reach it.
-    pub fn spawn(&self, command: &mut Command) -> Result<Process> {
+    pub(crate) fn spawn(&self, command: &mut Command) -> Result<Process> {
         let mut started = lock(&self.0);
         if started.is_closed {
             bail!("shutting down");
@@ -94,7 +94,7 @@ impl Drop for Owned {
 
 /// The options of every verb that needs the classifier.
 #[derive(Debug, clap::Args)]
-pub struct ProgramArgs {
+pub(crate) struct ProgramArgs {
     /// The classifier; default: dbacl beside this program, then on the search path
     #[arg(long, value_name = "PATH")]
     dbacl: Option<PathBuf>,
@@ -104,7 +104,7 @@ pub struct ProgramArgs {
 }
 
 impl ProgramArgs {
-    pub fn program(&self) -> Program {
+    pub(crate) fn program(&self) -> Program {
         let beside = || {
             let beside = std::env::current_exe().ok()?.with_file_name("dbacl");
             beside.is_file().then_some(beside)
@@ -117,7 +117,7 @@ impl ProgramArgs {
 
 /// The classifier program and its options, which stand before the other arguments.
 #[derive(Clone, Debug)]
-pub struct Program {
+pub(crate) struct Program {
     pub path: PathBuf,
     pub args: Vec<String>,
     /// The processes that run it.
@@ -127,12 +127,12 @@ pub struct Program {
 impl Program {
     /// A stand-in: what this script of the shell answers.
     #[cfg(test)]
-    pub fn of_script(script: &str) -> Self {
+    pub(crate) fn of_script(script: &str) -> Self {
         let args = vec!["-c".to_owned(), script.to_owned()];
         Self { path: "sh".into(), args, children: ChildProcesses::default() }
     }
 
-    pub fn command(&self) -> Command {
+    pub(crate) fn command(&self) -> Command {
         let mut command = Command::new(&self.path);
         command.args(&self.args);
         command
@@ -170,14 +170,14 @@ impl Running {
 }
 
 /// A classifier process for one or more categories; what is asked first starts it.
-pub struct Classifier {
+pub(crate) struct Classifier {
     program: Program,
     categories: Vec<PathBuf>,
     running: Option<Running>,
 }
 
 impl Classifier {
-    pub const fn new(program: Program, categories: Vec<PathBuf>) -> Self {
+    pub(crate) const fn new(program: Program, categories: Vec<PathBuf>) -> Self {
         Self { program, categories, running: None }
     }
 
@@ -204,7 +204,7 @@ impl Classifier {
     }
 
     /// Has everything loaded that an answer needs, or waits for it for a limited time.
-    pub fn warm_up(&mut self) -> Result<()> {
+    pub(crate) fn warm_up(&mut self) -> Result<()> {
         let running = self.running()?;
         running.send(&["e4".to_owned()])?;
         let answer = running.process.from.recv_timeout(PATIENCE);
@@ -214,7 +214,7 @@ impl Classifier {
 
     /// For each of the lines, which must not hold line ends, a score for each category: minus log2
     /// of the line's probability, smaller is likelier. A process that fails is started once more.
-    pub fn scores(&mut self, lines: &[String]) -> Result<Vec<Vec<f64>>> {
+    pub(crate) fn scores(&mut self, lines: &[String]) -> Result<Vec<Vec<f64>>> {
         let categories = self.categories.len();
         let first = match self.running()?.scores(lines, categories) {
             Ok(scores) => return Ok(scores),
@@ -229,7 +229,7 @@ impl Classifier {
     }
 
     /// The features of a line and their evidence, one list for each category in their order.
-    pub fn features(&self, line: &str) -> Result<Vec<Vec<FeatureRow>>> {
+    pub(crate) fn features(&self, line: &str) -> Result<Vec<Vec<FeatureRow>>> {
         let Process { child: _child, to, from } = self.spawn("-nv", &["-d"])?;
         to.send(format!("{line}\n")).ok().context("the classifier's pipe is closed")?;
         drop(to);

@@ -57,7 +57,7 @@ impl State {
 /// Lines that were read and not yet handled, as far as they concern a search. Each concerns the
 /// search that the last line before it asked for, so that it may be read long before it is handled.
 #[derive(Debug, Default)]
-pub struct Interrupts(Mutex<State>);
+pub(crate) struct Interrupts(Mutex<State>);
 
 impl Interrupts {
     fn state(&self) -> MutexGuard<'_, State> {
@@ -65,7 +65,7 @@ impl Interrupts {
     }
 
     /// A line was read.
-    pub fn read(&self, line: &str) {
+    pub(crate) fn read(&self, line: &str) {
         let mut state = self.state();
         state.waiting += 1;
         if let Some(meaning) = meaning(line) {
@@ -76,7 +76,7 @@ impl Interrupts {
     }
 
     /// A line that was read is handled from now on.
-    pub fn take(&self, line: &str) {
+    pub(crate) fn take(&self, line: &str) {
         let mut state = self.state();
         state.waiting = state.waiting.saturating_sub(1);
         if let Some(meaning) = meaning(line) {
@@ -87,40 +87,40 @@ impl Interrupts {
     }
 
     /// No more lines will come.
-    pub fn end(&self) {
+    pub(crate) fn end(&self) {
         self.state().ended = true;
     }
 
     /// Ends the search in progress and all later ones.
-    pub fn stop_for_good(&self) {
+    pub(crate) fn stop_for_good(&self) {
         self.state().stopped = true;
         self.end();
     }
 
-    pub fn is_stopped(&self) -> bool {
+    pub(crate) fn is_stopped(&self) -> bool {
         let state = self.state();
         state.stopped || state.has(Meaning::Stop) || state.has(Meaning::Abandon)
     }
 
     /// Whether the answer is not wanted any more.
-    pub fn is_abandoned(&self) -> bool {
+    pub(crate) fn is_abandoned(&self) -> bool {
         self.state().has(Meaning::Abandon)
     }
 
     /// Whether the move that was pondered on was played.
-    pub fn is_ponder_hit(&self) -> bool {
+    pub(crate) fn is_ponder_hit(&self) -> bool {
         self.state().has(Meaning::PonderHit)
     }
 
     /// Whether a search without end has to end, because of another command or because no more lines
     /// will come.
-    pub fn is_overtaken(&self) -> bool {
+    pub(crate) fn is_overtaken(&self) -> bool {
         let state = self.state();
         state.ended || state.has(Meaning::Overtake) || state.has(Meaning::Start)
     }
 
     /// Whether any line waits, or none will ever come.
-    pub fn is_line_waiting(&self) -> bool {
+    pub(crate) fn is_line_waiting(&self) -> bool {
         let state = self.state();
         state.waiting > 0 || state.ended
     }

@@ -26,15 +26,15 @@ use chess_games::game::{Completion, Game};
 use chess_games::notation::Spelling;
 
 /// The name of a folder's manifest.
-pub const MANIFEST: &str = "manifest.json";
+pub(crate) const MANIFEST: &str = "manifest.json";
 /// The only manifest format so far.
-pub const FORMAT: u32 = 2;
+pub(crate) const FORMAT: u32 = 2;
 /// The voice of the preset `odds`, and its file.
-pub const ODDS: &str = "odds";
+pub(crate) const ODDS: &str = "odds";
 
 /// A category of a model folder.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct CategoryEntry {
+pub(crate) struct CategoryEntry {
     pub file: String,
     /// Size of the file when it was learned, bytes. A file of another size is refused.
     pub bytes: u64,
@@ -44,18 +44,18 @@ pub struct CategoryEntry {
 
 /// A voice made of categories.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct VoiceEntry {
+pub(crate) struct VoiceEntry {
     /// How the gamelines are encoded that its categories read.
     pub encoding: Encoding,
     pub categories: Vec<CategoryEntry>,
 }
 
 /// The voices of one colour that are made of categories, by name.
-pub type Side = BTreeMap<String, VoiceEntry>;
+pub(crate) type Side = BTreeMap<String, VoiceEntry>;
 
 /// What is in a model folder.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Manifest {
+pub(crate) struct Manifest {
     pub format: u32,
     /// The voice that plays unless another one is asked for.
     pub voice: String,
@@ -67,7 +67,7 @@ pub struct Manifest {
 }
 
 impl Manifest {
-    pub fn read(folder: &Path) -> Result<Self> {
+    pub(crate) fn read(folder: &Path) -> Result<Self> {
         let path = folder.join(MANIFEST);
         let text = read_regular(&path).with_context(|| Cannot::Read(path.clone()))?;
         let damaged = || format!("{} is damaged", path.display());
@@ -79,7 +79,7 @@ impl Manifest {
         serde_json::from_value(json).with_context(damaged)
     }
 
-    pub fn write(&self, folder: &Path) -> Result<()> {
+    pub(crate) fn write(&self, folder: &Path) -> Result<()> {
         let mut text = serde_json::to_vec_pretty(self)?;
         text.push(b'\n');
         replace_file(&Disk, &folder.join(MANIFEST), &text)
@@ -90,18 +90,18 @@ impl Manifest {
     }
 
     /// The names of a colour's voices.
-    pub fn voices(&self, color: Color) -> Vec<&str> {
+    pub(crate) fn voices(&self, color: Color) -> Vec<&str> {
         let odds = (self.voice == ODDS).then_some(ODDS);
         self.side(color).keys().map(String::as_str).chain(odds).collect()
     }
 
     /// How words are spelt in the training text.
-    pub const fn spelling(&self) -> Spelling {
+    pub(crate) const fn spelling(&self) -> Spelling {
         Spelling { check_marks: self.check_marks }
     }
 
     /// Makes the named voice of a colour, checking its files; `window` as [`Voice`] has it.
-    pub fn voice(
+    pub(crate) fn voice(
         &self,
         folder: &Path,
         color: Color,
@@ -124,7 +124,7 @@ impl Manifest {
     }
 }
 
-pub fn read_odds(path: &Path) -> Result<Odds> {
+pub(crate) fn read_odds(path: &Path) -> Result<Odds> {
     let bytes = read_regular(path).with_context(|| Cannot::Read(path.into()))?;
     Odds::new(bytes).with_context(|| path.display().to_string())
 }
@@ -140,7 +140,7 @@ fn check_category(folder: &Path, category: &CategoryEntry) -> Result<PathBuf> {
 }
 
 /// What classifies the completions of one colour.
-pub enum Voice {
+pub(crate) enum Voice {
     /// Categories that read gamelines.
     Categories {
         encoding: Encoding,
@@ -157,7 +157,7 @@ pub enum Voice {
 
 /// What speaks for a move, in words for a player or as the feature of a gameline, and by how many
 /// bits; a negative number speaks against it.
-pub type Reason = (String, f64);
+pub(crate) type Reason = (String, f64);
 
 fn moves(completions: &[Completion]) -> Vec<Move> {
     completions.iter().map(|c| c.m).collect()
@@ -168,12 +168,12 @@ fn turn<'a>(game: &'a Game, moves: &'a [Move]) -> Turn<'a> {
 }
 
 impl Voice {
-    pub fn of_odds(odds: Odds) -> Self {
+    pub(crate) fn of_odds(odds: Odds) -> Self {
         Self::Odds(Rc::new(RefCell::new(odds)))
     }
 
     /// Starts what is needed, so that the first answer is quick.
-    pub fn warm_up(&mut self) -> Result<()> {
+    pub(crate) fn warm_up(&mut self) -> Result<()> {
         match self {
             Self::Categories { classifier, .. } => classifier.warm_up(),
             Self::Odds(_) => Ok(()),
@@ -182,7 +182,7 @@ impl Voice {
 
     /// One score per completion, in their order; smaller is better. The odds have looked ahead if
     /// `ahead` says so.
-    pub fn scores(
+    pub(crate) fn scores(
         &mut self,
         game: &Game,
         completions: &[Completion],
@@ -208,7 +208,7 @@ impl Voice {
     /// What speaks for these completions, by their numbers among all legal ones, and what against
     /// them: bits of the score, a positive number for what speaks for a move. What all legal moves
     /// together take from each is not among it.
-    pub fn reasons(
+    pub(crate) fn reasons(
         &mut self,
         game: &Game,
         completions: &[Completion],

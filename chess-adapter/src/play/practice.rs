@@ -26,7 +26,7 @@ use crate::play::models::{MANIFEST, ODDS, read_odds};
 const GAMES: &str = "games.pgn";
 
 /// The folder, and the thread that learns.
-pub struct Practice {
+pub(crate) struct Practice {
     folder: PathBuf,
     thread: Option<JoinHandle<Result<Option<String>>>>,
     /// While this is true, the thread rests.
@@ -35,19 +35,19 @@ pub struct Practice {
 
 impl Practice {
     /// Games, and what is learned from them, are kept in this folder.
-    pub fn new(folder: PathBuf, thinks: Arc<AtomicBool>) -> Self {
+    pub(crate) fn new(folder: PathBuf, thinks: Arc<AtomicBool>) -> Self {
         Self { folder, thread: None, thinks }
     }
 
     /// What was learned from the model in the folder `models`, whose file has this checksum.
-    pub fn open(&mut self, models: &Path, sum: u32) -> Result<Option<Odds>> {
+    pub(crate) fn open(&mut self, models: &Path, sum: u32) -> Result<Option<Odds>> {
         if self.thread.is_none() {
             self.learn(models);
         }
         learned(&self.folder, sum)
     }
 
-    pub fn keep(&self, pgn: &str) -> Result<()> {
+    pub(crate) fn keep(&self, pgn: &str) -> Result<()> {
         dbacl_files::atomic_file::make_folder(&self.folder)
             .with_context(|| Cannot::Write(self.folder.clone()))?;
         let patience = Patience { limit: USUAL_LIMIT, stop: &AtomicBool::new(false) };
@@ -59,7 +59,7 @@ impl Practice {
     }
 
     /// Begins to learn, unless a thread is about it; returns what the last one has to say.
-    pub fn learn(&mut self, models: &Path) -> Option<Result<String>> {
+    pub(crate) fn learn(&mut self, models: &Path) -> Option<Result<String>> {
         if self.thread.as_ref().is_some_and(|thread| !thread.is_finished()) {
             return None;
         }

@@ -9,7 +9,7 @@ use shakmaty::Move;
 
 /// Whether to look ahead before the classifier chooses.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum SearchMode {
+pub(crate) enum SearchMode {
     /// As the model folder has it, and only when the protocol gives a limit.
     Auto,
     #[default]
@@ -29,7 +29,7 @@ const MOST_TIME: Duration = Duration::from_secs(86_400);
 
 impl SearchMode {
     /// Reads `auto`, `on`, `off`, a number of half-moves, or a time such as `500ms` or `0.5s`.
-    pub fn parse(text: &str) -> Result<Self> {
+    pub(crate) fn parse(text: &str) -> Result<Self> {
         let time = |number: &str, unit: f64| -> Result<Self> {
             let seconds = number.trim().parse::<f64>().unwrap_or(f64::NAN) * unit;
             if seconds > 0.0 && seconds <= MOST_TIME.as_secs_f64() {
@@ -54,7 +54,7 @@ impl SearchMode {
     }
 
     /// The manner of playing that it stands for.
-    pub const fn manner(self) -> &'static str {
+    pub(crate) const fn manner(self) -> &'static str {
         match self {
             Self::Auto => "auto",
             Self::Off => "human",
@@ -63,7 +63,7 @@ impl SearchMode {
     }
 
     /// What a manner of playing asks for.
-    pub fn of_manner(text: &str) -> Result<Self> {
+    pub(crate) fn of_manner(text: &str) -> Result<Self> {
         match text.to_ascii_lowercase().as_str() {
             "auto" => Ok(Self::Auto),
             "human" => Ok(Self::Off),
@@ -74,7 +74,7 @@ impl SearchMode {
 
     /// The limits of a search; `None` for not searching. `by_itself` says whether the model folder
     /// asks for it.
-    pub fn limits(self, allowed: &Allowance, by_itself: bool) -> Option<Limits> {
+    pub(crate) fn limits(self, allowed: &Allowance, by_itself: bool) -> Option<Limits> {
         let mut limits = allowed.limits.clone();
         // One node is what interfaces ask of engines that shall not search.
         if limits.nodes.is_some_and(|nodes| nodes <= 1) {
@@ -102,7 +102,7 @@ impl SearchMode {
 
 /// Until when the answer must be held back.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Waiting {
+pub(crate) enum Waiting {
     /// The answer is given as soon as it is found.
     #[default]
     No,
@@ -116,7 +116,7 @@ pub enum Waiting {
 
 /// What a protocol allows for one move.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Allowance {
+pub(crate) struct Allowance {
     pub limits: Limits,
     pub waiting: Waiting,
     /// The moves to choose from; none for all legal ones.

@@ -13,7 +13,7 @@ use chess_tables::openings::Weight;
 
 /// The values of all options of play.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Settings {
+pub(crate) struct Settings {
     pub rule: Rule,
     /// The encoding of gamelines for a single category. `None` means full for Black and shifted for
     /// White.
@@ -241,7 +241,7 @@ fn is_on(value: &str) -> Result<bool> {
 }
 
 /// The name and the value of an option that is written as `NAME=VALUE`.
-pub fn name_and_value(pair: &str) -> Result<(&str, &str)> {
+pub(crate) fn name_and_value(pair: &str) -> Result<(&str, &str)> {
     pair.split_once('=').with_context(|| format!("no NAME=VALUE: {pair}"))
 }
 
@@ -252,7 +252,7 @@ const RATINGS: [(f64, f64); 5] =
 impl Settings {
     /// The temperature of draws that makes the engine as strong as it shall be, if its strength is
     /// limited.
-    pub fn rated_temperature(&self) -> Option<f64> {
+    pub(crate) fn rated_temperature(&self) -> Option<f64> {
         let elo = f64::from(self.elo);
         let pair = RATINGS.windows(2).find(|pair| elo <= pair[1].0);
         let temperature = pair.map_or(0.0, |pair| {
@@ -264,7 +264,7 @@ impl Settings {
 
     /// Sets an option; names are matched without regard to case and spaces, `value` as the
     /// protocols write it. An unknown name or a bad value changes nothing.
-    pub fn set(&mut self, name: &str, value: &str) -> Result<()> {
+    pub(crate) fn set(&mut self, name: &str, value: &str) -> Result<()> {
         let bare = |name: &str| name.replace(' ', "").to_ascii_lowercase();
         if bare(name) == "search" {
             return put(&mut self.search, SearchMode::parse(value.trim()));
@@ -310,7 +310,7 @@ impl Settings {
     }
 
     /// The options as the UCI protocol announces them, from the name on.
-    pub fn for_uci(&self) -> Vec<String> {
+    pub(crate) fn for_uci(&self) -> Vec<String> {
         let line = |(name, kind): &(&str, Kind)| {
             let (kind, value, range) = match (kind, self.value(kind)) {
                 (Kind::Check(_), value) => ("check", value, String::new()),
@@ -331,7 +331,7 @@ impl Settings {
 
     /// The options as the XBoard protocol announces them. Some drivers keep only the first word of
     /// a name.
-    pub fn for_xboard(&self) -> Vec<String> {
+    pub(crate) fn for_xboard(&self) -> Vec<String> {
         let line = |(name, kind): &(&str, Kind)| {
             let value = self.value(kind);
             let value = match kind {

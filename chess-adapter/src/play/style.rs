@@ -12,14 +12,14 @@ use crate::play::classifier::{Classifier, Program};
 
 /// A way to play, and what chess-adapter tries against it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Style {
+pub(crate) struct Style {
     pub name: &'static str,
     /// Whether to win, rather than not to lose; `None` if that is drawn at random.
     pub wins: Option<bool>,
 }
 
 /// All of them, in the order of their categories.
-pub const STYLES: [Style; 3] = [
+pub(crate) const STYLES: [Style; 3] = [
     Style { name: "attacking", wins: Some(false) },
     Style { name: "positional", wins: Some(true) },
     Style { name: "mixed", wins: None },
@@ -27,26 +27,26 @@ pub const STYLES: [Style; 3] = [
 
 /// Number of own half-moves after which a player is classified. Later moves say less about the
 /// style than the opening.
-pub const MOVES: usize = 10;
+pub(crate) const MOVES: usize = 10;
 
 /// The voice that plays against attackers: own wins and draws.
-pub const DRAWS_VOICE: &str = "full-draws";
+pub(crate) const DRAWS_VOICE: &str = "full-draws";
 /// The voice that plays against positional players: own wins.
-pub const WINS_VOICE: &str = "full";
+pub(crate) const WINS_VOICE: &str = "full";
 
 /// The line of words that is classified: of half-moves, of which this colour has made the first, at
 /// most `limit` of the player, each with a colour letter in front.
-pub fn line(words: &[String], first: Color, side: Color, limit: usize) -> String {
+pub(crate) fn line(words: &[String], first: Color, side: Color, limit: usize) -> String {
     let letter = side.fold_wb('w', 'b');
     let own = words.iter().skip(usize::from(first != side)).step_by(2).take(limit);
     own.map(|word| format!("{letter}{word}")).collect::<Vec<_>>().join(" ")
 }
 
 /// Recognises styles by three categories in a folder.
-pub struct Judge(Classifier);
+pub(crate) struct Judge(Classifier);
 
 impl Judge {
-    pub fn open(folder: &Path, program: &Program) -> Result<Self> {
+    pub(crate) fn open(folder: &Path, program: &Program) -> Result<Self> {
         let folder = std::path::absolute(folder).unwrap_or_else(|_| folder.to_path_buf());
         let file = |style: Style| {
             let path = folder.join(style.name);
@@ -58,7 +58,7 @@ impl Judge {
     }
 
     /// The likeliest style of the player of this [`line`] of [`MOVES`].
-    pub fn judge(&mut self, line: String) -> Result<Style> {
+    pub(crate) fn judge(&mut self, line: String) -> Result<Style> {
         let rows = self.0.scores(&[line])?;
         let scores = rows.first().context("no answer")?.iter().zip(STYLES);
         let best = scores.min_by(|(a, _), (b, _)| a.total_cmp(b));

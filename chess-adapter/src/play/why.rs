@@ -16,7 +16,7 @@ type Row = (String, Vec<i64>);
 
 /// Explains the move `word`, or the best move if `word` is empty, beside the best other one: lines
 /// with their places and shares, then reasons, those that differ most first.
-pub fn explain(engine: &mut Engine, word: &str) -> Result<Vec<String>> {
+pub(crate) fn explain(engine: &mut Engine, word: &str) -> Result<Vec<String>> {
     let ranking = engine.rank()?;
     let place = if word.is_empty() {
         0
@@ -61,7 +61,7 @@ pub fn explain(engine: &mut Engine, word: &str) -> Result<Vec<String>> {
 /// What the odds say of a choice: that they chose the move, and what speaks most for it beside the
 /// best other one, or the share that they give to the search's move. `None` for a book's move and
 /// where categories are asked.
-pub fn in_one_line(engine: &mut Engine, choice: &Choice) -> Option<String> {
+pub(crate) fn in_one_line(engine: &mut Engine, choice: &Choice) -> Option<String> {
     let ranking = &choice.ranking;
     let word = &choice.completion.word;
     let place = ranking.iter().position(|s| s.completion.m == choice.completion.m)?;

@@ -20,7 +20,7 @@ fn is_word_of_go(word: &str) -> bool {
 }
 
 /// What the words after `go` allow the side to move.
-pub fn read_go(words: &[&str], game: &Game) -> Allowance {
+pub(crate) fn read_go(words: &[&str], game: &Game) -> Allowance {
     let Allowance { mut limits, mut waiting, mut only } = Allowance::default();
     let (mut left, mut increment, mut moves_to_go) = (None, Duration::ZERO, None);
     let [own_time, own_increment] = game.turn().fold_wb(["wtime", "winc"], ["btime", "binc"]);
@@ -56,7 +56,7 @@ pub fn read_go(words: &[&str], game: &Game) -> Allowance {
 }
 
 /// The dialogue's state.
-pub struct Uci {
+pub(crate) struct Uci {
     engine: Engine,
     name: String,
     out: Output,
@@ -71,7 +71,7 @@ pub struct Uci {
 }
 
 impl Uci {
-    pub const fn new(engine: Engine, name: String, out: Output) -> Self {
+    pub(crate) const fn new(engine: Engine, name: String, out: Output) -> Self {
         Self {
             engine,
             name,
@@ -94,7 +94,7 @@ impl Uci {
 
     /// Does what a line says; unknown words are skipped until one is known. `false` once the
     /// dialogue is over.
-    pub fn answer(&mut self, line: &str) -> bool {
+    pub(crate) fn answer(&mut self, line: &str) -> bool {
         let words: Vec<&str> = line.split_whitespace().collect();
         for (at, word) in words.iter().enumerate() {
             let rest = &words[at + 1..];

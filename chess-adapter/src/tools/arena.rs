@@ -22,21 +22,21 @@ use chess_games::notation;
 use dbacl_numeric::random::SplitMix64;
 
 /// Someone who answers a position with a move.
-pub trait Player {
+pub(crate) trait Player {
     /// A legal move to play; the game is not over.
     fn answer(&mut self, game: &Game, clocks: Option<&Clocks>) -> Result<Move>;
 }
 
 /// Both sides' clocks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Clocks {
+pub(crate) struct Clocks {
     pub left: ByColor<Duration>,
     pub increment: Duration,
 }
 
 impl Clocks {
     /// Reads `SECONDS+SECONDS`: time for the game and after each move.
-    pub fn parse(text: &str) -> Result<Self> {
+    pub(crate) fn parse(text: &str) -> Result<Self> {
         let (base, increment) = text.split_once('+').unwrap_or((text, "0"));
         let time = |text: &str| -> Result<Duration> {
             let seconds: f64 = text.trim().parse().with_context(|| format!("no time: {text:?}"))?;
@@ -56,7 +56,7 @@ fn told(clocks: Option<&Clocks>, limits: &str) -> String {
 }
 
 /// Draws uniformly among the legal moves.
-pub struct RandomMover(pub SplitMix64);
+pub(crate) struct RandomMover(pub SplitMix64);
 
 impl Player for RandomMover {
     fn answer(&mut self, game: &Game, _clocks: Option<&Clocks>) -> Result<Move> {
@@ -66,7 +66,7 @@ impl Player for RandomMover {
 }
 
 /// Our engine, and what it is told after `go`, beside the clocks.
-pub struct EnginePlayer(pub Engine, pub String);
+pub(crate) struct EnginePlayer(pub Engine, pub String);
 
 impl Player for EnginePlayer {
     fn answer(&mut self, game: &Game, clocks: Option<&Clocks>) -> Result<Move> {
@@ -93,7 +93,7 @@ impl Player for EnginePlayer {
 const GREETING: Duration = Duration::from_secs(20);
 
 /// Any engine that speaks UCI.
-pub struct UciPlayer {
+pub(crate) struct UciPlayer {
     process: Process,
     go: String,
 }
@@ -101,7 +101,7 @@ pub struct UciPlayer {
 impl UciPlayer {
     /// Starts the engine by a shell command; `options` are `NAME=VALUE`, `go` what follows that
     /// word, beside the clocks.
-    pub fn start(command: &str, options: &[String], go: &str) -> Result<Self> {
+    pub(crate) fn start(command: &str, options: &[String], go: &str) -> Result<Self> {
         let mut shell = Command::new("sh");
         shell.arg("-c").arg(format!("exec {command}"));
         let process = ChildProcesses::default().spawn(&mut shell)?;
@@ -153,7 +153,7 @@ impl Player for UciPlayer {
 
 /// Which colour the engine has.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
-pub enum Side {
+pub(crate) enum Side {
     /// White in every game.
     White,
     /// Black in every game.
@@ -165,7 +165,7 @@ pub enum Side {
 
 /// How to play a match.
 #[derive(Clone, Debug, clap::Args)]
-pub struct Options {
+pub(crate) struct Options {
     /// Number of games
     #[arg(long, value_name = "N", default_value_t = 100)]
     games: u32,
@@ -204,7 +204,7 @@ impl Options {
 
 /// What came of a match, from the engine's side.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
-pub struct Score {
+pub(crate) struct Score {
     pub won: u32,
     pub drawn: u32,
     pub lost: u32,
@@ -227,7 +227,7 @@ pub struct Score {
 }
 
 /// How a game went.
-pub struct Played {
+pub(crate) struct Played {
     pub game: Game,
     /// Who lost on time.
     pub overstepped: Option<Color>,
@@ -235,7 +235,7 @@ pub struct Played {
 
 impl Played {
     /// Who won; `None` for a game that was stopped.
-    pub fn result(&self) -> Option<KnownOutcome> {
+    pub(crate) fn result(&self) -> Option<KnownOutcome> {
         let on_time =
             self.overstepped.map(|color| KnownOutcome::Decisive { winner: color.other() });
         on_time.or_else(|| self.game.end().map(End::result))
@@ -266,7 +266,7 @@ fn play_game(
 }
 
 /// Plays a match; every finished game goes to `finished` with the engine's colour.
-pub fn play_match(
+pub(crate) fn play_match(
     engine: &mut dyn Player,
     opponent: &mut dyn Player,
     options: &Options,
@@ -320,7 +320,7 @@ impl Score {
     }
 
     /// One line for people.
-    pub fn line(&self) -> String {
+    pub(crate) fn line(&self) -> String {
         let stopped = self.stopped_ahead + self.stopped_level + self.stopped_behind;
         let on_time = |games: u32| match games {
             0 => String::new(),

@@ -17,19 +17,19 @@ const PHASE_BOUNDS: [usize; 2] = [20, 60];
 
 /// One position: what was played before, and what then.
 #[derive(Clone, Debug)]
-pub struct Case {
+pub(crate) struct Case {
     moves: Vec<Move>,
     played: Move,
 }
 
 impl Case {
-    pub const fn is_white(&self) -> bool {
+    pub(crate) const fn is_white(&self) -> bool {
         self.moves.len().is_multiple_of(2)
     }
 }
 
 /// Reads positions: gameline, tab, the move played.
-pub fn read_cases(input: impl BufRead) -> Result<Vec<Case>> {
+pub(crate) fn read_cases(input: impl BufRead) -> Result<Vec<Case>> {
     let mut cases = Vec::new();
     for (number, line) in input.lines().enumerate() {
         let line = line?;
@@ -54,7 +54,7 @@ fn read_case(line: &str) -> Result<Case> {
 
 /// What was found, in one position or on average.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
-pub struct Shares {
+pub(crate) struct Shares {
     pub positions: u32,
     /// The move played is the first choice, per cent of positions.
     pub first: f64,
@@ -95,7 +95,7 @@ impl Shares {
 
 /// All positions and those of each phase.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
-pub struct Report {
+pub(crate) struct Report {
     pub all: Shares,
     /// Before half-move 20.
     pub opening: Shares,
@@ -114,7 +114,7 @@ pub struct Report {
 
 /// Positions whose first choice has a stated probability within a tenth.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
-pub struct Bin {
+pub(crate) struct Bin {
     pub positions: u32,
     /// Mean of the stated probabilities, per cent.
     pub stated: f64,
@@ -151,7 +151,7 @@ fn percent(is_so: bool) -> f64 {
 }
 
 /// Lets the engine rank the completions of every position.
-pub fn evaluate(engine: &mut Engine, cases: &[Case]) -> Result<Report> {
+pub(crate) fn evaluate(engine: &mut Engine, cases: &[Case]) -> Result<Report> {
     let (mut phases, mut bins) = (<[Vec<Shares>; 3]>::default(), [Bin::default(); 10]);
     for case in cases {
         engine.set_position(Chess::default());
@@ -196,12 +196,12 @@ pub fn evaluate(engine: &mut Engine, cases: &[Case]) -> Result<Report> {
 }
 
 /// The heading of the table that [`Report::row`] fills.
-pub const HEADING: &str = "voice              positions  first  five    MRR  rule2  rule3  \
+pub(crate) const HEADING: &str = "voice              positions  first  five    MRR  rule2  rule3  \
                            opening  middle    end  uniform   bits  calibration";
 
 impl Report {
     /// One line of the table.
-    pub fn row(&self, name: &str) -> String {
+    pub(crate) fn row(&self, name: &str) -> String {
         let a = self.all;
         format!(
             "{name:<18} {:>9} {:>6.1} {:>5.1} {:>6.3} {:>6.1} {:>6.1} {:>8.1} {:>7.1} {:>6.1} \

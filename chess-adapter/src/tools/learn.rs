@@ -29,7 +29,7 @@ const MAX_TABLE: u32 = 28;
 
 /// Which models to learn.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
-pub enum Preset {
+pub(crate) enum Preset {
     /// The odds of each move among all legal ones.
     #[default]
     Odds,
@@ -40,7 +40,7 @@ pub enum Preset {
 
 /// One category to be learned.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Lesson {
+pub(crate) struct Lesson {
     pub category: String,
     /// The training text's file name without its ending.
     pub text: String,
@@ -87,7 +87,7 @@ fn plans(color: Color) -> [Plan; 4] {
 
 /// What to learn from, and how.
 #[derive(Debug, clap::Args)]
-pub struct Options {
+pub(crate) struct Options {
     /// PGN files; standard input if none, or for -
     pgn: Vec<PathBuf>,
     /// The model folder
@@ -128,7 +128,7 @@ impl Options {
 }
 
 /// Learns a model folder.
-pub fn learn(options: &Options) -> Result<Statistics> {
+pub(crate) fn learn(options: &Options) -> Result<Statistics> {
     let folder = &options.output;
     dbacl_files::atomic_file::make_folder(folder).with_context(|| Cannot::Write(folder.into()))?;
     let (voice, statistics, [white, black]) = match options.preset {
@@ -257,7 +257,7 @@ fn side(folder: &Path, plans: &[Plan]) -> Result<Side> {
 
 impl Lesson {
     /// Learns the category; a table that is full grows until it is not.
-    pub fn learn(&self, text: &Path, folder: &Path, program: &Program) -> Result<()> {
+    pub(crate) fn learn(&self, text: &Path, folder: &Path, program: &Program) -> Result<()> {
         let folder = std::path::absolute(folder).unwrap_or_else(|_| folder.to_path_buf());
         let Self { category: name, order, tokens, mut table, .. } = self.clone();
         let category = folder.join(&name);

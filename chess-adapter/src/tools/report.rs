@@ -30,7 +30,7 @@ table{border-collapse:collapse;height:max-content}
 
 /// Writes the page: the engine's voices judge every move of the game. Moves of a colour without a
 /// model stand without judgement.
-pub fn page(engine: &mut Engine, raw: &RawGame, game: &Gameline) -> Result<String> {
+pub(crate) fn page(engine: &mut Engine, raw: &RawGame, game: &Gameline) -> Result<String> {
     let tag = |name| raw.tag(name).map(String::from_utf8_lossy).unwrap_or_default();
     let text = |text: &str| PreEscaped(frame::escape(text));
     let title = format!("{} – {} {}", tag("White"), tag("Black"), tag("Date"));

@@ -15,7 +15,7 @@ use chess_games::prepare::{self, Unfinished, read_files};
 
 /// What to learn styles from, and how.
 #[derive(Debug, clap::Args)]
-pub struct Options {
+pub(crate) struct Options {
     /// PGN files
     #[arg(required = true)]
     pgn: Vec<PathBuf>,
@@ -39,7 +39,7 @@ pub struct Options {
 }
 
 /// Learns the styles; says from how many games, and how many of those kept back were recognised.
-pub fn learn(options: &Options) -> Result<String> {
+pub(crate) fn learn(options: &Options) -> Result<String> {
     let program = &options.program.program();
     dbacl_files::atomic_file::make_folder(&options.output)?;
     let mut lines: [Vec<String>; 3] = Default::default();

@@ -31,7 +31,7 @@ use crate::play::classifier::{Classifier, Program, ProgramArgs};
 /// What to learn values from, and how.
 #[derive(Debug, clap::Args)]
 #[command(args_conflicts_with_subcommands = true, subcommand_negates_reqs = true)]
-pub struct Options {
+pub(crate) struct Options {
     #[command(subcommand)]
     verb: Option<Verb>,
     #[command(flatten)]
@@ -92,7 +92,7 @@ const KNIGHT_AHEAD: &str = "r4rk1/pp3ppp/2n2q2/8/2P5/2N2N2/PP2QPPP/R4RK1 w - - 0
 
 impl Options {
     /// Does what they say.
-    pub fn run(&self) -> Result<ExitCode> {
+    pub(crate) fn run(&self) -> Result<ExitCode> {
         if let Some(Verb::Show(show)) = &self.verb {
             return show.run();
         }

@@ -87,7 +87,7 @@ pub(crate) struct Row {
 
 impl Row {
     /// The move and the position after it.
-    pub fn follow(&self, position: &Chess) -> Option<(Move, Chess)> {
+    pub(crate) fn follow(&self, position: &Chess) -> Option<(Move, Chess)> {
         let m = unpack(position, self.packed)?;
         let mut after = position.clone();
         after.play_unchecked(m);
@@ -95,7 +95,7 @@ impl Row {
     }
 
     /// By how much games speak for the move.
-    pub fn balance(&self) -> f64 {
+    pub(crate) fn balance(&self) -> f64 {
         self.count.map_or(0.0, Count::balance)
     }
 }

@@ -295,7 +295,7 @@ pub(crate) mod tests {
     use chess_games::game::read_fen;
 
     /// Twenty games: knights come out in different orders.
-    pub fn book() -> Book {
+    pub(crate) fn book() -> Book {
         let rows = [
             ("e4 e5 Nf3 Nc6 Bb5 a6 1-0", 6),
             ("e4 e5 Nf3 Nf6 Nxe5 d6 1/2-1/2", 4),

@@ -9,7 +9,7 @@ use crate::Values;
 
 /// A term of a position.
 #[derive(Clone, Copy, Debug)]
-pub struct Term {
+pub(crate) struct Term {
     /// The number of its value in the middle game.
     pub middle: u16,
     /// The number of its value in the ending.
@@ -20,7 +20,7 @@ pub struct Term {
 
 /// A position, and what came of it.
 #[derive(Clone, Debug)]
-pub struct Row {
+pub(crate) struct Row {
     /// What it has.
     pub terms: Vec<Term>,
     /// The share of the middle game, from 0 to 1.
@@ -32,7 +32,7 @@ pub struct Row {
 }
 
 /// The result of a fit.
-pub struct Fitted {
+pub(crate) struct Fitted {
     /// The values.
     pub values: Values,
     /// Nats a position kept back, before and after.
@@ -52,7 +52,7 @@ fn sigmoid(x: f32) -> f32 {
 
 impl Row {
     /// A row to learn from; terms of the same number become one.
-    pub fn new(mut terms: Vec<Term>, share: f32, points: f32) -> Self {
+    pub(crate) fn new(mut terms: Vec<Term>, share: f32, points: f32) -> Self {
         terms.sort_by_key(|term| (term.middle, term.end));
         terms.dedup_by(|next, kept| {
             let is_same = (next.middle, next.end) == (kept.middle, kept.end);
@@ -89,7 +89,7 @@ fn loss(rows: &[Row], is_kept_back: bool, values: &[[f32; 2]], scale: f32) -> f6
 
 /// Fits values that begin with `base` and are drawn back to it, each the less the greater its
 /// `spread`, in centipawns: a Gaussian prior. The method is Adam (Kingma and Ba 2015).
-pub fn fit(rows: &[Row], base: &[[f32; 2]], spread: &[f32]) -> Fitted {
+pub(crate) fn fit(rows: &[Row], base: &[[f32; 2]], spread: &[f32]) -> Fitted {
     let scales = (1..=47u8).map(|number| f32::from(number) * 0.000_25);
     let rated = scales.map(|scale| (loss(rows, false, base, scale), scale));
     let scale = rated.min_by(|a, b| a.0.total_cmp(&b.0)).map_or(0.004, |best| best.1);

@@ -4,7 +4,7 @@
 
 /// A code page.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Page {
+pub(crate) struct Page {
     /// Its name, which is also a label.
     pub name: &'static str,
     /// The characters of bytes from 80 up.
@@ -12,21 +12,21 @@ pub struct Page {
 }
 
 /// The first one, of the United States.
-pub const CP437: Page = Page {
+pub(crate) const CP437: Page = Page {
     name: "IBM437",
     upper: "ÇüéâäàåçêëèïîìÄÅÉæÆôöòûùÿÖÜ¢£¥₧ƒáíóúñÑªº¿⌐¬½¼¡«»░▒▓│┤╡╢╖╕╣║╗╝╜╛┐\
             └┴┬├─┼╞╟╚╔╩╦╠═╬╧╨╤╥╙╘╒╓╫╪┘┌█▄▌▐▀αßΓπΣσµτΦΘΩδ∞φε∩≡±≥≤⌠⌡÷≈°∙·√ⁿ²■\u{a0}",
 };
 
 /// Western Europe.
-pub const CP850: Page = Page {
+pub(crate) const CP850: Page = Page {
     name: "IBM850",
     upper: "ÇüéâäàåçêëèïîìÄÅÉæÆôöòûùÿÖÜø£Ø×ƒáíóúñÑªº¿®¬½¼¡«»░▒▓│┤ÁÂÀ©╣║╗╝¢¥┐\
             └┴┬├─┼ãÃ╚╔╩╦╠═╬¤ðÐÊËÈıÍÎÏ┘┌█▄¦Ì▀ÓßÔÒõÕµþÞÚÛÙýÝ¯´\u{ad}±‗¾¶§÷¸°¨·¹³²■\u{a0}",
 };
 
 /// Central Europe.
-pub const CP852: Page = Page {
+pub(crate) const CP852: Page = Page {
     name: "IBM852",
     upper: "ÇüéâäůćçłëŐőîŹÄĆÉĹĺôöĽľŚśÖÜŤťŁ×čáíóúĄąŽžĘę¬źČş«»░▒▓│┤ÁÂĚŞ╣║╗╝Żż┐\
             └┴┬├─┼Ăă╚╔╩╦╠═╬¤đĐĎËďŇÍÎě┘┌█▄ŢŮ▀ÓßÔŃńňŠšŔÚŕŰýÝţ´\u{ad}˝˛ˇ˘§÷¸°¨˙űŘř■\u{a0}",
@@ -34,18 +34,18 @@ pub const CP852: Page = Page {
 
 /// Code page to UTF-16, big-endian.
 #[derive(Debug)]
-pub struct FromPage(Box<[[u8; 2]]>);
+pub(crate) struct FromPage(Box<[[u8; 2]]>);
 
 impl FromPage {
     /// The conversion of a page.
-    pub fn new(page: Page) -> Self {
+    pub(crate) fn new(page: Page) -> Self {
         let ascii = (0..128_u16).map(u16::to_be_bytes);
         let upper = page.upper.encode_utf16().map(u16::to_be_bytes);
         Self(ascii.chain(upper).collect())
     }
 
     /// Appends what `bytes` stand for.
-    pub fn write_utf16(&self, bytes: &[u8], output: &mut Vec<u8>) {
+    pub(crate) fn write_utf16(&self, bytes: &[u8], output: &mut Vec<u8>) {
         for &byte in bytes {
             output.extend_from_slice(&self.0[usize::from(byte)]);
         }

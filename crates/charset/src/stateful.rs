@@ -6,7 +6,7 @@ use crate::transfer::{BASE64, PADDING};
 
 /// UTF-7 (RFC 2152) to UTF-16, big-endian.
 #[derive(Debug, Default)]
-pub struct Utf7 {
+pub(crate) struct Utf7 {
     /// Within base64 text, behind a `+`.
     is_shifted: bool,
     /// The `+` was the byte before.
@@ -18,7 +18,7 @@ pub struct Utf7 {
 
 impl Utf7 {
     /// Appends what `bytes` stand for. Bytes from 80 up stand for U+FFFD.
-    pub fn write_utf16(&mut self, bytes: &[u8], output: &mut Vec<u8>) {
+    pub(crate) fn write_utf16(&mut self, bytes: &[u8], output: &mut Vec<u8>) {
         for &byte in bytes {
             if self.is_shifted {
                 if let value @ 0..PADDING = BASE64[usize::from(byte)] {
@@ -87,7 +87,7 @@ impl Pairs {
 
 /// HZ (RFC 1843) to GBK.
 #[derive(Debug, Default)]
-pub struct Hz {
+pub(crate) struct Hz {
     /// Chinese characters, on between `~{` and `~}`.
     pairs: Pairs,
     /// The byte before was an unpaired `~`.
@@ -96,7 +96,7 @@ pub struct Hz {
 
 impl Hz {
     /// Appends what `bytes` stand for. A line's end leads back to ASCII, whatever came before.
-    pub fn write_gbk(&mut self, bytes: &[u8], output: &mut Vec<u8>) {
+    pub(crate) fn write_gbk(&mut self, bytes: &[u8], output: &mut Vec<u8>) {
         for &byte in bytes {
             if self.pairs.end(byte, output) {
                 continue;
@@ -124,7 +124,7 @@ impl Hz {
 
 /// ISO-2022-KR (RFC 1557) to EUC-KR.
 #[derive(Debug, Default)]
-pub struct Iso2022Kr {
+pub(crate) struct Iso2022Kr {
     /// Korean characters, on between SO and SI.
     pairs: Pairs,
     /// Bytes of `ESC $ ) C` that were read.
@@ -136,7 +136,7 @@ const ANNOUNCER: &[u8] = b"\x1b$)C";
 
 impl Iso2022Kr {
     /// Appends what `bytes` stand for. A line's end leads back to ASCII.
-    pub fn write_euc_kr(&mut self, bytes: &[u8], output: &mut Vec<u8>) {
+    pub(crate) fn write_euc_kr(&mut self, bytes: &[u8], output: &mut Vec<u8>) {
         for &byte in bytes {
             if ANNOUNCER[self.escaped] == byte {
                 self.escaped = (self.escaped + 1) % ANNOUNCER.len();

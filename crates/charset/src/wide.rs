@@ -6,7 +6,7 @@ const SAMPLE: usize = 64;
 
 /// The order of the bytes of a unit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Order {
+pub(crate) enum Order {
     /// The highest byte comes first.
     Big,
     /// The lowest byte comes first.
@@ -27,7 +27,7 @@ fn order_of(sample: &[u8]) -> (Order, usize) {
 
 /// UTF-16 with a mark, or without one.
 #[derive(Debug, Default)]
-pub struct Utf16 {
+pub(crate) struct Utf16 {
     order: Option<Order>,
     /// Bytes before the order is known; then the first byte of a unit.
     held: Vec<u8>,
@@ -35,7 +35,7 @@ pub struct Utf16 {
 
 impl Utf16 {
     /// Appends what `bytes` stand for; with `is_last` the text ends.
-    pub fn write_utf16(&mut self, bytes: &[u8], is_last: bool, output: &mut Vec<u8>) {
+    pub(crate) fn write_utf16(&mut self, bytes: &[u8], is_last: bool, output: &mut Vec<u8>) {
         self.held.extend_from_slice(bytes);
         if self.order.is_none() && self.held.len() < SAMPLE && !is_last {
             return;
@@ -61,7 +61,7 @@ impl Utf16 {
 
 /// UTF-32.
 #[derive(Debug, Default)]
-pub struct Utf32 {
+pub(crate) struct Utf32 {
     /// `None` where the first character says it: a mark, or whatever is a character in one order.
     order: Option<Order>,
     held: Vec<u8>,
@@ -69,12 +69,12 @@ pub struct Utf32 {
 
 impl Utf32 {
     /// Text whose order is known, or is to be found out.
-    pub const fn new(order: Option<Order>) -> Self {
+    pub(crate) const fn new(order: Option<Order>) -> Self {
         Self { order, held: Vec::new() }
     }
 
     /// Appends what `bytes` stand for; with `is_last` the text ends.
-    pub fn write_utf16(&mut self, bytes: &[u8], is_last: bool, output: &mut Vec<u8>) {
+    pub(crate) fn write_utf16(&mut self, bytes: &[u8], is_last: bool, output: &mut Vec<u8>) {
         self.held.extend_from_slice(bytes);
         let (units, rest) = self.held.as_chunks::<4>();
         for &unit in units {

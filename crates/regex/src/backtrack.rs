@@ -26,7 +26,7 @@ struct Way {
 
 /// Working memory of searches, kept from one to the next.
 #[derive(Debug, Clone, Default)]
-pub struct Backtracker {
+pub(crate) struct Backtracker {
     ways: Vec<Way>,
     best: Vec<u32>,
 }
@@ -34,7 +34,7 @@ pub struct Backtracker {
 impl Backtracker {
     /// The leftmost match at or after `from`: its position and record. Takes the steps that it
     /// needed from `budget`; a budget of 0 afterwards says that the search was given up.
-    pub fn first(
+    pub(crate) fn first(
         &mut self,
         program: &Program,
         subject: Subject<'_>,

@@ -8,24 +8,24 @@ use crate::subject::MAX_CODE;
 
 /// A set of character codes, as ranges.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
-pub struct CharSet {
+pub(crate) struct CharSet {
     /// First and last codes. Sorted, disjoint and not adjacent once [`CharSet::settle`] has run.
     pub ranges: Vec<(u32, u32)>,
 }
 
 impl CharSet {
     /// The set of one character.
-    pub fn of(code: u32) -> Self {
+    pub(crate) fn of(code: u32) -> Self {
         Self { ranges: vec![(code, code)] }
     }
 
     /// Every character of `locale`; in a UTF-8 locale stray bytes are not characters.
-    pub fn any(locale: Locale) -> Self {
+    pub(crate) fn any(locale: Locale) -> Self {
         Self { ranges: vec![(0, largest(locale))] }
     }
 
     /// Sorts the ranges and joins those that touch.
-    pub fn settle(&mut self) {
+    pub(crate) fn settle(&mut self) {
         self.ranges.sort_unstable();
         self.ranges.dedup_by(|next, last| {
             let touches = next.0 <= last.1.saturating_add(1);
@@ -37,7 +37,7 @@ impl CharSet {
     }
 
     /// The characters of `locale` that are not in this set.
-    pub fn negated(mut self, locale: Locale) -> Self {
+    pub(crate) fn negated(mut self, locale: Locale) -> Self {
         self.settle();
         let mut rest = Self::default();
         let mut from = 0;
@@ -55,7 +55,7 @@ impl CharSet {
 
     /// Adds the characters that differ from a member in their case only. The set is settled, before
     /// and after.
-    pub fn ignore_case(&mut self, cases: &Cases) {
+    pub(crate) fn ignore_case(&mut self, cases: &Cases) {
         let members = Membership::new(self.clone());
         let same = cases.of_one_capital();
         let wanted = same.filter(|letters| letters.clone().any(|code| members.holds(code)));
@@ -75,14 +75,14 @@ fn largest(locale: Locale) -> u32 {
 /// Letters that differ in their case only. For the C library these are the letters with one capital
 /// form: `s` and the long s, but not `k` and the sign for kelvin, which is a capital of its own.
 #[derive(Debug)]
-pub struct Cases {
+pub(crate) struct Cases {
     /// Capitals, each with one of the other letters that have it, sorted.
     letters: Vec<(u32, u32)>,
 }
 
 impl Cases {
     /// The letters of `locale`: those of ASCII in the C locale.
-    pub fn of(locale: Locale) -> Self {
+    pub(crate) fn of(locale: Locale) -> Self {
         // Scripts with two cases stand in the first two planes.
         let top = if locale == Locale::C { '\u{7f}' } else { '\u{1ffff}' };
         let letters = ('\0'..=top).filter_map(|letter| {
@@ -106,7 +106,7 @@ impl Cases {
 
 /// A [`CharSet`] arranged for fast look-up.
 #[derive(Debug, Clone)]
-pub struct Membership {
+pub(crate) struct Membership {
     /// One bit for each code below 256.
     low: [u64; 4],
     /// Ranges of higher codes, sorted and disjoint.
@@ -115,7 +115,7 @@ pub struct Membership {
 
 impl Membership {
     /// Arranges a set.
-    pub fn new(mut set: CharSet) -> Self {
+    pub(crate) fn new(mut set: CharSet) -> Self {
         set.settle();
         let mut low = [0; 4];
         for &(from, to) in set.ranges.iter().filter(|range| range.0 < 256) {
@@ -129,7 +129,7 @@ impl Membership {
 
     /// Whether the set holds `code`.
     #[inline]
-    pub fn holds(&self, code: u32) -> bool {
+    pub(crate) fn holds(&self, code: u32) -> bool {
         if code < 256 {
             return self.low[(code >> 6) as usize] >> (code & 63) & 1 == 1;
         }
@@ -143,7 +143,7 @@ impl Membership {
 /// In UTF-8 the classes follow Unicode as the GNU C library's tables do: letters are the
 /// alphabetic characters and all digits but the ASCII ones, blanks that forbid a line break are
 /// not space, and what is visible and neither letter nor digit is punctuation.
-pub fn named(name: &[u8], locale: Locale) -> Option<CharSet> {
+pub(crate) fn named(name: &[u8], locale: Locale) -> Option<CharSet> {
     let ascii = |belongs: fn(u8) -> bool| {
         let members = (0..0x80).filter(|&byte| belongs(byte)).map(u32::from);
         let mut set = CharSet { ranges: members.map(|code| (code, code)).collect() };
@@ -189,7 +189,7 @@ const LOWER: &str = r"[\p{Lowercase}\u01C5\u01C8\u01CB\u01F2]";
 const UPPER: &str = r"[\p{Uppercase}\p{Lt}]";
 
 /// The characters of words, as `\w`, `\b`, `\<` and their like see them.
-pub fn word(locale: Locale) -> CharSet {
+pub(crate) fn word(locale: Locale) -> CharSet {
     let mut set = named(b"alnum", locale).unwrap_or_default();
     set.ranges.push((u32::from(b'_'), u32::from(b'_')));
     set.settle();

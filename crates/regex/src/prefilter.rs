@@ -22,14 +22,14 @@ const COUNT_LIMIT: u32 = 4;
 
 /// A search for places where an expression could match.
 #[derive(Debug, Clone)]
-pub struct Prefilter {
+pub(crate) struct Prefilter {
     engine: Regex,
     cache: Cache,
 }
 
 impl Prefilter {
     /// The prefilter of an expression; `None` if it would not help.
-    pub fn new(tree: &Tree, locale: Locale) -> Option<Self> {
+    pub(crate) fn new(tree: &Tree, locale: Locale) -> Option<Self> {
         let simple = simplify(tree, locale);
         if simple.properties().minimum_len() == Some(0) {
             return None;
@@ -45,7 +45,7 @@ impl Prefilter {
 
     /// A position that no match precedes, as far right as is easily known; `None` if there is no
     /// match.
-    pub fn first(&mut self, text: &[u8]) -> Option<usize> {
+    pub(crate) fn first(&mut self, text: &[u8]) -> Option<usize> {
         let input = Input::new(text);
         self.engine.search_with(&mut self.cache, &input).map(|found| found.start())
     }

@@ -26,11 +26,11 @@ const MAX_STEPS: usize = 1 << 15;
 pub const GROUPS: usize = 9;
 
 /// Number of a step in its program.
-pub type StepId = u32;
+pub(crate) type StepId = u32;
 
 /// What to do at a position.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Step {
+pub(crate) enum Step {
     /// Matching fails.
     Fail,
     /// The expression has matched.
@@ -73,7 +73,7 @@ impl Step {
 /// A compiled expression.
 #[allow(clippy::struct_excessive_bools)] // independent facts, each looked at alone
 #[derive(Debug, Clone)]
-pub struct Program {
+pub(crate) struct Program {
     /// All steps: first those that take a character, then the others with successors first.
     pub steps: Vec<Step>,
     /// Number of [`Step::Take`] steps.
@@ -103,7 +103,7 @@ pub struct Program {
 ///
 /// # Errors
 /// The program would exceed its limit of 32,768 steps.
-pub fn compile(tree: &Tree, groups: usize) -> Result<Program, Error> {
+pub(crate) fn compile(tree: &Tree, groups: usize) -> Result<Program, Error> {
     let backrefs = tree.has(|node| matches!(node, Node::Backref(_)));
     let groups = if backrefs { GROUPS } else { groups.min(GROUPS) };
     let nullable = tree.nullable();

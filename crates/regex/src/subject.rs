@@ -5,16 +5,16 @@
 use crate::locale::Locale;
 
 /// Largest code of a character: UTF-8 as first defined has 31 bits.
-pub const MAX_CODE: u32 = 0x7fff_ffff;
+pub(crate) const MAX_CODE: u32 = 0x7fff_ffff;
 /// Added to a byte that is part of no well-formed sequence. Such codes lie above [`MAX_CODE`], so
 /// that no character class, negated or not, holds one.
-pub const STRAY: u32 = 0x8000_0000;
+pub(crate) const STRAY: u32 = 0x8000_0000;
 
 /// A character's code and its length in bytes.
-pub type Char = (u32, usize);
+pub(crate) type Char = (u32, usize);
 
 /// The first character of `text`; `None` if there is none.
-pub fn first(text: &[u8], locale: Locale) -> Option<Char> {
+pub(crate) fn first(text: &[u8], locale: Locale) -> Option<Char> {
     let &lead = text.first()?;
     if lead < 0x80 || locale == Locale::C {
         return Some((u32::from(lead), 1));
@@ -26,7 +26,7 @@ pub fn first(text: &[u8], locale: Locale) -> Option<Char> {
 ///
 /// A well-formed sequence that ends here is one character for a reader from the left too, because
 /// sequences never overlap.
-pub fn last(text: &[u8], locale: Locale) -> Option<Char> {
+pub(crate) fn last(text: &[u8], locale: Locale) -> Option<Char> {
     let &byte = text.last()?;
     if byte < 0x80 || locale == Locale::C {
         return Some((u32::from(byte), 1));

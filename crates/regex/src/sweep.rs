@@ -22,12 +22,12 @@ use crate::syntax::Assertion;
 /// state every so often, then in pieces from there.
 const PIECE: usize = 1 << 14;
 /// Subjects are looked at up to here: positions have 32 bits.
-pub const LONGEST: usize = u32::MAX as usize - 16;
+pub(crate) const LONGEST: usize = u32::MAX as usize - 16;
 
 /// What is known about a position.
 #[allow(clippy::struct_excessive_bools)] // independent facts, each looked at alone
 #[derive(Debug, Clone, Copy)]
-pub struct Place {
+pub(crate) struct Place {
     /// The position plus one.
     pub mark: u32,
     /// Whether the search begins here.
@@ -45,7 +45,7 @@ pub struct Place {
 
 impl Place {
     /// Whether `assertion` holds here.
-    pub fn satisfies(&self, assertion: Assertion) -> bool {
+    pub(crate) fn satisfies(&self, assertion: Assertion) -> bool {
         match assertion {
             Assertion::LineStart => self.line_start,
             Assertion::Start => self.begin,
@@ -60,7 +60,7 @@ impl Place {
 
 /// A subject and how to look at it.
 #[derive(Debug, Clone, Copy)]
-pub struct Subject<'a> {
+pub(crate) struct Subject<'a> {
     /// The text that the search sees.
     pub text: &'a [u8],
     /// What a character is.
@@ -73,14 +73,20 @@ pub struct Subject<'a> {
 
 impl Subject<'_> {
     /// Whether a character belongs to a word. A stray byte counts as the character of its value.
-    pub fn is_word(&self, code: Option<u32>) -> bool {
+    pub(crate) fn is_word(&self, code: Option<u32>) -> bool {
         code.is_some_and(|code| {
             self.words.holds(if code & STRAY != 0 { code & 0xff } else { code })
         })
     }
 
     /// The position `at`, between the characters `before` and `after`.
-    pub fn place(&self, at: usize, before: Option<u32>, after: Option<u32>, words: bool) -> Place {
+    pub(crate) fn place(
+        &self,
+        at: usize,
+        before: Option<u32>,
+        after: Option<u32>,
+        words: bool,
+    ) -> Place {
         Place {
             mark: mark(at),
             begin: at == 0,
@@ -93,7 +99,7 @@ impl Subject<'_> {
 }
 
 /// A position as it stands in records.
-pub fn mark(at: usize) -> u32 {
+pub(crate) fn mark(at: usize) -> u32 {
     u32::try_from(at).unwrap_or(u32::MAX - 1) + 1
 }
 
@@ -121,7 +127,7 @@ enum Kind {
 
 /// Working memory of sweeps, kept from one to the next.
 #[derive(Debug, Clone, Default)]
-pub struct Sweeper {
+pub(crate) struct Sweeper {
     state: State,
     /// The match at each position of the piece under way, by kind.
     tables: [Vec<u32>; 3],
@@ -163,7 +169,7 @@ struct Searches {
 
 impl Sweeper {
     /// The leftmost match at or after `from`, which no match may precede: position and record.
-    pub fn first(
+    pub(crate) fn first(
         &mut self,
         program: &Program,
         subject: Subject<'_>,
@@ -189,7 +195,7 @@ impl Sweeper {
     ///
     /// Costs subject × program, whatever the matches; memory for a piece of the subject and, for
     /// subjects longer than that, less than a record for every position.
-    pub fn all(
+    pub(crate) fn all(
         &mut self,
         program: &Program,
         subject: Subject<'_>,

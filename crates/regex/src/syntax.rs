@@ -19,16 +19,16 @@ pub enum Syntax {
 }
 
 /// Largest count in `{m,n}`.
-pub const MAX_COUNT: u32 = 32767;
+pub(crate) const MAX_COUNT: u32 = 32767;
 /// Deepest nesting of groups and quantifiers. Compilation recurses this deep.
 const MAX_DEPTH: u32 = 250;
 
 /// Index of a node in its [`Tree`].
-pub type NodeId = usize;
+pub(crate) type NodeId = usize;
 
 /// A condition on a position.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Assertion {
+pub(crate) enum Assertion {
     /// `^`: where the search begins, if that is the beginning of a line.
     LineStart,
     /// `$` and `\'`: the end of the subject.
@@ -47,7 +47,7 @@ pub enum Assertion {
 
 /// A node of an expression.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Node {
+pub(crate) enum Node {
     /// Matches the empty string.
     Empty,
     /// One character of a set.
@@ -75,7 +75,7 @@ pub enum Node {
 
 /// A parsed expression.
 #[derive(Debug, Clone)]
-pub struct Tree {
+pub(crate) struct Tree {
     /// All nodes, children before parents. A node has at most one parent.
     pub nodes: Vec<Node>,
     /// The whole expression.
@@ -86,7 +86,7 @@ pub struct Tree {
 
 impl Tree {
     /// For each node, whether it can match the empty string.
-    pub fn nullable(&self) -> Vec<bool> {
+    pub(crate) fn nullable(&self) -> Vec<bool> {
         let mut nullable: Vec<bool> = Vec::with_capacity(self.nodes.len());
         for node in &self.nodes {
             nullable.push(match node {
@@ -102,7 +102,7 @@ impl Tree {
     }
 
     /// Whether any node is `wanted`.
-    pub fn has(&self, wanted: impl FnMut(&Node) -> bool) -> bool {
+    pub(crate) fn has(&self, wanted: impl FnMut(&Node) -> bool) -> bool {
         self.nodes.iter().any(wanted)
     }
 }
@@ -122,7 +122,7 @@ pub struct Dialect {
 ///
 /// # Errors
 /// What the GNU C library refuses is refused, and groups nested more than 250 deep.
-pub fn parse(pattern: &[u8], dialect: Dialect) -> Result<Tree, Error> {
+pub(crate) fn parse(pattern: &[u8], dialect: Dialect) -> Result<Tree, Error> {
     let mut parser = Parser {
         text: pattern,
         at: 0,

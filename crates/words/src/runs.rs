@@ -32,7 +32,7 @@ pub(super) struct RunBounds {
 impl RunBounds {
     /// Calls `run` with the bounds of each run that ends in the block of bytes from `base` on.
     #[inline]
-    pub fn block(&mut self, mask: Mask, base: usize, run: &mut impl FnMut(usize, usize)) {
+    pub(crate) fn block(&mut self, mask: Mask, base: usize, run: &mut impl FnMut(usize, usize)) {
         // A bit where membership changes.
         let mut edges = mask ^ (mask << 1 | self.inside);
         while edges != 0 {
@@ -49,7 +49,7 @@ impl RunBounds {
 
     /// Ends the run that fills the last block to its end, if there is one, at `length`.
     #[inline]
-    pub fn finish(self, length: usize, run: &mut impl FnMut(usize, usize)) {
+    pub(crate) fn finish(self, length: usize, run: &mut impl FnMut(usize, usize)) {
         if self.inside != 0 {
             run(self.start, length);
         }

@@ -19,7 +19,7 @@ pub use passing::mail_filter;
 pub use server::{server_http, server_milter, server_opensmtpd, server_packed, server_spamc};
 pub use tables::tables;
 
-use dbacl::checks::{
+pub use dbacl::checks::{
     category_open, charset, counts, css, decode, filter_files, learning_state, lines, mail_chain,
     mail_header, mailbox, markup, mime, options, pattern, risk, tokenizer, unicode, unicode_mail,
 };

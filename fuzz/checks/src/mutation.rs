@@ -5,7 +5,7 @@ use dbacl_numeric::random::SplitMix64;
 use std::time::Duration;
 
 /// Changes `data` at one place: a byte, a cut, or a piece of `other`.
-pub fn change(data: &mut Vec<u8>, other: &[u8], random: &mut SplitMix64) {
+pub(crate) fn change(data: &mut Vec<u8>, other: &[u8], random: &mut SplitMix64) {
     let at = random.below(data.len() + 1);
     match random.below(4) {
         0 => data.truncate(at),

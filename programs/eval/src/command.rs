@@ -14,7 +14,7 @@ use std::process::{Child, Command, Output, Stdio};
 
 /// A shell command; paths are appended as further words.
 #[derive(Debug, Clone, Default)]
-pub struct ShellCommand {
+pub(crate) struct ShellCommand {
     pub words: OsString,
     /// What stands before each path that is appended, such as `-c`; may be empty.
     pub prefix: OsString,
@@ -24,12 +24,12 @@ pub struct ShellCommand {
 
 impl ShellCommand {
     /// A verb of a wrapper, whose path may hold any character.
-    pub fn wrapper(path: &Path, verb: &str) -> Self {
+    pub(crate) fn wrapper(path: &Path, verb: &str) -> Self {
         Self { words: Self::wrapper_words(path, verb), ..Self::default() }
     }
 
     /// The words of [`Self::wrapper`], as a shell reads them.
-    pub fn wrapper_words(path: &Path, verb: &str) -> OsString {
+    pub(crate) fn wrapper_words(path: &Path, verb: &str) -> OsString {
         let mut words = b"'".to_vec();
         for &byte in path.as_os_str().as_bytes() {
             match byte {
@@ -42,7 +42,7 @@ impl ShellCommand {
     }
 
     /// The command line, to be shown to the user.
-    pub fn show(&self, paths: &[PathBuf]) -> OsString {
+    pub(crate) fn show(&self, paths: &[PathBuf]) -> OsString {
         let mut text = self.words.clone();
         for path in paths {
             for part in [&self.prefix, path.as_os_str()] {
@@ -76,7 +76,7 @@ impl ShellCommand {
 
     /// Feeds mailboxes to a learner, one after the other; those that are missing are empty. Returns
     /// whether it ended well.
-    pub fn learn(
+    pub(crate) fn learn(
         &self,
         category: &Path,
         arguments: &[OsString],
@@ -100,7 +100,7 @@ impl ShellCommand {
 
     /// Gives a message to a filter and returns what it prints, without blanks and newlines around
     /// it. Its exit status is ignored.
-    pub fn ask(&self, paths: &[PathBuf], message: &[u8]) -> io::Result<Vec<u8>> {
+    pub(crate) fn ask(&self, paths: &[PathBuf], message: &[u8]) -> io::Result<Vec<u8>> {
         let mut command = self.prepare(paths, &[]);
         let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn()?;
         let stdin = child.stdin.take();
@@ -116,7 +116,7 @@ impl ShellCommand {
 
     /// Asks a filter about several messages, `jobs` at a time; verdicts in the order of the
     /// messages.
-    pub fn ask_all(
+    pub(crate) fn ask_all(
         &self,
         paths: &[PathBuf],
         messages: &[Vec<u8>],
@@ -128,19 +128,19 @@ impl ShellCommand {
 }
 
 /// Calls a wrapper without input. Its standard error is that of this program.
-pub fn call(wrapper: &Path, arguments: &[&OsStr]) -> io::Result<Output> {
+pub(crate) fn call(wrapper: &Path, arguments: &[&OsStr]) -> io::Result<Output> {
     let mut command = Command::new(wrapper);
     command.args(arguments).stdin(Stdio::null()).stderr(Stdio::inherit());
     command.output().map_err(|error| about(wrapper, &error))
 }
 
 /// What a wrapper says of its filter.
-pub fn description(wrapper: &Path) -> io::Result<Vec<u8>> {
+pub(crate) fn description(wrapper: &Path) -> io::Result<Vec<u8>> {
     Ok(call(wrapper, &[OsStr::new("describe")])?.stdout.trim_ascii().to_vec())
 }
 
 /// An error of the operating system with the file that it is about.
-pub fn about(path: &Path, error: &io::Error) -> io::Error {
+pub(crate) fn about(path: &Path, error: &io::Error) -> io::Error {
     io::Error::new(error.kind(), format!("{}: {error}", path.display()))
 }
 

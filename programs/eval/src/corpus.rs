@@ -27,7 +27,7 @@ use std::path::{Path, PathBuf};
 
 /// Labelled documents, and the categories' names in order.
 #[derive(Debug, Default)]
-pub struct Corpus {
+pub(crate) struct Corpus {
     /// Names of the categories, sorted.
     pub categories: Vec<String>,
     /// The documents, in the order given.
@@ -40,7 +40,7 @@ pub struct Corpus {
 
 /// Reads documents, category names still as text.
 #[derive(Debug, Default)]
-pub struct Gatherer {
+pub(crate) struct Gatherer {
     labels: Vec<String>,
     documents: Vec<Document>,
     first_test: Option<usize>,
@@ -50,12 +50,12 @@ pub struct Gatherer {
 }
 
 /// Why documents cannot be read, after one of [`dbacl_cli::status`] to end with.
-pub type Refusal = (u8, String);
+pub(crate) type Refusal = (u8, String);
 
 type Outcome<T = ()> = Result<T, Refusal>;
 
 /// A refusal of documents that are not as they should be.
-pub fn unfit(text: impl Into<String>) -> Refusal {
+pub(crate) fn unfit(text: impl Into<String>) -> Refusal {
     (status::DATA, text.into())
 }
 
@@ -87,7 +87,7 @@ fn label_of(name: &OsStr) -> String {
 
 impl Gatherer {
     /// Documents that follow are for tests only.
-    pub fn begin_tests(&mut self) {
+    pub(crate) fn begin_tests(&mut self) {
         self.first_test.get_or_insert(self.documents.len());
     }
 
@@ -97,7 +97,7 @@ impl Gatherer {
     }
 
     /// Reads one operand.
-    pub fn add(&mut self, operand: &OsStr) -> Outcome {
+    pub(crate) fn add(&mut self, operand: &OsStr) -> Outcome {
         let path = Path::new(operand);
         let bytes = operand.as_bytes();
         let equals = bytes.iter().position(|&byte| byte == b'=');
@@ -210,7 +210,7 @@ impl Gatherer {
     }
 
     /// Reads an index: lines of category, blank, path below the index's folder.
-    pub fn index(&mut self, path: &Path) -> Outcome {
+    pub(crate) fn index(&mut self, path: &Path) -> Outcome {
         let bytes = read(path)?;
         let folder = path.parent().unwrap_or(Path::new(""));
         for (number, line) in bytes.split(|&byte| byte == b'\n').enumerate() {
@@ -228,7 +228,7 @@ impl Gatherer {
     }
 
     /// The corpus.
-    pub fn finish(self) -> Outcome<Corpus> {
+    pub(crate) fn finish(self) -> Outcome<Corpus> {
         let Self { labels, mut documents, first_test, folders, empty } = self;
         let mut numbers: BTreeMap<&str, usize> =
             labels.iter().map(|label| (label.as_str(), 0)).collect();

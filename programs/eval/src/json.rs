@@ -17,7 +17,7 @@ fn rate(json: &mut Json, name: &str, Rate { value, low, high }: Rate) {
     json.key(name).object(|json| json.members([("rate", value), ("low", low), ("high", high)]));
 }
 
-pub fn write(report: &Report) -> String {
+pub(crate) fn write(report: &Report) -> String {
     Json::line(|json| {
         json.key("version").integer(FORM);
         json.key("plan").string(&report.plan);
@@ -102,7 +102,7 @@ fn entry(json: &mut Json, report: &Report, at: usize) {
 }
 
 /// One line for each document and option set.
-pub fn verdicts(report: &Report) -> String {
+pub(crate) fn verdicts(report: &Report) -> String {
     let mut text = String::new();
     for entry in &report.entries {
         for judged in &entry.findings.judged {

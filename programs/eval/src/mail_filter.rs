@@ -10,17 +10,17 @@ use std::io;
 use std::sync::atomic::Ordering;
 
 /// What it is called in reports.
-pub const NAME: &str = "mail filter";
+pub(crate) const NAME: &str = "mail filter";
 
 /// The options that make and use it.
-pub const OPTIONS: &str = "--mail-learn, --mail-filter";
+pub(crate) const OPTIONS: &str = "--mail-learn, --mail-filter";
 
 /// The most categories that a mail filter can have.
 const MOST: usize = 64;
 
 /// Learns and classifies mail with the mail filter. Unsure verdicts count as the most probable
 /// category.
-pub fn perform(run: &Run<'_>) -> io::Result<Findings> {
+pub(crate) fn perform(run: &Run<'_>) -> io::Result<Findings> {
     let &Run { documents, categories, positive, plan, meter, .. } = run;
     if categories > MOST {
         return Err(io::Error::other(format!("it has {MOST} folders at most")));

@@ -10,7 +10,7 @@ use std::io::{self, BufRead};
 
 /// Cuts an input into messages. One message at a time is in memory.
 #[derive(Debug)]
-pub struct Messages<R> {
+pub(crate) struct Messages<R> {
     input: R,
     boundaries: Boundaries,
     /// A line that has been read and belongs to the next message.
@@ -20,7 +20,7 @@ pub struct Messages<R> {
 impl<R: BufRead> Messages<R> {
     /// The messages of `input`. A mailbox of another form is brought into this one first
     /// ([`dbacl::mail::reader::Canonical`]).
-    pub fn new(input: R) -> Self {
+    pub(crate) fn new(input: R) -> Self {
         Self { input, boundaries: Boundaries::default(), pending: Vec::new() }
     }
 
@@ -73,7 +73,7 @@ impl<R: BufRead> Iterator for Messages<R> {
 }
 
 /// The rest of a message's `From ` line: sender and date.
-pub fn sender_and_date(message: &[u8]) -> &[u8] {
+pub(crate) fn sender_and_date(message: &[u8]) -> &[u8] {
     let line = message.split(|&byte| byte == b'\n').next().unwrap_or_default();
     let line = line.strip_suffix(b"\r").unwrap_or(line);
     line.strip_prefix(FROM).unwrap_or_default()

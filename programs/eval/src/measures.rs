@@ -3,13 +3,13 @@
 
 use crate::protocol::Judged;
 use dbacl::measures::confusion::{Confusion, PerLabel, mean_f1};
-pub use dbacl::measures::{Rate, rate};
+pub(crate) use dbacl::measures::{Rate, rate};
 use dbacl::measures::{Scored, Step, Z, area_above, caught_at, steps};
 use dbacl_numeric::elementary::{exp, log, log_1p, log2, real};
 use std::cmp::Ordering;
 
 /// Rates of false positives at which recall is reported.
-pub const RATES: [f64; 3] = [0.0001, 0.001, 0.01];
+pub(crate) const RATES: [f64; 3] = [0.0001, 0.001, 0.01];
 
 fn logit(p: f64) -> f64 {
     log(p / (1.0 - p))
@@ -20,7 +20,7 @@ fn inverse_logit(x: f64) -> f64 {
 }
 
 /// The logistic average of two error rates, 0..=1; 0 when one of them is 0, as TREC defined it.
-pub fn lam(one: f64, other: f64) -> f64 {
+pub(crate) fn lam(one: f64, other: f64) -> f64 {
     if one == 0.0 || other == 0.0 {
         return 0.0;
     }
@@ -29,7 +29,7 @@ pub fn lam(one: f64, other: f64) -> f64 {
 
 /// The area above the ROC curve, with the interval of Hanley and `McNeil` (1982) on the logit
 /// scale.
-pub fn area(scored: &[Scored]) -> Rate {
+pub(crate) fn area(scored: &[Scored]) -> Rate {
     let value = area_above(scored);
     let positives = real(scored.iter().filter(|one| one.positive).count());
     let negatives = real(scored.len()) - positives;
@@ -48,7 +48,7 @@ pub fn area(scored: &[Scored]) -> Rate {
 
 /// What is measured when there are two categories.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Binary {
+pub(crate) struct Binary {
     /// Negative documents taken for positive (hm% of TREC).
     pub false_positives: Rate,
     /// Positive documents taken for negative (sm%).
@@ -69,7 +69,7 @@ pub struct Binary {
 
 /// A bin of a calibration table.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Bin {
+pub(crate) struct Bin {
     /// Mean stated probability.
     pub claimed: f64,
     /// Share of the documents for which it was right.
@@ -80,7 +80,7 @@ pub struct Bin {
 
 /// How well stated probabilities agree with observed shares.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Calibration {
+pub(crate) struct Calibration {
     /// Which probabilities these are: those that were stated, or corrected ones.
     pub what: &'static str,
     /// The table, empty bins left out.
@@ -98,7 +98,7 @@ pub struct Calibration {
 
 /// Everything that is measured.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Measures {
+pub(crate) struct Measures {
     /// Verdicts.
     pub documents: usize,
     pub confusion: Confusion,
@@ -114,7 +114,7 @@ pub struct Measures {
 }
 
 /// Measures verdicts over `categories` categories. `positive` counts when there are two.
-pub fn measure(judged: &[Judged], categories: usize, positive: usize) -> Measures {
+pub(crate) fn measure(judged: &[Judged], categories: usize, positive: usize) -> Measures {
     let mut confusion = Confusion::new(categories);
     for one in judged {
         confusion.add(Some(one.truth), one.verdict);
@@ -308,7 +308,7 @@ fn logistic(points: &[(f64, bool)]) -> (f64, f64) {
 
 /// A comparison of two methods on the same documents.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Comparison {
+pub(crate) struct Comparison {
     /// Documents that only the first got wrong.
     pub only_first: usize,
     /// Documents that only the second got wrong.
@@ -320,7 +320,7 @@ pub struct Comparison {
 
 impl Comparison {
     /// The comparison of two methods by their verdicts.
-    pub fn of(one: &[Judged], other: &[Judged]) -> Self {
+    pub(crate) fn of(one: &[Judged], other: &[Judged]) -> Self {
         let wrong = |judged: &Judged| judged.verdict != Some(judged.truth);
         let (mut only_first, mut only_second) = (0, 0);
         for (one, other) in one.iter().zip(other) {
@@ -331,7 +331,7 @@ impl Comparison {
     }
 
     /// The probability for people.
-    pub fn chance_text(&self) -> String {
+    pub(crate) fn chance_text(&self) -> String {
         if self.chance < 1e-4 { "< 0.0001".to_owned() } else { format!("{:.4}", self.chance) }
     }
 }

@@ -6,7 +6,7 @@ use dbacl_numeric::random::SplitMix64;
 /// Deals messages out to folds: each run of as many messages as there are folds gives one to each,
 /// in random order. So folds of a category differ by one message at most.
 #[derive(Debug, Clone)]
-pub struct Dealer {
+pub(crate) struct Dealer {
     generator: SplitMix64,
     folds: Vec<usize>,
     at: usize,
@@ -14,12 +14,12 @@ pub struct Dealer {
 
 impl Dealer {
     /// A dealer for folds 0 to `count` - 1.
-    pub fn new(count: usize, generator: SplitMix64) -> Self {
+    pub(crate) fn new(count: usize, generator: SplitMix64) -> Self {
         Self { generator, folds: (0..count).collect(), at: 0 }
     }
 
     /// The next message's fold.
-    pub fn deal(&mut self) -> usize {
+    pub(crate) fn deal(&mut self) -> usize {
         if self.at == 0 {
             self.generator.shuffle(&mut self.folds);
         }

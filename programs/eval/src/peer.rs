@@ -38,7 +38,11 @@ fn parse(answer: &[u8], categories: &[String]) -> (Option<usize>, f64) {
 
 /// Learns and classifies with the filter of `wrapper`, one message for each thread of the run at a
 /// time.
-pub fn perform(wrapper: &Path, run: &Run<'_>, categories: &[String]) -> io::Result<Findings> {
+pub(crate) fn perform(
+    wrapper: &Path,
+    run: &Run<'_>,
+    categories: &[String],
+) -> io::Result<Findings> {
     let &Run { documents, plan, threads, meter, .. } = run;
     let wrapper = fs::canonicalize(wrapper).map_err(|error| about(wrapper, &error))?;
     let sets = plan
@@ -98,7 +102,7 @@ pub fn perform(wrapper: &Path, run: &Run<'_>, categories: &[String]) -> io::Resu
 }
 
 /// What a wrapper's `describe` prints; its file's name if that is nothing.
-pub fn describe(wrapper: &Path) -> String {
+pub(crate) fn describe(wrapper: &Path) -> String {
     let path = fs::canonicalize(wrapper).unwrap_or_else(|_| wrapper.to_path_buf());
     let said = description(&path).ok().filter(|text| !text.is_empty());
     let name = || path.file_name().unwrap_or_default().as_encoded_bytes().to_vec();

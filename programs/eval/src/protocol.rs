@@ -21,7 +21,7 @@ use std::sync::{Arc, Mutex};
 
 /// A labelled document.
 #[derive(Debug, Clone)]
-pub struct Document {
+pub(crate) struct Document {
     /// Where it came from, for people.
     pub name: String,
     /// Number of its category.
@@ -42,7 +42,7 @@ pub enum Feedback {
 
 /// Which documents are learned, and which are classified after that.
 #[derive(Debug, Clone)]
-pub enum Plan {
+pub(crate) enum Plan {
     /// `folds[d]` is the fold of document d; there are `count` folds.
     Folds {
         folds: Vec<usize>,
@@ -65,7 +65,7 @@ pub enum Plan {
 
 /// A verdict on one document.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Judged {
+pub(crate) struct Judged {
     /// Number of the document.
     pub document: usize,
     /// Its fold; 0 in a split or online.
@@ -84,11 +84,11 @@ pub struct Judged {
 }
 
 /// Numbers of documents that are learned and of those that are classified with that.
-pub type Part = (Vec<usize>, Vec<usize>);
+pub(crate) type Part = (Vec<usize>, Vec<usize>);
 
 impl Plan {
     /// The parts of `documents` documents, one after the other; none online.
-    pub fn parts(&self, documents: usize) -> Option<Vec<Part>> {
+    pub(crate) fn parts(&self, documents: usize) -> Option<Vec<Part>> {
         let numbers = 0..documents;
         match self {
             Self::Folds { folds, count } => {
@@ -102,7 +102,7 @@ impl Plan {
 }
 
 /// A run of a method: documents, plan, and what is shared by its threads.
-pub struct Run<'a> {
+pub(crate) struct Run<'a> {
     pub documents: &'a [Document],
     pub categories: usize,
     /// The positive category when there are two.
@@ -116,7 +116,7 @@ pub struct Run<'a> {
 
 /// A point of a learning curve.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Point {
+pub(crate) struct Point {
     /// Documents learned, on average.
     pub learned: f64,
     pub judged: usize,
@@ -126,7 +126,7 @@ pub struct Point {
 
 /// What a run found.
 #[derive(Debug, Clone, Default)]
-pub struct Findings {
+pub(crate) struct Findings {
     /// Verdicts, in the order of the documents, or in the order of an online simulation.
     pub judged: Vec<Judged>,
     /// The learning curve; empty unless asked for.
@@ -162,7 +162,12 @@ pub(crate) fn body(document: &[u8]) -> &[u8] {
 /// Deals documents to folds, category by category, so that each fold has its share of each.
 /// Documents with equal bodies go to one fold, so that no document is classified whose text was
 /// learned.
-pub fn deal(documents: &[Document], categories: usize, count: usize, seed: u64) -> Vec<usize> {
+pub(crate) fn deal(
+    documents: &[Document],
+    categories: usize,
+    count: usize,
+    seed: u64,
+) -> Vec<usize> {
     let mut dealers: Vec<Dealer> = (0..categories)
         .map(|category| Dealer::new(count, SplitMix64::new(seed.wrapping_add(category as u64))))
         .collect();
@@ -180,7 +185,7 @@ pub fn deal(documents: &[Document], categories: usize, count: usize, seed: u64) 
 
 impl Run<'_> {
     /// Learns and classifies. With `curve`, the learning curve is measured as well.
-    pub fn perform(&self, method: &Method, curve: bool) -> Result<Findings> {
+    pub(crate) fn perform(&self, method: &Method, curve: bool) -> Result<Findings> {
         let texts = parallel::map(
             self.documents.len(),
             self.threads,
@@ -207,7 +212,7 @@ impl Run<'_> {
     }
 
     /// About how many steps the meter will count: each reading, learning and judging of a document.
-    pub fn steps(&self, curve: bool) -> usize {
+    pub(crate) fn steps(&self, curve: bool) -> usize {
         let all = self.documents.len();
         let (learned, judged, tested) = match self.plan {
             Plan::Folds { folds, count } => {

@@ -8,11 +8,11 @@ use crate::protocol::{Findings, Judged};
 use dbacl::measures::confusion::PerLabel;
 
 /// A difference counts if its probability by chance alone is smaller than this.
-pub const CHANCE: f64 = 0.05;
+pub(crate) const CHANCE: f64 = 0.05;
 
 /// An option set or another filter, and how good it is.
 #[derive(Debug)]
-pub struct Entry {
+pub(crate) struct Entry {
     pub name: String,
     /// Options of `dbacl`; for another filter what it says about itself.
     pub options: String,
@@ -24,14 +24,14 @@ pub struct Entry {
 
 impl Entry {
     /// Whether it is dbacl's mail filter.
-    pub fn is_mail_filter(&self) -> bool {
+    pub(crate) fn is_mail_filter(&self) -> bool {
         !self.is_own && self.name == mail_filter::NAME
     }
 }
 
 /// The whole evaluation.
 #[derive(Debug)]
-pub struct Report {
+pub(crate) struct Report {
     pub corpus: Corpus,
     /// How they were divided, in words.
     pub plan: String,
@@ -44,7 +44,7 @@ pub struct Report {
 }
 
 /// A column of the overview of all entries.
-pub struct Column {
+pub(crate) struct Column {
     /// What stands above it.
     pub head: String,
     /// Its value, a share.
@@ -53,11 +53,12 @@ pub struct Column {
 }
 
 /// What stands above the columns of [`Report::class_rows`].
-pub const CLASS_HEADS: [&str; 5] = ["category", "documents", "recall %", "precision %", "F1 %"];
+pub(crate) const CLASS_HEADS: [&str; 5] =
+    ["category", "documents", "recall %", "precision %", "F1 %"];
 
 impl Report {
     /// The columns of the overview, the error rate first.
-    pub fn columns(&self) -> Vec<Column> {
+    pub(crate) fn columns(&self) -> Vec<Column> {
         fn of(entry: &Entry, pick: fn(&Binary) -> f64) -> f64 {
             entry.measures.binary.as_ref().map_or(f64::NAN, pick)
         }
@@ -84,7 +85,7 @@ impl Report {
     }
 
     /// A row for each category, by the verdicts of an entry.
-    pub fn class_rows(&self, at: usize) -> Vec<Vec<String>> {
+    pub(crate) fn class_rows(&self, at: usize) -> Vec<Vec<String>> {
         let classes = self.corpus.categories.iter().zip(&self.entries[at].measures.classes);
         let row = |(name, class): (&String, &PerLabel)| {
             let shares = [class.recall.value, class.precision.value, class.f1].map(percent);
@@ -95,7 +96,7 @@ impl Report {
 
     /// Number of the best entry: the mail filter, unless the leader is clearly better; else the
     /// leader. The mail filter comes with thresholds and corrections, which the others lack.
-    pub fn best(&self) -> usize {
+    pub(crate) fn best(&self) -> usize {
         let leader = self.leader();
         let filter = self.entries.iter().position(Entry::is_mail_filter);
         filter.filter(|&filter| !self.is_clearly_worse(filter, leader)).unwrap_or(leader)
@@ -113,7 +114,7 @@ impl Report {
     }
 
     /// What to call the best entry, where there are several.
-    pub fn place(&self) -> &'static str {
+    pub(crate) fn place(&self) -> &'static str {
         match self.rivals().is_empty() {
             _ if self.entries[self.best()].is_mail_filter() => "Recommended",
             true => "Best",
@@ -122,7 +123,7 @@ impl Report {
     }
 
     /// The commands that make and use the mail filter.
-    pub fn filter_commands(&self) -> [String; 2] {
+    pub(crate) fn filter_commands(&self) -> [String; 2] {
         let folders: Vec<String> =
             self.corpus.categories.iter().map(|name| format!("{name}=MAIL")).collect();
         let learn = format!("dbacl --mail-learn DIR {}", folders.join(" "));
@@ -144,7 +145,7 @@ impl Report {
     }
 
     /// Entries whose difference from the best one may be chance.
-    pub fn rivals(&self) -> Vec<&Entry> {
+    pub(crate) fn rivals(&self) -> Vec<&Entry> {
         let best = self.best();
         let others = self.entries.iter().enumerate().filter(|&(at, _)| at != best);
         let rivals = others.filter(|&(at, _)| self.against_best(at).chance >= CHANCE);
@@ -152,36 +153,36 @@ impl Report {
     }
 
     /// Compares an entry with the best one.
-    pub fn against_best(&self, at: usize) -> Comparison {
+    pub(crate) fn against_best(&self, at: usize) -> Comparison {
         self.compared(at, self.best())
     }
 
     /// How many columns of verdicts an entry has: the categories, and one for documents without
     /// verdict, if there are any.
-    pub fn columns_of_verdicts(&self, at: usize) -> usize {
+    pub(crate) fn columns_of_verdicts(&self, at: usize) -> usize {
         let mut rows = self.entries[at].measures.confusion.rows();
         let is_undecided = rows.any(|row| row.last() != Some(&0));
         self.corpus.categories.len() + usize::from(is_undecided)
     }
 
     /// Name of a category; `?` for no verdict.
-    pub fn category(&self, number: Option<usize>) -> &str {
+    pub(crate) fn category(&self, number: Option<usize>) -> &str {
         number.and_then(|number| self.corpus.categories.get(number)).map_or("?", String::as_str)
     }
 
     /// Names of the positive and of the negative category.
-    pub fn sides(&self) -> (&str, &str) {
+    pub(crate) fn sides(&self) -> (&str, &str) {
         (self.category(Some(self.positive)), self.category(Some(1_usize.abs_diff(self.positive))))
     }
 
     /// Documents of a category that were classified.
-    pub fn judged_of(&self, category: usize) -> usize {
+    pub(crate) fn judged_of(&self, category: usize) -> usize {
         let judged = self.entries.first().map_or(&[][..], |entry| &entry.findings.judged);
         judged.iter().filter(|judged| judged.truth == category).count()
     }
 
     /// The wrong verdicts of an entry, the surest first.
-    pub fn mistakes(entry: &Entry) -> Vec<&Judged> {
+    pub(crate) fn mistakes(entry: &Entry) -> Vec<&Judged> {
         let mut wrong: Vec<&Judged> =
             entry.findings.judged.iter().filter(|one| one.verdict != Some(one.truth)).collect();
         wrong.sort_by(|a, b| b.sureness().total_cmp(&a.sureness()));
@@ -192,7 +193,7 @@ impl Report {
 impl Judged {
     /// How much better the verdict's score is than the true category's, bits a token; the size of
     /// the margin where there are no such scores.
-    pub fn sureness(&self) -> f64 {
+    pub(crate) fn sureness(&self) -> f64 {
         let mean = |number: Option<usize>| number.and_then(|number| self.means.get(number));
         let difference = match (mean(self.verdict), mean(Some(self.truth))) {
             (Some(verdict), Some(truth)) => dbacl_numeric::elementary::bits(verdict - truth),
@@ -203,7 +204,7 @@ impl Judged {
 }
 
 /// A rate as a percentage of about three digits.
-pub fn percent(value: f64) -> String {
+pub(crate) fn percent(value: f64) -> String {
     let percentage = 100.0 * value;
     if value.is_nan() {
         "-".to_owned()
@@ -219,7 +220,7 @@ pub fn percent(value: f64) -> String {
 }
 
 /// The interval of a rate in percent.
-pub fn interval(rate: Rate) -> String {
+pub(crate) fn interval(rate: Rate) -> String {
     format!("{}\u{2013}{}", percent(rate.low), percent(rate.high))
 }
 

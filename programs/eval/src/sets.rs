@@ -18,7 +18,7 @@ pub struct OptionSet {
 }
 
 /// What is measured where nothing else is asked for: words of any language.
-pub const DEFAULT: &str = "default: -H 20 -e word";
+pub(crate) const DEFAULT: &str = "default: -H 20 -e word";
 
 /// Candidates for mail, from single words to the options that did best at the TREC spam track.
 const MAIL: &[&str] = &[
@@ -63,7 +63,7 @@ pub enum Candidates {
 }
 
 /// The built-in candidates of a list.
-pub fn candidates(list: Candidates) -> Result<Vec<OptionSet>, String> {
+pub(crate) fn candidates(list: Candidates) -> Result<Vec<OptionSet>, String> {
     let sets = match list {
         Candidates::Mail => MAIL,
         Candidates::Text => TEXT,
@@ -72,7 +72,7 @@ pub fn candidates(list: Candidates) -> Result<Vec<OptionSet>, String> {
 }
 
 /// Reads `NAME: OPTIONS`, or options alone, which then are the name.
-pub fn parse(text: &str) -> Result<OptionSet, String> {
+pub(crate) fn parse(text: &str) -> Result<OptionSet, String> {
     let (name, options) = match text.split_once(':') {
         // a colon of an option, as in -T email:headers, is no end of a name
         Some((name, options)) if !text.trim_start().starts_with('-') => (name, options),

@@ -17,7 +17,7 @@ fn short(name: &str) -> String {
     name.chars().take(LONGEST_NAME - 1).chain(['\u{2026}']).collect()
 }
 
-pub fn write(report: &Report) -> String {
+pub(crate) fn write(report: &Report) -> String {
     let mut out = heading(report);
     out.push('\n');
     out.push_str(&overview(report));
@@ -78,7 +78,7 @@ pub fn write(report: &Report) -> String {
 }
 
 /// What was evaluated, and how.
-pub fn heading(report: &Report) -> String {
+pub(crate) fn heading(report: &Report) -> String {
     let corpus = &report.corpus;
     let count = corpus.categories.len();
     let mut out = format!("{} documents in {count} categories", corpus.documents.len());

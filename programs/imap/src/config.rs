@@ -229,7 +229,7 @@ fn own_folder(variable: &str, below_home: &str) -> Option<PathBuf> {
 }
 
 /// The file that is read where none is named.
-pub fn usual_path() -> Option<PathBuf> {
+pub(crate) fn usual_path() -> Option<PathBuf> {
     Some(own_folder("XDG_CONFIG_HOME", ".config")?.join("dbacl/imap.toml"))
 }
 

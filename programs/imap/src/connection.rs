@@ -76,7 +76,7 @@ impl Fault {
 
 /// What the server says in answer to a command, or without being asked.
 #[derive(Debug)]
-pub enum Answer {
+pub(crate) enum Answer {
     /// Data.
     Data(Data<'static>),
     /// A status without a tag.
@@ -84,7 +84,7 @@ pub enum Answer {
 }
 
 /// A connection after its greeting.
-pub struct Connection {
+pub(crate) struct Connection {
     stream: Box<dyn Wire>,
     client: Client,
     commands: u32,
@@ -94,7 +94,7 @@ pub struct Connection {
 
 impl Connection {
     /// Waits for the greeting.
-    pub fn new(stream: Box<dyn Wire>) -> Result<Self, Fault> {
+    pub(crate) fn new(stream: Box<dyn Wire>) -> Result<Self, Fault> {
         let mut options = Options::default();
         options.max_response_size = MOST_BYTES;
         options.crlf_relaxed = true;
@@ -175,7 +175,7 @@ impl Connection {
 
     /// Sends a command. `hear` gets every answer that comes until the command is done. Returns the
     /// server's final answer, which may be a refusal.
-    pub fn command(
+    pub(crate) fn command(
         &mut self,
         body: CommandBody<'static>,
         hear: &mut dyn FnMut(Answer) -> Result<(), Fault>,
@@ -206,7 +206,7 @@ impl Connection {
     }
 
     /// Sends a command that must succeed, and takes the answers to it.
-    pub fn must(
+    pub(crate) fn must(
         &mut self,
         what: &str,
         body: CommandBody<'static>,
@@ -221,7 +221,7 @@ impl Connection {
 
     /// Logs in by a mechanism of one message. `sends_at_once`: the message is sent with the
     /// command.
-    pub fn authenticate(
+    pub(crate) fn authenticate(
         &mut self,
         user: &str,
         mechanism: AuthMechanism<'static>,
@@ -259,7 +259,7 @@ impl Connection {
 
     /// Waits for news in the folder that is selected, for at most `patience`. Calls `news` whenever
     /// there is some, and once at the beginning.
-    pub fn idle(&mut self, patience: Duration, news: &mut dyn FnMut()) -> Result<(), Fault> {
+    pub(crate) fn idle(&mut self, patience: Duration, news: &mut dyn FnMut()) -> Result<(), Fault> {
         let tag = self.enqueue(CommandBody::Idle);
         let end = Instant::now() + patience;
         let mut is_done = false;
@@ -312,7 +312,7 @@ fn matters(bytes: &[u8]) -> bool {
 }
 
 /// The beginning of a text as one line.
-pub fn printable(text: &str) -> String {
+pub(crate) fn printable(text: &str) -> String {
     let letters = text.trim().chars().take(200);
     letters.map(|letter| if letter.is_control() { '?' } else { letter }).collect()
 }

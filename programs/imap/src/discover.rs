@@ -38,7 +38,7 @@ const MOST: u64 = 1 << 16;
 
 /// A server that was found.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Server {
+pub(crate) struct Server {
     pub host: String,
     pub port: u16,
     /// Whether anybody vouches for it: it is known, or belongs to the domain. Otherwise somebody
@@ -47,7 +47,7 @@ pub struct Server {
 }
 
 /// The server of a mail address; `None` if none is found.
-pub fn find(address: &str) -> Option<Server> {
+pub(crate) fn find(address: &str) -> Option<Server> {
     let domain = address.rsplit_once('@')?.1.to_ascii_lowercase();
     let known = PROVIDERS.iter().find(|(domains, _)| domains.split(' ').any(|it| it == domain));
     if let Some((_, host)) = known {

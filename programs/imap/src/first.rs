@@ -19,7 +19,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 /// What both tasks are given.
-pub struct Task<'a> {
+pub(crate) struct Task<'a> {
     pub config: &'a Config,
     /// The folder for copies of mail; it vanishes when the task is done.
     pub room: &'a Path,
@@ -34,7 +34,7 @@ pub struct Task<'a> {
 impl Task<'_> {
     /// Makes the filter from the newest mail of each folder. After an interruption it goes on where
     /// it was. Returns what to print.
-    pub fn learn(&self, session: &mut Session) -> Result<String, Fault> {
+    pub(crate) fn learn(&self, session: &mut Session) -> Result<String, Fault> {
         let fields = self.fields(session, None)?;
         are_enough(&fields, "")?;
         let folders = harvest::fetch(session, self.room, &fields)?;
@@ -79,7 +79,7 @@ impl Task<'_> {
 
     /// Reports what a filter that has learned the mail before the last `days` would have said of
     /// the mail since then. Nothing of the account and no filter is changed.
-    pub fn replay(&self, session: &mut Session, days: u32) -> Result<String, Fault> {
+    pub(crate) fn replay(&self, session: &mut Session, days: u32) -> Result<String, Fault> {
         let now = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs());
         let begin = i64::try_from(now).unwrap_or(i64::MAX) - i64::from(days) * 86_400;
         let fields = self.fields(session, Some(begin))?;

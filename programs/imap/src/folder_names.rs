@@ -61,7 +61,7 @@ fn try_from_imap(name: &str) -> Option<String> {
 }
 
 /// Whether a name fits a pattern, in which `*` stands for any letters.
-pub fn fits(pattern: &str, name: &str) -> bool {
+pub(crate) fn fits(pattern: &str, name: &str) -> bool {
     let Some((first, rest)) = pattern.split_once('*') else { return pattern == name };
     let Some(mut name) = name.strip_prefix(first) else { return false };
     let mut parts: Vec<&str> = rest.split('*').collect();

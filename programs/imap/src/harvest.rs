@@ -22,14 +22,14 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// The label of the inbox and of other folders of good mail.
-pub const HAM: &str = "ham";
+pub(crate) const HAM: &str = "ham";
 
 /// The label of the folders for spam.
-pub const SPAM: &str = "spam";
+pub(crate) const SPAM: &str = "spam";
 
 /// A folder of the account whose mail is learned.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Field {
+pub(crate) struct Field {
     /// Its name, as IMAP writes it.
     pub folder: String,
     /// The label of its mail.
@@ -44,14 +44,14 @@ pub struct Field {
 
 impl Field {
     /// The folder's name for people.
-    pub fn name(&self) -> String {
+    pub(crate) fn name(&self) -> String {
         from_imap(&self.folder)
     }
 }
 
 /// What an account has to learn from.
 #[derive(Debug, Default)]
-pub struct Harvest {
+pub(crate) struct Harvest {
     /// The folders whose mail has the folder's label: the inbox, those of good mail, those for
     /// spam, and those that are sorted.
     pub fields: Vec<Field>,
@@ -63,7 +63,7 @@ pub struct Harvest {
 
 /// The folders whose mail is learned, with the `newest` messages of each. `say` gets what the user
 /// should know.
-pub fn fields(
+pub(crate) fn fields(
     session: &mut Session,
     config: &Config,
     newest: usize,
@@ -124,7 +124,7 @@ impl Harvest {
     /// as is missing, and no more, since too much of it makes spam pass. It is taken for good
     /// because somebody answered or flagged it, has written to its sender, or keeps a folder for
     /// its mailing list (docs/lab/mail.md). Messages that came after `before` are left out.
-    pub fn add_guesses(
+    pub(crate) fn add_guesses(
         &mut self,
         session: &mut Session,
         newest: usize,
@@ -197,7 +197,7 @@ fn uids(mails: &[Arrival]) -> Vec<u32> {
 
 /// Copies the mail of `fields` into files below `room`, which is created. What is there from a
 /// fetch that was interrupted is not fetched again.
-pub fn fetch(
+pub(crate) fn fetch(
     session: &mut Session,
     room: &Path,
     fields: &[Field],
@@ -267,6 +267,6 @@ fn keep(
 }
 
 /// Removes the copies.
-pub fn remove(room: &Path) -> Result<(), Fault> {
+pub(crate) fn remove(room: &Path) -> Result<(), Fault> {
     if_there(fs::remove_dir_all(room)).map(drop).map_err(|error| Fault::of(room, error))
 }

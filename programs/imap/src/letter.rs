@@ -15,7 +15,7 @@ const ADVICE: &str = "To correct the filter, move a message to where it belongs.
 
 /// The message. `week` has ended at second `now`; `user` is the account's user, and `change` says
 /// that mail has changed, and what to do.
-pub fn message(state: &State, week: &Week, user: &str, change: &str, now: u64) -> Vec<u8> {
+pub(crate) fn message(state: &State, week: &Week, user: &str, change: &str, now: u64) -> Vec<u8> {
     let at = |second: u64| DateTime::from_timestamp(i64::try_from(second).unwrap_or(0), 0);
     let day = |second| at(second).map_or_else(String::new, |it| it.format("%Y-%m-%d").to_string());
     let title = format!("dbacl: mail from {} to {}", day(week.since), day(now));
@@ -83,7 +83,7 @@ fn id(state: &State, number: u32) -> String {
 }
 
 /// Whether a message is the last letter.
-pub fn is_own(state: &State, mail: &[u8]) -> bool {
+pub(crate) fn is_own(state: &State, mail: &[u8]) -> bool {
     let id = format!("<{}>", id(state, state.week.number));
     header_fields(mail)
         .any(|(name, value)| name == b"Message-ID" && value.trim_ascii() == id.as_bytes())

@@ -159,7 +159,7 @@ const LONGEST: usize = 200;
 /// The label of a folder: its name, in which `__` stands for what separates names, and `_` and two
 /// digits for any other byte that no label can have; or, where that is too long, a checksum.
 /// Different folders have different labels.
-pub fn label_of(name: &str, delimiter: Option<char>) -> String {
+pub(crate) fn label_of(name: &str, delimiter: Option<char>) -> String {
     let mut label = String::new();
     for letter in name.chars() {
         match letter {
@@ -183,7 +183,7 @@ pub fn label_of(name: &str, delimiter: Option<char>) -> String {
 }
 
 /// The folders of what was sent.
-pub fn sent(listed: &[Listed]) -> Vec<String> {
+pub(crate) fn sent(listed: &[Listed]) -> Vec<String> {
     find_usual(listed, "\\sent", SENT_NAMES)
 }
 
@@ -216,7 +216,7 @@ fn short(name: &str) -> &str {
 
 /// The folder for mail of which the filter is unsure, as IMAP writes it, if the account does not
 /// have it yet.
-pub fn unsure_to_make(listed: &[Listed], asked: &Config) -> Option<String> {
+pub(crate) fn unsure_to_make(listed: &[Listed], asked: &Config) -> Option<String> {
     let wish = asked.unsure.as_deref().filter(|wish| named(listed, wish).is_none())?;
     let mut others = listed.iter().filter(|it| it.name != "INBOX").peekable();
     let is_empty = others.peek().is_none();
@@ -228,7 +228,7 @@ pub fn unsure_to_make(listed: &[Listed], asked: &Config) -> Option<String> {
 }
 
 /// What the user calls the folder with a label of the filter; the label itself if there is none.
-pub fn folder_of(listed: &[Listed], label: &str) -> String {
+pub(crate) fn folder_of(listed: &[Listed], label: &str) -> String {
     let labels = [label.to_owned()];
     let name = |it: &Listed| {
         let name = from_imap(&it.name);

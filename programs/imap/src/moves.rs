@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
 /// Identifies a message in any folder: a keyed checksum of its size and of some header lines.
-pub type Identity = [u8; 8];
+pub(crate) type Identity = [u8; 8];
 
 /// What a folder is for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -97,7 +97,7 @@ pub struct Placed {
 
 /// What one look has found.
 #[derive(Debug, Default)]
-pub struct Changes {
+pub(crate) struct Changes {
     /// Messages that are gone, as they were.
     pub gone: Vec<Placed>,
     pub new: Vec<Placed>,
@@ -158,7 +158,7 @@ pub struct Meaning {
 
 /// Seconds that half of a move waits for the other one. Clients without MOVE copy a message and
 /// delete it then, which takes moments; a copy whose original is deleted later is a copy.
-pub const WINDOW: u64 = 60;
+pub(crate) const WINDOW: u64 = 60;
 
 /// What is known of a message.
 #[derive(Debug, Default)]
@@ -195,7 +195,7 @@ const RULES: [fn(&Placed, &Placed) -> bool; 4] = [
 /// Concludes from `changes` what is to be learned, and from what former looks have left: the halves
 /// that wait, and moves of this program that have not been seen yet. `is_elsewhere` says whether a
 /// message is in a folder of another kind now; `now` is the present second.
-pub fn understand(
+pub(crate) fn understand(
     changes: Changes,
     (halves, own): (Vec<Half>, Vec<OwnMove>),
     is_elsewhere: &dyn Fn(Kind, Identity) -> bool,

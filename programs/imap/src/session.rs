@@ -27,7 +27,7 @@ use std::time::Duration;
 const KNOWN_BY: [&str; 6] = ["Message-ID", "Date", "From", "To", "Subject", "Received"];
 
 /// The first bytes of a message that are fetched; the mail filter reads no more of a message.
-pub const MOST_OF_A_MAIL: u32 = 8 << 20;
+pub(crate) const MOST_OF_A_MAIL: u32 = 8 << 20;
 
 /// The most ranges of numbers in one command.
 const RANGES: usize = 200;
@@ -57,7 +57,7 @@ pub struct Listed {
 
 /// A folder that was just selected.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Selected {
+pub(crate) struct Selected {
     /// How many messages it has.
     pub exists: u32,
     /// UIDVALIDITY.
@@ -74,7 +74,7 @@ pub struct Selected {
 
 /// When a message came.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Arrival {
+pub(crate) struct Arrival {
     pub uid: u32,
     /// The second at which the server got it, from the beginning of 1970.
     pub second: i64,
@@ -84,7 +84,7 @@ pub struct Arrival {
 
 /// What a message's flags and fields say of it.
 #[derive(Debug, Default)]
-pub struct Trace {
+pub(crate) struct Trace {
     /// Whether somebody has answered or flagged it.
     pub is_marked: bool,
     /// Whether it comes from a mailing list.

@@ -20,7 +20,7 @@ use std::process::{Command, Stdio};
 const COUNTED: usize = 200;
 
 /// Asks somebody, or nobody.
-pub struct Dialogue<'a> {
+pub(crate) struct Dialogue<'a> {
     /// Where answers come from; `None` if nobody is there to answer.
     pub input: Option<&'a mut dyn BufRead>,
     /// Where questions go.
@@ -73,7 +73,7 @@ impl Dialogue<'_> {
 
 /// Fills in how to reach the account. After an attempt that failed, `complaint` says why, and all
 /// is asked again; what was answered stands in brackets and stays after an empty answer.
-pub fn account(
+pub(crate) fn account(
     config: &mut Config,
     talk: &mut Dialogue<'_>,
     complaint: Option<&str>,
@@ -163,7 +163,7 @@ fn keyring(config: &Config) -> Result<String, Fault> {
 
 /// Shows what is in the account, and asks which folders have good mail, which are to be sorted, and
 /// what else is to be done with new mail.
-pub fn folders(
+pub(crate) fn folders(
     config: &mut Config,
     session: &mut Session,
     talk: &mut Dialogue<'_>,
@@ -218,7 +218,7 @@ pub fn folders(
 }
 
 /// Writes the settings to a new file, which is its user's alone.
-pub fn write(config: &Config, path: &Path) -> Result<(), Fault> {
+pub(crate) fn write(config: &Config, path: &Path) -> Result<(), Fault> {
     let told = |error: io::Error| Fault::of(path, error);
     if let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty()) {
         dbacl_files::atomic_file::make_folder(folder).map_err(told)?;

@@ -23,7 +23,7 @@ const BATCH_MAILS: usize = 1000;
 pub type Learn<'a> = &'a mut dyn FnMut(Label, &[Vec<u8>]) -> Result<usize, Fault>;
 
 /// The filter in a folder.
-pub struct Filter {
+pub(crate) struct Filter {
     set: FittedSet,
     topics: Vec<String>,
     /// The folders of these labels, as the user calls them.
@@ -32,7 +32,7 @@ pub struct Filter {
 
 impl Filter {
     /// The filter in `folder`; work on it ends early once `stop` is set.
-    pub fn new(folder: &Path, stop: Arc<AtomicBool>) -> Result<Self, Fault> {
+    pub(crate) fn new(folder: &Path, stop: Arc<AtomicBool>) -> Result<Self, Fault> {
         let set = FittedSet::open(folder, &FittedSetOptions::default().stop(stop))?;
         // A filter that cannot learn what moves say is refused before anything is moved.
         for role in [MailRole::Ham, MailRole::Spam] {
@@ -48,19 +48,19 @@ impl Filter {
     }
 
     /// The labels that are neither spam nor ham; [`Label::Topic`] counts them.
-    pub fn topics(&self) -> &[String] {
+    pub(crate) fn topics(&self) -> &[String] {
         &self.topics
     }
 
     /// What the user calls a label: the name of its folder, if there is one.
-    pub fn folder<'a>(&'a self, label: &'a str) -> &'a str {
+    pub(crate) fn folder<'a>(&'a self, label: &'a str) -> &'a str {
         let at = self.topics.iter().position(|topic| topic == label);
         at.and_then(|at| self.folders.get(at)).map_or(label, String::as_str)
     }
 
     /// Takes up which labels the filter has now, for an account with these folders. Until the next
     /// call their numbers stay, even if the filter is learned again with other labels.
-    pub fn number_topics(&mut self, listed: &[Listed]) -> Result<(), Fault> {
+    pub(crate) fn number_topics(&mut self, listed: &[Listed]) -> Result<(), Fault> {
         let set = self.open()?;
         let ham = set.label_for(MailRole::Ham)?;
         let is_topic =
@@ -71,7 +71,7 @@ impl Filter {
     }
 
     /// What a label is called in the filter.
-    pub fn name(&mut self, label: Label) -> Result<String, Fault> {
+    pub(crate) fn name(&mut self, label: Label) -> Result<String, Fault> {
         match label {
             Label::Ham => Ok(self.open()?.label_for(MailRole::Ham)?),
             Label::Spam => Ok(self.open()?.label_for(MailRole::Spam)?),
@@ -83,19 +83,19 @@ impl Filter {
     }
 
     /// The reasons of what it says, the strongest ones.
-    pub fn reasons(&mut self, mail: &[u8]) -> String {
+    pub(crate) fn reasons(&mut self, mail: &[u8]) -> String {
         let set = self.open().ok().and_then(|set| set.classify_with_reasons(mail).ok());
         set.and_then(|(_, reasons)| reasons).map_or_else(String::new, |it| it.strongest(5))
     }
 
     /// How many of so many messages the filter was expected to be unsure of, if it was of
     /// more, and not by chance.
-    pub fn expected(&mut self, unsure: usize, all: usize) -> Option<f64> {
+    pub(crate) fn expected(&mut self, unsure: usize, all: usize) -> Option<f64> {
         self.open().ok()?.expected_unsure(unsure, all)
     }
 
     /// What the filter says of a message; `None` if it is packed, or no text.
-    pub fn classify(&mut self, mail: &[u8]) -> Result<Option<SetVerdict>, Fault> {
+    pub(crate) fn classify(&mut self, mail: &[u8]) -> Result<Option<SetVerdict>, Fault> {
         match self.open()?.classify(mail) {
             Err(FittedSetError::NotMessage { .. }) => Ok(None),
             found => Ok(Some(found?)),
@@ -103,7 +103,7 @@ impl Filter {
     }
 
     /// The label of which a verdict is sure, if it is.
-    pub fn sure(&mut self, verdict: &SetVerdict) -> Result<Option<Label>, Fault> {
+    pub(crate) fn sure(&mut self, verdict: &SetVerdict) -> Result<Option<Label>, Fault> {
         let set = self.open()?;
         if verdict.is_unsure {
             return Ok(None);
@@ -118,7 +118,7 @@ impl Filter {
 
     /// Learns messages, as [`Learn`] has it. What is no mail teaches nothing, also if it comes
     /// alone: trying again would not help.
-    pub fn learn(&mut self, label: Label, mails: &[Vec<u8>]) -> Result<usize, Fault> {
+    pub(crate) fn learn(&mut self, label: Label, mails: &[Vec<u8>]) -> Result<usize, Fault> {
         let name = self.name(label)?;
         let report = match self.open()?.correct_all(&name, mails.iter().map(Vec::as_slice)) {
             Err(FittedSetError::NotMessage { .. }) => return Ok(0),

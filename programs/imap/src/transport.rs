@@ -16,7 +16,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 /// How long the server may take for any answer but news.
-pub const PATIENCE: Duration = Duration::from_secs(60);
+pub(crate) const PATIENCE: Duration = Duration::from_secs(60);
 
 /// A connection's bytes.
 pub trait Wire: Read + Write + Send {
@@ -42,7 +42,7 @@ impl Wire for StreamOwned<ClientConnection, TcpStream> {
 
 /// The address of a server, and how to connect to it.
 #[derive(Debug, Clone)]
-pub struct Place {
+pub(crate) struct Place {
     /// Its name or address.
     pub host: String,
     pub port: u16,
@@ -52,13 +52,17 @@ pub struct Place {
 
 impl Place {
     /// A server without TLS; [`Self::connect`] fails unless it is this machine.
-    pub const fn plain(host: String, port: u16) -> Self {
+    pub(crate) const fn plain(host: String, port: u16) -> Self {
         Self { host, port, tls: None }
     }
 
     /// A server whose certificate is signed by an authority that the system trusts, or, if a file
     /// `certificates` (PEM) is given, is one of those in the file, or signed by one.
-    pub fn tls(host: String, port: u16, certificates: Option<&Path>) -> Result<Self, String> {
+    pub(crate) fn tls(
+        host: String,
+        port: u16,
+        certificates: Option<&Path>,
+    ) -> Result<Self, String> {
         let (mut roots, mut named) = (RootCertStore::empty(), Vec::new());
         if let Some(path) = certificates {
             let wrong = |what: &dyn Display| format!("{}: {what}", path.display());
@@ -96,7 +100,7 @@ impl Place {
 
     /// Connects. The second result is another handle of the connection, by which it can be shut
     /// down.
-    pub fn connect(&self) -> Result<(Box<dyn Wire>, TcpStream), String> {
+    pub(crate) fn connect(&self) -> Result<(Box<dyn Wire>, TcpStream), String> {
         let Self { host, port, .. } = self;
         let unreachable = |error: io::Error| format!("{host}:{port}: {error}");
         let addresses = (host.as_str(), *port).to_socket_addrs().map_err(unreachable)?;

@@ -49,12 +49,12 @@ const REST_AFTER_REFUSAL: Duration = Duration::from_secs(60);
 
 /// What happens during a round. `Ok` says that something may have changed in a folder, or that a
 /// signal has come; `Err`, that a connection has failed.
-pub type News = Result<(), Fault>;
+pub(crate) type News = Result<(), Fault>;
 
 /// Handles of all connections, by which they are shut down when the program stops, whatever they
 /// wait for.
 #[derive(Debug, Default)]
-pub struct Handles {
+pub(crate) struct Handles {
     /// Set once the program is to stop.
     pub stop: Arc<AtomicBool>,
     open: Mutex<Vec<TcpStream>>,
@@ -78,7 +78,7 @@ impl Handles {
     }
 
     /// Ends all connections, and lets none begin.
-    pub fn stop(&self) {
+    pub(crate) fn stop(&self) {
         self.stop.store(true, Ordering::SeqCst);
         self.cut();
     }
@@ -89,7 +89,7 @@ impl Handles {
 }
 
 /// Everything that rounds share.
-pub struct Watcher<'a> {
+pub(crate) struct Watcher<'a> {
     config: &'a Config,
     place: Place,
     path: &'a Path,
@@ -105,7 +105,7 @@ pub struct Watcher<'a> {
 }
 
 /// Connects and logs in.
-pub fn log_in(
+pub(crate) fn log_in(
     config: &Config,
     place: &Place,
     credentials: &Credentials,
@@ -117,13 +117,13 @@ pub fn log_in(
 }
 
 /// The present second.
-pub fn now() -> u64 {
+pub(crate) fn now() -> u64 {
     SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs())
 }
 
 impl<'a> Watcher<'a> {
     /// Reads the state at `path`. `say` prints lines for the user.
-    pub fn new(
+    pub(crate) fn new(
         config: &'a Config,
         place: Place,
         path: &'a Path,
@@ -156,7 +156,7 @@ impl<'a> Watcher<'a> {
     }
 
     /// Logs in and says which folders are watched.
-    pub fn check(&mut self) -> Result<String, Fault> {
+    pub(crate) fn check(&mut self) -> Result<String, Fault> {
         let (session, watched) = self.begin(&self.config.credentials()?)?;
         let text = describe(&watched, &session);
         session.end();
@@ -191,7 +191,7 @@ impl<'a> Watcher<'a> {
     }
 
     /// Looks once.
-    pub fn once(&mut self) -> Result<(), Fault> {
+    pub(crate) fn once(&mut self) -> Result<(), Fault> {
         let (mut session, watched) = self.begin(&self.config.credentials()?)?;
         self.look_until_calm(&mut session, &watched)?;
         if self.writes_now
@@ -205,7 +205,11 @@ impl<'a> Watcher<'a> {
     }
 
     /// Makes rounds until the program is to stop.
-    pub fn forever(&mut self, tell: &Sender<News>, news: &Receiver<News>) -> Result<(), Fault> {
+    pub(crate) fn forever(
+        &mut self,
+        tell: &Sender<News>,
+        news: &Receiver<News>,
+    ) -> Result<(), Fault> {
         let mut rest = Duration::from_secs(1);
         let mut is_first = true;
         loop {

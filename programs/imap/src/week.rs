@@ -116,7 +116,7 @@ impl Week {
 }
 
 /// A verdict for people, who call its label `name`.
-pub fn in_words(verdict: &SetVerdict, name: &str) -> String {
+pub(crate) fn in_words(verdict: &SetVerdict, name: &str) -> String {
     if verdict.is_unsure {
         // The thresholds of labels differ, so that a percentage would only puzzle.
         return format!("unsure, rather {name}");
@@ -127,7 +127,7 @@ pub fn in_words(verdict: &SetVerdict, name: &str) -> String {
 }
 
 /// The subject of a message, and who sent it.
-pub fn about(mail: &[u8]) -> String {
+pub(crate) fn about(mail: &[u8]) -> String {
     let subject = subject(mail).unwrap_or_else(|| "no subject".into());
     sender(mail).map_or(subject.clone(), |sender| format!("{subject}, from {sender}"))
 }

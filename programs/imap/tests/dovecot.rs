@@ -13,7 +13,7 @@ use std::process::{Child, Stdio};
 use std::time::{Duration, Instant, SystemTime};
 
 /// A server of a test's own; it ends when this is dropped.
-pub struct Dovecot {
+pub(crate) struct Dovecot {
     process: Child,
     /// Its folder: `filter` is the filter, `state` the state of the program.
     pub scratch: Scratch,
@@ -35,7 +35,7 @@ fn is_root() -> bool {
 }
 
 /// A message of its own; of a kind, or in between.
-pub fn mail(kind: &str, number: usize) -> String {
+pub(crate) fn mail(kind: &str, number: usize) -> String {
     let text = match kind {
         "spam" => SPAM,
         "ham" => HAM,
@@ -50,10 +50,10 @@ pub fn mail(kind: &str, number: usize) -> String {
 }
 
 /// In place of flags: a message without any came a long time ago.
-pub const OLD: &str = "() \"01-Jan-2024 10:00:00 +0000\"";
+pub(crate) const OLD: &str = "() \"01-Jan-2024 10:00:00 +0000\"";
 
 /// A message that is confidently of a label.
-pub fn letter(label: &str, number: usize) -> String {
+pub(crate) fn letter(label: &str, number: usize) -> String {
     let (text, mark) = (text(label), word(number));
     format!("Message-ID: <{number}@example.org>\r\nSubject: {text}\r\n\r\n{text} {mark}\r\n")
 }
@@ -61,7 +61,7 @@ pub fn letter(label: &str, number: usize) -> String {
 impl Dovecot {
     /// Starts Dovecot with these lines of configuration; `None`, with a word to the user, where it
     /// cannot be had.
-    pub fn start(test: &str, lines: &str) -> Option<Self> {
+    pub(crate) fn start(test: &str, lines: &str) -> Option<Self> {
         let Some(package) =
             package().filter(|_| is_root() && Path::new("/usr/sbin/dovecot").exists())
         else {
@@ -127,20 +127,20 @@ impl Dovecot {
 
     /// Replaces the filter by one that has these labels, in this order.
     #[track_caller]
-    pub fn relearn(&self, labels: &str) {
+    pub(crate) fn relearn(&self, labels: &str) {
         fs::remove_dir_all(self.scratch.path("filter")).expect("a filter");
         learn(&self.scratch, "filter", "", labels.split(' '));
     }
 
     /// What Dovecot and the program have logged.
-    pub fn logs(&self) -> String {
+    pub(crate) fn logs(&self) -> String {
         let read = |name| fs::read_to_string(self.scratch.path(name)).unwrap_or_default();
         let tail = |text: String| text.lines().rev().take(40).collect::<Vec<_>>().join("\n");
         ["start.log", "dovecot.log", "program.log"].map(|name| tail(read(name))).join("\n--\n")
     }
 
     /// Gives a folder another UIDVALIDITY.
-    pub fn renumber(&self, folder: &str, validity: u32) {
+    pub(crate) fn renumber(&self, folder: &str, validity: u32) {
         let mut doveadm = command("/usr/bin/doveadm");
         doveadm.arg("-c").arg(&self.config).args(["mailbox", "update", "-u", "alice"]);
         doveadm.args(["--uid-validity", &validity.to_string(), folder]);
@@ -150,7 +150,7 @@ impl Dovecot {
     }
 
     /// Ends all connections of the user.
-    pub fn kick(&self) {
+    pub(crate) fn kick(&self) {
         let mut doveadm = command("/usr/bin/doveadm");
         doveadm.arg("-c").arg(&self.config).args(["kick", "alice"]);
         // Nobody may be there.
@@ -158,7 +158,7 @@ impl Dovecot {
     }
 
     /// A connection of somebody's mail program.
-    pub fn client(&self) -> Client {
+    pub(crate) fn client(&self) -> Client {
         let stream = TcpStream::connect(("127.0.0.1", self.ports.0)).expect("Dovecot listens");
         stream.set_read_timeout(Some(PATIENCE)).expect("a timeout");
         stream.set_nodelay(true).expect("an option");
@@ -169,12 +169,12 @@ impl Dovecot {
     }
 
     /// The program, with the options that every test gives it.
-    pub fn program(&self, options: &[&str]) -> std::process::Command {
+    pub(crate) fn program(&self, options: &[&str]) -> std::process::Command {
         self.program_with("--password-command", "echo secret", options)
     }
 
     /// The same with another way to log in.
-    pub fn program_with(
+    pub(crate) fn program_with(
         &self,
         proof: &str,
         secret: &str,
@@ -190,13 +190,13 @@ impl Dovecot {
     }
 
     /// Runs the program.
-    pub fn run(&self, options: &[&str]) -> Done {
+    pub(crate) fn run(&self, options: &[&str]) -> Done {
         done(&mut self.program(options))
     }
 
     /// Runs the program, which must succeed.
     #[track_caller]
-    pub fn runs(&self, options: &[&str]) -> Done {
+    pub(crate) fn runs(&self, options: &[&str]) -> Done {
         let done = self.run(options);
         assert_eq!(done.status, 0, "{}\n{}", done.stderr, self.logs());
         done
@@ -204,7 +204,7 @@ impl Dovecot {
 
     /// Looks once; returns what the program says.
     #[track_caller]
-    pub fn once(&self, options: &[&str]) -> String {
+    pub(crate) fn once(&self, options: &[&str]) -> String {
         let done = self.runs(&[options, &["--once"]].concat());
         assert_eq!(done.stdout, "");
         done.stderr
@@ -212,13 +212,13 @@ impl Dovecot {
 
     /// Looks once; the program must say this.
     #[track_caller]
-    pub fn says(&self, options: &[&str], text: &str) {
+    pub(crate) fn says(&self, options: &[&str], text: &str) {
         let said = self.once(options);
         assert!(said.contains(text), "{said}");
     }
 
     /// Starts the program; its log is `program.log`.
-    pub fn watch(&self, options: &[&str]) -> Program {
+    pub(crate) fn watch(&self, options: &[&str]) -> Program {
         let mut program = self.program(options);
         let log =
             fs::File::options().create(true).append(true).open(self.scratch.path("program.log"));
@@ -230,7 +230,7 @@ impl Dovecot {
     }
 
     /// As what the filter has learned a message.
-    pub fn label(&self, mail: &str) -> Option<String> {
+    pub(crate) fn label(&self, mail: &str) -> Option<String> {
         let set = FittedSet::open(&self.scratch.path("filter"), &FittedSetOptions::default());
         let set = set.expect("the filter");
         let id = set.id(mail.as_bytes()).expect("a mail with words");
@@ -240,7 +240,7 @@ impl Dovecot {
     }
 
     /// When the program has looked last.
-    pub fn looked(&self) -> SystemTime {
+    pub(crate) fn looked(&self) -> SystemTime {
         let state = fs::metadata(self.scratch.path("state")).and_then(|file| file.modified());
         state.unwrap_or(SystemTime::UNIX_EPOCH)
     }
@@ -254,31 +254,31 @@ impl Drop for Dovecot {
 }
 
 /// The program in the background; it is killed when this is dropped.
-pub struct Program {
+pub(crate) struct Program {
     process: Child,
 }
 
 impl Program {
     /// Sends a signal.
-    pub fn signal(&self, name: &str) {
+    pub(crate) fn signal(&self, name: &str) {
         let id = self.process.id().to_string();
         // It may have ended by itself.
         let _ = command("kill").args([name, &id]).stderr(Stdio::null()).status();
     }
 
     /// Waits for its end; returns its status.
-    pub fn wait(&mut self) -> Option<i32> {
+    pub(crate) fn wait(&mut self) -> Option<i32> {
         self.process.wait().expect("it can be waited for").code()
     }
 
     /// Its largest memory so far, in kB.
-    pub fn memory(&self) -> u64 {
+    pub(crate) fn memory(&self) -> u64 {
         dbacl_testing::memory(self.process.id(), "VmHWM")
     }
 
     /// Waits until a look has begun and ended that saw all that has happened until now.
     #[track_caller]
-    pub fn settle(&self, server: &Dovecot) {
+    pub(crate) fn settle(&self, server: &Dovecot) {
         for _ in 0..2 {
             let before = server.looked();
             let end = Instant::now() + PATIENCE;
@@ -303,7 +303,7 @@ impl Drop for Program {
 }
 
 /// Somebody's mail program.
-pub struct Client {
+pub(crate) struct Client {
     stream: BufReader<TcpStream>,
     number: usize,
 }
@@ -317,7 +317,7 @@ impl Client {
 
     /// Does a command that must succeed; returns all lines of the answer.
     #[track_caller]
-    pub fn run(&mut self, command: &str) -> Vec<String> {
+    pub(crate) fn run(&mut self, command: &str) -> Vec<String> {
         self.number += 1;
         let text = format!("a{} {command}\r\n", self.number);
         self.stream.get_mut().write_all(text.as_bytes()).expect("Dovecot listens");
@@ -338,7 +338,7 @@ impl Client {
     }
 
     /// Adds a message to a folder, with these flags, or as it came a long time ago ([`OLD`]).
-    pub fn append(&mut self, folder: &str, flags: &str, mail: &str) {
+    pub(crate) fn append(&mut self, folder: &str, flags: &str, mail: &str) {
         self.number += 1;
         let (number, length) = (self.number, mail.len());
         let how = if flags == OLD { flags } else { &format!("({flags})") };
@@ -348,7 +348,7 @@ impl Client {
     }
 
     /// Numbers of the messages with this Message-ID in the folder that is selected.
-    pub fn find(&mut self, number: usize) -> Vec<u32> {
+    pub(crate) fn find(&mut self, number: usize) -> Vec<u32> {
         let lines =
             self.run(&format!("UID SEARCH UNDELETED HEADER Message-ID \"<{number}@example.org>\""));
         let line = lines.iter().find_map(|line| line.strip_prefix("* SEARCH")).expect("an answer");
@@ -357,14 +357,14 @@ impl Client {
 
     /// The number of a message that is there once.
     #[track_caller]
-    pub fn only(&mut self, number: usize) -> u32 {
+    pub(crate) fn only(&mut self, number: usize) -> u32 {
         let uids = self.find(number);
         assert!(!uids.is_empty(), "mail {number} is not here");
         uids[0]
     }
 
     /// Moves a message.
-    pub fn moves(&mut self, number: usize, from: &str, to: &str) {
+    pub(crate) fn moves(&mut self, number: usize, from: &str, to: &str) {
         self.run(&format!("SELECT {from}"));
         let uid = self.only(number);
         self.run(&format!("UID MOVE {uid} {to}"));

@@ -269,7 +269,7 @@ impl Trainer {
 
     /// Texts so far.
     fn __len__(&self) -> usize {
-        usize::try_from(self.lock().len()).unwrap_or(usize::MAX)
+        usize::try_from(self.lock().document_count()).unwrap_or(usize::MAX)
     }
 
     /// Labels so far, with how many texts each has.

@@ -40,7 +40,7 @@ const PAUSE: Duration = Duration::from_millis(50);
 const REMEMBERED: usize = 1000;
 
 /// A connection that is served.
-pub struct Connection {
+pub(crate) struct Connection {
     stream: Box<dyn Stream>,
     pub peer: Peer,
     /// What was read to see how the client begins.
@@ -53,7 +53,7 @@ pub struct Connection {
 impl Connection {
     /// The first bytes, which stay to be read; fewer than `FIRST` from a client that says no
     /// more.
-    pub async fn beginning(&mut self) -> &[u8] {
+    pub(crate) async fn beginning(&mut self) -> &[u8] {
         let mut buffer = [0; FIRST];
         let mut length = 0;
         while length < FIRST {
@@ -113,7 +113,7 @@ impl AsyncWrite for Connection {
 
 /// A listener that survives all errors: when no file descriptor is left, it waits and tries again.
 #[derive(Debug)]
-pub struct Door {
+pub(crate) struct Door {
     admitted: mpsc::Receiver<Connection>,
     socket: Option<PathBuf>,
     /// Accepts connections until this is dropped.
@@ -122,7 +122,11 @@ pub struct Door {
 
 impl Door {
     /// Begins to accept connections, in the runtime that this is called in.
-    pub fn open(bound: Bound, limits: &Limits, measures: &Arc<Measures>) -> io::Result<Self> {
+    pub(crate) fn open(
+        bound: Bound,
+        limits: &Limits,
+        measures: &Arc<Measures>,
+    ) -> io::Result<Self> {
         let (listener, socket) = match bound.address {
             Address::Port(_) => {
                 (Listener::Port(TcpListener::from_std(bound.listener.into())?), None)

@@ -6,7 +6,7 @@ use dbacl::MailRole;
 use mail_parser::{Message, MessageParser, MimeHeaders as _, PartType};
 
 /// What a report says, and the mail of which it does.
-pub fn read(report: &[u8]) -> Result<(MailRole, Vec<u8>), &'static str> {
+pub(crate) fn read(report: &[u8]) -> Result<(MailRole, Vec<u8>), &'static str> {
     let message = MessageParser::default().parse(report).ok_or("the report is not a message")?;
     let found = reported(&message);
     drop_flat(message);

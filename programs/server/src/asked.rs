@@ -15,7 +15,7 @@ const NAMES: NonZeroUsize = NonZeroUsize::new(10_000).expect("not 0");
 
 /// The last names for which verdicts were asked, by the folders of their own filters.
 #[derive(Debug)]
-pub struct Asked(Mutex<LruCache<PathBuf, String>>);
+pub(crate) struct Asked(Mutex<LruCache<PathBuf, String>>);
 
 impl Default for Asked {
     fn default() -> Self {
@@ -25,7 +25,7 @@ impl Default for Asked {
 
 impl Asked {
     /// Notes that a verdict was asked for these users.
-    pub fn note(&self, users: &Users, names: &[String]) {
+    pub(crate) fn note(&self, users: &Users, names: &[String]) {
         for name in names {
             if let Some(folder) = users.folder(name) {
                 // What the delimiter begins may be anything.
@@ -36,13 +36,13 @@ impl Asked {
     }
 
     /// Whether a verdict was asked for this user.
-    pub fn has(&self, users: &Users, name: &str) -> bool {
+    pub(crate) fn has(&self, users: &Users, name: &str) -> bool {
         users.folder(name).is_some_and(|folder| lock(&self.0).contains(&folder))
     }
 
     /// A name for which verdicts were asked that seems to be the same person as this one, for whom
     /// none was.
-    pub fn instead_of(&self, users: &Users, name: &str) -> Option<String> {
+    pub(crate) fn instead_of(&self, users: &Users, name: &str) -> Option<String> {
         if self.has(users, name) {
             return None;
         }

@@ -14,7 +14,7 @@ use tokio::sync::Notify;
 const PIECE: usize = 4096;
 
 /// A message of at most so many bytes is short.
-pub const SHORT: usize = 256 << 10;
+pub(crate) const SHORT: usize = 256 << 10;
 
 /// Who sends: a host, or a user of this machine.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -40,7 +40,7 @@ impl Peer {
 
 /// Why a message is not taken.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-pub enum Refusal {
+pub(crate) enum Refusal {
     #[error("the message is larger than the limit")]
     Large,
     #[error("no memory, or too many messages at a time")]
@@ -49,7 +49,7 @@ pub enum Refusal {
 
 /// The memory for all messages.
 #[derive(Debug)]
-pub struct Budget {
+pub(crate) struct Budget {
     /// The most bytes of a message.
     limit: usize,
     /// Pieces for all messages.
@@ -71,7 +71,7 @@ struct Taken {
 
 impl Budget {
     /// So many bytes for a message, and for all of them, of which one peer may have a part.
-    pub fn new(message: usize, all: usize, peer_percent: usize) -> Self {
+    pub(crate) fn new(message: usize, all: usize, peer_percent: usize) -> Self {
         let pieces = |bytes: usize| bytes.div_ceil(PIECE);
         let (one, total) = (pieces(message), pieces(all));
         Self {
@@ -85,14 +85,14 @@ impl Budget {
     }
 
     /// Bytes that messages have now.
-    pub fn in_use(&self) -> usize {
+    pub(crate) fn in_use(&self) -> usize {
         lock(&self.taken).all * PIECE
     }
 }
 
 /// Memory that a message has. Dropping it gives it back.
 #[derive(Debug)]
-pub struct Held {
+pub(crate) struct Held {
     budget: Arc<Budget>,
     peer: Option<Peer>,
     pieces: usize,
@@ -138,7 +138,7 @@ impl Drop for Held {
 
 /// A message as it comes in, counted against the budget.
 #[derive(Debug)]
-pub struct Mail {
+pub(crate) struct Mail {
     bytes: Vec<u8>,
     memory: Arc<Memory>,
     held: Held,
@@ -146,13 +146,13 @@ pub struct Mail {
 
 impl Mail {
     /// A message of this peer without bytes yet.
-    pub fn new(budget: &Arc<Budget>, memory: &Arc<Memory>, peer: Option<Peer>) -> Self {
+    pub(crate) fn new(budget: &Arc<Budget>, memory: &Arc<Memory>, peer: Option<Peer>) -> Self {
         let held = Held { budget: Arc::clone(budget), peer, pieces: 0 };
         Self { bytes: Vec::new(), memory: Arc::clone(memory), held }
     }
 
     /// Adds a piece.
-    pub fn push(&mut self, piece: &[u8]) -> Result<(), Refusal> {
+    pub(crate) fn push(&mut self, piece: &[u8]) -> Result<(), Refusal> {
         let length = self.bytes.len() + piece.len();
         let limit = self.held.budget.limit;
         if length > limit {
@@ -173,7 +173,7 @@ impl Mail {
 
     /// Adds a piece of a message of which the beginning is enough. Of one that is too large, or for
     /// which there is no memory, as much is kept as there is room for.
-    pub fn push_beginning(&mut self, piece: &[u8]) -> Result<(), Refusal> {
+    pub(crate) fn push_beginning(&mut self, piece: &[u8]) -> Result<(), Refusal> {
         let result = self.push(piece);
         if result == Err(Refusal::Large) {
             let room = self.held.budget.limit - self.bytes.len();
@@ -183,21 +183,21 @@ impl Mail {
     }
 
     /// Forgets all but the first bytes, whose memory is kept.
-    pub fn truncate(&mut self, length: usize) {
+    pub(crate) fn truncate(&mut self, length: usize) {
         self.bytes.truncate(length);
     }
 
     /// Whether a message that was refused for this reason can be classified by its beginning.
-    pub fn can_be_judged(&self, why: Refusal) -> bool {
+    pub(crate) fn can_be_judged(&self, why: Refusal) -> bool {
         why == Refusal::Large || self.bytes.len() >= SHORT
     }
 
-    pub fn bytes(&self) -> &[u8] {
+    pub(crate) fn bytes(&self) -> &[u8] {
         &self.bytes
     }
 
     /// The memory of the message. The answer, which is as large as the message, keeps it.
-    pub fn into_memory(self) -> Held {
+    pub(crate) fn into_memory(self) -> Held {
         self.held
     }
 }

@@ -35,7 +35,7 @@ fn ask(address: &Address, request: &[u8]) -> Result<String, String> {
 }
 
 /// Asks whether somebody listens at `address`; where spamc is spoken, whether the server answers.
-pub fn is_alive(address: &Address, speaks_spamc: bool) -> Result<(), String> {
+pub(crate) fn is_alive(address: &Address, speaks_spamc: bool) -> Result<(), String> {
     let request: &[u8] = if speaks_spamc { b"PING SPAMC/1.5\r\n\r\n" } else { b"" };
     let answer = ask(address, request)?;
     let is_answer = answer.contains("PONG") || !speaks_spamc;
@@ -44,7 +44,7 @@ pub fn is_alive(address: &Address, speaks_spamc: bool) -> Result<(), String> {
 
 /// The state of the server whose status page is at `address`, as JSON; `None` if it does not
 /// answer.
-pub fn status(address: &Address, token: Option<&str>) -> Option<String> {
+pub(crate) fn status(address: &Address, token: Option<&str>) -> Option<String> {
     let token = token.map(|token| format!("Authorization: Bearer {token}\r\n"));
     let token = token.unwrap_or_default();
     let request = format!("GET /status.json HTTP/1.0\r\nHost: localhost\r\n{token}\r\n");
@@ -55,7 +55,7 @@ pub fn status(address: &Address, token: Option<&str>) -> Option<String> {
 /// Tells the server at `address` what to do with a message for a user; returns once that is done,
 /// or else the status to end with, and why: a message that cannot be learned, or that
 /// somebody may not teach, need not be tried again.
-pub fn tell(
+pub(crate) fn tell(
     address: &Address,
     user: &str,
     lesson: Lesson,

@@ -13,7 +13,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 /// Where the configuration is looked for.
-pub const PATH: &str = "/etc/dbacl/server.toml";
+pub(crate) const PATH: &str = "/etc/dbacl/server.toml";
 
 /// All settings.
 #[derive(Debug, Clone, Deserialize)]

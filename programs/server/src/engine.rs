@@ -27,7 +27,7 @@ use tokio::sync::Semaphore;
 const TIDY: Duration = Duration::from_secs(1);
 
 /// The most names of users or recipients that are used for one message.
-pub const NAMES: usize = 1000;
+pub(crate) const NAMES: usize = 1000;
 
 /// What all connections share.
 #[derive(Debug, Clone)]
@@ -65,7 +65,7 @@ pub struct Engine {
 
 /// How many threads work at the same time.
 #[derive(Debug, Clone, Copy)]
-pub struct Threads {
+pub(crate) struct Threads {
     verdicts: usize,
     /// Of the threads for other work, those that lessons may take. The rest is for work that takes
     /// a moment, and for the status page.
@@ -75,20 +75,20 @@ pub struct Threads {
 }
 
 impl Threads {
-    pub fn new() -> Self {
+    pub(crate) fn new() -> Self {
         let processors = std::thread::available_parallelism().map_or(1, usize::from);
         Self { verdicts: processors.max(2), lessons: processors, aside: processors + 3 }
     }
 
     /// All that may be needed at the same time.
-    pub const fn all(self) -> usize {
+    pub(crate) const fn all(self) -> usize {
         self.verdicts + self.aside
     }
 }
 
 /// What is known of a message beside its bytes.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Envelope {
+pub(crate) struct Envelope {
     /// The users for whom it is classified.
     pub names: Vec<String>,
     /// The sender's address.

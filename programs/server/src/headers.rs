@@ -17,7 +17,7 @@ pub enum Dialect {
 }
 
 /// A header line without its end. One that is folded has line ends, each before a blank.
-pub type Line = (&'static str, String);
+pub(crate) type Line = (&'static str, String);
 
 /// The colon behind a header field's name is looked for in this many bytes at the line's start.
 const LOOK: usize = 64;
@@ -31,7 +31,7 @@ const FOLDED: &[u8] = b"X-DBACL-Folded:";
 /// The header lines of a verdict, and of its reasons if it has some. `judged` is `None` for a
 /// message that could not be classified; such a message gets `X-DBACL: error` in every dialect, and
 /// nothing that looks like a verdict.
-pub fn lines(judged: Option<&Judged>, dialects: &[Dialect]) -> Vec<Line> {
+pub(crate) fn lines(judged: Option<&Judged>, dialects: &[Dialect]) -> Vec<Line> {
     let Some(judged) = judged else { return vec![("X-DBACL", "error".into())] };
     let (score, symbol) = (judged.score(), judged.symbol());
     let mut lines: Vec<Line> = Vec::new();
@@ -81,7 +81,7 @@ fn level(score: f64) -> String {
 
 /// Whether a header of this name states a verdict in one of the dialects, or is `X-DBACL` or its
 /// reasons. Such headers of an incoming mail are removed, since anybody may have written them.
-pub fn is_forged(name: &[u8], dialects: &[Dialect]) -> bool {
+pub(crate) fn is_forged(name: &[u8], dialects: &[Dialect]) -> bool {
     let is = |other: &str| name.eq_ignore_ascii_case(other.as_bytes());
     let begins = |start: &str| {
         name.get(..start.len()).is_some_and(|begin| begin.eq_ignore_ascii_case(start.as_bytes()))
@@ -98,7 +98,7 @@ pub fn is_forged(name: &[u8], dialects: &[Dialect]) -> bool {
 /// The mail with these lines before its header, and without other header lines that state a
 /// verdict. An envelope line `From ` stays the first. These are two parts: the new header, and what
 /// stays as it is, which begins with the empty line that ends the header.
-pub fn rewritten_header<'a>(
+pub(crate) fn rewritten_header<'a>(
     mail: &'a [u8],
     lines: &[Line],
     dialects: &[Dialect],
@@ -141,14 +141,14 @@ pub fn rewritten_header<'a>(
 
 /// Looks at the lines of a message, one after the other, for verdicts in its header.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct HeaderLines {
+pub(crate) struct HeaderLines {
     is_over: bool,
     drops: bool,
 }
 
 impl HeaderLines {
     /// Whether the next line, with its end or without, stays in the mail.
-    pub fn keep(&mut self, line: &[u8], dialects: &[Dialect]) -> bool {
+    pub(crate) fn keep(&mut self, line: &[u8], dialects: &[Dialect]) -> bool {
         if self.is_over || line.is_empty() || is_empty(line) {
             self.is_over = true;
             return true;
@@ -180,7 +180,7 @@ const SEARCHED: usize = 64 << 10;
 
 /// The value of the first header field of this name, which is in small letters. Of a folded field
 /// this is the first line that is not empty.
-pub fn field(mail: &[u8], name: &str) -> Option<String> {
+pub(crate) fn field(mail: &[u8], name: &str) -> Option<String> {
     let mut lines = mail[..mail.len().min(SEARCHED)].split(|&byte| byte == b'\n');
     let mut header = lines.by_ref().take_while(|line| !line.trim_ascii().is_empty());
     let value = header.find_map(|line| {

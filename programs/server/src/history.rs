@@ -12,7 +12,7 @@ use std::sync::Mutex;
 use std::time::SystemTime;
 
 /// Seconds that verdicts are counted together.
-pub const STEP: u64 = 3 * 3600;
+pub(crate) const STEP: u64 = 3 * 3600;
 
 /// Steps that are kept: a week.
 const STEPS: usize = 56;
@@ -24,11 +24,11 @@ const EVENTS: usize = 50;
 const FILTERS: NonZeroUsize = NonZeroUsize::new(500).expect("not 0");
 
 /// Verdicts by what they were: ham, unsure, spam, error.
-pub type Counts = [u64; 4];
+pub(crate) type Counts = [u64; 4];
 
 /// Verdicts by the number of their step since 1970.
 #[derive(Debug, Default)]
-pub struct Series(BTreeMap<u64, Counts>);
+pub(crate) struct Series(BTreeMap<u64, Counts>);
 
 impl Series {
     /// This step, or the last one if the clock was put back.
@@ -52,7 +52,7 @@ impl Series {
 
 /// A kind of events.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Kind {
+pub(crate) enum Kind {
     Verdict,
     Lesson,
     /// Something that was refused.
@@ -61,21 +61,21 @@ pub enum Kind {
 
 /// An event, as it stands in the log.
 #[derive(Debug, Clone, Serialize)]
-pub struct Event {
+pub(crate) struct Event {
     pub time: String,
     pub facts: Vec<(&'static str, String)>,
 }
 
 impl Event {
     /// What is known of it by this name.
-    pub fn fact(&self, name: &str) -> Option<&str> {
+    pub(crate) fn fact(&self, name: &str) -> Option<&str> {
         self.facts.iter().find(|(key, _)| *key == name).map(|(_, value)| value.as_str())
     }
 }
 
 /// What has happened lately.
 #[derive(Debug)]
-pub struct History(Mutex<State>);
+pub(crate) struct History(Mutex<State>);
 
 #[derive(Debug)]
 struct State {
@@ -98,7 +98,7 @@ fn step() -> u64 {
 
 impl History {
     /// Counts a verdict: by the filter in this folder, if one was found.
-    pub fn count(&self, folder: Option<&Path>, outcome: usize) {
+    pub(crate) fn count(&self, folder: Option<&Path>, outcome: usize) {
         let step = step();
         let mut state = lock(&self.0);
         state.all.add(step, outcome);
@@ -109,11 +109,11 @@ impl History {
     }
 
     /// Whether a verdict of the filter in this folder was counted.
-    pub fn has_used(&self, folder: &Path) -> bool {
+    pub(crate) fn has_used(&self, folder: &Path) -> bool {
         lock(&self.0).filters.contains(folder)
     }
 
-    pub fn add(&self, kind: Kind, facts: &[Fact<'_>]) {
+    pub(crate) fn add(&self, kind: Kind, facts: &[Fact<'_>]) {
         let facts = facts.iter().map(|(key, value)| (*key, value.to_string())).collect();
         let events = &mut lock(&self.0).events[kind as usize];
         events.push_front(Event { time: now(), facts });
@@ -121,12 +121,12 @@ impl History {
     }
 
     /// The last events of a kind, the newest first.
-    pub fn events(&self, kind: Kind) -> Vec<Event> {
+    pub(crate) fn events(&self, kind: Kind) -> Vec<Event> {
         lock(&self.0).events[kind as usize].iter().cloned().collect()
     }
 
     /// The verdicts of all filters by step, or of the filter in this folder.
-    pub fn verdicts(&self, folder: Option<&Path>) -> Vec<Counts> {
+    pub(crate) fn verdicts(&self, folder: Option<&Path>) -> Vec<Counts> {
         let state = lock(&self.0);
         let series = folder.map_or(Some(&state.all), |folder| state.filters.peek(folder));
         series.unwrap_or(&Series::default()).until(step())

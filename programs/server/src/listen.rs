@@ -95,7 +95,7 @@ impl Protocol {
 
 /// A socket that is bound to its address, but not yet used by the asynchronous runtime.
 #[derive(Debug)]
-pub struct Bound {
+pub(crate) struct Bound {
     /// Where it listens, with the port that the system chose where 0 was asked for.
     pub address: Address,
     pub listener: OwnedFd,
@@ -104,7 +104,7 @@ pub struct Bound {
 impl Bound {
     /// Listens at an address. A socket that nobody listens at any more is replaced. No other thread
     /// may create files meanwhile.
-    pub fn new(address: &Address, mode: u32) -> io::Result<Self> {
+    pub(crate) fn new(address: &Address, mode: u32) -> io::Result<Self> {
         match address {
             Address::Port(address) => {
                 let listener = TcpListener::bind(address)?;

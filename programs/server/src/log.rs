@@ -36,10 +36,10 @@ const ROOM: usize = 1 << 20;
 const PATIENCE: Duration = Duration::from_secs(1);
 
 /// Something that is known of an event.
-pub type Fact<'a> = (&'static str, &'a dyn Display);
+pub(crate) type Fact<'a> = (&'static str, &'a dyn Display);
 
 /// The time, to the second, in UTC.
-pub fn now() -> String {
+pub(crate) fn now() -> String {
     humantime::format_rfc3339_seconds(SystemTime::now()).to_string()
 }
 

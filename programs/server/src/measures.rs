@@ -10,14 +10,14 @@ use std::time::Duration;
 const STEPS: [u64; 11] = [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 10_000];
 
 /// What messages are counted as: a decision by its number, or [`ERROR`] without a verdict.
-pub const OUTCOMES: [&str; 4] = ["ham", "unsure", "spam", "error"];
+pub(crate) const OUTCOMES: [&str; 4] = ["ham", "unsure", "spam", "error"];
 
 /// The outcome of a message without a verdict.
-pub const ERROR: usize = 3;
+pub(crate) const ERROR: usize = 3;
 
 /// Everything that is counted.
 #[derive(Debug, Default)]
-pub struct Measures {
+pub(crate) struct Measures {
     mails: [[AtomicU64; OUTCOMES.len()]; Protocol::OF_MAIL.len()],
     steps: [AtomicU64; STEPS.len() + 1],
     microseconds: AtomicU64,
@@ -32,7 +32,7 @@ pub struct Measures {
 
 /// The result of a request to learn.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Taught {
+pub(crate) enum Taught {
     /// Learned as ham.
     Ham,
     /// Learned as spam.
@@ -50,7 +50,7 @@ pub enum Taught {
 }
 
 /// What the status page calls those, in their order.
-pub const LESSONS: [&str; 8] = [
+pub(crate) const LESSONS: [&str; 8] = [
     "taught as ham",
     "taught as spam",
     "corrected",
@@ -63,14 +63,14 @@ pub const LESSONS: [&str; 8] = [
 
 impl Taught {
     /// Whether the filter has changed.
-    pub const fn is_change(self) -> bool {
+    pub(crate) const fn is_change(self) -> bool {
         matches!(self, Self::Ham | Self::Spam | Self::Corrected | Self::Forgotten)
     }
 }
 
 impl Measures {
     /// Counts a message and the time that its verdict took.
-    pub fn mail(&self, wire: Protocol, outcome: usize, time: Duration) {
+    pub(crate) fn mail(&self, wire: Protocol, outcome: usize, time: Duration) {
         self.mails[wire as usize][outcome].fetch_add(1, Relaxed);
         let micros = u64::try_from(time.as_micros()).unwrap_or(u64::MAX);
         self.microseconds.fetch_add(micros, Relaxed);
@@ -79,12 +79,12 @@ impl Measures {
     }
 
     /// Counts a request to learn or to forget.
-    pub fn taught(&self, taught: Taught) {
+    pub(crate) fn taught(&self, taught: Taught) {
         self.lessons[taught as usize].fetch_add(1, Relaxed);
     }
 
     /// Messages by outcome, all protocols together: ham, unsure, spam, error.
-    pub fn outcomes(&self) -> [u64; OUTCOMES.len()] {
+    pub(crate) fn outcomes(&self) -> [u64; OUTCOMES.len()] {
         let mut sums = [0; OUTCOMES.len()];
         for wire in &self.mails {
             for (sum, count) in sums.iter_mut().zip(wire) {
@@ -95,17 +95,17 @@ impl Measures {
     }
 
     /// Requests to learn or to forget, by what came of them.
-    pub fn lessons(&self) -> [u64; LESSONS.len()] {
+    pub(crate) fn lessons(&self) -> [u64; LESSONS.len()] {
         std::array::from_fn(|kind| self.lessons[kind].load(Relaxed))
     }
 
     /// Those that changed something.
-    pub fn changes(&self) -> u64 {
+    pub(crate) fn changes(&self) -> u64 {
         self.lessons()[..Taught::Known as usize].iter().sum()
     }
 
     /// The text for Prometheus; `open` is the number of filters that are open.
-    pub fn text(&self, open: usize) -> String {
+    pub(crate) fn text(&self, open: usize) -> String {
         let one = |count: u64| vec![(String::new(), count.to_string())];
         let mails = Protocol::OF_MAIL.into_iter().flat_map(|wire| {
             OUTCOMES.iter().zip(&self.mails[wire as usize]).map(move |(outcome, count)| {

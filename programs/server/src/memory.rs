@@ -46,20 +46,20 @@ pub fn of_learning(length: usize) -> usize {
 }
 
 /// The memory that answering with a message of this length may take.
-pub fn of_returning(length: usize) -> usize {
+pub(crate) fn of_returning(length: usize) -> usize {
     PER_BYTE_RETURNED.saturating_mul(length)
 }
 
 /// The memory that was promised, of which a part may be in use.
 #[derive(Debug, Default)]
-pub struct Memory {
+pub(crate) struct Memory {
     promised: Mutex<usize>,
     given_back: Condvar,
 }
 
 /// Memory that can be had. Dropping it gives it back.
 #[derive(Debug)]
-pub struct Promise {
+pub(crate) struct Promise {
     memory: Arc<Memory>,
     bytes: usize,
 }
@@ -74,7 +74,7 @@ impl Drop for Promise {
 impl Memory {
     /// Promises so many bytes. If others have promises, and there is not enough for this one beside
     /// them, their end is waited for, but not longer than `patience`. `None` if there is no memory.
-    pub fn promise(self: &Arc<Self>, bytes: usize, patience: Duration) -> Option<Promise> {
+    pub(crate) fn promise(self: &Arc<Self>, bytes: usize, patience: Duration) -> Option<Promise> {
         let end = Instant::now() + patience;
         let mut promised = lock(&self.promised);
         while !can_be_had(promised.saturating_add(bytes)) {
@@ -91,7 +91,7 @@ impl Memory {
 
     /// Makes room for `more` bytes in `buffer`, beside all that was promised. Returns whether there
     /// is room.
-    pub fn make_room(&self, buffer: &mut Vec<u8>, more: usize) -> bool {
+    pub(crate) fn make_room(&self, buffer: &mut Vec<u8>, more: usize) -> bool {
         if buffer.capacity() - buffer.len() >= more {
             return true;
         }
@@ -102,7 +102,7 @@ impl Memory {
 }
 
 /// What a lock holds. A panic never leaves it half changed.
-pub fn lock<T>(held: &Mutex<T>) -> MutexGuard<'_, T> {
+pub(crate) fn lock<T>(held: &Mutex<T>) -> MutexGuard<'_, T> {
     held.lock().unwrap_or_else(PoisonError::into_inner)
 }
 

@@ -11,7 +11,7 @@ use std::sync::{Arc, Mutex};
 
 /// The filters that are open. The one that was not used for the longest time is closed first.
 #[derive(Debug)]
-pub struct Models {
+pub(crate) struct Models {
     open: Mutex<LruCache<PathBuf, Open>>,
 }
 
@@ -27,14 +27,14 @@ const TRIES: u32 = 5;
 
 impl Models {
     /// Keeps at most so many open.
-    pub fn new(most: usize) -> Self {
+    pub(crate) fn new(most: usize) -> Self {
         let most = NonZeroUsize::new(most).unwrap_or(NonZeroUsize::MIN);
         Self { open: Mutex::new(LruCache::new(most)) }
     }
 
     /// The filter in a folder as it is now, and warnings about its files if it was opened just now.
     /// A filter in use stays whole, whatever happens to its folder.
-    pub fn get(
+    pub(crate) fn get(
         &self,
         folder: &Path,
     ) -> Result<(Arc<MailFilter>, Option<Vec<String>>), MailFilterError> {
@@ -61,7 +61,7 @@ impl Models {
     }
 
     /// How many are open.
-    pub fn count(&self) -> usize {
+    pub(crate) fn count(&self) -> usize {
         lock(&self.open).len()
     }
 }

@@ -24,7 +24,7 @@ const WINDOW: usize = 8 << 20;
 
 /// How a message is compressed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Coding {
+pub(crate) enum Coding {
     Zlib,
     Gzip,
     Zstd,
@@ -32,7 +32,7 @@ pub enum Coding {
 
 impl Coding {
     /// The coding of this name in HTTP; `None` for a message as it is.
-    pub fn of_name(name: &str) -> Result<Option<Self>, String> {
+    pub(crate) fn of_name(name: &str) -> Result<Option<Self>, String> {
         match name.trim().to_ascii_lowercase().as_str() {
             "" | "identity" => Ok(None),
             "zstd" => Ok(Some(Self::Zstd)),
@@ -56,7 +56,7 @@ impl Coding {
 
 /// Why a message is not unpacked.
 #[derive(Debug, thiserror::Error)]
-pub enum Fault {
+pub(crate) enum Fault {
     #[error("the compressed message is damaged")]
     Damaged,
     #[error(transparent)]
@@ -65,7 +65,7 @@ pub enum Fault {
 
 /// How much of a message is needed, and how much of it has come.
 #[derive(Debug, Clone, Copy)]
-pub struct Extent {
+pub(crate) struct Extent {
     /// Whether the beginning is enough.
     pub beginning: bool,
     /// Whether only the beginning of the compressed message is there.
@@ -73,7 +73,7 @@ pub struct Extent {
 }
 
 /// The message that is compressed in `packed`.
-pub async fn unpack(
+pub(crate) async fn unpack(
     engine: &Engine,
     peer: Peer,
     packed: &Mail,

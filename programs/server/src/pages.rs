@@ -20,7 +20,7 @@ const REST: u32 = 4;
 
 /// The state in both forms.
 #[derive(Debug, Clone)]
-pub struct Pages {
+pub(crate) struct Pages {
     /// For people.
     pub page: Bytes,
     /// For programs.
@@ -29,11 +29,11 @@ pub struct Pages {
 
 /// The last state that was gathered, and until when it is sent.
 #[derive(Debug, Default)]
-pub struct Kept(Arc<Mutex<Option<(Pages, Instant)>>>);
+pub(crate) struct Kept(Arc<Mutex<Option<(Pages, Instant)>>>);
 
 impl Kept {
     /// The state of this engine, which is at most some seconds old; `None` if it cannot be shown.
-    pub async fn get(&self, engine: &Arc<Engine>) -> Option<Pages> {
+    pub(crate) async fn get(&self, engine: &Arc<Engine>) -> Option<Pages> {
         // The work keeps the lock even if the reader goes away meanwhile.
         let mut kept = Arc::clone(&self.0).lock_owned().await;
         if let Some((pages, _)) = kept.as_ref().filter(|(_, end)| Instant::now() < *end) {

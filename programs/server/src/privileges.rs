@@ -6,7 +6,7 @@ use nix::unistd::{Gid, Group, Uid, User, initgroups, setgid, setgroups, setuid};
 use std::ffi::CString;
 
 /// Looks up a user, with this group in place of the user's if there is one.
-pub fn find_user(user: &str, group: Option<&str>) -> Result<User, String> {
+pub(crate) fn find_user(user: &str, group: Option<&str>) -> Result<User, String> {
     let found = User::from_name(user).map_err(|error| format!("user {user}: {error}"))?;
     let mut found = found.ok_or_else(|| format!("there is no user {user}"))?;
     if let Some(group) = group {
@@ -17,7 +17,7 @@ pub fn find_user(user: &str, group: Option<&str>) -> Result<User, String> {
 }
 
 /// Becomes that user and gives up all other rights for good. The process must have one thread.
-pub fn become_user(User { name, uid, gid, .. }: &User) -> Result<(), String> {
+pub(crate) fn become_user(User { name, uid, gid, .. }: &User) -> Result<(), String> {
     if Uid::effective() == *uid && Gid::effective() == *gid {
         return Ok(());
     }
@@ -38,7 +38,7 @@ pub fn become_user(User { name, uid, gid, .. }: &User) -> Result<(), String> {
 const FILES: u64 = 65_536;
 
 /// Raises the limit of open files as far as the system allows. Connections beyond it wait.
-pub fn raise_file_limit() {
+pub(crate) fn raise_file_limit() {
     if let Ok((soft, hard)) = getrlimit(Resource::RLIMIT_NOFILE) {
         let wanted = hard.min(FILES).max(soft);
         let _ = setrlimit(Resource::RLIMIT_NOFILE, wanted, hard);
@@ -46,6 +46,6 @@ pub fn raise_file_limit() {
 }
 
 /// Whether this process runs as the superuser.
-pub fn is_root() -> bool {
+pub(crate) fn is_root() -> bool {
     Uid::effective().is_root()
 }

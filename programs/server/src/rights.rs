@@ -9,7 +9,7 @@ use nix::unistd::{Uid, User};
 /// The user whose filter a peer teaches, where its request names `name`; or why it teaches none.
 /// The kernel says which user has connected to a socket. This asks the system for names, which may
 /// take long.
-pub fn taught_user(
+pub(crate) fn taught_user(
     config: &Config,
     users: &Users,
     peer: Peer,

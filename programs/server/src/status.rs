@@ -23,7 +23,7 @@ const MANY: u64 = 100;
 
 /// The state of the server.
 #[derive(Debug, Serialize)]
-pub struct Status {
+pub(crate) struct Status {
     version: &'static str,
     uptime_seconds: u64,
     /// Verdicts since the start: ham, unsure, spam, error.
@@ -54,7 +54,7 @@ struct Limits {
 
 /// A user for whose filter no verdict was asked since the server began.
 #[derive(Debug, Serialize, Deserialize)]
-pub struct NeverAsked {
+pub(crate) struct NeverAsked {
     user: String,
     /// The name that verdicts were asked for and that seems to be the same person's.
     asked: Option<String>,
@@ -72,7 +72,7 @@ impl fmt::Display for NeverAsked {
 
 impl NeverAsked {
     /// What the status page says of all filters, in the form for programs.
-    pub fn in_json(text: &str) -> Option<Vec<Self>> {
+    pub(crate) fn in_json(text: &str) -> Option<Vec<Self>> {
         let mut status: serde_json::Value = serde_json::from_str(text).ok()?;
         serde_json::from_value(status["never_asked"].take()).ok()
     }
@@ -132,7 +132,7 @@ impl Filter {
 
 impl Status {
     /// The state now. This looks into the folders of filters, which takes a while.
-    pub fn of(engine: &Engine) -> Self {
+    pub(crate) fn of(engine: &Engine) -> Self {
         let default = engine.users.default.iter();
         let default = default.map(|folder| (String::new(), folder.clone(), FilterPlace::Filter));
         let users = engine.users.all();
@@ -165,7 +165,7 @@ impl Status {
     }
 
     /// The page. It needs nothing from elsewhere.
-    pub fn page(&self) -> String {
+    pub(crate) fn page(&self) -> String {
         let used = 100 * self.limits.memory_bytes / self.limits.memory_limit_bytes.max(1);
         let sums: Vec<u64> = self.steps.iter().map(|counts| counts.iter().sum()).collect();
         let most = sums.iter().copied().max().unwrap_or(0);

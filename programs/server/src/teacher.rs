@@ -23,7 +23,7 @@ use tokio::sync::{Mutex, Semaphore};
 
 /// What is to be done with a message: it is learned under the label of this role, or forgotten
 /// (`None`).
-pub type Lesson = Option<MailRole>;
+pub(crate) type Lesson = Option<MailRole>;
 
 /// Number of queues. Lessons for one folder share a queue and so follow each other; folders that
 /// share a queue wait for each other, which is harmless.
@@ -34,7 +34,7 @@ const ADVICE: &str = "mail is classified for another name: see \"users\" in the 
 
 /// Puts lessons in order. Waiting takes no thread, so that verdicts are made meanwhile.
 #[derive(Debug)]
-pub struct Teacher {
+pub(crate) struct Teacher {
     queues: Vec<Mutex<()>>,
     /// One permit for each lesson that may be given at the same time.
     desks: Arc<Semaphore>,
@@ -42,7 +42,7 @@ pub struct Teacher {
 
 impl Teacher {
     /// A teacher that gives at most so many lessons at the same time.
-    pub fn new(desks: usize) -> Self {
+    pub(crate) fn new(desks: usize) -> Self {
         let queues = std::iter::repeat_with(Mutex::default).take(QUEUES).collect();
         Self { queues, desks: Arc::new(Semaphore::new(desks)) }
     }
@@ -57,7 +57,7 @@ impl Teacher {
     /// Learns or forgets a message for a user, as far as the rights allow it. When this returns,
     /// the change is on disk and counts for the next verdict. A lesson that was given before
     /// changes nothing. Returns what came of it, also in words. Every refusal is logged.
-    pub async fn teach(
+    pub(crate) async fn teach(
         &self,
         engine: &Arc<Engine>,
         (wire, peer): (Protocol, Peer),

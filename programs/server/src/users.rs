@@ -27,7 +27,7 @@ const ALIASES: usize = 8;
 
 /// The rule that gives the folder of a user's filter.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Users {
+pub(crate) struct Users {
     /// What makes two names one person.
     pub naming: Naming,
     /// Users by their other names, in small letters.
@@ -71,14 +71,14 @@ impl Users {
 
     /// The part of a user's name before the `@`, in small letters, after aliases and without what
     /// follows the delimiter.
-    pub fn local(&self, name: &str) -> String {
+    pub(crate) fn local(&self, name: &str) -> String {
         self.parts(name).0
     }
 
     /// The folder of a user by the rule; `None` if the name could lead out of the pattern's folder,
     /// or could do harm where somebody lists the folders. Names are turned to small letters.
     /// Whether the folder exists is not checked.
-    pub fn folder(&self, name: &str) -> Option<PathBuf> {
+    pub(crate) fn folder(&self, name: &str) -> Option<PathBuf> {
         let pattern = self.pattern.as_deref()?;
         let (local, domain) = self.parts(name);
         let (local, domain) = (&local[..], domain.as_deref());
@@ -104,7 +104,7 @@ impl Users {
 
     /// The folder of the filter that classifies mail for these users. It is their own if there is a
     /// filter in it and all have the same, else the default one, else the first user's.
-    pub fn choose(&self, names: &[String]) -> Option<PathBuf> {
+    pub(crate) fn choose(&self, names: &[String]) -> Option<PathBuf> {
         let folder = |name: &String| self.folder(name).filter(|folder| is_filter(folder));
         let first = names.first().and_then(folder);
         let is_alike = || names[1..].iter().all(|name| folder(name) == first);
@@ -117,7 +117,7 @@ impl Users {
     /// The folder of the filter that learns a user's lessons. If it holds no filter yet, also the
     /// folder of the default filter, which is copied into it first. `teaches_default` says whether
     /// users without a filter teach the default one.
-    pub fn taught(
+    pub(crate) fn taught(
         &self,
         name: &str,
         teaches_default: bool,
@@ -136,7 +136,7 @@ impl Users {
 
     /// What is at the places of users' filters, by the users' names: in the folders that the
     /// pattern leads to.
-    pub fn all(&self) -> Vec<(String, PathBuf, FilterPlace)> {
+    pub(crate) fn all(&self) -> Vec<(String, PathBuf, FilterPlace)> {
         let Some(pattern) = self.pattern.as_deref() else { return Vec::new() };
         let mut found = vec![([String::new(), String::new()], PathBuf::from("/"))];
         let pattern = pattern.replace("{local}@{domain}", "{user}");
@@ -179,7 +179,7 @@ impl Users {
 }
 
 /// Why the default filter is used for a user at whose place this is; `None` if it is a filter.
-pub fn why_none(place: FilterPlace) -> Option<&'static str> {
+pub(crate) fn why_none(place: FilterPlace) -> Option<&'static str> {
     match place {
         FilterPlace::Filter => None,
         FilterPlace::Empty => Some("there is no filter"),
@@ -202,7 +202,7 @@ fn mark_of(part: &str) -> Option<(&str, &str, &str)> {
 
 /// The bytes of the files in a filter's folder and in the folders in it. A file of two names is
 /// counted once.
-pub fn size(folder: &Path) -> u64 {
+pub(crate) fn size(folder: &Path) -> u64 {
     let (mut bytes, mut seen) = (0, HashSet::new());
     let mut folders = vec![folder.to_path_buf()];
     while let Some(folder) = folders.pop() {
@@ -238,7 +238,7 @@ fn is_plain(part: &str) -> bool {
 
 /// The names in a file of aliases, as of Postfix and sendmail, that stand for one user: lines
 /// `NAME: USER`, or `NAME USER` as in tables of virtual addresses.
-pub fn aliases_in(text: &str) -> HashMap<String, String> {
+pub(crate) fn aliases_in(text: &str) -> HashMap<String, String> {
     let pair = |line: &str| {
         let (name, user) = line.split_once([':', ' ', '\t'])?;
         let [name, user] = [name, user].map(|it| it.trim_matches([':', ' ', '\t', '"']));
@@ -262,7 +262,7 @@ pub fn aliases_in(text: &str) -> HashMap<String, String> {
 }
 
 /// Whether a pattern gives different users different folders.
-pub fn tells_users_apart(pattern: &Path) -> bool {
+pub(crate) fn tells_users_apart(pattern: &Path) -> bool {
     mark_of(&pattern.to_string_lossy()).is_some()
 }
 

@@ -7,7 +7,7 @@ use dbacl::{MailFilter, MailRole, SetVerdict};
 use dbacl_numeric::elementary::log;
 
 /// The score from which mail is spam, in every protocol.
-pub const REQUIRED: f64 = 5.0;
+pub(crate) const REQUIRED: f64 = 5.0;
 
 /// The largest decimal logarithm of the odds that a score shows.
 const MOST: f64 = 10.0;
@@ -17,7 +17,7 @@ const UNSURE: f64 = 2.4;
 
 /// The verdict on a message.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Judged {
+pub(crate) struct Judged {
     /// The verdict as in the header line `X-DBACL`: `spam 99.12%`.
     pub text: String,
     /// What the filter decided.
@@ -33,7 +33,7 @@ pub struct Judged {
 
 /// What the filter decided. Counts are in this order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Decision {
+pub(crate) enum Decision {
     /// Mail that must not be lost.
     Ham,
     /// Mail between the filter's thresholds.
@@ -44,7 +44,7 @@ pub enum Decision {
 
 impl Judged {
     /// The verdict of `filter`. It is spam if its category is one of those that have spam.
-    pub fn new(verdict: &SetVerdict, filter: &MailFilter) -> Self {
+    pub(crate) fn new(verdict: &SetVerdict, filter: &MailFilter) -> Self {
         let roles = filter.roles();
         let is_bad = |at: &usize| roles.get(*at) == Some(&Some(MailRole::Spam));
         let bad = || (0..roles.len()).filter(is_bad);
@@ -60,20 +60,20 @@ impl Judged {
     }
 
     /// A verdict that no filter made.
-    pub fn made_up(decision: Decision, spam: f64, text: &str) -> Self {
+    pub(crate) fn made_up(decision: Decision, spam: f64, text: &str) -> Self {
         let strongest = String::new();
         Self { text: text.to_owned(), decision, spam, reasons: None, strongest }
     }
 
     /// Whether the mail is what the filter is there to find.
-    pub fn is_spam(&self) -> bool {
+    pub(crate) fn is_spam(&self) -> bool {
         self.decision == Decision::Spam
     }
 
     /// The score: at least [`REQUIRED`] for spam, between 0 and that for mail that the filter is
     /// unsure of, at most 0 for other mail. Within each range it grows with the decimal logarithm
     /// of the odds.
-    pub fn score(&self) -> f64 {
+    pub(crate) fn score(&self) -> f64 {
         let odds = log(self.spam / (1.0 - self.spam)) / LN_10;
         let odds = if odds.is_nan() { 0.0 } else { odds.clamp(-MOST, MOST) };
         match self.decision {
@@ -85,7 +85,7 @@ impl Judged {
 
     /// The verdict as the name of a test, as SpamAssassin and rspamd list the tests that a message
     /// met.
-    pub const fn symbol(&self) -> &'static str {
+    pub(crate) const fn symbol(&self) -> &'static str {
         ["DBACL_HAM", "DBACL_UNSURE", "DBACL_SPAM"][self.decision as usize]
     }
 }

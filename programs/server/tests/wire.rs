@@ -11,7 +11,7 @@ use std::sync::Mutex;
 use std::sync::mpsc::{Receiver, channel};
 
 /// A running server; it ends when this is dropped.
-pub struct Server {
+pub(crate) struct Server {
     process: Child,
     log: Mutex<Receiver<String>>,
     /// Its folder: `filter` is the default filter, `users` has those of users.
@@ -19,30 +19,30 @@ pub struct Server {
 }
 
 /// A message that is confidently of a kind.
-pub fn mail(kind: &str) -> String {
+pub(crate) fn mail(kind: &str) -> String {
     let text = if kind == "spam" { SPAM } else { HAM };
     format!("From: a@example.org\nSubject: {text}\n\n{text} now\n")
 }
 
 /// Makes a filter in the folder `name`.
-pub fn learn(scratch: &Scratch, name: &str) {
+pub(crate) fn learn(scratch: &Scratch, name: &str) {
     dbacl_testing::mails::learn(scratch, name, "", KINDS);
 }
 
 /// The request of spamc to learn or forget a message of a user, as `fields` say.
-pub fn told(user: &str, fields: &str, mail: &str) -> String {
+pub(crate) fn told(user: &str, fields: &str, mail: &str) -> String {
     let length = mail.len();
     format!("TELL SPAMC/1.5\r\nUser: {user}\r\n{fields}Content-length: {length}\r\n\r\n{mail}")
 }
 
 /// The request to learn a message of a user, as ham or spam.
-pub fn lesson(user: &str, class: &str, mail: &str) -> String {
+pub(crate) fn lesson(user: &str, class: &str, mail: &str) -> String {
     told(user, &format!("Message-class: {class}\r\nSet: local\r\n"), mail)
 }
 
 /// Has glibc take addresses for one heap instead of several of 64 MB, and for large allocations
 /// alone.
-pub const FEW_ADDRESSES: [(&str, &str); 2] =
+pub(crate) const FEW_ADDRESSES: [(&str, &str); 2] =
     [("MALLOC_ARENA_MAX", "1"), ("MALLOC_MMAP_THRESHOLD_", "131072")];
 
 /// The folder of a server, with a default filter.
@@ -56,18 +56,18 @@ fn folder() -> Scratch {
 impl Server {
     /// A server with a default filter and these lines of configuration; it listens at the sockets
     /// `spamc`, `rspamd` and `milter` of its folder.
-    pub fn new(lines: &str) -> Self {
+    pub(crate) fn new(lines: &str) -> Self {
         Self::start(folder(), lines)
     }
 
     /// The same with a C library that gives freed addresses back, and takes none in advance: how
     /// many the server has does not depend on when its threads run.
-    pub fn with_few_addresses() -> Self {
+    pub(crate) fn with_few_addresses() -> Self {
         Self::launch(folder(), "", &FEW_ADDRESSES)
     }
 
     /// A server in a folder that is there.
-    pub fn start(scratch: Scratch, lines: &str) -> Self {
+    pub(crate) fn start(scratch: Scratch, lines: &str) -> Self {
         Self::launch(scratch, lines, &[])
     }
 
@@ -101,7 +101,7 @@ impl Server {
 
     /// Waits for a line of the log that holds this text, and returns it.
     #[track_caller]
-    pub fn wait_for(&self, text: &str) -> String {
+    pub(crate) fn wait_for(&self, text: &str) -> String {
         let log = self.log.lock().expect("no test panics with it");
         loop {
             let line = log.recv_timeout(PATIENCE).expect("a line of the log");
@@ -112,7 +112,7 @@ impl Server {
     }
 
     /// A connection.
-    pub fn connect(&self, name: &str) -> UnixStream {
+    pub(crate) fn connect(&self, name: &str) -> UnixStream {
         let stream = UnixStream::connect(self.scratch.path(name)).expect("the server listens");
         stream.set_read_timeout(Some(PATIENCE)).expect("a timeout");
         stream.set_write_timeout(Some(PATIENCE)).expect("a timeout");
@@ -120,7 +120,7 @@ impl Server {
     }
 
     /// What the server answers to these bytes, after which the client sends nothing more.
-    pub fn ask(&self, name: &str, request: &[u8]) -> Vec<u8> {
+    pub(crate) fn ask(&self, name: &str, request: &[u8]) -> Vec<u8> {
         let mut stream = self.connect(name);
         // A server that refuses the request need not read it all.
         let _ = stream.write_all(request);
@@ -135,17 +135,17 @@ impl Server {
     }
 
     /// The head and the body of that.
-    pub fn answer(&self, name: &str, request: &[u8]) -> (String, Vec<u8>) {
+    pub(crate) fn answer(&self, name: &str, request: &[u8]) -> (String, Vec<u8>) {
         split(&self.ask(name, request))
     }
 
     /// The same as text.
-    pub fn say(&self, name: &str, request: &str) -> String {
+    pub(crate) fn say(&self, name: &str, request: &str) -> String {
         String::from_utf8_lossy(&self.ask(name, request.as_bytes())).into_owned()
     }
 
     /// The same; `None` if the server goes away.
-    pub fn try_ask(&self, name: &str, request: &[u8]) -> Option<Vec<u8>> {
+    pub(crate) fn try_ask(&self, name: &str, request: &[u8]) -> Option<Vec<u8>> {
         let mut stream = UnixStream::connect(self.scratch.path(name)).ok()?;
         stream.set_read_timeout(Some(PATIENCE)).expect("a timeout");
         stream.write_all(request).ok()?;
@@ -155,19 +155,19 @@ impl Server {
     }
 
     /// The number of its process.
-    pub fn process_id(&self) -> u32 {
+    pub(crate) fn process_id(&self) -> u32 {
         self.process.id()
     }
 
     /// Another server in the same folder; this one has ended.
-    pub fn start_again(mut self, lines: &str) -> Self {
+    pub(crate) fn start_again(mut self, lines: &str) -> Self {
         self.process.wait().expect("the server has ended");
         let scratch = std::mem::take(&mut self.scratch);
         Self::start(scratch, lines)
     }
 
     /// The head and the body of the answer to a command of spamc.
-    pub fn spamc(&self, command: &str, user: &str, mail: &[u8]) -> (String, Vec<u8>) {
+    pub(crate) fn spamc(&self, command: &str, user: &str, mail: &[u8]) -> (String, Vec<u8>) {
         let head = format!(
             "{command} SPAMC/1.5\r\nUser: {user}\r\nContent-length: {}\r\n\r\n",
             mail.len()
@@ -176,36 +176,36 @@ impl Server {
     }
 
     /// The head and the body of the answer to a request over HTTP.
-    pub fn http(&self, request: &str, mail: &[u8]) -> (String, Vec<u8>) {
+    pub(crate) fn http(&self, request: &str, mail: &[u8]) -> (String, Vec<u8>) {
         let head =
             format!("{request} HTTP/1.1\r\nHost: a\r\nContent-Length: {}\r\n\r\n", mail.len());
         self.answer("rspamd", &[head.as_bytes(), mail].concat())
     }
 
     /// The first line that a user's message gets; the message is confidently spam.
-    pub fn verdict(&self, user: &str) -> String {
+    pub(crate) fn verdict(&self, user: &str) -> String {
         let (_, body) = self.spamc("PROCESS", user, mail("spam").as_bytes());
         String::from_utf8_lossy(&body).lines().next().unwrap_or_default().to_owned()
     }
 
     /// Whether messages get their verdicts.
-    pub fn is_served(&self) -> bool {
+    pub(crate) fn is_served(&self) -> bool {
         self.verdict("a").starts_with("X-DBACL: spam ")
     }
 
     /// The memory in kB, by its name in `proc(5)`.
-    pub fn memory(&self, name: &str) -> u64 {
+    pub(crate) fn memory(&self, name: &str) -> u64 {
         dbacl_testing::memory(self.process.id(), name)
     }
 
     /// Sends TERM, and returns the status with which the server ends.
-    pub fn stop(mut self) -> Option<i32> {
+    pub(crate) fn stop(mut self) -> Option<i32> {
         self.signal("TERM");
         self.process.wait().expect("the server ends").code()
     }
 
     /// Sends a signal.
-    pub fn signal(&self, signal: &str) {
+    pub(crate) fn signal(&self, signal: &str) {
         dbacl_testing::kill(self.process.id(), signal);
     }
 }
@@ -219,14 +219,14 @@ impl Drop for Server {
 
 /// The body of an answer with this status.
 #[track_caller]
-pub fn with_status((head, body): (String, Vec<u8>), status: &str) -> Vec<u8> {
+pub(crate) fn with_status((head, body): (String, Vec<u8>), status: &str) -> Vec<u8> {
     let (_, said) = head.split_once(' ').unwrap_or_default();
     assert!(said.starts_with(status), "{head}");
     body
 }
 
 /// The text before the first empty line, and the text after it.
-pub fn split(answer: &[u8]) -> (String, Vec<u8>) {
+pub(crate) fn split(answer: &[u8]) -> (String, Vec<u8>) {
     let end = answer.windows(4).position(|bytes| bytes == b"\r\n\r\n").unwrap_or(answer.len());
     let body = answer.get(end + 4..).unwrap_or_default().to_vec();
     (String::from_utf8_lossy(&answer[..end]).into_owned(), body)

@@ -68,7 +68,7 @@ fn with_clap() -> [(&'static str, clap::Command); 5] {
 ///
 /// # Errors
 /// What the operating system says.
-pub fn write(folder: &Path) -> io::Result<()> {
+pub(crate) fn write(folder: &Path) -> io::Result<()> {
     for shell in ["bash", "zsh", "fish"] {
         fs::create_dir_all(folder.join(shell))?;
     }

@@ -5,7 +5,7 @@ use super::options::CardArguments;
 use super::{Failure, open, print, report, test};
 use dbacl::text::TextModel;
 
-pub fn run(arguments: &CardArguments) -> Result<(), Failure> {
+pub(crate) fn run(arguments: &CardArguments) -> Result<(), Failure> {
     let model = open(&arguments.model)?;
     let found = test::measure(&model, &arguments.data, false)?;
     let name = arguments.model.file_name().unwrap_or(arguments.model.as_os_str());

@@ -36,14 +36,14 @@ fn change(
     finish(&trainer, path, output, arguments.replacing.quiet)
 }
 
-pub fn update(arguments: &ChangeArguments) -> Result<(), Failure> {
+pub(crate) fn update(arguments: &ChangeArguments) -> Result<(), Failure> {
     change(arguments, &mut |trainer, record| {
         trainer.add(record.label, record.text);
         Ok(())
     })
 }
 
-pub fn forget(arguments: &ChangeArguments) -> Result<(), Failure> {
+pub(crate) fn forget(arguments: &ChangeArguments) -> Result<(), Failure> {
     change(arguments, &mut |trainer, record| {
         if trainer.forget(record.label, record.text) {
             return Ok(());
@@ -53,7 +53,7 @@ pub fn forget(arguments: &ChangeArguments) -> Result<(), Failure> {
     })
 }
 
-pub fn merge(arguments: &MergeArguments) -> Result<(), Failure> {
+pub(crate) fn merge(arguments: &MergeArguments) -> Result<(), Failure> {
     let _lock = begin(&arguments.replacing, &arguments.output)?;
     // `num_args` sees to it that there are two or more.
     let Some((first, others)) = arguments.models.split_first() else { return Ok(()) };

@@ -31,7 +31,7 @@ fn usage(text: &str) -> Failure {
     Failure::new(status::USAGE, &format!("fasttext: {text}"))
 }
 
-pub fn run(words: &[OsString]) -> Result<(), Failure> {
+pub(crate) fn run(words: &[OsString]) -> Result<(), Failure> {
     let (command, rest) = words.split_first().ok_or_else(|| usage("a command is missing"))?;
     match command.to_str() {
         Some("supervised") => supervised(rest),

@@ -92,7 +92,7 @@ pub(crate) struct DataArguments {
 
 impl DataArguments {
     /// How documents are read that a model was trained on, or is going to be.
-    pub fn reading(&self, has_several: bool, model: Option<&TextModel>) -> Reading {
+    pub(crate) fn reading(&self, has_several: bool, model: Option<&TextModel>) -> Reading {
         let (label, text) = model.map_or((None, None), columns_of);
         let usual = Reading::default();
         let is_given = self.label_column.is_some() || !self.text_column.is_empty();
@@ -285,7 +285,7 @@ pub(crate) fn size(text: &str) -> Result<u64, String> {
 
 impl TrainArguments {
     /// How the model is to be trained.
-    pub fn recipe(&self) -> Recipe {
+    pub(crate) fn recipe(&self) -> Recipe {
         let presets = [self.words, self.pairs, self.chars, self.both].into_iter();
         let preset = presets.zip(Preset::NAMES).find(|(is_set, _)| *is_set);
         Recipe {
@@ -358,7 +358,7 @@ pub(crate) struct TextArguments {
 
 impl TextArguments {
     /// How texts are read for a model.
-    pub fn reading(&self, model: &TextModel) -> Reading {
+    pub(crate) fn reading(&self, model: &TextModel) -> Reading {
         let reading = reading_of_texts(self.input, &self.text_column, Some(model));
         Reading { id: self.id_column.clone(), ..reading }
     }

@@ -130,7 +130,7 @@ impl Answers<'_> {
     }
 }
 
-pub fn run(arguments: &PredictArguments) -> Result<(), Failure> {
+pub(crate) fn run(arguments: &PredictArguments) -> Result<(), Failure> {
     let texts = &arguments.texts;
     let model = open(&texts.model)?;
     let threads = threads::wanted(texts.threads);
@@ -306,7 +306,7 @@ fn write_error(out: &mut Vec<u8>, printing: &Printing<'_>, name: &[u8], reason: 
 }
 
 /// Prints the features of texts that speak most for each label.
-pub fn features(model: &Path, texts: &Path, number: usize) -> Result<(), Failure> {
+pub(crate) fn features(model: &Path, texts: &Path, number: usize) -> Result<(), Failure> {
     let model = open(model)?;
     let mut lines = Vec::new();
     let mut take = |record: Record<'_>| {
@@ -326,7 +326,7 @@ pub fn features(model: &Path, texts: &Path, number: usize) -> Result<(), Failure
     Ok(out.flush()?)
 }
 
-pub fn explain(arguments: &ExplainArguments) -> Result<(), Failure> {
+pub(crate) fn explain(arguments: &ExplainArguments) -> Result<(), Failure> {
     let model = open(&arguments.model)?;
     let text = read_text(&arguments.file)?;
     let explained = model.explain(&text);

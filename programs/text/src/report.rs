@@ -24,7 +24,7 @@ fn plain(share: f64) -> String {
 }
 
 /// The report of a test for people.
-pub fn text(found: &Evaluation, labels: &[String]) -> String {
+pub(crate) fn text(found: &Evaluation, labels: &[String]) -> String {
     let mut out = String::new();
     // writing to a String cannot fail
     let _ = writeln!(out, "documents          {}", found.documents());
@@ -68,7 +68,7 @@ fn put_rate(json: &mut Json, name: &str, Rate { value, low, high }: Rate) {
 }
 
 /// The report of a test as a JSON object and a line end.
-pub fn json(found: &Evaluation, labels: &[String]) -> String {
+pub(crate) fn json(found: &Evaluation, labels: &[String]) -> String {
     Json::line(|json| {
         json.key("documents").integer(found.documents() as u64);
         put_rate(json, "accuracy", found.accuracy());
@@ -98,7 +98,7 @@ pub fn json(found: &Evaluation, labels: &[String]) -> String {
 }
 
 /// The report of a test of a model with several labels a text, for people.
-pub fn several_text(found: &SeveralEvaluation, labels: &[String]) -> String {
+pub(crate) fn several_text(found: &SeveralEvaluation, labels: &[String]) -> String {
     let mut out = String::new();
     // writing to a String cannot fail
     let _ = writeln!(out, "documents          {}", found.documents());
@@ -120,7 +120,7 @@ fn labels_text(labels: &[String], found: Vec<PerLabel>) -> String {
 }
 
 /// The same as a JSON object and a line end.
-pub fn several_json(found: &SeveralEvaluation, labels: &[String]) -> String {
+pub(crate) fn several_json(found: &SeveralEvaluation, labels: &[String]) -> String {
     Json::line(|json| {
         json.key("documents").integer(found.documents() as u64);
         put_rate(json, "subset_accuracy", found.exact());
@@ -143,7 +143,7 @@ fn put_labels(json: &mut Json, labels: &[String], found: Vec<PerLabel>) {
     });
 }
 
-pub fn info_text(model: &TextModel) -> String {
+pub(crate) fn info_text(model: &TextModel) -> String {
     let mut out = String::new();
     for (name, value) in model.about() {
         // writing to a String cannot fail

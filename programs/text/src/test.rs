@@ -8,12 +8,16 @@ use dbacl::text::data::Record;
 use dbacl::text::{Evaluation, SeveralEvaluation};
 use std::collections::HashMap;
 
-pub fn run(arguments: &TestArguments) -> Result<(), Failure> {
+pub(crate) fn run(arguments: &TestArguments) -> Result<(), Failure> {
     print(&measure(&open(&arguments.model)?, &arguments.data, arguments.json)?)
 }
 
 /// Classifies labelled documents, and reports how well: for people or as JSON.
-pub fn measure(model: &TextModel, data: &DataArguments, is_json: bool) -> Result<String, Failure> {
+pub(crate) fn measure(
+    model: &TextModel,
+    data: &DataArguments,
+    is_json: bool,
+) -> Result<String, Failure> {
     let (path, labels) = (&data.data, model.labels());
     let numbers: HashMap<&str, usize> =
         labels.iter().enumerate().map(|(number, label)| (label.as_str(), number)).collect();

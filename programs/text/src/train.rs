@@ -15,7 +15,7 @@ use std::fmt::Write as _;
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-pub fn run(arguments: &TrainArguments) -> Result<(), Failure> {
+pub(crate) fn run(arguments: &TrainArguments) -> Result<(), Failure> {
     let quiet = arguments.replacing.quiet;
     let _lock = super::begin(&arguments.replacing, &arguments.output)?;
     let path = &arguments.data.data;
@@ -62,7 +62,7 @@ fn unusual(found: Option<Columns>, asked: Reading) -> impl Iterator<Item = (&'st
 }
 
 /// Trains, or searches for some seconds; documents came from `path`.
-pub fn searched(
+pub(crate) fn searched(
     trainer: &Trainer,
     seconds: Option<u64>,
     unlabelled: &[Vec<u8>],
@@ -121,7 +121,7 @@ fn in_blocks(recipe: &Recipe, arguments: &TrainArguments) -> Result<(), Failure>
     save(&trained, &arguments.output, arguments.replacing.quiet)
 }
 
-pub fn save(trained: &Trained, output: &Path, quiet: bool) -> Result<(), Failure> {
+pub(crate) fn save(trained: &Trained, output: &Path, quiet: bool) -> Result<(), Failure> {
     for warning in &trained.warnings {
         MESSAGES.warning(warning);
     }
@@ -129,7 +129,7 @@ pub fn save(trained: &Trained, output: &Path, quiet: bool) -> Result<(), Failure
     if quiet { Ok(()) } else { print(&summary(trained)) }
 }
 
-pub fn refusal(error: TrainError, path: &Path) -> Failure {
+pub(crate) fn refusal(error: TrainError, path: &Path) -> Failure {
     let place = match error {
         TrainError::NoDocuments
         | TrainError::OneLabel { .. }

@@ -8,7 +8,7 @@ use crate::model::settings::{ModelOption, ModelOptions};
 use dbacl_charset::references;
 
 /// The attributes of a tag, as far as they are used.
-pub struct Attributes<'a> {
+pub(super) struct Attributes<'a> {
     /// The style of the attribute `style`.
     own: Style,
     /// The style of older attributes, such as `color`.
@@ -23,7 +23,7 @@ pub struct Attributes<'a> {
 
 impl<'a> Attributes<'a> {
     /// Reads the attributes behind a tag's name. `scratch` takes the values that are shown.
-    pub fn read(text: &'a [u8], options: ModelOptions, scratch: &mut Vec<u8>) -> Self {
+    pub(super) fn read(text: &'a [u8], options: ModelOptions, scratch: &mut Vec<u8>) -> Self {
         scratch.clear();
         let mut found = Self {
             own: Style::default(),
@@ -80,7 +80,7 @@ impl<'a> Attributes<'a> {
     }
 
     /// The style of an element of this name, with the rules of a sheet for it, its classes and id.
-    pub fn style(&self, element: &str, sheet: &Sheet) -> Style {
+    pub(super) fn style(&self, element: &str, sheet: &Sheet) -> Style {
         let mut style = self.older;
         style.override_by(&sheet.style(element, self.classes, self.id));
         style.override_by(&self.own);
@@ -101,7 +101,7 @@ fn wanted(name: &[u8]) -> Option<ModelOption> {
 }
 
 /// Name and value of the first attribute in `text`, and what is behind it.
-pub fn attribute(text: &[u8]) -> Option<(&[u8], &[u8], &[u8])> {
+pub(super) fn attribute(text: &[u8]) -> Option<(&[u8], &[u8], &[u8])> {
     let start = text.iter().position(|byte| !byte.is_ascii_whitespace() && *byte != b'/')?;
     let text = &text[start..];
     let end = text

@@ -15,7 +15,7 @@ const FULL: usize = 40;
 
 /// Says which lines of a text are data.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Blob {
+pub(super) enum Blob {
     /// In text.
     #[default]
     Outside,
@@ -30,7 +30,7 @@ pub enum Blob {
 
 impl Blob {
     /// Whether a line, which may have blanks at its end, is data.
-    pub fn holds(&mut self, line: &[u8]) -> bool {
+    pub(super) fn holds(&mut self, line: &[u8]) -> bool {
         let line = line.trim_ascii_end();
         let (next, is_data) = match *self {
             Self::Encoded if line == b"end" || line.is_empty() => (Self::Outside, true),

@@ -4,25 +4,25 @@
 use super::values::{Length, Value, inside, parts};
 
 /// A colour, red, green and blue; `None` if it cannot be told.
-pub type Colour = Option<[u8; 3]>;
+pub(super) type Colour = Option<[u8; 3]>;
 
 /// A colour that may be seen through.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Paint {
+pub(super) struct Paint {
     pub colour: Colour,
     /// From 0, which is nothing, to 1.
     pub opacity: f32,
 }
 
 impl Paint {
-    pub const CLEAR: Self = Self { colour: None, opacity: 0.0 };
+    pub(super) const CLEAR: Self = Self { colour: None, opacity: 0.0 };
 
-    pub const fn solid(colour: Colour) -> Self {
+    pub(super) const fn solid(colour: Colour) -> Self {
         Self { colour, opacity: 1.0 }
     }
 
     /// Reads a colour that is valid in CSS; `None` if it is not.
-    pub fn read(value: &str) -> Option<Self> {
+    pub(super) fn read(value: &str) -> Option<Self> {
         let value = value.trim();
         if value.eq_ignore_ascii_case("transparent") {
             return Some(Self::CLEAR);
@@ -54,7 +54,7 @@ impl Paint {
     }
 
     /// The colour that a reader sees where this one is upon another.
-    pub fn upon(self, below: Colour) -> Colour {
+    pub(super) fn upon(self, below: Colour) -> Colour {
         if self.opacity <= 0.0 {
             return below;
         }
@@ -136,14 +136,14 @@ fn of_hue(parts: [&str; 3]) -> Option<[u8; 3]> {
 }
 
 /// The colour of an attribute such as `bgcolor`; also digits without `#` are one.
-pub fn of_attribute(value: &str) -> Colour {
+pub(super) fn of_attribute(value: &str) -> Colour {
     let value = value.trim();
     let paint = Paint::read(value).or_else(|| of_digits(value));
     paint.and_then(|paint| paint.colour)
 }
 
 /// Whether two colours can hardly be distinguished.
-pub fn are_alike(one: Colour, other: Colour) -> bool {
+pub(super) fn are_alike(one: Colour, other: Colour) -> bool {
     match (one, other) {
         (Some(one), Some(other)) => one.iter().zip(other).all(|(a, b)| a.abs_diff(b) <= 8),
         _ => false,

@@ -5,7 +5,7 @@ use crate::filter::unicode::attributes::attribute;
 use dbacl_charset::Charset;
 
 /// The character set that a page names at its beginning, if it names one.
-pub fn declared_charset(sample: &[u8]) -> Option<Charset> {
+pub(super) fn declared_charset(sample: &[u8]) -> Option<Charset> {
     let mut rest = sample;
     while let Some(at) = memchr::memchr(b'<', rest) {
         rest = &rest[at + 1..];

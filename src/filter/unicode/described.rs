@@ -17,7 +17,7 @@ const MOST_BOUNDARIES: usize = 8;
 
 /// The encodings that fields name, in the order in which they are believed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Encodings {
+pub(super) struct Encodings {
     /// Base64 is named.
     pub base64: bool,
     /// Quoted-printable is named.
@@ -30,7 +30,7 @@ pub struct Encodings {
 
 impl Encodings {
     /// Takes the value of a field: names are also those that programs misspell.
-    pub fn read(&mut self, value: &[u8]) {
+    pub(super) fn read(&mut self, value: &[u8]) {
         let letters = value.iter().filter(|byte| byte.is_ascii_alphanumeric());
         let letters: Vec<u8> = letters.map(u8::to_ascii_lowercase).take(200).collect();
         let names = |words: &[&[u8]]| words.iter().any(|word| find_ci(&letters, word).is_some());
@@ -46,14 +46,14 @@ impl Encodings {
     }
 
     /// Whether the bytes are not the text.
-    pub const fn encode(self) -> bool {
+    pub(super) const fn encode(self) -> bool {
         self.base64 || self.quoted_printable || self.uuencode
     }
 }
 
 /// The description of the content in the header of a message or part.
 #[derive(Debug, Clone, Default)]
-pub struct Headers {
+pub(super) struct Headers {
     /// The type of content that has no parts; text where there are parts.
     pub kind: ContentType,
     /// A field names a type, and one that is not of parts can be read.
@@ -80,7 +80,7 @@ pub struct Headers {
 
 impl Headers {
     /// The kind of content in a word.
-    pub fn code(&self) -> &'static [u8] {
+    pub(super) fn code(&self) -> &'static [u8] {
         match self.kind {
             _ if self.is_alternative => b"ma",
             _ if self.is_digest => b"md",
@@ -99,18 +99,18 @@ impl Headers {
     }
 
     /// Whether there may be parts.
-    pub fn has_parts(&self) -> bool {
+    pub(super) fn has_parts(&self) -> bool {
         let is_unreadable = self.has_type && !self.has_readable_type;
         is_unreadable || !self.boundaries.is_empty()
     }
 
     /// Whether text before the parts may be shown: not all fields say that there are parts.
-    pub fn shows_preamble(&self) -> bool {
+    pub(super) fn shows_preamble(&self) -> bool {
         !self.is_multipart || self.has_readable_type
     }
 
     /// Ends the header.
-    pub fn settle(&mut self) {
+    pub(super) fn settle(&mut self) {
         let strange = std::mem::take(&mut self.strange_boundaries);
         let is_readable = self.has_readable_type && !self.is_multipart;
         if is_readable {
@@ -122,7 +122,7 @@ impl Headers {
     }
 
     /// Takes the value of a field Content-Type.
-    pub fn content_type(&mut self, value: &[u8]) {
+    pub(super) fn content_type(&mut self, value: &[u8]) {
         let value = &without_comments(value)[..];
         let is_first = !std::mem::replace(&mut self.has_type, true);
         match type_of(value) {
@@ -157,7 +157,7 @@ impl Headers {
     }
 
     /// Takes the boundaries that another field names.
-    pub fn strange_boundaries_in(&mut self, field: &[u8]) {
+    pub(super) fn strange_boundaries_in(&mut self, field: &[u8]) {
         if find_ci(field, b"boundary").is_some() {
             add_boundaries(&mut self.strange_boundaries, field);
         }

@@ -7,7 +7,7 @@ const LONGEST: usize = 1 << 13;
 
 /// Joins the lines of a text that comes in pieces of any size.
 #[derive(Debug, Default)]
-pub struct Flowed {
+pub(super) struct Flowed {
     line: Vec<u8>,
     /// The line before was cut.
     goes_on: bool,
@@ -15,7 +15,7 @@ pub struct Flowed {
 
 impl Flowed {
     /// Appends the lines of `text` that are whole, as the writer saw them.
-    pub fn join(&mut self, mut text: &[u8], output: &mut Vec<u8>) {
+    pub(super) fn join(&mut self, mut text: &[u8], output: &mut Vec<u8>) {
         while let Some(end) = memchr::memchr(b'\n', text) {
             self.line.extend_from_slice(&text[..end]);
             self.end_line(output);
@@ -48,7 +48,7 @@ impl Flowed {
     }
 
     /// Appends what is left at the end of the text.
-    pub fn finish(&mut self, output: &mut Vec<u8>) {
+    pub(super) fn finish(&mut self, output: &mut Vec<u8>) {
         if !self.line.is_empty() {
             self.end_line(output);
         }

@@ -66,7 +66,7 @@ const PAGE: Element = Element { name: [0; 8], look: Look::PAGE };
 
 /// The filter.
 #[derive(Debug)]
-pub struct Html {
+pub(super) struct Html {
     options: ModelOptions,
     state: State,
     /// The beginning of a reference, a tag or a possible end tag.
@@ -90,7 +90,7 @@ pub struct Html {
 
 impl Html {
     /// The filter for a page whose text gets this medium.
-    pub fn new(options: ModelOptions, medium: Medium) -> Self {
+    pub(super) fn new(options: ModelOptions, medium: Medium) -> Self {
         Self {
             options,
             state: State::Text,
@@ -110,7 +110,7 @@ impl Html {
     }
 
     /// Takes the next piece of the page, valid UTF-8.
-    pub fn feed(&mut self, mut text: &[u8], output: &mut Lines) {
+    pub(super) fn feed(&mut self, mut text: &[u8], output: &mut Lines) {
         while !text.is_empty() {
             let taken = self.step(text, output);
             text = &text[taken..];
@@ -118,7 +118,7 @@ impl Html {
     }
 
     /// Ends the page. Returns whether a reader has seen something of it: text or a picture.
-    pub fn finish(mut self, output: &mut Lines) -> bool {
+    pub(super) fn finish(mut self, output: &mut Lines) -> bool {
         match self.state {
             State::Reference => self.end_reference(output),
             State::Open => self.show_held(output),

@@ -16,7 +16,7 @@ const NAMES: &str = "\
     xq=quoted xk=shouting xg=text";
 
 /// A tag with the name of its kind: `link-path:news` for `lp:news`. Other text stays as it is.
-pub fn readable(tag: &[u8]) -> Vec<u8> {
+pub(crate) fn readable(tag: &[u8]) -> Vec<u8> {
     let named = NAMES.split(' ').filter_map(|row| row.split_once('=')).find_map(|(kind, name)| {
         let rest = tag.strip_prefix(kind.as_bytes()).filter(|rest| rest.starts_with(b":"))?;
         Some([name.as_bytes(), rest].concat())

@@ -5,7 +5,7 @@ use super::blob::Blob;
 use crate::model::medium::Medium;
 
 /// No line is longer, in bytes. Longer ones are cut behind a blank, or between characters.
-pub const LONGEST: usize = 8192;
+pub(super) const LONGEST: usize = 8192;
 
 #[derive(Debug, Clone, Copy)]
 struct Line {
@@ -16,7 +16,7 @@ struct Line {
 
 /// Lines of valid UTF-8 with their media, first in, first out.
 #[derive(Debug, Default)]
-pub struct Lines {
+pub(super) struct Lines {
     bytes: Vec<u8>,
     waiting: Vec<Line>,
     next: usize,
@@ -26,7 +26,7 @@ pub struct Lines {
 impl Lines {
     /// Adds a line, given without its end. Blank ones are passed over, and byte order marks and
     /// zero bytes are left out.
-    pub fn push(&mut self, mut text: &[u8], medium: Medium, in_header: bool) {
+    pub(super) fn push(&mut self, mut text: &[u8], medium: Medium, in_header: bool) {
         if text.iter().all(u8::is_ascii_whitespace) {
             return;
         }
@@ -48,7 +48,7 @@ impl Lines {
     }
 
     /// Adds a text of any length. A line end in it is a blank.
-    pub fn push_long(&mut self, mut text: &[u8], medium: Medium, in_header: bool) {
+    pub(super) fn push_long(&mut self, mut text: &[u8], medium: Medium, in_header: bool) {
         while text.len() > LONGEST {
             let (line, rest) = text.split_at(cut(text));
             self.push(line, medium, in_header);
@@ -59,7 +59,7 @@ impl Lines {
 
     /// Puts the next line in the place of `line`; returns its medium and whether it belongs to a
     /// header. Returns `None`, with `line` as it was, when there is none.
-    pub fn pop(&mut self, line: &mut Vec<u8>) -> Option<(Medium, bool)> {
+    pub(super) fn pop(&mut self, line: &mut Vec<u8>) -> Option<(Medium, bool)> {
         let &Line { end, medium, in_header } = self.waiting.get(self.next)?;
         line.clear();
         line.extend_from_slice(&self.bytes[self.start..end]);
@@ -72,7 +72,7 @@ impl Lines {
     }
 
     /// Moves the lines of `other` to the end of these.
-    pub fn append(&mut self, other: &mut Self) {
+    pub(super) fn append(&mut self, other: &mut Self) {
         let before = self.bytes.len();
         self.bytes.extend_from_slice(&other.bytes);
         let moved = other.waiting.iter().map(|line| Line { end: line.end + before, ..*line });
@@ -81,7 +81,7 @@ impl Lines {
     }
 
     /// Forgets all lines.
-    pub fn clear(&mut self) {
+    pub(super) fn clear(&mut self) {
         self.bytes.clear();
         self.waiting.clear();
         self.next = 0;
@@ -89,7 +89,7 @@ impl Lines {
     }
 
     /// Bytes of the lines that wait.
-    pub fn size(&self) -> usize {
+    pub(super) fn size(&self) -> usize {
         self.bytes.len()
     }
 }
@@ -106,7 +106,7 @@ fn cut(text: &[u8]) -> usize {
 
 /// Puts lines together from pieces of text.
 #[derive(Debug)]
-pub struct Builder {
+pub(super) struct Builder {
     line: Vec<u8>,
     /// The medium of the lines.
     medium: Medium,
@@ -116,12 +116,12 @@ pub struct Builder {
 
 impl Builder {
     /// Nothing yet.
-    pub const fn new(medium: Medium) -> Self {
+    pub(super) const fn new(medium: Medium) -> Self {
         Self { line: Vec::new(), medium, blob: None }
     }
 
     /// For plain text, without data that is written as text.
-    pub fn plain(medium: Medium) -> Self {
+    pub(super) fn plain(medium: Medium) -> Self {
         Self { blob: Some(Blob::default()), ..Self::new(medium) }
     }
 
@@ -133,7 +133,7 @@ impl Builder {
     }
 
     /// Adds text; its line ends are those of lines.
-    pub fn lines(&mut self, mut text: &[u8], output: &mut Lines) {
+    pub(super) fn lines(&mut self, mut text: &[u8], output: &mut Lines) {
         while let Some(end) = memchr::memchr(b'\n', text) {
             if self.line.is_empty() {
                 self.push(&text[..end], output);
@@ -148,7 +148,7 @@ impl Builder {
     }
 
     /// Adds text whose line ends are blanks.
-    pub fn run(&mut self, mut text: &[u8], output: &mut Lines) {
+    pub(super) fn run(&mut self, mut text: &[u8], output: &mut Lines) {
         while let Some(end) = memchr::memchr(b'\n', text) {
             self.line.extend_from_slice(&text[..end]);
             self.line.push(b' ');
@@ -159,7 +159,7 @@ impl Builder {
     }
 
     /// Ends the line.
-    pub fn end_line(&mut self, output: &mut Lines) {
+    pub(super) fn end_line(&mut self, output: &mut Lines) {
         if !self.line.is_empty() {
             let line = std::mem::take(&mut self.line);
             self.push(&line, output);

@@ -8,7 +8,7 @@ const MOST_WORDS: usize = 12;
 const MOST_LINKS: usize = 16;
 
 /// The first links in a line of text.
-pub fn links(mut text: &[u8]) -> impl Iterator<Item = &[u8]> {
+pub(super) fn links(mut text: &[u8]) -> impl Iterator<Item = &[u8]> {
     let next = move || {
         let by_scheme = memchr::memmem::find(text, b"://").map(|at| {
             let letters = text[..at].iter().rev().take_while(|byte| byte.is_ascii_alphabetic());
@@ -25,7 +25,7 @@ pub fn links(mut text: &[u8]) -> impl Iterator<Item = &[u8]> {
 }
 
 /// Calls `each` with kind and value of each tag of a link.
-pub fn tag_link(link: &[u8], mut each: impl FnMut(&str, &[u8])) {
+pub(super) fn tag_link(link: &[u8], mut each: impl FnMut(&str, &[u8])) {
     let colon = memchr::memmem::find(link, b"://");
     let (scheme, rest) = match colon {
         Some(at) => (&link[..at], &link[at + 3..]),

@@ -21,7 +21,7 @@ mod elements;
 mod flowed;
 mod header;
 mod html;
-pub mod legend;
+pub(crate) mod legend;
 mod lines;
 mod links;
 mod part;
@@ -90,7 +90,7 @@ struct Parts {
 
 /// The filter.
 #[derive(Debug, Default)]
-pub struct UnicodeMail {
+pub(crate) struct UnicodeMail {
     options: ModelOptions,
     place: Place,
     /// The line before was not empty.
@@ -136,30 +136,30 @@ pub struct UnicodeMail {
 
 impl UnicodeMail {
     /// The filter for the kinds in `options`.
-    pub fn new(options: ModelOptions) -> Self {
+    pub(crate) fn new(options: ModelOptions) -> Self {
         let is_whole = options.has(ModelOption::MailWhole);
         let tags = options.has(ModelOption::MailTags).then(|| Box::new(Tags::new(is_whole)));
         Self { options, tags, ..Self::default() }
     }
 
     /// Begins a source, with the initial state.
-    pub fn start_file(&mut self) {
+    pub(crate) fn start_file(&mut self) {
         *self = Self::new(self.options);
     }
 
     /// The medium of the line handed on last.
-    pub fn medium(&self) -> Medium {
+    pub(crate) fn medium(&self) -> Medium {
         self.last.map_or(TEXT, |(medium, _)| medium)
     }
 
     /// Whether that line belongs to the header of a message, or the last line read if it gave none.
-    pub fn in_header(&self) -> bool {
+    pub(crate) fn in_header(&self) -> bool {
         self.last.is_some_and(|(_, in_header)| in_header)
     }
 
     /// Takes a line as it was read, or a piece of a long one; [`Self::next`] returns the lines of
     /// text that it gives.
-    pub fn take(&mut self, line: &[u8]) {
+    pub(crate) fn take(&mut self, line: &[u8]) {
         // A line that just fills the reader's room arrives joined with the next one.
         let mut rest = line;
         while !rest.is_empty() {
@@ -172,7 +172,7 @@ impl UnicodeMail {
     }
 
     /// Puts the next line of text that waits in the place of `line`.
-    pub fn next(&mut self, line: &mut Vec<u8>) -> bool {
+    pub(crate) fn next(&mut self, line: &mut Vec<u8>) -> bool {
         let ready = if self.tags.is_some() { &mut self.tagged } else { &mut self.output };
         let next = ready.pop(line);
         self.last = next.or(self.last);
@@ -180,7 +180,7 @@ impl UnicodeMail {
     }
 
     /// Ends the source: text that was held back is passed on.
-    pub fn finish(&mut self) {
+    pub(crate) fn finish(&mut self) {
         if !self.strays.is_empty() {
             self.end_header_at_text();
         }
@@ -215,7 +215,7 @@ impl UnicodeMail {
     }
 
     /// Whether a message of a mailbox begins with `line`.
-    pub fn is_begun_by(&self, line: &[u8]) -> bool {
+    pub(crate) fn is_begun_by(&self, line: &[u8]) -> bool {
         !self.is_after_text
             && line.starts_with(b"From ")
             && (self.place == Place::Start || self.is_mailbox && begins_message(line))

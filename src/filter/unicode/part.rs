@@ -18,7 +18,7 @@ use dbacl_charset::transfer::{BASE64, Base64, NO_BASE64, Transfer};
 use dbacl_charset::{Charset, Decoder};
 
 /// The medium of attached texts and messages.
-pub const ATTACHED: Medium = Medium::new(1);
+pub(super) const ATTACHED: Medium = Medium::new(1);
 
 /// Bytes of a text by which its character set is detected; they are held back until then.
 const SAMPLE: usize = 1 << 13;
@@ -27,7 +27,7 @@ const HEAD: usize = 1024;
 
 /// How a part is read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Content {
+pub(super) enum Content {
     /// Text as it stands.
     Plain,
     /// Text with tags.
@@ -38,7 +38,7 @@ pub enum Content {
 
 /// The description of a part in its header.
 #[derive(Debug, Clone, Copy)]
-pub struct Description {
+pub(super) struct Description {
     /// What it is read as.
     pub content: Content,
     /// Whether text that looks like a page is one, and other text is none.
@@ -91,7 +91,7 @@ fn looks_like_markup(text: &[u8]) -> bool {
 
 /// The reader of a part.
 #[derive(Debug)]
-pub struct Part {
+pub(super) struct Part {
     description: Description,
     options: ModelOptions,
     /// `None` until the first line of the text.
@@ -112,7 +112,7 @@ pub struct Part {
 
 impl Part {
     /// The reader at the beginning of a part. Text that a page hides is left out.
-    pub fn new(description: Description, options: ModelOptions) -> Self {
+    pub(super) fn new(description: Description, options: ModelOptions) -> Self {
         let is_markup = description.content == Content::Markup;
         Self {
             description,
@@ -130,12 +130,12 @@ impl Part {
     }
 
     /// Whether the part is a page that is shown as part of the mail.
-    pub fn is_shown_markup(&self) -> bool {
+    pub(super) fn is_shown_markup(&self) -> bool {
         self.html.is_some() && self.description.medium != ATTACHED
     }
 
     /// Takes a line of the part, with its end.
-    pub fn line(&mut self, line: &[u8], output: &mut Lines) {
+    pub(super) fn line(&mut self, line: &[u8], output: &mut Lines) {
         self.transfer = self.transfer.or_else(|| self.description.encodings.of_text(line));
         let mut bytes = std::mem::take(&mut self.bytes);
         bytes.clear();
@@ -216,14 +216,14 @@ impl Part {
     }
 
     /// Takes all of the part as read, so that it is known what it is.
-    pub fn settle(&mut self, output: &mut Lines) {
+    pub(super) fn settle(&mut self, output: &mut Lines) {
         if self.decoder.is_none() {
             self.decide(output);
         }
     }
 
     /// Ends the part. Returns whether a reader has seen something of it.
-    pub fn finish(mut self, output: &mut Lines) -> bool {
+    pub(super) fn finish(mut self, output: &mut Lines) -> bool {
         self.settle(output);
         self.text.clear();
         if let Some(mut decoder) = self.decoder.take() {

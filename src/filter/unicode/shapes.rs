@@ -3,14 +3,14 @@
 
 /// A shape, of which only the beginning is kept.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct Outline {
+pub(super) struct Outline {
     bytes: [u8; 20],
     length: usize,
 }
 
 impl Outline {
     /// Adds a byte, if there is room.
-    pub fn push(&mut self, byte: u8) {
+    pub(super) fn push(&mut self, byte: u8) {
         if let Some(slot) = self.bytes.get_mut(self.length) {
             *slot = byte;
             self.length += 1;
@@ -25,14 +25,14 @@ impl Outline {
     }
 
     /// The shape.
-    pub fn bytes(&self) -> &[u8] {
+    pub(super) fn bytes(&self) -> &[u8] {
         &self.bytes[..self.length]
     }
 }
 
 /// The shape of a word of text: runs of small letters `a`, capitals `c`, other letters `u`, digits
 /// `0`; other characters of ASCII as they are, all else `x`.
-pub fn outline(word: &str) -> Outline {
+pub(super) fn outline(word: &str) -> Outline {
     let mut shape = Outline::default();
     for character in word.chars().take(60) {
         match character {
@@ -50,12 +50,12 @@ pub fn outline(word: &str) -> Outline {
 }
 
 /// The same of bytes.
-pub fn short_outline(text: &[u8]) -> Outline {
+pub(super) fn short_outline(text: &[u8]) -> Outline {
     outline(&String::from_utf8_lossy(&text[..text.len().min(80)]).replace(char::is_whitespace, "_"))
 }
 
 /// The words of a Received field, in which names of hosts stay whole: neither numbers nor ids.
-pub fn relay_words(field: &[u8]) -> impl Iterator<Item = &[u8]> {
+pub(super) fn relay_words(field: &[u8]) -> impl Iterator<Item = &[u8]> {
     let in_host = |byte: &u8| byte.is_ascii_alphanumeric() || b".-_".contains(byte);
     field.split(move |byte| !in_host(byte)).filter(|word| {
         let digits = word.iter().filter(|byte| byte.is_ascii_digit()).count();
@@ -65,7 +65,7 @@ pub fn relay_words(field: &[u8]) -> impl Iterator<Item = &[u8]> {
 
 /// The form of a field with addresses, and its first address: `q` a text in quotes, `a` an address,
 /// `n` other words, and `<`, `(`, `,` as they are.
-pub fn address_form(value: &[u8]) -> (Outline, &[u8]) {
+pub(super) fn address_form(value: &[u8]) -> (Outline, &[u8]) {
     let mut form = Outline::default();
     let mut address: &[u8] = b"";
     let mut at = 0;
@@ -97,12 +97,12 @@ pub fn address_form(value: &[u8]) -> (Outline, &[u8]) {
 }
 
 /// The number of binary digits.
-pub fn log2(number: usize) -> usize {
+pub(super) fn log2(number: usize) -> usize {
     (usize::BITS - number.leading_zeros()) as usize
 }
 
 /// A share in steps of a factor of two: 0 for none, 9 for more than half.
-pub fn bin(part: usize, whole: usize) -> usize {
+pub(super) fn bin(part: usize, whole: usize) -> usize {
     let times = whole.checked_div(part);
     times.map_or(0, |times| 10_usize.saturating_sub(log2(times)).max(1))
 }

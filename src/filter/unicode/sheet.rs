@@ -18,7 +18,7 @@ type Rule = (Selector, usize, Style);
 /// Rules of a page for names of elements, classes and single elements; rules for anything else are
 /// passed over.
 #[derive(Debug, Default)]
-pub struct Sheet {
+pub(super) struct Sheet {
     /// One for each selector, in their order.
     rules: Vec<Rule>,
     /// Rules that were read.
@@ -101,7 +101,7 @@ fn holds(condition: &str) -> bool {
 impl Sheet {
     /// Reads the text of a `style` element. Of rules for some kinds of screens (`@media`) those
     /// for wide ones are read; others hide what these show.
-    pub fn read(&mut self, text: &str) {
+    pub(super) fn read(&mut self, text: &str) {
         self.rules_of(&plain(text), 0);
     }
 
@@ -166,7 +166,7 @@ impl Sheet {
     }
 
     /// The style that the rules give an element with this name, these classes and this id.
-    pub fn style(&self, element: &str, classes: &str, id: &str) -> Style {
+    pub(super) fn style(&self, element: &str, classes: &str, id: &str) -> Style {
         let mut style = Style::default();
         if self.rules.is_empty() {
             return style;
@@ -196,7 +196,7 @@ mod tests {
 
     thread_local! {
         /// Bytes of names that became numbers.
-        pub static READ: Cell<usize> = const { Cell::new(0) };
+        pub(crate) static READ: Cell<usize> = const { Cell::new(0) };
     }
 
     #[test]

@@ -10,7 +10,7 @@ use std::borrow::Cow;
 
 /// The value of a property; `None` if nothing sets it.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Property<T> {
+pub(super) struct Property<T> {
     value: Option<T>,
     is_important: bool,
 }
@@ -36,7 +36,7 @@ impl<T: Copy> Property<T> {
 
 /// How an element is laid out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Display {
+pub(super) enum Display {
     /// It is not.
     Gone,
     /// In a line of text: its size and place cannot be set.
@@ -65,7 +65,7 @@ enum Position {
 
 /// The properties that declarations set.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
-pub struct Style {
+pub(super) struct Style {
     display: Property<Display>,
     floats: Property<bool>,
     is_invisible: Property<Inherited<bool>>,
@@ -104,7 +104,7 @@ pub struct Style {
 
 /// What an element and those around it make of its text.
 #[derive(Debug, Clone, Copy)]
-pub struct Look {
+pub(super) struct Look {
     /// Nothing within it is shown.
     pub is_gone: bool,
     is_invisible: bool,
@@ -119,7 +119,7 @@ pub struct Look {
 
 impl Look {
     /// That of a page: black upon white.
-    pub const PAGE: Self = Self {
+    pub(super) const PAGE: Self = Self {
         is_gone: false,
         is_invisible: false,
         font_size: LETTERS,
@@ -130,7 +130,7 @@ impl Look {
     };
 
     /// Whether its text is not seen; its colour counts if `knows_colours`.
-    pub fn hides(&self, knows_colours: bool) -> bool {
+    pub(super) fn hides(&self, knows_colours: bool) -> bool {
         let seen = self.colour.upon(self.background);
         self.is_gone
             || self.is_invisible
@@ -154,7 +154,7 @@ const OUTSIDE: f32 = -999.0;
 const FAR: f32 = 1999.0;
 
 /// Text without comments and escapes, as CSS has them.
-pub fn plain(text: &str) -> Cow<'_, str> {
+pub(super) fn plain(text: &str) -> Cow<'_, str> {
     if memchr::memchr(b'\\', text.as_bytes()).is_none() && !text.contains("/*") {
         return Cow::Borrowed(text);
     }
@@ -520,7 +520,7 @@ fn without_references(value: &str) -> Cow<'_, str> {
 
 impl Style {
     /// Reads declarations: `name: value; name: value`.
-    pub fn read(text: &str) -> Self {
+    pub(super) fn read(text: &str) -> Self {
         let mut style = Self::default();
         let mut lower = [0; 64];
         let text = plain(text);
@@ -533,24 +533,24 @@ impl Style {
     }
 
     /// What the attribute `hidden` says.
-    pub fn hidden() -> Self {
+    pub(super) fn hidden() -> Self {
         let mut style = Self::default();
         style.display.set(Some(Display::Gone), false);
         style
     }
 
     /// What an attribute such as `color` says, if it names a colour or something like it.
-    pub fn set_colour(&mut self, colour: Colour) {
+    pub(super) fn set_colour(&mut self, colour: Colour) {
         self.colour.set(Some(Inherited::Own(Paint::solid(colour))), false);
     }
 
     /// The same of `bgcolor`, or of `background`, which names a picture.
-    pub fn set_background(&mut self, colour: Colour) {
+    pub(super) fn set_background(&mut self, colour: Colour) {
         self.background_colour.set(Some(Paint::solid(colour)), false);
     }
 
     /// Whether it sets colours.
-    pub const fn sets_colours(&self) -> bool {
+    pub(super) const fn sets_colours(&self) -> bool {
         self.colour.value.is_some()
             || self.background_colour.value.is_some()
             || self.has_picture.value.is_some()
@@ -684,7 +684,7 @@ impl Style {
     }
 
     /// Takes over the properties that a later or a nearer `other` sets.
-    pub fn override_by(&mut self, other: &Self) {
+    pub(super) fn override_by(&mut self, other: &Self) {
         macro_rules! each_property {
             ($($name:ident)*) => { $(self.$name.override_by(other.$name);)* };
         }
@@ -697,7 +697,7 @@ impl Style {
     }
 
     /// What an element of this name, within others, makes of its text.
-    pub fn look(&self, name: &str, parent: &Look) -> Look {
+    pub(super) fn look(&self, name: &str, parent: &Look) -> Look {
         let position = self.position.value.unwrap_or(Position::Static);
         let is_placed = position == Position::Placed;
         let display = match self.display.value {

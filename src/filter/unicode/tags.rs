@@ -20,7 +20,7 @@ use crate::model::medium::Medium;
 use dbacl_charset::parameters;
 
 /// Begins a line of tags: tokenizers that know it leave the words behind it whole.
-pub const MARK: u8 = 0x1F;
+pub(super) const MARK: u8 = 0x1F;
 /// Bytes of subject and text, blanks squeezed, that are read as text.
 const WINDOW: usize = 2500;
 /// Bytes of these that are the end of a longer text: a spammer can put other text before his own.
@@ -61,7 +61,7 @@ const PROGRAM_FIELDS: [(&[u8], &str); 13] = [
 
 /// What is read of one message, as it is found.
 #[derive(Debug, Default)]
-pub struct Tags {
+pub(super) struct Tags {
     /// All lines of the text are passed on as they come, and not only its beginning and its end.
     pub is_whole: bool,
     /// The tags found so far, each with a blank behind it.
@@ -106,12 +106,12 @@ struct Look {
 
 impl Tags {
     /// Nothing read yet.
-    pub fn new(is_whole: bool) -> Self {
+    pub(super) fn new(is_whole: bool) -> Self {
         Self { is_whole, ..Self::default() }
     }
 
     /// A field of the mail's own header as it stands there, unfolded.
-    pub fn field(&mut self, field: &[u8]) {
+    pub(super) fn field(&mut self, field: &[u8]) {
         let value = memchr::memchr(b':', field).map_or(&[][..], |colon| &field[colon + 1..]);
         if starts_with_ci(field, b"from:") {
             self.sender(value);
@@ -133,7 +133,7 @@ impl Tags {
     }
 
     /// A field that describes the content of the mail or of a part.
-    pub fn content_field(&mut self, field: &[u8]) {
+    pub(super) fn content_field(&mut self, field: &[u8]) {
         let value = memchr::memchr(b':', field).map_or(&[][..], |colon| &field[colon + 1..]);
         let first = value.split(|&byte| byte == b';').next().unwrap_or(&[]).trim_ascii();
         let parameter = |name: &[u8]| parameters::value(value, name).unwrap_or_default();
@@ -162,7 +162,7 @@ impl Tags {
     }
 
     /// The end of a header: a part of this depth begins.
-    pub fn part(&mut self, depth: usize, kind: &[u8]) {
+    pub(super) fn part(&mut self, depth: usize, kind: &[u8]) {
         self.pages += usize::from(kind == b"h");
         self.plain_texts += usize::from(kind == b"p");
         if self.tree.len() + kind.len() < LONGEST {
@@ -172,7 +172,7 @@ impl Tags {
     }
 
     /// A decoded line that would be shown: fields and text are distinguished by their medium.
-    pub fn line(&mut self, line: &[u8], medium: Medium) {
+    pub(super) fn line(&mut self, line: &[u8], medium: Medium) {
         match medium.number() {
             1 => {}
             2 => self.link(line.trim_ascii()),
@@ -407,7 +407,7 @@ impl Tags {
     }
 
     /// Ends the mail: its text and its tags go to `output`.
-    pub fn finish(&mut self, output: &mut Lines) {
+    pub(super) fn finish(&mut self, output: &mut Lines) {
         self.own_checks();
         self.oldest();
         self.summary();

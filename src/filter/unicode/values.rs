@@ -3,16 +3,16 @@
 
 /// A length: pixels, sizes of the font, and per cents.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Length {
+pub(super) struct Length {
     pub pixels: f32,
     pub ems: f32,
     pub percent: f32,
 }
 
 /// Pixels of the letters of a page.
-pub const LETTERS: f32 = 16.0;
+pub(super) const LETTERS: f32 = 16.0;
 /// Pixels that a window is taken to be wide.
-pub const WINDOW: f32 = 1000.0;
+pub(super) const WINDOW: f32 = 1000.0;
 /// The deepest brackets within brackets.
 const DEEPEST: usize = 8;
 
@@ -45,7 +45,7 @@ impl Length {
     }
 
     /// Reads a length or a percentage; a number without a unit is one only if it is 0.
-    pub fn read(text: &str) -> Option<Self> {
+    pub(super) fn read(text: &str) -> Option<Self> {
         match Value::read(text)? {
             Value::Length(length) => Some(length),
             Value::Number(number) => (number == 0.0).then_some(Self::pixels(0.0)),
@@ -53,12 +53,12 @@ impl Length {
     }
 
     /// In pixels, in letters of the page and per cents of its window.
-    pub fn on_page(self) -> f32 {
+    pub(super) fn on_page(self) -> f32 {
         self.pixels + self.ems * LETTERS + self.percent * WINDOW / 100.0
     }
 
     /// In pixels, as the size of a font within one of this size.
-    pub fn of_font(self, parent: f32) -> f32 {
+    pub(super) fn of_font(self, parent: f32) -> f32 {
         self.pixels + parent * (self.ems + self.percent / 100.0)
     }
 
@@ -78,21 +78,21 @@ impl Length {
 
 /// A number or a length.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub enum Value {
+pub(super) enum Value {
     Number(f32),
     Length(Length),
 }
 
 impl Value {
     /// Reads a value that may be calculated.
-    pub fn read(text: &str) -> Option<Self> {
+    pub(super) fn read(text: &str) -> Option<Self> {
         let mut rest = text.trim();
         let value = factor(&mut rest, 0)?;
         rest.trim().is_empty().then_some(value)
     }
 
     /// A number, or per cents of 1.
-    pub fn share(text: &str) -> Option<f32> {
+    pub(super) fn share(text: &str) -> Option<f32> {
         match Self::read(text)? {
             Self::Number(number) => Some(number),
             Self::Length(Length { pixels: 0.0, ems: 0.0, percent }) => Some(percent / 100.0),
@@ -249,20 +249,20 @@ fn product(rest: &mut &str, depth: usize) -> Option<Value> {
 }
 
 /// What stands between the brackets of a function, if the value is one of this name.
-pub fn inside<'a>(value: &'a str, name: &str) -> Option<&'a str> {
+pub(super) fn inside<'a>(value: &'a str, name: &str) -> Option<&'a str> {
     let head = value.get(..name.len())?;
     let rest = value[name.len()..].strip_prefix('(')?;
     head.eq_ignore_ascii_case(name).then(|| rest.split(')').next().unwrap_or(rest))
 }
 
 /// The parts of a list in brackets.
-pub fn parts(list: &str) -> impl Iterator<Item = &str> {
+pub(super) fn parts(list: &str) -> impl Iterator<Item = &str> {
     list.split([',', ' ', '/']).filter(|part| !part.is_empty())
 }
 
 /// The text up to the first letter outside brackets and quotes that `ends` it, and the rest, which
 /// begins with that letter.
-pub fn split_outside(text: &str, ends: impl Fn(char) -> bool) -> (&str, &str) {
+pub(super) fn split_outside(text: &str, ends: impl Fn(char) -> bool) -> (&str, &str) {
     let (mut depth, mut quote) = (0_u32, None);
     let end = text.find(|c: char| {
         match (quote, c) {
@@ -280,7 +280,7 @@ pub fn split_outside(text: &str, ends: impl Fn(char) -> bool) -> (&str, &str) {
 
 /// The words of a value: what stands between blanks outside brackets and quotes. A `/` is a word of
 /// its own.
-pub fn words(value: &str) -> impl Iterator<Item = &str> {
+pub(super) fn words(value: &str) -> impl Iterator<Item = &str> {
     let mut rest = value;
     std::iter::from_fn(move || {
         rest = rest.trim_start();

@@ -13,7 +13,7 @@ use dbacl_numeric::elementary::{count_f32, log, narrow};
 use dbacl_numeric::random::Random;
 
 /// Counts the features of a learning run into a [`LiteralState`].
-pub struct Counter {
+pub(super) struct Counter {
     /// The counts so far.
     pub state: LiteralState,
     settings: LearnSettings,
@@ -25,7 +25,7 @@ pub struct Counter {
 
 impl Counter {
     /// Continues counting in `state`.
-    pub fn new(state: LiteralState, settings: &LearnSettings) -> Self {
+    pub(super) fn new(state: LiteralState, settings: &LearnSettings) -> Self {
         let (settings, random) = (settings.clone(), Random::new());
         Self { state, settings, random, document: Vec::new(), was_in_header: false }
     }
@@ -36,7 +36,7 @@ impl Counter {
     }
 
     /// Counts one feature.
-    pub fn count(&mut self, feature: Feature<'_>, warnings: WarningSink<'_>) {
+    pub(super) fn count(&mut self, feature: Feature<'_>, warnings: WarningSink<'_>) {
         if self.state.message_dropped {
             return;
         }
@@ -100,7 +100,7 @@ impl Counter {
 
     /// Takes note of the state that a mail filter left after a line: a change into a header block
     /// opens a message (spec email 14).
-    pub fn line_of_mail(&mut self, in_header: bool) {
+    pub(super) fn line_of_mail(&mut self, in_header: bool) {
         if in_header && !self.was_in_header {
             self.state.message_dropped = !self.draws();
             if !self.state.message_dropped {
@@ -111,7 +111,7 @@ impl Counter {
     }
 
     /// Takes note of the end of an input file.
-    pub fn end_of_file(&mut self) {
+    pub(super) fn end_of_file(&mut self) {
         let options = self.state.options;
         if options.has(ModelOption::Mail) && options.has(ModelOption::StandardTokenizer) {
             self.end_document();

@@ -63,7 +63,7 @@ fn sums(
 ///
 /// # Errors
 /// [`Error::Numeric`] when the log-partition leaves the range of numbers.
-pub fn fit(
+pub(super) fn fit(
     state: &mut LiteralState,
     settings: &LearnSettings,
     digrams: &DigramTable,

@@ -8,7 +8,7 @@ use crate::token::id::FeatureId;
 
 /// The data of one feature.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
-pub struct Slot {
+pub(super) struct Slot {
     /// The feature's id; 0 in an empty slot.
     pub id: FeatureId,
     /// Occurrences. An empty slot counts the features that found no room there.
@@ -28,36 +28,36 @@ pub struct Slot {
 
 impl Slot {
     /// Whether the slot holds no feature.
-    pub const fn is_empty(&self) -> bool {
+    pub(super) const fn is_empty(&self) -> bool {
         self.id.0 == 0
     }
 }
 
 /// A table whose number of slots is a power of two.
 #[derive(Debug, Clone)]
-pub struct Table {
+pub(super) struct Table {
     /// The slots in order.
     pub slots: Vec<Slot>,
 }
 
 impl Table {
     /// An empty table of 2^`bits` slots.
-    pub fn new(bits: u8) -> Self {
+    pub(super) fn new(bits: u8) -> Self {
         Self { slots: vec![Slot::default(); 1 << bits] }
     }
 
     /// Used slots in hash order.
-    pub fn used(&self) -> impl DoubleEndedIterator<Item = &Slot> {
+    pub(super) fn used(&self) -> impl DoubleEndedIterator<Item = &Slot> {
         self.slots.iter().filter(|slot| !slot.is_empty())
     }
 
     /// Whether a new feature may be inserted while `used` slots are taken.
-    pub fn has_room(&self, used: u32) -> bool {
+    pub(super) fn has_room(&self, used: u32) -> bool {
         100 * (used as usize) < 95 * self.slots.len()
     }
 
     /// Searches `id` from its home slot on.
-    pub fn place(&self, id: FeatureId) -> Place {
+    pub(super) fn place(&self, id: FeatureId) -> Place {
         let home = id.0 as usize % self.slots.len();
         for at in (home..self.slots.len()).chain(0..home) {
             let found = self.slots[at].id;
@@ -72,7 +72,7 @@ impl Table {
     }
 
     /// The slot where the search for `id` ends, whether it holds `id` or is empty.
-    pub fn find(&mut self, id: FeatureId) -> Option<&mut Slot> {
+    pub(super) fn find(&mut self, id: FeatureId) -> Option<&mut Slot> {
         match self.place(id) {
             Place::Found(at) | Place::Vacant(at) => Some(&mut self.slots[at]),
             Place::None => None,
@@ -80,7 +80,7 @@ impl Table {
     }
 
     /// Doubles the table. Slots move as dbacl 1.14.1 moves them (spec model 3, "Growing").
-    pub fn grow(&mut self) {
+    pub(super) fn grow(&mut self) {
         let old_size = self.slots.len();
         let mut marked: Vec<bool> = self.slots.iter().map(|slot| !slot.is_empty()).collect();
         self.slots.resize(old_size * 2, Slot::default());

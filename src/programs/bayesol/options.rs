@@ -65,11 +65,11 @@ pub const OPTIONS: &[Opt<Key>] = &[
 ];
 
 /// How the program is called.
-pub const USAGE: &str = "Usage: bayesol [-viDnN] -c SPEC [FILE]...";
+pub(super) const USAGE: &str = "Usage: bayesol [-viDnN] -c SPEC [FILE]...";
 
 /// What the options say together.
 #[derive(Default)]
-pub struct Config {
+pub(super) struct Config {
     pub specification: Specification,
     /// Whether the name of the best category is printed; false if risks or a ranking are.
     pub name: bool,
@@ -85,7 +85,7 @@ pub struct Config {
     pub files: Vec<OsString>,
 }
 
-pub fn help() -> String {
+pub(super) fn help() -> String {
     format!(
         "{USAGE}\n\
          Picks the category with the smallest expected loss, from the scores that 'dbacl -vna' \

@@ -9,10 +9,10 @@ use dbacl_cli::json::Json;
 use dbacl_numeric::cformat::{self, fixed_text};
 
 /// What the program is called in its messages, whatever it is called on disk.
-pub const NAME: &str = "bayesol";
+pub(super) const NAME: &str = "bayesol";
 
 /// What `-n` or `-N` shows of a round.
-pub fn round_text(config: &Config, round: &Round) -> String {
+pub(super) fn round_text(config: &Config, round: &Round) -> String {
     let names = &config.specification.categories;
     let show = |index: usize, value: f64| format!("{} {} ", names[index], fixed_text(value, 10, 2));
     let losses = &round.expected_losses;
@@ -27,7 +27,11 @@ pub fn round_text(config: &Config, round: &Round) -> String {
 }
 
 /// Prints what `-D` shows of an observation.
-pub fn trace_observation(out: &mut Vec<u8>, names: &[String], observation: &Observation<'_>) {
+pub(super) fn trace_observation(
+    out: &mut Vec<u8>,
+    names: &[String],
+    observation: &Observation<'_>,
+) {
     match observation {
         Observation::Match { condition, values } => {
             let values = values.iter().map(|&value| format!(" {}", fixed_text(value, 0, 6)));
@@ -50,7 +54,11 @@ pub fn trace_observation(out: &mut Vec<u8>, names: &[String], observation: &Obse
 }
 
 /// What `-D` shows of a round.
-pub fn round_trace(specification: &Specification, losses: &LossMatrix, round: &Round) -> String {
+pub(super) fn round_trace(
+    specification: &Specification,
+    losses: &LossMatrix,
+    round: &Round,
+) -> String {
     let row = |values: &[f64]| -> String {
         values.iter().map(|&value| fixed_text(value, 8, 2) + " ").collect()
     };
@@ -75,7 +83,7 @@ pub fn round_trace(specification: &Specification, losses: &LossMatrix, round: &R
 }
 
 /// The JSON document: scores, priors and losses as used, logarithms natural.
-pub fn document(
+pub(super) fn document(
     config: &Config,
     scores: &Scores,
     losses: &LossMatrix,

@@ -22,15 +22,15 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
 /// The run is over, with this exit status; what there is to say has been said.
-pub struct Stop(pub u8);
+pub(super) struct Stop(pub u8);
 
 /// Exit status of a fatal error; also that of a decision for the first category.
-pub const FATAL: u8 = 1;
+pub(super) const FATAL: u8 = 1;
 /// Exit status of a wrong command line, specification or file.
 const REFUSED: u8 = 0;
 
 /// A run: what it has to print, and where.
-pub struct Session<'a> {
+pub(super) struct Session<'a> {
     /// Where results go.
     pub stdout: &'a mut dyn Write,
     /// Where errors and warnings go.
@@ -71,7 +71,7 @@ const FLUSH_AT: usize = 1 << 16;
 impl Session<'_> {
     /// Writes what has gathered. The first failure is told, unless a reader has gone away. It does
     /// not change the exit status, which is the answer.
-    pub fn flush(&mut self) {
+    pub(super) fn flush(&mut self) {
         let written = self.stdout.write_all(&self.out).and_then(|()| self.stdout.flush());
         self.out.clear();
         if let Err(error) = written
@@ -114,7 +114,7 @@ impl Session<'_> {
     }
 
     /// Acts on the options in their order.
-    pub fn options(&mut self, events: Vec<Event<Key>>) -> Result<Config, Stop> {
+    pub(super) fn options(&mut self, events: Vec<Event<Key>>) -> Result<Config, Stop> {
         let mut config = Config::default();
         let mut has_specification = false;
         let has = |wanted| getopt::has(&events, &wanted);
@@ -205,7 +205,7 @@ impl Session<'_> {
     }
 
     /// Reads the document, fills in the losses and decides.
-    pub fn decide(
+    pub(super) fn decide(
         &mut self,
         config: &Config,
         stdin: &mut dyn BufRead,

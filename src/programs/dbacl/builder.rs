@@ -33,10 +33,10 @@ use std::time::Duration;
 const MAX_CATEGORIES: usize = 255;
 
 /// Looks up the environment.
-pub type Variable = fn(&str) -> Option<OsString>;
+pub(super) type Variable = fn(&str) -> Option<OsString>;
 
 /// Options as they act, one by one.
-pub struct Builder {
+pub(super) struct Builder {
     variable: Variable,
     pub(super) learn: Option<PathBuf>,
     pub(super) classify: bool,
@@ -55,7 +55,7 @@ pub struct Builder {
 
 impl Builder {
     /// A run without options.
-    pub fn new(variable: Variable) -> Self {
+    pub(super) fn new(variable: Variable) -> Self {
         let locale = Locale::from_environment(|name| variable(name)?.into_string().ok());
         let strict = variable("DBACL_STRICT").is_some_and(|value| value == "1");
         Self {
@@ -76,7 +76,7 @@ impl Builder {
     }
 
     /// Lets one part of the command line act; `Some` is a text to print instead of any job.
-    pub fn act(&mut self, event: Event<Key>) -> Result<Option<String>, Failure> {
+    pub(super) fn act(&mut self, event: Event<Key>) -> Result<Option<String>, Failure> {
         match event {
             Event::Operand(operand) => self.config.reading.operands.push(operand),
             Event::Complaint(message) => {
@@ -274,12 +274,12 @@ impl Builder {
     }
 
     /// The path of the category called `name`.
-    pub fn resolve(&self, name: &[u8]) -> PathBuf {
+    pub(super) fn resolve(&self, name: &[u8]) -> PathBuf {
         resolve((self.variable)("DBACL_PATH").as_deref(), name)
     }
 
     /// Chooses the category to learn.
-    pub fn learn(&mut self, name: &[u8]) -> Result<(), Failure> {
+    pub(super) fn learn(&mut self, name: &[u8]) -> Result<(), Failure> {
         if self.classify {
             return usage("cannot use options -l and -c together");
         }
@@ -342,7 +342,7 @@ impl Builder {
     }
 
     /// Chooses a category to compare with.
-    pub fn category(&mut self, name: &[u8]) -> Result<(), Failure> {
+    pub(super) fn category(&mut self, name: &[u8]) -> Result<(), Failure> {
         if self.learn.is_some() {
             return usage("cannot use options -l and -c together");
         }

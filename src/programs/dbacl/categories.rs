@@ -25,7 +25,7 @@ fn checked(opened: Result<AnyMapped, Error>, path: &Path) -> Result<AnyMapped, F
 }
 
 /// Opens a category as [`load`] does, but maps it into memory (`-m`).
-pub fn load_mapped(path: &Path) -> Result<AnyMapped, Failure> {
+pub(super) fn load_mapped(path: &Path) -> Result<AnyMapped, Failure> {
     #[allow(unsafe_code)]
     // SAFETY: who asks for `-m` promises that nobody changes the file in place while it is in use,
     // as for dbacl 1.14.1, which maps it then, too.
@@ -42,7 +42,7 @@ fn warn_of_writers(path: &Path, found: &Metadata) {
 
 /// Loads the categories `old` again from where they came from, `None` for random text. If one
 /// cannot be loaded, this warns, and all stay as they are.
-pub fn reload(paths: &[Option<PathBuf>], old: &[Model]) -> Option<Vec<Model>> {
+pub(super) fn reload(paths: &[Option<PathBuf>], old: &[Model]) -> Option<Vec<Model>> {
     MESSAGES.signal("caught SIGUSR1 request, reloading categories asap");
     let each = paths.iter().zip(old).map(|(path, old)| match path {
         None => Ok(Model::random()),

@@ -12,7 +12,7 @@ use std::ffi::OsString;
 use std::path::Path;
 
 /// The files and folders that are to be examined; `None` for another job.
-pub fn wanted(events: &[Event<Key>]) -> Result<Option<Vec<OsString>>, Failure> {
+pub(super) fn wanted(events: &[Event<Key>]) -> Result<Option<Vec<OsString>>, Failure> {
     let is_check = |event: &Event<Key>| matches!(event, Event::Option { key: Key::Check, .. });
     if !events.iter().any(is_check) {
         return Ok(None);
@@ -49,7 +49,7 @@ fn age(path: &Path) -> String {
 }
 
 /// Says of each file or folder whether it is whole; what is not, with what helps.
-pub fn run(paths: &[OsString], output: &mut Output) -> Result<u8, Failure> {
+pub(super) fn run(paths: &[OsString], output: &mut Output) -> Result<u8, Failure> {
     let (mut text, mut result) = (String::new(), 0);
     for path in paths {
         let shown = Path::new(path).display();

@@ -22,7 +22,7 @@ static NEVER: AtomicBool = AtomicBool::new(false);
 
 impl Builder {
     /// The job that the options ask for, and how it is done.
-    pub fn job(mut self) -> Result<(Job, Config), Failure> {
+    pub(super) fn job(mut self) -> Result<(Job, Config), Failure> {
         self.settle()?;
         let Self { mut config, learn, count, merge, .. } = self;
         let (job, target) = match (merge, count, learn) {

@@ -25,7 +25,11 @@ use std::io;
 use std::os::unix::ffi::OsStrExt;
 
 /// Scores the inputs and prints the results; returns the exit status.
-pub fn run(mut config: Config, signals: &Signals, output: &mut Output) -> Result<u8, Failure> {
+pub(super) fn run(
+    mut config: Config,
+    signals: &Signals,
+    output: &mut Output,
+) -> Result<u8, Failure> {
     let measures_entropy = config.reading.options.has(ModelOption::Entropy);
     let bits = config.bits.unwrap_or(EMPIRICAL_BITS);
     let form = config.form;

@@ -16,7 +16,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 /// What the options say; every job takes of it what it needs.
-pub struct Config {
+pub(super) struct Config {
     /// Which inputs are read, and how.
     pub(super) reading: Reading,
     /// Where the category or the counts go; `-` for counts on standard output.

@@ -23,7 +23,11 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 /// Counts the inputs, and saves the counts.
-pub fn run(config: &mut Config, signals: &Signals, output: &mut Output) -> Result<u8, Failure> {
+pub(super) fn run(
+    config: &mut Config,
+    signals: &Signals,
+    output: &mut Output,
+) -> Result<u8, Failure> {
     let options = config.reading.read_options();
     let how = CountSettings::of(&options, config.form.confidence);
     let counts = count(&config.reading, &options, how, (config.place, config.threads), signals)?;
@@ -34,7 +38,7 @@ pub fn run(config: &mut Config, signals: &Signals, output: &mut Output) -> Resul
 }
 
 /// Counts the inputs, on so many processors, as the part of `place`.
-pub fn count(
+pub(super) fn count(
     reading: &Reading,
     options: &ReadOptions,
     how: CountSettings,
@@ -60,7 +64,11 @@ pub fn count(
 }
 
 /// Merges counts.
-pub fn merge(config: &Config, signals: &Signals, output: &mut Output) -> Result<u8, Failure> {
+pub(super) fn merge(
+    config: &Config,
+    signals: &Signals,
+    output: &mut Output,
+) -> Result<u8, Failure> {
     let sources: Vec<PathBuf> = config.reading.operands.iter().map(PathBuf::from).collect();
     let counts = load_all(&sources, config.reading.locale, &signals.stop)?;
     if counts.is_inexact() {
@@ -106,7 +114,7 @@ impl Write for Through<'_> {
 }
 
 /// Counts the features of the inputs.
-pub struct ShardCounts<'a> {
+pub(super) struct ShardCounts<'a> {
     pub counting: Counting,
     echo: Echo,
     signals: &'a Signals,
@@ -114,7 +122,7 @@ pub struct ShardCounts<'a> {
 
 impl<'a> ShardCounts<'a> {
     /// Nothing counted yet.
-    pub fn new(
+    pub(super) fn new(
         reading: &Reading,
         settings: CountSettings,
         is_placed: bool,

@@ -18,7 +18,11 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Loads and merges counts, and online memory dumps. Once `stop` is set, standard input is not
 /// waited for any more.
-pub fn load_all(paths: &[PathBuf], locale: Locale, stop: &AtomicBool) -> Result<Counts, Failure> {
+pub(super) fn load_all(
+    paths: &[PathBuf],
+    locale: Locale,
+    stop: &AtomicBool,
+) -> Result<Counts, Failure> {
     let mut merged: Option<Counts> = None;
     for path in paths {
         let loaded = Fitted::open(path, locale, stop).and_then(Fitted::into_counts);
@@ -39,7 +43,7 @@ pub fn load_all(paths: &[PathBuf], locale: Locale, stop: &AtomicBool) -> Result<
 }
 
 /// Counts to learn from.
-pub enum Fitted {
+pub(super) enum Fitted {
     /// Read, or merged from several files.
     Whole(Counts),
     /// A file of which the beginning has been parsed, and its name.
@@ -48,7 +52,11 @@ pub enum Fitted {
 
 impl Fitted {
     /// The counts of these files, whose settings are known.
-    pub fn open_all(paths: &[PathBuf], locale: Locale, stop: &AtomicBool) -> Result<Self, Failure> {
+    pub(super) fn open_all(
+        paths: &[PathBuf],
+        locale: Locale,
+        stop: &AtomicBool,
+    ) -> Result<Self, Failure> {
         match paths {
             [path] => Self::open(path, locale, stop),
             _ => load_all(paths, locale, stop).map(Self::Whole),
@@ -86,7 +94,7 @@ impl Fitted {
     }
 
     /// How their features were cut.
-    pub const fn settings(&self) -> &CountSettings {
+    pub(super) const fn settings(&self) -> &CountSettings {
         match self {
             Self::Whole(counts) => &counts.settings,
             Self::File(_, file) => &file.head.settings,
@@ -94,7 +102,7 @@ impl Fitted {
     }
 
     /// Whether a part was read otherwise than in one pass.
-    pub fn is_inexact(&self) -> bool {
+    pub(super) fn is_inexact(&self) -> bool {
         match self {
             Self::Whole(counts) => counts.is_inexact(),
             Self::File(_, file) => file.head.is_inexact(),
@@ -102,7 +110,7 @@ impl Fitted {
     }
 
     /// All of them.
-    pub fn into_counts(self) -> Result<Counts, Failure> {
+    pub(super) fn into_counts(self) -> Result<Counts, Failure> {
         match self {
             Self::Whole(counts) => Ok(counts),
             Self::File(path, file) => file.into_counts().map_err(|fault| unusable(&path, &fault)),
@@ -110,7 +118,7 @@ impl Fitted {
     }
 
     /// Counts their features in `counter`.
-    pub fn replay(
+    pub(super) fn replay(
         self,
         order: Order,
         counter: &mut Counter,

@@ -7,7 +7,7 @@ use std::io;
 
 /// How input lines are shown, and which are read.
 #[derive(Debug, Clone, Copy)]
-pub struct Echo {
+pub(super) struct Echo {
     /// Show each line behind a blank.
     pub append: bool,
     /// Read only lines that begin with a blank.
@@ -16,14 +16,14 @@ pub struct Echo {
 
 impl Echo {
     /// Whether a line is to be processed; with [`Self::indented`] it loses its blank.
-    pub fn is_processed(self, line: &mut Vec<u8>) -> bool {
+    pub(super) fn is_processed(self, line: &mut Vec<u8>) -> bool {
         !self.indented || take_blank(line)
     }
 
     /// Shows a line as asked for; returns whether it is to be processed. With [`Self::indented`]
     /// the line loses its blank; other lines are shown with the `(null)` that dbacl 1.14.1 prints
     /// (case text/append-and-indent).
-    pub fn raw_line(self, line: &mut Vec<u8>, output: &mut Output) -> io::Result<bool> {
+    pub(super) fn raw_line(self, line: &mut Vec<u8>, output: &mut Output) -> io::Result<bool> {
         let process = self.is_processed(line);
         if self.append {
             let out = output.buffer();

@@ -10,7 +10,7 @@ use crate::sets::classify::explain::Recorder;
 use dbacl_cli::output::Output;
 
 /// Explains the verdict on the inputs, taken as one text.
-pub fn run(
+pub(super) fn run(
     config: Config,
     is_html: bool,
     signals: &Signals,

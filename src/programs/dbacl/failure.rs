@@ -38,7 +38,7 @@ pub enum Kind {
 
 impl Kind {
     /// The kind of failure when a file cannot be opened.
-    pub fn of_reading(error: &io::Error) -> Self {
+    pub(crate) fn of_reading(error: &io::Error) -> Self {
         // EAGAIN, ENOMEM, ENFILE, EMFILE: the same command may work a moment later.
         match error.raw_os_error() {
             Some(11 | 12 | 23 | 24) => Self::Resources,
@@ -47,7 +47,7 @@ impl Kind {
     }
 
     /// The exit status: by `sysexits.h` in strict mode, else always 1, as in dbacl 1.14.1.
-    pub const fn status(self, strict: bool) -> u8 {
+    pub(crate) const fn status(self, strict: bool) -> u8 {
         if !strict {
             return 1;
         }
@@ -74,18 +74,18 @@ pub struct Failure {
 
 impl Failure {
     /// A failure with one line to print.
-    pub fn new(kind: Kind, line: impl Into<String>) -> Self {
+    pub(crate) fn new(kind: Kind, line: impl Into<String>) -> Self {
         Self { kind, lines: vec![line.into()] }
     }
 
     /// A failure about which all has been said.
-    pub const fn silent(kind: Kind) -> Self {
+    pub(crate) const fn silent(kind: Kind) -> Self {
         Self { kind, lines: Vec::new() }
     }
 }
 
 /// Refuses what the command line asks for.
-pub fn usage<T>(text: impl Into<String>) -> Result<T, Failure> {
+pub(crate) fn usage<T>(text: impl Into<String>) -> Result<T, Failure> {
     Err(Failure::new(Kind::Usage, text))
 }
 
@@ -186,7 +186,7 @@ impl From<MailFilterError> for Failure {
 }
 
 /// Why the category at `path` cannot be opened.
-pub fn not_loaded(error: Error, path: &Path) -> Failure {
+pub(crate) fn not_loaded(error: Error, path: &Path) -> Failure {
     let last = format!("could not load category {}", path.display());
     match error {
         Error::Io { source, .. } if source.kind() == std::io::ErrorKind::NotFound => {
@@ -206,13 +206,13 @@ pub fn not_loaded(error: Error, path: &Path) -> Failure {
 }
 
 /// Why an input cannot be opened.
-pub fn unopened(path: &Path, error: &io::Error) -> Failure {
+pub(crate) fn unopened(path: &Path, error: &io::Error) -> Failure {
     let text = format!("couldn't open {}: {error}", path.display());
     Failure::new(Kind::of_reading(error), text)
 }
 
 /// What became of writing standard output.
-pub fn output_failure(error: &io::Error) -> Failure {
+pub(crate) fn output_failure(error: &io::Error) -> Failure {
     match complaint(error) {
         None => Failure::silent(Kind::ClosedPipe),
         Some(text) => Failure::new(Kind::Write, text),

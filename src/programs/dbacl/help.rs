@@ -7,7 +7,7 @@ use dbacl_cli::getopt::Opt;
 use dbacl_cli::{COMPATIBLE, getopt};
 
 /// The help text: examples first, then the options by what they are for.
-pub fn text() -> String {
+pub(super) fn text() -> String {
     let group = |(at, (first, heading)): (usize, &(Key, &str))| {
         let next = HEADINGS.get(at + 1).map(|(key, _)| key);
         let is_in = |key: &Key| key >= first && next.is_none_or(|next| key < next);
@@ -48,7 +48,7 @@ Names of categories that begin with neither / nor . are looked up in $DBACL_PATH
 }
 
 /// The help text of the mail filter.
-pub fn mail() -> String {
+pub(super) fn mail() -> String {
     let line = |MailJob { key, operands, .. }: &MailJob| {
         format!("dbacl {} DIR {operands}", mail_jobs::spelled(*key)).trim_end().to_owned()
     };
@@ -88,12 +88,12 @@ Jobs:
     text + "\nWith all:\n" + &getopt::describe(&all) + "\nMore: dbacl-mail(1), docs/mail.md\n"
 }
 
-pub fn version() -> String {
+pub(super) fn version() -> String {
     format!("dbacl {} (compatible with dbacl {COMPATIBLE})\n", env!("CARGO_PKG_VERSION"))
 }
 
 /// What `-V` prints, which has no empty line at its end.
-pub fn version_text() -> String {
+pub(super) fn version_text() -> String {
     let text = dbacl_cli::version("dbacl");
     text.trim_end().to_owned() + "\n"
 }

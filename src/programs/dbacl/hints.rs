@@ -36,25 +36,25 @@ const MAIL_BEGINNINGS: [&[u8]; 6] = [
 ];
 
 /// Whether somebody is there to read a hint.
-pub fn are_welcome() -> bool {
+pub(super) fn are_welcome() -> bool {
     !MESSAGES.is_quiet() && io::stderr().is_terminal()
 }
 
 /// Says something helpful to a person.
-pub fn give(text: &str) {
+pub(super) fn give(text: &str) {
     if are_welcome() {
         MESSAGES.hint(text);
     }
 }
 
 /// What to say when the text is to be typed.
-pub const TYPED: &str = "reading the text from the terminal; it ends with Ctrl-D";
+pub(super) const TYPED: &str = "reading the text from the terminal; it ends with Ctrl-D";
 
 /// What to say of a message that is to be forgotten.
-pub const FORGET: &str = "dbacl --mail-forget DIR LABEL MESSAGE forgets a message";
+pub(super) const FORGET: &str = "dbacl --mail-forget DIR LABEL MESSAGE forgets a message";
 
 /// What to say to somebody who asks for nothing.
-pub const MAIL: [&str; 5] = [
+pub(super) const MAIL: [&str; 5] = [
     "dbacl --mail-learn DIR ham=MAIL spam=MAIL makes a mail filter in the folder DIR",
     "dbacl --mail-verdict DIR MESSAGE says what it thinks of a message",
     "dbacl --mail-filter DIR passes a message on with a verdict in its header",
@@ -66,7 +66,7 @@ pub const MAIL: [&str; 5] = [
 const ALIKE: f64 = 0.75;
 
 /// What to say of a long option that there is not, of which `complaint` is getopt's message.
-pub fn about_option(complaint: &[u8]) -> Option<String> {
+pub(super) fn about_option(complaint: &[u8]) -> Option<String> {
     let text = std::str::from_utf8(complaint).ok()?;
     let given = text.split_once("unrecognized option '--")?.1.strip_suffix('\'')?;
     let given = given.split('=').next().unwrap_or(given);
@@ -83,7 +83,7 @@ pub fn about_option(complaint: &[u8]) -> Option<String> {
 /// What to say about the counts of a run, which are `full` if features were left out; `features` is
 /// their number in the whole text, if it is known. `looks_like_mail` says whether a source began
 /// like a message.
-pub fn about_counts(
+pub(super) fn about_counts(
     looks_like_mail: bool,
     state: &LearningState,
     full: bool,
@@ -117,7 +117,7 @@ pub fn about_counts(
 
 /// Reads the inputs once more and estimates how many different features they have; `None` if
 /// standard input has gone by.
-pub fn features(
+pub(super) fn features(
     reading: &Reading,
     options: &ReadOptions,
     signals: &Signals,
@@ -144,7 +144,7 @@ impl FeatureSink for FeatureSample {
 }
 
 /// Whether a text that begins with `line` is most likely mail.
-pub fn begins_mail(line: &[u8]) -> bool {
+pub(super) fn begins_mail(line: &[u8]) -> bool {
     let starts =
         |name: &&[u8]| line.get(..name.len()).is_some_and(|it| it.eq_ignore_ascii_case(name));
     begins_message(line) || MAIL_BEGINNINGS.iter().any(starts)
@@ -156,10 +156,10 @@ fn is_sampled(id: u32) -> bool {
 }
 
 /// What must agree for scores of two categories to be comparable: which features a text has.
-pub type Cut = (ModelOptions, Option<Scheme>, u8, Vec<Vec<u8>>);
+pub(super) type Cut = (ModelOptions, Option<Scheme>, u8, Vec<Vec<u8>>);
 
 /// How the text of a category was cut into features.
-pub fn cut(header: &Header, patterns: &[Vec<u8>]) -> Cut {
+pub(super) fn cut(header: &Header, patterns: &[Vec<u8>]) -> Cut {
     let mut options = header.options;
     for option in [ModelOption::Entropy, ModelOption::Overflow, ModelOption::ReferenceOnly] {
         options.remove(option);
@@ -168,7 +168,7 @@ pub fn cut(header: &Header, patterns: &[Vec<u8>]) -> Cut {
 }
 
 /// What to say about categories that were learned in different ways, if they were.
-pub fn about_cuts(cuts: &[(Vec<u8>, Cut)]) -> Option<String> {
+pub(super) fn about_cuts(cuts: &[(Vec<u8>, Cut)]) -> Option<String> {
     let (first, reference) = cuts.first()?;
     let (other, _) = cuts.iter().find(|(_, cut)| cut != reference)?;
     Some(format!(

@@ -13,7 +13,7 @@ use std::io;
 use std::os::unix::ffi::OsStrExt;
 
 /// A reader of the operands, which a signal to stop ends early.
-pub fn reader<'a>(
+pub(super) fn reader<'a>(
     reading: &Reading,
     options: &ReadOptions,
     signals: &'a Signals,
@@ -24,7 +24,7 @@ pub fn reader<'a>(
 
 /// Reads all operands, or standard input, into `sink`. `announce` is told each source's name before
 /// it is read, `None` for standard input.
-pub fn read<S: FeatureSink>(
+pub(super) fn read<S: FeatureSink>(
     reading: &Reading,
     signals: &Signals,
     reader: &mut FeatureReader<'_>,
@@ -100,7 +100,7 @@ pub fn read<S: FeatureSink>(
 }
 
 /// Says which signal ended reading, if one did.
-pub fn after_signals(signals: &Signals, said: &mut bool) -> Result<(), Failure> {
+pub(super) fn after_signals(signals: &Signals, said: &mut bool) -> Result<(), Failure> {
     if signals.interrupted() {
         MESSAGES.signal("caught interrupt request, exiting");
         return Err(Failure::silent(Kind::Interrupted));

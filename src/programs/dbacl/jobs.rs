@@ -14,7 +14,7 @@ use std::ffi::OsString;
 
 /// The job that a command line asks for.
 #[derive(Debug, Clone, Copy)]
-pub enum Job {
+pub(super) enum Job {
     /// Learn a category (`-l`).
     Learn,
     /// Compare texts with categories (`-c`).
@@ -33,7 +33,7 @@ pub enum Job {
 }
 
 /// Which inputs are read, and how they become features.
-pub struct Reading {
+pub(super) struct Reading {
     /// Files and folders to read; standard input if there are none.
     pub operands: Vec<OsString>,
     /// The option word of the model, or of the categories together.
@@ -64,7 +64,7 @@ pub struct Reading {
 
 impl Reading {
     /// Standard input, read without options.
-    pub fn new(locale: Locale, strict: bool) -> Self {
+    pub(super) fn new(locale: Locale, strict: bool) -> Self {
         Self {
             operands: Vec::new(),
             options: ModelOptions::default(),
@@ -83,7 +83,7 @@ impl Reading {
     }
 
     /// How the inputs are read. The regular expressions move there.
-    pub fn read_options(&mut self) -> ReadOptions {
+    pub(super) fn read_options(&mut self) -> ReadOptions {
         ReadOptions {
             options: self.options,
             scheme: self.scheme,
@@ -97,14 +97,14 @@ impl Reading {
 
     /// The regular expressions of the command line as categories store them. `patterns` are those
     /// of the run.
-    pub fn stored_patterns(&self, patterns: &PatternList) -> Vec<Vec<u8>> {
+    pub(super) fn stored_patterns(&self, patterns: &PatternList) -> Vec<Vec<u8>> {
         self.own_patterns.iter().map(|&pattern| patterns.stored(pattern)).collect()
     }
 }
 
 /// What a line of the input is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Records {
+pub(super) enum Records {
     /// A JSON object with a `text` and perhaps an `id`.
     Ndjson,
     /// A document.
@@ -113,7 +113,7 @@ pub enum Records {
 
 impl Records {
     /// The kind of this name.
-    pub fn by_name(name: &[u8]) -> Option<Self> {
+    pub(super) fn by_name(name: &[u8]) -> Option<Self> {
         match name {
             b"ndjson" => Some(Self::Ndjson),
             b"lines" => Some(Self::Lines),

@@ -13,7 +13,11 @@ use dbacl_files::atomic_file::Draft;
 use std::os::unix::ffi::OsStrExt;
 
 /// Learns a large category.
-pub fn run(config: &mut Config, signals: &Signals, output: &mut Output) -> Result<u8, Failure> {
+pub(super) fn run(
+    config: &mut Config,
+    signals: &Signals,
+    output: &mut Output,
+) -> Result<u8, Failure> {
     let counts = counts(config, signals)?;
     if counts.features() == 0 {
         return nothing_learned(config, output);

@@ -44,7 +44,11 @@ pub(super) const INEXACT: &str = "a part of the input was read otherwise than it
      lines or a broken attachment before it; a few features may differ";
 
 /// Learns a category.
-pub fn run(config: &mut Config, signals: &Signals, output: &mut Output) -> Result<u8, Failure> {
+pub(super) fn run(
+    config: &mut Config,
+    signals: &Signals,
+    output: &mut Output,
+) -> Result<u8, Failure> {
     let mut settings = config.learn_settings();
     config.reading.patterns.refuse_unstorable()?;
     let kept = config.online.as_deref();

@@ -18,7 +18,7 @@ use std::time::Duration;
 /// The right to learn into `counts` (`-o`), waited for up to `limit`. `None` where there can be no
 /// lock: the folder cannot be written, the file system knows no locks, or the lock's name is taken
 /// by something else, which gives a warning.
-pub fn of_counts(
+pub(super) fn of_counts(
     counts: &Path,
     limit: Duration,
     signals: &Signals,

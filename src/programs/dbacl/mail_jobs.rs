@@ -33,22 +33,22 @@ pub const JOBS: [MailJob; 7] = [
 ];
 
 /// Options that go with all jobs.
-pub const WITH_ALL: [Key; 3] = [Key::Quiet, Key::Strict, Key::LockTimeout];
+pub(crate) const WITH_ALL: [Key; 3] = [Key::Quiet, Key::Strict, Key::LockTimeout];
 
 /// The job that an option asks for, if it asks for one.
-pub fn job(key: Key) -> Option<&'static MailJob> {
+pub(crate) fn job(key: Key) -> Option<&'static MailJob> {
     JOBS.iter().find(|job| job.key == key)
 }
 
 /// The jobs that an option goes with, as words: `--mail-filter and --mail-verdict`; empty if there
 /// are none.
-pub fn users(option: Key) -> String {
+pub(crate) fn users(option: Key) -> String {
     let jobs = JOBS.iter().filter(|job| job.options.contains(&option));
     jobs.map(|job| spelled(job.key)).collect::<Vec<_>>().join(" and ")
 }
 
 /// The row of an option.
-pub fn row(key: Key) -> Option<&'static Opt<Key>> {
+pub(crate) fn row(key: Key) -> Option<&'static Opt<Key>> {
     TABLE.iter().find(|option| option.key == key)
 }
 

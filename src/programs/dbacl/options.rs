@@ -82,7 +82,7 @@ pub enum Key {
 }
 
 /// The headings of the help text, each with the first of its options.
-pub const HEADINGS: [(Key, &str); 7] = [
+pub(crate) const HEADINGS: [(Key, &str); 7] = [
     (Key::Learn, "Most used"),
     (Key::MailLearn, "A mail filter in two commands"),
     (Key::KeepCase, "Learning"),

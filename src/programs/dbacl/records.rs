@@ -35,7 +35,7 @@ const BLOCK: usize = 1 << 20;
 const SHARE: usize = 1 << 14;
 
 /// Classifies the records of all inputs.
-pub fn run(
+pub(super) fn run(
     mut config: Config,
     records: Records,
     signals: &Signals,

@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 /// What signals have asked for.
 #[derive(Debug, Default)]
-pub struct Signals {
+pub(super) struct Signals {
     /// Reading should end, for either reason below.
     pub stop: Arc<AtomicBool>,
     interrupt: Arc<AtomicBool>,
@@ -17,7 +17,7 @@ pub struct Signals {
 
 impl Signals {
     /// Installs the handlers. A signal whose handler cannot be installed keeps its usual effect.
-    pub fn install() -> Self {
+    pub(super) fn install() -> Self {
         let signals = Self::default();
         for signal in [SIGTERM, SIGHUP, SIGQUIT, SIGINT] {
             let _ = flag::register(signal, Arc::clone(&signals.stop));
@@ -28,17 +28,17 @@ impl Signals {
     }
 
     /// Whether reading was asked to end.
-    pub fn stopped(&self) -> bool {
+    pub(super) fn stopped(&self) -> bool {
         self.stop.load(Ordering::Relaxed)
     }
 
     /// Whether the run was interrupted: nothing is to be written.
-    pub fn interrupted(&self) -> bool {
+    pub(super) fn interrupted(&self) -> bool {
         self.interrupt.load(Ordering::Relaxed)
     }
 
     /// Whether categories should be loaded again; asks once per signal.
-    pub fn take_reload(&self) -> bool {
+    pub(super) fn take_reload(&self) -> bool {
         self.reload.load(Ordering::Relaxed) && self.reload.swap(false, Ordering::Relaxed)
     }
 }

@@ -16,7 +16,7 @@ const SCORES: [&str; 5] = ["score", "cross_entropy", "complexity", "probability"
 
 /// A form of results.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Format {
+pub(super) enum Format {
     /// One array of all results.
     Json,
     /// One object a line.
@@ -26,10 +26,10 @@ pub enum Format {
 }
 
 /// What to say of another form.
-pub const FORMATS: &str = "--format needs one of json, ndjson, tsv";
+pub(super) const FORMATS: &str = "--format needs one of json, ndjson, tsv";
 
 impl Format {
-    pub fn by_name(name: &[u8]) -> Option<Self> {
+    pub(super) fn by_name(name: &[u8]) -> Option<Self> {
         match name {
             b"json" => Some(Self::Json),
             b"ndjson" => Some(Self::Ndjson),
@@ -39,7 +39,7 @@ impl Format {
     }
 
     /// Appends the text before all results.
-    pub fn begin(self, out: &mut Vec<u8>, models: &[Model]) {
+    pub(super) fn begin(self, out: &mut Vec<u8>, models: &[Model]) {
         if self != Self::Tsv {
             return;
         }
@@ -48,7 +48,7 @@ impl Format {
     }
 
     /// Appends the heading of TSV: columns for every document, those of each category, and texts.
-    pub fn heading(
+    pub(super) fn heading(
         self,
         out: &mut Vec<u8>,
         first: &str,
@@ -73,14 +73,14 @@ impl Format {
     }
 
     /// Appends the text before a result.
-    pub fn separate(self, out: &mut Vec<u8>, first: bool) {
+    pub(super) fn separate(self, out: &mut Vec<u8>, first: bool) {
         if self == Self::Json {
             out.extend_from_slice(if first { b"[" } else { b",\n " });
         }
     }
 
     /// Appends the text behind all results.
-    pub fn end(self, out: &mut Vec<u8>, any: bool) {
+    pub(super) fn end(self, out: &mut Vec<u8>, any: bool) {
         if self == Self::Json {
             out.extend_from_slice(if any { b"]\n" } else { b"[]\n" });
         }
@@ -88,7 +88,7 @@ impl Format {
 
     /// Appends a document's result. `id` is JSON; in TSV a string stands without quotes.
     /// `confident` asks for confidences.
-    pub fn result<'m>(
+    pub(super) fn result<'m>(
         self,
         out: &mut Vec<u8>,
         id: &Id<'_>,
@@ -116,7 +116,7 @@ impl Format {
     /// Appends what was found of a document: the number of the best category, the verdict if there
     /// is one, for each category its name and the numbers of these `columns`, and texts with their
     /// names.
-    pub fn found<const N: usize>(
+    pub(super) fn found<const N: usize>(
         self,
         out: &mut Vec<u8>,
         id: &Id<'_>,
@@ -168,7 +168,7 @@ impl Format {
     }
 
     /// Appends the reason why there is no result, in its place.
-    pub fn fault(self, out: &mut Vec<u8>, id: &Id<'_>, why: &str) {
+    pub(super) fn fault(self, out: &mut Vec<u8>, id: &Id<'_>, why: &str) {
         if self == Self::Tsv {
             escape(out, &id.plain());
             out.extend_from_slice(b"\t# ");
@@ -195,7 +195,7 @@ impl Format {
 
 /// The identifier of a document in results.
 #[derive(Debug)]
-pub enum Id<'a> {
+pub(super) enum Id<'a> {
     /// A file's name.
     Name(&'a [u8]),
     /// The `id` of a record: any JSON, given back as it was written.
@@ -246,7 +246,7 @@ fn append_number(out: &mut Vec<u8>, number: f64) {
 }
 
 /// A TSV field: tabs, line ends and backslashes are written as `\t`, `\n`, `\r` and `\\`.
-pub fn escape(out: &mut Vec<u8>, text: &str) {
+pub(super) fn escape(out: &mut Vec<u8>, text: &str) {
     for &byte in text.as_bytes() {
         match byte {
             b'\t' => out.extend_from_slice(b"\\t"),

@@ -15,7 +15,7 @@ use std::time::Duration;
 /// The longest time between two checks whether reading has ended.
 const TICK: Duration = Duration::from_millis(50);
 
-pub fn inputs<'a>(
+pub(super) fn inputs<'a>(
     reading: &'a Reading,
     options: &'a ReadOptions,
     threads: Option<usize>,

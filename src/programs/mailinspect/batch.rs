@@ -17,7 +17,7 @@ use dbacl_cli::output::raw;
 use dbacl_numeric::cformat;
 
 /// The messages to list, sorted as the options ask for.
-pub fn collect(
+pub(super) fn collect(
     config: &Config,
     mailbox: &Mailbox,
     judge: &mut Judge,
@@ -53,7 +53,7 @@ pub fn collect(
 }
 
 /// Prints the list, or gives each message to the command.
-pub fn print(
+pub(super) fn print(
     config: &Config,
     mailbox: &Mailbox,
     entries: &[Entry],
@@ -95,7 +95,7 @@ pub fn print(
 }
 
 /// Gives a message to a shell command, and waits for its end. The command's exit status is ignored.
-pub fn pipe(command: &OsStr, mailbox: &Mailbox, entry: &Entry) -> io::Result<()> {
+pub(super) fn pipe(command: &OsStr, mailbox: &Mailbox, entry: &Entry) -> io::Result<()> {
     let mut message = mailbox.open(entry)?;
     let mut child = Command::new("/bin/sh").arg("-c").arg(command).stdin(Stdio::piped()).spawn()?;
     if let Some(mut stdin) = child.stdin.take() {

@@ -17,7 +17,7 @@ use std::io::{self, Read};
 use std::sync::Arc;
 
 /// Bits of the table of a document's own counts, unless others are asked for.
-pub const EMPIRICAL_BITS: u8 = 15;
+pub(crate) const EMPIRICAL_BITS: u8 = 15;
 
 /// The verdict of a set of categories on a document.
 #[derive(Debug, Clone, PartialEq)]
@@ -61,7 +61,6 @@ impl Verdict {
     }
 
     /// Log-probability of a token under each category, nats: score by complexity.
-    #[doc(hidden)]
     pub fn means(&self) -> impl Iterator<Item = f64> + '_ {
         let each = self.scores.iter().zip(&self.complexities);
         each.map(|(&score, &complexity)| quotient(score, complexity))
@@ -106,7 +105,6 @@ impl<D: AsRef<[u8]>> CategorySet<D> {
 
 impl<D: AsRef<[u8]>> Classifier<D> {
     /// The same classifier, with the length of a message as part of its score (`-P`).
-    #[doc(hidden)]
     #[must_use]
     pub const fn counting_length(mut self) -> Self {
         self.counts_length = true;
@@ -144,7 +142,6 @@ impl<D: AsRef<[u8]>> Classifier<D> {
     }
 
     /// The verdict on a document that has been filtered before.
-    #[doc(hidden)]
     pub fn classify_filtered(&mut self, document: &FilteredText) -> Verdict {
         self.reader.cutter().restart();
         self.scores.scorer.forget_words();
@@ -179,7 +176,7 @@ impl<D: AsRef<[u8]>> Classifier<D> {
 }
 
 /// Scores the features of documents as they come in.
-pub struct DocumentScores<D = Mmap> {
+pub(crate) struct DocumentScores<D = Mmap> {
     /// The scores.
     pub scorer: Scorer<D>,
     by_words: bool,
@@ -188,31 +185,31 @@ pub struct DocumentScores<D = Mmap> {
 
 impl<D: AsRef<[u8]>> DocumentScores<D> {
     /// Scores of `scorer`'s categories.
-    pub const fn new(scorer: Scorer<D>) -> Self {
+    pub(crate) const fn new(scorer: Scorer<D>) -> Self {
         Self { scorer, by_words: false, warnings: Vec::new() }
     }
 
     /// Prepares to score words instead of the texts of features where that is possible; it is
     /// faster.
-    pub fn expect_words(&mut self, cutter: &Cutter, order: u8, wanted: Wanted) {
+    pub(crate) fn expect_words(&mut self, cutter: &Cutter, order: u8, wanted: Wanted) {
         self.by_words = cutter.has_only_words() && self.scorer.expect_words(order, wanted);
     }
 
     /// The scores of the document so far.
-    pub fn category_scores(&mut self, counts_length: bool) -> Vec<CategoryScore> {
+    pub(crate) fn category_scores(&mut self, counts_length: bool) -> Vec<CategoryScore> {
         self.scorer.settle_words(&mut |warning| self.warnings.push(warning));
         document::finish(&self.scorer, counts_length)
     }
 
     /// Ends the document and returns its scores.
-    pub fn finish(&mut self, counts_length: bool) -> Vec<CategoryScore> {
+    pub(crate) fn finish(&mut self, counts_length: bool) -> Vec<CategoryScore> {
         let category_scores = self.category_scores(counts_length);
         self.scorer.start_document();
         category_scores
     }
 
     /// Warnings that arose while scoring; each is returned once.
-    pub fn warnings(&mut self) -> Vec<Warning> {
+    pub(crate) fn warnings(&mut self) -> Vec<Warning> {
         std::mem::take(&mut self.warnings)
     }
 }

@@ -146,7 +146,7 @@ impl Sources {
 }
 
 /// Scores a text and records its tokens, for an explanation.
-pub struct Recorder<D = Mmap> {
+pub(crate) struct Recorder<D = Mmap> {
     scorer: Scorer<D>,
     sources: Sources,
     occurrences: Vec<Occurrence>,
@@ -187,7 +187,7 @@ fn addition<D: AsRef<[u8]>>(model: &Model<D>, occurrence: &Occurrence) -> Additi
 
 impl<D: AsRef<[u8]>> Recorder<D> {
     /// A recorder of nothing yet.
-    pub fn new(models: Vec<Model<D>>) -> Self {
+    pub(crate) fn new(models: Vec<Model<D>>) -> Self {
         let is_runs = |model: &Model<D>| {
             model.header().is_some_and(|header| header.scheme == Some(Scheme::Gram))
         };
@@ -199,18 +199,18 @@ impl<D: AsRef<[u8]>> Recorder<D> {
 
     /// Has the explanation name the sources and, of mail, the subjects.
     #[must_use]
-    pub const fn naming(mut self, is_mail: bool) -> Self {
+    pub(crate) const fn naming(mut self, is_mail: bool) -> Self {
         self.sources.is_mail = is_mail;
         self
     }
 
     /// A source of this name begins; `None` for standard input.
-    pub fn start_source(&mut self, name: Option<&[u8]>) {
+    pub(crate) fn start_source(&mut self, name: Option<&[u8]>) {
         self.sources.start(name);
     }
 
     /// The explanation of the text. There must be two categories or more.
-    pub fn explain(self) -> Explained {
+    pub(crate) fn explain(self) -> Explained {
         let category_scores = document::finish(&self.scorer, false);
         let models = self.scorer.models();
         let mut ranked: Vec<usize> = (0..models.len()).collect();

@@ -9,11 +9,12 @@
 //! [`shared`] decides how a text is read for several categories. [`explain`] shows the evidence of
 //! each token.
 
-pub mod classifier;
-pub mod explain;
-pub mod set;
-pub mod shared;
+pub(crate) mod classifier;
+pub(crate) mod explain;
+pub(crate) mod set;
+pub(crate) mod shared;
 
-pub use classifier::{Classifier, DocumentScores, Verdict};
+pub(crate) use classifier::DocumentScores;
+pub use classifier::{Classifier, Verdict};
 pub use set::CategorySet;
 pub use shared::Incomparable;

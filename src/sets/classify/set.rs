@@ -83,7 +83,6 @@ impl<D: AsRef<[u8]>> CategorySet<D> {
     ///
     /// # Errors
     /// Why they cannot be compared.
-    #[doc(hidden)]
     pub fn shared<N: Into<String>>(
         categories: impl IntoIterator<Item = (N, impl Into<AnyCategory<D>>)>,
         locale: Locale,
@@ -109,12 +108,6 @@ impl<D: AsRef<[u8]>> CategorySet<D> {
     /// Names of the categories, in their order.
     pub fn names(&self) -> &[String] {
         &self.names
-    }
-
-    /// How documents are read for these categories.
-    #[doc(hidden)]
-    pub const fn reading(&self) -> &ReadOptions {
-        &self.reading
     }
 
     /// Warnings about the choice of categories, such as options that were changed to suit all of

@@ -65,7 +65,7 @@ impl From<Incomparable> for crate::error::Error {
 
 /// The reading that suits all categories so far.
 #[derive(Debug, Clone)]
-pub struct SharedReading {
+pub(crate) struct SharedReading {
     /// Options of the categories together.
     pub options: ModelOptions,
     /// The tokenizer, once it is chosen.
@@ -78,7 +78,7 @@ pub struct SharedReading {
 
 impl SharedReading {
     /// The reading of no category.
-    pub fn new(locale: Locale) -> Self {
+    pub(crate) fn new(locale: Locale) -> Self {
         let patterns = PatternList::new(locale);
         Self { options: ModelOptions::default(), scheme: None, order: 1, patterns }
     }
@@ -88,7 +88,7 @@ impl SharedReading {
     ///
     /// # Errors
     /// [`Incomparable::Tokenizer`], [`Incomparable::Pattern`].
-    pub fn add(
+    pub(crate) fn add(
         &mut self,
         name: &[u8],
         header: &Header,
@@ -154,7 +154,7 @@ impl SharedReading {
     ///
     /// # Errors
     /// [`Incomparable::TextAndMail`], [`Incomparable::XmlAndHtml`].
-    pub fn finish<D: AsRef<[u8]>>(
+    pub(crate) fn finish<D: AsRef<[u8]>>(
         mut self,
         models: &[Model<D>],
         locale: Locale,
@@ -168,7 +168,7 @@ impl SharedReading {
 }
 
 /// The tokenizer where none is chosen: `adp` for mail, `alpha` for other text.
-pub const fn default_scheme(options: ModelOptions) -> Scheme {
+pub(crate) const fn default_scheme(options: ModelOptions) -> Scheme {
     if options.has(ModelOption::Mail) { Scheme::Adp } else { Scheme::Alpha }
 }
 
@@ -176,7 +176,7 @@ pub const fn default_scheme(options: ModelOptions) -> Scheme {
 ///
 /// # Errors
 /// Kinds that exclude each other.
-pub fn complete_kind(options: &mut ModelOptions) -> Result<(), Incomparable> {
+pub(crate) fn complete_kind(options: &mut ModelOptions) -> Result<(), Incomparable> {
     use ModelOption::{Html, Mail, Text, Xml};
     if !options.has_any(&[Mail, Html, Xml]) {
         options.insert(Text);
@@ -195,7 +195,10 @@ pub fn complete_kind(options: &mut ModelOptions) -> Result<(), Incomparable> {
 
 /// Multinomial scores need counts of a document's tokens, which must suit all categories. If they
 /// do not, the option is removed. Returns whether it was removed.
-pub fn settle_multinomial<D: AsRef<[u8]>>(options: &mut ModelOptions, models: &[Model<D>]) -> bool {
+pub(crate) fn settle_multinomial<D: AsRef<[u8]>>(
+    options: &mut ModelOptions,
+    models: &[Model<D>],
+) -> bool {
     if options.has(ModelOption::Multinomial) && agree_on_multinomial(models) {
         options.insert(ModelOption::Entropy);
     }

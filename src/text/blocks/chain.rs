@@ -21,7 +21,7 @@ use std::ops::Range;
 const PASSES: u32 = 2;
 /// Where a fit of some problems has come to.
 #[derive(Debug, Clone, PartialEq)]
-pub struct State<'a> {
+pub(super) struct State<'a> {
     pub problems: Range<usize>,
     /// The scales of the features.
     pub scales: Cow<'a, [f32]>,
@@ -33,7 +33,7 @@ pub struct State<'a> {
 
 /// What all chains are to do.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Task<'a> {
+pub(super) enum Task<'a> {
     /// Count the documents that have each feature, of each of these labels or of all together.
     Count(Range<usize>, bool),
     /// Fit the blocks in turn.
@@ -53,7 +53,7 @@ pub enum Task<'a> {
 
 /// What a chain answers.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Answer {
+pub(super) enum Answer {
     /// To [`Task::Count`]. By label: documents that are learned by the first fit, and that are held
     /// out. Then by label or for all, and by feature: those of them that have it.
     Counts(Vec<[u32; 2]>, Vec<[u32; 2]>),
@@ -64,7 +64,7 @@ pub enum Answer {
 }
 
 /// A task that is being done: the blocks of a chain come one after the other, in their order.
-pub struct Work {
+pub(super) struct Work {
     /// Of a [`Task::Round`]: the problems of each thread.
     ranges: Vec<Range<usize>>,
     /// Their tables, or the one of a [`Task::Score`].
@@ -74,7 +74,7 @@ pub struct Work {
 
 impl Work {
     /// The work on a task before the first block.
-    pub fn new(frame: &Frame, task: &Task<'_>) -> Self {
+    pub(super) fn new(frame: &Frame, task: &Task<'_>) -> Self {
         let (ranges, tables, answer) = match task {
             Task::Count(labels, is_together) => {
                 let rows = if *is_together { 1 } else { labels.len() };
@@ -97,7 +97,7 @@ impl Work {
 
     /// Takes the next block. Of a round, returns the bytes of its new dual variables; `old` has
     /// those that the round before has left, as many as it is asked for.
-    pub fn add(
+    pub(super) fn add(
         &mut self,
         frame: &Frame,
         task: &Task<'_>,
@@ -131,7 +131,7 @@ impl Work {
     }
 
     /// The answer, after the last block.
-    pub fn answer(self, frame: &Frame, task: &Task<'_>) -> Answer {
+    pub(super) fn answer(self, frame: &Frame, task: &Task<'_>) -> Answer {
         match task {
             Task::Round { state, .. } => changes(frame, state, &self.ranges, self.tables),
             _ => self.answer,
@@ -292,7 +292,7 @@ impl State<'_> {
 }
 
 impl Task<'_> {
-    pub fn to_bytes(&self) -> Vec<u8> {
+    pub(super) fn to_bytes(&self) -> Vec<u8> {
         let mut out = Vec::new();
         match self {
             Self::Count(labels, is_together) => {
@@ -313,7 +313,7 @@ impl Task<'_> {
     }
 
     /// The task of these bytes, which fits `frame`.
-    pub fn from_bytes(frame: &Frame, mut bytes: &[u8]) -> Option<Task<'static>> {
+    pub(super) fn from_bytes(frame: &Frame, mut bytes: &[u8]) -> Option<Task<'static>> {
         let rest = &mut bytes;
         match number(rest)? {
             0u8 => {
@@ -336,7 +336,7 @@ impl Task<'_> {
 }
 
 impl Answer {
-    pub fn to_bytes(&self) -> Vec<u8> {
+    pub(super) fn to_bytes(&self) -> Vec<u8> {
         let mut out = Vec::new();
         match self {
             Self::Counts(documents, with) => {
@@ -358,7 +358,7 @@ impl Answer {
         out
     }
 
-    pub fn from_bytes(mut bytes: &[u8]) -> Option<Self> {
+    pub(super) fn from_bytes(mut bytes: &[u8]) -> Option<Self> {
         let rest = &mut bytes;
         match number(rest)? {
             0u8 => Some(Self::Counts(rows(rest)?, rows(rest)?)),

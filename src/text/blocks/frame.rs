@@ -32,7 +32,7 @@ const TINY: u64 = 100;
 
 /// In how many documents each feature is, of which most are forgotten where there are too many.
 #[derive(Debug, Default)]
-pub struct Tally {
+pub(crate) struct Tally {
     index: Index,
     counts: Vec<u32>,
     /// Documents by their number of words.
@@ -42,7 +42,7 @@ pub struct Tally {
 
 impl Tally {
     /// Takes a document.
-    pub fn add(&mut self, features: &Features, text: &[u8]) {
+    pub(crate) fn add(&mut self, features: &Features, text: &[u8]) {
         self.documents += 1;
         *self.lengths.entry(shorten::words(text) as u64).or_default() += 1;
         features.blocks.iter().flatten().for_each(|&feature| self.count(feature, 1));
@@ -55,7 +55,7 @@ impl Tally {
     }
 
     /// Takes the tally of the next segment.
-    pub fn merge(&mut self, other: &Self) {
+    pub(crate) fn merge(&mut self, other: &Self) {
         self.documents += other.documents;
         for (&words, &documents) in &other.lengths {
             *self.lengths.entry(words).or_default() += documents;
@@ -66,7 +66,7 @@ impl Tally {
     }
 
     /// Ends a segment: leaves out features where there are more than twice `most`.
-    pub fn end_segment(&mut self, most: usize) {
+    pub(crate) fn end_segment(&mut self, most: usize) {
         if self.counts.len() > most.saturating_mul(2) {
             let kept = self.foremost(most);
             (self.index, self.counts) = (Index::default(), Vec::new());
@@ -98,7 +98,7 @@ impl Tally {
     }
 
     /// The tally as bytes.
-    pub fn to_bytes(&self) -> Vec<u8> {
+    pub(crate) fn to_bytes(&self) -> Vec<u8> {
         let lengths = self.lengths.iter().flat_map(|(&words, &documents)| [words, documents]);
         let features = self.index.features().into_iter().zip(&self.counts);
         let features = features.flat_map(|(feature, &count)| [feature, count].map(u64::from));
@@ -109,7 +109,7 @@ impl Tally {
     }
 
     /// The tally of these bytes.
-    pub fn from_bytes(mut bytes: &[u8]) -> Option<Self> {
+    pub(crate) fn from_bytes(mut bytes: &[u8]) -> Option<Self> {
         let rest = &mut bytes;
         let mut tally = Self { documents: number(rest)?, ..Self::default() };
         for _ in 0..number(rest)? {
@@ -151,7 +151,12 @@ pub fn place(number: u64, documents: u64, block: u64) -> (u64, u64) {
 
 impl Frame {
     /// The frame of the tally of all documents, of which at most `most` features take part.
-    pub fn new(tally: &Tally, (parts, labels): (usize, usize), block: u64, most: usize) -> Self {
+    pub(crate) fn new(
+        tally: &Tally,
+        (parts, labels): (usize, usize),
+        block: u64,
+        most: usize,
+    ) -> Self {
         let least = if tally.documents < TINY { 1 } else { 2 };
         let all = tally.foremost(most).into_iter();
         let mut features: Vec<u32> =
@@ -168,7 +173,7 @@ impl Frame {
     }
 
     /// Number of problems: two labels are one.
-    pub const fn problems(&self) -> usize {
+    pub(crate) const fn problems(&self) -> usize {
         if self.labels == 2 { 1 } else { self.labels }
     }
 
@@ -239,7 +244,7 @@ fn take_rising(rest: &mut &[u8], out: &mut Vec<u32>) -> Option<()> {
 
 /// What a numbered document is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Kind {
+pub(super) struct Kind {
     /// Whether the first fit leaves it out.
     pub is_held_out: bool,
     /// Whether it is a shortened copy of a document, to be learned with it.
@@ -250,7 +255,7 @@ pub struct Kind {
 }
 
 /// Gives documents numbers in place of features.
-pub struct Numberer<'a> {
+pub(super) struct Numberer<'a> {
     frame: &'a Frame,
     index: Index,
     reader: TextReader,
@@ -258,12 +263,12 @@ pub struct Numberer<'a> {
 
 impl<'a> Numberer<'a> {
     /// A numberer of documents that are read by this layout.
-    pub fn new(frame: &'a Frame, layout: &Layout) -> Self {
+    pub(super) fn new(frame: &'a Frame, layout: &Layout) -> Self {
         Self { frame, index: Index::of(&frame.features), reader: TextReader::new(layout) }
     }
 
     /// Appends document `number`, and what is made of it, to a block.
-    pub fn append(&mut self, number: u64, label: u32, text: &[u8], out: &mut Vec<u8>) {
+    pub(super) fn append(&mut self, number: u64, label: u32, text: &[u8], out: &mut Vec<u8>) {
         let is_held_out = self.frame.is_held_out(number);
         let kind = Kind { is_held_out, ..Kind::default() };
         let key = self.put(kind, label, text, out);
@@ -299,7 +304,7 @@ impl<'a> Numberer<'a> {
 
 /// The documents of a block of documents.
 #[derive(Default)]
-pub struct Numbered {
+pub(super) struct Numbered {
     /// All of them, in their order.
     pub documents: Documents,
     /// What each is.
@@ -312,7 +317,7 @@ pub struct Numbered {
 
 impl Numbered {
     /// The documents of these bytes; `costs` are what each label's cost.
-    pub fn read(frame: &Frame, costs: &[f32], mut bytes: &[u8]) -> Option<Self> {
+    pub(super) fn read(frame: &Frame, costs: &[f32], mut bytes: &[u8]) -> Option<Self> {
         let rest = &mut bytes;
         let mut found = Self::default();
         let (mut columns, mut blocks) = (Vec::new(), Vec::new());
@@ -359,7 +364,7 @@ impl Numbered {
 
     /// The documents that a fit learns: all but cuts, and without those that are held out unless
     /// it `is_whole`.
-    pub fn part(&self, is_whole: bool) -> Vec<u32> {
+    pub(super) fn part(&self, is_whole: bool) -> Vec<u32> {
         let is_in = |kind: &Kind| kind.words == 0 && (is_whole || !kind.is_held_out);
         (0u32..).zip(&self.kinds).filter(|(_, kind)| is_in(kind)).map(|(at, _)| at).collect()
     }

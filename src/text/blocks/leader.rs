@@ -20,13 +20,13 @@ const ROUNDS: u32 = 8;
 const MORE_ROUNDS: u32 = 4;
 
 /// Hands a task to all chains, wherever they are, and their answers in their order to the function.
-pub type Chains<'a> = dyn FnMut(&Task<'_>, &mut dyn FnMut(Answer) -> Done) -> Done + 'a;
+pub(super) type Chains<'a> = dyn FnMut(&Task<'_>, &mut dyn FnMut(Answer) -> Done) -> Done + 'a;
 
 /// Documents with features by label, and by label or for all those with each feature: both of the
 /// first fit and in all.
 type Counts = (Vec<[u32; 2]>, Vec<[u32; 2]>);
 
-pub struct Leader<'a> {
+pub(super) struct Leader<'a> {
     pub plan: &'a BlockPlan,
     pub frame: &'a Frame,
     /// Labels with their documents.
@@ -102,7 +102,7 @@ impl Leader<'_> {
         Ok([of(0), of(1)])
     }
 
-    pub fn fit(mut self) -> Result<Learned, TrainError> {
+    pub(super) fn fit(mut self) -> Result<Learned, TrainError> {
         let (labels, problems) = (self.frame.labels, self.frame.problems());
         let (documents, with) = self.counts(0..labels, true)?;
         if let Some(at) = documents.iter().position(|own| own[1] == 0) {

@@ -33,7 +33,7 @@ const fn needed(features: usize) -> u64 {
 }
 
 /// A file in `folder` that nobody else sees, and that vanishes when it is closed.
-pub fn vanishing(folder: &Path) -> io::Result<File> {
+pub(super) fn vanishing(folder: &Path) -> io::Result<File> {
     let mut options = OpenOptions::new();
     options.read(true).write(true).create_new(true).mode(0o600);
     for number in 0u32.. {

@@ -13,7 +13,7 @@ use dbacl_numeric::elementary::{exp, log};
 /// Scores of groups whose choice is known, for calibration. The fit must not have learned these
 /// groups.
 #[derive(Debug, Clone, Default)]
-pub struct Judged {
+pub(crate) struct Judged {
     scores: Vec<f64>,
     /// Where each group ends in `scores`, and which was chosen.
     ends: Vec<(usize, usize)>,
@@ -45,7 +45,7 @@ impl Quality {
 
 /// How scores become probabilities.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Calibration {
+pub(crate) struct Calibration {
     /// What scores, in nats, are divided by.
     pub temperature: f64,
     /// From 0 on; 0 leaves probabilities as the temperature makes them.
@@ -61,7 +61,7 @@ impl From<f64> for Calibration {
 impl Calibration {
     /// Turns the scores of a group, in nats, into others, of which the softmax is the calibrated
     /// probabilities. The order of the alternatives stays.
-    pub fn apply(&self, scores: &mut [f64]) {
+    pub(crate) fn apply(&self, scores: &mut [f64]) {
         for score in &mut *scores {
             *score /= self.temperature;
         }
@@ -75,7 +75,7 @@ impl Calibration {
 }
 
 /// Turns scores, in nats, into the logarithms of their softmax.
-pub fn normalise(scores: &mut [f64]) {
+pub(crate) fn normalise(scores: &mut [f64]) {
     let highest = scores.iter().copied().fold(f64::NEG_INFINITY, f64::max);
     let sum: f64 = scores.iter().map(|score| exp(score - highest)).sum();
     let whole = highest + log(sum);
@@ -101,18 +101,18 @@ const BINS: usize = 10;
 
 impl Judged {
     /// Adds a group: its scores, nats, and the number of the chosen alternative.
-    pub fn push(&mut self, scores: &[f64], chosen: usize) {
+    pub(crate) fn push(&mut self, scores: &[f64], chosen: usize) {
         self.scores.extend_from_slice(scores);
         self.ends.push((self.scores.len(), chosen));
     }
 
     /// Number of groups.
-    pub fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         self.ends.len()
     }
 
     /// Whether there are none.
-    pub fn is_empty(&self) -> bool {
+    pub(crate) fn is_empty(&self) -> bool {
         self.ends.is_empty()
     }
 
@@ -136,14 +136,14 @@ impl Judged {
     }
 
     /// How well the groups are classified with a temperature or a [`Calibration`].
-    pub fn quality(&self, calibration: impl Into<Calibration>) -> Quality {
+    pub(crate) fn quality(&self, calibration: impl Into<Calibration>) -> Quality {
         let calibration = calibration.into();
         let calibration_error = self.calibration_error(calibration);
         Quality { tally: self.tally(calibration), calibration_error }
     }
 
     /// Choices and bits with a temperature or a [`Calibration`].
-    pub fn tally(&self, calibration: impl Into<Calibration>) -> Tally {
+    pub(crate) fn tally(&self, calibration: impl Into<Calibration>) -> Tally {
         let mut tally = Tally::default();
         self.each(calibration.into(), |shares, chosen| tally.add(shares, chosen, shares[chosen]));
         tally
@@ -151,7 +151,7 @@ impl Judged {
 
     /// Sum over the groups of minus the logarithm of the chosen alternative's probability, nats,
     /// with a temperature or a [`Calibration`].
-    pub fn cost(&self, calibration: impl Into<Calibration>) -> f64 {
+    pub(crate) fn cost(&self, calibration: impl Into<Calibration>) -> f64 {
         let mut sum = 0.0;
         self.each(calibration.into(), |shares, chosen| {
             sum -= log(shares[chosen].max(f64::MIN_POSITIVE));
@@ -161,7 +161,7 @@ impl Judged {
 
     /// The temperature and the curvature that have the lowest cost together; 1 and 0 without
     /// groups.
-    pub fn calibration(&self) -> Calibration {
+    pub(crate) fn calibration(&self) -> Calibration {
         if self.is_empty() {
             return 1.0.into();
         }
@@ -209,7 +209,7 @@ impl Judged {
     /// each.
     #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // from 0 to 10
     #[allow(clippy::cast_precision_loss)] // numbers of groups are far below 2^52
-    pub fn calibration_error(&self, calibration: impl Into<Calibration>) -> f64 {
+    pub(crate) fn calibration_error(&self, calibration: impl Into<Calibration>) -> f64 {
         let mut bins = [(0.0, 0.0); BINS];
         self.each(calibration.into(), |shares, chosen| {
             let mut best = 0;

@@ -37,7 +37,7 @@ const LAST_SHARE: f64 = 0.2;
 
 /// Settings of the fit.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Settings {
+pub(crate) struct Settings {
     /// The first steps' length.
     pub rate: f64,
     /// Number of groups that will be learned in all passes together. The length of a step depends
@@ -98,7 +98,7 @@ impl Tally {
 }
 
 /// Turns scores, in nats, into probabilities: the softmax.
-pub fn probabilities(scores: &[f64], out: &mut Vec<f64>) {
+pub(crate) fn probabilities(scores: &[f64], out: &mut Vec<f64>) {
     let highest = scores.iter().copied().fold(f64::NEG_INFINITY, f64::max);
     out.clear();
     out.extend(scores.iter().map(|score| exp(score - highest)));
@@ -110,7 +110,7 @@ pub fn probabilities(scores: &[f64], out: &mut Vec<f64>) {
 
 /// A model that is being fitted.
 #[derive(Debug, Clone)]
-pub struct Fit {
+pub(crate) struct Fit {
     settings: Settings,
     pub(super) table: Table,
     /// Groups learned.
@@ -125,7 +125,7 @@ const AHEAD: usize = 16;
 
 impl Fit {
     /// Nothing learned yet.
-    pub fn new(settings: Settings) -> Self {
+    pub(crate) fn new(settings: Settings) -> Self {
         Self {
             settings,
             table: Table::new(settings.features),
@@ -137,7 +137,7 @@ impl Fit {
     }
 
     /// All features with their weights, nats, in no certain order.
-    pub fn weights(&self) -> impl Iterator<Item = (FeatureId, f32)> {
+    pub(crate) fn weights(&self) -> impl Iterator<Item = (FeatureId, f32)> {
         let slots = self.table.slots.iter().filter(|slot| slot.id.0 != 0);
         slots.map(|slot| (slot.id, slot.weight))
     }
@@ -175,7 +175,7 @@ impl Fit {
 
     /// Gives the features of a group that have no weight yet that of an earlier model, nats.
     /// Features to which it gives 0 stay new.
-    pub fn recall(&mut self, group: Group<'_>, earlier: impl Fn(FeatureId) -> f64) {
+    pub(crate) fn recall(&mut self, group: Group<'_>, earlier: impl Fn(FeatureId) -> f64) {
         self.table.reserve(group.ids.len());
         for &id in group.ids {
             if self.table.find(id).0 == NOWHERE {
@@ -192,14 +192,14 @@ impl Fit {
 
     /// Learns the groups in their order. `tally` counts how well the model judged each group before
     /// it was learned.
-    pub fn learn(&mut self, groups: &Groups, tally: &mut Tally) {
+    pub(crate) fn learn(&mut self, groups: &Groups, tally: &mut Tally) {
         for group in groups.iter() {
             self.learn_group(group, tally);
         }
     }
 
     /// Learns one group; see [`Self::learn`].
-    pub fn learn_group(&mut self, group: Group<'_>, tally: &mut Tally) {
+    pub(crate) fn learn_group(&mut self, group: Group<'_>, tally: &mut Tally) {
         self.look_up(group);
         tally.add(&self.scores, group.chosen, self.shares[group.chosen]);
         self.take_up(group);

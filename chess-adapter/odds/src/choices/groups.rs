@@ -7,7 +7,7 @@ use dbacl::FeatureId;
 /// A sequence of groups. Features of all alternatives of all groups stand one after the other; five
 /// bytes each.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Groups {
+pub(crate) struct Groups {
     ids: Vec<FeatureId>,
     /// The strength of each of them.
     strengths: Vec<u8>,
@@ -19,7 +19,7 @@ pub struct Groups {
 
 /// One group.
 #[derive(Debug, Clone, Copy)]
-pub struct Group<'a> {
+pub(crate) struct Group<'a> {
     /// The features of all alternatives, one after the other.
     pub ids: &'a [FeatureId],
     /// Their strengths.
@@ -35,18 +35,18 @@ impl Groups {
     /// Adds a feature to the alternative that is being built. Its weight changes as if each
     /// occurrence were `strength` occurrences (at least one). Rare features that say much need more
     /// than 1. The strength of a feature must be the same wherever it occurs.
-    pub fn push_strong(&mut self, id: FeatureId, strength: u8) {
+    pub(crate) fn push_strong(&mut self, id: FeatureId, strength: u8) {
         self.ids.push(id);
         self.strengths.push(strength.max(1));
     }
 
     /// Ends the alternative that is being built; it may have no features.
-    pub fn end_alternative(&mut self) {
+    pub(crate) fn end_alternative(&mut self) {
         self.alternative_ends.push(self.ids.len());
     }
 
     /// Alternatives since the last group ended.
-    pub fn pending(&self) -> usize {
+    pub(crate) fn pending(&self) -> usize {
         self.alternative_ends.len() - self.group_ends.last().map_or(0, |&(end, _)| end)
     }
 
@@ -54,13 +54,13 @@ impl Groups {
     ///
     /// # Panics
     /// If the group has no such alternative.
-    pub fn end_group(&mut self, chosen: usize) {
+    pub(crate) fn end_group(&mut self, chosen: usize) {
         assert!(chosen < self.pending(), "one of the alternatives is chosen");
         self.group_ends.push((self.alternative_ends.len(), chosen));
     }
 
     /// Forgets everything and keeps the memory.
-    pub fn clear(&mut self) {
+    pub(crate) fn clear(&mut self) {
         self.ids.clear();
         self.strengths.clear();
         self.alternative_ends.clear();
@@ -68,7 +68,7 @@ impl Groups {
     }
 
     /// Number of groups.
-    pub fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         self.group_ends.len()
     }
 
@@ -76,7 +76,7 @@ impl Groups {
     ///
     /// # Panics
     /// If there is no such group.
-    pub fn get(&self, at: usize) -> Group<'_> {
+    pub(crate) fn get(&self, at: usize) -> Group<'_> {
         let first = at.checked_sub(1).map_or(0, |before| self.group_ends[before].0);
         let (end, chosen) = self.group_ends[at];
         let ends = &self.alternative_ends[first..end];
@@ -87,14 +87,14 @@ impl Groups {
     }
 
     /// The groups in order.
-    pub fn iter(&self) -> impl Iterator<Item = Group<'_>> {
+    pub(crate) fn iter(&self) -> impl Iterator<Item = Group<'_>> {
         (0..self.len()).map(|at| self.get(at))
     }
 }
 
 impl<'a> Group<'a> {
     /// Where the features of each alternative lie in [`Self::ids`].
-    pub fn ranges(&self) -> impl Iterator<Item = std::ops::Range<usize>> + use<'a> {
+    pub(crate) fn ranges(&self) -> impl Iterator<Item = std::ops::Range<usize>> + use<'a> {
         let (start, ends) = (self.start, self.ends);
         let mut from = 0;
         ends.iter().map(move |&end| {

@@ -21,7 +21,7 @@ mod fit;
 mod groups;
 mod table;
 
-pub use calibrate::{Calibration, Judged, Quality, normalise};
-pub use dbacl::{FeatureId, ShortWord};
-pub use fit::{Fit, Settings, Tally, probabilities};
-pub use groups::{Group, Groups};
+pub(crate) use calibrate::{Calibration, Judged, Quality, normalise};
+pub(crate) use dbacl::{FeatureId, ShortWord};
+pub(crate) use fit::{Fit, Settings, Tally, probabilities};
+pub(crate) use groups::{Group, Groups};

@@ -8,7 +8,7 @@ use dbacl_numeric::keyed::HashKey;
 /// A feature's weight, and the sum on which the length of its steps depends. 12 bytes; id 0 marks
 /// an empty slot.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
-pub struct Slot {
+pub(super) struct Slot {
     /// The feature.
     pub id: FeatureId,
     /// Its weight, nats.
@@ -18,11 +18,11 @@ pub struct Slot {
 }
 
 /// Place of a feature that is not in the table.
-pub const NOWHERE: u32 = u32::MAX;
+pub(super) const NOWHERE: u32 = u32::MAX;
 
 /// The table. Slots of a power of two, filled to seven tenths at most.
 #[derive(Debug, Clone)]
-pub struct Table {
+pub(super) struct Table {
     /// The slots, the empty ones included.
     pub slots: Vec<Slot>,
     /// Features in the table.
@@ -39,13 +39,13 @@ impl Table {
     /// An empty table for at most `limit` features. Growing to `limit` takes 12 bytes a slot for
     /// the old and the new table together: up to 52 bytes a feature for a moment, 17 to 35
     /// afterwards.
-    pub fn new(limit: usize) -> Self {
+    pub(super) fn new(limit: usize) -> Self {
         let slots = vec![Slot::default(); FIRST_SIZE];
         Self { slots, features: 0, limit, hashing: HashKey::of_process() }
     }
 
     /// The slot at `place`, which [`Self::find`] or [`Self::insert`] has returned.
-    pub fn at(&mut self, place: u32) -> &mut Slot {
+    pub(super) fn at(&mut self, place: u32) -> &mut Slot {
         &mut self.slots[place as usize]
     }
 
@@ -56,7 +56,7 @@ impl Table {
 
     /// Prefetches the slot where [`Self::find`] begins for `id`.
     #[inline]
-    pub fn prefetch(&self, id: FeatureId) {
+    pub(super) fn prefetch(&self, id: FeatureId) {
         alloc_hints::prefetch(&self.slots, self.home(id));
     }
 
@@ -74,14 +74,14 @@ impl Table {
     /// Where `id` is, and its weight; [`NOWHERE`] and 0 if it is not in the table.
     #[inline]
     #[allow(clippy::cast_possible_truncation)] // at most 2^29 slots
-    pub fn find(&self, id: FeatureId) -> (u32, f32) {
+    pub(super) fn find(&self, id: FeatureId) -> (u32, f32) {
         let at = self.slot_of(id);
         let slot = &self.slots[at];
         if slot.id.0 == 0 { (NOWHERE, 0.0) } else { (at as u32, slot.weight) }
     }
 
     /// Makes room so that the next `count` insertions do not move slots.
-    pub fn reserve(&mut self, count: usize) {
+    pub(super) fn reserve(&mut self, count: usize) {
         let wanted = (self.features + count).min(self.limit);
         let mut size = self.slots.len();
         while wanted * 10 > size * 7 {
@@ -101,7 +101,7 @@ impl Table {
     /// The place of `id`, which is inserted with weight 0 if it is new; [`NOWHERE`] if the table is
     /// full or `id` is 0. [`Self::reserve`] must have been called before.
     #[allow(clippy::cast_possible_truncation)] // at most 2^29 slots
-    pub fn insert(&mut self, id: FeatureId) -> u32 {
+    pub(super) fn insert(&mut self, id: FeatureId) -> u32 {
         if id.0 == 0 {
             return NOWHERE;
         }

@@ -11,7 +11,7 @@ mod letters;
 mod scene;
 mod words;
 
-pub use scene::Scene;
+pub(crate) use scene::Scene;
 
 #[cfg(test)]
 mod tests {

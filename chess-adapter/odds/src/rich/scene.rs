@@ -9,7 +9,7 @@ use super::letters::seen;
 use crate::view::{View, target};
 
 /// A position whose moves are to be described.
-pub struct Scene<'a> {
+pub(crate) struct Scene<'a> {
     pub(super) before: &'a Chess,
     pub(super) us: Color,
     pub(super) plies: usize,
@@ -40,7 +40,7 @@ pub struct Scene<'a> {
 
 impl<'a> Scene<'a> {
     /// A position and the moves that led to it, the latest last.
-    pub fn new(before: &'a Chess, history: &[Move]) -> Self {
+    pub(crate) fn new(before: &'a Chess, history: &[Move]) -> Self {
         let board = before.board();
         let (us, plies) = (before.turn(), history.len());
         let last = history.last().copied();

@@ -19,7 +19,7 @@ const CENTRE: u64 = 0x0000_0018_1800_0000;
 
 impl Scene<'_> {
     /// Appends the words for one legal move.
-    pub fn describe(&self, prospect: &Prospect, line: &mut Words) {
+    pub(crate) fn describe(&self, prospect: &Prospect, line: &mut Words) {
         let Prospect { m, after, view } = prospect;
         let m = *m;
         let us = self.us;

@@ -11,7 +11,7 @@ use chess_games::game::Completion;
 
 /// A chosen move, and the moves from which it was chosen.
 #[derive(Clone, Debug)]
-pub struct Choice {
+pub(crate) struct Choice {
     pub completion: Completion,
     /// What it is if neither the classifier nor a search chose it: `mate`, or a move of the book,
     /// of a cluster, or of a plan.
@@ -25,21 +25,21 @@ pub struct Choice {
 
 impl Choice {
     /// What the search found, and the chosen move's line in it.
-    pub fn line(&self) -> Option<(&Found, &Line)> {
+    pub(crate) fn line(&self) -> Option<(&Found, &Line)> {
         let found = self.found.as_ref()?;
         let m = Some(&self.completion.m);
         Some((found, found.lines.iter().find(|l| l.moves.first() == m)?))
     }
 
     /// The reply that the search expects to the chosen move.
-    pub fn expected_reply(&self) -> Option<Move> {
+    pub(crate) fn expected_reply(&self) -> Option<Move> {
         self.line()?.1.moves.get(1).copied()
     }
 }
 
 /// Why no move was chosen, unless the classifier or a file failed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Trouble {
+pub(crate) enum Trouble {
     NoMove,
     NoModel(Color),
 }

@@ -16,7 +16,7 @@ use chess_tables::book::BookMove;
 
 impl Engine {
     /// Puts all legal completions in the classifier's order.
-    pub fn rank(&mut self) -> Result<Vec<Scored>> {
+    pub(crate) fn rank(&mut self) -> Result<Vec<Scored>> {
         self.rank_by(&[], true)
     }
 
@@ -37,7 +37,7 @@ impl Engine {
 
     /// Chooses a move for the side to move within what the protocol allows; `progress` is shown
     /// what a search finds.
-    pub fn choose(
+    pub(crate) fn choose(
         &mut self,
         allowed: &Allowance,
         progress: &mut dyn FnMut(&Found),
@@ -137,7 +137,7 @@ impl Engine {
     }
 
     /// The best move, where [`Engine::choose`] may draw one at random, within no limits.
-    pub fn choose_best(&mut self) -> Result<Choice> {
+    pub(crate) fn choose_best(&mut self) -> Result<Choice> {
         let randomised = std::mem::take(&mut self.randomised);
         let choice = self.choose(&Allowance::default(), &mut |_| {});
         self.randomised = randomised;
@@ -145,7 +145,7 @@ impl Engine {
     }
 
     /// The book's moves here, best first.
-    pub fn book_moves_here(&mut self) -> Vec<BookMove> {
+    pub(crate) fn book_moves_here(&mut self) -> Vec<BookMove> {
         let openings = self.openings.as_mut();
         openings.map(|openings| openings.moves(&self.game)).unwrap_or_default()
     }

@@ -21,7 +21,7 @@ use chess_tables::syzygy::Tables;
 impl Engine {
     /// Loads everything that the settings name and that is not loaded yet. Returns the news,
     /// including what cannot be loaded.
-    pub fn load(&mut self) -> Vec<String> {
+    pub(crate) fn load(&mut self) -> Vec<String> {
         for color in Color::ALL {
             if std::mem::take(self.stale.get_mut(color)) {
                 let loaded = self.load_voice(color).unwrap_or_else(|error| {
@@ -111,7 +111,7 @@ impl Engine {
     }
 
     /// Whether play by style is possible with the folder and the models that are set.
-    pub fn check_style(&self) -> Result<()> {
+    pub(crate) fn check_style(&self) -> Result<()> {
         judge(&self.settings.style_path, self.settings.models.clone(), &self.program).map(drop)
     }
 

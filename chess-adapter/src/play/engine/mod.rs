@@ -32,10 +32,10 @@ use chess_tables::openings::Openings;
 use dbacl_files::atomic_file::{Unforced, beside};
 use dbacl_numeric::random::SplitMix64;
 
-pub use choice::{Choice, Trouble};
+pub(crate) use choice::{Choice, Trouble};
 
 /// The engine: a game, two voices, settings.
-pub struct Engine {
+pub(crate) struct Engine {
     /// The game in progress; [`Engine::set_position`] begins another one.
     pub game: Game,
     voices: ByColor<Option<Voice>>,
@@ -88,7 +88,7 @@ fn random(seed: u32) -> SplitMix64 {
 
 impl Engine {
     /// An engine in the start position, nothing loaded yet.
-    pub fn new(settings: Settings, program: Program, spelling: Spelling) -> Self {
+    pub(crate) fn new(settings: Settings, program: Program, spelling: Spelling) -> Self {
         Self {
             game: Game::new(Chess::default(), spelling),
             voices: ByColor::default(),
@@ -118,13 +118,13 @@ impl Engine {
     }
 
     /// Learns from finished games, which are kept in this folder.
-    pub fn learn_from_play(&mut self, folder: Option<PathBuf>) {
+    pub(crate) fn learn_from_play(&mut self, folder: Option<PathBuf>) {
         self.practice = folder.map(|folder| Practice::new(folder, self.thinks.clone()));
     }
 
     /// The game in progress is over, after this last move; if the engine has played it, it is kept
     /// and learned. The names are White's and Black's; without a result the rules decide.
-    pub fn end_game(
+    pub(crate) fn end_game(
         &mut self,
         last: Option<Move>,
         [white, black]: [&str; 2],
@@ -154,12 +154,12 @@ impl Engine {
         }
     }
 
-    pub const fn settings(&self) -> &Settings {
+    pub(crate) const fn settings(&self) -> &Settings {
         &self.settings
     }
 
     /// Starts again from this position.
-    pub fn set_position(&mut self, start: Chess) {
+    pub(crate) fn set_position(&mut self, start: Chess) {
         self.game = Game::new(start, self.spelling);
         self.bad_moves = 0;
         if self.style_voice.take().is_some() {
@@ -167,12 +167,12 @@ impl Engine {
         }
     }
 
-    pub fn forget_searches(&mut self) {
+    pub(crate) fn forget_searches(&mut self) {
         self.searcher.iter_mut().for_each(Searcher::clear);
     }
 
     /// Starts a new game from the start position; what earlier searches found is forgotten.
-    pub fn new_game(&mut self) {
+    pub(crate) fn new_game(&mut self) {
         self.forget_searches();
         self.set_position(Chess::default());
         self.answers = 0;
@@ -180,7 +180,7 @@ impl Engine {
     }
 
     /// Sets an option; models, books and tables are loaded when next needed.
-    pub fn set_option(&mut self, name: &str, value: &str) -> Result<()> {
+    pub(crate) fn set_option(&mut self, name: &str, value: &str) -> Result<()> {
         let before = self.settings.clone();
         self.settings.set(name, value)?;
         let now = &self.settings;
@@ -213,34 +213,34 @@ impl Engine {
     }
 
     /// Whether the side to move looks ahead when nothing limits it.
-    pub fn searches(&self) -> bool {
+    pub(crate) fn searches(&self) -> bool {
         let allowed = Allowance { waiting: Waiting::UntilNextLine, ..Allowance::default() };
         self.settings.search.limits(&allowed, self.has_odds()).is_some()
     }
 
     /// The voice that classifies a colour's moves.
-    pub fn voice(&mut self, color: Color) -> Option<&mut Voice> {
+    pub(crate) fn voice(&mut self, color: Color) -> Option<&mut Voice> {
         self.voices.get_mut(color).as_mut()
     }
 
     /// Whether the side to move has the voice `odds`.
-    pub fn has_odds(&self) -> bool {
+    pub(crate) fn has_odds(&self) -> bool {
         matches!(self.voices.get(self.game.turn()), Some(Voice::Odds(_)))
     }
 
     /// Has the player told of an error.
-    pub fn note(&mut self, error: &Error) {
+    pub(crate) fn note(&mut self, error: &Error) {
         self.notes.push(format!("{error:#}"));
     }
 
     /// Notes for the player that were not shown yet; each is returned once.
-    pub fn news(&mut self) -> Vec<String> {
+    pub(crate) fn news(&mut self) -> Vec<String> {
         let news = std::mem::take(&mut self.notes);
         news.into_iter().filter(|note| self.told.insert(note.clone())).collect()
     }
 
     /// Whether the position's material says that it is time to resign; counts own moves.
-    pub fn is_resigning(&mut self) -> bool {
+    pub(crate) fn is_resigning(&mut self) -> bool {
         let lead = self.game.lead(self.game.turn());
         let limit = i32::try_from(self.settings.resign_material).unwrap_or(i32::MAX);
         if limit == 0 || lead > -limit {
@@ -252,12 +252,12 @@ impl Engine {
     }
 
     /// Whether a draw is offered and accepted here.
-    pub fn is_drawish(&self) -> bool {
+    pub(crate) fn is_drawish(&self) -> bool {
         self.settings.draw_after > 0 && self.game.position().halfmoves() >= self.settings.draw_after
     }
 
     /// Writes the files to watch, if asked for, before the move is played (spec chess 5.5).
-    pub fn write_watch_files(&mut self, choice: &Choice) {
+    pub(crate) fn write_watch_files(&mut self, choice: &Choice) {
         if let Err(error) = self.try_to_write_watch_files(choice) {
             self.note(&error);
         }

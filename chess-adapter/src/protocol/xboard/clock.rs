@@ -7,7 +7,7 @@ use chess_search::{Clock, Limits};
 
 /// The limits that the interface has set.
 #[derive(Debug, Default)]
-pub struct Times {
+pub(super) struct Times {
     depth: Option<usize>,
     /// The clock at the beginning, or the time for each move; `None` if the interface set neither.
     control: Option<Clock>,
@@ -18,7 +18,7 @@ pub struct Times {
 
 impl Times {
     /// Does what the command says; what cannot be read changes nothing.
-    pub fn set(&mut self, command: &str, text: &str) {
+    pub(super) fn set(&mut self, command: &str, text: &str) {
         match command {
             "level" => {
                 if let Some(control) = read_level(text) {
@@ -39,12 +39,12 @@ impl Times {
         }
     }
 
-    pub const fn begin_game(&mut self) {
+    pub(super) const fn begin_game(&mut self) {
         (self.depth, self.left) = (None, None);
     }
 
     /// The limits of the next move, after so many half-moves.
-    pub fn limits(&self, plies: usize) -> Limits {
+    pub(super) fn limits(&self, plies: usize) -> Limits {
         let clock = self.control.map(|control| {
             let played = u32::try_from(plies / 2).unwrap_or(0);
             let moves_to_go = control.moves_to_go.map(|moves| moves - played % moves);

@@ -7,19 +7,19 @@ use shakmaty::{
 
 /// A board that is being edited, and the colour of the pieces that are put on it.
 #[derive(Clone, Debug)]
-pub struct Editor {
+pub(super) struct Editor {
     board: Board,
     color: Color,
 }
 
 impl Editor {
     /// Begins with this board, and with white pieces.
-    pub const fn new(board: Board) -> Self {
+    pub(super) const fn new(board: Board) -> Self {
         Self { board, color: Color::White }
     }
 
     /// Does what a line says. Returns the board once the editor is left.
-    pub fn line(&mut self, line: &str) -> Option<Board> {
+    pub(super) fn line(&mut self, line: &str) -> Option<Board> {
         match line.as_bytes() {
             b"#" => self.board = Board::empty(),
             b"c" => self.color = self.color.other(),
@@ -46,7 +46,7 @@ impl Editor {
 
 /// The position with this board. Kings and rooks that stand on their first squares may castle.
 /// `None` if no game can have this position.
-pub fn position_of(board: Board, turn: Color) -> Option<Chess> {
+pub(super) fn position_of(board: Board, turn: Color) -> Option<Chess> {
     let castling_rights = Bitboard::CORNERS;
     let setup = Setup { board, turn, castling_rights, ..Setup::empty() };
     Chess::from_setup(setup, CastlingMode::Standard)

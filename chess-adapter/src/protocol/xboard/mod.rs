@@ -23,7 +23,7 @@ use clock::Times;
 use editor::Editor;
 
 /// The dialogue's state.
-pub struct Xboard {
+pub(super) struct Xboard {
     engine: Engine,
     name: String,
     out: Output,
@@ -59,7 +59,7 @@ const FEATURES: [&str; 3] = [
 
 impl Xboard {
     /// A new dialogue, with the start position; the engine has Black.
-    pub fn new(engine: Engine, name: String, log: Option<PathBuf>, out: Output) -> Self {
+    pub(super) fn new(engine: Engine, name: String, log: Option<PathBuf>, out: Output) -> Self {
         Self {
             engine,
             name,
@@ -95,7 +95,7 @@ impl Xboard {
         }
     }
 
-    pub fn answer(&mut self, line: &str) -> bool {
+    pub(super) fn answer(&mut self, line: &str) -> bool {
         let line = line.trim();
         if self.editor.is_some() {
             self.edit(line);

@@ -10,14 +10,14 @@ use arrayvec::ArrayVec;
 use shakmaty::{Board, Color, Piece, Role, Square};
 
 /// Most men of an ending, kings included.
-pub const MOST: usize = 4;
+pub(super) const MOST: usize = 4;
 
 /// Endings have numbers below this one.
-pub const NUMBERS: usize = 36 * 36;
+pub(super) const NUMBERS: usize = 36 * 36;
 
 /// A man, and where it stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Man {
+pub(super) struct Man {
     /// Colour and role.
     pub piece: Piece,
     /// Its square.
@@ -37,10 +37,10 @@ impl Man {
 }
 
 /// The men on a board.
-pub type Standing = ArrayVec<Man, MOST>;
+pub(super) type Standing = ArrayVec<Man, MOST>;
 
 /// The men on a board, if they are few.
-pub fn of_board(board: &Board) -> Option<Standing> {
+pub(super) fn of_board(board: &Board) -> Option<Standing> {
     let few = board.occupied().count() <= MOST;
     few.then(|| board.iter().map(|(square, piece)| Man { piece, square }).collect())
 }
@@ -53,7 +53,7 @@ fn strength(men: &[Man], color: Color) -> usize {
 
 /// What [`arrange`] found.
 #[derive(Clone, Copy)]
-pub struct Arranged {
+pub(super) struct Arranged {
     /// The ending's number.
     pub number: usize,
     /// Whether White and Black were exchanged.
@@ -62,7 +62,7 @@ pub struct Arranged {
 
 /// Puts men in the order of their ending's table: the stronger side has White; the kings, White's
 /// men, Black's men, the strongest first.
-pub fn arrange(men: &mut [Man]) -> Arranged {
+pub(super) fn arrange(men: &mut [Man]) -> Arranged {
     let order = |man: &Man| {
         let Piece { color, role } = man.piece;
         (role != Role::King, color.is_black(), Reverse(role))

@@ -14,21 +14,21 @@ use shakmaty::{Color, File, Piece, Rank, Square};
 use super::men::{MOST, Man, Men, Standing};
 
 /// The value of a drawn position.
-pub const DRAW: u8 = 254;
+pub(super) const DRAW: u8 = 254;
 /// The value of a place without a position.
-pub const NONE: u8 = 255;
+pub(super) const NONE: u8 = 255;
 
 /// The first bytes of a file.
 const MAGIC: &str = "# half-moves to mate 1: ";
 
 /// What the half-moves to mate are one move earlier.
-pub const fn one_earlier(value: u8) -> u8 {
+pub(super) const fn one_earlier(value: u8) -> u8 {
     if value >= DRAW { value } else { value + 1 }
 }
 
 /// A greater number for a better value: odd ones are wins, the sooner the better, and even ones
 /// losses, the later the better.
-pub fn worth(value: u8) -> i32 {
+pub(super) fn worth(value: u8) -> i32 {
     match value {
         DRAW.. => 0,
         win if win % 2 == 1 => 1_000 - i32::from(win),
@@ -37,7 +37,7 @@ pub fn worth(value: u8) -> i32 {
 }
 
 /// The better of two values for the side that may choose.
-pub fn better(a: u8, b: u8) -> u8 {
+pub(super) fn better(a: u8, b: u8) -> u8 {
     if worth(a) >= worth(b) { a } else { b }
 }
 

@@ -102,7 +102,7 @@ pub fn exp2(x: f64) -> f64 {
 /// `e^start`, `e^(start - 1/32)`, `e^(start - 2/32)`, ...: each as [`exp`] gives it, but sooner, as
 /// long as the argument can be worked out without rounding. The start must lie between -1000 and
 /// 700.
-pub fn descending_exps(start: f64) -> impl Iterator<Item = f64> {
+pub(crate) fn descending_exps(start: f64) -> impl Iterator<Item = f64> {
     let (mut wide, mut exponent) = wide_exp(start);
     (0..).map(move |steps| {
         let found = if exponent < -1022 {

@@ -5,25 +5,25 @@
 //! Such numbers have the same bits on every processor and with every C library.
 
 /// `ln 2`, Q128, rounded down.
-pub const LN_2: u128 = 0xb172_17f7_d1cf_79ab_c9e3_b398_03f2_f6af;
+pub(super) const LN_2: u128 = 0xb172_17f7_d1cf_79ab_c9e3_b398_03f2_f6af;
 
 /// `1 / ln 2`, Q127, rounded down.
-pub const LOG2_E: u128 = 0xb8aa_3b29_5c17_f0bb_be87_fed0_691d_3e88;
+pub(super) const LOG2_E: u128 = 0xb8aa_3b29_5c17_f0bb_be87_fed0_691d_3e88;
 
 /// The upper half of a product.
 #[allow(clippy::cast_possible_truncation)] // the upper half is what remains
-pub const fn high(a: u64, b: u64) -> u64 {
+pub(super) const fn high(a: u64, b: u64) -> u64 {
     ((a as u128 * b as u128) >> 64) as u64
 }
 
 /// The upper half of a product, rounded down.
 #[allow(clippy::cast_possible_truncation)] // the upper half is what remains
-pub const fn high_signed(a: i64, b: i64) -> i64 {
+pub(super) const fn high_signed(a: i64, b: i64) -> i64 {
     ((a as i128 * b as i128) >> 64) as i64
 }
 
 /// The upper half of a product of 256 bits.
-pub const fn high_wide(a: u128, b: u128) -> u128 {
+pub(super) const fn high_wide(a: u128, b: u128) -> u128 {
     const LOWER: u128 = u64::MAX as u128;
     let (a1, a0, b1, b0) = (a >> 64, a & LOWER, b >> 64, b & LOWER);
     let middle = a1 * b0 + ((a0 * b0) >> 64);
@@ -32,7 +32,7 @@ pub const fn high_wide(a: u128, b: u128) -> u128 {
 }
 
 /// The upper half of a product of 256 bits, rounded towards 0.
-pub const fn high_wide_signed(a: i128, b: i128) -> i128 {
+pub(super) const fn high_wide_signed(a: i128, b: i128) -> i128 {
     let size = high_wide(a.unsigned_abs(), b.unsigned_abs()).cast_signed();
     if a.is_negative() == b.is_negative() { size } else { -size }
 }
@@ -44,7 +44,7 @@ const REST: u32 = 64 - 53;
 /// `None` where another number may be nearest to the true value, which lies within `error` of
 /// `upper`, and for results that are not normal.
 #[inline]
-pub fn nearest(negative: bool, upper: u64, exponent: i32, error: u64) -> Option<f64> {
+pub(super) fn nearest(negative: bool, upper: u64, exponent: i32, error: u64) -> Option<f64> {
     const HALF: u64 = 1 << (REST - 1);
     let rest = upper & ((1 << REST) - 1);
     if rest.abs_diff(HALF) <= error || !(-1022..=1023).contains(&exponent) {
@@ -58,7 +58,7 @@ pub fn nearest(negative: bool, upper: u64, exponent: i32, error: u64) -> Option<
 
 /// The f64 nearest to `±wide * 2^(exponent - 127)`, where `wide` has its highest bit set. Of two
 /// that are equally near it is the even one.
-pub fn nearest_wide(negative: bool, wide: u128, exponent: i32) -> f64 {
+pub(crate) fn nearest_wide(negative: bool, wide: u128, exponent: i32) -> f64 {
     let sign = u64::from(negative) << 63;
     if exponent > 1023 {
         return f64::from_bits(sign | f64::INFINITY.to_bits());
@@ -79,14 +79,14 @@ pub fn nearest_wide(negative: bool, wide: u128, exponent: i32) -> f64 {
 }
 
 /// `2^exponent`.
-pub const fn power_of_two(exponent: u64) -> f64 {
+pub(super) const fn power_of_two(exponent: u64) -> f64 {
     f64::from_bits((1023 + exponent) << 52)
 }
 
 /// A positive f64 as `mantissa * 2^exponent`, where the mantissa has 53 bits.
 #[inline]
 #[allow(clippy::cast_possible_truncation, clippy::cast_possible_wrap)] // 11 bits
-pub fn parts(x: f64) -> (u64, i32) {
+pub(super) fn parts(x: f64) -> (u64, i32) {
     const FRACTION: u64 = (1 << 52) - 1;
     let bits = x.to_bits();
     let exponent = ((bits >> 52) & 0x7ff) as i32;

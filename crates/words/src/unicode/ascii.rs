@@ -19,7 +19,7 @@ fn is_member(text: &[u8], at: usize) -> bool {
 }
 
 /// Calls `word` with the bounds of each word of `text`, which is ASCII, in order.
-pub fn words(text: &[u8], mut word: impl FnMut(usize, usize)) {
+pub(super) fn words(text: &[u8], mut word: impl FnMut(usize, usize)) {
     let mut bounds = RunBounds::default();
     // Whether the byte before the block was a letter or a digit.
     let mut was_plain = 0;

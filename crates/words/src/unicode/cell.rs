@@ -5,7 +5,7 @@
 /// text 4.5).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u8)]
-pub enum Class {
+pub(super) enum Class {
     /// It ends words and belongs to none: blanks, most punctuation.
     Cut,
     /// The end of a line.
@@ -52,17 +52,17 @@ const CLASSES: [Class; 16] = {
 
 impl Class {
     /// Whether such a character always belongs to a word, whatever stands beside it.
-    pub const fn is_in_words(self) -> bool {
+    pub(super) const fn is_in_words(self) -> bool {
         matches!(self, Self::Letter | Self::Hangul | Self::Digit | Self::Connector | Self::Mark)
     }
 
     /// Whether it is a letter of a word.
-    pub const fn is_letter(self) -> bool {
+    pub(super) const fn is_letter(self) -> bool {
         matches!(self, Self::Letter | Self::Hangul)
     }
 
     /// Whether a character of this class belongs to the word of its neighbours, which are no marks.
-    pub const fn joins(self, before: Self, behind: Self) -> bool {
+    pub(super) const fn joins(self, before: Self, behind: Self) -> bool {
         let digits = matches!((before, behind), (Self::Digit, Self::Digit));
         let letters = before.is_letter() && behind.is_letter();
         match self {
@@ -81,7 +81,7 @@ impl Class {
 
 /// A character, its class, and bits that help to recognise disguised words.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Cell(u32);
+pub(super) struct Cell(u32);
 
 /// Bits of a code point.
 const CODE: u32 = (1 << 21) - 1;
@@ -90,58 +90,58 @@ const CLASS: u32 = 21;
 
 impl Cell {
     /// A Latin letter.
-    pub const LATIN: u32 = 1 << 25;
+    pub(super) const LATIN: u32 = 1 << 25;
     /// A letter of another script.
-    pub const FOREIGN: u32 = 1 << 26;
+    pub(super) const FOREIGN: u32 = 1 << 26;
     /// A letter outside ASCII that looks like a letter or digit of ASCII.
-    pub const LOOKS: u32 = 1 << 27;
+    pub(super) const LOOKS: u32 = 1 << 27;
     /// A letter whose capital form looks like a letter of ASCII.
-    pub const LOOKS_LARGE: u32 = 1 << 28;
+    pub(super) const LOOKS_LARGE: u32 = 1 << 28;
 
     /// A character without bits.
-    pub const fn new(character: char, class: Class) -> Self {
+    pub(super) const fn new(character: char, class: Class) -> Self {
         Self(character as u32 | (class as u32) << CLASS)
     }
 
     /// The character with more bits.
-    pub const fn with(self, bits: u32) -> Self {
+    pub(super) const fn with(self, bits: u32) -> Self {
         Self(self.0 | bits)
     }
 
     /// The cell whose [`Self::number`] is in the lower 29 bits of `number`; the others are ignored.
-    pub const fn from_number(number: u32) -> Self {
+    pub(super) const fn from_number(number: u32) -> Self {
         Self(number & ((1 << 29) - 1))
     }
 
     /// The cell as a number below 2^29.
-    pub const fn number(self) -> u32 {
+    pub(super) const fn number(self) -> u32 {
         self.0
     }
 
     /// The character.
-    pub fn character(self) -> char {
+    pub(super) fn character(self) -> char {
         char::from_u32(self.0 & CODE).unwrap_or(char::REPLACEMENT_CHARACTER)
     }
 
     /// The character's code point.
-    pub const fn code(self) -> u32 {
+    pub(super) const fn code(self) -> u32 {
         self.0 & CODE
     }
 
     /// Whether it is a letter of a script that has blanks between words.
     #[inline]
-    pub const fn is_letter(self) -> bool {
+    pub(super) const fn is_letter(self) -> bool {
         self.0 >> CLASS & 15 == Class::Letter as u32
     }
 
     /// Its class.
     #[inline]
-    pub fn class(self) -> Class {
+    pub(super) fn class(self) -> Class {
         CLASSES[(self.0 >> CLASS & 15) as usize]
     }
 
     /// Whether it has any of these bits.
-    pub const fn has(self, bits: u32) -> bool {
+    pub(super) const fn has(self, bits: u32) -> bool {
         self.0 & bits != 0
     }
 }

@@ -11,7 +11,7 @@ const WHOLE_DISGUISE: usize = 4;
 
 /// Puts words together.
 #[derive(Debug, Clone)]
-pub struct Words {
+pub(super) struct Words {
     /// The word that is being built.
     window: [u8; WORD_WINDOW + 4],
     length: usize,
@@ -25,7 +25,7 @@ impl Default for Words {
 
 impl Words {
     /// Hands the words of a line on. With `straddle` inner line ends do not end n-grams.
-    pub fn words(&mut self, cells: &[Cell], straddle: bool, sink: &mut impl WordSink) {
+    pub(super) fn words(&mut self, cells: &[Cell], straddle: bool, sink: &mut impl WordSink) {
         let mut at = 0;
         while let Some(cell) = cells.get(at) {
             at = match cell.class() {
@@ -152,7 +152,7 @@ impl Words {
 
     /// Hands on each character that can be seen as a word, and an empty word for what lies between:
     /// blanks, and the line's beginning and end.
-    pub fn glyphs(&mut self, cells: &[Cell], straddle: bool, sink: &mut impl WordSink) {
+    pub(super) fn glyphs(&mut self, cells: &[Cell], straddle: bool, sink: &mut impl WordSink) {
         let mut is_apart = true;
         self.end_always(sink);
         for (at, cell) in cells.iter().enumerate() {
@@ -209,7 +209,7 @@ impl Words {
 /// A character in UTF-8, given by its code point, and the number of its bytes. The bytes behind
 /// them have no meaning.
 #[inline]
-pub fn encoded(code: u32) -> ([u8; 4], usize) {
+pub(super) fn encoded(code: u32) -> ([u8; 4], usize) {
     let low = |shift: u32| 0x80 | code >> shift & 0x3f;
     let (bytes, length) = match code {
         0..0x80 => (code, 1),

@@ -16,7 +16,7 @@ const MAX_CLUSTER: usize = 32;
 
 /// Folds lines.
 #[derive(Debug, Clone)]
-pub struct Folder {
+pub(super) struct Folder {
     table: Table,
     cells: Vec<Cell>,
     /// A letter and its marks, before they are composed.
@@ -27,7 +27,7 @@ pub struct Folder {
 
 impl Folder {
     /// A folder that keeps capital letters or makes them small.
-    pub fn new(keeps_case: bool) -> Self {
+    pub(super) fn new(keeps_case: bool) -> Self {
         Self {
             table: Table::new(keeps_case),
             cells: Vec::new(),
@@ -37,7 +37,7 @@ impl Folder {
     }
 
     /// Folds a line and returns its characters.
-    pub fn fold(&mut self, line: &[u8]) -> &[Cell] {
+    pub(super) fn fold(&mut self, line: &[u8]) -> &[Cell] {
         self.cells.clear();
         match std::str::from_utf8(line) {
             Ok(_) if is_iso_2022_jp(line) => self.decoded(Charset::by_label(b"iso-2022-jp"), line),
@@ -155,7 +155,7 @@ impl Folder {
 
 /// Whether a line of ASCII has the escape sequence that begins Japanese in ISO-2022-JP: escape,
 /// dollar, and `@` or `B`.
-pub fn is_iso_2022_jp(line: &[u8]) -> bool {
+pub(super) fn is_iso_2022_jp(line: &[u8]) -> bool {
     memchr::memchr_iter(0x1b, line)
         .any(|at| matches!(line.get(at + 1..at + 3), Some(b"$@" | b"$B")))
 }

@@ -6,12 +6,12 @@ use crate::word::{MAX_WORD, WORD_WINDOW, Word, WordSink};
 /// Bytes of a word.
 const SIZE: usize = 4;
 /// Begins a line of words that a filter has made, with blanks between them.
-pub const MADE: u8 = 0x1F;
+pub(super) const MADE: u8 = 0x1F;
 /// Bytes that mark the ends of tokens, media and words in texts of features: no word has any.
 const MARKS: std::ops::RangeInclusive<u8> = 1..=3;
 
 /// The words of a folded line, which is changed. A line of text has a blank before and after it.
-pub fn words(line: &mut Vec<u8>, sink: &mut impl WordSink) {
+pub(super) fn words(line: &mut Vec<u8>, sink: &mut impl WordSink) {
     if line.last() == Some(&b'\n') {
         line.pop();
     }

@@ -36,14 +36,14 @@ const SEVERAL: u32 = 15 << 21;
 
 /// What replaces a character.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Entry(u32);
+pub(super) struct Entry(u32);
 
 impl Entry {
     const UNKNOWN: Self = Self(0);
 
     /// The one character that takes its place, if it is not special.
     #[inline]
-    pub const fn simple(self) -> Option<Cell> {
+    pub(super) const fn simple(self) -> Option<Cell> {
         if self.0 & SPECIAL == 0 { Some(Cell::from_number(self.0)) } else { None }
     }
 
@@ -54,14 +54,14 @@ impl Entry {
     }
 
     /// The mark itself, if it is one that never composes with what stands before it.
-    pub const fn lone_mark(self) -> Option<Cell> {
+    pub(super) const fn lone_mark(self) -> Option<Cell> {
         if self.0 & LONE == 0 { None } else { Some(Cell::from_number(self.0)) }
     }
 }
 
 /// The characters met so far.
 #[derive(Debug, Clone)]
-pub struct Table {
+pub(super) struct Table {
     keeps_case: bool,
     /// The characters below [`NEAR`]; empty until the first character is met.
     near: Vec<Entry>,
@@ -73,13 +73,13 @@ pub struct Table {
 
 impl Table {
     /// A table of no character. With `keeps_case` capital letters stay what they are.
-    pub const fn new(keeps_case: bool) -> Self {
+    pub(super) const fn new(keeps_case: bool) -> Self {
         Self { keeps_case, near: Vec::new(), blocks: Vec::new(), several: Vec::new() }
     }
 
     /// What replaces `character`.
     #[inline]
-    pub fn entry(&mut self, character: char) -> Entry {
+    pub(super) fn entry(&mut self, character: char) -> Entry {
         let code = character as usize;
         match self.near.get(code).or_else(|| self.far(code)) {
             Some(&entry) if entry != Entry::UNKNOWN => entry,
@@ -132,7 +132,7 @@ impl Table {
     }
 
     /// Appends the characters that take the place of `character`.
-    pub fn fold_into(&mut self, character: char, out: &mut Vec<char>) {
+    pub(super) fn fold_into(&mut self, character: char, out: &mut Vec<char>) {
         let entry = self.entry(character);
         match entry.several() {
             Some(number) => out.extend_from_slice(&self.several[number]),
@@ -142,7 +142,7 @@ impl Table {
 
     /// The characters that take the place of `character`: NFKC, full case folding unless case is
     /// kept, and without what cannot be seen (as `NFKC_Casefold` of the standard).
-    pub fn folded(&self, character: char) -> Vec<char> {
+    pub(super) fn folded(&self, character: char) -> Vec<char> {
         let mut text = vec![character];
         // For few characters one step changes the result of another; three rounds settle all of
         // them.
@@ -163,7 +163,7 @@ impl Table {
     }
 
     /// The class and the bits of a character that has been folded.
-    pub fn cell(&mut self, folded: char) -> Cell {
+    pub(super) fn cell(&mut self, folded: char) -> Cell {
         match self.entry(folded).simple() {
             Some(cell) if cell.code() == folded as u32 => cell,
             _ => classified(folded),
@@ -172,7 +172,7 @@ impl Table {
 }
 
 /// Whether a character may combine with one before it, or trade places with it.
-pub fn composes(character: char) -> bool {
+pub(super) fn composes(character: char) -> bool {
     canonical_combining_class(character) != 0 || !is_nfc(character)
 }
 
@@ -181,7 +181,7 @@ fn is_nfc(character: char) -> bool {
 }
 
 /// Characters that are not seen: `Default_Ignorable_Code_Point`, and the marks of annotations.
-pub const fn is_invisible(character: char) -> bool {
+pub(super) const fn is_invisible(character: char) -> bool {
     matches!(character,
         '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}'..='\u{1160}' | '\u{17b4}'..='\u{17b5}'
         | '\u{180b}'..='\u{180f}' | '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}'
@@ -192,7 +192,7 @@ pub const fn is_invisible(character: char) -> bool {
 
 /// Marks that belong to no script and have not been composed with their letter: strokes through it,
 /// circles around it, accents that no alphabet puts there.
-pub fn is_disguise(character: char) -> bool {
+pub(super) fn is_disguise(character: char) -> bool {
     use GeneralCategory::{EnclosingMark, NonspacingMark, SpacingMark};
     match character.general_category() {
         EnclosingMark => true,
@@ -254,7 +254,7 @@ fn large_lookalike(character: char) -> Option<&'static str> {
 }
 
 /// What a letter stands for in a disguise: the ASCII that it looks like, small or large.
-pub fn undisguised(character: char) -> Option<&'static str> {
+pub(super) fn undisguised(character: char) -> Option<&'static str> {
     ascii_lookalike(character).or_else(|| large_lookalike(character))
 }
 
@@ -318,7 +318,7 @@ const fn is_noncharacter(character: char) -> bool {
 }
 
 /// The cells of ASCII in small letters.
-pub const FOLDED_ASCII: [Cell; 128] = {
+pub(super) const FOLDED_ASCII: [Cell; 128] = {
     let mut cells = [Cell::new('\0', Class::Cut); 128];
     let mut code = 0u8;
     while code < 128 {

@@ -6,7 +6,7 @@ use proptest::prelude::*;
 
 /// Words between bars, `/` for a line's end.
 #[derive(Default)]
-pub struct Shown(pub String);
+pub(super) struct Shown(pub String);
 
 impl WordSink for Shown {
     fn word(&mut self, word: Word<'_>) {
@@ -24,7 +24,7 @@ fn cut(scheme: Scheme, keep_case: bool, line: &[u8]) -> String {
     sink.0
 }
 
-pub fn words(line: &str) -> String {
+pub(super) fn words(line: &str) -> String {
     let shown = cut(Scheme::Word, false, line.as_bytes());
     shown.strip_suffix("/").expect("a line's end").trim_end_matches('|').replace('|', " ")
 }

@@ -15,36 +15,36 @@ use std::path::{Path, PathBuf};
 
 /// The folder of a simulation.
 #[derive(Debug, Clone)]
-pub struct Folder {
+pub(super) struct Folder {
     /// Where it is, whether or not it exists.
     pub path: PathBuf,
 }
 
 impl Folder {
-    pub fn exists(&self) -> bool {
+    pub(super) fn exists(&self) -> bool {
         self.path.is_dir()
     }
 
     /// Creates it, for `count` folds.
-    pub fn create(&self, count: usize) -> io::Result<()> {
+    pub(super) fn create(&self, count: usize) -> io::Result<()> {
         for name in ["tmp", "log", "plots", "mbox", "review", "filters"] {
             std::fs::create_dir_all(self.path.join(name))?;
         }
         (0..count).try_for_each(|fold| std::fs::create_dir_all(self.fold(fold)))
     }
 
-    pub fn fold(&self, fold: usize) -> PathBuf {
+    pub(super) fn fold(&self, fold: usize) -> PathBuf {
         self.path.join(fold.to_string())
     }
 
     /// Number of folds: those of 0, 1, 2, ... that exist.
-    pub fn folds(&self) -> usize {
+    pub(super) fn folds(&self) -> usize {
         let missing = (0..usize::MAX).find(|&fold| !self.fold(fold).is_dir());
         missing.unwrap_or(0)
     }
 
     /// Names of the categories: the base names of all mailboxes below the folder, sorted bytewise.
-    pub fn categories(&self) -> Vec<OsString> {
+    pub(super) fn categories(&self) -> Vec<OsString> {
         let mut names = BTreeSet::new();
         let mut folders = vec![self.path.clone()];
         while let Some(folder) = folders.pop() {
@@ -62,7 +62,7 @@ impl Folder {
     }
 
     /// The mailbox of a category in one of the folders.
-    pub fn mailbox(folder: &Path, category: &OsString) -> PathBuf {
+    pub(super) fn mailbox(folder: &Path, category: &OsString) -> PathBuf {
         let mut name = category.clone();
         name.push(".mbox");
         folder.join(name)

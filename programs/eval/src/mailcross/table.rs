@@ -8,13 +8,13 @@ use dbacl_numeric::cformat;
 use dbacl_numeric::elementary::real;
 
 /// First line of a log.
-pub const LOG_TITLE: &str = "# location | true | predicted | from\n";
+pub(super) const LOG_TITLE: &str = "# location | true | predicted | from\n";
 /// Verdict of a filter that gave none. It is an error, whatever the true category.
-pub const NO_VERDICT: &str = "?";
+pub(super) const NO_VERDICT: &str = "?";
 
 /// One line of a log.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct LogEntry<'a> {
+pub(super) struct LogEntry<'a> {
     /// Fold or repetition.
     pub fold: &'a [u8],
     /// The true category.
@@ -24,7 +24,7 @@ pub struct LogEntry<'a> {
 }
 
 /// The entries of a log with their whole lines; comments and empty lines are skipped.
-pub fn entries(log: &[u8]) -> impl Iterator<Item = (LogEntry<'_>, &[u8])> {
+pub(super) fn entries(log: &[u8]) -> impl Iterator<Item = (LogEntry<'_>, &[u8])> {
     log.split(|&byte| byte == b'\n').filter(|line| !line.starts_with(b"#")).filter_map(|line| {
         let mut fields =
             line.split(|byte| matches!(byte, b' ' | b'\t')).filter(|field| !field.is_empty());
@@ -37,7 +37,7 @@ pub fn entries(log: &[u8]) -> impl Iterator<Item = (LogEntry<'_>, &[u8])> {
 
 /// Counts of true and predicted categories.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Tables {
+pub(super) struct Tables {
     categories: Vec<Vec<u8>>,
     counts: Confusion,
     /// Messages of known categories without a verdict.
@@ -46,7 +46,7 @@ pub struct Tables {
 
 impl Tables {
     /// Counts a log for these categories, in their order.
-    pub fn count(log: &[u8], categories: Vec<Vec<u8>>) -> Self {
+    pub(super) fn count(log: &[u8], categories: Vec<Vec<u8>>) -> Self {
         let (mut counts, mut undecided) = (Confusion::new(categories.len()), 0);
         let names = categories.iter().enumerate();
         let index: HashMap<&[u8], usize> = names.map(|(at, name)| (name.as_slice(), at)).collect();
@@ -61,7 +61,7 @@ impl Tables {
     }
 
     /// Both tables and the total, as text. Shares of nothing are `n/a`.
-    pub fn print(&self) -> Vec<u8> {
+    pub(super) fn print(&self) -> Vec<u8> {
         let mut out = Vec::new();
         out.extend_from_slice(
             b"Where do misclassifications go?\n(numbers on diagonal represent \"recall\")\n\n",

@@ -7,7 +7,7 @@ use std::fmt::Write;
 use super::program::Program;
 
 /// The list of subcommands, as dbacl 1.14.1 prints it.
-pub fn usage(program: Program) -> String {
+pub(super) fn usage(program: Program) -> String {
     let own = match program {
         Program::Cross => {
             &["learn", "run", "summarize [LEVEL]", "review TRUECAT PREDCAT", "biplot CAT1 CAT2"][..]
@@ -35,7 +35,7 @@ pub fn usage(program: Program) -> String {
 }
 
 /// What `--help` prints.
-pub fn help(program: Program, options: &str) -> String {
+pub(super) fn help(program: Program, options: &str) -> String {
     let what = match program {
         Program::Cross => "Tests a mail filter by cross-validation.",
         Program::Toe => {
@@ -53,7 +53,7 @@ const MARGIN: f64 = 60.0;
 
 /// Curves of errors against messages as an SVG picture, one curve for each repetition.
 #[allow(clippy::cast_precision_loss)] // numbers of messages, in pixels
-pub fn picture(curves: &[Vec<(usize, usize)>], is_logarithmic: bool) -> String {
+pub(super) fn picture(curves: &[Vec<(usize, usize)>], is_logarithmic: bool) -> String {
     let most = |pick: fn(&(usize, usize)) -> usize| {
         curves.iter().flatten().map(pick).max().unwrap_or(0).max(1)
     };

@@ -10,7 +10,7 @@ use maud::{Markup, html};
 use std::fmt::Write;
 
 /// Number of different colours.
-pub const COLOURS: usize = 8;
+pub(super) const COLOURS: usize = 8;
 
 const WIDTH: f64 = 560.0;
 const HEIGHT: f64 = 380.0;
@@ -21,7 +21,7 @@ const BOTTOM: f64 = 54.0;
 
 /// How values are placed along an axis.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub enum Scale {
+pub(super) enum Scale {
     /// Evenly.
     Linear(f64, f64),
     /// By their logarithms.
@@ -32,7 +32,7 @@ pub enum Scale {
 
 /// Whether numbers are shown as they are or in percent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Unit {
+pub(super) enum Unit {
     /// As they are.
     Plain,
     /// As percentages.
@@ -44,7 +44,7 @@ pub enum Unit {
 }
 
 #[derive(Debug, Clone)]
-pub struct Axis {
+pub(super) struct Axis {
     /// What it shows.
     pub label: String,
     /// How.
@@ -53,12 +53,12 @@ pub struct Axis {
     pub unit: Unit,
 }
 
-pub fn axis(label: impl Into<String>, scale: Scale, unit: Unit) -> Axis {
+pub(super) fn axis(label: impl Into<String>, scale: Scale, unit: Unit) -> Axis {
     Axis { label: label.into(), scale, unit }
 }
 
 /// A picture with its title above and a sentence below.
-pub fn figure(title: &str, picture: &Markup, caption: &str) -> Markup {
+pub(super) fn figure(title: &str, picture: &Markup, caption: &str) -> Markup {
     html! { figure { h3 { (t(title)) } (picture) figcaption { (t(caption)) } } }
 }
 
@@ -191,17 +191,17 @@ impl Unit {
 }
 
 /// A chart under construction.
-pub struct Chart {
+pub(super) struct Chart {
     x: Axis,
     y: Axis,
     marks: Vec<Markup>,
 }
 
 /// A value of either axis.
-pub type Spot = (f64, f64);
+pub(super) type Spot = (f64, f64);
 
 impl Chart {
-    pub const fn new(x: Axis, y: Axis) -> Self {
+    pub(super) const fn new(x: Axis, y: Axis) -> Self {
         Self { x, y, marks: Vec::new() }
     }
 
@@ -225,20 +225,20 @@ impl Chart {
     }
 
     /// A curve of series `number`, which may be drawn lighter than others.
-    pub fn line(&mut self, number: usize, is_light: bool, spots: &[Spot]) {
+    pub(super) fn line(&mut self, number: usize, is_light: bool, spots: &[Spot]) {
         let path = self.path(spots);
         let light = if is_light { " light" } else { "" };
         self.marks.push(html! { path class={ "line " (class(number)) (light) } d=(path) {} });
     }
 
     /// A dashed line that is not data.
-    pub fn guide(&mut self, spots: &[Spot]) {
+    pub(super) fn guide(&mut self, spots: &[Spot]) {
         let path = self.path(spots);
         self.marks.push(html! { path.guide d=(path) {} });
     }
 
     /// A word in the chart, with its left or right end at the spot.
-    pub fn word(&mut self, spot: Spot, class: &str, end: bool, word: &str) {
+    pub(super) fn word(&mut self, spot: Spot, class: &str, end: bool, word: &str) {
         let (x, y) = self.spot(spot);
         let anchor = end.then_some("end");
         self.marks.push(html! {
@@ -247,14 +247,14 @@ impl Chart {
     }
 
     /// The region between two curves of series `number`.
-    pub fn band(&mut self, number: usize, low: &[Spot], high: &[Spot]) {
+    pub(super) fn band(&mut self, number: usize, low: &[Spot], high: &[Spot]) {
         let spots: Vec<Spot> = low.iter().chain(high.iter().rev()).copied().collect();
         let path = self.path(&spots);
         self.marks.push(html! { path class={ "band " (class(number)) } d={ (path) "Z" } {} });
     }
 
     /// A dot of a radius in pixels, with a whisker from `low` to `high` and a hint.
-    pub fn dot(
+    pub(super) fn dot(
         &mut self,
         number: usize,
         spot: Spot,
@@ -274,7 +274,7 @@ impl Chart {
     }
 
     /// A bar from one spot to another, with a hint.
-    pub fn bar(&mut self, class: &str, one: Spot, other: Spot, hint: &str) {
+    pub(super) fn bar(&mut self, class: &str, one: Spot, other: Spot, hint: &str) {
         let ((x1, y1), (x2, y2)) = (self.spot(one), self.spot(other));
         let width = ((x1 - x2).abs() - 1.0).max(0.5);
         let (x, y) = (x1.min(x2) + 0.5, y1.min(y2));
@@ -285,12 +285,12 @@ impl Chart {
     }
 
     /// The picture, which its title describes, as a figure.
-    pub fn figure(self, title: &str, caption: &str) -> Markup {
+    pub(super) fn figure(self, title: &str, caption: &str) -> Markup {
         figure(title, &self.picture(title), caption)
     }
 
     /// The picture; `about` is its description for screen readers.
-    pub fn picture(self, about: &str) -> Markup {
+    pub(super) fn picture(self, about: &str) -> Markup {
         let (right, bottom) = (WIDTH - RIGHT, HEIGHT - BOTTOM);
         let (centre, middle) = (f64::midpoint(LEFT, right), f64::midpoint(TOP, bottom));
         let mut last = f64::NEG_INFINITY;
@@ -334,7 +334,7 @@ impl Chart {
 }
 
 /// Classes of a series: a colour, and dashes from the ninth on.
-pub fn class(number: usize) -> String {
+pub(super) fn class(number: usize) -> String {
     let dashes = if number >= COLOURS { " dashed" } else { "" };
     format!("s{}{dashes}", number % COLOURS)
 }

@@ -14,7 +14,7 @@ fn is_light(report: &Report, number: usize) -> bool {
 }
 
 /// Charts with a curve for every set.
-pub fn curves(report: &Report) -> Markup {
+pub(super) fn curves(report: &Report) -> Markup {
     let entries = || report.entries.iter().enumerate();
     let with_scores: Vec<(usize, &Binary)> = entries()
         .filter_map(|(at, entry)| Some((at, entry.measures.binary.as_ref()?)))
@@ -43,7 +43,7 @@ pub fn curves(report: &Report) -> Markup {
 }
 
 /// The colours and names of series.
-pub fn legend<'a>(series: impl Iterator<Item = (String, &'a str)>) -> Markup {
+pub(super) fn legend<'a>(series: impl Iterator<Item = (String, &'a str)>) -> Markup {
     html! {
         div.legend { @for (class, name) in series {
             span { span class={ "key " (class) } {} (t(name)) }

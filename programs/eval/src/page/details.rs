@@ -22,7 +22,7 @@ const NAMED: usize = 30;
 const COLOURS: [usize; 2] = [7, 2];
 
 /// Everything about one set.
-pub fn details(report: &Report, at: usize) -> Markup {
+pub(super) fn details(report: &Report, at: usize) -> Markup {
     let entry = &report.entries[at];
     let is_many = report.corpus.categories.len() > 2;
     html! {

@@ -5,12 +5,16 @@ use dbacl::html;
 use maud::{Markup, PreEscaped};
 
 /// Text of documents, names and options, without the control characters that HTML does not allow.
-pub fn t(text: &str) -> Markup {
+pub(super) fn t(text: &str) -> Markup {
     PreEscaped(html::escape(text))
 }
 
 /// A table whose first columns, `left` of them, are texts.
-pub fn table(left: usize, heads: &[&str], rows: impl IntoIterator<Item = Vec<Markup>>) -> Markup {
+pub(super) fn table(
+    left: usize,
+    heads: &[&str],
+    rows: impl IntoIterator<Item = Vec<Markup>>,
+) -> Markup {
     maud::html! {
         div.scroll { table {
             tr { @for (at, head) in heads.iter().enumerate() {

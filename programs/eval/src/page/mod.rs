@@ -18,7 +18,7 @@ use maud::Markup;
 
 const STYLE: &str = include_str!("page.css");
 
-pub fn write(report: &Report) -> String {
+pub(crate) fn write(report: &Report) -> String {
     let best = &report.entries[report.best()];
     let others = || report.entries.iter().enumerate().filter(|&(at, _)| at != report.best());
     let has_others = report.entries.len() > 1;

@@ -32,7 +32,7 @@ fn open(folder: &Path) -> Result<FittedSet, Failure> {
 
 /// Names messages of `operands` whose labels teach the filter in `folder` most. On a
 /// terminal it asks for their labels, and learns them after the last answer.
-pub fn ask(
+pub(crate) fn ask(
     folder: &Path,
     operands: &[OsString],
     lock_timeout: Duration,
@@ -57,7 +57,7 @@ pub fn ask(
 
 /// Names the messages that seem to be in the wrong folder. On a terminal it asks for their labels;
 /// after the last answer it learns those with another label, and does not name the others again.
-pub fn review(
+pub(crate) fn review(
     folder: &Path,
     operands: &[OsString],
     lock_timeout: Duration,

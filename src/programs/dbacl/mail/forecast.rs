@@ -48,7 +48,7 @@ fn percent(part: usize, whole: usize) -> f64 {
 }
 
 /// The report on a filter that was learned.
-pub fn forecast(fitted: &Fitted) -> String {
+pub(super) fn forecast(fitted: &Fitted) -> String {
     let Fitted { head, documents, different, solution, .. } = fitted;
     let is_pair = documents.len() == 2;
     // With a general model fewer messages are unsure; how many depends on the model.
@@ -66,7 +66,7 @@ pub fn forecast(fitted: &Fitted) -> String {
 }
 
 /// What was tried, and how well it did, on messages that the fit had not learned (`--verbose`).
-pub fn trial(fitted: &Fitted) -> String {
+pub(super) fn trial(fitted: &Fitted) -> String {
     let judged = fitted.places.len();
     let mut text = String::new();
     for (folds, general, quality) in fitted.trials() {

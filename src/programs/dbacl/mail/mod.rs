@@ -9,11 +9,11 @@
 //! dbacl --mail-forget DIR spam MESSAGE
 //! ```
 
-pub mod ask;
+pub(super) mod ask;
 mod forecast;
-pub mod pass;
+pub(super) mod pass;
 mod paths;
-pub mod verdicts;
+pub(super) mod verdicts;
 
 use super::failure::{Failure, Kind, usage};
 use super::hints::FORGET;
@@ -43,7 +43,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 /// How mail is learned and filtered, as the options say.
 #[derive(Default)]
-pub struct How {
+pub(super) struct How {
     /// The categories that `--protect` names, each with or without a share.
     pub protect: Vec<OsString>,
     /// How sure verdicts must be (`--caution`).
@@ -62,7 +62,7 @@ pub struct How {
 
 impl How {
     /// Records an option of `job`; returns whether it is one.
-    pub fn takes(&mut self, job: &MailJob, key: Key, value: Option<&OsString>) -> bool {
+    pub(super) fn takes(&mut self, job: &MailJob, key: Key, value: Option<&OsString>) -> bool {
         match key {
             _ if !job.options.contains(&key) => return false,
             Key::Protect => self.protect.extend(value.cloned()),
@@ -92,7 +92,7 @@ fn first_day(window: &OsStr) -> Result<i64, Failure> {
 
 /// Learns the mail of two categories or more into the filter of `folder`. The whole filter is
 /// replaced at the end; until then the old one can be used.
-pub fn learn(
+pub(super) fn learn(
     folder: &Path,
     operands: &[OsString],
     how: &How,
@@ -230,7 +230,7 @@ pub(super) fn mail_at(label: String, place: &OsStr) -> Result<MailFolder, Failur
 }
 
 /// Learns the mail on standard input, or in files, as what the user says it is.
-pub fn correct(
+pub(super) fn correct(
     folder: &Path,
     operands: &[OsString],
     lock_timeout: Duration,
@@ -253,7 +253,11 @@ pub fn correct(
 }
 
 /// Forgets that the mail on standard input, or in files, was learned as what the user says.
-pub fn forget(folder: &Path, operands: &[OsString], lock_timeout: Duration) -> Result<u8, Failure> {
+pub(super) fn forget(
+    folder: &Path,
+    operands: &[OsString],
+    lock_timeout: Duration,
+) -> Result<u8, Failure> {
     let Some((label, places)) = operands.split_first() else {
         return usage(
             "--mail-forget needs the filter's folder and what the message was learned as",
@@ -317,7 +321,7 @@ fn rate(value: &OsStr) -> Option<f64> {
 
 /// Classifies messages one after the other with the filter in a folder, which is opened for the
 /// first one.
-pub struct Filter<'a> {
+pub(super) struct Filter<'a> {
     folder: &'a Path,
     with_reasons: bool,
     /// Ends a verdict early.
@@ -328,12 +332,12 @@ pub struct Filter<'a> {
 
 impl<'a> Filter<'a> {
     /// With the filter in `folder`, which need not be there.
-    pub const fn new(folder: &'a Path, with_reasons: bool, signals: &'a Signals) -> Self {
+    pub(super) const fn new(folder: &'a Path, with_reasons: bool, signals: &'a Signals) -> Self {
         Self { folder, with_reasons, signals, opened: None, has_warned: false }
     }
 
     /// The verdict on a message; on further lines the header with the reasons, if it is wanted.
-    pub fn verdict(&mut self, mail: &[u8]) -> Result<Vec<u8>, Failure> {
+    pub(super) fn verdict(&mut self, mail: &[u8]) -> Result<Vec<u8>, Failure> {
         let filter = match &mut self.opened {
             Some(filter) => filter,
             unopened => unopened.insert(MailFilter::open(self.folder, &mut warn)?),

@@ -56,7 +56,7 @@ struct Buffers {
 }
 
 /// Lets the message come from the file that `operands` name instead of standard input.
-pub fn take_input(operands: &[OsString]) -> Result<(), Failure> {
+pub(crate) fn take_input(operands: &[OsString]) -> Result<(), Failure> {
     let [operand] = operands else {
         if operands.is_empty() && io::stdin().is_terminal() {
             hints::give(hints::TYPED);
@@ -77,7 +77,7 @@ pub fn take_input(operands: &[OsString]) -> Result<(), Failure> {
 /// Passes on the mail on standard input, with the line that `verdict` returns; if it is a mailbox
 /// and `splits`, each of its messages. Whatever happens the mail comes through; a verdict line that
 /// it brought does not.
-pub fn filter(
+pub(crate) fn filter(
     mut verdict: impl FnMut(&[u8]) -> Result<Vec<u8>, Failure>,
     splits: bool,
     strict: bool,
@@ -176,7 +176,7 @@ fn on_abort() {
 static STRICT: AtomicBool = AtomicBool::new(false);
 
 /// Sets statuses to those of strict mode.
-pub fn be_strict() {
+pub(crate) fn be_strict() {
     STRICT.store(true, Ordering::SeqCst);
 }
 

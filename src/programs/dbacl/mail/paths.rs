@@ -9,12 +9,12 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 /// Whether a path may be a pattern.
-pub fn is_pattern(place: &OsStr) -> bool {
+pub(super) fn is_pattern(place: &OsStr) -> bool {
     place.as_bytes().iter().any(|byte| b"*?[".contains(byte))
 }
 
 /// The paths that fit a pattern, in order; `**` stands for any number of folders.
-pub fn expand(pattern: &OsStr) -> Result<Vec<PathBuf>, Failure> {
+pub(super) fn expand(pattern: &OsStr) -> Result<Vec<PathBuf>, Failure> {
     let start = if pattern.as_bytes().starts_with(b"/") { "/" } else { "" };
     let mut found = vec![PathBuf::from(start)];
     for part in pattern.as_bytes().split(|&byte| byte == b'/').filter(|part| !part.is_empty()) {

@@ -24,7 +24,7 @@ const NAMED: usize = 5;
 
 /// Prints the verdicts of the filter in `folder` on the messages of `operands`, or of standard
 /// input.
-pub fn run(
+pub(crate) fn run(
     folder: &Path,
     operands: &[OsString],
     (format, with_reasons): (Option<Format>, bool),

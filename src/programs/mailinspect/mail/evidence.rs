@@ -16,7 +16,7 @@ use dbacl_numeric::elementary::bits;
 
 /// A word on a line.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Word {
+pub(crate) struct Word {
     /// Its position in the line's text, in bytes.
     pub at: Range<usize>,
     /// Its weight, bits: positive speaks for the category.
@@ -25,7 +25,7 @@ pub struct Word {
 
 /// A line of a message as the tokenizer sees it, but with its case.
 #[derive(Debug, Clone, PartialEq, Default)]
-pub struct Line {
+pub(crate) struct Line {
     /// The text, decoded, without its end.
     pub text: Vec<u8>,
     /// The words that count, in their order.
@@ -34,7 +34,7 @@ pub struct Line {
 
 /// A word of the whole message.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Term {
+pub(crate) struct Term {
     /// The word, as the category knows it.
     pub text: Vec<u8>,
     /// How often it occurs.
@@ -45,7 +45,7 @@ pub struct Term {
 
 /// The lines and words of a message with their weights.
 #[derive(Debug, Clone, PartialEq, Default)]
-pub struct WordEvidence {
+pub(crate) struct WordEvidence {
     /// The lines that count.
     pub lines: Vec<Line>,
     /// The words, by decreasing absolute weight.
@@ -55,7 +55,7 @@ pub struct WordEvidence {
 }
 
 /// Weighs the words of `message`, of which at most `limit` bytes are read.
-pub fn evidence(
+pub(crate) fn evidence(
     judge: &mut Judge,
     message: &[u8],
     limit: usize,

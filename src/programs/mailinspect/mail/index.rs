@@ -20,7 +20,7 @@ const HEADER_BYTES: usize = 128;
 
 /// A message in the index.
 #[derive(Debug, Clone, PartialEq, Default)]
-pub struct Entry {
+pub(crate) struct Entry {
     /// Number of its file, from 0.
     pub file: usize,
     /// Its bytes in its file, from its `From ` line up to the next message's.
@@ -46,7 +46,7 @@ const SUBJECT: (usize, usize) = (9, 60);
 
 impl Entry {
     /// Sender and subject, as the list shows them with `-p 1` (spec tools 2.3).
-    pub fn summary(&self) -> Vec<u8> {
+    pub(crate) fn summary(&self) -> Vec<u8> {
         let mut out = Vec::with_capacity(86);
         out.push(b'[');
         out.extend_from_slice(part(&self.from, SENDER));
@@ -135,11 +135,11 @@ impl MailboxLines<'_> {
 }
 
 /// Takes a message; breaks if no more are wanted.
-pub type Sink<'a> = &'a mut dyn FnMut(Entry) -> ControlFlow<()>;
+pub(crate) type Sink<'a> = &'a mut dyn FnMut(Entry) -> ControlFlow<()>;
 
 /// Reads `input`, the mailbox's file number `file`, and hands its messages on in their order. With
 /// `name`, the file may be a single message without a `From ` line, as in a maildir.
-pub fn index(
+pub(crate) fn index(
     input: Box<dyn Read + '_>,
     file: usize,
     name: Option<&[u8]>,

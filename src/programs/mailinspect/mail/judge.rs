@@ -28,13 +28,14 @@ const EMPIRICAL_BITS: u8 = 15;
 /// 1. Cross-entropy, nats per token.
 /// 2. Divergence of the message from the category, nats per token.
 /// 3. Confidence that the message belongs to the category, percent.
-pub const SCORINGS: [&str; 4] = ["message cost", "cost per token", "divergence", "confidence"];
+pub(crate) const SCORINGS: [&str; 4] =
+    ["message cost", "cost per token", "divergence", "confidence"];
 /// The place of confidence among them.
-pub const CONFIDENCE: usize = 3;
+pub(crate) const CONFIDENCE: usize = 3;
 
 /// A message's scores.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
-pub struct Measures {
+pub(crate) struct Measures {
     /// By the place in [`SCORINGS`].
     pub scores: [f32; SCORINGS.len()],
     /// Number of tokens, as far as they count.
@@ -44,7 +45,7 @@ pub struct Measures {
 }
 
 /// Reads mail and scores it against one category.
-pub struct Judge {
+pub(crate) struct Judge {
     reading: ReadOptions,
     /// Whether it reads messages as the classifier, each by itself. Otherwise it reads as
     /// mailinspect of dbacl 1.14.1 does: only single words are scored, also of a category of word
@@ -60,7 +61,7 @@ pub struct Judge {
 impl Judge {
     /// A judge by `category`, which is called `name`. With `keep_case` tokens keep their case, also
     /// if the category's do not.
-    pub fn new(
+    pub(crate) fn new(
         category: AnyMapped,
         name: Vec<u8>,
         keep_case: bool,
@@ -106,12 +107,12 @@ impl Judge {
         Ok(judge)
     }
 
-    pub fn model(&self) -> &Model {
+    pub(crate) fn model(&self) -> &Model {
         &self.scorer.models()[0]
     }
 
     /// Begins again, as at the start of a run.
-    pub fn begin(&mut self) {
+    pub(crate) fn begin(&mut self) {
         let (options, locale) = (self.reading.options, self.reading.text_locale());
         self.filter = if self.is_exact || self.reads_unicode() {
             Filter::new(options, locale)
@@ -126,19 +127,19 @@ impl Judge {
     }
 
     /// Starts a new file; the decoders and the sums go on.
-    pub fn start_file(&mut self) {
+    pub(crate) fn start_file(&mut self) {
         self.filter.start_file();
         self.cutter.end_of_source();
     }
 
     /// Whether mail is read as Unicode text. A line may then give several texts, or none until
     /// later ([`Self::next_text`]), and each message is ended ([`Self::end`]).
-    pub const fn reads_unicode(&self) -> bool {
+    pub(crate) const fn reads_unicode(&self) -> bool {
         reads_unicode(self.reading.options)
     }
 
     /// Begins a message that is read as Unicode text, with none of the state of the mail before it.
-    pub fn begin_mail(&mut self) {
+    pub(crate) fn begin_mail(&mut self) {
         if self.reads_unicode() {
             self.filter.start_file();
         }
@@ -146,7 +147,7 @@ impl Judge {
 
     /// Ends a message: `take` gets what the lines that follow the last one bring, or the texts that
     /// waited for the end.
-    pub fn end(&mut self, mut take: impl FnMut(&mut Self, &mut Vec<u8>)) {
+    pub(crate) fn end(&mut self, mut take: impl FnMut(&mut Self, &mut Vec<u8>)) {
         let mut text = Vec::new();
         if self.reads_unicode() {
             self.filter.end_file();
@@ -166,23 +167,23 @@ impl Judge {
 
     /// Puts the next text of the lines filtered so far in the place of `line`; returns whether
     /// there is one.
-    pub fn next_text(&mut self, line: &mut Vec<u8>) -> bool {
+    pub(crate) fn next_text(&mut self, line: &mut Vec<u8>) -> bool {
         self.filter.next_text(line)
     }
 
     /// Whether the mail filter is in a message's header block after the last line.
-    pub fn in_header(&self) -> bool {
+    pub(crate) fn in_header(&self) -> bool {
         self.filter.in_header()
     }
 
     /// Filters a line in place; returns whether its text counts.
-    pub fn filter(&mut self, line: &mut Vec<u8>) -> bool {
+    pub(crate) fn filter(&mut self, line: &mut Vec<u8>) -> bool {
         !line.is_empty() && self.filter.line(line)
     }
 
     /// Scores the text of a filtered line, whose case may be folded in place. `trace` is called
     /// with each token and the category's cell for it.
-    pub fn score(
+    pub(crate) fn score(
         &mut self,
         line: &mut Vec<u8>,
         warnings: WarningSink<'_>,
@@ -199,7 +200,7 @@ impl Judge {
     }
 
     /// The scores of the message read so far; begins the next.
-    pub fn finish(&mut self) -> Measures {
+    pub(crate) fn finish(&mut self) -> Measures {
         let found = document::finish(&self.scorer, false)[0];
         let message = if self.is_exact {
             -document::finish(&self.scorer, true)[0].score

@@ -16,7 +16,7 @@ use crate::input::source::{self, Operand};
 
 /// A mailbox, whose files are opened when they are read.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Mailbox {
+pub(crate) struct Mailbox {
     /// In their order.
     pub files: Vec<PathBuf>,
     is_folder: bool,
@@ -25,7 +25,7 @@ pub struct Mailbox {
 impl Mailbox {
     /// The mailbox at `path`: an mbox file; or a folder, whose files are messages or mboxes, those
     /// of its `cur` and `new` if it has these.
-    pub fn new(path: &Path, warnings: WarningSink<'_>) -> Result<Self> {
+    pub(crate) fn new(path: &Path, warnings: WarningSink<'_>) -> Result<Self> {
         let one = Self { files: vec![path.to_path_buf()], is_folder: false };
         let metadata = path.metadata().map_err(|error| Error::io(path, error))?;
         // A pipe that is opened twice loses its writer in between.
@@ -48,14 +48,14 @@ impl Mailbox {
     }
 
     /// Bytes of all files together, for a progress report.
-    pub fn size(&self) -> u64 {
+    pub(crate) fn size(&self) -> u64 {
         let size = |path: &PathBuf| path.metadata().map_or(0, |metadata| metadata.len());
         self.files.iter().map(size).sum()
     }
 
     /// Calls `sink` for each message, in their order. A file that cannot be read to its end gives a
     /// warning.
-    pub fn index(
+    pub(crate) fn index(
         &self,
         judge: &mut Judge,
         selection: &mut Selection,
@@ -83,7 +83,7 @@ impl Mailbox {
     }
 
     /// A message's bytes.
-    pub fn open(&self, entry: &Entry) -> io::Result<Take<File>> {
+    pub(crate) fn open(&self, entry: &Entry) -> io::Result<Take<File>> {
         let path = self.files.get(entry.file).ok_or(io::ErrorKind::NotFound)?;
         let mut file = source::open_regular(path)?;
         file.seek(SeekFrom::Start(entry.place.start))?;
@@ -91,7 +91,7 @@ impl Mailbox {
     }
 
     /// The first `limit` bytes of a message.
-    pub fn read(&self, entry: &Entry, limit: u64) -> io::Result<Vec<u8>> {
+    pub(crate) fn read(&self, entry: &Entry, limit: u64) -> io::Result<Vec<u8>> {
         let mut bytes = Vec::new();
         self.open(entry)?.take(limit).read_to_end(&mut bytes)?;
         Ok(bytes)

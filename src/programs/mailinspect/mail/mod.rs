@@ -8,12 +8,12 @@
 //! message → lines → mail filter → tokens → evidence: which words weigh how much
 //! ```
 
-pub mod evidence;
-pub mod index;
-pub mod judge;
-pub mod mailbox;
-pub mod order;
-pub mod select;
+pub(super) mod evidence;
+pub(super) mod index;
+pub(super) mod judge;
+pub(super) mod mailbox;
+pub(super) mod order;
+pub(super) mod select;
 
 #[cfg(test)]
 pub(crate) mod sample;

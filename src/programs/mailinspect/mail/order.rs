@@ -8,7 +8,7 @@ use std::cmp::Ordering;
 /// A not-a-number compares as greater than anything, on either side, so where it ends up depends on
 /// the steps of the sort: a top-down merge sort that splits n into n/2 and the rest, and takes from
 /// the left part unless it compares as greater (case `tools/mailinspect-empty-message`).
-pub fn ascending(scores: &[f32]) -> Vec<usize> {
+pub(crate) fn ascending(scores: &[f32]) -> Vec<usize> {
     let mut order: Vec<usize> = (0..scores.len()).collect();
     let mut scratch = order.clone();
     sort(scores, &mut order, &mut scratch);

@@ -4,7 +4,7 @@
 use crate::token::pattern::Expression;
 
 #[derive(Debug, Clone)]
-pub struct Rule {
+pub(crate) struct Rule {
     /// The expression that a line must match.
     pub expression: Expression,
     /// Whether messages that match are listed; hidden otherwise.
@@ -16,22 +16,22 @@ pub struct Rule {
 /// The last one that any line matches decides. If none does, a message is listed unless the first
 /// of them lists messages.
 #[derive(Debug, Clone, Default)]
-pub struct Selection {
+pub(crate) struct Selection {
     rules: Vec<Rule>,
     last: Option<usize>,
 }
 
 impl Selection {
-    pub const fn new(rules: Vec<Rule>) -> Self {
+    pub(crate) const fn new(rules: Vec<Rule>) -> Self {
         Self { rules, last: None }
     }
 
-    pub fn start(&mut self) {
+    pub(crate) fn start(&mut self) {
         self.last = None;
     }
 
     /// Takes in a line of the message, as it stands there.
-    pub fn line(&mut self, line: &[u8]) {
+    pub(crate) fn line(&mut self, line: &[u8]) {
         if self.rules.is_empty() {
             return;
         }
@@ -46,7 +46,7 @@ impl Selection {
         }
     }
 
-    pub fn is_listed(&self) -> bool {
+    pub(crate) fn is_listed(&self) -> bool {
         match self.last {
             Some(last) => self.rules[last].lists,
             None => self.rules.first().is_none_or(|first| !first.lists),
@@ -55,7 +55,7 @@ impl Selection {
 }
 
 /// A line without its end.
-pub fn content(line: &[u8]) -> &[u8] {
+pub(crate) fn content(line: &[u8]) -> &[u8] {
     let line = line.strip_suffix(b"\n").unwrap_or(line);
     line.strip_suffix(b"\r").unwrap_or(line)
 }

@@ -5,7 +5,7 @@ use ratatui::layout::Rect;
 
 /// The parts of the screen.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Areas {
+pub(super) struct Areas {
     /// What is shown.
     pub title: Rect,
     /// The messages.
@@ -23,7 +23,7 @@ const WIDE: u16 = 132;
 const HIGH: u16 = 14;
 
 /// Divides the screen.
-pub fn areas(area: Rect, has_preview: bool) -> Areas {
+pub(super) fn areas(area: Rect, has_preview: bool) -> Areas {
     let row = |y: u16| Rect { y: area.y + y, height: 1, ..area }.intersection(area);
     let height = area.height;
     let body = Rect { y: area.y + 1, height: height.saturating_sub(3), ..area }.intersection(area);

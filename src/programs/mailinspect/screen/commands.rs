@@ -2,11 +2,11 @@
 //! The commands of the function keys, from `.mailinspectrc`.
 
 /// Function keys that can have a command.
-pub const KEYS: usize = 10;
+pub(super) const KEYS: usize = 10;
 
 /// Commands by function key, F1 first. Lines are `F<n> COMMAND`; others are ignored, and of several
 /// for one key the last counts.
-pub fn parse(text: &str) -> [Option<String>; KEYS] {
+pub(super) fn parse(text: &str) -> [Option<String>; KEYS] {
     let mut commands = [const { None }; KEYS];
     for line in text.lines() {
         let Some((key, command)) = line.split_once(char::is_whitespace) else { continue };

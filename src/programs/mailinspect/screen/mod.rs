@@ -15,7 +15,7 @@ mod state;
 mod terminal;
 mod view;
 
-pub use terminal::{has_terminal, run};
+pub(super) use terminal::{has_terminal, run};
 
 /// Keys written as text: characters, and names in angle brackets.
 #[cfg(test)]

@@ -6,7 +6,7 @@ use std::ops::ControlFlow;
 
 /// A line that is being typed.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Prompt {
+pub(super) struct Prompt {
     text: String,
     /// Where the next character goes, bytes; always between characters.
     at: usize,
@@ -18,18 +18,18 @@ pub struct Prompt {
 
 impl Prompt {
     /// A line that begins as `text`.
-    pub fn new(text: &str) -> Self {
+    pub(super) fn new(text: &str) -> Self {
         Self { text: text.to_owned(), at: text.len(), ..Self::default() }
     }
 
     /// The text, before and behind the cursor.
-    pub fn parts(&self) -> (&str, &str) {
+    pub(super) fn parts(&self) -> (&str, &str) {
         self.text.split_at(self.at)
     }
 
     /// Takes a key, which may be the last: then this breaks with the line, if it is complete and
     /// was not cancelled. `history` has the latest line last.
-    pub fn key(&mut self, key: KeyEvent, history: &[String]) -> ControlFlow<Option<String>> {
+    pub(super) fn key(&mut self, key: KeyEvent, history: &[String]) -> ControlFlow<Option<String>> {
         use KeyCode::{Backspace, Char, Delete, Down, End, Enter, Esc, Home, Left, Right, Up};
         match (key.modifiers.contains(KeyModifiers::CONTROL), key.code) {
             (_, Enter) => return ControlFlow::Break(Some(self.text.clone())),

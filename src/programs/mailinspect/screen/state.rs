@@ -17,7 +17,7 @@ use std::ops::ControlFlow;
 
 /// Work that a key asks for.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Effect {
+pub(super) enum Effect {
     /// The end.
     Quit,
     /// Show a message in the pager.
@@ -49,7 +49,7 @@ pub enum Effect {
 
 /// The purpose of the line that is being typed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Purpose {
+pub(super) enum Purpose {
     /// A command for the current message.
     Pipe,
     /// A command for all tagged messages.
@@ -66,7 +66,7 @@ pub enum Purpose {
 
 impl Purpose {
     /// The prompt before the line.
-    pub const fn label(self) -> &'static str {
+    pub(super) const fn label(self) -> &'static str {
         match self {
             Self::Pipe => "pipe this message to: ",
             Self::PipeTagged => "pipe each tagged message to: ",
@@ -90,7 +90,7 @@ impl Purpose {
 
 #[derive(Debug, Clone, Default)]
 #[allow(clippy::struct_excessive_bools)] // each is a switch of the screen
-pub struct State {
+pub(super) struct State {
     /// The mailbox's name.
     pub mailbox: String,
     /// The category's name.
@@ -141,24 +141,24 @@ pub struct State {
 
 impl State {
     /// The highlighted message.
-    pub fn current(&self) -> Option<usize> {
+    pub(super) fn current(&self) -> Option<usize> {
         self.list.get(self.cursor).copied()
     }
 
     /// The tagged messages, in the order of the list; those not listed come last.
-    pub fn tagged(&self) -> Vec<usize> {
+    pub(super) fn tagged(&self) -> Vec<usize> {
         let listed = self.list.iter().copied();
         let others = (0..self.entries.len()).filter(|&entry| self.hidden[entry]);
         listed.chain(others).filter(|&entry| self.tags[entry]).collect()
     }
 
     /// The parts of the screen.
-    pub fn areas(&self) -> Areas {
+    pub(super) fn areas(&self) -> Areas {
         areas(self.area, self.has_preview)
     }
 
     /// Takes in new messages.
-    pub fn add(&mut self, entries: Vec<Entry>) {
+    pub(super) fn add(&mut self, entries: Vec<Entry>) {
         self.entries.extend(entries.into_iter().filter(|entry| entry.is_listed));
         let count = self.entries.len().max(self.tags.len());
         self.tags.resize(count, false);
@@ -168,7 +168,7 @@ impl State {
 
     /// Forgets all messages: they are scored again by another category. They come in the same
     /// order, so tags and the last search stay.
-    pub fn restart(&mut self, category: String) {
+    pub(super) fn restart(&mut self, category: String) {
         self.category = category;
         self.entries.clear();
         self.list.clear();
@@ -193,7 +193,7 @@ impl State {
     }
 
     /// Takes in what a search has found among the messages listed.
-    pub fn found(&mut self, entries: &[usize]) {
+    pub(super) fn found(&mut self, entries: &[usize]) {
         self.hidden.fill(true);
         for &entry in entries {
             self.hidden[entry] = false;
@@ -225,12 +225,12 @@ impl State {
     }
 
     /// The screen has this size now.
-    pub fn resize(&mut self, area: Rect) {
+    pub(super) fn resize(&mut self, area: Rect) {
         self.area = area;
         self.go(self.cursor);
     }
 
-    pub fn key(&mut self, key: KeyEvent) -> Option<Effect> {
+    pub(super) fn key(&mut self, key: KeyEvent) -> Option<Effect> {
         use KeyCode::{Char, Down, End, Enter, F, Home, PageDown, PageUp, Up};
         if let Some((purpose, mut prompt)) = self.prompt.take() {
             match prompt.key(key, &self.histories[purpose.history()]) {
@@ -355,7 +355,7 @@ impl State {
     }
 
     /// Takes an action of the mouse: the wheel moves, a click highlights.
-    pub fn mouse(&mut self, event: MouseEvent) {
+    pub(super) fn mouse(&mut self, event: MouseEvent) {
         if self.prompt.is_some() || self.has_help {
             return;
         }

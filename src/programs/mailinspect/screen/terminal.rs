@@ -141,12 +141,12 @@ fn leave() -> io::Result<()> {
 }
 
 /// Whether there is a terminal to work on.
-pub fn has_terminal() -> bool {
+pub(crate) fn has_terminal() -> bool {
     io::stdin().is_terminal() && stdout().is_terminal()
 }
 
 /// Lets the user look through `mailbox` until they quit.
-pub fn run(config: &Config, mailbox: &Mailbox, first: Judge) -> io::Result<()> {
+pub(crate) fn run(config: &Config, mailbox: &Mailbox, first: Judge) -> io::Result<()> {
     let stop = Arc::new(AtomicBool::new(false));
     for signal in [signal_hook::consts::SIGTERM, signal_hook::consts::SIGHUP] {
         signal_hook::flag::register(signal, Arc::clone(&stop))?;

@@ -43,7 +43,7 @@ const HELP: &str = " q               quit
 
  Any key goes on.";
 
-pub fn draw(frame: &mut Frame<'_>, state: &State) {
+pub(super) fn draw(frame: &mut Frame<'_>, state: &State) {
     let areas = state.areas();
     let bar = Look::new().add_modifier(Modifier::REVERSED);
     frame.render_widget(Paragraph::new(title(state)).style(bar), areas.title);
