@@ -6,13 +6,15 @@
 //!                            └→ characters ─→ runs of two to five characters   block 2
 //! ```
 //!
-//! A feature is a number of 32 bits, a hash of what it is. A text has it or has it not.
+//! A feature is a number of 32 bits, a hash of what it is. A text has it or has it not. Where
+//! repetitions count, a feature that occurs twice adds a further one, and so on.
 
 use crate::text::fold::folded;
 use crate::text::learn::WEIGHT;
 use crate::text::table::BlockKind;
 use crate::{Cutter, Feature, FeatureId, FeatureReader, FeatureSink, LineState, ReadOptions};
 use dbacl_numeric::elementary::narrow;
+use std::collections::BTreeMap;
 use std::io;
 
 /// Which runs of characters a text has.
@@ -37,6 +39,16 @@ impl Runs {
 /// Characters of the shortest and of the longest run.
 pub(super) const LENGTHS: [usize; 2] = [2, 5];
 
+/// How often a feature must occur for each further feature, and what that is called.
+pub(super) const REPEATS: [(usize, &str); 3] =
+    [(2, "twice"), (3, "three times"), (5, "five times")];
+
+/// The further feature of a feature that occurs as often as [`REPEATS`] says at `level`.
+pub(super) fn repeated(feature: u32, level: usize) -> u32 {
+    let turn = 7 * (u32::try_from(level).unwrap_or(0) + 1);
+    (feature ^ 0x5bd1_e995).rotate_left(turn).wrapping_mul(0x9e37_79b1)
+}
+
 /// How texts are read for a model.
 #[derive(Debug, Clone)]
 pub(super) struct Layout {
@@ -50,6 +62,8 @@ pub(super) struct Layout {
     pub folds: bool,
     /// Characters of the shortest and of the longest run.
     pub lengths: [usize; 2],
+    /// How many of [`REPEATS`] add features.
+    pub repeats: usize,
 }
 
 impl Layout {
@@ -67,10 +81,43 @@ impl Layout {
     }
 }
 
-/// The features of a text by block, each once, in rising order.
+/// The features of a text by block, each once.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Features {
+    /// Those that occur, then those that occur as often as each of [`REPEATS`] says; each part in
+    /// the order of the features that occur, which is rising.
     pub blocks: [Vec<u32>; 2],
+    /// Where the parts of each block end.
+    pub ends: [[usize; 1 + REPEATS.len()]; 2],
+}
+
+impl Features {
+    /// How many different features occur in a block.
+    pub(crate) fn distinct(&self, block: usize) -> usize {
+        self.ends[block][0]
+    }
+
+    /// Makes each feature of a block one, and adds those of repetitions.
+    fn finish(&mut self, block: usize, repeats: usize) {
+        let own = &mut self.blocks[block];
+        own.sort_unstable();
+        let mut further: [Vec<u32>; REPEATS.len()] = Default::default();
+        if repeats > 0 {
+            for same in own.chunk_by(|a, b| a == b).filter(|same| same.len() > 1) {
+                for (level, &(least, _)) in REPEATS[..repeats].iter().enumerate() {
+                    if same.len() >= least {
+                        further[level].push(repeated(same[0], level));
+                    }
+                }
+            }
+        }
+        own.dedup();
+        self.ends[block] = [own.len(); 1 + REPEATS.len()];
+        for (level, mut further) in further.into_iter().enumerate() {
+            own.append(&mut further);
+            self.ends[block][level + 1..].fill(own.len());
+        }
+    }
 }
 
 /// Reads one text after the other.
@@ -129,9 +176,8 @@ impl TextReader {
             let block = &mut all.found.blocks[1];
             each_run(text, runs, &self.layout, &mut |id, _| block.push(id));
         }
-        for block in &mut all.found.blocks {
-            block.sort_unstable();
-            block.dedup();
+        for block in 0..all.found.blocks.len() {
+            all.found.finish(block, self.layout.repeats);
         }
         &all.found
     }
@@ -147,6 +193,18 @@ impl TextReader {
             let show = |run: &[char]| run.iter().collect::<String>().replace(' ', "\u{2423}");
             each_run(text, runs, &self.layout, &mut |id, run| block.push((id, show(run))));
             named.push(block);
+        }
+        for block in &mut named {
+            let mut count: BTreeMap<u32, (usize, String)> = BTreeMap::new();
+            for (id, name) in block.iter().filter(|_| self.layout.repeats > 0) {
+                count.entry(*id).or_insert_with(|| (0, name.clone())).0 += 1;
+            }
+            for (id, (count, name)) in count {
+                let levels = REPEATS[..self.layout.repeats].iter().enumerate();
+                for (level, &(_, often)) in levels.filter(|(_, (least, _))| count >= *least) {
+                    block.push((repeated(id, level), format!("{name}, {often}")));
+                }
+            }
         }
         named
     }
@@ -200,7 +258,14 @@ mod tests {
 
     fn runs(text: &str, runs: Runs, keeps_case: bool) -> Vec<String> {
         let words = ReadOptions::text();
-        let layout = Layout { words, runs: Some(runs), keeps_case, folds: false, lengths: [2, 3] };
+        let layout = Layout {
+            words,
+            runs: Some(runs),
+            keeps_case,
+            folds: false,
+            lengths: [2, 3],
+            repeats: 0,
+        };
         let mut found = Vec::new();
         each_run(text.as_bytes(), runs, &layout, &mut |_, run| {
             found.push(run.iter().collect::<String>().replace(' ', "_"));
@@ -228,6 +293,7 @@ mod tests {
             keeps_case: false,
             folds: true,
             lengths: LENGTHS,
+            repeats: 0,
         };
         let mut reader = TextReader::new(&layout);
         let found = reader.read(b"the sea the sea").clone();
@@ -242,5 +308,36 @@ mod tests {
         ids.dedup();
         assert_eq!(ids, found.blocks[1]);
         assert_eq!(*reader.read(b""), Features::default());
+    }
+
+    #[test]
+    fn repetitions_add_features_with_names() {
+        let words = ReadOptions::text();
+        let plain = Layout {
+            words,
+            runs: None,
+            keeps_case: false,
+            folds: true,
+            lengths: [1, 1],
+            repeats: 0,
+        };
+        let read = |repeats, text: &[u8]| {
+            TextReader::new(&Layout { repeats, ..plain.clone() }).read(text).clone()
+        };
+        let text = b"a b b c c c d d d d d e";
+        let (none, all) = (read(0, text), read(3, text));
+        assert_eq!((none.ends[0], all.ends[0]), ([5; 4], [5, 8, 10, 11]));
+        assert_eq!(all.blocks[0][..5], none.blocks[0]);
+        assert_eq!(read(1, text).blocks[0], all.blocks[0][..8]);
+        assert_eq!(read(3, b"a b c").blocks[0], read(0, b"a b c").blocks[0]);
+        let mut reader = TextReader::new(&Layout { repeats: 3, ..plain });
+        let named = reader.named(text).remove(0);
+        for (level, name) in
+            [(5..8, "b, twice"), (8..10, "d, three times"), (10..11, "d, five times")]
+        {
+            let found = named.iter().find(|(_, own)| own == name).unwrap();
+            assert!(all.blocks[0][level].contains(&found.0), "{name}");
+        }
+        assert_eq!(named.len(), 12 + 6);
     }
 }

@@ -9,7 +9,7 @@
 //! Nothing here depends on the order of the texts, on time, or on the number of processors.
 
 use crate::text::calibrate::{Cut, scale};
-use crate::text::features::{Features, LENGTHS, Layout, Runs, TextReader};
+use crate::text::features::{Features, LENGTHS, Layout, REPEATS, Runs, TextReader};
 use crate::text::index::Index;
 use crate::text::recipe::{FitPlan, Recipe};
 use crate::text::shorten;
@@ -42,6 +42,8 @@ const CUT: usize = 2000;
 /// Passes of a fit, and of one that goes on from a fit of three quarters.
 const PASSES: u32 = 10;
 const MORE_PASSES: u32 = 5;
+/// Passes that go on from a fit to see what further features are worth.
+const FURTHER_PASSES: u32 = 3;
 /// Documents of the mean by which ordinary weights are smoothed.
 const SMOOTHING: f64 = 10.0;
 /// How often texts without labels are labelled, by how much margins count for that, and the share
@@ -109,6 +111,8 @@ pub(super) struct Settings {
     pub cost: f64,
     /// The share of ordinary weights to start from.
     pub start: f64,
+    /// How many of [`REPEATS`] add features.
+    pub repeats: usize,
 }
 
 impl Settings {
@@ -119,7 +123,9 @@ impl Settings {
             0.0 => String::new(),
             start => format!(", start {start}"),
         };
-        format!("cost {}{contrast}{start}", self.cost)
+        let repeats: String =
+            REPEATS[..self.repeats].iter().map(|(_, often)| format!(", {often}")).collect();
+        format!("cost {}{contrast}{start}{repeats}", self.cost)
     }
 }
 
@@ -135,6 +141,8 @@ struct Corpus<'a> {
     has_features: Vec<bool>,
     /// Features by column, rising.
     features: Vec<u32>,
+    /// How many of [`REPEATS`] must add features for each of these to be one.
+    levels: Vec<u8>,
     index: Index,
     /// Documents that a feature must be in.
     least: u32,
@@ -142,6 +150,7 @@ struct Corpus<'a> {
 }
 
 /// A fit of some documents, in ranges of problems.
+#[derive(Clone)]
 struct Fit {
     scales: Vec<f32>,
     ranges: Vec<(dbacl_linear::Table<f32>, Vec<f32>)>,
@@ -150,13 +159,17 @@ struct Fit {
 /// Stopped by the caller.
 pub(super) struct Stopped;
 
+/// The runs of characters that tell so many labels apart.
+const fn runs_for(labels: usize) -> Runs {
+    if labels > MANY { Runs::Within } else { Runs::Across }
+}
+
 /// How texts with this median number of words and so many labels are read.
 pub(super) fn layout(plan: &FitPlan, median: usize, labels: usize) -> Layout {
     let runs = match plan.runs {
         Some(false) => None,
         None if median > LONG => None,
-        _ if labels > MANY => Some(Runs::Within),
-        _ => Some(Runs::Across),
+        _ => Some(runs_for(labels)),
     };
     Layout {
         words: plan.words.clone(),
@@ -164,7 +177,16 @@ pub(super) fn layout(plan: &FitPlan, median: usize, labels: usize) -> Layout {
         keeps_case: plan.recipe.case_sensitive,
         folds: plan.recipe.folds(),
         lengths: if labels > MANY { [1, LENGTHS[1]] } else { LENGTHS },
+        repeats: 0,
     }
+}
+
+/// Whether it is worth the time to see if repetitions say something.
+fn repeats_are_tried(task: &Task<'_>, problems: usize, has_runs: bool) -> bool {
+    let bytes: usize = task.texts.iter().map(|text| text.len()).sum();
+    // Words and pairs, or runs as well.
+    let cells = real(bytes) * if has_runs { 4.0 } else { 0.3 };
+    cells * (1.0 + real(problems) / 8.0) <= WORK
 }
 
 /// The settings that suit most texts of so many labels.
@@ -175,7 +197,7 @@ pub(super) fn usual(recipe: &Recipe, labels: usize) -> Settings {
 fn settings(recipe: &Recipe, contrast: bool, start: f64) -> Settings {
     let contrast = contrast && !recipe.no_contrast;
     let cost = recipe.cost.unwrap_or(if contrast { 0.05 } else { 0.1 });
-    Settings { contrast, cost, start: recipe.start.unwrap_or(start) }
+    Settings { contrast, cost, start: recipe.start.unwrap_or(start), repeats: 0 }
 }
 
 /// What was chosen, for people: `tried` are all settings with their errors.
@@ -207,14 +229,21 @@ pub(super) fn told(
 }
 
 impl<'a> Corpus<'a> {
-    fn new(task: &'a Task<'a>) -> Result<Self, Stopped> {
+    /// Reads the documents; `has_runs` adds runs of characters to long texts.
+    fn new(task: &'a Task<'a>, has_runs: bool) -> Result<Self, Stopped> {
         let plan = &task.plan;
         let mut lengths: Vec<usize> = task.texts.iter().map(|text| shorten::words(text)).collect();
         let middle = lengths.len() / 2;
         let median = *lengths.select_nth_unstable(middle).1;
-        let layout = layout(plan, median, task.classes);
+        let mut layout = layout(plan, median, task.classes);
+        if has_runs {
+            layout.runs = Some(runs_for(task.classes));
+        }
         let is_two = !task.has_several && task.classes == 2;
         let problems = if is_two { 1 } else { task.classes };
+        if repeats_are_tried(task, problems, layout.runs.is_some()) {
+            layout.repeats = REPEATS.len();
+        }
         let mut corpus = Self {
             task,
             layout,
@@ -222,6 +251,7 @@ impl<'a> Corpus<'a> {
             origins: Vec::new(),
             has_features: Vec::new(),
             features: Vec::new(),
+            levels: Vec::new(),
             index: Index::default(),
             least: if task.texts.len() < TINY { 1 } else { 2 },
             problems,
@@ -288,8 +318,20 @@ impl<'a> Corpus<'a> {
         let own = &features.blocks[..self.layout.blocks()];
         let columns: Vec<u32> =
             own.iter().flatten().map(|&feature| self.index.insert(feature)).collect();
-        let blocks: Vec<Block> =
-            own.iter().map(|own| Block::new(own.len(), WEIGHT, own.len())).collect();
+        self.levels.resize(self.index.len(), 0);
+        let mut rest = columns.as_slice();
+        for (block, own) in own.iter().enumerate() {
+            let ends = features.ends[block];
+            for (level, places) in (1u8..).zip(ends.windows(2)) {
+                for &column in &rest[places[0]..places[1]] {
+                    self.levels[column as usize] = level;
+                }
+            }
+            rest = &rest[own.len()..];
+        }
+        let block =
+            |(at, own): (usize, &Vec<u32>)| Block::new(own.len(), WEIGHT, features.distinct(at));
+        let blocks: Vec<Block> = own.iter().enumerate().map(block).collect();
         let labels = self.task.labels.get(origin as usize);
         let positive: Vec<u32> = match labels.map(Vec::as_slice) {
             None => Vec::new(),
@@ -306,8 +348,9 @@ impl<'a> Corpus<'a> {
 
     /// Numbers the features that enough documents have by their own order.
     fn number(&mut self, counts: &[u32]) {
-        let cells: usize = counts.iter().map(|&count| count as usize).sum();
-        let columns = counts.iter().filter(|&&count| count >= self.least).count();
+        let occurring = || counts.iter().zip(&self.levels).filter(|(_, level)| **level == 0);
+        let cells: usize = occurring().map(|(&count, _)| count as usize).sum();
+        let columns = occurring().filter(|(count, _)| **count >= self.least).count();
         if columns.saturating_mul(self.problems) > HUGE && cells > 0 {
             self.least = 3;
         }
@@ -323,6 +366,7 @@ impl<'a> Corpus<'a> {
             new[column as usize] = number;
         }
         self.documents.renumber(|column| Some(new[column as usize]).filter(|&it| it != u32::MAX));
+        self.levels = kept.iter().map(|&(_, column)| self.levels[column as usize]).collect();
         self.features = kept.into_iter().map(|(feature, _)| feature).collect();
         self.index = Index::of(&self.features);
     }
@@ -378,7 +422,7 @@ impl<'a> Corpus<'a> {
         members
     }
 
-    fn scales(&self, originals: &[u32], contrast: bool) -> Vec<f32> {
+    fn scales(&self, originals: &[u32], settings: Settings) -> Vec<f32> {
         let columns = self.features.len();
         let mut counted = originals.to_vec();
         let unlabelled = self.originals()..self.originals() + self.task.unlabelled.len();
@@ -388,7 +432,14 @@ impl<'a> Corpus<'a> {
             if with < self.least { 0.0 } else { scales::rarity(counted.len(), with, 1.0) }
         };
         let mut found: Vec<f32> = frequencies.iter().map(scale).collect();
-        if contrast {
+        for (scale, _) in found
+            .iter_mut()
+            .zip(&self.levels)
+            .filter(|(_, own)| usize::from(**own) > settings.repeats)
+        {
+            *scale = 0.0;
+        }
+        if settings.contrast {
             let contrasts = scales::contrasts(&self.documents, &self.members(originals), columns);
             found.iter_mut().zip(contrasts).for_each(|(scale, contrast)| *scale *= contrast);
         }
@@ -403,7 +454,7 @@ impl<'a> Corpus<'a> {
         soft: Option<&[f64]>,
         progress: &Progress<'_>,
     ) -> Result<Fit, Stopped> {
-        let scales = self.scales(&part.1, settings.contrast);
+        let scales = self.scales(&part.1, settings);
         let small = |at| u32::try_from(at).unwrap_or(u32::MAX);
         let tables = threads::ranges(self.problems).into_iter().map(|Range { start, end }| {
             let mut table = dbacl_linear::Table::new(small(start)..small(end), &scales, INTERCEPT);
@@ -433,6 +484,23 @@ impl<'a> Corpus<'a> {
         };
         let done = threads::each(&mut fit.ranges, run);
         if done.into_iter().all(|is_done| is_done) { Ok(()) } else { Err(Stopped) }
+    }
+
+    /// Goes on with a fit of other documents or settings.
+    fn go_on(
+        &self,
+        fit: &mut Fit,
+        part: &(Vec<u32>, Vec<u32>),
+        settings: Settings,
+        passes: u32,
+        progress: &Progress<'_>,
+    ) -> Result<(), Stopped> {
+        let scales = self.scales(&part.1, settings);
+        for (table, _) in &mut fit.ranges {
+            (0u32..).zip(&scales).for_each(|(column, &scale)| table.set_scale(column, scale));
+        }
+        fit.scales = scales;
+        self.go(fit, &Training { part: &part.0, cost: settings.cost, passes }, progress)
     }
 
     /// Starts a table from ordinary weights.
@@ -520,13 +588,23 @@ impl<'a> Corpus<'a> {
         folds: &[u8],
         judged: u8,
         settings: Settings,
-        soft: Option<&[Vec<f64>]>,
+        start: Start<'_, '_>,
         progress: &Progress<'_>,
     ) -> Result<Trial<'a>, Stopped> {
         let (mut fits, mut cuts) = (Vec::new(), Vec::new());
         for fold in 0..judged {
-            let own = soft.map(|soft| soft[usize::from(fold)].as_slice());
-            let fit = self.fit(&self.part(folds, Some(fold)), settings, own, progress)?;
+            let part = self.part(folds, Some(fold));
+            let fit = match start {
+                Start::Nothing => self.fit(&part, settings, None, progress)?,
+                Start::Soft(soft) => {
+                    self.fit(&part, settings, Some(&soft[usize::from(fold)]), progress)?
+                }
+                Start::Trial(before) => {
+                    let mut fit = before.fits[usize::from(fold)].clone();
+                    self.go_on(&mut fit, &part, settings, FURTHER_PASSES, progress)?;
+                    fit
+                }
+            };
             for (at, _) in (0u32..).zip(folds).filter(|(_, own)| **own == fold) {
                 let member = self.documents.member(at);
                 cuts.push((at, self.judged(&fit, &member, (at, 0))));
@@ -538,27 +616,45 @@ impl<'a> Corpus<'a> {
         Ok(Trial { settings, fits, cuts, errors })
     }
 
-    /// The settings that are tried, the usual ones first.
+    /// The settings that are tried beside the first ones.
     fn candidates(&self) -> Vec<Settings> {
         let recipe = &self.task.plan.recipe;
         let settings = |contrast, start| settings(recipe, contrast, start);
         let is_many = self.task.classes > MANY;
-        let usual = usual(recipe, self.task.classes);
-        let contrast = usual.contrast;
-        let mut candidates = vec![usual];
+        let first = self.first();
+        let mut candidates = Vec::new();
         if self.work() <= WORK || recipe.choose {
             if is_many {
-                candidates.push(settings(contrast, 0.05));
+                candidates.push(settings(first.contrast, 0.05));
             }
             if (!is_many && self.work() <= WORK / 10.0) || recipe.choose {
                 candidates.push(settings(is_many, 0.0));
-                candidates.push(settings(contrast, 0.02));
+                candidates.push(settings(first.contrast, 0.02));
             }
-        } else if is_many {
-            candidates = vec![settings(contrast, 0.05)];
         }
+        candidates.retain(|own| *own != first);
         candidates.dedup();
         candidates
+    }
+
+    /// The settings that are tried first, and stay unless others are better.
+    fn first(&self) -> Settings {
+        let recipe = &self.task.plan.recipe;
+        let usual = usual(recipe, self.task.classes);
+        let is_large = self.work() > WORK && !recipe.choose;
+        if is_large && self.task.classes > MANY {
+            settings(recipe, usual.contrast, 0.05)
+        } else {
+            usual
+        }
+    }
+
+    /// Whether runs of characters, which long texts do not have unless asked for, are worth a
+    /// trial.
+    fn is_tried_with_runs(&self) -> bool {
+        let Task { texts, plan, .. } = self.task;
+        let bytes: usize = texts.iter().map(|text| text.len()).sum();
+        plan.runs.is_none() && self.layout.runs.is_none() && texts.len() < 3000 && bytes < 20 << 20
     }
 
     /// Shares of the labels in the texts without labels, by a fit.
@@ -592,10 +688,12 @@ impl<'a> Corpus<'a> {
             let text = self.task.texts[number as usize];
             for (words, text) in shorten::cuts(text, self.documents.key(number)) {
                 let (mut columns, mut blocks) = (Vec::new(), Vec::new());
-                for own in &reader.read(&text).blocks[..self.layout.blocks()] {
+                let features = reader.read(&text);
+                for (at, own) in features.blocks[..self.layout.blocks()].iter().enumerate() {
                     let before = columns.len();
                     columns.extend(own.iter().filter_map(|&feature| self.index.get(feature)));
-                    blocks.push(Block::new(columns.len() - before, WEIGHT, own.len()));
+                    let known = columns.len() - before;
+                    blocks.push(Block::new(known, WEIGHT, features.distinct(at)));
                 }
                 let (columns, blocks) = (&columns, &blocks);
                 let member = Member { columns, blocks, positive: &[], cost: 1.0 };
@@ -612,7 +710,7 @@ impl<'a> Corpus<'a> {
     }
 
     /// The table of the fit of all documents.
-    fn table(&self, fit: &Fit, part: &(Vec<u32>, Vec<u32>), scale: Scale) -> Table {
+    fn table(&self, fit: &Fit, part: &(Vec<u32>, Vec<u32>), scale: Scale, repeats: usize) -> Table {
         let frequencies = scales::frequencies(&self.documents, &part.1, self.features.len());
         let weights = |at: usize, out: &mut [f32]| {
             for (table, _) in &fit.ranges {
@@ -631,8 +729,19 @@ impl<'a> Corpus<'a> {
             importance: &importance,
             intercepts: intercepts.collect(),
         };
-        Table::new(&fitted, self.task.has_several, self.layout.kinds(), scale, LOSS)
+        let blocks = (self.layout.kinds(), repeats);
+        Table::new(&fitted, self.task.has_several, blocks, scale, LOSS)
     }
+}
+
+/// Where the fits of a trial begin.
+#[derive(Clone, Copy)]
+enum Start<'s, 'a> {
+    Nothing,
+    /// The shares of the labels in each text without labels, by fold.
+    Soft(&'s [Vec<f64>]),
+    /// The fits of another trial.
+    Trial(&'s Trial<'a>),
 }
 
 /// Fits with some settings, and what they said of documents that were left out, by their numbers.
@@ -641,6 +750,66 @@ struct Trial<'a> {
     fits: Vec<Fit>,
     cuts: Vec<(u32, Cut<'a>)>,
     errors: usize,
+}
+
+impl Trial<'_> {
+    /// Whether it is better than one that came before by more than chance.
+    fn is_better(&self, before: &Self) -> bool {
+        real(self.errors) < real(before.errors) - 0.3 * real(before.errors).sqrt()
+    }
+}
+
+/// Numbered documents, and the settings that are best for them.
+struct Chosen<'a> {
+    corpus: Corpus<'a>,
+    folds: Vec<u8>,
+    /// How many folds are left out.
+    judged: u8,
+    trial: Trial<'a>,
+    /// All that was tried, for people.
+    tried: Vec<String>,
+    progress: Progress<'a>,
+}
+
+/// Tries settings: the usual ones, others, and repetitions with the best of these. With `before`,
+/// the best trial without runs of characters in long texts, they have such runs, and nothing more
+/// is tried if that is not better.
+fn choose<'a>(task: &'a Task<'a>, before: Option<&Trial<'a>>) -> Result<Chosen<'a>, Stopped> {
+    let corpus = Corpus::new(task, before.is_some())?;
+    let folds = corpus.folds();
+    let judged = if folds.len() <= FEW { 4 } else { 1 };
+    let candidates = corpus.candidates();
+    let rounds = if task.unlabelled.is_empty() { 0 } else { ROUNDS + 1 };
+    let number = 1 + candidates.len() + rounds;
+    let fits = real(number) * f64::from(judged) + 1.0;
+    let progress = Progress { watch: task.watch, done: AtomicUsize::new(0), fits };
+    let mut tried = Vec::new();
+    let mut try_out = |settings: Settings, start: Start<'_, '_>| {
+        let trial = corpus.try_out(&folds, judged, settings, start, &progress)?;
+        let runs = if before.is_some() { "characters, " } else { "" };
+        tried.push(format!("{runs}{}: {} errors", settings.text(), trial.errors));
+        Ok(trial)
+    };
+    let mut trial = try_out(corpus.first(), Start::Nothing)?;
+    if before.is_some_and(|before| !trial.is_better(before)) {
+        return Ok(Chosen { corpus, folds, judged, trial, tried, progress });
+    }
+    for settings in candidates {
+        let other = try_out(settings, Start::Nothing)?;
+        if other.is_better(&trial) {
+            trial = other;
+        }
+    }
+    // More repetitions say something only where the first ones do.
+    for repeats in [1, REPEATS.len()].into_iter().filter(|&own| own <= corpus.layout.repeats) {
+        let settings = Settings { repeats, ..trial.settings };
+        let other = try_out(settings, Start::Trial(&trial))?;
+        if !other.is_better(&trial) {
+            break;
+        }
+        trial = other;
+    }
+    Ok(Chosen { corpus, folds, judged, trial, tried, progress })
 }
 
 /// How much of the work is done, for all threads.
@@ -662,29 +831,16 @@ impl Progress<'_> {
 }
 
 pub(super) fn learn(task: &Task<'_>) -> Result<Learned, Stopped> {
-    let corpus = Corpus::new(task)?;
-    let folds = corpus.folds();
-    let judged = if folds.len() <= FEW { 4 } else { 1 };
-    let candidates = corpus.candidates();
-    let soft = !task.unlabelled.is_empty();
-    let rounds = if soft { ROUNDS + 1 } else { 0 };
-    let fits = real(candidates.len() + rounds) * f64::from(judged) + 1.0;
-    let progress = Progress { watch: task.watch, done: AtomicUsize::new(0), fits };
-    let mut best: Option<Trial> = None;
-    let mut tried = Vec::new();
-    for settings in candidates {
-        let trial = corpus.try_out(&folds, judged, settings, None, &progress)?;
-        tried.push(format!("{}: {} errors", settings.text(), trial.errors));
-        // What is usual stays unless another one is better by more than chance.
-        let is_better = best.as_ref().is_none_or(|best| {
-            real(trial.errors) < real(best.errors) - 0.3 * real(best.errors).sqrt()
-        });
-        if is_better {
-            best = Some(trial);
+    let mut found = choose(task, None)?;
+    if found.corpus.is_tried_with_runs() {
+        let mut other = choose(task, Some(&found.trial))?;
+        found.tried.append(&mut other.tried);
+        if other.trial.is_better(&found.trial) {
+            found = Chosen { tried: found.tried, ..other };
         }
     }
-    // There is always a first candidate.
-    let mut trial = best.ok_or(Stopped)?;
+    let Chosen { corpus, folds, judged, mut trial, tried, progress } = found;
+    let soft = !task.unlabelled.is_empty();
     let mut chosen = Vec::new();
     let mut is_helped = false;
     if soft {
@@ -694,7 +850,8 @@ pub(super) fn learn(task: &Task<'_>) -> Result<Learned, Stopped> {
         for _ in 0..ROUNDS {
             let fits = other.as_ref().map_or(&trial.fits, |other| &other.fits);
             let labels: Vec<Vec<f64>> = fits.iter().map(|fit| corpus.soft_labels(fit)).collect();
-            other = Some(corpus.try_out(&folds, judged, start, Some(&labels), &progress)?);
+            let labels = Start::Soft(&labels);
+            other = Some(corpus.try_out(&folds, judged, start, labels, &progress)?);
         }
         let without = trial.errors;
         let found = other.ok_or(Stopped)?;
@@ -725,19 +882,13 @@ pub(super) fn learn(task: &Task<'_>) -> Result<Learned, Stopped> {
         }
         fit
     } else if let (1, Some(mut fit)) = (judged, trial.fits.pop()) {
-        let scales = corpus.scales(&all.1, settings.contrast);
-        for (table, _) in &mut fit.ranges {
-            (0u32..).zip(&scales).for_each(|(column, &scale)| table.set_scale(column, scale));
-        }
-        fit.scales = scales;
-        let training = Training { part: &all.0, cost: settings.cost, passes: MORE_PASSES };
-        corpus.go(&mut fit, &training, &progress)?;
+        corpus.go_on(&mut fit, &all, settings, MORE_PASSES, &progress)?;
         fit
     } else {
         corpus.fit(&all, settings, None, &progress)?
     };
     chosen.extend(told(&corpus.layout, settings, &tried, &scale, is_for_f1));
-    let table = corpus.table(&fit, &all, scale);
+    let table = corpus.table(&fit, &all, scale, settings.repeats);
     let errors = trial.errors;
     let has_features = |&&at: &&u32| corpus.has_features[at as usize];
     let count = |own: &Vec<u32>| own.iter().filter(has_features).count() as u64;

@@ -65,7 +65,8 @@ impl TextModel {
         // Models of before do not say it.
         let folds = about.iter().any(|(name, value)| (name.as_str(), value.as_str()) == FOLDED);
         let keeps_case = recipe.case_sensitive;
-        let layout = Layout { words: plan.words, runs, keeps_case, folds, lengths };
+        let repeats = table.repeats;
+        let layout = Layout { words: plan.words, runs, keeps_case, folds, lengths, repeats };
         Ok(Self { labels, documents, about, kept, table: Arc::new(table), recipe, layout })
     }
 

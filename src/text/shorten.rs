@@ -55,11 +55,12 @@ fn joined(text: &[u8], places: &[Range<usize>]) -> Vec<u8> {
     places.iter().flat_map(|place| text[place.clone()].iter().copied()).collect()
 }
 
-/// A number that follows from the features of a text.
+/// A number that follows from the features that occur in a text.
 pub(super) fn key(features: &Features) -> u64 {
     let mix =
         |sum: u64, &feature: &u32| sum.wrapping_add(SplitMix64::new(u64::from(feature)).draw());
-    features.blocks.iter().flatten().fold(0, mix)
+    let own = |block: usize| &features.blocks[block][..features.distinct(block)];
+    [own(0), own(1)].into_iter().flatten().fold(0, mix)
 }
 
 /// The copy of a text with this key that is learned, if the text is long enough: its beginning, or

@@ -3,6 +3,7 @@
 //!
 //! ```text
 //! s_k = sum over blocks b of v_b / sqrt(u_b) * sum of w_tk over its known features + bias_k
+//!       u_b different features that occur, without those of repetitions
 //! p_k = (n softmax_k(a s) + h prior_k) / (n + h)        n known features
 //! ```
 //!
@@ -11,14 +12,15 @@
 //! left out. Weights are whole numbers of 16 or 8 bits times a step a problem.
 
 use crate::text::bytes::{number, put, take, words};
-use crate::text::features::{Features, Runs};
+use crate::text::features::{Features, REPEATS, Runs};
 use crate::text::index::TOGETHER;
 use crate::text::rows::{Rows, Sums};
 use dbacl_linear::{Calibration, input};
 use dbacl_numeric::elementary::{exp, log};
 
-/// The first byte of a table: the version of its form.
-const VERSION: u8 = 1;
+/// The first byte of a table: the version of its form. Before, there were no repetitions.
+const VERSION: u8 = 2;
+const BEFORE: u8 = 1;
 /// Problems up to which rows have a weight for each.
 const FULL: usize = 8;
 /// Labels of a model, at most.
@@ -58,6 +60,8 @@ pub(crate) struct Table {
     /// has one label, and probabilities add up to 1.
     pub has_several: bool,
     pub blocks: Vec<BlockKind>,
+    /// How many of [`REPEATS`] add features.
+    pub repeats: usize,
     /// How scores become probabilities.
     pub scale: Scale,
     intercepts: Vec<f32>,
@@ -86,7 +90,7 @@ impl Table {
     pub(crate) fn new(
         fitted: &Fitted<'_>,
         has_several: bool,
-        blocks: Vec<BlockKind>,
+        (blocks, repeats): (Vec<BlockKind>, usize),
         scale: Scale,
         loss: f64,
     ) -> Self {
@@ -135,7 +139,7 @@ impl Table {
             add_row(&mut rows, least, named, importance, &row, &steps, &mut own);
         }
         let intercepts = fitted.intercepts.clone();
-        Self { has_several, blocks, scale, intercepts, steps, bits: 16, rows }
+        Self { has_several, blocks, repeats, scale, intercepts, steps, bits: 16, rows }
     }
 
     pub(crate) fn labels(&self) -> usize {
@@ -183,9 +187,10 @@ impl Table {
 
     /// The input of the features of each block.
     pub(crate) fn inputs(&self, features: &Features) -> Vec<f64> {
-        let blocks = self.blocks.iter().zip(&features.blocks);
-        let input = |(kind, own): (&BlockKind, &Vec<u32>)| input(f64::from(kind.weight), own.len());
-        blocks.map(|one| f64::from(input(one))).collect()
+        let input = |(at, kind): (usize, &BlockKind)| {
+            f64::from(input(f64::from(kind.weight), features.distinct(at)))
+        };
+        self.blocks.iter().enumerate().map(input).collect()
     }
 
     /// The scores of the labels, and how many features are known.
@@ -266,7 +271,7 @@ impl Table {
     /// The table as bytes, see `docs/spec/model-format.md`.
     pub(crate) fn to_bytes(&self) -> Vec<u8> {
         let mut out = vec![VERSION, u8::from(self.has_several), self.bits];
-        let sizes = [self.labels(), self.steps.len(), self.blocks.len()];
+        let sizes = [self.repeats, self.labels(), self.steps.len(), self.blocks.len()];
         put(&mut out, sizes.map(|size| size as u64));
         for BlockKind { runs, lengths, weight } in &self.blocks {
             let kind = runs.map_or(0, |runs| if runs == Runs::Across { 1 } else { 2 });
@@ -289,7 +294,11 @@ impl Table {
     pub(crate) fn from_bytes(mut bytes: &[u8]) -> Option<Self> {
         let rest = &mut bytes;
         let [version, kind, bits] = *take(rest, 3)?.first_chunk()?;
-        if version != VERSION || kind > 1 || !matches!(bits, 8 | 16) {
+        if !matches!(version, BEFORE | VERSION) || kind > 1 || !matches!(bits, 8 | 16) {
+            return None;
+        }
+        let repeats = if version == BEFORE { 0 } else { number(rest)? };
+        if repeats > REPEATS.len() {
             return None;
         }
         let has_several = kind == 1;
@@ -330,6 +339,7 @@ impl Table {
         rest.is_empty().then_some(Self {
             has_several,
             blocks,
+            repeats,
             scale,
             intercepts,
             steps,
@@ -443,7 +453,7 @@ mod tests {
         let calibration = Calibration { slope: 2.0, prior: 1.5 };
         let thresholds = if has_several { vec![0.5; labels] } else { vec![] };
         let scale = Scale { calibration, priors, shift: 0.0, thresholds };
-        Table::new(&fitted, has_several, vec![words, runs], scale, 0.0)
+        Table::new(&fitted, has_several, (vec![words, runs], 1), scale, 0.0)
     }
 
     #[test]
@@ -470,7 +480,8 @@ mod tests {
     #[test]
     fn scores_are_sums_of_weights() {
         let table = table(3, false);
-        let features = Features { blocks: [vec![0, 7919, 5], vec![7919 * 2]] };
+        let features =
+            Features { blocks: [vec![0, 7919, 5], vec![7919 * 2]], ends: [[3; 4], [1; 4]] };
         let (scores, known) = table.scores(&features, &mut Sums::default());
         assert_eq!(known, 3);
         let of = |feature| table.weights_of(feature).unwrap();
@@ -491,7 +502,8 @@ mod tests {
             let size = table.to_bytes().len() * 2 / 5;
             let small = table.quantized(8, Some(size));
             assert!(small.to_bytes().len() <= size && small.features() > 20, "{labels}");
-            let features = Features { blocks: [vec![7919 * 199, 7919 * 198], vec![]] };
+            let features =
+                Features { blocks: [vec![7919 * 199, 7919 * 198], vec![]], ends: [[2; 4], [0; 4]] };
             let of = |table: &Table| table.scores(&features, &mut Sums::default()).0;
             let (large, small) = (of(&table), of(&small));
             let best =

@@ -384,6 +384,7 @@ fn warnings(labels: &[(String, u64)]) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::text::recipe::Preset;
     use std::sync::atomic::AtomicBool;
 
     fn trainer() -> Trainer {
@@ -456,6 +457,30 @@ mod tests {
         };
         let balanced = Recipe { balance: Some(1.0), ..Recipe::default() };
         assert!(rare(&balanced) > rare(&Recipe::default()));
+    }
+
+    #[test]
+    fn repetitions_are_learned_where_they_tell_labels_apart() {
+        let mut trainer = Trainer::default();
+        for number in 0..400 {
+            // Both labels have the same words; one repeats another word than the other.
+            let more = format!("{} and {}", number % 17, number % 13);
+            trainer.add("up", format!("rise {more} fall then rise").as_bytes());
+            trainer.add("down", format!("fall {more} rise then fall").as_bytes());
+            trainer.add("up", format!("then fall {more} rise rise").as_bytes());
+            trainer.add("down", format!("then rise {more} fall fall").as_bytes());
+        }
+        let words = Recipe { preset: Some(Preset::Words), ..Recipe::default() };
+        let trained = trainer.train_watched(&words, &[], &Watch::default()).unwrap();
+        let fit = trained.chosen.iter().find(|(name, _)| name == "fit").unwrap();
+        assert!(fit.1.ends_with(", twice") && trained.errors == 0, "{:?}", trained.chosen);
+        let model = TextModel::from_bytes(trained.model.to_bytes()).unwrap();
+        let explained = model.explain(b"rise fall rise").explanation;
+        assert!(explained.tokens.iter().any(|token| token.text == "rise, twice"));
+        assert_eq!(explained.category, "up");
+        // Where words say it, their number is not looked at.
+        let plain = self::trainer().train().unwrap();
+        assert!(!plain.chosen.iter().any(|(_, value)| value.ends_with("twice")));
     }
 
     #[test]

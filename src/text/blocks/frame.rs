@@ -376,7 +376,8 @@ mod tests {
     use crate::ReadOptions;
 
     fn features(ids: &[u32]) -> Features {
-        Features { blocks: [ids.to_vec(), Vec::new()] }
+        let ends = [[ids.len(); 4], [0; 4]];
+        Features { blocks: [ids.to_vec(), Vec::new()], ends }
     }
 
     fn tally(documents: &[&[u32]]) -> Tally {
@@ -429,6 +430,7 @@ mod tests {
             keeps_case: false,
             folds: true,
             lengths: [2, 5],
+            repeats: 0,
         };
         let letter = |at: u8| char::from(b'a' + at);
         let own = (0..20).flat_map(|a| (0..20).map(move |b| [a, b].map(letter)));

@@ -190,7 +190,7 @@ impl Leader<'_> {
                 importance: &importance,
                 intercepts,
             };
-            Table::new(&fitted, has_several, self.plan.layout.kinds(), scale, LOSS)
+            Table::new(&fitted, has_several, (self.plan.layout.kinds(), 0), scale, LOSS)
         };
         if let Some(error) = failure.take() {
             return Err(error.into());
